@@ -1,4 +1,6 @@
-/** How the tests run, alone in a process or many in one: against the sources, with dist/ built for the few that load it. */
+/**
+ * How the tests run, alone in a process or many in one: against the sources, with dist/ built for the few that load it.
+ */
 import { devNull } from 'node:os';
 import { defineConfig } from 'vitest/config';
 import type { TestProjectInlineConfiguration } from 'vitest/config';
@@ -7,7 +9,10 @@ import { removeForeignVariables } from './test/setup/foreign-variables.ts';
 
 removeForeignVariables(process.env);
 
-/** Long runs of real processes, most of all of those that misbehave: `npm run test:matrix`, which CI runs after `npm test`. */
+/**
+ * Long runs of real processes, most of all of those that misbehave: `npm run test:matrix`, which CI runs after `npm
+ * test`.
+ */
 const areLongRunsAskedFor = process.env['CRASH_MATRIX'] !== undefined || process.env['CHAOS_SECONDS'] !== undefined;
 const LONG_RUNS = [
   'test/runtime/{chaos*,crash,crash-improvement,crash-matrix,shells-of-ended-sessions}.test.ts',
@@ -62,10 +67,33 @@ export default defineConfig({
   test: {
     projects: [
       // First, because the longest files are here: the many short ones then fill what is left.
-      { test: { ...EACH, name: 'alone', include: ALONE, exclude: areLongRunsAskedFor ? [] : LONG_RUNS, isolate: true, provide: { sharesProcess: false, scratchPlace: 'ordinary' } } },
-      { test: { ...EACH, name: 'sharing', include: areLongRunsAskedFor ? [] : ['test/**/*.test.ts'], exclude: [...LONG_RUNS, ...ALONE], isolate: false, provide: { sharesProcess: true, scratchPlace: 'memory' } } },
+      {
+        test: {
+          ...EACH,
+          name: 'alone',
+          include: ALONE,
+          exclude: areLongRunsAskedFor ? [] : LONG_RUNS,
+          isolate: true,
+          provide: { sharesProcess: false, scratchPlace: 'ordinary' },
+        },
+      },
+      {
+        test: {
+          ...EACH,
+          name: 'sharing',
+          include: areLongRunsAskedFor ? [] : ['test/**/*.test.ts'],
+          exclude: [...LONG_RUNS, ...ALONE],
+          isolate: false,
+          provide: { sharesProcess: true, scratchPlace: 'memory' },
+        },
+      },
     ],
-    globalSetup: ['test/setup/scratch-folder.ts', 'test/setup/postgres-folder.ts', 'test/setup/build-dist.ts', 'test/setup/chart-sightings-folder.ts'],
+    globalSetup: [
+      'test/setup/scratch-folder.ts',
+      'test/setup/postgres-folder.ts',
+      'test/setup/build-dist.ts',
+      'test/setup/chart-sightings-folder.ts',
+    ],
     reporters: ['default', new ClosingLine()],
     // As many as the machine has, where Vitest would leave one of two cores to nobody.
     maxWorkers: '100%',

@@ -18,7 +18,9 @@ export interface BenchRow {
 export function median(values: readonly number[]): number {
   const sorted = [...values].sort((a, b) => a - b);
   const middle = sorted.length >> 1;
-  return sorted.length % 2 === 1 ? (sorted[middle] ?? Number.NaN) : ((sorted[middle - 1] ?? Number.NaN) + (sorted[middle] ?? Number.NaN)) / 2;
+  return sorted.length % 2 === 1
+    ? (sorted[middle] ?? Number.NaN)
+    : ((sorted[middle - 1] ?? Number.NaN) + (sorted[middle] ?? Number.NaN)) / 2;
 }
 
 /** Half the distance between the quartiles, relative to the median. */
@@ -29,7 +31,11 @@ export function spread(values: readonly number[]): string {
 }
 
 /** Runs A and B in turn, so that a machine that slows down slows both. Rounds before the first are warm-up. */
-export async function interleave(rounds: number, a: () => Promise<number>, b: () => Promise<number>): Promise<{ readonly a: number[]; readonly b: number[] }> {
+export async function interleave(
+  rounds: number,
+  a: () => Promise<number>,
+  b: () => Promise<number>,
+): Promise<{ readonly a: number[]; readonly b: number[] }> {
   const results = { a: [] as number[], b: [] as number[] };
   await a();
   await b();

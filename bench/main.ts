@@ -1,4 +1,7 @@
-/** `npm run bench [-- [--nodes] NAME …]`: runs the benches whose name is given (all by default), prints one table, writes `.build/bench/results.json`. */
+/**
+ * `npm run bench [-- [--nodes] NAME …]`: runs the benches whose name is given (all by default), prints one table,
+ * writes `.build/bench/results.json`.
+ */
 import { fork } from 'node:child_process';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { cpus } from 'node:os';
@@ -57,10 +60,14 @@ if (only !== undefined && process.send !== undefined) {
   const bench = await BENCHES[only]?.();
   process.send(await bench?.run());
   process.disconnect();
-} else if (given.includes(NODES)) printLines(besideEachOther(resultsOfNodes(fileURLToPath(import.meta.url), chosen, RESULTS)));
+} else if (given.includes(NODES))
+  printLines(besideEachOther(resultsOfNodes(fileURLToPath(import.meta.url), chosen, RESULTS)));
 else await printTable(chosen);
 
-/** Each bench has a process of its own: a heap full of another bench's records, or code tuned for it, would be measured too. */
+/**
+ * Each bench has a process of its own: a heap full of another bench's records, or code tuned for it, would be measured
+ * too.
+ */
 async function rowsOf(name: string): Promise<BenchRow[]> {
   console.error(`… ${name}`);
   return new Promise((resolve, reject) => {
@@ -69,14 +76,17 @@ async function rowsOf(name: string): Promise<BenchRow[]> {
     child.on('message', (message) => {
       rows = message as BenchRow[];
     });
-    child.on('exit', (code) => (rows === undefined ? reject(new Error(`bench ${name} ended with exit code ${code}`)) : resolve(rows)));
+    child.on('exit', (code) =>
+      rows === undefined ? reject(new Error(`bench ${name} ended with exit code ${code}`)) : resolve(rows),
+    );
   });
 }
 
 async function printTable(names: readonly string[]): Promise<void> {
   const rows: BenchRow[] = [];
   for (const name of names) rows.push(...(await rowsOf(name)));
-  const rounded = (value: number | undefined): string => (value === undefined ? '' : value >= 100 ? value.toFixed(0) : value.toPrecision(3));
+  const rounded = (value: number | undefined): string =>
+    value === undefined ? '' : value >= 100 ? value.toFixed(0) : value.toPrecision(3);
   const table = rows.map((row) => ({
     bench: row.name,
     value: `${rounded(row.value)} ${row.unit}`,
@@ -97,7 +107,8 @@ async function printTable(names: readonly string[]): Promise<void> {
 /** As a table; the first line is its head. */
 function printLines(lines: readonly (readonly string[])[]): void {
   const widths = (lines[0] ?? []).map((_, column) => Math.max(...lines.map((line) => line[column]?.length ?? 0)));
-  const print = (cells: readonly string[]): void => console.log(`| ${cells.map((cell, index) => cell.padEnd(widths[index] ?? 0)).join(' | ')} |`);
+  const print = (cells: readonly string[]): void =>
+    console.log(`| ${cells.map((cell, index) => cell.padEnd(widths[index] ?? 0)).join(' | ')} |`);
   for (const [index, line] of lines.entries()) {
     print(line);
     if (index === 0) print(widths.map((width) => '-'.repeat(width)));

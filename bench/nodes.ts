@@ -23,10 +23,15 @@ export function resultsOfNodes(program: string, names: readonly string[], result
 /** A line for each bench; a ratio where there is one, else the value. */
 export function besideEachOther(results: readonly Results[]): readonly (readonly string[])[] {
   const names = [...new Set(results.flatMap(({ rows }) => rows.map(({ name }) => name)))];
-  const told = ({ value, unit, ratio, met }: BenchRow): string => `${Number(value.toPrecision(3))} ${unit}${ratio === undefined ? '' : `, ratio ${ratio.toFixed(2)}`}${met ? '' : ' (NOT MET)'}`;
+  const told = ({ value, unit, ratio, met }: BenchRow): string =>
+    `${Number(value.toPrecision(3))} ${unit}${ratio === undefined ? '' : `, ratio ${ratio.toFixed(2)}`}${met ? '' : ' (NOT MET)'}`;
   const lines = names.map((name) => {
     const found = results.map(({ rows }) => rows.find((row) => row.name === name));
-    return [name, ...found.map((row) => (row === undefined ? '' : told(row))), found.find((row) => row !== undefined)?.target ?? ''];
+    return [
+      name,
+      ...found.map((row) => (row === undefined ? '' : told(row))),
+      found.find((row) => row !== undefined)?.target ?? '',
+    ];
   });
   return [['bench', ...results.map(({ node }) => node), 'target'], ...lines];
 }

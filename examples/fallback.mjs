@@ -1,5 +1,8 @@
 // @ts-check
-/** Fallback: a backend of one's own that is overloaded, a script model that takes its place, and a log that says who was asked, and why. */
+/**
+ * Fallback: a backend of one's own that is overloaded, a script model that takes its place, and a log that says who was
+ * asked, and why.
+ */
 import { spawnSync } from 'node:child_process';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -11,7 +14,9 @@ import { createNodeRuntime } from 'wakechart/node';
 /** What a provider says that has too much to do; it asks to be left alone for 20 ms. */
 const busy = createAgentRuntime({
   id: 'busy',
-  answer: async () => ({ meta: { error: { kind: 'overloaded', message: 'Too many people are asking.', retryAfterMs: 20 } } }),
+  answer: async () => ({
+    meta: { error: { kind: 'overloaded', message: 'Too many people are asking.', retryAfterMs: 20 } },
+  }),
 });
 
 const home = await mkdtemp(join(tmpdir(), 'wakechart-example-'));
@@ -26,7 +31,9 @@ async function ask(sessionId, text) {
   const { seq } = await runtime.sessions.send(sessionId, { type: 'user.message', text });
   await runtime.wake(sessionId);
   for await (const { type, data } of runtime.sessions.events(sessionId, { from: seq })) {
-    if (type === 'span.started') for (const { because } of data.skipped ?? []) console.log(`  passed over: ${because.replace(/until \S+/, 'for a while')}`);
+    if (type === 'span.started')
+      for (const { because } of data.skipped ?? [])
+        console.log(`  passed over: ${because.replace(/until \S+/, 'for a while')}`);
     if (type === 'span.started' || type === 'run.candidate_selected') {
       const { provider, model } = type === 'span.started' ? data : data.candidate;
       console.log(`  asked: ${nameOf({ provider, model })}. ${data.because}`);
@@ -39,19 +46,25 @@ async function ask(sessionId, text) {
 try {
   await runtime.agents.create({
     agentId: 'helper',
-    source: { frontmatter: { name: 'Helper', provider: 'busy', model: 'large', fallbacks: ['script/helper.json'] }, instructions: 'Help.' },
+    source: {
+      frontmatter: { name: 'Helper', provider: 'busy', model: 'large', fallbacks: ['script/helper.json'] },
+      instructions: 'Help.',
+    },
   });
   const steps = [{ text: 'Here I am instead.' }, { text: 'Still me.' }];
   await writeFile(join(home, 'agents/helper/helper.json'), JSON.stringify({ format: 'wakechart-script/1', steps }));
 
   const { sessionId } = await runtime.sessions.create({ agentId: 'helper' });
   await ask(sessionId, 'Is anybody there?');
-  // What failed rests for a minute, then five, then more; nobody is sent there meanwhile, from whatever process of this home.
+  // What failed rests for a minute, then five, then more; nobody is sent there meanwhile, from whatever process of this
+  // home.
   await ask(sessionId, 'And now?');
   await runtime.shutdown();
 
   const program = fileURLToPath(new URL('cli/main.js', import.meta.resolve('wakechart')));
-  const { stdout } = spawnSync(process.execPath, [program, 'session', 'why', '--session', sessionId, '--home', home], { encoding: 'utf8' });
+  const { stdout } = spawnSync(process.execPath, [program, 'session', 'why', '--session', sessionId, '--home', home], {
+    encoding: 'utf8',
+  });
   console.log(stdout.trimEnd());
 } finally {
   await runtime.shutdown();

@@ -1,6 +1,7 @@
 // @ts-check
 /**
- * Two machines over one PostgreSQL: what one is told, a worker of the other does. The tables were made by `wakechart store migrate`.
+ * Two machines over one PostgreSQL: what one is told, a worker of the other does. The tables were made by `wakechart
+ * store migrate`.
  *
  * Run with: WAKECHART_STORE=postgres://… node examples/postgres.mjs
  */
@@ -16,9 +17,21 @@ if (url === undefined) throw new Error('Name a database: WAKECHART_STORE=postgre
 async function machine(name, postgres) {
   const home = await mkdtemp(join(tmpdir(), `wakechart-${name}-`));
   const runtime = await createNodeRuntime({ home, store: { postgres } });
-  await runtime.agents.create({ agentId: 'clerk', source: { frontmatter: { name: 'Clerk', provider: 'script', model: 'script.json', permission: 'preapproved' }, instructions: 'Answer.' } });
-  const steps = [{ toolCalls: [{ name: 'shell_run', input: { command: 'echo counted' } }] }, { text: 'It is counted.' }];
-  await writeFile(join(home, 'agents/clerk/script.json'), JSON.stringify({ format: 'wakechart-script/1', steps, onEnd: 'sleep' }));
+  await runtime.agents.create({
+    agentId: 'clerk',
+    source: {
+      frontmatter: { name: 'Clerk', provider: 'script', model: 'script.json', permission: 'preapproved' },
+      instructions: 'Answer.',
+    },
+  });
+  const steps = [
+    { toolCalls: [{ name: 'shell_run', input: { command: 'echo counted' } }] },
+    { text: 'It is counted.' },
+  ];
+  await writeFile(
+    join(home, 'agents/clerk/script.json'),
+    JSON.stringify({ format: 'wakechart-script/1', steps, onEnd: 'sleep' }),
+  );
   return { home, runtime };
 }
 

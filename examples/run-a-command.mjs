@@ -13,11 +13,17 @@ const { tasks } = runtime;
 try {
   // Every task is announced, from its first moment to its last.
   const announced = tasks.events$().subscribe((event) => {
-    if ('task' in event && event.type !== 'background_task_updated') console.log(`${event.task.id} ${event.task.label}: ${event.task.status}`);
+    if ('task' in event && event.type !== 'background_task_updated')
+      console.log(`${event.task.id} ${event.task.label}: ${event.task.status}`);
   });
 
   // An exit code is a result, not an error.
-  const failing = await tasks.spawn({ kind: 'process', label: 'count and fail', command: 'seq 3; echo oops >&2; exit 3', cwd: home });
+  const failing = await tasks.spawn({
+    kind: 'process',
+    label: 'count and fail',
+    command: 'seq 3; echo oops >&2; exit 3',
+    cwd: home,
+  });
   const { output, exitCode } = await tasks.wait(failing.id);
   console.log('output', JSON.stringify(output), 'exit code', exitCode);
 
@@ -26,7 +32,13 @@ try {
   console.log(lines.join('\n'));
 
   // A time limit ends the command and whatever it has started, however hidden.
-  const endless = await tasks.spawn({ kind: 'process', label: 'never ends', command: 'setsid sleep 1000 & sleep 1000', cwd: home, timeoutMs: 300 });
+  const endless = await tasks.spawn({
+    kind: 'process',
+    label: 'never ends',
+    command: 'setsid sleep 1000 & sleep 1000',
+    cwd: home,
+    timeoutMs: 300,
+  });
   await tasks.wait(endless.id).catch((/** @type {unknown} */ error) => {
     if (!RuntimeError.is(error)) throw error;
     console.log(`${error.code}: ${error.message}`);

@@ -1,5 +1,7 @@
 // @ts-check
-/** A schedule that fires every second, three times. Each fire is a task of its own, with its own output and exit code. */
+/**
+ * A schedule that fires every second, three times. Each fire is a task of its own, with its own output and exit code.
+ */
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

@@ -12,10 +12,17 @@ const runtime = await createNodeRuntime({ home });
 const script = {
   format: 'wakechart-script/1',
   steps: [
-    { text: 'I look at the workspace.', toolCalls: [{ name: 'shell_run', input: { command: 'echo notes > notes.txt && ls' } }] },
+    {
+      text: 'I look at the workspace.',
+      toolCalls: [{ name: 'shell_run', input: { command: 'echo notes > notes.txt && ls' } }],
+    },
     {
       expect: { lastToolResultIncludes: 'notes.txt' },
-      directive: { outcome: 'sleep', summary: 'Made notes.txt.', queuedWakes: [{ reason: 'look again', delaySeconds: 3600 }] },
+      directive: {
+        outcome: 'sleep',
+        summary: 'Made notes.txt.',
+        queuedWakes: [{ reason: 'look again', delaySeconds: 3600 }],
+      },
     },
   ],
 };
@@ -23,13 +30,20 @@ const script = {
 try {
   await runtime.agents.create({
     agentId: 'writer',
-    source: { frontmatter: { name: 'Writer', provider: 'script', model: 'script.json', tools: ['shell_run'] }, instructions: 'Keep notes.' },
+    source: {
+      frontmatter: { name: 'Writer', provider: 'script', model: 'script.json', tools: ['shell_run'] },
+      instructions: 'Keep notes.',
+    },
   });
   await writeFile(join(home, 'agents/writer/script.json'), JSON.stringify(script));
 
   const { sessionId } = await runtime.sessions.create({ agentId: 'writer' });
   // The receipt means that the message is stored; the same key again stores nothing and gives the same receipt.
-  const receipt = await runtime.sessions.send(sessionId, { type: 'user.message', text: 'Please begin.' }, { idempotencyKey: 'first-request' });
+  const receipt = await runtime.sessions.send(
+    sessionId,
+    { type: 'user.message', text: 'Please begin.' },
+    { idempotencyKey: 'first-request' },
+  );
   console.log(`stored as event ${receipt.seq}, ${receipt.durability}`);
 
   // Followers hear each event after it is stored, here or in another process.

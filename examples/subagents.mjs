@@ -1,5 +1,8 @@
 // @ts-check
-/** Three subagents at once on one repository, each in a worktree of its own: one commits, one finds nothing to do, one is cancelled half-way. */
+/**
+ * Three subagents at once on one repository, each in a worktree of its own: one commits, one finds nothing to do, one
+ * is cancelled half-way.
+ */
 import { execFile } from 'node:child_process';
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -24,15 +27,34 @@ await git('commit', '--quiet', '--message', 'A shop');
 
 const runtime = await createNodeRuntime({ home });
 
-/** An agent that plays a script: these commands, then this answer. @param {string} agentId @param {string[]} commands @param {string} answer */
+/**
+ * An agent that plays a script: these commands, then this answer. @param {string} agentId @param {string[]} commands
+ * @param {string} answer
+ */
 async function agent(agentId, commands, answer) {
-  const steps = [...commands.map((command) => ({ toolCalls: [{ name: 'shell_run', input: { command } }] })), { text: answer }];
-  await runtime.agents.create({ agentId, source: { frontmatter: { name: agentId, provider: 'script', model: 'script.json', tools: ['shell_run'] }, instructions: 'Work.' } });
-  await writeFile(join(home, 'agents', agentId, 'script.json'), JSON.stringify({ format: 'wakechart-script/1', steps, onEnd: 'sleep' }));
+  const steps = [
+    ...commands.map((command) => ({ toolCalls: [{ name: 'shell_run', input: { command } }] })),
+    { text: answer },
+  ];
+  await runtime.agents.create({
+    agentId,
+    source: {
+      frontmatter: { name: agentId, provider: 'script', model: 'script.json', tools: ['shell_run'] },
+      instructions: 'Work.',
+    },
+  });
+  await writeFile(
+    join(home, 'agents', agentId, 'script.json'),
+    JSON.stringify({ format: 'wakechart-script/1', steps, onEnd: 'sleep' }),
+  );
 }
 
 try {
-  await agent('writer', ['echo "Tea, by the pound." > GUIDE.md', 'git add GUIDE.md && git commit --quiet --message "A guide"'], 'The guide is written and committed.');
+  await agent(
+    'writer',
+    ['echo "Tea, by the pound." > GUIDE.md', 'git add GUIDE.md && git commit --quiet --message "A guide"'],
+    'The guide is written and committed.',
+  );
   await agent('checker', ['git log --oneline'], 'There is nothing to do.');
   await agent('dreamer', ['echo "Half a thought" > IDEAS.md', 'exec sleep 600'], 'Never said.');
 
@@ -51,7 +73,8 @@ try {
   const ends = jobs.map(({ id, type }) =>
     runtime.subagents.wait(id).then(
       ({ output }) => console.log(`${type}: ${output}`),
-      (/** @type {unknown} */ error) => console.log(`${type}: ${error instanceof Error ? error.message : String(error)}`),
+      (/** @type {unknown} */ error) =>
+        console.log(`${type}: ${error instanceof Error ? error.message : String(error)}`),
     ),
   );
   await isDreaming;

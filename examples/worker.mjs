@@ -1,5 +1,8 @@
 // @ts-check
-/** A worker: it wakes sessions when something is due, an approval is asked for and given, and a parent hears of its child. */
+/**
+ * A worker: it wakes sessions when something is due, an approval is asked for and given, and a parent hears of its
+ * child.
+ */
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -10,13 +13,36 @@ const runtime = await createNodeRuntime({ home });
 
 /** @param {string} agentId @param {object[]} steps @param {'preapproved' | 'ask'} permission */
 async function agent(agentId, steps, permission) {
-  await runtime.agents.create({ agentId, source: { frontmatter: { name: agentId, provider: 'script', model: 'script.json', permission }, instructions: 'Work.' } });
-  await writeFile(join(home, 'agents', agentId, 'script.json'), JSON.stringify({ format: 'wakechart-script/1', steps, onEnd: 'sleep' }));
+  await runtime.agents.create({
+    agentId,
+    source: {
+      frontmatter: { name: agentId, provider: 'script', model: 'script.json', permission },
+      instructions: 'Work.',
+    },
+  });
+  await writeFile(
+    join(home, 'agents', agentId, 'script.json'),
+    JSON.stringify({ format: 'wakechart-script/1', steps, onEnd: 'sleep' }),
+  );
 }
 
 try {
-  await agent('lead', [{ text: 'I wait for my helper.' }, { text: 'My helper is done.', expect: { lastUserMessageIncludes: 'Wrote notes.txt' } }], 'preapproved');
-  await agent('helper', [{ toolCalls: [{ name: 'shell_run', input: { command: 'echo notes > notes.txt' } }] }, { directive: { outcome: 'sleep', summary: 'Wrote notes.txt.' } }], 'ask');
+  await agent(
+    'lead',
+    [
+      { text: 'I wait for my helper.' },
+      { text: 'My helper is done.', expect: { lastUserMessageIncludes: 'Wrote notes.txt' } },
+    ],
+    'preapproved',
+  );
+  await agent(
+    'helper',
+    [
+      { toolCalls: [{ name: 'shell_run', input: { command: 'echo notes > notes.txt' } }] },
+      { directive: { outcome: 'sleep', summary: 'Wrote notes.txt.' } },
+    ],
+    'ask',
+  );
   const lead = await runtime.sessions.create({ agentId: 'lead' });
   const helper = await runtime.sessions.create({ agentId: 'helper', parentSessionId: lead.sessionId });
 
@@ -25,7 +51,12 @@ try {
     if (event.type !== 'permission.requested') return;
     const { requestId, toolName, input } = event.data;
     console.log(`asked: may ${toolName} run ${JSON.stringify(input)}?`);
-    void runtime.sessions.send(helper.sessionId, { type: 'user.tool_confirmation', requestId, toolName, allowed: true });
+    void runtime.sessions.send(helper.sessionId, {
+      type: 'user.tool_confirmation',
+      requestId,
+      toolName,
+      allowed: true,
+    });
   });
 
   const isDone = new Promise((resolve) => {

@@ -1,16 +1,30 @@
 // @ts-check
-/** Builds the page of the inspector into dist/inspector-page, unless it is there already, made of these very sources. */
+/**
+ * Builds the page of the inspector into dist/inspector-page, unless it is there already, made of these very sources.
+ */
 import { existsSync, mkdirSync, readFileSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 
 /** What the page is made of, besides the packages that the lock file names. */
-const SOURCES = [join('src', 'adapters', 'inspector-page'), join('src', 'machines'), join('src', 'adapters', 'diagram', 'theme.ts'), join('scripts', 'page.vite.config.ts'), 'package-lock.json'];
+const SOURCES = [
+  join('src', 'adapters', 'inspector-page'),
+  join('src', 'machines'),
+  join('src', 'adapters', 'diagram', 'theme.ts'),
+  join('scripts', 'page.vite.config.ts'),
+  'package-lock.json',
+];
 
-/** Every file at or under a path, with what tells a change of it. @param {string} root @param {string} path @returns {readonly string[]} */
+/**
+ * Every file at or under a path, with what tells a change of it. @param {string} root @param {string} path @returns
+ * {readonly string[]}
+ */
 function fingerprints(root, path) {
   const stats = statSync(join(root, path), { throwIfNoEntry: false });
   if (stats === undefined) return [`${path} missing`];
-  if (stats.isDirectory()) return readdirSync(join(root, path)).toSorted().flatMap((name) => fingerprints(root, join(path, name)));
+  if (stats.isDirectory())
+    return readdirSync(join(root, path))
+      .toSorted()
+      .flatMap((name) => fingerprints(root, join(path, name)));
   return [`${path} ${stats.size} ${stats.mtimeMs}`];
 }
 
@@ -42,7 +56,8 @@ export async function buildPage(root) {
   if (!existsSync(source)) return { ok: true, output: '' };
   const inputs = SOURCES.flatMap((path) => fingerprints(root, path)).join('\n');
   const stamp = join(root, '.build', 'page.stamp');
-  if (existsSync(join(root, 'dist', 'inspector-page', 'index.html')) && textOf(stamp) === inputs) return { ok: true, output: '' };
+  if (existsSync(join(root, 'dist', 'inspector-page', 'index.html')) && textOf(stamp) === inputs)
+    return { ok: true, output: '' };
   // A build that is cut short must not pass for a whole one.
   rmSync(stamp, { force: true });
   // Tests that build it run with NODE_ENV=test, in which packages keep what they say to developers.
@@ -53,7 +68,10 @@ export async function buildPage(root) {
     await build({ configFile: join(root, 'scripts', 'page.vite.config.ts'), configLoader: 'runner' });
     await compress(join(root, 'dist', 'inspector-page'));
   } catch (error) {
-    return { ok: false, output: `the page of the inspector could not be built:\n${error instanceof Error ? error.message : String(error)}` };
+    return {
+      ok: false,
+      output: `the page of the inspector could not be built:\n${error instanceof Error ? error.message : String(error)}`,
+    };
   } finally {
     if (NODE_ENV === undefined) delete process.env['NODE_ENV'];
     else process.env['NODE_ENV'] = NODE_ENV;

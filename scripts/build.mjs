@@ -1,13 +1,22 @@
 // @ts-check
 /**
- * Compiles src/ into dist/ with the project's own TypeScript, puts what the package is entered through into few files, and leaves dist/ holding
- * exactly what src/ says.
+ * Compiles src/ into dist/ with the project's own TypeScript, puts what the package is entered through into few files,
+ * and leaves dist/ holding exactly what src/ says.
  *
- * `tsc --incremental` alone forgets two things: it emits nothing when somebody deleted dist/ but not its notes, and it keeps the
- * output of a source file that is gone, which would then be published. Usage: node scripts/build.mjs
+ * `tsc --incremental` alone forgets two things: it emits nothing when somebody deleted dist/ but not its notes, and it
+ * keeps the output of a source file that is gone, which would then be published. Usage: node scripts/build.mjs
  */
 import { spawnSync } from 'node:child_process';
-import { existsSync, mkdirSync, readFileSync, readdirSync, realpathSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import {
+  existsSync,
+  mkdirSync,
+  readFileSync,
+  readdirSync,
+  realpathSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname, join, resolve, sep } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -19,8 +28,8 @@ import { entriesOf } from './entries.mjs';
  *   `output` is what the compiler printed: one line per error, empty when there are none.
  * @typedef {{ readonly inputs: string, readonly result: BuildResult, readonly bundled: Bundled }} Stamp
  *   What the last build was made of and what came of it.
- * @typedef {Readonly<Record<string, readonly string[]>>} Bundled
- *   The files that the bundler wrote, relative to dist/, with the sources in each, relative to the root; with forward slashes.
+ * @typedef {Readonly<Record<string, readonly string[]>>} Bundled The files that the bundler wrote, relative to dist/,
+ * with the sources in each, relative to the root; with forward slashes.
  */
 
 const BUNDLER = join(dirname(fileURLToPath(import.meta.url)), 'bundle.mjs');
@@ -36,7 +45,10 @@ const PAGE = `inspector-page${sep}`;
 const SOURCE = /(?<!\.d)\.ts$/;
 const OUTPUT = /\.(?:js|d\.ts)(?:\.map)?$/;
 
-/** Every file under `directory` as a path relative to it; none when the directory is not there. @param {string} directory */
+/**
+ * Every file under `directory` as a path relative to it; none when the directory is not there. @param {string}
+ * directory
+ */
 function filesUnder(directory) {
   if (!existsSync(directory)) return [];
   const files = readdirSync(directory, { recursive: true, encoding: 'utf8' });
@@ -46,7 +58,15 @@ function filesUnder(directory) {
 /** What a build depends on, as one string: the same string twice means there is nothing to do. @param {string} root */
 function fingerprint(root) {
   const sources = filesUnder(join(root, 'src')).map((file) => join('src', file));
-  return [...sources.filter((file) => !file.startsWith(join('src', PAGE_SOURCE))), 'tsconfig.base.json', 'tsconfig.build.json', 'package.json', 'package-lock.json', BUNDLER, ENTRIES]
+  return [
+    ...sources.filter((file) => !file.startsWith(join('src', PAGE_SOURCE))),
+    'tsconfig.base.json',
+    'tsconfig.build.json',
+    'package.json',
+    'package-lock.json',
+    BUNDLER,
+    ENTRIES,
+  ]
     .map((file) => {
       const stats = statSync(resolve(root, file), { throwIfNoEntry: false });
       return `${file} ${stats?.size} ${stats?.mtimeMs}`;
@@ -66,17 +86,23 @@ function expectedOutputs(root) {
  */
 function removeOrphans(root, { compiled, bundled }) {
   const expected = new Set([...compiled, ...Object.keys(bundled).map((file) => file.split('/').join(sep))]);
-  const orphans = filesUnder(join(root, 'dist')).filter((file) => OUTPUT.test(file) && !file.startsWith(PAGE) && !expected.has(file));
+  const orphans = filesUnder(join(root, 'dist')).filter(
+    (file) => OUTPUT.test(file) && !file.startsWith(PAGE) && !expected.has(file),
+  );
   for (const file of orphans) rmSync(join(root, 'dist', file), { force: true });
 }
 
 /** @param {string} root @param {readonly string[]} options @returns {BuildResult} */
 function compile(root, ...options) {
   const compiler = createRequire(join(root, 'package.json')).resolve('typescript/bin/tsc');
-  const { status, stdout, stderr } = spawnSync(process.execPath, [compiler, '-p', 'tsconfig.build.json', '--pretty', 'false', ...options], {
-    cwd: root,
-    encoding: 'utf8',
-  });
+  const { status, stdout, stderr } = spawnSync(
+    process.execPath,
+    [compiler, '-p', 'tsconfig.build.json', '--pretty', 'false', ...options],
+    {
+      cwd: root,
+      encoding: 'utf8',
+    },
+  );
   return { ok: status === 0, output: `${stdout}${stderr}`.trim() };
 }
 
@@ -115,7 +141,10 @@ function buildAnew(root) {
   if ('bundled' in bundling) return { result, bundled: bundling.bundled };
   // What an earlier build bundled is not what the sources say: better the many files than the old ones.
   compile(root, ...ALL_UNCHECKED);
-  return { result: { ok: false, output: [result.output, bundling.complaint].filter((text) => text !== '').join('\n') }, bundled: {} };
+  return {
+    result: { ok: false, output: [result.output, bundling.complaint].filter((text) => text !== '').join('\n') },
+    bundled: {},
+  };
 }
 
 /**

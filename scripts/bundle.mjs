@@ -1,13 +1,24 @@
 // @ts-check
 /**
- * Puts what the package is entered through into few files, in place of what `tsc` made of the same sources: a start reads ten of them instead of
- * eight hundred. What is loaded on demand stays a file of its own, and nothing is minified: a stack trace must say what it says without a map.
+ * Puts what the package is entered through into few files, in place of what `tsc` made of the same sources: a start
+ * reads ten of them instead of eight hundred. What is loaded on demand stays a file of its own, and nothing is
+ * minified: a stack trace must say what it says without a map.
  *
- * The entry points leave packages where they are, since a user's Observables and ours must be the same. The program `wakechart` takes its own
- * along, with their licenses. Its parts lie beside it, because it finds itself and its package from where it lies.
- * Usage: node scripts/bundle.mjs ROOT, which prints as JSON what it wrote: `{ [path relative to ROOT/dist]: [sources, relative to ROOT] }`.
+ * The entry points leave packages where they are, since a user's Observables and ours must be the same. The program
+ * `wakechart` takes its own along, with their licenses. Its parts lie beside it, because it finds itself and its
+ * package from where it lies. Usage: node scripts/bundle.mjs ROOT, which prints as JSON what it wrote: `{ [path
+ * relative to ROOT/dist]: [sources, relative to ROOT] }`.
  */
-import { existsSync, mkdirSync, readFileSync, readdirSync, realpathSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  existsSync,
+  mkdirSync,
+  readFileSync,
+  readdirSync,
+  realpathSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname, join, posix, relative, sep } from 'node:path';
 import { argv, pid, stdout } from 'node:process';
@@ -25,14 +36,19 @@ const PACKAGE_OF_FILE = /^(?<folder>.*[\\/]node_modules[\\/](?:@[^\\/]+[\\/])?[^
 const PACKAGE = /^(?!\.|[\\/]|[a-z]:)/i;
 
 /**
- * Whether a module stays outside of the program: whatever is installed only by those who use it. What our dependencies bring along is taken along.
+ * Whether a module stays outside of the program: whatever is installed only by those who use it. What our dependencies
+ * bring along is taken along.
  * @param {readonly string[]} dependencies
  * @returns {(specifier: string, importer: string | undefined) => boolean}
  */
 function optionalBeside(dependencies) {
   return (specifier, importer) => {
     const isOurs = importer === undefined || !PACKAGE_OF_FILE.test(importer);
-    return isOurs && PACKAGE.test(specifier) && !dependencies.some((name) => specifier === name || specifier.startsWith(`${name}/`));
+    return (
+      isOurs &&
+      PACKAGE.test(specifier) &&
+      !dependencies.some((name) => specifier === name || specifier.startsWith(`${name}/`))
+    );
   };
 }
 
@@ -52,12 +68,22 @@ function modulesOfRxjs(root) {
 
 /** The text of the license of the package in `folder`, or what its manifest says of it. @param {string} folder */
 function licenseOf(folder) {
-  const { name, version, license } = /** @type {Record<string, string>} */ (JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8')));
-  const files = readdirSync(folder).filter((file) => /^(?:licen[cs]e|notice)/i.test(file)).toSorted();
-  return [`${name} ${version} (${license})`, ...files.map((file) => readFileSync(join(folder, file), 'utf8').trim())].join('\n\n');
+  const { name, version, license } = /** @type {Record<string, string>} */ (
+    JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8'))
+  );
+  const files = readdirSync(folder)
+    .filter((file) => /^(?:licen[cs]e|notice)/i.test(file))
+    .toSorted();
+  return [
+    `${name} ${version} (${license})`,
+    ...files.map((file) => readFileSync(join(folder, file), 'utf8').trim()),
+  ].join('\n\n');
 }
 
-/** A comment with the licenses of all packages that a file holds parts of. @param {{ readonly moduleIds: readonly string[] }} chunk */
+/**
+ * A comment with the licenses of all packages that a file holds parts of. @param {{ readonly moduleIds: readonly
+ * string[] }} chunk
+ */
 function licenses({ moduleIds }) {
   const folders = new Set(moduleIds.flatMap((id) => PACKAGE_OF_FILE.exec(id)?.groups?.['folder'] ?? []));
   if (folders.size === 0) return '';
@@ -74,7 +100,11 @@ async function generate(input, { folder, ...output }) {
   const bundle = await rolldown({ platform: 'node', logLevel: 'silent', ...input });
   try {
     const { output: files } = await bundle.generate({ format: 'esm', minify: false, ...output });
-    return files.flatMap((file) => (file.type === 'chunk' ? { path: posix.join(folder, file.fileName), text: file.code, sources: file.moduleIds } : []));
+    return files.flatMap((file) =>
+      file.type === 'chunk'
+        ? { path: posix.join(folder, file.fileName), text: file.code, sources: file.moduleIds }
+        : [],
+    );
   } finally {
     await bundle.close();
   }
@@ -88,19 +118,29 @@ async function bundleAll(root) {
   const written = [];
   if (modules.length > 0) {
     const input = Object.fromEntries(modules.map((entry) => [entry, sourceOf(entry)]));
-    written.push(...(await generate({ cwd: root, input, external: PACKAGE }, { folder: '.', chunkFileNames: 'shared/[name].js' })));
+    written.push(
+      ...(await generate({ cwd: root, input, external: PACKAGE }, { folder: '.', chunkFileNames: 'shared/[name].js' })),
+    );
   }
   for (const program of programs) {
     const name = posix.basename(program);
     const input = { [name]: sourceOf(program) };
     const resolve = { alias: modulesOfRxjs(root) };
     const external = optionalBeside(dependencies);
-    written.push(...(await generate({ cwd: root, input, external, resolve }, { folder: posix.dirname(program), chunkFileNames: `${name}.[name].js`, footer: licenses })));
+    written.push(
+      ...(await generate(
+        { cwd: root, input, external, resolve },
+        { folder: posix.dirname(program), chunkFileNames: `${name}.[name].js`, footer: licenses },
+      )),
+    );
   }
   return written;
 }
 
-/** Whole or not at all, and untouched when it would not change: programs that run may be about to load it. @param {string} path @param {string} text */
+/**
+ * Whole or not at all, and untouched when it would not change: programs that run may be about to load it. @param
+ * {string} path @param {string} text
+ */
 function replaceFile(path, text) {
   if (existsSync(path) && readFileSync(path, 'utf8') === text) return;
   const temporary = `${path}.${pid}.tmp`;
@@ -119,5 +159,6 @@ const written = await bundleAll(root);
 // What is entered comes last: until then, what is there finds the parts that it knows.
 for (const { path, text } of written.toReversed()) replaceFile(join(root, 'dist', path), text);
 /** @param {readonly string[]} sources */
-const named = (sources) => sources.filter((source) => source.startsWith(ours)).map((source) => relative(root, source).split(sep).join('/'));
+const named = (sources) =>
+  sources.filter((source) => source.startsWith(ours)).map((source) => relative(root, source).split(sep).join('/'));
 stdout.write(JSON.stringify(Object.fromEntries(written.map(({ path, sources }) => [path, named(sources)]))));

@@ -1,7 +1,7 @@
 // @ts-check
 /**
- * Draws docs/costs.svg and fills in the tables of docs/costs.md from what `npm run bench` has measured. The rows are kept in
- * docs/performance-results.json: a run of some of the benches brings those up to date and leaves the others.
+ * Draws docs/costs.svg and fills in the tables of docs/costs.md from what `npm run bench` has measured. The rows are
+ * kept in docs/performance-results.json: a run of some of the benches brings those up to date and leaves the others.
  * Usage: node scripts/costs-picture.mjs [RESULTS] [FOLDER]
  */
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
@@ -11,8 +11,8 @@ import { fileURLToPath } from 'node:url';
 import { BARS, LINES, TABLES } from './costs-tables.mjs';
 
 /**
- * @typedef {{ readonly name: string, readonly unit: string, readonly value: number, readonly spread: string, readonly peer?: string, readonly peerValue?: number,
- *   readonly ratio?: number, readonly node: string }} Row
+ * @typedef {{ readonly name: string, readonly unit: string, readonly value: number, readonly spread: string,
+ *   readonly peer?: string, readonly peerValue?: number, readonly ratio?: number, readonly node: string }} Row
  * @typedef {{ readonly left: number, readonly right: number, readonly top: number, readonly bottom: number }} Frame
  */
 
@@ -45,17 +45,31 @@ function mergedRows() {
 const rows = mergedRows();
 
 /** @param {number} value */
-const rounded = (value) => (value >= 1_000 ? Math.round(value).toLocaleString('en') : value >= 100 ? value.toFixed(0) : value >= 10 ? value.toFixed(1) : value.toPrecision(2));
+const rounded = (value) =>
+  value >= 1_000
+    ? Math.round(value).toLocaleString('en')
+    : value >= 100
+      ? value.toFixed(0)
+      : value >= 10
+        ? value.toFixed(1)
+        : value.toPrecision(2);
 /** @param {number} value */
 const at = (value) => value.toFixed(1);
 
 /** @param {number} value @param {string} unit */
 function told(value, unit) {
   if (unit !== 'bytes') return `${rounded(value)} ${unit}`;
-  return value >= 1e6 ? `${rounded(value / 1e6)} MB` : value >= 1e4 ? `${rounded(value / 1e3)} kB` : `${rounded(value)} bytes`;
+  return value >= 1e6
+    ? `${rounded(value / 1e6)} MB`
+    : value >= 1e4
+      ? `${rounded(value / 1e3)} kB`
+      : `${rounded(value)} bytes`;
 }
 
-/** @param {readonly [number, number]} place @param {string} words @param {{ size?: number, color?: string, weight?: number, anchor?: string }} [look] */
+/**
+ * @param {readonly [number, number]} place @param {string} words @param {{ size?: number, color?: string, weight?:
+ * number, anchor?: string }} [look]
+ */
 function write([x, y], words, { size = 12, color = QUIET, weight = 400, anchor = 'start' } = {}) {
   return `<text x="${at(x)}" y="${at(y)}" font-size="${size}" font-weight="${weight}" fill="${color}" text-anchor="${anchor}">${words.replaceAll('&', '&amp;').replaceAll('<', '&lt;')}</text>`;
 }
@@ -66,11 +80,19 @@ const pairs = BARS.flatMap(({ row: key, label }) => {
   return row?.peerValue === undefined ? [] : [{ ...row, label, peerValue: row.peerValue }];
 });
 
-/** Ours above what it is held against; each pair has a scale of its own. @param {(typeof pairs)[number]} row @param {number} index */
+/**
+ * Ours above what it is held against; each pair has a scale of its own. @param {(typeof pairs)[number]} row @param
+ * {number} index
+ */
 function pair(row, index) {
   const top = BARS_TOP + index * BAR_STEP;
   const most = Math.max(row.value, row.peerValue);
-  const bar = (/** @type {number} */ value, /** @type {number} */ y, /** @type {string} */ color, /** @type {string} */ words) => {
+  const bar = (
+    /** @type {number} */ value,
+    /** @type {number} */ y,
+    /** @type {string} */ color,
+    /** @type {string} */ words,
+  ) => {
     const width = Math.max(2, (value / most) * BAR_WIDTH);
     return `<rect x="${BARS_LEFT}" y="${at(y)}" width="${at(width)}" height="11" rx="2" fill="${color}"/>${write([BARS_LEFT + width + 6, y + 9.5], words, { size: 11, color: INK })}`;
   };
@@ -83,15 +105,22 @@ function pair(row, index) {
 
 /** @param {Frame} frame @param {(typeof LINES)[number]} chart */
 function lineChart(frame, { title, unit, marks, lines }) {
-  const found = lines.map(({ label, points }) => ({ label, values: points.map(({ row, ofPeer }) => (ofPeer ? rows.get(row)?.peerValue : rows.get(row)?.value)) }));
+  const found = lines.map(({ label, points }) => ({
+    label,
+    values: points.map(({ row, ofPeer }) => (ofPeer ? rows.get(row)?.peerValue : rows.get(row)?.value)),
+  }));
   const values = found.flatMap((line) => line.values.filter((value) => value !== undefined));
   if (values.length === 0) return [];
   const most = Math.max(...values) * 1.15;
-  const x = (/** @type {number} */ index) => frame.left + (index / Math.max(1, marks.length - 1)) * (frame.right - frame.left);
+  const x = (/** @type {number} */ index) =>
+    frame.left + (index / Math.max(1, marks.length - 1)) * (frame.right - frame.left);
   const y = (/** @type {number} */ value) => frame.bottom - (value / most) * (frame.bottom - frame.top);
   return [
     write([frame.left - 44, frame.top - 22], title, { size: 14, color: INK, weight: 700 }),
-    ...[0, 0.5, 1].map((share) => `<line x1="${frame.left}" x2="${frame.right}" y1="${at(y(most * share))}" y2="${at(y(most * share))}" stroke="#cbd5e1"/>${write([frame.left - 8, y(most * share) + 4], rounded(most * share), { anchor: 'end', size: 11 })}`),
+    ...[0, 0.5, 1].map(
+      (share) =>
+        `<line x1="${frame.left}" x2="${frame.right}" y1="${at(y(most * share))}" y2="${at(y(most * share))}" stroke="#cbd5e1"/>${write([frame.left - 8, y(most * share) + 4], rounded(most * share), { anchor: 'end', size: 11 })}`,
+    ),
     ...marks.map((mark, index) => write([x(index), frame.bottom + 16], mark, { anchor: 'middle', size: 11 })),
     write([frame.left - 44, frame.top - 7], unit, { size: 11 }),
     ...found.flatMap((line, index) => drawnLine(line, COLORS[index] ?? INK, x, y)),
@@ -99,17 +128,32 @@ function lineChart(frame, { title, unit, marks, lines }) {
   ];
 }
 
-/** @param {{ readonly values: readonly (number | undefined)[] }} line @param {string} color @param {(index: number) => number} x @param {(value: number) => number} y */
+/**
+ * @param {{ readonly values: readonly (number | undefined)[] }} line @param {string} color @param {(index: number) =>
+ * number} x @param {(value: number) => number} y
+ */
 function drawnLine({ values }, color, x, y) {
   const points = values.flatMap((value, index) => (value === undefined ? [] : [`${at(x(index))} ${at(y(value))}`]));
-  return [`<path d="M${points.join('L')}" fill="none" stroke="${color}" stroke-width="2"/>`, ...points.map((point) => `<circle cx="${point.split(' ')[0]}" cy="${point.split(' ')[1]}" r="3.5" fill="${color}"/>`)];
+  return [
+    `<path d="M${points.join('L')}" fill="none" stroke="${color}" stroke-width="2"/>`,
+    ...points.map(
+      (point) => `<circle cx="${point.split(' ')[0]}" cy="${point.split(' ')[1]}" r="3.5" fill="${color}"/>`,
+    ),
+  ];
 }
 
-/** Beside the last points, never one over the other. @param {readonly { readonly label: string, readonly values: readonly (number | undefined)[] }[]} found @param {Frame} frame @param {(value: number) => number} y */
+/**
+ * Beside the last points, never one over the other. @param {readonly { readonly label: string, readonly values:
+ * readonly (number | undefined)[] }[]} found @param {Frame} frame @param {(value: number) => number} y
+ */
 function lineLabels(found, frame, y) {
   let next = -Infinity;
   return found
-    .map(({ label, values }, index) => ({ label, color: COLORS[index] ?? INK, top: y(values.findLast((value) => value !== undefined) ?? 0) }))
+    .map(({ label, values }, index) => ({
+      label,
+      color: COLORS[index] ?? INK,
+      top: y(values.findLast((value) => value !== undefined) ?? 0),
+    }))
     .toSorted((one, other) => one.top - other.top)
     .map(({ label, color, top }) => {
       const place = Math.max(top + 4, next);
@@ -120,8 +164,12 @@ function lineLabels(found, frame, y) {
 
 function picture() {
   const height = Math.max(BARS_TOP + pairs.length * BAR_STEP + 10, 490);
-  const described = pairs.map((row) => `${row.label}: ${told(row.value, row.unit)}, ${row.peer} ${told(row.peerValue, row.unit)}`);
-  const charts = LINES.flatMap((chart, index) => lineChart({ left: 610, right: 790, top: 112 + index * 210, bottom: 232 + index * 210 }, chart));
+  const described = pairs.map(
+    (row) => `${row.label}: ${told(row.value, row.unit)}, ${row.peer} ${told(row.peerValue, row.unit)}`,
+  );
+  const charts = LINES.flatMap((chart, index) =>
+    lineChart({ left: 610, right: 790, top: 112 + index * 210, bottom: 232 + index * 210 }, chart),
+  );
   return [
     `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${WIDTH} ${height}" width="${WIDTH}" height="${height}" role="img" aria-labelledby="title description" font-family="ui-sans-serif, -apple-system, 'Segoe UI', Helvetica, Arial, sans-serif">`,
     '<title id="title">What a task, an event, a wake and a subagent cost, each beside the least that does the same</title>',
@@ -148,7 +196,10 @@ function tableLine({ row: key, label }) {
 function withTables(page) {
   return Object.entries(TABLES).reduce((text, [name, lines]) => {
     const table = ['| | | spread | beside it |', '|---|---|---|---|', ...lines.map(tableLine)].join('\n');
-    return text.replace(new RegExp(`(<!-- figures: ${name} -->\n)[^]*?(<!-- end of figures -->)`), (_all, begin, end) => `${begin}${table}\n${end}`);
+    return text.replace(
+      new RegExp(`(<!-- figures: ${name} -->\n)[^]*?(<!-- end of figures -->)`),
+      (_all, begin, end) => `${begin}${table}\n${end}`,
+    );
   }, page);
 }
 

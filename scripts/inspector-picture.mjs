@@ -1,7 +1,8 @@
 // @ts-check
 /**
- * Makes docs/inspector.png: the demo's session that waits for a permission, in a real Chromium over the real demo. It is made again by hand when the
- * page has changed, since no two runs give the same times. Usage: npm run build && node scripts/inspector-picture.mjs [FILE] [light|dark] [WIDTHxHEIGHT]
+ * Makes docs/inspector.png: the demo's session that waits for a permission, in a real Chromium over the real demo. It
+ * is made again by hand when the page has changed, since no two runs give the same times. Usage: npm run build && node
+ * scripts/inspector-picture.mjs [FILE] [light|dark] [WIDTHxHEIGHT]
  */
 import { spawn } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
@@ -16,9 +17,16 @@ const root = dirname(dirname(fileURLToPath(import.meta.url)));
 const [, , file = join(root, 'docs', 'inspector.png'), scheme = 'light', size = '1440x900'] = argv;
 const [width = 1440, height = 900] = size.split('x').map(Number);
 const folder = mkdtempSync(join(tmpdir(), 'inspector-picture-'));
-const demo = spawn(execPath, [join(root, 'dist', 'adapters', 'cli', 'main.js'), 'demo', '--inspect', '--dir', join(folder, 'demo')], { stdio: ['ignore', 'ignore', 'pipe'] });
+const demo = spawn(
+  execPath,
+  [join(root, 'dist', 'adapters', 'cli', 'main.js'), 'demo', '--inspect', '--dir', join(folder, 'demo')],
+  { stdio: ['ignore', 'ignore', 'pipe'] },
+);
 
-/** The address under which the demo says that it waits: the second one, which opens at the session. @returns {Promise<string>} */
+/**
+ * The address under which the demo says that it waits: the second one, which opens at the session. @returns
+ * {Promise<string>}
+ */
 function waitingAddress() {
   return new Promise((resolve, reject) => {
     let text = '';
@@ -31,9 +39,15 @@ function waitingAddress() {
   });
 }
 
-const browser = await chromium.launch({ executablePath: await chromiumPackage.executablePath(), args: ['--no-sandbox', '--disable-gpu'] });
+const browser = await chromium.launch({
+  executablePath: await chromiumPackage.executablePath(),
+  args: ['--no-sandbox', '--disable-gpu'],
+});
 try {
-  const page = await browser.newPage({ viewport: { width, height }, colorScheme: scheme === 'dark' ? 'dark' : 'light' });
+  const page = await browser.newPage({
+    viewport: { width, height },
+    colorScheme: scheme === 'dark' ? 'dark' : 'light',
+  });
   await page.goto(await waitingAddress());
   await page.getByRole('button', { name: 'Allow once' }).waitFor();
   await page.waitForLoadState('networkidle').catch(() => undefined);

@@ -1,8 +1,8 @@
 // @ts-check
 /**
- * Packs the project as it would be published, installs it into a project of its own, and uses it as a stranger would: imports every
- * published subpath, compiles against its types, holds its store against its contracts, runs its command line.
- * Usage: node scripts/pack-smoke.mjs
+ * Packs the project as it would be published, installs it into a project of its own, and uses it as a stranger would:
+ * imports every published subpath, compiles against its types, holds its store against its contracts, runs its command
+ * line. Usage: node scripts/pack-smoke.mjs
  */
 import { spawnSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
@@ -17,8 +17,19 @@ const workplace = realpathSync(mkdtempSync(join(tmpdir(), 'wakechart-smoke-')));
 const STEP_LIMIT_MS = 300_000;
 
 /** What may be in the package; a file that matches none of these was not meant to be published. */
-const PUBLISHED = [/^dist\/.+\.(?:js|d\.ts|html|css)$/, /^dist\/inspector-page\/(?:index\.html|icon\.svg|assets\/[\w-]+\.(?:js|css))(?:\.gz)?$/, /^(?:package\.json|README\.md|LICENSE|CHANGELOG\.md)$/];
-const NEEDED = ['package.json', 'README.md', 'LICENSE', 'CHANGELOG.md', 'dist/inspector-page/index.html', 'dist/inspector-page/index.html.gz'];
+const PUBLISHED = [
+  /^dist\/.+\.(?:js|d\.ts|html|css)$/,
+  /^dist\/inspector-page\/(?:index\.html|icon\.svg|assets\/[\w-]+\.(?:js|css))(?:\.gz)?$/,
+  /^(?:package\.json|README\.md|LICENSE|CHANGELOG\.md)$/,
+];
+const NEEDED = [
+  'package.json',
+  'README.md',
+  'LICENSE',
+  'CHANGELOG.md',
+  'dist/inspector-page/index.html',
+  'dist/inspector-page/index.html.gz',
+];
 
 /** What somebody writes who has to give names to what he gets. */
 const NAMES_TYPES = `
@@ -98,7 +109,10 @@ for (const { name, run } of [...eventStoreContract, ...wakeRightContract, ...ofI
 }
 `;
 
-/** Runs a program to its end, whatever that is. @param {string} cwd @param {string} command @param {readonly string[]} arguments_ */
+/**
+ * Runs a program to its end, whatever that is. @param {string} cwd @param {string} command @param {readonly string[]}
+ * arguments_
+ */
 function attempt(cwd, command, arguments_) {
   return spawnSync(command, [...arguments_], {
     cwd,
@@ -123,7 +137,10 @@ function run(cwd, command, arguments_) {
   return stdout;
 }
 
-/** What somebody writes who looks at a program that has it installed: the page and a chart come from the package, and nothing is left when the runtime has ended. */
+/**
+ * What somebody writes who looks at a program that has it installed: the page and a chart come from the package, and
+ * nothing is left when the runtime has ended.
+ */
 const LOOKS = `
 import { createInspector, createNodeRuntime } from 'wakechart/node';
 
@@ -149,7 +166,10 @@ const failure = await createNodeRuntime({ home: 'no-driver', store: { postgres: 
 if (failure.code !== 'POSTGRES_DRIVER_MISSING' || !failure.hint.includes('npm install pg')) throw new Error('expected to be told to install pg, received ' + failure);
 `;
 
-/** What npm tells about a tarball. @typedef {{ filename: string, unpackedSize: number, files: { path: string }[] }} Packed */
+/**
+ * What npm tells about a tarball. @typedef {{ filename: string, unpackedSize: number, files: { path: string }[] }}
+ * Packed
+ */
 
 /** Packs the checkout and returns the path of the tarball. */
 function pack() {
@@ -167,14 +187,27 @@ function pack() {
   return join(workplace, packed.filename);
 }
 
-/** Installs the tarball with nothing beside it but its own dependencies. @param {string} project @param {string} tarball */
+/**
+ * Installs the tarball with nothing beside it but its own dependencies. @param {string} project @param {string} tarball
+ */
 function install(project, tarball) {
   writeFileSync(join(project, 'package.json'), '{ "name": "stranger", "private": true, "type": "module" }\n');
-  run(project, 'npm', ['install', '--omit=dev', '--prefer-offline', '--no-audit', '--no-fund', '--loglevel=error', tarball]);
+  run(project, 'npm', [
+    'install',
+    '--omit=dev',
+    '--prefer-offline',
+    '--no-audit',
+    '--no-fund',
+    '--loglevel=error',
+    tarball,
+  ]);
   console.log('installed into a project of its own');
 }
 
-/** The import specifiers of every module that the installed package publishes. @param {string} project @param {string} name */
+/**
+ * The import specifiers of every module that the installed package publishes. @param {string} project @param {string}
+ * name
+ */
 function publishedModules(project, name) {
   const manifest = JSON.parse(readFileSync(join(project, 'node_modules', name, 'package.json'), 'utf8'));
   const subpaths = Object.keys(manifest.exports).filter((subpath) => !subpath.endsWith('.json'));
@@ -190,8 +223,8 @@ function importEach(project, specifiers) {
 }
 
 /**
- * Compiles what touches the types of every subpath, and what names them, as strictly as a user may. Complaints about the types of our dependencies
- * are not ours to mend.
+ * Compiles what touches the types of every subpath, and what names them, as strictly as a user may. Complaints about
+ * the types of our dependencies are not ours to mend.
  * @param {string} project @param {string} name @param {readonly string[]} specifiers
  */
 function compileAgainst(project, name, specifiers) {
@@ -212,11 +245,22 @@ function compileAgainst(project, name, specifiers) {
     typeRoots: [dirname(dirname(require.resolve('@types/node/package.json')))],
     types: ['node'],
   };
-  writeFileSync(join(project, 'tsconfig.json'), JSON.stringify({ compilerOptions, files: ['consumer.ts', 'names.ts'] }));
+  writeFileSync(
+    join(project, 'tsconfig.json'),
+    JSON.stringify({ compilerOptions, files: ['consumer.ts', 'names.ts'] }),
+  );
   const compiler = require.resolve('typescript/bin/tsc');
-  const { stdout, status, error } = attempt(project, process.execPath, [compiler, '-p', 'tsconfig.json', '--pretty', 'false']);
+  const { stdout, status, error } = attempt(project, process.execPath, [
+    compiler,
+    '-p',
+    'tsconfig.json',
+    '--pretty',
+    'false',
+  ]);
   const complaints = stdout.split('\n').filter((line) => /error TS\d+/.test(line));
-  const ours = complaints.filter((line) => !line.startsWith('node_modules/') || line.startsWith(`node_modules/${name}/`));
+  const ours = complaints.filter(
+    (line) => !line.startsWith('node_modules/') || line.startsWith(`node_modules/${name}/`),
+  );
   if (ours.length > 0) throw new Error(`a user cannot compile against the package:\n${ours.join('\n')}`);
   if (status !== 0 && complaints.length === 0) throw new Error(`the compiler did not run: ${error?.message ?? stdout}`);
   console.log('compiled against its types');

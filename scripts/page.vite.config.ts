@@ -1,4 +1,7 @@
-/** How the page of the inspector is built: into dist/inspector-page, with nothing in it that a strict Content-Security-Policy forbids. */
+/**
+ * How the page of the inspector is built: into dist/inspector-page, with nothing in it that a strict
+ * Content-Security-Policy forbids.
+ */
 import { fileURLToPath } from 'node:url';
 import { defineConfig } from 'vite';
 import type { Plugin, UserConfig } from 'vite';
@@ -6,7 +9,10 @@ import { diagramStyles } from '../src/adapters/diagram/theme.ts';
 
 const DIAGRAM_STYLES = 'virtual:diagram.css';
 
-/** The page draws no charts, but shows those that the server has drawn: their style sheet comes from where they are drawn. It shows no differences. */
+/**
+ * The page draws no charts, but shows those that the server has drawn: their style sheet comes from where they are
+ * drawn. It shows no differences.
+ */
 function diagramStyleSheet(): Plugin {
   return {
     name: 'diagram-style-sheet',
@@ -22,7 +28,10 @@ const config: UserConfig = defineConfig({
   envDir: false,
   logLevel: 'warn',
   // Children as arguments, not as a property each: shorter, and the same to Preact.
-  oxc: { jsx: { runtime: 'classic', pragma: 'jsxElement', pragmaFrag: 'JsxFragment' }, jsxInject: "import { Fragment as JsxFragment, h as jsxElement } from 'preact';" },
+  oxc: {
+    jsx: { runtime: 'classic', pragma: 'jsxElement', pragmaFrag: 'JsxFragment' },
+    jsxInject: "import { Fragment as JsxFragment, h as jsxElement } from 'preact';",
+  },
   plugins: [diagramStyleSheet()],
   build: {
     outDir: fileURLToPath(new URL('../dist/inspector-page/', import.meta.url)),
@@ -32,7 +41,9 @@ const config: UserConfig = defineConfig({
     assetsInlineLimit: 0,
     reportCompressedSize: false,
     // Of @preact/signals only its core is used; shared/drawn-signals.ts draws with it in a tenth of the room.
-    rolldownOptions: { treeshake: { moduleSideEffects: [{ test: /node_modules\/@preact\/signals\//, sideEffects: false }] } },
+    rolldownOptions: {
+      treeshake: { moduleSideEffects: [{ test: /node_modules\/@preact\/signals\//, sideEffects: false }] },
+    },
   },
 });
 

@@ -1,4 +1,7 @@
-/** The root of Wakechart: the public classes, functions and types. Nothing here touches a disk, a process or a network; see `wakechart/node`. */
+/**
+ * The root of Wakechart: the public classes, functions and types. Nothing here touches a disk, a process or a network;
+ * see `wakechart/node`.
+ */
 export { RuntimeError } from './machines/errors.ts';
 export type { ErrorCategory, ErrorRecord, RuntimeErrorOptions } from './machines/errors.ts';
 
@@ -45,21 +48,49 @@ export type { ListenerSource, OnListenerError } from './actors/streams/listener-
 
 export { SubagentManager } from './actors/subagent/subagent-manager.ts';
 export type { SubagentJobFilter } from './actors/subagent/subagent-manager.ts';
-export type { ManagedRunnerOptions, ManagedTasksOptions, SubagentManagerOptions } from './actors/subagent/subagent-manager-options.ts';
+export type {
+  ManagedRunnerOptions,
+  ManagedTasksOptions,
+  SubagentManagerOptions,
+} from './actors/subagent/subagent-manager-options.ts';
 export type { SubagentWaitOptions } from './actors/subagent/wait-for-job.ts';
 export type { ReconciledJob } from './actors/subagent/job-recovery.ts';
 export type { HookRun, HookTypeExecutor, HookTypeExecutors } from './actors/subagent/worktree-hooks.ts';
 export { WorktreeSubagentRunner, createWorktreeSubagentRunner } from './actors/subagent/worktree-subagent-runner.ts';
 export type { WorktreeSubagentRunnerOptions } from './actors/subagent/worktree-subagent-runner.ts';
-export type { SubagentRunner, SubagentRunnerFactory, SubagentJobHandle, SubagentJobRequest, SubagentJobResult, SubagentJobStart } from './actors/subagent/subagent-runner.ts';
+export type {
+  SubagentRunner,
+  SubagentRunnerFactory,
+  SubagentJobHandle,
+  SubagentJobRequest,
+  SubagentJobResult,
+  SubagentJobStart,
+} from './actors/subagent/subagent-runner.ts';
 export type { ReconciledSubagents, SubagentPorts } from './actors/subagent/subagent-services.ts';
 export type { SubagentSpawnRequest } from './machines/subagent/subagent-request.ts';
 export type { SubagentJobState } from './machines/subagent/subagent-job.ts';
 export type { SubagentLimits, SubagentLimitsInput } from './machines/subagent/subagent-limits.ts';
-export type { WorktreeFinding, WorktreeFindingKind, WorktreeHandoff, WorktreeInspection } from './machines/subagent/worktree-findings.ts';
-export type { HookDefinition, HookGroup, WorktreeHookContext, WorktreeHookEvent, WorktreeHookFunction, WorktreeHookInput, WorktreeHooks } from './machines/subagent/hook-config.ts';
+export type {
+  WorktreeFinding,
+  WorktreeFindingKind,
+  WorktreeHandoff,
+  WorktreeInspection,
+} from './machines/subagent/worktree-findings.ts';
+export type {
+  HookDefinition,
+  HookGroup,
+  WorktreeHookContext,
+  WorktreeHookEvent,
+  WorktreeHookFunction,
+  WorktreeHookInput,
+  WorktreeHooks,
+} from './machines/subagent/hook-config.ts';
 export { isSubagentWorkerChildMessage, isSubagentWorkerParentMessage } from './machines/subagent/worker-messages.ts';
-export type { SubagentWorkerChildMessage, SubagentWorkerParentMessage, SubagentWorkerStartPayload } from './machines/subagent/worker-protocol.ts';
+export type {
+  SubagentWorkerChildMessage,
+  SubagentWorkerParentMessage,
+  SubagentWorkerStartPayload,
+} from './machines/subagent/worker-protocol.ts';
 
 export { createRuntime } from './runtime.ts';
 export type { Companionship, Reconciliation, Runtime, RuntimePorts, RuntimeServices } from './runtime.ts';
@@ -69,7 +100,13 @@ export type { InspectedFolders, RuntimeInspection, SupervisedSystem } from './ac
 export type { JournalCache } from './actors/session/journal-cache.ts';
 export type { JournalAppendOptions, JournalPorts, SessionJournal } from './actors/session/session-journal.ts';
 export { executeAgentRun } from './actors/run/execute-agent-run.ts';
-export type { ExecuteAgentRunOptions, FinishedAttempt, RunDecisionRecord, RunRequest, SkippedCandidate } from './actors/run/run-options.ts';
+export type {
+  ExecuteAgentRunOptions,
+  FinishedAttempt,
+  RunDecisionRecord,
+  RunRequest,
+  SkippedCandidate,
+} from './actors/run/run-options.ts';
 export { createAgentRuntime } from './actors/run/create-agent-runtime.ts';
 export type { AgentRuntimeOptions, RunEnding, RunVoice } from './actors/run/create-agent-runtime.ts';
 export type { AgentRun } from './actors/run/start-agent-run.ts';
@@ -83,7 +120,12 @@ export type { RunLimits } from './machines/run/run-decision.ts';
 export { KNOWN_PROVIDERS } from './machines/run/provider-settings.ts';
 export type { ProviderSettings, ProviderTable } from './machines/run/provider-settings.ts';
 export { AgentRuntimeRegistry } from './actors/run/agent-runtime-registry.ts';
-export type { AgentBudget, AgentDefinition, AgentFrontmatter, AgentPermission } from './machines/agent/agent-definition.ts';
+export type {
+  AgentBudget,
+  AgentDefinition,
+  AgentFrontmatter,
+  AgentPermission,
+} from './machines/agent/agent-definition.ts';
 export type { McpServer, McpServerInput } from './machines/agent/mcp-server.ts';
 export type { ToolAttachment, ToolAttachmentInput } from './machines/agent/tool-attachment.ts';
 export { buildTools, loadAgent, mapAgentTool } from './actors/turn/agent-tools.ts';
@@ -98,11 +140,35 @@ export type { SessionEvents, SessionEventsOptions } from './actors/session/sessi
 export type { Sessions } from './actors/session/sessions.ts';
 export type { SendReceipt } from './actors/session/ingress.ts';
 export type { MessageReader } from './machines/session/message-reader.ts';
-export type { Allowance, AllowedBy, Attachment, DeliveryMode, Narrowing, Restriction } from './machines/session/event-schemas.ts';
-export type { Definition as SessionEventDefinition, Upcaster as SessionEventUpcaster } from './machines/session/event-definition.ts';
-export type { SessionEvent, SessionEventData, SessionEventDraft, SessionEventOf, SessionEventType } from './machines/session/session-event.ts';
+export type {
+  Allowance,
+  AllowedBy,
+  Attachment,
+  DeliveryMode,
+  Narrowing,
+  Restriction,
+} from './machines/session/event-schemas.ts';
+export type {
+  Definition as SessionEventDefinition,
+  Upcaster as SessionEventUpcaster,
+} from './machines/session/event-definition.ts';
+export type {
+  SessionEvent,
+  SessionEventData,
+  SessionEventDraft,
+  SessionEventOf,
+  SessionEventType,
+} from './machines/session/session-event.ts';
 export type { SessionStatus, SessionStopReason } from './machines/session/session-machine.ts';
-export type { ForkOptions, InterruptOptions, NewSession, SendOptions, SessionFilter, SessionIngress, TerminateOptions } from './machines/session/session-requests.ts';
+export type {
+  ForkOptions,
+  InterruptOptions,
+  NewSession,
+  SendOptions,
+  SessionFilter,
+  SessionIngress,
+  TerminateOptions,
+} from './machines/session/session-requests.ts';
 export type {
   CallAnswer,
   CallRequest,

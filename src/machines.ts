@@ -1,4 +1,7 @@
-/** The lifecycles themselves, as XState machines and compiled, what can be said of them and of any other XState machine, and what is decided beside them: for inspection, audits, tests and stores of one's own. */
+/**
+ * The lifecycles themselves, as XState machines and compiled, what can be said of them and of any other XState machine,
+ * and what is decided beside them: for inspection, audits, tests and stores of one's own.
+ */
 import type { RenderOptions } from './adapters/diagram/render-chart.ts';
 import type { ChartDiff } from './machines/inspection/chart-change.ts';
 import type { ChartDescription } from './machines/inspection/chart-description.ts';
@@ -19,7 +22,11 @@ export type { DurableScheduleEvent, DurableScheduleStatus } from './machines/sch
 export { subagentLifecycle, subagentMachine } from './machines/subagent/subagent-machine.ts';
 export type { SubagentChartEvent, SubagentChartEventType } from './machines/subagent/subagent-machine.ts';
 export { worktreeLifecycle, worktreeMachine } from './machines/subagent/worktree-machine.ts';
-export type { WorktreeChartEvent, WorktreeChartEventType, WorktreeStatus } from './machines/subagent/worktree-machine.ts';
+export type {
+  WorktreeChartEvent,
+  WorktreeChartEventType,
+  WorktreeStatus,
+} from './machines/subagent/worktree-machine.ts';
 
 export { sessionLifecycle, sessionMachine } from './machines/session/session-machine.ts';
 export type { SessionChartEvent, SessionChartEventType } from './machines/session/session-machine.ts';
@@ -30,8 +37,26 @@ export type { ActivationEventType, ActivationPhase } from './machines/session/ac
 
 export type { WakeCourse, WakeEnd, WakeLimits } from './machines/wake/wake-decision.ts';
 export { wakeMachine } from './machines/wake/wake-machine.ts';
-export type { CallsInput, ClaimAnswer, CommitAnswer, CommitInput, DecidedEnd, FailureInput, FoldAnswer, FoldInput, RecordedEnd, ReleaseInput } from './machines/wake/wake-machine.ts';
-export type { StepAnswer, StepInput, WakeInput, WakeOutput, WakeStep, WakeStopEvent } from './machines/wake/wake-machine.ts';
+export type {
+  CallsInput,
+  ClaimAnswer,
+  CommitAnswer,
+  CommitInput,
+  DecidedEnd,
+  FailureInput,
+  FoldAnswer,
+  FoldInput,
+  RecordedEnd,
+  ReleaseInput,
+} from './machines/wake/wake-machine.ts';
+export type {
+  StepAnswer,
+  StepInput,
+  WakeInput,
+  WakeOutput,
+  WakeStep,
+  WakeStopEvent,
+} from './machines/wake/wake-machine.ts';
 export { leaseLifecycle, leaseMachine } from './machines/wake/lease-machine.ts';
 export type { LeaseChartEvent, LeaseChartEventType, LeaseState } from './machines/wake/lease-machine.ts';
 
@@ -45,15 +70,38 @@ export { charts } from './machines/inspection/chart-catalog.ts';
 export type { Chart } from './machines/inspection/chart.ts';
 export { describeChart } from './machines/inspection/describe-chart.ts';
 export type { ChartSource } from './machines/inspection/describe-chart.ts';
-export type { ChartDescription, ChartEvent, ChartInvocation, ChartOperation, ChartState, ChartTransition, ChartWaiver } from './machines/inspection/chart-description.ts';
+export type {
+  ChartDescription,
+  ChartEvent,
+  ChartInvocation,
+  ChartOperation,
+  ChartState,
+  ChartTransition,
+  ChartWaiver,
+} from './machines/inspection/chart-description.ts';
 export { chartEvents } from './machines/inspection/chart-events.ts';
 export type { ChartEvents, DeclaredEvent, EventOf, SampleEvent } from './machines/inspection/chart-events.ts';
 export type { ChartNotes } from './machines/inspection/chart-notes.ts';
 export { chartOutlook } from './machines/inspection/chart-outlook.ts';
-export type { ChartOutlook, ImpossibleEvent, OutlookState, OutlookWay, OwnStep, PossibleEvent } from './machines/inspection/chart-outlook.ts';
+export type {
+  ChartOutlook,
+  ImpossibleEvent,
+  OutlookState,
+  OutlookWay,
+  OwnStep,
+  PossibleEvent,
+} from './machines/inspection/chart-outlook.ts';
 export { auditChart } from './machines/inspection/audit-chart.ts';
 export type { ExplorationLimits } from './machines/inspection/explore-chart.ts';
-export type { AuditRule, ChartAudit, EventClass, Finding, MatrixCell, Reach, StateReach } from './machines/inspection/chart-audit.ts';
+export type {
+  AuditRule,
+  ChartAudit,
+  EventClass,
+  Finding,
+  MatrixCell,
+  Reach,
+  StateReach,
+} from './machines/inspection/chart-audit.ts';
 export { diffCharts } from './machines/inspection/diff-charts.ts';
 export { restoreOldSnapshots } from './machines/inspection/old-snapshots.ts';
 export type { EarlierAudit } from './machines/inspection/old-snapshots.ts';
@@ -61,18 +109,36 @@ export { coverageOf } from './machines/inspection/coverage.ts';
 export { logSightings } from './machines/inspection/log-sightings.ts';
 export type { DiagramMarks, RenderOptions } from './adapters/diagram/render-chart.ts';
 export type { Theme } from './adapters/diagram/theme.ts';
-export type { Bump, ChartChange, ChartCoverage, ChartDiff, ChartSightings } from './machines/inspection/chart-change.ts';
+export type {
+  Bump,
+  ChartChange,
+  ChartCoverage,
+  ChartDiff,
+  ChartSightings,
+} from './machines/inspection/chart-change.ts';
 
 /** Inspection logs: what a recorder writes of the actors of a process, read again, and looked at as of any moment. */
 export { INSPECTION_LOG_FORMAT } from './machines/inspection-log/inspection-record.ts';
-export type { InspectedStatus, InspectedValue, InspectionHeader, InspectionKind, InspectionRecord, InspectionRecordOf } from './machines/inspection-log/inspection-record.ts';
+export type {
+  InspectedStatus,
+  InspectedValue,
+  InspectionHeader,
+  InspectionKind,
+  InspectionRecord,
+  InspectionRecordOf,
+} from './machines/inspection-log/inspection-record.ts';
 export { InspectionReader } from './machines/inspection-log/inspection-reader.ts';
 export type { ReadReport } from './machines/inspection-log/read-report.ts';
 export { readRecord } from './machines/inspection-log/read-record.ts';
 export type { ReadRecord } from './machines/inspection-log/read-record.ts';
 export { InspectionTimeline } from './machines/inspection-log/inspection-timeline.ts';
 export type { RecordFilter } from './machines/inspection-log/inspection-timeline.ts';
-export type { ActorFilter, InspectedActorState, InspectionWorld, Page } from './machines/inspection-log/inspection-world.ts';
+export type {
+  ActorFilter,
+  InspectedActorState,
+  InspectionWorld,
+  Page,
+} from './machines/inspection-log/inspection-world.ts';
 export type { InspectedMoment, LastTransition, Standing } from './machines/inspection-log/inspected-actor.ts';
 export type { InspectedFamily } from './machines/inspection-log/inspected-family.ts';
 export type { RecordSequence } from './machines/inspection-log/record-sequence.ts';
@@ -105,12 +171,18 @@ export type { Activation } from './machines/session/activation.ts';
 export { dueSessions } from './machines/session/due-sessions.ts';
 export type { DueSession, SessionOpening } from './machines/session/due-sessions.ts';
 
-/** The chart as an SVG document, by ELK, which is loaded only now: everything else here runs anywhere, this needs Node. */
+/**
+ * The chart as an SVG document, by ELK, which is loaded only now: everything else here runs anywhere, this needs Node.
+ */
 export async function renderChart(description: ChartDescription, options?: RenderOptions): Promise<string> {
   return (await import('./adapters/diagram/render-chart.ts')).renderChart(description, options);
 }
 
 /** Two versions of a chart side by side, the older one on the left, with what differs marked. */
-export async function renderChartDiff(before: ChartDescription, after: ChartDescription, diff?: ChartDiff): Promise<string> {
+export async function renderChartDiff(
+  before: ChartDescription,
+  after: ChartDescription,
+  diff?: ChartDiff,
+): Promise<string> {
   return (await import('./adapters/diagram/render-chart-diff.ts')).renderChartDiff(before, after, diff);
 }

@@ -1,6 +1,16 @@
 /** `wakechart/node`: a runtime over a home directory or PostgreSQL, with the adapters of this machine. */
-export { createDefaultBackgroundTaskRunners, createInspector, createNodeRuntime, createScheduledTaskRunner } from './node/node-runtime.ts';
-export type { DefaultRunnersOptions, NodeRuntime, NodeRuntimeOptions, StopSchedulesOptions } from './node/node-runtime.ts';
+export {
+  createDefaultBackgroundTaskRunners,
+  createInspector,
+  createNodeRuntime,
+  createScheduledTaskRunner,
+} from './node/node-runtime.ts';
+export type {
+  DefaultRunnersOptions,
+  NodeRuntime,
+  NodeRuntimeOptions,
+  StopSchedulesOptions,
+} from './node/node-runtime.ts';
 export { createManagedShellProcessRunner } from './adapters/shell/shell-runner.ts';
 export type { ManagedShellProcessRunnerOptions } from './adapters/shell/shell-runner.ts';
 export type { OnShellOutput, ShellOutputChunk } from './adapters/shell/shell-output.ts';
@@ -8,7 +18,13 @@ export { createCronerPlan } from './adapters/cron/croner-plan.ts';
 export type { CronerPlanOptions } from './adapters/cron/croner-plan.ts';
 export type { ScheduledTaskRunnerOptions } from './actors/schedule/scheduled-task-runner.ts';
 export type { ScheduleLimitsInput } from './machines/schedule/schedule-options.ts';
-export type { ScheduleGlance, ScheduleOverview, ScheduleRegistry, ScheduleView, UnreadableSchedule } from './actors/schedule/durable-registry.ts';
+export type {
+  ScheduleGlance,
+  ScheduleOverview,
+  ScheduleRegistry,
+  ScheduleView,
+  UnreadableSchedule,
+} from './actors/schedule/durable-registry.ts';
 export type { DurableScheduleStatus } from './machines/schedule/durable-machine.ts';
 export type { ScheduleRun, ScheduleStanding, StatusReason } from './machines/schedule/durable-standing.ts';
 export type { NewSchedule, ScheduleDefinition } from './machines/schedule/schedule-definition.ts';
@@ -74,6 +90,11 @@ export type { Redact } from './actors/inspection/inspected-text.ts';
 export type { FactsOf } from './actors/inspection/recorded-facts.ts';
 export type { RecorderLimits } from './machines/inspection-log/recorder-limits.ts';
 export type { CreateInspectorOptions, Inspectable, Inspector } from './node/inspector.ts';
-export type { ChartPictures, InspectorLimits, InspectorOptions, InspectorServer } from './adapters/inspector/inspector.ts';
+export type {
+  ChartPictures,
+  InspectorLimits,
+  InspectorOptions,
+  InspectorServer,
+} from './adapters/inspector/inspector.ts';
 export { createRuntime } from './runtime.ts';
 export type { Reconciliation, Runtime, RuntimePorts } from './runtime.ts';

@@ -23,7 +23,12 @@ export type {
 export type { CronPlan, CronTimes } from './actors/schedule/cron-plan.ts';
 export type { SlotOwners } from './actors/schedule/slot-owners.ts';
 export type { NominalTimes } from './machines/schedule/due-slots.ts';
-export type { RecordedStanding, ScheduleDefinitions, ScheduleListing, ScheduleStandings } from './actors/schedule/durable-ports.ts';
+export type {
+  RecordedStanding,
+  ScheduleDefinitions,
+  ScheduleListing,
+  ScheduleStandings,
+} from './actors/schedule/durable-ports.ts';
 export type { ScheduleStore } from './actors/schedule/schedule-store.ts';
 export type { ScheduleHistory } from './machines/schedule/slot-ledger.ts';
 export type { SchedulePlan, ScheduleRecord } from './machines/schedule/slot-record.ts';
@@ -89,7 +94,13 @@ export type { ReportedAttempt } from './machines/run/breaker.ts';
 export type { StandingAdmission, StandingFilter, StandingReport } from './machines/run/standing-table.ts';
 export type { SecretCommand, SecretCommandEnd } from './actors/run/secret-command.ts';
 export type { AuthProfile } from './machines/run/auth-profile.ts';
-export type { SubagentRunner, SubagentJobHandle, SubagentJobRequest, SubagentJobResult, SubagentJobStart } from './actors/subagent/subagent-runner.ts';
+export type {
+  SubagentRunner,
+  SubagentJobHandle,
+  SubagentJobRequest,
+  SubagentJobResult,
+  SubagentJobStart,
+} from './actors/subagent/subagent-runner.ts';
 export type {
   AdoptWorktreeOptions,
   DiscardWorktreeOptions,
@@ -107,7 +118,14 @@ export type { EndedJob, StartedJob, SubagentLog } from './actors/subagent/subage
 export type { WakeElsewhere } from './actors/wake/wake-ports.ts';
 export type { HostLife } from './actors/host/host-life.ts';
 export type { Telemetry } from './actors/telemetry/telemetry.ts';
-export type { AgentRunEvent, AgentRunEventBody, BackendToolOutcome, OpaquePart, RunPayload, RunUsage } from './machines/run/run-output.ts';
+export type {
+  AgentRunEvent,
+  AgentRunEventBody,
+  BackendToolOutcome,
+  OpaquePart,
+  RunPayload,
+  RunUsage,
+} from './machines/run/run-output.ts';
 export type { RunFailure, RunFailureKind } from './machines/run/run-failure.ts';
 export type {
   AssistantMessage,
@@ -126,7 +144,15 @@ export type { ToolFamily } from './machines/turn/tool-family.ts';
 export type { QuotaNote } from './actors/turn/quota-notes.ts';
 export type { KeptOutput, OutputKeeper } from './actors/turn/output-keeper.ts';
 export { HAND_GRACE_MS } from './actors/hand/hand-copies.ts';
-export type { HandCopies, HandPiece, HandPieces, HandRecord, HandStandings, HandSteps, PrunedPieces } from './actors/hand/hand-copies.ts';
+export type {
+  HandCopies,
+  HandPiece,
+  HandPieces,
+  HandRecord,
+  HandStandings,
+  HandSteps,
+  PrunedPieces,
+} from './actors/hand/hand-copies.ts';
 export type { HandFolders, LaidHand, LayHand, TakeHand, TakenHand } from './actors/hand/hand-folders.ts';
 export type { ArrivedHand, HandWake, SessionHands } from './actors/hand/session-hands.ts';
 export type { HandLimits } from './machines/hand/hand-limits.ts';
@@ -149,10 +175,19 @@ export type { PermissionRule } from './machines/permission/permission-rule.ts';
 export type { PermissionSubject } from './machines/permission/permission-subject.ts';
 
 export type { EnvironmentCatalog, EnvironmentListing } from './actors/environment/environment-catalog.ts';
-export type { EnvironmentRequest, SessionEnvironment, SessionEnvironments } from './actors/environment/session-environment.ts';
+export type {
+  EnvironmentRequest,
+  SessionEnvironment,
+  SessionEnvironments,
+} from './actors/environment/session-environment.ts';
 export type { CommandSandbox, SandboxedProgram } from './actors/environment/command-sandbox.ts';
 export type { PieceRedaction, StreamOptions } from './machines/vault/secret-redaction.ts';
-export type { ByteRedaction, SecretName, SecretReference, SessionSecrets } from './actors/environment/session-secrets.ts';
+export type {
+  ByteRedaction,
+  SecretName,
+  SecretReference,
+  SessionSecrets,
+} from './actors/environment/session-secrets.ts';
 export type { EnvironmentDefinition } from './machines/environment/environment-definition.ts';
 export type { Mount, MountAccess, MountKind } from './machines/environment/mount-table.ts';
 export type { VaultCatalog, VaultListing } from './actors/vault/vault-catalog.ts';
@@ -170,7 +205,14 @@ export type { LearningKind, MemoryEntry } from './machines/memory/memory-entry.t
 export type { Stage, StagedFile, SubstrateStage } from './actors/memory/substrate-stage.ts';
 export type { DocumentFacts } from './machines/retrieval/document-facts.ts';
 export type { LogRedaction } from './actors/session/log-redaction.ts';
-export type { SubstrateChange, SubstrateEdit, SubstrateHead, SubstrateRestore, SubstrateResult, SubstrateStore } from './actors/memory/substrate-store.ts';
+export type {
+  SubstrateChange,
+  SubstrateEdit,
+  SubstrateHead,
+  SubstrateRestore,
+  SubstrateResult,
+  SubstrateStore,
+} from './actors/memory/substrate-store.ts';
 export type { SubstrateFile, SubstrateVersion } from './machines/memory/substrate-version.ts';
 export type { PromotionPermit } from './actors/outcome/promotion-gate.ts';
 export type { CheckRequest, CheckRunner } from './actors/outcome/check-runner.ts';
@@ -179,8 +221,20 @@ export type { CheckEnding, Judgement } from './machines/outcome/outcome-verdict.
 export type { OutcomeEvidence, OutcomeGrade, OutcomeVerdict } from './machines/session/improvement-events.ts';
 export type { SkillCatalog, SkillListing, SkillQuery, SkillText } from './actors/skill/skill-catalog.ts';
 export type { Skill, SkillScope, SkillSummary } from './machines/skill/skill-definition.ts';
-export type { AgentIndex, IndexSearch, IndexSize, RetrievalIndex, SessionUpdate } from './actors/retrieval/retrieval-index.ts';
-export type { LearningSource, MemorySource, RetrievalLearning, RetrievalMemoryEntry, SessionSource } from './actors/retrieval/retrieval-sources.ts';
+export type {
+  AgentIndex,
+  IndexSearch,
+  IndexSize,
+  RetrievalIndex,
+  SessionUpdate,
+} from './actors/retrieval/retrieval-index.ts';
+export type {
+  LearningSource,
+  MemorySource,
+  RetrievalLearning,
+  RetrievalMemoryEntry,
+  SessionSource,
+} from './actors/retrieval/retrieval-sources.ts';
 export type { QueryTerm } from './machines/retrieval/query.ts';
 export type { TextHit } from './machines/retrieval/ranking.ts';
 export type { RetrievalDocument, RetrievalKind } from './machines/retrieval/retrieval-document.ts';
@@ -203,10 +257,25 @@ export type {
   InspectionSource,
 } from './actors/inspection/inspection-source.ts';
 export type { InspectedUsage, InspectedWake } from './machines/inspection-log/session-usage.ts';
-export type { Fleet, FleetLag, FleetLagPart, FleetLease, FleetList, FleetParked, FleetSight, FleetWorker } from './actors/inspection/fleet.ts';
+export type {
+  Fleet,
+  FleetLag,
+  FleetLagPart,
+  FleetLease,
+  FleetList,
+  FleetParked,
+  FleetSight,
+  FleetWorker,
+} from './actors/inspection/fleet.ts';
 export type { FolderChanges, FolderDifference, FolderLook } from './actors/inspection/folder-changes.ts';
 export type { Explanation, OpenCallState, Reason, ReasonKind } from './machines/session/why.ts';
-export type { CallOutlook, ChartExplanation, MovedEvent, MovedOutlook, WakeOutlook } from './machines/session/why-charts.ts';
+export type {
+  CallOutlook,
+  ChartExplanation,
+  MovedEvent,
+  MovedOutlook,
+  WakeOutlook,
+} from './machines/session/why-charts.ts';
 export type { AcceptedIngress, IngressOutlook, IngressType, RefusedIngress } from './machines/session/why-ingress.ts';
 export type { Mover } from './machines/session/why-movers.ts';
 export type { SessionTimer, TimerKind } from './machines/session/why-timers.ts';

@@ -1,7 +1,12 @@
 /** `wakechart/postgres`: one PostgreSQL for any number of workers. Needs the package `pg`. */
 export { PostgresEventStore } from './adapters/postgres/postgres-event-store.ts';
 export type { PostgresEventStoreOptions, PostgresPlace } from './adapters/postgres/postgres-options.ts';
-export type { FrequentStatement, LosableStatement, PostgresDatabase, Statement } from './adapters/postgres/postgres-database.ts';
+export type {
+  FrequentStatement,
+  LosableStatement,
+  PostgresDatabase,
+  Statement,
+} from './adapters/postgres/postgres-database.ts';
 export { checkPostgres, migratePostgres } from './adapters/postgres/migrate.ts';
 export type { MigrationReport, SchemaState } from './adapters/postgres/migrate.ts';
 export type { Migration } from './adapters/postgres/migrations/migration.ts';

@@ -1,4 +1,7 @@
-/** Composes the actors into one runtime over whatever ports it is given. `createNodeRuntime` in node.ts gives it the default adapters. */
+/**
+ * Composes the actors into one runtime over whatever ports it is given. `createNodeRuntime` in node.ts gives it the
+ * default adapters.
+ */
 import type { AgentRunConfig, AgentRuntime } from './actors/run/agent-runtime.ts';
 import type { AuthProfiles } from './actors/run/auth-profiles.ts';
 import type { CandidateStandings } from './actors/run/candidate-standings.ts';
@@ -26,7 +29,12 @@ import { reportToConsole, safely } from './actors/streams/listener-errors.ts';
 import type { SessionHands } from './actors/hand/session-hands.ts';
 import type { OnListenerError } from './actors/streams/listener-errors.ts';
 import { createSubagentServices } from './actors/subagent/subagent-services.ts';
-import type { ReconciledSubagents, SubagentServices, SubagentServicesOptions, SubagentPorts } from './actors/subagent/subagent-services.ts';
+import type {
+  ReconciledSubagents,
+  SubagentServices,
+  SubagentServicesOptions,
+  SubagentPorts,
+} from './actors/subagent/subagent-services.ts';
 import type { SubagentManager } from './actors/subagent/subagent-manager.ts';
 import type { SubagentRunner } from './actors/subagent/subagent-runner.ts';
 import type { WorktreeKeeper } from './actors/subagent/worktree-adapter.ts';
@@ -79,7 +87,10 @@ export interface RuntimePorts {
   readonly tasks: BackgroundTaskManager;
   /** Tools besides the managed ones. */
   readonly tools?: readonly Tool[] | undefined;
-  /** What commands may know of the system. Without it `shell_run` stays in the workspace and gets the environment of its runner. */
+  /**
+   * What commands may know of the system. Without it `shell_run` stays in the workspace and gets the environment of its
+   * runner.
+   */
   readonly shellHost?: ShellHost | undefined;
   /** What commands get besides the usual variables. */
   readonly commandEnvironment?: CommandEnvironmentSettings | undefined;
@@ -103,7 +114,10 @@ export interface RuntimePorts {
   readonly outputs?: OutputKeeper | undefined;
   /** Keeps the files that come with messages. Without it messages are texts only. */
   readonly attachments?: AttachmentStore | undefined;
-  /** Has what a session works in where it is woken, when several machines share the store. Without it every session stays with what lies here. */
+  /**
+   * Has what a session works in where it is woken, when several machines share the store. Without it every session
+   * stays with what lies here.
+   */
   readonly hands?: SessionHands | undefined;
   /** What sessions work in. Without it in their workspace, with nothing shut in. */
   readonly environments?: SessionEnvironments | undefined;
@@ -111,7 +125,10 @@ export interface RuntimePorts {
   readonly redaction?: LogRedaction | undefined;
   /** Takes out of a text for inspectors what nobody may see. Without it they are shown what there is. */
   readonly redactText?: TextRedaction | undefined;
-  /** Makes `redactText` know what it can be told without running a program, for inspectors. @returns what stays unknown, by name */
+  /**
+   * Makes `redactText` know what it can be told without running a program, for inspectors. @returns what stays unknown,
+   * by name
+   */
   readonly learnSecrets?: (() => Promise<readonly string[]>) | undefined;
   /** What tools keep running beside the tasks, for inspectors. Whoever brings it ends it. */
   readonly toolTasks?: readonly BackgroundTaskManager[] | undefined;
@@ -187,8 +204,9 @@ export interface Runtime extends AsyncDisposable {
   /** One wake of a session, to its end. */
   wake(sessionId: string, options?: WakeOptions): Promise<WakeOutcome>;
   /**
-   * The same, for callers who only know that something has changed: while a wake of the session runs, here or elsewhere, it is followed by
-   * one more. Resolves with a wake that began after the call; several calls share one, with the options of the first.
+   * The same, for callers who only know that something has changed: while a wake of the session runs, here or
+   * elsewhere, it is followed by one more. Resolves with a wake that began after the call; several calls share one,
+   * with the options of the first.
    */
   trigger(sessionId: string, options?: WakeOptions): Promise<WakeOutcome>;
   /**
@@ -197,11 +215,14 @@ export interface Runtime extends AsyncDisposable {
    */
   startWorker(options?: SessionWorkerOptions): SessionWorker;
   /**
-   * Ends what processes that crashed left running, settles their subagent jobs and looks after their worktrees. Sessions need none: the next
-   * wake of one does it and puts the session right.
+   * Ends what processes that crashed left running, settles their subagent jobs and looks after their worktrees.
+   * Sessions need none: the next wake of one does it and puts the session right.
    */
   reconcile(): Promise<Reconciliation>;
-  /** Stops workers and wakes, then tasks, then closes the store, each of them whatever becomes of the others; rejects with the first failure. Idempotent. */
+  /**
+   * Stops workers and wakes, then tasks, then closes the store, each of them whatever becomes of the others; rejects
+   * with the first failure. Idempotent.
+   */
   shutdown(reason?: string): Promise<void>;
 }
 
@@ -213,7 +234,8 @@ export function createRuntime(ports: RuntimePorts): Runtime {
   const core = { store, ids, clock, redaction, journals: new JournalCache({ store, ids, clock, redaction }) };
   const trigger: Runtime['trigger'] = (sessionId, options) => waker.trigger(sessionId, options);
   const { sessions, subagents } = sessionsAndJobs(ports, { ...core, trigger, onListenerError });
-  const reconcileTrees = async (): Promise<readonly ReconciledProcessTree[]> => (await ports.processTree?.reconcile()) ?? [];
+  const reconcileTrees = async (): Promise<readonly ReconciledProcessTree[]> =>
+    (await ports.processTree?.reconcile()) ?? [];
   const companionships = companionshipsOf(ports, { ...core, sessions, runtimes, onListenerError });
   const turn = turnPorts(ports, companionships);
   const waker: Waker = new Waker({
@@ -230,8 +252,18 @@ export function createRuntime(ports: RuntimePorts): Runtime {
   const wake: Runtime['wake'] = (sessionId, options) => waker.wake(sessionId, options);
   const workers = new SessionWorkers({ ...core, wake, supervisor: tasks.supervisor, onListenerError });
   const hooks = new ShutdownHooks();
-  // Jobs and wakes first: they use the tasks, and they want to write how they ended. Whoever looks on sees all of it end.
-  const shutdown = once((reason) => takeEvery([async () => hooks.begin(), () => workers.shutdown(reason), () => subagents.shutdown(reason), () => waker.shutdown(reason), ...lastSteps(ports, { sessions, companionships, reason }), () => hooks.close()]));
+  // Jobs and wakes first: they use the tasks, and they want to write how they ended. Whoever looks on sees all of it
+  // end.
+  const shutdown = once((reason) =>
+    takeEvery([
+      async () => hooks.begin(),
+      () => workers.shutdown(reason),
+      () => subagents.shutdown(reason),
+      () => waker.shutdown(reason),
+      ...lastSteps(ports, { sessions, companionships, reason }),
+      () => hooks.close(),
+    ]),
+  );
   return {
     tasks,
     ...facesOf(ports, subagents, hooks),
@@ -257,24 +289,80 @@ function once(end: (reason: string) => Promise<void>): (reason?: string) => Prom
 type SessionCore = LineagePorts & Pick<SubagentServicesOptions, 'trigger' | 'onListenerError'>;
 
 /** Each ends what the other has begun. */
-function sessionsAndJobs({ agents, attachments, environments, directories, policy, guard, humans = 'reachable', ...ports }: RuntimePorts, core: SessionCore): { readonly sessions: Sessions; readonly subagents: SubagentServices } {
+function sessionsAndJobs(
+  { agents, attachments, environments, directories, policy, guard, humans = 'reachable', ...ports }: RuntimePorts,
+  core: SessionCore,
+): { readonly sessions: Sessions; readonly subagents: SubagentServices } {
   const closeSession = async (sessionId: string): Promise<void> => ports.closeSession?.(sessionId);
   const endSession = async (sessionId: string, reason: string): Promise<void> => {
     await closeSession(sessionId);
     await subagents.endSession(sessionId, reason);
   };
   const sessions = new Sessions({ ...core, agents, attachments, environments, policy, closeSession: endSession });
-  const subagents: SubagentServices = createSubagentServices({ ...core, ports: ports.subagents ?? {}, sessions, agents, policy, guard, environments, directories, humans, closeSession });
+  const subagents: SubagentServices = createSubagentServices({
+    ...core,
+    ports: ports.subagents ?? {},
+    sessions,
+    agents,
+    policy,
+    guard,
+    environments,
+    directories,
+    humans,
+    closeSession,
+  });
   return { sessions, subagents };
 }
 
-function facesOf(ports: RuntimePorts, subagents: SubagentServices, hooks: ShutdownHooks): Pick<Runtime, 'subagents' | 'localSubagents' | 'worktrees' | 'inspection'> {
-  return { subagents: subagents.jobs, localSubagents: subagents.local, worktrees: subagents.worktrees, inspection: inspectionOf(ports, subagents, hooks) };
+function facesOf(
+  ports: RuntimePorts,
+  subagents: SubagentServices,
+  hooks: ShutdownHooks,
+): Pick<Runtime, 'subagents' | 'localSubagents' | 'worktrees' | 'inspection'> {
+  return {
+    subagents: subagents.jobs,
+    localSubagents: subagents.local,
+    worktrees: subagents.worktrees,
+    inspection: inspectionOf(ports, subagents, hooks),
+  };
 }
 
-function inspectionOf({ clock, tasks, toolTasks = [], redactText = (text) => text, learnSecrets, prices = {}, processTree, changes, fleet, storeWord, home }: RuntimePorts, { systems }: SubagentServices, hooks: ShutdownHooks): RuntimeInspection {
-  const all = [{ label: 'tasks and wakes', tasks }, ...systems, ...toolTasks.map((each) => ({ label: 'what tools keep open', tasks: each }))];
-  return { systems: all.filter((each, index) => all.findIndex((other) => other.tasks === each.tasks) === index), clock, home, redact: redactText, learnSecrets, prices, processTree, changes, fleet, storeWord, hasEnded: () => hooks.isOver, onShutdown: (close) => hooks.add(close) };
+function inspectionOf(
+  {
+    clock,
+    tasks,
+    toolTasks = [],
+    redactText = (text) => text,
+    learnSecrets,
+    prices = {},
+    processTree,
+    changes,
+    fleet,
+    storeWord,
+    home,
+  }: RuntimePorts,
+  { systems }: SubagentServices,
+  hooks: ShutdownHooks,
+): RuntimeInspection {
+  const all = [
+    { label: 'tasks and wakes', tasks },
+    ...systems,
+    ...toolTasks.map((each) => ({ label: 'what tools keep open', tasks: each })),
+  ];
+  return {
+    systems: all.filter((each, index) => all.findIndex((other) => other.tasks === each.tasks) === index),
+    clock,
+    home,
+    redact: redactText,
+    learnSecrets,
+    prices,
+    processTree,
+    changes,
+    fleet,
+    storeWord,
+    hasEnded: () => hooks.isOver,
+    onShutdown: (close) => hooks.add(close),
+  };
 }
 
 interface LastParts {
@@ -283,21 +371,89 @@ interface LastParts {
   readonly reason: string;
 }
 
-function companionshipsOf({ companionships = [], agents, environments, policy, directories, tasks, runConfig = {} }: RuntimePorts, services: Omit<RuntimeServices, keyof BoundsPorts | 'directories' | 'tasks' | 'runConfig'>): readonly Companionship[] {
-  return companionships.map((join) => join({ ...services, agents, environments, policy, directories, tasks, runConfig }));
+function companionshipsOf(
+  { companionships = [], agents, environments, policy, directories, tasks, runConfig = {} }: RuntimePorts,
+  services: Omit<RuntimeServices, keyof BoundsPorts | 'directories' | 'tasks' | 'runConfig'>,
+): readonly Companionship[] {
+  return companionships.map((join) =>
+    join({ ...services, agents, environments, policy, directories, tasks, runConfig }),
+  );
 }
 
-function lastSteps({ closeTools, toolSource, tasks, telemetry, store }: RuntimePorts, { sessions, companionships, reason }: LastParts): readonly (() => Promise<void>)[] {
-  return [...companionships.map((each) => async () => each.close?.()), async () => closeTools?.(reason), async () => toolSource?.close(reason), () => tasks.shutdown(reason), async () => sessions.close(), async () => telemetry?.close(), () => store.close()];
+function lastSteps(
+  { closeTools, toolSource, tasks, telemetry, store }: RuntimePorts,
+  { sessions, companionships, reason }: LastParts,
+): readonly (() => Promise<void>)[] {
+  return [
+    ...companionships.map((each) => async () => each.close?.()),
+    async () => closeTools?.(reason),
+    async () => toolSource?.close(reason),
+    () => tasks.shutdown(reason),
+    async () => sessions.close(),
+    async () => telemetry?.close(),
+    () => store.close(),
+  ];
 }
 
 /** What wakes need for their turns. */
-function turnPorts({ clock, tasks, directories, runConfig = {}, runLimits = {}, profiles, standings, telemetry, agents, owner = 'runtime', tools = [], toolSource, readShell, policy, places, guard, outputs, environments, humans = 'reachable', prices = {}, ...ports }: RuntimePorts, companionships: readonly Companionship[]) {
-  const shellRun = createShellRunTool(tasks, { clock, host: ports.shellHost, environment: ports.commandEnvironment, keeper: outputs });
+function turnPorts(
+  {
+    clock,
+    tasks,
+    directories,
+    runConfig = {},
+    runLimits = {},
+    profiles,
+    standings,
+    telemetry,
+    agents,
+    owner = 'runtime',
+    tools = [],
+    toolSource,
+    readShell,
+    policy,
+    places,
+    guard,
+    outputs,
+    environments,
+    humans = 'reachable',
+    prices = {},
+    ...ports
+  }: RuntimePorts,
+  companionships: readonly Companionship[],
+) {
+  const shellRun = createShellRunTool(tasks, {
+    clock,
+    host: ports.shellHost,
+    environment: ports.commandEnvironment,
+    keeper: outputs,
+  });
   const commands = ports.quotaNote === undefined ? [shellRun] : withQuotaNotes([shellRun], ports.quotaNote);
   const all = [...commands, createAskHumanTool(), ...companionships.flatMap((each) => each.tools ?? []), ...tools];
   checkTools(all);
-  return { directories, runConfig, runLimits, profiles, standings, telemetry, agents, owner, tools: all, toolSource, executor: new ToolExecutor({ clock }), readShell, policy, places, guard, outputs, environments, memory: ports.memory, companions: companionships.flatMap((each) => each.companion ?? []), humans, prices };
+  return {
+    directories,
+    runConfig,
+    runLimits,
+    profiles,
+    standings,
+    telemetry,
+    agents,
+    owner,
+    tools: all,
+    toolSource,
+    executor: new ToolExecutor({ clock }),
+    readShell,
+    policy,
+    places,
+    guard,
+    outputs,
+    environments,
+    memory: ports.memory,
+    companions: companionships.flatMap((each) => each.companion ?? []),
+    humans,
+    prices,
+  };
 }
 
 /** Takes each step after the one before it has ended, also when that failed. @throws the first failure, in the end */

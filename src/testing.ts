@@ -1,4 +1,7 @@
-/** What tests of code built on Wakechart need: time that stands still until it is moved, and the contracts of the ports as cases for any test framework. */
+/**
+ * What tests of code built on Wakechart need: time that stands still until it is moved, and the contracts of the ports
+ * as cases for any test framework.
+ */
 export { createSimulatedClock } from './actors/clock/simulated-clock.ts';
 export type { SimulatedClock, SimulatedClockOptions } from './actors/clock/simulated-clock.ts';
 export { activationIndexContract } from './testing/activation-index-contract.ts';

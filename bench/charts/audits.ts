@@ -1,4 +1,7 @@
-/** The audit of all our charts, and the check of what is written of them: each has to be quick enough to run with every change. */
+/**
+ * The audit of all our charts, and the check of what is written of them: each has to be quick enough to run with every
+ * change.
+ */
 import { execFile } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -21,14 +24,23 @@ async function msOf(work: () => unknown): Promise<number> {
 
 function row(name: string, values: readonly number[], limitMs: number | undefined): BenchRow {
   const value = median(values);
-  return { name, unit: 'ms', value, spread: spread(values), target: limitMs === undefined ? '-' : `< ${limitMs / 1_000} s`, met: limitMs === undefined || value < limitMs };
+  return {
+    name,
+    unit: 'ms',
+    value,
+    spread: spread(values),
+    target: limitMs === undefined ? '-' : `< ${limitMs / 1_000} s`,
+    met: limitMs === undefined || value < limitMs,
+  };
 }
 
 export async function run(): Promise<BenchRow[]> {
   const auditAll = (): unknown => charts.map((chart) => auditChart(chart));
   auditAll();
   const audits = await repeat(ROUNDS, () => msOf(auditAll));
-  const check = await repeat(ROUNDS, () => msOf(() => runProgram(process.execPath, ['dist/cli/main.js', 'audit', '--check'], { cwd: checkout })));
+  const check = await repeat(ROUNDS, () =>
+    msOf(() => runProgram(process.execPath, ['dist/cli/main.js', 'audit', '--check'], { cwd: checkout })),
+  );
   const cacheDirectory = mkdtempSync(join(tmpdir(), 'bench-diagrams-'));
   try {
     const descriptions = charts.map((chart) => auditChart(chart).chart);

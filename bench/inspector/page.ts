@@ -1,7 +1,8 @@
 /**
- * The page of the inspector over stored logs of a hundred thousand and of a million records: the real command, the real server, a real Chromium without
- * a graphics card. How long until something is seen, and all of it; how long a step through time takes until it is painted; how smoothly the records
- * scroll; what the server and the tab take up. What is painted depends on the machine: these are times, not ratios.
+ * The page of the inspector over stored logs of a hundred thousand and of a million records: the real command, the real
+ * server, a real Chromium without a graphics card. How long until something is seen, and all of it; how long a step
+ * through time takes until it is painted; how smoothly the records scroll; what the server and the tab take up. What is
+ * painted depends on the machine: these are times, not ratios.
  */
 import { spawn } from 'node:child_process';
 import type { ChildProcess } from 'node:child_process';
@@ -34,14 +35,48 @@ async function writeLog(path: string, records: number): Promise<void> {
   await line({ format: 'inspection-log/1', boot: 'b', startedAt: 1_790_000_000_000 });
   const { chart } = auditChart(known);
   await line({ k: 'machine', s: 1, t: 1_790_000_000_000, a: 'b:x:0', id: 'task', chart });
-  await line({ k: 'actor', s: 2, t: 1_790_000_000_000, a: 'b:x:0', id: 'tasks', kind: 'taskSupervisor', status: 'active' });
+  await line({
+    k: 'actor',
+    s: 2,
+    t: 1_790_000_000_000,
+    a: 'b:x:0',
+    id: 'tasks',
+    kind: 'taskSupervisor',
+    status: 'active',
+  });
   for (let s = 3, task = 1; s + RECORDS_PER_TASK <= records + 3; task += 1) {
     const common = (): { s: number; t: number; a: string } => ({ s: s++, t: 1_790_000_000_000 + s, a: `b:x:${task}` });
-    await line({ ...common(), k: 'actor', parent: 'b:x:0', id: `task_${task}`, kind: 'task', chart: 'task', value: 'queued', status: 'active', facts: { label: `job ${task}` } });
+    await line({
+      ...common(),
+      k: 'actor',
+      parent: 'b:x:0',
+      id: `task_${task}`,
+      kind: 'task',
+      chart: 'task',
+      value: 'queued',
+      status: 'active',
+      facts: { label: `job ${task}` },
+    });
     await line({ ...common(), k: 'event', e: task * 2, from: 'b:x:0', type: 'START' });
-    await line({ ...common(), k: 'step', e: task * 2, type: 'START', taken: ['queued|START|0'], value: { running: 'starting' }, status: 'active' });
+    await line({
+      ...common(),
+      k: 'step',
+      e: task * 2,
+      type: 'START',
+      taken: ['queued|START|0'],
+      value: { running: 'starting' },
+      status: 'active',
+    });
     await line({ ...common(), k: 'event', e: task * 2 + 1, type: 'COMPLETE' });
-    await line({ ...common(), k: 'step', e: task * 2 + 1, type: 'COMPLETE', taken: ['running|COMPLETE|0'], value: 'completed', status: 'done' });
+    await line({
+      ...common(),
+      k: 'step',
+      e: task * 2 + 1,
+      type: 'COMPLETE',
+      taken: ['running|COMPLETE|0'],
+      value: 'completed',
+      status: 'done',
+    });
     await line({ ...common(), k: 'snap', value: 'completed', status: 'done' });
   }
   file.end();
@@ -75,7 +110,11 @@ async function look(browser: Browser, address: string, records: number): Promise
   await page.goto(address);
   await page.getByRole('treeitem').first().waitFor();
   const firstMs = performance.now() - begunMs;
-  await page.getByText(new RegExp(`^${(records - ((records + 1) % RECORDS_PER_TASK)).toLocaleString('en').slice(0, -3)}\\d{3} records$`)).waitFor();
+  await page
+    .getByText(
+      new RegExp(`^${(records - ((records + 1) % RECORDS_PER_TASK)).toLocaleString('en').slice(0, -3)}\\d{3} records$`),
+    )
+    .waitFor();
   const wholeMs = performance.now() - begunMs;
   const stepMs = await stepsOf(page);
   const frameMs = await framesOf(page);
@@ -104,11 +143,19 @@ async function framesOf(page: Page): Promise<readonly number[]> {
   );
 }
 
-const at = (values: readonly number[], share: number): number => [...values].sort((one, other) => one - other)[Math.floor(share * (values.length - 1))] ?? Number.NaN;
+const at = (values: readonly number[], share: number): number =>
+  [...values].sort((one, other) => one - other)[Math.floor(share * (values.length - 1))] ?? Number.NaN;
 
 function row(name: string, unit: string, values: readonly number[], limit?: number): BenchRow {
   const value = median(values);
-  return { name, unit, value, spread: spread(values), target: limit === undefined ? '-' : `<= ${limit} ${unit}`, met: limit === undefined || value <= limit };
+  return {
+    name,
+    unit,
+    value,
+    spread: spread(values),
+    target: limit === undefined ? '-' : `<= ${limit} ${unit}`,
+    met: limit === undefined || value <= limit,
+  };
 }
 
 async function measured(browser: Browser, folder: string, records: number): Promise<BenchRow[]> {
@@ -120,7 +167,9 @@ async function measured(browser: Browser, folder: string, records: number): Prom
     const inspect = spawn(process.execPath, [program, 'inspect', path], { stdio: ['ignore', 'pipe', 'inherit'] });
     try {
       seen.push(await look(browser, await addressOf(inspect), records));
-      serverMb.push(Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${inspect.pid}/status`, 'utf8'))?.[1] ?? Number.NaN) / 1024);
+      serverMb.push(
+        Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${inspect.pid}/status`, 'utf8'))?.[1] ?? Number.NaN) / 1024,
+      );
     } finally {
       inspect.kill('SIGINT');
       await once(inspect, 'exit');
@@ -129,20 +178,54 @@ async function measured(browser: Browser, folder: string, records: number): Prom
   const of = `${records.toLocaleString('en')} records`;
   const isSmall = records === SIZES[0];
   return [
-    row(`${of}: first paint of an actor`, 'ms', seen.map(({ firstMs }) => firstMs), isSmall ? 1_000 : undefined),
-    row(`${of}: all of them read`, 'ms', seen.map(({ wholeMs }) => wholeMs)),
-    row(`${of}: from a key to a painted step in time, waits for frames included, p50`, 'ms', seen.map(({ stepMs }) => at(stepMs, 0.5)), 34),
-    row(`${of}: from a key to a painted step in time, p99`, 'ms', seen.map(({ stepMs }) => at(stepMs, 0.99))),
-    row(`${of}: a frame while scrolling, p50`, 'ms', seen.map(({ frameMs }) => at(frameMs, 0.5)), 17),
-    row(`${of}: a frame while scrolling, p95`, 'ms', seen.map(({ frameMs }) => at(frameMs, 0.95))),
-    row(`${of}: memory of the tab`, 'MB', seen.map(({ tabMb }) => tabMb)),
+    row(
+      `${of}: first paint of an actor`,
+      'ms',
+      seen.map(({ firstMs }) => firstMs),
+      isSmall ? 1_000 : undefined,
+    ),
+    row(
+      `${of}: all of them read`,
+      'ms',
+      seen.map(({ wholeMs }) => wholeMs),
+    ),
+    row(
+      `${of}: from a key to a painted step in time, waits for frames included, p50`,
+      'ms',
+      seen.map(({ stepMs }) => at(stepMs, 0.5)),
+      34,
+    ),
+    row(
+      `${of}: from a key to a painted step in time, p99`,
+      'ms',
+      seen.map(({ stepMs }) => at(stepMs, 0.99)),
+    ),
+    row(
+      `${of}: a frame while scrolling, p50`,
+      'ms',
+      seen.map(({ frameMs }) => at(frameMs, 0.5)),
+      17,
+    ),
+    row(
+      `${of}: a frame while scrolling, p95`,
+      'ms',
+      seen.map(({ frameMs }) => at(frameMs, 0.95)),
+    ),
+    row(
+      `${of}: memory of the tab`,
+      'MB',
+      seen.map(({ tabMb }) => tabMb),
+    ),
     row(`${of}: memory of the server`, 'MB', serverMb),
   ];
 }
 
 export async function run(): Promise<BenchRow[]> {
   const folder = mkdtempSync(join(tmpdir(), 'bench-page-'));
-  const browser = await chromium.launch({ executablePath: await chromiumPackage.executablePath(), args: ['--no-sandbox', '--disable-gpu'] });
+  const browser = await chromium.launch({
+    executablePath: await chromiumPackage.executablePath(),
+    args: ['--no-sandbox', '--disable-gpu'],
+  });
   try {
     const rows: BenchRow[] = [];
     for (const size of SIZES) rows.push(...(await measured(browser, folder, size)));

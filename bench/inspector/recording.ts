@@ -1,6 +1,7 @@
 /**
- * What a recorder costs the program that it is attached to, each figure beside the same work without it: tasks that come all at once, and tasks that
- * come in waves, whose payloads are all kept. What it takes up, and how long it holds the event loop where a hundred thousand actors live.
+ * What a recorder costs the program that it is attached to, each figure beside the same work without it: tasks that
+ * come all at once, and tasks that come in waves, whose payloads are all kept. What it takes up, and how long it holds
+ * the event loop where a hundred thousand actors live.
  */
 import { collectGarbage, interleave, median, repeat, spread } from '../harness.ts';
 import type { BenchRow } from '../harness.ts';
@@ -29,9 +30,23 @@ const COMPARISONS: readonly Comparison[] = [
 ];
 
 async function compare(attach: Attach, { mode, name, wave, limit }: Comparison): Promise<BenchRow> {
-  const { a: without, b: values } = await interleave(ROUNDS, () => taskUs(attach, 'off', wave), () => taskUs(attach, mode, wave));
+  const { a: without, b: values } = await interleave(
+    ROUNDS,
+    () => taskUs(attach, 'off', wave),
+    () => taskUs(attach, mode, wave),
+  );
   const ratio = median(values.map((value, index) => value / (without[index] ?? Number.NaN)));
-  return { name: `no-op tasks ${name}`, unit: 'us per task', value: median(values), spread: spread(values), peer: 'without', peerValue: median(without), ratio, target: `<= ${limit} x`, met: ratio <= limit };
+  return {
+    name: `no-op tasks ${name}`,
+    unit: 'us per task',
+    value: median(values),
+    spread: spread(values),
+    peer: 'without',
+    peerValue: median(without),
+    ratio,
+    target: `<= ${limit} x`,
+    met: ratio <= limit,
+  };
 }
 
 /** Of everything that a full recorder holds: what is gone when it is. */
@@ -60,7 +75,10 @@ function usedBytes(): number {
 
 const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
-/** Attaches to a system of many actors, meets them, hears of one that moves, reads everything, detaches. @returns the longest stop of the event loop, in milliseconds */
+/**
+ * Attaches to a system of many actors, meets them, hears of one that moves, reads everything, detaches. @returns the
+ * longest stop of the event loop, in milliseconds
+ */
 async function longestStopMs(attach: Attach): Promise<number> {
   const manager = await createVastManager();
   for (let count = 0; count < ACTORS; count += 1) {
@@ -75,7 +93,8 @@ async function longestStopMs(attach: Attach): Promise<number> {
     sinceMs = performance.now();
   };
   const recorder = attach(manager);
-  if (recorder.statistics.untoldActors < ACTORS / 2) throw new Error('the recorder does not see the actors that it is measured with');
+  if (recorder.statistics.untoldActors < ACTORS / 2)
+    throw new Error('the recorder does not see the actors that it is measured with');
   recorder.follow(() => undefined);
   do {
     note();
@@ -96,8 +115,22 @@ export async function run(): Promise<BenchRow[]> {
   const rows: BenchRow[] = [];
   for (const comparison of COMPARISONS) rows.push(await compare(attach, comparison));
   const bytes = await repeat(3, () => bytesPerRecord(attach));
-  rows.push({ name: 'a kept record of no-op tasks', unit: 'bytes', value: median(bytes), spread: spread(bytes), target: '<= 120', met: median(bytes) <= 120 });
+  rows.push({
+    name: 'a kept record of no-op tasks',
+    unit: 'bytes',
+    value: median(bytes),
+    spread: spread(bytes),
+    target: '<= 120',
+    met: median(bytes) <= 120,
+  });
   const stops = await repeat(3, () => longestStopMs(attach));
-  rows.push({ name: `the longest stop of the event loop at ${ACTORS.toLocaleString('en')} actors`, unit: 'ms', value: median(stops), spread: spread(stops), target: '<= 50 ms', met: median(stops) <= 50 });
+  rows.push({
+    name: `the longest stop of the event loop at ${ACTORS.toLocaleString('en')} actors`,
+    unit: 'ms',
+    value: median(stops),
+    spread: spread(stops),
+    target: '<= 50 ms',
+    met: median(stops) <= 50,
+  });
   return rows;
 }

@@ -1,11 +1,20 @@
-/** Recorders as the benches of the inspector attach them, in the words of dist/, as in ../subagents/worker-parts.ts; and tasks for them to watch. */
+/**
+ * Recorders as the benches of the inspector attach them, in the words of dist/, as in ../subagents/worker-parts.ts; and
+ * tasks for them to watch.
+ */
 import { createSystemClock } from 'wakechart/node';
 import { createManager, endless, noop, request } from '../tasks/managers.ts';
 
 type Manager = ReturnType<typeof createManager>;
 
 export interface Recorder {
-  readonly statistics: { readonly records: number; readonly keptRecords: number; readonly untoldActors: number; readonly droppedPayloads: number; readonly faults: number };
+  readonly statistics: {
+    readonly records: number;
+    readonly keptRecords: number;
+    readonly untoldActors: number;
+    readonly droppedPayloads: number;
+    readonly faults: number;
+  };
   detach(): void;
   follow(listener: () => void): () => void;
   range(): { readonly first: number; readonly last: number };
@@ -15,13 +24,20 @@ export interface Recorder {
 export type Attach = (manager: Manager) => Recorder;
 
 export async function loadRecorder(): Promise<Attach> {
-  const { createRecorder } = (await import(new URL('../../../dist/actors/inspection/recorder.js', import.meta.url).href)) as { readonly createRecorder: (options: object) => Recorder };
+  const { createRecorder } = (await import(
+    new URL('../../../dist/actors/inspection/recorder.js', import.meta.url).href
+  )) as { readonly createRecorder: (options: object) => Recorder };
   return ({ supervisor }) => createRecorder({ root: supervisor, clock: createSystemClock() });
 }
 
-/** A manager of as many tasks as there are, from the files that the recorder is from: what lives in a system is known to the copy of the code that keeps it. */
+/**
+ * A manager of as many tasks as there are, from the files that the recorder is from: what lives in a system is known to
+ * the copy of the code that keeps it.
+ */
 export async function createVastManager(): Promise<Manager> {
-  const { BackgroundTaskManager } = (await import(new URL('../../../dist/actors/task/background-task-manager.js', import.meta.url).href)) as { readonly BackgroundTaskManager: new (options: object) => Manager };
+  const { BackgroundTaskManager } = (await import(
+    new URL('../../../dist/actors/task/background-task-manager.js', import.meta.url).href
+  )) as { readonly BackgroundTaskManager: new (options: object) => Manager };
   return new BackgroundTaskManager({ maxConcurrent: Infinity, maxPending: Infinity, runners: { process: endless } });
 }
 
@@ -45,7 +61,8 @@ export async function taskUs(attach: Attach, mode: Mode, wave: Wave): Promise<nu
   recorder?.detach();
   const isRecorded = mode === 'on' || mode === 'followed';
   if (faults > 0 || (isRecorded && records < TASKS * RECORDS_PER_TASK)) throw new Error('the recorder lost something');
-  if (isRecorded && wave !== undefined && droppedPayloads > TASKS / 10) throw new Error('the recorder left out what it is measured with');
+  if (isRecorded && wave !== undefined && droppedPayloads > TASKS / 10)
+    throw new Error('the recorder left out what it is measured with');
   if (mode === 'followed' && wave !== undefined && heard() < records / 2) throw new Error('the follower was not told');
   return us;
 }

@@ -1,4 +1,7 @@
-/** Durable appends to the PostgreSQL store beside the same written by hand, on the same tables: as one call of a function, and as plain statements. */
+/**
+ * Durable appends to the PostgreSQL store beside the same written by hand, on the same tables: as one call of a
+ * function, and as plain statements.
+ */
 import { Pool } from 'pg';
 import type { PoolClient } from 'pg';
 import type { PostgresEventStore } from 'wakechart/postgres';
@@ -28,9 +31,27 @@ interface Contest {
 
 const CONTESTS: readonly Contest[] = [
   { name: 'durable append, one at a time', appenders: 1, appends: SINGLE, eventsEach: 1, unit: 'per second' },
-  { name: `durable appends, ${APPENDERS} at once`, appenders: APPENDERS, appends: CONCURRENT, eventsEach: 1, unit: 'per second' },
-  { name: `durable appends of ${BATCH} events, one at a time`, appenders: 1, appends: BATCHES, eventsEach: BATCH, unit: 'events per second' },
-  { name: `durable appends of ${BATCH} events, ${APPENDERS} at once`, appenders: APPENDERS, appends: CONCURRENT / 2, eventsEach: BATCH, unit: 'events per second' },
+  {
+    name: `durable appends, ${APPENDERS} at once`,
+    appenders: APPENDERS,
+    appends: CONCURRENT,
+    eventsEach: 1,
+    unit: 'per second',
+  },
+  {
+    name: `durable appends of ${BATCH} events, one at a time`,
+    appenders: 1,
+    appends: BATCHES,
+    eventsEach: BATCH,
+    unit: 'events per second',
+  },
+  {
+    name: `durable appends of ${BATCH} events, ${APPENDERS} at once`,
+    appenders: APPENDERS,
+    appends: CONCURRENT / 2,
+    eventsEach: BATCH,
+    unit: 'events per second',
+  },
 ];
 
 let next = 1_000_000;
@@ -40,7 +61,11 @@ export function run(): Promise<BenchRow[]> {
     await ask(url, RAW_FUNCTION);
     const pool = new Pool({ connectionString: url, max: APPENDERS });
     const clients = await Promise.all(Array.from({ length: APPENDERS }, () => pool.connect()));
-    const ways = { ours: ours(store), byFunction: raw(clients, appendByFunction), plainly: raw(clients, appendPlainly) };
+    const ways = {
+      ours: ours(store),
+      byFunction: raw(clients, appendByFunction),
+      plainly: raw(clients, appendPlainly),
+    };
     const rows: BenchRow[] = [];
     for (const contest of CONTESTS) rows.push(...(await rowsOf(contest, ways, url)));
     for (const client of clients) client.release();
@@ -60,7 +85,11 @@ function raw(clients: readonly PoolClient[], append: typeof appendPlainly): Appe
   };
 }
 
-async function rowsOf(contest: Contest, ways: Readonly<Record<'ours' | 'byFunction' | 'plainly', Append>>, url: string): Promise<BenchRow[]> {
+async function rowsOf(
+  contest: Contest,
+  ways: Readonly<Record<'ours' | 'byFunction' | 'plainly', Append>>,
+  url: string,
+): Promise<BenchRow[]> {
   const rates = { ours: [] as number[], byFunction: [] as number[], plainly: [] as number[] };
   for (let round = 0; round <= ROUNDS; round += 1) {
     for (const way of ['ours', 'byFunction', 'plainly'] as const) {
@@ -72,16 +101,36 @@ async function rowsOf(contest: Contest, ways: Readonly<Record<'ours' | 'byFuncti
   }
   const row = (peer: string, theirs: readonly number[], floor: number | undefined): BenchRow => {
     const ratio = median(rates.ours.map((own, index) => own / (theirs[index] ?? Number.NaN)));
-    return { name: contest.name, unit: contest.unit, value: median(rates.ours), spread: spread(rates.ours), peer, peerValue: median(theirs), ratio, target: floor === undefined ? 'shown' : `>= ${floor} x raw`, met: floor === undefined || ratio >= floor };
+    return {
+      name: contest.name,
+      unit: contest.unit,
+      value: median(rates.ours),
+      spread: spread(rates.ours),
+      peer,
+      peerValue: median(theirs),
+      ratio,
+      target: floor === undefined ? 'shown' : `>= ${floor} x raw`,
+      met: floor === undefined || ratio >= floor,
+    };
   };
   const connections = contest.appenders === 1 ? '1 connection' : `${contest.appenders} connections`;
-  return [row(`own function, ${connections}`, rates.byFunction, contest.appenders === 1 && contest.eventsEach === 1 ? 0.7 : 0.6), row(`plain statements, ${connections}`, rates.plainly, undefined)];
+  return [
+    row(
+      `own function, ${connections}`,
+      rates.byFunction,
+      contest.appenders === 1 && contest.eventsEach === 1 ? 0.7 : 0.6,
+    ),
+    row(`plain statements, ${connections}`, rates.plainly, undefined),
+  ];
 }
 
 /** @returns events per second */
 async function race({ appenders, appends, eventsEach }: Contest, append: Append): Promise<number> {
   let left = appends;
-  const events = (): readonly [BenchEvent, ...BenchEvent[]] => [saying((next += 1)), ...Array.from({ length: eventsEach - 1 }, () => saying((next += 1)))];
+  const events = (): readonly [BenchEvent, ...BenchEvent[]] => [
+    saying((next += 1)),
+    ...Array.from({ length: eventsEach - 1 }, () => saying((next += 1))),
+  ];
   const beganMs = performance.now();
   await Promise.all(
     Array.from({ length: appenders }, async (_, appender) => {

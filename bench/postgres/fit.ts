@@ -13,7 +13,10 @@ export interface Prediction {
   readonly margin: number;
 }
 
-/** Student's t for 0.975 by degrees of freedom, from 1. https://www.itl.nist.gov/div898/handbook/eda/section3/eda3672.htm */
+/**
+ * Student's t for 0.975 by degrees of freedom, from 1.
+ * https://www.itl.nist.gov/div898/handbook/eda/section3/eda3672.htm
+ */
 const T_975 = [12.706, 4.303, 3.182, 2.776, 2.571, 2.447] as const;
 
 export function fitLine(xs: readonly number[], ys: readonly number[]): Line {
@@ -26,7 +29,10 @@ export function fitLine(xs: readonly number[], ys: readonly number[]): Line {
 
 export function predict({ intercept, slope, standardError }: Line, xs: readonly number[], x: number): Prediction {
   const t = T_975[xs.length - 3] ?? 2;
-  return { value: intercept + slope * x, margin: t * standardError * Math.sqrt(1 + 1 / xs.length + (x - mean(xs)) ** 2 / spreadOf(xs)) };
+  return {
+    value: intercept + slope * x,
+    margin: t * standardError * Math.sqrt(1 + 1 / xs.length + (x - mean(xs)) ** 2 / spreadOf(xs)),
+  };
 }
 
 function spreadOf(values: readonly number[]): number {

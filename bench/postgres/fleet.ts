@@ -65,7 +65,8 @@ async function ask(member: ChildProcess): Promise<readonly number[]> {
 
 async function answer(member: ChildProcess): Promise<readonly number[]> {
   return new Promise((resolve, reject) => {
-    const ended = (code: number | null): void => reject(new Error(`a worker of the bench ended with exit code ${code}`));
+    const ended = (code: number | null): void =>
+      reject(new Error(`a worker of the bench ended with exit code ${code}`));
     member.once('exit', ended);
     member.once('message', (message) => {
       member.off('exit', ended);

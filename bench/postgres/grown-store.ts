@@ -1,4 +1,7 @@
-/** Fills a database with sessions as work leaves them: the same rows and indexes, by statements for many at once, in the order in which wakes come. */
+/**
+ * Fills a database with sessions as work leaves them: the same rows and indexes, by statements for many at once, in the
+ * order in which wakes come.
+ */
 import { Client } from 'pg';
 
 export const EVENTS_PER_SESSION = 100;
@@ -49,7 +52,8 @@ export async function grow(url: string, first: number, last: number): Promise<vo
   try {
     await client.query('SET synchronous_commit = off');
     await client.query(SESSIONS, [first, last]);
-    for (let wake = 0; wake < EVENTS_PER_SESSION / EVENTS_PER_WAKE; wake += 1) await client.query(WAKE, [first, last, wake]);
+    for (let wake = 0; wake < EVENTS_PER_SESSION / EVENTS_PER_WAKE; wake += 1)
+      await client.query(WAKE, [first, last, wake]);
     await client.query(VIEWS, [first, last, STATE]);
     await client.query(HINTS, [first, last]);
     await client.query('ANALYZE');
@@ -64,7 +68,10 @@ export async function someSessions(url: string, count: number, wanted: number): 
   const client = new Client({ connectionString: url });
   await client.connect();
   try {
-    const { rows } = await client.query<{ readonly id: string }>(`SELECT ${SESSION_ID} AS id FROM (SELECT 1 + floor(random() * $1)::integer AS n FROM generate_series(1, $2::integer)) AS picked`, [count, wanted]);
+    const { rows } = await client.query<{ readonly id: string }>(
+      `SELECT ${SESSION_ID} AS id FROM (SELECT 1 + floor(random() * $1)::integer AS n FROM generate_series(1, $2::integer)) AS picked`,
+      [count, wanted],
+    );
     return rows.map(({ id }) => id);
   } finally {
     await client.end();

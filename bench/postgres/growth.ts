@@ -1,6 +1,7 @@
 /**
- * What a store of many sessions costs: measured at several sizes, and extrapolated from those to a million sessions with a hundred million events.
- * The points are written to `.build/bench/postgres-growth.json`; `node scripts/postgres-growth-picture.mjs` draws them.
+ * What a store of many sessions costs: measured at several sizes, and extrapolated from those to a million sessions
+ * with a hundred million events. The points are written to `.build/bench/postgres-growth.json`; `node
+ * scripts/postgres-growth-picture.mjs` draws them.
  */
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { createSystemClock } from 'wakechart/node';
@@ -24,7 +25,12 @@ const GIGABYTE = 1e9;
 
 const MEASURES = ['append', 'claim', 'read', 'list'] as const;
 type Measure = (typeof MEASURES)[number];
-const NAMES: Readonly<Record<Measure, string>> = { append: 'append', claim: 'claim of 8 due sessions', read: 'read of the newest 100 events', list: 'list of the newest 100 sessions' };
+const NAMES: Readonly<Record<Measure, string>> = {
+  append: 'append',
+  claim: 'claim of 8 due sessions',
+  read: 'read of the newest 100 events',
+  list: 'list of the newest 100 sessions',
+};
 
 interface Point {
   readonly sessions: number;
@@ -78,18 +84,31 @@ async function pointAt(url: string, sessions: number): Promise<Point> {
      FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace WHERE n.nspname = 'wakechart' AND c.relkind = 'r'`,
   );
   const eventBytes = Number(size?.events);
-  const of = <Value>(read: (values: readonly number[]) => Value): Record<Measure, Value> => ({ append: read(all.append), claim: read(all.claim), read: read(all.read), list: read(all.list) });
+  const of = <Value>(read: (values: readonly number[]) => Value): Record<Measure, Value> => ({
+    append: read(all.append),
+    claim: read(all.claim),
+    read: read(all.read),
+    list: read(all.list),
+  });
   return { sessions, ms: of(median), spreads: of(spread), eventBytes, sessionBytes: Number(size?.all) - eventBytes };
 }
 
 /** Each by a store that has claimed nothing before. */
 async function claims(store: PostgresEventStore): Promise<readonly number[]> {
   const { activations, clock, database } = store;
-  return times(LISTS, () => activations.due({ nowMs: clock.now(), limit: 8, claims: 8 }), () => database.run(`DELETE FROM ${database.schema}.claim`));
+  return times(
+    LISTS,
+    () => activations.due({ nowMs: clock.now(), limit: 8, claims: 8 }),
+    () => database.run(`DELETE FROM ${database.schema}.claim`),
+  );
 }
 
 /** Milliseconds of each call. The first quarter is warm-up. */
-async function times(count: number, call: (n: number) => Promise<unknown>, after: () => Promise<unknown> = async () => undefined): Promise<readonly number[]> {
+async function times(
+  count: number,
+  call: (n: number) => Promise<unknown>,
+  after: () => Promise<unknown> = async () => undefined,
+): Promise<readonly number[]> {
   const values: number[] = [];
   for (let n = -Math.floor(count / 4); n < count; n += 1) {
     const beganMs = performance.now();
@@ -102,7 +121,10 @@ async function times(count: number, call: (n: number) => Promise<unknown>, after
 
 interface GrowthLine {
   readonly name: string;
-  /** What the line is straight in: a tree grows by a level each time its rows are hundreds of times as many; bytes grow with the rows. */
+  /**
+   * What the line is straight in: a tree grows by a level each time its rows are hundreds of times as many; bytes grow
+   * with the rows.
+   */
   readonly over: 'log10 sessions' | 'sessions';
   readonly unit: 'ms' | 'GB';
   readonly measured: readonly number[];
@@ -115,7 +137,12 @@ interface GrowthLine {
 }
 
 function linesOf(points: readonly Point[]): readonly GrowthLine[] {
-  const line = (name: string, unit: GrowthLine['unit'], over: GrowthLine['over'], read: (point: Point) => number): GrowthLine => {
+  const line = (
+    name: string,
+    unit: GrowthLine['unit'],
+    over: GrowthLine['over'],
+    read: (point: Point) => number,
+  ): GrowthLine => {
     const place = (sessions: number): number => (over === 'sessions' ? sessions : Math.log10(sessions));
     const xs = points.map(({ sessions }) => place(sessions));
     const measured = points.map(read);
@@ -145,8 +172,26 @@ function rowsOf(points: readonly Point[]): BenchRow[] {
       ratio: last.ms[measure] / first.ms[measure],
       ...shown,
     })),
-    { name: `an event with its indexes, ${size}`, unit: 'bytes', value: last.eventBytes / last.sessions / EVENTS_PER_SESSION, spread: '', ...shown },
-    { name: `a session with its view, ${size}`, unit: 'bytes', value: last.sessionBytes / last.sessions, spread: '', ...shown },
-    ...linesOf(points).map(({ name, unit, value, margin }): BenchRow => ({ name: `extrapolated to 1 M sessions, 100 M events: ${name}`, unit, value, spread: `±${((100 * margin) / value).toFixed(0)} %`, ...shown })),
+    {
+      name: `an event with its indexes, ${size}`,
+      unit: 'bytes',
+      value: last.eventBytes / last.sessions / EVENTS_PER_SESSION,
+      spread: '',
+      ...shown,
+    },
+    {
+      name: `a session with its view, ${size}`,
+      unit: 'bytes',
+      value: last.sessionBytes / last.sessions,
+      spread: '',
+      ...shown,
+    },
+    ...linesOf(points).map(({ name, unit, value, margin }): BenchRow => ({
+      name: `extrapolated to 1 M sessions, 100 M events: ${name}`,
+      unit,
+      value,
+      spread: `±${((100 * margin) / value).toFixed(0)} %`,
+      ...shown,
+    })),
   ];
 }

@@ -1,4 +1,7 @@
-/** The other process of the bench of news. Called with what it does, the URL of the database, and for followers how many and of which session. */
+/**
+ * The other process of the bench of news. Called with what it does, the URL of the database, and for followers how many
+ * and of which session.
+ */
 import { Client } from 'pg';
 import { createSystemClock } from 'wakechart/node';
 import { PostgresEventStore } from 'wakechart/postgres';

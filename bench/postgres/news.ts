@@ -1,6 +1,7 @@
 /**
- * How soon another process has what was appended: leased by a worker that hears of it, and read by a hundred followers of one session. Beside the
- * first, the same by hand: NOTIFY right after the commit, LISTEN, and one statement that claims and leases.
+ * How soon another process has what was appended: leased by a worker that hears of it, and read by a hundred followers
+ * of one session. Beside the first, the same by hand: NOTIFY right after the commit, LISTEN, and one statement that
+ * claims and leases.
  */
 import { fork } from 'node:child_process';
 import type { ChildProcess } from 'node:child_process';
@@ -40,11 +41,15 @@ async function leasedRows(url: string, store: PostgresEventStore): Promise<Bench
   for (let n = 0; n < LATENCIES + WARM_UP; n += 1) {
     const own = await told(ours, async () => {
       const event = saying((next += 1));
-      await store.append(idOf(0), [event], { activate: [{ sessionId: idOf(0), agentId: 'bench', causeId: event.id, kind: 'ingress', priority: 'normal', dueAtMs: 1 }] });
+      await store.append(idOf(0), [event], {
+        activate: [
+          { sessionId: idOf(0), agentId: 'bench', causeId: event.id, kind: 'ingress', priority: 'normal', dueAtMs: 1 },
+        ],
+      });
     });
     const raw = await told(theirs, async () => {
       await client.query({ name: 'due', text: 'SELECT public.raw_due($1)', values: [idOf((next += 1))] });
-      await client.query("NOTIFY raw_due");
+      await client.query('NOTIFY raw_due');
     });
     if (n < WARM_UP) continue;
     values.ours.push(own);
@@ -63,12 +68,18 @@ async function leasedRows(url: string, store: PostgresEventStore): Promise<Bench
     target: name === 'p50' ? 'p50 < 25 ms' : 'shown',
     met: name !== 'p50' || at(values.ours) < 25,
   });
-  return [row('p50', median), row('p99', (all) => all.toSorted((a, b) => a - b)[Math.floor(0.99 * (all.length - 1))] ?? Number.NaN)];
+  return [
+    row('p50', median),
+    row('p99', (all) => all.toSorted((a, b) => a - b)[Math.floor(0.99 * (all.length - 1))] ?? Number.NaN),
+  ];
 }
 
 /** In turn with one follower and with many, until the last of them has read the event. */
 async function followerRows(url: string, store: PostgresEventStore): Promise<BenchRow[]> {
-  const followers = { one: await listener('followers', url, 1, idOf(0)), many: await listener('followers', url, MANY, idOf(1)) };
+  const followers = {
+    one: await listener('followers', url, 1, idOf(0)),
+    many: await listener('followers', url, MANY, idOf(1)),
+  };
   const values = { one: [] as number[], many: [] as number[] };
   for (let n = 0; n < FOLLOWED + WARM_UP; n += 1) {
     for (const [index, who] of (['one', 'many'] as const).entries()) {
@@ -80,8 +91,23 @@ async function followerRows(url: string, store: PostgresEventStore): Promise<Ben
   const each = values.many.map((many, index) => ((many - (values.one[index] ?? Number.NaN)) / (MANY - 1)) * 1_000);
   const shown = { target: 'shown', met: true } as const;
   return [
-    { name: `append to read by the last of ${MANY} followers in another process`, unit: 'ms', value: median(values.many), spread: spread(values.many), peer: 'by the only follower', peerValue: median(values.one), ratio: median(values.many) / median(values.one), ...shown },
-    { name: 'each further follower of the same session', unit: 'us', value: median(each), spread: spread(each), ...shown },
+    {
+      name: `append to read by the last of ${MANY} followers in another process`,
+      unit: 'ms',
+      value: median(values.many),
+      spread: spread(values.many),
+      peer: 'by the only follower',
+      peerValue: median(values.one),
+      ratio: median(values.many) / median(values.one),
+      ...shown,
+    },
+    {
+      name: 'each further follower of the same session',
+      unit: 'us',
+      value: median(each),
+      spread: spread(each),
+      ...shown,
+    },
   ];
 }
 

@@ -1,6 +1,7 @@
 /**
- * The half of a wake that a queue does, beside `graphile-worker` on the same server: what is due is claimed, leased, done with and let go of, by
- * 1, 2, 4 and 8 worker processes; and how fast one makes something due, one at a time by 64 at once.
+ * The half of a wake that a queue does, beside `graphile-worker` on the same server: what is due is claimed, leased,
+ * done with and let go of, by 1, 2, 4 and 8 worker processes; and how fast one makes something due, one at a time by 64
+ * at once.
  */
 import { makeWorkerUtils, Logger, runMigrations } from 'graphile-worker';
 import type { PostgresEventStore } from 'wakechart/postgres';
@@ -16,7 +17,14 @@ const ADDERS = 64;
 const SIZES = [1, 2, 4, 8] as const;
 const WORKERS = new URL('./wake-workers.js', import.meta.url);
 
-const hint = (n: number): Parameters<PostgresEventStore['activations']['add']>[0][number] => ({ sessionId: idOf(n), agentId: 'bench', causeId: idOf(n), kind: 'ingress', priority: 'normal', dueAtMs: 1 });
+const hint = (n: number): Parameters<PostgresEventStore['activations']['add']>[0][number] => ({
+  sessionId: idOf(n),
+  agentId: 'bench',
+  causeId: idOf(n),
+  kind: 'ingress',
+  priority: 'normal',
+  dueAtMs: 1,
+});
 
 export function run(): Promise<BenchRow[]> {
   return withStore(PIECES, async ({ server, url, store }) => {
@@ -49,14 +57,22 @@ async function takingRow(size: number, { store, url, graphileUrl }: Scene): Prom
       return ours.round(PIECES);
     },
     async () => {
-      await ask(graphileUrl, "SELECT graphile_worker.add_job('nothing', json_build_object('session', n)) FROM generate_series(1, $1::integer) AS n", [PIECES]);
+      await ask(
+        graphileUrl,
+        "SELECT graphile_worker.add_job('nothing', json_build_object('session', n)) FROM generate_series(1, $1::integer) AS n",
+        [PIECES],
+      );
       await settle(graphileUrl);
       return theirs.round(PIECES);
     },
   );
   await ours.end();
   await theirs.end();
-  return rowOf(`claim, lease, release, ${size === 1 ? '1 worker' : `${size} workers`}`, 'graphile-worker, take and complete', { a, b });
+  return rowOf(
+    `claim, lease, release, ${size === 1 ? '1 worker' : `${size} workers`}`,
+    'graphile-worker, take and complete',
+    { a, b },
+  );
 }
 
 /** Each waits for its own to be stored before it makes the next. */
@@ -85,7 +101,21 @@ async function addingRow(store: PostgresEventStore, graphileUrl: string): Promis
   return rowOf(`make due, ${ADDERS} at once`, 'graphile-worker, add_job', added);
 }
 
-function rowOf(name: string, peer: string, { a, b }: { readonly a: readonly number[]; readonly b: readonly number[] }): BenchRow {
+function rowOf(
+  name: string,
+  peer: string,
+  { a, b }: { readonly a: readonly number[]; readonly b: readonly number[] },
+): BenchRow {
   const ratio = median(a.map((own, index) => own / (b[index] ?? Number.NaN)));
-  return { name, unit: 'per second', value: median(a), spread: spread(a), peer, peerValue: median(b), ratio, target: 'shown', met: true };
+  return {
+    name,
+    unit: 'per second',
+    value: median(a),
+    spread: spread(a),
+    peer,
+    peerValue: median(b),
+    ratio,
+    target: 'shown',
+    met: true,
+  };
 }

@@ -1,16 +1,25 @@
-/** An append as somebody would write it by hand, on the same tables: the session's row is locked, looked for the event, added to, and moved on. */
+/**
+ * An append as somebody would write it by hand, on the same tables: the session's row is locked, looked for the event,
+ * added to, and moved on.
+ */
 import type { PoolClient } from 'pg';
 import type { BenchEvent } from '../storage/sessions.ts';
 
 const LOCK = { name: 'lock', text: 'SELECT head, epoch FROM wakechart.session WHERE id = $1 FOR UPDATE' };
-const LOOK = { name: 'look', text: 'SELECT seq FROM wakechart.event WHERE session_id = $1 AND id = $2 AND record_events IS NOT NULL' };
+const LOOK = {
+  name: 'look',
+  text: 'SELECT seq FROM wakechart.event WHERE session_id = $1 AND id = $2 AND record_events IS NOT NULL',
+};
 const ADD = {
   name: 'add',
   text: `INSERT INTO wakechart.event (session_id, seq, id, type, v, at, record_events, data)
     SELECT $1, $2 + e.n, e.id, e.type, 1, e.at, CASE WHEN e.n = 1 THEN cardinality($3::uuid[]) END, e.data
     FROM unnest($3::uuid[], $4::text[], $5::text[], $6::text[]) WITH ORDINALITY AS e (id, type, at, data, n)`,
 };
-const MOVE = { name: 'move', text: 'UPDATE wakechart.session SET head = head + $2, changed_at = clock_timestamp() WHERE id = $1' };
+const MOVE = {
+  name: 'move',
+  text: 'UPDATE wakechart.session SET head = head + $2, changed_at = clock_timestamp() WHERE id = $1',
+};
 
 /** The same as one call. */
 export const RAW_FUNCTION = `
@@ -41,9 +50,18 @@ export const appendPlainly: Append = async (client, sessionId, events) => {
 };
 
 export const appendByFunction: Append = async (client, sessionId, events) => {
-  await client.query({ name: 'raw', text: 'SELECT public.raw_append($1, $2, $3, $4, $5)', values: [sessionId, ...columns(events)] });
+  await client.query({
+    name: 'raw',
+    text: 'SELECT public.raw_append($1, $2, $3, $4, $5)',
+    values: [sessionId, ...columns(events)],
+  });
 };
 
 function columns(events: readonly BenchEvent[]): readonly (readonly string[])[] {
-  return [events.map(({ id }) => id), events.map(({ type }) => type), events.map(({ at }) => at), events.map(({ data }) => JSON.stringify(data))];
+  return [
+    events.map(({ id }) => id),
+    events.map(({ type }) => type),
+    events.map(({ at }) => at),
+    events.map(({ data }) => JSON.stringify(data)),
+  ];
 }

@@ -1,4 +1,7 @@
-/** The statements of one wake, as they are sent to the server, to be sent again for other sessions with nothing around them. */
+/**
+ * The statements of one wake, as they are sent to the server, to be sent again for other sessions with nothing around
+ * them.
+ */
 import { randomUUID } from 'node:crypto';
 import { Client } from 'pg';
 import type { Runtime } from 'wakechart/node';
@@ -31,7 +34,9 @@ const UUID = /[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}/g;
 /** Statements of a worker's life, of its looks and of its connections: they are not a wake's. */
 const OF_WORKER = /worker|claim_due|activation a WHERE|pg_backend_pid/;
 
-/** One append, and where its values say when the event before it was made: other sessions have been made at other times. */
+/**
+ * One append, and where its values say when the event before it was made: other sessions have been made at other times.
+ */
 const APPEND = /append_one_1/;
 const AT = 3;
 
@@ -49,7 +54,8 @@ export async function recordWake(runtime: Runtime, sessionId: string): Promise<R
   const worker = UUID.exec(claim?.values ?? '')?.[0];
   UUID.lastIndex = 0;
   const [hint] = heard.hints;
-  if (claim === undefined || worker === undefined || hint?.sessionId !== sessionId) throw new Error('expected to hear how a session is claimed');
+  if (claim === undefined || worker === undefined || hint?.sessionId !== sessionId)
+    throw new Error('expected to hear how a session is claimed');
   return { ...hint, worker, claim, statements };
 }
 
@@ -59,7 +65,11 @@ function withoutTime(statement: RecordedStatement): RecordedStatement {
 }
 
 /** Columns of the events that a wake has appended, one append after the other. */
-export function appendedBy({ statements }: RecordedWake): readonly { readonly ids: readonly string[]; readonly types: readonly string[]; readonly data: readonly string[] }[] {
+export function appendedBy({ statements }: RecordedWake): readonly {
+  readonly ids: readonly string[];
+  readonly types: readonly string[];
+  readonly data: readonly string[];
+}[] {
   return statements.flatMap(({ text, values }) => {
     const at = Object.entries(COLUMNS).find(([name]) => text.includes(name))?.[1];
     if (at === undefined) return [];
@@ -69,26 +79,47 @@ export function appendedBy({ statements }: RecordedWake): readonly { readonly id
 }
 
 /** The claim for another worker, at another time, without the sessions that it has in hand. */
-export function claimFor({ claim, worker }: RecordedWake, other: string, inHand: ReadonlySet<string>): readonly unknown[] {
+export function claimFor(
+  { claim, worker }: RecordedWake,
+  other: string,
+  inHand: ReadonlySet<string>,
+): readonly unknown[] {
   const values = valuesOf(claim.values.replaceAll(worker, other));
-  return values.map((value) => (Array.isArray(value) ? [...inHand] : typeof value === 'number' && value > 1e12 ? Date.now() : value));
+  return values.map((value) =>
+    Array.isArray(value) ? [...inHand] : typeof value === 'number' && value > 1e12 ? Date.now() : value,
+  );
 }
 
 /** The statements for another session: every id in them is a new one. */
-export function* statementsFor(recorded: RecordedWake, worker: string, hint: ClaimedHint): Generator<{ readonly text: string; readonly name?: string | undefined; readonly values: readonly unknown[] }> {
-  const ids = new Map([[recorded.sessionId, hint.sessionId], [recorded.worker, worker], [recorded.causeId, hint.causeId]]);
+export function* statementsFor(
+  recorded: RecordedWake,
+  worker: string,
+  hint: ClaimedHint,
+): Generator<{ readonly text: string; readonly name?: string | undefined; readonly values: readonly unknown[] }> {
+  const ids = new Map([
+    [recorded.sessionId, hint.sessionId],
+    [recorded.worker, worker],
+    [recorded.causeId, hint.causeId],
+  ]);
   const replace = (id: string): string => {
     const known = ids.get(id) ?? randomUUID();
     ids.set(id, known);
     return known;
   };
-  for (const { text, name, values } of recorded.statements) yield { text, name, values: valuesOf(values.replaceAll(UUID, replace).replaceAll(`${recorded.dueAtMs}`, `${hint.dueAtMs}`)) };
+  for (const { text, name, values } of recorded.statements)
+    yield {
+      text,
+      name,
+      values: valuesOf(values.replaceAll(UUID, replace).replaceAll(`${recorded.dueAtMs}`, `${hint.dueAtMs}`)),
+    };
 }
 
 /** Of rows that a claim has given. */
 export function hintsOf(rows: readonly unknown[]): readonly ClaimedHint[] {
   const hints = rows.flatMap((row): readonly unknown[] => (isClaim(row) ? row.hints : []));
-  return hints.flatMap((hint) => (Array.isArray(hint) ? [{ sessionId: String(hint[0]), causeId: String(hint[2]), dueAtMs: Number(hint[4]) }] : []));
+  return hints.flatMap((hint) =>
+    Array.isArray(hint) ? [{ sessionId: String(hint[0]), causeId: String(hint[2]), dueAtMs: Number(hint[4]) }] : [],
+  );
 }
 
 function isClaim(row: unknown): row is { readonly hints: readonly unknown[] } {
@@ -114,14 +145,27 @@ function hearStatements(): Heard {
   const hints: ClaimedHint[] = [];
   Reflect.set(Client.prototype, 'query', function query(this: Client, ...words: readonly unknown[]): unknown {
     const [request] = words;
-    if (isRequest(request)) statements.push({ text: request.text, name: request.name, values: JSON.stringify(request.values ?? []) });
+    if (isRequest(request))
+      statements.push({ text: request.text, name: request.name, values: JSON.stringify(request.values ?? []) });
     const answer: unknown = Reflect.apply(original, this, words);
-    if (answer instanceof Promise) answer.then(({ rows }: { readonly rows: readonly unknown[] }) => hints.push(...hintsOf(rows)), () => undefined);
+    if (answer instanceof Promise)
+      answer.then(
+        ({ rows }: { readonly rows: readonly unknown[] }) => hints.push(...hintsOf(rows)),
+        () => undefined,
+      );
     return answer;
   });
   return { statements, hints, stop: () => void Reflect.set(Client.prototype, 'query', original) };
 }
 
-function isRequest(value: unknown): value is { readonly text: string; readonly name?: string | undefined; readonly values?: readonly unknown[] } {
-  return typeof value === 'object' && value !== null && 'text' in value && typeof value.text === 'string' && !('submit' in value);
+function isRequest(
+  value: unknown,
+): value is { readonly text: string; readonly name?: string | undefined; readonly values?: readonly unknown[] } {
+  return (
+    typeof value === 'object' &&
+    value !== null &&
+    'text' in value &&
+    typeof value.text === 'string' &&
+    !('submit' in value)
+  );
 }

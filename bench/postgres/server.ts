@@ -1,4 +1,7 @@
-/** A PostgreSQL of the bench's own, that syncs as one in earnest does: its data lie on the disk of the temp folder. It ends with the bench. */
+/**
+ * A PostgreSQL of the bench's own, that syncs as one in earnest does: its data lie on the disk of the temp folder. It
+ * ends with the bench.
+ */
 import { execFile, spawn } from 'node:child_process';
 import type { ChildProcess } from 'node:child_process';
 import { randomBytes, randomInt } from 'node:crypto';
@@ -21,7 +24,16 @@ const POLL_MS = 20;
 const PORTS = { from: 12_000, to: 32_000 } as const;
 
 /** Beyond what it comes with: room for all workers, and for the log between two checkpoints of a run. */
-const SETTINGS = { fsync: 'on', synchronous_commit: 'on', listen_addresses: '127.0.0.1', unix_socket_directories: '', max_connections: '200', shared_buffers: '512MB', max_wal_size: '4GB', jit: 'off' } as const;
+const SETTINGS = {
+  fsync: 'on',
+  synchronous_commit: 'on',
+  listen_addresses: '127.0.0.1',
+  unix_socket_directories: '',
+  max_connections: '200',
+  shared_buffers: '512MB',
+  max_wal_size: '4GB',
+  jit: 'off',
+} as const;
 
 /** Ends the server when whoever holds the other end of its input is gone, and takes the data with it. */
 const KEEPER = 'folder=$1; shift; "$@" & server=$!; cat >/dev/null; kill -QUIT $server; wait $server; rm -rf "$folder"';
@@ -40,7 +52,11 @@ export async function startServer(): Promise<BenchServer> {
   const data = await makeData(folder, password);
   const port = randomInt(PORTS.from, PORTS.to);
   const words = Object.entries({ ...SETTINGS, port }).flatMap(([name, value]) => ['-c', `${name}=${value}`]);
-  const keeper = spawn('sh', ['-c', KEEPER, 'sh', folder, join(programs(), 'postgres'), '-D', data, ...words], { ...USER, cwd: '/', stdio: ['pipe', 'ignore', 'ignore'] });
+  const keeper = spawn('sh', ['-c', KEEPER, 'sh', folder, join(programs(), 'postgres'), '-D', data, ...words], {
+    ...USER,
+    cwd: '/',
+    stdio: ['pipe', 'ignore', 'ignore'],
+  });
   const urlOf = (database: string): string => `postgres://postgres:${password}@127.0.0.1:${port}/${database}`;
   const stop = async (): Promise<void> => {
     await ended(keeper);
@@ -67,7 +83,11 @@ export async function startServer(): Promise<BenchServer> {
 }
 
 /** One statement over a connection of its own. */
-export async function ask<Row extends object>(url: string, statement: string, values: readonly unknown[] = []): Promise<readonly Row[]> {
+export async function ask<Row extends object>(
+  url: string,
+  statement: string,
+  values: readonly unknown[] = [],
+): Promise<readonly Row[]> {
   const client = new Client({ connectionString: url });
   await client.connect();
   try {
@@ -96,17 +116,26 @@ async function makeData(folder: string, password: string): Promise<string> {
   const { uid, gid } = USER;
   if (uid !== undefined && gid !== undefined) for (const path of [folder, passwordFile]) await chown(path, uid, gid);
   await chmod(folder, 0o700);
-  await promisify(execFile)(join(programs(), 'initdb'), ['-D', data, '-U', 'postgres', `--pwfile=${passwordFile}`, '--auth=scram-sha-256', '--encoding=UTF8', '--locale=C'], { ...USER, cwd: '/' });
+  await promisify(execFile)(
+    join(programs(), 'initdb'),
+    ['-D', data, '-U', 'postgres', `--pwfile=${passwordFile}`, '--auth=scram-sha-256', '--encoding=UTF8', '--locale=C'],
+    { ...USER, cwd: '/' },
+  );
   return data;
 }
 
 async function untilUp(url: string, keeper: ChildProcess): Promise<void> {
-  for (const deadline = performance.now() + START_LIMIT_MS; ; await new Promise((resolve) => setTimeout(resolve, POLL_MS))) {
+  for (
+    const deadline = performance.now() + START_LIMIT_MS;
+    ;
+    await new Promise((resolve) => setTimeout(resolve, POLL_MS))
+  ) {
     try {
       await ask(url, 'SELECT 1');
       return;
     } catch (error) {
-      if (performance.now() > deadline || keeper.exitCode !== null) throw new Error('the PostgreSQL of the bench did not start', { cause: error });
+      if (performance.now() > deadline || keeper.exitCode !== null)
+        throw new Error('the PostgreSQL of the bench did not start', { cause: error });
     }
   }
 }

@@ -17,7 +17,10 @@ export interface StoreScene {
 }
 
 /** A server of its own, and a store over it with so many sessions. */
-export async function withStore(sessions: number, measure: (scene: StoreScene) => Promise<BenchRow[]>): Promise<BenchRow[]> {
+export async function withStore(
+  sessions: number,
+  measure: (scene: StoreScene) => Promise<BenchRow[]>,
+): Promise<BenchRow[]> {
   const server = await startServer();
   try {
     const url = await server.migrated();

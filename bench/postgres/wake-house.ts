@@ -1,4 +1,7 @@
-/** A runtime over PostgreSQL whose agent says one thing in each wake. What it works in is one folder for all: the database is what is measured. */
+/**
+ * A runtime over PostgreSQL whose agent says one thing in each wake. What it works in is one folder for all: the
+ * database is what is measured.
+ */
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -10,7 +13,10 @@ import { PostgresEventStore } from 'wakechart/postgres';
 const AGENT = 'echo';
 
 /** What every wake begins with. */
-const MESSAGE = { type: 'user.message', text: 'It was the best of times, it was the worst of times. What comes next?' } as const;
+const MESSAGE = {
+  type: 'user.message',
+  text: 'It was the best of times, it was the worst of times. What comes next?',
+} as const;
 
 const SENDERS = 64;
 
@@ -19,9 +25,19 @@ export async function wakeHome(): Promise<string> {
   const home = await mkdtemp(join(tmpdir(), 'bench-wakes-'));
   const folder = join(home, 'agents', AGENT);
   await mkdir(folder, { recursive: true });
-  await writeFile(join(folder, 'echo.json'), JSON.stringify({ format: 'wakechart-script/1', steps: [{ text: 'It was the age of wisdom, it was the age of foolishness.' }], onEnd: 'repeat-last' }));
+  await writeFile(
+    join(folder, 'echo.json'),
+    JSON.stringify({
+      format: 'wakechart-script/1',
+      steps: [{ text: 'It was the age of wisdom, it was the age of foolishness.' }],
+      onEnd: 'repeat-last',
+    }),
+  );
   const agents = new FileAgentCatalog({ agentsDirectory: join(home, 'agents') });
-  await agents.create({ agentId: AGENT, source: { frontmatter: { name: 'Echo', provider: 'script', model: 'echo.json' }, instructions: 'Say something.' } });
+  await agents.create({
+    agentId: AGENT,
+    source: { frontmatter: { name: 'Echo', provider: 'script', model: 'echo.json' }, instructions: 'Say something.' },
+  });
   return home;
 }
 

@@ -1,4 +1,7 @@
-/** What the worker processes of the bench do. Called with what, the URL of the database, the home, and the file of the recorded wake. */
+/**
+ * What the worker processes of the bench do. Called with what, the URL of the database, the home, and the file of the
+ * recorded wake.
+ */
 import { randomUUID } from 'node:crypto';
 import { EventEmitter } from 'node:events';
 import { readFile } from 'node:fs/promises';
@@ -52,12 +55,20 @@ async function replayed(): Promise<FleetWork> {
   const pool = new Pool({ connectionString: url, max: POOL_SIZE });
   const recorded = JSON.parse(await readFile(file, 'utf8')) as RecordedWake;
   const id = randomUUID();
-  await pool.query("INSERT INTO wakechart.worker (id, owner, alive_until) VALUES ($1, 'replay', clock_timestamp() + interval '1 hour')", [id]);
+  await pool.query(
+    "INSERT INTO wakechart.worker (id, owner, alive_until) VALUES ($1, 'replay', clock_timestamp() + interval '1 hour')",
+    [id],
+  );
   const wake = async (hint: ClaimedHint): Promise<void> => {
-    for (const { text, name, values } of statementsFor(recorded, id, hint)) await pool.query({ text, values: [...values], ...(name === undefined ? {} : { name }) });
+    for (const { text, name, values } of statementsFor(recorded, id, hint))
+      await pool.query({ text, values: [...values], ...(name === undefined ? {} : { name }) });
   };
   const claim = async (inHand: ReadonlySet<string>): Promise<readonly ClaimedHint[]> => {
-    const { rows } = await pool.query<object>({ name: 'claim', text: recorded.claim.text, values: [...claimFor(recorded, id, inHand)] });
+    const { rows } = await pool.query<object>({
+      name: 'claim',
+      text: recorded.claim.text,
+      values: [...claimFor(recorded, id, inHand)],
+    });
     return hintsOf(rows);
   };
   return { round: () => batches(claim, wake), end: () => pool.end() };
@@ -67,7 +78,14 @@ async function written(): Promise<FleetWork> {
   const pool = new Pool({ connectionString: url, max: POOL_SIZE });
   const appends = JSON.parse(await readFile(file, 'utf8')) as Appends;
   const own = (): Appends => appends.map((events) => events.map((event) => ({ ...event, id: randomUUID() })));
-  return { round: () => batches(() => claimWritten(pool, `${process.pid}`), (row) => wakeWritten(pool, row, own())), end: () => pool.end() };
+  return {
+    round: () =>
+      batches(
+        () => claimWritten(pool, `${process.pid}`),
+        (row) => wakeWritten(pool, row, own()),
+      ),
+    end: () => pool.end(),
+  };
 }
 
 /** The half of our wakes that a queue does: what is due is claimed, leased, done with and let go of. */
@@ -75,7 +93,8 @@ async function queue(): Promise<FleetWork> {
   const store = await PostgresEventStore.open({ url, clock: createSystemClock() });
   const { activations, clock } = store;
   const claim = async (inHand: ReadonlySet<string>): Promise<readonly DueSession[]> =>
-    (await activations.due({ nowMs: clock.now(), limit: CONCURRENCY * 2, except: inHand, claims: CONCURRENCY * 2 })).due;
+    (await activations.due({ nowMs: clock.now(), limit: CONCURRENCY * 2, except: inHand, claims: CONCURRENCY * 2 }))
+      .due;
   const finish = async ({ sessionId, activations: hints }: DueSession): Promise<void> => {
     const right = await store.acquireWakeRight(sessionId, { epoch: 0, isOpen: false });
     await activations.remove(hints);
@@ -89,7 +108,15 @@ async function graphileRound(): Promise<number[]> {
   const events = new EventEmitter();
   events.on('job:complete', () => done.push(nowMs()));
   const logger = new Logger(() => () => undefined);
-  await runOnce({ connectionString: url, concurrency: CONCURRENCY, maxPoolSize: POOL_SIZE, noHandleSignals: true, logger, events, taskList: { nothing: () => undefined } });
+  await runOnce({
+    connectionString: url,
+    concurrency: CONCURRENCY,
+    maxPoolSize: POOL_SIZE,
+    noHandleSignals: true,
+    logger,
+    events,
+    taskList: { nothing: () => undefined },
+  });
   return done;
 }
 
@@ -98,7 +125,10 @@ interface Piece {
 }
 
 /** Takes as much as there is, a few at a time, until there is nothing. */
-async function batches<Own extends Piece>(claim: (inHand: ReadonlySet<string>) => Promise<readonly Own[]>, finish: (piece: Own) => Promise<void>): Promise<number[]> {
+async function batches<Own extends Piece>(
+  claim: (inHand: ReadonlySet<string>) => Promise<readonly Own[]>,
+  finish: (piece: Own) => Promise<void>,
+): Promise<number[]> {
   const done: number[] = [];
   const waiting: Own[] = [];
   const inHand = new Set<string>();

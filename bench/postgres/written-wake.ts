@@ -49,7 +49,13 @@ export async function wakeWritten(pool: Pool, { sessionId, epoch }: ClaimedRow, 
   await pool.query({ name: 'read', text: READ, values: [sessionId] });
   for (const [index, events] of appends.entries()) {
     const isLast = index === appends.length - 1;
-    const values = [sessionId, epoch, events.map((event) => event.id), events.map(({ type }) => type), events.map(({ data }) => data)];
+    const values = [
+      sessionId,
+      epoch,
+      events.map((event) => event.id),
+      events.map(({ type }) => type),
+      events.map(({ data }) => data),
+    ];
     await pool.query({ name: isLast ? 'end' : 'append', text: isLast ? END : APPEND, values });
   }
 }

@@ -4,15 +4,27 @@ import type { CorpusItem } from './corpus.ts';
 /** Ids of the best, the best first. */
 export type Search = (query: string, limit: number) => Promise<readonly string[]>;
 
-const STOP_WORDS = new Set('a an and any are as at be by did do does for from had has have how i in into is it its may of on or our that the their to was we were what when where which who why with'.split(' '));
+const STOP_WORDS = new Set(
+  'a an and any are as at be by did do does for from had has have how i in into is it its may of on or our that the their to was we were what when where which who why with'.split(
+    ' ',
+  ),
+);
 
 /** As grep would: how many of the query's words are somewhere in the text; of equal ones the newest. */
 export function countingSearch(items: readonly CorpusItem[]): Search {
   const texts = items.map(({ id, text }, order) => ({ id, order, text: text.toLowerCase() }));
   return async (query, limit) => {
     const words = [...new Set(wordsOf(query))];
-    const counted = texts.map(({ id, order, text }) => ({ id, order, count: words.filter((word) => text.includes(word)).length }));
-    return counted.filter(({ count }) => count > 0).sort((one, other) => other.count - one.count || other.order - one.order).slice(0, limit).map(({ id }) => id);
+    const counted = texts.map(({ id, order, text }) => ({
+      id,
+      order,
+      count: words.filter((word) => text.includes(word)).length,
+    }));
+    return counted
+      .filter(({ count }) => count > 0)
+      .sort((one, other) => other.count - one.count || other.order - one.order)
+      .slice(0, limit)
+      .map(({ id }) => id);
   };
 }
 
@@ -36,10 +48,16 @@ export function okapiSearch(items: readonly CorpusItem[]): Search {
         return score + (rarity * count * (K1 + 1)) / (count + K1 * (1 - B + (B * words.length) / average));
       }, 0);
     const scored = documents.map(({ id, words }) => ({ id, score: scoreOf(words) })).filter(({ score }) => score > 0);
-    return scored.sort((one, other) => other.score - one.score).slice(0, limit).map(({ id }) => id);
+    return scored
+      .sort((one, other) => other.score - one.score)
+      .slice(0, limit)
+      .map(({ id }) => id);
   };
 }
 
 function wordsOf(text: string): string[] {
-  return text.toLowerCase().split(/[^\p{L}\p{N}]+/u).filter((word) => word !== '');
+  return text
+    .toLowerCase()
+    .split(/[^\p{L}\p{N}]+/u)
+    .filter((word) => word !== '');
 }

@@ -34,23 +34,45 @@ export function corpusOf(history: readonly HistorySession[], labels: readonly La
     for (const turn of session.turns) items.push(...log.turn(turn));
     logs.set(log.sessionId, log.events);
   }
-  const shared = labels.map((each, label) => ({ ...each, label })).filter(({ kind }) => kind === 'learning' || kind === 'memory');
-  for (const { kind, label, title = '', detail = '' } of shared) items.push({ id: `${kind}:${label}`, text: `${title} ${detail}`, label });
+  const shared = labels
+    .map((each, label) => ({ ...each, label }))
+    .filter(({ kind }) => kind === 'learning' || kind === 'memory');
+  for (const { kind, label, title = '', detail = '' } of shared)
+    items.push({ id: `${kind}:${label}`, text: `${title} ${detail}`, label });
   return { items, messages: items.length, sources: sourcesOf(logs, shared) };
 }
 
-function sourcesOf(logs: ReadonlyMap<string, readonly SessionEvent[]>, shared: readonly (Labelled & { readonly label: number })[]): RetrievalSources {
-  const states = [...logs].map(([sessionId, events]) => events.reduce<ReturnType<typeof foldSession>>((state, event) => foldSession(state, event), initialSessionState({ sessionId, agentId: AGENT_ID })));
+function sourcesOf(
+  logs: ReadonlyMap<string, readonly SessionEvent[]>,
+  shared: readonly (Labelled & { readonly label: number })[],
+): RetrievalSources {
+  const states = [...logs].map(([sessionId, events]) =>
+    events.reduce<ReturnType<typeof foldSession>>(
+      (state, event) => foldSession(state, event),
+      initialSessionState({ sessionId, agentId: AGENT_ID }),
+    ),
+  );
   return {
     sessions: {
       list: async () => states,
-      get: async (sessionId) => states.find((state) => state.sessionId === sessionId) ?? initialSessionState({ sessionId, agentId: AGENT_ID }),
+      get: async (sessionId) =>
+        states.find((state) => state.sessionId === sessionId) ?? initialSessionState({ sessionId, agentId: AGENT_ID }),
       async *events(sessionId, { from, limit }) {
         yield* (logs.get(sessionId) ?? []).slice(from - 1, from - 1 + limit);
       },
     },
-    learnings: { learnings: async () => shared.filter(({ kind }) => kind === 'learning').map(({ label, title = '', detail = '' }) => ({ learningId: String(label), kind: 'lesson', title, detail })) },
-    memory: { memoryEntries: async () => shared.filter(({ kind }) => kind === 'memory').map(({ label, title = '', detail = '' }) => ({ entryId: String(label), heading: title, text: detail })) },
+    learnings: {
+      learnings: async () =>
+        shared
+          .filter(({ kind }) => kind === 'learning')
+          .map(({ label, title = '', detail = '' }) => ({ learningId: String(label), kind: 'lesson', title, detail })),
+    },
+    memory: {
+      memoryEntries: async () =>
+        shared
+          .filter(({ kind }) => kind === 'memory')
+          .map(({ label, title = '', detail = '' }) => ({ entryId: String(label), heading: title, text: detail })),
+    },
   };
 }
 
@@ -67,7 +89,15 @@ class Log {
   append(type: string, data: unknown): number {
     const seq = this.events.length + 1;
     this.#atMs += 60_000;
-    const event = { id: `${this.sessionId.slice(0, 24)}${seq.toString(16).padStart(12, '0')}`, seq, at: new Date(this.#atMs).toISOString(), sessionId: this.sessionId, type, v: 1, data };
+    const event = {
+      id: `${this.sessionId.slice(0, 24)}${seq.toString(16).padStart(12, '0')}`,
+      seq,
+      at: new Date(this.#atMs).toISOString(),
+      sessionId: this.sessionId,
+      type,
+      v: 1,
+      data,
+    };
     // The bench makes only events of the catalogue.
     this.events.push(event as SessionEvent);
     return seq;
@@ -78,11 +108,25 @@ class Log {
     if (tool !== undefined) {
       const callId = `c${this.events.length}`;
       const seq = this.append('agent.tool_use', { callId, name: tool.name, input: tool.input, spanId: 's' });
-      this.append('agent.tool_result', { callId, name: tool.name, outcome: tool.failed === true ? 'failed' : 'completed', output: tool.output });
-      return [{ id: `${this.sessionId}:${seq}:${callId}`, text: `${tool.name} ${JSON.stringify(tool.input)} ${JSON.stringify(tool.output)}`, ...named }];
+      this.append('agent.tool_result', {
+        callId,
+        name: tool.name,
+        outcome: tool.failed === true ? 'failed' : 'completed',
+        output: tool.output,
+      });
+      return [
+        {
+          id: `${this.sessionId}:${seq}:${callId}`,
+          text: `${tool.name} ${JSON.stringify(tool.input)} ${JSON.stringify(tool.output)}`,
+          ...named,
+        },
+      ];
     }
     const text = person ?? agent ?? '';
-    const seq = person === undefined ? this.append('agent.message', { text, spanId: 's' }) : this.append('user.message', { text, delivery: 'queue' });
+    const seq =
+      person === undefined
+        ? this.append('agent.message', { text, spanId: 's' })
+        : this.append('user.message', { text, delivery: 'queue' });
     return [{ id: `${this.sessionId}:${seq}`, text, ...named }];
   }
 }

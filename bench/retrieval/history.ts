@@ -1,4 +1,7 @@
-/** Generated histories: what the labels say, hidden in sessions full of talk about the same projects. The same seed gives the same history. */
+/**
+ * Generated histories: what the labels say, hidden in sessions full of talk about the same projects. The same seed
+ * gives the same history.
+ */
 import type { Labelled } from './labelled.ts';
 
 export interface HistoryTurn {
@@ -44,21 +47,51 @@ const THINGS: readonly string[] = (
 
 const PEOPLE: readonly string[] = 'Ingrid Marek Yuki Priya Tobias Leila Jonas Amara Sven Chloe Diego Hana'.split(' ');
 
-const COMMANDS: readonly string[] = ['npm test', 'git status', 'git log -5', 'ls -la', 'npm run lint', 'docker ps', 'make check', 'kubectl get pods', 'cat package.json', 'git diff --stat'];
+const COMMANDS: readonly string[] = [
+  'npm test',
+  'git status',
+  'git log -5',
+  'ls -la',
+  'npm run lint',
+  'docker ps',
+  'make check',
+  'kubectl get pods',
+  'cat package.json',
+  'git diff --stat',
+];
 
 /** Questions of other sessions about the same words, to which nobody knew the answer then. */
-const NEAR_MISSES: readonly string[] = ['Somebody mentioned {words} today, but I have nothing on that yet.', 'Note to self: look into {words} some time.', '{words}: does anybody remember? I do not.'];
+const NEAR_MISSES: readonly string[] = [
+  'Somebody mentioned {words} today, but I have nothing on that yet.',
+  'Note to self: look into {words} some time.',
+  '{words}: does anybody remember? I do not.',
+];
 
-export function historyOf(labels: readonly Labelled[], { seed, sessions, turnsPerSession }: HistoryOptions): readonly HistorySession[] {
+export function historyOf(
+  labels: readonly Labelled[],
+  { seed, sessions, turnsPerSession }: HistoryOptions,
+): readonly HistorySession[] {
   const random = randomOf(seed);
   const pick = <Item>(items: readonly Item[]): Item => items[Math.floor(random() * items.length)] as Item;
   const projects = [...new Set(labels.map(({ project }) => project))];
-  const filled = (text: string, project: string): string => text.replaceAll('{project}', project).replace('{a}', pick(THINGS)).replace('{b}', pick(THINGS)).replace('{who}', pick(PEOPLE));
+  const filled = (text: string, project: string): string =>
+    text
+      .replaceAll('{project}', project)
+      .replace('{a}', pick(THINGS))
+      .replace('{b}', pick(THINGS))
+      .replace('{who}', pick(PEOPLE));
   const all = Array.from({ length: sessions }, (_, index) => {
     const project = projects[index % projects.length] ?? '';
     const turns: HistoryTurn[] = Array.from({ length: turnsPerSession }, () => {
       const kind = random();
-      if (kind < 0.15) return { tool: { name: 'shell_run', input: { command: pick(COMMANDS) }, output: { exitCode: 0, stdout: filled('{a}: ok\n{b}: ok', project) } } };
+      if (kind < 0.15)
+        return {
+          tool: {
+            name: 'shell_run',
+            input: { command: pick(COMMANDS) },
+            output: { exitCode: 0, stdout: filled('{a}: ok\n{b}: ok', project) },
+          },
+        };
       return kind < 0.6 ? { person: filled(pick(TALK), project) } : { agent: filled(pick(TALK), project) };
     });
     return { project, title: `${project}: ${pick(THINGS)}`, turns };
@@ -72,7 +105,12 @@ export function historyOf(labels: readonly Labelled[], { seed, sessions, turnsPe
   return all;
 }
 
-function hide(turns: HistoryTurn[], { before, person, agent, tool }: Labelled, label: number, random: () => number): void {
+function hide(
+  turns: HistoryTurn[],
+  { before, person, agent, tool }: Labelled,
+  label: number,
+  random: () => number,
+): void {
   insert(turns, [...(before === undefined ? [] : [{ person: before }]), { person, agent, tool, label }], random);
 }
 
@@ -82,7 +120,10 @@ function insert(turns: HistoryTurn[], added: readonly HistoryTurn[], random: () 
 
 /** Some of the longer words of a question, in order. */
 function wordsOf(question: string, random: () => number): string {
-  const words = question.replaceAll(/[?]/g, '').split(' ').filter((word) => word.length > 3);
+  const words = question
+    .replaceAll(/[?]/g, '')
+    .split(' ')
+    .filter((word) => word.length > 3);
   const start = Math.floor(random() * Math.max(1, words.length - 2));
   return words.slice(start, start + 3).join(' ');
 }

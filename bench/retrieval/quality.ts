@@ -1,6 +1,7 @@
 /**
- * How good retrieval is: labelled questions over generated histories, against a text search and against BM25. One question in three is held
- * out: weights were chosen by the others. Prints the table that docs/retrieval.md shows, and writes it there when WRITE_DOCS is 1.
+ * How good retrieval is: labelled questions over generated histories, against a text search and against BM25. One
+ * question in three is held out: weights were chosen by the others. Prints the table that docs/retrieval.md shows, and
+ * writes it there when WRITE_DOCS is 1.
  */
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -32,7 +33,12 @@ export interface Quality {
 type Kept = Readonly<Record<string, readonly number[]>>;
 
 /** The rank of the answer for each question of each history, by search; Infinity where it is not among the first. */
-async function ranksOf(): Promise<{ readonly ranks: Kept; readonly heldOut: readonly boolean[]; readonly kinds: readonly string[]; readonly pieces: number }> {
+async function ranksOf(): Promise<{
+  readonly ranks: Kept;
+  readonly heldOut: readonly boolean[];
+  readonly kinds: readonly string[];
+  readonly pieces: number;
+}> {
   const ranks: Record<string, number[]> = {};
   const heldOut: boolean[] = [];
   const kinds: string[] = [];
@@ -41,10 +47,15 @@ async function ranksOf(): Promise<{ readonly ranks: Kept; readonly heldOut: read
     const corpus = corpusOf(historyOf(LABELS, { seed, sessions: 60, turnsPerSession: 60 }), LABELS);
     pieces = corpus.items.length;
     await withRetrieval(corpus, async (retrieval) => {
-      const searches: Readonly<Record<string, Search>> = { 'text search': countingSearch(corpus.items), BM25: okapiSearch(corpus.items), retrieval };
+      const searches: Readonly<Record<string, Search>> = {
+        'text search': countingSearch(corpus.items),
+        BM25: okapiSearch(corpus.items),
+        retrieval,
+      };
       for (const [label, { question, kind }] of LABELS.entries()) {
         const answer = corpus.items.find((item) => item.label === label)?.id ?? '';
-        for (const [name, search] of Object.entries(searches)) (ranks[name] ??= []).push(rankOf(answer, await search(question, DEPTH)));
+        for (const [name, search] of Object.entries(searches))
+          (ranks[name] ??= []).push(rankOf(answer, await search(question, DEPTH)));
         heldOut.push(label % 3 === 2);
         kinds.push(kind);
       }
@@ -59,9 +70,16 @@ async function withRetrieval(corpus: Corpus, work: (search: Search) => Promise<v
     throw error;
   };
   const index = new FileRetrievalIndex({ folderOf: () => join(folder, 'retrieval'), onTrouble });
-  const retrieval = new Retrieval({ index, sources: corpus.sources, clock: { ...createSystemClock(), now: () => NOW_MS }, onTrouble });
+  const retrieval = new Retrieval({
+    index,
+    sources: corpus.sources,
+    clock: { ...createSystemClock(), now: () => NOW_MS },
+    onTrouble,
+  });
   try {
-    await work(async (query, limit) => (await retrieval.search({ agentId: AGENT_ID, query, limit })).candidates.map(({ id }) => id));
+    await work(async (query, limit) =>
+      (await retrieval.search({ agentId: AGENT_ID, query, limit })).candidates.map(({ id }) => id),
+    );
   } finally {
     await index.close();
     await rm(folder, { recursive: true, force: true });
@@ -75,7 +93,11 @@ function rankOf(answer: string, found: readonly string[]): number {
 
 function qualityOf(ranks: readonly number[], counts: (index: number) => boolean): Quality {
   const chosen = ranks.filter((_, index) => counts(index));
-  return { questions: chosen.length, recall: chosen.filter((rank) => rank <= CUTOFF).length / chosen.length, reciprocal: chosen.reduce((sum, rank) => sum + 1 / rank, 0) / chosen.length };
+  return {
+    questions: chosen.length,
+    recall: chosen.filter((rank) => rank <= CUTOFF).length / chosen.length,
+    reciprocal: chosen.reduce((sum, rank) => sum + 1 / rank, 0) / chosen.length,
+  };
 }
 
 export async function run(): Promise<BenchRow[]> {
@@ -87,15 +109,36 @@ export async function run(): Promise<BenchRow[]> {
   ];
   const names = Object.keys(ranks);
   const cell = ({ recall, reciprocal }: Quality): string => `${(100 * recall).toFixed(0)} % · ${reciprocal.toFixed(2)}`;
-  const lines = groups.map(([name, counts]) => `| ${name} | ${qualityOf(ranks[names[0] ?? ''] ?? [], counts).questions} | ${names.map((each) => cell(qualityOf(ranks[each] ?? [], counts))).join(' | ')} |`);
-  const table = [`| questions | n | ${names.join(' | ')} |`, `|---|---|${names.map(() => '---').join('|')}|`, ...lines].join('\n');
+  const lines = groups.map(
+    ([name, counts]) =>
+      `| ${name} | ${qualityOf(ranks[names[0] ?? ''] ?? [], counts).questions} | ${names.map((each) => cell(qualityOf(ranks[each] ?? [], counts))).join(' | ')} |`,
+  );
+  const table = [
+    `| questions | n | ${names.join(' | ')} |`,
+    `|---|---|${names.map(() => '---').join('|')}|`,
+    ...lines,
+  ].join('\n');
   const text = `${LABELS.length} questions over ${SEEDS.length} generated histories of ${pieces.toLocaleString('en')} pieces each; recall@${CUTOFF} · mean reciprocal rank:\n\n${table}\n`;
   console.error(text);
   if (process.env['WRITE_DOCS'] === '1') await writeFile(DOCS, (await readFile(DOCS, 'utf8')).replace(MARK, text));
-  return groups.slice(0, 2).map(([name, counts]) => rowOf(name, qualityOf(ranks['retrieval'] ?? [], counts), qualityOf(ranks['text search'] ?? [], counts)));
+  return groups
+    .slice(0, 2)
+    .map(([name, counts]) =>
+      rowOf(name, qualityOf(ranks['retrieval'] ?? [], counts), qualityOf(ranks['text search'] ?? [], counts)),
+    );
 }
 
 function rowOf(name: string, ours: Quality, peer: Quality): BenchRow {
   const ratio = ours.recall / peer.recall;
-  return { name: `retrieval recall@${CUTOFF}, ${name}`, unit: '%', value: 100 * ours.recall, spread: `${ours.questions} questions`, peer: 'text search', peerValue: 100 * peer.recall, ratio, target: '>= 1.3 x', met: ratio >= 1.3 };
+  return {
+    name: `retrieval recall@${CUTOFF}, ${name}`,
+    unit: '%',
+    value: 100 * ours.recall,
+    spread: `${ours.questions} questions`,
+    peer: 'text search',
+    peerValue: 100 * peer.recall,
+    ratio,
+    target: '>= 1.3 x',
+    met: ratio >= 1.3,
+  };
 }

@@ -1,6 +1,7 @@
 /**
- * What the index costs: 1,000 sessions of 100 messages, built from logs, opened from its files, brought up to date, and searched. Beside the
- * time that passes stands the time of the processor, which says more on a machine that others use too.
+ * What the index costs: 1,000 sessions of 100 messages, built from logs, opened from its files, brought up to date, and
+ * searched. Beside the time that passes stands the time of the processor, which says more on a machine that others use
+ * too.
  */
 import { mkdtemp, readFile, readdir, rm, stat, writeFile } from 'node:fs/promises';
 import { availableParallelism, tmpdir } from 'node:os';
@@ -52,7 +53,11 @@ export async function run(): Promise<BenchRow[]> {
     const costs = await costRows(join(folder, 'costs'), sources);
     const size = await sizeOf(join(folder, 'costs'));
     const rows = [...costs, row('files', 'MB', size / MEGABYTE, 100), ...turns];
-    if (process.env['WRITE_DOCS'] === '1') await writeFile(DOCS, (await readFile(DOCS, 'utf8')).replace(MARK, () => tableOf(rows)));
+    if (process.env['WRITE_DOCS'] === '1')
+      await writeFile(
+        DOCS,
+        (await readFile(DOCS, 'utf8')).replace(MARK, () => tableOf(rows)),
+      );
     return rows;
   } finally {
     await rm(folder, { recursive: true, force: true });
@@ -68,7 +73,8 @@ async function costRows(folder: string, sources: RetrievalSources): Promise<Benc
   const open = await costOf(() => second.retrieval.refresh(AGENT_ID));
   const megabytes = ((await memoryBytes()) - before) / MEGABYTE;
   const searches: Cost[] = [];
-  for (const { question } of LABELS) searches.push(await costOf(() => second.retrieval.search({ agentId: AGENT_ID, query: question })));
+  for (const { question } of LABELS)
+    searches.push(await costOf(() => second.retrieval.search({ agentId: AGENT_ID, query: question })));
   const refresh = await costOf(() => second.retrieval.refresh(AGENT_ID));
   await second.index.close();
   const [walls, processor] = [searches.map(({ wallMs }) => wallMs), searches.map(({ processorMs }) => processorMs)];
@@ -97,17 +103,30 @@ async function turnRows(folder: string, sources: RetrievalSources): Promise<Benc
     for (const { question } of LABELS) await second.retrieval.search({ agentId: AGENT_ID, query: question });
   });
   await second.index.close();
-  const turns = { 'longest turn while building, processor': build, 'longest turn while opening, processor': open, 'longest turn while searching, processor': searches };
+  const turns = {
+    'longest turn while building, processor': build,
+    'longest turn while opening, processor': open,
+    'longest turn while searching, processor': searches,
+  };
   return Object.entries(turns).flatMap(([name, value]) => (value === undefined ? [] : [row(name, 'ms', value, 20)]));
 }
 
 function tableOf(rows: readonly BenchRow[]): string {
-  const lines = rows.map(({ name, value, unit }) => `| ${name.replace(PREFIX, '')} | ${value.toFixed(value < 10 ? 1 : 0)} ${unit} |`);
+  const lines = rows.map(
+    ({ name, value, unit }) => `| ${name.replace(PREFIX, '')} | ${value.toFixed(value < 10 ? 1 : 0)} ${unit} |`,
+  );
   return `${SESSIONS.toLocaleString('en')} sessions of ${MESSAGES} messages, on Node ${process.versions.node} with ${availableParallelism()} processors:\n\n| | |\n|---|---|\n${lines.join('\n')}\n`;
 }
 
 function row(name: string, unit: string, value: number, most: number): BenchRow {
-  return { name: `${PREFIX}${name}`, unit, value, spread: `${SESSIONS} x ${MESSAGES}`, target: `<= ${most} ${unit}`, met: value <= most };
+  return {
+    name: `${PREFIX}${name}`,
+    unit,
+    value,
+    spread: `${SESSIONS} x ${MESSAGES}`,
+    target: `<= ${most} ${unit}`,
+    met: value <= most,
+  };
 }
 
 async function costOf(work: () => Promise<unknown>): Promise<Cost> {

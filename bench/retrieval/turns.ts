@@ -1,7 +1,13 @@
-/** How long the event loop is held at a stretch, in time of the processor: on a machine that others use too, the time that passes says little. */
+/**
+ * How long the event loop is held at a stretch, in time of the processor: on a machine that others use too, the time
+ * that passes says little.
+ */
 import { existsSync, readFileSync } from 'node:fs';
 
-/** Linux keeps what a thread has used, in nanoseconds, as the first number of this file. The main thread has the number of its process. */
+/**
+ * Linux keeps what a thread has used, in nanoseconds, as the first number of this file. The main thread has the number
+ * of its process.
+ */
 const USED = `/proc/self/task/${process.pid}/schedstat`;
 
 /** In milliseconds; undefined where the system does not say. */

@@ -1,4 +1,7 @@
-/** What it costs to have a run over candidates decide, account and tell, beside the call of the backend alone: for one attempt, and for a second one after a failure. */
+/**
+ * What it costs to have a run over candidates decide, account and tell, beside the call of the backend alone: for one
+ * attempt, and for a second one after a failure.
+ */
 import { AgentRuntimeRegistry, executeAgentRun } from 'wakechart';
 import { createSystemClock } from 'wakechart/node';
 import type { AgentRunParams, AgentRuntime } from 'wakechart/ports';
@@ -11,7 +14,15 @@ const MOST_MICROSECONDS = 500;
 
 const clock = createSystemClock();
 
-const REQUEST = { runId: 'run', sessionId: 'session', config: {}, workspaceDir: '/', agentDir: '/', modelStepsTaken: 0, prompt: 'Hello.' } as const;
+const REQUEST = {
+  runId: 'run',
+  sessionId: 'session',
+  config: {},
+  workspaceDir: '/',
+  agentDir: '/',
+  modelStepsTaken: 0,
+  prompt: 'Hello.',
+} as const;
 
 function backend(id: string, result: () => Awaited<ReturnType<AgentRuntime['run']>>): AgentRuntime {
   return { id, run: async () => result(), abort: async () => undefined, isRunActive: () => false };
@@ -33,13 +44,32 @@ async function microsecondsPer(work: () => Promise<unknown>): Promise<number> {
 export async function run(): Promise<BenchRow[]> {
   const params: AgentRunParams = { ...REQUEST, ...GOOD };
   const bare = (): Promise<number> => microsecondsPer(() => good.run(params));
-  const over = (models: readonly (typeof GOOD)[]) => (): Promise<number> => microsecondsPer(() => executeAgentRun({ request: REQUEST, models, registry, clock, onListenerError: () => undefined }).result);
+  const over = (models: readonly (typeof GOOD)[]) => (): Promise<number> =>
+    microsecondsPer(
+      () => executeAgentRun({ request: REQUEST, models, registry, clock, onListenerError: () => undefined }).result,
+    );
   const one = await interleave(ROUNDS, over([GOOD]), bare);
   const two = await interleave(ROUNDS, over([BAD, GOOD]), over([GOOD]));
   const added = median(one.a) - median(one.b);
   const second = median(two.a) - median(two.b);
   return [
-    { name: 'a run over candidates, one attempt', unit: 'us added', value: added, spread: spread(one.a), peer: 'the backend alone', peerValue: median(one.b), target: `< ${MOST_MICROSECONDS} us`, met: added < MOST_MICROSECONDS },
-    { name: 'each attempt after a failure', unit: 'us added', value: second, spread: spread(two.a), target: `< ${MOST_MICROSECONDS} us`, met: second < MOST_MICROSECONDS },
+    {
+      name: 'a run over candidates, one attempt',
+      unit: 'us added',
+      value: added,
+      spread: spread(one.a),
+      peer: 'the backend alone',
+      peerValue: median(one.b),
+      target: `< ${MOST_MICROSECONDS} us`,
+      met: added < MOST_MICROSECONDS,
+    },
+    {
+      name: 'each attempt after a failure',
+      unit: 'us added',
+      value: second,
+      spread: spread(two.a),
+      target: `< ${MOST_MICROSECONDS} us`,
+      met: second < MOST_MICROSECONDS,
+    },
   ];
 }

@@ -1,6 +1,6 @@
 /**
- * Through the embedded backend and through a whole wake, beside a bare call of the AI SDK to the same server on loopback: how long until the
- * first word is heard, and how many words in a second reach whoever follows.
+ * Through the embedded backend and through a whole wake, beside a bare call of the AI SDK to the same server on
+ * loopback: how long until the first word is heard, and how many words in a second reach whoever follows.
  */
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -40,14 +40,31 @@ function bareSdk({ baseUrl }: StreamingServer): Ask {
 function embedded({ baseUrl }: StreamingServer): Ask {
   const clock = createSystemClock();
   const registry = new AgentRuntimeRegistry([createEmbeddedAgentRuntime({ clock })]);
-  const config = { providers: { loopback: { backend: 'embedded', api: 'openai-chat', baseUrl, needsKey: false } } } as const;
+  const config = {
+    providers: { loopback: { backend: 'embedded', api: 'openai-chat', baseUrl, needsKey: false } },
+  } as const;
   return (model) =>
     heard(async (onWord) => {
-      const request = { runId: 'run', sessionId: 'session', config, workspaceDir: tmpdir(), agentDir: tmpdir(), modelStepsTaken: 0, prompt: 'Hello.' };
+      const request = {
+        runId: 'run',
+        sessionId: 'session',
+        config,
+        workspaceDir: tmpdir(),
+        agentDir: tmpdir(),
+        modelStepsTaken: 0,
+        prompt: 'Hello.',
+      };
       const onEvent = ({ stream }: { readonly stream: string }): void => {
         if (stream === 'assistant') onWord();
       };
-      await executeAgentRun({ request, models: [{ provider: 'loopback', model }], registry, clock, onEvent, onListenerError: () => undefined }).result;
+      await executeAgentRun({
+        request,
+        models: [{ provider: 'loopback', model }],
+        registry,
+        clock,
+        onEvent,
+        onListenerError: () => undefined,
+      }).result;
     });
 }
 
@@ -79,10 +96,16 @@ async function heard(ask: (onWord: () => void) => Promise<void>): Promise<Heard>
 
 async function homeWithAgents({ baseUrl }: StreamingServer): Promise<string> {
   const home = await mkdtemp(join(tmpdir(), 'bench-runs-'));
-  await writeFile(join(home, 'providers.yaml'), `loopback:\n  backend: embedded\n  api: openai-chat\n  baseUrl: ${baseUrl}\n  needsKey: false\n`);
+  await writeFile(
+    join(home, 'providers.yaml'),
+    `loopback:\n  backend: embedded\n  api: openai-chat\n  baseUrl: ${baseUrl}\n  needsKey: false\n`,
+  );
   for (const model of [FEW, MANY]) {
     await mkdir(join(home, 'agents', model), { recursive: true });
-    await writeFile(join(home, 'agents', model, 'agent.md'), `---\nname: ${model}\nprovider: loopback\nmodel: ${model}\n---\nTalk.\n`);
+    await writeFile(
+      join(home, 'agents', model, 'agent.md'),
+      `---\nname: ${model}\nprovider: loopback\nmodel: ${model}\n---\nTalk.\n`,
+    );
   }
   return home;
 }
@@ -94,16 +117,50 @@ export async function run(): Promise<BenchRow[]> {
   try {
     const [sdk, ours, wake] = [bareSdk(server), embedded(server), wholeWake(runtime)];
     const rows: BenchRow[] = [];
-    for (const [name, ask, most] of [['first word, embedded backend', ours, 1.1], ['first word, a whole wake', wake, 3]] as const) {
-      const { a, b } = await interleave(ROUNDS, async () => (await ask(FEW)).firstMs, async () => (await sdk(FEW)).firstMs);
+    for (const [name, ask, most] of [
+      ['first word, embedded backend', ours, 1.1],
+      ['first word, a whole wake', wake, 3],
+    ] as const) {
+      const { a, b } = await interleave(
+        ROUNDS,
+        async () => (await ask(FEW)).firstMs,
+        async () => (await sdk(FEW)).firstMs,
+      );
       const ratio = median(a) / median(b);
-      rows.push({ name, unit: 'ms', value: median(a), spread: spread(a), peer: 'streamText of the AI SDK', peerValue: median(b), ratio, target: `<= ${most} x`, met: ratio <= most });
+      rows.push({
+        name,
+        unit: 'ms',
+        value: median(a),
+        spread: spread(a),
+        peer: 'streamText of the AI SDK',
+        peerValue: median(b),
+        ratio,
+        target: `<= ${most} x`,
+        met: ratio <= most,
+      });
     }
-    for (const [name, ask, least] of [['words to a listener, embedded backend', ours, 1], ['words to a listener, a whole wake', wake, 0.9]] as const) {
+    for (const [name, ask, least] of [
+      ['words to a listener, embedded backend', ours, 1],
+      ['words to a listener, a whole wake', wake, 0.9],
+    ] as const) {
       const perSecond = async (which: Ask): Promise<number> => (MANY_WORDS / (await which(MANY)).allMs) * 1_000;
-      const { a, b } = await interleave(STREAM_ROUNDS, () => perSecond(ask), () => perSecond(sdk));
+      const { a, b } = await interleave(
+        STREAM_ROUNDS,
+        () => perSecond(ask),
+        () => perSecond(sdk),
+      );
       const ratio = median(a) / median(b);
-      rows.push({ name, unit: 'words/s', value: median(a), spread: spread(a), peer: 'streamText of the AI SDK', peerValue: median(b), ratio, target: `>= ${least} x`, met: ratio >= least });
+      rows.push({
+        name,
+        unit: 'words/s',
+        value: median(a),
+        spread: spread(a),
+        peer: 'streamText of the AI SDK',
+        peerValue: median(b),
+        ratio,
+        target: `>= ${least} x`,
+        met: ratio >= least,
+      });
     }
     return rows;
   } finally {

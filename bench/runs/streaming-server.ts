@@ -1,4 +1,7 @@
-/** A model server in a process of its own, so that its work is not in what is measured: it speaks Chat Completions and says as many words as the model's name asks for. */
+/**
+ * A model server in a process of its own, so that its work is not in what is measured: it speaks Chat Completions and
+ * says as many words as the model's name asks for.
+ */
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { createServer } from 'node:http';
@@ -37,10 +40,19 @@ async function answer(request: IncomingMessage, response: ServerResponse): Promi
   response.writeHead(200, { 'content-type': 'text/event-stream' });
   for (let said = 0; said < words; said += WORDS_PER_WRITE) {
     const count = Math.min(WORDS_PER_WRITE, words - said);
-    const text = Array.from({ length: count }, (_, index) => chunk(model, { content: ` word${said + index}` })).join('');
+    const text = Array.from({ length: count }, (_, index) => chunk(model, { content: ` word${said + index}` })).join(
+      '',
+    );
     if (!response.write(text)) await once(response, 'drain');
   }
-  const end = { id: 'chatcmpl-1', object: 'chat.completion.chunk', created: 1, model, choices: [{ index: 0, delta: {}, finish_reason: 'stop' }], usage: { prompt_tokens: 10, completion_tokens: words, total_tokens: 10 + words } };
+  const end = {
+    id: 'chatcmpl-1',
+    object: 'chat.completion.chunk',
+    created: 1,
+    model,
+    choices: [{ index: 0, delta: {}, finish_reason: 'stop' }],
+    usage: { prompt_tokens: 10, completion_tokens: words, total_tokens: 10 + words },
+  };
   response.end(`data: ${JSON.stringify(end)}\n\ndata: [DONE]\n\n`);
 }
 

@@ -1,6 +1,7 @@
 /**
- * From `cancel` to a process tree that is proven gone: a shell that ignores SIGTERM, with children in its own group, in another
- * session, and a daemon that left both. The grace is subtracted. Also how long one look at the system holds the event loop.
+ * From `cancel` to a process tree that is proven gone: a shell that ignores SIGTERM, with children in its own group, in
+ * another session, and a daemon that left both. The grace is subtracted. Also how long one look at the system holds the
+ * event loop.
  */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -60,7 +61,12 @@ async function cancelTimes(folder: string): Promise<number[]> {
   const clock = createSystemClock();
   const processTree = createProcessTree({ clock, directory: join(folder, 'processes') });
   let heard: (() => void) | undefined;
-  const runner = createManagedShellProcessRunner({ processTree, clock, killGraceMs: GRACE_MS, onOutput: () => heard?.() });
+  const runner = createManagedShellProcessRunner({
+    processTree,
+    clock,
+    killGraceMs: GRACE_MS,
+    onOutput: () => heard?.(),
+  });
   const times: number[] = [];
   for (let round = 0; round < ROUNDS; round += 1) {
     const up = new Promise<void>((resolve) => {
@@ -68,7 +74,16 @@ async function cancelTimes(folder: string): Promise<number[]> {
     });
     const handle = await runner.start({
       taskId: `bench_${round}`,
-      request: { kind: 'process', label: 'bench', mode: 'foreground', parentSessionId: 'bench', depth: 0, priority: 0, cwd: folder, command: TREE },
+      request: {
+        kind: 'process',
+        label: 'bench',
+        mode: 'foreground',
+        parentSessionId: 'bench',
+        depth: 0,
+        priority: 0,
+        cwd: folder,
+        command: TREE,
+      },
       emit: () => undefined,
       signal: new AbortController().signal,
       children: {} as Start['children'],
@@ -81,12 +96,21 @@ async function cancelTimes(folder: string): Promise<number[]> {
   return times;
 }
 
-/** The longest time between two turns of the event loop during each of several looks, with many processes around, in milliseconds. */
+/**
+ * The longest time between two turns of the event loop during each of several looks, with many processes around, in
+ * milliseconds.
+ */
 async function stallsWhileLooking(): Promise<number[]> {
-  const crowd = spawn('/bin/sh', ['-c', `for i in $(seq ${CROWD}); do sleep 1000 & done; echo up; wait`], { stdio: ['ignore', 'pipe', 'inherit'], detached: true });
+  const crowd = spawn('/bin/sh', ['-c', `for i in $(seq ${CROWD}); do sleep 1000 & done; echo up; wait`], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+    detached: true,
+  });
   try {
     await once(crowd.stdout, 'data');
-    const tree = await createProcessTree({ clock: createSystemClock() }).prepare({ taskId: 'bench', commandPreview: '' });
+    const tree = await createProcessTree({ clock: createSystemClock() }).prepare({
+      taskId: 'bench',
+      commandPreview: '',
+    });
     const stalls: number[] = [];
     for (let look = 0; look < 20; look += 1) {
       let longest = 0;

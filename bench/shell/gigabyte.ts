@@ -1,7 +1,9 @@
 /**
- * A gigabyte of output through a process task, against a Node program that reads the same pipe and does nothing with it.
+ * A gigabyte of output through a process task, against a Node program that reads the same pipe and does nothing with
+ * it.
  *
- * The command prints lines of 60 to 100 characters from a file that lies in the page cache: as fast as anything can print.
+ * The command prints lines of 60 to 100 characters from a file that lies in the page cache: as fast as anything can
+ * print.
  */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -64,17 +66,31 @@ async function writeCommand(folder: string): Promise<string> {
 
 function taskRunner(folder: string, logDirectory: string | undefined): (command: string) => Promise<void> {
   const clock = createSystemClock();
-  const runner = createManagedShellProcessRunner({ processTree: createProcessTree({ clock, directory: join(folder, 'processes') }), clock, logDirectory });
+  const runner = createManagedShellProcessRunner({
+    processTree: createProcessTree({ clock, directory: join(folder, 'processes') }),
+    clock,
+    logDirectory,
+  });
   return async (command) => {
     const handle = await runner.start({
       taskId: 'bench',
-      request: { kind: 'process', label: 'bench', mode: 'foreground', parentSessionId: 'bench', depth: 0, priority: 0, cwd: folder, command },
+      request: {
+        kind: 'process',
+        label: 'bench',
+        mode: 'foreground',
+        parentSessionId: 'bench',
+        depth: 0,
+        priority: 0,
+        cwd: folder,
+        command,
+      },
       emit: () => undefined,
       signal: new AbortController().signal,
       children: {} as Start['children'],
     });
     const { metadata } = await handle.result;
-    if (metadata?.['outputBytes'] !== GIGABYTE) throw new Error(`expected ${GIGABYTE} bytes of output, the task saw ${String(metadata?.['outputBytes'])}`);
+    if (metadata?.['outputBytes'] !== GIGABYTE)
+      throw new Error(`expected ${GIGABYTE} bytes of output, the task saw ${String(metadata?.['outputBytes'])}`);
   };
 }
 
@@ -102,7 +118,11 @@ async function measured(work: () => Promise<void>): Promise<Measurement> {
   return { seconds, grownMegabytes: (peak - before) / 1_000_000 };
 }
 
-function rowsOf({ plain, inMemory, onDisk }: Readonly<Record<'plain' | 'inMemory' | 'onDisk', readonly Measurement[]>>): BenchRow[] {
+function rowsOf({
+  plain,
+  inMemory,
+  onDisk,
+}: Readonly<Record<'plain' | 'inMemory' | 'onDisk', readonly Measurement[]>>): BenchRow[] {
   const secondsOf = (runs: readonly Measurement[]): number[] => runs.map(({ seconds }) => seconds);
   const plainSeconds = median(secondsOf(plain));
   const speedRow = (name: string, runs: readonly Measurement[]): BenchRow => {
@@ -121,7 +141,10 @@ function rowsOf({ plain, inMemory, onDisk }: Readonly<Record<'plain' | 'inMemory
       met: ratio >= TARGET_RATIO,
     };
   };
-  const growth = Math.max(...inMemory.map(({ grownMegabytes }) => grownMegabytes), ...onDisk.map(({ grownMegabytes }) => grownMegabytes));
+  const growth = Math.max(
+    ...inMemory.map(({ grownMegabytes }) => grownMegabytes),
+    ...onDisk.map(({ grownMegabytes }) => grownMegabytes),
+  );
   return [
     speedRow('1 GB through a task', inMemory),
     speedRow('1 GB through a task with a log file', onDisk),

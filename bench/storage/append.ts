@@ -1,6 +1,6 @@
 /**
- * Durable appends by 64 appenders at once against the same bytes in one write and one sync per batch; one at a time against a write and a sync;
- * and what an append costs in a long log. The spread is that of the ratio.
+ * Durable appends by 64 appenders at once against the same bytes in one write and one sync per batch; one at a time
+ * against a write and a sync; and what an append costs in a long log. The spread is that of the ratio.
  */
 import { open } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -41,7 +41,11 @@ async function rawPerSecond(home: BenchHome): Promise<number> {
   let isWriting = false;
   const drain = async (): Promise<void> => {
     isWriting = true;
-    for (await new Promise((resolve) => setImmediate(resolve)); waiting.length > 0; await new Promise((resolve) => setImmediate(resolve))) {
+    for (
+      await new Promise((resolve) => setImmediate(resolve));
+      waiting.length > 0;
+      await new Promise((resolve) => setImmediate(resolve))
+    ) {
       const batch = waiting.splice(0);
       await file.write(Buffer.from(batch.map(({ line }) => line).join('')));
       await file.datasync();
@@ -72,7 +76,8 @@ async function oneByOneUs(home: BenchHome): Promise<number> {
   const store = home.open();
   await store.head(IDENTITY.sessionId);
   const startedMs = performance.now();
-  for (let count = 0; count < APPENDS_ONE_BY_ONE; count += 1) await store.append(IDENTITY.sessionId, [saying((next += 1))]);
+  for (let count = 0; count < APPENDS_ONE_BY_ONE; count += 1)
+    await store.append(IDENTITY.sessionId, [saying((next += 1))]);
   const spentMs = performance.now() - startedMs;
   await store.close();
   return (spentMs / APPENDS_ONE_BY_ONE) * 1_000;
@@ -92,7 +97,9 @@ async function rawOneByOneUs(home: BenchHome): Promise<number> {
 }
 
 /** A session of so many events, open. */
-async function grown(length: number): Promise<{ readonly home: BenchHome; readonly store: ReturnType<BenchHome['open']> }> {
+async function grown(
+  length: number,
+): Promise<{ readonly home: BenchHome; readonly store: ReturnType<BenchHome['open']> }> {
   const home = await benchHome();
   const store = home.open('os');
   await fill(store, length);
@@ -102,14 +109,22 @@ async function grown(length: number): Promise<{ readonly home: BenchHome; readon
 /** Microseconds of one append, without the disk. */
 async function appendUs(store: ReturnType<BenchHome['open']>): Promise<number> {
   const startedMs = performance.now();
-  for (let count = 0; count < APPENDS_AT_A_LENGTH; count += 1) await store.append(IDENTITY.sessionId, [saying((next += 1))]);
+  for (let count = 0; count < APPENDS_AT_A_LENGTH; count += 1)
+    await store.append(IDENTITY.sessionId, [saying((next += 1))]);
   return ((performance.now() - startedMs) / APPENDS_AT_A_LENGTH) * 1_000;
 }
 
-/** In turn, with a short session beside the long one: code that is tuned by then, and a machine that is slow by then, are so for both. */
+/**
+ * In turn, with a short session beside the long one: code that is tuned by then, and a machine that is slow by then,
+ * are so for both.
+ */
 async function growthRow(length: number): Promise<BenchRow> {
   const [long, short] = [await grown(length), await grown(10)];
-  const { a: values, b: first } = await interleave(GROWTH_ROUNDS, () => appendUs(long.store), () => appendUs(short.store));
+  const { a: values, b: first } = await interleave(
+    GROWTH_ROUNDS,
+    () => appendUs(long.store),
+    () => appendUs(short.store),
+  );
   for (const { store, home } of [long, short]) {
     await store.close();
     await home.remove();
@@ -130,7 +145,11 @@ async function growthRow(length: number): Promise<BenchRow> {
 }
 
 async function groupRow(home: BenchHome): Promise<BenchRow> {
-  const { a: ours, b: raw } = await interleave(ROUNDS, () => oursPerSecond(home), () => rawPerSecond(home));
+  const { a: ours, b: raw } = await interleave(
+    ROUNDS,
+    () => oursPerSecond(home),
+    () => rawPerSecond(home),
+  );
   const ratios = ours.map((own, index) => own / (raw[index] ?? Number.NaN));
   const ratio = median(ratios);
   return {
@@ -147,7 +166,11 @@ async function groupRow(home: BenchHome): Promise<BenchRow> {
 }
 
 async function singleRow(home: BenchHome): Promise<BenchRow> {
-  const { a: ours, b: raw } = await interleave(ROUNDS, () => oneByOneUs(home), () => rawOneByOneUs(home));
+  const { a: ours, b: raw } = await interleave(
+    ROUNDS,
+    () => oneByOneUs(home),
+    () => rawOneByOneUs(home),
+  );
   const ratios = ours.map((own, index) => own / (raw[index] ?? Number.NaN));
   const ratio = median(ratios);
   return {

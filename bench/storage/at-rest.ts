@@ -1,6 +1,6 @@
 /**
- * Sessions that have been woken once and rest: what each takes on the disk, what one more wake adds to it, and what a runtime with a worker keeps
- * of them in memory while it is idle.
+ * Sessions that have been woken once and rest: what each takes on the disk, what one more wake adds to it, and what a
+ * runtime with a worker keeps of them in memory while it is idle.
  */
 import { fork } from 'node:child_process';
 import { readdirSync, statSync } from 'node:fs';
@@ -47,7 +47,10 @@ async function makeSessions(home: BenchHome, count: number): Promise<readonly st
 }
 
 function takenBy(folder: string): Taken {
-  const all = readdirSync(folder, { recursive: true, withFileTypes: true }).map((entry) => ({ entry, stats: statSync(join(entry.parentPath, entry.name)) }));
+  const all = readdirSync(folder, { recursive: true, withFileTypes: true }).map((entry) => ({
+    entry,
+    stats: statSync(join(entry.parentPath, entry.name)),
+  }));
   const files = all.filter(({ entry }) => entry.isFile());
   return {
     files: files.length,
@@ -65,13 +68,32 @@ function idleOver({ home }: BenchHome): Promise<Idle> {
   });
 }
 
-const row = (name: string, unit: string, values: readonly number[]): BenchRow => ({ name, unit, value: median(values), spread: spread(values), target: 'told', met: true });
+const row = (name: string, unit: string, values: readonly number[]): BenchRow => ({
+  name,
+  unit,
+  value: median(values),
+  spread: spread(values),
+  target: 'told',
+  met: true,
+});
 
 function diskRows(first: readonly Taken[], wakeBytes: number): BenchRow[] {
   return [
-    row('a session at rest: files', 'files', first.map(({ files }) => files)),
-    row('a session at rest: bytes in its files', 'bytes', first.map(({ bytes }) => bytes)),
-    row('a session at rest: bytes of the disk, in whole blocks', 'bytes', first.map(({ onDisk }) => onDisk)),
+    row(
+      'a session at rest: files',
+      'files',
+      first.map(({ files }) => files),
+    ),
+    row(
+      'a session at rest: bytes in its files',
+      'bytes',
+      first.map(({ bytes }) => bytes),
+    ),
+    row(
+      'a session at rest: bytes of the disk, in whole blocks',
+      'bytes',
+      first.map(({ onDisk }) => onDisk),
+    ),
     row('bytes that one more message and its wake add', 'bytes', [wakeBytes]),
   ];
 }
@@ -88,11 +110,28 @@ export async function run(): Promise<BenchRow[]> {
     const wakeBytes = (takenBy(folderOf(grown)).bytes - (first[0]?.bytes ?? 0)) / WAKES;
     const idle: { readonly many: Idle; readonly few: Idle }[] = [];
     await repeat(ROUNDS, async () => idle.push({ few: await idleOver(few), many: await idleOver(many) }));
-    const peers = (read: (one: Idle) => number): Partial<BenchRow> => ({ peer: `with ${FEW}`, peerValue: median(idle.map((one) => read(one.few))) });
+    const peers = (read: (one: Idle) => number): Partial<BenchRow> => ({
+      peer: `with ${FEW}`,
+      peerValue: median(idle.map((one) => read(one.few))),
+    });
     return [
       ...diskRows(first, wakeBytes),
-      { ...row(`an idle runtime over ${SESSIONS} sessions at rest: heap`, 'bytes', idle.map((one) => one.many.heapBytes)), ...peers(({ heapBytes }) => heapBytes) },
-      { ...row(`an idle runtime over ${SESSIONS} sessions at rest: resident`, 'bytes', idle.map((one) => one.many.residentBytes)), ...peers(({ residentBytes }) => residentBytes) },
+      {
+        ...row(
+          `an idle runtime over ${SESSIONS} sessions at rest: heap`,
+          'bytes',
+          idle.map((one) => one.many.heapBytes),
+        ),
+        ...peers(({ heapBytes }) => heapBytes),
+      },
+      {
+        ...row(
+          `an idle runtime over ${SESSIONS} sessions at rest: resident`,
+          'bytes',
+          idle.map((one) => one.many.residentBytes),
+        ),
+        ...peers(({ residentBytes }) => residentBytes),
+      },
     ];
   } finally {
     for (const home of [many, few]) await home.dispose();

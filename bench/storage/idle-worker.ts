@@ -1,4 +1,7 @@
-/** A worker over a home where a hundred thousand sessions sleep: what it costs while nothing is due, and how soon it is at work. */
+/**
+ * A worker over a home where a hundred thousand sessions sleep: what it costs while nothing is due, and how soon it is
+ * at work.
+ */
 import { readdirSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -32,7 +35,8 @@ async function homeWith(sleeping: number): Promise<string> {
     priority: 'normal',
     dueAtMs: soonestMs + Math.floor((n / sleeping) * DAY_MS),
   });
-  for (let start = 0; start < sleeping; start += 1_000) await activations.add(Array.from({ length: Math.min(1_000, sleeping - start) }, (_, index) => hint(start + index)));
+  for (let start = 0; start < sleeping; start += 1_000)
+    await activations.add(Array.from({ length: Math.min(1_000, sleeping - start) }, (_, index) => hint(start + index)));
   return home;
 }
 
@@ -71,7 +75,16 @@ export async function run(): Promise<BenchRow[]> {
     });
     const row = (name: string, unit: string, read: (idle: Idle) => number, limit: number): BenchRow => {
       const [value, peerValue] = [median(many.map(read)), median(few.map(read))];
-      return { name: `worker over ${SLEEPING.toLocaleString('en')} sleeping sessions: ${name}`, unit, value, spread: spread(many.map(read)), peer: 'over 10', peerValue, target: `<= ${limit} ${unit}`, met: value <= limit };
+      return {
+        name: `worker over ${SLEEPING.toLocaleString('en')} sleeping sessions: ${name}`,
+        unit,
+        value,
+        spread: spread(many.map(read)),
+        peer: 'over 10',
+        peerValue,
+        target: `<= ${limit} ${unit}`,
+        met: value <= limit,
+      };
     };
     return [
       row('processor time per second', 'ms', ({ cpuMsPerSecond }) => cpuMsPerSecond, 2),

@@ -1,4 +1,7 @@
-/** Opening a session: folding all of its log against splitting it and parsing the JSON; and from a checkpoint, at any length. */
+/**
+ * Opening a session: folding all of its log against splitting it and parsing the JSON; and from a checkpoint, at any
+ * length.
+ */
 import { readFile, rename } from 'node:fs/promises';
 import { join } from 'node:path';
 import { interleave, median, repeat, spread } from '../harness.ts';
@@ -37,9 +40,23 @@ export async function run(): Promise<BenchRow[]> {
     await fill(store, length);
     await store.close();
     if (length === FOLDED_EVENTS) {
-      const { a: ours, b: parsing } = await interleave(ROUNDS, () => openMs(home), () => parseMs(join(directory, 'events.jsonl')));
+      const { a: ours, b: parsing } = await interleave(
+        ROUNDS,
+        () => openMs(home),
+        () => parseMs(join(directory, 'events.jsonl')),
+      );
       const ratio = median(ours.map((own, index) => (parsing[index] ?? Number.NaN) / own));
-      rows.push({ name: `open and fold ${length.toLocaleString('en')} events`, unit: 'ms', value: median(ours), spread: spread(ours), peer: 'split + JSON.parse', peerValue: median(parsing), ratio, target: '>= 0.4 x', met: ratio >= 0.4 });
+      rows.push({
+        name: `open and fold ${length.toLocaleString('en')} events`,
+        unit: 'ms',
+        value: median(ours),
+        spread: spread(ours),
+        peer: 'split + JSON.parse',
+        peerValue: median(parsing),
+        ratio,
+        target: '>= 0.4 x',
+        met: ratio >= 0.4,
+      });
     }
     const keeper = home.open('os');
     await keeper.saveView(await openState(keeper));
@@ -47,7 +64,14 @@ export async function run(): Promise<BenchRow[]> {
     // Without the view, which would stand for all of the log, the checkpoint has to do.
     await rename(join(directory, 'session.json'), join(directory, 'session.json.aside'));
     const values = await repeat(ROUNDS, () => openMs(home));
-    rows.push({ name: `open ${length.toLocaleString('en')} events from a checkpoint`, unit: 'ms', value: median(values), spread: spread(values), target: `< ${MAX_OPEN_MS} ms`, met: median(values) < MAX_OPEN_MS });
+    rows.push({
+      name: `open ${length.toLocaleString('en')} events from a checkpoint`,
+      unit: 'ms',
+      value: median(values),
+      spread: spread(values),
+      target: `< ${MAX_OPEN_MS} ms`,
+      met: median(values) < MAX_OPEN_MS,
+    });
     await rename(join(directory, 'runtime', 'checkpoint.json'), join(directory, 'runtime', 'checkpoint.json.aside'));
   }
   await home.remove();

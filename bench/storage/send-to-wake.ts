@@ -1,6 +1,6 @@
 /**
- * From a message that is sent to the wake that hears it: with the worker in the same process, and in another. Beside it the least that the
- * disk takes for what both of them store: two writes, each with its sync.
+ * From a message that is sent to the wake that hears it: with the worker in the same process, and in another. Beside it
+ * the least that the disk takes for what both of them store: two writes, each with its sync.
  */
 import { fork } from 'node:child_process';
 import { mkdtemp, open, rm, writeFile } from 'node:fs/promises';
@@ -26,7 +26,9 @@ interface Latencies {
   readonly floor: number[];
 }
 
-/** Milliseconds from before each send until the log says that a wake has started, and those that the disk takes for it. */
+/**
+ * Milliseconds from before each send until the log says that a wake has started, and those that the disk takes for it.
+ */
 async function latencies(runtime: Runtime, sessionId: string, disk: FileHandle): Promise<Latencies> {
   const values: Latencies = { ours: [], floor: [] };
   for (let n = 0; n < MESSAGES + WARM_UP; n += 1) {
@@ -69,8 +71,14 @@ async function measure(where: 'here' | 'elsewhere'): Promise<Latencies> {
   const disk = await open(join(home, 'floor'), 'a');
   const child = where === 'elsewhere' ? fork(fileURLToPath(import.meta.url), ['worker', home]) : undefined;
   try {
-    await runtime.agents.create({ agentId: 'echo', source: { frontmatter: { name: 'Echo', provider: 'script', model: 'echo.json' }, instructions: '' } });
-    await writeFile(join(home, 'agents/echo/echo.json'), JSON.stringify({ format: 'wakechart-script/1', steps: [{ text: 'Heard.' }], onEnd: 'repeat-last' }));
+    await runtime.agents.create({
+      agentId: 'echo',
+      source: { frontmatter: { name: 'Echo', provider: 'script', model: 'echo.json' }, instructions: '' },
+    });
+    await writeFile(
+      join(home, 'agents/echo/echo.json'),
+      JSON.stringify({ format: 'wakechart-script/1', steps: [{ text: 'Heard.' }], onEnd: 'repeat-last' }),
+    );
     const { sessionId } = await runtime.sessions.create({ agentId: 'echo' });
     if (child === undefined) runtime.startWorker();
     else await new Promise((resolve) => child.once('message', resolve));

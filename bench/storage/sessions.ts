@@ -25,7 +25,13 @@ export interface BenchEvent {
 
 /** What an agent says: the most common event, and one that leaves nothing open in the state. */
 export function saying(n: number): BenchEvent {
-  return { id: idOf(n), at: '2026-01-01T00:00:00.000Z', type: 'agent.message', v: 1, data: { text: `${n} ${'It was the best of times. '.repeat(4)}`, spanId: 'span' } };
+  return {
+    id: idOf(n),
+    at: '2026-01-01T00:00:00.000Z',
+    type: 'agent.message',
+    v: 1,
+    data: { text: `${n} ${'It was the best of times. '.repeat(4)}`, spanId: 'span' },
+  };
 }
 
 export interface BenchHome {

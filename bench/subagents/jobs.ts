@@ -1,4 +1,7 @@
-/** How many jobs go through eight workers, each with a process of its own and on record from the first to the last, beside as many bare forks. */
+/**
+ * How many jobs go through eight workers, each with a process of its own and on record from the first to the last,
+ * beside as many bare forks.
+ */
 import { createNodeRuntime } from 'wakechart/node';
 import { interleave, median, spread } from '../harness.ts';
 import type { BenchRow } from '../harness.ts';
@@ -21,7 +24,10 @@ async function throughEight(work: (index: number) => Promise<unknown>): Promise<
 
 /** Jobs in a second: whole ones, on record from the first to the last. */
 async function jobsPerSecond(stage: Stage): Promise<number> {
-  await using runtime = await createNodeRuntime({ home: stage.home, subagents: { limits: { maxConcurrent: AT_ONCE, maxJobsPerParent: JOBS } } });
+  await using runtime = await createNodeRuntime({
+    home: stage.home,
+    subagents: { limits: { maxConcurrent: AT_ONCE, maxJobsPerParent: JOBS } },
+  });
   return await throughEight(async () => {
     const { id } = await runtime.subagents.spawn({ type: 'worker', prompt: 'Go.', cwd: stage.folder });
     await runtime.subagents.wait(id);
@@ -34,9 +40,25 @@ const forksPerSecond = (stage: Stage): Promise<number> => throughEight(() => bar
 export async function run(): Promise<BenchRow[]> {
   const stage = await openStage();
   try {
-    const { a, b } = await interleave(ROUNDS, () => jobsPerSecond(stage), () => forksPerSecond(stage));
+    const { a, b } = await interleave(
+      ROUNDS,
+      () => jobsPerSecond(stage),
+      () => forksPerSecond(stage),
+    );
     const ratio = median(a) / median(b);
-    return [{ name: `${JOBS} jobs through ${AT_ONCE} workers`, unit: 'jobs/s', value: median(a), spread: spread(a), peer: 'forks/s', peerValue: median(b), ratio, target: 'every job completes', met: true }];
+    return [
+      {
+        name: `${JOBS} jobs through ${AT_ONCE} workers`,
+        unit: 'jobs/s',
+        value: median(a),
+        spread: spread(a),
+        peer: 'forks/s',
+        peerValue: median(b),
+        ratio,
+        target: 'every job completes',
+        met: true,
+      },
+    ];
   } finally {
     await stage.remove();
   }

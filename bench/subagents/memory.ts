@@ -1,4 +1,7 @@
-/** What the process of a worker takes while it waits for a job, beside a bare fork: in all, and what it shares with no other process. Linux only. */
+/**
+ * What the process of a worker takes while it waits for a job, beside a bare fork: in all, and what it shares with no
+ * other process. Linux only.
+ */
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { median, repeat, spread } from '../harness.ts';
@@ -46,9 +49,22 @@ export async function run(): Promise<BenchRow[]> {
     await repeat(ROUNDS, async () => pairs.push({ bare: await forkMemory(stage), worker: await workerMemory(stage) }));
     const row = (name: string, read: (memory: Memory) => number): BenchRow => {
       const [values, bare] = [pairs.map(({ worker }) => read(worker)), median(pairs.map((pair) => read(pair.bare)))];
-      return { name: `subagent worker, warm: ${name}`, unit: 'bytes', value: median(values), spread: spread(values), peer: 'fork', peerValue: bare, ratio: median(values) / bare, target: 'told', met: true };
+      return {
+        name: `subagent worker, warm: ${name}`,
+        unit: 'bytes',
+        value: median(values),
+        spread: spread(values),
+        peer: 'fork',
+        peerValue: bare,
+        ratio: median(values) / bare,
+        target: 'told',
+        met: true,
+      };
     };
-    return [row('resident', ({ resident }) => resident), row('its own, shared with no other process', ({ own }) => own)];
+    return [
+      row('resident', ({ resident }) => resident),
+      row('its own, shared with no other process', ({ own }) => own),
+    ];
   } finally {
     await stage.remove();
   }

@@ -1,4 +1,6 @@
-/** A message to a worker and back, checked at both ends, beside raw IPC: short ones, and a mebibyte, which goes by file. */
+/**
+ * A message to a worker and back, checked at both ends, beside raw IPC: short ones, and a mebibyte, which goes by file.
+ */
 import { once } from 'node:events';
 import { interleave, median, spread } from '../harness.ts';
 import type { BenchRow } from '../harness.ts';
@@ -39,15 +41,49 @@ export async function run(): Promise<BenchRow[]> {
   await once(child, 'message');
   const { process: worker, talk } = await stage.startWorker(stage.talkingEcho);
   await talk.ready;
-  const raw = tripper((prompt) => child.send({ type: 'send', prompt }), (listener) => child.on('message', listener));
-  const ours = tripper((prompt) => void talk.send({ type: 'send', prompt }), (listener) => talk.hear(listener));
+  const raw = tripper(
+    (prompt) => child.send({ type: 'send', prompt }),
+    (listener) => child.on('message', listener),
+  );
+  const ours = tripper(
+    (prompt) => void talk.send({ type: 'send', prompt }),
+    (listener) => talk.hear(listener),
+  );
   try {
-    const short = await interleave(ROUNDS, () => ours(SHORT, SHORT_TRIPS), () => raw(SHORT, SHORT_TRIPS));
-    const long = await interleave(ROUNDS, () => ours(LONG, LONG_TRIPS), () => raw(LONG, LONG_TRIPS));
+    const short = await interleave(
+      ROUNDS,
+      () => ours(SHORT, SHORT_TRIPS),
+      () => raw(SHORT, SHORT_TRIPS),
+    );
+    const long = await interleave(
+      ROUNDS,
+      () => ours(LONG, LONG_TRIPS),
+      () => raw(LONG, LONG_TRIPS),
+    );
     const [shortRatio, longRatio] = [median(short.a) / median(short.b), median(long.a) / median(long.b)];
     return [
-      { name: 'message to a worker and back, 100 B', unit: 'us', value: median(short.a), spread: spread(short.a), peer: 'raw IPC', peerValue: median(short.b), ratio: shortRatio, target: `<= ${MOST_TIMES_RAW} x`, met: shortRatio <= MOST_TIMES_RAW },
-      { name: 'message to a worker and back, 1 MiB by file', unit: 'us', value: median(long.a), spread: spread(long.a), peer: 'raw IPC', peerValue: median(long.b), ratio: longRatio, target: `<= ${MOST_TIMES_RAW} x`, met: longRatio <= MOST_TIMES_RAW },
+      {
+        name: 'message to a worker and back, 100 B',
+        unit: 'us',
+        value: median(short.a),
+        spread: spread(short.a),
+        peer: 'raw IPC',
+        peerValue: median(short.b),
+        ratio: shortRatio,
+        target: `<= ${MOST_TIMES_RAW} x`,
+        met: shortRatio <= MOST_TIMES_RAW,
+      },
+      {
+        name: 'message to a worker and back, 1 MiB by file',
+        unit: 'us',
+        value: median(long.a),
+        spread: spread(long.a),
+        peer: 'raw IPC',
+        peerValue: median(long.b),
+        ratio: longRatio,
+        target: `<= ${MOST_TIMES_RAW} x`,
+        met: longRatio <= MOST_TIMES_RAW,
+      },
     ];
   } finally {
     await endFork(child);

@@ -1,4 +1,7 @@
-/** What the benches of subagents measure that no user of the package sees: workers before their runner, in the words of dist/. */
+/**
+ * What the benches of subagents measure that no user of the package sees: workers before their runner, in the words of
+ * dist/.
+ */
 import { fork } from 'node:child_process';
 import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
@@ -51,12 +54,21 @@ export async function openStage(): Promise<Stage> {
   const home = join(folder, 'home');
   const agent = join(home, 'agents', 'worker');
   await mkdir(agent, { recursive: true });
-  await writeFile(join(agent, 'agent.md'), '---\nname: worker\nprovider: script\nmodel: play.json\npermission: preapproved\n---\n\nWork.\n');
-  await writeFile(join(agent, 'play.json'), JSON.stringify({ format: 'wakechart-script/1', steps: [{ text: 'Done.' }] }));
+  await writeFile(
+    join(agent, 'agent.md'),
+    '---\nname: worker\nprovider: script\nmodel: play.json\npermission: preapproved\n---\n\nWork.\n',
+  );
+  await writeFile(
+    join(agent, 'play.json'),
+    JSON.stringify({ format: 'wakechart-script/1', steps: [{ text: 'Done.' }] }),
+  );
   const [echo, talkingEcho] = [join(folder, 'echo.mjs'), join(folder, 'talking-echo.mjs')];
   await writeFile(echo, "process.send({ type: 'ready' }); process.on('message', (message) => process.send(message));");
   await writeFile(talkingEcho, TALKING_ECHO);
-  const [{ startWorkerProcess }, { TalkingWorker }] = await Promise.all([part<ProcessModule>('adapters/child-process/worker-process.js'), part<TalkModule>('adapters/child-process/talking-worker.js')]);
+  const [{ startWorkerProcess }, { TalkingWorker }] = await Promise.all([
+    part<ProcessModule>('adapters/child-process/worker-process.js'),
+    part<TalkModule>('adapters/child-process/talking-worker.js'),
+  ]);
   const clock = createSystemClock();
   const processTree = createProcessTree({ clock, directory: join(home, 'processes') });
   // The first look at the system sets up what the later ones have.
@@ -69,11 +81,19 @@ export async function openStage(): Promise<Stage> {
     talkingEcho,
     workerPath: getDefaultSubagentWorkerPath(),
     async startWorker(workerPath) {
-      const started = await startWorkerProcess({ workerPath, execArgv: [], environment, processTree, clock, taskId: 'bench' });
+      const started = await startWorkerProcess({
+        workerPath,
+        execArgv: [],
+        environment,
+        processTree,
+        clock,
+        taskId: 'bench',
+      });
       return { process: started, talk: new TalkingWorker(started) };
     },
     // As workers are forked, or the kernel's part would differ.
-    bareFork: () => fork(echo, [], { detached: true, stdio: ['ignore', 'pipe', 'pipe', 'ipc'], env: environment, execArgv: [] }),
+    bareFork: () =>
+      fork(echo, [], { detached: true, stdio: ['ignore', 'pipe', 'pipe', 'ipc'], env: environment, execArgv: [] }),
     remove: () => rm(folder, { recursive: true, force: true }),
   };
 }

@@ -1,6 +1,6 @@
 /**
- * What a task costs in each of its flavours: every kind, waited for or only heard of, a thousand to a million at once, with no, one and a
- * thousand subscribers; against p-queue, and each kind against the fastest.
+ * What a task costs in each of its flavours: every kind, waited for or only heard of, a thousand to a million at once,
+ * with no, one and a thousand subscribers; against p-queue, and each kind against the fastest.
  */
 import PQueue from 'p-queue';
 import type { BackgroundTaskManager, BackgroundTaskRequestInput } from 'wakechart';
@@ -10,7 +10,10 @@ import type { BenchRow } from '../harness.ts';
 import { CONCURRENCY, createManager, createSpeaker, endless, noop, request } from './managers.ts';
 
 const COUNTS = [1_000, 10_000, 100_000, 1_000_000] as const;
-/** Tasks of one measurement at least: small counts run in several batches on one manager, so that each measurement lasts. */
+/**
+ * Tasks of one measurement at least: small counts run in several batches on one manager, so that each measurement
+ * lasts.
+ */
 const LASTING = 50_000;
 const ROUNDS = 3;
 const QUEUED = 100_000;
@@ -40,7 +43,9 @@ interface Flavour {
 
 /** Flavours that differ in their kind only stand together. */
 const FLAVOURS: readonly Flavour[] = [
-  ...COUNTS.flatMap((count) => [false, true].flatMap((isWaitedFor) => KINDS.map((kind) => ({ kind, isWaitedFor, subscribers: 1, count })))),
+  ...COUNTS.flatMap((count) =>
+    [false, true].flatMap((isWaitedFor) => KINDS.map((kind) => ({ kind, isWaitedFor, subscribers: 1, count }))),
+  ),
   ...KINDS.map((kind) => ({ kind, isWaitedFor: true, subscribers: 0, count: QUEUED })),
   ...KINDS.map((kind) => ({ kind, isWaitedFor: true, subscribers: CROWD, count: CROWD_COUNT })),
 ];
@@ -59,7 +64,10 @@ function processorMs(): number {
 }
 
 /** Takes the time of what it is given, as often as it is given something. */
-function stopwatch(tasks: number): { readonly run: (work: () => Promise<unknown>) => Promise<void>; readonly cost: () => Cost } {
+function stopwatch(tasks: number): {
+  readonly run: (work: () => Promise<unknown>) => Promise<void>;
+  readonly cost: () => Cost;
+} {
   let [wallMs, processor] = [0, 0];
   return {
     run: async (work) => {
@@ -81,7 +89,9 @@ async function taskUs({ kind, isWaitedFor, subscribers, count }: Flavour): Promi
   const batches = batchesOf(count);
   const { run: timed, cost } = stopwatch(count * batches);
   for (let batch = 0; batch < batches; batch += 1) {
-    await timed(() => (isWaitedFor ? waitedFor(manager, REQUESTS[kind], count) : heardOf(manager, REQUESTS[kind], count)));
+    await timed(() =>
+      isWaitedFor ? waitedFor(manager, REQUESTS[kind], count) : heardOf(manager, REQUESTS[kind], count),
+    );
     if (batch < batches - 1) await Promise.all(manager.list().map((task) => manager.close(task.id)));
   }
   return cost();
@@ -91,7 +101,11 @@ function batchesOf(count: number): number {
   return count === CROWD_COUNT ? 1 : Math.max(1, Math.round(LASTING / count));
 }
 
-async function waitedFor(manager: BackgroundTaskManager, what: BackgroundTaskRequestInput, count: number): Promise<void> {
+async function waitedFor(
+  manager: BackgroundTaskManager,
+  what: BackgroundTaskRequestInput,
+  count: number,
+): Promise<void> {
   await Promise.all(Array.from({ length: count }, () => manager.spawn(what).then(({ id }) => manager.wait(id))));
 }
 
@@ -202,14 +216,26 @@ function rowsOf({ flavour, queue, own }: Measured): BenchRow[] {
 function evennessRows(all: readonly Measured[]): BenchRow[] {
   const rows: BenchRow[] = [];
   for (let first = 0; first < all.length; first += KINDS.length) {
-    const kinds = all.slice(first, first + KINDS.length).map(({ flavour, own }) => ({ flavour, us: median(own.map(({ wall }) => wall)) }));
+    const kinds = all
+      .slice(first, first + KINDS.length)
+      .map(({ flavour, own }) => ({ flavour, us: median(own.map(({ wall }) => wall)) }));
     const [fastest] = kinds.toSorted((one, other) => one.us - other.us);
     const slowest = kinds.toSorted((one, other) => other.us - one.us)[0];
     if (fastest === undefined || slowest === undefined || fastest.flavour.subscribers !== 1) continue;
     const ratio = slowest.us / fastest.us;
     const peer = `${fastest.flavour.kind}, the fastest`;
     const name = nameOf(slowest.flavour, `${slowest.flavour.kind} (the slowest)`);
-    rows.push({ name, unit: 'us per task', value: slowest.us, spread: '', peer, peerValue: fastest.us, ratio, target: '<= 1.15 x', met: ratio <= 1.15 });
+    rows.push({
+      name,
+      unit: 'us per task',
+      value: slowest.us,
+      spread: '',
+      peer,
+      peerValue: fastest.us,
+      ratio,
+      target: '<= 1.15 x',
+      met: ratio <= 1.15,
+    });
   }
   return rows;
 }
@@ -218,10 +244,24 @@ export async function run(): Promise<BenchRow[]> {
   const all = await measured();
   const rows = [...all.flatMap(rowsOf), ...evennessRows(all)];
   const tool = await repeat(ROUNDS, toolEventUs);
-  rows.push({ name: 'a tool event of an agent task, one subscriber', unit: 'us', value: median(tool), spread: spread(tool), target: '<= 1 us', met: median(tool) <= 1 });
+  rows.push({
+    name: 'a tool event of an agent task, one subscriber',
+    unit: 'us',
+    value: median(tool),
+    spread: spread(tool),
+    target: '<= 1 us',
+    met: median(tool) <= 1,
+  });
   for (const kind of KINDS) {
     const stopped = await repeat(ROUNDS, () => shutdownMs(kind));
-    rows.push({ name: `shutdown with ${QUEUED.toLocaleString('en')} queued ${kind} tasks`, unit: 'ms', value: median(stopped), spread: spread(stopped), target: '< 300 ms', met: median(stopped) < 300 });
+    rows.push({
+      name: `shutdown with ${QUEUED.toLocaleString('en')} queued ${kind} tasks`,
+      unit: 'ms',
+      value: median(stopped),
+      spread: spread(stopped),
+      target: '< 300 ms',
+      met: median(stopped) < 300,
+    });
   }
   return rows;
 }

@@ -27,8 +27,16 @@ export const endless: BackgroundTaskRunner = {
   start: ({ taskId }) => ({ taskId, result: new Promise(() => undefined), cancel: () => undefined }),
 };
 
-export function createManager(runner: BackgroundTaskRunner, options: BackgroundTaskManagerOptions = {}): BackgroundTaskManager {
-  return new BackgroundTaskManager({ maxConcurrent: CONCURRENCY, maxPending: Infinity, runners: { [runner.kind]: runner }, ...options });
+export function createManager(
+  runner: BackgroundTaskRunner,
+  options: BackgroundTaskManagerOptions = {},
+): BackgroundTaskManager {
+  return new BackgroundTaskManager({
+    maxConcurrent: CONCURRENCY,
+    maxPending: Infinity,
+    runners: { [runner.kind]: runner },
+    ...options,
+  });
 }
 
 /** An agent runner that keeps its starts, so that a bench can speak for the tasks. */

@@ -28,7 +28,8 @@ async function finishedBytes(): Promise<number> {
     void manager.spawn(request);
     if (index % 1_000 === 0) await new Promise((resolve) => setImmediate(resolve));
   }
-  while (manager.list({ status: ['queued', 'running'] }).length > 0) await new Promise((resolve) => setImmediate(resolve));
+  while (manager.list({ status: ['queued', 'running'] }).length > 0)
+    await new Promise((resolve) => setImmediate(resolve));
   const bytes = (heapBytes() - before) / COUNT;
   if (manager.list().length !== COUNT) throw new Error('a record was lost');
   return bytes;

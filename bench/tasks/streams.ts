@@ -6,14 +6,30 @@ import { createManager, createSpeaker } from './managers.ts';
 const DELTAS = 200_000;
 const FOLLOWERS = 1_000;
 
-const agent = { kind: 'agent', label: 'speaker', parentSessionId: 'bench', cwd: '/', agentType: 'speaker', prompt: 'Speak.' } as const;
+const agent = {
+  kind: 'agent',
+  label: 'speaker',
+  parentSessionId: 'bench',
+  cwd: '/',
+  agentType: 'speaker',
+  prompt: 'Speak.',
+} as const;
 
 /** Eighty bytes of text that does not repeat itself. */
-const deltas = Array.from({ length: 1_024 }, (_, index) => `${index} ${'the quick brown fox jumps over the lazy dog and runs on into the woods '.slice(index % 40)}${index * 7_919} and more and more words to fill`.slice(0, 80));
+const deltas = Array.from({ length: 1_024 }, (_, index) =>
+  `${index} ${'the quick brown fox jumps over the lazy dog and runs on into the woods '.slice(index % 40)}${index * 7_919} and more and more words to fill`.slice(
+    0,
+    80,
+  ),
+);
 
 async function deltaUs(): Promise<number> {
   const { runner, starts } = createSpeaker();
-  const manager = createManager(runner, { agentMaxTextDeltas: 1e9, agentOutputLimitBytes: 1e12, agentMaxRuntimeMs: 1e9 });
+  const manager = createManager(runner, {
+    agentMaxTextDeltas: 1e9,
+    agentOutputLimitBytes: 1e12,
+    agentMaxRuntimeMs: 1e9,
+  });
   let heard = 0;
   manager.subscribe(() => (heard += 1));
   await manager.spawn(agent);
@@ -31,7 +47,13 @@ async function deltaUs(): Promise<number> {
 
 async function routedUs(): Promise<number> {
   const { runner, starts } = createSpeaker();
-  const manager = createManager(runner, { maxConcurrent: Infinity, repetitionThreshold: 0, agentIdleTimeoutMs: 0, agentMaxTextDeltas: 0, agentOutputLimitBytes: 0 });
+  const manager = createManager(runner, {
+    maxConcurrent: Infinity,
+    repetitionThreshold: 0,
+    agentIdleTimeoutMs: 0,
+    agentMaxTextDeltas: 0,
+    agentOutputLimitBytes: 0,
+  });
   let heard = 0;
   const subscriptions = [];
   for (let index = 0; index < FOLLOWERS; index += 1) {
@@ -56,7 +78,21 @@ export async function run(): Promise<BenchRow[]> {
   const delta = await repeat(7, deltaUs);
   const routed = await repeat(7, routedUs);
   return [
-    { name: 'text delta of 80 bytes through all watchdogs, one subscriber', unit: 'us', value: median(delta), spread: spread(delta), target: '<= 1 us', met: median(delta) <= 1 },
-    { name: 'event of one task with 1,000 followed', unit: 'us', value: median(routed), spread: spread(routed), target: '<= 0.5 us', met: median(routed) <= 0.5 },
+    {
+      name: 'text delta of 80 bytes through all watchdogs, one subscriber',
+      unit: 'us',
+      value: median(delta),
+      spread: spread(delta),
+      target: '<= 1 us',
+      met: median(delta) <= 1,
+    },
+    {
+      name: 'event of one task with 1,000 followed',
+      unit: 'us',
+      value: median(routed),
+      spread: spread(routed),
+      target: '<= 0.5 us',
+      met: median(routed) <= 0.5,
+    },
   ];
 }

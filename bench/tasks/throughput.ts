@@ -1,12 +1,15 @@
-/** No-op tasks from spawn to completed with one subscriber, against p-queue doing the same number of empty jobs; and flatness up to a million. */
+/**
+ * No-op tasks from spawn to completed with one subscriber, against p-queue doing the same number of empty jobs; and
+ * flatness up to a million.
+ */
 import PQueue from 'p-queue';
 import { interleave, median, spread } from '../harness.ts';
 import type { BenchRow } from '../harness.ts';
 import { CONCURRENCY, createManager, noop, request } from './managers.ts';
 
 /**
- * Microseconds per task over `batches` batches of `count`, one after the other on one manager: managers live as long as their process, and V8
- * learns anew what a fresh one does. Records are closed between batches, outside the measurement.
+ * Microseconds per task over `batches` batches of `count`, one after the other on one manager: managers live as long as
+ * their process, and V8 learns anew what a fresh one does. Records are closed between batches, outside the measurement.
  */
 async function oursUs(count: number, batches: number): Promise<number> {
   const manager = createManager(noop);
@@ -37,9 +40,11 @@ async function queueUs(count: number, batches: number): Promise<number> {
     const startedMs = performance.now();
     await new Promise<void>((resolve) => {
       for (let index = 0; index < count; index += 1) {
-        void queue.add(() => Promise.resolve('')).then(() => {
-          if ((completed += 1) === count) resolve();
-        });
+        void queue
+          .add(() => Promise.resolve(''))
+          .then(() => {
+            if ((completed += 1) === count) resolve();
+          });
       }
     });
     spentMs += performance.now() - startedMs;
@@ -48,8 +53,9 @@ async function queueUs(count: number, batches: number): Promise<number> {
 }
 
 /** Small counts run in several batches, so that each measurement lasts. */
-const lasting = (measureUs: (count: number, batches: number) => Promise<number>, count: number) => (): Promise<number> =>
-  measureUs(count, Math.max(1, Math.round(50_000 / count)));
+const lasting =
+  (measureUs: (count: number, batches: number) => Promise<number>, count: number) => (): Promise<number> =>
+    measureUs(count, Math.max(1, Math.round(50_000 / count)));
 
 const TARGET_RATIO = Number(process.versions.node.split('.')[0]) >= 22 ? 0.8 : 0.5;
 
@@ -57,7 +63,11 @@ export async function run(): Promise<BenchRow[]> {
   const rows: BenchRow[] = [];
   const perTaskUs = new Map<number, number>();
   for (const count of [1_000, 10_000, 100_000, 1_000_000]) {
-    const { a: ours, b: theirs } = await interleave(count === 1_000_000 ? 3 : 5, lasting(oursUs, count), lasting(queueUs, count));
+    const { a: ours, b: theirs } = await interleave(
+      count === 1_000_000 ? 3 : 5,
+      lasting(oursUs, count),
+      lasting(queueUs, count),
+    );
     const value = median(ours);
     const ratio = median(ours.map((own, index) => (theirs[index] ?? Number.NaN) / own));
     perTaskUs.set(count, value);

@@ -18,7 +18,10 @@ export const EMPTY_WAKE: readonly Step[] = [{ text: 'Heard.' }];
 /** Wakes of two model steps each: three calls of a tool, and a word. */
 export function wakesWithCalls(wakes: number): readonly Step[] {
   const look = { name: 'glob', input: { pattern: '*.md' } };
-  return Array.from({ length: wakes }, (): readonly Step[] => [{ toolCalls: [look, look, look] }, { text: 'Looked.' }]).flat();
+  return Array.from({ length: wakes }, (): readonly Step[] => [
+    { toolCalls: [look, look, look] },
+    { text: 'Looked.' },
+  ]).flat();
 }
 
 export interface BenchHome {
@@ -30,7 +33,10 @@ export interface BenchHome {
 export async function openHome(steps: readonly Step[]): Promise<BenchHome> {
   const home = await mkdtemp(join(tmpdir(), 'bench-wakes-'));
   const runtime = await createNodeRuntime({ home });
-  await runtime.agents.create({ agentId: 'echo', source: { frontmatter: { name: 'Echo', provider: 'script', model: 'echo.json' }, instructions: '' } });
+  await runtime.agents.create({
+    agentId: 'echo',
+    source: { frontmatter: { name: 'Echo', provider: 'script', model: 'echo.json' }, instructions: '' },
+  });
   await writeFile(join(home, 'agents/echo/echo.json'), JSON.stringify({ format: FORMAT, steps, onEnd: 'repeat-last' }));
   return {
     home,

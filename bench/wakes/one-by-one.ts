@@ -1,6 +1,6 @@
 /**
- * Wakes of one session on files, one after the other, each with the message before it. Beside them the least that the disk takes for what they
- * store: as many writes, each with its sync.
+ * Wakes of one session on files, one after the other, each with the message before it. Beside them the least that the
+ * disk takes for what they store: as many writes, each with its sync.
  */
 import { closeSync, fdatasyncSync, openSync, writeSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
@@ -81,11 +81,16 @@ async function recordsOf(home: string, sessionId: string, once: () => Promise<vo
   return (await lines()) - before;
 }
 
-function rows(name: string, { first, ours, floor, appends }: Measured, target?: { readonly maxCpuMs: number }): BenchRow[] {
+function rows(
+  name: string,
+  { first, ours, floor, appends }: Measured,
+  target?: { readonly maxCpuMs: number },
+): BenchRow[] {
   const cpu = ours.map(({ cpuMs }) => cpuMs);
   const time = ours.map(({ ms }) => ms);
   const peer = `${appends} writes and syncs`;
-  const ratios = (of: keyof Cost): number => median(ours.map((own, index) => own[of] / (floor[index]?.[of] ?? Number.NaN)));
+  const ratios = (of: keyof Cost): number =>
+    median(ours.map((own, index) => own[of] / (floor[index]?.[of] ?? Number.NaN)));
   const cpuMs = median(cpu);
   return [
     {
@@ -99,8 +104,28 @@ function rows(name: string, { first, ours, floor, appends }: Measured, target?: 
       target: target === undefined ? 'told' : `<= ${target.maxCpuMs} ms`,
       met: target === undefined || cpuMs <= target.maxCpuMs,
     },
-    { name: `${name}: processor time of the first ${FIRST}`, unit: 'ms', value: first, spread: '-', peer: 'the same, later', peerValue: cpuMs, ratio: first / cpuMs, target: 'told', met: true },
-    { name: `${name}: time`, unit: 'ms', value: median(time), spread: spread(time), peer, peerValue: median(floor.map(({ ms }) => ms)), ratio: ratios('ms'), target: 'told', met: true },
+    {
+      name: `${name}: processor time of the first ${FIRST}`,
+      unit: 'ms',
+      value: first,
+      spread: '-',
+      peer: 'the same, later',
+      peerValue: cpuMs,
+      ratio: first / cpuMs,
+      target: 'told',
+      met: true,
+    },
+    {
+      name: `${name}: time`,
+      unit: 'ms',
+      value: median(time),
+      spread: spread(time),
+      peer,
+      peerValue: median(floor.map(({ ms }) => ms)),
+      ratio: ratios('ms'),
+      target: 'told',
+      met: true,
+    },
   ];
 }
 

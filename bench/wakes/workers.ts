@@ -1,4 +1,7 @@
-/** Three hundred sessions of one home that are due, and 1, 2 and 4 worker processes that wake them, eight at a time each. */
+/**
+ * Three hundred sessions of one home that are due, and 1, 2 and 4 worker processes that wake them, eight at a time
+ * each.
+ */
 import { fork } from 'node:child_process';
 import type { ChildProcess } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
@@ -72,8 +75,13 @@ async function measure(processes: number): Promise<readonly Round[]> {
       const seconds = (performance.now() - startedMs) / 1_000;
       const wakes = said.reduce((sum, each) => sum + each.wakes, 0);
       if (wakes < SESSIONS) throw new Error(`${wakes} of ${SESSIONS} sessions were woken`);
-      // A process is warm when it has woken about as many as all of them are: the more processes, the more rounds that takes.
-      if (round >= 0) rounds.push({ wakesPerSecond: wakes / seconds, cpuMsPerWake: said.reduce((sum, each) => sum + each.cpuMs, 0) / wakes });
+      // A process is warm when it has woken about as many as all of them are: the more processes, the more rounds that
+      // takes.
+      if (round >= 0)
+        rounds.push({
+          wakesPerSecond: wakes / seconds,
+          cpuMsPerWake: said.reduce((sum, each) => sum + each.cpuMs, 0) / wakes,
+        });
     }
     return rounds;
   } finally {
@@ -91,9 +99,19 @@ export async function run(): Promise<BenchRow[]> {
     const cpu = rounds.map(({ cpuMsPerWake }) => cpuMsPerWake);
     const name = `${SESSIONS} due sessions on files, ${processes} worker process${processes === 1 ? '' : 'es'}`;
     const peer = one === undefined ? {} : { peer: 'one worker', peerValue: one, ratio: median(speed) / one };
-    const [target, met] = one === undefined ? [`>= ${MIN_WAKES_PER_SECOND}/s`, median(speed) >= MIN_WAKES_PER_SECOND] : ['>= 1', median(speed) >= one];
+    const [target, met] =
+      one === undefined
+        ? [`>= ${MIN_WAKES_PER_SECOND}/s`, median(speed) >= MIN_WAKES_PER_SECOND]
+        : ['>= 1', median(speed) >= one];
     rows.push({ name, unit: 'wakes/s', value: median(speed), spread: spread(speed), ...peer, target, met });
-    rows.push({ name: `${name}: processor time of a wake`, unit: 'ms', value: median(cpu), spread: spread(cpu), target: 'told', met: true });
+    rows.push({
+      name: `${name}: processor time of a wake`,
+      unit: 'ms',
+      value: median(cpu),
+      spread: spread(cpu),
+      target: 'told',
+      met: true,
+    });
     one ??= median(speed);
   }
   return rows;

@@ -1,4 +1,7 @@
-/** A worktree of 6,000 files made, looked through and removed, beside git's own commands; and how long the event loop is held meanwhile. */
+/**
+ * A worktree of 6,000 files made, looked through and removed, beside git's own commands; and how long the event loop is
+ * held meanwhile.
+ */
 import { execFile } from 'node:child_process';
 import { mkdir, mkdtemp, realpath, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -23,7 +26,11 @@ async function makeRepository(path: string): Promise<void> {
   for (let from = 0; from < FILES; from += FILES_IN_A_FOLDER) {
     const folder = join(path, `folder-${from / FILES_IN_A_FOLDER}`);
     await mkdir(folder, { recursive: true });
-    await Promise.all(Array.from({ length: FILES_IN_A_FOLDER }, (_, index) => writeFile(join(folder, `file-${index}.txt`), `content of file ${from + index}\n`.repeat(20))));
+    await Promise.all(
+      Array.from({ length: FILES_IN_A_FOLDER }, (_, index) =>
+        writeFile(join(folder, `file-${index}.txt`), `content of file ${from + index}\n`.repeat(20)),
+      ),
+    );
   }
   await git(path, 'init', '-q', '-b', 'main');
   await git(path, 'add', '-A');
@@ -53,7 +60,8 @@ async function measure(folder: string, repository: string): Promise<BenchRow[]> 
     const worktree = await adapter.prepare({ jobId: `job_${(count += 1)}`, cwd: repository });
     await adapter.begin(worktree);
     const madeMs = performance.now();
-    if (!(await adapter.inspect(worktree)).isClean) throw new Error('expected a worktree that nobody touched to be clean');
+    if (!(await adapter.inspect(worktree)).isClean)
+      throw new Error('expected a worktree that nobody touched to be clean');
     await adapter.remove(worktree);
     const removedMs = performance.now();
     delay.disable();
@@ -76,12 +84,29 @@ async function measure(folder: string, repository: string): Promise<BenchRow[]> 
   const { a, b } = await interleave(ROUNDS, ours, theirs);
   const row = (name: string, own: readonly number[], peer: readonly number[], command: string): BenchRow => {
     const ratio = median(own) / median(peer);
-    return { name, unit: 'ms', value: median(own), spread: spread(own), peer: command, peerValue: median(peer), ratio, target: `<= ${MOST_TIMES_GIT} x`, met: ratio <= MOST_TIMES_GIT };
+    return {
+      name,
+      unit: 'ms',
+      value: median(own),
+      spread: spread(own),
+      peer: command,
+      peerValue: median(peer),
+      ratio,
+      target: `<= ${MOST_TIMES_GIT} x`,
+      met: ratio <= MOST_TIMES_GIT,
+    };
   };
   return [
     row(`worktree made and removed, ${FILES} files`, a, b, 'git worktree add, remove'),
     row('  of that: made', halves.create, halves.add, 'git worktree add'),
     row('  of that: looked through and removed', halves.remove, halves.drop, 'git worktree remove'),
-    { name: '  longest block of the event loop, median', unit: 'ms', value: median(blocks), spread: spread(blocks), target: `< ${MOST_BLOCK_MS} ms`, met: median(blocks) < MOST_BLOCK_MS },
+    {
+      name: '  longest block of the event loop, median',
+      unit: 'ms',
+      value: median(blocks),
+      spread: spread(blocks),
+      target: `< ${MOST_BLOCK_MS} ms`,
+      met: median(blocks) < MOST_BLOCK_MS,
+    },
   ];
 }

@@ -1,13 +1,15 @@
 /**
  * Child actors of XState, built without the detours of its constructor.
  *
- * `new Actor(logic, { parent, id })` spreads its options into a fresh object, which on Node 20 makes a hidden class per actor, and
- * creates four closures, a mailbox, a Set and a Map that most children never use. That is most of the cost of a short task. The actors
- * made here are `Actor`s in every respect (prototype, system, inspection, subscribe, on); what most never use is made when it is first
- * asked for, and as long as nothing looks at one, no objects are made that tell of it.
+ * `new Actor(logic, { parent, id })` spreads its options into a fresh object, which on Node 20 makes a hidden class per
+ * actor, and creates four closures, a mailbox, a Set and a Map that most children never use. That is most of the cost
+ * of a short task. The actors made here are `Actor`s in every respect (prototype, system, inspection, subscribe, on);
+ * what most never use is made when it is first asked for, and as long as nothing looks at one, no objects are made that
+ * tell of it.
  *
- * This file knows XState's private fields, so it checks itself when it loads: if an actor made by XState has a field that one made here lacks,
- * every child is made by `createActor` instead. test/actors/xstate-child.test.ts compares both in behavior.
+ * This file knows XState's private fields, so it checks itself when it loads: if an actor made by XState has a field
+ * that one made here lacks, every child is made by `createActor` instead. test/actors/xstate-child.test.ts compares
+ * both in behavior.
  */
 import { Actor, createActor, createEmptyActor } from 'xstate';
 import type { AnyActorLogic, AnyActorRef, AnyEventObject } from 'xstate';
@@ -19,11 +21,13 @@ const RUNNING = 1;
 const STOPPED = 2;
 
 const sample = createEmptyActor();
-const Mailbox = internalsOf(sample).mailbox.constructor as new (process: (event: AnyEventObject) => void) => MailboxInternals;
+const Mailbox = internalsOf(sample).mailbox.constructor as new (
+  process: (event: AnyEventObject) => void,
+) => MailboxInternals;
 
 /**
- * Stands for the collections of all children without a subscriber: XState only iterates, looks up and clears those. Unlike a
- * shared empty Set it allocates nothing when it is iterated or cleared, which XState does at every transition.
+ * Stands for the collections of all children without a subscriber: XState only iterates, looks up and clears those.
+ * Unlike a shared empty Set it allocates nothing when it is iterated or cleared, which XState does at every transition.
  */
 class Nobody {
   readonly size = 0;
@@ -75,9 +79,9 @@ const NO_OPTIONS = Object.freeze({});
 const NO_SCOPE = Object.freeze({}) as never;
 
 /**
- * The fields of an `Actor`, initialised for a child; what all children share is read elsewhere, and what most never need is made when it is
- * first read. Its methods come from `Actor.prototype`.
- * Each is assigned as `this.name = …`: V8 sizes objects by counting those, and an object that is sized wrongly grows by copying.
+ * The fields of an `Actor`, initialised for a child; what all children share is read elsewhere, and what most never
+ * need is made when it is first read. Its methods come from `Actor.prototype`. Each is assigned as `this.name = …`: V8
+ * sizes objects by counting those, and an object that is sized wrongly grows by copying.
  */
 class ChildActor implements KeptChild {
   declare readonly _process: (event: AnyEventObject) => void;
@@ -170,7 +174,11 @@ class ChildActor implements KeptChild {
 
   /** Whether nothing looks at it or at its system, and no event is under way. */
   isUnseen(): boolean {
-    return isSystemUnseen(this.system) && this.observers === NOBODY && (this.lazyMailbox === undefined || this.lazyMailbox._current === null);
+    return (
+      isSystemUnseen(this.system) &&
+      this.observers === NOBODY &&
+      (this.lazyMailbox === undefined || this.lazyMailbox._current === null)
+    );
   }
 
   /** What `start` does where nothing looks. */
@@ -205,16 +213,22 @@ for (const method of ['subscribe', 'on'] as const) {
 }
 
 /** Whether actors made here have all the fields of XState's own, and no others but our own. */
-export const buildsChildrenDirectly: boolean = hasFieldsOf(new ChildActor(PROBE, sample, 'probe'), createActor(PROBE, { parent: sample, id: 'probe' }));
+export const buildsChildrenDirectly: boolean = hasFieldsOf(
+  new ChildActor(PROBE, sample, 'probe'),
+  createActor(PROBE, { parent: sample, id: 'probe' }),
+);
 
 function hasFieldsOf(own: object, official: object): boolean {
   const known = Object.keys(official);
-  return known.every((field) => field in own) && Object.keys(own).every((field) => known.includes(field) || /^(?:lazy|kept)[A-Z]/.test(field));
+  return (
+    known.every((field) => field in own) &&
+    Object.keys(own).every((field) => known.includes(field) || /^(?:lazy|kept)[A-Z]/.test(field))
+  );
 }
 
 /**
- * Creates and starts a child of `parent`. For compiled lifecycles: logic that neither emits nor executes actions, takes no input and
- * starts from its initial snapshot.
+ * Creates and starts a child of `parent`. For compiled lifecycles: logic that neither emits nor executes actions, takes
+ * no input and starts from its initial snapshot.
  */
 export function startChild(parent: AnyActorRef, logic: AnyActorLogic, id: string): AnyActorRef {
   if (!buildsChildrenDirectly) return createActor(logic, { parent, id }).start();
@@ -225,19 +239,24 @@ export function startChild(parent: AnyActorRef, logic: AnyActorLogic, id: string
 }
 
 /**
- * Moves a child to `next`, which its chart answers to `event`. Where an inspector, a watch or a subscriber looks, the event is sent like any
- * other; where nothing looks, the objects that tell of it are not made. The child's snapshot is the only record of where it is.
+ * Moves a child to `next`, which its chart answers to `event`. Where an inspector, a watch or a subscriber looks, the
+ * event is sent like any other; where nothing looks, the objects that tell of it are not made. The child's snapshot is
+ * the only record of where it is.
  * @returns whether XState tells the parent of an end; otherwise the caller has to
  */
 export function moveChild(child: AnyActorRef, event: AnyEventObject, next: { readonly status: string }): boolean {
   const own: unknown = child;
-  const isUnseen = buildsChildrenDirectly && own instanceof ChildActor && own._processingStatus === RUNNING && own.isUnseen();
+  const isUnseen =
+    buildsChildrenDirectly && own instanceof ChildActor && own._processingStatus === RUNNING && own.isUnseen();
   if (isUnseen) own.moveUnseen(next);
   else child.send(event);
   return !isUnseen;
 }
 
-/** Stops a child that has not come to its end: XState lets nobody but the parent do that, and has no public way for a parent without a chart. */
+/**
+ * Stops a child that has not come to its end: XState lets nobody but the parent do that, and has no public way for a
+ * parent without a chart.
+ */
 export function stopChild(child: AnyActorRef): void {
   internalsOf(child)._stop?.();
 }

@@ -1,7 +1,9 @@
 /**
- * Systems of XState actors: what looks at one, which actors of it run, and what they wait for. Where nothing looks, nothing is told.
+ * Systems of XState actors: what looks at one, which actors of it run, and what they wait for. Where nothing looks,
+ * nothing is told.
  *
- * Like xstate-child.ts this knows private fields of XState, and checks when it loads that systems can be watched so; otherwise they are inspected.
+ * Like xstate-child.ts this knows private fields of XState, and checks when it loads that systems can be watched so;
+ * otherwise they are inspected.
  */
 import { createActor } from 'xstate';
 import type { AnyActorLogic, AnyActorRef, AnyEventObject } from 'xstate';
@@ -53,7 +55,6 @@ export const KEPT = Symbol('kept');
 
 export const internalsOf = (actor: AnyActorRef): ActorInternals => actor as unknown as ActorInternals;
 
-
 /** An actor with links of its own to its neighbours among the children of its system that run. */
 export interface KeptChild {
   keptBefore: KeptChild | undefined;
@@ -65,7 +66,10 @@ export class KeptSystem {
   /** How the system tells inspectors while no watch has taken that place. */
   readonly tell: SystemInternals['_sendInspectionEvent'];
   inspectors: number;
-  /** The children made here that run: a list through their own links. A Map would keep its old tables alive, and dead actors with them. */
+  /**
+   * The children made here that run: a list through their own links. A Map would keep its old tables alive, and dead
+   * actors with them.
+   */
   #first: KeptChild | undefined;
   #last: KeptChild | undefined;
   readonly #others = new Set<AnyActorRef>();
@@ -106,7 +110,8 @@ export class KeptSystem {
   /** Those that run, in the order of their making: parents before their children. */
   all(): AnyActorRef[] {
     const actors = [...this.#others];
-    for (let child = this.#first; child !== undefined; child = child.keptAfter) actors.push(child as unknown as AnyActorRef);
+    for (let child = this.#first; child !== undefined; child = child.keptAfter)
+      actors.push(child as unknown as AnyActorRef);
     return actors.sort((one, other) => numberOf(one) - numberOf(other));
   }
 }
@@ -118,7 +123,12 @@ function isKeptChild(actor: object): actor is KeptChild {
 /** Whether no inspector and no watch looks at a system. Only of systems whose actors are kept it is known. */
 export function isSystemUnseen(system: SystemInternals): boolean {
   const kept = system[KEPT];
-  return kept !== undefined && kept.inspectors === 0 && kept.tell === system._sendInspectionEvent && chartWatch.watcher === undefined;
+  return (
+    kept !== undefined &&
+    kept.inspectors === 0 &&
+    kept.tell === system._sendInspectionEvent &&
+    chartWatch.watcher === undefined
+  );
 }
 
 /** Session ids count up: `x:17`. */
@@ -127,11 +137,16 @@ function numberOf({ sessionId }: AnyActorRef): number {
 }
 
 /**
- * Has the root of a system take an event that does not move its chart, where nothing looks: `take` runs at once, and what is sent meanwhile
- * waits in the mailbox for its end, as it always does.
- * @returns false when something looks or another event is under way: then nothing was done, and the event has to be sent
+ * Has the root of a system take an event that does not move its chart, where nothing looks: `take` runs at once, and
+ * what is sent meanwhile waits in the mailbox for its end, as it always does.
+ * @returns false when something looks or another event is under way: then nothing was done, and the event has to be
+ * sent
  */
-export function takeUnseen<Event extends AnyEventObject>(root: AnyActorRef, event: Event, take: (event: Event) => void): boolean {
+export function takeUnseen<Event extends AnyEventObject>(
+  root: AnyActorRef,
+  event: Event,
+  take: (event: Event) => void,
+): boolean {
   const { mailbox, observers, system } = internalsOf(root);
   if (mailbox._current !== null || observers.size > 0 || !isSystemUnseen(system)) return false;
   const entry: MailboxEntry = { value: event, next: null };
@@ -148,8 +163,8 @@ export function takeUnseen<Event extends AnyEventObject>(root: AnyActorRef, even
 }
 
 /**
- * Makes the actors of a system known to `liveActorsOf`, and what looks at them known to the actors. XState keeps a map of its actors that it
- * never reads; one that can be read takes its place. Before the root starts.
+ * Makes the actors of a system known to `liveActorsOf`, and what looks at them known to the actors. XState keeps a map
+ * of its actors that it never reads; one that can be read takes its place. Before the root starts.
  * @param isInspected whether the root was created with an inspector
  */
 export function keepLiveActors(root: AnyActorRef, isInspected: boolean): void {
@@ -173,13 +188,18 @@ export function keepLiveActors(root: AnyActorRef, isInspected: boolean): void {
   };
 }
 
-/** The actors that run now, parents before their children. In a system whose actors are not kept: those that snapshots of machines name. */
+/**
+ * The actors that run now, parents before their children. In a system whose actors are not kept: those that snapshots
+ * of machines name.
+ */
 export function liveActorsOf(root: AnyActorRef): readonly AnyActorRef[] {
   const kept = internalsOf(root).system[KEPT];
   if (kept !== undefined) return kept.all();
   const found = new Set([root]);
   for (const actor of found) {
-    const { children = {} } = (actor.getSnapshot() as { readonly children?: Readonly<Record<string, AnyActorRef | undefined>> } | undefined) ?? {};
+    const { children = {} } =
+      (actor.getSnapshot() as { readonly children?: Readonly<Record<string, AnyActorRef | undefined>> } | undefined) ??
+      {};
     for (const child of Object.values(children)) if (child !== undefined) found.add(child);
   }
   return [...found];
@@ -191,7 +211,9 @@ export const PROBE: AnyActorLogic = {
   getPersistedSnapshot: (snapshot: unknown) => snapshot as never,
 };
 
-/** Told what XState tells inspectors, all but the id of the root. It must not throw: what it throws, the program gets. */
+/**
+ * Told what XState tells inspectors, all but the id of the root. It must not throw: what it throws, the program gets.
+ */
 type SystemWatch = (inspected: object) => void;
 
 /** Who watches a system, and how it told inspectors before. */
@@ -204,8 +226,8 @@ interface WatchedSystem {
 const watched = new WeakMap<object, WatchedSystem>();
 
 /**
- * Watches all actors of a system as `inspect` does, for a fraction of what that costs: XState copies what it tells for each inspector it has. Nothing of
- * it is left when nobody watches any more.
+ * Watches all actors of a system as `inspect` does, for a fraction of what that costs: XState copies what it tells for
+ * each inspector it has. Nothing of it is left when nobody watches any more.
  * @returns ends the watch; idempotent
  */
 export function watchSystem(root: AnyActorRef, watch: SystemWatch): () => void {
@@ -240,7 +262,9 @@ function takePlace(system: SystemInternals): WatchedSystem {
   return known;
 }
 
-/** Somebody else may have taken the place over meanwhile: then this one stays under it, tells nobody, and is used again. */
+/**
+ * Somebody else may have taken the place over meanwhile: then this one stays under it, tells nobody, and is used again.
+ */
 function givePlaceBack(system: SystemInternals, { tell, before }: WatchedSystem): void {
   if (system._sendInspectionEvent !== tell) return;
   system._sendInspectionEvent = before;
@@ -283,5 +307,11 @@ export interface ScheduledTimer {
 
 export function scheduledTimersOf(root: AnyActorRef): readonly ScheduledTimer[] {
   const scheduled = Object.values(internalsOf(root).system.getSnapshot()._scheduledEvents);
-  return scheduled.map(({ source, event, id, delay, startedAt }) => ({ source, id, type: event.type, delayMs: delay, startedAt }));
+  return scheduled.map(({ source, event, id, delay, startedAt }) => ({
+    source,
+    id,
+    type: event.type,
+    delayMs: delay,
+    startedAt,
+  }));
 }

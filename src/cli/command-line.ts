@@ -1,9 +1,20 @@
-/** Runs one command line from its arguments to its exit code. Nothing it does ends in a stack trace, unless WAKECHART_DEBUG=1 asks for it. */
+/**
+ * Runs one command line from its arguments to its exit code. Nothing it does ends in a stack trace, unless
+ * WAKECHART_DEBUG=1 asks for it.
+ */
 import { CommanderError } from 'commander';
 import type { Command } from 'commander';
 import { FILES, chosenStore } from './open/chosen-store.ts';
 import type { CommandContext } from './context.ts';
-import { EXIT_FAILURE, EXIT_SUCCESS, EXIT_USAGE, exitCodeOf, failureText, hintText, isEndOfInterrupted } from './failure.ts';
+import {
+  EXIT_FAILURE,
+  EXIT_SUCCESS,
+  EXIT_USAGE,
+  exitCodeOf,
+  failureText,
+  hintText,
+  isEndOfInterrupted,
+} from './failure.ts';
 import { chosenHome } from './home.ts';
 import { Interruption } from './interruption.ts';
 import { Output } from './terminal/output.ts';
@@ -36,7 +47,10 @@ export async function runCommandLine(words: readonly string[]): Promise<number> 
 
 type Settled = { readonly code: number } | { readonly code: number; readonly error: unknown };
 
-async function settle(words: readonly string[], streams: Pick<CommandContext, 'out' | 'err' | 'interruption'>): Promise<Settled> {
+async function settle(
+  words: readonly string[],
+  streams: Pick<CommandContext, 'out' | 'err' | 'interruption'>,
+): Promise<Settled> {
   let code = EXIT_SUCCESS;
   const program = createProgram(async (command, work) => {
     code = await work(await contextOf(command, streams));
@@ -52,9 +66,29 @@ async function settle(words: readonly string[], streams: Pick<CommandContext, 'o
   }
 }
 
-async function contextOf(command: Command, streams: Pick<CommandContext, 'out' | 'err' | 'interruption'>): Promise<CommandContext> {
-  const { home: given, store, storeFile: file, json = false } = command.optsWithGlobals<{ readonly home?: string; readonly store?: string; readonly storeFile?: string; readonly json?: boolean }>();
-  return { ...streams, json, home: chosenHome({ given, environment: process.env }), isHomeGiven: given !== undefined, isFilesGiven: store === FILES, store: await chosenStore({ given: store, file, environment: process.env }) };
+async function contextOf(
+  command: Command,
+  streams: Pick<CommandContext, 'out' | 'err' | 'interruption'>,
+): Promise<CommandContext> {
+  const {
+    home: given,
+    store,
+    storeFile: file,
+    json = false,
+  } = command.optsWithGlobals<{
+    readonly home?: string;
+    readonly store?: string;
+    readonly storeFile?: string;
+    readonly json?: boolean;
+  }>();
+  return {
+    ...streams,
+    json,
+    home: chosenHome({ given, environment: process.env }),
+    isHomeGiven: given !== undefined,
+    isFilesGiven: store === FILES,
+    store: await chosenStore({ given: store, file, environment: process.env }),
+  };
 }
 
 /** Lets a command and all below it write where we write, and ends every complaint with what to do. */

@@ -28,7 +28,10 @@ export function storeText({ home, store }: Pick<CommandContext, 'home' | 'store'
 }
 
 /** A command of ours as the user could type it next, with the same home and store. */
-export function nextCommand({ home, isHomeGiven, store, isFilesGiven }: CommandContext, ...words: readonly string[]): string {
+export function nextCommand(
+  { home, isHomeGiven, store, isFilesGiven }: CommandContext,
+  ...words: readonly string[]
+): string {
   const stored = store?.isGiven === true ? storeWords(store) : isFilesGiven === true ? ['--store', FILES] : [];
   return shellQuoted([...invocation(), ...words, ...(isHomeGiven ? ['--home', home] : []), ...stored]);
 }

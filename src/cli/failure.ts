@@ -1,4 +1,7 @@
-/** How a failure is told: one line that says what was expected and what came, one that says what to do, and the exit code. */
+/**
+ * How a failure is told: one line that says what was expected and what came, one that says what to do, and the exit
+ * code.
+ */
 import { RuntimeError, messageOf } from '../machines/errors.ts';
 import type { ErrorCategory } from '../machines/errors.ts';
 import type { Output } from './terminal/output.ts';
@@ -10,12 +13,23 @@ export const EXIT_FAILURE = 1;
 export const EXIT_USAGE = 2;
 
 /** Errors that lie in the arguments and in nothing else. */
-const USAGE_CODES: ReadonlySet<string> = new Set([USAGE, 'SESSION_REQUEST_INVALID', 'TASK_REQUEST_INVALID', 'RETRIEVAL_REQUEST_INVALID']);
+const USAGE_CODES: ReadonlySet<string> = new Set([
+  USAGE,
+  'SESSION_REQUEST_INVALID',
+  'TASK_REQUEST_INVALID',
+  'RETRIEVAL_REQUEST_INVALID',
+]);
 
 /** What ended because somebody interrupted it has nothing to report. */
-const ENDED_BY_INTERRUPTION: ReadonlySet<string> = new Set(['RUNTIME_SHUT_DOWN', 'TASK_MANAGER_SHUT_DOWN', 'TASK_CANCELLED', 'STORE_CLOSED']);
+const ENDED_BY_INTERRUPTION: ReadonlySet<string> = new Set([
+  'RUNTIME_SHUT_DOWN',
+  'TASK_MANAGER_SHUT_DOWN',
+  'TASK_CANCELLED',
+  'STORE_CLOSED',
+]);
 
-const DEFECT_HINT = 'This is a defect of Wakechart. Run the command again with WAKECHART_DEBUG=1 and report what it prints.';
+const DEFECT_HINT =
+  'This is a defect of Wakechart. Run the command again with WAKECHART_DEBUG=1 and report what it prints.';
 
 /** For errors that come without advice of their own. */
 const HINTS = {
@@ -38,8 +52,19 @@ const TOO_MANY_FILES = 'Too many files are open here. Raise the limit (ulimit -n
 
 /** What the system refuses wherever it is asked: no defect of ours, whoever forgot to say so. */
 const SYSTEM_HINTS: Readonly<Record<string, string>> = {
-  ...{ ENOSPC: DISK_FULL, EDQUOT: DISK_FULL, EACCES: NOT_ALLOWED, EPERM: NOT_ALLOWED, EMFILE: TOO_MANY_FILES, ENFILE: TOO_MANY_FILES },
-  ...{ EROFS: 'That disk can only be read. Name a home that can be written with --home DIR.', EIO: 'The disk does not work. Look at it, then try again.', EFBIG: 'A file may not be that large here. Raise the limit (ulimit -f), then try again.' },
+  ...{
+    ENOSPC: DISK_FULL,
+    EDQUOT: DISK_FULL,
+    EACCES: NOT_ALLOWED,
+    EPERM: NOT_ALLOWED,
+    EMFILE: TOO_MANY_FILES,
+    ENFILE: TOO_MANY_FILES,
+  },
+  ...{
+    EROFS: 'That disk can only be read. Name a home that can be written with --home DIR.',
+    EIO: 'The disk does not work. Look at it, then try again.',
+    EFBIG: 'A file may not be that large here. Raise the limit (ulimit -f), then try again.',
+  },
 };
 
 interface Told {
@@ -51,8 +76,11 @@ interface Told {
 function toldOf(error: unknown): Told {
   const message = printable(messageOf(error)).trim();
   if (RuntimeError.is(error)) return { message, code: error.code, hint: error.hint ?? HINTS[error.category] };
-  const hint = error instanceof Error && 'syscall' in error && 'code' in error ? SYSTEM_HINTS[String(error.code)] : undefined;
-  return hint === undefined ? { message, code: 'INTERNAL', hint: DEFECT_HINT } : { message: `a file could not be read or written: ${message}`, code: 'STORAGE_FAILED', hint };
+  const hint =
+    error instanceof Error && 'syscall' in error && 'code' in error ? SYSTEM_HINTS[String(error.code)] : undefined;
+  return hint === undefined
+    ? { message, code: 'INTERNAL', hint: DEFECT_HINT }
+    : { message: `a file could not be read or written: ${message}`, code: 'STORAGE_FAILED', hint };
 }
 
 export function exitCodeOf(error: unknown): number {

@@ -25,11 +25,15 @@ export function absolutePath(path: string): string {
   try {
     return resolve(path);
   } catch (cause) {
-    throw new RuntimeError('FOLDER_GONE', 'expected to be in a folder; the one this was started in does not exist any more', {
-      category: 'storage',
-      hint: 'Change into a folder that exists, and try again.',
-      cause,
-    });
+    throw new RuntimeError(
+      'FOLDER_GONE',
+      'expected to be in a folder; the one this was started in does not exist any more',
+      {
+        category: 'storage',
+        hint: 'Change into a folder that exists, and try again.',
+        cause,
+      },
+    );
   }
 }
 
@@ -40,18 +44,35 @@ export function absolutePath(path: string): string {
 export async function checkHome(home: string): Promise<void> {
   for (const folder of [home, join(home, AGENTS_FOLDER)]) {
     try {
-      if (!(await stat(folder)).isDirectory()) throw invalid(home, `${folder} is a file`, 'Choose another home with --home DIR or $WAKECHART_HOME, or move that file away.');
+      if (!(await stat(folder)).isDirectory())
+        throw invalid(
+          home,
+          `${folder} is a file`,
+          'Choose another home with --home DIR or $WAKECHART_HOME, or move that file away.',
+        );
       await access(folder, constants.R_OK | constants.X_OK);
     } catch (error) {
       if (RuntimeError.is(error)) throw error;
       if (hasCode(error, 'ENOENT')) return;
-      if (hasCode(error, 'ENOTDIR')) throw invalid(home, `a part of its path is a file (${messageOf(error)})`, 'Choose another home with --home DIR or $WAKECHART_HOME.');
-      throw invalid(home, messageOf(error), 'Check who owns it and its permissions, or choose another home with --home DIR.', error);
+      if (hasCode(error, 'ENOTDIR'))
+        throw invalid(
+          home,
+          `a part of its path is a file (${messageOf(error)})`,
+          'Choose another home with --home DIR or $WAKECHART_HOME.',
+        );
+      throw invalid(
+        home,
+        messageOf(error),
+        'Check who owns it and its permissions, or choose another home with --home DIR.',
+        error,
+      );
     }
   }
 }
 
-/** Makes a home that is not there yet. @throws RuntimeError as checkHome does, and STORAGE_FAILED when it cannot be made */
+/**
+ * Makes a home that is not there yet. @throws RuntimeError as checkHome does, and STORAGE_FAILED when it cannot be made
+ */
 export async function makeHome(home: string): Promise<void> {
   await checkHome(home);
   try {
@@ -74,5 +95,9 @@ export function isHomeThere(home: string): Promise<boolean> {
 }
 
 function invalid(home: string, what: string, hint: string, cause?: unknown): RuntimeError {
-  return new RuntimeError('HOME_INVALID', `expected the home ${home} to be a folder that can be read: ${what}`, { category: 'storage', hint, cause });
+  return new RuntimeError('HOME_INVALID', `expected the home ${home} to be a folder that can be read: ${what}`, {
+    category: 'storage',
+    hint,
+    cause,
+  });
 }

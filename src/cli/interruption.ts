@@ -1,7 +1,7 @@
 /**
- * What a signal from outside means to a command. While it has work to clean up, the first signal asks it to end in good order, the
- * second one ends at once whatever it still runs, and what takes longer even then is left to the next start. Otherwise a signal just
- * ends the process.
+ * What a signal from outside means to a command. While it has work to clean up, the first signal asks it to end in good
+ * order, the second one ends at once whatever it still runs, and what takes longer even then is left to the next start.
+ * Otherwise a signal just ends the process.
  */
 import { constants } from 'node:os';
 
@@ -36,17 +36,24 @@ export class Interruption {
     return this.#controller.signal;
   }
 
-  /** Nothing is cut short from now on: a first signal is how the command is ended, and says nothing about how it went. */
+  /**
+   * Nothing is cut short from now on: a first signal is how the command is ended, and says nothing about how it went.
+   */
   expectEnd(): void {
     this.#isEndExpected = this.#first === undefined;
   }
 
   /** What to exit with; undefined while nobody has interrupted, and where that was expected. */
   get exitCode(): number | undefined {
-    return this.#first === undefined || (this.#isEndExpected && !this.#isForced) ? undefined : exitCodeOfSignal(this.#first);
+    return this.#first === undefined || (this.#isEndExpected && !this.#isForced)
+      ? undefined
+      : exitCodeOfSignal(this.#first);
   }
 
-  /** There is work to clean up from now on. `force` is called at the second signal. Returns the function that says it is done. */
+  /**
+   * There is work to clean up from now on. `force` is called at the second signal. Returns the function that says it is
+   * done.
+   */
   guard(force: () => void): () => void {
     this.#guards.add(force);
     return () => this.#guards.delete(force);

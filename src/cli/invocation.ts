@@ -1,4 +1,6 @@
-/** How this program can be called again from where it was called: a command that is shown must work when it is pasted. */
+/**
+ * How this program can be called again from where it was called: a command that is shown must work when it is pasted.
+ */
 import { realpathSync } from 'node:fs';
 import { delimiter, join, sep } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -24,7 +26,9 @@ function findInvocation(): readonly string[] {
 
 /** Whether the shell finds exactly this file under that name. */
 function leadsTo(name: string, program: string): boolean {
-  const folders = (process.env['PATH'] ?? '').split(delimiter).filter((folder) => folder !== '' && !folder.endsWith(`${sep}${PASSING_FOLDER}`));
+  const folders = (process.env['PATH'] ?? '')
+    .split(delimiter)
+    .filter((folder) => folder !== '' && !folder.endsWith(`${sep}${PASSING_FOLDER}`));
   const found = folders.map((folder) => realPathOf(join(folder, name))).find((path) => path !== undefined);
   return found !== undefined && found === realPathOf(program);
 }

@@ -14,13 +14,17 @@ const FIRST_PAGE = 64;
 const MAX_PAGE = 1_024;
 
 /** From as little of the log as holds the last model step. Undefined where there was none. */
-export async function lastModel(sessions: Pick<Sessions, 'events'>, { sessionId, head, wakes }: Pick<SessionState, 'sessionId' | 'head' | 'wakes'>): Promise<ModelExplanation | undefined> {
+export async function lastModel(
+  sessions: Pick<Sessions, 'events'>,
+  { sessionId, head, wakes }: Pick<SessionState, 'sessionId' | 'head' | 'wakes'>,
+): Promise<ModelExplanation | undefined> {
   if (wakes === 0) return undefined;
   const newest: SessionEvent[] = [];
   for (let last = head, size = FIRST_PAGE; last >= 1; size = Math.min(size * 2, MAX_PAGE)) {
     const from = Math.max(1, last - size + 1);
     const page: SessionEvent[] = [];
-    for await (const event of sessions.events(sessionId, { from, limit: last - from + 1 })) if (tellsOfModel(event)) page.push(event);
+    for await (const event of sessions.events(sessionId, { from, limit: last - from + 1 }))
+      if (tellsOfModel(event)) page.push(event);
     newest.unshift(...page);
     if (page.some(beginsModelStep)) return explainModel(newest);
     last = from - 1;
@@ -46,15 +50,22 @@ export interface ModelTextOptions {
   readonly indent: string;
 }
 
-export function modelLines({ candidate, backend, state, step, since, because, passedOver, decisions, error, reseeded }: ModelExplanation, { out, indent }: ModelTextOptions): string[] {
+export function modelLines(
+  { candidate, backend, state, step, since, because, passedOver, decisions, error, reseeded }: ModelExplanation,
+  { out, indent }: ModelTextOptions,
+): string[] {
   const { styles, columns } = out;
   const inside = `${indent}  `;
   /** A text with a hanging indent under it. */
   const lines = (text: string, mark = ''): string[] =>
-    wrapped(printable(text.replaceAll(/\s+/gu, ' ')), columns - inside.length - HANGING.length).map((line, index) => `${inside}${index === 0 ? mark : HANGING}${line}`);
+    wrapped(printable(text.replaceAll(/\s+/gu, ' ')), columns - inside.length - HANGING.length).map(
+      (line, index) => `${inside}${index === 0 ? mark : HANGING}${line}`,
+    );
   const head = `Model: ${candidateText(candidate)} (backend ${backend}) ${STATES[state]} step ${step}.`;
   return [
-    ...wrapped(printable(head), columns - inside.length).map((line, index) => `${indent}${index === 0 ? styles.cyan('•') : ' '} ${line}`),
+    ...wrapped(printable(head), columns - inside.length).map(
+      (line, index) => `${indent}${index === 0 ? styles.cyan('•') : ' '} ${line}`,
+    ),
     `${inside}${styles.dim(`since ${localTime(since)}`)}`,
     ...lines(`because: ${because === undefined ? 'there is no other.' : withLocalTimes(because)}`),
     ...passedOver.flatMap((skipped) => lines(`passed over: ${withLocalTimes(skipped.because)}`)),
@@ -67,7 +78,8 @@ export function modelLines({ candidate, backend, state, step, since, because, pa
 function decisionText(decision: ModelDecision): string {
   switch (decision.kind) {
     case 'failed': {
-      const wait = decision.waitMs === undefined || decision.waitMs === 0 ? '' : ` After ${durationText(decision.waitMs)}.`;
+      const wait =
+        decision.waitMs === undefined || decision.waitMs === 0 ? '' : ` After ${durationText(decision.waitMs)}.`;
       return `attempt ${decision.attempt}: ${failedAttemptText(decision)}${wait}`;
     }
     case 'selected':
@@ -87,12 +99,19 @@ export function detourText(data: SessionEventData<'span.started'>): string | und
 }
 
 /** Who failed, how, and what was decided. */
-export function failedAttemptText({ candidate, error, because }: Pick<SessionEventData<'run.attempt_failed'>, 'candidate' | 'error' | 'because'>): string {
+export function failedAttemptText({
+  candidate,
+  error,
+  because,
+}: Pick<SessionEventData<'run.attempt_failed'>, 'candidate' | 'error' | 'because'>): string {
   return `${candidateText(candidate)} failed (${error.kind}): ${ended(error.message)} ${because}`;
 }
 
 /** What a model is not given that could not read as much. */
-export function lessToReadText({ omittedMessages, shortenedMessages }: Pick<SessionEventData<'run.context_reduced'>, 'omittedMessages' | 'shortenedMessages'>): string {
+export function lessToReadText({
+  omittedMessages,
+  shortenedMessages,
+}: Pick<SessionEventData<'run.context_reduced'>, 'omittedMessages' | 'shortenedMessages'>): string {
   return `${counted(omittedMessages, 'message')} left out, ${shortenedMessages} shortened`;
 }
 

@@ -1,4 +1,7 @@
-/** What the next wake of a session will be shut in by, as the files say now: for statuses, which never leave out that nothing is. */
+/**
+ * What the next wake of a session will be shut in by, as the files say now: for statuses, which never leave out that
+ * nothing is.
+ */
 import type { EnvironmentCatalog } from '../actors/environment/environment-catalog.ts';
 import { environmentNames } from '../actors/environment/environment-names.ts';
 import type { AgentCatalog } from '../actors/session/agent-catalog.ts';
@@ -11,7 +14,11 @@ import { environmentText, postureText } from './env/text.ts';
 import { oneLine } from './terminal/text.ts';
 
 export type Posture =
-  | { readonly environmentId: string; readonly sandbox: EnvironmentDefinition['sandbox']; readonly network: EnvironmentDefinition['network'] }
+  | {
+      readonly environmentId: string;
+      readonly sandbox: EnvironmentDefinition['sandbox'];
+      readonly network: EnvironmentDefinition['network'];
+    }
   /** It cannot be read, so that no wake begins. */
   | { readonly environmentId: string; readonly sandbox: 'unknown'; readonly problem: string };
 
@@ -23,7 +30,13 @@ export interface Postures {
 }
 
 /** Each file is read once. */
-export function posturesOf({ home, agents }: { readonly home: string; readonly agents: Pick<AgentCatalog, 'get'> }): Postures {
+export function posturesOf({
+  home,
+  agents,
+}: {
+  readonly home: string;
+  readonly agents: Pick<AgentCatalog, 'get'>;
+}): Postures {
   const catalog = new FileEnvironmentCatalog({ home });
   const { idFor } = environmentNames({ catalog });
   const definitions = new Map<string, ReturnType<EnvironmentCatalog['get']>>();
@@ -40,7 +53,10 @@ export function posturesOf({ home, agents }: { readonly home: string; readonly a
   };
   const posture = async (environmentId: string, within: readonly string[]): Promise<Posture> => {
     try {
-      const { sandbox, network } = strictestEnvironment(await get(environmentId), await Promise.all(within.filter((id) => id !== environmentId).map(get)));
+      const { sandbox, network } = strictestEnvironment(
+        await get(environmentId),
+        await Promise.all(within.filter((id) => id !== environmentId).map(get)),
+      );
       return { environmentId, sandbox, network };
     } catch (error) {
       return { environmentId, sandbox: 'unknown', problem: messageOf(error) };
@@ -48,20 +64,30 @@ export function posturesOf({ home, agents }: { readonly home: string; readonly a
   };
   return {
     ofAgent: (agent) => posture(idFor({}, agent), []),
-    ofSession: async (session) => posture(idFor(session, await agentOf(session.agentId)), session.restriction?.environments ?? []),
+    ofSession: async (session) =>
+      posture(idFor(session, await agentOf(session.agentId)), session.restriction?.environments ?? []),
   };
 }
 
 /** For people; with the environment of the last wake where that was another one. */
 export function textOfPosture(posture: Posture, last?: SessionState['environment']): string {
-  const now = posture.sandbox === 'unknown' ? `${oneLine(posture.environmentId)} (no wake can begin: ${oneLine(posture.problem)})` : postureText(posture);
+  const now =
+    posture.sandbox === 'unknown'
+      ? `${oneLine(posture.environmentId)} (no wake can begin: ${oneLine(posture.problem)})`
+      : postureText(posture);
   if (last === undefined) return now;
-  const isSame = last.environmentId === posture.environmentId && (last.sandbox === 'off') === (posture.sandbox === 'off') && (posture.sandbox === 'unknown' || last.network === posture.network);
+  const isSame =
+    last.environmentId === posture.environmentId &&
+    (last.sandbox === 'off') === (posture.sandbox === 'off') &&
+    (posture.sandbox === 'unknown' || last.network === posture.network);
   return isSame ? now : `${now}; the last wake was in ${environmentText(last)}`;
 }
 
 /** For a column of a table: what stands beside the name is what somebody should know. */
 export function shortTextOfPosture({ environmentId, sandbox }: Posture): string {
-  const beside = { required: '', off: ', no sandbox', unknown: ', cannot be read' } as const satisfies Record<Posture['sandbox'], string>;
+  const beside = { required: '', off: ', no sandbox', unknown: ', cannot be read' } as const satisfies Record<
+    Posture['sandbox'],
+    string
+  >;
   return `${oneLine(environmentId)}${beside[sandbox]}`;
 }

@@ -1,11 +1,16 @@
-/** The reference of all commands as Markdown, written from their definitions so that the page cannot say anything else. */
+/**
+ * The reference of all commands as Markdown, written from their definitions so that the page cannot say anything else.
+ */
 import type { Command, Option } from 'commander';
 import { examplesOf } from './program.ts';
 
 const BEGIN = '<!-- reference: written from the definitions of the commands -->';
 const END = '<!-- end of the reference -->';
 
-/** The page with its reference brought up to date. What stands around the reference is left alone. @throws Error when it has no place for one */
+/**
+ * The page with its reference brought up to date. What stands around the reference is left alone. @throws Error when it
+ * has no place for one
+ */
 export function withReference(page: string, program: Command): string {
   const begin = page.indexOf(BEGIN);
   const end = page.indexOf(END);
@@ -25,20 +30,33 @@ function leavesOf(command: Command): Command[] {
 
 function sectionOf(command: Command): string {
   const words = wordsOf(command);
-  const takes = command.registeredArguments.map((argument) => ({ name: argument.name(), shown: argument.required ? `<${argument.name()}>` : `[${argument.name()}]`, text: argument.description }));
-  const usage = [words, ...takes.map(({ shown }) => shown), ...(command.options.length > 0 ? ['[options]'] : [])].join(' ');
+  const takes = command.registeredArguments.map((argument) => ({
+    name: argument.name(),
+    shown: argument.required ? `<${argument.name()}>` : `[${argument.name()}]`,
+    text: argument.description,
+  }));
+  const usage = [words, ...takes.map(({ shown }) => shown), ...(command.options.length > 0 ? ['[options]'] : [])].join(
+    ' ',
+  );
   return [
     `### \`${words}\`\n`,
     `${sentence(command.description())}\n`,
     `    ${usage}\n`,
-    ...(takes.length === 0 ? [] : [`| argument | |\n|---|---|\n${takes.map(({ name, text }) => `| \`${name}\` | ${cell(text)} |`).join('\n')}\n`]),
+    ...(takes.length === 0
+      ? []
+      : [
+          `| argument | |\n|---|---|\n${takes.map(({ name, text }) => `| \`${name}\` | ${cell(text)} |`).join('\n')}\n`,
+        ]),
     ...(command.options.length === 0 ? [] : [optionTable(command.options)]),
     `\`\`\`sh\n${examplesOf(command).join('\n')}\n\`\`\`\n`,
   ].join('\n');
 }
 
 function optionTable(options: readonly Option[]): string {
-  const rows = options.map((option) => `| \`${option.flags}\` | ${cell(option.description)}${option.mandatory ? ' (needed)' : ''}${defaultText(option)} |`);
+  const rows = options.map(
+    (option) =>
+      `| \`${option.flags}\` | ${cell(option.description)}${option.mandatory ? ' (needed)' : ''}${defaultText(option)} |`,
+  );
   return `| option | |\n|---|---|\n${rows.join('\n')}\n`;
 }
 

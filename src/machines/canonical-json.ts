@@ -1,12 +1,20 @@
-/** One text for each JSON value, whatever the order of its keys: what is hashed to tell whether two values are the same. */
+/**
+ * One text for each JSON value, whatever the order of its keys: what is hashed to tell whether two values are the same.
+ */
 import { RuntimeError, messageOf } from './errors.ts';
 
-type Frame = { readonly close: string; readonly parts: IterableIterator<readonly [label: string, value: unknown]>; isFirst: boolean; readonly value: object };
+type Frame = {
+  readonly close: string;
+  readonly parts: IterableIterator<readonly [label: string, value: unknown]>;
+  isFirst: boolean;
+  readonly value: object;
+};
 
 /**
- * The value as JSON without white space, the keys of every object in the order of their UTF-16 code units. A key whose value is undefined
- * is left out, as JSON leaves it out. However deep it is nested: nothing here recurses.
- * @throws RuntimeError NOT_JSON for whatever JSON would lose or change: NaN, functions, dates, undefined in a list, cycles
+ * The value as JSON without white space, the keys of every object in the order of their UTF-16 code units. A key whose
+ * value is undefined is left out, as JSON leaves it out. However deep it is nested: nothing here recurses.
+ * @throws RuntimeError NOT_JSON for whatever JSON would lose or change: NaN, functions, dates, undefined in a list,
+ * cycles
  */
 export function canonicalJson(value: unknown): string {
   const written: string[] = [];
@@ -45,7 +53,11 @@ function frameOf(value: unknown): Frame | undefined {
   if (Array.isArray(value)) return { close: ']', parts: itemsOf(value), isFirst: true, value };
   const prototype: unknown = Object.getPrototypeOf(value);
   // Plain objects of another realm have a prototype of their own, whose prototype is none.
-  const isPlain = prototype === null || (typeof prototype === 'object' && Object.getPrototypeOf(prototype) === null && Object.hasOwn(prototype, 'hasOwnProperty'));
+  const isPlain =
+    prototype === null ||
+    (typeof prototype === 'object' &&
+      Object.getPrototypeOf(prototype) === null &&
+      Object.hasOwn(prototype, 'hasOwnProperty'));
   if (!isPlain) throw notJson(`an object that is not plain: ${messageOf(value)}`);
   return { close: '}', parts: membersOf(value), isFirst: true, value };
 }
@@ -72,5 +84,8 @@ function scalarText(value: unknown): string {
 }
 
 function notJson(what: string): RuntimeError {
-  return new RuntimeError('NOT_JSON', `expected a value that JSON can hold, received ${what}`, { category: 'validation', hint: 'Pass plain objects, lists, texts, finite numbers, booleans and null.' });
+  return new RuntimeError('NOT_JSON', `expected a value that JSON can hold, received ${what}`, {
+    category: 'validation',
+    hint: 'Pass plain objects, lists, texts, finite numbers, booleans and null.',
+  });
 }

@@ -1,4 +1,7 @@
-/** Where somebody can watch what compiled charts do. Nobody does unless asked to, and then a transition costs one comparison more. */
+/**
+ * Where somebody can watch what compiled charts do. Nobody does unless asked to, and then a transition costs one
+ * comparison more.
+ */
 import type { AnyStateMachine } from 'xstate';
 import type { TakenTransitions } from './xstate-internals.ts';
 

@@ -1,8 +1,8 @@
 /**
  * The error every public part of Wakechart throws, and the plain record of it that state, logs and wire messages carry.
  *
- * An error says what was expected, what came, and what to do: `code` for programs, `message` for people, `hint` for the next step.
- * Test with `RuntimeError.is(error)`, not `instanceof`: two copies of the package share no class.
+ * An error says what was expected, what came, and what to do: `code` for programs, `message` for people, `hint` for the
+ * next step. Test with `RuntimeError.is(error)`, not `instanceof`: two copies of the package share no class.
  */
 
 /** What kind of thing went wrong; decides whether trying again can help. */
@@ -111,7 +111,8 @@ function messageOfObject(thrown: object): string {
   if (isText(message)) return message;
   const codeText = isText(code) || typeof code === 'number' ? `${code}` : undefined;
   const nameText = isText(name) ? name : undefined;
-  // Errors and plain objects print as what they are, which says nothing; dates, addresses and lists print as what they hold.
+  // Errors and plain objects print as what they are, which says nothing; dates, addresses and lists print as what they
+  // hold.
   const isMute = thrown instanceof Error || printed(thrown).startsWith('[object ');
   if (!isMute) return textOr(printed(thrown), NOTHING_SAID);
   const what = [nameText, codeText].filter((text) => text !== undefined).join(' ');

@@ -18,7 +18,10 @@ export const eventId = uuidV7;
 /** Names a folder too, so it is kept to what every file system takes and nothing that can climb out of one. */
 const nameOfFile = z
   .string()
-  .regex(/^[a-z0-9](?:[a-z0-9_-]{0,62}[a-z0-9])?$/, 'a lower-case name of letters, digits, "-" and "_", at most 64 characters, such as code-reviewer');
+  .regex(
+    /^[a-z0-9](?:[a-z0-9_-]{0,62}[a-z0-9])?$/,
+    'a lower-case name of letters, digits, "-" and "_", at most 64 characters, such as code-reviewer',
+  );
 
 export const agentId = nameOfFile;
 

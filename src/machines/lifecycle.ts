@@ -2,12 +2,20 @@
  * Compiles a pure lifecycle chart into actor logic with interned snapshots.
  *
  * The chart stays the only source of truth: the table is made by asking XState's own `transition` for every reachable
- * configuration and every event, once, when the module loads. One transition of the result is a map lookup,
- * where an interpreted machine spends microseconds. Only charts whose every answer depends on (state, event) alone can be compiled;
- * anything else (context, guards, actions, delays, invokes) is refused by name.
+ * configuration and every event, once, when the module loads. One transition of the result is a map lookup, where an
+ * interpreted machine spends microseconds. Only charts whose every answer depends on (state, event) alone can be
+ * compiled; anything else (context, guards, actions, delays, invokes) is refused by name.
  */
 import { createEmptyActor } from 'xstate';
-import type { ActorLogic, AnyActorScope, AnyEventObject, AnyStateMachine, AnyStateNode, Snapshot, StateValue } from 'xstate';
+import type {
+  ActorLogic,
+  AnyActorScope,
+  AnyEventObject,
+  AnyStateMachine,
+  AnyStateNode,
+  Snapshot,
+  StateValue,
+} from 'xstate';
 import { chartWatch } from './chart-watch.ts';
 import { RuntimeError } from './errors.ts';
 import { initialSnapshotOf, nextSnapshotOf, reportMicrostep, transitionsTaken } from './xstate-internals.ts';
@@ -31,8 +39,10 @@ export interface LifecycleSnapshot<Value extends StateValue = StateValue> {
   toJSON(): object;
 }
 
-export interface CompiledLifecycle<Value extends StateValue = StateValue, Event extends AnyEventObject = AnyEventObject>
-  extends ActorLogic<LifecycleSnapshot<Value> & Snapshot<undefined>, Event> {
+export interface CompiledLifecycle<
+  Value extends StateValue = StateValue,
+  Event extends AnyEventObject = AnyEventObject,
+> extends ActorLogic<LifecycleSnapshot<Value> & Snapshot<undefined>, Event> {
   readonly machine: AnyStateMachine;
   readonly initial: LifecycleSnapshot<Value>;
   /** Every reachable configuration, in breadth-first order from the initial one. */
@@ -94,8 +104,12 @@ class Node {
   }
 }
 
-/** Compiles `machine`. @throws RuntimeError LIFECYCLE_NOT_PURE naming the state and the feature that stands in the way. */
-export function compileLifecycle<Value extends StateValue, Event extends AnyEventObject>(machine: AnyStateMachine): CompiledLifecycle<Value, Event> {
+/**
+ * Compiles `machine`. @throws RuntimeError LIFECYCLE_NOT_PURE naming the state and the feature that stands in the way.
+ */
+export function compileLifecycle<Value extends StateValue, Event extends AnyEventObject>(
+  machine: AnyStateMachine,
+): CompiledLifecycle<Value, Event> {
   refuseImpure(machine.root);
   const events = (machine.events as string[]).filter((type) => !type.startsWith('xstate.'));
   const nodes = explore(machine, events);
@@ -127,13 +141,18 @@ export function compileLifecycle<Value extends StateValue, Event extends AnyEven
     restoreSnapshot(persisted: { readonly value: StateValue }): Node {
       const node = byValue(persisted.value);
       if (node !== undefined) return node;
-      throw new RuntimeError('LIFECYCLE_UNKNOWN_STATE', `chart "${machine.id}" has no state ${JSON.stringify(persisted.value)}`, {
-        category: 'validation',
-        hint: 'The snapshot was written by another version of the chart; fold the state from its events instead.',
-      });
+      throw new RuntimeError(
+        'LIFECYCLE_UNKNOWN_STATE',
+        `chart "${machine.id}" has no state ${JSON.stringify(persisted.value)}`,
+        {
+          category: 'validation',
+          hint: 'The snapshot was written by another version of the chart; fold the state from its events instead.',
+        },
+      );
     },
   };
-  // The compiled nodes are the snapshots that the typed interface promises; the cast narrows their values to the chart's own.
+  // The compiled nodes are the snapshots that the typed interface promises; the cast narrows their values to the
+  // chart's own.
   return logic as unknown as CompiledLifecycle<Value, Event>;
 }
 
@@ -185,10 +204,14 @@ function refuseImpure(node: AnyStateNode): void {
 }
 
 function notPure(node: AnyStateNode, feature: string): RuntimeError {
-  return new RuntimeError('LIFECYCLE_NOT_PURE', `chart "${node.machine.id}" cannot be compiled: state "${node.id}" has ${feature}`, {
-    category: 'validation',
-    hint: 'Compile only pure lifecycles; run richer charts as ordinary XState machines.',
-  });
+  return new RuntimeError(
+    'LIFECYCLE_NOT_PURE',
+    `chart "${node.machine.id}" cannot be compiled: state "${node.id}" has ${feature}`,
+    {
+      category: 'validation',
+      hint: 'Compile only pure lifecycles; run richer charts as ordinary XState machines.',
+    },
+  );
 }
 
 /** Whether configuration `actual` contains `wanted`, with XState's meaning of `matches`. */

@@ -1,7 +1,10 @@
 /** Copies of what strangers hand in: theirs to change, ours to keep. */
 import { messageOf } from './errors.ts';
 
-/** A deeply frozen copy. What cannot be copied (a function, a handle) becomes a note that says so: losing it must not cost the rest. */
+/**
+ * A deeply frozen copy. What cannot be copied (a function, a handle) becomes a note that says so: losing it must not
+ * cost the rest.
+ */
 export function plainCopy(value: unknown): unknown {
   try {
     return deepFrozen(structuredClone(value));

@@ -1,4 +1,6 @@
-/** Turns what comes from outside into typed data, or into an error that says where it is wrong and what was expected. */
+/**
+ * Turns what comes from outside into typed data, or into an error that says where it is wrong and what was expected.
+ */
 import type { z } from 'zod';
 import { RuntimeError, messageOf } from './errors.ts';
 
@@ -13,7 +15,11 @@ export interface Subject {
 }
 
 /** `value` as `schema` reads it. @throws RuntimeError category `validation` naming each wrong place. */
-export function parseOrThrow<Schema extends z.ZodType>(schema: Schema, value: unknown, subject: Subject): z.output<Schema> {
+export function parseOrThrow<Schema extends z.ZodType>(
+  schema: Schema,
+  value: unknown,
+  subject: Subject,
+): z.output<Schema> {
   const parsed = readWith(schema, value, subject);
   if (parsed.success) return parsed.data;
   const complaints = describeIssues(parsed.error);
@@ -25,11 +31,19 @@ export function parseOrThrow<Schema extends z.ZodType>(schema: Schema, value: un
 }
 
 /** Schemas recurse: a value that is nested deeper than the stack is no crash but a value that is not valid. */
-function readWith<Schema extends z.ZodType>(schema: Schema, value: unknown, { what, code }: Subject): z.ZodSafeParseResult<z.output<Schema>> {
+function readWith<Schema extends z.ZodType>(
+  schema: Schema,
+  value: unknown,
+  { what, code }: Subject,
+): z.ZodSafeParseResult<z.output<Schema>> {
   try {
     return schema.safeParse(value);
   } catch (cause) {
-    throw new RuntimeError(code, `${what} is not valid: it cannot be read to its end (${messageOf(cause)})`, { category: 'validation', hint: 'Nest it less deeply.', cause });
+    throw new RuntimeError(code, `${what} is not valid: it cannot be read to its end (${messageOf(cause)})`, {
+      category: 'validation',
+      hint: 'Nest it less deeply.',
+      cause,
+    });
   }
 }
 
@@ -46,7 +60,9 @@ export function describeIssues(error: z.ZodError): string[] {
 }
 
 function describeIssue(issue: z.core.$ZodIssue): string[] {
-  const message = issue.message.replace(/^Invalid (input|string|option): /, '').replace(/^must match pattern .*$/, 'has the wrong form');
+  const message = issue.message
+    .replace(/^Invalid (input|string|option): /, '')
+    .replace(/^must match pattern .*$/, 'has the wrong form');
   return [issue.path.length === 0 ? message : `${pathOf(issue.path)}: ${message}`];
 }
 

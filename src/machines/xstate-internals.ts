@@ -1,7 +1,8 @@
 /**
- * What XState does not document and charts need: transition definitions, the shape of inspection events. What actors need of it stands in
- * actors/xstate-child.ts and actors/xstate-system.ts, and nowhere else knows more.
- * XState is pinned to a minor version, and test/machines/lifecycle.test.ts, which compares with interpreted machines, fails loudly when one of these facts changes.
+ * What XState does not document and charts need: transition definitions, the shape of inspection events. What actors
+ * need of it stands in actors/xstate-child.ts and actors/xstate-system.ts, and nowhere else knows more. XState is
+ * pinned to a minor version, and test/machines/lifecycle.test.ts, which compares with interpreted machines, fails
+ * loudly when one of these facts changes.
  */
 import type { AnyActorScope, AnyEventObject, AnyStateMachine, StateValue } from 'xstate';
 
@@ -29,7 +30,11 @@ export function nextSnapshotOf(
 }
 
 /** The transitions XState would take; one without a target is a forbidden event. */
-export function transitionsTaken(machine: AnyStateMachine, snapshot: MachineSnapshotLike, event: AnyEventObject): TakenTransitions {
+export function transitionsTaken(
+  machine: AnyStateMachine,
+  snapshot: MachineSnapshotLike,
+  event: AnyEventObject,
+): TakenTransitions {
   return (machine.getTransitionData(snapshot as never, event) as TakenTransitions | undefined) ?? [];
 }
 
@@ -38,7 +43,12 @@ interface InspectableSystem {
 }
 
 /** Tells inspectors about a transition exactly as an interpreted machine does. Free of effect when nobody inspects. */
-export function reportMicrostep(scope: AnyActorScope, event: AnyEventObject, snapshot: object, taken: TakenTransitions): void {
+export function reportMicrostep(
+  scope: AnyActorScope,
+  event: AnyEventObject,
+  snapshot: object,
+  taken: TakenTransitions,
+): void {
   (scope.system as unknown as InspectableSystem)._sendInspectionEvent({
     type: '@xstate.microstep',
     actorRef: scope.self,

@@ -36,13 +36,24 @@ export interface BackendsOptions {
 }
 
 /** @throws RuntimeError PROVIDERS_INVALID, AGENT_RUNTIME_INVALID, AGENT_RUNTIME_EXISTS */
-export async function nodeBackends({ home, clock, processTree, onListenerError, runConfig, runtimes, standings }: BackendsOptions): Promise<Pick<RuntimePorts, 'runtimes' | 'runConfig' | 'profiles' | 'standings'>> {
+export async function nodeBackends({
+  home,
+  clock,
+  processTree,
+  onListenerError,
+  runConfig,
+  runtimes,
+  standings,
+}: BackendsOptions): Promise<Pick<RuntimePorts, 'runtimes' | 'runConfig' | 'profiles' | 'standings'>> {
   const directory = join(home, AUTH_FOLDER);
   // Checks them before anything asks for their ids.
   const given = new AgentRuntimeRegistry(runtimes);
   return {
     // One of our own ids stands for whatever somebody else has put there.
-    runtimes: [...ownBackends({ clock, processTree, onListenerError }).filter(({ id }) => given.get(id) === undefined), ...runtimes],
+    runtimes: [
+      ...ownBackends({ clock, processTree, onListenerError }).filter(({ id }) => given.get(id) === undefined),
+      ...runtimes,
+    ],
     runConfig: { ...runConfig, providers: await providersOfHome(home, runConfig?.providers) },
     profiles: profilesOfHome({ home, clock }),
     standings: standings ?? createFileCandidateStandings({ directory, clock, exclusively: underLock }),
@@ -56,33 +67,54 @@ export async function providersOfHome(home: string, own: ProviderTable | undefin
 
 /** The accounts of a home. */
 export function profilesOfHome({ home, clock }: Pick<BackendsOptions, 'home' | 'clock'>): AuthProfiles {
-  return createFileAuthProfiles({ directory: join(home, AUTH_FOLDER), clock, exclusively: underLock, environment: process.env, runCommand: createKeychainCommand({ clock, environment: process.env }) });
+  return createFileAuthProfiles({
+    directory: join(home, AUTH_FOLDER),
+    clock,
+    exclusively: underLock,
+    environment: process.env,
+    runCommand: createKeychainCommand({ clock, environment: process.env }),
+  });
 }
 
-function ownBackends({ clock, processTree, onListenerError }: Pick<BackendsOptions, 'clock' | 'processTree' | 'onListenerError'>): readonly AgentRuntime[] {
+function ownBackends({
+  clock,
+  processTree,
+  onListenerError,
+}: Pick<BackendsOptions, 'clock' | 'processTree' | 'onListenerError'>): readonly AgentRuntime[] {
   return [
     createScriptAgentRuntime({ clock, onListenerError }),
     lazyAgentRuntime({
       id: 'embedded',
       runs: 'step',
       takesMessages: false,
-      load: async () => (await import('../adapters/embedded/embedded-agent-runtime.ts')).createEmbeddedAgentRuntime({ clock, onListenerError }),
+      load: async () =>
+        (await import('../adapters/embedded/embedded-agent-runtime.ts')).createEmbeddedAgentRuntime({
+          clock,
+          onListenerError,
+        }),
     }),
     lazyAgentRuntime({
       id: 'cli-agent',
       runs: 'turn',
       // Programs of the family `codex` read nothing more once they run.
-      messageIntake: (provider, { providers }) => (settingsOf(provider, providers)?.dialect === 'codex' ? 'next_turn' : 'running'),
+      messageIntake: (provider, { providers }) =>
+        settingsOf(provider, providers)?.dialect === 'codex' ? 'next_turn' : 'running',
       asksPermission: (provider, { providers }) => providerAsks(provider, providers),
       takesMessages: true,
-      load: async () => (await import('../adapters/cli-agent/cli-agent-runtime.ts')).createCliAgentRuntime({ clock, processTree }),
+      load: async () =>
+        (await import('../adapters/cli-agent/cli-agent-runtime.ts')).createCliAgentRuntime({ clock, processTree }),
     }),
     lazyAgentRuntime({
       id: 'acp',
       runs: 'turn',
       messageIntake: 'next_turn',
       takesMessages: false,
-      load: async () => (await import('../adapters/acp/acp-agent-runtime.ts')).createAcpAgentRuntime({ clock, processTree, onListenerError }),
+      load: async () =>
+        (await import('../adapters/acp/acp-agent-runtime.ts')).createAcpAgentRuntime({
+          clock,
+          processTree,
+          onListenerError,
+        }),
     }),
   ];
 }

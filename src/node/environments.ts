@@ -1,4 +1,7 @@
-/** What the sessions of a home work in: environments, the sandbox that shuts their commands in, and the vaults with their secrets. */
+/**
+ * What the sessions of a home work in: environments, the sandbox that shuts their commands in, and the vaults with
+ * their secrets.
+ */
 import { homedir } from 'node:os';
 import { join } from 'node:path';
 import type { Clock } from '../actors/clock/clock.ts';
@@ -41,17 +44,29 @@ export interface NodeEnvironments {
   readonly secrets: SessionVaults;
   readonly environments: SessionEnvironments;
   /** Take secrets out of logs, and of what inspectors see. */
-  readonly redactions: { readonly redaction: LogRedaction } & Required<Pick<RuntimePorts, 'redactText' | 'learnSecrets'>>;
+  readonly redactions: { readonly redaction: LogRedaction } & Required<
+    Pick<RuntimePorts, 'redactText' | 'learnSecrets'>
+  >;
 }
 
-export function nodeEnvironments({ layout, clock, defaultEnvironmentId, storeUrl, onTrouble }: EnvironmentsOptions): NodeEnvironments {
+export function nodeEnvironments({
+  layout,
+  clock,
+  defaultEnvironmentId,
+  storeUrl,
+  onTrouble,
+}: EnvironmentsOptions): NodeEnvironments {
   const catalog = new FileEnvironmentCatalog({ home: layout.home });
   const vaults = vaultsOfHome(layout.home);
   const secrets = createVaults({
     catalog: vaults,
     clock,
     ours: secretsOfStore(storeUrl),
-    sources: { environment: () => process.env, runCommand: createKeychainCommand({ clock, environment: process.env }), readFile: readSecretFile },
+    sources: {
+      environment: () => process.env,
+      runCommand: createKeychainCommand({ clock, environment: process.env }),
+      readFile: readSecretFile,
+    },
   });
   const environments = createSessionEnvironments({
     catalog,
@@ -61,7 +76,11 @@ export function nodeEnvironments({ layout, clock, defaultEnvironmentId, storeUrl
     onTrouble,
     ...(defaultEnvironmentId === undefined ? {} : { defaultEnvironmentId }),
   });
-  const redactions = { redaction: createLogRedaction({ catalog, vaults: secrets }), redactText: secrets.redactText, learnSecrets: () => secrets.learn() };
+  const redactions = {
+    redaction: createLogRedaction({ catalog, vaults: secrets }),
+    redactText: secrets.redactText,
+    learnSecrets: () => secrets.learn(),
+  };
   return { catalog, vaults, secrets, environments, redactions };
 }
 

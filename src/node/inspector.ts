@@ -1,4 +1,7 @@
-/** Chooses what an inspector of a living runtime, of a home or of a stored log is made of. Loaded when the first one is asked for. */
+/**
+ * Chooses what an inspector of a living runtime, of a home or of a stored log is made of. Loaded when the first one is
+ * asked for.
+ */
 import { readFileSync, statSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -33,7 +36,10 @@ export interface RecorderAttachment {
   readonly onProblem?: ((error: unknown) => void) | undefined;
 }
 
-export interface CreateInspectorOptions extends Pick<InspectorOptions, 'host' | 'port' | 'exposeBeyondThisMachine' | 'limits'> {
+export interface CreateInspectorOptions extends Pick<
+  InspectorOptions,
+  'host' | 'port' | 'exposeBeyondThisMachine' | 'limits'
+> {
   /** What the page is headed with. Default: the name of the script that runs. */
   readonly title?: string | undefined;
   /** Further sentences for the page, about what is not to be seen there; asked anew each time. */
@@ -60,19 +66,35 @@ const isFunction = (value: unknown): boolean => typeof value === 'function';
 /** What the server and the recorder are given, they check themselves. */
 const others = z.unknown().optional();
 const ownOptions = z.strictObject({
-  ...{ host: others, port: others, exposeBeyondThisMachine: others, limits: others, pageDirectory: others, recorderLimits: others },
+  ...{
+    host: others,
+    port: others,
+    exposeBeyondThisMachine: others,
+    limits: others,
+    pageDirectory: others,
+    recorderLimits: others,
+  },
   title: z.string().min(1).max(MAX_TITLE_CHARACTERS).optional(),
-  recorder: z.custom<Recorder>((value) => typeof value === 'object' && value !== null && 'follow' in value, 'expected a recorder').optional(),
+  recorder: z
+    .custom<Recorder>(
+      (value) => typeof value === 'object' && value !== null && 'follow' in value,
+      'expected a recorder',
+    )
+    .optional(),
   onProblem: z.custom<(error: unknown) => void>(isFunction, 'expected a function').optional(),
   notes: z.custom<() => readonly string[]>(isFunction, 'expected a function').optional(),
 });
 
 /**
- * Records all systems of actors of a runtime from now on, with its redaction, and what tasks and jobs are called. Secrets that nobody has used yet in this process
- * are known to it only after `runtime.inspection.learnSecrets()`, which `createInspector` calls.
+ * Records all systems of actors of a runtime from now on, with its redaction, and what tasks and jobs are called.
+ * Secrets that nobody has used yet in this process are known to it only after `runtime.inspection.learnSecrets()`,
+ * which `createInspector` calls.
  * @throws RuntimeError RECORDER_OPTIONS_INVALID
  */
-export function attachRecorder({ inspection: { systems, clock, redact } }: Inspectable, { title = scriptName(), limits, onProblem }: RecorderAttachment = {}): Recorder {
+export function attachRecorder(
+  { inspection: { systems, clock, redact } }: Inspectable,
+  { title = scriptName(), limits, onProblem }: RecorderAttachment = {},
+): Recorder {
   return createRecorder({
     root: systems.map(({ tasks }) => tasks.supervisor),
     clock,
@@ -90,17 +112,28 @@ function factsIn(systems: Inspectable['inspection']['systems']): FactsOf {
   return (ref) => {
     const system = known.get(ref.system);
     const task = system?.tasks.get(ref.id);
-    if (task === undefined) return system !== undefined && ref._parent === undefined ? { label: system.label } : undefined;
+    if (task === undefined)
+      return system !== undefined && ref._parent === undefined ? { label: system.label } : undefined;
     const { kind, label, parentSessionId, parentTaskId } = task;
-    return { label, kind, ...(parentSessionId === undefined ? {} : { sessionId: parentSessionId }), ...(parentTaskId === undefined ? {} : { parentTaskId }) };
+    return {
+      label,
+      kind,
+      ...(parentSessionId === undefined ? {} : { sessionId: parentSessionId }),
+      ...(parentTaskId === undefined ? {} : { parentTaskId }),
+    };
   };
 }
 
 /**
- * Opens the inspector of a runtime: everything its actors do from now on, and its sessions, in a browser on this machine. The runtime closes it when it is shut down.
- * @throws RuntimeError INSPECTOR_OPTIONS_INVALID, RECORDER_OPTIONS_INVALID, INSPECTOR_PAGE_MISSING, INSPECTOR_PORT_TAKEN, INSPECTOR_CANNOT_LISTEN, RUNTIME_SHUT_DOWN
+ * Opens the inspector of a runtime: everything its actors do from now on, and its sessions, in a browser on this
+ * machine. The runtime closes it when it is shut down.
+ * @throws RuntimeError INSPECTOR_OPTIONS_INVALID, RECORDER_OPTIONS_INVALID, INSPECTOR_PAGE_MISSING,
+ * INSPECTOR_PORT_TAKEN, INSPECTOR_CANNOT_LISTEN, RUNTIME_SHUT_DOWN
  */
-export async function createInspector(inspected: Inspectable, options: CreateInspectorOptions = {}): Promise<Inspector> {
+export async function createInspector(
+  inspected: Inspectable,
+  options: CreateInspectorOptions = {},
+): Promise<Inspector> {
   const { title = scriptName(), notes, recorderLimits, recorder: given, ...server } = checkedOptions(options);
   const leave = inspected.inspection.onShutdown(async () => (await opening.catch(() => undefined))?.close());
   const releases = [leave];
@@ -111,7 +144,12 @@ export async function createInspector(inspected: Inspectable, options: CreateIns
     const unknown = await learnedSecrets(inspected.inspection, server.onProblem ?? reportToConsole);
     const recorder = given ?? attachRecorder(inspected, { title, limits: recorderLimits, onProblem: server.onProblem });
     if (given === undefined) releases.push(() => recorder.detach());
-    const source = sourceOf(inspected, { recorder, title, notes: () => [...notesOnSecrets(unknown), ...(notes?.() ?? [])], onProblem: server.onProblem });
+    const source = sourceOf(inspected, {
+      recorder,
+      title,
+      notes: () => [...notesOnSecrets(unknown), ...(notes?.() ?? [])],
+      onProblem: server.onProblem,
+    });
     releases.push(() => source.close());
     return { ...(await openSource(source, { ...server, onClosed: letGo })), recorder };
   };
@@ -128,25 +166,64 @@ interface LookedAt {
   readonly onProblem?: ((error: unknown) => void) | undefined;
 }
 
-function sourceOf({ inspection, sessions, agents, worktrees }: Inspectable, { recorder, title, notes, onProblem = reportToConsole }: LookedAt): ClosableSource {
+function sourceOf(
+  { inspection, sessions, agents, worktrees }: Inspectable,
+  { recorder, title, notes, onProblem = reportToConsole }: LookedAt,
+): ClosableSource {
   const { systems, clock, redact, prices, processTree, changes, fleet, storeWord, home, hasEnded } = inspection;
-  if (sessions === undefined) return createRecorderSource({ recorder: recorder ?? attachRecorder({ inspection }), title });
-  return createRuntimeSource({ title, home, store: storeWord, sessions, clock, recorder, redact, agents, prices, tasks: systems.map(({ tasks }) => tasks), processTree, fleet, changes: changes === undefined ? undefined : { ...changes, worktrees }, notes, hasEnded, onProblem });
+  if (sessions === undefined)
+    return createRecorderSource({ recorder: recorder ?? attachRecorder({ inspection }), title });
+  return createRuntimeSource({
+    title,
+    home,
+    store: storeWord,
+    sessions,
+    clock,
+    recorder,
+    redact,
+    agents,
+    prices,
+    tasks: systems.map(({ tasks }) => tasks),
+    processTree,
+    fleet,
+    changes: changes === undefined ? undefined : { ...changes, worktrees },
+    notes,
+    hasEnded,
+    onProblem,
+  });
 }
 
-/** The sessions of a home, without anything of what its runtime does: for a runtime that does nothing. The caller closes the source. */
-export function createHomeSource(inspected: Inspectable, options: Pick<LookedAt, 'title' | 'notes' | 'onProblem'>): ClosableSource {
+/**
+ * The sessions of a home, without anything of what its runtime does: for a runtime that does nothing. The caller closes
+ * the source.
+ */
+export function createHomeSource(
+  inspected: Inspectable,
+  options: Pick<LookedAt, 'title' | 'notes' | 'onProblem'>,
+): ClosableSource {
   return sourceOf(inspected, options);
 }
 
-export interface SourceInspectorOptions extends Pick<CreateInspectorOptions, 'host' | 'port' | 'exposeBeyondThisMachine' | 'limits' | 'pageDirectory' | 'onProblem'> {
+export interface SourceInspectorOptions extends Pick<
+  CreateInspectorOptions,
+  'host' | 'port' | 'exposeBeyondThisMachine' | 'limits' | 'pageDirectory' | 'onProblem'
+> {
   /** Called once, when it has been closed. */
   readonly onClosed?: (() => void) | undefined;
 }
 
 /** The same page over any source: a stored log, a home, other programs. @throws as createInspector does */
-export async function openSource(source: InspectionSource, { pageDirectory, onProblem = reportToConsole, onClosed, ...server }: SourceInspectorOptions): Promise<InspectorServer> {
-  const opened = await startInspector({ ...server, source, onProblem, pageDirectory: pageDirectory ?? ownPage(), pictures: PICTURES });
+export async function openSource(
+  source: InspectionSource,
+  { pageDirectory, onProblem = reportToConsole, onClosed, ...server }: SourceInspectorOptions,
+): Promise<InspectorServer> {
+  const opened = await startInspector({
+    ...server,
+    source,
+    onProblem,
+    pageDirectory: pageDirectory ?? ownPage(),
+    pictures: PICTURES,
+  });
   let closing: Promise<void> | undefined;
   const close = (): Promise<void> => (closing ??= opened.close().finally(onClosed));
   return { origin: opened.origin, signInAddress: () => opened.signInAddress(), close, [Symbol.asyncDispose]: close };
@@ -156,7 +233,10 @@ export async function openSource(source: InspectionSource, { pageDirectory, onPr
 const LAYOUT_MS = 5_000;
 
 /** The page has their style sheet. */
-const PICTURES: InspectorOptions['pictures'] = { hash: diagramHash, draw: (chart) => renderChart(chart, { styles: 'outside', layoutMs: LAYOUT_MS }) };
+const PICTURES: InspectorOptions['pictures'] = {
+  hash: diagramHash,
+  draw: (chart) => renderChart(chart, { styles: 'outside', layoutMs: LAYOUT_MS }),
+};
 
 function reportToConsole(error: unknown): void {
   console.error('the inspector:', error);
@@ -166,11 +246,18 @@ function reportToConsole(error: unknown): void {
 function ownPage(): string {
   const root = packageAround(dirname(fileURLToPath(import.meta.url)));
   const folder = root === undefined ? undefined : join(root, 'dist', PAGE_FOLDER);
-  if (folder !== undefined && statSync(join(folder, 'index.html'), { throwIfNoEntry: false })?.isFile() === true) return folder;
-  throw new RuntimeError('INSPECTOR_PAGE_MISSING', folder === undefined ? 'the page of the inspector cannot be found: no folder around this module is the package wakechart' : `the page of the inspector is not there: expected ${join(folder, 'index.html')}`, {
-    category: 'not_found',
-    hint: 'In a checkout, run "npm run build". In an application that was bundled, leave wakechart out of the bundle, or pass pageDirectory.',
-  });
+  if (folder !== undefined && statSync(join(folder, 'index.html'), { throwIfNoEntry: false })?.isFile() === true)
+    return folder;
+  throw new RuntimeError(
+    'INSPECTOR_PAGE_MISSING',
+    folder === undefined
+      ? 'the page of the inspector cannot be found: no folder around this module is the package wakechart'
+      : `the page of the inspector is not there: expected ${join(folder, 'index.html')}`,
+    {
+      category: 'not_found',
+      hint: 'In a checkout, run "npm run build". In an application that was bundled, leave wakechart out of the bundle, or pass pageDirectory.',
+    },
+  );
 }
 
 function checkedOptions(options: CreateInspectorOptions): CreateInspectorOptions {
@@ -189,5 +276,7 @@ function scriptName(): string {
 function versionOf(): string {
   const root = packageAround(dirname(fileURLToPath(import.meta.url)));
   const manifest: unknown = root === undefined ? {} : JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
-  return typeof manifest === 'object' && manifest !== null && 'version' in manifest ? String(manifest.version) : 'unknown';
+  return typeof manifest === 'object' && manifest !== null && 'version' in manifest
+    ? String(manifest.version)
+    : 'unknown';
 }

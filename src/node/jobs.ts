@@ -1,4 +1,7 @@
-/** Records of subagent jobs: files of the home, or rows of a database that many machines share. Opened when the first job is, or when somebody looks for those of others. */
+/**
+ * Records of subagent jobs: files of the home, or rows of a database that many machines share. Opened when the first
+ * job is, or when somebody looks for those of others.
+ */
 import { hostname } from 'node:os';
 import { join } from 'node:path';
 import type { Clock, TimerHandle } from '../actors/clock/clock.ts';
@@ -40,7 +43,8 @@ export function nodeJobRecords({ layout, clock, hostLife, shared }: NodeJobsPart
   return {
     create: async (make) => (await records()).create(make),
     write: async (record) => (await records()).write(record),
-    list: async () => (opened !== undefined || shared !== undefined || (await isInhabited(directory)) ? (await records()).list() : []),
+    list: async () =>
+      opened !== undefined || shared !== undefined || (await isInhabited(directory)) ? (await records()).list() : [],
     takeOver: async (jobId) => (await records()).takeOver(jobId),
     keepOutput: async (jobId, output) => (await records()).keepOutput(jobId, output),
     remove: async (jobId) => (await records()).remove(jobId),
@@ -48,8 +52,22 @@ export function nodeJobRecords({ layout, clock, hostLife, shared }: NodeJobsPart
   };
 }
 
-/** Settles jobs of machines that do not come back for as long as the worker works: nobody starts anew on theirs, which would do it. */
-export function lookAfterJobs(worker: SessionWorker, { clock, reconcile, onTrouble }: { readonly clock: Clock; readonly reconcile: () => Promise<unknown>; readonly onTrouble: (error: unknown) => void }): void {
+/**
+ * Settles jobs of machines that do not come back for as long as the worker works: nobody starts anew on theirs, which
+ * would do it.
+ */
+export function lookAfterJobs(
+  worker: SessionWorker,
+  {
+    clock,
+    reconcile,
+    onTrouble,
+  }: {
+    readonly clock: Clock;
+    readonly reconcile: () => Promise<unknown>;
+    readonly onTrouble: (error: unknown) => void;
+  },
+): void {
   let timer: TimerHandle | undefined;
   let hasEnded = false;
   const look = async (): Promise<void> => {

@@ -1,4 +1,7 @@
-/** What the agents of a home know and share: memory, learnings, outcomes, skills, what can be found again, and the files that tell a session about itself. */
+/**
+ * What the agents of a home know and share: memory, learnings, outcomes, skills, what can be found again, and the files
+ * that tell a session about itself.
+ */
 import { join } from 'node:path';
 import type { Clock } from '../actors/clock/clock.ts';
 import { createArtifactCompanionship } from '../actors/artifact/artifact-companion.ts';
@@ -50,10 +53,24 @@ export interface MemoryOptions {
   readonly clock: Clock;
   readonly environments: SessionEnvironments;
   /** How commands run: a check goes the same way. */
-  readonly commands: { readonly host: ShellHost | undefined; readonly environment: CommandEnvironmentSettings | undefined; readonly keeper: OutputKeeper | undefined };
+  readonly commands: {
+    readonly host: ShellHost | undefined;
+    readonly environment: CommandEnvironmentSettings | undefined;
+    readonly keeper: OutputKeeper | undefined;
+  };
   /** The same as those of the gate. */
-  readonly gate: { readonly readShell: ReadShell; readonly policy: PolicyStore; readonly places: CommandPlaces; readonly guard: PlaceGuard; readonly humans: 'reachable' | 'none' };
-  readonly models: { readonly profiles?: AuthProfiles | undefined; readonly standings?: CandidateStandings | undefined; readonly prices?: PriceTable | undefined };
+  readonly gate: {
+    readonly readShell: ReadShell;
+    readonly policy: PolicyStore;
+    readonly places: CommandPlaces;
+    readonly guard: PlaceGuard;
+    readonly humans: 'reachable' | 'none';
+  };
+  readonly models: {
+    readonly profiles?: AuthProfiles | undefined;
+    readonly standings?: CandidateStandings | undefined;
+    readonly prices?: PriceTable | undefined;
+  };
   readonly shells: (ShellView & Pick<ShellTools, 'leftRunning'>) | undefined;
 }
 
@@ -78,7 +95,10 @@ export function nodeMemory(options: MemoryOptions): NodeMemory {
   const agentDirectory = (agentId: string): string => layout.agentDirectory(agentId);
   const files = createMemoryFiles({ agentDirectory, clock, exclusively: underLock });
   const memory = new AgentMemory(files);
-  const skills = new FileSkillCatalog({ directory: join(layout.home, SKILLS_FOLDER), agentDirectory: (agentId) => join(agentDirectory(agentId), SKILLS_FOLDER) });
+  const skills = new FileSkillCatalog({
+    directory: join(layout.home, SKILLS_FOLDER),
+    agentDirectory: (agentId) => join(agentDirectory(agentId), SKILLS_FOLDER),
+  });
   let outcomes: OutcomeEvaluator | undefined;
   let retrieval: Retrieval | undefined;
   // In this order after a wake: what is evaluated decides what is promoted, and what was learned is to be found.
@@ -90,24 +110,40 @@ export function nodeMemory(options: MemoryOptions): NodeMemory {
     },
     (services) => createMemoryCompanionship(files, services),
     (services) => {
-      const index = new FileRetrievalIndex({ folderOf: (agentId) => join(layout.agentDirectory(agentId), RETRIEVAL_FOLDER), onTrouble: (error) => services.onListenerError(error, 'listener') });
+      const index = new FileRetrievalIndex({
+        folderOf: (agentId) => join(layout.agentDirectory(agentId), RETRIEVAL_FOLDER),
+        onTrouble: (error) => services.onListenerError(error, 'listener'),
+      });
       retrieval = retrievalOf({ clock, index, memory, learnings: files.learnings, services });
-      const tools = [...createRetrievalTools({ retrieval, store: services.store }), ...createSessionTools(services, { retrieval })];
+      const tools = [
+        ...createRetrievalTools({ retrieval, store: services.store }),
+        ...createSessionTools(services, { retrieval }),
+      ];
       return { tools, companion: createRetrievalCompanion(retrieval), close: () => index.close() };
     },
-    () => ({ tools: [...createSkillTools({ skills, namedBy: (agent) => agent.skills }), ...createPermissionTools({ clock, ...options.gate })] }),
+    () => ({
+      tools: [
+        ...createSkillTools({ skills, namedBy: (agent) => agent.skills }),
+        ...createPermissionTools({ clock, ...options.gate }),
+      ],
+    }),
     createArtifactCompanionship({ files: createArtifactFiles(), shells: options.shells }),
   ];
   return {
     ports: { companionships, memory },
     opened() {
-      if (outcomes === undefined || retrieval === undefined) throw new TypeError('the memory of a home was asked for before its runtime was made');
+      if (outcomes === undefined || retrieval === undefined)
+        throw new TypeError('the memory of a home was asked for before its runtime was made');
       return { memory, substrate: files.substrate, learnings: files.learnings, skills, outcomes, retrieval };
     },
   };
 }
 
-function outcomesOf({ clock, environments, commands, gate: { readShell }, models, shells }: MemoryOptions, services: RuntimeServices, stage: SubstrateStage): Companionship & { readonly evaluator: OutcomeEvaluator } {
+function outcomesOf(
+  { clock, environments, commands, gate: { readShell }, models, shells }: MemoryOptions,
+  services: RuntimeServices,
+  stage: SubstrateStage,
+): Companionship & { readonly evaluator: OutcomeEvaluator } {
   const shellRun = createShellRunTool(services.tasks, { clock, ...commands });
   return createOutcomes({
     ...services,

@@ -74,24 +74,36 @@ const TASK_LOGS_FOLDER = 'task-logs';
 const DRAIN_LIMIT_MS = 30_000;
 
 export interface NodeRuntimeOptions {
-  /** The home directory; made when it is not there. Default: $WAKECHART_HOME, else `.wakechart` in the working directory. */
+  /**
+   * The home directory; made when it is not there. Default: $WAKECHART_HOME, else `.wakechart` in the working
+   * directory.
+   */
   readonly home?: string | undefined;
-  /** The database in which sessions, schedules and cooldowns live, for any number of machines. Default: the files of the home. */
+  /**
+   * The database in which sessions, schedules and cooldowns live, for any number of machines. Default: the files of the
+   * home.
+   */
   readonly store?: NodeStoreOptions | undefined;
   /** `os` acknowledges before events are on the disk, and says so in every receipt. Default `disk`. */
   readonly durability?: 'disk' | 'os' | undefined;
   /**
-   * How long the process of a wake may give no sign of life, in milliseconds, before another one may take the session over. On one machine a
-   * process that died is known to be dead at once. Default 15,000.
+   * How long the process of a wake may give no sign of life, in milliseconds, before another one may take the session
+   * over. On one machine a process that died is known to be dead at once. Default 15,000.
    */
   readonly leaseMs?: number | undefined;
   /** Tasks that run at the same time. Default 4. */
   readonly maxConcurrentTasks?: number | undefined;
   /** Whether to end what crashed processes left running, before anything else. Default true. */
   readonly reconcileOnStart?: boolean | undefined;
-  /** Whether it only looks at the home: then no folder of it is made, and reading leaves no copies behind. What is asked for is stored all the same. Default false. */
+  /**
+   * Whether it only looks at the home: then no folder of it is made, and reading leaves no copies behind. What is asked
+   * for is stored all the same. Default false.
+   */
   readonly looksOnly?: boolean | undefined;
-  /** Backends besides those that come with Wakechart (`script`, `embedded`, `cli-agent`, `acp`); one with an id of theirs stands in for it. */
+  /**
+   * Backends besides those that come with Wakechart (`script`, `embedded`, `cli-agent`, `acp`); one with an id of
+   * theirs stands in for it.
+   */
   readonly runtimes?: readonly AgentRuntime[] | undefined;
   /** Tools besides the managed ones. */
   readonly tools?: readonly Tool[] | undefined;
@@ -100,8 +112,8 @@ export interface NodeRuntimeOptions {
   /** Prices of models in US dollars per million tokens, before the known ones. */
   readonly prices?: PriceTable | undefined;
   /**
-   * What commands of tools get besides PATH, HOME and the like: variables by name, and with values. The names in $WAKECHART_PASS_ENV,
-   * separated by commas, are passed too. Nothing else of our environment reaches them.
+   * What commands of tools get besides PATH, HOME and the like: variables by name, and with values. The names in
+   * $WAKECHART_PASS_ENV, separated by commas, are passed too. Nothing else of our environment reaches them.
    */
   readonly commandEnvironment?: CommandEnvironmentSettings | undefined;
   /** Hears what happens to MCP servers while no call waits for them. */
@@ -143,7 +155,14 @@ const optionShapes = {
   commandEnvironment: port.optional(),
   onToolServerNews: listener.optional(),
   runConfig: port.optional(),
-  runLimits: z.strictObject({ maxAttempts: z.number().int().min(1).max(1_000), maxBackOffs: z.number().int().nonnegative(), maxWaitMs: z.number().nonnegative() }).partial().optional(),
+  runLimits: z
+    .strictObject({
+      maxAttempts: z.number().int().min(1).max(1_000),
+      maxBackOffs: z.number().int().nonnegative(),
+      maxWaitMs: z.number().nonnegative(),
+    })
+    .partial()
+    .optional(),
   subagents: nodeSubagentOptions.optional(),
   environment: environmentId.optional(),
   telemetry: port.optional(),
@@ -155,7 +174,9 @@ const optionShapes = {
 
 const settings = z.strictObject(optionShapes, {
   error: (issue) =>
-    issue.code === 'unrecognized_keys' ? `unknown options: ${issue.keys?.join(', ') ?? ''}; the known ones are ${Object.keys(optionShapes).join(', ')}` : undefined,
+    issue.code === 'unrecognized_keys'
+      ? `unknown options: ${issue.keys?.join(', ') ?? ''}; the known ones are ${Object.keys(optionShapes).join(', ')}`
+      : undefined,
 });
 
 export interface DefaultRunnersOptions {
@@ -168,23 +189,38 @@ export interface DefaultRunnersOptions {
   readonly redactionOf?: ManagedShellProcessRunnerOptions['redactionOf'];
   /** Keeps which slots of schedules were fired. Default: files in the home. */
   readonly slots?: ScheduleStore | undefined;
-  /** Names runs of schedules, and tells whether others live. Default: one that is silent for a minute is taken for dead. */
+  /**
+   * Names runs of schedules, and tells whether others live. Default: one that is silent for a minute is taken for dead.
+   */
   readonly owners?: SlotOwners | undefined;
 }
 
 /** The runners that come with Wakechart: shell commands as `process` tasks, cron schedules as `scheduled` tasks. */
-export function createDefaultBackgroundTaskRunners(options: DefaultRunnersOptions): Required<Pick<BackgroundTaskRunners, 'process' | 'scheduled'>> {
+export function createDefaultBackgroundTaskRunners(
+  options: DefaultRunnersOptions,
+): Required<Pick<BackgroundTaskRunners, 'process' | 'scheduled'>> {
   const { clock = createSystemClock() } = options;
   const home = resolve(options.home);
   const processTree = options.processTree ?? createProcessTree({ clock, directory: join(home, PROCESSES_FOLDER) });
   return {
-    process: createManagedShellProcessRunner({ processTree, clock, logDirectory: join(home, TASK_LOGS_FOLDER), redactionOf: options.redactionOf }),
-    scheduled: createScheduledTaskRunner({ clock, store: options.slots ?? schedulesOfHome(home).slots, owners: options.owners }),
+    process: createManagedShellProcessRunner({
+      processTree,
+      clock,
+      logDirectory: join(home, TASK_LOGS_FOLDER),
+      redactionOf: options.redactionOf,
+    }),
+    scheduled: createScheduledTaskRunner({
+      clock,
+      store: options.slots ?? schedulesOfHome(home).slots,
+      owners: options.owners,
+    }),
   };
 }
 
 /** Cron schedules as `scheduled` tasks; read by croner and fired by the system clock unless told otherwise. */
-export function createScheduledTaskRunner(options: Partial<ScheduledTaskRunnerOptions> = {}): BackgroundTaskRunner<ScheduledTaskRequest> {
+export function createScheduledTaskRunner(
+  options: Partial<ScheduledTaskRunnerOptions> = {},
+): BackgroundTaskRunner<ScheduledTaskRequest> {
   const { clock = createSystemClock(), cron = createCronerPlan(), ...rest } = options;
   return createRunnerOfSchedules({ ...rest, clock, cron });
 }
@@ -203,14 +239,18 @@ export interface NodeRuntime extends Runtime, HomeMemory {
   readonly schedules: ScheduleRegistry;
   /** Fires them here from now on, as a worker does, until they are stopped or the runtime shuts down. Idempotent. */
   startSchedules(): Promise<void>;
-  /** Fires nothing more here, at once and for good, and resolves when no command that they have started runs any more. */
+  /**
+   * Fires nothing more here, at once and for good, and resolves when no command that they have started runs any more.
+   */
   stopSchedules(options?: StopSchedulesOptions): Promise<void>;
 }
 
 /**
- * A runtime over a home directory. Any number of processes may open the same home at once, and any number of machines the same database.
- * @throws RuntimeError RUNTIME_OPTIONS_INVALID, STORAGE_FAILED when the home cannot be made; with `store` also POSTGRES_DRIVER_MISSING,
- *   STORE_OPTIONS_INVALID, STORE_SCHEMA_OLD, STORE_SCHEMA_NEW, STORE_SERVER_OLD, STORE_NOT_SYNCED
+ * A runtime over a home directory. Any number of processes may open the same home at once, and any number of machines
+ * the same database.
+ * @throws RuntimeError RUNTIME_OPTIONS_INVALID, STORAGE_FAILED when the home cannot be made; with `store` also
+ * POSTGRES_DRIVER_MISSING, STORE_OPTIONS_INVALID, STORE_SCHEMA_OLD, STORE_SCHEMA_NEW, STORE_SERVER_OLD,
+ * STORE_NOT_SYNCED
  */
 export async function createNodeRuntime(options: NodeRuntimeOptions = {}): Promise<NodeRuntime> {
   const checked = parseOrThrow(settings, options, { what: 'runtime options', code: 'RUNTIME_OPTIONS_INVALID' });
@@ -218,7 +258,15 @@ export async function createNodeRuntime(options: NodeRuntimeOptions = {}): Promi
   const layout = new HomeLayout(named ?? (process.env['WAKECHART_HOME'] || DEFAULT_HOME));
   if (!looksOnly) await makeHome(layout);
   const owner = `${hostname()}:${process.pid}`;
-  const opened = await openNodeStore({ layout, clock: options.clock ?? createSystemClock(), durability, leaseMs, looksOnly, owner, options: options.store });
+  const opened = await openNodeStore({
+    layout,
+    clock: options.clock ?? createSystemClock(),
+    durability,
+    leaseMs,
+    looksOnly,
+    owner,
+    options: options.store,
+  });
   try {
     return await runtimeOver({ layout, opened, owner, options, checked });
   } catch (error) {
@@ -235,23 +283,64 @@ interface RuntimeParts {
   readonly checked: z.output<typeof settings>;
 }
 
-function placesOf(home: string): { readonly places: FileCommandPlaces; readonly guard: ReturnType<typeof createHomeGuard> } {
+function placesOf(home: string): {
+  readonly places: FileCommandPlaces;
+  readonly guard: ReturnType<typeof createHomeGuard>;
+} {
   const guard = createHomeGuard(home);
   return { places: new FileCommandPlaces(guard), guard };
 }
 
-async function runtimeOver({ layout, opened, owner, options, checked: { maxConcurrentTasks, reconcileOnStart, looksOnly, environment } }: RuntimeParts): Promise<NodeRuntime> {
+async function runtimeOver({
+  layout,
+  opened,
+  owner,
+  options,
+  checked: { maxConcurrentTasks, reconcileOnStart, looksOnly, environment },
+}: RuntimeParts): Promise<NodeRuntime> {
   const { inspect, onListenerError } = options;
   const { store, clock, schedules, policy, hold, modelOf } = opened;
   const hostLife = createHostLife({ directory: join(layout.home, HOSTS_FOLDER) });
   const owners = slotOwners(layout.home, opened, hostLife);
   const processTree = createProcessTree({ clock, directory: join(layout.home, PROCESSES_FOLDER), hostLife });
-  const worked = nodeEnvironments({ layout, clock, defaultEnvironmentId: environment, storeUrl: options.store?.postgres, onTrouble: onListenerError ?? reportToConsole });
-  const { tasks, scheduled } = homeTasks({ home: layout.home, clock, processTree, redactionOf: redactionFor(worked.secrets), slots: schedules.slots, owners }, { maxConcurrent: maxConcurrentTasks, inspect, onListenerError });
-  const backends = await nodeBackends({ home: layout.home, clock, processTree, onListenerError, runConfig: options.runConfig, runtimes: options.runtimes ?? [], standings: opened.standings });
+  const worked = nodeEnvironments({
+    layout,
+    clock,
+    defaultEnvironmentId: environment,
+    storeUrl: options.store?.postgres,
+    onTrouble: onListenerError ?? reportToConsole,
+  });
+  const { tasks, scheduled } = homeTasks(
+    {
+      home: layout.home,
+      clock,
+      processTree,
+      redactionOf: redactionFor(worked.secrets),
+      slots: schedules.slots,
+      owners,
+    },
+    { maxConcurrent: maxConcurrentTasks, inspect, onListenerError },
+  );
+  const backends = await nodeBackends({
+    home: layout.home,
+    clock,
+    processTree,
+    onListenerError,
+    runConfig: options.runConfig,
+    runtimes: options.runtimes ?? [],
+    standings: opened.standings,
+  });
   const gate = { readShell, ...placesOf(layout.home), policy };
   const tools = nodeTools({ layout, secrets: worked.secrets, store, hold, processTree, clock, options });
-  const knowing = nodeMemory({ layout, clock, environments: worked.environments, commands: { host: tools.ports.shellHost, environment: tools.ports.commandEnvironment, keeper: tools.ports.outputs }, gate: { ...gate, humans: options.humans ?? 'reachable' }, models: { ...backends, prices: options.prices }, shells: tools.shells });
+  const knowing = nodeMemory({
+    layout,
+    clock,
+    environments: worked.environments,
+    commands: { host: tools.ports.shellHost, environment: tools.ports.commandEnvironment, keeper: tools.ports.outputs },
+    gate: { ...gate, humans: options.humans ?? 'reachable' },
+    models: { ...backends, prices: options.prices },
+    shells: tools.shells,
+  });
   const agents = new FileAgentCatalog({ agentsDirectory: layout.agents });
   const runtime = createRuntime({
     clock,
@@ -259,9 +348,22 @@ async function runtimeOver({ layout, opened, owner, options, checked: { maxConcu
     directories: layout,
     agents,
     attachments: createAttachmentFiles(layout),
-    ...(opened.hands === undefined ? {} : (await import('./workspace-copies.ts')).nodeHands({ layout, copies: opened.hands, agents, environments: worked.environments, catalog: worked.catalog, onTrouble: onListenerError ?? reportToConsole })),
+    ...(opened.hands === undefined
+      ? {}
+      : (await import('./workspace-copies.ts')).nodeHands({
+          layout,
+          copies: opened.hands,
+          agents,
+          environments: worked.environments,
+          catalog: worked.catalog,
+          onTrouble: onListenerError ?? reportToConsole,
+        })),
     ...backends,
-    telemetry: options.telemetry ?? createOpenTelemetry(onListenerError === undefined ? {} : { onError: (error) => onListenerError(error, 'listener') }),
+    telemetry:
+      options.telemetry ??
+      createOpenTelemetry(
+        onListenerError === undefined ? {} : { onError: (error) => onListenerError(error, 'listener') },
+      ),
     tasks,
     processTree,
     owner,
@@ -274,17 +376,49 @@ async function runtimeOver({ layout, opened, owner, options, checked: { maxConcu
     fleet: opened.fleet,
     storeWord: opened.word,
     changes: nodeFolderChanges(layout, looksOnly ? 'elsewhere' : 'home'),
-    subagents: nodeSubagents({ layout, clock, processTree, hostLife, providers: options.runConfig?.providers, humans: options.humans, environment, options: options.subagents ?? {}, store: options.store, modelOf, shared: opened.jobs }),
+    subagents: nodeSubagents({
+      layout,
+      clock,
+      processTree,
+      hostLife,
+      providers: options.runConfig?.providers,
+      humans: options.humans,
+      environment,
+      options: options.subagents ?? {},
+      store: options.store,
+      modelOf,
+      shared: opened.jobs,
+    }),
     ...givenPorts(options),
   });
   if (reconcileOnStart) await runtime.reconcile();
-  return withSchedules({ ...runtime, startWorker: lookingAround(runtime, { clock, opened, options }), ...knowing.opened(), environments: worked.catalog, vaults: worked.vaults }, { home: layout.home, clock, hostLife, owners, endLeft: () => processTree.reconcile(), scheduled, schedules, onListenerError });
+  return withSchedules(
+    {
+      ...runtime,
+      startWorker: lookingAround(runtime, { clock, opened, options }),
+      ...knowing.opened(),
+      environments: worked.catalog,
+      vaults: worked.vaults,
+    },
+    {
+      home: layout.home,
+      clock,
+      hostLife,
+      owners,
+      endLeft: () => processTree.reconcile(),
+      scheduled,
+      schedules,
+      onListenerError,
+    },
+  );
 }
 
 /**
- * Opens the inspector of a runtime: everything its actors do from now on, and its sessions, in a browser on this machine. The runtime closes it
- * when it is shut down. Before the first call nothing of it is loaded and nothing is recorded.
- * @throws RuntimeError INSPECTOR_OPTIONS_INVALID, RECORDER_OPTIONS_INVALID, INSPECTOR_PAGE_MISSING, INSPECTOR_PORT_TAKEN, INSPECTOR_CANNOT_LISTEN, RUNTIME_SHUT_DOWN
+ * Opens the inspector of a runtime: everything its actors do from now on, and its sessions, in a browser on this
+ * machine. The runtime closes it when it is shut down. Before the first call nothing of it is loaded and nothing is
+ * recorded.
+ * @throws RuntimeError INSPECTOR_OPTIONS_INVALID, RECORDER_OPTIONS_INVALID, INSPECTOR_PAGE_MISSING,
+ * INSPECTOR_PORT_TAKEN, INSPECTOR_CANNOT_LISTEN, RUNTIME_SHUT_DOWN
  */
 export async function createInspector(runtime: Inspectable, options: CreateInspectorOptions = {}): Promise<Inspector> {
   return (await import('./inspector.ts')).createInspector(runtime, options);
@@ -292,7 +426,8 @@ export async function createInspector(runtime: Inspectable, options: CreateInspe
 
 /** Machines that share a database do not see each other's processes. */
 function slotOwners(home: string, { jobs }: NodeStore, life: HostLife): SlotOwners {
-  const place = async (): Promise<string> => (await (await import('../adapters/hand-files/host-id.ts')).hostOfHome(home)).id;
+  const place = async (): Promise<string> =>
+    (await (await import('../adapters/hand-files/host-id.ts')).hostOfHome(home)).id;
   return createSlotOwners({ life, place: jobs === undefined ? undefined : place });
 }
 
@@ -301,28 +436,64 @@ interface HomeTasks {
   readonly scheduled: ReturnType<typeof createDurableScheduleRunner>;
 }
 
-/** Beside its sessions a worker looks after jobs that no other process would settle, and after the store that all of it is in. */
-function lookingAround(runtime: Runtime, { clock, opened, options: { onStoreNews, onListenerError } }: Pick<RuntimeParts, 'opened' | 'options'> & { readonly clock: Clock }): Runtime['startWorker'] {
+/**
+ * Beside its sessions a worker looks after jobs that no other process would settle, and after the store that all of it
+ * is in.
+ */
+function lookingAround(
+  runtime: Runtime,
+  {
+    clock,
+    opened,
+    options: { onStoreNews, onListenerError },
+  }: Pick<RuntimeParts, 'opened' | 'options'> & { readonly clock: Clock },
+): Runtime['startWorker'] {
   return (wanted) => {
     const worker = runtime.startWorker(wanted);
     if (opened.answers !== undefined && onStoreNews !== undefined) {
       const end = watchStore({ clock, ask: opened.answers, onNews: onStoreNews });
       worker.ended.then(end, end);
     }
-    if (opened.jobs !== undefined) lookAfterJobs(worker, { clock, reconcile: () => runtime.subagents.reconcile(), onTrouble: (error) => (onListenerError ?? reportToConsole)(error, 'listener') });
+    if (opened.jobs !== undefined)
+      lookAfterJobs(worker, {
+        clock,
+        reconcile: () => runtime.subagents.reconcile(),
+        onTrouble: (error) => (onListenerError ?? reportToConsole)(error, 'listener'),
+      });
     return worker;
   };
 }
 
-function homeTasks(runnerOptions: DefaultRunnersOptions, { maxConcurrent, ...heard }: Pick<NodeRuntimeOptions, 'inspect' | 'onListenerError'> & { readonly maxConcurrent: number | undefined }): HomeTasks {
+function homeTasks(
+  runnerOptions: DefaultRunnersOptions,
+  {
+    maxConcurrent,
+    ...heard
+  }: Pick<NodeRuntimeOptions, 'inspect' | 'onListenerError'> & { readonly maxConcurrent: number | undefined },
+): HomeTasks {
   const runners = createDefaultBackgroundTaskRunners(runnerOptions);
   const scheduled = createDurableScheduleRunner(runners.scheduled);
-  const tasks = new BackgroundTaskManager({ runners: { ...runners, scheduled }, clock: runnerOptions.clock, ...heard, ...(maxConcurrent === undefined ? {} : { maxConcurrent }) });
+  const tasks = new BackgroundTaskManager({
+    runners: { ...runners, scheduled },
+    clock: runnerOptions.clock,
+    ...heard,
+    ...(maxConcurrent === undefined ? {} : { maxConcurrent }),
+  });
   return { tasks, scheduled };
 }
 
-function givenPorts({ humans, prices, runLimits, onListenerError }: NodeRuntimeOptions): Pick<RuntimePorts, 'humans' | 'prices' | 'runLimits' | 'onListenerError'> {
-  return { ...(runLimits === undefined ? {} : { runLimits }), ...(humans === undefined ? {} : { humans }), ...(prices === undefined ? {} : { prices }), ...(onListenerError === undefined ? {} : { onListenerError }) };
+function givenPorts({
+  humans,
+  prices,
+  runLimits,
+  onListenerError,
+}: NodeRuntimeOptions): Pick<RuntimePorts, 'humans' | 'prices' | 'runLimits' | 'onListenerError'> {
+  return {
+    ...(runLimits === undefined ? {} : { runLimits }),
+    ...(humans === undefined ? {} : { humans }),
+    ...(prices === undefined ? {} : { prices }),
+    ...(onListenerError === undefined ? {} : { onListenerError }),
+  };
 }
 
 interface ScheduleParts {
@@ -338,13 +509,19 @@ interface ScheduleParts {
 
 type HomeRuntime = Omit<NodeRuntime, 'schedules' | 'startSchedules' | 'stopSchedules'>;
 
-function withSchedules(runtime: HomeRuntime, { home, clock, hostLife, owners, endLeft, scheduled, schedules: shared, onListenerError }: ScheduleParts): NodeRuntime {
+function withSchedules(
+  runtime: HomeRuntime,
+  { home, clock, hostLife, owners, endLeft, scheduled, schedules: shared, onListenerError }: ScheduleParts,
+): NodeRuntime {
   const registry = new ScheduleRegistry({ ...shared, cron: createCronerPlan(), clock });
   const fires = new WorkerFires();
   const schedules = new DurableSchedules({
     registry,
     tasks: runtime.tasks,
-    runner: { ...scheduled, adopt: (key, firesOf) => scheduled.adopt(key, (children) => fires.follow(firesOf(children))) },
+    runner: {
+      ...scheduled,
+      adopt: (key, firesOf) => scheduled.adopt(key, (children) => fires.follow(firesOf(children))),
+    },
     sessions: runtime.sessions,
     clock,
     cwd: home,
@@ -369,10 +546,20 @@ function withSchedules(runtime: HomeRuntime, { home, clock, hostLife, owners, en
     await fires.drain(clock, drainLimitMs);
   };
   const startSchedules = (): Promise<void> => (starting ??= schedules.start());
-  return { ...runtime, schedules: registry, startSchedules, stopSchedules, shutdown, [Symbol.asyncDispose]: () => shutdown() };
+  return {
+    ...runtime,
+    schedules: registry,
+    startSchedules,
+    stopSchedules,
+    shutdown,
+    [Symbol.asyncDispose]: () => shutdown(),
+  };
 }
 
-/** A home often lies in a repository, whose commits must not take accounts and logs along. A file that is there already stays as it is. */
+/**
+ * A home often lies in a repository, whose commits must not take accounts and logs along. A file that is there already
+ * stays as it is.
+ */
 async function keepOutOfGit(home: string): Promise<void> {
   // A home that cannot be written can be read all the same.
   await writeFile(join(home, '.gitignore'), '*\n', { flag: 'wx', mode: 0o600 }).catch(() => undefined);
@@ -380,7 +567,8 @@ async function keepOutOfGit(home: string): Promise<void> {
 
 async function makeHome({ home, agents }: HomeLayout): Promise<void> {
   try {
-    for (const folder of [home, agents, join(home, PROCESSES_FOLDER), join(home, TASK_LOGS_FOLDER)]) await makePrivateDirectory(folder);
+    for (const folder of [home, agents, join(home, PROCESSES_FOLDER), join(home, TASK_LOGS_FOLDER)])
+      await makePrivateDirectory(folder);
     await keepOutOfGit(home);
   } catch (error) {
     throw storageFailed(`make the home directory ${home}`, error);

@@ -1,6 +1,7 @@
 /**
- * The stores of a Node runtime: files in the home, or a PostgreSQL that many machines share. What has to be the same for all workers comes with
- * the store: sessions, schedules, cooldowns, rules that people have allowed. The other files of the home stay those of this machine.
+ * The stores of a Node runtime: files in the home, or a PostgreSQL that many machines share. What has to be the same
+ * for all workers comes with the store: sessions, schedules, cooldowns, rules that people have allowed. The other files
+ * of the home stay those of this machine.
  */
 import { open as openFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -39,7 +40,10 @@ export interface NodeStoreOptions {
   readonly poolSize?: number | undefined;
   /** How long a call waits for a server that is away, in milliseconds, before it fails. Default 30,000. */
   readonly patienceMs?: number | undefined;
-  /** For whom a session works: workers are fair between tenants. Default: the setting `wakechart.tenant` of the database role, else `default`. */
+  /**
+   * For whom a session works: workers are fair between tenants. Default: the setting `wakechart.tenant` of the database
+   * role, else `default`.
+   */
   readonly tenantOf?: ((session: SessionIdentity) => string) | undefined;
 }
 
@@ -48,7 +52,9 @@ export const nodeStoreOptions = z.strictObject({
   schema: z.string().optional(),
   poolSize: z.number().int().positive().optional(),
   patienceMs: z.number().nonnegative().optional(),
-  tenantOf: z.custom<NodeStoreOptions['tenantOf']>((value) => typeof value === 'function', 'expected a function').optional(),
+  tenantOf: z
+    .custom<NodeStoreOptions['tenantOf']>((value) => typeof value === 'function', 'expected a function')
+    .optional(),
 } satisfies Record<keyof NodeStoreOptions, z.ZodType>);
 
 export interface OpenStoreParts {
@@ -101,7 +107,10 @@ export interface NodeStore {
   readonly modelOf: (session: SessionIdentity) => Promise<string | undefined>;
 }
 
-/** @throws RuntimeError STORE_OPTIONS_INVALID, POSTGRES_DRIVER_MISSING, STORE_SCHEMA_OLD, STORE_SCHEMA_NEW, STORE_SERVER_OLD, STORE_TENANT_MISSING, STORAGE_FAILED */
+/**
+ * @throws RuntimeError STORE_OPTIONS_INVALID, POSTGRES_DRIVER_MISSING, STORE_SCHEMA_OLD, STORE_SCHEMA_NEW,
+ * STORE_SERVER_OLD, STORE_TENANT_MISSING, STORAGE_FAILED
+ */
 export async function openNodeStore(parts: OpenStoreParts): Promise<NodeStore> {
   const { options } = parts;
   return options === undefined ? filesOf(parts) : databaseOf(parts, options);
@@ -110,7 +119,11 @@ export async function openNodeStore(parts: OpenStoreParts): Promise<NodeStore> {
 /** The schedules of a home, whoever fires them. */
 export function schedulesOfHome(home: string): SharedSchedules {
   const directory = join(home, SCHEDULES_FOLDER);
-  return { definitions: createFileScheduleDefinitions({ directory }), standings: createFileScheduleStandings({ directory }), slots: createFileScheduleStore({ directory }) };
+  return {
+    definitions: createFileScheduleDefinitions({ directory }),
+    standings: createFileScheduleStandings({ directory }),
+    slots: createFileScheduleStore({ directory }),
+  };
 }
 
 function filesOf({ layout, clock, durability, leaseMs, looksOnly }: OpenStoreParts): NodeStore {
@@ -130,9 +143,25 @@ function filesOf({ layout, clock, durability, leaseMs, looksOnly }: OpenStorePar
   };
 }
 
-async function databaseOf({ layout, clock: local, durability, leaseMs, owner }: OpenStoreParts, { postgres: url, ...options }: NodeStoreOptions): Promise<NodeStore> {
+async function databaseOf(
+  { layout, clock: local, durability, leaseMs, owner }: OpenStoreParts,
+  { postgres: url, ...options }: NodeStoreOptions,
+): Promise<NodeStore> {
   // Loaded when it is asked for: its driver is an optional peer.
-  const { PostgresEventStore, holdSession, createPostgresCandidateStandings, createPostgresFleet, createPostgresHandCopies, createPostgresJobRecords, createPostgresPolicyStore, createPostgresScheduleDefinitions, createPostgresScheduleStandings, createPostgresScheduleStore, assertTenant, storeWord } = await import('../postgres.ts');
+  const {
+    PostgresEventStore,
+    holdSession,
+    createPostgresCandidateStandings,
+    createPostgresFleet,
+    createPostgresHandCopies,
+    createPostgresJobRecords,
+    createPostgresPolicyStore,
+    createPostgresScheduleDefinitions,
+    createPostgresScheduleStandings,
+    createPostgresScheduleStore,
+    assertTenant,
+    storeWord,
+  } = await import('../postgres.ts');
   const store = await PostgresEventStore.open({ url, clock: local, durability, leaseMs, owner, ...options });
   const { clock, database } = store;
   // An empty store would be taken for one that holds nothing.
@@ -143,8 +172,16 @@ async function databaseOf({ layout, clock: local, durability, leaseMs, owner }: 
   return {
     store,
     clock,
-    schedules: { definitions: createPostgresScheduleDefinitions({ database, clock }), standings: createPostgresScheduleStandings({ database }), slots: createPostgresScheduleStore({ database }) },
-    policy: createPostgresPolicyStore({ database, clock, written: new FilePolicyStore({ directory: join(layout.home, POLICY_FOLDER), clock }) }),
+    schedules: {
+      definitions: createPostgresScheduleDefinitions({ database, clock }),
+      standings: createPostgresScheduleStandings({ database }),
+      slots: createPostgresScheduleStore({ database }),
+    },
+    policy: createPostgresPolicyStore({
+      database,
+      clock,
+      written: new FilePolicyStore({ directory: join(layout.home, POLICY_FOLDER), clock }),
+    }),
     standings: createPostgresCandidateStandings({ database, clock }),
     answers: () => database.run('SELECT 1'),
     fleet: createPostgresFleet({ database, isHearing: () => store.isHearing }),
@@ -152,12 +189,17 @@ async function databaseOf({ layout, clock: local, durability, leaseMs, owner }: 
     hands: createPostgresHandCopies({ database }),
     jobs: (where) => createPostgresJobRecords({ ...where, database, clock }),
     hold: ({ sessionId }) => holdSession(database, sessionId),
-    modelOf: ({ sessionId }) => store.checkpoint(sessionId).then((state) => state?.narrowing?.model, () => undefined),
+    modelOf: ({ sessionId }) =>
+      store.checkpoint(sessionId).then(
+        (state) => state?.narrowing?.model,
+        () => undefined,
+      ),
   };
 }
 
 /**
- * A session is the one that it was while its log is the same file. That is held open, so that none that takes its place can have its number.
+ * A session is the one that it was while its log is the same file. That is held open, so that none that takes its place
+ * can have its number.
  * @throws RuntimeError STORAGE_FAILED
  */
 async function holdLog(path: string): Promise<SessionHold> {
@@ -171,7 +213,8 @@ async function holdLog(path: string): Promise<SessionHold> {
   });
   const isSame = ({ dev, ino }: Pick<typeof held, 'dev' | 'ino'>): boolean => dev === held.dev && ino === held.ino;
   return {
-    isThere: () => stat(path, { bigint: true }).then(isSame, (error: unknown) => systemCodeOf(error) !== 'ENOENT' && failed(error)),
+    isThere: () =>
+      stat(path, { bigint: true }).then(isSame, (error: unknown) => systemCodeOf(error) !== 'ENOENT' && failed(error)),
     release: () => handle.close(),
   };
 }

@@ -1,6 +1,6 @@
 /**
- * The parts of a Node runtime that subagents need: processes of their own, worktrees in the home, records of jobs. Most runs of most programs
- * use none of them, so each is loaded with its first use.
+ * The parts of a Node runtime that subagents need: processes of their own, worktrees in the home, records of jobs. Most
+ * runs of most programs use none of them, so each is loaded with its first use.
  */
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -37,13 +37,16 @@ export interface NodeSubagentOptions {
   readonly warmWorkers?: number | undefined;
   /** How many there may be: at once, of one parent, above each other. */
   readonly limits?: SubagentLimitsInput | undefined;
-  /** How long a worker that was asked to end may take before it gets SIGTERM, and then before SIGKILL, in milliseconds. Default 2000. */
+  /**
+   * How long a worker that was asked to end may take before it gets SIGTERM, and then before SIGKILL, in milliseconds.
+   * Default 2000.
+   */
   readonly killGraceMs?: number | undefined;
   /** Variables of workers besides the usual ones. */
   readonly env?: Readonly<Record<string, string>> | undefined;
   /**
-   * A module, loaded by every worker, whose `runtimeOptions` add `runtimes` and `tools` of one's own: those that this runtime was given as
-   * functions cannot be sent to a process.
+   * A module, loaded by every worker, whose `runtimeOptions` add `runtimes` and `tools` of one's own: those that this
+   * runtime was given as functions cannot be sent to a process.
    */
   readonly setup?: string | undefined;
   /** Begins the names of branches: `<prefix>/<job>-<id>`. Default `wakechart`. */
@@ -98,7 +101,12 @@ export function nodeSubagents(parts: NodeSubagentParts): SubagentPorts {
     records,
     hooks: options.hooks,
     hookTimeoutMs: options.hookTimeoutMs,
-    hookTypeExecutors: { command: async (...call) => (await import('../adapters/subagent-hooks/command-hook.ts')).createCommandHookExecutor({ processTree: parts.processTree })(...call) },
+    hookTypeExecutors: {
+      command: async (...call) =>
+        (await import('../adapters/subagent-hooks/command-hook.ts')).createCommandHookExecutor({
+          processTree: parts.processTree,
+        })(...call),
+    },
     limits: { ...nested(level), ...options.limits },
     filesOf: (session) => layout.ownWorkspace(session),
     async close() {
@@ -115,7 +123,20 @@ function nested(level: number): SubagentLimitsInput {
   return level === 0 ? {} : { maxConcurrent: Math.max(1, Math.floor(USUAL_CONCURRENCY / 2 ** level)) };
 }
 
-async function openRunner({ layout, clock, processTree, providers, humans, environment, store, modelOf, options: { warmWorkers, killGraceMs, env, setup } }: NodeSubagentParts, level: number): Promise<ChildProcessSubagentRunner> {
+async function openRunner(
+  {
+    layout,
+    clock,
+    processTree,
+    providers,
+    humans,
+    environment,
+    store,
+    modelOf,
+    options: { warmWorkers, killGraceMs, env, setup },
+  }: NodeSubagentParts,
+  level: number,
+): Promise<ChildProcessSubagentRunner> {
   const { ChildProcessSubagentRunner: Runner } = await import('../adapters/child-process/child-process-runner.ts');
   return new Runner({
     home: layout.home,
@@ -135,7 +156,14 @@ async function openRunner({ layout, clock, processTree, providers, humans, envir
 }
 
 /** Looks up anew for each job what its agent needs: files of agents, providers and accounts may change meanwhile. */
-async function keysOfHome({ layout, clock, providers: own, modelOf }: Pick<NodeSubagentParts, 'layout' | 'clock' | 'providers' | 'modelOf'>): Promise<(job: WorkerKeysRequest) => Promise<readonly string[]>> {
+async function keysOfHome({
+  layout,
+  clock,
+  providers: own,
+  modelOf,
+}: Pick<NodeSubagentParts, 'layout' | 'clock' | 'providers' | 'modelOf'>): Promise<
+  (job: WorkerKeysRequest) => Promise<readonly string[]>
+> {
   const [{ workerKeysOf }, { FileAgentCatalog }, { providersOfHome, profilesOfHome }] = await Promise.all([
     import('../actors/subagent/worker-keys.ts'),
     import('../adapters/agents/file-agent-catalog.ts'),
@@ -164,7 +192,13 @@ function lazyKeeper({ layout, clock, hostLife, options: { branchPrefix } }: Node
   let opened: Promise<WorktreeKeeper> | undefined;
   const open = async (): Promise<WorktreeKeeper> => {
     const { createGitWorktreeIsolationAdapter } = await import('../adapters/git/git-worktree-adapter.ts');
-    return createGitWorktreeIsolationAdapter({ worktreesDirectory, clock, hostLife, ceilingDirectories: [layout.home], ...(branchPrefix === undefined ? {} : { branchPrefix }) });
+    return createGitWorktreeIsolationAdapter({
+      worktreesDirectory,
+      clock,
+      hostLife,
+      ceilingDirectories: [layout.home],
+      ...(branchPrefix === undefined ? {} : { branchPrefix }),
+    });
   };
   const keeper = (): Promise<WorktreeKeeper> => (opened ??= open());
   const isThere = async (): Promise<boolean> => opened !== undefined || (await isInhabited(worktreesDirectory));
@@ -191,7 +225,8 @@ function lazyKeeper({ layout, clock, hostLife, options: { branchPrefix } }: Node
 export function nodeFolderChanges(layout: HomeLayout, place: 'home' | 'elsewhere'): InspectedFolders {
   const read: FolderChanges['read'] = async (folder, look) => {
     const { createGitFolderChanges } = await import('../adapters/git/folder-changes.ts');
-    const near = place === 'home' ? join(layout.home, WORKTREES_FOLDER) : await mkdtemp(join(tmpdir(), 'wakechart-look-'));
+    const near =
+      place === 'home' ? join(layout.home, WORKTREES_FOLDER) : await mkdtemp(join(tmpdir(), 'wakechart-look-'));
     try {
       return await createGitFolderChanges({ near, ceilingDirectories: [layout.home] }).read(folder, look);
     } finally {

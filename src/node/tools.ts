@@ -44,7 +44,8 @@ export interface ToolParts {
   readonly options: NodeRuntimeOptions;
 }
 
-type ToolPorts = Pick<RuntimePorts, 'tools' | 'toolTasks' | 'toolSource' | 'closeTools' | 'closeSession'> & Required<Pick<RuntimePorts, 'outputs' | 'shellHost' | 'commandEnvironment' | 'quotaNote'>>;
+type ToolPorts = Pick<RuntimePorts, 'tools' | 'toolTasks' | 'toolSource' | 'closeTools' | 'closeSession'> &
+  Required<Pick<RuntimePorts, 'outputs' | 'shellHost' | 'commandEnvironment' | 'quotaNote'>>;
 
 export interface NodeTools {
   readonly ports: ToolPorts;
@@ -58,7 +59,15 @@ export function nodeTools({ layout, secrets, store, hold, processTree, clock, op
   const feed = new TaskOutputFeed();
   // Shells that rest must not take the slots of tasks. Their output is nobody's but the session's, so it is not logged.
   const shellTasks = new BackgroundTaskManager({
-    runners: { process: createManagedShellProcessRunner({ processTree, clock, onOutput: feed.take, environment: () => ({}), redactionOf: redactionFor(secrets) }) },
+    runners: {
+      process: createManagedShellProcessRunner({
+        processTree,
+        clock,
+        onOutput: feed.take,
+        environment: () => ({}),
+        redactionOf: redactionFor(secrets),
+      }),
+    },
     clock,
     maxConcurrent: MAX_OPEN_SHELLS,
     ...(options.inspect === undefined ? {} : { inspect: options.inspect }),
@@ -67,16 +76,31 @@ export function nodeTools({ layout, secrets, store, hold, processTree, clock, op
   const sessions = { store, clock, ids: createIdSource({ clock }), hold };
   const records = createShellRecordFiles((session) => join(layout.runtimeDirectory(session), SHELLS_FOLDER));
   const shells = createShellTools({ tasks: shellTasks, feed, host, clock, environment, sessions, records });
-  const outputs = createOutputFiles({ workspaceDirectory: (identity) => layout.workspaceDirectory(identity), redacted: (_session, text) => secrets.known.text(text) });
+  const outputs = createOutputFiles({
+    workspaceDirectory: (identity) => layout.workspaceDirectory(identity),
+    redacted: (_session, text) => secrets.known.text(text),
+  });
   const files = createFileToolset({ home: layout.home, lockDirectory: join(layout.home, LOCKS_FOLDER) });
   const ports: ToolPorts = {
-    tools: [...files.tools, ...withQuotaNotes(shells.tools, files.quotaNote), createHttpRequestTool({ clock, userAgent: USER_AGENT }), createVaultListTool(), ...(options.tools ?? [])],
+    tools: [
+      ...files.tools,
+      ...withQuotaNotes(shells.tools, files.quotaNote),
+      createHttpRequestTool({ clock, userAgent: USER_AGENT }),
+      createVaultListTool(),
+      ...(options.tools ?? []),
+    ],
     toolTasks: [shellTasks],
     quotaNote: files.quotaNote,
     outputs,
     shellHost: host,
     commandEnvironment: environment,
-    toolSource: mcpServers({ processTree, clock, files: outputs, clientInfo: CLIENT, ...(options.onToolServerNews === undefined ? {} : { onNews: options.onToolServerNews }) }),
+    toolSource: mcpServers({
+      processTree,
+      clock,
+      files: outputs,
+      clientInfo: CLIENT,
+      ...(options.onToolServerNews === undefined ? {} : { onNews: options.onToolServerNews }),
+    }),
     closeSession: (sessionId) => shells.closeSession(sessionId),
     async closeTools(reason) {
       await shells.close();
@@ -86,15 +110,21 @@ export function nodeTools({ layout, secrets, store, hold, processTree, clock, op
   return { ports, shells };
 }
 
-/** Takes secrets out of what commands put out, whoever runs them: what one session was given may come to another one in a file. */
-export function redactionFor(secrets: NodeEnvironments['secrets']): NonNullable<ManagedShellProcessRunnerOptions['redactionOf']> {
+/**
+ * Takes secrets out of what commands put out, whoever runs them: what one session was given may come to another one in
+ * a file.
+ */
+export function redactionFor(
+  secrets: NodeEnvironments['secrets'],
+): NonNullable<ManagedShellProcessRunnerOptions['redactionOf']> {
   return () => secrets.known.bytes();
 }
 
 /** Most agents name no MCP server: what speaks to them is loaded with the first one. */
 function mcpServers(given: McpToolSourceOptions): ToolSource {
   let source: Promise<ToolSource> | undefined;
-  const open = async (): Promise<ToolSource> => (await import('../adapters/mcp/mcp-tool-source.ts')).createMcpToolSource(given);
+  const open = async (): Promise<ToolSource> =>
+    (await import('../adapters/mcp/mcp-tool-source.ts')).createMcpToolSource(given);
   return {
     toolsOf: async (request) => (await (source ??= open())).toolsOf(request),
     close: async (reason) => (await source)?.close(reason),
@@ -105,10 +135,24 @@ function mcpServers(given: McpToolSourceOptions): ToolSource {
 const CLIENT = { name: 'wakechart', version: '0.1.0' };
 const USER_AGENT = `${CLIENT.name}/${CLIENT.version}`;
 
-/** Says who commits and where git looks for its settings: no secrets, and without them git in a tool is another git than its owner's. */
-const GIT_NAMES = ['GIT_CONFIG_GLOBAL', 'GIT_CONFIG_NOSYSTEM', 'GIT_CONFIG_SYSTEM', 'GIT_AUTHOR_NAME', 'GIT_AUTHOR_EMAIL', 'GIT_COMMITTER_NAME', 'GIT_COMMITTER_EMAIL'];
+/**
+ * Says who commits and where git looks for its settings: no secrets, and without them git in a tool is another git than
+ * its owner's.
+ */
+const GIT_NAMES = [
+  'GIT_CONFIG_GLOBAL',
+  'GIT_CONFIG_NOSYSTEM',
+  'GIT_CONFIG_SYSTEM',
+  'GIT_AUTHOR_NAME',
+  'GIT_AUTHOR_EMAIL',
+  'GIT_COMMITTER_NAME',
+  'GIT_COMMITTER_EMAIL',
+];
 
-/** Keeps git from running what a repository in the workspace names: its commands that only read are allowed without asking. */
+/**
+ * Keeps git from running what a repository in the workspace names: its commands that only read are allowed without
+ * asking.
+ */
 const GIT_SAFETY = {
   GIT_CONFIG_COUNT: '2',
   GIT_CONFIG_KEY_0: 'safe.bareRepository',
@@ -119,7 +163,13 @@ const GIT_SAFETY = {
 
 /** @throws RuntimeError ENVIRONMENT_INVALID */
 function commandSettings(given: CommandEnvironmentSettings | undefined): CommandEnvironmentSettings {
-  const named = (process.env['WAKECHART_PASS_ENV'] ?? '').split(',').map((name) => name.trim()).filter((name) => name !== '');
-  const { pass, set } = checkedEnvironmentSettings({ ...given, pass: [...GIT_NAMES, ...named, ...(given?.pass ?? [])] });
+  const named = (process.env['WAKECHART_PASS_ENV'] ?? '')
+    .split(',')
+    .map((name) => name.trim())
+    .filter((name) => name !== '');
+  const { pass, set } = checkedEnvironmentSettings({
+    ...given,
+    pass: [...GIT_NAMES, ...named, ...(given?.pass ?? [])],
+  });
   return { pass, set: { ...GIT_SAFETY, ...set } };
 }

@@ -6,7 +6,15 @@ import { createNodeRuntime } from './node-runtime.ts';
 
 const openRuntime: OpenWorkerRuntime = async ({ home, store, providers, humans, environment, setup }) => {
   // What crashed processes left is looked after by whoever started this one.
-  const runtime = await createNodeRuntime({ ...(await optionsFrom(setup)), home, ...(store === undefined ? {} : { store }), humans, ...(environment === undefined ? {} : { environment }), reconcileOnStart: false, runConfig: { providers } });
+  const runtime = await createNodeRuntime({
+    ...(await optionsFrom(setup)),
+    home,
+    ...(store === undefined ? {} : { store }),
+    humans,
+    ...(environment === undefined ? {} : { environment }),
+    reconcileOnStart: false,
+    runConfig: { providers },
+  });
   return {
     runner: runtime.localSubagents,
     createAgent: (agent) => runtime.agents.create(agent),
@@ -20,7 +28,8 @@ export const openWorker = createWorkerService(openRuntime);
 async function optionsFrom(setup: string | undefined): Promise<object> {
   if (setup === undefined) return {};
   const { runtimeOptions } = (await import(pathToFileURL(setup).href)) as { readonly runtimeOptions?: unknown };
-  const options: unknown = typeof runtimeOptions === 'function' ? await (runtimeOptions as () => unknown)() : runtimeOptions;
+  const options: unknown =
+    typeof runtimeOptions === 'function' ? await (runtimeOptions as () => unknown)() : runtimeOptions;
   if (typeof options === 'object' && options !== null) return options;
   throw new Error(`expected ${setup} to export runtimeOptions, an object or a function that gives one`);
 }

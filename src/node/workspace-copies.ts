@@ -1,4 +1,6 @@
-/** What the sessions of a home work in, where several machines share the store: it comes along, or stays on its machine. */
+/**
+ * What the sessions of a home work in, where several machines share the store: it comes along, or stays on its machine.
+ */
 import { handBounds } from '../actors/hand/hand-bounds.ts';
 import type { HandCopies } from '../actors/hand/hand-copies.ts';
 import { lackedHere } from '../actors/hand/lacked-here.ts';
@@ -27,14 +29,36 @@ export interface NodeHandsParts {
   readonly onTrouble: OnListenerError;
 }
 
-export function nodeHands({ layout, copies, agents, environments, catalog, onTrouble }: NodeHandsParts): Pick<RuntimePorts, 'attachments' | 'hands'> {
+export function nodeHands({
+  layout,
+  copies,
+  agents,
+  environments,
+  catalog,
+  onTrouble,
+}: NodeHandsParts): Pick<RuntimePorts, 'attachments' | 'hands'> {
   const folders = createHomeHandFolders({ layout });
-  return { attachments: attachmentsOf(layout, copies), hands: createSessionHands({ copies, folders, boundBecause: handBounds({ agents, environments, catalog }), lackedHere: lackedHere({ agents, environments, catalog }), onTrouble }) };
+  return {
+    attachments: attachmentsOf(layout, copies),
+    hands: createSessionHands({
+      copies,
+      folders,
+      boundBecause: handBounds({ agents, environments, catalog }),
+      lackedHere: lackedHere({ agents, environments, catalog }),
+      onTrouble,
+    }),
+  };
 }
 
 /** The hands of a home for whoever takes them to another store or from it, without a runtime. */
 export function handsOfHome(layout: HomeLayout): Pick<SessionHandsPorts, 'folders' | 'boundBecause'> {
-  const { catalog, environments } = nodeEnvironments({ layout, clock: createSystemClock(), defaultEnvironmentId: undefined, storeUrl: undefined, onTrouble: () => undefined });
+  const { catalog, environments } = nodeEnvironments({
+    layout,
+    clock: createSystemClock(),
+    defaultEnvironmentId: undefined,
+    storeUrl: undefined,
+    onTrouble: () => undefined,
+  });
   const agents = new FileAgentCatalog({ agentsDirectory: layout.agents });
   return { folders: createHomeHandFolders({ layout }), boundBecause: handBounds({ agents, environments, catalog }) };
 }
@@ -42,5 +66,7 @@ export function handsOfHome(layout: HomeLayout): Pick<SessionHandsPorts, 'folder
 /** Files that come with messages, for whichever machine wakes the session. */
 export function attachmentsOf(layout: HomeLayout, copies: HandCopies | undefined): AttachmentStore {
   const attachments = createAttachmentFiles(layout);
-  return copies === undefined ? attachments : createSharedAttachments({ attachments, copies, folders: createHomeHandFolders({ layout }) });
+  return copies === undefined
+    ? attachments
+    : createSharedAttachments({ attachments, copies, folders: createHomeHandFolders({ layout }) });
 }

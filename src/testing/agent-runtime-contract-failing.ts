@@ -10,26 +10,42 @@ import { expectSame, expectThat } from './expectations.ts';
 const SECRET = 'contract-secret-7f3a91c05d';
 
 function failureCase(kind: RunFailureKind): RunCase {
-  return runCase(`fails with the kind ${kind} as a result, and announces the same failure last`, ['fails'], async (runs) => {
-    const run = runs.start(await runs.given.fails(kind));
-    const result = await expectLife(run, 'error');
-    const error = result.meta?.error;
-    expectSame(error?.kind, kind, 'the kind of the failure');
-    expectThat((error?.message ?? '').trim() !== '', 'what the failure says', { expected: 'a sentence', received: error?.message });
-    const { data } = run.events.at(-1) ?? {};
-    expectSame(data, { phase: 'error', error }, 'the last event');
-    expectNumbered(run);
-    expectPlain(result, run.events);
-  });
+  return runCase(
+    `fails with the kind ${kind} as a result, and announces the same failure last`,
+    ['fails'],
+    async (runs) => {
+      const run = runs.start(await runs.given.fails(kind));
+      const result = await expectLife(run, 'error');
+      const error = result.meta?.error;
+      expectSame(error?.kind, kind, 'the kind of the failure');
+      expectThat((error?.message ?? '').trim() !== '', 'what the failure says', {
+        expected: 'a sentence',
+        received: error?.message,
+      });
+      const { data } = run.events.at(-1) ?? {};
+      expectSame(data, { phase: 'error', error }, 'the last event');
+      expectNumbered(run);
+      expectPlain(result, run.events);
+    },
+  );
 }
 
 /** Neither what a run tells nor what it resolves with holds the secret of its account. */
 async function expectDiscretion(runs: RunsOfCase, change: Partial<RunSetting>): Promise<void> {
-  const credential = { profileId: 'contract', ...runs.subject.setting.credential, ...change.credential, secret: SECRET };
+  const credential = {
+    profileId: 'contract',
+    ...runs.subject.setting.credential,
+    ...change.credential,
+    secret: SECRET,
+  };
   const run = runs.start({ ...change, credential });
   const everything = JSON.stringify([await run.result, run.events]);
   const place = everything.indexOf(SECRET);
-  expectSame(place === -1 ? 'nowhere' : everything.slice(Math.max(0, place - 60), place + SECRET.length), 'nowhere', 'where the secret is told');
+  expectSame(
+    place === -1 ? 'nowhere' : everything.slice(Math.max(0, place - 60), place + SECRET.length),
+    'nowhere',
+    'where the secret is told',
+  );
 }
 
 /** One case for each kind. */
@@ -38,12 +54,16 @@ export function failingCases(kinds: readonly RunFailureKind[]): readonly RunCase
   return [
     ...[...new Set(kinds)].map(failureCase),
 
-    runCase('is not active any more when it has failed, and takes the same id again', ['fails', 'answers'], async (runs) => {
-      const run = runs.start(await runs.given.fails(kind));
-      await run.result;
-      expectSame(runs.subject.runtime.isRunActive(run.runId), false, 'whether it is active');
-      await expectLife(runs.start(await runs.given.answers(TEXT), { runId: run.runId }), 'end');
-    }),
+    runCase(
+      'is not active any more when it has failed, and takes the same id again',
+      ['fails', 'answers'],
+      async (runs) => {
+        const run = runs.start(await runs.given.fails(kind));
+        await run.result;
+        expectSame(runs.subject.runtime.isRunActive(run.runId), false, 'whether it is active');
+        await expectLife(runs.start(await runs.given.answers(TEXT), { runId: run.runId }), 'end');
+      },
+    ),
 
     runCase('leaves nothing behind when it has failed', ['fails'], async (runs) => {
       await runs.start(await runs.given.fails(kind)).result;

@@ -8,15 +8,29 @@ import { expectSame, expectThat, told } from './expectations.ts';
 const MESSAGE = 'by the way: blue';
 
 /** Cases that hold the subject against what is declared of it. */
-export function declaredCases({ runs: declared, failures, cannot = {} }: AgentRuntimeContractOptions): readonly RunCase[] {
+export function declaredCases({
+  runs: declared,
+  failures,
+  cannot = {},
+}: AgentRuntimeContractOptions): readonly RunCase[] {
   return [
     runCase('is what is declared of it', [], async ({ subject: { runtime, situations } }) => {
-      expectThat(typeof runtime.id === 'string' && runtime.id !== '', 'its id', { expected: 'a name', received: runtime.id });
+      expectThat(typeof runtime.id === 'string' && runtime.id !== '', 'its id', {
+        expected: 'a name',
+        received: runtime.id,
+      });
       expectSame(runtime.runs ?? 'step', declared, 'what one run is');
-      const offered = Object.entries(situations).flatMap(([situation, offer]) => (offer !== undefined && Object.hasOwn(cannot, situation) ? [situation] : []));
+      const offered = Object.entries(situations).flatMap(([situation, offer]) =>
+        offer !== undefined && Object.hasOwn(cannot, situation) ? [situation] : [],
+      );
       expectSame(offered, [], 'the situations that it offers though `cannot` says it cannot');
-      expectSame(failures.length > 0, cannot.fails === undefined, 'whether there are kinds of failures that it can bring about, and whether it can fail');
-      if (runtime.messageIntake === 'running') expectSame(typeof runtime.queueMessage, 'function', 'that by which an active run is given a message to read');
+      expectSame(
+        failures.length > 0,
+        cannot.fails === undefined,
+        'whether there are kinds of failures that it can bring about, and whether it can fail',
+      );
+      if (runtime.messageIntake === 'running')
+        expectSame(typeof runtime.queueMessage, 'function', 'that by which an active run is given a message to read');
     }),
   ];
 }
@@ -26,7 +40,10 @@ export const messageCases: readonly RunCase[] = [
     const { runtime } = runs.subject;
     const run = runs.start(await runs.given.answers(TEXT));
     await run.result;
-    const taken = await told(Promise.all(['nobody', run.runId].map(async (runId) => runtime.queueMessage?.(runId, MESSAGE) ?? false)), 'whether the messages were taken');
+    const taken = await told(
+      Promise.all(['nobody', run.runId].map(async (runId) => runtime.queueMessage?.(runId, MESSAGE) ?? false)),
+      'whether the messages were taken',
+    );
     expectSame(taken, [false, false], 'whether the messages were taken');
   }),
 
@@ -37,6 +54,9 @@ export const messageCases: readonly RunCase[] = [
     const taken = told(Promise.resolve(runtime.queueMessage?.(run.runId, MESSAGE)), 'whether the message was taken');
     expectSame(await taken, true, 'whether the message was taken');
     const text = textOf((await expectLife(run, 'end')).payloads, 'text');
-    expectThat(text.includes(MESSAGE), 'the answer', { expected: `one that holds the message ${JSON.stringify(MESSAGE)}`, received: text });
+    expectThat(text.includes(MESSAGE), 'the answer', {
+      expected: `one that holds the message ${JSON.stringify(MESSAGE)}`,
+      received: text,
+    });
   }),
 ];

@@ -1,5 +1,14 @@
-/** How the cases of the contract of backends start runs: each with what it told and what became of it, none of them left when a case ends. */
-import type { AgentRunParams, AgentRunResult, RunPermissionAnswer, RunPermissionRequest, RunResumption } from '../actors/run/agent-runtime.ts';
+/**
+ * How the cases of the contract of backends start runs: each with what it told and what became of it, none of them left
+ * when a case ends.
+ */
+import type {
+  AgentRunParams,
+  AgentRunResult,
+  RunPermissionAnswer,
+  RunPermissionRequest,
+  RunResumption,
+} from '../actors/run/agent-runtime.ts';
 import type { AgentRunEvent } from '../machines/run/run-output.ts';
 import type { ProviderMessage } from '../machines/turn/provider-message.ts';
 import { deepFrozen } from '../machines/plain-copy.ts';
@@ -58,7 +67,12 @@ export class RunsOfCase {
     const result = told(running, `the result of ${runId}`);
     result.catch(() => undefined);
     this.#started.push({ runId, result });
-    return { runId, events, result, until: (holds, what) => told(heard({ events, listeners, running, holds, what }), what) };
+    return {
+      runId,
+      events,
+      result,
+      until: (holds, what) => told(heard({ events, listeners, running, holds, what }), what),
+    };
   }
 
   /** Stops one by its id. Rejects when the call never returns. */
@@ -69,12 +83,25 @@ export class RunsOfCase {
   /** Stops what still runs, and waits for it. */
   async end(): Promise<void> {
     const { runtime } = this.subject;
-    await Promise.allSettled(this.#started.map(async ({ runId }) => (runtime.isRunActive(runId) ? this.stop(runId) : undefined)));
+    await Promise.allSettled(
+      this.#started.map(async ({ runId }) => (runtime.isRunActive(runId) ? this.stop(runId) : undefined)),
+    );
     await Promise.allSettled(this.#started.map(({ result }) => result));
   }
 
-  #params(change: Partial<RunSetting>, { runId = '', prompt, messages = REQUEST, resume, abortSignal, onEvent, requestPermission }: RunRequest): AgentRunParams {
-    const base = { ...this.subject.setting, ...change, runId, resume: deepFrozen(resume), abortSignal, onEvent, requestPermission };
+  #params(
+    change: Partial<RunSetting>,
+    { runId = '', prompt, messages = REQUEST, resume, abortSignal, onEvent, requestPermission }: RunRequest,
+  ): AgentRunParams {
+    const base = {
+      ...this.subject.setting,
+      ...change,
+      runId,
+      resume: deepFrozen(resume),
+      abortSignal,
+      onEvent,
+      requestPermission,
+    };
     // Frozen, so that a backend which changes what it was given fails.
     return prompt === undefined ? { ...base, messages: deepFrozen(messages) } : { ...base, prompt };
   }

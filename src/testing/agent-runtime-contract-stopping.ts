@@ -1,7 +1,15 @@
 /** How a run is stopped: soon, once, with what it has said, and with nothing left. */
 import { runCase } from './agent-runtime-contract-case.ts';
 import type { RunCase } from './agent-runtime-contract-case.ts';
-import { TEXT, expectLife, expectNumbered, expectPlain, settled, streamed, textOf } from './agent-runtime-contract-life.ts';
+import {
+  TEXT,
+  expectLife,
+  expectNumbered,
+  expectPlain,
+  settled,
+  streamed,
+  textOf,
+} from './agent-runtime-contract-life.ts';
 import type { RunsOfCase, StartedRun } from './agent-runtime-contract-runs.ts';
 import type { RunSetting } from './agent-runtime-contract-subject.ts';
 import { expectSame } from './expectations.ts';
@@ -26,14 +34,22 @@ function startStoppable(runs: RunsOfCase, change: Partial<RunSetting>, way: (typ
 async function expectStopped(runs: RunsOfCase, run: StartedRun, text: string): Promise<void> {
   const result = await expectLife(run, 'aborted');
   expectSame(result.meta?.error?.kind, 'aborted', 'the kind of the failure');
-  expectSame([textOf(result.payloads, 'text'), streamed(run.events, 'text')], [text, text], 'the text that is kept, and the text that was streamed');
+  expectSame(
+    [textOf(result.payloads, 'text'), streamed(run.events, 'text')],
+    [text, text],
+    'the text that is kept, and the text that was streamed',
+  );
   expectNumbered(run);
   expectPlain(result, run.events);
   expectSame(runs.subject.runtime.isRunActive(run.runId), false, 'whether it is active');
   expectSame(await runs.subject.leftBehind(), [], 'what is left');
 }
 
-const isText = (text: string) => ({ events }: StartedRun) => (): boolean => streamed(events, 'text') === text;
+const isText =
+  (text: string) =>
+  ({ events }: StartedRun) =>
+  (): boolean =>
+    streamed(events, 'text') === text;
 
 const byEitherWay: readonly RunCase[] = WAYS.flatMap((way) => [
   runCase(`stopped by ${way} right after the call, is aborted and leaves nothing behind`, ['hangs'], async (runs) => {
@@ -42,26 +58,36 @@ const byEitherWay: readonly RunCase[] = WAYS.flatMap((way) => [
     await expectStopped(runs, run, '');
   }),
 
-  runCase(`stopped by ${way} before the model says anything, is aborted and leaves nothing behind`, ['hangs'], async (runs) => {
-    const run = startStoppable(runs, await runs.given.hangs(), way);
-    await run.until(({ stream }) => stream === 'lifecycle', 'its start');
-    await settled();
-    await run.stop();
-    await expectStopped(runs, run, '');
-  }),
+  runCase(
+    `stopped by ${way} before the model says anything, is aborted and leaves nothing behind`,
+    ['hangs'],
+    async (runs) => {
+      const run = startStoppable(runs, await runs.given.hangs(), way);
+      await run.until(({ stream }) => stream === 'lifecycle', 'its start');
+      await settled();
+      await run.stop();
+      await expectStopped(runs, run, '');
+    },
+  ),
 
-  runCase(`stopped by ${way} in the middle of a stream, keeps what was said and leaves nothing behind`, ['hangsAfter'], async (runs) => {
-    const run = startStoppable(runs, await runs.given.hangsAfter(TEXT), way);
-    await run.until(isText(TEXT)(run), 'the text before it hangs');
-    expectSame(runs.subject.runtime.isRunActive(run.runId), true, 'whether it is active while it hangs');
-    await run.stop();
-    await expectStopped(runs, run, TEXT);
-  }),
+  runCase(
+    `stopped by ${way} in the middle of a stream, keeps what was said and leaves nothing behind`,
+    ['hangsAfter'],
+    async (runs) => {
+      const run = startStoppable(runs, await runs.given.hangsAfter(TEXT), way);
+      await run.until(isText(TEXT)(run), 'the text before it hangs');
+      expectSame(runs.subject.runtime.isRunActive(run.runId), true, 'whether it is active while it hangs');
+      await run.stop();
+      await expectStopped(runs, run, TEXT);
+    },
+  ),
 ]);
 
 export const stoppingCases: readonly RunCase[] = [
   runCase('stopped before it starts, says nothing and is aborted', ['answers'], async (runs) => {
-    const run = runs.start(await runs.given.answers(TEXT), { abortSignal: AbortSignal.abort('stopped by the contract') });
+    const run = runs.start(await runs.given.answers(TEXT), {
+      abortSignal: AbortSignal.abort('stopped by the contract'),
+    });
     await expectStopped(runs, run, '');
   }),
 

@@ -23,7 +23,11 @@ const wholeTexts: readonly RunCase[] = [
     for (const [index, run] of started.entries()) {
       const text = ['the answer of one', 'the reply of two'][index];
       const { payloads } = await expectLife(run, 'end');
-      expectSame([textOf(payloads, 'text'), streamed(run.events, 'text')], [text, text], `the text of run ${index + 1}, and what it streamed`);
+      expectSame(
+        [textOf(payloads, 'text'), streamed(run.events, 'text')],
+        [text, text],
+        `the text of run ${index + 1}, and what it streamed`,
+      );
       expectNumbered(run);
     }
   }),
@@ -49,22 +53,33 @@ export const togetherCases: readonly RunCase[] = [
     await other.until(() => streamed(other.events, 'text') !== '', 'what the other says');
     await runs.stop(one.runId);
     await expectLife(one, 'aborted');
-    expectSame([runtime.isRunActive(one.runId), runtime.isRunActive(other.runId)], [false, true], 'which of them is active');
+    expectSame(
+      [runtime.isRunActive(one.runId), runtime.isRunActive(other.runId)],
+      [false, true],
+      'which of them is active',
+    );
     await runs.stop(other.runId);
     await expectLife(other, 'aborted');
   }),
 
-  runCase('refuses the id of an active run as a failure of coordination, and the active one goes on', ['hangs'], async (runs) => {
-    const { runtime } = runs.subject;
-    const change = await runs.given.hangs();
-    const first = runs.start(change, { runId: 'mine' });
-    const second = runs.start(change, { runId: 'mine' });
-    const refusal = await expectLife(second, 'error');
-    expectSame(refusal.meta?.error?.kind, 'coordination', 'the kind of the failure');
-    expectThat(refusal.meta?.error?.message.includes('mine') === true, 'what the failure says', { expected: 'it to name the run', received: refusal.meta?.error?.message });
-    expectSame(runtime.isRunActive('mine'), true, 'whether the first is still active');
-    await runs.stop('mine');
-    await expectLife(first, 'aborted');
-    expectNumbered(first);
-  }),
+  runCase(
+    'refuses the id of an active run as a failure of coordination, and the active one goes on',
+    ['hangs'],
+    async (runs) => {
+      const { runtime } = runs.subject;
+      const change = await runs.given.hangs();
+      const first = runs.start(change, { runId: 'mine' });
+      const second = runs.start(change, { runId: 'mine' });
+      const refusal = await expectLife(second, 'error');
+      expectSame(refusal.meta?.error?.kind, 'coordination', 'the kind of the failure');
+      expectThat(refusal.meta?.error?.message.includes('mine') === true, 'what the failure says', {
+        expected: 'it to name the run',
+        received: refusal.meta?.error?.message,
+      });
+      expectSame(runtime.isRunActive('mine'), true, 'whether the first is still active');
+      await runs.stop('mine');
+      await expectLife(first, 'aborted');
+      expectNumbered(first);
+    },
+  ),
 ];

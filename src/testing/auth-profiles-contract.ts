@@ -25,7 +25,11 @@ type Case = ContractCase<AuthProfilesUnderTest>;
 
 const WORK: AuthProfile = { id: 'work', provider: 'anthropic', secret: { env: 'WORK_KEY' } };
 const HOME: AuthProfile = { id: 'home', provider: 'anthropic', secret: { command: ['keychain', 'get', 'home'] } };
-const LOGIN: AuthProfile = { id: 'login', provider: 'claude-code', environment: { CLAUDE_CONFIG_DIR: '/srv/accounts/claude-work' } };
+const LOGIN: AuthProfile = {
+  id: 'login',
+  provider: 'claude-code',
+  environment: { CLAUDE_CONFIG_DIR: '/srv/accounts/claude-work' },
+};
 
 const printed = (text: string): SecretCommandEnd => ({ kind: 'printed', text });
 
@@ -56,7 +60,11 @@ const keeping: readonly Case[] = [
     async run({ profiles, beside }) {
       const many = Array.from({ length: 12 }, (_, index): AuthProfile => ({ ...WORK, id: `work-${index}` }));
       await Promise.all(many.map((profile, index) => (index % 2 === 0 ? profiles : beside).add(profile)));
-      expectSame((await profiles.list()).map(({ id }) => id).toSorted(), many.map(({ id }) => id).toSorted(), 'the names');
+      expectSame(
+        (await profiles.list()).map(({ id }) => id).toSorted(),
+        many.map(({ id }) => id).toSorted(),
+        'the names',
+      );
     },
   },
   {
@@ -73,7 +81,12 @@ const keeping: readonly Case[] = [
         { ...LOGIN, environment: { OPENAI_API_KEY: 'sk-0123456789abcdef' } },
         { ...WORK, key: 'value' },
       ];
-      for (const profile of wrong) await expectRefusal(profiles.add(profile as AuthProfile), 'AUTH_PROFILE_INVALID', `adding ${JSON.stringify(profile)}`);
+      for (const profile of wrong)
+        await expectRefusal(
+          profiles.add(profile as AuthProfile),
+          'AUTH_PROFILE_INVALID',
+          `adding ${JSON.stringify(profile)}`,
+        );
       expectSame(await profiles.list(), [], 'the profiles');
     },
   },
@@ -97,7 +110,11 @@ const opening: readonly Case[] = [
     name: 'need no secret where a program has its own login',
     async run({ profiles }) {
       await profiles.add(LOGIN);
-      expectSame(await profiles.credential('login'), { profileId: 'login', environment: LOGIN.environment }, 'the credential');
+      expectSame(
+        await profiles.credential('login'),
+        { profileId: 'login', environment: LOGIN.environment },
+        'the credential',
+      );
       await expectRefusal(profiles.credential('nobody'), 'AUTH_PROFILE_NOT_FOUND', 'asking for one that is not there');
     },
   },
@@ -106,7 +123,8 @@ const opening: readonly Case[] = [
     async run({ profiles, commandEnds, commands, advance }) {
       commandEnds([printed('first\n'), printed('second\r\n')]);
       await profiles.add(HOME);
-      const secrets = async (): Promise<(string | undefined)[]> => (await Promise.all([1, 2, 3].map(() => profiles.credential('home')))).map(({ secret }) => secret);
+      const secrets = async (): Promise<(string | undefined)[]> =>
+        (await Promise.all([1, 2, 3].map(() => profiles.credential('home')))).map(({ secret }) => secret);
       expectSame(await secrets(), ['first', 'first', 'first'], 'the secrets');
       advance(SECRET_KEPT_MS - 1);
       expectSame(await secrets(), ['first', 'first', 'first'], 'the secrets a little later');
@@ -134,8 +152,14 @@ const opening: readonly Case[] = [
     name: 'are not opened by a command that fails, says nothing or says too much, and it is asked again',
     async run({ profiles, commandEnds }) {
       await profiles.add(HOME);
-      commandEnds([{ kind: 'failed', because: 'ended with exit code 1' }, printed('\n'), printed('one\ntwo\n'), printed('good')]);
-      for (const what of ['fails', 'says nothing', 'says too much']) await expectRefusal(profiles.credential('home'), 'AUTH_VALUE_MISSING', `asking when it ${what}`);
+      commandEnds([
+        { kind: 'failed', because: 'ended with exit code 1' },
+        printed('\n'),
+        printed('one\ntwo\n'),
+        printed('good'),
+      ]);
+      for (const what of ['fails', 'says nothing', 'says too much'])
+        await expectRefusal(profiles.credential('home'), 'AUTH_VALUE_MISSING', `asking when it ${what}`);
       expectSame((await profiles.credential('home')).secret, 'good', 'the secret');
     },
   },

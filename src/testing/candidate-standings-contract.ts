@@ -29,7 +29,10 @@ const MINUTE_MS = 60_000;
 const PROBE_LIMIT_MS = 10 * MINUTE_MS;
 const SUCCEEDED: StandingReport = { kind: 'succeeded' };
 
-const failedBy = (kind: RunFailureKind): StandingReport => ({ kind: 'failed', failure: { kind, message: `it was ${kind}` } });
+const failedBy = (kind: RunFailureKind): StandingReport => ({
+  kind: 'failed',
+  failure: { kind, message: `it was ${kind}` },
+});
 const iso = (epochMs: number): string => new Date(epochMs).toISOString();
 
 async function stateOf(standings: CandidateStandings, candidate: Candidate): Promise<string | undefined> {
@@ -40,7 +43,11 @@ const keeping: readonly Case[] = [
   {
     name: 'know nothing of a candidate that was never tried, and let it be tried',
     async run({ standings }) {
-      expectSame(await standings.read([ONE, NO_ACCOUNT]), [ONE, NO_ACCOUNT].map((candidate) => ({ candidate, state: 'closed', failures: 0, billingFailures: 0 })), 'the standings');
+      expectSame(
+        await standings.read([ONE, NO_ACCOUNT]),
+        [ONE, NO_ACCOUNT].map((candidate) => ({ candidate, state: 'closed', failures: 0, billingFailures: 0 })),
+        'the standings',
+      );
       expectSame(await standings.admit(ONE), { kind: 'admitted', isProbe: false }, 'the admission');
       expectSame(await standings.list(), [], 'all that is known');
     },
@@ -50,7 +57,16 @@ const keeping: readonly Case[] = [
     async run({ standings, beside, now }) {
       const nowMs = now();
       const reported = await standings.report(ONE, failedBy('overloaded'));
-      const expected = { candidate: ONE, state: 'cooling', until: iso(nowMs + MINUTE_MS), because: { kind: 'overloaded', message: 'it was overloaded' }, failures: 1, billingFailures: 0, lastFailureAt: iso(nowMs), lastUsedAt: iso(nowMs) };
+      const expected = {
+        candidate: ONE,
+        state: 'cooling',
+        until: iso(nowMs + MINUTE_MS),
+        because: { kind: 'overloaded', message: 'it was overloaded' },
+        failures: 1,
+        billingFailures: 0,
+        lastFailureAt: iso(nowMs),
+        lastUsedAt: iso(nowMs),
+      };
       expectSame(reported, expected, 'the answer to the report');
       expectSame(await beside.read([ONE]), [expected], 'what another one reads');
       expectSame(await beside.list(), [expected], 'what another one lists');
@@ -72,21 +88,37 @@ const keeping: readonly Case[] = [
       const first = now();
       advance(1_000);
       await beside.report(SAME_MODEL, failedBy('unknown'));
-      expectSame((await standings.read([ONE, SAME_MODEL])).map(({ state, lastUsedAt }) => ({ state, lastUsedAt })), [first, now()].map((at) => ({ state: 'closed', lastUsedAt: iso(at) })), 'the standings');
+      expectSame(
+        (await standings.read([ONE, SAME_MODEL])).map(({ state, lastUsedAt }) => ({ state, lastUsedAt })),
+        [first, now()].map((at) => ({ state: 'closed', lastUsedAt: iso(at) })),
+        'the standings',
+      );
     },
   },
   {
     name: 'lose no report of many that come at once',
     async run({ standings, beside }) {
       const candidates = Array.from({ length: 20 }, (_, index): Candidate => ({ ...ONE, model: `model-${index}` }));
-      await Promise.all(candidates.map((candidate, index) => (index % 2 === 0 ? standings : beside).report(candidate, failedBy('timeout'))));
-      expectSame((await standings.read(candidates)).map(({ failures }) => failures), candidates.map(() => 1), 'the failures of each');
+      await Promise.all(
+        candidates.map((candidate, index) =>
+          (index % 2 === 0 ? standings : beside).report(candidate, failedBy('timeout')),
+        ),
+      );
+      expectSame(
+        (await standings.read(candidates)).map(({ failures }) => failures),
+        candidates.map(() => 1),
+        'the failures of each',
+      );
     },
   },
   {
     name: 'refuse what cannot be a candidate, and keep nothing of it',
     async run({ standings }) {
-      await expectRefusal(standings.report({ provider: '', model: 'large' }, SUCCEEDED), 'CANDIDATE_INVALID', 'a report on it');
+      await expectRefusal(
+        standings.report({ provider: '', model: 'large' }, SUCCEEDED),
+        'CANDIDATE_INVALID',
+        'a report on it',
+      );
       expectSame(await standings.list(), [], 'all that is known');
     },
   },
@@ -98,8 +130,14 @@ const probing: readonly Case[] = [
     async run({ standings, beside, advance }) {
       await standings.report(ONE, failedBy('server_error'));
       advance(MINUTE_MS);
-      const admissions = await Promise.all(Array.from({ length: 10 }, (_, index) => (index % 2 === 0 ? standings : beside).admit(ONE)));
-      expectSame(admissions.filter(({ kind }) => kind === 'admitted'), [{ kind: 'admitted', isProbe: true }], 'the admissions');
+      const admissions = await Promise.all(
+        Array.from({ length: 10 }, (_, index) => (index % 2 === 0 ? standings : beside).admit(ONE)),
+      );
+      expectSame(
+        admissions.filter(({ kind }) => kind === 'admitted'),
+        [{ kind: 'admitted', isProbe: true }],
+        'the admissions',
+      );
       expectSame(await stateOf(beside, ONE), 'half_open', 'the state');
     },
   },
@@ -119,7 +157,11 @@ const probing: readonly Case[] = [
       await standings.report(ONE, failedBy('server_error'));
       advance(MINUTE_MS);
       await standings.admit(ONE);
-      expectSame((await standings.report(ONE, failedBy('server_error'))).until, iso(now() + 5 * MINUTE_MS), 'the end of its rest');
+      expectSame(
+        (await standings.report(ONE, failedBy('server_error'))).until,
+        iso(now() + 5 * MINUTE_MS),
+        'the end of its rest',
+      );
       advance(5 * MINUTE_MS - 1);
       expectSame((await beside.admit(ONE)).kind, 'refused', 'the admission a millisecond before its end');
       advance(1);
@@ -133,7 +175,11 @@ const probing: readonly Case[] = [
       advance(MINUTE_MS);
       await standings.admit(ONE);
       await standings.report(ONE, { kind: 'abandoned' });
-      expectSame(await beside.admit(ONE), { kind: 'admitted', isProbe: true }, 'the admission after a probe that was given up');
+      expectSame(
+        await beside.admit(ONE),
+        { kind: 'admitted', isProbe: true },
+        'the admission after a probe that was given up',
+      );
       advance(PROBE_LIMIT_MS - 1);
       expectSame((await standings.admit(ONE)).kind, 'refused', 'the admission while the probe is out');
       advance(1);
@@ -144,7 +190,11 @@ const probing: readonly Case[] = [
     name: 'let in whoever insists, and count nobody else as the probe',
     async run({ standings, beside, advance, now }) {
       await standings.report(ONE, failedBy('server_error'));
-      expectSame(await standings.admit(ONE, { isPinned: true }), { kind: 'admitted', isProbe: false }, 'the admission of one who insists');
+      expectSame(
+        await standings.admit(ONE, { isPinned: true }),
+        { kind: 'admitted', isProbe: false },
+        'the admission of one who insists',
+      );
       advance(MINUTE_MS);
       await beside.admit(ONE);
       await standings.report(ONE, { kind: 'abandoned' }, { startedAt: iso(now() - 1), isProbe: false });
@@ -166,9 +216,14 @@ const forgetting: readonly Case[] = [
   {
     name: 'forget what people say is put right, and nothing else',
     async run({ standings, beside }) {
-      for (const candidate of [ONE, SAME_ACCOUNT, SAME_MODEL, NO_ACCOUNT]) await standings.report(candidate, failedBy('billing'));
+      for (const candidate of [ONE, SAME_ACCOUNT, SAME_MODEL, NO_ACCOUNT])
+        await standings.report(candidate, failedBy('billing'));
       expectSame(await beside.reset({ profile: 'work' }), 2, 'how many of an account were forgotten');
-      expectSame((await standings.list()).map(({ candidate }) => candidate), [SAME_MODEL, NO_ACCOUNT], 'who is left');
+      expectSame(
+        (await standings.list()).map(({ candidate }) => candidate),
+        [SAME_MODEL, NO_ACCOUNT],
+        'who is left',
+      );
       expectSame(await standings.reset({ provider: 'anthropic', profile: 'work' }), 0, 'how many were forgotten twice');
       expectSame(await standings.reset({ provider: 'ollama' }), 1, 'how many of a provider were forgotten');
       expectSame(await standings.reset(), 1, 'how many were forgotten in the end');
@@ -177,4 +232,8 @@ const forgetting: readonly Case[] = [
   },
 ];
 
-export const candidateStandingsContract: readonly Case[] = named('standings of candidates', [...keeping, ...probing, ...forgetting]);
+export const candidateStandingsContract: readonly Case[] = named('standings of candidates', [
+  ...keeping,
+  ...probing,
+  ...forgetting,
+]);

@@ -1,6 +1,7 @@
 /**
- * What every event store does, whatever it stands on. Each case wants a store of its own that is fresh and empty, and leaves closing it to
- * whoever opened it. Beside it stand the contracts of the right to wake and of the index of what is due.
+ * What every event store does, whatever it stands on. Each case wants a store of its own that is fresh and empty, and
+ * leaves closing it to whoever opened it. Beside it stand the contracts of the right to wake and of the index of what
+ * is due.
  */
 import type { EventStore } from '../actors/session/event-store.ts';
 import { named } from './contract-case.ts';
@@ -11,4 +12,10 @@ import { recordCases } from './store-records.ts';
 import { refusingCases } from './store-refusing.ts';
 import { sessionCases } from './store-sessions.ts';
 
-export const eventStoreContract: readonly ContractCase<EventStore>[] = named('an event store,', [...sessionCases, ...appendingCases, ...refusingCases, ...readingCases, ...recordCases]);
+export const eventStoreContract: readonly ContractCase<EventStore>[] = named('an event store,', [
+  ...sessionCases,
+  ...appendingCases,
+  ...refusingCases,
+  ...readingCases,
+  ...recordCases,
+]);

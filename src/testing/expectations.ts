@@ -2,7 +2,10 @@
 import { AssertionError, deepStrictEqual } from 'node:assert/strict';
 import { RuntimeError } from '../machines/errors.ts';
 
-/** How long a subject may take to tell something that it has to tell, in milliseconds: a limit for the deaf, not a measure of speed. */
+/**
+ * How long a subject may take to tell something that it has to tell, in milliseconds: a limit for the deaf, not a
+ * measure of speed.
+ */
 export const TELLING_LIMIT_MS = 20_000;
 
 /** Characters of a value that a message shows in full. */
@@ -11,7 +14,9 @@ const MAX_SHOWN_CHARACTERS = 300;
 /** What `outcomeOf` says when nothing was refused. */
 export const SUCCEEDED = 'it succeeded';
 
-/** Expects the same data. A property that is undefined is the same as none, and it does not matter what made an object. */
+/**
+ * Expects the same data. A property that is undefined is the same as none, and it does not matter what made an object.
+ */
 export function expectSame(received: unknown, expected: unknown, what: string): void {
   const actual = plain(received);
   const wanted = plain(expected);
@@ -24,8 +29,13 @@ export function expectSame(received: unknown, expected: unknown, what: string): 
 }
 
 /** Expects that something holds; `expected` and `received` say it in words. */
-export function expectThat(holds: boolean, what: string, { expected, received }: { readonly expected: string; readonly received: unknown }): void {
-  if (!holds) throw new AssertionError({ message: `${what}: expected ${expected}, received ${shown(plain(received))}` });
+export function expectThat(
+  holds: boolean,
+  what: string,
+  { expected, received }: { readonly expected: string; readonly received: unknown },
+): void {
+  if (!holds)
+    throw new AssertionError({ message: `${what}: expected ${expected}, received ${shown(plain(received))}` });
 }
 
 /** Expects a refusal with this code. */
@@ -45,7 +55,15 @@ export async function outcomeOf(work: Promise<unknown>): Promise<string> {
 export async function told<Value>(news: Promise<Value>, what: string): Promise<Value> {
   let timer: ReturnType<typeof setTimeout> | undefined;
   const silence = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(new AssertionError({ message: `${what}: expected it within ${TELLING_LIMIT_MS} milliseconds, received nothing` })), TELLING_LIMIT_MS);
+    timer = setTimeout(
+      () =>
+        reject(
+          new AssertionError({
+            message: `${what}: expected it within ${TELLING_LIMIT_MS} milliseconds, received nothing`,
+          }),
+        ),
+      TELLING_LIMIT_MS,
+    );
   });
   try {
     return await Promise.race([news, silence]);
@@ -57,7 +75,9 @@ export async function told<Value>(news: Promise<Value>, what: string): Promise<V
 function described(what: string, actual: unknown, expected: unknown, difference: string): string {
   const [came, wanted] = [shown(actual), shown(expected)];
   const isShort = Math.max(came.length, wanted.length) <= MAX_SHOWN_CHARACTERS;
-  return isShort ? `${what}: expected ${wanted}, received ${came}` : `${what}: what was received (+) is not what was expected (-)\n${difference}`;
+  return isShort
+    ? `${what}: expected ${wanted}, received ${came}`
+    : `${what}: what was received (+) is not what was expected (-)\n${difference}`;
 }
 
 /** Without properties that are undefined, and with the prototypes of plain data, all the way down. */

@@ -49,10 +49,24 @@ const pieces: readonly Case[] = [
       const sessionId = await newSession();
       const large = Uint8Array.from({ length: PIECE_BYTES }, (_, index) => (index * 31) % 256);
       await copies.put(sessionId, [pieceOf('1', 'one'), pieceOf('2', ''), { hash: hashLike('3'), bytes: large }]);
-      expectSame(plainPieces(await beside.get(sessionId, ['1', '2', '9'].map(hashLike))), { 1: 'one', 2: '' }, 'the pieces');
+      expectSame(
+        plainPieces(await beside.get(sessionId, ['1', '2', '9'].map(hashLike))),
+        { 1: 'one', 2: '' },
+        'the pieces',
+      );
       const [found] = await beside.get(sessionId, [hashLike('3')]);
-      expectThat(found !== undefined && found.bytes.length === large.length && found.bytes.every((byte, index) => byte === large[index]), 'the large piece', { expected: 'the same bytes', received: found?.bytes.length });
-      expectSame([...(await beside.has(sessionId, ['1', '3', '9'].map(hashLike)))].toSorted(), ['1', '3'].map(hashLike), 'what is there');
+      expectThat(
+        found !== undefined &&
+          found.bytes.length === large.length &&
+          found.bytes.every((byte, index) => byte === large[index]),
+        'the large piece',
+        { expected: 'the same bytes', received: found?.bytes.length },
+      );
+      expectSame(
+        [...(await beside.has(sessionId, ['1', '3', '9'].map(hashLike)))].toSorted(),
+        ['1', '3'].map(hashLike),
+        'what is there',
+      );
       expectSame(await beside.get(sessionId, []), [], 'none of them');
     },
   },
@@ -61,9 +75,22 @@ const pieces: readonly Case[] = [
     async run({ copies, beside, newSession }) {
       const sessionId = await newSession();
       const all = ['1', '2', '3', '4'].map((digit) => pieceOf(digit, `piece ${digit}`));
-      await Promise.all([copies.put(sessionId, all), beside.put(sessionId, all.toReversed()), copies.put(sessionId, all)]);
+      await Promise.all([
+        copies.put(sessionId, all),
+        beside.put(sessionId, all.toReversed()),
+        copies.put(sessionId, all),
+      ]);
       await copies.put(sessionId, all);
-      expectSame((await copies.get(sessionId, all.map(({ hash }) => hash))).length, 4, 'how many there are');
+      expectSame(
+        (
+          await copies.get(
+            sessionId,
+            all.map(({ hash }) => hash),
+          )
+        ).length,
+        4,
+        'how many there are',
+      );
     },
   },
   {
@@ -84,15 +111,38 @@ const pieces: readonly Case[] = [
     name: 'prune what is not to be kept, only for who spoke last, and nothing that may just be in use',
     async run({ copies, impatient, newSession }) {
       const sessionId = await newSession();
-      await copies.put(sessionId, ['1', '2', '3'].map((digit) => pieceOf(digit, 'four')));
+      await copies.put(
+        sessionId,
+        ['1', '2', '3'].map((digit) => pieceOf(digit, 'four')),
+      );
       await copies.record(sessionId, { epoch: 2, host: ONE });
       const keep = new Set([hashLike('1')]);
-      expectSame(await impatient.prune(sessionId, { epoch: 1, keep }), { pieces: 0, bytes: 0 }, 'what an earlier wake prunes');
-      expectSame(await copies.prune(sessionId, { epoch: 2, keep }), { pieces: 0, bytes: 0 }, 'what is pruned within the grace');
+      expectSame(
+        await impatient.prune(sessionId, { epoch: 1, keep }),
+        { pieces: 0, bytes: 0 },
+        'what an earlier wake prunes',
+      );
+      expectSame(
+        await copies.prune(sessionId, { epoch: 2, keep }),
+        { pieces: 0, bytes: 0 },
+        'what is pruned within the grace',
+      );
       await pause();
-      expectSame(await impatient.prune(sessionId, { epoch: 2, keep }), { pieces: 2, bytes: 8 }, 'what is pruned after it');
-      expectSame(plainPieces(await copies.get(sessionId, ['1', '2', '3'].map(hashLike))), { 1: 'four' }, 'what is left');
-      expectSame([...(await impatient.has(sessionId, [hashLike('1')]))], [], 'what is said to be there that could go at any moment');
+      expectSame(
+        await impatient.prune(sessionId, { epoch: 2, keep }),
+        { pieces: 2, bytes: 8 },
+        'what is pruned after it',
+      );
+      expectSame(
+        plainPieces(await copies.get(sessionId, ['1', '2', '3'].map(hashLike))),
+        { 1: 'four' },
+        'what is left',
+      );
+      expectSame(
+        [...(await impatient.has(sessionId, [hashLike('1')]))],
+        [],
+        'what is said to be there that could go at any moment',
+      );
     },
   },
 ];
@@ -115,9 +165,17 @@ const standings: readonly Case[] = [
       expectSame(await beside.latest(sessionId), { epoch: 1, host: ONE, added: [] } satisfies HandStanding, 'at first');
       await copies.record(sessionId, { epoch: 1, host: ONE, ...copyAt(1) });
       await beside.record(sessionId, { epoch: 2, host: TWO, bound: 'it is too large' });
-      expectSame(await copies.latest(sessionId), { epoch: 2, host: TWO, ...copyAt(1), bound: 'it is too large', added: [] }, 'on another machine');
+      expectSame(
+        await copies.latest(sessionId),
+        { epoch: 2, host: TWO, ...copyAt(1), bound: 'it is too large', added: [] },
+        'on another machine',
+      );
       await beside.record(sessionId, { epoch: 3, host: TWO, ...copyAt(3, hashLike('b')) });
-      expectSame(await copies.latest(sessionId), { epoch: 3, host: TWO, ...copyAt(3, hashLike('b')), added: [] }, 'with another copy');
+      expectSame(
+        await copies.latest(sessionId),
+        { epoch: 3, host: TWO, ...copyAt(3, hashLike('b')), added: [] },
+        'with another copy',
+      );
     },
   },
   {
@@ -125,9 +183,21 @@ const standings: readonly Case[] = [
     async run({ copies, beside, newSession }) {
       const sessionId = await newSession();
       await copies.record(sessionId, { epoch: 2, host: TWO, ...copyAt(2) });
-      await expectRefusal(beside.record(sessionId, { epoch: 1, host: ONE, ...copyAt(1, hashLike('b')) }), 'HAND_SUPERSEDED', 'a wake that was taken over');
-      await expectRefusal(beside.record(sessionId, { epoch: 2, host: ONE }), 'HAND_SUPERSEDED', 'the same wake on another machine');
-      expectSame(await outcomeOf(beside.record(sessionId, { epoch: 2, host: TWO, ...copyAt(2) })), SUCCEEDED, 'the same said again');
+      await expectRefusal(
+        beside.record(sessionId, { epoch: 1, host: ONE, ...copyAt(1, hashLike('b')) }),
+        'HAND_SUPERSEDED',
+        'a wake that was taken over',
+      );
+      await expectRefusal(
+        beside.record(sessionId, { epoch: 2, host: ONE }),
+        'HAND_SUPERSEDED',
+        'the same wake on another machine',
+      );
+      expectSame(
+        await outcomeOf(beside.record(sessionId, { epoch: 2, host: TWO, ...copyAt(2) })),
+        SUCCEEDED,
+        'the same said again',
+      );
       expectSame((await copies.latest(sessionId))?.copy, copyAt(2).copy, 'the copy');
     },
   },
@@ -136,7 +206,15 @@ const standings: readonly Case[] = [
     async run({ copies, beside, newSession }) {
       const sessionId = await newSession();
       const epochs = [4, 1, 6, 3, 5, 2];
-      await Promise.allSettled(epochs.map((epoch) => (epoch % 2 === 0 ? copies : beside).record(sessionId, { epoch, host: epoch % 2 === 0 ? ONE : TWO, ...copyAt(epoch) })));
+      await Promise.allSettled(
+        epochs.map((epoch) =>
+          (epoch % 2 === 0 ? copies : beside).record(sessionId, {
+            epoch,
+            host: epoch % 2 === 0 ? ONE : TWO,
+            ...copyAt(epoch),
+          }),
+        ),
+      );
       expectSame(await copies.latest(sessionId), { epoch: 6, host: ONE, ...copyAt(6), added: [] }, 'the standing');
     },
   },
@@ -162,7 +240,11 @@ const standings: readonly Case[] = [
       await beside.record(sessionId, { epoch: 5, host: TWO });
       await expectRefusal(copies.record(sessionId, { epoch: 2, host: ONE }), 'HAND_SUPERSEDED', 'before it is let go');
       expectSame(await copies.letGo(sessionId, 2), true, 'letting it go');
-      await expectRefusal(beside.record(sessionId, { epoch: 1, host: TWO, ...copyAt(1, hashLike('b')) }), 'HAND_SUPERSEDED', 'a wake of long ago');
+      await expectRefusal(
+        beside.record(sessionId, { epoch: 1, host: TWO, ...copyAt(1, hashLike('b')) }),
+        'HAND_SUPERSEDED',
+        'a wake of long ago',
+      );
       await copies.record(sessionId, { epoch: 2, host: ONE });
       expectSame(await copies.latest(sessionId), { epoch: 2, host: ONE, ...copyAt(1), added: [] }, 'the standing');
     },
@@ -171,11 +253,24 @@ const standings: readonly Case[] = [
     name: 'keep files by their paths, whatever bytes are in them and however long they are',
     async run({ copies, newSession }) {
       const sessionId = await newSession();
-      const paths = ['workspace/order-\udc80', 'workspace/order-\udc81', 'workspace/order-\ufffd', `workspace/${hashLike('ab').slice(0, 100).concat('/').repeat(120)}end`];
+      const paths = [
+        'workspace/order-\udc80',
+        'workspace/order-\udc81',
+        'workspace/order-\ufffd',
+        `workspace/${hashLike('ab').slice(0, 100).concat('/').repeat(120)}end`,
+      ];
       for (const path of paths) await copies.add(sessionId, { ...FILE, path });
-      expectSame((await copies.latest(sessionId))?.added.map(({ path }) => path).toSorted(), paths.toSorted(), 'all of them');
+      expectSame(
+        (await copies.latest(sessionId))?.added.map(({ path }) => path).toSorted(),
+        paths.toSorted(),
+        'all of them',
+      );
       await copies.record(sessionId, { epoch: 1, host: ONE, ...copyAt(1), settled: paths.slice(0, 1) });
-      expectSame((await copies.latest(sessionId))?.added.map(({ path }) => path).toSorted(), paths.slice(1).toSorted(), 'those that lie in no copy');
+      expectSame(
+        (await copies.latest(sessionId))?.added.map(({ path }) => path).toSorted(),
+        paths.slice(1).toSorted(),
+        'those that lie in no copy',
+      );
     },
   },
   {
@@ -205,14 +300,34 @@ const steps: readonly Case[] = [
       if (copies.latestOr === undefined || beside.latestOr === undefined) return;
       const sessionId = await newSession();
       await beside.add(sessionId, FILE);
-      expectSame(await copies.latestOr(sessionId, { epoch: 1, host: ONE }), { standing: { epoch: 0, added: [FILE] }, isSaid: true }, 'the first time');
+      expectSame(
+        await copies.latestOr(sessionId, { epoch: 1, host: ONE }),
+        { standing: { epoch: 0, added: [FILE] }, isSaid: true },
+        'the first time',
+      );
       const said = { epoch: 1, host: ONE, added: [FILE] };
-      expectSame(await copies.latestOr(sessionId, { epoch: 1, host: ONE }), { standing: said, isSaid: false }, 'the same again');
-      expectSame(await beside.latestOr(sessionId, { epoch: 2, host: TWO }), { standing: said, isSaid: false }, 'somebody else, later');
+      expectSame(
+        await copies.latestOr(sessionId, { epoch: 1, host: ONE }),
+        { standing: said, isSaid: false },
+        'the same again',
+      );
+      expectSame(
+        await beside.latestOr(sessionId, { epoch: 2, host: TWO }),
+        { standing: said, isSaid: false },
+        'somebody else, later',
+      );
       expectSame(await beside.latest(sessionId), said, 'what is known after all');
       const other = await newSession();
-      expectSame(await copies.latestOr(other, { epoch: 1, host: ONE, bound: 'so it is' }), { standing: undefined, isSaid: true }, 'of another one');
-      expectSame(await beside.latest(other), { epoch: 1, host: ONE, bound: 'so it is', added: [] }, 'what is known of it');
+      expectSame(
+        await copies.latestOr(other, { epoch: 1, host: ONE, bound: 'so it is' }),
+        { standing: undefined, isSaid: true },
+        'of another one',
+      );
+      expectSame(
+        await beside.latest(other),
+        { epoch: 1, host: ONE, bound: 'so it is', added: [] },
+        'what is known of it',
+      );
     },
   },
   {
@@ -220,11 +335,27 @@ const steps: readonly Case[] = [
     async run({ copies, beside, newSession }) {
       if (copies.recordWith === undefined || beside.recordWith === undefined) return;
       const sessionId = await newSession();
-      const many = Array.from({ length: 600 }, (_, index) => ({ hash: index.toString(16).padStart(64, '0'), bytes: new TextEncoder().encode(`piece ${index}`) }));
+      const many = Array.from({ length: 600 }, (_, index) => ({
+        hash: index.toString(16).padStart(64, '0'),
+        bytes: new TextEncoder().encode(`piece ${index}`),
+      }));
       await copies.recordWith(sessionId, { epoch: 2, host: ONE, ...copyAt(2) }, many);
       expectSame(await beside.latest(sessionId), { epoch: 2, host: ONE, ...copyAt(2), added: [] }, 'the standing');
-      expectSame((await beside.has(sessionId, many.map(({ hash }) => hash))).size, many.length, 'the pieces');
-      await expectRefusal(beside.recordWith(sessionId, { epoch: 1, host: TWO, ...copyAt(1) }, [pieceOf('1', 'one')]), 'HAND_SUPERSEDED', 'a wake that was taken over');
+      expectSame(
+        (
+          await beside.has(
+            sessionId,
+            many.map(({ hash }) => hash),
+          )
+        ).size,
+        many.length,
+        'the pieces',
+      );
+      await expectRefusal(
+        beside.recordWith(sessionId, { epoch: 1, host: TWO, ...copyAt(1) }, [pieceOf('1', 'one')]),
+        'HAND_SUPERSEDED',
+        'a wake that was taken over',
+      );
       expectSame([...(await copies.has(sessionId, [hashLike('1')]))], [], 'its piece');
       await copies.recordWith(sessionId, { epoch: 2, host: ONE, ...copyAt(2) }, many.slice(0, 1));
       expectSame((await copies.latest(sessionId))?.copy, copyAt(2).copy, 'the copy when the same is said again');
@@ -237,4 +368,8 @@ async function pause(): Promise<void> {
   await new Promise((resolve) => setTimeout(resolve, 5));
 }
 
-export const handCopiesContract: readonly Case[] = [...named('copies of hands', pieces), ...named('copies of hands', standings), ...named('copies of hands', steps)];
+export const handCopiesContract: readonly Case[] = [
+  ...named('copies of hands', pieces),
+  ...named('copies of hands', standings),
+  ...named('copies of hands', steps),
+];

@@ -4,5 +4,13 @@ import { AGENT_ID, SESSION_ID, START_MS, idOf } from './session-fixtures.ts';
 
 /** A hint that is due at START_MS, and whatever else it is to be. */
 export function hint(change: Partial<Activation> = {}): Activation {
-  return { sessionId: SESSION_ID, agentId: AGENT_ID, causeId: idOf(1), kind: 'ingress', dueAtMs: START_MS, priority: 'normal', ...change };
+  return {
+    sessionId: SESSION_ID,
+    agentId: AGENT_ID,
+    causeId: idOf(1),
+    kind: 'ingress',
+    dueAtMs: START_MS,
+    priority: 'normal',
+    ...change,
+  };
 }

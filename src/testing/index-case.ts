@@ -26,7 +26,10 @@ export const HOUR_MS = 3_600_000;
 /** Everything that is due at START_MS. */
 export const ALL: DueQuery = { nowMs: START_MS, limit: 1_000 };
 
-export function indexCase(name: string, run: (subject: IndexOfCase) => Promise<void>): ContractCase<ActivationIndexUnderTest> {
+export function indexCase(
+  name: string,
+  run: (subject: IndexOfCase) => Promise<void>,
+): ContractCase<ActivationIndexUnderTest> {
   return {
     name,
     run: ({ index, elsewhere = index, clock }) =>
@@ -34,7 +37,10 @@ export function indexCase(name: string, run: (subject: IndexOfCase) => Promise<v
         index,
         elsewhere,
         pendingTimers: () => clock?.pendingTimers ?? 0,
-        causes: async (query) => (await index.due({ ...ALL, ...query })).due.flatMap(({ activations }) => activations.map(({ causeId }) => causeId)),
+        causes: async (query) =>
+          (await index.due({ ...ALL, ...query })).due.flatMap(({ activations }) =>
+            activations.map(({ causeId }) => causeId),
+          ),
       }),
   };
 }

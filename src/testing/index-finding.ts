@@ -22,34 +22,58 @@ export const findingCases: readonly ContractCase<ActivationIndexUnderTest>[] = [
     await index.add([one]);
     expectSame(await index.due(ALL), { due: [], nextDueAtMs: START_MS + 1 }, 'what is due a millisecond before');
     const due = [{ sessionId: one.sessionId, agentId: one.agentId, activations: [one] }];
-    expectSame(await index.due({ ...ALL, nowMs: START_MS + 1 }), { due, nextDueAtMs: undefined }, 'what is due at its time');
+    expectSame(
+      await index.due({ ...ALL, nowMs: START_MS + 1 }),
+      { due, nextDueAtMs: undefined },
+      'what is due at its time',
+    );
   }),
 
-  indexCase('puts sessions in the order of priority, then what somebody waits for, then time; and the hints of each too', async ({ index }) => {
-    await index.add([
-      hint({ sessionId: idOf(1), priority: 'low', dueAtMs: START_MS - HOUR_MS }),
-      hint({ sessionId: idOf(2), kind: 'wake', dueAtMs: START_MS - HOUR_MS }),
-      hint({ sessionId: idOf(3), dueAtMs: START_MS }),
-      hint({ sessionId: idOf(4), dueAtMs: START_MS - 1 }),
-      hint({ sessionId: idOf(5), priority: 'high', kind: 'retry' }),
-      hint({ sessionId: idOf(1), kind: 'retry', causeId: 'second' }),
-    ]);
-    const sessions = async (limit: number): Promise<string[]> => (await index.due({ ...ALL, limit })).due.map(({ sessionId }) => sessionId);
-    expectSame(await sessions(ALL.limit), [5, 4, 3, 2, 1].map(idOf), 'the sessions');
-    const last = (await index.due(ALL)).due.at(-1);
-    expectSame(last?.activations.map(({ causeId }) => causeId), ['second', idOf(1)], 'the hints of the last session');
-    expectSame(await sessions(2), [5, 4].map(idOf), 'the first two sessions');
-    expectSame(await sessions(0), [], 'no session');
-  }),
+  indexCase(
+    'puts sessions in the order of priority, then what somebody waits for, then time; and the hints of each too',
+    async ({ index }) => {
+      await index.add([
+        hint({ sessionId: idOf(1), priority: 'low', dueAtMs: START_MS - HOUR_MS }),
+        hint({ sessionId: idOf(2), kind: 'wake', dueAtMs: START_MS - HOUR_MS }),
+        hint({ sessionId: idOf(3), dueAtMs: START_MS }),
+        hint({ sessionId: idOf(4), dueAtMs: START_MS - 1 }),
+        hint({ sessionId: idOf(5), priority: 'high', kind: 'retry' }),
+        hint({ sessionId: idOf(1), kind: 'retry', causeId: 'second' }),
+      ]);
+      const sessions = async (limit: number): Promise<string[]> =>
+        (await index.due({ ...ALL, limit })).due.map(({ sessionId }) => sessionId);
+      expectSame(await sessions(ALL.limit), [5, 4, 3, 2, 1].map(idOf), 'the sessions');
+      const last = (await index.due(ALL)).due.at(-1);
+      expectSame(
+        last?.activations.map(({ causeId }) => causeId),
+        ['second', idOf(1)],
+        'the hints of the last session',
+      );
+      expectSame(await sessions(2), [5, 4].map(idOf), 'the first two sessions');
+      expectSame(await sessions(0), [], 'no session');
+    },
+  ),
 
   indexCase('leaves out sessions and other agents as it is asked to', async ({ index, causes }) => {
     const theirs = { sessionId: idOf(1), agentId: 'other' };
-    await index.add([hint({ causeId: 'mine' }), hint({ ...theirs, causeId: 'theirs' }), hint({ ...theirs, dueAtMs: START_MS + HOUR_MS })]);
+    await index.add([
+      hint({ causeId: 'mine' }),
+      hint({ ...theirs, causeId: 'theirs' }),
+      hint({ ...theirs, dueAtMs: START_MS + HOUR_MS }),
+    ]);
     const except = new Set([idOf(1)]);
     expectSame(await causes({ agentId: 'other' }), ['theirs'], 'what is due for the other agent');
     expectSame(await causes({ except }), ['mine'], 'what is due but for the other session');
-    expectSame((await index.due({ ...ALL, agentId: 'tester' })).nextDueAtMs, undefined, 'when to ask again for an agent who has nothing later');
-    expectSame((await index.due({ ...ALL, except })).nextDueAtMs, undefined, 'when to ask again but for the session that has something later');
+    expectSame(
+      (await index.due({ ...ALL, agentId: 'tester' })).nextDueAtMs,
+      undefined,
+      'when to ask again for an agent who has nothing later',
+    );
+    expectSame(
+      (await index.due({ ...ALL, except })).nextDueAtMs,
+      undefined,
+      'when to ask again but for the session that has something later',
+    );
   }),
 
   indexCase('says when to ask again, and who does so finds everything at its time', async ({ index }) => {
@@ -62,10 +86,17 @@ export const findingCases: readonly ContractCase<ActivationIndexUnderTest>[] = [
       const hints = due.flatMap(({ activations }) => activations);
       for (const { dueAtMs } of hints) found.push({ dueAtMs, foundAtMs: nowMs });
       await index.remove(hints);
-      expectThat(nextDueAtMs === undefined || nextDueAtMs > nowMs, 'when to ask again', { expected: `a time after ${nowMs}`, received: nextDueAtMs });
+      expectThat(nextDueAtMs === undefined || nextDueAtMs > nowMs, 'when to ask again', {
+        expected: `a time after ${nowMs}`,
+        received: nextDueAtMs,
+      });
       nowMs = nextDueAtMs;
     }
-    expectSame(found, times.map((dueAtMs) => ({ dueAtMs, foundAtMs: dueAtMs })), 'what was found, and when');
+    expectSame(
+      found,
+      times.map((dueAtMs) => ({ dueAtMs, foundAtMs: dueAtMs })),
+      'what was found, and when',
+    );
   }),
 
   indexCase('keeps a hint as far away as can be said', async ({ index, causes }) => {
@@ -75,8 +106,14 @@ export const findingCases: readonly ContractCase<ActivationIndexUnderTest>[] = [
   }),
 
   indexCase('counts sessions and not hints when it is limited', async ({ index }) => {
-    await index.add(numbersTo(20).map((n) => hint({ sessionId: idOf(n % 2), causeId: `n${n}`, dueAtMs: START_MS - 1 + (n % 2) })));
+    await index.add(
+      numbersTo(20).map((n) => hint({ sessionId: idOf(n % 2), causeId: `n${n}`, dueAtMs: START_MS - 1 + (n % 2) })),
+    );
     const { due } = await index.due({ ...ALL, limit: 1 });
-    expectSame(due.map(({ sessionId, activations }) => [sessionId, activations.length]), [[idOf(0), 10]], 'the first session with the number of its hints');
+    expectSame(
+      due.map(({ sessionId, activations }) => [sessionId, activations.length]),
+      [[idOf(0), 10]],
+      'the first session with the number of its hints',
+    );
   }),
 ];

@@ -1,4 +1,7 @@
-/** What becomes of the hints that an index of what is due is given: kept once, removed as told, announced, and made again from the logs. */
+/**
+ * What becomes of the hints that an index of what is due is given: kept once, removed as told, announced, and made
+ * again from the logs.
+ */
 import { MAX_CAUSE_ID_CHARACTERS, MAX_DUE_AT_MS } from '../machines/session/activation-check.ts';
 import type { Activation } from '../machines/session/activation.ts';
 import type { ContractCase } from './contract-case.ts';
@@ -17,13 +20,16 @@ const keeping: readonly ContractCase<ActivationIndexUnderTest>[] = [
     expectSame(await causes(), [], 'what is due after it was removed');
   }),
 
-  indexCase('removes what it is told and nothing else, also twice, also from elsewhere', async ({ index, elsewhere, causes }) => {
-    const later = hint({ dueAtMs: START_MS + 1 });
-    await index.add([hint(), later, hint({ causeId: 'other' })]);
-    await elsewhere.remove([hint(), hint({ causeId: 'never made' })]);
-    await index.remove([hint()]);
-    expectSame(await causes({ nowMs: START_MS + 1 }), ['other', later.causeId], 'what is left');
-  }),
+  indexCase(
+    'removes what it is told and nothing else, also twice, also from elsewhere',
+    async ({ index, elsewhere, causes }) => {
+      const later = hint({ dueAtMs: START_MS + 1 });
+      await index.add([hint(), later, hint({ causeId: 'other' })]);
+      await elsewhere.remove([hint(), hint({ causeId: 'never made' })]);
+      await index.remove([hint()]);
+      expectSame(await causes({ nowMs: START_MS + 1 }), ['other', later.causeId], 'what is left');
+    },
+  ),
 ];
 
 const impossible: readonly (readonly [name: string, change: Partial<Activation>])[] = [
@@ -50,46 +56,60 @@ const refusing = impossible.map(([name, change]) =>
 );
 
 const telling = (['here', 'elsewhere'] as const).map((where) =>
-  indexCase(`tells those who watch of hints that are made ${where}, also of one that was there`, async ({ index, elsewhere }) => {
-    let rings = 0;
-    let heard: () => void = () => undefined;
-    const stop = index.watch(() => {
-      rings += 1;
-      heard();
-    });
-    const add = async (): Promise<void> => {
-      const news = new Promise<void>((resolve) => {
-        heard = resolve;
+  indexCase(
+    `tells those who watch of hints that are made ${where}, also of one that was there`,
+    async ({ index, elsewhere }) => {
+      let rings = 0;
+      let heard: () => void = () => undefined;
+      const stop = index.watch(() => {
+        rings += 1;
+        heard();
       });
-      await (where === 'here' ? index : elsewhere).add([hint()]);
-      await told(news, 'the news of a hint');
-    };
-    try {
-      await add();
-      await add();
-    } finally {
+      const add = async (): Promise<void> => {
+        const news = new Promise<void>((resolve) => {
+          heard = resolve;
+        });
+        await (where === 'here' ? index : elsewhere).add([hint()]);
+        await told(news, 'the news of a hint');
+      };
+      try {
+        await add();
+        await add();
+      } finally {
+        stop();
+      }
       stop();
-    }
-    stop();
-    const before = rings;
-    await index.add([hint({ causeId: 'unheard' })]);
-    expectSame(rings, before, 'how often it was told after watching had ended');
-  }),
+      const before = rings;
+      await index.add([hint({ causeId: 'unheard' })]);
+      expectSame(rings, before, 'how often it was told after watching had ended');
+    },
+  ),
 );
 
 const rebuilding: readonly ContractCase<ActivationIndexUnderTest>[] = [
-  indexCase('is made again without losing what was made meanwhile, and can be trusted then', async ({ index, elsewhere }) => {
-    async function* found(): AsyncGenerator<Activation> {
-      yield hint({ causeId: 'found' });
-      await elsewhere.add([hint({ causeId: 'meanwhile' })]);
-      for (const n of numbersTo(40)) yield hint({ causeId: `found-${n}`, sessionId: idOf(1), dueAtMs: START_MS + n });
-    }
-    await index.add([hint({ causeId: 'before' })]);
-    await index.rebuilt(found());
-    expectSame([await index.isSuspect(), await elsewhere.isSuspect()], [false, false], 'whether hints may be missing, here and elsewhere');
-    const { due } = await index.due({ ...ALL, nowMs: START_MS + 100 });
-    expectSame(due.map(({ activations }) => activations.length), [3, 40], 'the numbers of hints of both sessions');
-  }),
+  indexCase(
+    'is made again without losing what was made meanwhile, and can be trusted then',
+    async ({ index, elsewhere }) => {
+      async function* found(): AsyncGenerator<Activation> {
+        yield hint({ causeId: 'found' });
+        await elsewhere.add([hint({ causeId: 'meanwhile' })]);
+        for (const n of numbersTo(40)) yield hint({ causeId: `found-${n}`, sessionId: idOf(1), dueAtMs: START_MS + n });
+      }
+      await index.add([hint({ causeId: 'before' })]);
+      await index.rebuilt(found());
+      expectSame(
+        [await index.isSuspect(), await elsewhere.isSuspect()],
+        [false, false],
+        'whether hints may be missing, here and elsewhere',
+      );
+      const { due } = await index.due({ ...ALL, nowMs: START_MS + 100 });
+      expectSame(
+        due.map(({ activations }) => activations.length),
+        [3, 40],
+        'the numbers of hints of both sessions',
+      );
+    },
+  ),
 
   indexCase('leaves no timer when nobody watches any more', async ({ index, pendingTimers }) => {
     index.watch(() => undefined)();
@@ -97,4 +117,9 @@ const rebuilding: readonly ContractCase<ActivationIndexUnderTest>[] = [
   }),
 ];
 
-export const keepingCases: readonly ContractCase<ActivationIndexUnderTest>[] = [...keeping, ...refusing, ...telling, ...rebuilding];
+export const keepingCases: readonly ContractCase<ActivationIndexUnderTest>[] = [
+  ...keeping,
+  ...refusing,
+  ...telling,
+  ...rebuilding,
+];

@@ -32,7 +32,14 @@ const CREATED: SessionEventDraft = { type: 'session.created', data: { agentId: A
 /** The n-th event, ready to be appended. */
 function eventOf(n: number, draft: SessionEventDraft, epoch?: number): NewSessionEvent {
   const { type, v, data } = checkDraft(draft);
-  return { id: idOf(n), at: new Date(START_MS).toISOString(), ...(epoch === undefined ? {} : { epoch }), type, v, data };
+  return {
+    id: idOf(n),
+    at: new Date(START_MS).toISOString(),
+    ...(epoch === undefined ? {} : { epoch }),
+    type,
+    v,
+    data,
+  };
 }
 
 /** The first event of any session. */
@@ -50,7 +57,13 @@ export function messagesOf(first: number, ...rest: readonly number[]): NewSessio
 
 /** What begins the wake that claims this epoch. */
 export function claimOf(n: number, epoch: number): NewSessionEvents {
-  return [eventOf(n, { type: 'wake.started', data: { wakeId: `wake_${epoch}`, epoch, owner: 'test', queuedWakeIds: [] } }, epoch)];
+  return [
+    eventOf(
+      n,
+      { type: 'wake.started', data: { wakeId: `wake_${epoch}`, epoch, owner: 'test', queuedWakeIds: [] } },
+      epoch,
+    ),
+  ];
 }
 
 /** A tool call with any input. */
@@ -60,10 +73,20 @@ export function toolUseOf(n: number, input: object): NewSessionEvent {
 
 /** A tool result of this many characters. */
 export function resultOf(n: number, characters: number, epoch?: number): NewSessionEvent {
-  return eventOf(n, { type: 'agent.tool_result', data: { callId: 'c', name: 'n', outcome: 'completed', output: 'x'.repeat(characters) } }, epoch);
+  return eventOf(
+    n,
+    {
+      type: 'agent.tool_result',
+      data: { callId: 'c', name: 'n', outcome: 'completed', output: 'x'.repeat(characters) },
+    },
+    epoch,
+  );
 }
 
-export function foldAll(events: readonly SessionEvent[], from: SessionState = initialSessionState(IDENTITY)): SessionState {
+export function foldAll(
+  events: readonly SessionEvent[],
+  from: SessionState = initialSessionState(IDENTITY),
+): SessionState {
   let state = from;
   for (const event of events) state = foldSession(state, event);
   return state;

@@ -13,29 +13,54 @@ const HEAD = MAX_READ_EVENTS + 501;
 /** A case over a session with HEAD events; each one's id has the number of its place. */
 function readingCase(name: string, run: (store: EventStore) => Promise<void>): ContractCase<EventStore> {
   return storeCase(name, async (store) => {
-    for (let n = 2; n < HEAD; n += 100) await store.append(SESSION_ID, [messageOf(n), ...numbersTo(n + 99, n + 1).map((each) => messageOf(each))]);
+    for (let n = 2; n < HEAD; n += 100)
+      await store.append(SESSION_ID, [messageOf(n), ...numbersTo(n + 99, n + 1).map((each) => messageOf(each))]);
     await run(store);
   });
 }
 
 const reading = named('reading,', [
   readingCase('begins at any number and goes on page by page', async (store) => {
-    expectSame(placesOf(await store.read(SESSION_ID, { from: 700, limit: 3 })), numbersTo(702, 700).map((n) => [n, idOf(n)]), 'three events from the middle');
+    expectSame(
+      placesOf(await store.read(SESSION_ID, { from: 700, limit: 3 })),
+      numbersTo(702, 700).map((n) => [n, idOf(n)]),
+      'three events from the middle',
+    );
     const pages = [await store.read(SESSION_ID), await store.read(SESSION_ID, { from: MAX_READ_EVENTS + 1 })];
-    expectSame(pages.map((page) => page.length), [MAX_READ_EVENTS, 501], 'the lengths of two pages');
-    expectSame(placesOf(pages.flat()), numbersTo(HEAD).map((n) => [n, idOf(n)]), 'both pages');
+    expectSame(
+      pages.map((page) => page.length),
+      [MAX_READ_EVENTS, 501],
+      'the lengths of two pages',
+    );
+    expectSame(
+      placesOf(pages.flat()),
+      numbersTo(HEAD).map((n) => [n, idOf(n)]),
+      'both pages',
+    );
     expectSame(foldAll(pages.flat()).messages, HEAD - 1, 'the messages that they add up to');
   }),
 
   readingCase('ends where the log ends, and begins at the start when asked for less', async (store) => {
-    expectSame(placesOf(await store.read(SESSION_ID, { from: HEAD, limit: 5 })), [[HEAD, idOf(HEAD)]], 'what is read from the head on');
+    expectSame(
+      placesOf(await store.read(SESSION_ID, { from: HEAD, limit: 5 })),
+      [[HEAD, idOf(HEAD)]],
+      'what is read from the head on',
+    );
     expectSame(await store.read(SESSION_ID, { from: HEAD + 1 }), [], 'what is read behind the head');
-    expectSame(placesOf(await store.read(SESSION_ID, { from: -5, limit: 1 })), [[1, idOf(1)]], 'what is read from a negative number on');
+    expectSame(
+      placesOf(await store.read(SESSION_ID, { from: -5, limit: 1 })),
+      [[1, idOf(1)]],
+      'what is read from a negative number on',
+    );
     expectSame(await store.read(SESSION_ID, { limit: 0 }), [], 'no event');
   }),
 
   readingCase('never gives more than the most of one page', async (store) => {
-    expectSame((await store.read(SESSION_ID, { limit: 1_000_000 })).length, MAX_READ_EVENTS, 'the length of a page that was to have a million events');
+    expectSame(
+      (await store.read(SESSION_ID, { limit: 1_000_000 })).length,
+      MAX_READ_EVENTS,
+      'the length of a page that was to have a million events',
+    );
   }),
 ]);
 
@@ -55,7 +80,11 @@ const keeping = named('a kept state', [
   storeCase('cannot be changed by whoever gets it', async (store) => {
     await store.saveView(foldAll(await store.read(SESSION_ID)));
     const state = await store.checkpoint(SESSION_ID);
-    expectSame({ state: Object.isFrozen(state), parts: Object.isFrozen(state?.pending) }, { state: true, parts: true }, 'what is frozen');
+    expectSame(
+      { state: Object.isFrozen(state), parts: Object.isFrozen(state?.pending) },
+      { state: true, parts: true },
+      'what is frozen',
+    );
   }),
 ]);
 

@@ -15,22 +15,46 @@ const refusing = named('appending,', [
   storeCase('is refused to a wake that was superseded', async (store) => {
     await store.append(SESSION_ID, claimOf(2, 1));
     await store.append(SESSION_ID, claimOf(3, 2));
-    await expectRefusal(store.append(SESSION_ID, [messageOf(4, 1)]), 'EPOCH_SUPERSEDED', 'an append under the epoch before');
+    await expectRefusal(
+      store.append(SESSION_ID, [messageOf(4, 1)]),
+      'EPOCH_SUPERSEDED',
+      'an append under the epoch before',
+    );
     expectSame(await store.head(SESSION_ID), 3, 'the last sequence number afterwards');
-    expectSame(await outcomeOf(store.append(SESSION_ID, [messageOf(5, 2)])), SUCCEEDED, 'an append under the epoch that holds');
+    expectSame(
+      await outcomeOf(store.append(SESSION_ID, [messageOf(5, 2)])),
+      SUCCEEDED,
+      'an append under the epoch that holds',
+    );
   }),
 
   storeCase('refuses what is too large', async (store) => {
-    await expectRefusal(store.append(SESSION_ID, [resultOf(2, MAX_RECORD_BYTES)]), 'RECORD_TOO_LARGE', `an event of more than ${MAX_RECORD_BYTES} bytes`);
+    await expectRefusal(
+      store.append(SESSION_ID, [resultOf(2, MAX_RECORD_BYTES)]),
+      'RECORD_TOO_LARGE',
+      `an event of more than ${MAX_RECORD_BYTES} bytes`,
+    );
     expectSame(await store.head(SESSION_ID), 1, 'the last sequence number afterwards');
   }),
 
   storeCase('refuses what is no JSON, no event, or of two epochs', async (store) => {
     const cyclic: { self?: unknown } = {};
     cyclic.self = cyclic;
-    await expectRefusal(store.append(SESSION_ID, [{ ...messageOf(2), data: cyclic }]), NO_EVENT, 'data that holds itself');
-    await expectRefusal(store.append(SESSION_ID, [{ ...messageOf(2), data: { big: 1n } }]), NO_EVENT, 'data with a big integer');
-    await expectRefusal(store.append(SESSION_ID, [{ ...messageOf(2), id: 'no uuid' }]), NO_EVENT, 'an id that is no UUID');
+    await expectRefusal(
+      store.append(SESSION_ID, [{ ...messageOf(2), data: cyclic }]),
+      NO_EVENT,
+      'data that holds itself',
+    );
+    await expectRefusal(
+      store.append(SESSION_ID, [{ ...messageOf(2), data: { big: 1n } }]),
+      NO_EVENT,
+      'data with a big integer',
+    );
+    await expectRefusal(
+      store.append(SESSION_ID, [{ ...messageOf(2), id: 'no uuid' }]),
+      NO_EVENT,
+      'an id that is no UUID',
+    );
     await expectRefusal(store.append(SESSION_ID, [messageOf(2, 1), messageOf(3, 2)]), NO_EVENT, 'events of two epochs');
     expectSame(await store.head(SESSION_ID), 1, 'the last sequence number afterwards');
   }),
@@ -64,7 +88,11 @@ const activating = named('appending with hints of what is due,', [
 
   storeCase('removes none when the append is refused', async (store) => {
     await store.append(SESSION_ID, messagesOf(2), { activate: [made] });
-    await expectRefusal(store.append(SESSION_ID, messagesOf(3), { expectedHead: 1, settle: [made] }), 'HEAD_MOVED', 'an append at an earlier head');
+    await expectRefusal(
+      store.append(SESSION_ID, messagesOf(3), { expectedHead: 1, settle: [made] }),
+      'HEAD_MOVED',
+      'an append at an earlier head',
+    );
     expectSame(await dueCauses(store), [made.causeId], 'what is due');
   }),
 ]);

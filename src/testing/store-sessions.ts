@@ -1,15 +1,36 @@
-/** What an event store does about whole sessions: makes them, knows them, lists them, removes them, and refuses them once it is closed. */
+/**
+ * What an event store does about whole sessions: makes them, knows them, lists them, removes them, and refuses them
+ * once it is closed.
+ */
 import type { EventStore } from '../actors/session/event-store.ts';
 import { MAX_RECORD_BYTES } from '../machines/session/limits.ts';
 import { named } from './contract-case.ts';
 import type { ContractCase } from './contract-case.ts';
 import { SUCCEEDED, expectRefusal, expectSame, outcomeOf } from './expectations.ts';
-import { AGENT_ID, IDENTITY, NOBODY, SESSION_ID, claimOf, creation, foldAll, idOf, messageOf, messagesOf, numbersTo, placesOf, resultOf } from './session-fixtures.ts';
+import {
+  AGENT_ID,
+  IDENTITY,
+  NOBODY,
+  SESSION_ID,
+  claimOf,
+  creation,
+  foldAll,
+  idOf,
+  messageOf,
+  messagesOf,
+  numbersTo,
+  placesOf,
+  resultOf,
+} from './session-fixtures.ts';
 import { storeCase, storedPlaces } from './store-case.ts';
 
 const creating = named('creating a session,', [
   storeCase('stores its first events', async (store) => {
-    expectSame(await store.read(SESSION_ID), [{ ...creation()[0], seq: 1, sessionId: SESSION_ID }], 'what a reader gets');
+    expectSame(
+      await store.read(SESSION_ID),
+      [{ ...creation()[0], seq: 1, sessionId: SESSION_ID }],
+      'what a reader gets',
+    );
     expectSame(await store.identify(SESSION_ID), IDENTITY, 'what the session is');
     expectSame(await store.head(SESSION_ID), 1, 'the last sequence number');
   }),
@@ -21,26 +42,54 @@ const creating = named('creating a session,', [
 
   storeCase('makes nothing when one of its events is none', async (store) => {
     const identity = { sessionId: idOf(50), agentId: AGENT_ID };
-    await expectRefusal(store.create(identity, [...creation(51), { ...messageOf(52), id: 'no uuid' }]), 'SESSION_EVENT_INVALID', 'creating it with a bad event');
+    await expectRefusal(
+      store.create(identity, [...creation(51), { ...messageOf(52), id: 'no uuid' }]),
+      'SESSION_EVENT_INVALID',
+      'creating it with a bad event',
+    );
     await expectRefusal(store.head(identity.sessionId), 'SESSION_NOT_FOUND', 'looking for it afterwards');
-    expectSame(placesOf((await store.create(identity, creation(51))).events), [[1, idOf(51)]], 'what is stored when it is created with a good one');
+    expectSame(
+      placesOf((await store.create(identity, creation(51))).events),
+      [[1, idOf(51)]],
+      'what is stored when it is created with a good one',
+    );
   }),
 
   storeCase('lets exactly one of many make it', async (store) => {
     const identity = { sessionId: idOf(50), agentId: AGENT_ID };
     const outcomes = await Promise.all(numbersTo(8).map((n) => outcomeOf(store.create(identity, creation(100 + n)))));
-    expectSame(outcomes.toSorted(), [...Array<string>(7).fill('SESSION_EXISTS'), SUCCEEDED], 'the outcomes of eight who make it at once');
+    expectSame(
+      outcomes.toSorted(),
+      [...Array<string>(7).fill('SESSION_EXISTS'), SUCCEEDED],
+      'the outcomes of eight who make it at once',
+    );
     expectSame((await store.read(identity.sessionId)).length, 1, 'how many events the session has');
   }),
 
   storeCase('takes a log of several epochs that is larger than one append may be', async (store) => {
     const identity = { sessionId: idOf(50), agentId: AGENT_ID };
     const part = Math.ceil(MAX_RECORD_BYTES / 3);
-    const log = [...creation(101), ...claimOf(102, 1), resultOf(103, part, 1), resultOf(104, part, 1), ...claimOf(105, 2), resultOf(106, part, 2), messageOf(107)] as const;
+    const log = [
+      ...creation(101),
+      ...claimOf(102, 1),
+      resultOf(103, part, 1),
+      resultOf(104, part, 1),
+      ...claimOf(105, 2),
+      resultOf(106, part, 2),
+      messageOf(107),
+    ] as const;
     const { events } = await store.create(identity, log);
-    expectSame(placesOf(events), numbersTo(7).map((n) => [n, idOf(100 + n)]), 'what was stored');
+    expectSame(
+      placesOf(events),
+      numbersTo(7).map((n) => [n, idOf(100 + n)]),
+      'what was stored',
+    );
     expectSame(await store.read(identity.sessionId), events, 'what a reader gets');
-    await expectRefusal(store.append(identity.sessionId, [messageOf(108, 1)]), 'EPOCH_SUPERSEDED', 'an append under an epoch that has been passed');
+    await expectRefusal(
+      store.append(identity.sessionId, [messageOf(108, 1)]),
+      'EPOCH_SUPERSEDED',
+      'an append under an epoch that has been passed',
+    );
   }),
 ]);
 
@@ -74,12 +123,21 @@ const listing = named('listing,', [
     const other = { sessionId: idOf(50), agentId: 'other' };
     await store.create(other, creation(51));
     await store.create({ sessionId: idOf(40), agentId: AGENT_ID }, creation(52));
-    const idsOf = async (agentId?: string): Promise<string[]> => (await store.list({ agentId })).map(({ sessionId }) => sessionId);
+    const idsOf = async (agentId?: string): Promise<string[]> =>
+      (await store.list({ agentId })).map(({ sessionId }) => sessionId);
     expectSame(await idsOf(), [SESSION_ID, idOf(40), idOf(50)], 'all sessions');
     expectSame(await idsOf('other'), [other.sessionId], 'those of one agent');
-    expectSame((await store.list({ agentId: 'other' })).map(({ agentId }) => agentId), ['other'], 'whose they are');
+    expectSame(
+      (await store.list({ agentId: 'other' })).map(({ agentId }) => agentId),
+      ['other'],
+      'whose they are',
+    );
     expectSame(await idsOf('nobody'), [], 'those of an agent who has none');
-    expectSame((await store.list({ newest: 2 })).slice(-2).map(({ sessionId }) => sessionId), [idOf(40), idOf(50)], 'those that were made last');
+    expectSame(
+      (await store.list({ newest: 2 })).slice(-2).map(({ sessionId }) => sessionId),
+      [idOf(40), idOf(50)],
+      'those that were made last',
+    );
   }),
 
   storeCase('offers a kept view until the log goes on', async (store) => {
@@ -97,7 +155,11 @@ const deleting = named('deleting a session,', [
     await store.delete(SESSION_ID, { epoch: 0, isOpen: false });
     await expectRefusal(store.read(SESSION_ID), 'SESSION_NOT_FOUND', 'reading it');
     await expectRefusal(store.append(SESSION_ID, messagesOf(2)), 'SESSION_NOT_FOUND', 'appending to it');
-    expectSame((await store.list()).map(({ sessionId }) => sessionId), [idOf(50)], 'the sessions that are left');
+    expectSame(
+      (await store.list()).map(({ sessionId }) => sessionId),
+      [idOf(50)],
+      'the sessions that are left',
+    );
   }),
 
   storeCase('is refused while somebody holds the right to wake it, and changes nothing', async (store) => {
@@ -115,11 +177,26 @@ const closed: readonly ContractCase<EventStore>[] = [
   storeCase('refuses everything once it is closed, also twice', async (store) => {
     await store.close();
     await store.close();
-    for (const [name, use] of uses) await expectRefusal(use(store, SESSION_ID), 'STORE_CLOSED', `a session that is to be ${name}`);
-    await expectRefusal(store.acquireWakeRight(SESSION_ID, { epoch: 0, isOpen: false }), 'STORE_CLOSED', 'asking for the right to wake it');
+    for (const [name, use] of uses)
+      await expectRefusal(use(store, SESSION_ID), 'STORE_CLOSED', `a session that is to be ${name}`);
+    await expectRefusal(
+      store.acquireWakeRight(SESSION_ID, { epoch: 0, isOpen: false }),
+      'STORE_CLOSED',
+      'asking for the right to wake it',
+    );
     await expectRefusal(store.list(), 'STORE_CLOSED', 'listing');
-    await expectRefusal(store.create({ sessionId: idOf(60), agentId: AGENT_ID }, creation()), 'STORE_CLOSED', 'creating');
+    await expectRefusal(
+      store.create({ sessionId: idOf(60), agentId: AGENT_ID }, creation()),
+      'STORE_CLOSED',
+      'creating',
+    );
   }),
 ];
 
-export const sessionCases: readonly ContractCase<EventStore>[] = [...creating, ...missing, ...listing, ...deleting, ...closed];
+export const sessionCases: readonly ContractCase<EventStore>[] = [
+  ...creating,
+  ...missing,
+  ...listing,
+  ...deleting,
+  ...closed,
+];

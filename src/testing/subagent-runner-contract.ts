@@ -37,7 +37,11 @@ interface StartedJob {
   readonly heard: (type: BackgroundTaskRunnerEvent['type']) => Promise<BackgroundTaskRunnerEvent>;
 }
 
-async function started({ runner }: SubagentRunnerUnderTest, request: AgentTaskRequest | Promise<AgentTaskRequest>, jobId = 'agent_1'): Promise<StartedJob> {
+async function started(
+  { runner }: SubagentRunnerUnderTest,
+  request: AgentTaskRequest | Promise<AgentTaskRequest>,
+  jobId = 'agent_1',
+): Promise<StartedJob> {
   const events: BackgroundTaskRunnerEvent[] = [];
   const listeners = new Set<() => void>();
   const emit = (event: BackgroundTaskRunnerEvent): void => {
@@ -84,7 +88,9 @@ const ends: readonly Case[] = [
   {
     name: 'fails with an error that says something',
     async run(subject) {
-      const failure = await failureOf(started(subject, subject.situations.fails()).then(({ handle }) => told(handle.result, 'the result')));
+      const failure = await failureOf(
+        started(subject, subject.situations.fails()).then(({ handle }) => told(handle.result, 'the result')),
+      );
       expectThat((failure ?? '').trim() !== '', 'the failure', { expected: 'a sentence', received: failure });
       expectSame(await subject.leftBehind(), [], 'what is left');
     },
@@ -93,10 +99,21 @@ const ends: readonly Case[] = [
     name: 'keeps jobs apart that run at once',
     async run(subject) {
       const outputs = ['one', 'two', 'three'];
-      const jobs = await Promise.all(outputs.map((output, index) => started(subject, subject.situations.answers(output), `agent_${index + 1}`)));
+      const jobs = await Promise.all(
+        outputs.map((output, index) => started(subject, subject.situations.answers(output), `agent_${index + 1}`)),
+      );
       const results = await Promise.all(jobs.map(({ handle }) => told(handle.result, 'a result')));
-      expectSame(results.map(({ output }) => output), outputs, 'the outputs');
-      for (const { jobId, events } of jobs) expectSame([...new Set(events.map(({ taskId }) => taskId))].filter((taskId) => taskId !== jobId), [], 'other ids in the events of a job');
+      expectSame(
+        results.map(({ output }) => output),
+        outputs,
+        'the outputs',
+      );
+      for (const { jobId, events } of jobs)
+        expectSame(
+          [...new Set(events.map(({ taskId }) => taskId))].filter((taskId) => taskId !== jobId),
+          [],
+          'other ids in the events of a job',
+        );
     },
   },
   {
@@ -125,7 +142,10 @@ const stops: readonly Case[] = [
     name: 'stops a job once, however often and whenever it is asked to',
     async run(subject) {
       const { handle } = await started(subject, subject.situations.hangs());
-      await told(Promise.all([handle.cancel('enough'), handle.cancel(), handle.cancel('again')]), 'the end of the stops');
+      await told(
+        Promise.all([handle.cancel('enough'), handle.cancel(), handle.cancel('again')]),
+        'the end of the stops',
+      );
       await told(Promise.resolve(handle.cancel()), 'the end of a later stop');
       const done = await started(subject, subject.situations.answers('done'), 'agent_2');
       await told(done.handle.result, 'the result');
@@ -153,8 +173,12 @@ const talks: readonly Case[] = [
       if (asks === undefined) return;
       const { handle, heard } = await started(subject, asks());
       const request = await heard('background_task_permission_request');
-      expectThat(handle.answerPermission !== undefined, 'answerPermission', { expected: 'a method', received: undefined });
-      if (request.type === 'background_task_permission_request') await handle.answerPermission?.(request.requestId, true);
+      expectThat(handle.answerPermission !== undefined, 'answerPermission', {
+        expected: 'a method',
+        received: undefined,
+      });
+      if (request.type === 'background_task_permission_request')
+        await handle.answerPermission?.(request.requestId, true);
       await told(handle.result, 'the result');
       expectSame(await subject.leftBehind(), [], 'what is left');
     },
@@ -168,7 +192,10 @@ const talks: readonly Case[] = [
       expectThat(handle.send !== undefined, 'send', { expected: 'a method', received: undefined });
       await handle.send?.('And mind the gap.');
       const { output } = await told(handle.result, 'the result');
-      expectThat(output.includes('And mind the gap.'), 'the output', { expected: 'to hold the follow-up', received: output });
+      expectThat(output.includes('And mind the gap.'), 'the output', {
+        expected: 'to hold the follow-up',
+        received: output,
+      });
     },
   },
   {
@@ -184,4 +211,8 @@ const talks: readonly Case[] = [
   },
 ];
 
-export const subagentRunnerContract: readonly ContractCase<SubagentRunnerUnderTest>[] = named('a runner of subagents', [...ends, ...stops, ...talks]);
+export const subagentRunnerContract: readonly ContractCase<SubagentRunnerUnderTest>[] = named('a runner of subagents', [
+  ...ends,
+  ...stops,
+  ...talks,
+]);

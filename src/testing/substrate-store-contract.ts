@@ -27,11 +27,18 @@ function permit(): PromotionPermit {
   });
 }
 
-const edit = (expectedVersion: number, files: Readonly<Record<string, string | null>>) => ({ agentId: AGENT, expectedVersion, why: 'a test', changes: Object.entries(files).map(([path, content]) => ({ path, content })) });
+const edit = (expectedVersion: number, files: Readonly<Record<string, string | null>>) => ({
+  agentId: AGENT,
+  expectedVersion,
+  why: 'a test',
+  changes: Object.entries(files).map(([path, content]) => ({ path, content })),
+});
 
 async function contents(store: SubstrateStore, version?: number): Promise<Record<string, string>> {
   const files = await store.list(AGENT, version);
-  const texts = await Promise.all(files.map(async ({ path }) => [path, new TextDecoder().decode(await store.read(AGENT, path, version))] as const));
+  const texts = await Promise.all(
+    files.map(async ({ path }) => [path, new TextDecoder().decode(await store.read(AGENT, path, version))] as const),
+  );
   return Object.fromEntries(texts);
 }
 
@@ -47,30 +54,64 @@ const cases: readonly Case[] = [
   {
     name: 'makes a version of every promotion, which all see, and keeps the ones before',
     async run({ store, beside }) {
-      expectSame(await store.promote(permit(), edit(0, { 'a.md': 'one', 'notes/b.md': 'b' })), { version: 1, isNew: true, changed: ['a.md', 'notes/b.md'] }, 'the first');
-      expectSame(await beside.promote(permit(), edit(1, { 'a.md': 'two', 'notes/b.md': null })), { version: 2, isNew: true, changed: ['a.md', 'notes/b.md'] }, 'the second');
+      expectSame(
+        await store.promote(permit(), edit(0, { 'a.md': 'one', 'notes/b.md': 'b' })),
+        { version: 1, isNew: true, changed: ['a.md', 'notes/b.md'] },
+        'the first',
+      );
+      expectSame(
+        await beside.promote(permit(), edit(1, { 'a.md': 'two', 'notes/b.md': null })),
+        { version: 2, isNew: true, changed: ['a.md', 'notes/b.md'] },
+        'the second',
+      );
       expectSame(await contents(store), { 'a.md': 'two' }, 'what is there');
       expectSame(await contents(store, 1), { 'a.md': 'one', 'notes/b.md': 'b' }, 'what was there');
-      const versions = (await store.versions(AGENT)).map(({ version, parent, by, why }) => ({ version, parent, by, why }));
+      const versions = (await store.versions(AGENT)).map(({ version, parent, by, why }) => ({
+        version,
+        parent,
+        by,
+        why,
+      }));
       const by = { kind: 'session', sessionId: SESSION, evaluationSeq: 6 };
-      expectSame(versions, [{ version: 2, parent: 1, by, why: 'a test' }, { version: 1, parent: 0, by, why: 'a test' }], 'who made them');
+      expectSame(
+        versions,
+        [
+          { version: 2, parent: 1, by, why: 'a test' },
+          { version: 1, parent: 0, by, why: 'a test' },
+        ],
+        'who made them',
+      );
     },
   },
   {
     name: 'makes no version of what is so already',
     async run({ store }) {
       await store.promote(permit(), edit(0, { 'a.md': 'one' }));
-      expectSame(await store.promote(permit(), edit(1, { 'a.md': 'one', 'gone.md': null })), { version: 1, isNew: false, changed: [] }, 'the same again');
+      expectSame(
+        await store.promote(permit(), edit(1, { 'a.md': 'one', 'gone.md': null })),
+        { version: 1, isNew: false, changed: [] },
+        'the same again',
+      );
     },
   },
   {
     name: 'lets one of many win that expect the same version, and tells the others both versions',
     async run({ store, beside }) {
-      const many = Array.from({ length: 8 }, (_, index) => (index % 2 === 0 ? store : beside).promote(permit(), edit(0, { 'a.md': `from ${index}` })));
+      const many = Array.from({ length: 8 }, (_, index) =>
+        (index % 2 === 0 ? store : beside).promote(permit(), edit(0, { 'a.md': `from ${index}` })),
+      );
       const outcomes = await Promise.all(many.map(outcomeOf));
-      expectSame(outcomes.toSorted(), ['it succeeded', ...Array.from({ length: 7 }, () => 'SUBSTRATE_CONFLICT')].toSorted(), 'the outcomes');
+      expectSame(
+        outcomes.toSorted(),
+        ['it succeeded', ...Array.from({ length: 7 }, () => 'SUBSTRATE_CONFLICT')].toSorted(),
+        'the outcomes',
+      );
       expectSame((await store.head(AGENT)).version, 1, 'the head');
-      await expectRefusal(store.promote(permit(), edit(0, { 'a.md': 'late' })), 'SUBSTRATE_CONFLICT', 'one that comes late');
+      await expectRefusal(
+        store.promote(permit(), edit(0, { 'a.md': 'late' })),
+        'SUBSTRATE_CONFLICT',
+        'one that comes late',
+      );
     },
   },
   {
@@ -78,11 +119,23 @@ const cases: readonly Case[] = [
     async run({ store }) {
       await store.promote(permit(), edit(0, { 'a.md': 'one', 'b.md': 'b' }));
       await store.promote(permit(), edit(1, { 'a.md': 'two', 'b.md': null, 'c.md': 'c' }));
-      expectSame(await store.restore(permit(), { agentId: AGENT, version: 1, expectedVersion: 2, why: 'back' }), { version: 3, isNew: true, changed: ['a.md', 'b.md', 'c.md'] }, 'the restore');
+      expectSame(
+        await store.restore(permit(), { agentId: AGENT, version: 1, expectedVersion: 2, why: 'back' }),
+        { version: 3, isNew: true, changed: ['a.md', 'b.md', 'c.md'] },
+        'the restore',
+      );
       expectSame(await contents(store), { 'a.md': 'one', 'b.md': 'b' }, 'what is there');
       expectSame(await contents(store, 2), { 'a.md': 'two', 'c.md': 'c' }, 'what was there');
-      await expectRefusal(store.restore(permit(), { agentId: AGENT, version: 9, expectedVersion: 3, why: '' }), 'SUBSTRATE_VERSION_NOT_FOUND', 'a version that never was');
-      await expectRefusal(store.restore(permit(), { agentId: AGENT, version: 1, expectedVersion: 2, why: '' }), 'SUBSTRATE_CONFLICT', 'a restore that comes late');
+      await expectRefusal(
+        store.restore(permit(), { agentId: AGENT, version: 9, expectedVersion: 3, why: '' }),
+        'SUBSTRATE_VERSION_NOT_FOUND',
+        'a version that never was',
+      );
+      await expectRefusal(
+        store.restore(permit(), { agentId: AGENT, version: 1, expectedVersion: 2, why: '' }),
+        'SUBSTRATE_CONFLICT',
+        'a restore that comes late',
+      );
     },
   },
   {
@@ -90,7 +143,11 @@ const cases: readonly Case[] = [
     async run({ store }) {
       const forged = { sessionId: SESSION, evaluationSeq: 6 } as PromotionPermit;
       await expectRefusal(store.promote(forged, edit(0, { 'a.md': 'one' })), 'PROMOTION_REFUSED', 'a promotion');
-      await expectRefusal(store.restore(forged, { agentId: AGENT, version: 1, expectedVersion: 0, why: '' }), 'PROMOTION_REFUSED', 'a restore');
+      await expectRefusal(
+        store.restore(forged, { agentId: AGENT, version: 1, expectedVersion: 0, why: '' }),
+        'PROMOTION_REFUSED',
+        'a restore',
+      );
       expectSame((await store.head(AGENT)).version, 0, 'the head');
     },
   },
@@ -101,31 +158,89 @@ const cases: readonly Case[] = [
       await store.people.edit(edit(1, { 'a.md': 'two' }));
       await store.people.restore({ agentId: AGENT, version: 1, expectedVersion: 2, why: 'back' });
       expectSame(await contents(store), { 'a.md': 'one' }, 'what is there');
-      expectSame((await store.versions(AGENT)).map(({ by }) => by.kind), ['people', 'people', 'people'], 'who made the versions');
+      expectSame(
+        (await store.versions(AGENT)).map(({ by }) => by.kind),
+        ['people', 'people', 'people'],
+        'who made the versions',
+      );
     },
   },
   {
     name: 'refuses paths that are not plain and below the folder, before anything is changed',
     async run({ store }) {
-      const wrong = ['', '/etc/passwd', '../a', 'a/../b', 'a//b', 'a/', '.hidden', 'a/.git/config', 'a\\b', 'a:b', 'con', 'nul.txt', 'a\u0000', 'a\u202Eb', 'trailing.', ' lead', 'e\u0301.md', 'x'.repeat(101), Array.from({ length: 13 }, () => 'a').join('/')];
+      const wrong = [
+        '',
+        '/etc/passwd',
+        '../a',
+        'a/../b',
+        'a//b',
+        'a/',
+        '.hidden',
+        'a/.git/config',
+        'a\\b',
+        'a:b',
+        'con',
+        'nul.txt',
+        'a\u0000',
+        'a\u202Eb',
+        'trailing.',
+        ' lead',
+        'e\u0301.md',
+        'x'.repeat(101),
+        Array.from({ length: 13 }, () => 'a').join('/'),
+      ];
       for (const path of wrong) {
-        await expectRefusal(store.promote(permit(), edit(0, { [path]: 'x', 'good.md': 'x' })), 'SUBSTRATE_CHANGE_INVALID', `promoting ${JSON.stringify(path)}`);
+        await expectRefusal(
+          store.promote(permit(), edit(0, { [path]: 'x', 'good.md': 'x' })),
+          'SUBSTRATE_CHANGE_INVALID',
+          `promoting ${JSON.stringify(path)}`,
+        );
         await expectRefusal(store.read(AGENT, path), 'SUBSTRATE_PATH_INVALID', `reading ${JSON.stringify(path)}`);
       }
-      for (const files of [{ 'a.md': 'x', 'A.md': 'y' }, { a: 'x', 'a/b': 'y' }]) await expectRefusal(store.promote(permit(), edit(0, files)), 'SUBSTRATE_CHANGE_INVALID', `promoting ${Object.keys(files).join(' and ')}`);
+      for (const files of [
+        { 'a.md': 'x', 'A.md': 'y' },
+        { a: 'x', 'a/b': 'y' },
+      ])
+        await expectRefusal(
+          store.promote(permit(), edit(0, files)),
+          'SUBSTRATE_CHANGE_INVALID',
+          `promoting ${Object.keys(files).join(' and ')}`,
+        );
       expectSame((await store.head(AGENT)).version, 0, 'the head');
     },
   },
   {
     name: 'refuses what is too much, and requests that are not well-formed',
     async run({ store }) {
-      await expectRefusal(store.promote(permit(), edit(0, { 'a.bin': 'x'.repeat(1024 * 1024 + 1) })), 'SUBSTRATE_CHANGE_INVALID', 'a file that is too long');
-      await expectRefusal(store.promote(permit(), edit(0, { 'a.bin': 'é'.repeat(1024 * 1024) })), 'SUBSTRATE_TOO_LARGE', 'a file that is too long in bytes');
-      const many = Object.fromEntries(Array.from({ length: 17 }, (_, index) => [`${index}.bin`, `${index} ${'x'.repeat(1024 * 1024 - 10)}`]));
-      await expectRefusal(store.promote(permit(), edit(0, many)), 'SUBSTRATE_TOO_LARGE', 'files that are too much together');
+      await expectRefusal(
+        store.promote(permit(), edit(0, { 'a.bin': 'x'.repeat(1024 * 1024 + 1) })),
+        'SUBSTRATE_CHANGE_INVALID',
+        'a file that is too long',
+      );
+      await expectRefusal(
+        store.promote(permit(), edit(0, { 'a.bin': 'é'.repeat(1024 * 1024) })),
+        'SUBSTRATE_TOO_LARGE',
+        'a file that is too long in bytes',
+      );
+      const many = Object.fromEntries(
+        Array.from({ length: 17 }, (_, index) => [`${index}.bin`, `${index} ${'x'.repeat(1024 * 1024 - 10)}`]),
+      );
+      await expectRefusal(
+        store.promote(permit(), edit(0, many)),
+        'SUBSTRATE_TOO_LARGE',
+        'files that are too much together',
+      );
       await expectRefusal(store.promote(permit(), edit(0, {})), 'SUBSTRATE_CHANGE_INVALID', 'no change at all');
-      await expectRefusal(store.promote(permit(), { ...edit(0, { a: 'x' }), expectedVersion: -1 }), 'SUBSTRATE_CHANGE_INVALID', 'a version that cannot be');
-      await expectRefusal(store.promote(permit(), { ...edit(0, { a: 'x' }), unknown: 1 } as never), 'SUBSTRATE_CHANGE_INVALID', 'a key that nobody knows');
+      await expectRefusal(
+        store.promote(permit(), { ...edit(0, { a: 'x' }), expectedVersion: -1 }),
+        'SUBSTRATE_CHANGE_INVALID',
+        'a version that cannot be',
+      );
+      await expectRefusal(
+        store.promote(permit(), { ...edit(0, { a: 'x' }), unknown: 1 } as never),
+        'SUBSTRATE_CHANGE_INVALID',
+        'a key that nobody knows',
+      );
       await expectRefusal(store.head('../other'), 'AGENT_ID_INVALID', 'a name that no agent can have');
       expectSame((await store.head(AGENT)).version, 0, 'the head');
     },
@@ -134,7 +249,15 @@ const cases: readonly Case[] = [
     name: 'keeps any bytes, for each agent its own',
     async run({ store }) {
       const bytes = Uint8Array.from({ length: 256 }, (_, index) => index);
-      await store.promote(permit(), { agentId: AGENT, expectedVersion: 0, why: '', changes: [{ path: 'all.bin', content: bytes }, { path: 'empty', content: '' }] });
+      await store.promote(permit(), {
+        agentId: AGENT,
+        expectedVersion: 0,
+        why: '',
+        changes: [
+          { path: 'all.bin', content: bytes },
+          { path: 'empty', content: '' },
+        ],
+      });
       expectSame([...((await store.read(AGENT, 'all.bin')) ?? [])], [...bytes], 'the bytes');
       expectSame((await store.read(AGENT, 'empty'))?.length, 0, 'the empty file');
       expectSame(await store.read(AGENT, 'none'), undefined, 'a file that is not there');
@@ -145,7 +268,8 @@ const cases: readonly Case[] = [
     name: 'lists versions page by page, the newest first',
     async run({ store }) {
       for (let version = 0; version < 5; version += 1) await store.people.edit(edit(version, { 'a.md': `${version}` }));
-      const numbers = async (page: Parameters<SubstrateStore['versions']>[1]): Promise<number[]> => (await store.versions(AGENT, page)).map(({ version }) => version);
+      const numbers = async (page: Parameters<SubstrateStore['versions']>[1]): Promise<number[]> =>
+        (await store.versions(AGENT, page)).map(({ version }) => version);
       expectSame(await numbers({ limit: 2 }), [5, 4], 'the first page');
       expectSame(await numbers({ before: 4, limit: 2 }), [3, 2], 'the second');
       expectSame(await numbers({ before: 2 }), [1], 'the last');

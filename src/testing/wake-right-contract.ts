@@ -1,4 +1,7 @@
-/** What the right to wake a session is, whatever store gives it. Each case wants a store of its own that is fresh and empty. */
+/**
+ * What the right to wake a session is, whatever store gives it. Each case wants a store of its own that is fresh and
+ * empty.
+ */
 import type { EventStore, WakeClaim, WakeRight } from '../actors/session/event-store.ts';
 import { RuntimeError } from '../machines/errors.ts';
 import { named } from './contract-case.ts';
@@ -81,7 +84,11 @@ const giving: readonly ContractCase<WakeRightStore>[] = [
 
   rightCase('is given to exactly one of many who ask at once', async (rights) => {
     const outcomes = await Promise.all(numbersTo(10).map(() => rights.ask(NEW)));
-    expectSame(outcomes.toSorted(), [...Array<string>(9).fill(CONFLICT), SUCCEEDED], 'the outcomes of ten who ask at once');
+    expectSame(
+      outcomes.toSorted(),
+      [...Array<string>(9).fill(CONFLICT), SUCCEEDED],
+      'the outcomes of ten who ask at once',
+    );
   }),
 
   rightCase('of each session is its own', async (rights) => {
@@ -92,7 +99,10 @@ const giving: readonly ContractCase<WakeRightStore>[] = [
 
   rightCase('of a session that is not there cannot be had', async (rights) => {
     await expectRefusal(rights.acquire(NEW, NOBODY), 'SESSION_NOT_FOUND', 'asking for it');
-    await told(expectRefusal(rights.freed(NOBODY), 'SESSION_NOT_FOUND', 'waiting for it'), 'the refusal to wait for it');
+    await told(
+      expectRefusal(rights.freed(NOBODY), 'SESSION_NOT_FOUND', 'waiting for it'),
+      'the refusal to wait for it',
+    );
   }),
 ];
 
@@ -105,9 +115,17 @@ const passing: readonly ContractCase<WakeRightStore>[] = [
   rightCase('does not wait for the release of a holder whose wake has ended in the log', async (rights) => {
     const ended = await rights.acquire(NEW);
     const next = await rights.acquire({ epoch: 1, isOpen: false });
-    expectSame({ epoch: next.epoch, isLost: ended.lost.aborted }, { epoch: 2, isLost: false }, 'the next right, and whether the one before is lost');
+    expectSame(
+      { epoch: next.epoch, isLost: ended.lost.aborted },
+      { epoch: 2, isLost: false },
+      'the next right, and whether the one before is lost',
+    );
     await ended.release();
-    expectSame(await rights.ask({ epoch: 1, isOpen: false }), CONFLICT, 'asking for it after the one before has released his');
+    expectSame(
+      await rights.ask({ epoch: 1, isOpen: false }),
+      CONFLICT,
+      'asking for it after the one before has released his',
+    );
   }),
 
   rightCase('is lost by a holder that the log has gone past, who is told', async (rights) => {
@@ -119,8 +137,18 @@ const passing: readonly ContractCase<WakeRightStore>[] = [
     });
     await told(loss, 'the news that the right is lost');
     const reason: unknown = late.lost.reason;
-    const why = RuntimeError.is(reason) ? { code: reason.code, category: reason.category, details: { epoch: reason.details?.['epoch'], by: reason.details?.['by'] } } : String(reason);
-    expectSame(why, { code: 'WAKE_SUPERSEDED', category: 'conflict', details: { epoch: 1, by: 5 } }, 'the reason of the loss');
+    const why = RuntimeError.is(reason)
+      ? {
+          code: reason.code,
+          category: reason.category,
+          details: { epoch: reason.details?.['epoch'], by: reason.details?.['by'] },
+        }
+      : String(reason);
+    expectSame(
+      why,
+      { code: 'WAKE_SUPERSEDED', category: 'conflict', details: { epoch: 1, by: 5 } },
+      'the reason of the loss',
+    );
     expectSame(right.lost.aborted, false, 'whether the newer one is lost');
   }),
 
@@ -156,11 +184,18 @@ const waiting: readonly ContractCase<WakeRightStore>[] = [
     const given = rights.store.wakeRightFreed(SESSION_ID, impatient.signal);
     impatient.abort();
     await told(given, 'the end of a wait that was given up');
-    await told(rights.store.wakeRightFreed(SESSION_ID, AbortSignal.abort()), 'the end of a wait that was given up before it began');
+    await told(
+      rights.store.wakeRightFreed(SESSION_ID, AbortSignal.abort()),
+      'the end of a wait that was given up before it began',
+    );
     expectSame(stillWaiting, 20, 'how many of twenty still wait');
     await right.release();
     await told(Promise.all(waits), 'the news of the release, for all twenty');
   }),
 ];
 
-export const wakeRightContract: readonly ContractCase<WakeRightStore>[] = named('the right to wake', [...giving, ...passing, ...waiting]);
+export const wakeRightContract: readonly ContractCase<WakeRightStore>[] = named('the right to wake', [
+  ...giving,
+  ...passing,
+  ...waiting,
+]);

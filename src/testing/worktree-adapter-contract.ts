@@ -1,5 +1,9 @@
 /** What every adapter of worktrees does. Each case wants one over a repository of its own, which has a commit. */
-import type { PreparedSubagentWorktree, SubagentWorktreeAdapter, WorktreeRequest } from '../actors/subagent/worktree-adapter.ts';
+import type {
+  PreparedSubagentWorktree,
+  SubagentWorktreeAdapter,
+  WorktreeRequest,
+} from '../actors/subagent/worktree-adapter.ts';
 import { named } from './contract-case.ts';
 import type { ContractCase } from './contract-case.ts';
 import { expectSame, expectThat } from './expectations.ts';
@@ -23,7 +27,10 @@ type Case = ContractCase<WorktreeAdapterUnderTest>;
 
 const JOBS_AT_ONCE = 6;
 
-async function prepared({ adapter, cwd }: WorktreeAdapterUnderTest, changes: Partial<WorktreeRequest> = {}): Promise<PreparedSubagentWorktree> {
+async function prepared(
+  { adapter, cwd }: WorktreeAdapterUnderTest,
+  changes: Partial<WorktreeRequest> = {},
+): Promise<PreparedSubagentWorktree> {
   const worktree = await adapter.prepare({ jobId: 'job_1', cwd, ...changes });
   await adapter.begin?.(worktree);
   return worktree;
@@ -43,9 +50,17 @@ const making: readonly Case[] = [
     name: 'makes one that is there, and clean',
     async run(subject) {
       const worktree = await prepared(subject);
-      for (const name of ['repoRoot', 'worktreePath', 'branchName'] as const) expectThat(worktree[name] !== '', name, { expected: 'a text', received: worktree[name] });
-      expectSame([await subject.isThere(worktree), await subject.adapter.isClean(worktree)], [true, true], 'whether it is there and clean');
-      expectThat(worktree.worktreePath !== subject.cwd, 'its path', { expected: 'another folder than that of the repository', received: worktree.worktreePath });
+      for (const name of ['repoRoot', 'worktreePath', 'branchName'] as const)
+        expectThat(worktree[name] !== '', name, { expected: 'a text', received: worktree[name] });
+      expectSame(
+        [await subject.isThere(worktree), await subject.adapter.isClean(worktree)],
+        [true, true],
+        'whether it is there and clean',
+      );
+      expectThat(worktree.worktreePath !== subject.cwd, 'its path', {
+        expected: 'another folder than that of the repository',
+        received: worktree.worktreePath,
+      });
     },
   },
   {
@@ -53,23 +68,48 @@ const making: readonly Case[] = [
     async run(subject) {
       const jobs = Array.from({ length: JOBS_AT_ONCE }, (_, index) => `job_${Math.floor(index / 2)}`);
       const worktrees = await Promise.all(jobs.map((jobId) => prepared(subject, { jobId })));
-      expectSame(new Set(worktrees.map(({ worktreePath }) => worktreePath)).size, JOBS_AT_ONCE, 'how many paths there are');
-      expectSame(new Set(worktrees.map(({ branchName }) => branchName)).size, JOBS_AT_ONCE, 'how many branches there are');
-      expectSame(await Promise.all(worktrees.map((worktree) => subject.isThere(worktree))), jobs.map(() => true), 'which are there');
+      expectSame(
+        new Set(worktrees.map(({ worktreePath }) => worktreePath)).size,
+        JOBS_AT_ONCE,
+        'how many paths there are',
+      );
+      expectSame(
+        new Set(worktrees.map(({ branchName }) => branchName)).size,
+        JOBS_AT_ONCE,
+        'how many branches there are',
+      );
+      expectSame(
+        await Promise.all(worktrees.map((worktree) => subject.isThere(worktree))),
+        jobs.map(() => true),
+        'which are there',
+      );
     },
   },
   {
     name: 'says which folder of it the folder below the root is, if it says any',
     async run(subject) {
       const { worktreePath, cwd } = await prepared(subject, { cwd: `${subject.cwd}/${subject.below}` });
-      expectThat(cwd === undefined || cwd === `${worktreePath}/${subject.below}`, 'the folder to work in', { expected: `${worktreePath}/${subject.below}, or none`, received: cwd });
+      expectThat(cwd === undefined || cwd === `${worktreePath}/${subject.below}`, 'the folder to work in', {
+        expected: `${worktreePath}/${subject.below}, or none`,
+        received: cwd,
+      });
     },
   },
   {
     name: 'makes none for a job that nobody waits for',
     async run(subject) {
       const before = await subject.count();
-      expectSame(await isRefused(() => subject.adapter.prepare({ jobId: 'job_1', cwd: subject.cwd, signal: AbortSignal.abort(new Error('stopped')) })), true, 'whether it is refused');
+      expectSame(
+        await isRefused(() =>
+          subject.adapter.prepare({
+            jobId: 'job_1',
+            cwd: subject.cwd,
+            signal: AbortSignal.abort(new Error('stopped')),
+          }),
+        ),
+        true,
+        'whether it is refused',
+      );
       expectSame(await subject.count(), before, 'how many there are');
     },
   },
@@ -79,7 +119,11 @@ const making: readonly Case[] = [
       const { outside } = subject;
       if (outside === undefined) return;
       const before = await subject.count();
-      expectSame(await isRefused(() => subject.adapter.prepare({ jobId: 'job_1', cwd: outside })), true, 'whether it is refused');
+      expectSame(
+        await isRefused(() => subject.adapter.prepare({ jobId: 'job_1', cwd: outside })),
+        true,
+        'whether it is refused',
+      );
       expectSame(await subject.count(), before, 'how many there are');
     },
   },
@@ -115,7 +159,10 @@ const ending: readonly Case[] = [
       await subject.change(worktree);
       const { isClean, findings, nextAction } = await adapter.inspect(worktree);
       expectSame(isClean, false, 'whether it is clean');
-      expectThat(findings.length > 0 && findings.every(({ text }) => text !== ''), 'what was found', { expected: 'one finding at least, in words', received: findings });
+      expectThat(findings.length > 0 && findings.every(({ text }) => text !== ''), 'what was found', {
+        expected: 'one finding at least, in words',
+        received: findings,
+      });
       expectThat((nextAction ?? '') !== '', 'what to do next', { expected: 'a sentence', received: nextAction });
     },
   },
@@ -125,7 +172,11 @@ const ending: readonly Case[] = [
       const worktree = await prepared(subject);
       await subject.change(worktree);
       await subject.adapter.preserve?.(worktree, { isClean: false, findings: [{ kind: 'changed', text: 'one file' }] });
-      expectSame([await subject.isThere(worktree), await subject.adapter.isClean(worktree)], [true, false], 'whether it is there and clean');
+      expectSame(
+        [await subject.isThere(worktree), await subject.adapter.isClean(worktree)],
+        [true, false],
+        'whether it is there and clean',
+      );
     },
   },
   {
@@ -138,4 +189,7 @@ const ending: readonly Case[] = [
   },
 ];
 
-export const worktreeAdapterContract: readonly ContractCase<WorktreeAdapterUnderTest>[] = named('an adapter of worktrees', [...making, ...ending]);
+export const worktreeAdapterContract: readonly ContractCase<WorktreeAdapterUnderTest>[] = named(
+  'an adapter of worktrees',
+  [...making, ...ending],
+);

@@ -3,7 +3,13 @@ import type { AnyActorLogic, AnyActorRef, InspectionEvent } from 'xstate';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { taskLifecycle } from '../../src/machines/task/task-lifecycle.ts';
 import { buildsChildrenDirectly, moveChild, startChild, stopChild } from '../../src/actors/xstate-child.ts';
-import { keepLiveActors, liveActorsOf, takeUnseen, watchSystem, watchesDirectly } from '../../src/actors/xstate-system.ts';
+import {
+  keepLiveActors,
+  liveActorsOf,
+  takeUnseen,
+  watchSystem,
+  watchesDirectly,
+} from '../../src/actors/xstate-system.ts';
 import { chartWatch } from '../../src/machines/chart-watch.ts';
 
 interface Seen {
@@ -41,7 +47,10 @@ function lifeOf(start: (parent: AnyActorRef) => AnyActorRef): { seen: Seen[]; he
   parent.start();
   const child = start(parent);
   const heard: unknown[] = [];
-  child.subscribe({ next: (state: { value: unknown }) => heard.push(state.value), complete: () => heard.push('complete') });
+  child.subscribe({
+    next: (state: { value: unknown }) => heard.push(state.value),
+    complete: () => heard.push('complete'),
+  });
   const { send } = child;
   for (const type of ['START', 'STARTED', 'NONSENSE', 'COMPLETE']) send({ type });
   return { seen, heard, told };
@@ -58,7 +67,8 @@ describe('a child made directly', () => {
     const official = createActor(taskLifecycle as unknown as AnyActorLogic, { parent, id: 'child' }).start();
     expect(direct).toBeInstanceOf(Actor);
     // Some are made when they are first read.
-    for (const [field, value] of Object.entries(official)) expect([field, typeof Reflect.get(direct, field)]).toEqual([field, typeof value]);
+    for (const [field, value] of Object.entries(official))
+      expect([field, typeof Reflect.get(direct, field)]).toEqual([field, typeof value]);
     expect(direct.getPersistedSnapshot()).toEqual(official.getPersistedSnapshot());
     expect(direct.toJSON?.()).toEqual((official as unknown as AnyActorRef).toJSON?.());
     expect((direct as unknown as { system: unknown }).system).toBe((official as unknown as { system: unknown }).system);
@@ -73,7 +83,13 @@ describe('a child made directly', () => {
     });
     expect(direct).toEqual(official);
     expect(direct.told).toContainEqual({ type: 'xstate.done.actor.child', output: undefined, actorId: 'child' });
-    expect(direct.heard).toEqual([{ running: 'starting' }, { running: 'active' }, { running: 'active' }, 'completed', 'complete']);
+    expect(direct.heard).toEqual([
+      { running: 'starting' },
+      { running: 'active' },
+      { running: 'active' },
+      'completed',
+      'complete',
+    ]);
   });
 
   it('keeps subscribers to itself', () => {
@@ -105,7 +121,10 @@ const busyMachine = setup({
   context: { count: 0 },
   initial: 'working',
   states: {
-    working: { invoke: { src: 'work', onDone: 'waiting' }, on: { COUNT: { actions: assign({ count: ({ context }) => context.count + 1 }) } } },
+    working: {
+      invoke: { src: 'work', onDone: 'waiting' },
+      on: { COUNT: { actions: assign({ count: ({ context }) => context.count + 1 }) } },
+    },
     waiting: { after: { 60_000: 'late' }, on: { SAY: { actions: emit({ type: 'said' }) }, END: 'ended' } },
     late: {},
     ended: { type: 'final' },
@@ -131,7 +150,9 @@ describe('a system that is watched', () => {
     startChild(root, taskLifecycle, 'direct').send({ type: 'START' });
     while (!root.getSnapshot().matches('waiting')) await Promise.resolve();
     for (const type of ['SAY', 'UNHEARD', 'END']) root.send({ type });
-    expect(new Set(told.map(({ type }) => type))).toEqual(new Set(['@xstate.actor', '@xstate.event', '@xstate.microstep', '@xstate.snapshot', '@xstate.action']));
+    expect(new Set(told.map(({ type }) => type))).toEqual(
+      new Set(['@xstate.actor', '@xstate.event', '@xstate.microstep', '@xstate.snapshot', '@xstate.action']),
+    );
     expect(told.map((each) => ({ ...each, rootId: root.sessionId }))).toEqual(heard);
     told.forEach((each, index) => expect(each.actorRef).toBe(heard[index]?.actorRef));
   });
@@ -140,7 +161,8 @@ describe('a system that is watched', () => {
     const root = tasks();
     const before = Object.entries(systemOf(root));
     const told: string[] = [];
-    const watch = (name: string) => watchSystem(root, ({ type }: { readonly type?: string }) => type === '@xstate.event' && told.push(name));
+    const watch = (name: string) =>
+      watchSystem(root, ({ type }: { readonly type?: string }) => type === '@xstate.event' && told.push(name));
     const [first, second] = [watch('first'), watch('second')];
     root.send({ type: 'START' });
     first();
@@ -247,26 +269,44 @@ describe('a child that nothing looks at', () => {
     expect([valueOf(child), liveActorsOf(root), told]).toEqual(['completed', [root], ['xstate.done.actor.child']]);
   });
 
-  it.each(['an inspector', 'a watch', 'a subscriber', 'a watcher of charts'] as const)('tells all from then on when %s comes', (who) => {
-    const { root, told } = keptRoot();
-    const child = startChild(root, taskLifecycle, 'child');
-    move(child, 'START');
-    const heard: unknown[] = [];
-    if (who === 'an inspector') root.system.inspect(({ type }) => heard.push(type));
-    if (who === 'a watch') watchSystem(root, (inspected) => heard.push((inspected as Told).type));
-    if (who === 'a subscriber') child.subscribe((state: { readonly value: unknown }) => heard.push(state.value));
-    if (who === 'a watcher of charts') chartWatch.watcher = (_machine, taken, actor) => void (actor === child && heard.push(taken.length));
-    expect([move(child, 'STARTED'), move(child, 'COMPLETE')]).toEqual([true, true]);
-    const telling = ['@xstate.event', '@xstate.microstep', '@xstate.snapshot'];
-    const expected = {
-      'an inspector': [...telling, '@xstate.event', '@xstate.microstep', '@xstate.event', '@xstate.snapshot', '@xstate.snapshot'],
-      'a watch': [...telling, '@xstate.event', '@xstate.microstep', '@xstate.event', '@xstate.snapshot', '@xstate.snapshot'],
-      'a subscriber': [{ running: 'active' }, 'completed'],
-      'a watcher of charts': [1, 1],
-    } satisfies Record<typeof who, unknown[]>;
-    expect(heard).toEqual(expected[who]);
-    expect(told).toEqual(['xstate.done.actor.child']);
-  });
+  it.each(['an inspector', 'a watch', 'a subscriber', 'a watcher of charts'] as const)(
+    'tells all from then on when %s comes',
+    (who) => {
+      const { root, told } = keptRoot();
+      const child = startChild(root, taskLifecycle, 'child');
+      move(child, 'START');
+      const heard: unknown[] = [];
+      if (who === 'an inspector') root.system.inspect(({ type }) => heard.push(type));
+      if (who === 'a watch') watchSystem(root, (inspected) => heard.push((inspected as Told).type));
+      if (who === 'a subscriber') child.subscribe((state: { readonly value: unknown }) => heard.push(state.value));
+      if (who === 'a watcher of charts')
+        chartWatch.watcher = (_machine, taken, actor) => void (actor === child && heard.push(taken.length));
+      expect([move(child, 'STARTED'), move(child, 'COMPLETE')]).toEqual([true, true]);
+      const telling = ['@xstate.event', '@xstate.microstep', '@xstate.snapshot'];
+      const expected = {
+        'an inspector': [
+          ...telling,
+          '@xstate.event',
+          '@xstate.microstep',
+          '@xstate.event',
+          '@xstate.snapshot',
+          '@xstate.snapshot',
+        ],
+        'a watch': [
+          ...telling,
+          '@xstate.event',
+          '@xstate.microstep',
+          '@xstate.event',
+          '@xstate.snapshot',
+          '@xstate.snapshot',
+        ],
+        'a subscriber': [{ running: 'active' }, 'completed'],
+        'a watcher of charts': [1, 1],
+      } satisfies Record<typeof who, unknown[]>;
+      expect(heard).toEqual(expected[who]);
+      expect(told).toEqual(['xstate.done.actor.child']);
+    },
+  );
 
   it('is stopped by its parent before its end', () => {
     const { root } = keptRoot();
@@ -280,7 +320,11 @@ describe('a child that nothing looks at', () => {
     const { root } = keptRoot();
     const made = ['first', 'second', 'third', 'fourth', 'fifth'].map((id) => startChild(root, taskLifecycle, id));
     const [first, second, third, fourth, fifth] = made;
-    for (const [gone, left] of [[third, [first, second, fourth, fifth]], [fifth, [first, second, fourth]], [first, [second, fourth]]] as const) {
+    for (const [gone, left] of [
+      [third, [first, second, fourth, fifth]],
+      [fifth, [first, second, fourth]],
+      [first, [second, fourth]],
+    ] as const) {
       if (gone !== undefined) move(gone, 'CANCEL');
       expect(liveActorsOf(root)).toEqual([root, ...left]);
     }

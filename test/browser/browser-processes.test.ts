@@ -28,10 +28,13 @@ async function countingServer(): Promise<{ readonly port: number; readonly asked
     socket.destroy();
   });
   await new Promise<void>((resolve) => server.listen(0, '0.0.0.0', resolve));
-  cleanups.push(() => new Promise((resolve) => {
-    server.closeAllConnections();
-    server.close(resolve);
-  }));
+  cleanups.push(
+    () =>
+      new Promise((resolve) => {
+        server.closeAllConnections();
+        server.close(resolve);
+      }),
+  );
   return { port: (server.address() as AddressInfo).port, asked };
 }
 
@@ -59,7 +62,9 @@ async function askEverywhere(origin: string): Promise<void> {
   await fetch(`${origin}/fetch`, { mode: 'no-cors' }).catch(() => undefined);
   await settled((done) => Object.assign(new Image(), { onload: done, onerror: done, src: `${origin}/image` }));
   await settled((done) => Object.assign(new WebSocket(`${origin.replace('http', 'ws')}/socket`), { onclose: done }));
-  await settled((done) => document.body.append(Object.assign(document.createElement('iframe'), { onload: done, src: `${origin}/frame` })));
+  await settled((done) =>
+    document.body.append(Object.assign(document.createElement('iframe'), { onload: done, src: `${origin}/frame` })),
+  );
   navigator.sendBeacon(`${origin}/beacon`);
 }
 
@@ -73,12 +78,19 @@ describe.skipIf(browser === undefined)('a page of a test', () => {
     // The same server, which would answer: it is the browser that does not ask.
     expect((await fetch(`${outside}/control`)).status).toBe(200);
     await page.evaluate(askEverywhere, here);
-    await expect.poll(() => asked.filter((path) => !['/', '/control', '/favicon.ico'].includes(path)).toSorted()).toEqual(['/beacon', '/fetch', '/frame', '/image', '/socket']);
+    await expect
+      .poll(() => asked.filter((path) => !['/', '/control', '/favicon.ico'].includes(path)).toSorted())
+      .toEqual(['/beacon', '/fetch', '/frame', '/image', '/socket']);
     asked.length = 0;
     browser!.refused.length = 0;
     await page.evaluate(askEverywhere, outside);
     await expect(page.goto(`${outside}/page`)).rejects.toThrow('ERR_BLOCKED_BY_CLIENT');
-    await expect.poll(() => browser!.refused.toSorted()).toEqual([...['beacon', 'fetch', 'frame', 'image', 'page'].map((name) => `${outside}/${name}`), `ws://0.0.0.0:${port}/socket`]);
+    await expect
+      .poll(() => browser!.refused.toSorted())
+      .toEqual([
+        ...['beacon', 'fetch', 'frame', 'image', 'page'].map((name) => `${outside}/${name}`),
+        `ws://0.0.0.0:${port}/socket`,
+      ]);
     expect(asked).toEqual([]);
   });
 
@@ -132,7 +144,11 @@ describe.skipIf(browser === undefined)('a browser', () => {
 describe('a browser that cannot start', () => {
   it('says why and leaves nothing', async () => {
     const program = join(await emptyFolder(), 'chromium');
-    await writeFile(program, '#!/bin/sh\necho "chromium: error while loading shared libraries: libnss3.so: not there" >&2\nexit 127\n', { mode: 0o700 });
+    await writeFile(
+      program,
+      '#!/bin/sh\necho "chromium: error while loading shared libraries: libnss3.so: not there" >&2\nexit 127\n',
+      { mode: 0o700 },
+    );
     const before = await readdir(tmpdir());
     const reasonOf = async (find: () => Promise<string>): Promise<string> => {
       const start = await startBrowser(find);

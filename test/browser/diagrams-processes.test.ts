@@ -1,4 +1,7 @@
-/** The diagrams of docs/audits as people see them: measured in a real browser, in light and dark, as images and put into a page with strict rules. */
+/**
+ * The diagrams of docs/audits as people see them: measured in a real browser, in light and dark, as images and put into
+ * a page with strict rules.
+ */
 import { readFileSync, readdirSync } from 'node:fs';
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -51,7 +54,8 @@ function planted(svg: string, found: RegExp, replacement: string): string {
 describe.skipIf(browser === undefined)('a diagram in a browser', () => {
   beforeAll(async () => {
     server = await servePictures();
-    for (const scheme of SCHEMES) pages.set(scheme, await browser!.open({ colorScheme: scheme, viewport: { width: 1400, height: 1600 } }));
+    for (const scheme of SCHEMES)
+      pages.set(scheme, await browser!.open({ colorScheme: scheme, viewport: { width: 1400, height: 1600 } }));
   });
   afterAll(async () => server.close());
 
@@ -72,9 +76,12 @@ describe.skipIf(browser === undefined)('a diagram in a browser', () => {
   });
 
   describe.each(SCHEMES)('in %s', (scheme) => {
-    it.each(pictures)('%s has each text in its place and every color apart from its ground, with no word on the console', async (name) => {
-      expect(await faultsOf(checkedIn(name), scheme)).toEqual([]);
-    });
+    it.each(pictures)(
+      '%s has each text in its place and every color apart from its ground, with no word on the console',
+      async (name) => {
+        expect(await faultsOf(checkedIn(name), scheme)).toEqual([]);
+      },
+    );
 
     it.each(pictures)('%s looks the same as an image as it does inside of a page', async (name) => {
       const svg = checkedIn(name);
@@ -84,12 +91,15 @@ describe.skipIf(browser === undefined)('a diagram in a browser', () => {
       expect(inlined.equals(image)).toBe(true);
     });
 
-    it.each(['active', 'added', 'removed', 'changed'] as const)('is legible where everything in it is %s', async (look) => {
-      const chart = ourChart('toolCall');
-      const ids = [...chart.states, ...chart.transitions].map(({ id }) => id);
-      const svg = await renderChart(chart, look === 'active' ? { active: ids } : { marks: { [look]: ids } });
-      expect(await faultsOf(svg, scheme)).toEqual([]);
-    });
+    it.each(['active', 'added', 'removed', 'changed'] as const)(
+      'is legible where everything in it is %s',
+      async (look) => {
+        const chart = ourChart('toolCall');
+        const ids = [...chart.states, ...chart.transitions].map(({ id }) => id);
+        const svg = await renderChart(chart, look === 'active' ? { active: ids } : { marks: { [look]: ids } });
+        expect(await faultsOf(svg, scheme)).toEqual([]);
+      },
+    );
   });
 
   it('is dark for whoever prefers that, and light for others', async () => {
@@ -99,11 +109,36 @@ describe.skipIf(browser === undefined)('a diagram in a browser', () => {
   });
 
   it.each([
-    { what: 'a name that is too wide for its state', found: />denied</, replacement: '>denied for many reasons<', fault: /"denied for many reasons" does not fit into denied/ },
-    { what: 'a text outside of the picture', found: /<text x="0"/, replacement: '<text x="-40"', fault: /"toolCall" leaves the picture/ },
-    { what: 'a faint text', found: /class="wk-name" fill="[^"]+"/, replacement: 'fill="#8a929c"', fault: /"toolCall" \(rgb\(138, 146, 156\)\) has a contrast of 3\.\d\d to/ },
-    { what: 'a faint line', found: /class="wk-run wk-line" fill="none" stroke="[^"]+"/, replacement: 'fill="none" stroke="#cfa7ad"', fault: /a line \(\) \(rgb\(207, 167, 173\)\) has a contrast of 2\.\d\d to/ },
-    { what: 'a text that shines through', found: /class="wk-name"/, replacement: 'class="wk-name" opacity="0.5"', fault: /is not opaque/ },
+    {
+      what: 'a name that is too wide for its state',
+      found: />denied</,
+      replacement: '>denied for many reasons<',
+      fault: /"denied for many reasons" does not fit into denied/,
+    },
+    {
+      what: 'a text outside of the picture',
+      found: /<text x="0"/,
+      replacement: '<text x="-40"',
+      fault: /"toolCall" leaves the picture/,
+    },
+    {
+      what: 'a faint text',
+      found: /class="wk-name" fill="[^"]+"/,
+      replacement: 'fill="#8a929c"',
+      fault: /"toolCall" \(rgb\(138, 146, 156\)\) has a contrast of 3\.\d\d to/,
+    },
+    {
+      what: 'a faint line',
+      found: /class="wk-run wk-line" fill="none" stroke="[^"]+"/,
+      replacement: 'fill="none" stroke="#cfa7ad"',
+      fault: /a line \(\) \(rgb\(207, 167, 173\)\) has a contrast of 2\.\d\d to/,
+    },
+    {
+      what: 'a text that shines through',
+      found: /class="wk-name"/,
+      replacement: 'class="wk-name" opacity="0.5"',
+      fault: /is not opaque/,
+    },
   ])('would be found at fault for $what', async ({ found, replacement, fault }) => {
     const faults = await faultsOf(planted(checkedIn('toolCall.svg'), found, replacement), 'light');
     expect(faults.filter((each) => fault.test(each))).not.toEqual([]);
@@ -115,7 +150,10 @@ describe.skipIf(browser === undefined)('a diagram in a browser', () => {
   ])('would be found at fault for $what', async ({ onto, fault }) => {
     const svg = checkedIn('toolCall.svg');
     const place = new RegExp(`<text (x="[\\d.]+" y="[\\d.]+")[^>]*><tspan[^>]*>${onto}<`).exec(svg)?.[1] ?? 'nowhere';
-    const faults = await faultsOf(planted(svg, /<text x="[\d.]+" y="[\d.]+"([^>]*><tspan[^>]*>RUN<)/, `<text ${place}$1`), 'light');
+    const faults = await faultsOf(
+      planted(svg, /<text x="[\d.]+" y="[\d.]+"([^>]*><tspan[^>]*>RUN<)/, `<text ${place}$1`),
+      'light',
+    );
     expect(faults).toContain(fault);
   });
 

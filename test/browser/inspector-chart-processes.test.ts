@@ -11,7 +11,16 @@ describe.skipIf(browser === undefined)('the chart of an actor', () => {
     const { page, show } = await shownStory(browser!);
     await show(`a=${TASK}`);
     await page.locator('[data-state="running.active"]').waitFor();
-    const lit = (attribute: string): Promise<string[]> => page.locator(`[${attribute}].is-active`).evaluateAll((elements, name) => elements.map((element) => (element as unknown as { getAttribute: (of: string) => string }).getAttribute(name)), attribute);
+    const lit = (attribute: string): Promise<string[]> =>
+      page
+        .locator(`[${attribute}].is-active`)
+        .evaluateAll(
+          (elements, name) =>
+            elements.map((element) =>
+              (element as unknown as { getAttribute: (of: string) => string }).getAttribute(name),
+            ),
+          attribute,
+        );
     await expect.poll(() => lit('data-state'), { timeout: WAIT_MS }).toEqual(['running', 'running.active']);
     expect(await lit('data-transition')).toEqual(['running.starting|STARTED|0']);
     await show(`a=${TASK}&s=3`);
@@ -26,8 +35,12 @@ describe.skipIf(browser === undefined)('the chart of an actor', () => {
     await now.getByText('REQUEST_PERMISSION').waitFor();
     expect(await now.getByRole('listitem').filter({ hasText: 'COMPLETE' }).textContent()).toContain('→ completed');
     const idle = page.getByRole('region', { name: 'Would do nothing now' });
-    expect(await idle.getByRole('listitem').filter({ hasText: 'START' }).first().textContent()).toContain('This state has no transition for it. It would be in queued.');
-    expect(await page.getByRole('region', { name: 'Happens by itself' }).textContent()).toMatch(/after\(idle\)in 59 min/);
+    expect(await idle.getByRole('listitem').filter({ hasText: 'START' }).first().textContent()).toContain(
+      'This state has no transition for it. It would be in queued.',
+    );
+    expect(await page.getByRole('region', { name: 'Happens by itself' }).textContent()).toMatch(
+      /after\(idle\)in 59 min/,
+    );
   });
 
   it('shows an event that was sent and not processed at that moment', async () => {
@@ -49,7 +62,12 @@ describe.skipIf(browser === undefined)('the chart of an actor', () => {
     await show(`a=${TASK}`);
     const list = page.getByRole('region', { name: 'States of task' });
     await list.waitFor();
-    expect(await list.getByRole('listitem').filter({ hasText: /^runningactive/ }).textContent()).toContain('activeactive');
+    expect(
+      await list
+        .getByRole('listitem')
+        .filter({ hasText: /^runningactive/ })
+        .textContent(),
+    ).toContain('activeactive');
     await page.getByText('There is no picture:').waitFor();
     isBroken = false;
     await page.getByRole('button', { name: 'Try again' }).click();
@@ -79,18 +97,36 @@ describe.skipIf(browser === undefined)('the chart of an actor', () => {
     await page.keyboard.press('+');
     await page.getByRole('button', { name: /^120 %/ }).waitFor();
     await page.keyboard.press('0');
-    await expect.poll(() => page.getByRole('button', { name: 'Fit' }).getAttribute('aria-pressed'), { timeout: WAIT_MS }).toBe('true');
+    await expect
+      .poll(() => page.getByRole('button', { name: 'Fit' }).getAttribute('aria-pressed'), { timeout: WAIT_MS })
+      .toBe('true');
     const cut = await page.getByRole('region', { name: 'Chart of task' }).evaluate((element) => {
-      const { clientWidth, clientHeight, scrollWidth, scrollHeight } = element as unknown as Record<'clientWidth' | 'clientHeight' | 'scrollWidth' | 'scrollHeight', number>;
+      const { clientWidth, clientHeight, scrollWidth, scrollHeight } = element as unknown as Record<
+        'clientWidth' | 'clientHeight' | 'scrollWidth' | 'scrollHeight',
+        number
+      >;
       return [scrollWidth - clientWidth, scrollHeight - clientHeight];
     });
     expect(cut).toEqual([0, 0]);
   });
 
   it('says how a call ended, how long it took and what it waited for', async () => {
-    const call = { a: TASK, id: 'call_1', kind: 'toolCall', facts: { label: 'node cart.test.mjs', name: 'shell_run', callId: 'call_1', exitCode: '1' } };
-    const { page } = await shownStory(browser!, { records: storyRecords([{ ...call, k: 'actor', value: 'awaiting_permission', status: 'active' }, { k: 'step', a: TASK, type: 'RUN', taken: ['a|b|0'], value: 'executing', status: 'active' }, { k: 'step', a: TASK, type: 'COMPLETE', taken: ['a|b|0'], value: 'completed', status: 'done' }]) });
-    await expect.poll(() => page.getByRole('treeitem').allTextContents(), { timeout: WAIT_MS }).toEqual(['node cart.test.mjs, toolCall, exit 1, done, took 2 ms']);
+    const call = {
+      a: TASK,
+      id: 'call_1',
+      kind: 'toolCall',
+      facts: { label: 'node cart.test.mjs', name: 'shell_run', callId: 'call_1', exitCode: '1' },
+    };
+    const { page } = await shownStory(browser!, {
+      records: storyRecords([
+        { ...call, k: 'actor', value: 'awaiting_permission', status: 'active' },
+        { k: 'step', a: TASK, type: 'RUN', taken: ['a|b|0'], value: 'executing', status: 'active' },
+        { k: 'step', a: TASK, type: 'COMPLETE', taken: ['a|b|0'], value: 'completed', status: 'done' },
+      ]),
+    });
+    await expect
+      .poll(() => page.getByRole('treeitem').allTextContents(), { timeout: WAIT_MS })
+      .toEqual(['node cart.test.mjs, toolCall, exit 1, done, took 2 ms']);
     const state = page.getByRole('region', { name: 'State', exact: true });
     await state.getByText('took 2 ms (waited 1 ms)').waitFor();
     await state.getByText('exit 1').waitFor();

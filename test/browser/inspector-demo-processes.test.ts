@@ -1,4 +1,7 @@
-/** The whole inspector as a stranger meets it: the demo runs as a program of its own, its session waits, and a browser is all there is to find out why. */
+/**
+ * The whole inspector as a stranger meets it: the demo runs as a program of its own, its session waits, and a browser
+ * is all there is to find out why.
+ */
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -29,7 +32,12 @@ afterAll(async () => {
 async function waitingDemo(): Promise<{ readonly demo: RunningCommand; readonly address: string }> {
   const demo = start(['demo', '--inspect', '--inspect-hold', '--dir', join(folder, String(demos.length))]);
   demos.push(demo);
-  return { demo, address: await until('the demo to wait', () => addressesIn(demo.stderr() + demo.stdout()).find((each) => each.includes('#r='))) };
+  return {
+    demo,
+    address: await until('the demo to wait', () =>
+      addressesIn(demo.stderr() + demo.stdout()).find((each) => each.includes('#r=')),
+    ),
+  };
 }
 
 /** Ctrl-C. 130 says that it was cut short, 0 that its work was over. */
@@ -47,7 +55,12 @@ describe.runIf(browser !== undefined).concurrent('the page over the demo', PATIE
     await page.goto(address);
     await allowOnce(page).waitFor();
     await page.getByText('It waits for permission to run shell_run.').first().waitFor();
-    await expect(page.getByText("git commit --all --message 'Count the quantity in the total'", { exact: true }).first().isVisible()).resolves.toBe(true);
+    await expect(
+      page
+        .getByText("git commit --all --message 'Count the quantity in the total'", { exact: true })
+        .first()
+        .isVisible(),
+    ).resolves.toBe(true);
     await allowOnce(page).click();
     await page.getByText('You allowed it this once.').waitFor();
     await page.getByText('The tests still pass').first().waitFor();
@@ -62,7 +75,10 @@ describe.runIf(browser !== undefined).concurrent('the page over the demo', PATIE
     await allowOnce(page).waitFor();
     demo.process.kill('SIGKILL');
     await demo.ended;
-    await page.getByText(/no answer/i).first().waitFor();
+    await page
+      .getByText(/no answer/i)
+      .first()
+      .waitFor();
     await expect(allowOnce(page).isVisible()).resolves.toBe(true);
   });
 
@@ -80,21 +96,24 @@ describe.runIf(browser !== undefined).concurrent('the page over the demo', PATIE
     await interrupted(demo);
   });
 
-  it.each(['light', 'dark'] as const)('has nothing to complain of for those who cannot see it well, in %s', async (colorScheme) => {
-    const { demo, address } = await waitingDemo();
-    const page = await (browser as NonNullable<typeof browser>).open({ colorScheme });
-    await page.goto(address);
-    await allowOnce(page).waitFor();
-    expect(await accessibilityFaults(page)).toEqual([]);
-    await page.getByRole('tab', { name: 'Chart' }).click();
-    await page.getByRole('tab', { name: 'Sequence' }).click();
-    await page.getByText('Can happen now').first().waitFor();
-    expect(await accessibilityFaults(page)).toEqual([]);
-    await page.getByRole('button', { name: 'All actors' }).click();
-    await page.getByRole('tree').waitFor();
-    expect(await accessibilityFaults(page)).toEqual([]);
-    await interrupted(demo);
-  });
+  it.each(['light', 'dark'] as const)(
+    'has nothing to complain of for those who cannot see it well, in %s',
+    async (colorScheme) => {
+      const { demo, address } = await waitingDemo();
+      const page = await (browser as NonNullable<typeof browser>).open({ colorScheme });
+      await page.goto(address);
+      await allowOnce(page).waitFor();
+      expect(await accessibilityFaults(page)).toEqual([]);
+      await page.getByRole('tab', { name: 'Chart' }).click();
+      await page.getByRole('tab', { name: 'Sequence' }).click();
+      await page.getByText('Can happen now').first().waitFor();
+      expect(await accessibilityFaults(page)).toEqual([]);
+      await page.getByRole('button', { name: 'All actors' }).click();
+      await page.getByRole('tree').waitFor();
+      expect(await accessibilityFaults(page)).toEqual([]);
+      await interrupted(demo);
+    },
+  );
 });
 
 describe.runIf(browser !== undefined)('afterwards', () => {
@@ -104,6 +123,10 @@ describe.runIf(browser !== undefined)('afterwards', () => {
 
   // Programs end here while pages are open: that they do not answer is what the pages say.
   it('no page had a script, a style or anything else refused by its own policy', () => {
-    expect(browser?.said.filter((each) => /Content Security Policy|Trusted|^error: (?!Failed to load resource: )/.test(each))).toEqual([]);
+    expect(
+      browser?.said.filter((each) =>
+        /Content Security Policy|Trusted|^error: (?!Failed to load resource: )/.test(each),
+      ),
+    ).toEqual([]);
   });
 });

@@ -8,7 +8,10 @@ const WAIT_MS = 10_000;
 const MANY = 100_000;
 
 const toEnd = (element: unknown): number => {
-  const { scrollTop, clientHeight, scrollHeight } = element as Record<'scrollTop' | 'clientHeight' | 'scrollHeight', number>;
+  const { scrollTop, clientHeight, scrollHeight } = element as Record<
+    'scrollTop' | 'clientHeight' | 'scrollHeight',
+    number
+  >;
   return scrollHeight - clientHeight - scrollTop;
 };
 const scrolledTo = (element: unknown): number => (element as { scrollTop: number }).scrollTop;
@@ -45,7 +48,9 @@ describe.skipIf(browser === undefined)('the list of records', () => {
     await expect.poll(chosen, { timeout: WAIT_MS }).toContain('Timer set');
     await page.keyboard.press('Home');
     await expect.poll(chosen, { timeout: WAIT_MS }).toContain('its chart');
-    expect(await list.getAttribute('aria-activedescendant')).toBe(await list.locator('[aria-selected=true]').getAttribute('id'));
+    expect(await list.getAttribute('aria-activedescendant')).toBe(
+      await list.locator('[aria-selected=true]').getAttribute('id'),
+    );
   });
 
   it('shows what fits a kind, a text and an actor', async () => {
@@ -72,7 +77,9 @@ describe.skipIf(browser === undefined)('the list of records', () => {
       await expect.poll(() => list.evaluate(toEnd), { timeout: WAIT_MS }).toBeLessThan(2);
     };
     await isAtEnd();
-    await list.evaluate((element) => (element as unknown as { scrollTo: (x: number, y: number) => void }).scrollTo(0, 0));
+    await list.evaluate((element) =>
+      (element as unknown as { scrollTo: (x: number, y: number) => void }).scrollTo(0, 0),
+    );
     await list.getByRole('option', { name: /its chart/ }).waitFor();
     await page.keyboard.press('l');
     await isAtEnd();
@@ -89,13 +96,18 @@ describe.skipIf(browser === undefined)('the list of records', () => {
   });
 
   it('of a hundred thousand is there at once, is filtered without a stop, and does not move when more come', async () => {
-    const noise = Array.from({ length: MANY }, (_, index) => ({ k: 'emit', a: TASK, type: index % 1_000 === 0 ? 'rare' : 'said' }) as const);
+    const noise = Array.from(
+      { length: MANY },
+      (_, index) => ({ k: 'emit', a: TASK, type: index % 1_000 === 0 ? 'rare' : 'said' }) as const,
+    );
     const { page, source } = await shownStory(browser!, { records: [...storyRecords(), ...storyRecords(noise, 11)] });
     const list = page.getByRole('listbox', { name: 'Records' });
     await page.getByRole('searchbox', { name: 'Search the records' }).fill('rare');
     await page.getByText('100 of 100,010 records', { exact: true }).waitFor();
     await page.getByRole('searchbox', { name: 'Search the records' }).fill('');
-    await list.evaluate((element) => (element as unknown as { scrollTo: (x: number, y: number) => void }).scrollTo(0, 500_000));
+    await list.evaluate((element) =>
+      (element as unknown as { scrollTo: (x: number, y: number) => void }).scrollTo(0, 500_000),
+    );
     const before = await list.evaluate(scrolledTo);
     const seen = await list.getByRole('option').nth(10).textContent();
     source.push(storyRecords(noise.slice(0, 50), MANY + 11));
@@ -129,7 +141,10 @@ describe.skipIf(browser === undefined)('the sequence diagram', () => {
     await grid.getByRole('row').nth(1).click();
     await page.getByRole('region', { name: 'The record' }).getByRole('heading', { name: 'START' }).waitFor();
     expect(await grid.getByRole('row').count()).toBe(6);
-    await page.getByRole('group', { name: 'Actors of the diagram' }).getByRole('button', { name: /supervisor/ }).click();
+    await page
+      .getByRole('group', { name: 'Actors of the diagram' })
+      .getByRole('button', { name: /supervisor/ })
+      .click();
     await page.getByRole('heading', { name: 'supervisor' }).waitFor();
   });
 

@@ -1,4 +1,7 @@
-/** A recorded task that is started, ignores an event and waits for a timer; the page that shows it, and what an accessibility check finds in it. */
+/**
+ * A recorded task that is started, ignores an event and waits for a timer; the page that shows it, and what an
+ * accessibility check finds in it.
+ */
 import { createRequire } from 'node:module';
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
@@ -25,18 +28,55 @@ type Body = Omit<InspectionRecord, 's' | 't'> & Readonly<Record<string, unknown>
 const BODIES: readonly Body[] = [
   { k: 'machine', a: SUPERVISOR, id: 'task', chart: describeChart(taskMachine) },
   { k: 'actor', a: SUPERVISOR, id: 'supervisor', kind: 'taskSupervisor', status: 'active' },
-  { k: 'actor', a: TASK, parent: SUPERVISOR, id: 'task_1', kind: 'task', chart: 'task', value: 'queued', status: 'active', facts: { label: 'Build it', taskId: 'task_1' } },
-  { k: 'event', a: TASK, e: 1, from: SUPERVISOR, type: 'START', data: { command: 'npm \u202Etest', deep: { list: [1, 2, 3] } } },
-  { k: 'step', a: TASK, e: 1, type: 'START', taken: ['queued|START|0'], value: { running: 'starting' }, status: 'active', context: { attempt: 1 } },
+  {
+    k: 'actor',
+    a: TASK,
+    parent: SUPERVISOR,
+    id: 'task_1',
+    kind: 'task',
+    chart: 'task',
+    value: 'queued',
+    status: 'active',
+    facts: { label: 'Build it', taskId: 'task_1' },
+  },
+  {
+    k: 'event',
+    a: TASK,
+    e: 1,
+    from: SUPERVISOR,
+    type: 'START',
+    data: { command: 'npm \u202Etest', deep: { list: [1, 2, 3] } },
+  },
+  {
+    k: 'step',
+    a: TASK,
+    e: 1,
+    type: 'START',
+    taken: ['queued|START|0'],
+    value: { running: 'starting' },
+    status: 'active',
+    context: { attempt: 1 },
+  },
   { k: 'event', a: TASK, e: 2, type: 'WAKE' },
   { k: 'step', a: TASK, e: 2, type: 'WAKE', taken: [], value: { running: 'starting' }, status: 'active' },
   { k: 'event', a: TASK, e: 3, type: 'STARTED' },
   { k: 'timer', a: TASK, id: 'xstate.after.idle.task.running', delayMs: 60_000, dueAt: BEGIN + 3_600_000 },
-  { k: 'step', a: TASK, e: 3, type: 'STARTED', taken: ['running.starting|STARTED|0'], value: { running: 'active' }, status: 'active', context: { attempt: 1, pid: 4 } },
+  {
+    k: 'step',
+    a: TASK,
+    e: 3,
+    type: 'STARTED',
+    taken: ['running.starting|STARTED|0'],
+    value: { running: 'active' },
+    status: 'active',
+    context: { attempt: 1, pid: 4 },
+  },
 ];
 
 export function storyRecords(bodies: readonly Body[] = BODIES, from = 1): InspectionRecord[] {
-  return bodies.map((body, index) => ({ ...body, s: from + index, t: BEGIN + from + index }) as unknown as InspectionRecord);
+  return bodies.map(
+    (body, index) => ({ ...body, s: from + index, t: BEGIN + from + index }) as unknown as InspectionRecord,
+  );
 }
 
 export interface ShownStory {
@@ -53,12 +93,24 @@ export interface StoryOptions {
 }
 
 /** Signed in, with the story read. Closed when the test has finished. */
-export async function shownStory(browser: TestBrowser, { records = storyRecords(), draw = (chart) => renderChart(chart, { styles: 'outside' }), colorScheme = 'light' }: StoryOptions = {}): Promise<ShownStory> {
+export async function shownStory(
+  browser: TestBrowser,
+  {
+    records = storyRecords(),
+    draw = (chart) => renderChart(chart, { styles: 'outside' }),
+    colorScheme = 'light',
+  }: StoryOptions = {},
+): Promise<ShownStory> {
   const source = new RecordedSource();
   // One that waits would be opened at once.
   source.sessions = async () => ({ sessions: [], total: 0 });
   for (let at = 0; at < records.length; at += AT_A_TIME) source.push(records.slice(at, at + AT_A_TIME));
-  const server = await startInspector({ source, pictures: { hash: diagramHash, draw }, pageDirectory: PAGE, onProblem: () => undefined });
+  const server = await startInspector({
+    source,
+    pictures: { hash: diagramHash, draw },
+    pageDirectory: PAGE,
+    onProblem: () => undefined,
+  });
   onTestFinished(() => server.close());
   const page = await browser.open({ colorScheme, viewport: { width: 1440, height: 900 } });
   onTestFinished(() => page.context().close());
@@ -68,7 +120,9 @@ export async function shownStory(browser: TestBrowser, { records = storyRecords(
     page,
     source,
     show: async (place) => {
-      await page.evaluate((hash) => { (globalThis as unknown as { location: { hash: string } }).location.hash = hash; }, place);
+      await page.evaluate((hash) => {
+        (globalThis as unknown as { location: { hash: string } }).location.hash = hash;
+      }, place);
     },
   };
 }
@@ -79,9 +133,21 @@ const axeFile = createRequire(import.meta.url).resolve('axe-core/axe.min.js');
 export async function accessibilityFaults(page: Page, regions?: readonly string[]): Promise<readonly string[]> {
   await page.evaluate(readFileSync(axeFile, 'utf8'));
   const found = await page.evaluate(async (names) => {
-    const { axe } = globalThis as unknown as { axe: { run: (context: unknown) => Promise<{ violations: { id: string; nodes: { html: string; failureSummary: string }[] }[] }> } };
-    const { violations } = await axe.run(names === undefined ? { include: [['html']] } : { include: names.map((name) => [`section[aria-label="${name}"]`]) });
-    return violations.flatMap(({ id, nodes }) => nodes.map(({ html, failureSummary }) => `${id}: ${html.slice(0, 200)} ${failureSummary}`));
+    const { axe } = globalThis as unknown as {
+      axe: {
+        run: (
+          context: unknown,
+        ) => Promise<{ violations: { id: string; nodes: { html: string; failureSummary: string }[] }[] }>;
+      };
+    };
+    const { violations } = await axe.run(
+      names === undefined
+        ? { include: [['html']] }
+        : { include: names.map((name) => [`section[aria-label="${name}"]`]) },
+    );
+    return violations.flatMap(({ id, nodes }) =>
+      nodes.map(({ html, failureSummary }) => `${id}: ${html.slice(0, 200)} ${failureSummary}`),
+    );
   }, regions);
   return found;
 }

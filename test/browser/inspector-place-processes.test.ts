@@ -1,4 +1,7 @@
-/** What a real browser keeps apart: nothing that it has of an inspector goes to another program of this machine, and nothing of those comes in between. */
+/**
+ * What a real browser keeps apart: nothing that it has of an inspector goes to another program of this machine, and
+ * nothing of those comes in between.
+ */
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { RequestListener } from 'node:http';
@@ -33,7 +36,9 @@ interface OtherProgram {
   close(): Promise<void>;
 }
 
-async function otherProgram(answer: (path: string) => { readonly type: string; readonly text: string }): Promise<OtherProgram> {
+async function otherProgram(
+  answer: (path: string) => { readonly type: string; readonly text: string },
+): Promise<OtherProgram> {
   const cookies: (string | undefined)[] = [];
   const listener: RequestListener = ({ headers, url = '' }, response) => {
     cookies.push(headers.cookie);
@@ -58,7 +63,13 @@ async function inspector(port = 0): Promise<InspectorServer> {
   // One that waits for somebody would be shown first, in place of the actors.
   source.sessions = async () => ({ sessions: [], total: 0 });
   source.push(told([supervisor, task(1)]));
-  const server = await startInspector({ source, port, pictures: { hash: diagramHash, draw: renderChart }, pageDirectory: PAGE, onProblem: () => undefined });
+  const server = await startInspector({
+    source,
+    port,
+    pictures: { hash: diagramHash, draw: renderChart },
+    pageDirectory: PAGE,
+    onProblem: () => undefined,
+  });
   onTestFinished(() => server.close());
   return server;
 }
@@ -72,23 +83,34 @@ async function opened(options: { readonly serviceWorkers?: 'allow' } = {}): Prom
 const shown = (page: Page): Promise<void> => page.getByRole('treeitem', { name: 'job 1' }).waitFor();
 
 describe.skipIf(browser === undefined)('a browser that has signed in', PATIENCE, () => {
-  it.each(['by the name of the inspector', 'by the address of this machine'])('%s tells its cookie to no other program', async (how) => {
-    const server = await inspector();
-    const other = await otherProgram(plain);
-    const page = await opened();
-    const address = new URL(server.signInAddress());
-    const { hostname } = address;
-    if (how === 'by the address of this machine') address.hostname = '127.0.0.1';
-    await page.goto(address.href);
-    await shown(page);
-    expect(new URL(page.url()).search).toBe('');
-    const cookies = await page.context().cookies();
-    expect(cookies).toEqual([expect.objectContaining({ domain: address.hostname, path: address.pathname, httpOnly: true, sameSite: 'Strict' })]);
-    const preview = await page.context().newPage();
-    for (const host of ['127.0.0.1', 'localhost', hostname, `x.${hostname}`]) await preview.goto(`http://${host}:${other.port}/`);
-    expect(other.cookies.length).toBeGreaterThanOrEqual(4);
-    expect(other.cookies.filter((cookie) => cookie !== undefined)).toEqual([]);
-  });
+  it.each(['by the name of the inspector', 'by the address of this machine'])(
+    '%s tells its cookie to no other program',
+    async (how) => {
+      const server = await inspector();
+      const other = await otherProgram(plain);
+      const page = await opened();
+      const address = new URL(server.signInAddress());
+      const { hostname } = address;
+      if (how === 'by the address of this machine') address.hostname = '127.0.0.1';
+      await page.goto(address.href);
+      await shown(page);
+      expect(new URL(page.url()).search).toBe('');
+      const cookies = await page.context().cookies();
+      expect(cookies).toEqual([
+        expect.objectContaining({
+          domain: address.hostname,
+          path: address.pathname,
+          httpOnly: true,
+          sameSite: 'Strict',
+        }),
+      ]);
+      const preview = await page.context().newPage();
+      for (const host of ['127.0.0.1', 'localhost', hostname, `x.${hostname}`])
+        await preview.goto(`http://${host}:${other.port}/`);
+      expect(other.cookies.length).toBeGreaterThanOrEqual(4);
+      expect(other.cookies.filter((cookie) => cookie !== undefined)).toEqual([]);
+    },
+  );
 
   it('is still signed in when it loads the page anew, and at no other address of the same server', async () => {
     const server = await inspector();
@@ -99,14 +121,18 @@ describe.skipIf(browser === undefined)('a browser that has signed in', PATIENCE,
     await shown(page);
     const { pathname, host } = new URL(page.url());
     const statuses: (number | undefined)[] = [];
-    for (const elsewhere of [`${server.origin}${pathname}`, `http://${host}/`, `${server.origin}/`]) statuses.push((await page.goto(elsewhere))?.status());
+    for (const elsewhere of [`${server.origin}${pathname}`, `http://${host}/`, `${server.origin}/`])
+      statuses.push((await page.goto(elsewhere))?.status());
     expect(statuses).toEqual([401, 404, 404]);
   });
 
   it('may be sent by a page elsewhere that knows the address, and keeps what is after #', async () => {
     const server = await inspector();
     const address = `${server.signInAddress()}#s=2`;
-    const leading = await otherProgram(() => ({ type: 'text/html', text: `<meta http-equiv="refresh" content="0; url=${address}">` }));
+    const leading = await otherProgram(() => ({
+      type: 'text/html',
+      text: `<meta http-equiv="refresh" content="0; url=${address}">`,
+    }));
     const page = await opened();
     await page.goto(`http://127.0.0.1:${leading.port}/`);
     await shown(page);
@@ -116,7 +142,9 @@ describe.skipIf(browser === undefined)('a browser that has signed in', PATIENCE,
 
 describe.skipIf(browser === undefined)('a service worker that another program left at this port', PATIENCE, () => {
   it('does not come between the browser and the inspector', async () => {
-    const before = await otherProgram((path) => (path === '/worker.js' ? { type: 'text/javascript', text: WORKER } : { type: 'text/html', text: REGISTERS }));
+    const before = await otherProgram((path) =>
+      path === '/worker.js' ? { type: 'text/javascript', text: WORKER } : { type: 'text/html', text: REGISTERS },
+    );
     const page = await opened({ serviceWorkers: 'allow' });
     await page.goto(`http://127.0.0.1:${before.port}/`);
     await page.waitForFunction("document.title === 'left behind'");
@@ -124,7 +152,10 @@ describe.skipIf(browser === undefined)('a service worker that another program le
     const server = await inspector(before.port);
     await page.goto(server.signInAddress());
     await shown(page);
-    expect([await page.title(), page.context().serviceWorkers().length]).toEqual([expect.stringContaining('Wakechart'), 1]);
+    expect([await page.title(), page.context().serviceWorkers().length]).toEqual([
+      expect.stringContaining('Wakechart'),
+      1,
+    ]);
     // It does live on, where it was left.
     await page.goto(`${server.origin}/`);
     expect(await page.title()).toBe('taken over');

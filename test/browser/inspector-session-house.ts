@@ -26,7 +26,12 @@ export interface BuiltPage extends AsyncDisposable {
 
 export async function buildPageOnce(): Promise<BuiltPage> {
   const directory = await mkdtemp(join(tmpdir(), 'page-'));
-  await build({ configFile: CONFIG, configLoader: 'runner', logLevel: 'error', build: { outDir: directory, emptyOutDir: true } });
+  await build({
+    configFile: CONFIG,
+    configLoader: 'runner',
+    logLevel: 'error',
+    build: { outDir: directory, emptyOutDir: true },
+  });
   return { directory, [Symbol.asyncDispose]: () => rm(directory, { recursive: true, force: true }) };
 }
 
@@ -53,14 +58,30 @@ export interface ShownHouseOptions extends SessionHouseOptions {
   readonly replaced?: (source: InspectionSource) => Partial<InspectionSource>;
 }
 
-export async function showHouse({ page: { directory }, browser, replaced, ...options }: ShownHouseOptions): Promise<ShownHouse> {
+export async function showHouse({
+  page: { directory },
+  browser,
+  replaced,
+  ...options
+}: ShownHouseOptions): Promise<ShownHouse> {
   const tools = noteTools();
   const house = await openHouse({ ...options, tools: [tools.tool('deploy', { permissionPolicy: 'always_ask' })] });
   const problems: unknown[] = [];
   const onProblem = (problem: unknown): void => void problems.push(problem);
-  const real = createRuntimeSource({ title: 'the house', sessions: house.runtime.sessions, agents: house.runtime.agents, clock: house.clock, onProblem });
+  const real = createRuntimeSource({
+    title: 'the house',
+    sessions: house.runtime.sessions,
+    agents: house.runtime.agents,
+    clock: house.clock,
+    onProblem,
+  });
   const source = replaced === undefined ? real : withReplaced(real, replaced(real));
-  const server = await startInspector({ source, pictures: { hash: diagramHash, draw: renderChart }, pageDirectory: directory, onProblem });
+  const server = await startInspector({
+    source,
+    pictures: { hash: diagramHash, draw: renderChart },
+    pageDirectory: directory,
+    onProblem,
+  });
   const pages: Page[] = [];
   onTestFinished(async () => {
     await Promise.all(pages.map((page) => page.context().close()));
@@ -68,14 +89,22 @@ export async function showHouse({ page: { directory }, browser, replaced, ...opt
     real.close();
     await house.close();
   });
-  const agent = (expiresAfterSeconds?: number): object => ({ tools: ['deploy', 'ask_human'], permission: { mode: 'ask', ...(expiresAfterSeconds === undefined ? {} : { expiresAfterSeconds }) } });
+  const agent = (expiresAfterSeconds?: number): object => ({
+    tools: ['deploy', 'ask_human'],
+    permission: { mode: 'ask', ...(expiresAfterSeconds === undefined ? {} : { expiresAfterSeconds }) },
+  });
   const playing: ShownHouse['playing'] = async (steps) => {
     const id = await house.session(steps, { message: 'Bring it out.', agent: agent() });
     await house.runtime.wake(id);
     return id;
   };
   return {
-    house, tools, source, origin: server.origin, problems, playing,
+    house,
+    tools,
+    source,
+    origin: server.origin,
+    problems,
+    playing,
     waitingToo: async () => {
       const { sessionId } = await house.runtime.sessions.create({ agentId: AGENT });
       await house.runtime.sessions.send(sessionId, { type: 'user.message', text: 'Bring it out.' });
@@ -83,7 +112,16 @@ export async function showHouse({ page: { directory }, browser, replaced, ...opt
       return sessionId;
     },
     waiting: async ({ expiresAfterSeconds } = {}) => {
-      const id = await house.session([{ text: 'I would deploy now.', toolCalls: [{ name: 'deploy', input: { command: 'deploy --to production' } }] }, { text: 'It is out.', directive: { outcome: 'sleep', summary: 'Deployed.' } }], { message: 'Bring it out.', agent: agent(expiresAfterSeconds) });
+      const id = await house.session(
+        [
+          {
+            text: 'I would deploy now.',
+            toolCalls: [{ name: 'deploy', input: { command: 'deploy --to production' } }],
+          },
+          { text: 'It is out.', directive: { outcome: 'sleep', summary: 'Deployed.' } },
+        ],
+        { message: 'Bring it out.', agent: agent(expiresAfterSeconds) },
+      );
       await house.runtime.wake(id);
       return id;
     },
@@ -101,7 +139,20 @@ export async function showHouse({ page: { directory }, browser, replaced, ...opt
 }
 
 function withReplaced(real: InspectionSource, replaced: Partial<InspectionSource>): InspectionSource {
-  const names = ['about', 'range', 'records', 'follow', 'chart', 'recordingOf', 'sessions', 'session', 'events', 'processes', 'changes', 'answer'] as const;
+  const names = [
+    'about',
+    'range',
+    'records',
+    'follow',
+    'chart',
+    'recordingOf',
+    'sessions',
+    'session',
+    'events',
+    'processes',
+    'changes',
+    'answer',
+  ] as const;
   const given = Object.fromEntries(names.map((name) => [name, (replaced[name] ?? real[name]).bind(real)]));
   // Each name is given what has its type.
   return { header: real.header, ...given } as InspectionSource;

@@ -1,4 +1,7 @@
-/** Sessions on the page of the inspector, in a real browser over a real runtime: why one waits, what answers it, and what happens next. */
+/**
+ * Sessions on the page of the inspector, in a real browser over a real runtime: why one waits, what answers it, and
+ * what happens next.
+ */
 import { readFileSync } from 'node:fs';
 import type { Locator, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -16,17 +19,31 @@ const LIMIT = { timeout: 15_000 };
 
 let page: BuiltPage;
 
-const shown = (options: Partial<ShownHouseOptions> = {}): Promise<ShownHouse> => showHouse({ page, browser: browser!, ...options });
-const button = (view: Page, name: string | RegExp): Locator => view.getByRole('button', { name, exact: typeof name === 'string' });
+const shown = (options: Partial<ShownHouseOptions> = {}): Promise<ShownHouse> =>
+  showHouse({ page, browser: browser!, ...options });
+const button = (view: Page, name: string | RegExp): Locator =>
+  view.getByRole('button', { name, exact: typeof name === 'string' });
 const textOf = (locator: Locator): Promise<string> => locator.innerText(LIMIT);
 const transcriptOf = (view: Page): Locator => view.getByRole('region', { name: 'Transcript' });
-const answersIn = async ({ house }: ShownHouse, session: string): Promise<readonly unknown[]> => (await house.log(session)).flatMap((event) => (event.type === 'user.tool_confirmation' ? [event.data] : []));
+const answersIn = async ({ house }: ShownHouse, session: string): Promise<readonly unknown[]> =>
+  (await house.log(session)).flatMap((event) => (event.type === 'user.tool_confirmation' ? [event.data] : []));
 
 /** What axe finds wrong with the list of sessions and with the session that is shown. */
 async function faultsOf(view: Page): Promise<readonly string[]> {
   await view.evaluate(AXE);
   return view.evaluate(async () => {
-    const { violations } = await (globalThis as unknown as { readonly axe: { run(where: readonly string[]): Promise<{ readonly violations: readonly { readonly id: string; readonly nodes: readonly { readonly html: string }[] }[] }> } }).axe.run(['[role=listbox]', '[aria-label=State]']);
+    const { violations } = await (
+      globalThis as unknown as {
+        readonly axe: {
+          run(where: readonly string[]): Promise<{
+            readonly violations: readonly {
+              readonly id: string;
+              readonly nodes: readonly { readonly html: string }[];
+            }[];
+          }>;
+        };
+      }
+    ).axe.run(['[role=listbox]', '[aria-label=State]']);
     return violations.map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html.slice(0, 160)).join(' | ')}`);
   });
 }
@@ -41,7 +58,9 @@ describe.skipIf(browser === undefined)('the sessions on the page of the inspecto
     const house = await shown();
     const session = await house.waiting();
     const view = await house.open();
-    expect(await textOf(view.getByRole('region', { name: 'Why' }).locator('p').first())).toContain('waits for permission to run deploy');
+    expect(await textOf(view.getByRole('region', { name: 'Why' }).locator('p').first())).toContain(
+      'waits for permission to run deploy',
+    );
     expect(await textOf(view.getByRole('status').filter({ hasText: 'waits for you' }))).toContain('1 waits for you');
     const request = view.getByRole('region', { name: 'Permission: deploy' });
     expect(await textOf(request)).toContain('deploy --to production');
@@ -73,7 +92,10 @@ describe.skipIf(browser === undefined)('the sessions on the page of the inspecto
 
   it('answer a question in words, and lose nothing of them when something else happens meanwhile', async () => {
     const house = await shown();
-    const session = await house.playing([{ toolCalls: [{ name: 'ask_human', input: { question: 'Which color?' } }] }, { text: 'Blue it is.' }]);
+    const session = await house.playing([
+      { toolCalls: [{ name: 'ask_human', input: { question: 'Which color?' } }] },
+      { text: 'Blue it is.' },
+    ]);
     const view = await house.open(`#r=${session}`);
     const box = view.getByRole('textbox', { name: 'Your answer' });
     await box.fill('blu');
@@ -85,7 +107,9 @@ describe.skipIf(browser === undefined)('the sessions on the page of the inspecto
     expect(await box.inputValue()).toBe('blue');
     await view.keyboard.press('Control+Enter');
     await view.getByText('You answered.').waitFor(LIMIT);
-    expect((await house.house.log(session)).find(({ type }) => type === 'user.answer')?.data).toMatchObject({ response: 'blue' });
+    expect((await house.house.log(session)).find(({ type }) => type === 'user.answer')?.data).toMatchObject({
+      response: 'blue',
+    });
   });
 
   it('tell that somebody else has answered meanwhile, and what, with what was being written', async () => {
@@ -103,11 +127,23 @@ describe.skipIf(browser === undefined)('the sessions on the page of the inspecto
   });
 
   it('tell why an answer was not taken, and what became of the request instead', async () => {
-    const house = await shown({ replaced: () => ({ answer: () => Promise.reject(new RuntimeError('REQUEST_NOT_PENDING', 'the request was answered before', { category: 'conflict', hint: 'Look at the session.' })) }) });
+    const house = await shown({
+      replaced: () => ({
+        answer: () =>
+          Promise.reject(
+            new RuntimeError('REQUEST_NOT_PENDING', 'the request was answered before', {
+              category: 'conflict',
+              hint: 'Look at the session.',
+            }),
+          ),
+      }),
+    });
     const session = await house.waiting();
     const view = await house.open(`#r=${session}`);
     await button(view, 'Allow once').click();
-    expect(await textOf(view.getByRole('alert'))).toContain('Your answer was not taken: the request was answered before. Look at the session.');
+    expect(await textOf(view.getByRole('alert'))).toContain(
+      'Your answer was not taken: the request was answered before. Look at the session.',
+    );
     expect(await button(view, 'Deny').isEnabled()).toBe(true);
     expect(await answersIn(house, session)).toEqual([]);
   });
@@ -125,7 +161,12 @@ describe.skipIf(browser === undefined)('the sessions on the page of the inspecto
   it('show a hostile transcript as text, to its end, and hide nothing of what is asked for', async () => {
     const house = await shown();
     const line = 'x'.repeat(1_000_000);
-    const session = await house.playing([{ text: `<img src=x onerror="document.title='owned'"><script>document.title='owned'</script> \u202Etxt.exe ${line}`, toolCalls: [{ name: 'deploy', input: { command: 'rm -rf /tmp/\u202Eyrt\u200B' } }] }]);
+    const session = await house.playing([
+      {
+        text: `<img src=x onerror="document.title='owned'"><script>document.title='owned'</script> \u202Etxt.exe ${line}`,
+        toolCalls: [{ name: 'deploy', input: { command: 'rm -rf /tmp/\u202Eyrt\u200B' } }],
+      },
+    ]);
     const view = await house.open(`#r=${session}`);
     const told = await textOf(transcriptOf(view));
     expect(told).toContain('<img src=x onerror=');
@@ -140,13 +181,34 @@ describe.skipIf(browser === undefined)('the sessions on the page of the inspecto
 
   it('say of one whose log cannot be read why, and who can do something about it', async () => {
     const session = '0192f0c1-2345-7abc-8def-0123456789ab';
-    const state: SessionState = { ...initialSessionState({ sessionId: session, agentId: 'player' }), unreadable: { name: 'RuntimeError', code: 'LOG_DAMAGED', category: 'storage', recoverable: false, message: 'the disk is <b>broken</b>' } };
+    const state: SessionState = {
+      ...initialSessionState({ sessionId: session, agentId: 'player' }),
+      unreadable: {
+        name: 'RuntimeError',
+        code: 'LOG_DAMAGED',
+        category: 'storage',
+        recoverable: false,
+        message: 'the disk is <b>broken</b>',
+      },
+    };
     const why = explain(state, 0);
     const house = await shown({
       replaced: () => ({
-        sessions: async () => ({ sessions: [{ sessionId: session, agentId: 'player', status: 'idle', pendingActions: 0, why: why.reasons[0] }], total: 1 }),
-        session: async () => ({ state, why, pendingActions: [], usage: { inputTokens: 0, outputTokens: 0, isCostPartial: false, wakes: [], wakeCount: 0 }, at: 0 }),
-        events: () => Promise.reject(new RuntimeError('LOG_DAMAGED', 'the disk is broken', { category: 'storage', hint: 'Restore it.' })),
+        sessions: async () => ({
+          sessions: [{ sessionId: session, agentId: 'player', status: 'idle', pendingActions: 0, why: why.reasons[0] }],
+          total: 1,
+        }),
+        session: async () => ({
+          state,
+          why,
+          pendingActions: [],
+          usage: { inputTokens: 0, outputTokens: 0, isCostPartial: false, wakes: [], wakeCount: 0 },
+          at: 0,
+        }),
+        events: () =>
+          Promise.reject(
+            new RuntimeError('LOG_DAMAGED', 'the disk is broken', { category: 'storage', hint: 'Restore it.' }),
+          ),
       }),
     });
     const view = await house.open();
@@ -184,12 +246,15 @@ describe.skipIf(browser === undefined)('the sessions on the page of the inspecto
     const house = await shown();
     const session = await house.waiting();
     const view = await house.open(`#r=${session}`);
-    await transcriptOf(view).getByRole('button', { name: /show the record of event 2$/ }).click();
+    await transcriptOf(view)
+      .getByRole('button', { name: /show the record of event 2$/ })
+      .click();
     await expect.poll(() => new URL(view.url()).hash, LIMIT).toMatch(/e=\d+/);
     const told = new URLSearchParams(new URL(view.url()).hash.slice(1));
     const recording = await house.source.recordingOf(session);
     const types: unknown[] = [];
-    for await (const batch of recording!.records(Number(told.get('e')))) types.push(...batch.slice(0, 1).map((record) => ('type' in record ? record.type : record.k)));
+    for await (const batch of recording!.records(Number(told.get('e'))))
+      types.push(...batch.slice(0, 1).map((record) => ('type' in record ? record.type : record.k)));
     expect(types[0]).toBe((await house.house.log(session))[1]?.type);
   });
 
@@ -213,7 +278,9 @@ describe.skipIf(browser === undefined)('the sessions on the page of the inspecto
     await offer.focus();
     await view.keyboard.press('Enter');
     const request = view.getByRole('region', { name: 'Permission: deploy' });
-    await expect.poll(() => request.evaluate((element) => element === element.ownerDocument.activeElement), LIMIT).toBe(true);
+    await expect
+      .poll(() => request.evaluate((element) => element === element.ownerDocument.activeElement), LIMIT)
+      .toBe(true);
     const movers = view.getByRole('group').filter({ hasText: 'Who can move it on' }).first();
     expect(await movers.getAttribute('open')).toBeNull();
     await view.keyboard.press('Tab');
@@ -247,19 +314,47 @@ describe.skipIf(browser === undefined)('the sessions on the page of the inspecto
     const view = await house.open(`#r=${session}`);
     const asked = (await house.house.log(session)).find(({ type }) => type === 'permission.requested')?.data;
     expect(asked).toHaveProperty('cwd');
-    expect(await textOf(view.getByRole('region', { name: 'Permission: deploy' }))).toContain((asked as { readonly cwd: string }).cwd);
+    expect(await textOf(view.getByRole('region', { name: 'Permission: deploy' }))).toContain(
+      (asked as { readonly cwd: string }).cwd,
+    );
     await view.getByText('Who can move it on').first().click();
-    expect(await textOf(view.getByRole('region', { name: 'Why' }))).toContain(String.raw`wakechart --home '/a b/it'\''s' session confirm-tool --session`);
+    expect(await textOf(view.getByRole('region', { name: 'Why' }))).toContain(
+      String.raw`wakechart --home '/a b/it'\''s' session confirm-tool --session`,
+    );
   });
 
   it('show what was committed since it began, and what was not, in one difference', async () => {
-    const difference = 'diff --git a/a.txt b/a.txt\n--- a/a.txt\n+++ b/a.txt\n@@ -1 +1 @@\n-one\n+two\ndiff --git a/b.txt b/b.txt\nnew file mode 100644\n--- /dev/null\n+++ b/b.txt\n@@ -0,0 +1 @@\n+loose\n';
-    const commits = [{ hash: '94590022cc'.repeat(4), subject: 'Count the quantity\u202E', at: '2026-03-01T12:01:00.000Z' }];
-    const files = [{ path: 'a.txt', change: 'changed' as const }, { path: 'b.txt', change: 'untracked' as const, isUncommitted: true as const }];
-    const house = await shown({ replaced: () => ({ changes: async () => [{ title: 'the workspace', branch: 'main', files, fileCount: 2, difference, since: 'the last commit before the session began, bdcfd1014d', commits, commitCount: 3, isCut: false }] }) });
+    const difference =
+      'diff --git a/a.txt b/a.txt\n--- a/a.txt\n+++ b/a.txt\n@@ -1 +1 @@\n-one\n+two\ndiff --git a/b.txt b/b.txt\nnew file mode 100644\n--- /dev/null\n+++ b/b.txt\n@@ -0,0 +1 @@\n+loose\n';
+    const commits = [
+      { hash: '94590022cc'.repeat(4), subject: 'Count the quantity\u202E', at: '2026-03-01T12:01:00.000Z' },
+    ];
+    const files = [
+      { path: 'a.txt', change: 'changed' as const },
+      { path: 'b.txt', change: 'untracked' as const, isUncommitted: true as const },
+    ];
+    const house = await shown({
+      replaced: () => ({
+        changes: async () => [
+          {
+            title: 'the workspace',
+            branch: 'main',
+            files,
+            fileCount: 2,
+            difference,
+            since: 'the last commit before the session began, bdcfd1014d',
+            commits,
+            commitCount: 3,
+            isCut: false,
+          },
+        ],
+      }),
+    });
     const view = await house.open(`#r=${await house.waiting()}`);
     await view.locator('summary').filter({ hasText: 'Changes' }).click();
-    await view.getByText('Compared with the last commit before the session began, bdcfd1014d. 3 commits since:').waitFor(LIMIT);
+    await view
+      .getByText('Compared with the last commit before the session began, bdcfd1014d. 3 commits since:')
+      .waitFor(LIMIT);
     const listed = view.getByRole('list', { name: 'Commits' }).getByRole('listitem');
     expect(await textOf(listed.nth(0))).toContain('94590022cc Count the quantity\\u{202E}');
     expect(await textOf(listed.nth(1))).toBe('2 earlier ones');
@@ -271,10 +366,15 @@ describe.skipIf(browser === undefined)('the sessions on the page of the inspecto
   it('pass axe, wide and narrow, light and dark', async () => {
     const house = await shown();
     const session = await house.waiting();
-    for (const look of [{ colorScheme: 'light' }, { colorScheme: 'dark' }, { viewport: { width: 390, height: 844 } }] as const) {
+    for (const look of [
+      { colorScheme: 'light' },
+      { colorScheme: 'dark' },
+      { viewport: { width: 390, height: 844 } },
+    ] as const) {
       const view = await house.open(`#r=${session}`, look);
       await button(view, 'Allow once').waitFor(LIMIT);
-      for (const name of ['Wakes so far', 'Changes', 'Processes']) await view.locator('summary').filter({ hasText: name }).click();
+      for (const name of ['Wakes so far', 'Changes', 'Processes'])
+        await view.locator('summary').filter({ hasText: name }).click();
       expect(await faultsOf(view)).toEqual([]);
     }
   });

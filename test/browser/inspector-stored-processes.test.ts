@@ -1,4 +1,7 @@
-/** A stored log in a browser: a hundred thousand records of which some lines are damaged, through the command that people use. */
+/**
+ * A stored log in a browser: a hundred thousand records of which some lines are damaged, through the command that
+ * people use.
+ */
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -25,11 +28,27 @@ afterAll(async () => {
   await rm(folder, { recursive: true, force: true });
 });
 
-/** The story, and after it events that two actors send to and fro; a kind that nobody knows, a line that is broken, and an end that is torn. */
+/**
+ * The story, and after it events that two actors send to and fro; a kind that nobody knows, a line that is broken, and
+ * an end that is torn.
+ */
 async function storedLog(): Promise<string> {
   const story = storyRecords();
-  const lines = [JSON.stringify({ format: 'inspection-log/1', boot: 'b1', startedAt: 1_790_000_000_000 }), ...story.map((record) => JSON.stringify(record))];
-  for (let s = story.length + 1; s <= RECORDS; s += 1) lines.push(JSON.stringify({ k: 'event', s, t: 1_790_000_100_000 + s, a: `b1:x:${s % 2}`, e: s, type: s === RECORDS ? 'LAST' : 'TICK' }));
+  const lines = [
+    JSON.stringify({ format: 'inspection-log/1', boot: 'b1', startedAt: 1_790_000_000_000 }),
+    ...story.map((record) => JSON.stringify(record)),
+  ];
+  for (let s = story.length + 1; s <= RECORDS; s += 1)
+    lines.push(
+      JSON.stringify({
+        k: 'event',
+        s,
+        t: 1_790_000_100_000 + s,
+        a: `b1:x:${s % 2}`,
+        e: s,
+        type: s === RECORDS ? 'LAST' : 'TICK',
+      }),
+    );
   lines.splice(500, 0, '{"k":"dream","s":500,"t":1790000100500,"a":"b1:x:1"}', '{"k":"event","s":');
   const path = join(folder, 'run.ndjson');
   await writeFile(path, `${lines.join('\n')}\n{"k":"event","s":${RECORDS + 1},"t":17`);
@@ -46,9 +65,14 @@ describe.runIf(browser !== undefined)('a stored log of a hundred thousand record
     await page.getByText('100,000 records', { exact: true }).waitFor();
     await page.getByText(/^\d+ notes$/).click();
     const notes = page.getByRole('banner').getByRole('listitem');
-    await expect(notes.allInnerTexts()).resolves.toEqual(expect.arrayContaining([expect.stringMatching(/could not be read/), expect.stringMatching(/dream/)]));
+    await expect(notes.allInnerTexts()).resolves.toEqual(
+      expect.arrayContaining([expect.stringMatching(/could not be read/), expect.stringMatching(/dream/)]),
+    );
     await page.locator('body').press('ArrowLeft');
-    await page.getByRole('button', { name: /back to live|return/i }).first().waitFor();
+    await page
+      .getByRole('button', { name: /back to live|return/i })
+      .first()
+      .waitFor();
     // The address is written a little later: browsers count how often.
     await expect.poll(() => page.url(), { timeout: 10_000 }).toContain(`s=${RECORDS - 1}`);
     inspect.process.kill('SIGINT');

@@ -1,4 +1,6 @@
-/** A recorded program whose inspector can be ended and started again on the same port, and the page that looks at it. */
+/**
+ * A recorded program whose inspector can be ended and started again on the same port, and the page that looks at it.
+ */
 import { fileURLToPath } from 'node:url';
 import type { Page } from 'playwright-core';
 import { onTestFinished } from 'vitest';
@@ -22,13 +24,31 @@ type Body = Omit<InspectionRecord, 's' | 't'> & Readonly<Record<string, unknown>
 
 /** Numbered from `from` on, one a second. */
 export function told(bodies: readonly Body[], from = 1): readonly InspectionRecord[] {
-  return bodies.map((body, index) => ({ ...body, s: from + index, t: BEGIN + (from + index) * 1_000 }) as unknown as InspectionRecord);
+  return bodies.map(
+    (body, index) => ({ ...body, s: from + index, t: BEGIN + (from + index) * 1_000 }) as unknown as InspectionRecord,
+  );
 }
 
-export const supervisor: Body = { k: 'actor', a: SUPERVISOR, id: 'supervisor', kind: 'taskSupervisor', value: 'accepting', status: 'active' };
+export const supervisor: Body = {
+  k: 'actor',
+  a: SUPERVISOR,
+  id: 'supervisor',
+  kind: 'taskSupervisor',
+  value: 'accepting',
+  status: 'active',
+};
 
 export function task(number: number, label = `job ${number}`): Body {
-  return { k: 'actor', a: `b1:x:${number}`, parent: SUPERVISOR, id: `task_${number}`, kind: 'task', value: 'queued', status: 'active', facts: { label } };
+  return {
+    k: 'actor',
+    a: `b1:x:${number}`,
+    parent: SUPERVISOR,
+    id: `task_${number}`,
+    kind: 'task',
+    value: 'queued',
+    status: 'active',
+    facts: { label },
+  };
 }
 
 export function ended(number: number, value = 'completed'): Body {
@@ -40,19 +60,44 @@ export interface TreeHouse {
   readonly source: RecordedSource;
   /** Ends the inspector, with every connection. */
   stop(): Promise<void>;
-  /** Starts one on the same port, of this source or another; nobody has signed in there. @param place default: that of the first, as if only the connection had been gone */
+  /**
+   * Starts one on the same port, of this source or another; nobody has signed in there. @param place default: that of
+   * the first, as if only the connection had been gone
+   */
   start(source?: RecordedSource, place?: Place): Promise<InspectorServer>;
   /** Signs the browser in, in a tab of its own. */
   signInElsewhere(): Promise<void>;
 }
 
-export async function treeHouse(browser: TestBrowser, { records, limit, before, ...look }: { readonly records: readonly InspectionRecord[]; readonly limit?: number; readonly before?: (page: Page) => Promise<unknown> } & PageLook): Promise<TreeHouse> {
+export async function treeHouse(
+  browser: TestBrowser,
+  {
+    records,
+    limit,
+    before,
+    ...look
+  }: {
+    readonly records: readonly InspectionRecord[];
+    readonly limit?: number;
+    readonly before?: (page: Page) => Promise<unknown>;
+  } & PageLook,
+): Promise<TreeHouse> {
   const source = new RecordedSource(limit === undefined ? {} : { limit });
   // One that waits would be opened at once.
   source.sessions = async () => ({ sessions: [], total: 0 });
   for (let at = 0; at < records.length; at += AT_A_TIME) source.push(records.slice(at, at + AT_A_TIME));
   const first = newPlace();
-  const start = (of: RecordedSource, port: number, place: Place): Promise<InspectorServer> => listen({ source: of, port, pictures: { hash: diagramHash, draw: renderChart }, pageDirectory: PAGE, onProblem: () => undefined }, place);
+  const start = (of: RecordedSource, port: number, place: Place): Promise<InspectorServer> =>
+    listen(
+      {
+        source: of,
+        port,
+        pictures: { hash: diagramHash, draw: renderChart },
+        pageDirectory: PAGE,
+        onProblem: () => undefined,
+      },
+      place,
+    );
   let server = await start(source, 0, first);
   const port = Number(new URL(server.origin).port);
   onTestFinished(() => server.close());

@@ -9,9 +9,19 @@ const browser = await browserOfFile();
 const WAIT_MS = 15_000;
 const MANY = 20_000;
 
-const JOBS = told([supervisor, task(1), task(2, 'the \u202Eterces job'), ended(1), task(3), ended(3, 'failed'), { k: 'unheard of', a: 'b1:x:2' } as never, task(4)]);
+const JOBS = told([
+  supervisor,
+  task(1),
+  task(2, 'the \u202Eterces job'),
+  ended(1),
+  task(3),
+  ended(3, 'failed'),
+  { k: 'unheard of', a: 'b1:x:2' } as never,
+  task(4),
+]);
 
-const scrollTop = (tree: Locator): Promise<number> => tree.evaluate((element) => (element as unknown as { scrollTop: number }).scrollTop);
+const scrollTop = (tree: Locator): Promise<number> =>
+  tree.evaluate((element) => (element as unknown as { scrollTop: number }).scrollTop);
 
 describe.skipIf(browser === undefined)('the tree of actors', () => {
   it('shows what each is, how it stands, and what cannot be seen in its name', async () => {
@@ -21,7 +31,11 @@ describe.skipIf(browser === undefined)('the tree of actors', () => {
     expect(await items.nth(3).textContent()).toBe('job 3, task, failed, took 1.0 s');
     expect(await items.nth(2).textContent()).toContain('the \\u{202E}terces job');
     expect(await items.nth(0).getAttribute('aria-expanded')).toBe('true');
-    expect([await items.nth(4).getAttribute('aria-level'), await items.nth(4).getAttribute('aria-posinset'), await items.nth(4).getAttribute('aria-setsize')]).toEqual(['2', '4', '4']);
+    expect([
+      await items.nth(4).getAttribute('aria-level'),
+      await items.nth(4).getAttribute('aria-posinset'),
+      await items.nth(4).getAttribute('aria-setsize'),
+    ]).toEqual(['2', '4', '4']);
   });
 
   it('is walked through, opened and closed by keys', async () => {
@@ -30,11 +44,17 @@ describe.skipIf(browser === undefined)('the tree of actors', () => {
     await tree.getByRole('treeitem').first().waitFor();
     await tree.focus();
     const chosen = async (): Promise<string | null> => tree.locator('[aria-selected=true]').textContent();
-    for (const [key, name] of [['End', 'job 4'], ['ArrowUp', 'job 3'], ['ArrowLeft', 'supervisor']] as const) {
+    for (const [key, name] of [
+      ['End', 'job 4'],
+      ['ArrowUp', 'job 3'],
+      ['ArrowLeft', 'supervisor'],
+    ] as const) {
       await page.keyboard.press(key);
       await expect.poll(chosen, { timeout: WAIT_MS }).toContain(name);
     }
-    expect(await tree.getAttribute('aria-activedescendant')).toBe(await tree.locator('[aria-selected=true]').getAttribute('id'));
+    expect(await tree.getAttribute('aria-activedescendant')).toBe(
+      await tree.locator('[aria-selected=true]').getAttribute('id'),
+    );
     await page.keyboard.press('ArrowLeft');
     await expect.poll(() => tree.getByRole('treeitem').count(), { timeout: WAIT_MS }).toBe(1);
     await page.keyboard.press('ArrowRight');
@@ -61,7 +81,13 @@ describe.skipIf(browser === undefined)('the tree of actors', () => {
 
   it('hides what is over where there is much, says how many, and has rows only for what is seen', async () => {
     const jobs = Array.from({ length: MANY }, (_, index) => index + 1);
-    const { page, source } = await treeHouse(browser!, { records: told([supervisor, ...jobs.map((number) => task(number)), ...jobs.slice(0, -5).map((number) => ended(number))]) });
+    const { page, source } = await treeHouse(browser!, {
+      records: told([
+        supervisor,
+        ...jobs.map((number) => task(number)),
+        ...jobs.slice(0, -5).map((number) => ended(number)),
+      ]),
+    });
     const tree = page.getByRole('tree', { name: 'Actors' });
     await page.getByText('19,995 hidden').waitFor({ timeout: WAIT_MS });
     await expect.poll(() => tree.getByRole('treeitem').count(), { timeout: WAIT_MS }).toBe(6);
@@ -79,12 +105,20 @@ describe.skipIf(browser === undefined)('the tree of actors', () => {
   });
 
   it('keeps what is seen in its place when rows come before it', async () => {
-    const child = (number: number): never => ({ k: 'actor', a: `b1:c:${number}`, parent: 'b1:x:1', id: `inner ${number}`, status: 'active' }) as never;
-    const { page, source } = await treeHouse(browser!, { records: told([supervisor, ...Array.from({ length: 150 }, (_, index) => task(index + 1)), child(1)]) });
+    const child = (number: number): never =>
+      ({ k: 'actor', a: `b1:c:${number}`, parent: 'b1:x:1', id: `inner ${number}`, status: 'active' }) as never;
+    const { page, source } = await treeHouse(browser!, {
+      records: told([supervisor, ...Array.from({ length: 150 }, (_, index) => task(index + 1)), child(1)]),
+    });
     const tree = page.getByRole('tree', { name: 'Actors' });
-    await tree.getByRole('treeitem', { name: /^job 1\b/ }).locator('.toggle').click();
+    await tree
+      .getByRole('treeitem', { name: /^job 1\b/ })
+      .locator('.toggle')
+      .click();
     await tree.getByRole('treeitem', { name: 'inner 1' }).waitFor();
-    await tree.evaluate((element) => { (element as unknown as { scrollTop: number }).scrollTop = 1_400; });
+    await tree.evaluate((element) => {
+      (element as unknown as { scrollTop: number }).scrollTop = 1_400;
+    });
     const row = tree.getByRole('treeitem', { name: /^job 60\b/ });
     await row.waitFor();
     const place = (await row.boundingBox())?.y;
@@ -93,14 +127,17 @@ describe.skipIf(browser === undefined)('the tree of actors', () => {
     await expect.poll(async () => (await row.boundingBox())?.y, { timeout: WAIT_MS }).toBe(place);
   });
 
-  it.each(['light', 'dark'] as const)('passes a check of accessibility, %s, live and in the past', async (colorScheme) => {
-    const { page } = await treeHouse(browser!, { records: JOBS, colorScheme });
-    await page.getByRole('treeitem', { name: 'job 3' }).click();
-    expect(await accessibilityFaults(page, ['Sessions and actors', 'Time'])).toEqual([]);
-    await page.keyboard.press('Shift+E');
-    await page.getByText('The past:').waitFor();
-    expect(await accessibilityFaults(page, ['Sessions and actors', 'Time'])).toEqual([]);
-  });
+  it.each(['light', 'dark'] as const)(
+    'passes a check of accessibility, %s, live and in the past',
+    async (colorScheme) => {
+      const { page } = await treeHouse(browser!, { records: JOBS, colorScheme });
+      await page.getByRole('treeitem', { name: 'job 3' }).click();
+      expect(await accessibilityFaults(page, ['Sessions and actors', 'Time'])).toEqual([]);
+      await page.keyboard.press('Shift+E');
+      await page.getByText('The past:').waitFor();
+      expect(await accessibilityFaults(page, ['Sessions and actors', 'Time'])).toEqual([]);
+    },
+  );
 });
 
 describe.skipIf(browser === undefined)('time', () => {
@@ -145,7 +182,9 @@ describe.skipIf(browser === undefined)('time', () => {
   it('is where an address says', async () => {
     const { page } = await treeHouse(browser!, { records: JOBS });
     await page.getByRole('treeitem').first().waitFor();
-    await page.evaluate(() => { (globalThis as unknown as { location: { hash: string } }).location.hash = '#s=3&a=b1%3Ax%3A2'; });
+    await page.evaluate(() => {
+      (globalThis as unknown as { location: { hash: string } }).location.hash = '#s=3&a=b1%3Ax%3A2';
+    });
     await page.getByText('The past: 12:00:03.000').waitFor();
     await page.getByRole('treeitem', { name: /terces/, selected: true }).waitFor();
     expect(await page.getByRole('treeitem').count()).toBe(3);

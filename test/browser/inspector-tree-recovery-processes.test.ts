@@ -10,100 +10,177 @@ const WAIT_MS = 20_000;
 const LONG_MS = 90_000;
 
 class OtherProgram extends RecordedSource {
-  override readonly header = { format: 'inspection-log/1', boot: 'b2', startedAt: 2_000 } as const as unknown as RecordedSource['header'];
+  override readonly header = {
+    format: 'inspection-log/1',
+    boot: 'b2',
+    startedAt: 2_000,
+  } as const as unknown as RecordedSource['header'];
 }
 
 const standing = (text: string | RegExp): { readonly hasText: string | RegExp } => ({ hasText: text });
 
 describe.skipIf(browser === undefined)('a page whose program ends', () => {
-  it('keeps what it knows, says what to do, and goes on once this browser has signed in anew', async () => {
-    const { page, source, stop, start, signInElsewhere } = await treeHouse(browser!, { records: told([supervisor, task(1)]) });
-    const header = page.getByRole('banner');
-    await header.getByRole('status').filter(standing(/^live$/)).waitFor();
-    await page.getByRole('treeitem', { name: 'job 1' }).waitFor();
-    await stop();
-    await header.getByRole('status').filter(standing('no answer for')).waitFor({ timeout: WAIT_MS });
-    expect(await page.getByRole('treeitem').count()).toBe(2);
-    source.push(told([task(2)], 3));
-    await start();
-    await header.getByRole('status').filter(standing('this browser has not signed in')).waitFor({ timeout: WAIT_MS });
-    await page.getByRole('alert').filter({ hasText: 'Open the address that the program printed.' }).waitFor({ timeout: WAIT_MS });
-    await signInElsewhere();
-    await header.getByRole('status').filter(standing(/^live$/)).waitFor({ timeout: WAIT_MS });
-    await expect.poll(() => page.getByRole('treeitem').count(), { timeout: WAIT_MS }).toBe(3);
-    expect(await page.getByText('missing').count()).toBe(0);
-  }, LONG_MS);
+  it(
+    'keeps what it knows, says what to do, and goes on once this browser has signed in anew',
+    async () => {
+      const { page, source, stop, start, signInElsewhere } = await treeHouse(browser!, {
+        records: told([supervisor, task(1)]),
+      });
+      const header = page.getByRole('banner');
+      await header
+        .getByRole('status')
+        .filter(standing(/^live$/))
+        .waitFor();
+      await page.getByRole('treeitem', { name: 'job 1' }).waitFor();
+      await stop();
+      await header.getByRole('status').filter(standing('no answer for')).waitFor({ timeout: WAIT_MS });
+      expect(await page.getByRole('treeitem').count()).toBe(2);
+      source.push(told([task(2)], 3));
+      await start();
+      await header.getByRole('status').filter(standing('this browser has not signed in')).waitFor({ timeout: WAIT_MS });
+      await page
+        .getByRole('alert')
+        .filter({ hasText: 'Open the address that the program printed.' })
+        .waitFor({ timeout: WAIT_MS });
+      await signInElsewhere();
+      await header
+        .getByRole('status')
+        .filter(standing(/^live$/))
+        .waitFor({ timeout: WAIT_MS });
+      await expect.poll(() => page.getByRole('treeitem').count(), { timeout: WAIT_MS }).toBe(3);
+      expect(await page.getByText('missing').count()).toBe(0);
+    },
+    LONG_MS,
+  );
 
-  it('says to open the new address when it is started anew on its port, and is not taken for it', async () => {
-    const { page, stop, start } = await treeHouse(browser!, { records: told([supervisor, task(1)]) });
-    await page.getByRole('treeitem', { name: 'job 1' }).waitFor();
-    await stop();
-    await start(new OtherProgram(), newPlace());
-    await page.getByRole('alert').filter({ hasText: 'Open the address that the program printed' }).waitFor({ timeout: WAIT_MS });
-    expect(await page.getByRole('treeitem').count()).toBe(2);
-  }, LONG_MS);
+  it(
+    'says to open the new address when it is started anew on its port, and is not taken for it',
+    async () => {
+      const { page, stop, start } = await treeHouse(browser!, { records: told([supervisor, task(1)]) });
+      await page.getByRole('treeitem', { name: 'job 1' }).waitFor();
+      await stop();
+      await start(new OtherProgram(), newPlace());
+      await page
+        .getByRole('alert')
+        .filter({ hasText: 'Open the address that the program printed' })
+        .waitFor({ timeout: WAIT_MS });
+      expect(await page.getByRole('treeitem').count()).toBe(2);
+    },
+    LONG_MS,
+  );
 
-  it('shows the new one when another program comes back on its port, and says so', async () => {
-    const { page, stop, start, signInElsewhere } = await treeHouse(browser!, { records: told([supervisor, task(1)]) });
-    await page.getByRole('treeitem', { name: 'job 1' }).waitFor();
-    await stop();
-    const other = new OtherProgram();
-    other.push([{ s: 1, t: 5_000, k: 'actor', a: 'b2:x:0', id: 'the new one', status: 'active' }]);
-    await start(other);
-    await signInElsewhere();
-    await page.getByRole('treeitem', { name: 'the new one' }).waitFor({ timeout: WAIT_MS });
-    expect(await page.getByRole('treeitem').count()).toBe(1);
-    await page.getByText('1 note').click();
-    await page.getByText('The program was started anew.').waitFor();
-  }, LONG_MS);
+  it(
+    'shows the new one when another program comes back on its port, and says so',
+    async () => {
+      const { page, stop, start, signInElsewhere } = await treeHouse(browser!, {
+        records: told([supervisor, task(1)]),
+      });
+      await page.getByRole('treeitem', { name: 'job 1' }).waitFor();
+      await stop();
+      const other = new OtherProgram();
+      other.push([{ s: 1, t: 5_000, k: 'actor', a: 'b2:x:0', id: 'the new one', status: 'active' }]);
+      await start(other);
+      await signInElsewhere();
+      await page.getByRole('treeitem', { name: 'the new one' }).waitFor({ timeout: WAIT_MS });
+      expect(await page.getByRole('treeitem').count()).toBe(1);
+      await page.getByText('1 note').click();
+      await page.getByText('The program was started anew.').waitFor();
+    },
+    LONG_MS,
+  );
 
-  it('says how many records are missing that were gone before it came back', async () => {
-    const { page, source, stop, start, signInElsewhere } = await treeHouse(browser!, { records: told([supervisor, task(1)]), limit: 4 });
-    await page.getByRole('treeitem', { name: 'job 1' }).waitFor();
-    await stop();
-    source.push(told([2, 3, 4, 5, 6, 7].map((number) => task(number)), 3));
-    await start();
-    await signInElsewhere();
-    await page.getByRole('treeitem', { name: 'job 7' }).waitFor({ timeout: WAIT_MS });
-    await page.getByText('1 note').click();
-    expect(await page.getByRole('banner').getByRole('list').textContent()).toContain('2 records on the way are missing');
-  }, LONG_MS);
+  it(
+    'says how many records are missing that were gone before it came back',
+    async () => {
+      const { page, source, stop, start, signInElsewhere } = await treeHouse(browser!, {
+        records: told([supervisor, task(1)]),
+        limit: 4,
+      });
+      await page.getByRole('treeitem', { name: 'job 1' }).waitFor();
+      await stop();
+      source.push(
+        told(
+          [2, 3, 4, 5, 6, 7].map((number) => task(number)),
+          3,
+        ),
+      );
+      await start();
+      await signInElsewhere();
+      await page.getByRole('treeitem', { name: 'job 7' }).waitFor({ timeout: WAIT_MS });
+      await page.getByText('1 note').click();
+      expect(await page.getByRole('banner').getByRole('list').textContent()).toContain(
+        '2 records on the way are missing',
+      );
+    },
+    LONG_MS,
+  );
 });
 
 describe.skipIf(browser === undefined)('a page', () => {
   it('says what is missing at the beginning', async () => {
     const { page } = await treeHouse(browser!, { records: told([supervisor, task(1), task(2), task(3)]), limit: 2 });
     await page.getByText('1 note').click();
-    expect(await page.getByRole('banner').getByRole('list').textContent()).toContain('The 2 records before number 3 are missing');
+    expect(await page.getByRole('banner').getByRole('list').textContent()).toContain(
+      'The 2 records before number 3 are missing',
+    );
   });
 
-  it('that sleeps gives its connection back, and catches up when it is looked at again', async () => {
-    const { page, source } = await treeHouse(browser!, { records: told([supervisor, task(1)]), before: (opened) => opened.clock.install() });
-    await page.getByRole('treeitem', { name: 'job 1' }).waitFor();
-    await expect.poll(() => source.followers, { timeout: WAIT_MS }).toBe(1);
-    const look = (state: 'hidden' | 'visible'): Promise<void> => page.evaluate((to) => {
-      const { document, Event } = globalThis as unknown as { document: { dispatchEvent(event: unknown): void }; Event: new (name: string) => unknown };
-      Object.defineProperty(document, 'visibilityState', { configurable: true, get: () => to });
-      document.dispatchEvent(new Event('visibilitychange'));
-    }, state);
-    await look('hidden');
-    await page.clock.fastForward('01:00:00');
-    await expect.poll(() => source.followers, { timeout: WAIT_MS }).toBe(0);
-    source.push(told([task(2), task(3)], 3));
-    await look('visible');
-    await page.getByRole('treeitem', { name: 'job 3' }).waitFor({ timeout: WAIT_MS });
-    await expect.poll(() => source.followers, { timeout: WAIT_MS }).toBe(1);
-  }, LONG_MS);
+  it(
+    'that sleeps gives its connection back, and catches up when it is looked at again',
+    async () => {
+      const { page, source } = await treeHouse(browser!, {
+        records: told([supervisor, task(1)]),
+        before: (opened) => opened.clock.install(),
+      });
+      await page.getByRole('treeitem', { name: 'job 1' }).waitFor();
+      await expect.poll(() => source.followers, { timeout: WAIT_MS }).toBe(1);
+      const look = (state: 'hidden' | 'visible'): Promise<void> =>
+        page.evaluate((to) => {
+          const { document, Event } = globalThis as unknown as {
+            document: { dispatchEvent(event: unknown): void };
+            Event: new (name: string) => unknown;
+          };
+          Object.defineProperty(document, 'visibilityState', { configurable: true, get: () => to });
+          document.dispatchEvent(new Event('visibilitychange'));
+        }, state);
+      await look('hidden');
+      await page.clock.fastForward('01:00:00');
+      await expect.poll(() => source.followers, { timeout: WAIT_MS }).toBe(0);
+      source.push(told([task(2), task(3)], 3));
+      await look('visible');
+      await page.getByRole('treeitem', { name: 'job 3' }).waitFor({ timeout: WAIT_MS });
+      await expect.poll(() => source.followers, { timeout: WAIT_MS }).toBe(1);
+    },
+    LONG_MS,
+  );
 
-  it('says when the program takes long to answer, and that it does no more', async () => {
-    const { page } = await treeHouse(browser!, { records: told([supervisor]), before: (opened) => opened.clock.install() });
-    await page.getByRole('treeitem').first().waitFor();
-    let answer = (): void => undefined;
-    const held = new Promise<void>((resolve) => { answer = resolve; });
-    await page.route('**/api/about', async (route) => { await held; await route.continue(); });
-    await page.clock.runFor(10_000);
-    await page.getByRole('banner').getByRole('status').filter(standing('slow, no answer for')).waitFor({ timeout: WAIT_MS });
-    answer();
-    await expect.poll(() => page.getByRole('banner').getByRole('status').textContent(), { timeout: WAIT_MS }).toBe('live');
-  }, LONG_MS);
+  it(
+    'says when the program takes long to answer, and that it does no more',
+    async () => {
+      const { page } = await treeHouse(browser!, {
+        records: told([supervisor]),
+        before: (opened) => opened.clock.install(),
+      });
+      await page.getByRole('treeitem').first().waitFor();
+      let answer = (): void => undefined;
+      const held = new Promise<void>((resolve) => {
+        answer = resolve;
+      });
+      await page.route('**/api/about', async (route) => {
+        await held;
+        await route.continue();
+      });
+      await page.clock.runFor(10_000);
+      await page
+        .getByRole('banner')
+        .getByRole('status')
+        .filter(standing('slow, no answer for'))
+        .waitFor({ timeout: WAIT_MS });
+      answer();
+      await expect
+        .poll(() => page.getByRole('banner').getByRole('status').textContent(), { timeout: WAIT_MS })
+        .toBe('live');
+    },
+    LONG_MS,
+  );
 });

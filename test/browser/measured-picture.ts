@@ -1,4 +1,7 @@
-/** What a browser says of a picture that it shows: where its texts, shapes and lines are, in pixels of the window, and which colors they really have. */
+/**
+ * What a browser says of a picture that it shows: where its texts, shapes and lines are, in pixels of the window, and
+ * which colors they really have.
+ */
 import type { Page } from 'playwright-core';
 
 export interface Box {
@@ -8,7 +11,10 @@ export interface Box {
   readonly height: number;
 }
 
-/** `order`: what is painted later covers what has a smaller one. Colors are as browsers compute them: `rgb(0, 0, 0)`, or `none`. */
+/**
+ * `order`: what is painted later covers what has a smaller one. Colors are as browsers compute them: `rgb(0, 0, 0)`, or
+ * `none`.
+ */
 interface Painted {
   readonly order: number;
   readonly fill: string;
@@ -80,7 +86,10 @@ function measureInPage(selector: string): MeasuredPicture {
     readonly fillOpacity: string;
     readonly strokeOpacity: string;
   }
-  const { document, getComputedStyle } = globalThis as unknown as { readonly document: PageElement; readonly getComputedStyle: (element: PageElement) => Style };
+  const { document, getComputedStyle } = globalThis as unknown as {
+    readonly document: PageElement;
+    readonly getComputedStyle: (element: PageElement) => Style;
+  };
   const svg = document.querySelector(selector);
   if (svg === null) throw new Error(`there is no ${selector} in the page`);
   const boxOf = (element: PageElement): Box => {
@@ -89,11 +98,14 @@ function measureInPage(selector: string): MeasuredPicture {
   };
   const opacityOf = (element: PageElement): number => {
     let opacity = Number(getComputedStyle(element).fillOpacity) * Number(getComputedStyle(element).strokeOpacity);
-    for (let each: PageElement | null = element; each !== null; each = each.parentElement) opacity *= Number(getComputedStyle(each).opacity);
+    for (let each: PageElement | null = element; each !== null; each = each.parentElement)
+      opacity *= Number(getComputedStyle(each).opacity);
     return opacity;
   };
-  const lookOf = (element: PageElement): string => (element.getAttribute('class') ?? '').split(' ').at(-1)?.replace('wk-', '') ?? '';
-  const stateOf = (element: PageElement): string | undefined => element.closest('[data-state]')?.getAttribute('data-state') ?? undefined;
+  const lookOf = (element: PageElement): string =>
+    (element.getAttribute('class') ?? '').split(' ').at(-1)?.replace('wk-', '') ?? '';
+  const stateOf = (element: PageElement): string | undefined =>
+    element.closest('[data-state]')?.getAttribute('data-state') ?? undefined;
   const pointsOf = (path: PageElement): { readonly x: number; readonly y: number }[] => {
     const [length, matrix] = [path.getTotalLength(), path.getScreenCTM()];
     return Array.from({ length: Math.ceil(length / STEP) + 1 }, (_, index) => {
@@ -110,9 +122,25 @@ function measureInPage(selector: string): MeasuredPicture {
     const painted = { order, fill, stroke, opacity: opacityOf(element) };
     const look = lookOf(element);
     if (element.tagName === 'text') line += 1;
-    else if (element.tagName === 'tspan') texts.push({ order, fill, opacity: painted.opacity, text: element.textContent, box: boxOf(element), line, state: stateOf(element) });
+    else if (element.tagName === 'tspan')
+      texts.push({
+        order,
+        fill,
+        opacity: painted.opacity,
+        text: element.textContent,
+        box: boxOf(element),
+        line,
+        state: stateOf(element),
+      });
     else if (element.tagName === 'path') lines.push({ ...painted, look, points: pointsOf(element) });
-    else shapes.push({ ...painted, look, state: stateOf(element), isOuter: look === 'even' || look === 'odd', box: boxOf(element) });
+    else
+      shapes.push({
+        ...painted,
+        look,
+        state: stateOf(element),
+        isOuter: look === 'even' || look === 'odd',
+        box: boxOf(element),
+      });
   }
   return { box: boxOf(svg), texts, shapes, lines, drawnWidth: svg.width?.baseVal.value ?? 0 };
 }

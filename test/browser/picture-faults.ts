@@ -1,4 +1,7 @@
-/** What is wrong with a picture as a browser shows it, as sentences: what lies where it must not, and what cannot be told from its ground. */
+/**
+ * What is wrong with a picture as a browser shows it, as sentences: what lies where it must not, and what cannot be
+ * told from its ground.
+ */
 import type { Box, MeasuredPicture, MeasuredShape, MeasuredText } from './measured-picture.ts';
 
 /** Source: WCAG 2.2, 1.4.3 (text) and 1.4.11 (what has to be seen to understand a drawing). */
@@ -17,14 +20,21 @@ interface Point {
 
 export function placeFaults({ box: page, texts, shapes, drawnWidth }: MeasuredPicture): string[] {
   const states = shapes.filter(({ state, look }) => state !== undefined && look !== 'ring');
-  const faults = [...(texts.length === 0 ? ['there is no text'] : []), ...(Math.abs(page.width - drawnWidth) > TOLERANCE ? [`the picture is ${page.width} wide and drawn for ${drawnWidth}`] : [])];
+  const faults = [
+    ...(texts.length === 0 ? ['there is no text'] : []),
+    ...(Math.abs(page.width - drawnWidth) > TOLERANCE
+      ? [`the picture is ${page.width} wide and drawn for ${drawnWidth}`]
+      : []),
+  ];
   for (const text of texts) {
     if (text.box.width < 1 || text.box.height < 1) faults.push(`"${text.text}" has no size`);
     if (!contains(page, text.box)) faults.push(`"${text.text}" leaves the picture`);
     for (const state of states) faults.push(...faultsBetween(text, state));
   }
   for (const [index, one] of texts.entries()) {
-    for (const other of texts.slice(index + 1)) if (one.line !== other.line && overlap(one.box, other.box)) faults.push(`"${one.text}" and "${other.text}" overlap`);
+    for (const other of texts.slice(index + 1))
+      if (one.line !== other.line && overlap(one.box, other.box))
+        faults.push(`"${one.text}" and "${other.text}" overlap`);
   }
   return faults;
 }
@@ -38,21 +48,31 @@ function faultsBetween({ text, state: own, box }: MeasuredText, shape: MeasuredS
 
 export function contrastFaults({ texts, shapes, lines }: MeasuredPicture): string[] {
   const grounds = shapes.filter(({ fill }) => fill !== 'none');
-  const groundAt = (point: Point, order: number): string | undefined => grounds.findLast((ground) => ground.order < order && holds(ground.box, point))?.fill;
+  const groundAt = (point: Point, order: number): string | undefined =>
+    grounds.findLast((ground) => ground.order < order && holds(ground.box, point))?.fill;
   const faults = new Set<string>();
-  const compare = (what: string, color: string, { points, order, least }: { readonly points: readonly Point[]; readonly order: number; readonly least: number }): void => {
+  const compare = (
+    what: string,
+    color: string,
+    { points, order, least }: { readonly points: readonly Point[]; readonly order: number; readonly least: number },
+  ): void => {
     for (const ground of new Set(points.flatMap((point) => groundAt(point, order) ?? []))) {
       const contrast = contrastOf(color, ground);
       if (!(contrast >= least)) faults.add(`${what} (${color}) has a contrast of ${contrast.toFixed(2)} to ${ground}`);
     }
   };
-  for (const { text, fill, box, order } of texts) compare(`"${text}"`, fill, { points: [...cornersOf(box, -1), middleOf(box)], order, least: LEAST_CONTRAST.text });
-  for (const { look, stroke, fill, points, order } of lines) for (const color of new Set([stroke, fill])) if (color !== 'none') compare(`a line (${look})`, color, { points, order, least: LEAST_CONTRAST.line });
+  for (const { text, fill, box, order } of texts)
+    compare(`"${text}"`, fill, { points: [...cornersOf(box, -1), middleOf(box)], order, least: LEAST_CONTRAST.text });
+  for (const { look, stroke, fill, points, order } of lines)
+    for (const color of new Set([stroke, fill]))
+      if (color !== 'none') compare(`a line (${look})`, color, { points, order, least: LEAST_CONTRAST.line });
   for (const { look, state, stroke, fill, box, order } of shapes) {
     const color = stroke === 'none' ? fill : stroke;
-    if (!DECORATION.has(look)) compare(`the outline of ${state ?? look}`, color, { points: sidesOf(box), order, least: LEAST_CONTRAST.line });
+    if (!DECORATION.has(look))
+      compare(`the outline of ${state ?? look}`, color, { points: sidesOf(box), order, least: LEAST_CONTRAST.line });
   }
-  for (const { opacity, order } of [...texts, ...shapes, ...lines]) if (opacity !== 1) faults.add(`element ${order} is not opaque`);
+  for (const { opacity, order } of [...texts, ...shapes, ...lines])
+    if (opacity !== 1) faults.add(`element ${order} is not opaque`);
   return [...faults];
 }
 
@@ -64,9 +84,14 @@ function contrastOf(one: string, other: string): number {
 
 /** @throws Error for what is no opaque color, which these pictures have not */
 function luminanceOf(color: string): number {
-  const channels = /^rgb\((\d+), (\d+), (\d+)\)$/.exec(color)?.slice(1).map((channel) => Number(channel) / 255);
+  const channels = /^rgb\((\d+), (\d+), (\d+)\)$/
+    .exec(color)
+    ?.slice(1)
+    .map((channel) => Number(channel) / 255);
   if (channels === undefined) throw new Error(`expected a color like rgb(0, 0, 0), got ${color}`);
-  const [red = 0, green = 0, blue = 0] = channels.map((channel) => (channel <= 0.04045 ? channel / 12.92 : ((channel + 0.055) / 1.055) ** 2.4));
+  const [red = 0, green = 0, blue = 0] = channels.map((channel) =>
+    channel <= 0.04045 ? channel / 12.92 : ((channel + 0.055) / 1.055) ** 2.4,
+  );
   return 0.2126 * red + 0.7152 * green + 0.0722 * blue;
 }
 
@@ -94,9 +119,19 @@ function holds({ x, y, width, height }: Box, point: Point): boolean {
 }
 
 function contains(outer: Box, { x, y, width, height }: Box): boolean {
-  return x >= outer.x - TOLERANCE && y >= outer.y - TOLERANCE && x + width <= outer.x + outer.width + TOLERANCE && y + height <= outer.y + outer.height + TOLERANCE;
+  return (
+    x >= outer.x - TOLERANCE &&
+    y >= outer.y - TOLERANCE &&
+    x + width <= outer.x + outer.width + TOLERANCE &&
+    y + height <= outer.y + outer.height + TOLERANCE
+  );
 }
 
 function overlap(one: Box, other: Box): boolean {
-  return one.x + TOLERANCE < other.x + other.width && other.x + TOLERANCE < one.x + one.width && one.y + TOLERANCE < other.y + other.height && other.y + TOLERANCE < one.y + one.height;
+  return (
+    one.x + TOLERANCE < other.x + other.width &&
+    other.x + TOLERANCE < one.x + one.width &&
+    one.y + TOLERANCE < other.y + other.height &&
+    other.y + TOLERANCE < one.y + one.height
+  );
 }

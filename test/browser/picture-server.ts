@@ -1,4 +1,7 @@
-/** Serves pictures on loopback, as pages of others show them: put into a page whose rules forbid everything but its own style sheet, and as an image. */
+/**
+ * Serves pictures on loopback, as pages of others show them: put into a page whose rules forbid everything but its own
+ * style sheet, and as an image.
+ */
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { diagramStyles } from '../../src/adapters/diagram/theme.ts';
@@ -26,11 +29,23 @@ interface Answer {
 }
 
 export async function servePictures(): Promise<PictureServer> {
-  const answers = new Map<string, Answer>([['/style.css', { type: 'text/css', rules: STRICT, body: `${diagramStyles('auto')}\nbody{margin:0}img,svg{display:block}` }]]);
+  const answers = new Map<string, Answer>([
+    [
+      '/style.css',
+      { type: 'text/css', rules: STRICT, body: `${diagramStyles('auto')}\nbody{margin:0}img,svg{display:block}` },
+    ],
+  ]);
   const server = createServer(({ url = '' }, response) => {
     const answer = answers.get(url);
     if (answer === undefined) response.writeHead(404).end();
-    else response.writeHead(200, { 'content-type': `${answer.type}; charset=utf-8`, 'content-security-policy': answer.rules, 'cache-control': 'no-store' }).end(answer.body);
+    else
+      response
+        .writeHead(200, {
+          'content-type': `${answer.type}; charset=utf-8`,
+          'content-security-policy': answer.rules,
+          'cache-control': 'no-store',
+        })
+        .end(answer.body);
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
@@ -39,11 +54,18 @@ export async function servePictures(): Promise<PictureServer> {
     answers.set(path, answer);
     return path;
   };
-  const pageOf = (content: string, rules: string): string => origin + add({ type: 'text/html', rules, body: `<!doctype html><html lang="en"><title>A picture</title><link rel="stylesheet" href="/style.css">${content}` });
+  const pageOf = (content: string, rules: string): string =>
+    origin +
+    add({
+      type: 'text/html',
+      rules,
+      body: `<!doctype html><html lang="en"><title>A picture</title><link rel="stylesheet" href="/style.css">${content}`,
+    });
   return {
     origin,
     inlined: (svg) => pageOf(withoutStyles(svg), STRICT),
-    asImage: (svg) => pageOf(`<img alt="" src="${add({ type: 'image/svg+xml', rules: OF_IMAGES, body: svg })}">`, STRICT_WITH_IMAGES),
+    asImage: (svg) =>
+      pageOf(`<img alt="" src="${add({ type: 'image/svg+xml', rules: OF_IMAGES, body: svg })}">`, STRICT_WITH_IMAGES),
     close: () =>
       new Promise((resolve) => {
         server.closeAllConnections();

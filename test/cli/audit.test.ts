@@ -16,15 +16,23 @@ afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
 const moduleOf = (name: string): string => fileURLToPath(new URL(`../fixtures/charts/${name}.mjs`, import.meta.url));
 
-const audit = (name: string, ...words: readonly string[]): Promise<Ended> => runInProcess(['audit', '--module', moduleOf(name), '--out', folder, ...words]);
+const audit = (name: string, ...words: readonly string[]): Promise<Ended> =>
+  runInProcess(['audit', '--module', moduleOf(name), '--out', folder, ...words]);
 
-const written = (): Record<string, string> => Object.fromEntries(readdirSync(folder).toSorted().map((name) => [name, readFileSync(join(folder, name), 'utf8')]));
+const written = (): Record<string, string> =>
+  Object.fromEntries(
+    readdirSync(folder)
+      .toSorted()
+      .map((name) => [name, readFileSync(join(folder, name), 'utf8')]),
+  );
 
 describe('a machine in which nothing is wrong', () => {
   it('is shown with its life, and passes', async () => {
     const { code, stdout, stderr } = await audit('door');
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
-    expect(stdout).toMatch(/^CHART +STATES +EVENTS +TRANSITIONS +FINDINGS +LIFE OF\ndoor +4 +3 +6 +\d+ waived +a door\n$/);
+    expect(stdout).toMatch(
+      /^CHART +STATES +EVENTS +TRANSITIONS +FINDINGS +LIFE OF\ndoor +4 +3 +6 +\d+ waived +a door\n$/,
+    );
     expect((await audit('door', 'door')).stdout).toContain('Anybody may walk through.');
   });
 
@@ -34,15 +42,23 @@ describe('a machine in which nothing is wrong', () => {
     expect(Object.keys(first)).toEqual(['README.md', 'door.json', 'door.md', 'door.svg']);
     expect(first['door.md']).toContain('| `moving` |');
     expect(first['door.md']).not.toContain(folder);
-    expect(await audit('door', '--write')).toMatchObject({ code: 0, stdout: expect.stringContaining('is up to date.') as string });
+    expect(await audit('door', '--write')).toMatchObject({
+      code: 0,
+      stdout: expect.stringContaining('is up to date.') as string,
+    });
     expect(written()).toEqual(first);
-    expect(await audit('door', '--check')).toMatchObject({ code: 0, stdout: expect.stringContaining('1 chart') as string });
+    expect(await audit('door', '--check')).toMatchObject({
+      code: 0,
+      stdout: expect.stringContaining('1 chart') as string,
+    });
   });
 
   it('fails the check in a line where nothing was ever written', async () => {
     const { code, stdout } = await audit('door', '--check');
     expect(code).toBe(1);
-    expect(stdout).toMatch(/^There are no written audits in .+\.\nBring them up to date: .+audit --write --module .+\n$/);
+    expect(stdout).toMatch(
+      /^There are no written audits in .+\.\nBring them up to date: .+audit --write --module .+\n$/,
+    );
   });
 
   it('fails the check when a page was changed by hand, is missing, or is about a chart that is gone; files of others are left alone', async () => {
@@ -96,7 +112,10 @@ describe('a fault that somebody plants in a chart', () => {
   });
 
   it('is no change when there is none, and is drawn side by side when there is', async () => {
-    expect(await audit('door', '--diff', folder)).toMatchObject({ code: 0, stdout: `Nothing has changed in the charts since ${folder}.\n` });
+    expect(await audit('door', '--diff', folder)).toMatchObject({
+      code: 0,
+      stdout: `Nothing has changed in the charts since ${folder}.\n`,
+    });
     const pictures = join(folder, 'pictures');
     await audit('renamed-state', '--diff', folder, '--picture', pictures);
     expect(readdirSync(pictures)).toEqual(['door.diff.svg']);
@@ -106,7 +125,12 @@ describe('a fault that somebody plants in a chart', () => {
 
 describe('the audits of a revision', () => {
   it('are compared with, wherever in the repository they lie', async () => {
-    const git = (...words: readonly string[]): string => execFileSync('git', ['-c', 'user.name=a', '-c', 'user.email=a@b', ...words], { cwd: folder, encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] });
+    const git = (...words: readonly string[]): string =>
+      execFileSync('git', ['-c', 'user.name=a', '-c', 'user.email=a@b', ...words], {
+        cwd: folder,
+        encoding: 'utf8',
+        stdio: ['ignore', 'pipe', 'ignore'],
+      });
     await audit('door', '--write');
     git('init', '-q', '-b', 'main');
     git('add', '.');
@@ -114,9 +138,13 @@ describe('the audits of a revision', () => {
     const before = process.cwd();
     process.chdir(folder);
     try {
-      const run = (...words: readonly string[]): Promise<Ended> => runInProcess(['audit', '--module', moduleOf('renamed-state'), '--out', '.', ...words]);
+      const run = (...words: readonly string[]): Promise<Ended> =>
+        runInProcess(['audit', '--module', moduleOf('renamed-state'), '--out', '.', ...words]);
       expect((await run('--diff', 'main')).stdout).toMatch(/^door: major\n/);
-      expect(await run('--diff', 'nowhere')).toMatchObject({ code: 1, stderr: expect.stringContaining('"nowhere" is neither') as string });
+      expect(await run('--diff', 'nowhere')).toMatchObject({
+        code: 1,
+        stderr: expect.stringContaining('"nowhere" is neither') as string,
+      });
       expect((await run('--diff', '--output=x')).code).not.toBe(0);
     } finally {
       process.chdir(before);
@@ -129,14 +157,24 @@ describe('what cannot be done', () => {
     ['a module that is not there', ['audit', '--module', 'gone.mjs'], 1, 'there is no such file'],
     ['a module that throws', ['audit', '--module', moduleOf('throws')], 1, 'this module has a bad day'],
     ['a module without machines', ['audit', '--module', moduleOf('nothing')], 1, 'it exports answer'],
-    ['an id that would lead out of the folder', ['audit', '--module', moduleOf('unfit-id'), '--write', '--out', join(tmpdir(), 'audits-nowhere')], 1, 'cannot be named by the chart id "../escape"'],
+    [
+      'an id that would lead out of the folder',
+      ['audit', '--module', moduleOf('unfit-id'), '--write', '--out', join(tmpdir(), 'audits-nowhere')],
+      1,
+      'cannot be named by the chart id "../escape"',
+    ],
     ['a chart that is not there', ['audit', 'taks'], 1, 'Did you mean "task"?'],
     ['two things at once', ['audit', '--write', '--check'], 2, 'cannot be used with'],
     ['a part of the charts', ['audit', 'task', '--check'], 2, 'about all charts'],
     ['a picture of nothing', ['audit', '--picture', 'x'], 2, '--diff'],
     ['a floor of nothing', ['audit', '--floor', '5'], 2, '--coverage'],
     ['a home that is not there', ['audit', '--logs', '/nowhere/at/all'], 1, 'expected a home with sessions'],
-    ['a folder without audits', ['audit', '--diff', fileURLToPath(new URL('../fixtures/charts', import.meta.url))], 1, 'there are none'],
+    [
+      'a folder without audits',
+      ['audit', '--diff', fileURLToPath(new URL('../fixtures/charts', import.meta.url))],
+      1,
+      'there are none',
+    ],
   ])('is said of %s', async (_, words, code, says) => {
     const ended = await runInProcess(words);
     expect(ended).toMatchObject({ code, stderr: expect.stringContaining(says) as string });

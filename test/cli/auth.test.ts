@@ -23,11 +23,21 @@ async function json(...words: readonly string[]): Promise<unknown> {
   return JSON.parse((await runInProcess(['--home', home.path, '--json', 'auth', ...words])).stdout) as unknown;
 }
 
-const added = (...words: readonly string[]): Promise<void> => auth('add', ...words).then(({ code, stderr }) => expect({ code, stderr: stderr.replace(/^.*note:.*\n/gm, '') }).toEqual({ code: 0, stderr: '' }));
+const added = (...words: readonly string[]): Promise<void> =>
+  auth('add', ...words).then(({ code, stderr }) =>
+    expect({ code, stderr: stderr.replace(/^.*note:.*\n/gm, '') }).toEqual({ code: 0, stderr: '' }),
+  );
 
 async function fails(model: string, profile: string, kind: RunFailureKind): Promise<void> {
-  const standings = createFileCandidateStandings({ directory: join(home.path, 'auth'), clock: Date, exclusively: underLock });
-  await standings.report({ provider: 'anthropic', model, profile }, { kind: 'failed', failure: { kind, message: 'the provider said no' } });
+  const standings = createFileCandidateStandings({
+    directory: join(home.path, 'auth'),
+    clock: Date,
+    exclusively: underLock,
+  });
+  await standings.report(
+    { provider: 'anthropic', model, profile },
+    { kind: 'failed', failure: { kind, message: 'the provider said no' } },
+  );
 }
 
 const nothingWritten = async (): Promise<boolean> =>
@@ -62,9 +72,18 @@ describe('auth add', () => {
     [['Work!', '--provider', 'anthropic', '--env', 'A'], 'id: expected lower-case letters'],
     [['work', '--provider', 'anthropic', '--env', 'not a name'], 'expected the name of a variable'],
     [['work', '--provider', 'claude-code', '--set', 'sk-ant-api03-0123456789abcdef'], 'expected --set NAME=VALUE'],
-    [['work', '--provider', 'anthropic', '--env', 'sk-ant-api03-0123456789abcdef'], 'the name of a variable looks like a key itself'],
-    [['work', '--provider', 'anthropic', '--command', '--', 'echo', 'sk-ant-api03-0123456789abcdef'], 'the command looks like a key itself'],
-    [['work', '--provider', 'claude-code', '--set', 'TOKEN=sk-ant-api03-0123456789abcdef'], 'the value of TOKEN looks like a key itself'],
+    [
+      ['work', '--provider', 'anthropic', '--env', 'sk-ant-api03-0123456789abcdef'],
+      'the name of a variable looks like a key itself',
+    ],
+    [
+      ['work', '--provider', 'anthropic', '--command', '--', 'echo', 'sk-ant-api03-0123456789abcdef'],
+      'the command looks like a key itself',
+    ],
+    [
+      ['work', '--provider', 'claude-code', '--set', 'TOKEN=sk-ant-api03-0123456789abcdef'],
+      'the value of TOKEN looks like a key itself',
+    ],
     [['work', '--provider', 'anthropic', 'sk-ant-api03-0123456789abcdef'], 'goes nowhere on a command line'],
   ])('refuses %j before anything is written, and repeats no key', async (words, complaint) => {
     const { code, stdout, stderr } = await auth('add', ...words);
@@ -86,7 +105,10 @@ describe('auth add', () => {
     await fails('large', 'work', 'billing');
     await added('work', '--provider', 'anthropic', '--env', 'A');
     expect(await json('status')).toEqual({ standings: [] });
-    expect(await auth('add', 'work', '--provider', 'openai', '--env', 'B')).toMatchObject({ code: 1, stderr: expect.stringMatching(/AUTH_PROFILE_EXISTS[^]*auth remove work/) as string });
+    expect(await auth('add', 'work', '--provider', 'openai', '--env', 'B')).toMatchObject({
+      code: 1,
+      stderr: expect.stringMatching(/AUTH_PROFILE_EXISTS[^]*auth remove work/) as string,
+    });
   });
 });
 
@@ -99,23 +121,52 @@ describe('auth status', () => {
     const { code, stdout } = await auth('status');
     expect(code).toBe(0);
     expect(stdout).toMatch(/^CANDIDATE +STATE +UNTIL +FAILURES +LAST USED +BECAUSE\n/);
-    expect(stdout).toMatch(/\nanthropic\/large \(work\) +disabled +in (?:4 h 59 min|5 h 0 min) \(\d{4}-\d\d-\d\dT[\d:.]+Z\) +1 +\d{4}-.* billing: the provider said no\n/);
+    expect(stdout).toMatch(
+      /\nanthropic\/large \(work\) +disabled +in (?:4 h 59 min|5 h 0 min) \(\d{4}-\d\d-\d\dT[\d:.]+Z\) +1 +\d{4}-.* billing: the provider said no\n/,
+    );
     expect(stdout).toMatch(/\nanthropic\/small \(work\) +cooling +in \d+ s \(/);
     expect(stdout).toContain('auth reset --all');
-    expect(await json('status', 'work')).toMatchObject({ standings: [{ state: 'disabled', because: { kind: 'billing' } }, { state: 'cooling', failures: 1 }] });
+    expect(await json('status', 'work')).toMatchObject({
+      standings: [
+        { state: 'disabled', because: { kind: 'billing' } },
+        { state: 'cooling', failures: 1 },
+      ],
+    });
   });
 
   it('reads secrets when it is to, shows none, and fails when one is not there', async () => {
     await added('path', '--provider', 'anthropic', '--env', 'PATH');
-    await added('node', '--provider', 'anthropic', '--command', '--', process.execPath, '-e', "console.log('sk-ant-printed')".replace('sk-ant', 'SECRET'));
-    expect(await auth('status', '--check')).toMatchObject({ code: 0, stdout: expect.stringMatching(/^ok +path: its secret is there\nok +node: its secret is there\n/) as string });
+    await added(
+      'node',
+      '--provider',
+      'anthropic',
+      '--command',
+      '--',
+      process.execPath,
+      '-e',
+      "console.log('sk-ant-printed')".replace('sk-ant', 'SECRET'),
+    );
+    expect(await auth('status', '--check')).toMatchObject({
+      code: 0,
+      stdout: expect.stringMatching(/^ok +path: its secret is there\nok +node: its secret is there\n/) as string,
+    });
     await added('program', '--provider', 'claude-code', '--set', 'CLAUDE_CONFIG_DIR=/team');
     expect((await auth('status', 'program', '--check')).stdout).toMatch(/^none +program: it has no secret to read/);
     await added('none', '--provider', 'anthropic', '--env', 'WAKECHART_TEST_UNSET');
     const checked = await auth('status', '--check');
-    expect(checked).toMatchObject({ code: 1, stdout: expect.stringMatching(/fails none: .* WAKECHART_TEST_UNSET is not set \[AUTH_VALUE_MISSING\]/) as string });
+    expect(checked).toMatchObject({
+      code: 1,
+      stdout: expect.stringMatching(/fails none: .* WAKECHART_TEST_UNSET is not set \[AUTH_VALUE_MISSING\]/) as string,
+    });
     const checks = await json('status', '--check');
-    expect(checks).toMatchObject({ checks: [{ id: 'path', resolves: true }, { id: 'node', resolves: true }, { id: 'program', hasSecret: false }, { id: 'none', resolves: false, error: { code: 'AUTH_VALUE_MISSING' } }] });
+    expect(checks).toMatchObject({
+      checks: [
+        { id: 'path', resolves: true },
+        { id: 'node', resolves: true },
+        { id: 'program', hasSecret: false },
+        { id: 'none', resolves: false, error: { code: 'AUTH_VALUE_MISSING' } },
+      ],
+    });
     expect(JSON.stringify([checked, checks])).not.toContain('SECRET-printed');
   });
 });
@@ -134,13 +185,23 @@ describe('auth reset and remove', () => {
 
   it('say which accounts there are when one is not', async () => {
     await added('work', '--provider', 'anthropic', '--env', 'PATH');
-    for (const words of [['remove', 'wrk'], ['status', 'wrk'], ['reset', 'wrk']]) {
-      expect(await auth(...words)).toMatchObject({ code: 1, stderr: expect.stringMatching(/AUTH_PROFILE_NOT_FOUND[^]*Did you mean "work"\?/) as string });
+    for (const words of [
+      ['remove', 'wrk'],
+      ['status', 'wrk'],
+      ['reset', 'wrk'],
+    ]) {
+      expect(await auth(...words)).toMatchObject({
+        code: 1,
+        stderr: expect.stringMatching(/AUTH_PROFILE_NOT_FOUND[^]*Did you mean "work"\?/) as string,
+      });
     }
     await fails('large', 'work', 'billing');
     expect(await json('remove', 'work')).toEqual({ id: 'work', removed: true });
     expect([await json('list'), await json('status')]).toEqual([{ profiles: [] }, { standings: [] }]);
-    expect(await auth('remove', 'work')).toMatchObject({ code: 1, stderr: expect.stringContaining('There are no accounts in') as string });
+    expect(await auth('remove', 'work')).toMatchObject({
+      code: 1,
+      stderr: expect.stringContaining('There are no accounts in') as string,
+    });
   });
 
   it('do nothing where the files lie open to others, and say what to do', async () => {
@@ -148,18 +209,42 @@ describe('auth reset and remove', () => {
     const { chmod } = await import('node:fs/promises');
     const path = join(home.path, 'auth', 'profiles.json');
     await chmod(path, 0o644);
-    for (const words of [['list'], ['remove', 'work'], ['add', 'more', '--provider', 'openai', '--env', 'PATH']]) expect(await auth(...words)).toMatchObject({ code: 1, stdout: '', stderr: expect.stringContaining(`chmod 600 ${path}`) as string });
+    for (const words of [['list'], ['remove', 'work'], ['add', 'more', '--provider', 'openai', '--env', 'PATH']])
+      expect(await auth(...words)).toMatchObject({
+        code: 1,
+        stdout: '',
+        stderr: expect.stringContaining(`chmod 600 ${path}`) as string,
+      });
   });
 });
 
 describe('the program', () => {
   it('has help with examples, suggests what was meant, and does all of it', async () => {
     const help = await auth('add', '--help');
-    expect(help).toMatchObject({ code: 0, stdout: expect.stringContaining('$ wakechart auth add home --provider openai --command -- pass show openai/home') as string });
-    expect(await auth('lst')).toMatchObject({ code: 2, stderr: expect.stringContaining('Did you mean list?') as string });
-    const program = (...words: readonly string[]): Promise<Ended> => runProgram(['--home', home.path, 'auth', ...words], { env: { WORK_KEY: 'a value of the test' } });
-    expect(await program('add', 'work', '--provider', 'anthropic', '--env', 'WORK_KEY')).toMatchObject({ code: 0, stdout: expect.stringMatching(/^Added account work of anthropic: variable WORK_KEY\nNext: .*auth status work --check/) as string, stderr: '' });
-    expect(await program('status', 'work', '--check')).toMatchObject({ code: 0, stdout: expect.stringMatching(/^ok +work: its secret is there\n/) as string, stderr: '' });
+    expect(help).toMatchObject({
+      code: 0,
+      stdout: expect.stringContaining(
+        '$ wakechart auth add home --provider openai --command -- pass show openai/home',
+      ) as string,
+    });
+    expect(await auth('lst')).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining('Did you mean list?') as string,
+    });
+    const program = (...words: readonly string[]): Promise<Ended> =>
+      runProgram(['--home', home.path, 'auth', ...words], { env: { WORK_KEY: 'a value of the test' } });
+    expect(await program('add', 'work', '--provider', 'anthropic', '--env', 'WORK_KEY')).toMatchObject({
+      code: 0,
+      stdout: expect.stringMatching(
+        /^Added account work of anthropic: variable WORK_KEY\nNext: .*auth status work --check/,
+      ) as string,
+      stderr: '',
+    });
+    expect(await program('status', 'work', '--check')).toMatchObject({
+      code: 0,
+      stdout: expect.stringMatching(/^ok +work: its secret is there\n/) as string,
+      stderr: '',
+    });
     expect(await program('remove', 'work')).toMatchObject({ code: 0, stderr: '' });
   });
 });

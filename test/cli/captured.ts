@@ -20,6 +20,13 @@ export function captured(home: string): Captured {
   // An output needs no more of a stream of the process than any stream has.
   const output = new Output(stream as NodeJS.WriteStream, {});
   // Nobody interrupts here.
-  const interruption = { signal: new AbortController().signal, exitCode: undefined, guard: () => () => undefined } as unknown as Interruption;
-  return { context: { out: output, err: output, json: false, home, isHomeGiven: true, interruption }, text: () => text };
+  const interruption = {
+    signal: new AbortController().signal,
+    exitCode: undefined,
+    guard: () => () => undefined,
+  } as unknown as Interruption;
+  return {
+    context: { out: output, err: output, json: false, home, isHomeGiven: true, interruption },
+    text: () => text,
+  };
 }

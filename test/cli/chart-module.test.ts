@@ -1,4 +1,7 @@
-/** The modules that people give to `wakechart audit --module`: however they export their machines, and whatever else they do. */
+/**
+ * The modules that people give to `wakechart audit --module`: however they export their machines, and whatever else
+ * they do.
+ */
 import { mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
@@ -17,7 +20,12 @@ let count = 0;
 function moduleOf(text: string, extension = 'mjs'): string {
   count += 1;
   const path = join(folder, `m${count}.${extension}`);
-  writeFileSync(path, extension === 'cjs' ? `const { createMachine } = require('xstate');\n${text}` : `import { createMachine, createActor } from 'xstate';\n${text}`);
+  writeFileSync(
+    path,
+    extension === 'cjs'
+      ? `const { createMachine } = require('xstate');\n${text}`
+      : `import { createMachine, createActor } from 'xstate';\n${text}`,
+  );
   return path;
 }
 
@@ -44,30 +52,58 @@ describe('the machines of a module', () => {
   });
 
   it('are found beside objects that lead to themselves', async () => {
-    expect(await idsOf(moduleOf(`export const loop = {}; loop.self = loop; export const one = ${DOOR};`))).toEqual(['door']);
+    expect(await idsOf(moduleOf(`export const loop = {}; loop.self = loop; export const one = ${DOOR};`))).toEqual([
+      'door',
+    ]);
   });
 });
 
 describe('a module is refused', () => {
   it.each([
-    ['that exports only functions, which are not called', `export const make = () => ${DOOR}; export class Door {}`, 'MODULE_WITHOUT_CHARTS', 'Door (a function or class), make (a function or class)'],
-    ['with two machines that have no id', `const m = () => createMachine({}); export const one = m(); export const two = m();`, 'CHART_ID_TWICE', 'more than one machine without an id'],
-    ['with a promise that fails', `export const one = Promise.reject(new Error('no\\nday'));`, 'MODULE_FAILED', 'could not be loaded: no day'],
+    [
+      'that exports only functions, which are not called',
+      `export const make = () => ${DOOR}; export class Door {}`,
+      'MODULE_WITHOUT_CHARTS',
+      'Door (a function or class), make (a function or class)',
+    ],
+    [
+      'with two machines that have no id',
+      `const m = () => createMachine({}); export const one = m(); export const two = m();`,
+      'CHART_ID_TWICE',
+      'more than one machine without an id',
+    ],
+    [
+      'with a promise that fails',
+      `export const one = Promise.reject(new Error('no\\nday'));`,
+      'MODULE_FAILED',
+      'could not be loaded: no day',
+    ],
   ])('%s', async (_, text, code, says) => {
-    await expect(chartsOfModule(moduleOf(text))).rejects.toMatchObject({ code, message: expect.stringContaining(says) as string });
+    await expect(chartsOfModule(moduleOf(text))).rejects.toMatchObject({
+      code,
+      message: expect.stringContaining(says) as string,
+    });
   });
 
   it('that takes too long, though something goes on in it', async () => {
-    const path = moduleOf('globalThis.waits = setInterval(() => undefined, 1_000); export const one = await new Promise(() => undefined);');
+    const path = moduleOf(
+      'globalThis.waits = setInterval(() => undefined, 1_000); export const one = await new Promise(() => undefined);',
+    );
     try {
-      await expect(chartsOfModule(path, { timeoutMs: 20 })).rejects.toMatchObject({ code: 'MODULE_FAILED', message: expect.stringContaining('was not loaded within 0.02 s') as string });
+      await expect(chartsOfModule(path, { timeoutMs: 20 })).rejects.toMatchObject({
+        code: 'MODULE_FAILED',
+        message: expect.stringContaining('was not loaded within 0.02 s') as string,
+      });
     } finally {
       clearInterval((globalThis as { waits?: NodeJS.Timeout }).waits);
     }
   });
 
   it('that is a folder', async () => {
-    await expect(chartsOfModule(folder)).rejects.toMatchObject({ code: 'MODULE_NOT_FOUND', message: expect.stringContaining('that is no file') as string });
+    await expect(chartsOfModule(folder)).rejects.toMatchObject({
+      code: 'MODULE_NOT_FOUND',
+      message: expect.stringContaining('that is no file') as string,
+    });
   });
 });
 
@@ -76,11 +112,24 @@ describe('the program', () => {
     ['ends the process', `export const one = ${DOOR}; process.exit(0);`],
     ['waits for what never comes', `export const one = ${DOOR}; await new Promise(() => undefined);`],
   ])('does not take it for success when a module %s', async (_, text) => {
-    expect(await run(['audit', '--module', moduleOf(text)])).toMatchObject({ code: 1, stdout: '', stderr: expect.stringContaining('ended the process while it was loaded, or waits for something that never comes [MODULE_FAILED]') as string });
+    expect(await run(['audit', '--module', moduleOf(text)])).toMatchObject({
+      code: 1,
+      stdout: '',
+      stderr: expect.stringContaining(
+        'ended the process while it was loaded, or waits for something that never comes [MODULE_FAILED]',
+      ) as string,
+    });
   });
 
   it('keeps what a module prints out of the answer for programs', async () => {
-    const { code, stdout, stderr } = await run(['audit', '--json', '--module', moduleOf(`console.log('hello'); setInterval(() => undefined, 1_000); export const one = ${DOOR}; export const actor = createActor(one).start();`)]);
+    const { code, stdout, stderr } = await run([
+      'audit',
+      '--json',
+      '--module',
+      moduleOf(
+        `console.log('hello'); setInterval(() => undefined, 1_000); export const one = ${DOOR}; export const actor = createActor(one).start();`,
+      ),
+    ]);
     expect({ code, stderr }).toEqual({ code: 0, stderr: 'hello\n' });
     expect(JSON.parse(stdout)).toMatchObject({ audits: [{ chart: { id: 'door' } }] });
   });

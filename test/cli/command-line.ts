@@ -41,10 +41,20 @@ function temporaryFolderFor(words: readonly string[]): { readonly TMPDIR?: strin
   return words.includes('--home') && home !== undefined && existsSync(home) ? { TMPDIR: home } : {};
 }
 
-export function start(words: readonly string[], { cwd, env, input, uid, outputFile }: CommandLineOptions = {}): RunningCommand {
+export function start(
+  words: readonly string[],
+  { cwd, env, input, uid, outputFile }: CommandLineOptions = {},
+): RunningCommand {
   const child = spawn(process.execPath, [program, ...words], {
     cwd,
-    env: { ...process.env, WAKECHART_HOME: undefined, WAKECHART_STORE: undefined, WAKECHART_STORE_FILE: undefined, ...temporaryFolderFor(words), ...env },
+    env: {
+      ...process.env,
+      WAKECHART_HOME: undefined,
+      WAKECHART_STORE: undefined,
+      WAKECHART_STORE_FILE: undefined,
+      ...temporaryFolderFor(words),
+      ...env,
+    },
     stdio: [input === undefined ? 'ignore' : 'pipe', outputFile ?? 'pipe', 'pipe'],
     ...(uid === undefined ? {} : { uid, gid: uid }),
   });
@@ -80,8 +90,15 @@ export async function interruptedAgainAndAgain({ process: child, ended }: Runnin
 const LOOK_EVERY_MS = 10;
 const PATIENCE_MS = 20_000;
 
-/** Waits until `look` gives something, and answers with it. @param patienceMs a limit for what hangs, below that of the test */
-export async function until<Found>(what: string, look: () => Found | undefined | false | Promise<Found | undefined | false>, patienceMs = PATIENCE_MS): Promise<Found> {
+/**
+ * Waits until `look` gives something, and answers with it. @param patienceMs a limit for what hangs, below that of the
+ * test
+ */
+export async function until<Found>(
+  what: string,
+  look: () => Found | undefined | false | Promise<Found | undefined | false>,
+  patienceMs = PATIENCE_MS,
+): Promise<Found> {
   const deadline = performance.now() + patienceMs;
   for (;;) {
     const found = await look();

@@ -28,8 +28,15 @@ async function put(path: string, changedAt = OLD): Promise<string> {
   await utimes(path, changedAt, changedAt);
   return path;
 }
-const isThere = (path: string): Promise<boolean> => stat(path).then(() => true, () => false);
-const foundIn = async (): Promise<string[]> => [...(await homeDrafts(home.path, NOW_MS)), ...(await sessionDrafts(layout, IDENTITY, NOW_MS))].map(({ where }) => where);
+const isThere = (path: string): Promise<boolean> =>
+  stat(path).then(
+    () => true,
+    () => false,
+  );
+const foundIn = async (): Promise<string[]> =>
+  [...(await homeDrafts(home.path, NOW_MS)), ...(await sessionDrafts(layout, IDENTITY, NOW_MS))].map(
+    ({ where }) => where,
+  );
 
 const DRAFTS = [
   [`policy/.rules.json.${ID}.tmp`],
@@ -115,11 +122,18 @@ describe('the doctor', () => {
       const { id, workspace } = await stage.session(sleeps('Never.'));
       await stage.run('doctor', '--repair');
       const changedAt = new Date(0);
-      const drafts = [await put(join(workspace, '.wakechart-runtime/attachments', `.${ID}.tmp`), changedAt), await put(join(stage.home, 'policy', `.rules.json.${ID}.tmp`), changedAt)];
+      const drafts = [
+        await put(join(workspace, '.wakechart-runtime/attachments', `.${ID}.tmp`), changedAt),
+        await put(join(stage.home, 'policy', `.rules.json.${ID}.tmp`), changedAt),
+      ];
       const { code, stdout } = await stage.run('doctor', '--json');
       expect(code).toBe(0);
-      const { findings } = JSON.parse(stdout) as { readonly findings: readonly { readonly where: string; readonly severity: string }[] };
-      expect(new Map(findings.map(({ where, severity }) => [where, severity]))).toEqual(new Map(drafts.map((path) => [path, 'note'])));
+      const { findings } = JSON.parse(stdout) as {
+        readonly findings: readonly { readonly where: string; readonly severity: string }[];
+      };
+      expect(new Map(findings.map(({ where, severity }) => [where, severity]))).toEqual(
+        new Map(drafts.map((path) => [path, 'note'])),
+      );
       expect((await stage.run('doctor', '--repair')).code).toBe(0);
       for (const path of drafts) expect(await isThere(path)).toBe(false);
       expect(await stage.run('session', 'status', '--session', id)).toMatchObject({ code: 0 });

@@ -5,7 +5,18 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { Stage, sleeps } from './stage.ts';
 
-const report = z.object({ findings: z.array(z.object({ area: z.string(), severity: z.string(), where: z.string(), what: z.string(), remedy: z.string(), isRepaired: z.boolean() })) });
+const report = z.object({
+  findings: z.array(
+    z.object({
+      area: z.string(),
+      severity: z.string(),
+      where: z.string(),
+      what: z.string(),
+      remedy: z.string(),
+      isRepaired: z.boolean(),
+    }),
+  ),
+});
 
 let stage: Stage;
 let id: string;
@@ -14,7 +25,9 @@ let agentFolder: string;
 
 beforeEach(async () => {
   stage = await Stage.open();
-  const learnings = [{ kind: 'lesson' as const, title: 'Build first.', detail: 'The tests need dist.', promoteToMemory: true }];
+  const learnings = [
+    { kind: 'lesson' as const, title: 'Build first.', detail: 'The tests need dist.', promoteToMemory: true },
+  ];
   ({ id } = await stage.sessionToWake(sleeps('Learned.', { learnings })));
   await stage.runtime.wake(id);
   ({ agentId } = await stage.runtime.sessions.status(id));
@@ -36,7 +49,9 @@ describe('the doctor', () => {
     const file = join(agentFolder, 'learnings/learnings.jsonl');
     const before = await readFile(file, 'utf8');
     await writeFile(file, 'damaged\n');
-    expect(await examine()).toMatchObject([{ area: 'memory', severity: 'problem', where: agentId, what: expect.stringContaining('1 record') as string }]);
+    expect(await examine()).toMatchObject([
+      { area: 'memory', severity: 'problem', where: agentId, what: expect.stringContaining('1 record') as string },
+    ]);
     expect(await examine('--repair')).toMatchObject([{ isRepaired: true }]);
     expect(await readFile(file, 'utf8')).toBe(before);
     expect(await examine()).toEqual([]);
@@ -49,7 +64,9 @@ describe('the doctor', () => {
     const events = join(agentFolder, 'sessions', id, 'events.jsonl');
     await rm(events);
     await symlink('events.jsonl', events);
-    expect(await examine('--repair')).toMatchObject([{ isRepaired: false, remedy: expect.stringContaining('wakechart learnings rebuild') as string }]);
+    expect(await examine('--repair')).toMatchObject([
+      { isRepaired: false, remedy: expect.stringContaining('wakechart learnings rebuild') as string },
+    ]);
     expect(await readFile(file, 'utf8')).toBe(before);
   });
 
@@ -63,7 +80,9 @@ describe('the doctor', () => {
     const index = join(agentFolder, 'retrieval');
     await rm(index, { recursive: true, force: true });
     await mkdir(join(index, `${id}.part`), { recursive: true });
-    expect(await examine()).toMatchObject([{ severity: 'note', where: index, what: expect.stringMatching(/^1 file /) as string }]);
+    expect(await examine()).toMatchObject([
+      { severity: 'note', where: index, what: expect.stringMatching(/^1 file /) as string },
+    ]);
     expect(await examine('--repair')).toMatchObject([{ isRepaired: true }]);
     expect(await examine()).toEqual([]);
     await writeFile(index, 'no folder');
@@ -78,7 +97,10 @@ describe('the doctor', () => {
     await chmod(join(folder, 'open.yaml'), 0o644);
     await writeFile(join(folder, 'torn.yaml'), 'swordfish: [', { mode: 0o600 });
     const found = await examine();
-    expect(found).toMatchObject([{ severity: 'problem', where: 'open' }, { severity: 'problem', where: 'torn' }]);
+    expect(found).toMatchObject([
+      { severity: 'problem', where: 'open' },
+      { severity: 'problem', where: 'torn' },
+    ]);
     expect(JSON.stringify(found)).not.toContain('swordfish');
   });
 });
@@ -87,8 +109,12 @@ describe('the status of a session', () => {
   const status = async (): Promise<string> => (await stage.run('session', 'status', '--session', id)).stdout;
 
   it('says what it is to achieve, how that was judged, and what it has learned that waits for it', async () => {
-    expect(await status()).toMatch(/^learned +1 learning for the memory, waiting: the session has no outcome that could be reached$/m);
+    expect(await status()).toMatch(
+      /^learned +1 learning for the memory, waiting: the session has no outcome that could be reached$/m,
+    );
     await stage.run('session', 'define-outcome', '--session', id, '--title', 'Green.');
-    expect(await status()).toMatch(/^outcome +Green\.\nevaluated +not yet\nlearned +1 learning for the memory, waiting: the outcome has not been evaluated$/m);
+    expect(await status()).toMatch(
+      /^outcome +Green\.\nevaluated +not yet\nlearned +1 learning for the memory, waiting: the outcome has not been evaluated$/m,
+    );
   });
 });

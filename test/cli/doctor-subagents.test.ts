@@ -25,12 +25,30 @@ beforeEach(async () => {
   await stage.run('doctor', '--repair');
   shop = join(stage.home, 'shop');
   await exec('git', ['init', '--quiet', shop]);
-  await exec('git', ['-C', shop, '-c', 'user.name=Mary', '-c', 'user.email=mary@shop.invalid', 'commit', '--quiet', '--allow-empty', '--message', 'A shop']);
+  await exec('git', [
+    '-C',
+    shop,
+    '-c',
+    'user.name=Mary',
+    '-c',
+    'user.email=mary@shop.invalid',
+    'commit',
+    '--quiet',
+    '--allow-empty',
+    '--message',
+    'A shop',
+  ]);
 });
 afterEach(() => stage.close());
 
 interface Report {
-  readonly findings: readonly { readonly area: string; readonly severity: string; readonly where: string; readonly what: string; readonly isRepaired: boolean }[];
+  readonly findings: readonly {
+    readonly area: string;
+    readonly severity: string;
+    readonly where: string;
+    readonly what: string;
+    readonly isRepaired: boolean;
+  }[];
 }
 
 async function examine(...words: readonly string[]): Promise<Report['findings']> {
@@ -41,15 +59,31 @@ async function examine(...words: readonly string[]): Promise<Report['findings']>
 
 /** A program that gives worktrees; one that is gone, unless it is this one. */
 function keeper({ isHere = false } = {}): WorktreeKeeper {
-  return createGitWorktreeIsolationAdapter({ worktreesDirectory: join(stage.home, 'worktrees'), clock: createSystemClock(), ...(isHere ? {} : { host: { ...readOwner(), startTime: '1' } }) });
+  return createGitWorktreeIsolationAdapter({
+    worktreesDirectory: join(stage.home, 'worktrees'),
+    clock: createSystemClock(),
+    ...(isHere ? {} : { host: { ...readOwner(), startTime: '1' } }),
+  });
 }
 
-const isThere = (path: string): Promise<boolean> => stat(path).then(() => true, () => false);
+const isThere = (path: string): Promise<boolean> =>
+  stat(path).then(
+    () => true,
+    () => false,
+  );
 
 describe('a worktree', () => {
   it('of a process that is gone is told of, and removed on demand when nothing is in it', async () => {
     const { worktreePath } = await keeper().prepare({ jobId: 'agent_1', cwd: shop });
-    expect(await examine()).toMatchObject([{ area: 'worktrees', severity: 'note', where: worktreePath, what: expect.stringMatching(/for job agent_1 is gone, and left it as "ready"$/) as string, isRepaired: false }]);
+    expect(await examine()).toMatchObject([
+      {
+        area: 'worktrees',
+        severity: 'note',
+        where: worktreePath,
+        what: expect.stringMatching(/for job agent_1 is gone, and left it as "ready"$/) as string,
+        isRepaired: false,
+      },
+    ]);
     expect(await isThere(worktreePath)).toBe(true);
     expect(await examine('--repair')).toMatchObject([{ isRepaired: true }]);
     expect(await isThere(worktreePath)).toBe(false);
@@ -78,14 +112,22 @@ describe('a worktree', () => {
     const worktree = await gone.prepare({ jobId: 'agent_1', cwd: shop });
     await gone.preserve?.(worktree, { isClean: false, findings: [{ kind: 'untracked', text: 'IDEAS.md' }] });
     await rm(worktree.worktreePath, { recursive: true });
-    expect(await examine()).toMatchObject([{ area: 'worktrees', severity: 'note', what: 'the worktree of job agent_1 was taken away, its record and its branch are left' }]);
+    expect(await examine()).toMatchObject([
+      {
+        area: 'worktrees',
+        severity: 'note',
+        what: 'the worktree of job agent_1 was taken away, its record and its branch are left',
+      },
+    ]);
     expect((await stage.run('worktree', 'remove', 'agent_1', '--discard')).code).toBe(0);
     expect(await examine()).toEqual([]);
   });
 
   it('that nobody can list is a problem', async () => {
     const unreadable = { list: () => Promise.reject(new Error('EIO')), reconcile: () => Promise.resolve([]) };
-    expect(await checkWorktrees(unreadable, '/worktrees')).toMatchObject([{ area: 'worktrees', severity: 'problem', where: '/worktrees', what: 'nobody can tell what lies there: EIO' }]);
+    expect(await checkWorktrees(unreadable, '/worktrees')).toMatchObject([
+      { area: 'worktrees', severity: 'problem', where: '/worktrees', what: 'nobody can tell what lies there: EIO' },
+    ]);
   });
 });
 
@@ -96,8 +138,29 @@ async function jobLeft(stageOfIt: JobStage): Promise<void> {
   const isOver = stageOfIt !== 'accepted';
   const error = { name: 'BackgroundTaskError', code: 'X', category: 'crash', message: 'It died.', recoverable: false };
   await createFileJobRecords({ directory }).create((jobId) => {
-    const task = { id: jobId, kind: 'agent', agentType: 'scribe', label: 'scribe', status: isOver ? 'failed' : 'running', mode: 'background', parentSessionId: 'nobody', depth: 0, cwd: shop, updatedAt: at, unread: false, metadata: { [SESSION_KEY]: '0192f0c1-2345-7abc-8def-0123456789ab' }, ...(isOver ? { error } : {}) };
-    const record = jobRecordOf({ version: 1, jobId, stage: stageOfIt, acceptedAt: at, request: { type: 'scribe', prompt: 'Write.', cwd: shop }, task });
+    const task = {
+      id: jobId,
+      kind: 'agent',
+      agentType: 'scribe',
+      label: 'scribe',
+      status: isOver ? 'failed' : 'running',
+      mode: 'background',
+      parentSessionId: 'nobody',
+      depth: 0,
+      cwd: shop,
+      updatedAt: at,
+      unread: false,
+      metadata: { [SESSION_KEY]: '0192f0c1-2345-7abc-8def-0123456789ab' },
+      ...(isOver ? { error } : {}),
+    };
+    const record = jobRecordOf({
+      version: 1,
+      jobId,
+      stage: stageOfIt,
+      acceptedAt: at,
+      request: { type: 'scribe', prompt: 'Write.', cwd: shop },
+      task,
+    });
     if (record === undefined) throw new Error('expected a record of this version');
     return record;
   });
@@ -109,7 +172,15 @@ async function jobLeft(stageOfIt: JobStage): Promise<void> {
 describe('a job', () => {
   it('that was cut off is told of, and settled on demand', async () => {
     await jobLeft('accepted');
-    expect(await examine()).toMatchObject([{ area: 'subagents', severity: 'note', where: 'agent_1', what: 'the job of agent scribe was cut off when its process ended', isRepaired: false }]);
+    expect(await examine()).toMatchObject([
+      {
+        area: 'subagents',
+        severity: 'note',
+        where: 'agent_1',
+        what: 'the job of agent scribe was cut off when its process ended',
+        isRepaired: false,
+      },
+    ]);
     expect(await examine('--repair')).toMatchObject([{ isRepaired: true }]);
     expect(await examine()).toEqual([]);
     expect(await stage.runtime.subagents.reconcile()).toEqual([]);
@@ -118,7 +189,13 @@ describe('a job', () => {
 
   it('whose end nobody may have heard of is told of', async () => {
     await jobLeft('ending');
-    expect(await examine()).toMatchObject([{ area: 'subagents', severity: 'note', what: expect.stringMatching(/^the job of agent scribe ended as failed, and the session/) as string }]);
+    expect(await examine()).toMatchObject([
+      {
+        area: 'subagents',
+        severity: 'note',
+        what: expect.stringMatching(/^the job of agent scribe ended as failed, and the session/) as string,
+      },
+    ]);
   });
 
   it('that has ended is in order, whoever had it', async () => {
@@ -130,7 +207,14 @@ describe('a job', () => {
     const directory = join(stage.home, 'subagents');
     await mkdir(directory);
     await writeFile(join(directory, 'agent_1.json'), '{"torn');
-    expect(await examine()).toMatchObject([{ area: 'subagents', severity: 'problem', where: directory, what: expect.stringContaining('the record of job agent_1 cannot be read') as string }]);
+    expect(await examine()).toMatchObject([
+      {
+        area: 'subagents',
+        severity: 'problem',
+        where: directory,
+        what: expect.stringContaining('the record of job agent_1 cannot be read') as string,
+      },
+    ]);
     expect((await readdir(directory)).some((name) => name.startsWith('agent_1.json'))).toBe(true);
   });
 });

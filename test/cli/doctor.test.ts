@@ -17,7 +17,10 @@ let folder: string;
 
 beforeEach(async () => {
   stage = await Stage.open();
-  const session = await stage.sessionToWake(runs('echo one'), sleeps('Did one.', { queuedWakes: [{ reason: 'later', delaySeconds: 3_600 }] }));
+  const session = await stage.sessionToWake(
+    runs('echo one'),
+    sleeps('Did one.', { queuedWakes: [{ reason: 'later', delaySeconds: 3_600 }] }),
+  );
   ({ id } = session);
   folder = join(session.workspace, '..');
   await stage.runtime.wake(id);
@@ -26,7 +29,14 @@ beforeEach(async () => {
 afterEach(() => stage.close());
 
 interface Report {
-  readonly findings: readonly { readonly area: string; readonly severity: string; readonly where: string; readonly what: string; readonly remedy: string; readonly isRepaired: boolean }[];
+  readonly findings: readonly {
+    readonly area: string;
+    readonly severity: string;
+    readonly where: string;
+    readonly what: string;
+    readonly remedy: string;
+    readonly isRepaired: boolean;
+  }[];
   readonly problems: number;
 }
 
@@ -39,7 +49,9 @@ const examine = async (...words: readonly string[]): Promise<Report & { readonly
 describe('the doctor', () => {
   it('finds nothing wrong with a home in order, nor with none at all', async () => {
     expect(await examine()).toMatchObject({ code: 0, findings: [], problems: 0 });
-    expect((await stage.run('doctor')).stdout).toMatch(/^Healthy: \S+\nsandbox: off for actor-1: their commands run with all your rights\n$/);
+    expect((await stage.run('doctor')).stdout).toMatch(
+      /^Healthy: \S+\nsandbox: off for actor-1: their commands run with all your rights\n$/,
+    );
     expect((await run(['doctor', '--home', join(stage.home, 'not-there')])).code).toBe(0);
   });
 
@@ -49,7 +61,9 @@ describe('the doctor', () => {
     expect(await examine()).toMatchObject({ code: 1, problems: 2 });
     expect((await examine('--repair')).findings.every(({ isRepaired }) => isRepaired)).toBe(true);
     expect(await examine()).toMatchObject({ code: 0, findings: [] });
-    expect(JSON.parse(await readFile(join(folder, 'session.json'), 'utf8'))).toMatchObject({ state: { sessionId: id, status: 'idle' } });
+    expect(JSON.parse(await readFile(join(folder, 'session.json'), 'utf8'))).toMatchObject({
+      state: { sessionId: id, status: 'idle' },
+    });
   });
 
   it('says that a log is not whole, and goes on without what is missing only when told to, which the session is told', async () => {
@@ -58,14 +72,23 @@ describe('the doctor', () => {
     const cut = whole.split('\n\n').slice(0, -2).join('\n\n');
     for (const text of ['', `${cut}\n`]) {
       await writeFile(log, text);
-      const lost = { code: 1, problems: 1, findings: [{ severity: 'problem', where: log, what: expect.stringContaining('the log is not whole'), isRepaired: false }] };
+      const lost = {
+        code: 1,
+        problems: 1,
+        findings: [
+          { severity: 'problem', where: log, what: expect.stringContaining('the log is not whole'), isRepaired: false },
+        ],
+      };
       expect(await examine('--repair')).toMatchObject(lost);
       expect(await examine()).toMatchObject(lost);
       const sent = await stage.run('session', 'send', '--session', id, '--message', 'Go on.');
       expect([sent.code, sent.stderr]).toEqual([1, expect.stringContaining('--accept-loss')]);
       expect(await readFile(log, 'utf8')).toBe(text);
     }
-    expect(await examine('--repair', '--accept-loss', id)).toMatchObject({ code: 0, findings: [{ where: log, isRepaired: true }] });
+    expect(await examine('--repair', '--accept-loss', id)).toMatchObject({
+      code: 0,
+      findings: [{ where: log, isRepaired: true }],
+    });
     expect(await examine()).toMatchObject({ code: 0, findings: [] });
     expect((await stage.run('session', 'events', '--session', id)).stdout).toContain('log.loss_accepted');
     expect((await stage.run('session', 'send', '--session', id, '--message', 'Go on.')).code).toBe(0);
@@ -82,7 +105,11 @@ describe('the doctor', () => {
     const view = join(folder, 'session.json');
     const stored = JSON.parse(await readFile(view, 'utf8')) as object;
     await writeFile(view, JSON.stringify({ ...stored, foldVersion: 1_000 }), { mode: 0o600 });
-    await writeFile(join(folder, 'runtime/checkpoint.json'), JSON.stringify({ crc: 1, checkpoint: { foldVersion: 1_000 } }), { mode: 0o600 });
+    await writeFile(
+      join(folder, 'runtime/checkpoint.json'),
+      JSON.stringify({ crc: 1, checkpoint: { foldVersion: 1_000 } }),
+      { mode: 0o600 },
+    );
     expect(await examine()).toMatchObject({ code: 0, findings: [] });
   });
 
@@ -94,8 +121,16 @@ describe('the doctor', () => {
     const { findings, problems } = await examine('--repair');
     expect(problems).toBe(1);
     expect(findings).toEqual([
-      expect.objectContaining({ severity: 'problem', where: log, what: expect.stringMatching(/^5 bytes from byte \d+ on are no record/) }),
-      expect.objectContaining({ severity: 'note', where: log, what: '12 bytes at its end are the beginning of a write that was cut off' }),
+      expect.objectContaining({
+        severity: 'problem',
+        where: log,
+        what: expect.stringMatching(/^5 bytes from byte \d+ on are no record/),
+      }),
+      expect.objectContaining({
+        severity: 'note',
+        where: log,
+        what: '12 bytes at its end are the beginning of a write that was cut off',
+      }),
     ]);
     expect(await readFile(log)).toEqual(before);
     await stage.run('session', 'send', '--session', id, '--message', 'Still here.');
@@ -105,11 +140,21 @@ describe('the doctor', () => {
   it('takes a write that was cut off for no problem, before and after somebody has gone on behind it', async () => {
     const log = join(folder, 'events.jsonl');
     await appendFile(log, '\n{"crc":"00000000","len":99,"rec');
-    expect(await examine()).toMatchObject({ code: 0, problems: 0, findings: [{ severity: 'note', what: '31 bytes at its end are the beginning of a write that was cut off' }] });
+    expect(await examine()).toMatchObject({
+      code: 0,
+      problems: 0,
+      findings: [{ severity: 'note', what: '31 bytes at its end are the beginning of a write that was cut off' }],
+    });
     await stage.run('session', 'send', '--session', id, '--message', 'On.');
     const { code, problems, findings } = await examine('--repair');
     expect({ code, problems }).toEqual({ code: 0, problems: 0 });
-    expect(findings).toEqual([expect.objectContaining({ severity: 'note', isRepaired: false, what: expect.stringMatching(/^32 bytes from byte \d+ on are the beginning of a write that was cut off$/) })]);
+    expect(findings).toEqual([
+      expect.objectContaining({
+        severity: 'note',
+        isRepaired: false,
+        what: expect.stringMatching(/^32 bytes from byte \d+ on are the beginning of a write that was cut off$/),
+      }),
+    ]);
     expect((await stage.run('doctor')).stdout).toContain(`Healthy: ${stage.home}`);
   });
 
@@ -118,7 +163,9 @@ describe('the doctor', () => {
     await writeFile(draft, '{', { mode: 0o600 });
     expect(await examine('--repair')).toMatchObject({ code: 0, findings: [] });
     await utimes(draft, new Date(0), new Date(0));
-    expect((await examine('--repair')).findings).toEqual([expect.objectContaining({ severity: 'note', where: draft, isRepaired: true })]);
+    expect((await examine('--repair')).findings).toEqual([
+      expect.objectContaining({ severity: 'note', where: draft, isRepaired: true }),
+    ]);
   });
 
   it('takes the sockets of processes that died for nothing', async () => {
@@ -130,20 +177,30 @@ describe('the doctor', () => {
 
   it('finds nothing wrong while sessions are made, sent to, woken and deleted', async () => {
     const store = new FileEventStore({ home: stage.home, clock: createSystemClock() });
-    const steps = Array.from({ length: 60 }, () => sleeps('Done.', { queuedWakes: [{ reason: 'again', delaySeconds: 1 }] }));
+    const steps = Array.from({ length: 60 }, () =>
+      sleeps('Done.', { queuedWakes: [{ reason: 'again', delaySeconds: 1 }] }),
+    );
     const busy = [await stage.session(...steps), await stage.session(...steps)];
     const worker = stage.runtime.startWorker({ concurrency: 2 });
     let isOver = false;
     const traffic = (async () => {
       while (!isOver) {
-        for (const session of busy) await stage.runtime.sessions.send(session.id, { type: 'user.message', text: 'Go on.' });
+        for (const session of busy)
+          await stage.runtime.sessions.send(session.id, { type: 'user.message', text: 'Go on.' });
         const brief = await stage.session(sleeps('Brief.'));
         await stage.runtime.sessions.delete(brief.id);
       }
     })();
     try {
       for (let looks = 0; looks < 15; looks += 1) {
-        expect(await checkSessions({ layout: new HomeLayout(stage.home), store, nowMs: Date.now(), renew: () => Promise.resolve() })).toEqual([]);
+        expect(
+          await checkSessions({
+            layout: new HomeLayout(stage.home),
+            store,
+            nowMs: Date.now(),
+            renew: () => Promise.resolve(),
+          }),
+        ).toEqual([]);
       }
     } finally {
       isOver = true;
@@ -161,14 +218,23 @@ describe('the doctor', () => {
     await chmod(join(folder, 'events.jsonl'), 0o644);
     const { code, findings } = await examine('--repair');
     expect(code).toBe(1);
-    expect(findings.map(({ where, isRepaired }) => [where, isRepaired])).toEqual([[view, false], [join(folder, 'events.jsonl'), true]]);
+    expect(findings.map(({ where, isRepaired }) => [where, isRepaired])).toEqual([
+      [view, false],
+      [join(folder, 'events.jsonl'), true],
+    ]);
     expect(findings[0]?.remedy).toMatch(/^It could not be put right: /);
   });
 
   it('makes the index of what is due again', async () => {
     await rm(join(stage.home, 'activations'), { recursive: true });
     const { findings } = await examine();
-    expect(findings).toEqual([expect.objectContaining({ area: 'activations', severity: 'problem', what: '1 session with something to do, and not known to be due' })]);
+    expect(findings).toEqual([
+      expect.objectContaining({
+        area: 'activations',
+        severity: 'problem',
+        what: '1 session with something to do, and not known to be due',
+      }),
+    ]);
     await examine('--repair');
     expect(await examine()).toMatchObject({ code: 0, findings: [] });
   });
@@ -187,7 +253,9 @@ describe('the doctor', () => {
     await mkdir(leftover);
     expect(await examine()).toMatchObject({ code: 0, findings: [] });
     await utimes(leftover, new Date(0), new Date(0));
-    expect((await examine('--repair')).findings).toEqual([expect.objectContaining({ severity: 'note', where: leftover, isRepaired: true })]);
+    expect((await examine('--repair')).findings).toEqual([
+      expect.objectContaining({ severity: 'note', where: leftover, isRepaired: true }),
+    ]);
     await expect(stat(leftover)).rejects.toThrow('ENOENT');
   });
 
@@ -197,13 +265,22 @@ describe('the doctor', () => {
     await writeFile(join(stage.home, 'schedules/definitions/broken.json'), '{');
     const { code, findings } = await examine('--repair');
     expect(code).toBe(1);
-    expect(findings.map(({ area, where }) => [area, where])).toEqual([['agents', 'actor-1'], ['schedules', 'broken']]);
+    expect(findings.map(({ area, where }) => [area, where])).toEqual([
+      ['agents', 'actor-1'],
+      ['schedules', 'broken'],
+    ]);
   });
 
   it('ends processes that outlived the one that started them', async () => {
     await killedInTheMiddle(await stage.sessionToWake(runs('echo x > started; exec sleep 300')));
     const { findings } = await examine();
-    expect(findings).toEqual([expect.objectContaining({ area: 'processes', severity: 'problem', what: expect.stringMatching(/^processes \d+ of task .* outlived/) })]);
+    expect(findings).toEqual([
+      expect.objectContaining({
+        area: 'processes',
+        severity: 'problem',
+        what: expect.stringMatching(/^processes \d+ of task .* outlived/),
+      }),
+    ]);
     await examine('--repair');
     expect((await examine()).findings.filter(({ area }) => area === 'processes')).toEqual([]);
   });

@@ -18,18 +18,27 @@ function thrownBy(work: () => void): unknown {
 describe('an error of the system', () => {
   it.skipIf(!existsSync('/dev/full'))('that a disk is full says so, and what to do', () => {
     const error = thrownBy(() => writeFileSync('/dev/full', 'x'));
-    expect(failureText(error, { styles })).toBe('error: a file could not be read or written: ENOSPC: no space left on device, write [STORAGE_FAILED]\n  hint: The disk is full. Free some space, then try again.\n');
+    expect(failureText(error, { styles })).toBe(
+      'error: a file could not be read or written: ENOSPC: no space left on device, write [STORAGE_FAILED]\n  hint: The disk is full. Free some space, then try again.\n',
+    );
     expect(exitCodeOf(error)).toBe(1);
   });
 
   it.each(['EACCES', 'EPERM', 'EROFS', 'EDQUOT', 'EIO', 'EMFILE', 'ENFILE', 'EFBIG'])('%s is none of ours', (code) => {
-    const text = failureText(Object.assign(new Error(`${code}: it says`), { code, syscall: 'open', errno: -1 }), { styles });
+    const text = failureText(Object.assign(new Error(`${code}: it says`), { code, syscall: 'open', errno: -1 }), {
+      styles,
+    });
     expect(text).toContain('[STORAGE_FAILED]');
     expect(text).not.toContain('defect');
   });
 
   it('that a file is not there which has to be is a defect, like everything that nobody expected', () => {
-    for (const error of [thrownBy(() => readFileSync('/nowhere/at/all')), new TypeError('x is no function'), Object.assign(new Error('EACCES'), { code: 'EACCES' }), 'text']) {
+    for (const error of [
+      thrownBy(() => readFileSync('/nowhere/at/all')),
+      new TypeError('x is no function'),
+      Object.assign(new Error('EACCES'), { code: 'EACCES' }),
+      'text',
+    ]) {
       expect(failureText(error, { styles })).toContain('This is a defect of Wakechart');
     }
   });

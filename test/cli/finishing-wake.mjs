@@ -1,6 +1,7 @@
 /**
- * The wake of the command line as a process of its own, with a tool that may come to its end: no managed tool takes long enough to be
- * interrupted twice. Arguments: home, session, agent. It says on standard output what it hears and how the wake ends.
+ * The wake of the command line as a process of its own, with a tool that may come to its end: no managed tool takes
+ * long enough to be interrupted twice. Arguments: home, session, agent. It says on standard output what it hears and
+ * how the wake ends.
  */
 import { existsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -22,7 +23,16 @@ interruption.signal.addEventListener('abort', () => void out.push('interrupted\n
  * @type {import('../../dist/actors/turn/tool.js').Tool}
  */
 const engrave = {
-  definition: { name: 'engrave', description: 'Engraves.', inputSchema: z.object({}), ownership: 'managed', permissionPolicy: 'always_allow', readOnly: false, destructive: false, interruptBehavior: 'finish' },
+  definition: {
+    name: 'engrave',
+    description: 'Engraves.',
+    inputSchema: z.object({}),
+    ownership: 'managed',
+    permissionPolicy: 'always_allow',
+    readOnly: false,
+    destructive: false,
+    interruptBehavior: 'finish',
+  },
   async run(_input, { signal, workspaceDirectory }) {
     writeFileSync(join(workspaceDirectory, 'begun'), '');
     while (!existsSync(join(workspaceDirectory, 'go'))) {

@@ -19,22 +19,34 @@ interface Told {
 
 async function openHouse(): Promise<void> {
   const tools = noteTools();
-  house = await openTurnHouse({ tools: [tools.tool('launch', { permissionPolicy: 'always_ask' }), tools.tool('look')] });
+  house = await openTurnHouse({
+    tools: [tools.tool('launch', { permissionPolicy: 'always_ask' }), tools.tool('look')],
+  });
 }
 
 const asks = (name: string): Said => ({ calls: [{ name, input: { message: 'Do it.' } }] });
-const agent = (id: string, model: Model | readonly Said[], ...helpers: readonly string[]): Promise<void> => house.agent(id, model, { tools: [...helpers.map((helper) => ({ agent: helper })), 'launch', 'look'] });
+const agent = (id: string, model: Model | readonly Said[], ...helpers: readonly string[]): Promise<void> =>
+  house.agent(id, model, { tools: [...helpers.map((helper) => ({ agent: helper })), 'launch', 'look'] });
 
 /** A wake, and everything that is told of it, in order. */
 async function toldOf(sessionId: string): Promise<readonly Told[]> {
   const told: Told[] = [];
-  const tell = async (event: SessionEvent): Promise<void> => void told.push({ sessionId: event.sessionId, type: event.type, seq: event.seq });
-  await followedWake({ runtime: house.runtime, sessionId, signal: new AbortController().signal, onEvent: tell, onChildEvent: tell });
+  const tell = async (event: SessionEvent): Promise<void> =>
+    void told.push({ sessionId: event.sessionId, type: event.type, seq: event.seq });
+  await followedWake({
+    runtime: house.runtime,
+    sessionId,
+    signal: new AbortController().signal,
+    onEvent: tell,
+    onChildEvent: tell,
+  });
   return told;
 }
 
-const seqsOf = (told: readonly Told[], sessionId: string): number[] => told.filter((each) => each.sessionId === sessionId).map(({ seq }) => seq);
-const indexOf = (told: readonly Told[], sessionId: string, type: Told['type']): number => told.findIndex((each) => each.sessionId === sessionId && each.type === type);
+const seqsOf = (told: readonly Told[], sessionId: string): number[] =>
+  told.filter((each) => each.sessionId === sessionId).map(({ seq }) => seq);
+const indexOf = (told: readonly Told[], sessionId: string, type: Told['type']): number =>
+  told.findIndex((each) => each.sessionId === sessionId && each.type === type);
 const upTo = (count: number): number[] => Array.from({ length: count }, (_, index) => index + 1);
 
 describe('children that answer calls', () => {
@@ -82,13 +94,23 @@ describe('children that answer calls', () => {
 });
 
 describe('following children', () => {
-  const started = (childSessionId: string): SessionEvent =>
-    ({ id: 'e', seq: 1, sessionId: 'p', at: '2026-01-01T00:00:00.000Z', v: 1, type: 'agent.subflow_started', data: { callId: 'c1', childSessionId, agentId: 'helper', message: 'Go.' } });
+  const started = (childSessionId: string): SessionEvent => ({
+    id: 'e',
+    seq: 1,
+    sessionId: 'p',
+    at: '2026-01-01T00:00:00.000Z',
+    v: 1,
+    type: 'agent.subflow_started',
+    data: { callId: 'c1', childSessionId, agentId: 'helper', message: 'Go.' },
+  });
 
   it('ends though one that is said to come is never made', async () => {
     await openHouse();
     const told: SessionEvent[] = [];
-    const children = new FollowedChildren({ sessions: house.runtime.sessions, onEvent: async (event) => void told.push(event) });
+    const children = new FollowedChildren({
+      sessions: house.runtime.sessions,
+      onEvent: async (event) => void told.push(event),
+    });
     children.heard(started('0192f0c1-2345-7abc-8def-0123456789ab'));
     children.heard(started('0192f0c1-2345-7abc-8def-0123456789ab'));
     await children.endedBy('another call');

@@ -9,9 +9,20 @@ describe('a command with an idle limit', () => {
     const home = await temporaryHome();
     const clock = createSimulatedClock();
     const heard = new EventEmitter();
-    const { tasks } = openForeground({ home: home.path, onOutput: () => void heard.emit('output'), onEnding: () => undefined, watchdogClock: clock });
+    const { tasks } = openForeground({
+      home: home.path,
+      onOutput: () => void heard.emit('output'),
+      onEnding: () => undefined,
+      watchdogClock: clock,
+    });
     try {
-      const { id } = await tasks.spawn({ kind: 'process', label: 'echo', command: 'cat', cwd: home.path, idleTimeoutMs: 1000 });
+      const { id } = await tasks.spawn({
+        kind: 'process',
+        label: 'echo',
+        command: 'cat',
+        cwd: home.path,
+        idleTimeoutMs: 1000,
+      });
       const ended = tasks.wait(id).catch((error: unknown) => error);
       for (let line = 1; line <= 3; line += 1) {
         const output = once(heard, 'output');

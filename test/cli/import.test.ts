@@ -34,10 +34,19 @@ describe('wakechart import', () => {
     const words = ['import', '--from', 'rowboat', home, '--agent', 'actor-1'];
     const look = await stage.run(...words, '--dry-run');
     expect(look).toMatchObject({ code: 0, stderr: '' });
-    expect(look.stdout).toMatch(/would import[\s\S]*line 11: the last line is only the beginning of a record[\s\S]*1 session of rowboat found: 1 would be imported, 0 here already, 0 could not be[\s\S]*may hold secrets/);
+    expect(look.stdout).toMatch(
+      /would import[\s\S]*line 11: the last line is only the beginning of a record[\s\S]*1 session of rowboat found: 1 would be imported, 0 here already, 0 could not be[\s\S]*may hold secrets/,
+    );
     expect(await stage.run(...words)).toMatchObject({ code: 0 });
     const again = JSON.parse((await stage.run(...words, '--json')).stdout) as ImportReport;
-    expect(again).toMatchObject({ from: 'rowboat', found: 1, imported: 0, already: 1, failed: 0, sessionIds: { [RUN]: again.sessions[0]?.sessionId } });
+    expect(again).toMatchObject({
+      from: 'rowboat',
+      found: 1,
+      imported: 0,
+      already: 1,
+      failed: 0,
+      sessionIds: { [RUN]: again.sessions[0]?.sessionId },
+    });
     const events = await stage.run('session', 'events', '--session', again.sessions[0]?.sessionId ?? '');
     expect(events).toMatchObject({ code: 0, stdout: expect.stringContaining('There is a.txt.') as string });
   });
@@ -48,7 +57,9 @@ describe('wakechart import', () => {
     await openboaSession(home, { agent: 'stranger' });
     const { code, stdout } = await stage.run('import', '--from', 'openboa', home);
     expect(code).toBe(1);
-    expect(stdout).toMatch(/there is no agent "stranger" here[\s\S]*wakechart agent create stranger[\s\S]*2 sessions of openboa found: 1 imported, 0 here already, 1 could not be/);
+    expect(stdout).toMatch(
+      /there is no agent "stranger" here[\s\S]*wakechart agent create stranger[\s\S]*2 sessions of openboa found: 1 imported, 0 here already, 1 could not be/,
+    );
     expect(stdout).toContain('What was unread or queued waits until somebody wakes it');
   });
 
@@ -56,7 +67,8 @@ describe('wakechart import', () => {
     const home = join(foreign.path, 'many');
     const RUNS = 300;
     const run = (n: number): string => `many-${n}`;
-    const record = (n: number): string => `${JSON.stringify({ runId: run(n), type: 'message', message: { role: 'user', content: 'x' }, subflow: [] })}\n`;
+    const record = (n: number): string =>
+      `${JSON.stringify({ runId: run(n), type: 'message', message: { role: 'user', content: 'x' }, subflow: [] })}\n`;
     await Promise.all(Array.from({ length: RUNS }, (_, n) => put(join(home, 'runs', `${run(n)}.jsonl`), record(n))));
     const sessions = join(stage.home, 'agents', 'actor-1', 'sessions');
     const before = (await readdir(sessions)).length;
@@ -79,9 +91,15 @@ describe('wakechart import', () => {
   it('refuses what it does not know before it looks', async () => {
     expect(await stage.run('import', '--from', 'elsewhere', foreign.path)).toMatchObject({ code: 2 });
     expect(await stage.run('import', foreign.path)).toMatchObject({ code: 2 });
-    expect(await stage.run('import', '--from', 'openboa', foreign.path, '--agent', 'Not A Name')).toMatchObject({ code: 2 });
-    expect((await stage.run('import', '--from', 'openboa', foreign.path, '--agent', 'nobody')).stderr).toContain('[AGENT_NOT_FOUND]');
-    expect((await stage.run('import', '--from', 'openboa', join(foreign.path, 'gone'))).stderr).toContain('[IMPORT_UNREADABLE]');
+    expect(await stage.run('import', '--from', 'openboa', foreign.path, '--agent', 'Not A Name')).toMatchObject({
+      code: 2,
+    });
+    expect((await stage.run('import', '--from', 'openboa', foreign.path, '--agent', 'nobody')).stderr).toContain(
+      '[AGENT_NOT_FOUND]',
+    );
+    expect((await stage.run('import', '--from', 'openboa', join(foreign.path, 'gone'))).stderr).toContain(
+      '[IMPORT_UNREADABLE]',
+    );
   });
 });
 
@@ -96,10 +114,29 @@ describe('wakechart tools', () => {
   });
 
   it('says what an agent gets, and what it does not, with the reason', async () => {
-    await stage.runtime.agents.create({ agentId: 'picky', source: { frontmatter: { name: 'picky', provider: 'script', model: 'script.json', tools: ['files', 'telepathy', { agent: 'not-there' }, { mcp: 'docs' }], mcp: { docs: { command: 'docs-server' } } }, instructions: 'Play.' } });
-    const listed = JSON.parse((await stage.run('tools', '--agent', 'picky', '--json')).stdout) as { readonly tools: readonly CatalogueEntry[]; readonly skipped: readonly { readonly name: string }[] };
+    await stage.runtime.agents.create({
+      agentId: 'picky',
+      source: {
+        frontmatter: {
+          name: 'picky',
+          provider: 'script',
+          model: 'script.json',
+          tools: ['files', 'telepathy', { agent: 'not-there' }, { mcp: 'docs' }],
+          mcp: { docs: { command: 'docs-server' } },
+        },
+        instructions: 'Play.',
+      },
+    });
+    const listed = JSON.parse((await stage.run('tools', '--agent', 'picky', '--json')).stdout) as {
+      readonly tools: readonly CatalogueEntry[];
+      readonly skipped: readonly { readonly name: string }[];
+    };
     expect(listed.tools.map(({ name }) => name)).toEqual(['read', 'write', 'edit', 'glob', 'grep']);
-    expect(listed.skipped).toMatchObject([{ name: 'telepathy', reason: 'no tool of this name is available' }, { name: 'not-there' }, { name: 'docs', reason: expect.stringContaining('no server is started') as string }]);
+    expect(listed.skipped).toMatchObject([
+      { name: 'telepathy', reason: 'no tool of this name is available' },
+      { name: 'not-there' },
+      { name: 'docs', reason: expect.stringContaining('no server is started') as string },
+    ]);
     expect((await stage.run('tools', '--agent', 'picky')).stdout).toMatch(/skipped telepathy: no tool of this name/);
     expect((await stage.run('tools', '--agent', 'pickyy')).stderr).toContain('Did you mean "picky"?');
   });

@@ -1,6 +1,7 @@
 /**
- * Runs the command line inside this process, for tests of what a command does: the same from its words to its exit code, without the half second
- * of a program that starts. What is about processes (signals, what is piped in, several at once, another user) is run by `command-line.ts`.
+ * Runs the command line inside this process, for tests of what a command does: the same from its words to its exit
+ * code, without the half second of a program that starts. What is about processes (signals, what is piped in, several
+ * at once, another user) is run by `command-line.ts`.
  */
 import { Readable, Writable } from 'node:stream';
 import { runCommandLine } from '../../src/cli/command-line.ts';
@@ -34,17 +35,25 @@ export async function runInProcess(words: readonly string[]): Promise<Ended> {
   return { code, stdout: stdout.text(), stderr: stderr.text() };
 }
 
-/** A command takes its streams and its signals when it begins: they are put back at once, so that commands may run side by side. */
+/**
+ * A command takes its streams and its signals when it begins: they are put back at once, so that commands may run side
+ * by side.
+ */
 function begunWith<Result>(streams: Readonly<Record<'stdout' | 'stderr', Writable>>, begin: () => Result): Result {
-  const ours = { stdout: Object.getOwnPropertyDescriptor(process, 'stdout'), stderr: Object.getOwnPropertyDescriptor(process, 'stderr') };
+  const ours = {
+    stdout: Object.getOwnPropertyDescriptor(process, 'stdout'),
+    stderr: Object.getOwnPropertyDescriptor(process, 'stderr'),
+  };
   const before = new Map(OWNED_EVENTS.map((event) => [event, process.rawListeners(event)]));
-  for (const [name, value] of Object.entries(streams)) Object.defineProperty(process, name, { configurable: true, value });
+  for (const [name, value] of Object.entries(streams))
+    Object.defineProperty(process, name, { configurable: true, value });
   try {
     return begin();
   } finally {
     for (const [name, descriptor] of Object.entries(ours)) Object.defineProperty(process, name, descriptor ?? {});
     for (const event of OWNED_EVENTS) {
-      for (const listener of process.rawListeners(event)) if (!before.get(event)?.includes(listener)) process.removeListener(event, listener as () => void);
+      for (const listener of process.rawListeners(event))
+        if (!before.get(event)?.includes(listener)) process.removeListener(event, listener as () => void);
     }
   }
 }

@@ -1,9 +1,16 @@
-/** The inspector through the command line, as processes of their own: it is found, signed in to, answered through and left. */
+/**
+ * The inspector through the command line, as processes of their own: it is found, signed in to, answered through and
+ * left.
+ */
 import { existsSync, readFileSync, statSync } from 'node:fs';
 import { mkdir, readFile, stat, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { InspectedSession, InspectedSessions, InspectionAbout } from '../../src/actors/inspection/inspection-source.ts';
+import type {
+  InspectedSession,
+  InspectedSessions,
+  InspectionAbout,
+} from '../../src/actors/inspection/inspection-source.ts';
 import { start, until } from './command-line.ts';
 import type { RunningCommand } from './command-line.ts';
 import { isListening } from '../support/listening.ts';
@@ -42,8 +49,17 @@ async function askingSession(): Promise<string> {
 
 /** One that will ask for a permission when it is woken. */
 async function askedSoon(agentId = 'asks-soon'): Promise<string> {
-  await stage.runtime.agents.create({ agentId, source: { frontmatter: { name: 'Asker', provider: 'script', model: 'script.json', permission: { mode: 'ask' } }, instructions: 'Play.' } });
-  await writeFile(join(stage.home, 'agents', agentId, 'script.json'), JSON.stringify({ format: 'wakechart-script/1', steps: [runs('rm -rf build'), sleeps('Cleaned.')] }));
+  await stage.runtime.agents.create({
+    agentId,
+    source: {
+      frontmatter: { name: 'Asker', provider: 'script', model: 'script.json', permission: { mode: 'ask' } },
+      instructions: 'Play.',
+    },
+  });
+  await writeFile(
+    join(stage.home, 'agents', agentId, 'script.json'),
+    JSON.stringify({ format: 'wakechart-script/1', steps: [runs('rm -rf build'), sleeps('Cleaned.')] }),
+  );
   const { sessionId } = await stage.runtime.sessions.create({ agentId });
   await stage.runtime.sessions.send(sessionId, { type: 'user.message', text: 'Begin.' });
   return sessionId;
@@ -55,7 +71,10 @@ const requestOf = async (browser: Visit, sessionId: string): Promise<string> => 
 };
 
 /** Interrupts it, and looks whether it has left. */
-async function interrupted(running: RunningCommand, { port }: Pick<Visit, 'port'>): Promise<{ readonly code: number | null; readonly isListening: boolean }> {
+async function interrupted(
+  running: RunningCommand,
+  { port }: Pick<Visit, 'port'>,
+): Promise<{ readonly code: number | null; readonly isListening: boolean }> {
   running.process.kill('SIGINT');
   const { code } = await running.ended;
   return { code, isListening: await isListening({ port }) };
@@ -69,14 +88,21 @@ describe.concurrent('wakechart inspect', { timeout: 60_000 }, () => {
     const id = await askingSession();
     const running = atHome('inspect', '--session', id);
     const browser = await visit(running);
-    expect([addressesIn(running.stdout()).length, running.stdout().split('\n').length, running.stderr(), browser.shown]).toEqual([1, 2, '', id]);
+    expect([
+      addressesIn(running.stdout()).length,
+      running.stdout().split('\n').length,
+      running.stderr(),
+      browser.shown,
+    ]).toEqual([1, 2, '', id]);
     await expect(signedIn(addressesIn(running.stdout())[0] ?? '')).rejects.toThrow('401');
 
     expect((await browser.ask('/')).text).toContain('<!doctype html>');
     const about = await browser.json<InspectionAbout>('/api/about');
     expect(about).toMatchObject({ kind: 'store', title: stage.home, hasSessions: true, canAnswer: true });
     expect(about.notes.join(' ')).toMatch(/Nothing runs here: .* worker/);
-    expect((await browser.json<InspectedSessions>('/api/sessions')).sessions.map(({ sessionId }) => sessionId)).toContain(id);
+    expect(
+      (await browser.json<InspectedSessions>('/api/sessions')).sessions.map(({ sessionId }) => sessionId),
+    ).toContain(id);
 
     expect(await browser.answer(id, { type: 'allow', requestId: await requestOf(browser, id) })).toBe(200);
     expect((await stage.runtime.sessions.status(id)).pendingActions).toEqual([]);
@@ -87,7 +113,9 @@ describe.concurrent('wakechart inspect', { timeout: 60_000 }, () => {
   it('tells programs where it is, in a line of JSON', async () => {
     const running = atHome('inspect', '--json');
     const { origin, port } = await visit(running);
-    const told = JSON.parse(running.stdout()) as { readonly inspector: { readonly origin: string; readonly address: string } };
+    const told = JSON.parse(running.stdout()) as {
+      readonly inspector: { readonly origin: string; readonly address: string };
+    };
     expect([told.inspector.origin, addressesIn(told.inspector.address)]).toEqual([origin, [told.inspector.address]]);
     expect(await interrupted(running, { port })).toEqual(LEFT);
   });
@@ -106,14 +134,23 @@ describe.concurrent('wakechart inspect', { timeout: 60_000 }, () => {
     const folder = join(stage.home, 'programs');
     await mkdir(folder);
     const seen = join(folder, 'seen');
-    for (const name of ['xdg-open', 'open']) await writeFile(join(folder, name), `#!/bin/sh\nprintf '%s\\n' "$#" "$1" > '${seen}.part' && /bin/mv '${seen}.part' '${seen}'\n`, { mode: 0o755 });
+    for (const name of ['xdg-open', 'open'])
+      await writeFile(
+        join(folder, name),
+        `#!/bin/sh\nprintf '%s\\n' "$#" "$1" > '${seen}.part' && /bin/mv '${seen}.part' '${seen}'\n`,
+        { mode: 0o755 },
+      );
     const running = start(['inspect', '--open', '--home', stage.home], { env: { PATH: folder } });
     begun.push(running);
     const text = await until('the browser', () => readFile(seen, 'utf8').catch(() => undefined));
     const [count, file = ''] = text.split('\n');
     expect([count, running.stderr()]).toEqual(['1', '']);
     // Every user of the machine can read the command line, and only its owner the file.
-    expect([text.includes('token='), ...[file, dirname(file)].map((path) => statSync(path).mode & 0o777)]).toEqual([false, 0o600, 0o700]);
+    expect([text.includes('token='), ...[file, dirname(file)].map((path) => statSync(path).mode & 0o777)]).toEqual([
+      false,
+      0o600,
+      0o700,
+    ]);
     const [opened = ''] = addressesIn(readFileSync(file, 'utf8'));
     const printed = addressesIn(running.stdout());
     const placeOf = (address: string): string => new URL('.', address).href;
@@ -135,7 +172,13 @@ describe.concurrent('wakechart inspect', { timeout: 60_000 }, () => {
   });
 
   it.skipIf(!hasTerminals)('gives another address for each line that is typed at a terminal', async () => {
-    const { code, text } = await runOnTerminal(['inspect', '--home', stage.home], { columns: 200, typed: [{ at: /Enter gives another address/, text: '' }, { at: /token=/, text: '\u0003' }] });
+    const { code, text } = await runOnTerminal(['inspect', '--home', stage.home], {
+      columns: 200,
+      typed: [
+        { at: /Enter gives another address/, text: '' },
+        { at: /token=/, text: '\u0003' },
+      ],
+    });
     expect(code).toBe(0);
     expect(new Set(addressesIn(text)).size).toBeGreaterThan(1);
   });
@@ -146,10 +189,21 @@ describe.concurrent('a command with --inspect', { timeout: 60_000 }, () => {
     const gate = join(stage.home, 'gate-of-task');
     const running = atHome('task', 'run', '--inspect', '--', `while [ ! -e '${gate}' ]; do sleep 0.02; done; exit 3`);
     const browser = await visit(running);
-    expect(await browser.json<InspectionAbout>('/api/about')).toMatchObject({ kind: 'runtime', title: 'wakechart task run', hasSessions: false, canAnswer: false });
-    await until('the task', async () => (await browser.ask('/api/records?from=1')).text.includes('"label":"while [ ! -e'));
+    expect(await browser.json<InspectionAbout>('/api/about')).toMatchObject({
+      kind: 'runtime',
+      title: 'wakechart task run',
+      hasSessions: false,
+      canAnswer: false,
+    });
+    await until('the task', async () =>
+      (await browser.ask('/api/records?from=1')).text.includes('"label":"while [ ! -e'),
+    );
     await mkdir(gate);
-    expect(await running.ended).toMatchObject({ code: 3, stdout: '', stderr: expect.stringMatching(/^inspect: http:[^\n]*\n$/) as string });
+    expect(await running.ended).toMatchObject({
+      code: 3,
+      stdout: '',
+      stderr: expect.stringMatching(/^inspect: http:[^\n]*\n$/) as string,
+    });
     expect(await isListening(browser)).toBe(false);
   });
 
@@ -168,8 +222,12 @@ describe.concurrent('a command with --inspect', { timeout: 60_000 }, () => {
     const id = await askedSoon();
     const running = atHome('wake', '--session', id, '--inspect', '--inspect-hold');
     const browser = await visit(running);
-    const goesOn = new RegExp(`what is answered is stored, and wakes nobody. It goes on with: .*wake --session ${id} --home ${stage.home}$`);
-    await until('the note', async () => (await browser.json<InspectionAbout>('/api/about')).notes.some((note) => goesOn.test(note)));
+    const goesOn = new RegExp(
+      `what is answered is stored, and wakes nobody. It goes on with: .*wake --session ${id} --home ${stage.home}$`,
+    );
+    await until('the note', async () =>
+      (await browser.json<InspectionAbout>('/api/about')).notes.some((note) => goesOn.test(note)),
+    );
     expect(await browser.answer(id, { type: 'allow', requestId: await requestOf(browser, id) })).toBe(200);
     const { why, state } = await browser.json<InspectedSession>(`/api/sessions/${id}`);
     expect([state.pendingActions, state.openWake, why.reasons.length > 0]).toEqual([[], undefined, true]);
@@ -180,8 +238,18 @@ describe.concurrent('a command with --inspect', { timeout: 60_000 }, () => {
 
   it.skipIf(!hasTerminals)('says so at the terminal too', async () => {
     const { id } = await stage.sessionToWake(sleeps('Nothing more.'));
-    const { code, text } = await runOnTerminal(['wake', '--session', id, '--inspect', '--home', stage.home], { columns: 400, typed: [{ at: /It goes on with: /, text: '\u0003' }] });
-    expect([code, text]).toEqual([0, expect.stringMatching(new RegExp(`It is over, and the inspector stays until Ctrl-C\\.[^]*what is answered is stored, and wakes nobody\\. It goes on with: .*wake --session ${id}`))]);
+    const { code, text } = await runOnTerminal(['wake', '--session', id, '--inspect', '--home', stage.home], {
+      columns: 400,
+      typed: [{ at: /It goes on with: /, text: '\u0003' }],
+    });
+    expect([code, text]).toEqual([
+      0,
+      expect.stringMatching(
+        new RegExp(
+          `It is over, and the inspector stays until Ctrl-C\\.[^]*what is answered is stored, and wakes nobody\\. It goes on with: .*wake --session ${id}`,
+        ),
+      ),
+    ]);
   });
 
   it('tells a failure before it stays', async () => {
@@ -193,20 +261,27 @@ describe.concurrent('a command with --inspect', { timeout: 60_000 }, () => {
     expect(running.stderr().match(/TASK_TIMED_OUT/g)).toHaveLength(1);
   });
 
-  it.each(['killed.ndjson', 'killed.ndjson.gz'])('that is killed leaves a recording of what it saw until then: %s', async (name) => {
-    const path = join(stage.home, name);
-    const running = command('--home', stage.home, 'task', 'run', '--inspect', '--record', path, '--', 'sleep 60');
-    const browser = await visit(running);
-    await until('the task', async () => (await browser.ask('/api/records?from=1')).text.includes('"label":"sleep 60"'));
-    running.process.kill('SIGKILL');
-    await running.ended;
-    const reading = command('inspect', path);
-    const reader = await visit(reading);
-    await until('what was recorded', async () => (await reader.ask('/api/records?from=1')).text.includes('"label":"sleep 60"'));
-    expect(await interrupted(reading, reader)).toEqual(LEFT);
-    const again = await command('--home', stage.home, 'task', 'run', '--record', path, '--', 'true').ended;
-    expect([again.code, again.stderr.includes('INSPECTION_LOG_EXISTS')]).toEqual([1, true]);
-  });
+  it.each(['killed.ndjson', 'killed.ndjson.gz'])(
+    'that is killed leaves a recording of what it saw until then: %s',
+    async (name) => {
+      const path = join(stage.home, name);
+      const running = command('--home', stage.home, 'task', 'run', '--inspect', '--record', path, '--', 'sleep 60');
+      const browser = await visit(running);
+      await until('the task', async () =>
+        (await browser.ask('/api/records?from=1')).text.includes('"label":"sleep 60"'),
+      );
+      running.process.kill('SIGKILL');
+      await running.ended;
+      const reading = command('inspect', path);
+      const reader = await visit(reading);
+      await until('what was recorded', async () =>
+        (await reader.ask('/api/records?from=1')).text.includes('"label":"sleep 60"'),
+      );
+      expect(await interrupted(reading, reader)).toEqual(LEFT);
+      const again = await command('--home', stage.home, 'task', 'run', '--record', path, '--', 'true').ended;
+      expect([again.code, again.stderr.includes('INSPECTION_LOG_EXISTS')]).toEqual([1, true]);
+    },
+  );
 
   it('lets a worker be watched, whose wakes show', async () => {
     const { id } = await stage.session(sleeps('Seen.'));
@@ -223,7 +298,10 @@ describe.concurrent('a command with --inspect', { timeout: 60_000 }, () => {
 
 describe.concurrent('the demo with --inspect', { timeout: 120_000 }, () => {
   /** Until it asks, with a browser at the session. */
-  async function asked(name: string, ...words: readonly string[]): Promise<{ readonly running: RunningCommand; readonly browser: Visit; readonly requestId: string }> {
+  async function asked(
+    name: string,
+    ...words: readonly string[]
+  ): Promise<{ readonly running: RunningCommand; readonly browser: Visit; readonly requestId: string }> {
     const running = command('demo', '--inspect', '--dir', join(stage.home, name), ...words);
     const browser = await visit(running, /answer it on the page: http\S+\n/);
     return { running, browser, requestId: await requestOf(browser, browser.shown) };
@@ -241,7 +319,12 @@ describe.concurrent('the demo with --inspect', { timeout: 120_000 }, () => {
     const reading = command('inspect', path);
     const reader = await visit(reading);
     await until('all of it', async () => (await reader.json<InspectionAbout>('/api/about')).hasEnded);
-    expect(await reader.json<InspectionAbout>('/api/about')).toMatchObject({ kind: 'log', title: 'demo.ndjson.gz', hasSessions: false, notes: [] });
+    expect(await reader.json<InspectionAbout>('/api/about')).toMatchObject({
+      kind: 'log',
+      title: 'demo.ndjson.gz',
+      hasSessions: false,
+      notes: [],
+    });
     expect((await reader.ask('/api/records?from=1')).text).toContain('"wakechart demo"');
     expect(await interrupted(reading, reader)).toEqual(LEFT);
   });
@@ -249,17 +332,38 @@ describe.concurrent('the demo with --inspect', { timeout: 120_000 }, () => {
   it('goes on when somebody answers elsewhere', async () => {
     const { running, browser, requestId } = await asked('elsewhere', '--json');
     const home = join(stage.home, 'elsewhere');
-    expect(running.stderr()).toContain(`session confirm-tool --session ${browser.shown} --request ${requestId} --allow --home ${home}`);
-    expect((await command('session', 'confirm-tool', '--session', browser.shown, '--request', requestId, '--allow', '--home', home).ended).code).toBe(0);
+    expect(running.stderr()).toContain(
+      `session confirm-tool --session ${browser.shown} --request ${requestId} --allow --home ${home}`,
+    );
+    expect(
+      (
+        await command(
+          'session',
+          'confirm-tool',
+          '--session',
+          browser.shown,
+          '--request',
+          requestId,
+          '--allow',
+          '--home',
+          home,
+        ).ended
+      ).code,
+    ).toBe(0);
     const { code, stdout } = await running.ended;
-    expect([code, (JSON.parse(stdout) as { readonly permission: object }).permission]).toEqual([0, expect.objectContaining({ decision: 'allowed', scope: 'once' })]);
+    expect([code, (JSON.parse(stdout) as { readonly permission: object }).permission]).toEqual([
+      0,
+      expect.objectContaining({ decision: 'allowed', scope: 'once' }),
+    ]);
   });
 
   it('ends in good order when it is denied, with nothing committed', async () => {
     const { running, browser, requestId } = await asked('denied');
     expect(await browser.answer(browser.shown, { type: 'deny', requestId, note: 'Not today.' })).toBe(200);
     const { code, stdout } = await running.ended;
-    expect(stdout).toMatch(/somebody has denied it: nothing is committed[\s\S]*^6 What came of it\n {2}The fix is in the workspace, and nobody has committed it\.$[\s\S]*^Ended after /m);
+    expect(stdout).toMatch(
+      /somebody has denied it: nothing is committed[\s\S]*^6 What came of it\n {2}The fix is in the workspace, and nobody has committed it\.$[\s\S]*^Ended after /m,
+    );
     expect([code, stdout.includes('Done in')]).toEqual([0, false]);
     const [workspace = ''] = /(?<=workspace {2}).*/.exec(stdout) ?? [];
     expect(await readFile(join(workspace, 'cart.mjs'), 'utf8')).toContain('line.cents * line.quantity');
@@ -268,7 +372,10 @@ describe.concurrent('the demo with --inspect', { timeout: 120_000 }, () => {
   it('stops when it is interrupted while it waits', async () => {
     const { running, browser } = await asked('stopped');
     running.process.kill('SIGINT');
-    expect(await running.ended).toMatchObject({ code: 130, stderr: expect.stringContaining('The demo was stopped; what there is of it lies in') as string });
+    expect(await running.ended).toMatchObject({
+      code: 130,
+      stderr: expect.stringContaining('The demo was stopped; what there is of it lies in') as string,
+    });
     expect(await isListening(browser)).toBe(false);
   });
 });

@@ -1,4 +1,7 @@
-/** What leaves with `--send-to` and what comes in with `--stately-port`, through the command line: without the secrets of the home, and over TLS only to whom the system trusts. */
+/**
+ * What leaves with `--send-to` and what comes in with `--stately-port`, through the command line: without the secrets
+ * of the home, and over TLS only to whom the system trusts.
+ */
 import { execFileSync, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
@@ -30,7 +33,11 @@ async function folder(): Promise<string> {
 async function homeWithVault(): Promise<string> {
   const home = await folder();
   await mkdir(join(home, 'vaults'), { mode: 0o700 });
-  await writeFile(join(home, 'vaults', 'github.yaml'), `secrets: { token: { value: ${SECRET} }, deploy: { command: [sh, -c, "touch '${join(home, 'was-run')}'; echo ${PROGRAMS_SECRET}"] } }`, { mode: 0o600 });
+  await writeFile(
+    join(home, 'vaults', 'github.yaml'),
+    `secrets: { token: { value: ${SECRET} }, deploy: { command: [sh, -c, "touch '${join(home, 'was-run')}'; echo ${PROGRAMS_SECRET}"] } }`,
+    { mode: 0o600 },
+  );
   return home;
 }
 
@@ -40,8 +47,27 @@ async function leakyLog(at: string): Promise<string> {
   const records = [
     { format: 'inspection-log/1', boot: 'b', startedAt: 1 },
     { k: 'actor', s: 1, t: 1, a: 'b:x:0', id: 'door', kind: 'door', status: 'active' },
-    { k: 'event', s: 2, t: 2, a: 'b:x:0', e: 1, type: 'OPEN', data: { key: `Bearer ${SECRET}`, other: PROGRAMS_SECRET } },
-    { k: 'step', s: 3, t: 3, a: 'b:x:0', e: 1, type: 'OPEN', taken: [], value: 'open', status: 'active', context: { [SECRET]: [SECRET] } },
+    {
+      k: 'event',
+      s: 2,
+      t: 2,
+      a: 'b:x:0',
+      e: 1,
+      type: 'OPEN',
+      data: { key: `Bearer ${SECRET}`, other: PROGRAMS_SECRET },
+    },
+    {
+      k: 'step',
+      s: 3,
+      t: 3,
+      a: 'b:x:0',
+      e: 1,
+      type: 'OPEN',
+      taken: [],
+      value: 'open',
+      status: 'active',
+      context: { [SECRET]: [SECRET] },
+    },
   ];
   await writeFile(path, records.map((record) => `${JSON.stringify(record)}\n`).join(''));
   return path;
@@ -75,15 +101,28 @@ describe('an inspection that is sent', { timeout: 60_000 }, () => {
     const server = new WebSocketServer({ host: '127.0.0.1', port: 0 });
     await once(server, 'listening');
     const heard = heardBy(server);
-    const words = [await leakyLog(home), '--send-to', `ws://127.0.0.1:${(server.address() as AddressInfo).port}`, '--home', home];
+    const words = [
+      await leakyLog(home),
+      '--send-to',
+      `ws://127.0.0.1:${(server.address() as AddressInfo).port}`,
+      '--home',
+      home,
+    ];
     const refused = await command(words, {}).ended;
-    expect([refused.code, refused.stderr.includes('not known here, and so not taken out: github/deploy'), refused.stderr.includes('[STATELY_SEND_REFUSED]'), heard()]).toEqual([1, true, true, '']);
+    expect([
+      refused.code,
+      refused.stderr.includes('not known here, and so not taken out: github/deploy'),
+      refused.stderr.includes('[STATELY_SEND_REFUSED]'),
+      heard(),
+    ]).toEqual([1, true, true, '']);
     const running = command([...words, '--send-unknown-secrets'], {});
     const text = await until('the frames', () => heard().includes('@xstate.snapshot') && heard());
     expect(text).not.toContain(SECRET);
     expect(text.match(/\[redacted github\/token\]/g)?.length).toBeGreaterThanOrEqual(3);
     expect(text).toContain(PROGRAMS_SECRET);
-    expect(running.stderr()).toContain('without the secrets that are known here now; not known here, and so not taken out: github/deploy');
+    expect(running.stderr()).toContain(
+      'without the secrets that are known here now; not known here, and so not taken out: github/deploy',
+    );
     await expect(readFile(join(home, 'was-run'))).rejects.toMatchObject({ code: 'ENOENT' });
     expect(await interrupted(running)).toBe(0);
   });
@@ -95,7 +134,12 @@ describe('an inspection that is sent', { timeout: 60_000 }, () => {
     const heard = heardBy(server);
     const words = [await leakyLog(cwd), '--send-to', `ws://127.0.0.1:${(server.address() as AddressInfo).port}`];
     const refused = await command([...words, '--home', join(cwd, 'nowhere')], { cwd }).ended;
-    expect([refused.code, refused.stdout, refused.stderr.includes('[HOME_NOT_FOUND]'), heard()]).toEqual([1, '', true, '']);
+    expect([refused.code, refused.stdout, refused.stderr.includes('[HOME_NOT_FOUND]'), heard()]).toEqual([
+      1,
+      '',
+      true,
+      '',
+    ]);
     const running = command(words, { cwd });
     await until('the frames', () => heard().includes('@xstate.snapshot'));
     expect(running.stderr()).toContain('no secrets are known here');
@@ -105,7 +149,29 @@ describe('an inspection that is sent', { timeout: 60_000 }, () => {
   it.skipIf(!hasOpenssl)('goes over TLS to whom the system trusts, and to nobody else', async () => {
     const cwd = await folder();
     const [key, certificate] = [join(cwd, 'key.pem'), join(cwd, 'certificate.pem')];
-    execFileSync(OPENSSL, ['req', '-x509', '-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1', '-nodes', '-keyout', key, '-out', certificate, '-days', '2', '-subj', '/CN=localhost', '-addext', 'subjectAltName=DNS:localhost'], { stdio: 'ignore' });
+    execFileSync(
+      OPENSSL,
+      [
+        'req',
+        '-x509',
+        '-newkey',
+        'ec',
+        '-pkeyopt',
+        'ec_paramgen_curve:prime256v1',
+        '-nodes',
+        '-keyout',
+        key,
+        '-out',
+        certificate,
+        '-days',
+        '2',
+        '-subj',
+        '/CN=localhost',
+        '-addext',
+        'subjectAltName=DNS:localhost',
+      ],
+      { stdio: 'ignore' },
+    );
     const server = createServer({ key: await readFile(key), cert: await readFile(certificate) }).listen(0, '127.0.0.1');
     onTestFinished(() => void server.close());
     await once(server, 'listening');
@@ -113,7 +179,9 @@ describe('an inspection that is sent', { timeout: 60_000 }, () => {
     const words = [await leakyLog(cwd), '--send-to', `wss://localhost:${(server.address() as AddressInfo).port}`];
 
     const distrusting = command(words, { cwd });
-    await until('the refusal', () => /Not connected to localhost:\d+: .*self-signed certificate/.test(distrusting.stderr()));
+    await until('the refusal', () =>
+      /Not connected to localhost:\d+: .*self-signed certificate/.test(distrusting.stderr()),
+    );
     expect(heard()).toBe('');
     expect(await interrupted(distrusting)).toBe(0);
 
@@ -131,7 +199,11 @@ it('shows what other programs send without the secrets of the home', { timeout: 
   const socket = await connect(/ws:\/\/127\.0\.0\.1:\d+/.exec(running.stderr())?.[0] ?? '');
   socket.send(actorFrame('x:0', { name: `door ${SECRET}` }));
   socket.send(eventFrame('x:0', { type: 'OPEN', key: SECRET }));
-  socket.send(snapshotFrame('x:0', 'open', 'OPEN', { snapshot: { status: 'active', value: 'open', context: { key: `Bearer ${SECRET}` } } }));
+  socket.send(
+    snapshotFrame('x:0', 'open', 'OPEN', {
+      snapshot: { status: 'active', value: 'open', context: { key: `Bearer ${SECRET}` } },
+    }),
+  );
   const text = await until('its records', async () => {
     const { text: records } = await browser.ask('/api/records');
     return records.includes('"k":"step"') && records;

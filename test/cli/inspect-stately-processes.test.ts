@@ -1,4 +1,7 @@
-/** Three programs: one with the inspector of Stately, `wakechart inspect` that shows it, and a second one that the first sends it on to. */
+/**
+ * Three programs: one with the inspector of Stately, `wakechart inspect` that shows it, and a second one that the first
+ * sends it on to.
+ */
 import { spawn } from 'node:child_process';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -12,7 +15,8 @@ import { visit } from './inspector-visit.ts';
 
 const PROGRAM = fileURLToPath(new URL('../adapters/stately/fixtures/light-program.mjs', import.meta.url));
 
-const listening = async (running: RunningCommand): Promise<string> => until('its port', () => /ws:\/\/127\.0\.0\.1:\d+/.exec(running.stderr())?.[0]);
+const listening = async (running: RunningCommand): Promise<string> =>
+  until('its port', () => /ws:\/\/127\.0\.0\.1:\d+/.exec(running.stderr())?.[0]);
 
 it('shows another program, sends it on after it has said so, and ends well', { timeout: 60_000 }, async () => {
   const folder = await mkdtemp(join(tmpdir(), 'stately-'));

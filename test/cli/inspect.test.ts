@@ -49,13 +49,22 @@ describe('an inspection that makes no sense is refused before anything is opened
 describe('what cannot be looked at', () => {
   it('is no home', async () => {
     const ended = await runInProcess(['inspect', '--home', pathOf('nowhere')]);
-    expect(ended).toMatchObject({ code: 1, stdout: '', stderr: expect.stringMatching(/there is nothing at .*nowhere \[HOME_NOT_FOUND\]\n {2}hint: Name it with --home DIR, or see one at work: .*demo --inspect\n$/) as string });
+    expect(ended).toMatchObject({
+      code: 1,
+      stdout: '',
+      stderr: expect.stringMatching(
+        /there is nothing at .*nowhere \[HOME_NOT_FOUND\]\n {2}hint: Name it with --home DIR, or see one at work: .*demo --inspect\n$/,
+      ) as string,
+    });
     await expect(readFile(pathOf('nowhere'))).rejects.toMatchObject({ code: 'ENOENT' });
   });
 
   it('is a file in place of a home', async () => {
     await writeFile(pathOf('file'), '');
-    expect(await runInProcess(['inspect', '--home', pathOf('file')])).toMatchObject({ code: 1, stderr: stands('[HOME_INVALID]') });
+    expect(await runInProcess(['inspect', '--home', pathOf('file')])).toMatchObject({
+      code: 1,
+      stderr: stands('[HOME_INVALID]'),
+    });
   });
 
   it('is no session of this home', async () => {
@@ -72,14 +81,27 @@ describe('what cannot be looked at', () => {
     ['an empty file', 'empty.ndjson', '', 'INSPECTION_LOG_REFUSED'],
     ['a text', 'letter.txt', 'Dear all,\n', 'INSPECTION_LOG_REFUSED'],
     ['the log of a session', 'events.jsonl', '{"type":"session.created"}\n', 'INSPECTION_LOG_REFUSED'],
-    ['a log of another version', 'later.ndjson', '{"format":"inspection-log/2","boot":"b","startedAt":1}\n', 'INSPECTION_LOG_REFUSED'],
+    [
+      'a log of another version',
+      'later.ndjson',
+      '{"format":"inspection-log/2","boot":"b","startedAt":1}\n',
+      'INSPECTION_LOG_REFUSED',
+    ],
   ])('is %s', async (_what, name, content, code) => {
     if (content !== undefined) await writeFile(pathOf(name), content);
-    expect(await stage.run('inspect', pathOf(name))).toMatchObject({ code: 1, stdout: '', stderr: expect.stringMatching(new RegExp(`\\[${code}\\]\\n {2}hint: `)) as string });
+    expect(await stage.run('inspect', pathOf(name))).toMatchObject({
+      code: 1,
+      stdout: '',
+      stderr: expect.stringMatching(new RegExp(`\\[${code}\\]\\n {2}hint: `)) as string,
+    });
   });
 
   it('is what nobody pipes in', async () => {
-    expect(await stage.run('inspect', '-')).toMatchObject({ code: 1, stdout: '', stderr: stands('[INSPECTION_LOG_REFUSED]') });
+    expect(await stage.run('inspect', '-')).toMatchObject({
+      code: 1,
+      stdout: '',
+      stderr: stands('[INSPECTION_LOG_REFUSED]'),
+    });
   });
 
   it('is shown on a port that is free', async () => {
@@ -87,7 +109,11 @@ describe('what cannot be looked at', () => {
     await once(server, 'listening');
     try {
       const { port } = server.address() as AddressInfo;
-      expect(await stage.run('inspect', '--port', String(port))).toMatchObject({ code: 1, stdout: '', stderr: expect.stringMatching(/\[INSPECTOR_PORT_TAKEN\]\n {2}hint: /) as string });
+      expect(await stage.run('inspect', '--port', String(port))).toMatchObject({
+        code: 1,
+        stdout: '',
+        stderr: expect.stringMatching(/\[INSPECTOR_PORT_TAKEN\]\n {2}hint: /) as string,
+      });
     } finally {
       server.close();
     }
@@ -97,7 +123,14 @@ describe('what cannot be looked at', () => {
 describe('a recording', () => {
   it('is never written over anything, and what was to be recorded is not begun', async () => {
     await writeFile(pathOf('precious'), 'mine');
-    const ended = await stage.run('task', 'run', '--record', pathOf('precious'), '--', `echo begun >> '${pathOf('begun')}'`);
+    const ended = await stage.run(
+      'task',
+      'run',
+      '--record',
+      pathOf('precious'),
+      '--',
+      `echo begun >> '${pathOf('begun')}'`,
+    );
     expect(ended).toMatchObject({ code: 1, stdout: '', stderr: stands('[INSPECTION_LOG_EXISTS]') });
     expect(await readFile(pathOf('precious'), 'utf8')).toBe('mine');
     await expect(readFile(pathOf('begun'))).rejects.toMatchObject({ code: 'ENOENT' });

@@ -21,7 +21,9 @@ export const addressesIn = (text: string): string[] => text.match(ADDRESS) ?? []
 /** Waits for the last address that the command prints, once it prints `when`. */
 export async function visit(command: RunningCommand, when: RegExp = ADDRESS): Promise<Visit> {
   const text = (): string => command.stdout() + command.stderr();
-  return signedIn(await until('an address', () => (text().search(when) === -1 ? undefined : addressesIn(text()).at(-1))));
+  return signedIn(
+    await until('an address', () => (text().search(when) === -1 ? undefined : addressesIn(text()).at(-1))),
+  );
 }
 
 export async function signedIn(address: string): Promise<Visit> {
@@ -43,7 +45,11 @@ export async function signedIn(address: string): Promise<Visit> {
     ask,
     json: async <Value>(path: string) => JSON.parse((await ask(path)).text) as Value,
     async answer(sessionId, answer) {
-      const response = await fetch(`${place}/api/sessions/${sessionId}/answers`, { method: 'POST', headers: { cookie, origin, 'content-type': 'application/json' }, body: JSON.stringify(answer) });
+      const response = await fetch(`${place}/api/sessions/${sessionId}/answers`, {
+        method: 'POST',
+        headers: { cookie, origin, 'content-type': 'application/json' },
+        body: JSON.stringify(answer),
+      });
       return response.status;
     },
   };

@@ -28,7 +28,10 @@ interface Engraving {
 
 /** A wake in a process of its own, in the middle of a call that may come to its end. */
 async function engraving(): Promise<Engraving> {
-  const { id, workspace } = await stage.sessionToWake({ toolCalls: [{ name: 'engrave', input: { command: '' } }] }, { text: 'Done.' });
+  const { id, workspace } = await stage.sessionToWake(
+    { toolCalls: [{ name: 'engrave', input: { command: '' } }] },
+    { text: 'Done.' },
+  );
   const { agentId } = await stage.runtime.sessions.status(id);
   const child = spawn(process.execPath, [program, stage.home, id, agentId], { stdio: ['ignore', 'pipe', 'inherit'] });
   let text = '';
@@ -40,7 +43,8 @@ async function engraving(): Promise<Engraving> {
   return { id, workspace, ended, text: () => text, interrupt: () => void child.kill('SIGINT') };
 }
 
-const resultsOf = async (id: string): Promise<string[]> => (await stage.eventsOf(id)).flatMap((event) => (event.type === 'agent.tool_result' ? [event.data.outcome] : []));
+const resultsOf = async (id: string): Promise<string[]> =>
+  (await stage.eventsOf(id)).flatMap((event) => (event.type === 'agent.tool_result' ? [event.data.outcome] : []));
 
 describe.concurrent('a wake that is interrupted in a call that may come to its end', () => {
   it('lets it do so, and keeps its result', async () => {

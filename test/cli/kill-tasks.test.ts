@@ -39,7 +39,13 @@ afterEach(async () => {
 
 /** A command that runs, its task, and the pid that it wrote down. */
 async function started(): Promise<{ readonly id: string; readonly pid: number }> {
-  const { id } = await tasks.spawn({ kind: 'process', label: 'sleep', mode: 'foreground', command: `trap '' TERM; echo $$ > pid; while :; do sleep 0.05; done`, cwd: home.path });
+  const { id } = await tasks.spawn({
+    kind: 'process',
+    label: 'sleep',
+    mode: 'foreground',
+    command: `trap '' TERM; echo $$ > pid; while :; do sleep 0.05; done`,
+    cwd: home.path,
+  });
   const [pid = 0] = await until('the command', () => {
     const pids = pidsIn(join(home.path, 'pid'));
     return pids.length > 0 && pids;

@@ -1,4 +1,6 @@
-/** A session whose folder is on a machine that is gone: who finds out why it stands still, and lets it go on elsewhere. */
+/**
+ * A session whose folder is on a machine that is gone: who finds out why it stands still, and lets it go on elsewhere.
+ */
 import { readFile, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { afterEach, expect, it } from 'vitest';
@@ -55,16 +57,37 @@ it('says where it is and why, what may be lost, and goes on elsewhere once it wa
   expect((await woken(one, id)).code).toBe(0);
   await writeFile(join(one.folderOf(id), 'work'), 'of one');
   const refused = await woken(two, id);
-  expect(refused).toMatchObject({ code: 1, stderr: expect.stringMatching(/is left to its home [^]*its environment "bound" is bound[^]*session let-go/) as string });
-  expect((await two.run('session', 'why', '--session', id)).stdout).toMatch(/Its folder is on \S.*, and no other machine wakes it: its environment "bound" is bound/);
-  const why = { here: await one.run('session', 'why', '--session', id), there: await two.run('session', 'why', '--session', id) };
+  expect(refused).toMatchObject({
+    code: 1,
+    stderr: expect.stringMatching(
+      /is left to its home [^]*its environment "bound" is bound[^]*session let-go/,
+    ) as string,
+  });
+  expect((await two.run('session', 'why', '--session', id)).stdout).toMatch(
+    /Its folder is on \S.*, and no other machine wakes it: its environment "bound" is bound/,
+  );
+  const why = {
+    here: await one.run('session', 'why', '--session', id),
+    there: await two.run('session', 'why', '--session', id),
+  };
   expect(why.here.stdout).toContain(` wake --session ${id}`);
-  expect(why.there.stdout).toMatch(/a worker wakes it as soon as one runs, on \S+ and on no other machine[^]*somebody wakes it, on \S+[^]*lets it go, where \S+ is gone for good\n.* session let-go --session/);
+  expect(why.there.stdout).toMatch(
+    /a worker wakes it as soon as one runs, on \S+ and on no other machine[^]*somebody wakes it, on \S+[^]*lets it go, where \S+ is gone for good\n.* session let-go --session/,
+  );
   expect(why.there.stdout).not.toContain(` wake --session ${id}`);
   const plan = await two.run('session', 'let-go', '--session', id);
-  expect(plan).toMatchObject({ code: 0, stdout: expect.stringMatching(/at home on [^]*May be lost: everything in its folder\. There is no copy[^]*gone for good: [^]*let-go --session \S+ --yes/) as string });
+  expect(plan).toMatchObject({
+    code: 0,
+    stdout: expect.stringMatching(
+      /at home on [^]*May be lost: everything in its folder\. There is no copy[^]*gone for good: [^]*let-go --session \S+ --yes/,
+    ) as string,
+  });
   expect((await woken(two, id)).code).toBe(1);
-  expect(await two.run('session', 'let-go', '--session', id, '--yes')).toMatchObject({ code: 0, stderr: '', stdout: expect.stringMatching(/^Let go session[^]*May be lost: everything[^]*Next: [^]*wake --session/) as string });
+  expect(await two.run('session', 'let-go', '--session', id, '--yes')).toMatchObject({
+    code: 0,
+    stderr: '',
+    stdout: expect.stringMatching(/^Let go session[^]*May be lost: everything[^]*Next: [^]*wake --session/) as string,
+  });
   expect((await two.run('session', 'let-go', '--session', id, '--yes')).stdout).toContain('at home on no machine');
   expect((await two.run('session', 'why', '--session', id)).stdout).not.toContain('Its folder is on');
   expect((await woken(two, id)).code).toBe(0);
@@ -78,14 +101,29 @@ it('tells what the newest copy lacks, and is refused while a wake runs', async (
   const one = await machine();
   const id = await madeOn(one);
   expect((await woken(one, id)).code).toBe(0);
-  const document = async (): Promise<unknown> => JSON.parse((await one.run('session', 'let-go', '--session', id, '--json')).stdout) as unknown;
-  expect(await document()).toMatchObject({ sessionId: id, copyOfWake: 1, lastWake: 1, mayHaveLost: false, isLetGo: false });
-  expect((await one.run('session', 'let-go', '--session', id)).stdout).toMatch(/Lost: only what was changed in its folder after its last wake[^]*Nothing binds it there/);
-  expect(await one.stage.run('session', 'let-go', '--session', id)).toMatchObject({ code: 2, stderr: expect.stringContaining('expected a database') as string });
+  const document = async (): Promise<unknown> =>
+    JSON.parse((await one.run('session', 'let-go', '--session', id, '--json')).stdout) as unknown;
+  expect(await document()).toMatchObject({
+    sessionId: id,
+    copyOfWake: 1,
+    lastWake: 1,
+    mayHaveLost: false,
+    isLetGo: false,
+  });
+  expect((await one.run('session', 'let-go', '--session', id)).stdout).toMatch(
+    /Lost: only what was changed in its folder after its last wake[^]*Nothing binds it there/,
+  );
+  expect(await one.stage.run('session', 'let-go', '--session', id)).toMatchObject({
+    code: 2,
+    stderr: expect.stringContaining('expected a database') as string,
+  });
   const store = await PostgresEventStore.open({ url: database.url, clock: createSystemClock() });
   try {
     const right = await store.acquireWakeRight(id, { epoch: 1, isOpen: false });
-    expect(await one.run('session', 'let-go', '--session', id, '--yes')).toMatchObject({ code: 1, stderr: expect.stringContaining('SESSION_BUSY') as string });
+    expect(await one.run('session', 'let-go', '--session', id, '--yes')).toMatchObject({
+      code: 1,
+      stderr: expect.stringContaining('SESSION_BUSY') as string,
+    });
     await right.release();
   } finally {
     await store.close();

@@ -21,8 +21,14 @@ const asksFor =
     const answers = await Promise.all(
       commands.map(async (command, index) => {
         const callId = `theirs-${index}`;
-        const answer: RunPermissionAnswer | undefined = await requestPermission?.({ callId, name: 'Bash', input: { command }, means: { kind: 'command', command } });
-        if (answer?.decision === 'allow') tell({ stream: 'tool', data: { phase: 'ended', callId, outcome: 'completed', output: 'ran' } });
+        const answer: RunPermissionAnswer | undefined = await requestPermission?.({
+          callId,
+          name: 'Bash',
+          input: { command },
+          means: { kind: 'command', command },
+        });
+        if (answer?.decision === 'allow')
+          tell({ stream: 'tool', data: { phase: 'ended', callId, outcome: 'completed', output: 'ran' } });
         return answer?.decision === 'deny' ? `denied (${answer.message})` : String(answer?.decision);
       }),
     );
@@ -47,7 +53,9 @@ let house: SessionHouse;
 const act: { now: Act } = { now: () => ({ payloads: [] }) };
 
 beforeEach(async () => {
-  house = await openHouse({ runtimes: [toldRuntime('turner', [(params, tell) => act.now(params, tell)], { runs: 'turn' })] });
+  house = await openHouse({
+    runtimes: [toldRuntime('turner', [(params, tell) => act.now(params, tell)], { runs: 'turn' })],
+  });
 });
 afterEach(() => house.close());
 
@@ -71,11 +79,23 @@ async function sit(does: Act): Promise<Seat> {
   const held: string[] = [];
   const told: string[] = [];
   const person = new Person({ sessions, input: new LineInput(keys), err, signal: interrupt.signal });
-  const questions = new LiveQuestions({ sessions, person, err, progress: { hold: () => void held.push('held'), goOn: () => void held.push('goes on') }, commandFor: (...words) => ['wakechart', ...words].join(' ') });
+  const questions = new LiveQuestions({
+    sessions,
+    person,
+    err,
+    progress: { hold: () => void held.push('held'), goOn: () => void held.push('goes on') },
+    commandFor: (...words) => ['wakechart', ...words].join(' '),
+  });
   const show = async (event: SessionEvent): Promise<void> => void told.push(event.type);
   const waking = (async (): Promise<WakeOutcome> => {
     try {
-      return await followedWake({ runtime: house.runtime, sessionId: id, signal: interrupt.signal, onEvent: (event) => questions.hear(event, show), onChildEvent: (event) => questions.hear(event, async () => undefined) });
+      return await followedWake({
+        runtime: house.runtime,
+        sessionId: id,
+        signal: interrupt.signal,
+        onEvent: (event) => questions.hear(event, show),
+        onChildEvent: (event) => questions.hear(event, async () => undefined),
+      });
     } finally {
       await questions.end();
     }
@@ -83,7 +103,13 @@ async function sit(does: Act): Promise<Seat> {
   waking.catch(() => undefined);
   let seen = 0;
   const type = async (question: string, line: string): Promise<void> => {
-    await until(() => text.indexOf(PROMPT, seen) >= 0 && text.indexOf(question) >= 0 && keys.listenerCount('data') > 0 && text.endsWith(PROMPT));
+    await until(
+      () =>
+        text.indexOf(PROMPT, seen) >= 0 &&
+        text.indexOf(question) >= 0 &&
+        keys.listenerCount('data') > 0 &&
+        text.endsWith(PROMPT),
+    );
     seen = text.length;
     // What is typed too early is dropped.
     await until(() => !keys.isPaused());
@@ -93,8 +119,10 @@ async function sit(does: Act): Promise<Seat> {
 }
 
 /** Until the question is on the screen. */
-const asked = (seat: Seat, question: string): Promise<void> => until(() => seat.shown().includes(question) && seat.shown().endsWith(PROMPT));
-const answersOf = async (id: string): Promise<string[]> => (await house.log(id)).flatMap((event) => (event.type === 'agent.message' ? [event.data.text] : []));
+const asked = (seat: Seat, question: string): Promise<void> =>
+  until(() => seat.shown().includes(question) && seat.shown().endsWith(PROMPT));
+const answersOf = async (id: string): Promise<string[]> =>
+  (await house.log(id)).flatMap((event) => (event.type === 'agent.message' ? [event.data.text] : []));
 
 describe('a permission that is asked for in the middle of a turn', () => {
   it('is asked about while the wake runs, which goes on with the answer', async () => {
@@ -148,7 +176,8 @@ describe('a permission that is asked for in the middle of a turn', () => {
   it('is taken from the screen when somebody else answers it, and the turn goes on', async () => {
     const seat = await sit(asksFor('touch made'));
     await asked(seat, 'touch made');
-    const [{ requestId, toolName } = { requestId: '', toolName: '' }] = (await house.runtime.sessions.status(seat.id)).pendingActions;
+    const [{ requestId, toolName } = { requestId: '', toolName: '' }] = (await house.runtime.sessions.status(seat.id))
+      .pendingActions;
     await house.runtime.sessions.send(seat.id, { type: 'user.tool_confirmation', requestId, toolName, allowed: true });
     expect(await seat.waking).toMatchObject({ outcome: 'sleep' });
     expect(await answersOf(seat.id)).toEqual(['allow']);
@@ -160,7 +189,10 @@ describe('a permission that is asked for in the middle of a turn', () => {
     const seat = await sit(asksFor('touch one', 'touch two'));
     await asked(seat, 'touch one');
     await until(async () => (await house.runtime.sessions.status(seat.id)).pendingActions.length === 2);
-    const { requestId, toolName } = (await house.runtime.sessions.status(seat.id)).pendingActions[1] ?? { requestId: '', toolName: '' };
+    const { requestId, toolName } = (await house.runtime.sessions.status(seat.id)).pendingActions[1] ?? {
+      requestId: '',
+      toolName: '',
+    };
     await house.runtime.sessions.send(seat.id, { type: 'user.tool_confirmation', requestId, toolName, allowed: false });
     await seat.type('touch one', 'o');
     await seat.waking;
@@ -181,8 +213,11 @@ describe('a permission that is asked for in the middle of a turn', () => {
     const seat = await sit(asksFor('touch made'));
     await seat.type('touch made', 'l');
     await until(() => seat.shown().includes('--deny'));
-    const [{ requestId, toolName } = { requestId: '', toolName: '' }] = (await house.runtime.sessions.status(seat.id)).pendingActions;
-    expect(seat.shown()).toContain(`wakechart session confirm-tool --session ${seat.id} --request ${requestId} --allow`);
+    const [{ requestId, toolName } = { requestId: '', toolName: '' }] = (await house.runtime.sessions.status(seat.id))
+      .pendingActions;
+    expect(seat.shown()).toContain(
+      `wakechart session confirm-tool --session ${seat.id} --request ${requestId} --allow`,
+    );
     await house.runtime.sessions.send(seat.id, { type: 'user.tool_confirmation', requestId, toolName, allowed: true });
     await seat.waking;
     expect(await answersOf(seat.id)).toEqual(['allow']);

@@ -19,19 +19,32 @@ afterAll(() => stage.close());
 async function askingSession(...steps: readonly object[]): Promise<string> {
   agents += 1;
   const agentId = `asker-${agents}`;
-  await stage.runtime.agents.create({ agentId, source: { frontmatter: { name: agentId, provider: 'script', model: 'script.json', permission: 'ask' }, instructions: 'Ask.' } });
-  await writeFile(join(stage.home, 'agents', agentId, 'script.json'), JSON.stringify({ format: 'wakechart-script/1', steps }));
+  await stage.runtime.agents.create({
+    agentId,
+    source: {
+      frontmatter: { name: agentId, provider: 'script', model: 'script.json', permission: 'ask' },
+      instructions: 'Ask.',
+    },
+  });
+  await writeFile(
+    join(stage.home, 'agents', agentId, 'script.json'),
+    JSON.stringify({ format: 'wakechart-script/1', steps }),
+  );
   const { sessionId } = await stage.runtime.sessions.create({ agentId });
   await stage.runtime.sessions.send(sessionId, { type: 'user.message', text: 'Begin.' });
   return sessionId;
 }
 
-const wake = (id: string, typed: readonly Typed[], columns = 80): Promise<Shown> => runOnTerminal(['wake', '--session', id, '--home', stage.home], { columns, typed });
+const wake = (id: string, typed: readonly Typed[], columns = 80): Promise<Shown> =>
+  runOnTerminal(['wake', '--session', id, '--home', stage.home], { columns, typed });
 const CHOICE = /\[l\]ater {2}\[f\]ull › $/;
 
 describe.skipIf(!hasTerminals)('at a terminal', () => {
   it('a permission is given for once, after keys that mean nothing, and the wake goes on', async () => {
-    const id = await askingSession(runs("touch made\nprintf '\u200Bраypal' "), { text: 'Done.', expect: { lastToolResultOutcome: 'completed' } });
+    const id = await askingSession(runs("touch made\nprintf '\u200Bраypal' "), {
+      text: 'Done.',
+      expect: { lastToolResultOutcome: 'completed' },
+    });
     const { code, text } = await wake(id, [
       { at: CHOICE, text: '' },
       { at: CHOICE, text: 'y' },
@@ -50,14 +63,20 @@ describe.skipIf(!hasTerminals)('at a terminal', () => {
   it('a permission is given for the session, and the same is not asked about again', async () => {
     const id = await askingSession(runs('touch made'), runs('touch made'), { text: 'Done.' });
     const { text } = await wake(id, [{ at: CHOICE, text: 's' }]);
-    expect(text.replaceAll(/\s+/g, ' ')).toMatch(/"session" \(in this session\) and "always" \(in every session of asker-\d+\) would allow from then on: shell_run\(touch made \$\)/);
+    expect(text.replaceAll(/\s+/g, ' ')).toMatch(
+      /"session" \(in this session\) and "always" \(in every session of asker-\d+\) would allow from then on: shell_run\(touch made \$\)/,
+    );
     expect((await stage.runtime.sessions.status(id)).sessionRules).toEqual(['shell_run(touch made $)']);
     expect(text).toMatch(/Done\.\n/);
   });
 
   it('a call is denied with a note, and a question answered by the number of a choice', async () => {
     const ask = { toolCalls: [{ name: 'ask_human', input: { question: 'Which color?', choices: ['red', 'blue'] } }] };
-    const id = await askingSession(runs('touch made'), { ...ask, expect: { lastToolResultIncludes: 'Not now.' } }, { text: 'It is blue.', expect: { lastToolResultIncludes: 'blue' } });
+    const id = await askingSession(
+      runs('touch made'),
+      { ...ask, expect: { lastToolResultIncludes: 'Not now.' } },
+      { text: 'It is blue.', expect: { lastToolResultIncludes: 'blue' } },
+    );
     const { text } = await wake(id, [
       { at: CHOICE, text: 'd' },
       { at: /may stay empty\): $/, text: 'Not now.' },
@@ -106,7 +125,13 @@ describe.skipIf(!hasTerminals)('at a terminal', () => {
   });
 
   it.each([40, 200])('a transcript fits into %d columns', async (columns) => {
-    const id = await askingSession({ text: `日本語のテキストも折り返される。 ${'A long sentence. '.repeat(12)}`, ...runs(`echo ${'word '.repeat(30)}`) }, { text: 'x'.repeat(150) });
+    const id = await askingSession(
+      {
+        text: `日本語のテキストも折り返される。 ${'A long sentence. '.repeat(12)}`,
+        ...runs(`echo ${'word '.repeat(30)}`),
+      },
+      { text: 'x'.repeat(150) },
+    );
     const { text } = await wake(id, [], columns);
     expect(text).toContain('asker');
     for (const line of text.split('\n')) expect(displayWidth(line)).toBeLessThanOrEqual(columns);
@@ -116,15 +141,24 @@ describe.skipIf(!hasTerminals)('at a terminal', () => {
     const said = `It begins so.\n${'A long sentence. '.repeat(12)}\nIt ends so.\n\`\`\`wakechart-directive\n{ "outcome": "sleep", "summary": "Said." }\n\`\`\``;
     const id = await askingSession({ reasoning: 'A secret doubt.', text: said, pauseMs: 1 });
     const { raw, text } = await wake(id, [], 60);
-    const counts = ['It begins so.', 'It ends so.'].map((words) => [raw.split(words).length > 2, text.split(words).length - 1]);
-    expect(counts).toEqual([[true, 1], [true, 1]]);
+    const counts = ['It begins so.', 'It ends so.'].map((words) => [
+      raw.split(words).length > 2,
+      text.split(words).length - 1,
+    ]);
+    expect(counts).toEqual([
+      [true, 1],
+      [true, 1],
+    ]);
     expect(raw).not.toContain('wakechart-directive');
     expect(text).not.toContain('is at work');
   });
 
   it('a terminal without colors gets none', async () => {
     const id = await askingSession({ text: 'Hello.' });
-    const { raw } = await runOnTerminal(['wake', '--session', id, '--home', stage.home], { columns: 80, env: { NO_COLOR: '1' } });
+    const { raw } = await runOnTerminal(['wake', '--session', id, '--home', stage.home], {
+      columns: 80,
+      env: { NO_COLOR: '1' },
+    });
     expect(raw).toContain('Hello.');
     expect(raw).not.toContain('\u001B[3');
   });

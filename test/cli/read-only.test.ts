@@ -1,6 +1,6 @@
 /**
- * A home that can be read and not written: on a disk that is mounted read-only, and as a user who may only look. Where nothing can be mounted,
- * or this is not root, the tests that need it are skipped, and counted as skipped.
+ * A home that can be read and not written: on a disk that is mounted read-only, and as a user who may only look. Where
+ * nothing can be mounted, or this is not root, the tests that need it are skipped, and counted as skipped.
  */
 import { execFileSync } from 'node:child_process';
 import { chmod, readdir, stat, writeFile } from 'node:fs/promises';
@@ -40,13 +40,17 @@ const whyNoMount = await (async () => {
   await probe.remove();
   return reason;
 })();
-if (whyNoMount !== undefined) console.warn(`skipped: the tests of a read-only disk need the right to mount a tmpfs (${whyNoMount.trim()})`);
+if (whyNoMount !== undefined)
+  console.warn(`skipped: the tests of a read-only disk need the right to mount a tmpfs (${whyNoMount.trim()})`);
 if (!isRoot) console.warn('skipped: the tests of a user who may only read need root to become that user');
 
 /** A home with one session that has something to do. */
 async function furnished(home: string): Promise<string> {
   await using runtime = await createNodeRuntime({ home });
-  await runtime.agents.create({ agentId: 'clerk', source: { frontmatter: { name: 'Clerk', provider: 'script', model: 'play.json' }, instructions: '' } });
+  await runtime.agents.create({
+    agentId: 'clerk',
+    source: { frontmatter: { name: 'Clerk', provider: 'script', model: 'play.json' }, instructions: '' },
+  });
   const { sessionId } = await runtime.sessions.create({ agentId: 'clerk' });
   await runtime.sessions.send(sessionId, { type: 'user.message', text: 'What is new?' });
   return sessionId;
@@ -55,8 +59,17 @@ async function furnished(home: string): Promise<string> {
 /** A session that waits for a permission. */
 async function askingIn(home: string): Promise<string> {
   await using runtime = await createNodeRuntime({ home });
-  await runtime.agents.create({ agentId: 'asker', source: { frontmatter: { name: 'Asker', provider: 'script', model: 'play.json', permission: { mode: 'ask' } }, instructions: '' } });
-  await writeFile(join(home, 'agents', 'asker', 'play.json'), JSON.stringify({ format: 'wakechart-script/1', steps: [runs('rm -rf build')] }));
+  await runtime.agents.create({
+    agentId: 'asker',
+    source: {
+      frontmatter: { name: 'Asker', provider: 'script', model: 'play.json', permission: { mode: 'ask' } },
+      instructions: '',
+    },
+  });
+  await writeFile(
+    join(home, 'agents', 'asker', 'play.json'),
+    JSON.stringify({ format: 'wakechart-script/1', steps: [runs('rm -rf build')] }),
+  );
   const { sessionId } = await runtime.sessions.create({ agentId: 'asker' });
   await runtime.sessions.send(sessionId, { type: 'user.message', text: 'Begin.' });
   await runtime.wake(sessionId);
@@ -103,16 +116,28 @@ describe.skipIf(whyNoMount !== undefined)('a home on a disk that is read-only', 
     const running = start(['inspect', '--session', sessionId, '--home', home], { env: { TMPDIR: undefined } });
     try {
       const browser = await visit(running);
-      expect(await browser.json<InspectedSessions>('/api/sessions')).toMatchObject({ total: 2, sessions: [{ sessionId: asking, pendingActions: 1 }, { sessionId }] });
-      expect(await browser.json<InspectedSession>(`/api/sessions/${sessionId}`)).toMatchObject({ state: { sessionId }, pendingActions: [] });
+      expect(await browser.json<InspectedSessions>('/api/sessions')).toMatchObject({
+        total: 2,
+        sessions: [{ sessionId: asking, pendingActions: 1 }, { sessionId }],
+      });
+      expect(await browser.json<InspectedSession>(`/api/sessions/${sessionId}`)).toMatchObject({
+        state: { sessionId },
+        pendingActions: [],
+      });
       expect((await browser.ask(`/api/sessions/${sessionId}/events`)).text).toContain('What is new?');
       expect((await browser.ask(`/api/records?session=${sessionId}`)).text).toContain('user.message');
-      for (const part of ['processes', 'changes']) expect((await browser.ask(`/api/sessions/${sessionId}/${part}`)).status).toBe(200);
+      for (const part of ['processes', 'changes'])
+        expect((await browser.ask(`/api/sessions/${sessionId}/${part}`)).status).toBe(200);
       const { pendingActions } = await browser.json<InspectedSession>(`/api/sessions/${asking}`);
-      expect(await browser.answer(asking, { type: 'allow', requestId: pendingActions[0]?.requestId ?? '' })).toBeGreaterThanOrEqual(500);
+      expect(
+        await browser.answer(asking, { type: 'allow', requestId: pendingActions[0]?.requestId ?? '' }),
+      ).toBeGreaterThanOrEqual(500);
       expect((await browser.json<InspectedSession>(`/api/sessions/${asking}`)).pendingActions).toEqual(pendingActions);
       running.process.kill('SIGINT');
-      expect(await running.ended).toMatchObject({ code: 0, stderr: expect.stringMatching(/^(?:note: the inspector: [^\n]*EROFS[^\n]*\n)*$/) as string });
+      expect(await running.ended).toMatchObject({
+        code: 0,
+        stderr: expect.stringMatching(/^(?:note: the inspector: [^\n]*EROFS[^\n]*\n)*$/) as string,
+      });
     } finally {
       running.process.kill('SIGKILL');
     }
@@ -134,13 +159,17 @@ describe.skipIf(whyNoMount !== undefined)('a home on a disk that is read-only', 
   ])('refuses to change, and says why', async (words) => {
     const { code, stdout, stderr } = await at(...words(sessionId));
     expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
-    expect(stderr).toMatch(/^error: could not .*EROFS: read-only file system.* \[STORAGE_FAILED\]\n {2}hint: The file system is read-only\. Use a home directory that can be written\.\n$/);
+    expect(stderr).toMatch(
+      /^error: could not .*EROFS: read-only file system.* \[STORAGE_FAILED\]\n {2}hint: The file system is read-only\. Use a home directory that can be written\.\n$/,
+    );
   });
 
   it('takes messages from the runtime that has it open, as soon as it can be written', async () => {
     await using runtime: NodeRuntime = await createNodeRuntime({ home, reconcileOnStart: false });
     expect((await runtime.sessions.get(sessionId)).pending).toHaveLength(1);
-    await expect(runtime.sessions.send(sessionId, { type: 'user.message', text: 'Not now.' })).rejects.toSatisfy((error) => RuntimeError.is(error) && error.code === 'STORAGE_FAILED');
+    await expect(runtime.sessions.send(sessionId, { type: 'user.message', text: 'Not now.' })).rejects.toSatisfy(
+      (error) => RuntimeError.is(error) && error.code === 'STORAGE_FAILED',
+    );
     mount('-o', 'remount,rw', folder.path);
     try {
       const { seq } = await runtime.sessions.send(sessionId, { type: 'user.message', text: 'Now.' });
@@ -161,9 +190,11 @@ describe.skipIf(!isRoot)('a user who may only read a home', () => {
   beforeAll(async () => {
     folder = await temporaryHome();
     sessionId = await furnished(folder.path);
-    for (const entry of await readdir(folder.path, { recursive: true, withFileTypes: true })) await chmod(join(entry.parentPath, entry.name), entry.isDirectory() ? 0o755 : 0o644);
+    for (const entry of await readdir(folder.path, { recursive: true, withFileTypes: true }))
+      await chmod(join(entry.parentPath, entry.name), entry.isDirectory() ? 0o755 : 0o644);
     // Up to the first folder that anybody may pass through.
-    for (let path = folder.path; ((await stat(path)).mode & 0o001) === 0; path = dirname(path)) await chmod(path, 0o755);
+    for (let path = folder.path; ((await stat(path)).mode & 0o001) === 0; path = dirname(path))
+      await chmod(path, 0o755);
   });
   afterAll(() => folder.remove());
 
@@ -176,10 +207,15 @@ describe.skipIf(!isRoot)('a user who may only read a home', () => {
   });
 
   it('is told why nothing can be sent or scheduled', async () => {
-    for (const words of [['session', 'send', '--session', sessionId, '--message', 'x'], ['schedule', 'add', '--id', 'nightly', '--cron', '@daily', '--', 'true']]) {
+    for (const words of [
+      ['session', 'send', '--session', sessionId, '--message', 'x'],
+      ['schedule', 'add', '--id', 'nightly', '--cron', '@daily', '--', 'true'],
+    ]) {
       const { code, stderr } = await run(['--home', folder.path, ...words], asNobody);
       expect(code).toBe(1);
-      expect(stderr).toMatch(/^error: c(?:ould not|annot) .*EACCES: permission denied.*\n {2}hint: (?:Check who owns|Give this user)/);
+      expect(stderr).toMatch(
+        /^error: c(?:ould not|annot) .*EACCES: permission denied.*\n {2}hint: (?:Check who owns|Give this user)/,
+      );
     }
   });
 });

@@ -6,14 +6,25 @@ import { captured } from './captured.ts';
 const { context } = captured('/home of mine');
 
 const linesOf = (found: Partial<Reconciliation>, known: readonly string[] = []): string[] =>
-  reconciledTexts({ processTrees: [], jobs: [], worktrees: [], ...found }, { context: { ...context, isHomeGiven: true }, known: new Set(known) });
+  reconciledTexts(
+    { processTrees: [], jobs: [], worktrees: [], ...found },
+    { context: { ...context, isHomeGiven: true }, known: new Set(known) },
+  );
 
 describe('what is told of an earlier run that was killed', () => {
   const worktree = { id: 'agent_1-a', jobId: 'agent_1', worktreePath: '/w', branchName: 'b' } as const;
 
   it('is nothing where there is no news', () => {
     expect(linesOf({})).toEqual([]);
-    expect(linesOf({ jobs: [{ jobId: 'agent_1', action: 'left' }], worktrees: [{ ...worktree, action: 'left' }, { ...worktree, action: 'forgotten' }] })).toEqual([]);
+    expect(
+      linesOf({
+        jobs: [{ jobId: 'agent_1', action: 'left' }],
+        worktrees: [
+          { ...worktree, action: 'left' },
+          { ...worktree, action: 'forgotten' },
+        ],
+      }),
+    ).toEqual([]);
     expect(linesOf({ worktrees: [{ ...worktree, action: 'preserved' }] }, ['agent_1-a'])).toEqual([]);
   });
 
@@ -36,9 +47,18 @@ describe('what is told of an earlier run that was killed', () => {
   });
 
   it('says what became of worktrees, and where to look', () => {
-    expect(linesOf({ worktrees: [{ ...worktree, action: 'removed' }, { ...worktree, id: 'agent_1-b', action: 'preserved' }] })).toEqual([
+    expect(
+      linesOf({
+        worktrees: [
+          { ...worktree, action: 'removed' },
+          { ...worktree, id: 'agent_1-b', action: 'preserved' },
+        ],
+      }),
+    ).toEqual([
       'removed the worktree of agent_1 of an earlier run: nothing in it could be lost',
-      expect.stringMatching(/^an earlier run left work in the worktree of agent_1; see: .*worktree show agent_1-b --home '\/home of mine'$/) as string,
+      expect.stringMatching(
+        /^an earlier run left work in the worktree of agent_1; see: .*worktree show agent_1-b --home '\/home of mine'$/,
+      ) as string,
     ]);
   });
 });

@@ -20,7 +20,12 @@ let first: string;
 let agent: string;
 
 interface Found {
-  readonly candidates: readonly { readonly id: string; readonly kind: string; readonly sessionId: string; readonly seqs: readonly number[] }[];
+  readonly candidates: readonly {
+    readonly id: string;
+    readonly kind: string;
+    readonly sessionId: string;
+    readonly seqs: readonly number[];
+  }[];
   readonly searched: { readonly sessions: number; readonly documents: number };
   readonly note: string;
 }
@@ -29,20 +34,28 @@ beforeAll(async () => {
   stage = await Stage.open();
   first = (await stage.session()).id;
   agent = (await stage.runtime.sessions.status(first)).agentId;
-  const others = await Promise.all(Array.from({ length: SESSIONS - 1 }, () => stage.runtime.sessions.create({ agentId: agent })));
+  const others = await Promise.all(
+    Array.from({ length: SESSIONS - 1 }, () => stage.runtime.sessions.create({ agentId: agent })),
+  );
   const clock = createSystemClock();
   const store = new FileEventStore({ home: stage.home, clock });
   for (const [n, sessionId] of [first, ...others.map((each) => each.sessionId)].entries()) {
     const journal = await SessionJournal.open(sessionId, { store, clock, ids: createIdSource({ clock }) });
     const said = Array.from({ length: 10 }, (_, line) => `Crate ${n} holds amber and line ${line}.`);
-    await journal.append([...said, ...(n === 0 ? ['The staging proxy listens on port 8443.'] : [])].map((text) => ({ type: 'agent.message', data: { text, spanId: 's' } })));
+    await journal.append(
+      [...said, ...(n === 0 ? ['The staging proxy listens on port 8443.'] : [])].map((text) => ({
+        type: 'agent.message',
+        data: { text, spanId: 's' },
+      })),
+    );
   }
   await store.close();
 });
 afterAll(() => stage.close());
 
 const folder = (): string => join(stage.home, 'agents', agent, 'retrieval');
-const parts = async (): Promise<string[]> => (await readdir(folder()).catch(() => [])).filter((name) => name.endsWith('.part'));
+const parts = async (): Promise<string[]> =>
+  (await readdir(folder()).catch(() => [])).filter((name) => name.endsWith('.part'));
 const words = (...more: readonly string[]): readonly string[] => ['retrieval', ...more, '--agent', agent];
 
 function foundBy(ended: Ended): Found {
@@ -50,7 +63,8 @@ function foundBy(ended: Ended): Found {
   return JSON.parse(ended.stdout) as Found;
 }
 
-const search = async (...query: readonly string[]): Promise<Found> => foundBy(await stage.run(...words('search', ...query), '--json'));
+const search = async (...query: readonly string[]): Promise<Found> =>
+  foundBy(await stage.run(...words('search', ...query), '--json'));
 
 beforeEach(() => rm(folder(), { recursive: true, force: true }));
 
@@ -73,10 +87,16 @@ describe('retrieval on the command line', () => {
   it('keeps to what was asked for', async () => {
     expect((await search('amber', '--kind', 'trace')).candidates).toEqual([]);
     // Each kind is named by itself, so that the question may come after it.
-    expect((await search('--kind', 'trace', '--kind', 'text', 'amber')).candidates.map(({ kind }) => kind)).toContain('text');
+    expect((await search('--kind', 'trace', '--kind', 'text', 'amber')).candidates.map(({ kind }) => kind)).toContain(
+      'text',
+    );
     expect((await search('amber', '--limit', '2')).candidates).toHaveLength(2);
     expect((await search('amber', '--since', '2999-01-01')).candidates).toEqual([]);
-    expect((await search('amber', '--relation', 'self', '--session', first)).candidates.every(({ sessionId }) => sessionId === first)).toBe(true);
+    expect(
+      (await search('amber', '--relation', 'self', '--session', first)).candidates.every(
+        ({ sessionId }) => sessionId === first,
+      ),
+    ).toBe(true);
   });
 
   it('makes the index anew from the logs', async () => {
@@ -87,17 +107,29 @@ describe('retrieval on the command line', () => {
   });
 
   it.each([
-    [['search', 'amber', '--since', 'yesterday'], /--since.*'yesterday'.*Expected a day, such as 2026-03-01, or a moment/],
+    [
+      ['search', 'amber', '--since', 'yesterday'],
+      /--since.*'yesterday'.*Expected a day, such as 2026-03-01, or a moment/,
+    ],
     [['search', 'amber', '--until', '2026-02-31'], /--until.*'2026-02-31'.*Expected a day/],
-    [['search', 'amber', '--kind', 'dream'], /--kind.*'dream'.*Expected one of learning, memory, checkpoint, text, trace/],
+    [
+      ['search', 'amber', '--kind', 'dream'],
+      /--kind.*'dream'.*Expected one of learning, memory, checkpoint, text, trace/,
+    ],
     [['search', 'amber', '--limit', '0'], /limit/],
     [['search', 'amber', '--relation', 'cousins'], /cousins/],
     [['search', 'amber', '--session', '..'], /session/],
     [['search', 'x'.repeat(501)], /at most 500 characters to look for, received 501/],
     [['search', ' '], /expected words to look for, received none/],
     [['search', ''], /expected words to look for, received none/],
-    [['search', 'amber', '--relation', 'self'], /expected --session with --relation self, received none[\s\S]*--relation self --session ID/],
-    [['search', 'amber', '--since', '2026-03-02', '--until', '2026-03-01'], /"until" to be no earlier than "since", received since 2026-03-02 and until 2026-03-01/],
+    [
+      ['search', 'amber', '--relation', 'self'],
+      /expected --session with --relation self, received none[\s\S]*--relation self --session ID/,
+    ],
+    [
+      ['search', 'amber', '--since', '2026-03-02', '--until', '2026-03-01'],
+      /"until" to be no earlier than "since", received since 2026-03-02 and until 2026-03-01/,
+    ],
     [['rebuild', '--all'], /--all/],
   ])('refuses %j', async (wrong, message) => {
     const ended = await stage.run(...words(...wrong));
@@ -111,7 +143,13 @@ describe('retrieval on the command line', () => {
     expect(gone).toMatchObject({ code: 1, stdout: '', stderr: expect.stringContaining('SESSION_NOT_FOUND') as string });
     const other = await stage.session();
     const stranger = await stage.run(...words('search', 'amber', '--relation', 'self', '--session', other.id));
-    expect(stranger).toMatchObject({ code: 1, stdout: '', stderr: expect.stringMatching(/expected a session of agent \S+, \S+ is one of agent \S+ \[SESSION_OF_ANOTHER_AGENT\]\n  hint: .*--agent/) as string });
+    expect(stranger).toMatchObject({
+      code: 1,
+      stdout: '',
+      stderr: expect.stringMatching(
+        /expected a session of agent \S+, \S+ is one of agent \S+ \[SESSION_OF_ANOTHER_AGENT\]\n  hint: .*--agent/,
+      ) as string,
+    });
     expect(await parts()).toEqual([]);
   });
 
@@ -166,12 +204,21 @@ describe('a disk that takes no more', () => {
 
 /** In a process that may not make any file longer than nothing: as on a full disk, each write fails. */
 function withoutRoom(args: readonly string[]): Promise<Ended> {
-  const child = spawn('/bin/sh', ['-c', 'ulimit -f 0 && exec "$@"', 'sh', process.execPath, program, ...args], { stdio: ['ignore', 'pipe', 'pipe'], env: { ...process.env, WAKECHART_HOME: undefined, TMPDIR: stage.home } });
+  const child = spawn('/bin/sh', ['-c', 'ulimit -f 0 && exec "$@"', 'sh', process.execPath, program, ...args], {
+    stdio: ['ignore', 'pipe', 'pipe'],
+    env: { ...process.env, WAKECHART_HOME: undefined, TMPDIR: stage.home },
+  });
   const chunks = { stdout: [] as Buffer[], stderr: [] as Buffer[] };
   child.stdout.on('data', (chunk: Buffer) => chunks.stdout.push(chunk));
   child.stderr.on('data', (chunk: Buffer) => chunks.stderr.push(chunk));
   return new Promise((resolve, reject) => {
     child.once('error', reject);
-    child.once('close', (code) => resolve({ code, stdout: Buffer.concat(chunks.stdout).toString(), stderr: Buffer.concat(chunks.stderr).toString() }));
+    child.once('close', (code) =>
+      resolve({
+        code,
+        stdout: Buffer.concat(chunks.stdout).toString(),
+        stderr: Buffer.concat(chunks.stderr).toString(),
+      }),
+    );
   });
 }

@@ -20,7 +20,13 @@ const add = (id: string, ...words: readonly string[]): Promise<Ended> => here('a
 interface Shown {
   readonly id: string;
   readonly nextFireAt?: string;
-  readonly definition: { readonly cron: string; readonly timezone: string; readonly target: object; readonly catchUp: unknown; readonly limits: object };
+  readonly definition: {
+    readonly cron: string;
+    readonly timezone: string;
+    readonly target: object;
+    readonly catchUp: unknown;
+    readonly limits: object;
+  };
   readonly standing: { readonly status: string };
 }
 
@@ -39,10 +45,16 @@ describe.concurrent('a schedule', () => {
   it('is added, listed, shown, paused, resumed and removed, and says that it needs a worker', async () => {
     const added = await add('report', '--cron', '30 2 * * *', '--timezone', 'Europe/Berlin', '--', 'npm', 'run', 'a b');
     expect(added).toMatchObject({ code: 0, stderr: '' });
-    expect(added.stdout).toMatch(/^Added schedule report, next \d{4}-\d\d-\d\d \d\d:\d\d:\d\d\nSchedules fire only while a worker runs: .* worker --home /);
+    expect(added.stdout).toMatch(
+      /^Added schedule report, next \d{4}-\d\d-\d\d \d\d:\d\d:\d\d\nSchedules fire only while a worker runs: .* worker --home /,
+    );
     const [list, show] = await Promise.all([here('list'), here('show', 'report')]);
-    expect(list.stdout).toMatch(/^SCHEDULE\s+STATUS\s+NEXT\s+LAST\s+DOES\n[\s\S]*^report\s+active\s+\d{4}-.*runs npm run 'a b'$[\s\S]*Schedules fire only while a worker runs/m);
-    expect(show.stdout).toMatch(/^when\s+30 2 \* \* \* in Europe\/Berlin$[\s\S]*^catch-up\s+latest$[\s\S]*planned "30 2 \* \* \*" in Europe\/Berlin$/m);
+    expect(list.stdout).toMatch(
+      /^SCHEDULE\s+STATUS\s+NEXT\s+LAST\s+DOES\n[\s\S]*^report\s+active\s+\d{4}-.*runs npm run 'a b'$[\s\S]*Schedules fire only while a worker runs/m,
+    );
+    expect(show.stdout).toMatch(
+      /^when\s+30 2 \* \* \* in Europe\/Berlin$[\s\S]*^catch-up\s+latest$[\s\S]*planned "30 2 \* \* \*" in Europe\/Berlin$/m,
+    );
     expect((await here('pause', 'report')).stdout).toBe('Paused schedule report\n');
     expect((await here('list')).stdout).toMatch(/^report\s+paused\s+never/m);
     expect((await here('resume', 'report')).stdout).toMatch(/^Resumed schedule report, next /);
@@ -53,11 +65,33 @@ describe.concurrent('a schedule', () => {
   it('is kept in a file that only its owner may read', async () => {
     await add('private', '--cron', '@daily', '--session', session, '--message', 'Hello.');
     expect((await stat(file('private'))).mode & 0o777).toBe(0o600);
-    expect(JSON.parse(await readFile(file('private'), 'utf8'))).toMatchObject({ v: 1, id: 'private', cron: '@daily', target: { kind: 'session', sessionId: session, text: 'Hello.' } });
+    expect(JSON.parse(await readFile(file('private'), 'utf8'))).toMatchObject({
+      v: 1,
+      id: 'private',
+      cron: '@daily',
+      target: { kind: 'session', sessionId: session, text: 'Hello.' },
+    });
   });
 
   it('takes all of its options', async () => {
-    const options = ['--catch-up', 'all', '--overlap', 'queue', '--cwd', '/', '--timeout-ms', '5000', '--env', 'TOKEN, HOME', '--max-runs', '3', '--until', '2999-01-01T00:00:00+01:00', '--max-failures', '2'];
+    const options = [
+      '--catch-up',
+      'all',
+      '--overlap',
+      'queue',
+      '--cwd',
+      '/',
+      '--timeout-ms',
+      '5000',
+      '--env',
+      'TOKEN, HOME',
+      '--max-runs',
+      '3',
+      '--until',
+      '2999-01-01T00:00:00+01:00',
+      '--max-failures',
+      '2',
+    ];
     await add('full', '--cron', '0 0 1 1 *', ...options, '--', 'true');
     expect((await shown('full')).definition).toMatchObject({
       target: { kind: 'command', command: 'true', cwd: '/', timeoutMs: 5000, env: ['TOKEN', 'HOME'] },
@@ -73,20 +107,36 @@ describe.concurrent('a schedule', () => {
     expect(again).toMatchObject({ code: 1, stdout: '' });
     expect(again.stderr).toMatch(/there is a schedule "twice" already .*\n.*--replace/);
     expect((await shown('twice')).definition.cron).toBe('0 1 * * *');
-    expect((await add('twice', '--cron', '0 2 * * *', '--replace', '--', 'true')).stdout).toMatch(/^Replaced schedule twice/);
+    expect((await add('twice', '--cron', '0 2 * * *', '--replace', '--', 'true')).stdout).toMatch(
+      /^Replaced schedule twice/,
+    );
     expect((await shown('twice')).definition.cron).toBe('0 2 * * *');
   });
 
   it('of the same id is added by one of many who try at the same time', async () => {
-    const tries = await Promise.all([1, 2, 3, 4].map(() => run(inHome('add', '--id', 'raced', '--cron', '0 1 * * *', '--', 'true'))));
+    const tries = await Promise.all(
+      [1, 2, 3, 4].map(() => run(inHome('add', '--id', 'raced', '--cron', '0 1 * * *', '--', 'true'))),
+    );
     expect(tries.filter(({ code }) => code === 0)).toHaveLength(1);
     expect(tries.filter(({ stderr }) => stderr.includes('SCHEDULE_EXISTS'))).toHaveLength(3);
   });
 
   it.each([
     // In Berlin clocks go from 02:00 to 03:00 on 29 March 2026: a job at 02:30 runs at the first instant after the gap.
-    ['left out by a clock change fires at the first instant after it', '2033-03-27', '30 2 27 3 *', 'Europe/Berlin', '2033-03-27T01:00:00.000Z'],
-    ['repeated by a clock change fires the first time', '2033-10-30', '30 2 30 10 *', 'Europe/Berlin', '2033-10-30T00:30:00.000Z'],
+    [
+      'left out by a clock change fires at the first instant after it',
+      '2033-03-27',
+      '30 2 27 3 *',
+      'Europe/Berlin',
+      '2033-03-27T01:00:00.000Z',
+    ],
+    [
+      'repeated by a clock change fires the first time',
+      '2033-10-30',
+      '30 2 30 10 *',
+      'Europe/Berlin',
+      '2033-10-30T00:30:00.000Z',
+    ],
     ['is read in the time zone that is named', '2033-01-01', '0 9 1 1 *', 'Asia/Tokyo', '2033-01-01T00:00:00.000Z'],
   ])('whose time %s', async (name, day, cron, timezone, expected) => {
     const id = `zone-${name.length}`;
@@ -101,7 +151,9 @@ describe.concurrent('a schedule', () => {
     const [list, json, show] = await Promise.all([here('list'), here('list', '--json'), here('show', 'broken')]);
     expect(list.stdout).toMatch(/^broken\s+invalid\s.*is not valid/m);
     expect(list.stdout).toMatch(/^whole\s+active/m);
-    const { schedules } = JSON.parse(json.stdout) as { readonly schedules: readonly { readonly id: string; readonly error?: { readonly code: string } }[] };
+    const { schedules } = JSON.parse(json.stdout) as {
+      readonly schedules: readonly { readonly id: string; readonly error?: { readonly code: string } }[];
+    };
     expect(schedules.find(({ id }) => id === 'broken')?.error?.code).toBe('SCHEDULE_DEFINITION_INVALID');
     expect(show).toMatchObject({ code: 1 });
     expect(show.stderr).toMatch(/hint: Repair the file/);
@@ -140,18 +192,50 @@ describe.concurrent('trying a schedule', () => {
 
 describe.concurrent('what is wrong with a schedule', () => {
   it.each([
-    ['an expression', ['--cron', '99 * * * *', '--', 'true'], /cannot read the cron expression "99 \* \* \* \*"[\s\S]*hint: Examples:/],
-    ['a time zone', ['--cron', '0 1 * * *', '--timezone', 'Mars/Olympus', '--', 'true'], /there is no time zone "Mars\/Olympus"[\s\S]*IANA name/],
+    [
+      'an expression',
+      ['--cron', '99 * * * *', '--', 'true'],
+      /cannot read the cron expression "99 \* \* \* \*"[\s\S]*hint: Examples:/,
+    ],
+    [
+      'a time zone',
+      ['--cron', '0 1 * * *', '--timezone', 'Mars/Olympus', '--', 'true'],
+      /there is no time zone "Mars\/Olympus"[\s\S]*IANA name/,
+    ],
     ['a date that has passed', ['--cron', '2020-01-01T00:00:00', '--', 'true'], /has no time after/],
-    ['an end before the first time', ['--cron', '0 0 1 1 * 2999', '--until', '2030-01-01T00:00:00Z', '--', 'true'], /cannot read|after its end/],
-    ['an end without a time zone', ['--cron', '0 1 * * *', '--until', '2030-01-01', '--', 'true'], /expected a time after --until/],
+    [
+      'an end before the first time',
+      ['--cron', '0 0 1 1 * 2999', '--until', '2030-01-01T00:00:00Z', '--', 'true'],
+      /cannot read|after its end/,
+    ],
+    [
+      'an end without a time zone',
+      ['--cron', '0 1 * * *', '--until', '2030-01-01', '--', 'true'],
+      /expected a time after --until/,
+    ],
     ['nothing to do', ['--cron', '0 1 * * *'], /expected either --session with --message, or a command after --/],
-    ['two things to do', ['--cron', '0 1 * * *', '--session', 'x', '--message', 'y', '--', 'true'], /expected either --session/],
+    [
+      'two things to do',
+      ['--cron', '0 1 * * *', '--session', 'x', '--message', 'y', '--', 'true'],
+      /expected either --session/,
+    ],
     ['a session without a message', ['--cron', '0 1 * * *', '--session', 'x'], /expected --message with --session/],
-    ['a message for a command', ['--cron', '0 1 * * *', '--message', 'y', '--', 'true'], /--message goes with --session/],
+    [
+      'a message for a command',
+      ['--cron', '0 1 * * *', '--message', 'y', '--', 'true'],
+      /--message goes with --session/,
+    ],
     ['an empty command', ['--cron', '0 1 * * *', '--', ' '], /a command that is not empty/],
-    ['a variable with a value', ['--cron', '0 1 * * *', '--env', 'TOKEN=secret', '--', 'true'], /the name of a variable, without a value/],
-    ['an unknown policy', ['--cron', '0 1 * * *', '--catch-up', 'some', '--', 'true'], /Allowed choices are latest, all, skip/],
+    [
+      'a variable with a value',
+      ['--cron', '0 1 * * *', '--env', 'TOKEN=secret', '--', 'true'],
+      /the name of a variable, without a value/,
+    ],
+    [
+      'an unknown policy',
+      ['--cron', '0 1 * * *', '--catch-up', 'some', '--', 'true'],
+      /Allowed choices are latest, all, skip/,
+    ],
   ])('%s is told as wrong usage, and nothing is kept', async (_, words, message) => {
     const ended = await add('wrong', ...words);
     expect(ended).toMatchObject({ code: 2, stdout: '' });
@@ -192,8 +276,12 @@ describe.concurrent('what is wrong with a schedule', () => {
   it('a home without schedules says how to add one', async () => {
     const home = await mkdtemp(join(tmpdir(), 'empty-home-'));
     try {
-      expect((await runInProcess(['schedule', 'list', '--home', home])).stdout).toMatch(/^No schedules in .* yet\. Add one: .* schedule add --help/);
-      expect((await runInProcess(['schedule', 'pause', 'any', '--home', home])).stderr).toMatch(/There are no schedules in .* yet/);
+      expect((await runInProcess(['schedule', 'list', '--home', home])).stdout).toMatch(
+        /^No schedules in .* yet\. Add one: .* schedule add --help/,
+      );
+      expect((await runInProcess(['schedule', 'pause', 'any', '--home', home])).stderr).toMatch(
+        /There are no schedules in .* yet/,
+      );
     } finally {
       await rm(home, { recursive: true });
     }

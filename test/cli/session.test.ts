@@ -12,7 +12,16 @@ const here = (...words: readonly string[]): Promise<Ended> => stage.run(...words
 
 const newSession = async (): Promise<string> => (await stage.session()).id;
 
-const sending = (session: string, message: string, ...more: readonly string[]): string[] => ['session', 'send', '--session', session, '--message', message, '--json', ...more];
+const sending = (session: string, message: string, ...more: readonly string[]): string[] => [
+  'session',
+  'send',
+  '--session',
+  session,
+  '--message',
+  message,
+  '--json',
+  ...more,
+];
 
 const receiptOf = ({ stdout }: Ended): z.output<typeof receiptShape> => receiptShape.parse(JSON.parse(stdout));
 
@@ -66,28 +75,56 @@ describe.concurrent('a session', () => {
   it('takes messages from many senders at once, each one once and in an order', async () => {
     const sessionId = await newSession();
     // Each of them a process of its own.
-    const send = (message: string, ...more: readonly string[]): Promise<Ended> => stage.runProgram(...sending(sessionId, message, ...more));
+    const send = (message: string, ...more: readonly string[]): Promise<Ended> =>
+      stage.runProgram(...sending(sessionId, message, ...more));
     const same = (): Promise<Ended> => send('the same', '--idempotency-key', 'one intent');
     const receipts = (await Promise.all([same(), same(), send('one'), send('another')])).map(receiptOf);
     expect(receipts[0]).toEqual(receipts[1]);
-    expect(receipts.slice(1).map(({ seq }) => seq).toSorted((one, other) => one - other)).toEqual([2, 3, 4]);
+    expect(
+      receipts
+        .slice(1)
+        .map(({ seq }) => seq)
+        .toSorted((one, other) => one - other),
+    ).toEqual([2, 3, 4]);
     expect((await stage.eventsOf(sessionId)).map(({ seq }) => seq)).toEqual([1, 2, 3, 4]);
   });
 
   it('shows the part of its log that is asked for', async () => {
     const sessionId = await newSession();
-    for (const text of ['one', 'two', 'three']) await stage.runtime.sessions.send(sessionId, { type: 'user.message', text });
-    const { stdout } = await here('session', 'events', '--session', sessionId, '--after', '1', '--limit', '2', '--json');
-    expect(records(stdout).map((record) => eventShape.parse(record).data)).toMatchObject([{ text: 'one' }, { text: 'two' }]);
+    for (const text of ['one', 'two', 'three'])
+      await stage.runtime.sessions.send(sessionId, { type: 'user.message', text });
+    const { stdout } = await here(
+      'session',
+      'events',
+      '--session',
+      sessionId,
+      '--after',
+      '1',
+      '--limit',
+      '2',
+      '--json',
+    );
+    expect(records(stdout).map((record) => eventShape.parse(record).data)).toMatchObject([
+      { text: 'one' },
+      { text: 'two' },
+    ]);
     const newest = await here('session', 'events', '--session', sessionId, '--last', '2', '--json');
-    expect(records(newest.stdout).map((record) => eventShape.parse(record).data)).toMatchObject([{ text: 'two' }, { text: 'three' }]);
+    expect(records(newest.stdout).map((record) => eventShape.parse(record).data)).toMatchObject([
+      { text: 'two' },
+      { text: 'three' },
+    ]);
     const all = await here('session', 'events', '--session', sessionId, '--last', '900', '--limit', '1');
     expect(all.stdout).toMatch(/^ +1 .* session\.created/);
-    expect(await here('session', 'events', '--session', sessionId, '--last', '2', '--after', '1')).toMatchObject({ code: 2 });
+    expect(await here('session', 'events', '--session', sessionId, '--last', '2', '--after', '1')).toMatchObject({
+      code: 2,
+    });
   });
 
   it('shows people what it has used', async () => {
-    const { id } = await stage.sessionToWake({ text: 'Hm.', usage: { inputTokens: 12_000, outputTokens: 345, cost: 0.0421 } });
+    const { id } = await stage.sessionToWake({
+      text: 'Hm.',
+      usage: { inputTokens: 12_000, outputTokens: 345, cost: 0.0421 },
+    });
     expect((await here('session', 'status', '--session', id)).stdout).not.toMatch(/^used/m);
     await here('wake', '--session', id);
     expect((await here('session', 'status', '--session', id)).stdout).toMatch(/^used +12,345 tokens, \$0\.0421$/m);
@@ -107,7 +144,17 @@ describe.concurrent('following a session', () => {
 
   it('ends by itself after as many events as were asked for', async () => {
     const sessionId = await newSession();
-    const following = start(['session', 'events', '--session', sessionId, '--follow', '--limit', '2', '--home', stage.home]);
+    const following = start([
+      'session',
+      'events',
+      '--session',
+      sessionId,
+      '--follow',
+      '--limit',
+      '2',
+      '--home',
+      stage.home,
+    ]);
     await until('the first event', () => following.stdout().includes('session.created'));
     receiptOf(await here(...sending(sessionId, 'the second')));
     expect(await following.ended).toMatchObject({ code: 0, stdout: expect.stringContaining('the second') as string });
@@ -117,7 +164,8 @@ describe.concurrent('following a session', () => {
 describe('a reader who has seen enough', () => {
   it('is no error', async () => {
     const sessionId = await newSession();
-    for (const letter of ['a', 'b']) await stage.runtime.sessions.send(sessionId, { type: 'user.message', text: letter.repeat(110_000) });
+    for (const letter of ['a', 'b'])
+      await stage.runtime.sessions.send(sessionId, { type: 'user.message', text: letter.repeat(110_000) });
     const showing = start(['session', 'events', '--session', sessionId, '--json', '--home', stage.home]);
     const { stdout } = showing.process;
     if (stdout !== null) await once(stdout, 'data');

@@ -28,13 +28,37 @@ export const sessionShape = z.object({
 
 export const placedSessionShape = sessionShape.extend({ log: z.string(), workspace: z.string() });
 
-export const receiptShape = z.strictObject({ eventId: id, seq: z.number().int().positive(), acceptedAs: z.literal('queue'), readBy: z.enum(['next_wake', 'next_turn']).optional(), durability: z.enum(['disk', 'os']) });
+export const receiptShape = z.strictObject({
+  eventId: id,
+  seq: z.number().int().positive(),
+  acceptedAs: z.literal('queue'),
+  readBy: z.enum(['next_wake', 'next_turn']).optional(),
+  durability: z.enum(['disk', 'os']),
+});
 
-export const eventShape = z.object({ id, seq: z.number().int().positive(), sessionId: id, at: time, type: z.string(), v: z.number(), data: z.record(z.string(), z.unknown()) });
+export const eventShape = z.object({
+  id,
+  seq: z.number().int().positive(),
+  sessionId: id,
+  at: time,
+  type: z.string(),
+  v: z.number(),
+  data: z.record(z.string(), z.unknown()),
+});
 
-const outcomeShape = z.object({ sessionId: id, outcome: z.string(), summary: z.string(), modelSteps: z.number(), status: z.string(), head: z.number() });
+const outcomeShape = z.object({
+  sessionId: id,
+  outcome: z.string(),
+  summary: z.string(),
+  modelSteps: z.number(),
+  status: z.string(),
+  head: z.number(),
+});
 
-export const wakeRecordShape = z.union([z.strictObject({ event: eventShape }), z.strictObject({ outcome: outcomeShape })]);
+export const wakeRecordShape = z.union([
+  z.strictObject({ event: eventShape }),
+  z.strictObject({ outcome: outcomeShape }),
+]);
 
 export const taskRecordShape = z.union([
   z.strictObject({ stream: z.enum(['stdout', 'stderr']), text: z.string().min(1) }),
@@ -59,11 +83,22 @@ export const demoShape = z.strictObject({
   outcome: z.literal('sleep'),
   summary: z.string(),
   commands: z.array(z.strictObject({ command: z.string(), exitCode: z.number().nullable() })),
-  permission: z.strictObject({ toolName: z.literal('shell_run'), command: z.string(), because: z.string(), decision: z.literal('allowed'), scope: z.literal('once') }),
+  permission: z.strictObject({
+    toolName: z.literal('shell_run'),
+    command: z.string(),
+    because: z.string(),
+    decision: z.literal('allowed'),
+    scope: z.literal('once'),
+  }),
   commit: z.object({ hash: z.string(), subject: z.string() }),
   delegation: z.strictObject({
     agentId: z.literal('scribe'),
-    worktree: z.strictObject({ worktreePath: z.string(), branchName: z.string(), worktreeStatus: z.literal('preserved'), worktreeNextAction: z.string() }),
+    worktree: z.strictObject({
+      worktreePath: z.string(),
+      branchName: z.string(),
+      worktreeStatus: z.literal('preserved'),
+      worktreeNextAction: z.string(),
+    }),
     commit: z.object({ hash: z.string(), subject: z.string() }),
   }),
   learned: z.strictObject({ title: z.string(), evaluation: z.literal('pass'), foundIn: id }),

@@ -18,9 +18,13 @@ export interface Step {
   readonly usage?: { readonly inputTokens?: number; readonly outputTokens?: number; readonly cost?: number };
 }
 
-export const runs = (...commands: readonly string[]): Step => ({ toolCalls: commands.map((command) => ({ name: 'shell_run', input: { command } })) });
+export const runs = (...commands: readonly string[]): Step => ({
+  toolCalls: commands.map((command) => ({ name: 'shell_run', input: { command } })),
+});
 
-export const sleeps = (summary: string, more: object = {}): Step => ({ directive: { outcome: 'sleep', summary, ...more } });
+export const sleeps = (summary: string, more: object = {}): Step => ({
+  directive: { outcome: 'sleep', summary, ...more },
+});
 
 export interface StagedSession {
   readonly id: string;
@@ -64,7 +68,10 @@ export class Stage {
     this.#agents += 1;
     const agentId = `actor-${this.#agents}`;
     const folder = join(this.home, 'agents', agentId);
-    await this.runtime.agents.create({ agentId, source: { frontmatter: { name: agentId, provider: 'script', model: 'script.json' }, instructions: 'Play.' } });
+    await this.runtime.agents.create({
+      agentId,
+      source: { frontmatter: { name: agentId, provider: 'script', model: 'script.json' }, instructions: 'Play.' },
+    });
     await writeFile(join(folder, 'script.json'), JSON.stringify({ format: 'wakechart-script/1', steps }));
     const { sessionId } = await this.runtime.sessions.create({ agentId });
     return { id: sessionId, workspace: join(folder, 'sessions', sessionId, 'workspace') };
@@ -85,6 +92,8 @@ export class Stage {
 
   /** How each wake of the session ended. */
   async wakeEndings(sessionId: string): Promise<string[]> {
-    return (await this.eventsOf(sessionId)).flatMap((event) => (event.type === 'wake.ended' ? [event.data.outcome] : []));
+    return (await this.eventsOf(sessionId)).flatMap((event) =>
+      event.type === 'wake.ended' ? [event.data.outcome] : [],
+    );
   }
 }

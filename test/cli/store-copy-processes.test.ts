@@ -1,4 +1,7 @@
-/** A copy of a store that is killed again and again, or interrupted, as a process of its own: in the end the same is in both. */
+/**
+ * A copy of a store that is killed again and again, or interrupted, as a process of its own: in the end the same is in
+ * both.
+ */
 import { join } from 'node:path';
 import { afterEach, expect, it } from 'vitest';
 import { createSystemClock } from '../../src/actors/clock/system-clock.ts';
@@ -32,8 +35,18 @@ async function fill(): Promise<string> {
   const store = new FileEventStore({ home: home.path, clock: createSystemClock(), durability: 'os' });
   for (const n of numbersTo(SESSIONS)) {
     const first = n * 1_000;
-    const large = n % LARGE_EVERY === 0 ? numbersTo(3).map((part) => ({ events: [resultOf(first + 10 + part, 3_000_000)] as const, key: `large ${part}` })) : [];
-    await store.createFromRecords({ sessionId: idOf(first), agentId: AGENT_ID }, [{ events: creation(first + 1) }, { events: messagesOf(first + 2, first + 3), key: 'k' }, ...large]);
+    const large =
+      n % LARGE_EVERY === 0
+        ? numbersTo(3).map((part) => ({
+            events: [resultOf(first + 10 + part, 3_000_000)] as const,
+            key: `large ${part}`,
+          }))
+        : [];
+    await store.createFromRecords({ sessionId: idOf(first), agentId: AGENT_ID }, [
+      { events: creation(first + 1) },
+      { events: messagesOf(first + 2, first + 3), key: 'k' },
+      ...large,
+    ]);
   }
   const { sha256 } = await copyStore({ from: store, to: new MemoryEventStore() });
   await store.close();
@@ -47,7 +60,17 @@ interface End {
   readonly isStopped: boolean;
 }
 
-const wordsTo = (from: string, to: string): readonly string[] => ['store', 'copy', '--from', from, '--to', to, '--home', home.path, '--json'];
+const wordsTo = (from: string, to: string): readonly string[] => [
+  'store',
+  'copy',
+  '--from',
+  from,
+  '--to',
+  to,
+  '--home',
+  home.path,
+  '--json',
+];
 
 /** Kills the copy ever later, until one comes to its end. */
 async function copyUnderFire(words: readonly string[]): Promise<{ readonly end: End; readonly kills: number }> {
@@ -55,7 +78,11 @@ async function copyUnderFire(words: readonly string[]): Promise<{ readonly end: 
   for (let lines = 0; ; lines += 15) {
     const copy = start(words);
     const isEnd = (): boolean => copy.stdout().split('\n').length > SESSIONS + 1;
-    await until('some sessions', () => copy.stdout().split('\n').length > lines || copy.process.exitCode !== null, LIMIT_MS);
+    await until(
+      'some sessions',
+      () => copy.stdout().split('\n').length > lines || copy.process.exitCode !== null,
+      LIMIT_MS,
+    );
     if (!isEnd()) {
       copy.process.kill('SIGKILL');
       kills += 1;
@@ -66,24 +93,36 @@ async function copyUnderFire(words: readonly string[]): Promise<{ readonly end: 
   }
 }
 
-it('to a database and back, killed at any point, is the same in the end', async () => {
-  const sha256 = await fill();
-  const there = await copyUnderFire(wordsTo('files', database.url));
-  expect(there.end).toMatchObject({ sha256, sessions: SESSIONS, left: [], isStopped: false });
-  const back = join(home.path, 'back');
-  const again = await copyUnderFire(wordsTo(database.url, back));
-  expect(again.end).toMatchObject({ sha256, sessions: SESSIONS, left: [], isStopped: false });
-  expect(there.kills + again.kills).toBeGreaterThan(4);
-}, LIMIT_MS);
+it(
+  'to a database and back, killed at any point, is the same in the end',
+  async () => {
+    const sha256 = await fill();
+    const there = await copyUnderFire(wordsTo('files', database.url));
+    expect(there.end).toMatchObject({ sha256, sessions: SESSIONS, left: [], isStopped: false });
+    const back = join(home.path, 'back');
+    const again = await copyUnderFire(wordsTo(database.url, back));
+    expect(again.end).toMatchObject({ sha256, sessions: SESSIONS, left: [], isStopped: false });
+    expect(there.kills + again.kills).toBeGreaterThan(4);
+  },
+  LIMIT_MS,
+);
 
-it('interrupted says where it stopped and exits as a shell expects; two at once do what one does', async () => {
-  const sha256 = await fill();
-  const copy = start(wordsTo('files', database.url));
-  await until('some sessions', () => copy.stdout().split('\n').length > 3, LIMIT_MS);
-  copy.process.kill('SIGINT');
-  const ended = await copy.ended;
-  expect(ended).toMatchObject({ code: 130, stderr: '' });
-  expect(records(ended.stdout).at(-1)).toMatchObject({ isStopped: true, left: [] });
-  await Promise.all([run(wordsTo('files', database.url)), run(wordsTo('files', database.url))]);
-  expect(records((await run(wordsTo('files', database.url))).stdout).at(-1)).toMatchObject({ sha256, left: [], isStopped: false });
-}, LIMIT_MS);
+it(
+  'interrupted says where it stopped and exits as a shell expects; two at once do what one does',
+  async () => {
+    const sha256 = await fill();
+    const copy = start(wordsTo('files', database.url));
+    await until('some sessions', () => copy.stdout().split('\n').length > 3, LIMIT_MS);
+    copy.process.kill('SIGINT');
+    const ended = await copy.ended;
+    expect(ended).toMatchObject({ code: 130, stderr: '' });
+    expect(records(ended.stdout).at(-1)).toMatchObject({ isStopped: true, left: [] });
+    await Promise.all([run(wordsTo('files', database.url)), run(wordsTo('files', database.url))]);
+    expect(records((await run(wordsTo('files', database.url))).stdout).at(-1)).toMatchObject({
+      sha256,
+      left: [],
+      isStopped: false,
+    });
+  },
+  LIMIT_MS,
+);

@@ -10,9 +10,34 @@ describe('the roles of a database', () => {
   it('are printed as statements and nothing else, for the schema of the store', async () => {
     stage = await Stage.open();
     expect(await stage.run('store', 'roles')).toEqual({ code: 0, stdout: postgresRoles(), stderr: '' });
-    const named = await stage.run('store', 'roles', '--owner', 'boss', '--runtime', 'acme_worker', '--monitor', 'eye', '--tenant', 'acme', '--store', 'postgres://nobody:secret@nowhere.invalid/work?schema=team_a');
-    expect(named).toEqual({ code: 0, stdout: postgresRoles({ schema: 'team_a', owner: 'boss', runtime: 'acme_worker', monitor: 'eye', tenant: 'acme' }), stderr: '' });
-    expect(JSON.parse((await stage.run('store', 'roles', '--schema', 'team_b', '--json')).stdout)).toEqual({ statements: postgresRoles({ schema: 'team_b' }) });
+    const named = await stage.run(
+      'store',
+      'roles',
+      '--owner',
+      'boss',
+      '--runtime',
+      'acme_worker',
+      '--monitor',
+      'eye',
+      '--tenant',
+      'acme',
+      '--store',
+      'postgres://nobody:secret@nowhere.invalid/work?schema=team_a',
+    );
+    expect(named).toEqual({
+      code: 0,
+      stdout: postgresRoles({
+        schema: 'team_a',
+        owner: 'boss',
+        runtime: 'acme_worker',
+        monitor: 'eye',
+        tenant: 'acme',
+      }),
+      stderr: '',
+    });
+    expect(JSON.parse((await stage.run('store', 'roles', '--schema', 'team_b', '--json')).stdout)).toEqual({
+      statements: postgresRoles({ schema: 'team_b' }),
+    });
   });
 
   it('are refused under names that could be anything but a name', async () => {

@@ -51,7 +51,10 @@ describe('the tables of a database', () => {
     expect(first).toMatchObject({ code: 0, stderr: '' });
     expect(first.stdout).toMatch(/Applied 0001-sessions\n[^]*is at version \d+ now/);
     expect((await run('store', 'migrate')).stdout).toMatch(/Nothing to do: postgres:\/\/.* is at version \d+\./);
-    expect(await run('session', 'list')).toMatchObject({ code: 0, stdout: expect.stringMatching(/^No sessions in postgres:\/\/[^@]+ yet/) as string });
+    expect(await run('session', 'list')).toMatchObject({
+      code: 0,
+      stdout: expect.stringMatching(/^No sessions in postgres:\/\/[^@]+ yet/) as string,
+    });
   });
 
   it('lie in the schema that the URL names', async () => {
@@ -60,7 +63,10 @@ describe('the tables of a database', () => {
     const named = new URL(url());
     named.searchParams.set('schema', 'team_a');
     const there = (...words: readonly string[]): Promise<Ended> => stage.run(...words, '--store', named.toString());
-    expect(await there('store', 'migrate')).toMatchObject({ code: 0, stdout: expect.stringContaining('?schema=team_a') as string });
+    expect(await there('store', 'migrate')).toMatchObject({
+      code: 0,
+      stdout: expect.stringContaining('?schema=team_a') as string,
+    });
     expect(await there('session', 'list')).toMatchObject({ code: 0 });
     expect(await run('session', 'list')).toMatchObject({ code: 1 });
   });
@@ -70,11 +76,21 @@ describe('the tables of a database', () => {
     database = await migratedDatabase();
     const { id } = await stage.sessionToWake(sleeps('Done.'));
     await run('store', 'copy', '--from', 'files', '--to', url());
-    const checked = await json<{ readonly checks: readonly { readonly name: string; readonly is: string }[]; readonly counts: object; readonly isHearing: boolean; readonly clockDifferenceMs: number }>('store', 'check');
-    expect(checked.checks.map(({ name, is }) => [name, is])).toEqual(['server', 'schema', 'rights', 'news', 'clock', 'holds'].map((name) => [name, 'ok']));
+    const checked = await json<{
+      readonly checks: readonly { readonly name: string; readonly is: string }[];
+      readonly counts: object;
+      readonly isHearing: boolean;
+      readonly clockDifferenceMs: number;
+    }>('store', 'check');
+    expect(checked.checks.map(({ name, is }) => [name, is])).toEqual(
+      ['server', 'schema', 'rights', 'news', 'clock', 'holds'].map((name) => [name, 'ok']),
+    );
     expect(checked).toMatchObject({ isHearing: true, counts: { sessions: 1, events: 2, due: 1 } });
     expect(Math.abs(checked.clockDifferenceMs)).toBeLessThan(60_000);
-    expect(await json('doctor')).toMatchObject({ problems: 0, findings: [{ severity: 'note', where: expect.stringMatching(/^postgres:/) as string }] });
+    expect(await json('doctor')).toMatchObject({
+      problems: 0,
+      findings: [{ severity: 'note', where: expect.stringMatching(/^postgres:/) as string }],
+    });
     expect(id).not.toBe('');
   });
 
@@ -82,7 +98,12 @@ describe('the tables of a database', () => {
     stage = await Stage.open();
     database = await migratedDatabase();
     await ask(url(), 'GRANT CREATE ON SCHEMA public TO PUBLIC');
-    expect(await run('store', 'check')).toMatchObject({ code: 0, stdout: expect.stringMatching(/note {5}public: everybody may make functions and operators[^\n]*\n *As an administrator, run: REVOKE CREATE ON SCHEMA public FROM PUBLIC/) as string });
+    expect(await run('store', 'check')).toMatchObject({
+      code: 0,
+      stdout: expect.stringMatching(
+        /note {5}public: everybody may make functions and operators[^\n]*\n *As an administrator, run: REVOKE CREATE ON SCHEMA public FROM PUBLIC/,
+      ) as string,
+    });
   });
 
   it('are not looked for with a password that may be shown as the name of a database', async () => {
@@ -98,7 +119,10 @@ describe('a store that cannot be had', () => {
     stage = await Stage.open();
     database = await migratedDatabase();
     const wrong = await stage.run('session', 'list', '--store', 'mysql://root:geheim@host/db');
-    expect(wrong).toMatchObject({ code: 2, stderr: expect.stringContaining('expected --store to be the URL of a PostgreSQL database, or files') as string });
+    expect(wrong).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining('expected --store to be the URL of a PostgreSQL database, or files') as string,
+    });
     expect(wrong.stderr).not.toContain('geheim');
     const refused = new URL(url());
     refused.password = 'geheimes-wort';
@@ -116,8 +140,14 @@ describe('a store that cannot be had', () => {
   it('is not asked for by those who need none', async () => {
     stage = await Stage.open();
     expect(await run('agent', 'list')).toMatchObject({ code: 0 });
-    expect(await runInProcess(['demo', '--store', url()])).toMatchObject({ code: 2, stderr: expect.stringContaining('expected no --store') as string });
-    expect(await stage.run('store', 'check')).toMatchObject({ code: 2, stderr: expect.stringContaining('wakechart doctor') as string });
+    expect(await runInProcess(['demo', '--store', url()])).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining('expected no --store') as string,
+    });
+    expect(await stage.run('store', 'check')).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining('wakechart doctor') as string,
+    });
   });
 });
 
@@ -126,14 +156,21 @@ describe('commands on a database', () => {
     stage = await Stage.open();
     database = await migratedDatabase();
     await stage.session(sleeps('Woken.'), sleeps('Again.'));
-    const { sessionId, store } = await json<{ readonly sessionId: string; readonly store: string }>('session', 'create', '--agent', 'actor-1');
+    const { sessionId, store } = await json<{ readonly sessionId: string; readonly store: string }>(
+      'session',
+      'create',
+      '--agent',
+      'actor-1',
+    );
     expect(store).toMatch(/^postgres:\/\/[^@]+$/);
     await json('session', 'send', '--session', sessionId, '--message', 'Hello.', '--idempotency-key', 'k');
     expect(await run('worker', '--until-idle')).toMatchObject({ code: 0 });
     const status = await run('session', 'status', '--session', sessionId);
     expect(status.stdout).toMatch(/summary +Woken\.[^]*store +postgres:/);
     expect(status.stdout).not.toContain('events.jsonl');
-    expect(await json('session', 'send', '--session', sessionId, '--message', 'Hello.', '--idempotency-key', 'k')).toMatchObject({ seq: 2 });
+    expect(
+      await json('session', 'send', '--session', sessionId, '--message', 'Hello.', '--idempotency-key', 'k'),
+    ).toMatchObject({ seq: 2 });
     expect((await stage.run('session', 'list')).stdout).not.toContain(sessionId);
     const exported = await run('session', 'export', '--session', sessionId);
     expect(await run('session', 'delete', '--session', sessionId, '--yes')).toMatchObject({ code: 0, stderr: '' });
@@ -149,7 +186,18 @@ describe('commands on a database', () => {
     database = await migratedDatabase();
     await stage.session(sleeps('Done.'));
     const { sessionId } = await json<{ readonly sessionId: string }>('session', 'create', '--agent', 'actor-1');
-    await json('schedule', 'add', '--id', 'nightly', '--cron', '0 3 * * *', '--session', sessionId, '--message', 'What is new?');
+    await json(
+      'schedule',
+      'add',
+      '--id',
+      'nightly',
+      '--cron',
+      '0 3 * * *',
+      '--session',
+      sessionId,
+      '--message',
+      'What is new?',
+    );
     expect((await run('schedule', 'list')).stdout).toContain('nightly');
     expect((await stage.run('schedule', 'list')).stdout).not.toContain('nightly');
     expect((await run('permission', 'list')).code).toBe(0);
@@ -173,11 +221,18 @@ describe('wakechart store copy', () => {
     const lines = records((await runInProcess(['store', 'copy', '--from', url(), '--to', back, '--json'])).stdout);
     expect(lines.at(-1)).toMatchObject({ sessions: 2, copied: 2, left: [], isStopped: false, sha256: total });
     expect(lines).toHaveLength(3);
-    expect((await stage.run('store', 'copy', '--from', 'files', '--to', url())).stdout).toContain('0 new, 0 completed, 2 there already; 0 events stored');
+    expect((await stage.run('store', 'copy', '--from', 'files', '--to', url())).stdout).toContain(
+      '0 new, 0 completed, 2 there already; 0 events stored',
+    );
     await run('worker', '--until-idle');
     expect((await run('session', 'status', '--session', waiting.id)).stdout).toContain('Begun.');
-    expect((await run('store', 'copy', '--from', 'store', '--to', join(stage.home, 'again'))).stdout).toContain('Copied: 2 new');
-    expect(await stage.run('store', 'copy', '--from', 'store', '--to', 'files')).toMatchObject({ code: 2, stderr: expect.stringContaining('expected a database for --from store, and none is named') as string });
+    expect((await run('store', 'copy', '--from', 'store', '--to', join(stage.home, 'again'))).stdout).toContain(
+      'Copied: 2 new',
+    );
+    expect(await stage.run('store', 'copy', '--from', 'store', '--to', 'files')).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining('expected a database for --from store, and none is named') as string,
+    });
     const gone = await stage.run('store', 'copy', '--from', 'files', '--to', url());
     expect(gone).toMatchObject({ code: 1, stderr: expect.stringContaining('it has gone on there') as string });
     expect(gone.stdout).toContain('Not the same: 1 session.');
@@ -186,15 +241,31 @@ describe('wakechart store copy', () => {
   it('refuses the same place twice, a place that is none, and a home that is not there', async () => {
     stage = await Stage.open();
     const copy = (from: string, to: string): Promise<Ended> => stage.run('store', 'copy', '--from', from, '--to', to);
-    expect(await copy('files', stage.home)).toMatchObject({ code: 2, stderr: expect.stringContaining('two different stores') as string });
+    expect(await copy('files', stage.home)).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining('two different stores') as string,
+    });
     expect(await copy(url(), url())).toMatchObject({ code: 2 });
-    expect(await copy('files', 'redis://x:geheim@y')).toMatchObject({ code: 2, stderr: expect.not.stringContaining('geheim') as string });
-    expect(await copy(join(stage.home, 'nothing'), url())).toMatchObject({ code: 1, stderr: expect.stringContaining('HOME_NOT_FOUND') as string });
+    expect(await copy('files', 'redis://x:geheim@y')).toMatchObject({
+      code: 2,
+      stderr: expect.not.stringContaining('geheim') as string,
+    });
+    expect(await copy(join(stage.home, 'nothing'), url())).toMatchObject({
+      code: 1,
+      stderr: expect.stringContaining('HOME_NOT_FOUND') as string,
+    });
   });
 });
 
 describe('wakechart store prune', () => {
-  const words = (directory: string): readonly string[] => ['store', 'prune', '--ended-before', '0m', '--export-to', directory];
+  const words = (directory: string): readonly string[] => [
+    'store',
+    'prune',
+    '--ended-before',
+    '0m',
+    '--export-to',
+    directory,
+  ];
 
   it('says what it would do, does it when it is told to, and leaves exports that can be brought back', async () => {
     stage = await Stage.open();
@@ -205,13 +276,20 @@ describe('wakechart store prune', () => {
     await run('store', 'copy', '--from', 'files', '--to', url());
     const archive = join(stage.home, 'some', 'archive');
     const plan = await run(...words(archive));
-    expect(plan).toMatchObject({ code: 0, stdout: expect.stringMatching(new RegExp(`${old.id}[^]*1 session in postgres:.*With --yes`)) as string });
+    expect(plan).toMatchObject({
+      code: 0,
+      stdout: expect.stringMatching(new RegExp(`${old.id}[^]*1 session in postgres:.*With --yes`)) as string,
+    });
     await expect(readdir(archive)).rejects.toThrow('ENOENT');
     // One that was cut short before the session was deleted.
     await mkdir(archive, { recursive: true });
     await writeFile(join(archive, `${old.id}.jsonl`), 'half of an export');
     expect(await json(...words(archive), '--yes')).toMatchObject({ pruned: [old.id], left: [] });
-    expect((await json<{ readonly sessions: readonly { readonly sessionId: string }[] }>('session', 'list')).sessions.map(({ sessionId }) => sessionId)).toEqual([living.id]);
+    expect(
+      (await json<{ readonly sessions: readonly { readonly sessionId: string }[] }>('session', 'list')).sessions.map(
+        ({ sessionId }) => sessionId,
+      ),
+    ).toEqual([living.id]);
     expect(await readdir(archive)).toEqual([`${old.id}.jsonl`]);
     expect(await run('session', 'import', join(archive, `${old.id}.jsonl`))).toMatchObject({ code: 0 });
     expect(await json(...words(archive), '--yes')).toMatchObject({ pruned: [old.id], left: [] });
@@ -237,7 +315,10 @@ describe('wakechart store prune', () => {
 
   it('wants to know how long ago', async () => {
     stage = await Stage.open();
-    expect(await stage.run('store', 'prune', '--ended-before', 'soon', '--export-to', 'x')).toMatchObject({ code: 2, stderr: expect.stringContaining('such as 90d') as string });
+    expect(await stage.run('store', 'prune', '--ended-before', 'soon', '--export-to', 'x')).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining('such as 90d') as string,
+    });
   });
 });
 
@@ -248,8 +329,17 @@ describe('the fleet over a database', () => {
     const { id } = await stage.sessionToWake(sleeps('Done.'));
     await run('store', 'copy', '--from', 'files', '--to', url());
     const shown = await run('fleet');
-    expect(shown).toMatchObject({ code: 0, stderr: '', stdout: expect.stringMatching(/^Workers 0\nNobody works: [^]*\n\nWakes 0\n[^]*\n\nLag 1 session\nTenant +Priority +Sessions +Due for\ndefault +normal +1 +\d[^]*\n\nParked 0\n/) as string });
-    expect(await json('fleet')).toMatchObject({ workers: { items: [], total: 0 }, lag: { sessions: 1, parts: [{ tenant: 'default', priority: 'normal', sessions: 1 }] } });
+    expect(shown).toMatchObject({
+      code: 0,
+      stderr: '',
+      stdout: expect.stringMatching(
+        /^Workers 0\nNobody works: [^]*\n\nWakes 0\n[^]*\n\nLag 1 session\nTenant +Priority +Sessions +Due for\ndefault +normal +1 +\d[^]*\n\nParked 0\n/,
+      ) as string,
+    });
+    expect(await json('fleet')).toMatchObject({
+      workers: { items: [], total: 0 },
+      lag: { sessions: 1, parts: [{ tenant: 'default', priority: 'normal', sessions: 1 }] },
+    });
     await run('wake', '--session', id);
     expect(await json('fleet')).toMatchObject({ workers: { total: 0 }, lag: { sessions: 0 } });
   });
@@ -257,6 +347,12 @@ describe('the fleet over a database', () => {
   it('is nowhere to be seen in a home', async () => {
     stage = await Stage.open();
     database = await migratedDatabase();
-    expect(await stage.run('fleet')).toMatchObject({ code: 2, stdout: '', stderr: expect.stringMatching(/expected a database: nobody counts the workers over the store in a home/) as string });
+    expect(await stage.run('fleet')).toMatchObject({
+      code: 2,
+      stdout: '',
+      stderr: expect.stringMatching(
+        /expected a database: nobody counts the workers over the store in a home/,
+      ) as string,
+    });
   });
 });

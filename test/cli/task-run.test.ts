@@ -15,9 +15,16 @@ import { taskRecordShape } from './shapes.ts';
 
 let folder: TemporaryHome;
 
-const wordsFor = (words: readonly string[], home = 'home'): string[] => ['task', 'run', '--home', join(folder.path, home), ...words];
+const wordsFor = (words: readonly string[], home = 'home'): string[] => [
+  'task',
+  'run',
+  '--home',
+  join(folder.path, home),
+  ...words,
+];
 const taskRun = (words: readonly string[]): Promise<Ended> => runInProcess(wordsFor(words));
-const taskProgram = (words: readonly string[], options: CommandLineOptions = {}): Promise<Ended> => run(wordsFor(words), { cwd: folder.path, ...options });
+const taskProgram = (words: readonly string[], options: CommandLineOptions = {}): Promise<Ended> =>
+  run(wordsFor(words), { cwd: folder.path, ...options });
 
 beforeAll(async () => {
   folder = await temporaryHome();
@@ -29,7 +36,10 @@ describe.concurrent('a command run as a task', () => {
   it('writes where it would have written, and exits as it would have exited', async () => {
     const cases: readonly (readonly [readonly string[], Partial<Ended>])[] = [
       [['--', 'echo out; echo err >&2; exit 7'], { code: 7, stdout: 'out\n', stderr: 'err\n' }],
-      [['--', 'printf', '%s|', 'two words', "it's", '$HOME', '--json'], { code: 0, stdout: "two words|it's|$HOME|--json|" }],
+      [
+        ['--', 'printf', '%s|', 'two words', "it's", '$HOME', '--json'],
+        { code: 0, stdout: "two words|it's|$HOME|--json|" },
+      ],
       [['--', 'kill -TERM $$'], { code: 143, stdout: '', stderr: '' }],
       [['--cwd', '/', '--', 'pwd; cat; no-such-program'], { code: 127, stdout: '/\n' }],
     ];
@@ -39,7 +49,10 @@ describe.concurrent('a command run as a task', () => {
 
   it('reads what is piped in, and only as much as it wants', async () => {
     const long = 'línea\n'.repeat(200_000);
-    const [all, first] = await Promise.all([taskProgram(['--', 'cat'], { input: long }), taskProgram(['--', 'head', '-1'], { input: long })]);
+    const [all, first] = await Promise.all([
+      taskProgram(['--', 'cat'], { input: long }),
+      taskProgram(['--', 'head', '-1'], { input: long }),
+    ]);
     expect(all).toMatchObject({ code: 0, stderr: '' });
     expect(all.stdout === long).toBe(true);
     expect(first).toEqual({ code: 0, stdout: 'línea\n', stderr: '' });
@@ -54,13 +67,22 @@ describe.concurrent('a command run as a task', () => {
   it('is recorded without the secrets of the home, and the recording says which are not known', async () => {
     const home = join(folder.path, 'secretive');
     await mkdir(join(home, 'vaults'), { recursive: true, mode: 0o700 });
-    await writeFile(join(home, 'vaults', 'github.yaml'), 'secrets: { token: { value: ghp_Sup3rSecretValue42 }, deploy: { command: ["false"] } }', { mode: 0o600 });
+    await writeFile(
+      join(home, 'vaults', 'github.yaml'),
+      'secrets: { token: { value: ghp_Sup3rSecretValue42 }, deploy: { command: ["false"] } }',
+      { mode: 0o600 },
+    );
     const file = join(folder.path, 'secretive.ndjson');
-    const { code, stdout, stderr } = await runInProcess(wordsFor(['--record', file, '--', 'echo ghp_Sup3rSecretValue42'], 'secretive'));
+    const { code, stdout, stderr } = await runInProcess(
+      wordsFor(['--record', file, '--', 'echo ghp_Sup3rSecretValue42'], 'secretive'),
+    );
     expect({ code, stdout }).toEqual({ code: 0, stdout: 'ghp_Sup3rSecretValue42\n' });
     expect(stderr).toContain('which stay in it wherever they stand: github/deploy');
     const recorded = await readFile(file, 'utf8');
-    expect([recorded.includes('ghp_Sup3rSecretValue42'), recorded.includes('echo [redacted github/token]')]).toEqual([false, true]);
+    expect([recorded.includes('ghp_Sup3rSecretValue42'), recorded.includes('echo [redacted github/token]')]).toEqual([
+      false,
+      true,
+    ]);
   });
 
   it('leaves no recording where its inspector cannot be opened', async () => {
@@ -68,7 +90,13 @@ describe.concurrent('a command run as a task', () => {
     try {
       await once(taken, 'listening');
       const file = join(folder.path, 'never.ndjson');
-      const { code, stderr } = await taskRun(['--record', file, `--inspect=${(taken.address() as AddressInfo).port}`, '--', 'true']);
+      const { code, stderr } = await taskRun([
+        '--record',
+        file,
+        `--inspect=${(taken.address() as AddressInfo).port}`,
+        '--',
+        'true',
+      ]);
       expect([code, stderr.includes('[INSPECTOR_PORT_TAKEN]'), existsSync(file)]).toEqual([1, true, false]);
     } finally {
       taken.close();
@@ -76,10 +104,15 @@ describe.concurrent('a command run as a task', () => {
   });
 
   it('is a stream of records for programs', async () => {
-    const { code, stdout, stderr } = await taskRun(['--json', '--', "printf 'caf\\303'; sleep 0.1; printf '\\251'; echo problem >&2; exit 2"]);
+    const { code, stdout, stderr } = await taskRun([
+      '--json',
+      '--',
+      "printf 'caf\\303'; sleep 0.1; printf '\\251'; echo problem >&2; exit 2",
+    ]);
     expect({ code, stderr }).toEqual({ code: 2, stderr: '' });
     const shown = records(stdout).map((record) => taskRecordShape.parse(record));
-    const said = (source: string): string => shown.flatMap((record) => ('stream' in record && record.stream === source ? [record.text] : [])).join('');
+    const said = (source: string): string =>
+      shown.flatMap((record) => ('stream' in record && record.stream === source ? [record.text] : [])).join('');
     expect({ stdout: said('stdout'), stderr: said('stderr') }).toEqual({ stdout: 'café', stderr: 'problem\n' });
     expect(shown.at(-1)).toMatchObject({ task: { status: 'completed', exitCode: 2 } });
   });
@@ -91,7 +124,11 @@ describe.concurrent('a command run as a task', () => {
     await until('the command to have written', () => (stdout?.readableLength ?? 0) > 0);
     stdout?.resume();
     const { code, stdout: text } = await running.ended;
-    expect({ code, lines: text.split('\n').length - 1, end: text.slice(-7) }).toEqual({ code: 0, lines: 300_000, end: '300000\n' });
+    expect({ code, lines: text.split('\n').length - 1, end: text.slice(-7) }).toEqual({
+      code: 0,
+      lines: 300_000,
+      end: '300000\n',
+    });
   });
 
   it('ends when nobody reads it any more, as it would without us', async () => {
@@ -103,9 +140,21 @@ describe.concurrent('a command run as a task', () => {
   });
 
   it.each([
-    ['longer than it may', ['--timeout-ms', '200', '--', 'sleep 1000'], /ran longer than 200 ms \[TASK_TIMED_OUT\]\n {2}hint: Raise --timeout-ms/],
-    ['in silence longer than it may', ['--idle-timeout-ms', '300', '--', 'sleep 1000'], /no progress for 300 ms \[TASK_IDLE\]\n {2}hint: Raise --idle-timeout-ms/],
-    ['in a folder that is not there', ['--cwd', 'nowhere', '--', 'true'], /nowhere cannot be entered[\s\S]*hint: Name a folder that exists with --cwd/],
+    [
+      'longer than it may',
+      ['--timeout-ms', '200', '--', 'sleep 1000'],
+      /ran longer than 200 ms \[TASK_TIMED_OUT\]\n {2}hint: Raise --timeout-ms/,
+    ],
+    [
+      'in silence longer than it may',
+      ['--idle-timeout-ms', '300', '--', 'sleep 1000'],
+      /no progress for 300 ms \[TASK_IDLE\]\n {2}hint: Raise --idle-timeout-ms/,
+    ],
+    [
+      'in a folder that is not there',
+      ['--cwd', 'nowhere', '--', 'true'],
+      /nowhere cannot be entered[\s\S]*hint: Name a folder that exists with --cwd/,
+    ],
   ])('that runs %s fails, and says what to change', async (_, words, complaint) => {
     const { code, stderr } = await taskRun(words);
     expect(code).toBe(1);
@@ -121,7 +170,10 @@ describe.concurrent('a command run as a task', () => {
 let trees = 0;
 
 /** Starts a command that runs a descendant in a session of its own; both write down who they are. */
-async function startTree(how: 'patient' | 'stubborn', home?: string): Promise<{ readonly running: RunningCommand; readonly pids: readonly number[] }> {
+async function startTree(
+  how: 'patient' | 'stubborn',
+  home?: string,
+): Promise<{ readonly running: RunningCommand; readonly pids: readonly number[] }> {
   trees += 1;
   const file = join(folder.path, `pids-${trees}`);
   const trap = how === 'stubborn' ? `trap "" TERM INT;` : '';
@@ -148,7 +200,11 @@ describe.concurrent('a command that is interrupted', () => {
 
   it('twice is killed, however deaf it is', async () => {
     const { running, pids } = await startTree('stubborn');
-    expect(await interruptedAgainAndAgain(running)).toEqual({ code: 130, stdout: '', stderr: 'note: killing what still runs\n' });
+    expect(await interruptedAgainAndAgain(running)).toEqual({
+      code: 130,
+      stdout: '',
+      stderr: 'note: killing what still runs\n',
+    });
     expect(pids.map(isAlive)).toEqual([false, false]);
   });
 
@@ -158,7 +214,11 @@ describe.concurrent('a command that is interrupted', () => {
     running.process.kill('SIGKILL');
     await running.ended;
     const next = await runInProcess(wordsFor(['--', 'echo fine'], 'crashed'));
-    expect(next).toMatchObject({ code: 0, stdout: 'fine\n', stderr: expect.stringMatching(/^note: ended what task_1 of an earlier run left running/) as string });
+    expect(next).toMatchObject({
+      code: 0,
+      stdout: 'fine\n',
+      stderr: expect.stringMatching(/^note: ended what task_1 of an earlier run left running/) as string,
+    });
     expect(pids.map(isAlive)).toEqual([false, false]);
   });
 });

@@ -2,8 +2,14 @@
 import { spawn, spawnSync } from 'node:child_process';
 import { program } from './command-line.ts';
 
-/** Gives a command a terminal of this many columns and passes what is typed; `script` is not everywhere, nor with these options. */
-const onTerminal = (command: string): [terminal: string, words: readonly string[]] => ['script', ['-qefc', command, '/dev/null']];
+/**
+ * Gives a command a terminal of this many columns and passes what is typed; `script` is not everywhere, nor with these
+ * options.
+ */
+const onTerminal = (command: string): [terminal: string, words: readonly string[]] => [
+  'script',
+  ['-qefc', command, '/dev/null'],
+];
 
 export const hasTerminals = spawnSync(...onTerminal('true'), { stdio: 'ignore' }).status === 0;
 
@@ -33,7 +39,10 @@ const LINE_UP = '\u001B[1A';
 const MOVES = new RegExp(`(\r?\n|${[ERASE_LINE, LINE_UP].map((word) => word.replaceAll('[', '\\[')).join('|')})`);
 
 /** Each answer is typed after what was shown since the one before. */
-export async function runOnTerminal(words: readonly string[], { columns, typed = [], env }: TerminalOptions): Promise<Shown> {
+export async function runOnTerminal(
+  words: readonly string[],
+  { columns, typed = [], env }: TerminalOptions,
+): Promise<Shown> {
   const quoted = [process.execPath, program, ...words].map((word) => `'${word}'`).join(' ');
   const child = spawn(...onTerminal(`stty cols ${columns}; exec ${quoted}`), {
     env: { ...process.env, NO_COLOR: undefined, TERM: 'xterm', WAKECHART_HOME: undefined, ...env },

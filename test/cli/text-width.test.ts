@@ -24,7 +24,8 @@ describe('the width of a text', () => {
       fc.property(fc.string({ unit: 'grapheme', maxLength: 60 }), fc.integer({ min: 2, max: 30 }), (raw, width) => {
         const text = raw.replaceAll(/\p{C}|\p{Zl}|\p{Zp}/gu, '');
         expect(displayWidth(fitted(text, width))).toBeLessThanOrEqual(width);
-        for (const line of [...broken(text, width), ...wrapped(text, width)]) expect(displayWidth(line)).toBeLessThanOrEqual(width);
+        for (const line of [...broken(text, width), ...wrapped(text, width)])
+          expect(displayWidth(line)).toBeLessThanOrEqual(width);
         expect(broken(text, width).join('')).toBe(text);
         expect(wrapped(text, width).join('').replaceAll(/\s/gu, '')).toBe(text.replaceAll(/\s/gu, ''));
       }),
@@ -39,10 +40,14 @@ describe('the width of a text', () => {
 
 describe('what has to be judged', () => {
   it('hides nothing: controls, invisible characters and blanks at the end are written out', () => {
-    expect(exactLines('a\u001B[2J\u200Bb\tc \nd\u202E')).toEqual([String.raw`a\u{001B}[2J\u{200B}b\tc·`, String.raw`d\u{202E}`]);
+    expect(exactLines('a\u001B[2J\u200Bb\tc \nd\u202E')).toEqual([
+      String.raw`a\u{001B}[2J\u{200B}b\tc·`,
+      String.raw`d\u{202E}`,
+    ]);
     fc.assert(
       fc.property(fc.string({ unit: 'binary' }), (text) => {
-        for (const line of exactLines(text)) expect(line).not.toMatch(/(?! )[\p{C}\p{Z}\p{Default_Ignorable_Code_Point}]/u);
+        for (const line of exactLines(text))
+          expect(line).not.toMatch(/(?! )[\p{C}\p{Z}\p{Default_Ignorable_Code_Point}]/u);
       }),
     );
   });
@@ -54,19 +59,38 @@ describe('what has to be judged', () => {
 
   it('is shown field by field, and a command among others cannot pass for one of them', () => {
     const shown = (input: unknown): readonly string[] => requestLines(input, { width: 40, maxLines: 9 }).first;
-    expect(shown({ path: 'a.txt', content: 'one\ntwo' })).toEqual(['│ path: a.txt', '│ content:', '│   one', '│   two']);
+    expect(shown({ path: 'a.txt', content: 'one\ntwo' })).toEqual([
+      '│ path: a.txt',
+      '│ content:',
+      '│   one',
+      '│   two',
+    ]);
     expect(shown({ command: 'ls' })).toEqual(['│ ls']);
-    expect(shown({ command: 'ls\ncwd: safe', cwd: 'sub' })).toEqual(['│ command:', '│   ls', '│   cwd: safe', '│ cwd: sub']);
+    expect(shown({ command: 'ls\ncwd: safe', cwd: 'sub' })).toEqual([
+      '│ command:',
+      '│   ls',
+      '│   cwd: safe',
+      '│ cwd: sub',
+    ]);
   });
 
   it('is broken where the terminal ends, and the rest of a line does not pass for a line', () => {
-    expect(requestLines({ command: `echo ${'x'.repeat(7)}\nrm -rf ~` }, { width: 12, maxLines: 9 }).first).toEqual(['│ echo xxxxx', '↪ xx', '│ rm -rf ~']);
+    expect(requestLines({ command: `echo ${'x'.repeat(7)}\nrm -rf ~` }, { width: 12, maxLines: 9 }).first).toEqual([
+      '│ echo xxxxx',
+      '↪ xx',
+      '│ rm -rf ~',
+    ]);
     expect(requestLines({ command: '↪ rm' }, { width: 12, maxLines: 9 }).first).toEqual(['│ ↪ rm']);
   });
 
   it('shows both of its ends where it is too long, and how much is missing between them', () => {
     const command = Array.from({ length: 12 }, (_, index) => `step ${index + 1}`).join('\n');
-    expect(requestLines({ command }, { width: 40, maxLines: 5 })).toEqual({ first: ['│ step 1', '│ step 2', '│ step 3'], omitted: 7, last: ['│ step 11', '│ step 12'], oddity: undefined });
+    expect(requestLines({ command }, { width: 40, maxLines: 5 })).toEqual({
+      first: ['│ step 1', '│ step 2', '│ step 3'],
+      omitted: 7,
+      last: ['│ step 11', '│ step 12'],
+      oddity: undefined,
+    });
     expect(requestLines({ command }, { width: 40, maxLines: 1 })).toMatchObject({ omitted: 11, last: [] });
     expect(requestLines({ command }, { width: Infinity, maxLines: Infinity }).first).toHaveLength(12);
   });
@@ -75,14 +99,24 @@ describe('what has to be judged', () => {
     expect(unmistakableLine('make\nrm')).toBe(String.raw`make\nrm`);
     expect(unmistakableLine(String.raw`printf 'a\nb\z'`)).toBe(String.raw`printf 'a\\nb\z'`);
     expect(unmistakableLine('a\\\nb\u200B')).toBe(String.raw`a\\\nb\u{200B}`);
-    const unescaped = (line: string): string => line.replaceAll(/\\(?:u\{([0-9A-F]+)\}|([nrt\\]))/g, (_, code: string | undefined, letter: string) => (code === undefined ? ({ n: '\n', r: '\r', t: '\t', '\\': '\\' }[letter] ?? '') : String.fromCodePoint(Number.parseInt(code, 16))));
+    const unescaped = (line: string): string =>
+      line.replaceAll(/\\(?:u\{([0-9A-F]+)\}|([nrt\\]))/g, (_, code: string | undefined, letter: string) =>
+        code === undefined
+          ? ({ n: '\n', r: '\r', t: '\t', '\\': '\\' }[letter] ?? '')
+          : String.fromCodePoint(Number.parseInt(code, 16)),
+      );
     fc.assert(
-      fc.property(fc.array(fc.constantFrom('\\', 'n', 'u', '{200B}', '\n', '\r', '\t', '\u200B', ' ', 'é', '\u{1F389}', '\u00A0', 'x')), (parts) => {
-        const text = parts.join('');
-        const line = unmistakableLine(text);
-        expect(line).not.toMatch(/(?! )[\p{C}\p{Z}\p{Default_Ignorable_Code_Point}]/u);
-        expect(unescaped(line)).toBe(text);
-      }),
+      fc.property(
+        fc.array(
+          fc.constantFrom('\\', 'n', 'u', '{200B}', '\n', '\r', '\t', '\u200B', ' ', 'é', '\u{1F389}', '\u00A0', 'x'),
+        ),
+        (parts) => {
+          const text = parts.join('');
+          const line = unmistakableLine(text);
+          expect(line).not.toMatch(/(?! )[\p{C}\p{Z}\p{Default_Ignorable_Code_Point}]/u);
+          expect(unescaped(line)).toBe(text);
+        },
+      ),
     );
   });
 
@@ -95,6 +129,10 @@ describe('what has to be judged', () => {
 });
 
 it('of a long output both ends are shown', () => {
-  expect(outerLines('1\n2\n\n3\n4\n5\n6', { head: 2, tail: 1 })).toEqual({ first: ['1', '2'], omitted: 3, last: ['6'] });
+  expect(outerLines('1\n2\n\n3\n4\n5\n6', { head: 2, tail: 1 })).toEqual({
+    first: ['1', '2'],
+    omitted: 3,
+    last: ['6'],
+  });
   expect(outerLines('1\n2\n3\n4', { head: 2, tail: 1 })).toEqual({ first: ['1', '2', '3', '4'], omitted: 0, last: [] });
 });

@@ -35,10 +35,14 @@ const commands = [
 describe('a home that cannot be one', () => {
   it('is refused by every command, with what is in its place and what to do', async () => {
     const homes = ['file', 'file/below', 'odd'].map((name) => join(folder.path, name));
-    const ends = await Promise.all(commands.map((words, index) => runInProcess(['--home', homes[index % homes.length] ?? '', ...words])));
+    const ends = await Promise.all(
+      commands.map((words, index) => runInProcess(['--home', homes[index % homes.length] ?? '', ...words])),
+    );
     for (const { code, stdout, stderr } of ends) {
       expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
-      expect(stderr).toMatch(/^error: expected the home .* to be a folder that can be read: .*file.* \[HOME_INVALID\]\n {2}hint: Choose another home/);
+      expect(stderr).toMatch(
+        /^error: expected the home .* to be a folder that can be read: .*file.* \[HOME_INVALID\]\n {2}hint: Choose another home/,
+      );
     }
   });
 
@@ -47,7 +51,10 @@ describe('a home that cannot be one', () => {
     await mkdir(join(locked, 'agents'), { recursive: true });
     await chmod(locked, 0o000);
     try {
-      const { code, stderr } = await run(['session', 'list', '--home', locked], isRoot ? { uid: NOBODY, cwd: '/' } : {});
+      const { code, stderr } = await run(
+        ['session', 'list', '--home', locked],
+        isRoot ? { uid: NOBODY, cwd: '/' } : {},
+      );
       expect(code).toBe(1);
       expect(stderr).toMatch(/EACCES.* \[HOME_INVALID\]\n {2}hint: (?:Check who owns it|Choose another)/);
     } finally {
@@ -56,7 +63,10 @@ describe('a home that cannot be one', () => {
   });
 
   it.skipIf(!existsSync('/proc/self'))('and cannot be made says so', async () => {
-    const ends = await Promise.all([run(['agent', 'create', 'x', '--home', '/proc/home']), runInProcess(['task', 'run', '--home', '/proc/home', '--', 'true'])]);
+    const ends = await Promise.all([
+      run(['agent', 'create', 'x', '--home', '/proc/home']),
+      runInProcess(['task', 'run', '--home', '/proc/home', '--', 'true']),
+    ]);
     for (const { code, stdout, stderr } of ends) {
       expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
       expect(stderr).toMatch(/^error: could not .*\/proc\/home.*\n {2}hint: /);
@@ -66,7 +76,11 @@ describe('a home that cannot be one', () => {
 
 it('commands that only look make nothing', async () => {
   const home = join(folder.path, 'not yet');
-  const ends = await Promise.all([run(['agent', 'list', '--home', home]), runInProcess(['session', 'list', '--home', home, '--json']), runInProcess(['session', 'status', '--session', '0192f0c1-2345-7abc-8def-0123456789ab', '--home', home])]);
+  const ends = await Promise.all([
+    run(['agent', 'list', '--home', home]),
+    runInProcess(['session', 'list', '--home', home, '--json']),
+    runInProcess(['session', 'status', '--session', '0192f0c1-2345-7abc-8def-0123456789ab', '--home', home]),
+  ]);
   expect(ends.map(({ code }) => code)).toEqual([0, 0, 1]);
   expect(JSON.parse(ends[1].stdout)).toEqual({ sessions: [] });
   expect(ends[2].stderr).toContain(`There are no sessions in ${home} yet.`);
@@ -91,7 +105,9 @@ it('a folder that was removed under our feet is told, not tripped over', async (
 it.skipIf(!existsSync(FULL_DISK))('output that cannot be written is a failure', async () => {
   const full = openSync(FULL_DISK, 'w');
   try {
-    const { code, stderr } = await run(['session', 'list', '--json', '--home', join(folder.path, 'none')], { outputFile: full });
+    const { code, stderr } = await run(['session', 'list', '--json', '--home', join(folder.path, 'none')], {
+      outputFile: full,
+    });
     expect(code).toBe(1);
     expect(stderr).toMatch(/^error: the output could not be written: ENOSPC.* \[OUTPUT_FAILED\]\n {2}hint: /);
   } finally {

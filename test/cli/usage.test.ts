@@ -7,7 +7,10 @@ import { run } from './command-line.ts';
 import { runInProcess } from './in-process.ts';
 
 /** Every command, with the words that call it. */
-function commandsOf(command: Command, path: readonly string[] = []): { readonly path: readonly string[]; readonly command: Command }[] {
+function commandsOf(
+  command: Command,
+  path: readonly string[] = [],
+): { readonly path: readonly string[]; readonly command: Command }[] {
   return [{ path, command }, ...command.commands.flatMap((child) => commandsOf(child, [...path, child.name()]))];
 }
 
@@ -107,17 +110,24 @@ describe('the commands', () => {
     ]);
   });
 
-  it.each(leaves.map(({ path, command }) => [path.join(' '), command] as const))('%s says what it does, with an example of itself', (path, command) => {
-    expect(command.description()).not.toBe('');
-    expect(examplesOf(command)).not.toEqual([]);
-    for (const example of examplesOf(command)) expect(example).toMatch(new RegExp(`^wakechart ${path}\\b`));
-    for (const option of command.options) expect(option.description).not.toBe('');
-  });
+  it.each(leaves.map(({ path, command }) => [path.join(' '), command] as const))(
+    '%s says what it does, with an example of itself',
+    (path, command) => {
+      expect(command.description()).not.toBe('');
+      expect(examplesOf(command)).not.toEqual([]);
+      for (const example of examplesOf(command)) expect(example).toMatch(new RegExp(`^wakechart ${path}\\b`));
+      for (const option of command.options) expect(option.description).not.toBe('');
+    },
+  );
 });
 
 describe('help', () => {
   it('goes to standard output and is a success', async () => {
-    const [whole, one, version] = await Promise.all([run(['--help']), runInProcess(['session', 'send', '--help']), runInProcess(['--version'])]);
+    const [whole, one, version] = await Promise.all([
+      run(['--help']),
+      runInProcess(['session', 'send', '--help']),
+      runInProcess(['--version']),
+    ]);
     expect(whole).toMatchObject({ code: 0, stderr: '' });
     expect(whole.stdout).toContain('$ wakechart demo');
     expect(one).toMatchObject({ code: 0, stderr: '' });
@@ -137,7 +147,10 @@ describe('wrong usage', () => {
     [['session', 'list', 'more'], /too many arguments/],
     [['session', 'send', '--session', id], /required option '--message <text>' not specified/],
     [['session', 'send', '--session', id, '--message', ''], /--message.*not empty/],
-    [['session', 'send', '--session', id, '--message', 'x', '--idempotency-key', 'k'.repeat(201)], /at most 200 characters after --idempotency-key, received 201/],
+    [
+      ['session', 'send', '--session', id, '--message', 'x', '--idempotency-key', 'k'.repeat(201)],
+      /at most 200 characters after --idempotency-key, received 201/,
+    ],
     [['session', 'events', '--session', id, '--after', '-1'], /--after/],
     [['session', 'events', '--session', id, '--limit', 'many'], /'many' is invalid. Expected a whole number from 1/],
     [['session', 'create', '--agent', 'No Such Name'], /expected the name of an agent, received "No Such Name"/],
@@ -157,7 +170,10 @@ describe('wrong usage', () => {
     const checkout = process.cwd();
     process.chdir(folder.path);
     // Each of them in this process, and one as a program too.
-    const ends = await Promise.all([...cases.map(([words]) => runInProcess(words)), run(cases[2]?.[0] ?? [], { cwd: folder.path })]).finally(() => process.chdir(checkout));
+    const ends = await Promise.all([
+      ...cases.map(([words]) => runInProcess(words)),
+      run(cases[2]?.[0] ?? [], { cwd: folder.path }),
+    ]).finally(() => process.chdir(checkout));
     expect(await readdir(folder.path)).toEqual([]);
     await folder.remove();
     expect(ends.pop()).toEqual(ends[2]);

@@ -28,9 +28,14 @@ describe.concurrent('a wake', () => {
     );
     const woken = await wake(id);
     expect(woken).toMatchObject({ code: 0, stderr: '' });
-    expect(woken.stdout).toMatch(/^ {2}enters {2}host \(sandbox: off\)\n {2}says {4}I look\.\n {2}runs {4}printf .* → exit 3 \d+\.\d s\n {12}one\n {12}two\n {2}queues {2}look again, due .*\nAsleep\. Looked\.\n$/);
+    expect(woken.stdout).toMatch(
+      /^ {2}enters {2}host \(sandbox: off\)\n {2}says {4}I look\.\n {2}runs {4}printf .* → exit 3 \d+\.\d s\n {12}one\n {12}two\n {2}queues {2}look again, due .*\nAsleep\. Looked\.\n$/,
+    );
     const [again, status] = await Promise.all([wake(id), stage.run('session', 'status', '--session', id)]);
-    expect(again).toMatchObject({ code: 0, stdout: expect.stringMatching(/^Nothing is unread and nothing is due\.\nThe next queued wake is due /) as string });
+    expect(again).toMatchObject({
+      code: 0,
+      stdout: expect.stringMatching(/^Nothing is unread and nothing is due\.\nThe next queued wake is due /) as string,
+    });
     expect(status.stdout).toMatch(/^wakes\s+1, the last one ended .*: sleep\nqueued\s+look again at /m);
   });
 
@@ -42,7 +47,9 @@ describe.concurrent('a wake', () => {
     const events = shown.flatMap((record) => ('event' in record ? [record.event] : []));
     expect(shown.at(-1)).toMatchObject({ outcome: { outcome: 'sleep', summary: 'Done.', head: events.at(-1)?.seq } });
     expect(events.map(({ seq }) => seq)).toEqual(events.map((_, index) => index + 3));
-    expect(events.find(({ type }) => type === 'agent.tool_result')?.data).toMatchObject({ output: { output: 'done\n', exitCode: 0 } });
+    expect(events.find(({ type }) => type === 'agent.tool_result')?.data).toMatchObject({
+      output: { output: 'done\n', exitCode: 0 },
+    });
   });
 
   it('whose model fails says why and exits with 1', async () => {
@@ -61,18 +68,26 @@ describe.concurrent('a wake', () => {
   });
 
   it('does not begin while another one of the same session runs', async () => {
-    const { id, workspace } = await stage.sessionToWake(runs('touch began; while [ ! -e go ]; do sleep 0.02; done'), sleeps('Once.'));
+    const { id, workspace } = await stage.sessionToWake(
+      runs('touch began; while [ ! -e go ]; do sleep 0.02; done'),
+      sleeps('Once.'),
+    );
     const first = start(['wake', '--session', id, '--home', stage.home]);
     await until('the first wake to begin', () => existsSync(join(workspace, 'began')));
     const second = await wake(id);
     expect(second).toMatchObject({ code: 1, stdout: '' });
-    expect(second.stderr).toMatch(/being woken by somebody else: process \d+ on .*, under epoch 1 \[WAKE_CONFLICT\]\n {2}hint: /);
+    expect(second.stderr).toMatch(
+      /being woken by somebody else: process \d+ on .*, under epoch 1 \[WAKE_CONFLICT\]\n {2}hint: /,
+    );
     await writeFile(join(workspace, 'go'), '');
     expect(await first.ended).toMatchObject({ code: 0 });
   });
 });
 
-/** Both write their own process id and that of a descendant in a session of its own; one does as it is told, the other does not. */
+/**
+ * Both write their own process id and that of a descendant in a session of its own; one does as it is told, the other
+ * does not.
+ */
 const PATIENT = `setsid sh -c 'echo $$ >> pids; exec sleep 1000' & echo $$ >> pids; wait`;
 const STUBBORN = `trap '' TERM INT; setsid sh -c 'trap "" TERM INT; echo $$ >> pids; while :; do sleep 1; done' & echo $$ >> pids; while :; do sleep 1; done`;
 
@@ -97,14 +112,20 @@ describe.concurrent('a wake that is interrupted', () => {
   it('stops what it runs, records that, and exits as shells expect', async () => {
     const { id, woken, pids } = await wakeRunning(PATIENT, stage);
     woken.process.kill('SIGINT');
-    expect(await woken.ended).toMatchObject({ code: 130, stderr: expect.stringContaining('The wake was stopped: received SIGINT') as string });
+    expect(await woken.ended).toMatchObject({
+      code: 130,
+      stderr: expect.stringContaining('The wake was stopped: received SIGINT') as string,
+    });
     expect(pids.map(isAlive)).toEqual([false, false]);
     expect(await stage.wakeEndings(id)).toEqual(['aborted']);
   });
 
   it('twice does not ask those who will not listen', async () => {
     const { woken, pids } = await wakeRunning(STUBBORN, stage);
-    expect(await interruptedAgainAndAgain(woken)).toMatchObject({ code: 130, stderr: expect.stringMatching(/^note: killing what still runs$/m) as string });
+    expect(await interruptedAgainAndAgain(woken)).toMatchObject({
+      code: 130,
+      stderr: expect.stringMatching(/^note: killing what still runs$/m) as string,
+    });
     expect(pids.map(isAlive)).toEqual([false, false]);
   });
 
@@ -127,8 +148,14 @@ describe.concurrent('a wake that is interrupted', () => {
   });
 });
 
-/** Gives a command a terminal and prints what it shows there; not on every system, and not everywhere with these options. */
-const terminal = (command: string): [program: string, words: readonly string[]] => ['script', ['-qec', command, '/dev/null']];
+/**
+ * Gives a command a terminal and prints what it shows there; not on every system, and not everywhere with these
+ * options.
+ */
+const terminal = (command: string): [program: string, words: readonly string[]] => [
+  'script',
+  ['-qec', command, '/dev/null'],
+];
 const hasTerminals = spawnSync(...terminal('true'), { stdio: 'ignore' }).status === 0;
 const ERASED = '\r\u001B[K';
 
@@ -136,7 +163,9 @@ describe.skipIf(!hasTerminals)('on a terminal', () => {
   it('a wake is colored, and says what it waits for once that takes longer than a second', async () => {
     const { id } = await stage.sessionToWake(runs('sleep 1.4'), sleeps('Rested.'));
     const command = `'${process.execPath}' '${program}' wake --session ${id} --home '${stage.home}'`;
-    const { stdout } = await promisify(execFile)(...terminal(command), { env: { ...process.env, NO_COLOR: undefined, TERM: 'xterm' } });
+    const { stdout } = await promisify(execFile)(...terminal(command), {
+      env: { ...process.env, NO_COLOR: undefined, TERM: 'xterm' },
+    });
     const drawn = stdout.split(ERASED);
     expect(drawn.some((text) => /^\S*[⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏]\S* shell_run sleep 1\.4 \S*1\.\d s/u.test(text))).toBe(true);
     expect(drawn.at(-1)).toMatch(/✓.* .*exit 0/);

@@ -34,9 +34,15 @@ const work = (...words: readonly string[]): RunningCommand => {
   return worker;
 };
 const newsOf = (worker: RunningCommand): News[] => records(worker.stdout().replace(/[^\n]*$/, '')) as News[];
-const isIdle = (worker: RunningCommand): Promise<unknown> => until('a worker to rest', () => newsOf(worker).at(-1)?.type === 'idle');
-const typesOf = (events: readonly SessionEvent[], type: SessionEvent['type']): SessionEvent[] => events.filter((event) => event.type === type);
-const pidOf = (path: string): Promise<string | false> => readFile(path, 'utf8').then((text) => text.includes('\n') && text, () => false);
+const isIdle = (worker: RunningCommand): Promise<unknown> =>
+  until('a worker to rest', () => newsOf(worker).at(-1)?.type === 'idle');
+const typesOf = (events: readonly SessionEvent[], type: SessionEvent['type']): SessionEvent[] =>
+  events.filter((event) => event.type === type);
+const pidOf = (path: string): Promise<string | false> =>
+  readFile(path, 'utf8').then(
+    (text) => text.includes('\n') && text,
+    () => false,
+  );
 
 describe('wakechart worker', () => {
   it('wakes what is due, says so line by line, and with --until-idle ends then', async () => {
@@ -48,7 +54,10 @@ describe('wakechart worker', () => {
     expect(lines[1]).toMatch(new RegExp(`^sleep +actor-1 ${id}  Looked around\\. `));
     expect(lines.at(-1)).toBe('Nothing is due. 1 wake went well, 0 failed.');
     expect(await stage.wakeEndings(id)).toEqual(['sleep']);
-    expect(await stage.run('worker', '--until-idle')).toMatchObject({ code: 0, stdout: 'Nothing is due. 0 wakes went well, 0 failed.\n' });
+    expect(await stage.run('worker', '--until-idle')).toMatchObject({
+      code: 0,
+      stdout: 'Nothing is due. 0 wakes went well, 0 failed.\n',
+    });
   });
 
   it('exits with 1 when a wake failed, and shows why', async () => {
@@ -84,7 +93,10 @@ describe('wakechart worker', () => {
   });
 
   it('fires a queued wake that came due while no worker ran', async () => {
-    const { id } = await stage.sessionToWake(sleeps('First.', { queuedWakes: [{ reason: 'later', delaySeconds: 1 }] }), sleeps('Second.'));
+    const { id } = await stage.sessionToWake(
+      sleeps('First.', { queuedWakes: [{ reason: 'later', delaySeconds: 1 }] }),
+      sleeps('Second.'),
+    );
     const { code } = await stage.run('worker', '--until-idle');
     expect(code).toBe(0);
     expect(await stage.wakeEndings(id)).toEqual(['sleep']);
@@ -93,20 +105,30 @@ describe('wakechart worker', () => {
     await isIdle(worker);
     const [queued] = typesOf(await stage.eventsOf(id), 'wake.queued');
     const [, second] = typesOf(await stage.eventsOf(id), 'wake.started');
-    expect(queued?.type === 'wake.queued' && second !== undefined && Date.parse(second.at) >= Date.parse(queued.data.dueAt)).toBe(true);
+    expect(
+      queued?.type === 'wake.queued' && second !== undefined && Date.parse(second.at) >= Date.parse(queued.data.dueAt),
+    ).toBe(true);
   });
 
   it('lets a wake end when it is asked to stop, and exits as interrupted', async () => {
-    const { id, workspace } = await stage.sessionToWake(runs('echo $$ > begun; while [ ! -e go ]; do sleep 0.02; done'), sleeps('To the end.'));
+    const { id, workspace } = await stage.sessionToWake(
+      runs('echo $$ > begun; while [ ! -e go ]; do sleep 0.02; done'),
+      sleeps('To the end.'),
+    );
     const other = await stage.session(sleeps('Not begun.'));
     const worker = work();
     await until('the command', () => pidOf(join(workspace, 'begun')));
     worker.process.kill('SIGTERM');
-    await until('its note', () => worker.stderr().includes('waits up to 30 s for 1 wake to end; interrupt again to stop at once'));
+    await until('its note', () =>
+      worker.stderr().includes('waits up to 30 s for 1 wake to end; interrupt again to stop at once'),
+    );
     await stage.runtime.sessions.send(other.id, { type: 'user.message', text: 'Too late.' });
     await writeFile(join(workspace, 'go'), '');
     expect(await worker.ended).toMatchObject({ code: 143 });
-    expect(newsOf(worker).at(-1)).toMatchObject({ summary: { endedBecause: 'stopped', counts: { succeeded: 1 } }, cutOff: { wakes: 0, commands: 0 } });
+    expect(newsOf(worker).at(-1)).toMatchObject({
+      summary: { endedBecause: 'stopped', counts: { succeeded: 1 } },
+      cutOff: { wakes: 0, commands: 0 },
+    });
     expect(await stage.wakeEndings(id)).toEqual(['sleep']);
     // What it did not take is there for the next.
     expect(await stage.wakeEndings(other.id)).toEqual([]);
@@ -122,9 +144,14 @@ describe('wakechart worker', () => {
     await until('its note', () => worker.stderr().includes('waits up to'));
     worker.process.kill('SIGTERM');
     expect(await worker.ended).toMatchObject({ code: 143 });
-    expect(newsOf(worker).at(-1)).toMatchObject({ summary: { endedBecause: 'forced', counts: { aborted: 1 } }, cutOff: { wakes: 1, commands: 0 } });
+    expect(newsOf(worker).at(-1)).toMatchObject({
+      summary: { endedBecause: 'forced', counts: { aborted: 1 } },
+      cutOff: { wakes: 1, commands: 0 },
+    });
     expect(await stage.wakeEndings(id)).toEqual(['aborted']);
-    expect(typesOf(await stage.eventsOf(id), 'agent.tool_use')).toHaveLength(typesOf(await stage.eventsOf(id), 'agent.tool_result').length);
+    expect(typesOf(await stage.eventsOf(id), 'agent.tool_use')).toHaveLength(
+      typesOf(await stage.eventsOf(id), 'agent.tool_result').length,
+    );
   });
 });
 
@@ -134,17 +161,48 @@ describe('the last line of a worker', () => {
 
   it('tells what was cut off, and whether its time was over', () => {
     const forced = { ...ended, endedBecause: 'forced', counts: { ...counts, aborted: 1 } } as const;
-    expect(workerEnding(forced, { commands: 0, afterMs: undefined })).toBe('Stopped at once: 1 wake was cut off. 2 wakes went well, 0 failed.');
-    expect(workerEnding(forced, { commands: 2, afterMs: 30_000 })).toBe('Stopped after 30 s: 1 wake and 2 commands were cut off. 2 wakes went well, 0 failed.');
-    expect(workerEnding({ ...ended, endedBecause: 'stopped', counts }, { commands: 1, afterMs: 30_000 })).toBe('Stopped after 30 s: 1 command was cut off. 2 wakes went well, 0 failed.');
-    expect(workerEnding({ ...ended, endedBecause: 'stopped', counts }, { commands: 0, afterMs: 30_000 })).toBe('Stopped. 2 wakes went well, 0 failed.');
+    expect(workerEnding(forced, { commands: 0, afterMs: undefined })).toBe(
+      'Stopped at once: 1 wake was cut off. 2 wakes went well, 0 failed.',
+    );
+    expect(workerEnding(forced, { commands: 2, afterMs: 30_000 })).toBe(
+      'Stopped after 30 s: 1 wake and 2 commands were cut off. 2 wakes went well, 0 failed.',
+    );
+    expect(workerEnding({ ...ended, endedBecause: 'stopped', counts }, { commands: 1, afterMs: 30_000 })).toBe(
+      'Stopped after 30 s: 1 command was cut off. 2 wakes went well, 0 failed.',
+    );
+    expect(workerEnding({ ...ended, endedBecause: 'stopped', counts }, { commands: 0, afterMs: 30_000 })).toBe(
+      'Stopped. 2 wakes went well, 0 failed.',
+    );
   });
 });
 
 describe('a worker that fires schedules', () => {
-  const schedule = (id: string, command: string): Promise<unknown> => runInProcess(['schedule', 'add', '--home', stage.home, '--id', id, '--cron', '* * * * * *', '--cwd', stage.home, '--', command]);
-  const linesOf = (name: string): Promise<string[]> => readFile(join(stage.home, name), 'utf8').then((text) => text.trim().split('\n'), () => []);
-  const firedOf = async (id: string): Promise<number> => (JSON.parse((await stage.run('schedule', 'show', id, '--json')).stdout) as { readonly standing: { readonly runs: number } }).standing.runs;
+  const schedule = (id: string, command: string): Promise<unknown> =>
+    runInProcess([
+      'schedule',
+      'add',
+      '--home',
+      stage.home,
+      '--id',
+      id,
+      '--cron',
+      '* * * * * *',
+      '--cwd',
+      stage.home,
+      '--',
+      command,
+    ]);
+  const linesOf = (name: string): Promise<string[]> =>
+    readFile(join(stage.home, name), 'utf8').then(
+      (text) => text.trim().split('\n'),
+      () => [],
+    );
+  const firedOf = async (id: string): Promise<number> =>
+    (
+      JSON.parse((await stage.run('schedule', 'show', id, '--json')).stdout) as {
+        readonly standing: { readonly runs: number };
+      }
+    ).standing.runs;
 
   it('starts no command any more once it is asked to stop, and lets those that run end', async () => {
     await schedule('long', 'echo begun >> long; while [ ! -e go ]; do sleep 0.02; done; echo ended >> long');
@@ -185,9 +243,11 @@ describe('two workers on one home', () => {
     const { id } = await stage.session(sleeps('Answered.'));
     const ids = [id];
     while (ids.length < count) ids.push((await stage.runtime.sessions.create({ agentId: 'actor-1' })).sessionId);
-    for (const each of ids.slice(0, count / 2)) await stage.runtime.sessions.send(each, { type: 'user.message', text: 'Before.' });
+    for (const each of ids.slice(0, count / 2))
+      await stage.runtime.sessions.send(each, { type: 'user.message', text: 'Before.' });
     const both = [work('--concurrency', '4'), work('--concurrency', '4')];
-    for (const each of ids.slice(count / 2)) await stage.runtime.sessions.send(each, { type: 'user.message', text: 'Meanwhile.' });
+    for (const each of ids.slice(count / 2))
+      await stage.runtime.sessions.send(each, { type: 'user.message', text: 'Meanwhile.' });
     const sleptOf = (worker: RunningCommand): number => worker.stdout().split('"type":"slept"').length - 1;
     await until('all to be read', () => both.reduce((sum, worker) => sum + sleptOf(worker), 0) >= count, 100_000);
     for (const worker of both) worker.process.kill('SIGTERM');

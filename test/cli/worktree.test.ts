@@ -44,7 +44,11 @@ async function git(directory: string, ...words: readonly string[]): Promise<stri
 
 /** A program that gives jobs worktrees over the same home. */
 function keeper(host?: typeof GONE): WorktreeKeeper {
-  return createGitWorktreeIsolationAdapter({ worktreesDirectory: join(home, WORKTREES_FOLDER), clock: createSystemClock(), ...(host === undefined ? {} : { host }) });
+  return createGitWorktreeIsolationAdapter({
+    worktreesDirectory: join(home, WORKTREES_FOLDER),
+    clock: createSystemClock(),
+    ...(host === undefined ? {} : { host }),
+  });
 }
 
 const commits = async ({ worktreePath }: PreparedSubagentWorktree): Promise<void> => {
@@ -52,10 +56,14 @@ const commits = async ({ worktreePath }: PreparedSubagentWorktree): Promise<void
   await git(worktreePath, 'add', '--all');
   await git(worktreePath, 'commit', '--quiet', '--message', 'A guide');
 };
-const scribbles = ({ worktreePath }: PreparedSubagentWorktree): Promise<void> => writeFile(join(worktreePath, 'IDEAS.md'), 'Half a thought\n');
+const scribbles = ({ worktreePath }: PreparedSubagentWorktree): Promise<void> =>
+  writeFile(join(worktreePath, 'IDEAS.md'), 'Half a thought\n');
 
 /** A job of a program that has ended, which left this in its worktree. */
-async function left(jobId: string, work: (worktree: PreparedSubagentWorktree) => Promise<void>): Promise<PreparedSubagentWorktree> {
+async function left(
+  jobId: string,
+  work: (worktree: PreparedSubagentWorktree) => Promise<void>,
+): Promise<PreparedSubagentWorktree> {
   const gone = keeper(GONE);
   const worktree = await gone.prepare({ jobId, cwd: shop });
   await gone.begin?.(worktree);
@@ -72,21 +80,29 @@ async function document<Shape extends z.ZodType>(shape: Shape, ...words: readonl
   return shape.parse(JSON.parse(stdout));
 }
 
-const isThere = (path: string): Promise<boolean> => stat(path).then(() => true, () => false);
-const branches = async (): Promise<readonly string[]> => (await git(shop, 'branch', '--format=%(refname:short)', '--list', 'wakechart/*')).split('\n').filter(Boolean);
+const isThere = (path: string): Promise<boolean> =>
+  stat(path).then(
+    () => true,
+    () => false,
+  );
+const branches = async (): Promise<readonly string[]> =>
+  (await git(shop, 'branch', '--format=%(refname:short)', '--list', 'wakechart/*')).split('\n').filter(Boolean);
 
 describe('a worktree of a process that may be alive elsewhere', () => {
   const ELSEWHERE = { ...GONE, system: 'another-machine/its-boot/pid:[1]' };
 
-  it.each(['adopt', 'remove'])('is refused to %s, which names the way, until a person says that the process is gone', async (command) => {
-    const worktree = await keeper(ELSEWHERE).prepare({ jobId: 'agent_1', cwd: shop });
-    const refused = await run(command, 'agent_1');
-    expect(refused).toMatchObject({ code: 1, stdout: '' });
-    expect(refused.stderr).toContain('cannot be told from here [WORKTREE_IN_USE]');
-    expect(refused.stderr).toContain('--owner-gone');
-    expect((await run(command, 'agent_1', '--owner-gone')).code).toBe(0);
-    expect(await isThere(worktree.worktreePath)).toBe(command === 'adopt');
-  });
+  it.each(['adopt', 'remove'])(
+    'is refused to %s, which names the way, until a person says that the process is gone',
+    async (command) => {
+      const worktree = await keeper(ELSEWHERE).prepare({ jobId: 'agent_1', cwd: shop });
+      const refused = await run(command, 'agent_1');
+      expect(refused).toMatchObject({ code: 1, stdout: '' });
+      expect(refused.stderr).toContain('cannot be told from here [WORKTREE_IN_USE]');
+      expect(refused.stderr).toContain('--owner-gone');
+      expect((await run(command, 'agent_1', '--owner-gone')).code).toBe(0);
+      expect(await isThere(worktree.worktreePath)).toBe(command === 'adopt');
+    },
+  );
 
   it('is removed with the work in it only when both are said', async () => {
     const worktree = await keeper(ELSEWHERE).prepare({ jobId: 'agent_1', cwd: shop });
@@ -105,7 +121,11 @@ describe('a worktree of a process that may be alive elsewhere', () => {
 
 describe('worktree list', () => {
   it('says that there are none, and makes nothing', async () => {
-    expect(await run('list')).toEqual({ code: 0, stdout: `No worktrees in ${home}: no job works in one, and none left work behind.\n`, stderr: '' });
+    expect(await run('list')).toEqual({
+      code: 0,
+      stdout: `No worktrees in ${home}: no job works in one, and none left work behind.\n`,
+      stderr: '',
+    });
     expect(await document(z.strictObject({ worktrees: z.array(worktreeShape) }), 'list')).toEqual({ worktrees: [] });
     expect(await isThere(home)).toBe(false);
   });
@@ -124,7 +144,10 @@ describe('worktree list', () => {
     expect(stdout).toContain('IDEAS.md');
     expect(stdout).toMatch(/^2 worktrees\. To look into one as it is now: .* worktree show NAME --home .*$/m);
     const { worktrees } = await document(z.strictObject({ worktrees: z.array(worktreeShape) }), 'list');
-    expect(worktrees).toMatchObject([{ jobId: 'agent_1', status: 'preserved' }, { jobId: 'agent_2', status: 'preserved' }]);
+    expect(worktrees).toMatchObject([
+      { jobId: 'agent_1', status: 'preserved' },
+      { jobId: 'agent_2', status: 'preserved' },
+    ]);
   });
 
   it('says which ones a job works in, and which nobody does any more', async () => {
@@ -132,7 +155,9 @@ describe('worktree list', () => {
     const worktree = await living.prepare({ jobId: 'agent_1', cwd: shop });
     await keeper(GONE).prepare({ jobId: 'agent_2', cwd: shop });
     const { stdout } = await run('list');
-    expect(stdout).toMatch(/agent_1-\S+ {2}ready: a job is at it\n[\s\S]*agent_2-\S+ {2}ready: the process that made it is gone\n/);
+    expect(stdout).toMatch(
+      /agent_1-\S+ {2}ready: a job is at it\n[\s\S]*agent_2-\S+ {2}ready: the process that made it is gone\n/,
+    );
     expect(stdout).toMatch(/holds {3}nobody has looked yet\n {2}next {4}Look into it: .* worktree show agent_1-/);
     await living.remove(worktree);
   });
@@ -155,7 +180,9 @@ describe('worktree show', () => {
   it('offers what can be done with it', async () => {
     await left('agent_1', scribbles);
     const { stdout } = await run('show', 'agent_1');
-    expect(stdout).toMatch(/worktree remove agent_1-\S+ --home .* --discard\n\nTake it over: .* worktree adopt agent_1-\S+ --home .*\n$/);
+    expect(stdout).toMatch(
+      /worktree remove agent_1-\S+ --home .* --discard\n\nTake it over: .* worktree adopt agent_1-\S+ --home .*\n$/,
+    );
   });
 
   it('fails for one that is not there, and says which ones are', async () => {
@@ -168,7 +195,11 @@ describe('worktree show', () => {
   it('fails for a name that two have, and names both', async () => {
     await left('agent_1', scribbles);
     await left('agent_1', scribbles);
-    expect(await run('show', 'agent_1')).toMatchObject({ code: 1, stdout: '', stderr: expect.stringMatching(/agent_1-\S+, agent_1-\S+ \[WORKTREE_AMBIGUOUS\]\n {2}hint: /) as string });
+    expect(await run('show', 'agent_1')).toMatchObject({
+      code: 1,
+      stdout: '',
+      stderr: expect.stringMatching(/agent_1-\S+, agent_1-\S+ \[WORKTREE_AMBIGUOUS\]\n {2}hint: /) as string,
+    });
   });
 
   it('shows what an agent called its files, and obeys none of it', async () => {
@@ -181,7 +212,11 @@ describe('worktree show', () => {
 
   it('names a command that brings the work home', async () => {
     await left('agent_1', commits);
-    const { nextAction = '' } = await document(worktreeShape.extend({ isClean: z.boolean(), head: z.string() }), 'show', 'agent_1');
+    const { nextAction = '' } = await document(
+      worktreeShape.extend({ isClean: z.boolean(), head: z.string() }),
+      'show',
+      'agent_1',
+    );
     const [command = ''] = /git -C .*/.exec(nextAction) ?? [];
     await exec('/bin/sh', ['-c', command]);
     expect(await readFile(join(shop, 'GUIDE.md'), 'utf8')).toBe('Tea, by the pound.\n');
@@ -191,7 +226,11 @@ describe('worktree show', () => {
 describe('worktree remove', () => {
   it('removes one in which nothing would be lost, with its branch', async () => {
     const worktree = await left('agent_1', () => Promise.resolve());
-    expect(await run('remove', 'agent_1')).toEqual({ code: 0, stdout: `Removed ${worktree.id ?? ''} and its branch ${worktree.branchName}. Nothing was lost.\n`, stderr: '' });
+    expect(await run('remove', 'agent_1')).toEqual({
+      code: 0,
+      stdout: `Removed ${worktree.id ?? ''} and its branch ${worktree.branchName}. Nothing was lost.\n`,
+      stderr: '',
+    });
     expect(await isThere(worktree.worktreePath)).toBe(false);
     expect(await branches()).toEqual([]);
     expect((await run('list')).stdout).toMatch(/^No worktrees/);
@@ -207,7 +246,11 @@ describe('worktree remove', () => {
 
   it('refuses one whose commits are nowhere else', async () => {
     const { branchName, worktreePath } = await left('agent_1', commits);
-    expect(await run('remove', 'agent_1')).toMatchObject({ code: 1, stdout: '', stderr: expect.stringContaining('1 commit that no other branch has') as string });
+    expect(await run('remove', 'agent_1')).toMatchObject({
+      code: 1,
+      stdout: '',
+      stderr: expect.stringContaining('1 commit that no other branch has') as string,
+    });
     expect(await branches()).toEqual([branchName]);
     expect(await readFile(join(worktreePath, 'GUIDE.md'), 'utf8')).toBe('Tea, by the pound.\n');
   });
@@ -219,7 +262,9 @@ describe('worktree remove', () => {
     });
     const { code, stdout, stderr } = await run('remove', 'agent_1');
     expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
-    expect(stderr).toMatch(/^error: expected agent_1-\S+ to hold nothing that would be lost; it holds .*IDEAS\.md.* \[WORKTREE_NOT_CLEAN\]\n {2}hint: [\s\S]* worktree remove agent_1-\S+ --home .* --discard\n$/);
+    expect(stderr).toMatch(
+      /^error: expected agent_1-\S+ to hold nothing that would be lost; it holds .*IDEAS\.md.* \[WORKTREE_NOT_CLEAN\]\n {2}hint: [\s\S]* worktree remove agent_1-\S+ --home .* --discard\n$/,
+    );
     expect(await readFile(join(worktree.worktreePath, 'IDEAS.md'), 'utf8')).toBe('Half a thought\n');
     expect(await branches()).toEqual([worktree.branchName]);
   });
@@ -231,7 +276,9 @@ describe('worktree remove', () => {
     });
     const { code, stdout, stderr } = await run('remove', 'agent_1', '--discard');
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
-    expect(stdout).toMatch(/^Removed agent_1-\S+ and its branch .*\. With it went:\n(?: {2}- .*\n)+Its commits can be had back until git tidies up: git -C .*\n$/);
+    expect(stdout).toMatch(
+      /^Removed agent_1-\S+ and its branch .*\. With it went:\n(?: {2}- .*\n)+Its commits can be had back until git tidies up: git -C .*\n$/,
+    );
     expect(stdout).toContain('IDEAS.md');
     expect(await isThere(worktree.worktreePath)).toBe(false);
     await exec('/bin/sh', ['-c', /git -C .*/.exec(stdout)?.[0] ?? '']);
@@ -240,7 +287,12 @@ describe('worktree remove', () => {
 
   it('says the same to programs', async () => {
     await left('agent_1', scribbles);
-    const { removed, lost } = await document(z.strictObject({ removed: worktreeShape, lost: worktreeShape.shape.findings }), 'remove', 'agent_1', '--discard');
+    const { removed, lost } = await document(
+      z.strictObject({ removed: worktreeShape, lost: worktreeShape.shape.findings }),
+      'remove',
+      'agent_1',
+      '--discard',
+    );
     expect(removed.jobId).toBe('agent_1');
     expect(lost).toMatchObject([{ kind: 'untracked' }]);
   });
@@ -250,7 +302,11 @@ describe('worktree remove', () => {
     const worktree = await living.prepare({ jobId: 'agent_1', cwd: shop });
     await scribbles(worktree);
     for (const words of [[], ['--discard']]) {
-      expect(await run('remove', 'agent_1', ...words)).toMatchObject({ code: 1, stdout: '', stderr: expect.stringContaining('[WORKTREE_IN_USE]') as string });
+      expect(await run('remove', 'agent_1', ...words)).toMatchObject({
+        code: 1,
+        stdout: '',
+        stderr: expect.stringContaining('[WORKTREE_IN_USE]') as string,
+      });
     }
     expect(await isThere(join(worktree.worktreePath, 'IDEAS.md'))).toBe(true);
   });
@@ -261,7 +317,9 @@ describe('worktree adopt', () => {
     const worktree = await left('agent_1', scribbles);
     const { code, stdout } = await run('adopt', 'agent_1');
     expect(code).toBe(0);
-    expect(stdout).toMatch(/^Adopted agent_1-\S+: it is yours now, .*\n {2}path {2}.*\nWhen you are done with it: git -C .* worktree remove .*\n$/);
+    expect(stdout).toMatch(
+      /^Adopted agent_1-\S+: it is yours now, .*\n {2}path {2}.*\nWhen you are done with it: git -C .* worktree remove .*\n$/,
+    );
     expect((await run('list')).stdout).toMatch(/^No worktrees/);
     await keeper().reconcile();
     expect(await readFile(join(worktree.worktreePath, 'IDEAS.md'), 'utf8')).toBe('Half a thought\n');
@@ -270,7 +328,11 @@ describe('worktree adopt', () => {
 
   it('names the command that removes it in the end', async () => {
     await left('agent_1', () => Promise.resolve());
-    const { adopted, next } = await document(z.strictObject({ adopted: worktreeShape, next: z.string() }), 'adopt', 'agent_1');
+    const { adopted, next } = await document(
+      z.strictObject({ adopted: worktreeShape, next: z.string() }),
+      'adopt',
+      'agent_1',
+    );
     await exec('/bin/sh', ['-c', next]);
     expect(await isThere(adopted.worktreePath)).toBe(false);
   });

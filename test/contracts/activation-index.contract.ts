@@ -1,4 +1,7 @@
-/** What every index of what is due does, whatever it stands on: the published cases, run with vitest, and a property. Each adapter runs them against itself. */
+/**
+ * What every index of what is due does, whatever it stands on: the published cases, run with vitest, and a property.
+ * Each adapter runs them against itself.
+ */
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { SimulatedClock } from '../../src/actors/clock/simulated-clock.ts';
@@ -25,7 +28,10 @@ const HOUR_MS = 3_600_000;
 const anyHint: fc.Arbitrary<Activation> = fc.record({
   sessionId: fc.integer({ min: 0, max: 5 }).map(idOf),
   agentId: fc.constantFrom('tester', 'a', 'writer-2_x'),
-  causeId: fc.oneof(fc.integer({ min: 10, max: 14 }).map(idOf), fc.constantFrom('turn-1', 'queued_1', 'Queued.1', 'queued.1')),
+  causeId: fc.oneof(
+    fc.integer({ min: 10, max: 14 }).map(idOf),
+    fc.constantFrom('turn-1', 'queued_1', 'Queued.1', 'queued.1'),
+  ),
   kind: fc.constantFrom('ingress', 'wake', 'retry'),
   dueAtMs: fc.integer({ min: -3 * HOUR_MS, max: 3 * HOUR_MS }).map((offset) => START_MS + offset),
   priority: fc.constantFrom('low', 'normal', 'high'),
@@ -55,7 +61,10 @@ export function describeActivationIndex(name: string, open: () => Promise<IndexU
 
 const step = fc.oneof(
   { weight: 3, arbitrary: fc.record({ act: fc.constant('add' as const), hints: fc.array(anyHint, { maxLength: 6 }) }) },
-  { weight: 2, arbitrary: fc.record({ act: fc.constant('remove' as const), hints: fc.array(anyHint, { maxLength: 6 }) }) },
+  {
+    weight: 2,
+    arbitrary: fc.record({ act: fc.constant('remove' as const), hints: fc.array(anyHint, { maxLength: 6 }) }),
+  },
   { weight: 1, arbitrary: fc.record({ act: fc.constant('due' as const), hints: fc.constant<Activation[]>([]) }) },
 );
 
@@ -65,30 +74,46 @@ const query = fc.record({
   agentId: fc.constantFrom(undefined, 'tester', 'a'),
 });
 
-const keyOf = (activation: Activation): string => JSON.stringify(Object.entries(activation).toSorted(([one], [other]) => (one < other ? -1 : 1)));
+const keyOf = (activation: Activation): string =>
+  JSON.stringify(Object.entries(activation).toSorted(([one], [other]) => (one < other ? -1 : 1)));
 
-/** One index takes all runs, and so does the set that it is held against: what a run leaves is the next one's beginning. */
+/**
+ * One index takes all runs, and so does the set that it is held against: what a run leaves is the next one's beginning.
+ */
 async function assertLikeSet({ index, elsewhere }: IndexUnderTest): Promise<void> {
   const model = new Map<string, Activation>();
   await fc.assert(
-    fc.asyncProperty(fc.array(step, { maxLength: 12 }), query, fc.integer({ min: -3, max: 3 }), async (steps, asked, hours) => {
-      const nowMs = START_MS + hours * HOUR_MS;
-      for (const [n, { act, hints }] of steps.entries()) {
-        const at = n % 2 === 0 ? index : elsewhere;
-        if (act === 'due') await at.due({ nowMs, limit: 1_000 });
-        else await at[act](hints);
-        for (const each of hints) {
-          if (act === 'add') model.set(keyOf(each), each);
-          else model.delete(keyOf(each));
+    fc.asyncProperty(
+      fc.array(step, { maxLength: 12 }),
+      query,
+      fc.integer({ min: -3, max: 3 }),
+      async (steps, asked, hours) => {
+        const nowMs = START_MS + hours * HOUR_MS;
+        for (const [n, { act, hints }] of steps.entries()) {
+          const at = n % 2 === 0 ? index : elsewhere;
+          if (act === 'due') await at.due({ nowMs, limit: 1_000 });
+          else await at[act](hints);
+          for (const each of hints) {
+            if (act === 'add') model.set(keyOf(each), each);
+            else model.delete(keyOf(each));
+          }
         }
-      }
-      const meant = [...model.values()].filter(({ sessionId, agentId }) => !asked.except.has(sessionId) && (asked.agentId === undefined || agentId === asked.agentId));
-      const found = await index.due({ ...asked, nowMs });
-      expect(found.due).toEqual(dueSessions(meant.filter(({ dueAtMs }) => dueAtMs <= nowMs), asked.limit));
-      for (const { activations } of found.due) expect(activations).toEqual(activations.toSorted(compareUrgency));
-      const future = meant.map(({ dueAtMs }) => dueAtMs).filter((dueAtMs) => dueAtMs > nowMs);
-      expect(found.nextDueAtMs).toBe(future.length === 0 ? undefined : Math.min(...future));
-    }),
+        const meant = [...model.values()].filter(
+          ({ sessionId, agentId }) =>
+            !asked.except.has(sessionId) && (asked.agentId === undefined || agentId === asked.agentId),
+        );
+        const found = await index.due({ ...asked, nowMs });
+        expect(found.due).toEqual(
+          dueSessions(
+            meant.filter(({ dueAtMs }) => dueAtMs <= nowMs),
+            asked.limit,
+          ),
+        );
+        for (const { activations } of found.due) expect(activations).toEqual(activations.toSorted(compareUrgency));
+        const future = meant.map(({ dueAtMs }) => dueAtMs).filter((dueAtMs) => dueAtMs > nowMs);
+        expect(found.nextDueAtMs).toBe(future.length === 0 ? undefined : Math.min(...future));
+      },
+    ),
     { numRuns: 60 },
   );
 }

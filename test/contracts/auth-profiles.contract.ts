@@ -6,7 +6,9 @@ import type { SecretReaderOptions } from '../../src/actors/run/secret-reader.ts'
 import { authProfilesContract } from '../../src/testing/auth-profiles-contract.ts';
 
 /** Opens two stores over the same accounts, where there can be two. */
-export type OpenProfiles = (options: SecretReaderOptions) => Promise<{ readonly profiles: AuthProfiles; readonly beside: AuthProfiles; dispose(): Promise<void> }>;
+export type OpenProfiles = (
+  options: SecretReaderOptions,
+) => Promise<{ readonly profiles: AuthProfiles; readonly beside: AuthProfiles; dispose(): Promise<void> }>;
 
 export function describeAuthProfiles(name: string, open: OpenProfiles): void {
   describe(`${name}, as the place of accounts`, () => {

@@ -1,4 +1,6 @@
-/** Stores and indexes that keep their contracts but for one thing: what the contracts are for is to find each of them. */
+/**
+ * Stores and indexes that keep their contracts but for one thing: what the contracts are for is to find each of them.
+ */
 import { MemoryActivations } from '../../src/adapters/memory/memory-activations.ts';
 import { MemoryEventStore } from '../../src/adapters/memory/memory-event-store.ts';
 import type { ActivationIndex } from '../../src/actors/session/activation-index.ts';
@@ -41,20 +43,63 @@ function holdingOn(sound: EventStore): Partial<EventStore> {
       for (const event of events) given.set(event.id, event.data);
       return sound.append(id, events, options);
     },
-    read: async (id, options) => (await sound.read(id, options)).map((event) => ({ ...event, data: given.get(event.id) ?? event.data }) as typeof event),
+    read: async (id, options) =>
+      (await sound.read(id, options)).map(
+        (event) => ({ ...event, data: given.get(event.id) ?? event.data }) as typeof event,
+      ),
   };
 }
 
 const brokenAppends: readonly Broken<EventStore>[] = [
-  ['expects no head', 'the head was expected elsewhere', (sound) => ({ append: (id, events, options) => sound.append(id, events, { ...options, expectedHead: undefined }) })],
-  ['knows no keys', 'stores once under one key, and gives', (sound) => ({ append: (id, events, options) => sound.append(id, events, { ...options, idempotencyKey: undefined }) })],
-  ['never admits a repetition', 'stores an event once', (sound) => ({ append: async (...request) => ({ ...(await sound.append(...request)), isDuplicate: false }) })],
-  ['claims to be safer than it is', 'says how durable it is', (sound) => ({ append: async (...request) => ({ ...(await sound.append(...request)), durability: 'disk' }) })],
-  ['fences nobody off', 'a wake that was superseded', (sound) => ({ append: (id, [first, ...rest], options) => sound.append(id, [withoutEpoch(first), ...rest.map(withoutEpoch)], options) })],
-  ['mixes epochs', 'of two epochs', (sound) => ({ append: (id, [first, ...rest], options) => sound.append(id, [first, ...rest.map((event) => ({ ...event, epoch: first.epoch }))], options) })],
+  [
+    'expects no head',
+    'the head was expected elsewhere',
+    (sound) => ({ append: (id, events, options) => sound.append(id, events, { ...options, expectedHead: undefined }) }),
+  ],
+  [
+    'knows no keys',
+    'stores once under one key, and gives',
+    (sound) => ({
+      append: (id, events, options) => sound.append(id, events, { ...options, idempotencyKey: undefined }),
+    }),
+  ],
+  [
+    'never admits a repetition',
+    'stores an event once',
+    (sound) => ({ append: async (...request) => ({ ...(await sound.append(...request)), isDuplicate: false }) }),
+  ],
+  [
+    'claims to be safer than it is',
+    'says how durable it is',
+    (sound) => ({ append: async (...request) => ({ ...(await sound.append(...request)), durability: 'disk' }) }),
+  ],
+  [
+    'fences nobody off',
+    'a wake that was superseded',
+    (sound) => ({
+      append: (id, [first, ...rest], options) =>
+        sound.append(id, [withoutEpoch(first), ...rest.map(withoutEpoch)], options),
+    }),
+  ],
+  [
+    'mixes epochs',
+    'of two epochs',
+    (sound) => ({
+      append: (id, [first, ...rest], options) =>
+        sound.append(id, [first, ...rest.map((event) => ({ ...event, epoch: first.epoch }))], options),
+    }),
+  ],
   ['holds on to what it was given', 'the caller can still change', holdingOn],
-  ['makes no hints', 'has made them when it resolves', (sound) => ({ append: (id, events, options) => sound.append(id, events, { ...options, activate: [] }) })],
-  ['settles nothing', 'has made them when it resolves', (sound) => ({ append: (id, events, options) => sound.append(id, events, { ...options, settle: [] }) })],
+  [
+    'makes no hints',
+    'has made them when it resolves',
+    (sound) => ({ append: (id, events, options) => sound.append(id, events, { ...options, activate: [] }) }),
+  ],
+  [
+    'settles nothing',
+    'has made them when it resolves',
+    (sound) => ({ append: (id, events, options) => sound.append(id, events, { ...options, settle: [] }) }),
+  ],
   [
     'settles before it stores',
     'removes none when the append is refused',
@@ -80,12 +125,38 @@ const brokenAppends: readonly Broken<EventStore>[] = [
 const brokenReads: readonly Broken<EventStore>[] = [
   ['finds nothing by key', 'stores once under one key, and gives', () => ({ findByKey: async () => undefined })],
   ['finds nothing by id', 'stores an event once', () => ({ findById: async () => undefined })],
-  ['reads from the start, always', 'begins at any number', (sound) => ({ read: (id, options) => sound.read(id, { ...options, from: 1 }) })],
-  ['takes no limit', 'begins at any number', (sound) => ({ read: (id, options) => sound.read(id, { ...options, limit: undefined }) })],
-  ['gives everything at once', 'the most of one page', (sound) => ({ read: async (id) => [...(await sound.read(id)), ...(await sound.read(id, { from: 1_001 }))] })],
-  ['changes what it stored', 'returns exactly what a reader gets', (sound) => ({ read: async (id, options) => (await sound.read(id, options)).map((event) => ({ ...event, at: 'later' })) })],
-  ['reads what nobody made', 'when it is to be read', (sound) => ({ read: (id, options) => sound.read(id, options).catch(() => []) })],
-  ['keeps a state that can be changed', 'cannot be changed by whoever gets it', (sound) => ({ checkpoint: async (id) => structuredClone(await sound.checkpoint(id)) })],
+  [
+    'reads from the start, always',
+    'begins at any number',
+    (sound) => ({ read: (id, options) => sound.read(id, { ...options, from: 1 }) }),
+  ],
+  [
+    'takes no limit',
+    'begins at any number',
+    (sound) => ({ read: (id, options) => sound.read(id, { ...options, limit: undefined }) }),
+  ],
+  [
+    'gives everything at once',
+    'the most of one page',
+    (sound) => ({ read: async (id) => [...(await sound.read(id)), ...(await sound.read(id, { from: 1_001 }))] }),
+  ],
+  [
+    'changes what it stored',
+    'returns exactly what a reader gets',
+    (sound) => ({
+      read: async (id, options) => (await sound.read(id, options)).map((event) => ({ ...event, at: 'later' })),
+    }),
+  ],
+  [
+    'reads what nobody made',
+    'when it is to be read',
+    (sound) => ({ read: (id, options) => sound.read(id, options).catch(() => []) }),
+  ],
+  [
+    'keeps a state that can be changed',
+    'cannot be changed by whoever gets it',
+    (sound) => ({ checkpoint: async (id) => structuredClone(await sound.checkpoint(id)) }),
+  ],
   ['keeps no state', 'is there to fold on from', () => ({ saveView: async () => undefined })],
   ['tells nobody', 'tells when something was appended', () => ({ watch: deaf })],
   [
@@ -101,7 +172,14 @@ const brokenReads: readonly Broken<EventStore>[] = [
 ];
 
 const brokenSessions: readonly Broken<EventStore>[] = [
-  ['makes a session twice', 'is refused when the session is there', (sound) => ({ create: (identity, events) => sound.create(identity, events).catch(() => sound.append(identity.sessionId, events)) })],
+  [
+    'makes a session twice',
+    'is refused when the session is there',
+    (sound) => ({
+      create: (identity, events) =>
+        sound.create(identity, events).catch(() => sound.append(identity.sessionId, events)),
+    }),
+  ],
   [
     'makes a session before it looks at all events',
     'makes nothing when one of its events is none',
@@ -113,55 +191,127 @@ const brokenSessions: readonly Broken<EventStore>[] = [
       },
     }),
   ],
-  ['lists the newest first', 'oldest first', (sound) => ({ list: async (filter) => (await sound.list(filter)).toReversed() })],
+  [
+    'lists the newest first',
+    'oldest first',
+    (sound) => ({ list: async (filter) => (await sound.list(filter)).toReversed() }),
+  ],
   ['lists those of everybody', 'those of one agent', (sound) => ({ list: () => sound.list() })],
   [
     'lists views that are not true any more',
     'until the log goes on',
-    (sound) => ({ list: async (filter) => Promise.all((await sound.list(filter)).map(async (listing) => ({ ...listing, view: await sound.checkpoint(listing.sessionId) }))) }),
+    (sound) => ({
+      list: async (filter) =>
+        Promise.all(
+          (await sound.list(filter)).map(async (listing) => ({
+            ...listing,
+            view: await sound.checkpoint(listing.sessionId),
+          })),
+        ),
+    }),
   ],
   ['deletes nothing', 'leaves nothing of it', (sound) => ({ delete: async (id) => void (await sound.head(id)) })],
-  ['deletes what runs', 'holds the right to wake it', (sound) => ({ delete: (id, claim) => sound.delete(id, claim).catch(() => undefined) })],
+  [
+    'deletes what runs',
+    'holds the right to wake it',
+    (sound) => ({ delete: (id, claim) => sound.delete(id, claim).catch(() => undefined) }),
+  ],
   ['cannot be closed', 'once it is closed', () => ({ close: async () => undefined })],
 ];
 
 export const brokenStores: readonly Broken<EventStore>[] = [...brokenAppends, ...brokenReads, ...brokenSessions];
 
-const given = (change: (right: WakeRight) => Partial<WakeRight>) => (sound: EventStore): Partial<EventStore> => ({
-  async acquireWakeRight(id, claim) {
-    const right = await sound.acquireWakeRight(id, claim);
-    return withMembers(right, change(right));
-  },
-});
+const given =
+  (change: (right: WakeRight) => Partial<WakeRight>) =>
+  (sound: EventStore): Partial<EventStore> => ({
+    async acquireWakeRight(id, claim) {
+      const right = await sound.acquireWakeRight(id, claim);
+      return withMembers(right, change(right));
+    },
+  });
 
 export const brokenWakeRights: readonly Broken<EventStore>[] = [
   [
     'gives the right to everybody',
     'one at a time',
-    () => ({ acquireWakeRight: async (_id, { epoch }) => ({ epoch: epoch + 1, lost: new AbortController().signal, release: async () => undefined }) }),
+    () => ({
+      acquireWakeRight: async (_id, { epoch }) => ({
+        epoch: epoch + 1,
+        lost: new AbortController().signal,
+        release: async () => undefined,
+      }),
+    }),
   ],
   ['repeats an epoch', 'under the epoch after that of the log', given(({ epoch }) => ({ epoch: epoch - 1 }))],
   ['cannot be let go', 'given to the next when it was released', given(() => ({ release: async () => undefined }))],
-  ['does not tell that it is lost', 'that the log has gone past', given(() => ({ lost: new AbortController().signal }))],
+  [
+    'does not tell that it is lost',
+    'that the log has gone past',
+    given(() => ({ lost: new AbortController().signal })),
+  ],
   ['says for no reason that it is lost', 'one at a time', given(() => ({ lost: AbortSignal.abort() }))],
-  ['waits for those whose wake has ended', 'does not wait for the release', (sound) => ({ acquireWakeRight: (id, { epoch }) => sound.acquireWakeRight(id, { epoch, isOpen: true }) })],
-  ['takes open wakes for ended ones', 'stays with a holder', (sound) => ({ acquireWakeRight: (id, { epoch }) => sound.acquireWakeRight(id, { epoch, isOpen: false }) })],
-  ['says too early that it is free', 'tells when it has been released', () => ({ wakeRightFreed: async () => undefined })],
+  [
+    'waits for those whose wake has ended',
+    'does not wait for the release',
+    (sound) => ({ acquireWakeRight: (id, { epoch }) => sound.acquireWakeRight(id, { epoch, isOpen: true }) }),
+  ],
+  [
+    'takes open wakes for ended ones',
+    'stays with a holder',
+    (sound) => ({ acquireWakeRight: (id, { epoch }) => sound.acquireWakeRight(id, { epoch, isOpen: false }) }),
+  ],
+  [
+    'says too early that it is free',
+    'tells when it has been released',
+    () => ({ wakeRightFreed: async () => undefined }),
+  ],
   ['never says that it is free', 'at once when nobody has it', () => ({ wakeRightFreed: never })],
-  ['does not let anybody stop waiting', 'who do not want to wait any more', (sound) => ({ wakeRightFreed: (id) => sound.wakeRightFreed(id, new AbortController().signal) })],
+  [
+    'does not let anybody stop waiting',
+    'who do not want to wait any more',
+    (sound) => ({ wakeRightFreed: (id) => sound.wakeRightFreed(id, new AbortController().signal) }),
+  ],
   ['gives what is not there', 'cannot be had', () => ({ wakeRightFreed: async () => undefined })],
 ];
 
 export const brokenIndexes: readonly Broken<ActivationIndex>[] = [
-  ['makes good hints beside a bad one', 'refuses a hint whose cause is a path', (sound) => ({ add: async (hints) => hints.reduce((before, hint) => before.then(() => sound.add([hint])), Promise.resolve()) })],
+  [
+    'makes good hints beside a bad one',
+    'refuses a hint whose cause is a path',
+    (sound) => ({
+      add: async (hints) => hints.reduce((before, hint) => before.then(() => sound.add([hint])), Promise.resolve()),
+    }),
+  ],
   ['removes nothing', 'removes what it is told', () => ({ remove: async () => undefined })],
   ['is early', 'and not before', (sound) => ({ due: (query) => sound.due({ ...query, nowMs: query.nowMs + 1 }) })],
-  ['knows no order', 'in the order of priority', (sound) => ({ due: async (query) => ({ ...(await sound.due(query)), due: (await sound.due(query)).due.toReversed() }) })],
-  ['takes no limit', 'in the order of priority', (sound) => ({ due: (query) => sound.due({ ...query, limit: 1_000 }) })],
-  ['leaves nobody out', 'leaves out sessions', (sound) => ({ due: (query) => sound.due({ ...query, except: undefined }) })],
+  [
+    'knows no order',
+    'in the order of priority',
+    (sound) => ({
+      due: async (query) => ({ ...(await sound.due(query)), due: (await sound.due(query)).due.toReversed() }),
+    }),
+  ],
+  [
+    'takes no limit',
+    'in the order of priority',
+    (sound) => ({ due: (query) => sound.due({ ...query, limit: 1_000 }) }),
+  ],
+  [
+    'leaves nobody out',
+    'leaves out sessions',
+    (sound) => ({ due: (query) => sound.due({ ...query, except: undefined }) }),
+  ],
   ['knows no agents', 'and other agents', (sound) => ({ due: (query) => sound.due({ ...query, agentId: undefined }) })],
-  ['does not say when to ask again', 'says when to ask again', (sound) => ({ due: async (query) => ({ ...(await sound.due(query)), nextDueAtMs: undefined }) })],
-  ['says to ask again at once', 'says when to ask again', (sound) => ({ due: async (query) => ({ ...(await sound.due(query)), nextDueAtMs: query.nowMs }) })],
+  [
+    'does not say when to ask again',
+    'says when to ask again',
+    (sound) => ({ due: async (query) => ({ ...(await sound.due(query)), nextDueAtMs: undefined }) }),
+  ],
+  [
+    'says to ask again at once',
+    'says when to ask again',
+    (sound) => ({ due: async (query) => ({ ...(await sound.due(query)), nextDueAtMs: query.nowMs }) }),
+  ],
   ['tells nobody', 'made here', () => ({ watch: deaf })],
   ['forgets what it is made from', 'is made again', () => ({ rebuilt: async () => undefined })],
   ['never trusts itself', 'can be trusted then', () => ({ isSuspect: async () => true })],

@@ -14,11 +14,26 @@ async function failuresOf<Subject>(contract: readonly ContractCase<Subject>[], o
 }
 
 const FLAWED_STANDINGS: Readonly<Record<string, (sound: MemoryCandidateStandings) => Partial<CandidateStandings>>> = {
-  'lets everybody probe': (sound) => ({ admit: async (candidate, options) => ({ ...(await sound.admit(candidate, options)), kind: 'admitted', isProbe: true }) }),
+  'lets everybody probe': (sound) => ({
+    admit: async (candidate, options) => ({
+      ...(await sound.admit(candidate, options)),
+      kind: 'admitted',
+      isProbe: true,
+    }),
+  }),
   'lets nobody insist': (sound) => ({ admit: (candidate) => sound.admit(candidate) }),
-  'takes every report for the newest': (sound) => ({ report: (candidate, outcome) => sound.report(candidate, outcome) }),
-  'does not take probes back': (sound) => ({ report: async (candidate, outcome, attempt) => (outcome.kind === 'abandoned' ? ((await sound.read([candidate]))[0] ?? sound.report(candidate, outcome)) : sound.report(candidate, outcome, attempt)) }),
-  'knows accounts only, not models': (sound) => ({ report: (candidate, outcome, attempt) => sound.report({ ...candidate, model: 'large' }, outcome, attempt) }),
+  'takes every report for the newest': (sound) => ({
+    report: (candidate, outcome) => sound.report(candidate, outcome),
+  }),
+  'does not take probes back': (sound) => ({
+    report: async (candidate, outcome, attempt) =>
+      outcome.kind === 'abandoned'
+        ? ((await sound.read([candidate]))[0] ?? sound.report(candidate, outcome))
+        : sound.report(candidate, outcome, attempt),
+  }),
+  'knows accounts only, not models': (sound) => ({
+    report: (candidate, outcome, attempt) => sound.report({ ...candidate, model: 'large' }, outcome, attempt),
+  }),
   'forgets more than it is told to': (sound) => ({ reset: () => sound.reset() }),
 };
 
@@ -40,12 +55,19 @@ function standingsWith(flaw: (sound: MemoryCandidateStandings) => Partial<Candid
 }
 
 describe('the contract of standings', () => {
-  it('is kept by those in memory', async () => expect(await failuresOf(candidateStandingsContract, () => standingsWith(() => ({})))).toEqual([]));
+  it('is kept by those in memory', async () =>
+    expect(await failuresOf(candidateStandingsContract, () => standingsWith(() => ({})))).toEqual([]));
 
-  it.each(Object.entries(FLAWED_STANDINGS))('finds a store that %s', async (_, flaw) => expect(await failuresOf(candidateStandingsContract, () => standingsWith(flaw))).not.toEqual([]));
+  it.each(Object.entries(FLAWED_STANDINGS))('finds a store that %s', async (_, flaw) =>
+    expect(await failuresOf(candidateStandingsContract, () => standingsWith(flaw))).not.toEqual([]),
+  );
 });
 
-function profilesWith(flaw: { readonly keepsForever?: boolean; readonly checksNothing?: boolean; readonly runsForEach?: boolean }): AuthProfilesUnderTest {
+function profilesWith(flaw: {
+  readonly keepsForever?: boolean;
+  readonly checksNothing?: boolean;
+  readonly runsForEach?: boolean;
+}): AuthProfilesUnderTest {
   const environment: Record<string, string | undefined> = {};
   const commands: (readonly string[])[] = [];
   let steadyMs = 0;
@@ -80,9 +102,14 @@ function profilesWith(flaw: { readonly keepsForever?: boolean; readonly checksNo
 }
 
 describe('the contract of accounts', () => {
-  it('is kept by those in memory', async () => expect(await failuresOf(authProfilesContract, () => profilesWith({}))).toEqual([]));
+  it('is kept by those in memory', async () =>
+    expect(await failuresOf(authProfilesContract, () => profilesWith({}))).toEqual([]));
 
-  it.each([['gives a value out for ever', { keepsForever: true }], ['keeps whatever it is given', { checksNothing: true }], ['runs a command for each who asks', { runsForEach: true }]] as const)('finds a store that %s', async (_, flaw) =>
+  it.each([
+    ['gives a value out for ever', { keepsForever: true }],
+    ['keeps whatever it is given', { checksNothing: true }],
+    ['runs a command for each who asks', { runsForEach: true }],
+  ] as const)('finds a store that %s', async (_, flaw) =>
     expect(await failuresOf(authProfilesContract, () => profilesWith(flaw))).not.toEqual([]),
   );
 });

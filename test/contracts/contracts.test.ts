@@ -12,7 +12,10 @@ afterEach(() => {
   vi.useRealTimers();
 });
 
-/** What a piece of work failed with, without waiting for real until somebody who is silent has been silent for long enough. */
+/**
+ * What a piece of work failed with, without waiting for real until somebody who is silent has been silent for long
+ * enough.
+ */
 async function failureOf(work: Promise<unknown>): Promise<string | undefined> {
   let isOver = false;
   const ended = work.then(
@@ -27,7 +30,10 @@ async function failureOf(work: Promise<unknown>): Promise<string | undefined> {
 }
 
 /** Sentences that turned out not to be true, with what was said about each. */
-async function failuresOf<Subject>(contract: readonly ContractCase<Subject>[], open: () => Subject): Promise<Map<string, string>> {
+async function failuresOf<Subject>(
+  contract: readonly ContractCase<Subject>[],
+  open: () => Subject,
+): Promise<Map<string, string>> {
   const failures = new Map<string, string>();
   for (const { name, run } of contract) {
     const failure = await failureOf(run(open()));
@@ -37,9 +43,16 @@ async function failuresOf<Subject>(contract: readonly ContractCase<Subject>[], o
 }
 
 /** What the case has to say that is to find a flaw. */
-async function findingOf<Subject>(contract: readonly ContractCase<Subject>[], sentence: string, open: () => Subject): Promise<string> {
+async function findingOf<Subject>(
+  contract: readonly ContractCase<Subject>[],
+  sentence: string,
+  open: () => Subject,
+): Promise<string> {
   const [finder, ...others] = contract.filter(({ name }) => name.includes(sentence));
-  if (finder === undefined || others.length > 0) throw new Error(`expected one case whose name has "${sentence}", found ${finder === undefined ? 0 : 1 + others.length}`);
+  if (finder === undefined || others.length > 0)
+    throw new Error(
+      `expected one case whose name has "${sentence}", found ${finder === undefined ? 0 : 1 + others.length}`,
+    );
   return (await failureOf(finder.run(open()))) ?? 'it found nothing';
 }
 
@@ -48,7 +61,8 @@ describe('the contracts', () => {
     const names = [...eventStoreContract, ...wakeRightContract, ...activationIndexContract].map(({ name }) => name);
     expect(names.length).toBeGreaterThan(70);
     expect(new Set(names).size).toBe(names.length);
-    for (const name of names) expect(name).toMatch(/^(?:an event store,|the right to wake|an index of what is due) [a-z].{10,}[a-z\d]$/);
+    for (const name of names)
+      expect(name).toMatch(/^(?:an event store,|the right to wake|an index of what is due) [a-z].{10,}[a-z\d]$/);
   });
 
   it('have nothing to say about a sound store', async () => {
@@ -60,7 +74,9 @@ describe('the contracts', () => {
   });
 
   it('leave no timer behind, also when they fail', async () => {
-    const failures = await failuresOf(eventStoreContract, () => brokenStore(() => ({ append: async () => Promise.reject(new Error('broken')) })));
+    const failures = await failuresOf(eventStoreContract, () =>
+      brokenStore(() => ({ append: async () => Promise.reject(new Error('broken')) })),
+    );
     expect(failures.size).toBeGreaterThan(10);
     expect(vi.getTimerCount()).toBe(0);
   });
@@ -68,21 +84,30 @@ describe('the contracts', () => {
 
 describe('a store that', () => {
   it.each(brokenStores)('%s is found: %s', async (_flaw, sentence, change) => {
-    expect(await findingOf(eventStoreContract, sentence, () => brokenStore(change))).toMatch(/expected .+, received |what was received \(\+\) is not what was expected \(-\)/s);
+    expect(await findingOf(eventStoreContract, sentence, () => brokenStore(change))).toMatch(
+      /expected .+, received |what was received \(\+\) is not what was expected \(-\)/s,
+    );
   });
 
   it.each(brokenWakeRights)('%s is found: %s', async (_flaw, sentence, change) => {
-    expect(await findingOf(wakeRightContract, sentence, () => brokenStore(change))).toMatch(/expected .+, received |WAKE_CONFLICT|somebody else/s);
+    expect(await findingOf(wakeRightContract, sentence, () => brokenStore(change))).toMatch(
+      /expected .+, received |WAKE_CONFLICT|somebody else/s,
+    );
   });
 });
 
 describe('an index that', () => {
   it.each(brokenIndexes)('%s is found: %s', async (_flaw, sentence, change) => {
-    expect(await findingOf(activationIndexContract, sentence, () => ({ index: brokenIndex(change) }))).toMatch(/expected .+, received |what was received/s);
+    expect(await findingOf(activationIndexContract, sentence, () => ({ index: brokenIndex(change) }))).toMatch(
+      /expected .+, received |what was received/s,
+    );
   });
 
   it('leaves a timer is found when its clock can be looked at', async () => {
-    const failures = await failuresOf(activationIndexContract, () => ({ index: new MemoryEventStore().activations, clock: { pendingTimers: 1 } }));
+    const failures = await failuresOf(activationIndexContract, () => ({
+      index: new MemoryEventStore().activations,
+      clock: { pendingTimers: 1 },
+    }));
     expect([...failures.values()]).toEqual(['the timers that are left: expected 0, received 1']);
   });
 });
@@ -98,10 +123,18 @@ describe('a failure', () => {
   };
 
   it('says what was looked at, what was expected and what came', async () => {
-    expect(messageOf(() => expectSame({ b: 1, a: [undefined, Number.NaN] }, { b: 2 }, 'the thing'))).toBe('AssertionError: the thing: expected {"b":2}, received {"b":1,"a":[null,null]}');
-    expect(messageOf(() => expectSame(undefined, 'x', 'the thing'))).toBe('AssertionError: the thing: expected "x", received nothing');
-    expect(await failureOf(expectRefusal(Promise.resolve(), 'HEAD_MOVED', 'the append'))).toBe('the append: expected "HEAD_MOVED", received "it succeeded"');
-    expect(await failureOf(expectRefusal(Promise.reject(new TypeError('oops')), 'HEAD_MOVED', 'the append'))).toBe('the append: expected "HEAD_MOVED", received "not a RuntimeError: TypeError: oops"');
+    expect(messageOf(() => expectSame({ b: 1, a: [undefined, Number.NaN] }, { b: 2 }, 'the thing'))).toBe(
+      'AssertionError: the thing: expected {"b":2}, received {"b":1,"a":[null,null]}',
+    );
+    expect(messageOf(() => expectSame(undefined, 'x', 'the thing'))).toBe(
+      'AssertionError: the thing: expected "x", received nothing',
+    );
+    expect(await failureOf(expectRefusal(Promise.resolve(), 'HEAD_MOVED', 'the append'))).toBe(
+      'the append: expected "HEAD_MOVED", received "it succeeded"',
+    );
+    expect(await failureOf(expectRefusal(Promise.reject(new TypeError('oops')), 'HEAD_MOVED', 'the append'))).toBe(
+      'the append: expected "HEAD_MOVED", received "not a RuntimeError: TypeError: oops"',
+    );
   });
 
   it('shows only where large things differ', () => {
@@ -117,13 +150,25 @@ describe('a failure', () => {
       readonly x = 1;
       readonly y = undefined;
     }
-    expect(messageOf(() => expectSame([new Point(), Object.assign(Object.create(null) as object, { x: 1 })], [{ x: 1 }, { x: 1 }], 'points'))).toBe('none');
-    expect(messageOf(() => expectSame([1, undefined], [1], 'lists'))).toContain('lists: expected [1], received [1,null]');
+    expect(
+      messageOf(() =>
+        expectSame(
+          [new Point(), Object.assign(Object.create(null) as object, { x: 1 })],
+          [{ x: 1 }, { x: 1 }],
+          'points',
+        ),
+      ),
+    ).toBe('none');
+    expect(messageOf(() => expectSame([1, undefined], [1], 'lists'))).toContain(
+      'lists: expected [1], received [1,null]',
+    );
     expect(messageOf(() => expectSame(1n, 1, 'numbers'))).toContain('numbers: expected 1, received 1');
   });
 
   it('of those who are silent comes after a while', async () => {
-    expect(await failureOf(told(new Promise(() => undefined), 'the news'))).toBe(`the news: expected it within ${TELLING_LIMIT_MS} milliseconds, received nothing`);
+    expect(await failureOf(told(new Promise(() => undefined), 'the news'))).toBe(
+      `the news: expected it within ${TELLING_LIMIT_MS} milliseconds, received nothing`,
+    );
     expect(await told(Promise.resolve('heard'), 'the news')).toBe('heard');
   });
 });

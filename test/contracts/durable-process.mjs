@@ -1,8 +1,9 @@
 /**
- * A worker of durable schedules as a process of its own, on real time, over a home or a database that it shares with others. It ends when its
- * parent leaves.
+ * A worker of durable schedules as a process of its own, on real time, over a home or a database that it shares with
+ * others. It ends when its parent leaves.
  *
- *   argv: home, where it kills itself (`before-send`, `after-send` or `nowhere`), the URL of a database, or nothing, and the folder by which
+ *   argv: home, where it kills itself (`before-send`, `after-send` or `nowhere`), the URL of a database, or nothing,
+ *   and the folder by which
  *     workers of this machine know of each other whether they live
  *   out:  { ready: true } once its schedules have started
  */
@@ -22,7 +23,8 @@ import { createNodeRuntime } from '../../dist/node.js';
 const [home = '', crash = '', url = '', hosts = ''] = process.argv.slice(2);
 const clock = createSystemClock();
 const cron = createCronerPlan();
-const slots = url === '' ? createFileScheduleStore({ directory: join(home, 'schedules') }) : await openScheduleDatabase(url);
+const slots =
+  url === '' ? createFileScheduleStore({ directory: join(home, 'schedules') }) : await openScheduleDatabase(url);
 const owners = createSlotOwners({ life: createHostLife({ directory: hosts }) });
 const runner = createDurableScheduleRunner(createScheduledTaskRunner({ clock, cron, store: slots, owners }));
 const tasks = new BackgroundTaskManager({ clock, runners: { scheduled: runner } });

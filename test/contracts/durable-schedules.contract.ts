@@ -1,4 +1,7 @@
-/** What worker processes do with durable schedules, however they die: over one home, and over one database that stands behind several. */
+/**
+ * What worker processes do with durable schedules, however they die: over one home, and over one database that stands
+ * behind several.
+ */
 import { fork } from 'node:child_process';
 import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
@@ -28,7 +31,11 @@ let workers: ChildProcess[];
 
 async function worker(crash: 'before-send' | 'after-send' | 'nowhere' = 'nowhere'): Promise<ChildProcess> {
   const [first = ''] = place.homes;
-  const child = fork(script, [place.homes[workers.length % place.homes.length] ?? '', crash, place.url ?? '', join(first, 'hosts')], { stdio: ['ignore', 'inherit', 'inherit', 'ipc'] });
+  const child = fork(
+    script,
+    [place.homes[workers.length % place.homes.length] ?? '', crash, place.url ?? '', join(first, 'hosts')],
+    { stdio: ['ignore', 'inherit', 'inherit', 'ipc'] },
+  );
   workers.push(child);
   // One that dies at its first slot may do so before it has started all.
   await Promise.race([once(child, 'message'), once(child, 'exit')]);
@@ -53,7 +60,9 @@ async function slots(): Promise<ScheduleRecord[]> {
   const all: ScheduleRecord[] = [];
   const { schedules } = place.runtime;
   for await (const record of schedules.records(await schedules.definition('tick'))) all.push(record);
-  const last = new Map(recordsInEffect(all).flatMap((record) => ('slot' in record ? [[record.slot, record] as const] : [])));
+  const last = new Map(
+    recordsInEffect(all).flatMap((record) => ('slot' in record ? [[record.slot, record] as const] : [])),
+  );
   return [...last].toSorted(([one], [other]) => (one < other ? -1 : 1)).map(([, record]) => record);
 }
 
@@ -63,7 +72,14 @@ export function describeDurableSchedules(where: string, openPlace: () => Promise
       place = await openPlace();
       workers = [];
       const { sessionId } = place;
-      await place.runtime.schedules.add({ id: 'tick', cron: '* * * * * *', timezone: 'UTC', target: { kind: 'session', sessionId, text: 'Tick.' }, catchUp: { all: 100 }, overlap: 'queue' });
+      await place.runtime.schedules.add({
+        id: 'tick',
+        cron: '* * * * * *',
+        timezone: 'UTC',
+        target: { kind: 'session', sessionId, text: 'Tick.' },
+        catchUp: { all: 100 },
+        overlap: 'queue',
+      });
     });
 
     afterEach(async () => {
@@ -92,21 +108,24 @@ export function describeDurableSchedules(where: string, openPlace: () => Promise
     it.each([
       ['before-send', 0],
       ['after-send', 1],
-    ] as const)('killed %s: the slot is not sent a second time, it is reported, and the schedule goes on', async (crash, sentByTheDead) => {
-      const dead = await worker(crash);
-      if (dead.signalCode === null) await once(dead, 'exit');
-      expect(await sent()).toBe(sentByTheDead);
-      const [first] = await slots();
-      expect(first?.type).toBe('slot.claimed');
-      await worker();
-      await until('a message of the next worker', async () => (await sent()) > sentByTheDead + 1);
-      await Promise.all(workers.map(kill));
-      const [interrupted, ...others] = await slots();
-      expect(interrupted).toMatchObject({ type: 'slot.interrupted' });
-      const fired = others.filter(({ type }) => type === 'slot.fired').length;
-      const open = others.length - fired;
-      expect((await sent()) - sentByTheDead).toBeGreaterThanOrEqual(fired);
-      expect((await sent()) - sentByTheDead).toBeLessThanOrEqual(fired + open);
-    });
+    ] as const)(
+      'killed %s: the slot is not sent a second time, it is reported, and the schedule goes on',
+      async (crash, sentByTheDead) => {
+        const dead = await worker(crash);
+        if (dead.signalCode === null) await once(dead, 'exit');
+        expect(await sent()).toBe(sentByTheDead);
+        const [first] = await slots();
+        expect(first?.type).toBe('slot.claimed');
+        await worker();
+        await until('a message of the next worker', async () => (await sent()) > sentByTheDead + 1);
+        await Promise.all(workers.map(kill));
+        const [interrupted, ...others] = await slots();
+        expect(interrupted).toMatchObject({ type: 'slot.interrupted' });
+        const fired = others.filter(({ type }) => type === 'slot.fired').length;
+        const open = others.length - fired;
+        expect((await sent()) - sentByTheDead).toBeGreaterThanOrEqual(fired);
+        expect((await sent()) - sentByTheDead).toBeLessThanOrEqual(fired + open);
+      },
+    );
   });
 }

@@ -1,4 +1,7 @@
-/** What every event store does, whatever it stands on: the published cases, run with vitest. Each adapter runs them against itself. */
+/**
+ * What every event store does, whatever it stands on: the published cases, run with vitest. Each adapter runs them
+ * against itself.
+ */
 import { describe, it } from 'vitest';
 import type { EventStore } from '../../src/actors/session/event-store.ts';
 import { eventStoreContract } from '../../src/testing/event-store-contract.ts';

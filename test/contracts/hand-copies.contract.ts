@@ -3,7 +3,10 @@ import { describe, it } from 'vitest';
 import { handCopiesContract } from '../../src/testing/hand-copies-contract.ts';
 import type { HandCopiesUnderTest } from '../../src/testing/hand-copies-contract.ts';
 
-export function describeHandCopies(name: string, open: () => Promise<HandCopiesUnderTest & { dispose(): Promise<void> }>): void {
+export function describeHandCopies(
+  name: string,
+  open: () => Promise<HandCopiesUnderTest & { dispose(): Promise<void> }>,
+): void {
   describe(`${name}, as the keeper of copies of hands`, () => {
     it.each(handCopiesContract.map((each) => [each.name, each.run] as const))('%s', async (_name, run) => {
       const subject = await open();

@@ -19,7 +19,18 @@ export const jobRecord = (jobId: string): JobRecord => ({
   stage: 'accepted',
   acceptedAt: '2026-01-01T00:00:00.000Z',
   request: { kind: 'agent', prompt: 'Fix it.' },
-  task: { id: jobId, kind: 'agent', label: 'x', status: 'queued', mode: 'background', parentSessionId: 's', depth: 0, cwd: '/', updatedAt: '', unread: false },
+  task: {
+    id: jobId,
+    kind: 'agent',
+    label: 'x',
+    status: 'queued',
+    mode: 'background',
+    parentSessionId: 's',
+    depth: 0,
+    cwd: '/',
+    updatedAt: '',
+    unread: false,
+  },
 });
 
 const numberOf = ({ jobId }: JobRecord): number => Number(/^agent_(?<number>\d+)$/.exec(jobId)?.groups?.['number']);
@@ -40,7 +51,9 @@ export function describeJobRecords(name: string, open: () => Promise<JobRecordsU
     it('are numbered over all who make them, also at once', () =>
       using(async (test) => {
         const views = Array.from({ length: 4 }, () => test.open());
-        const made = await Promise.all(Array.from({ length: 10 }, () => views).flatMap((each) => each.map((view) => view.create(jobRecord))));
+        const made = await Promise.all(
+          Array.from({ length: 10 }, () => views).flatMap((each) => each.map((view) => view.create(jobRecord))),
+        );
         expect(new Set(made.map(numberOf)).size).toBe(40);
         expect(Math.min(...made.map(numberOf))).toBeGreaterThan(0);
         expect(await test.open().list()).toHaveLength(40);
@@ -77,7 +90,9 @@ export function describeJobRecords(name: string, open: () => Promise<JobRecordsU
         const records = test.open();
         const made: string[] = [];
         for (let index = 0; index < 11; index += 1) made.push((await records.create(jobRecord)).jobId);
-        expect((await test.open().list()).map((found) => (found.kind === 'record' ? found.record.jobId : ''))).toEqual(made);
+        expect((await test.open().list()).map((found) => (found.kind === 'record' ? found.record.jobId : ''))).toEqual(
+          made,
+        );
       }));
 
     it('do not come back once they were closed', () =>
@@ -122,7 +137,8 @@ export function describeJobRecords(name: string, open: () => Promise<JobRecordsU
 
     it('have ids of one form', () =>
       using(async (test) => {
-        for (const jobId of ['../agent_1', 'agent_', 'agent_0', 'agent_1/..', '']) expect(await codeOf(test.open().remove(jobId))).toBe('JOB_ID_INVALID');
+        for (const jobId of ['../agent_1', 'agent_', 'agent_0', 'agent_1/..', ''])
+          expect(await codeOf(test.open().remove(jobId))).toBe('JOB_ID_INVALID');
       }));
 
     it('keep an output that is large, whole', () =>

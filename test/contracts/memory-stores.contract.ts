@@ -23,7 +23,10 @@ export function describeLearningStore(name: string, open: () => Promise<Opened<L
   });
 }
 
-async function using<Subject>(open: () => Promise<Opened<Subject>>, run: (subject: Subject) => Promise<void>): Promise<void> {
+async function using<Subject>(
+  open: () => Promise<Opened<Subject>>,
+  run: (subject: Subject) => Promise<void>,
+): Promise<void> {
   const subject = await open();
   try {
     await run(subject);

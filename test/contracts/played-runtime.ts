@@ -1,10 +1,23 @@
-/** A backend that plays what the name of its model says, as steps or as turns with tools and sessions of its own: all that the contract of backends looks at. */
+/**
+ * A backend that plays what the name of its model says, as steps or as turns with tools and sessions of its own: all
+ * that the contract of backends looks at.
+ */
 import { createSystemClock } from '../../src/actors/clock/system-clock.ts';
-import type { AgentRunParams, AgentRunResult, AgentRuntime, RunPermissionAnswer } from '../../src/actors/run/agent-runtime.ts';
+import type {
+  AgentRunParams,
+  AgentRunResult,
+  AgentRuntime,
+  RunPermissionAnswer,
+} from '../../src/actors/run/agent-runtime.ts';
 import { RunEvents } from '../../src/actors/run/run-events.ts';
 import type { AgentRunEventBody, BackendToolOutcome, RunPayload } from '../../src/machines/run/run-output.ts';
 import type { RunFailureKind } from '../../src/machines/run/run-failure.ts';
-import type { AgentRuntimeContractOptions, AgentRuntimeUnderTest, ContractToolUse, RunSetting } from '../../src/testing/agent-runtime-contract-subject.ts';
+import type {
+  AgentRuntimeContractOptions,
+  AgentRuntimeUnderTest,
+  ContractToolUse,
+  RunSetting,
+} from '../../src/testing/agent-runtime-contract-subject.ts';
 
 type Beat =
   | { readonly do: 'say' | 'think'; readonly text: string }
@@ -70,7 +83,10 @@ export class PlayedRuntime implements AgentRuntime {
     return Promise.resolve(active !== undefined);
   }
 
-  #session({ instructions, messages, prompt, resume }: AgentRunParams): { readonly sessionId: string; readonly reseeded?: string } {
+  #session({ instructions, messages, prompt, resume }: AgentRunParams): {
+    readonly sessionId: string;
+    readonly reseeded?: string;
+  } {
     const isKept = resume !== undefined && this.sessions.has(resume.sessionId);
     this.heard = JSON.stringify([instructions, isKept ? resume.newMessages : (messages ?? prompt)]);
     if (isKept) return { sessionId: resume.sessionId };
@@ -134,7 +150,8 @@ class Play {
   #speak(kind: 'text' | 'reasoning', text: string): void {
     this.#payloads.push({ type: kind, text });
     const half = Math.floor(text.length / 2);
-    for (const piece of [text.slice(0, half), text.slice(half)]) this.#events.emit({ stream: 'assistant', data: { kind, text: piece } });
+    for (const piece of [text.slice(0, half), text.slice(half)])
+      this.#events.emit({ stream: 'assistant', data: { kind, text: piece } });
   }
 
   #ask(use: ContractToolUse): void {
@@ -145,10 +162,13 @@ class Play {
 
   async #use({ use, isAsked, hangs }: Extract<Beat, { do: 'use' }>): Promise<void> {
     const callId = this.#newId();
-    const tell = (data: Extract<AgentRunEventBody, { stream: 'tool' }>['data']): void => this.#events.emit({ stream: 'tool', data } as AgentRunEventBody);
+    const tell = (data: Extract<AgentRunEventBody, { stream: 'tool' }>['data']): void =>
+      this.#events.emit({ stream: 'tool', data } as AgentRunEventBody);
     const end = (outcome: BackendToolOutcome): void => tell({ phase: 'ended', callId, outcome, output: null });
     tell({ phase: 'requested', callId, ...use });
-    const answer: RunPermissionAnswer | undefined = isAsked ? await this.#params.requestPermission?.({ callId, ...use }).catch(() => undefined) : { decision: 'allow' };
+    const answer: RunPermissionAnswer | undefined = isAsked
+      ? await this.#params.requestPermission?.({ callId, ...use }).catch(() => undefined)
+      : { decision: 'allow' };
     if (this.#signal.aborted) return end('cancelled');
     if (answer?.decision !== 'allow') return end('denied');
     tell({ phase: 'started', callId });
@@ -174,7 +194,8 @@ class Play {
 }
 
 const playing = (...beats: Beat[]): Promise<Partial<RunSetting>> => Promise.resolve({ model: JSON.stringify(beats) });
-const using = (uses: readonly ContractToolUse[], isAsked: boolean): Beat[] => uses.map((use) => ({ do: 'use', use, isAsked, hangs: false }));
+const using = (uses: readonly ContractToolUse[], isAsked: boolean): Beat[] =>
+  uses.map((use) => ({ do: 'use', use, isAsked, hangs: false }));
 
 export const PLAYED_OPTIONS = {
   step: { runs: 'step', failures: ['rate_limit', 'auth'], cannot: {} },
@@ -184,7 +205,11 @@ export const PLAYED_OPTIONS = {
 /** What is not as it should be, given the sound backend. */
 export type Flaw = (sound: PlayedRuntime) => Partial<AgentRuntime>;
 
-export async function openPlayed(runs: 'step' | 'turn', flaw: Flaw = () => ({}), left: readonly string[] = []): Promise<AgentRuntimeUnderTest> {
+export async function openPlayed(
+  runs: 'step' | 'turn',
+  flaw: Flaw = () => ({}),
+  left: readonly string[] = [],
+): Promise<AgentRuntimeUnderTest> {
   const sound = new PlayedRuntime(runs);
   const { id } = sound;
   const runtime: AgentRuntime = {
@@ -198,7 +223,15 @@ export async function openPlayed(runs: 'step' | 'turn', flaw: Flaw = () => ({}),
   };
   return {
     runtime,
-    setting: { sessionId: 's', provider: 'played', model: '[]', config: {}, workspaceDir: '/', agentDir: '/', modelStepsTaken: 0 },
+    setting: {
+      sessionId: 's',
+      provider: 'played',
+      model: '[]',
+      config: {},
+      workspaceDir: '/',
+      agentDir: '/',
+      modelStepsTaken: 0,
+    },
     situations: {
       answers: (text) => playing({ do: 'say', text }),
       reasons: (reasoning, text) => playing({ do: 'think', text: reasoning }, { do: 'say', text }),

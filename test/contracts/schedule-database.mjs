@@ -6,6 +6,13 @@ import { createPostgresScheduleStore } from '../../dist/adapters/postgres/schedu
 
 /** Few records are added up by themselves, so that it happens in the middle of races. @param {string} url */
 export async function openScheduleDatabase(url) {
-  const settings = { url, clock: createSystemClock(), schema: 'wakechart', poolSize: 2, patienceMs: 20_000, callLimitMs: 20_000 };
+  const settings = {
+    url,
+    clock: createSystemClock(),
+    schema: 'wakechart',
+    poolSize: 2,
+    patienceMs: 20_000,
+    callLimitMs: 20_000,
+  };
   return createPostgresScheduleStore({ database: new ConnectedDatabase(await loadDriver(), settings), foldEvery: 12 });
 }

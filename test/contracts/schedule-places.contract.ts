@@ -1,4 +1,7 @@
-/** What every place of durable schedules does: of their definitions, and of how they stand. Each implementation runs these tests. */
+/**
+ * What every place of durable schedules does: of their definitions, and of how they stand. Each implementation runs
+ * these tests.
+ */
 import { describe, expect, it } from 'vitest';
 import type { ScheduleDefinitions, ScheduleStandings } from '../../src/actors/schedule/durable-ports.ts';
 import { newStanding } from '../../src/machines/schedule/durable-standing.ts';
@@ -45,7 +48,9 @@ export function describeScheduleDefinitions(name: string, open: () => ScheduleDe
     });
 
     it('of one id are added once, by one of many at the same time', async () => {
-      const tries = await Promise.all(Array.from({ length: 20 }, (_, minute) => codeOf(open().add(definitionOf('raced', `${minute} 1 * * *`)))));
+      const tries = await Promise.all(
+        Array.from({ length: 20 }, (_, minute) => codeOf(open().add(definitionOf('raced', `${minute} 1 * * *`)))),
+      );
       expect(tries.filter((code) => code !== 'SCHEDULE_EXISTS')).toHaveLength(1);
       expect(await open().list()).toHaveLength(1);
     });
@@ -64,7 +69,8 @@ export function describeScheduleDefinitions(name: string, open: () => ScheduleDe
       await definitions.add(definitionOf());
       let isDone = false;
       const writing = (async () => {
-        for (let minute = 0; minute < 30; minute += 1) await definitions.replace(definitionOf('nightly', `${minute} 1 * * *`));
+        for (let minute = 0; minute < 30; minute += 1)
+          await definitions.replace(definitionOf('nightly', `${minute} 1 * * *`));
         isDone = true;
       })();
       while (!isDone) expect((await definitions.list()).map((listing) => 'definition' in listing)).toEqual([true]);
@@ -72,12 +78,15 @@ export function describeScheduleDefinitions(name: string, open: () => ScheduleDe
       expect(await open().get('nightly')).toEqual(definitionOf('nightly', '29 1 * * *'));
     });
 
-    it.each(['../definitions/good', 'a/b', '', '.', 'UPPER'])('are none under an id that is none, such as %j', async (id) => {
-      const definitions = open();
-      await definitions.add(definitionOf('good'));
-      expect(await codeOf(definitions.get(id))).toBe('SCHEDULE_NOT_FOUND');
-      expect(await codeOf(definitions.remove(id))).toBe('SCHEDULE_NOT_FOUND');
-    });
+    it.each(['../definitions/good', 'a/b', '', '.', 'UPPER'])(
+      'are none under an id that is none, such as %j',
+      async (id) => {
+        const definitions = open();
+        await definitions.add(definitionOf('good'));
+        expect(await codeOf(definitions.get(id))).toBe('SCHEDULE_NOT_FOUND');
+        expect(await codeOf(definitions.remove(id))).toBe('SCHEDULE_NOT_FOUND');
+      },
+    );
 
     it('tell those who watch of what is added, rung for and removed, by anybody', async () => {
       const [mine, theirs] = [open(), open()];
@@ -117,8 +126,11 @@ export function describeScheduleStandings(name: string, open: () => ScheduleStan
     it('are replaced by one of many who have seen the same', async () => {
       const stores = Array.from({ length: 8 }, open);
       const add = async (store: ScheduleStandings): Promise<void> => {
-        for (let count = 0; count < 10; ) {
-          const { revision, standing: before } = (await store.load(definitionOf())) ?? { revision: 0, standing: standingAfter(0) };
+        for (let count = 0; count < 10;) {
+          const { revision, standing: before } = (await store.load(definitionOf())) ?? {
+            revision: 0,
+            standing: standingAfter(0),
+          };
           if (await store.record(definitionOf(), revision, standingAfter(before.runs + 1))) count += 1;
         }
       };

@@ -1,8 +1,10 @@
 /**
- * A process that runs the schedule `shared`, one fire a minute, over a directory or a database that it shares with others. Its clock is simulated
- * and moves when the parent says so. Each fire is a line in a file, written before anything else happens: it is there even if the process is killed.
+ * A process that runs the schedule `shared`, one fire a minute, over a directory or a database that it shares with
+ * others. Its clock is simulated and moves when the parent says so. Each fire is a line in a file, written before
+ * anything else happens: it is there even if the process is killed.
  *
- *   argv: directory or URL of a database, file of fires, name of the process, start in epoch milliseconds, catch-up policy as JSON
+ *   argv: directory or URL of a database, file of fires, name of the process, start in epoch milliseconds, catch-up
+ *   policy as JSON
  *   in:   { untilMs }    out: { readyAtMs } once it sleeps, { reachedMs } when all slots up to there are decided
  */
 import { appendFileSync } from 'node:fs';
@@ -38,7 +40,9 @@ const runner = createScheduledTaskRunner({
   clock,
   cron: createCronerPlan({ timezone: 'UTC' }),
   // Small segments, so that they are sealed in the middle of the race.
-  store: place.startsWith('postgres') ? await openScheduleDatabase(place) : createFileScheduleStore({ directory: place, durability: 'os', maxSegmentBytes: 3_000 }),
+  store: place.startsWith('postgres')
+    ? await openScheduleDatabase(place)
+    : createFileScheduleStore({ directory: place, durability: 'os', maxSegmentBytes: 3_000 }),
 });
 void runner.start({
   taskId: name,
@@ -63,7 +67,8 @@ void runner.start({
   },
 });
 
-// A fire is announced before it is over, and one that still runs would have the next slot skipped: no minute passes over it.
+// A fire is announced before it is over, and one that still runs would have the next slot skipped: no minute passes
+// over it.
 const decided = async () => {
   while (!(nextFireMs > clock.now()) || waitedFor < spawned) await turn();
   await turn();

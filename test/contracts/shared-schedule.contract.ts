@@ -1,4 +1,7 @@
-/** What processes that share a schedule do, however they race and die: for each place where schedules are kept. They run the built package. */
+/**
+ * What processes that share a schedule do, however they race and die: for each place where schedules are kept. They run
+ * the built package.
+ */
 import { fork } from 'node:child_process';
 import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
@@ -29,7 +32,9 @@ let processes: ChildProcess[];
 let shared: SharedSchedulePlace;
 
 async function startProcess(name: string, startMs: number, catchUp: unknown = 'latest'): Promise<ChildProcess> {
-  const child = fork(script, [shared.place, join(root, 'fires'), name, String(startMs), JSON.stringify(catchUp)], { stdio: ['ignore', 'inherit', 'inherit', 'ipc'] });
+  const child = fork(script, [shared.place, join(root, 'fires'), name, String(startMs), JSON.stringify(catchUp)], {
+    stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
+  });
   processes.push(child);
   await once(child, 'message');
   return child;
@@ -47,9 +52,14 @@ async function kill(child: ChildProcess): Promise<void> {
   await gone;
 }
 
-const slotsBetween = (fromMs: number, toMs: number): string[] => Array.from({ length: (toMs - fromMs) / MINUTE }, (_, index) => new Date(fromMs + (index + 1) * MINUTE).toISOString());
+const slotsBetween = (fromMs: number, toMs: number): string[] =>
+  Array.from({ length: (toMs - fromMs) / MINUTE }, (_, index) => new Date(fromMs + (index + 1) * MINUTE).toISOString());
 
-const firedSlots = (): string[] => readFileSync(join(root, 'fires'), 'utf8').split('\n').filter((line) => line !== '').map((line) => line.split(' ')[0] ?? '');
+const firedSlots = (): string[] =>
+  readFileSync(join(root, 'fires'), 'utf8')
+    .split('\n')
+    .filter((line) => line !== '')
+    .map((line) => line.split(' ')[0] ?? '');
 
 async function someFired(count: number): Promise<void> {
   while (firedSlots().length < count) await new Promise((resolve) => setImmediate(resolve));
@@ -58,7 +68,9 @@ async function someFired(count: number): Promise<void> {
 /** The last record in effect of each slot. */
 async function outcomes(): Promise<Map<string, ScheduleRecord>> {
   const records = await recordsOf(shared.store, 'shared');
-  return new Map(recordsInEffect(records).flatMap((record) => ('slot' in record ? [[record.slot, record] as const] : [])));
+  return new Map(
+    recordsInEffect(records).flatMap((record) => ('slot' in record ? [[record.slot, record] as const] : [])),
+  );
 }
 
 /** @param open an empty place; `directory` is one that is not there yet */
@@ -109,8 +121,14 @@ export function describeSharedSchedule(where: string, open: (directory: string) 
       while (inDoubt() > KILLS) byOutcome = await outcomes();
       expect([...byOutcome.keys()].toSorted()).toEqual(slotsBetween(START, now));
       // Only what was cut off between claim and report stays in doubt, and it is said to be.
-      expect(seen.filter((slot) => byOutcome.get(slot)?.type !== 'slot.fired' && byOutcome.get(slot)?.type !== 'slot.interrupted')).toEqual([]);
-      const undecided = [...byOutcome.values()].filter(({ type }) => type !== 'slot.fired' && type !== 'slot.interrupted');
+      expect(
+        seen.filter(
+          (slot) => byOutcome.get(slot)?.type !== 'slot.fired' && byOutcome.get(slot)?.type !== 'slot.interrupted',
+        ),
+      ).toEqual([]);
+      const undecided = [...byOutcome.values()].filter(
+        ({ type }) => type !== 'slot.fired' && type !== 'slot.interrupted',
+      );
       expect(undecided).toEqual([]);
     });
 
@@ -118,9 +136,11 @@ export function describeSharedSchedule(where: string, open: (directory: string) 
       await kill(await startProcess('first', START));
       const back = START + 30 * MINUTE;
       const racers = await Promise.all(['a', 'b'].map((name) => startProcess(name, back, { all: 10 })));
-      // A catch-up fires one after another, and live slots that meet it are skipped: let it be over, the report of its last fire included.
+      // A catch-up fires one after another, and live slots that meet it are skipped: let it be over, the report of its
+      // last fire included.
       await someFired(10);
-      const reported = async (): Promise<number> => [...(await outcomes()).values()].filter(({ type }) => type === 'slot.fired').length;
+      const reported = async (): Promise<number> =>
+        [...(await outcomes()).values()].filter(({ type }) => type === 'slot.fired').length;
       while ((await reported()) < 10);
       await Promise.all(racers.map((racer) => advance(racer, back + 5 * MINUTE)));
       const byOutcome = await outcomes();

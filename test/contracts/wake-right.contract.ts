@@ -1,4 +1,7 @@
-/** What the right to wake a session is, whatever store gives it: the published cases, run with vitest. Each adapter runs them against itself. */
+/**
+ * What the right to wake a session is, whatever store gives it: the published cases, run with vitest. Each adapter runs
+ * them against itself.
+ */
 import { describe, it } from 'vitest';
 import { wakeRightContract } from '../../src/testing/wake-right-contract.ts';
 import type { WakeRightStore } from '../../src/testing/wake-right-contract.ts';

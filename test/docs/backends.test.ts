@@ -13,14 +13,26 @@ import { codeBlocks, readPage } from './pages.ts';
 const page = readPage('docs/backends.md');
 const blocks = codeBlocks(page);
 const readme = readPage('README.md');
-const agents = ['README.md', 'docs/backends.md'].flatMap((path) => codeBlocks(readPage(path)).filter(({ info }) => info === 'markdown agent').map((block) => ({ ...block, path })));
+const agents = ['README.md', 'docs/backends.md'].flatMap((path) =>
+  codeBlocks(readPage(path))
+    .filter(({ info }) => info === 'markdown agent')
+    .map((block) => ({ ...block, path })),
+);
 const providerFiles = blocks.filter(({ info }) => info === 'yaml providers');
 
 /** With the providers and the accounts that the page sets up. */
 function inspect(source: string): ReturnType<typeof inspectAgentFile> {
-  const providers = [...Object.keys(KNOWN_PROVIDERS), ...providerFiles.flatMap((file) => Object.keys(parse(file.code) as object))];
-  const profiles = [...page.matchAll(/^wakechart auth add (?<id>\S+) --provider (?<provider>\S+)/gm)].map(({ groups }) => ({ id: groups?.['id'] ?? '', provider: groups?.['provider'] ?? '' }));
-  return inspectAgentFile({ agentId: 'helper', source, fileName: 'helper.md' }, { builtinTools: [], home: { providers, profiles } });
+  const providers = [
+    ...Object.keys(KNOWN_PROVIDERS),
+    ...providerFiles.flatMap((file) => Object.keys(parse(file.code) as object)),
+  ];
+  const profiles = [...page.matchAll(/^wakechart auth add (?<id>\S+) --provider (?<provider>\S+)/gm)].map(
+    ({ groups }) => ({ id: groups?.['id'] ?? '', provider: groups?.['provider'] ?? '' }),
+  );
+  return inspectAgentFile(
+    { agentId: 'helper', source, fileName: 'helper.md' },
+    { builtinTools: [], home: { providers, profiles } },
+  );
 }
 
 /** The rows of the table whose head begins with this cell, as lists of cells. */
@@ -33,9 +45,12 @@ function tableAfter(firstHeading: string): string[][] {
 }
 
 describe('what is said about backends', () => {
-  it.each(agents)('shows in $path on line $line an agent file that is valid as it stands, and of which nothing is doubtful in a home as the page has it', ({ code }) => {
-    expect(inspect(code).warnings).toEqual([]);
-  });
+  it.each(agents)(
+    'shows in $path on line $line an agent file that is valid as it stands, and of which nothing is doubtful in a home as the page has it',
+    ({ code }) => {
+      expect(inspect(code).warnings).toEqual([]);
+    },
+  );
 
   it.each(providerFiles)('shows on line $line providers as a home takes them', ({ code }) => {
     expect(providerTable.safeParse(parse(code)).error).toBeUndefined();
@@ -44,7 +59,8 @@ describe('what is said about backends', () => {
   it('says in the README how to point an agent at each of the five', () => {
     const [first = '', second = ''] = readme.split('## Point an agent at a model')[1]?.split('\n## ') ?? [];
     expect(second).not.toBe('');
-    for (const provider of ['anthropic', 'openai', 'ollama', 'claude-code', 'codex']) expect(first).toContain(`| \`${provider}\`, `);
+    for (const provider of ['anthropic', 'openai', 'ollama', 'claude-code', 'codex'])
+      expect(first).toContain(`| \`${provider}\`, `);
   });
 
   it('shows an agent for each family of providers', () => {
@@ -53,13 +69,27 @@ describe('what is said about backends', () => {
   });
 
   it('lists the providers that are known, with where they are and what they need', () => {
-    const rows = tableAfter('known provider').map(([name, backend, speaks, address, key]) => [name, backend, speaks, address?.match(/`(http[^`]*)`/)?.[1], key?.match(/`(\w+)`/)?.[1]]);
-    const expected = Object.entries(KNOWN_PROVIDERS).map(([name, { backend, api, dialect, baseUrl, keyVariable }]) => [`\`${name}\``, `\`${backend}\``, `\`${api ?? dialect}\``, baseUrl, keyVariable]);
+    const rows = tableAfter('known provider').map(([name, backend, speaks, address, key]) => [
+      name,
+      backend,
+      speaks,
+      address?.match(/`(http[^`]*)`/)?.[1],
+      key?.match(/`(\w+)`/)?.[1],
+    ]);
+    const expected = Object.entries(KNOWN_PROVIDERS).map(([name, { backend, api, dialect, baseUrl, keyVariable }]) => [
+      `\`${name}\``,
+      `\`${backend}\``,
+      `\`${api ?? dialect}\``,
+      baseUrl,
+      keyVariable,
+    ]);
     expect(rows).toEqual(expected);
   });
 
   it('names every key that a provider may have', () => {
-    const named = tableAfter('key in `providers.yaml`').flatMap(([keys = '']) => [...keys.matchAll(/`(\w+)`/g)].map(([, key]) => key));
+    const named = tableAfter('key in `providers.yaml`').flatMap(([keys = '']) =>
+      [...keys.matchAll(/`(\w+)`/g)].map(([, key]) => key),
+    );
     expect(new Set(named)).toEqual(new Set(Object.keys(providerSettings.shape)));
   });
 });
@@ -71,13 +101,16 @@ interface Others {
   readonly isSmall?: boolean;
 }
 
-/** What a run decides while its first candidate fails in the same way again and again, until another one is up or none. */
+/**
+ * What a run decides while its first candidate fails in the same way again and again, until another one is up or none.
+ */
 async function decisions(kind: RunFailureKind, { account, model, isSmall = false }: Others): Promise<string> {
   const profiles = ['one', ...(account ? ['other'] : [])].map((id) => ({ id, provider: 'a' }));
   const stage = runStage({ acts: { a: [fails(kind)], b: [fails('refusal')] }, profiles });
   await stage.run([{ provider: 'a', model: 'm' }, ...(model ? [{ provider: 'b', model: 'm' }] : [])], {
     compact: async () => (isSmall ? undefined : []),
-    resumption: (_candidate, _runtime, anew) => (anew === undefined ? { sessionId: 's', generation: 1, newMessages: [] } : undefined),
+    resumption: (_candidate, _runtime, anew) =>
+      anew === undefined ? { sessionId: 's', generation: 1, newMessages: [] } : undefined,
   });
   const taken = stage.decisions.flatMap((decision) => (decision.type === 'failed' ? [decision.next] : []));
   const last = taken.findIndex((next) => next !== 'back_off' && next !== 'compact');
@@ -90,7 +123,7 @@ const HOUR_MS = 3_600_000;
 function rests(kind: RunFailureKind): string {
   const lengths: number[] = [];
   let standing = unusedStanding({ provider: 'p', model: 'm' });
-  for (let nowMs = 0; ; ) {
+  for (let nowMs = 0; ;) {
     standing = failed(standing, { kind, message: 'no' }, nowMs);
     if (standing.state === 'closed') return 'no';
     const untilMs = Date.parse(standing.until ?? '');
@@ -121,8 +154,17 @@ describe('the table of what is decided after a failure', () => {
 
   it('says of a context in which nothing can be left out what a run does: the same without the first of it', async () => {
     const isSmall = true;
-    const done = [await decisions('context_overflow', { account: true, model: true, isSmall }), await decisions('context_overflow', { account: false, model: true, isSmall }), await decisions('context_overflow', { account: false, model: false, isSmall })];
-    expect(done).toEqual(rows.get('context_overflow')?.slice(0, 3).map((cell) => cell.replace('`compact`, ', '')));
+    const done = [
+      await decisions('context_overflow', { account: true, model: true, isSmall }),
+      await decisions('context_overflow', { account: false, model: true, isSmall }),
+      await decisions('context_overflow', { account: false, model: false, isSmall }),
+    ];
+    expect(done).toEqual(
+      rows
+        .get('context_overflow')
+        ?.slice(0, 3)
+        .map((cell) => cell.replace('`compact`, ', '')),
+    );
   });
 });
 

@@ -4,11 +4,36 @@ import { PATIENCE_MS, longPages, problemsOf, removeFolders, running } from './ru
 afterAll(removeFolders);
 
 describe.concurrent('the code in', { timeout: PATIENCE_MS }, () => {
-  it.each(running.filter((path) => !longPages.includes(path)))('%s runs as it stands, from top to bottom, and prints what the page says', async (path) => {
-    expect(await problemsOf(path)).toEqual([]);
-  });
+  it.each(running.filter((path) => !longPages.includes(path)))(
+    '%s runs as it stands, from top to bottom, and prints what the page says',
+    async (path) => {
+      expect(await problemsOf(path)).toEqual([]);
+    },
+  );
 });
 
 it('pages that show how to do something show code that runs', () => {
-  expect(running).toEqual(expect.arrayContaining(['README.md', 'docs/background-tasks.md', 'docs/sessions.md', 'docs/command-line.md', 'docs/processes.md', 'docs/backends.md', 'docs/subagents.md', 'docs/walk-through.md', 'docs/environments.md', 'docs/vaults.md', 'docs/memory.md', 'docs/outcomes.md', 'docs/skills.md', 'docs/retrieval.md', 'docs/import.md', 'docs/sandbox.md', 'docs/charts.md', 'docs/inspector.md', 'docs/postgres.md']));
+  expect(running).toEqual(
+    expect.arrayContaining([
+      'README.md',
+      'docs/background-tasks.md',
+      'docs/sessions.md',
+      'docs/command-line.md',
+      'docs/processes.md',
+      'docs/backends.md',
+      'docs/subagents.md',
+      'docs/walk-through.md',
+      'docs/environments.md',
+      'docs/vaults.md',
+      'docs/memory.md',
+      'docs/outcomes.md',
+      'docs/skills.md',
+      'docs/retrieval.md',
+      'docs/import.md',
+      'docs/sandbox.md',
+      'docs/charts.md',
+      'docs/inspector.md',
+      'docs/postgres.md',
+    ]),
+  );
 });

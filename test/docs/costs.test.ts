@@ -1,4 +1,7 @@
-/** The page of what things cost is made from the results that are kept beside it: whoever takes them anew has to make it anew. */
+/**
+ * The page of what things cost is made from the results that are kept beside it: whoever takes them anew has to make it
+ * anew.
+ */
 import { execFileSync } from 'node:child_process';
 import { copyFileSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -16,7 +19,8 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(folder, { recursive: true }));
 
-const draw = (results: string): void => void execFileSync(process.execPath, [join(checkout, 'scripts', 'costs-picture.mjs'), results, folder]);
+const draw = (results: string): void =>
+  void execFileSync(process.execPath, [join(checkout, 'scripts', 'costs-picture.mjs'), results, folder]);
 const made = (name: string): string => readFileSync(join(folder, name), 'utf8');
 
 interface Results {

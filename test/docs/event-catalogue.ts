@@ -18,12 +18,17 @@ when it came from outside. A meaning that changes is a new version; a log of any
 `;
 
 export function eventCatalogue(): string {
-  const rows = Object.entries(sessionEventDefinitions).map(([type, { v, description, data }]) => `| \`${type}\` | ${v} | ${description} | ${fieldsOf(data)} |\n`);
+  const rows = Object.entries(sessionEventDefinitions).map(
+    ([type, { v, description, data }]) => `| \`${type}\` | ${v} | ${description} | ${fieldsOf(data)} |\n`,
+  );
   return `${HEAD}${rows.join('')}`;
 }
 
 function fieldsOf(data: z.ZodType): string {
-  const { properties = {}, required = [] } = z.toJSONSchema(data, { io: 'input', unrepresentable: 'any' }) as JsonSchema;
+  const { properties = {}, required = [] } = z.toJSONSchema(data, {
+    io: 'input',
+    unrepresentable: 'any',
+  }) as JsonSchema;
   return Object.keys(properties)
     .map((name) => `\`${name}${required.includes(name) ? '' : '?'}\``)
     .join(' ');

@@ -11,7 +11,10 @@ import { toolCatalogue } from './tool-catalogue.ts';
 describe('a page that is written from the code', () => {
   it('says about the command line what its definitions say', async () => {
     const page = 'docs/command-line.md';
-    const current = withReference(readPage(page), createProgram(() => Promise.resolve()));
+    const current = withReference(
+      readPage(page),
+      createProgram(() => Promise.resolve()),
+    );
     await expect(current).toMatchFileSnapshot(join(checkout, page));
   });
 
@@ -32,11 +35,14 @@ const anchorOf = (heading: string): string =>
     .trim()
     .replaceAll(/\s/g, '-');
 
-const anchorsOf = (page: string): string[] => [...page.matchAll(/^#+ (.+)$/gm)].map(([, heading = '']) => anchorOf(heading));
+const anchorsOf = (page: string): string[] =>
+  [...page.matchAll(/^#+ (.+)$/gm)].map(([, heading = '']) => anchorOf(heading));
 
 describe('links', () => {
   it.each(pages)('of %s lead somewhere', (path) => {
-    const links = [...readPage(path).matchAll(/\]\((?<target>[^)\s]+)\)/g)].map(({ groups }) => groups?.['target'] ?? '');
+    const links = [...readPage(path).matchAll(/\]\((?<target>[^)\s]+)\)/g)].map(
+      ({ groups }) => groups?.['target'] ?? '',
+    );
     const broken = links.filter((link) => {
       if (/^https?:/.test(link)) return false;
       const [file = '', anchor] = link.split('#');
@@ -58,10 +64,14 @@ describe('the README', () => {
 
 describe('the page about the architecture', () => {
   const page = readPage('docs/architecture.md');
-  const named = [...page.matchAll(/`((?:machines|actors|adapters)\/[\w.-]+|src\/[\w.-]+\.ts)`/g)].map(([, path = '']) => (path.startsWith('src/') ? path : `src/${path}`));
+  const named = [...page.matchAll(/`((?:machines|actors|adapters)\/[\w.-]+|src\/[\w.-]+\.ts)`/g)].map(([, path = '']) =>
+    path.startsWith('src/') ? path : `src/${path}`,
+  );
 
   it('has a line for every part of every room, and for no other', () => {
-    const parts = ['machines', 'actors', 'adapters'].flatMap((room) => readdirSync(join(checkout, 'src', room)).map((name) => `src/${room}/${name}`));
+    const parts = ['machines', 'actors', 'adapters'].flatMap((room) =>
+      readdirSync(join(checkout, 'src', room)).map((name) => `src/${room}/${name}`),
+    );
     const roots = readdirSync(join(checkout, 'src')).filter((name) => statSync(join(checkout, 'src', name)).isFile());
     expect(new Set(named)).toEqual(new Set([...parts, ...roots.map((name) => `src/${name}`)]));
   });

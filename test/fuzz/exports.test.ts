@@ -1,4 +1,6 @@
-/** Exports with edits anywhere: one is brought back as it was, or refused with the reason, and then nothing was made. */
+/**
+ * Exports with edits anywhere: one is brought back as it was, or refused with the reason, and then nothing was made.
+ */
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import fc from 'fast-check';
@@ -20,8 +22,14 @@ let lines: string[];
 beforeAll(async () => {
   home = await temporaryHome();
   runtime = await createNodeRuntime({ home: home.path });
-  await runtime.agents.create({ agentId: 'player', source: { frontmatter: { name: 'Player', provider: 'script', model: 'play.json' }, instructions: '' } });
-  const steps = [{ text: 'One.', toolCalls: [{ name: 'shell_run', input: { command: 'echo one' } }] }, { text: 'Two ☕.' }];
+  await runtime.agents.create({
+    agentId: 'player',
+    source: { frontmatter: { name: 'Player', provider: 'script', model: 'play.json' }, instructions: '' },
+  });
+  const steps = [
+    { text: 'One.', toolCalls: [{ name: 'shell_run', input: { command: 'echo one' } }] },
+    { text: 'Two ☕.' },
+  ];
   await writeFile(join(home.path, 'agents/player/play.json'), JSON.stringify({ format: 'wakechart-script/1', steps }));
   ({ sessionId } = await runtime.sessions.create({ agentId: 'player' }));
   await runtime.sessions.send(sessionId, { type: 'user.message', text: 'Begin.' });
@@ -40,12 +48,19 @@ async function exported(): Promise<string[]> {
   return all;
 }
 
-/** Lines without the time of the export, without the hash that depends on it, and without the mark that it was brought in. */
-const contentOf = (all: readonly string[]): readonly string[] => all.slice(1, -1).map((line) => line.replace(/,?"importedThroughSeq":\d+/, ''));
+/**
+ * Lines without the time of the export, without the hash that depends on it, and without the mark that it was brought
+ * in.
+ */
+const contentOf = (all: readonly string[]): readonly string[] =>
+  all.slice(1, -1).map((line) => line.replace(/,?"importedThroughSeq":\d+/, ''));
 
 type LineEdit = { readonly kind: 'drop' | 'double' | 'swap' | 'empty'; readonly line: number };
 
-const lineEdit: fc.Arbitrary<LineEdit> = fc.record({ kind: fc.constantFrom('drop', 'double', 'swap', 'empty'), line: fc.nat(40) });
+const lineEdit: fc.Arbitrary<LineEdit> = fc.record({
+  kind: fc.constantFrom('drop', 'double', 'swap', 'empty'),
+  line: fc.nat(40),
+});
 
 function edited(all: readonly string[], { kind, line }: LineEdit): string[] {
   const at = line % all.length;
@@ -88,6 +103,9 @@ describe('an export that was edited', () => {
   });
 
   it('line by line is the same session or refused', { timeout: 120_000 }, async () => {
-    await fc.assert(fc.asyncProperty(fc.array(lineEdit, { maxLength: 3 }), async (edits) => tryToImport(edits.reduce(edited, lines))), { numRuns: RUNS });
+    await fc.assert(
+      fc.asyncProperty(fc.array(lineEdit, { maxLength: 3 }), async (edits) => tryToImport(edits.reduce(edited, lines))),
+      { numRuns: RUNS },
+    );
   });
 });

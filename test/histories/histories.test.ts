@@ -1,4 +1,7 @@
-/** Logs that every version wrote: each still folds to the state that is kept beside it, and its session can still be gone on with. */
+/**
+ * Logs that every version wrote: each still folds to the state that is kept beside it, and its session can still be
+ * gone on with.
+ */
 import { cpSync, mkdirSync } from 'node:fs';
 import { cp, readFile, readdir, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
@@ -19,10 +22,15 @@ import { SCENARIOS, openOnFiles } from './scenarios.ts';
 const FOLDER = fileURLToPath(new URL('.', import.meta.url));
 const logFile = (name: string): string => join(FOLDER, `${name}.jsonl`);
 const stateFile = (name: string): string => join(FOLDER, `${name}.state.json`);
-const names = async (): Promise<string[]> => (await readdir(FOLDER)).filter((file) => file.endsWith('.jsonl')).map((file) => file.slice(0, -'.jsonl'.length)).toSorted();
+const names = async (): Promise<string[]> =>
+  (await readdir(FOLDER))
+    .filter((file) => file.endsWith('.jsonl'))
+    .map((file) => file.slice(0, -'.jsonl'.length))
+    .toSorted();
 
 type Expected = SessionState & SessionIdentity;
-const expectedOf = async (name: string): Promise<Expected> => JSON.parse(await readFile(stateFile(name), 'utf8')) as Expected;
+const expectedOf = async (name: string): Promise<Expected> =>
+  JSON.parse(await readFile(stateFile(name), 'utf8')) as Expected;
 const plain = (value: unknown): unknown => JSON.parse(JSON.stringify(value));
 
 /** A house in which the session of this log lives. */
@@ -37,7 +45,8 @@ function openWith(name: string, identity: SessionIdentity): Promise<SessionHouse
   });
 }
 
-const foldAll = (identity: SessionIdentity, events: readonly SessionEvent[]): SessionState => events.reduce(foldSession, initialSessionState(identity));
+const foldAll = (identity: SessionIdentity, events: readonly SessionEvent[]): SessionState =>
+  events.reduce(foldSession, initialSessionState(identity));
 
 /** Plays the stories whose logs are not there yet and keeps what they add up to; see README.md. */
 async function writeMissing(): Promise<void> {
@@ -65,7 +74,8 @@ describe('the logs that are kept', () => {
   });
 
   it('name no place and nobody', async () => {
-    for (const name of histories) expect(await readFile(logFile(name), 'utf8')).not.toMatch(/\/(?:home|root|tmp|work|Users)\b/);
+    for (const name of histories)
+      expect(await readFile(logFile(name), 'utf8')).not.toMatch(/\/(?:home|root|tmp|work|Users)\b/);
   });
 });
 
@@ -85,7 +95,10 @@ describe.each(histories)('%s', (name) => {
     await using house = await openWith(name, expected);
     const messages = assembleTranscript(await house.log(expected.sessionId));
     for (const [index, current] of messages.entries()) {
-      const calls = current.role === 'assistant' ? current.content.flatMap((part) => (part.type === 'tool_call' ? [part.callId] : [])) : [];
+      const calls =
+        current.role === 'assistant'
+          ? current.content.flatMap((part) => (part.type === 'tool_call' ? [part.callId] : []))
+          : [];
       const next = messages[index + 1];
       expect(next?.role === 'tool' ? next.content.map(({ callId }) => callId) : []).toEqual(calls);
     }
@@ -103,6 +116,11 @@ describe.each(histories)('%s', (name) => {
     await house.runtime.sessions.interrupt(expected.sessionId);
     await house.runtime.sessions.send(expected.sessionId, { type: 'user.message', text: 'Are you still there?' });
     expect(await house.runtime.wake(expected.sessionId)).toMatchObject({ outcome: 'sleep', status: 'idle' });
-    expect(await house.runtime.sessions.get(expected.sessionId)).toMatchObject({ pending: [], openToolCalls: [], pendingActions: [], parked: undefined });
+    expect(await house.runtime.sessions.get(expected.sessionId)).toMatchObject({
+      pending: [],
+      openToolCalls: [],
+      pendingActions: [],
+      parked: undefined,
+    });
   });
 });

@@ -1,6 +1,6 @@
 /**
- * The stories whose logs are kept, one after another for each version: run once by that version, with the real store, then never again.
- * A later version that can do more adds stories of its own; these stay as they are.
+ * The stories whose logs are kept, one after another for each version: run once by that version, with the real store,
+ * then never again. A later version that can do more adds stories of its own; these stay as they are.
  */
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -16,7 +16,8 @@ export interface Scenario {
   play(house: SessionHouse, keep: (sessionId: string) => Promise<void>): Promise<void>;
 }
 
-export const openOnFiles = (): Promise<SessionHouse> => openHouse({ workspace: '/workspace', store: ({ home, clock }) => new FileEventStore({ home, clock }) });
+export const openOnFiles = (): Promise<SessionHouse> =>
+  openHouse({ workspace: '/workspace', store: ({ home, clock }) => new FileEventStore({ home, clock }) });
 
 const shell = { name: 'shell_run', input: { command: 'true' } };
 const question = { name: 'ask_human', input: { question: 'Which one?', choices: ['red', 'blue'] } };
@@ -28,16 +29,34 @@ export const SCENARIOS: readonly Scenario[] = [
       const { sessions } = house.runtime;
       const steps = [
         { text: 'Working.', reasoning: 'First the command.', toolCalls: [shell, question] },
-        { text: 'Done.', usage: { inputTokens: 20, outputTokens: 10 }, directive: { outcome: 'sleep', summary: 'Done.', queuedWakes: [{ reason: 'recheck', delaySeconds: 60 }] } },
+        {
+          text: 'Done.',
+          usage: { inputTokens: 20, outputTokens: 10 },
+          directive: { outcome: 'sleep', summary: 'Done.', queuedWakes: [{ reason: 'recheck', delaySeconds: 60 }] },
+        },
         { text: 'Slow.', toolCalls: [shell] },
       ];
       const id = await house.session(steps, { message: 'Go', agent: { permission: 'ask' } });
-      await sessions.send(id, { type: 'user.define_outcome', title: 'All tests are green', criteria: ['none is skipped'] });
+      await sessions.send(id, {
+        type: 'user.define_outcome',
+        title: 'All tests are green',
+        criteria: ['none is skipped'],
+      });
       await house.runtime.wake(id);
       const [permission, asked] = (await sessions.get(id)).pendingActions;
-      await sessions.send(id, { type: 'user.tool_confirmation', requestId: permission?.requestId ?? '', toolName: 'shell_run', allowed: false, note: 'not today' });
+      await sessions.send(id, {
+        type: 'user.tool_confirmation',
+        requestId: permission?.requestId ?? '',
+        toolName: 'shell_run',
+        allowed: false,
+        note: 'not today',
+      });
       await sessions.send(id, { type: 'user.answer', requestId: asked?.requestId ?? '', response: 'blue' });
-      await sessions.send(id, { type: 'user.message', text: 'Quickly' }, { delivery: 'steer', idempotencyKey: 'quickly' });
+      await sessions.send(
+        id,
+        { type: 'user.message', text: 'Quickly' },
+        { delivery: 'steer', idempotencyKey: 'quickly' },
+      );
       await house.runtime.wake(id);
       await sessions.send(id, { type: 'user.message', text: 'One more' });
       await house.runtime.wake(id);
@@ -55,7 +74,9 @@ export const SCENARIOS: readonly Scenario[] = [
       await house.store.close();
       const { home, clock } = house;
       const store = new FileEventStore({ home, clock });
-      await (await SessionJournal.open(id, { store, clock, ids: createIdSource({ clock }) })).append([{ type: 'user.interrupt', data: { reason: 'enough' } }]);
+      await (
+        await SessionJournal.open(id, { store, clock, ids: createIdSource({ clock }) })
+      ).append([{ type: 'user.interrupt', data: { reason: 'enough' } }]);
       await store.close();
       await keep(id);
       for (const work of house.processes.works) work.resolve({});
@@ -65,7 +86,10 @@ export const SCENARIOS: readonly Scenario[] = [
   {
     name: '0.2-parked',
     async play(house, keep) {
-      const id = await house.session([{ error: { kind: 'rate_limit', message: 'slow down', retryAfterMs: 60_000 } }], { message: 'Go', script: { onEnd: 'repeat-last' } });
+      const id = await house.session([{ error: { kind: 'rate_limit', message: 'slow down', retryAfterMs: 60_000 } }], {
+        message: 'Go',
+        script: { onEnd: 'repeat-last' },
+      });
       for (let failures = 0; failures < 5; failures += 1) await house.runtime.wake(id);
       await keep(id);
     },
@@ -74,7 +98,11 @@ export const SCENARIOS: readonly Scenario[] = [
     name: '0.2-child',
     async play(house, keep) {
       const parentSessionId = await house.session([{ text: 'Helped.' }]);
-      const { sessionId } = await house.runtime.sessions.create({ agentId: 'player', title: 'Helper', parentSessionId });
+      const { sessionId } = await house.runtime.sessions.create({
+        agentId: 'player',
+        title: 'Helper',
+        parentSessionId,
+      });
       await house.runtime.sessions.send(sessionId, { type: 'user.message', text: 'Help' });
       await house.runtime.wake(sessionId);
       await keep(sessionId);
@@ -84,7 +112,11 @@ export const SCENARIOS: readonly Scenario[] = [
     name: '0.2-parent',
     async play(house, keep) {
       const parentSessionId = await house.session([{ text: 'Helped.' }]);
-      const { sessionId } = await house.runtime.sessions.create({ agentId: 'player', title: 'Helper', parentSessionId });
+      const { sessionId } = await house.runtime.sessions.create({
+        agentId: 'player',
+        title: 'Helper',
+        parentSessionId,
+      });
       await house.runtime.sessions.send(sessionId, { type: 'user.message', text: 'Help' });
       await house.runtime.wake(sessionId);
       await keep(parentSessionId);
@@ -110,18 +142,24 @@ export const SCENARIOS: readonly Scenario[] = [
       ];
       const id = await house.session(steps, {
         message: 'Go',
-        agent: { permission: { mode: 'ask', expiresAfterSeconds: 3600 }, tools: ['shell_run', 'ask_human', deploy], budget: { maxTokensPerSession: 1_000_000, maxCostPerWake: 5 } },
+        agent: {
+          permission: { mode: 'ask', expiresAfterSeconds: 3600 },
+          tools: ['shell_run', 'ask_human', deploy],
+          budget: { maxTokensPerSession: 1_000_000, maxCostPerWake: 5 },
+        },
       });
       await house.runtime.wake(id);
       for (const { requestId, kind, toolName } of (await sessions.get(id)).pendingActions) {
-        if (kind === 'permission') await sessions.send(id, { type: 'user.tool_confirmation', requestId, toolName, allowed: true });
+        if (kind === 'permission')
+          await sessions.send(id, { type: 'user.tool_confirmation', requestId, toolName, allowed: true });
         else await sessions.send(id, { type: 'user.answer', requestId, response: 'blue' });
       }
       const waking = house.runtime.wake(id);
       await until(() => house.processes.works.length === 1);
       house.processes.works[0]?.resolve({ exitCode: 0 });
       await waking;
-      for (const { requestId, toolName } of (await sessions.get(id)).pendingActions) await sessions.send(id, { type: 'user.custom_tool_result', requestId, toolName, output: { ok: true } });
+      for (const { requestId, toolName } of (await sessions.get(id)).pendingActions)
+        await sessions.send(id, { type: 'user.custom_tool_result', requestId, toolName, output: { ok: true } });
       await house.runtime.wake(id);
       // Nobody allows the last one in time.
       await house.clock.advance(3_600_001);
@@ -132,9 +170,27 @@ export const SCENARIOS: readonly Scenario[] = [
   {
     name: '0.3-delegating',
     async play(house, keep) {
-      const id = await house.session([{ text: 'Help me.', toolCalls: [{ name: 'helper', input: { message: 'Which one?' } }] }, { text: 'Thanks.' }], { message: 'Go', agent: { tools: [{ agent: 'helper' }], budget: { maxTokensPerSession: 80_000 } } });
-      await house.runtime.agents.create({ agentId: 'helper', source: { frontmatter: { name: 'Helper', provider: 'script', model: '../player/help.json' }, instructions: 'Help.' } });
-      await writeFile(join(house.home, 'agents/player/help.json'), JSON.stringify({ format: 'wakechart-script/1', steps: [{ text: 'Wait.', toolCalls: [question] }, { text: 'The blue one.', usage: { inputTokens: 30, outputTokens: 10 } }] }));
+      const id = await house.session(
+        [{ text: 'Help me.', toolCalls: [{ name: 'helper', input: { message: 'Which one?' } }] }, { text: 'Thanks.' }],
+        { message: 'Go', agent: { tools: [{ agent: 'helper' }], budget: { maxTokensPerSession: 80_000 } } },
+      );
+      await house.runtime.agents.create({
+        agentId: 'helper',
+        source: {
+          frontmatter: { name: 'Helper', provider: 'script', model: '../player/help.json' },
+          instructions: 'Help.',
+        },
+      });
+      await writeFile(
+        join(house.home, 'agents/player/help.json'),
+        JSON.stringify({
+          format: 'wakechart-script/1',
+          steps: [
+            { text: 'Wait.', toolCalls: [question] },
+            { text: 'The blue one.', usage: { inputTokens: 30, outputTokens: 10 } },
+          ],
+        }),
+      );
       await house.runtime.wake(id);
       await keep(id);
     },
@@ -142,7 +198,11 @@ export const SCENARIOS: readonly Scenario[] = [
   {
     name: '0.3-budget-reached',
     async play(house, keep) {
-      const id = await house.session([{ text: 'Once more.', toolCalls: [{ name: 'nobody', input: {} }] }], { message: 'Go', agent: { budget: { maxIdenticalCalls: 3 } }, script: { onEnd: 'repeat-last' } });
+      const id = await house.session([{ text: 'Once more.', toolCalls: [{ name: 'nobody', input: {} }] }], {
+        message: 'Go',
+        agent: { budget: { maxIdenticalCalls: 3 } },
+        script: { onEnd: 'repeat-last' },
+      });
       await house.runtime.wake(id);
       await keep(id);
     },
@@ -166,10 +226,19 @@ export const SCENARIOS: readonly Scenario[] = [
 
 /** A session with a job that is done and one that failed, and the session that did the first. */
 async function jobsOf(house: SessionHouse): Promise<{ readonly parent: string; readonly child: string }> {
-  const parent = await house.session([{ text: 'The blue one.', usage: { inputTokens: 30, outputTokens: 10 } }], { agent: { budget: { maxTokensPerSession: 80_000 } } });
+  const parent = await house.session([{ text: 'The blue one.', usage: { inputTokens: 30, outputTokens: 10 } }], {
+    agent: { budget: { maxTokensPerSession: 80_000 } },
+  });
   const { subagents, sessions } = house.runtime;
   const spawn = async (type: string): Promise<void> => {
-    const job = await subagents.spawn({ type, prompt: 'Which one?', label: 'choose', cwd: '/workspace', parentSessionId: parent, allowedTools: ['shell_run'] });
+    const job = await subagents.spawn({
+      type,
+      prompt: 'Which one?',
+      label: 'choose',
+      cwd: '/workspace',
+      parentSessionId: parent,
+      allowedTools: ['shell_run'],
+    });
     await subagents.wait(job.id).catch(() => undefined);
   };
   await spawn(AGENT);

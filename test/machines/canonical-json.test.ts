@@ -8,7 +8,13 @@ function turnedAround(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(turnedAround);
   if (typeof value !== 'object' || value === null) return value;
   const turned: Record<string, unknown> = {};
-  for (const [key, member] of Object.entries(value).toReversed()) Object.defineProperty(turned, key, { value: turnedAround(member), enumerable: true, configurable: true, writable: true });
+  for (const [key, member] of Object.entries(value).toReversed())
+    Object.defineProperty(turned, key, {
+      value: turnedAround(member),
+      enumerable: true,
+      configurable: true,
+      writable: true,
+    });
   return turned;
 }
 
@@ -40,7 +46,9 @@ describe('canonical JSON', () => {
   it('differs for values that differ', () => {
     fc.assert(
       fc.property(fc.jsonValue(), fc.jsonValue(), (one, other) => {
-        const isSame = JSON.stringify(turnedAround(turnedAround(JSON.parse(canonicalJson(one))))) === JSON.stringify(JSON.parse(canonicalJson(other)));
+        const isSame =
+          JSON.stringify(turnedAround(turnedAround(JSON.parse(canonicalJson(one))))) ===
+          JSON.stringify(JSON.parse(canonicalJson(other)));
         expect(canonicalJson(one) === canonicalJson(other)).toBe(isSame);
       }),
     );
@@ -62,7 +70,21 @@ describe('canonical JSON', () => {
     expect(() => canonicalJson(cycle)).toThrow(/contains itself/);
   });
 
-  it.each([[Number.NaN], [Infinity], [undefined], [[undefined]], [Array(2)], [() => 1], [1n], [Symbol('a')], [new Date(0)], [new Map()], [Uint8Array.of(1)], [{ a: Number.NaN }], [new URL('a:b')]])('refuses %s, which JSON would change or lose', (value) => {
+  it.each([
+    [Number.NaN],
+    [Infinity],
+    [undefined],
+    [[undefined]],
+    [Array(2)],
+    [() => 1],
+    [1n],
+    [Symbol('a')],
+    [new Date(0)],
+    [new Map()],
+    [Uint8Array.of(1)],
+    [{ a: Number.NaN }],
+    [new URL('a:b')],
+  ])('refuses %s, which JSON would change or lose', (value) => {
     try {
       canonicalJson(value);
       expect.unreachable('it was accepted');

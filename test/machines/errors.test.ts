@@ -1,11 +1,14 @@
 import { describe, expect, it } from 'vitest';
 import { RuntimeError, messageOf } from '../../src/machines/errors.ts';
 
-const refusing = new Proxy({}, {
-  get() {
-    throw new Error('no');
+const refusing = new Proxy(
+  {},
+  {
+    get() {
+      throw new Error('no');
+    },
   },
-});
+);
 
 describe('the message of what was thrown', () => {
   it.each<[string, unknown, string]>([
@@ -21,8 +24,16 @@ describe('the message of what was thrown', () => {
     ['an empty text', '', 'nothing was said about the reason'],
     ['an empty list', [], 'nothing was said about the reason'],
     ['an error without a message', new TypeError(''), 'TypeError (it has no message)'],
-    ['an error with a code only', Object.assign(new AggregateError([], ''), { code: 'ECONNREFUSED' }), 'AggregateError ECONNREFUSED (it has no message)'],
-    ['an error whose message is no text', Object.assign(new Error('x'), { message: { deep: true } }), 'Error (it has no message)'],
+    [
+      'an error with a code only',
+      Object.assign(new AggregateError([], ''), { code: 'ECONNREFUSED' }),
+      'AggregateError ECONNREFUSED (it has no message)',
+    ],
+    [
+      'an error whose message is no text',
+      Object.assign(new Error('x'), { message: { deep: true } }),
+      'Error (it has no message)',
+    ],
     ['an object with a code only', { code: 429 }, '429 (it has no message)'],
     ['an object that says nothing', {}, 'an object without a message was thrown'],
     ['an object without a prototype', Object.create(null), 'an unprintable value was thrown'],

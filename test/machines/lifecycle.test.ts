@@ -11,7 +11,11 @@ const parallel = setup({ types: { events: {} as { type: 'A' } | { type: 'B' } | 
   type: 'parallel',
   states: {
     left: { initial: 'off', states: { off: { on: { A: 'on' } }, on: { tags: ['lit'], on: { B: 'off' } } } },
-    right: { initial: 'off', on: { RESET: { target: '.off', reenter: true } }, states: { off: { on: { B: 'on' } }, on: { on: { A: undefined } } } },
+    right: {
+      initial: 'off',
+      on: { RESET: { target: '.off', reenter: true } },
+      states: { off: { on: { B: 'on' } }, on: { on: { A: undefined } } },
+    },
   },
 });
 
@@ -31,7 +35,10 @@ function inspected(logic: AnyActorLogic, events: readonly string[]): unknown[] {
     type: event.type,
     event: 'event' in event ? event.event : undefined,
     value: 'snapshot' in event ? (event.snapshot as unknown as { value?: StateValue }).value : undefined,
-    transitions: '_transitions' in event ? event._transitions.map((transition) => [transition.eventType, transition.target?.map((node) => node.id)]) : undefined,
+    transitions:
+      '_transitions' in event
+        ? event._transitions.map((transition) => [transition.eventType, transition.target?.map((node) => node.id)])
+        : undefined,
   }));
 }
 
@@ -47,7 +54,12 @@ describe.each(charts)('$name, compiled', ({ compiled }) => {
         if (snapshot.status === 'active') interpreted.send({ type });
         const after = interpreted.getSnapshot() as { value: StateValue; status: string };
         const next = compiled.next(snapshot, type) ?? snapshot;
-        expect({ from: snapshot.value, type, value: next.value, status: next.status }).toEqual({ from: snapshot.value, type, value: after.value, status: after.status });
+        expect({ from: snapshot.value, type, value: next.value, status: next.status }).toEqual({
+          from: snapshot.value,
+          type,
+          value: after.value,
+          status: after.status,
+        });
         expect(snapshot.can({ type })).toBe((full as { can(event: object): boolean }).can({ type }));
       }
     }
@@ -55,7 +67,11 @@ describe.each(charts)('$name, compiled', ({ compiled }) => {
 
   it('matches and tags its states as XState does', () => {
     for (const snapshot of compiled.snapshots) {
-      const full = machine.resolveState({ value: snapshot.value, context: {} }) as { matches(value: StateValue): boolean; tags: Set<string>; status: string };
+      const full = machine.resolveState({ value: snapshot.value, context: {} }) as {
+        matches(value: StateValue): boolean;
+        tags: Set<string>;
+        status: string;
+      };
       for (const other of compiled.snapshots) expect(snapshot.matches(other.value)).toBe(full.matches(other.value));
       expect([...snapshot.tags]).toEqual([...full.tags]);
       expect(snapshot.status).toBe(full.status);
@@ -63,12 +79,17 @@ describe.each(charts)('$name, compiled', ({ compiled }) => {
   });
 
   it('shows an inspector the same events, transitions and snapshots as the interpreted machine', () => {
-    const walks = compiled.events.flatMap((first) => compiled.events.flatMap((second) => compiled.events.map((third) => [first, second, third])));
-    for (const walk of walks) expect(inspected(compiled as unknown as AnyActorLogic, walk)).toEqual(inspected(machine, walk));
+    const walks = compiled.events.flatMap((first) =>
+      compiled.events.flatMap((second) => compiled.events.map((third) => [first, second, third])),
+    );
+    for (const walk of walks)
+      expect(inspected(compiled as unknown as AnyActorLogic, walk)).toEqual(inspected(machine, walk));
   });
 
   it('keeps one snapshot object per configuration', () => {
-    const reached = compiled.snapshots.flatMap((snapshot) => compiled.events.flatMap((type) => compiled.next(snapshot, type) ?? []));
+    const reached = compiled.snapshots.flatMap((snapshot) =>
+      compiled.events.flatMap((type) => compiled.next(snapshot, type) ?? []),
+    );
     expect(new Set([compiled.initial, ...reached])).toEqual(new Set(compiled.snapshots));
     expect(reached.every((snapshot) => compiled.snapshots.includes(snapshot))).toBe(true);
   });
@@ -78,7 +99,9 @@ describe.each(charts)('$name, compiled', ({ compiled }) => {
       const persisted = JSON.parse(JSON.stringify(compiled.getPersistedSnapshot(snapshot))) as never;
       expect(compiled.restoreSnapshot?.(persisted, undefined as never)).toBe(snapshot);
     }
-    expect(() => compiled.restoreSnapshot?.({ value: 'gone' } as never, undefined as never)).toThrow(/has no state "gone"/);
+    expect(() => compiled.restoreSnapshot?.({ value: 'gone' } as never, undefined as never)).toThrow(
+      /has no state "gone"/,
+    );
   });
 
   it('is marked stopped when its actor is stopped', () => {
@@ -92,12 +115,40 @@ describe.each(charts)('$name, compiled', ({ compiled }) => {
 describe('a chart that is more than a lifecycle', () => {
   it.each([
     ['context', createMachine({ id: 'c', context: { count: 0 }, initial: 'a', states: { a: {} } }), /context/],
-    ['a guard', createMachine({ id: 'c', initial: 'a', states: { a: { on: { GO: { target: 'b', guard: () => true } } }, b: {} } }), /a guard/],
-    ['an action', createMachine({ id: 'c', initial: 'a', states: { a: { on: { GO: { actions: () => undefined } } } } }), /a transition action/],
-    ['an entry action', createMachine({ id: 'c', initial: 'a', states: { a: { entry: () => undefined } } }), /entry actions/],
-    ['a timer', createMachine({ id: 'c', initial: 'a', states: { a: { after: { 10: 'b' } }, b: {} } }), /a delayed transition|entry actions/],
-    ['an eventless transition', createMachine({ id: 'c', initial: 'a', states: { a: { always: 'b' }, b: {} } }), /an eventless transition/],
-    ['an invoked actor', createMachine({ id: 'c', initial: 'a', states: { a: { invoke: { src: 'work' } } } }), /an invoked actor/],
+    [
+      'a guard',
+      createMachine({
+        id: 'c',
+        initial: 'a',
+        states: { a: { on: { GO: { target: 'b', guard: () => true } } }, b: {} },
+      }),
+      /a guard/,
+    ],
+    [
+      'an action',
+      createMachine({ id: 'c', initial: 'a', states: { a: { on: { GO: { actions: () => undefined } } } } }),
+      /a transition action/,
+    ],
+    [
+      'an entry action',
+      createMachine({ id: 'c', initial: 'a', states: { a: { entry: () => undefined } } }),
+      /entry actions/,
+    ],
+    [
+      'a timer',
+      createMachine({ id: 'c', initial: 'a', states: { a: { after: { 10: 'b' } }, b: {} } }),
+      /a delayed transition|entry actions/,
+    ],
+    [
+      'an eventless transition',
+      createMachine({ id: 'c', initial: 'a', states: { a: { always: 'b' }, b: {} } }),
+      /an eventless transition/,
+    ],
+    [
+      'an invoked actor',
+      createMachine({ id: 'c', initial: 'a', states: { a: { invoke: { src: 'work' } } } }),
+      /an invoked actor/,
+    ],
   ])('is refused by name: %s', (_feature, machine, message) => {
     expect(() => compileLifecycle(machine)).toThrow(message);
   });

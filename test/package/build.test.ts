@@ -1,5 +1,17 @@
 import { execFile, execFileSync } from 'node:child_process';
-import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync, statSync, symlinkSync, utimesSync, writeFileSync } from 'node:fs';
+import {
+  cpSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  readdirSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -76,7 +88,8 @@ describe('a build', () => {
 
   describe('of a package with entry points', () => {
     const textOf = (path: string): string => readFileSync(join(root, 'dist', path), 'utf8');
-    const run = (path: string): string => execFileSync(process.execPath, [join(root, 'dist', path)], { encoding: 'utf8' });
+    const run = (path: string): string =>
+      execFileSync(process.execPath, [join(root, 'dist', path)], { encoding: 'utf8' });
 
     let built = '';
     let firstBuild: unknown;
@@ -85,15 +98,29 @@ describe('a build', () => {
     beforeAll(() => {
       built = makeRoot();
       root = built;
-      write('package.json', JSON.stringify({ type: 'module', exports: { '.': { default: './dist/index.js' }, './other': { default: './dist/other.js' } }, bin: { it: 'dist/deep/main.js' }, dependencies: { zod: '*' } }));
+      write(
+        'package.json',
+        JSON.stringify({
+          type: 'module',
+          exports: { '.': { default: './dist/index.js' }, './other': { default: './dist/other.js' } },
+          bin: { it: 'dist/deep/main.js' },
+          dependencies: { zod: '*' },
+        }),
+      );
       write('src/index.ts', "export { one } from './deep/one.ts';\nexport { z } from 'zod';\n");
       write('src/other.ts', "export { one } from './deep/one.ts';\nexport const two: number = 2;\n");
-      write('src/deep/main.ts', "#!/usr/bin/env node\nimport { z } from 'zod';\nimport { one } from './one.ts';\nconst { late } = await import('./late.ts');\nprocess.stdout.write(z.string().parse(`${one} ${late}`));\n");
+      write(
+        'src/deep/main.ts',
+        "#!/usr/bin/env node\nimport { z } from 'zod';\nimport { one } from './one.ts';\nconst { late } = await import('./late.ts');\nprocess.stdout.write(z.string().parse(`${one} ${late}`));\n",
+      );
       write('src/deep/late.ts', "export const late: string = 'late';\n");
       write('src/deep/globals.d.ts', 'declare const process: { readonly stdout: { write(text: string): void } };\n');
       // A copy keeps times to the second only.
-      const sources = readdirSync(join(root, 'src'), { recursive: true, encoding: 'utf8' }).map((file) => join('src', file));
-      for (const file of [...sources, 'package.json', 'tsconfig.base.json', 'tsconfig.build.json']) utimesSync(join(root, file), 1_000_000_000, 1_000_000_000);
+      const sources = readdirSync(join(root, 'src'), { recursive: true, encoding: 'utf8' }).map((file) =>
+        join('src', file),
+      );
+      for (const file of [...sources, 'package.json', 'tsconfig.base.json', 'tsconfig.build.json'])
+        utimesSync(join(root, file), 1_000_000_000, 1_000_000_000);
       firstBuild = build(root);
     });
 
@@ -111,7 +138,11 @@ describe('a build', () => {
       const shared = /from ['"](?<file>\.\/shared\/one\.js)['"]/;
       expect(shared.exec(textOf('index.js'))?.groups?.['file']).toBe(shared.exec(textOf('other.js'))?.groups?.['file']);
       expect(textOf('index.js')).toMatch(/from ['"]zod['"]/);
-      expect({ own: isBuilt('deep/one.js'), types: isBuilt('other.d.ts'), shared: isBuilt('shared/one.js') }).toEqual({ own: true, types: true, shared: true });
+      expect({ own: isBuilt('deep/one.js'), types: isBuilt('other.d.ts'), shared: isBuilt('shared/one.js') }).toEqual({
+        own: true,
+        types: true,
+        shared: true,
+      });
     });
 
     it('makes a program that has its packages with it, with their licenses, and loads the rest on demand', () => {
@@ -132,14 +163,24 @@ describe('a build', () => {
     it('brings back what somebody deleted of what was bundled', () => {
       for (const folder of ['shared', 'deep']) rmSync(join(root, 'dist', folder), { recursive: true });
       expect(build(root).ok).toBe(true);
-      expect({ shared: isBuilt('shared/one.js'), late: isBuilt('deep/main.late.js'), program: run('deep/main.js') }).toEqual({ shared: true, late: true, program: '1 late' });
+      expect({
+        shared: isBuilt('shared/one.js'),
+        late: isBuilt('deep/main.late.js'),
+        program: run('deep/main.js'),
+      }).toEqual({ shared: true, late: true, program: '1 late' });
     });
 
     it('removes what was bundled of a source that is gone', () => {
-      write('src/deep/main.ts', "#!/usr/bin/env node\nimport { one } from './one.ts';\nprocess.stdout.write(`${one}`);\n");
+      write(
+        'src/deep/main.ts',
+        "#!/usr/bin/env node\nimport { one } from './one.ts';\nprocess.stdout.write(`${one}`);\n",
+      );
       rmSync(join(root, 'src/deep/late.ts'));
       build(root);
-      expect({ late: isBuilt('deep/main.late.js'), program: run('deep/main.js') }).toEqual({ late: false, program: '1' });
+      expect({ late: isBuilt('deep/main.late.js'), program: run('deep/main.js') }).toEqual({
+        late: false,
+        program: '1',
+      });
     });
 
     it('touches nothing when nothing changed', () => {
@@ -152,10 +193,19 @@ describe('a build', () => {
 
     it('has two builds at once leave what one would have left', async () => {
       rmSync(join(root, 'dist'), { recursive: true });
-      const both = await Promise.all([1, 2].map(() => promisify(execFile)(process.execPath, ['-e', `import(${JSON.stringify(builder)}).then(({ build }) => console.log(JSON.stringify(build(${JSON.stringify(root)}))))`])));
+      const both = await Promise.all(
+        [1, 2].map(() =>
+          promisify(execFile)(process.execPath, [
+            '-e',
+            `import(${JSON.stringify(builder)}).then(({ build }) => console.log(JSON.stringify(build(${JSON.stringify(root)}))))`,
+          ]),
+        ),
+      );
       expect(both.map(({ stdout }) => stdout.trim())).toEqual(['{"ok":true,"output":""}', '{"ok":true,"output":""}']);
       expect(run('deep/main.js')).toBe('1 late');
-      expect(readdirSync(join(root, 'dist'), { recursive: true, encoding: 'utf8' }).filter((file) => file.endsWith('.tmp'))).toEqual([]);
+      expect(
+        readdirSync(join(root, 'dist'), { recursive: true, encoding: 'utf8' }).filter((file) => file.endsWith('.tmp')),
+      ).toEqual([]);
     });
 
     it('runs what the sources say also where they cannot be bundled, and says so each time', () => {
@@ -163,7 +213,9 @@ describe('a build', () => {
       write('src/deep/late.ts', "export const late: string = 'later';\n");
       const { ok, output } = build(root);
       expect(ok).toBe(false);
-      expect(output).toMatch(/src\/other\.ts\(1,25\): error TS2307[^]*the entry points could not be bundled:[^]*missing\.ts/);
+      expect(output).toMatch(
+        /src\/other\.ts\(1,25\): error TS2307[^]*the entry points could not be bundled:[^]*missing\.ts/,
+      );
       expect(build(root)).toEqual({ ok, output });
       expect(run('deep/main.js')).toBe('1 later');
       expect(isBuilt('deep/main.late.js')).toBe(false);

@@ -8,12 +8,15 @@ import { burdensOf, readModuleGraph } from './module-graph.ts';
 const checkout = fileURLToPath(new URL('../../', import.meta.url));
 
 describe('the published entry points', () => {
-  it.each(['index', 'machines', 'ports'])('%s brings along no adapter, no technology of one and no part of Node', async (name) => {
-    const graph = await readModuleGraph(checkout, `dist/${name}.js`);
-    expect(graph.own).toContain(`dist/${name}.js`);
-    expect(graph.sources).toContain(`src/${name}.ts`);
-    expect(burdensOf(graph)).toEqual([]);
-  });
+  it.each(['index', 'machines', 'ports'])(
+    '%s brings along no adapter, no technology of one and no part of Node',
+    async (name) => {
+      const graph = await readModuleGraph(checkout, `dist/${name}.js`);
+      expect(graph.own).toContain(`dist/${name}.js`);
+      expect(graph.sources).toContain(`src/${name}.ts`);
+      expect(burdensOf(graph)).toEqual([]);
+    },
+  );
 
   it('testing brings along nothing but assertions, which every test framework can use', async () => {
     const graph = await readModuleGraph(checkout, 'dist/testing.js');
@@ -34,7 +37,12 @@ describe('the published entry points', () => {
     expect(own.length).toBeLessThan(50);
   });
 
-  it.each(['src/adapters/inspector/', 'src/adapters/diagram/', 'src/adapters/stately/', 'src/adapters/inspection-files/'])('node leaves %s until somebody looks', async (folder) => {
+  it.each([
+    'src/adapters/inspector/',
+    'src/adapters/diagram/',
+    'src/adapters/stately/',
+    'src/adapters/inspection-files/',
+  ])('node leaves %s until somebody looks', async (folder) => {
     const { sources } = await readModuleGraph(checkout, 'dist/node.js');
     expect(sources.filter((file) => file.startsWith(folder))).toEqual([]);
   });
@@ -76,13 +84,24 @@ describe('a burden is seen', () => {
   it.each([
     [
       'when an adapter is imported two steps away',
-      { 'dist/index.js': "import './actors/act.js';", 'dist/actors/act.js': "export { shell } from '../adapters/shell/shell.js';" },
+      {
+        'dist/index.js': "import './actors/act.js';",
+        'dist/actors/act.js': "export { shell } from '../adapters/shell/shell.js';",
+      },
       shell,
     ],
-    ['when an adapter is imported during evaluation', { 'dist/index.js': "await import('./adapters/shell/shell.js');" }, shell],
+    [
+      'when an adapter is imported during evaluation',
+      { 'dist/index.js': "await import('./adapters/shell/shell.js');" },
+      shell,
+    ],
     [
       'when an adapter was bundled into a file that is imported',
-      { 'dist/index.js': "import './shared/one.js';", 'dist/shared/one.js': '', '.build/dist.stamp.json': '{ "bundled": { "shared/one.js": ["src/adapters/shell/shell.ts"] } }' },
+      {
+        'dist/index.js': "import './shared/one.js';",
+        'dist/shared/one.js': '',
+        '.build/dist.stamp.json': '{ "bundled": { "shared/one.js": ["src/adapters/shell/shell.ts"] } }',
+      },
       'src/adapters/shell/shell.ts',
     ],
     ['when a package of an adapter is imported', { 'dist/index.js': "import 'execa';" }, 'execa'],
@@ -100,7 +119,12 @@ describe('a burden is seen', () => {
   it('and nothing is seen where there is none', async () => {
     plant({ 'dist/index.js': "import './actors/act.js';" });
     const graph = await readModuleGraph(root, 'dist/index.js');
-    expect(graph).toEqual({ own: ['dist/actors/act.js', 'dist/index.js'], sources: [], packages: ['rxjs'], builtins: [] });
+    expect(graph).toEqual({
+      own: ['dist/actors/act.js', 'dist/index.js'],
+      sources: [],
+      packages: ['rxjs'],
+      builtins: [],
+    });
     expect(burdensOf(graph)).toEqual([]);
   });
 });

@@ -14,7 +14,8 @@ const checkout = fileURLToPath(new URL('../../', import.meta.url));
 const manifest = JSON.parse(readFileSync(`${checkout}package.json`, 'utf8')) as Manifest;
 
 /** The source that a published file is compiled from. */
-const sourceOf = (published: string): string => published.replace(/^(?:\.\/)?dist\//, 'src/').replace(/(?:\.d\.ts|\.js)$/, '.ts');
+const sourceOf = (published: string): string =>
+  published.replace(/^(?:\.\/)?dist\//, 'src/').replace(/(?:\.d\.ts|\.js)$/, '.ts');
 
 describe('the package', () => {
   const subpaths = Object.entries(manifest.exports).flatMap(([subpath, target]) =>

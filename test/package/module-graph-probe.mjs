@@ -1,7 +1,7 @@
 // @ts-check
 /**
- * Loads a module for real and prints everything that came with it, as JSON: `{ "files": [absolute paths], "builtins": [names] }`.
- * Usage: node module-graph-probe.mjs FILE
+ * Loads a module for real and prints everything that came with it, as JSON: `{ "files": [absolute paths], "builtins":
+ * [names] }`. Usage: node module-graph-probe.mjs FILE
  */
 import Module, { isBuiltin } from 'node:module';
 import { argv, stdout } from 'node:process';
@@ -24,7 +24,11 @@ const load = commonJs._load;
 /** @type {CommonJsLoader['_load']} */
 const recordAndLoad = (request, ...rest) => {
   const isPartOfNode = isBuiltin(request);
-  loaded.add(isPartOfNode ? `node:${request.replace(/^node:/, '')}` : pathToFileURL(commonJs._resolveFilename(request, ...rest)).href);
+  loaded.add(
+    isPartOfNode
+      ? `node:${request.replace(/^node:/, '')}`
+      : pathToFileURL(commonJs._resolveFilename(request, ...rest)).href,
+  );
   return load.call(Module, request, ...rest);
 };
 commonJs._load = recordAndLoad;
@@ -32,7 +36,8 @@ commonJs._load = recordAndLoad;
 Module.register('./module-graph-hooks.mjs', { parentURL: import.meta.url, data: { port }, transferList: [port] });
 
 await import(pathToFileURL(argv[2] ?? '').href);
-for (let next = receiveMessageOnPort(received); next !== undefined; next = receiveMessageOnPort(received)) loaded.add(String(next.message));
+for (let next = receiveMessageOnPort(received); next !== undefined; next = receiveMessageOnPort(received))
+  loaded.add(String(next.message));
 received.close();
 
 const urls = [...loaded].toSorted();

@@ -22,10 +22,20 @@ const probe = fileURLToPath(new URL('module-graph-probe.mjs', import.meta.url));
 export async function readModuleGraph(packageRoot: string, entry: string): Promise<ModuleGraph> {
   const root = realpathSync(packageRoot);
   const { stdout } = await promisify(execFile)(process.execPath, [probe, join(root, entry)], { maxBuffer: 2 ** 24 });
-  const { files, builtins } = JSON.parse(stdout) as { readonly files: readonly string[]; readonly builtins: readonly string[] };
-  const packages = files.flatMap((file) => /^.*[\\/]node_modules[\\/]((?:@[^\\/]+[\\/])?[^\\/]+)/.exec(file)?.[1] ?? []);
+  const { files, builtins } = JSON.parse(stdout) as {
+    readonly files: readonly string[];
+    readonly builtins: readonly string[];
+  };
+  const packages = files.flatMap(
+    (file) => /^.*[\\/]node_modules[\\/]((?:@[^\\/]+[\\/])?[^\\/]+)/.exec(file)?.[1] ?? [],
+  );
   const own = files.filter((file) => file.startsWith(root + sep) && !file.includes(`${sep}node_modules${sep}`));
-  const paths = own.map((file) => file.slice(root.length + 1).split(sep).join('/'));
+  const paths = own.map((file) =>
+    file
+      .slice(root.length + 1)
+      .split(sep)
+      .join('/'),
+  );
   const bundled = bundledSources(root);
   return {
     own: paths,
@@ -39,7 +49,8 @@ export async function readModuleGraph(packageRoot: string, entry: string): Promi
 function bundledSources(root: string): Readonly<Record<string, readonly string[]>> {
   const notes = join(root, '.build', 'dist.stamp.json');
   if (!existsSync(notes)) return {};
-  return (JSON.parse(readFileSync(notes, 'utf8')) as { readonly bundled: Readonly<Record<string, readonly string[]>> }).bundled;
+  return (JSON.parse(readFileSync(notes, 'utf8')) as { readonly bundled: Readonly<Record<string, readonly string[]>> })
+    .bundled;
 }
 
 /** What an entry point without adapters may bring along. */

@@ -1,4 +1,7 @@
-/** Which of our types a user meets in the declarations of the published entry points, and which of them can be imported from one. */
+/**
+ * Which of our types a user meets in the declarations of the published entry points, and which of them can be imported
+ * from one.
+ */
 import { join } from 'node:path';
 import ts from 'typescript';
 
@@ -22,8 +25,8 @@ const COMPILER_OPTIONS: ts.CompilerOptions = {
 };
 
 /**
- * Reads the declarations `entries` of the package at `root`. What a file keeps to itself counts as a part of what uses it; what it exports
- * has to be exported by an entry point too, or nobody can name it.
+ * Reads the declarations `entries` of the package at `root`. What a file keeps to itself counts as a part of what uses
+ * it; what it exports has to be exported by an entry point too, or nobody can name it.
  */
 export function unreachableTypes(root: string, entries: readonly string[]): readonly UnreachableType[] {
   const paths = entries.map((entry) => join(root, entry));
@@ -56,7 +59,8 @@ class Search {
     for (const exported of module === undefined ? [] : this.#checker.getExportsOfModule(module)) {
       const symbol = this.#resolved(exported);
       this.#published.add(symbol);
-      if (exported.declarations?.some((each) => ts.isTypeOnlyExportDeclaration(each)) !== true) this.#publishedAsValues.add(symbol);
+      if (exported.declarations?.some((each) => ts.isTypeOnlyExportDeclaration(each)) !== true)
+        this.#publishedAsValues.add(symbol);
     }
   }
 
@@ -68,7 +72,8 @@ class Search {
   #visit(symbol: ts.Symbol): void {
     if (this.#seen.has(symbol)) return;
     this.#seen.add(symbol);
-    for (const declaration of symbol.declarations ?? []) if (this.#isOurs(declaration)) this.#read(declaration, { symbol, declaration });
+    for (const declaration of symbol.declarations ?? [])
+      if (this.#isOurs(declaration)) this.#read(declaration, { symbol, declaration });
   }
 
   #read(node: ts.Node, owner: { readonly symbol: ts.Symbol; readonly declaration: ts.Declaration }): void {
@@ -81,7 +86,9 @@ class Search {
     const found = this.#checker.getSymbolAtLocation(name);
     if (found === undefined) return;
     const symbol = this.#resolved(found);
-    const declaration = symbol.declarations?.find((each) => this.#isOurs(each) && (isNamed(each) || ts.isVariableDeclaration(each)));
+    const declaration = symbol.declarations?.find(
+      (each) => this.#isOurs(each) && (isNamed(each) || ts.isVariableDeclaration(each)),
+    );
     if (declaration === undefined || this.#seen.has(symbol)) return;
     if (isNamed(declaration) && isExported(declaration) && !this.#published.has(symbol)) {
       this.#missing.set(symbol, { name: symbol.name, usedBy: nameOf(usedIn) });
@@ -100,7 +107,12 @@ class Search {
 }
 
 function isNamed(node: ts.Node): node is Named {
-  return ts.isClassDeclaration(node) || ts.isInterfaceDeclaration(node) || ts.isTypeAliasDeclaration(node) || ts.isEnumDeclaration(node);
+  return (
+    ts.isClassDeclaration(node) ||
+    ts.isInterfaceDeclaration(node) ||
+    ts.isTypeAliasDeclaration(node) ||
+    ts.isEnumDeclaration(node)
+  );
 }
 
 function isExported(node: ts.Declaration): boolean {

@@ -20,11 +20,24 @@ import type { EnvironmentHouse } from '../actors/environment/environment-house.t
 import type { Said } from '../support/turn-house.ts';
 import { noteTools } from '../support/turn-tools.ts';
 
-const WAYS = ['session_delegate', 'session_run_child', 'call', 'create', 'job', 'follow_up', 'fork', 'import', 'import_trusted', 'import_forged'] as const;
+const WAYS = [
+  'session_delegate',
+  'session_run_child',
+  'call',
+  'create',
+  'job',
+  'follow_up',
+  'fork',
+  'import',
+  'import_trusted',
+  'import_forged',
+] as const;
 type Way = (typeof WAYS)[number];
 
 const TOOLS = ['launch', 'look', 'write'];
-const rules = fc.uniqueArray(fc.constantFrom('shell_run(git push)', 'write', 'read(secrets/**)', 'launch'), { maxLength: 2 });
+const rules = fc.uniqueArray(fc.constantFrom('shell_run(git push)', 'write', 'read(secrets/**)', 'launch'), {
+  maxLength: 2,
+});
 const mode = fc.constantFrom('preapproved' as const, 'ask' as const);
 const access = fc.constantFrom('ro', 'rw');
 /** Each below has a part of what is left above it: the fifth has enough of it for a request. */
@@ -86,9 +99,23 @@ class Descent {
       companionships: [
         (services) => {
           const onTrouble = (error: unknown): void => services.onListenerError(error, 'listener');
-          index = new FileRetrievalIndex({ folderOf: (agentId) => join(open.house.layout.agents, agentId, 'retrieval'), onTrouble });
-          const retrieval = new Retrieval({ index, sources: { sessions: services.sessions }, clock: services.clock, onTrouble });
-          return { tools: [...createSessionTools(services, { retrieval }), ...createRetrievalTools({ retrieval, store: services.store })], close: () => index?.close() ?? Promise.resolve() };
+          index = new FileRetrievalIndex({
+            folderOf: (agentId) => join(open.house.layout.agents, agentId, 'retrieval'),
+            onTrouble,
+          });
+          const retrieval = new Retrieval({
+            index,
+            sources: { sessions: services.sessions },
+            clock: services.clock,
+            onTrouble,
+          });
+          return {
+            tools: [
+              ...createSessionTools(services, { retrieval }),
+              ...createRetrievalTools({ retrieval, store: services.store }),
+            ],
+            close: () => index?.close() ?? Promise.resolve(),
+          };
         },
       ],
     });
@@ -103,14 +130,23 @@ class Descent {
   }
 
   /** The agent of this level, which may ask the one below. */
-  async agent(level: number, { environment: its, isChosen, permission, policy, maxTokensPerSession }: Link): Promise<void> {
+  async agent(
+    level: number,
+    { environment: its, isChosen, permission, policy, maxTokensPerSession }: Link,
+  ): Promise<void> {
     const { house } = this.#open;
     const agentId = `agent${level}`;
     if (its !== undefined) await this.#open.put(`env${level}`, JSON.stringify(this.#file(its)));
     const names = its === undefined || isChosen ? {} : { environment: `env${level}` };
     const tools = [...TOOLS, 'session_delegate', 'session_run_child', { agent: `agent${level + 1}` }] as never;
-    await house.agent(agentId, () => this.#says.get(agentId)?.shift() ?? { text: 'Done.' }, { ...names, permission: { ...permission, allow: ['session_delegate'] } as never, tools, budget: maxTokensPerSession === undefined ? {} : { maxTokensPerSession } });
-    for (const rule of policy) await house.policy.keep(agentId, parseRule(`deny ${rule}`), { by: { sessionId: 'none', requestId: 'none' } });
+    await house.agent(agentId, () => this.#says.get(agentId)?.shift() ?? { text: 'Done.' }, {
+      ...names,
+      permission: { ...permission, allow: ['session_delegate'] } as never,
+      tools,
+      budget: maxTokensPerSession === undefined ? {} : { maxTokensPerSession },
+    });
+    for (const rule of policy)
+      await house.policy.keep(agentId, parseRule(`deny ${rule}`), { by: { sessionId: 'none', requestId: 'none' } });
   }
 
   /** A session of nobody's, of the first agent. */
@@ -120,7 +156,12 @@ class Descent {
   }
 
   /** A session that works for `from`, made in this way; a copy of it, for those that copy. */
-  async make(way: Way, from: string, level: number, { environment: its, isChosen, withoutTools }: Link): Promise<string> {
+  async make(
+    way: Way,
+    from: string,
+    level: number,
+    { environment: its, isChosen, withoutTools }: Link,
+  ): Promise<string> {
     const { sessions, subagents } = this.#open.house.runtime;
     const agentId = `agent${level}`;
     const input = { agentId, message: 'Do it.' };
@@ -131,9 +172,22 @@ class Descent {
       case 'call':
         return this.#called(from, { calls: [{ name: agentId, input: { message: 'Do it.' } }] });
       case 'create':
-        return (await sessions.create({ agentId, parentSessionId: from, ...(isChosen && its !== undefined ? { environmentId: `env${level}` } : {}) })).sessionId;
+        return (
+          await sessions.create({
+            agentId,
+            parentSessionId: from,
+            ...(isChosen && its !== undefined ? { environmentId: `env${level}` } : {}),
+          })
+        ).sessionId;
       case 'job': {
-        const { id } = await subagents.spawn({ type: agentId, prompt: 'Do it.', cwd: join(this.#folder, 'work'), parentSessionId: from, disallowedTools: withoutTools, permissionPolicy: 'preapproved' });
+        const { id } = await subagents.spawn({
+          type: agentId,
+          prompt: 'Do it.',
+          cwd: join(this.#folder, 'work'),
+          parentSessionId: from,
+          disallowedTools: withoutTools,
+          permissionPolicy: 'preapproved',
+        });
         const { metadata } = await subagents.wait(id);
         return String(metadata?.['sessionId']);
       }
@@ -153,10 +207,17 @@ class Descent {
     const { house, environments } = this.#open;
     const session = await house.state(sessionId);
     const own = narrowedAgent(await house.runtime.agents.get(session.agentId), session.narrowing);
-    const { environment: entered, agent } = await environments.enter({ session, agent: own, workspaceDirectory: await house.layout.workspaceDirectory(session) });
+    const { environment: entered, agent } = await environments.enter({
+      session,
+      agent: own,
+      workspaceDirectory: await house.layout.workspaceDirectory(session),
+    });
     const bounds = ownBounds(session, agent.permission);
     const kept = (await house.policy.rules(session.agentId)).map(({ rule }) => formatRule(rule).replace(/^deny /, ''));
-    const tools = narrowedTools(narrowedTools(new Map(TOOLS.map((name) => [name, name])), session.narrowing), session.restriction);
+    const tools = narrowedTools(
+      narrowedTools(new Map(TOOLS.map((name) => [name, name])), session.narrowing),
+      session.restriction,
+    );
     return {
       environment: entered.definition,
       isShutIn: entered.sandbox !== undefined,
@@ -178,9 +239,12 @@ class Descent {
     const calls = (await house.children(from)).length;
     await this.#wake(from, 'Have it done.');
     this.#says.delete(agentId);
-    const children = (await house.state(from)).children.filter(({ sessionId }) => before.every((each) => each.sessionId !== sessionId));
+    const children = (await house.state(from)).children.filter(({ sessionId }) =>
+      before.every((each) => each.sessionId !== sessionId),
+    );
     const made = (await house.children(from))[calls] ?? children[0]?.sessionId;
-    if (made === undefined) throw new Error(`nothing was made by ${JSON.stringify(said)}: ${JSON.stringify(await house.results(from))}`);
+    if (made === undefined)
+      throw new Error(`nothing was made by ${JSON.stringify(said)}: ${JSON.stringify(await house.results(from))}`);
     return made;
   }
 
@@ -195,16 +259,35 @@ class Descent {
     const { house } = this.#open;
     this.#imports += 1;
     const sessionId = from.replace(/^.{8}/, String(this.#imports).padStart(8, '0'));
-    const events = (await house.log(from)).map((event) => asStored(event)).map((event) => (way === 'import_forged' && event.type === 'session.created' ? { ...event, data: cut(event.data as object) } : event));
+    const events = (await house.log(from))
+      .map((event) => asStored(event))
+      .map((event) =>
+        way === 'import_forged' && event.type === 'session.created'
+          ? { ...event, data: cut(event.data as object) }
+          : event,
+      );
     const identity = { sessionId, agentId: (await house.state(from)).agentId };
-    return (await house.runtime.sessions.import(exportedLines(identity, events, 0), { isTrusted: way === 'import_trusted' })).sessionId;
+    return (
+      await house.runtime.sessions.import(exportedLines(identity, events, 0), { isTrusted: way === 'import_trusted' })
+    ).sessionId;
   }
 
-  #file({ sandbox, isOpen, mounts, vaults, pass, permission, maxTokensPerSession, maxFiles }: NonNullable<Link['environment']>): object {
+  #file({
+    sandbox,
+    isOpen,
+    mounts,
+    vaults,
+    pass,
+    permission,
+    maxTokensPerSession,
+    maxFiles,
+  }: NonNullable<Link['environment']>): object {
     return {
       sandbox,
       network: isOpen || sandbox === 'off' ? 'open' : 'disabled',
-      mounts: Object.entries(mounts).flatMap(([name, how]) => (how === null ? [] : [{ path: `/${name}`, source: join(this.#folder, name), access: how }])),
+      mounts: Object.entries(mounts).flatMap(([name, how]) =>
+        how === null ? [] : [{ path: `/${name}`, source: join(this.#folder, name), access: how }],
+      ),
       vaults,
       variables: { pass },
       permission,
@@ -214,7 +297,10 @@ class Descent {
   }
 }
 
-/** Of a session that works for none here, its bounds are the environment that was chosen for it: nothing but the log could tell of that. */
+/**
+ * Of a session that works for none here, its bounds are the environment that was chosen for it: nothing but the log
+ * could tell of that.
+ */
 function cut({ restriction, ...data }: { readonly restriction?: unknown; readonly parent?: unknown }): object {
   return data.parent === undefined ? { ...data, restriction } : data;
 }
@@ -224,18 +310,23 @@ const STRICTNESS = { preapproved: 0, ask: 1, deny: 2 };
 /** What the one below may do that the one above may not. */
 function excess(above: Powers, below: Powers): string[] {
   const [over, under] = [above.environment, below.environment];
-  const mayWrite = (path: string, source: string): boolean => over.mounts.some((mount) => mount.path === path && mount.source === source && mount.access === 'rw');
+  const mayWrite = (path: string, source: string): boolean =>
+    over.mounts.some((mount) => mount.path === path && mount.source === source && mount.access === 'rw');
   const may = {
     'work on the host': above.isShutIn && !below.isShutIn,
     'use the network': over.network === 'disabled' && under.network === 'open',
-    'see a mount': under.mounts.some(({ path, source }) => !over.mounts.some((mount) => mount.path === path && mount.source === source)),
+    'see a mount': under.mounts.some(
+      ({ path, source }) => !over.mounts.some((mount) => mount.path === path && mount.source === source),
+    ),
     'write to a mount': under.mounts.some((mount) => mount.access === 'rw' && !mayWrite(mount.path, mount.source)),
     'use a vault': !under.vaults.every((name) => over.vaults.includes(name)),
     'have a variable': !under.variables.pass.every((name) => over.variables.pass.includes(name)),
     'keep more files': (over.quota.maxFiles ?? Infinity) < (under.quota.maxFiles ?? Infinity),
     'ask less': STRICTNESS[below.mode] < STRICTNESS[above.mode],
     'do what is denied': !above.denied.every((rule) => below.denied.includes(rule)),
-    'do unasked what is asked for': !above.asked.every((rule) => below.asked.includes(rule) || below.denied.includes(rule)),
+    'do unasked what is asked for': !above.asked.every(
+      (rule) => below.asked.includes(rule) || below.denied.includes(rule),
+    ),
     'use a tool': !below.tools.every((name) => above.tools.includes(name)),
     'ask people': !above.hasHumans && below.hasHumans,
     'use up more': below.tokens > above.tokens,
@@ -259,7 +350,8 @@ async function descend(root: Link, links: readonly Link[]): Promise<void> {
       const parent = sessionId;
       sessionId = await descent.make(each.way, parent, level, links[level - 1] ?? each);
       const below = await descent.powers(sessionId);
-      for (const [generation, powers] of above.entries()) expect(excess(powers, below), `${each.way}, link ${index}, against ancestor ${generation}`).toEqual([]);
+      for (const [generation, powers] of above.entries())
+        expect(excess(powers, below), `${each.way}, link ${index}, against ancestor ${generation}`).toEqual([]);
       above.push(below);
     }
   } finally {
@@ -270,7 +362,16 @@ async function descend(root: Link, links: readonly Link[]): Promise<void> {
 /** Everything is forbidden above that can be, and nothing below. */
 const STRICT: Link = {
   way: 'create',
-  environment: { sandbox: 'required', isOpen: false, mounts: { one: 'ro', two: null }, vaults: [], pass: [], permission: { mode: 'ask', ask: ['write'], deny: ['launch'] }, maxTokensPerSession: 400_000, maxFiles: 1 },
+  environment: {
+    sandbox: 'required',
+    isOpen: false,
+    mounts: { one: 'ro', two: null },
+    vaults: [],
+    pass: [],
+    permission: { mode: 'ask', ask: ['write'], deny: ['launch'] },
+    maxTokensPerSession: 400_000,
+    maxFiles: 1,
+  },
   isChosen: true,
   permission: { mode: 'preapproved', ask: ['read(secrets/**)'], deny: ['shell_run(git push)'] },
   policy: ['write'],
@@ -279,7 +380,16 @@ const STRICT: Link = {
 };
 const LOOSE: Link = {
   way: 'create',
-  environment: { sandbox: 'off', isOpen: true, mounts: { one: 'rw', two: 'rw' }, vaults: ['github', 'npm'], pass: ['CI', 'LANG'], permission: { mode: 'preapproved', ask: [], deny: [] }, maxTokensPerSession: undefined, maxFiles: undefined },
+  environment: {
+    sandbox: 'off',
+    isOpen: true,
+    mounts: { one: 'rw', two: 'rw' },
+    vaults: ['github', 'npm'],
+    pass: ['CI', 'LANG'],
+    permission: { mode: 'preapproved', ask: [], deny: [] },
+    maxTokensPerSession: undefined,
+    maxFiles: undefined,
+  },
   isChosen: true,
   permission: { mode: 'preapproved', ask: [], deny: [] },
   policy: [],
@@ -288,8 +398,36 @@ const LOOSE: Link = {
 };
 
 it.each(WAYS)('no session may do what its ancestor may not, made by %s', (way) =>
-  fc.assert(fc.asyncProperty(link, link, (root, child) => descend(root, isCopy(way) ? [{ ...child, way: 'job' }, { ...child, way }] : [{ ...child, way }, { ...child, way: 'fork' }])), { numRuns: 2, examples: [[STRICT, LOOSE]] }),
+  fc.assert(
+    fc.asyncProperty(link, link, (root, child) =>
+      descend(
+        root,
+        isCopy(way)
+          ? [
+              { ...child, way: 'job' },
+              { ...child, way },
+            ]
+          : [
+              { ...child, way },
+              { ...child, way: 'fork' },
+            ],
+      ),
+    ),
+    { numRuns: 2, examples: [[STRICT, LOOSE]] },
+  ),
 );
 
 it('no session may do what any of its ancestors may not, in whichever ways they were made of each other', () =>
-  fc.assert(fc.asyncProperty(link, fc.array(link, { minLength: 2, maxLength: 4 }), descend), { numRuns: 3, examples: [[STRICT, [{ ...LOOSE, way: 'session_delegate' }, { ...LOOSE, way: 'job', withoutTools: ['launch'] }, { ...LOOSE, way: 'call' }]]] }));
+  fc.assert(fc.asyncProperty(link, fc.array(link, { minLength: 2, maxLength: 4 }), descend), {
+    numRuns: 3,
+    examples: [
+      [
+        STRICT,
+        [
+          { ...LOOSE, way: 'session_delegate' },
+          { ...LOOSE, way: 'job', withoutTools: ['launch'] },
+          { ...LOOSE, way: 'call' },
+        ],
+      ],
+    ],
+  }));

@@ -1,6 +1,7 @@
 /**
- * Random commands through the real sessions service and real wakes, by processes that die between any two steps of the store. Whatever
- * happens: what was acknowledged is in the log, nothing takes effect twice, and who has something to do is found in the index.
+ * Random commands through the real sessions service and real wakes, by processes that die between any two steps of the
+ * store. Whatever happens: what was acknowledged is in the log, nothing takes effect twice, and who has something to do
+ * is found in the index.
  */
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -32,11 +33,25 @@ import type { TemporaryHome } from '../support/temporary-home.ts';
 const AGENT = 'chooser';
 
 /** What the model does at each of its steps; after them it says something and sleeps. */
-const MODEL_STEPS = ['say', 'tool', 'two tools', 'ask', 'launch', 'custom', 'queue', 'continue', 'fail', 'sleep over a tool'] as const;
+const MODEL_STEPS = [
+  'say',
+  'tool',
+  'two tools',
+  'ask',
+  'launch',
+  'custom',
+  'queue',
+  'continue',
+  'fail',
+  'sleep over a tool',
+] as const;
 type ModelStep = (typeof MODEL_STEPS)[number];
 
 const call = (name: string, input: object = {}): RunPayload => ({ type: 'tool_call', callId: 'x', name, input });
-const directive = (changes: object): RunPayload => ({ type: 'directive', directive: { outcome: 'sleep', summary: 's', ...changes } });
+const directive = (changes: object): RunPayload => ({
+  type: 'directive',
+  directive: { outcome: 'sleep', summary: 's', ...changes },
+});
 const PAYLOADS: Readonly<Record<ModelStep, readonly RunPayload[]>> = {
   say: [{ type: 'text', text: 'Said.' }],
   tool: [call('effect')],
@@ -51,13 +66,36 @@ const PAYLOADS: Readonly<Record<ModelStep, readonly RunPayload[]>> = {
 };
 
 type Command =
-  | { readonly kind: 'send'; readonly delivery: 'queue' | 'steer' | 'interrupt' | 'reject-if-busy'; readonly to: number }
-  | { readonly kind: 'interrupt' | 'wake' | 'wake by itself' | 'trigger' | 'answer' | 'terminate' | 'child' | 'fork' | 'outcome'; readonly to: number }
+  | {
+      readonly kind: 'send';
+      readonly delivery: 'queue' | 'steer' | 'interrupt' | 'reject-if-busy';
+      readonly to: number;
+    }
+  | {
+      readonly kind:
+        | 'interrupt'
+        | 'wake'
+        | 'wake by itself'
+        | 'trigger'
+        | 'answer'
+        | 'terminate'
+        | 'child'
+        | 'fork'
+        | 'outcome';
+      readonly to: number;
+    }
   | { readonly kind: 'advance'; readonly ms: number };
 
 const to = fc.nat(3);
 const command: fc.Arbitrary<Command> = fc.oneof(
-  { weight: 4, arbitrary: fc.record({ kind: fc.constant('send' as const), delivery: fc.constantFrom('queue', 'steer', 'interrupt', 'reject-if-busy'), to }) },
+  {
+    weight: 4,
+    arbitrary: fc.record({
+      kind: fc.constant('send' as const),
+      delivery: fc.constantFrom('queue', 'steer', 'interrupt', 'reject-if-busy'),
+      to,
+    }),
+  },
   { weight: 6, arbitrary: fc.record({ kind: fc.constantFrom('wake', 'wake by itself', 'trigger', 'answer'), to }) },
   { weight: 2, arbitrary: fc.record({ kind: fc.constantFrom('interrupt', 'child', 'fork', 'outcome'), to }) },
   { weight: 1, arbitrary: fc.record({ kind: fc.constant('terminate' as const), to }) },
@@ -65,7 +103,10 @@ const command: fc.Arbitrary<Command> = fc.oneof(
 );
 
 /** Commands given at the same time, and after how many steps of the store their process dies, if it does. */
-const act = fc.record({ commands: fc.array(command, { minLength: 1, maxLength: 3 }), diesAfter: fc.option(fc.nat(14), { freq: 4, nil: undefined }) });
+const act = fc.record({
+  commands: fc.array(command, { minLength: 1, maxLength: 3 }),
+  diesAfter: fc.option(fc.nat(14), { freq: 4, nil: undefined }),
+});
 
 const story = fc.record({
   steps: fc.array(fc.constantFrom(...MODEL_STEPS), { maxLength: 8 }),
@@ -79,7 +120,10 @@ interface Story {
   readonly pauses: fc.Stream<number>;
 }
 
-const atOnce = (diesAfter: number | undefined, ...commands: Command[]): Story['acts'][number] => ({ commands, diesAfter });
+const atOnce = (diesAfter: number | undefined, ...commands: Command[]): Story['acts'][number] => ({
+  commands,
+  diesAfter,
+});
 const wakes: Command = { kind: 'wake', to: 0 };
 const sends: Command = { kind: 'send', delivery: 'queue', to: 0 };
 
@@ -87,10 +131,27 @@ function* without(): Generator<number> {
   for (;;) yield 0;
 }
 
-/** What was found once: wakes that began before anything was due, and left nothing by which a worker would have found them dead. */
+/**
+ * What was found once: wakes that began before anything was due, and left nothing by which a worker would have found
+ * them dead.
+ */
 const COUNTEREXAMPLES: readonly (readonly [string, () => Story])[] = [
-  ['over a permission that is void in a week, after another that died', () => ({ steps: ['two tools'], acts: [atOnce(undefined, sends, wakes), atOnce(4, wakes), atOnce(3, wakes), atOnce(undefined, wakes)], pauses: fc.stream(without()) })],
-  ['within a back-off that a message ends later', () => ({ steps: ['fail', 'two tools'], acts: [atOnce(undefined, sends), atOnce(undefined, wakes), atOnce(4, wakes), atOnce(undefined, sends)], pauses: fc.stream(without()) })],
+  [
+    'over a permission that is void in a week, after another that died',
+    () => ({
+      steps: ['two tools'],
+      acts: [atOnce(undefined, sends, wakes), atOnce(4, wakes), atOnce(3, wakes), atOnce(undefined, wakes)],
+      pauses: fc.stream(without()),
+    }),
+  ],
+  [
+    'within a back-off that a message ends later',
+    () => ({
+      steps: ['fail', 'two tools'],
+      acts: [atOnce(undefined, sends), atOnce(undefined, wakes), atOnce(4, wakes), atOnce(undefined, sends)],
+      pauses: fc.stream(without()),
+    }),
+  ],
 ];
 
 let home: TemporaryHome;
@@ -98,7 +159,10 @@ beforeAll(async () => {
   home = await temporaryHome();
   await new FileAgentCatalog({ agentsDirectory: new HomeLayout(home.path).agents }).create({
     agentId: AGENT,
-    source: { frontmatter: { name: 'Chooser', provider: 'chooser', model: 'm', budget: { maxModelStepsPerWake: 6 } }, instructions: '' },
+    source: {
+      frontmatter: { name: 'Chooser', provider: 'chooser', model: 'm', budget: { maxModelStepsPerWake: 6 } },
+      instructions: '',
+    },
   });
 });
 afterAll(() => home.remove());
@@ -127,7 +191,17 @@ class World {
   #open(): Runtime {
     const layout = new HomeLayout(home.path);
     const effect = (name: string, changes: Partial<Tool['definition']> = {}): Tool => ({
-      definition: { name, description: name, inputSchema: z.looseObject({}), ownership: 'managed', permissionPolicy: 'always_allow', readOnly: false, destructive: true, interruptBehavior: 'cancel', ...changes },
+      definition: {
+        name,
+        description: name,
+        inputSchema: z.looseObject({}),
+        ownership: 'managed',
+        permissionPolicy: 'always_allow',
+        readOnly: false,
+        destructive: true,
+        interruptBehavior: 'cancel',
+        ...changes,
+      },
       run: async (_input, { callId }) => {
         this.effects.push(callId);
         await this.#pause();
@@ -139,7 +213,9 @@ class World {
       run: async ({ modelStepsTaken }) => {
         await this.#pause();
         const step = this.#steps[modelStepsTaken] ?? 'say';
-        return step === 'fail' ? { payloads: [], meta: { error: { kind: 'overloaded', message: 'busy' }, modelSteps: 1 } } : { payloads: PAYLOADS[step] };
+        return step === 'fail'
+          ? { payloads: [], meta: { error: { kind: 'overloaded', message: 'busy' }, modelSteps: 1 } }
+          : { payloads: PAYLOADS[step] };
       },
       abort: async () => undefined,
       isRunActive: () => false,
@@ -173,17 +249,27 @@ class World {
     const { sessions } = this.runtime;
     switch (given.kind) {
       case 'send': {
-        const receipt = await sessions.send(sessionId, { type: 'user.message', text: 'x' }, { delivery: given.delivery });
+        const receipt = await sessions.send(
+          sessionId,
+          { type: 'user.message', text: 'x' },
+          { delivery: given.delivery },
+        );
         return void this.receipts.push({ sessionId, ...receipt });
       }
       case 'outcome':
-        return void this.receipts.push({ sessionId, ...(await sessions.send(sessionId, { type: 'user.define_outcome', title: 'All green' })) });
+        return void this.receipts.push({
+          sessionId,
+          ...(await sessions.send(sessionId, { type: 'user.define_outcome', title: 'All green' })),
+        });
       case 'interrupt':
         return void this.receipts.push({ sessionId, ...(await sessions.interrupt(sessionId)) });
       case 'answer':
         return this.#answer(sessionId);
       case 'child':
-        return void (this.sessions.length < 4 && this.sessions.push((await sessions.create({ agentId: AGENT, parentSessionId: sessionId })).sessionId));
+        return void (
+          this.sessions.length < 4 &&
+          this.sessions.push((await sessions.create({ agentId: AGENT, parentSessionId: sessionId })).sessionId)
+        );
       case 'fork':
         return void (this.sessions.length < 4 && this.sessions.push((await sessions.fork(sessionId)).sessionId));
       case 'terminate':
@@ -191,7 +277,9 @@ class World {
       case 'trigger':
       case 'wake':
       case 'wake by itself':
-        return void (await (given.kind === 'trigger' ? this.runtime.trigger(sessionId) : this.runtime.wake(sessionId, { isAutonomous: given.kind === 'wake by itself' })));
+        return void (await (given.kind === 'trigger'
+          ? this.runtime.trigger(sessionId)
+          : this.runtime.wake(sessionId, { isAutonomous: given.kind === 'wake by itself' })));
     }
   }
 
@@ -208,14 +296,26 @@ class World {
   }
 }
 
-const EXPECTED_CODES = new Set(['WAKE_CONFLICT', 'SESSION_TERMINATED', 'SESSION_BUSY', 'REQUEST_NOT_PENDING', 'SESSION_TOO_DEEP', 'EPOCH_SUPERSEDED', 'WAKE_SUPERSEDED', 'RUNTIME_SHUT_DOWN']);
+const EXPECTED_CODES = new Set([
+  'WAKE_CONFLICT',
+  'SESSION_TERMINATED',
+  'SESSION_BUSY',
+  'REQUEST_NOT_PENDING',
+  'SESSION_TOO_DEEP',
+  'EPOCH_SUPERSEDED',
+  'WAKE_SUPERSEDED',
+  'RUNTIME_SHUT_DOWN',
+]);
 
 /** Whether a refusal is one that a caller has to reckon with. */
 function isExpected(error: unknown, view: MortalView): boolean {
   return view.isDead || (RuntimeError.is(error) && EXPECTED_CODES.has(error.code));
 }
 
-/** When the session has something to do that nobody outside has to do first; said once more here, apart from the code that it checks. */
+/**
+ * When the session has something to do that nobody outside has to do first; said once more here, apart from the code
+ * that it checks.
+ */
 function workDueMs(state: SessionState, nowMs: number): number | undefined {
   const owed = state.owedToParent === undefined ? [] : [Date.parse(state.owedToParent.at)];
   const notBefore = state.lastWake?.retryAt === undefined ? 0 : Date.parse(state.lastWake.retryAt);
@@ -229,10 +329,25 @@ function workDueMs(state: SessionState, nowMs: number): number | undefined {
     const isAnswered = state.openToolCalls.some(({ phase }) => phase === 'answered');
     const hasBroken = state.lastWake !== undefined && ['failed', 'aborted', 'lost'].includes(state.lastWake.outcome);
     if (state.parked === undefined) {
-      if (isAnswered) work.push(Math.max(notBefore, ...state.pending.filter(({ type }) => type === 'user.answer' || type === 'user.tool_confirmation').map(({ at }) => Date.parse(at))));
+      if (isAnswered)
+        work.push(
+          Math.max(
+            notBefore,
+            ...state.pending
+              .filter(({ type }) => type === 'user.answer' || type === 'user.tool_confirmation')
+              .map(({ at }) => Date.parse(at)),
+          ),
+        );
       if (!isWaiting) {
-        work.push(...state.pending.map(({ at }) => Math.max(notBefore, Date.parse(at))), ...state.queuedWakes.map(({ dueAt }) => Math.max(notBefore, Date.parse(dueAt))));
-        if (hasBroken && (state.unansweredResults > 0 || state.openDirectives.length > 0 || state.intent?.next === 'go_on')) work.push(Math.max(nowMs, notBefore));
+        work.push(
+          ...state.pending.map(({ at }) => Math.max(notBefore, Date.parse(at))),
+          ...state.queuedWakes.map(({ dueAt }) => Math.max(notBefore, Date.parse(dueAt))),
+        );
+        if (
+          hasBroken &&
+          (state.unansweredResults > 0 || state.openDirectives.length > 0 || state.intent?.next === 'go_on')
+        )
+          work.push(Math.max(nowMs, notBefore));
       }
     }
   }
@@ -258,13 +373,17 @@ async function expectAgreement(world: World): Promise<void> {
     const state = events.reduce(foldSession, initial);
     const half = Math.floor(events.length / 2);
     expect(events.slice(half).reduce(foldSession, events.slice(0, half).reduce(foldSession, initial))).toEqual(state);
-    expect(JSON.parse(JSON.stringify(await world.runtime.sessions.get(sessionId)))).toEqual(JSON.parse(JSON.stringify(state)));
+    expect(JSON.parse(JSON.stringify(await world.runtime.sessions.get(sessionId)))).toEqual(
+      JSON.parse(JSON.stringify(state)),
+    );
     expectWholeStory(events);
     for (const event of events) if (event.type === 'agent.tool_started') started.add(event.data.callId);
-    for (const receipt of world.receipts) if (receipt.sessionId === sessionId) expect(events[receipt.seq - 1]?.id).toBe(receipt.eventId);
+    for (const receipt of world.receipts)
+      if (receipt.sessionId === sessionId) expect(events[receipt.seq - 1]?.id).toBe(receipt.eventId);
     const dueMs = workDueMs(state, world.clock.now());
     const soonest = Math.min(...(hints.get(sessionId) ?? []).map(({ dueAtMs }) => dueAtMs));
-    if (dueMs !== undefined) expect({ sessionId, soonest, isSoonEnough: soonest <= dueMs }).toMatchObject({ isSoonEnough: true });
+    if (dueMs !== undefined)
+      expect({ sessionId, soonest, isSoonEnough: soonest <= dueMs }).toMatchObject({ isSoonEnough: true });
   }
   // A call takes effect once at most, and not before the log says that it starts.
   expect(new Set(world.effects).size).toBe(world.effects.length);
@@ -280,12 +399,15 @@ async function drain(world: World): Promise<void> {
     let hasWoken = false;
     for (const { sessionId, activations } of due) {
       const ports = { store: world.store, clock: world.clock, ids: world.ids };
-      const outcome = await world.runtime.wake(sessionId, { isAutonomous: true }).then(({ outcome: ended }) => ended, (error: unknown) => {
-        if (isExpected(error, world.view)) return 'nothing_to_do' as const;
-        // A fork whose process died before it was stored leaves its hints.
-        if (RuntimeError.is(error) && error.code === 'SESSION_NOT_FOUND') return 'not_found' as const;
-        throw error;
-      });
+      const outcome = await world.runtime.wake(sessionId, { isAutonomous: true }).then(
+        ({ outcome: ended }) => ended,
+        (error: unknown) => {
+          if (isExpected(error, world.view)) return 'nothing_to_do' as const;
+          // A fork whose process died before it was stored leaves its hints.
+          if (RuntimeError.is(error) && error.code === 'SESSION_NOT_FOUND') return 'not_found' as const;
+          throw error;
+        },
+      );
       if (outcome === 'nothing_to_do') await removeSpentHints(sessionId, activations, ports);
       else if (outcome === 'not_found') await removeStrayHints(sessionId, activations, ports);
       else hasWoken = true;
@@ -298,7 +420,8 @@ async function drain(world: World): Promise<void> {
 /** @throws where something does not agree */
 async function live({ steps, acts, pauses }: Story): Promise<void> {
   const world = new World(steps, async () => {
-    for (let count = pauses.next().value; count > 0; count -= 1) await (count > 2 ? new Promise((resolve) => setImmediate(resolve)) : Promise.resolve());
+    for (let count = pauses.next().value; count > 0; count -= 1)
+      await (count > 2 ? new Promise((resolve) => setImmediate(resolve)) : Promise.resolve());
   });
   try {
     world.sessions.push((await world.runtime.sessions.create({ agentId: AGENT })).sessionId);
@@ -306,7 +429,8 @@ async function live({ steps, acts, pauses }: Story): Promise<void> {
       const { view } = world;
       if (diesAfter !== undefined) view.dieAfter(diesAfter);
       const results = await Promise.allSettled(commands.map((each) => world.perform(each)));
-      for (const result of results) if (result.status === 'rejected' && !isExpected(result.reason, view)) throw result.reason;
+      for (const result of results)
+        if (result.status === 'rejected' && !isExpected(result.reason, view)) throw result.reason;
       if (diesAfter !== undefined) await world.die();
       await expectAgreement(world);
     }
@@ -328,20 +452,26 @@ describe('a session under random commands and crashes', () => {
 
   it('appends only what its rules allow, as anybody who folds the log sees it', async () => {
     await fc.assert(
-      fc.asyncProperty(fc.array(fc.constantFrom(...MODEL_STEPS), { maxLength: 8 }), fc.array(command, { minLength: 1, maxLength: 20 }), async (steps, commands) => {
-        const world = new World(steps, async () => undefined);
-        try {
-          world.sessions.push((await world.runtime.sessions.create({ agentId: AGENT })).sessionId);
-          for (const each of commands) await world.perform(each).catch((error: unknown) => expect(isExpected(error, world.view)).toBe(true));
-          for (const listing of await world.store.list()) {
-            const events = await wholeLog(world.store, listing.sessionId);
-            // A fork begins with the past of another session, which it did not append itself.
-            if (!events.some((event) => event.type === 'session.created' && event.data.forkOf !== undefined)) expect(() => stateAfter(initialSessionState(listing), events)).not.toThrow();
+      fc.asyncProperty(
+        fc.array(fc.constantFrom(...MODEL_STEPS), { maxLength: 8 }),
+        fc.array(command, { minLength: 1, maxLength: 20 }),
+        async (steps, commands) => {
+          const world = new World(steps, async () => undefined);
+          try {
+            world.sessions.push((await world.runtime.sessions.create({ agentId: AGENT })).sessionId);
+            for (const each of commands)
+              await world.perform(each).catch((error: unknown) => expect(isExpected(error, world.view)).toBe(true));
+            for (const listing of await world.store.list()) {
+              const events = await wholeLog(world.store, listing.sessionId);
+              // A fork begins with the past of another session, which it did not append itself.
+              if (!events.some((event) => event.type === 'session.created' && event.data.forkOf !== undefined))
+                expect(() => stateAfter(initialSessionState(listing), events)).not.toThrow();
+            }
+          } finally {
+            await world.runtime.shutdown();
           }
-        } finally {
-          await world.runtime.shutdown();
-        }
-      }),
+        },
+      ),
       { numRuns: Number(process.env['WAKECHART_PROPERTY_RUNS'] ?? 30) },
     );
   });

@@ -43,7 +43,8 @@ function saidIn(events: readonly SessionEvent[]): Said[] {
   for (const { type, data } of events) {
     if (type === 'span.started' && data.kind === 'model_step') open.set(data.spanId, { texts: [], calls: [] });
     else if (type === 'agent.message') open.get(data.spanId)?.texts.push(data.text);
-    else if (type === 'agent.tool_use' && data.by !== 'backend' && data.name !== '') open.get(data.spanId)?.calls.push({ name: data.name, input: data.input });
+    else if (type === 'agent.tool_use' && data.by !== 'backend' && data.name !== '')
+      open.get(data.spanId)?.calls.push({ name: data.name, input: data.input });
     else if (type === 'span.completed' && data.kind === 'model_step') {
       const { texts = [], calls = [] } = open.get(data.spanId) ?? {};
       open.delete(data.spanId);
@@ -62,11 +63,30 @@ async function replayed(script: RecordedScript): Promise<Said[]> {
   await utimes(file, new Date(0), new Date(0));
   const said: Said[] = [];
   for (let modelStepsTaken = 0; modelStepsTaken < script.steps.length; modelStepsTaken += 1) {
-    const { payloads, meta } = await runtime.run({ runId: 'r', sessionId: 's', provider: 'script', model: file, config: {}, workspaceDir: home.path, agentDir: home.path, modelStepsTaken, messages: [] });
+    const { payloads, meta } = await runtime.run({
+      runId: 'r',
+      sessionId: 's',
+      provider: 'script',
+      model: file,
+      config: {},
+      workspaceDir: home.path,
+      agentDir: home.path,
+      modelStepsTaken,
+      messages: [],
+    });
     let calls = 0;
-    const { drafts } = stepEvents({ spanId: 'span', payloads, error: meta?.error, modelSteps: 1, consumed: [], newCallId: () => `call_${(calls += 1)}` });
+    const { drafts } = stepEvents({
+      spanId: 'span',
+      payloads,
+      error: meta?.error,
+      modelSteps: 1,
+      consumed: [],
+      newCallId: () => `call_${(calls += 1)}`,
+    });
     const text = drafts.flatMap((draft) => (draft.type === 'agent.message' ? [draft.data.text] : [])).join('\n\n');
-    const asked = drafts.flatMap((draft) => (draft.type === 'agent.tool_use' ? [{ name: draft.data.name, input: draft.data.input }] : []));
+    const asked = drafts.flatMap((draft) =>
+      draft.type === 'agent.tool_use' ? [{ name: draft.data.name, input: draft.data.input }] : [],
+    );
     if (text !== '' || asked.length > 0) said.push({ text, calls: asked });
   }
   return said;
@@ -75,23 +95,35 @@ async function replayed(script: RecordedScript): Promise<Said[]> {
 async function expectSameAgain(events: readonly SessionEvent[]): Promise<void> {
   const script = recorded(events);
   const { notes = [], steps } = parseScript(scriptText(script), 'recorded.json');
-  expect(JSON.parse(JSON.stringify({ notes, steps }))).toEqual(JSON.parse(JSON.stringify({ notes: script.notes ?? [], steps: script.steps })));
+  expect(JSON.parse(JSON.stringify({ notes, steps }))).toEqual(
+    JSON.parse(JSON.stringify({ notes: script.notes ?? [], steps: script.steps })),
+  );
   expect(await replayed(script)).toEqual(JSON.parse(JSON.stringify(saidIn(events))));
 }
 
 async function history(name: string): Promise<SessionEvent[]> {
   const records = (await readFile(join(HISTORIES, name), 'utf8')).split('\n').filter((line) => line !== '');
-  const stored = records.flatMap((line) => (JSON.parse(line) as { record: { events: unknown[] } }).record.events.flatMap((event) => readStoredEvent(event) ?? []));
+  const stored = records.flatMap((line) =>
+    (JSON.parse(line) as { record: { events: unknown[] } }).record.events.flatMap(
+      (event) => readStoredEvent(event) ?? [],
+    ),
+  );
   return stored.map((event, index) => placeEvent(event, SESSION_ID, index + 1));
 }
 
 describe('a recorded script, played in a fresh session', () => {
   it('says and asks for the same as any legal log', async () => {
-    await fc.assert(fc.asyncProperty(legalLog, ({ events }) => expectSameAgain(events)), { numRuns: 60 });
+    await fc.assert(
+      fc.asyncProperty(legalLog, ({ events }) => expectSameAgain(events)),
+      { numRuns: 60 },
+    );
   });
 
   it('says and asks for the same as logs with events where no wake would write them', async () => {
-    await fc.assert(fc.asyncProperty(lenientLog, ({ events }) => expectSameAgain(events)), { numRuns: 60 });
+    await fc.assert(
+      fc.asyncProperty(lenientLog, ({ events }) => expectSameAgain(events)),
+      { numRuns: 60 },
+    );
   });
 
   it('says and asks for the same as the logs that every version wrote', async () => {

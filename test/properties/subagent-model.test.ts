@@ -1,6 +1,6 @@
 /**
- * The chart of a job as the model, the real manager with work that does what it is told as the system under test. After every command both
- * agree: the status of every job, the configuration of its actor, who runs, and what is on record.
+ * The chart of a job as the model, the real manager with work that does what it is told as the system under test. After
+ * every command both agree: the status of every job, the configuration of its actor, who runs, and what is on record.
  */
 import fc from 'fast-check';
 import type { AnyActorRef, InspectionEvent, StateValue } from 'xstate';
@@ -11,7 +11,12 @@ import { subagentLifecycle, subagentMachine } from '../../src/machines/subagent/
 import { settled } from '../support/manual-runner.ts';
 import { modelRuns } from '../support/model-runs.ts';
 import { pathsOverEveryTransition } from '../support/graph-paths.ts';
-import { createMemoryLog, createMemoryRecords, createScriptedRunner, jobRequest } from '../support/scripted-subagents.ts';
+import {
+  createMemoryLog,
+  createMemoryRecords,
+  createScriptedRunner,
+  jobRequest,
+} from '../support/scripted-subagents.ts';
 import type { MemoryLog, MemoryRecords, ScriptedRunner, ScriptedWork } from '../support/scripted-subagents.ts';
 
 type Chart = typeof subagentLifecycle.initial;
@@ -41,7 +46,8 @@ class Model {
   }
 
   below(job: ModelJob): ModelJob[] {
-    const isBelow = (each: ModelJob): boolean => each.parent !== undefined && (each.parent === job || isBelow(each.parent));
+    const isBelow = (each: ModelJob): boolean =>
+      each.parent !== undefined && (each.parent === job || isBelow(each.parent));
     return [...this.jobs.values()].filter((each) => isLiving(each) && isBelow(each));
   }
 
@@ -76,7 +82,7 @@ class Model {
 
   /** What follows by itself. */
   settle(): void {
-    for (let hasMoved = true; hasMoved; ) {
+    for (let hasMoved = true; hasMoved;) {
       hasMoved = false;
       for (const job of this.jobs.values()) {
         if (job.chart?.topLevel === 'settling' && this.below(job).length === 0) {
@@ -116,16 +122,32 @@ function createReal(maxConcurrent: number): Real {
   const stops: Real['stops'] = new Map();
   const runner = createScriptedRunner();
   runner.onStart = ({ jobId, request: { prompt } }) => {
-    if (prompt.includes('slow stop')) runner.of(jobId).onCancel = () => new Promise((resolve) => stops.set(jobId, resolve));
-    return prompt.includes('slow start') ? new Promise((resolve, reject) => starts.set(jobId, { resolve, reject })) : undefined;
+    if (prompt.includes('slow stop'))
+      runner.of(jobId).onCancel = () => new Promise((resolve) => stops.set(jobId, resolve));
+    return prompt.includes('slow start')
+      ? new Promise((resolve, reject) => starts.set(jobId, { resolve, reject }))
+      : undefined;
   };
   const inspect = (event: InspectionEvent): void => {
-    if (event.type === '@xstate.snapshot') configurations.set((event.actorRef as AnyActorRef).id, (event.snapshot as unknown as { value: StateValue }).value);
+    if (event.type === '@xstate.snapshot')
+      configurations.set(
+        (event.actorRef as AnyActorRef).id,
+        (event.snapshot as unknown as { value: StateValue }).value,
+      );
   };
   const records = createMemoryRecords();
   const log = createMemoryLog();
   const limits = { maxDepth: Infinity, maxJobs: Infinity, maxJobsPerParent: Infinity, maxConcurrent };
-  const manager = new SubagentManager({ runner, records, log, limits, clock: createSimulatedClock(), inspect, agentIdleTimeoutMs: 0, cancelDeadlineMs: 0 });
+  const manager = new SubagentManager({
+    runner,
+    records,
+    log,
+    limits,
+    clock: createSimulatedClock(),
+    inspect,
+    agentIdleTimeoutMs: 0,
+    cancelDeadlineMs: 0,
+  });
   const real = { manager, runner, records, log, configurations, starts, stops };
   realOnes.push(real);
   return real;
@@ -133,7 +155,9 @@ function createReal(maxConcurrent: number): Real {
 
 function agree(model: Model, { manager, configurations, records, log }: Real): void {
   const jobs = [...model.jobs.values()];
-  expect(Object.fromEntries(manager.list().map(({ id, status }) => [id, status]))).toEqual(Object.fromEntries(jobs.map(({ id, status }) => [id, status])));
+  expect(Object.fromEntries(manager.list().map(({ id, status }) => [id, status]))).toEqual(
+    Object.fromEntries(jobs.map(({ id, status }) => [id, status])),
+  );
   for (const { id, chart, status } of jobs) {
     if (chart !== undefined) expect([id, configurations.get(`${id}.subagent`)]).toEqual([id, chart.value]);
     const isOver = !['queued', 'running'].includes(status);
@@ -182,18 +206,34 @@ const index = fc.nat({ max: 30 });
 
 const spawn = fc.record({ at: fc.option(index), isSlowToStart: fc.boolean(), isSlowToStop: fc.boolean() }).map(
   ({ at, isSlowToStart, isSlowToStop }) =>
-    new Command(`spawn(${at === null ? '' : `below ${at}`}${isSlowToStart ? ' slow start' : ''}${isSlowToStop ? ' slow stop' : ''})`, async (model, real) => {
-      const parent = at === null ? undefined : pick(model, at, () => true);
-      const prompt = `${isSlowToStart ? 'slow start ' : ''}${isSlowToStop ? 'slow stop' : ''}`;
-      const spawned = real.manager.spawn(jobRequest({ prompt, ...(parent === undefined ? {} : { parentJobId: parent.id }) }));
-      if (model.isShutDown || (parent !== undefined && (parent.isClosed || !isLiving(parent)))) {
-        await expect(spawned).rejects.toMatchObject({ code: model.isShutDown ? 'SUBAGENT_MANAGER_SHUT_DOWN' : 'SUBAGENT_PARENT_ENDED' });
-        return;
-      }
-      const { id, metadata } = await spawned;
-      expect(id).toBe(`agent_${model.nextId++}`);
-      model.jobs.set(id, { id, parent, sessionId: String(metadata?.['wakechart.sessionId']), isSlowToStart, isSlowToStop, chart: undefined, status: 'queued', isClosed: false });
-    }),
+    new Command(
+      `spawn(${at === null ? '' : `below ${at}`}${isSlowToStart ? ' slow start' : ''}${isSlowToStop ? ' slow stop' : ''})`,
+      async (model, real) => {
+        const parent = at === null ? undefined : pick(model, at, () => true);
+        const prompt = `${isSlowToStart ? 'slow start ' : ''}${isSlowToStop ? 'slow stop' : ''}`;
+        const spawned = real.manager.spawn(
+          jobRequest({ prompt, ...(parent === undefined ? {} : { parentJobId: parent.id }) }),
+        );
+        if (model.isShutDown || (parent !== undefined && (parent.isClosed || !isLiving(parent)))) {
+          await expect(spawned).rejects.toMatchObject({
+            code: model.isShutDown ? 'SUBAGENT_MANAGER_SHUT_DOWN' : 'SUBAGENT_PARENT_ENDED',
+          });
+          return;
+        }
+        const { id, metadata } = await spawned;
+        expect(id).toBe(`agent_${model.nextId++}`);
+        model.jobs.set(id, {
+          id,
+          parent,
+          sessionId: String(metadata?.['wakechart.sessionId']),
+          isSlowToStart,
+          isSlowToStop,
+          chart: undefined,
+          status: 'queued',
+          isClosed: false,
+        });
+      },
+    ),
 );
 
 const started = fc.record({ index, fails: fc.boolean() }).map(
@@ -237,14 +277,19 @@ const cancelOf = index.map(
       const job = pick(model, at, () => true);
       if (job === undefined) return;
       void real.manager.cancelOf(job.sessionId);
-      for (const child of [...model.jobs.values()].filter((each) => each.parent === job && isLiving(each))) model.cancelTree(child);
+      for (const child of [...model.jobs.values()].filter((each) => each.parent === job && isLiving(each)))
+        model.cancelTree(child);
     }),
 );
 
 const gone = index.map(
   (at) =>
     new Command(`gone(${at})`, (model, real) => {
-      const job = pick(model, at, ({ chart, id }) => chart?.matches({ running: 'stopping' }) === true && real.stops.has(id));
+      const job = pick(
+        model,
+        at,
+        ({ chart, id }) => chart?.matches({ running: 'stopping' }) === true && real.stops.has(id),
+      );
       if (job === undefined) return;
       real.stops.get(job.id)?.();
       model.move(job, 'WORK_GONE');
@@ -287,10 +332,27 @@ afterEach(async () => {
 
 describe('the subagent manager', () => {
   it('agrees with its chart after every command, in any order', async () => {
-    const commands = fc.commands([spawn, spawn, spawn, started, started, ended, ended, cancel, cancelOf, gone, gone, close, fc.oneof({ weight: 1, arbitrary: shutDown }, { weight: 15, arbitrary: spawn })], {
-      maxCommands: 40,
-      size: 'max',
-    });
+    const commands = fc.commands(
+      [
+        spawn,
+        spawn,
+        spawn,
+        started,
+        started,
+        ended,
+        ended,
+        cancel,
+        cancelOf,
+        gone,
+        gone,
+        close,
+        fc.oneof({ weight: 1, arbitrary: shutDown }, { weight: 15, arbitrary: spawn }),
+      ],
+      {
+        maxCommands: 40,
+        size: 'max',
+      },
+    );
     await fc.assert(
       fc.asyncProperty(commands, fc.integer({ min: 1, max: 4 }), async (plan, maxConcurrent) => {
         const real = createReal(maxConcurrent);
@@ -299,7 +361,9 @@ describe('the subagent manager', () => {
         await real.manager.shutdown();
         const stages = new Set([...real.records.stored.values()].map(({ stage }) => stage));
         expect([...stages].filter((stage) => stage !== 'ended')).toEqual([]);
-        const [starts, ends] = (['started', 'ended'] as const).map((what) => real.log.told.flatMap(([each, { jobId }]) => (each === what ? [jobId] : [])).sort());
+        const [starts, ends] = (['started', 'ended'] as const).map((what) =>
+          real.log.told.flatMap(([each, { jobId }]) => (each === what ? [jobId] : [])).sort(),
+        );
         expect(ends).toEqual(starts);
       }),
       modelRuns(100),
@@ -317,23 +381,26 @@ describe('every transition of the chart of a job', () => {
     WORK_GONE: (real, id) => real.stops.get(id)?.(),
     SETTLED: () => undefined,
   };
-  const paths = pathsOverEveryTransition(subagentMachine, subagentLifecycle.events).filter(({ last }) => last.event !== 'SETTLED');
+  const paths = pathsOverEveryTransition(subagentMachine, subagentLifecycle.events).filter(
+    ({ last }) => last.event !== 'SETTLED',
+  );
 
-  it.each(
-    paths.map(({ events }) => [events.join(' '), events] as const),
-  )('%s happens in the real manager', async (_name, events) => {
-    const real = createReal(1);
-    const { id } = await real.manager.spawn(jobRequest({ prompt: 'slow start slow stop' }));
-    let expected = subagentLifecycle.initial;
-    for (const event of events) {
-      expected = subagentLifecycle.next(expected, event) ?? expected;
-      act[event]?.(real, id, () => real.runner.of(id));
-      await settledDeep();
-      // Nothing holds the settlement up here.
-      if (expected.topLevel === 'settling') expected = subagentLifecycle.next(expected, 'SETTLED') ?? expected;
-      expect(real.configurations.get(`${id}.subagent`)).toEqual(expected.value);
-    }
-    const status = expected.status === 'done' ? expected.topLevel : 'running';
-    expect(real.manager.get(id)?.status).toBe(status);
-  });
+  it.each(paths.map(({ events }) => [events.join(' '), events] as const))(
+    '%s happens in the real manager',
+    async (_name, events) => {
+      const real = createReal(1);
+      const { id } = await real.manager.spawn(jobRequest({ prompt: 'slow start slow stop' }));
+      let expected = subagentLifecycle.initial;
+      for (const event of events) {
+        expected = subagentLifecycle.next(expected, event) ?? expected;
+        act[event]?.(real, id, () => real.runner.of(id));
+        await settledDeep();
+        // Nothing holds the settlement up here.
+        if (expected.topLevel === 'settling') expected = subagentLifecycle.next(expected, 'SETTLED') ?? expected;
+        expect(real.configurations.get(`${id}.subagent`)).toEqual(expected.value);
+      }
+      const status = expected.status === 'done' ? expected.topLevel : 'running';
+      expect(real.manager.get(id)?.status).toBe(status);
+    },
+  );
 });

@@ -1,13 +1,17 @@
 /**
- * The task chart as the model, the real manager on a simulated clock as the system under test. After every command both agree: the
- * status of every task, who holds slots, who waits, and what was announced.
+ * The task chart as the model, the real manager on a simulated clock as the system under test. After every command both
+ * agree: the status of every task, who holds slots, who waits, and what was announced.
  */
 import fc from 'fast-check';
 import type { AnyActorRef, InspectionEvent, StateValue } from 'xstate';
 import { afterEach, describe, expect, it } from 'vitest';
 import { BackgroundTaskManager } from '../../src/actors/task/background-task-manager.ts';
 import { createSimulatedClock } from '../../src/actors/clock/simulated-clock.ts';
-import { isTerminalBackgroundTaskStatus, taskLifecycle, transitionBackgroundTaskStatus } from '../../src/machines/task/task-lifecycle.ts';
+import {
+  isTerminalBackgroundTaskStatus,
+  taskLifecycle,
+  transitionBackgroundTaskStatus,
+} from '../../src/machines/task/task-lifecycle.ts';
 import { taskMachine } from '../../src/machines/task/task-machine.ts';
 import type { BackgroundTaskStatus, BackgroundTaskTransitionEvent } from '../../src/machines/task/task-machine.ts';
 import type { BackgroundTaskEvent } from '../../src/machines/task/task-state.ts';
@@ -53,7 +57,9 @@ class Model {
   }
 
   get queued(): ModelTask[] {
-    return [...this.tasks.values()].filter((task) => task.status === 'queued').sort((a, b) => b.priority - a.priority || Number(a.id.slice(5)) - Number(b.id.slice(5)));
+    return [...this.tasks.values()]
+      .filter((task) => task.status === 'queued')
+      .sort((a, b) => b.priority - a.priority || Number(a.id.slice(5)) - Number(b.id.slice(5)));
   }
 
   move(task: ModelTask, event: BackgroundTaskTransitionEvent): void {
@@ -100,12 +106,28 @@ const realOnes: Real[] = [];
 
 function createReal(maxConcurrent: number, maxPending: number): Real {
   const clock = createSimulatedClock();
-  const runners = { process: createManualRunner<Kind>('process'), agent: createManualRunner<Kind>('agent'), scheduled: createManualRunner<Kind>('scheduled') };
+  const runners = {
+    process: createManualRunner<Kind>('process'),
+    agent: createManualRunner<Kind>('agent'),
+    scheduled: createManualRunner<Kind>('scheduled'),
+  };
   const configurations = new Map<string, StateValue>();
   const inspect = (event: InspectionEvent): void => {
-    if (event.type === '@xstate.snapshot') configurations.set((event.actorRef as AnyActorRef).id, (event.snapshot as unknown as { value: StateValue }).value);
+    if (event.type === '@xstate.snapshot')
+      configurations.set(
+        (event.actorRef as AnyActorRef).id,
+        (event.snapshot as unknown as { value: StateValue }).value,
+      );
   };
-  const manager = new BackgroundTaskManager({ clock, runners: runners as never, maxConcurrent, maxPending, inspect, agentIdleTimeoutMs: IDLE_MS, cancelDeadlineMs: 0 });
+  const manager = new BackgroundTaskManager({
+    clock,
+    runners: runners as never,
+    maxConcurrent,
+    maxPending,
+    inspect,
+    agentIdleTimeoutMs: IDLE_MS,
+    cancelDeadlineMs: 0,
+  });
   const events: BackgroundTaskEvent[] = [];
   manager.subscribe((event) => events.push(event));
   const real: Real = { clock, manager, runners, events, configurations, shutdown: undefined };
@@ -129,7 +151,9 @@ function agree(model: Model, real: Real): void {
   if (!model.isShutDown) expect(real.manager.supervisor.getSnapshot()).toMatchObject({ value: 'accepting' });
 }
 
-/** Every announced status follows from the one before by a move of the chart (or stays), and terminal is announced once. */
+/**
+ * Every announced status follows from the one before by a move of the chart (or stays), and terminal is announced once.
+ */
 function announcedLegally(events: readonly BackgroundTaskEvent[]): void {
   const last = new Map<string, BackgroundTaskStatus>();
   for (const event of events) {
@@ -142,7 +166,11 @@ function announcedLegally(events: readonly BackgroundTaskEvent[]): void {
       continue;
     }
     expect(isTerminalBackgroundTaskStatus(before)).toBe(false);
-    const isMove = taskLifecycle.snapshots.some((from) => from.topLevel === before && taskLifecycle.events.some((type) => taskLifecycle.next(from, type)?.topLevel === status));
+    const isMove = taskLifecycle.snapshots.some(
+      (from) =>
+        from.topLevel === before &&
+        taskLifecycle.events.some((type) => taskLifecycle.next(from, type)?.topLevel === status),
+    );
     expect([before, status, isMove || before === status]).toEqual([before, status, true]);
   }
 }
@@ -177,21 +205,36 @@ class Command implements fc.AsyncCommand<Model, Real> {
 
 const index = fc.nat({ max: 50 });
 
-const spawn = fc.record({ kind: fc.constantFrom<Kind>('process', 'agent', 'scheduled'), priority: fc.integer({ min: 0, max: 2 }) }).map(
-  ({ kind, priority }) =>
-    new Command(`spawn(${kind}, ${priority})`, async (model, real) => {
-      const spawned = real.manager.spawn(REQUESTS[kind]({ priority }));
-      const isFull = model.queued.length >= model.maxPending && !(model.queued.length === 0 && model.slotsTaken < model.maxConcurrent);
-      if (model.isShutDown || isFull) {
-        await expect(spawned).rejects.toMatchObject({ code: model.isShutDown ? 'TASK_MANAGER_SHUT_DOWN' : 'TASK_QUEUE_FULL' });
-        return;
-      }
-      const task: ModelTask = { id: `task_${model.nextId++}`, kind, priority, status: 'queued', stopping: undefined, holdsSlot: false, progressAtMs: 0, questions: 0 };
-      model.tasks.set(task.id, task);
-      model.admit();
-      expect((await spawned).status).toBe(task.status);
-    }),
-);
+const spawn = fc
+  .record({ kind: fc.constantFrom<Kind>('process', 'agent', 'scheduled'), priority: fc.integer({ min: 0, max: 2 }) })
+  .map(
+    ({ kind, priority }) =>
+      new Command(`spawn(${kind}, ${priority})`, async (model, real) => {
+        const spawned = real.manager.spawn(REQUESTS[kind]({ priority }));
+        const isFull =
+          model.queued.length >= model.maxPending &&
+          !(model.queued.length === 0 && model.slotsTaken < model.maxConcurrent);
+        if (model.isShutDown || isFull) {
+          await expect(spawned).rejects.toMatchObject({
+            code: model.isShutDown ? 'TASK_MANAGER_SHUT_DOWN' : 'TASK_QUEUE_FULL',
+          });
+          return;
+        }
+        const task: ModelTask = {
+          id: `task_${model.nextId++}`,
+          kind,
+          priority,
+          status: 'queued',
+          stopping: undefined,
+          holdsSlot: false,
+          progressAtMs: 0,
+          questions: 0,
+        };
+        model.tasks.set(task.id, task);
+        model.admit();
+        expect((await spawned).status).toBe(task.status);
+      }),
+  );
 
 const settle = fc.record({ index, how: fc.constantFrom('COMPLETE' as const, 'FAIL' as const) }).map(
   ({ index: at, how }) =>
@@ -207,9 +250,18 @@ const settle = fc.record({ index, how: fc.constantFrom('COMPLETE' as const, 'FAI
 const ask = index.map(
   (at) =>
     new Command(`ask(${at})`, (model, real) => {
-      const task = pick(model, at, (candidate) => candidate.status === 'running' || candidate.status === 'waiting_permission');
+      const task = pick(
+        model,
+        at,
+        (candidate) => candidate.status === 'running' || candidate.status === 'waiting_permission',
+      );
       if (task === undefined) return;
-      workOf(real, task).say({ type: 'background_task_permission_request', requestId: `q${task.questions + 1}`, toolName: 't', toolArgs: {} });
+      workOf(real, task).say({
+        type: 'background_task_permission_request',
+        requestId: `q${task.questions + 1}`,
+        toolName: 't',
+        toolArgs: {},
+      });
       if (task.stopping !== undefined) return;
       task.questions += 1;
       if (task.status === 'running') model.move(task, 'REQUEST_PERMISSION');
@@ -219,7 +271,12 @@ const ask = index.map(
 const answer = fc.record({ index, allowed: fc.boolean(), isSlow: fc.boolean() }).map(
   ({ index: at, allowed, isSlow }) =>
     new Command(`answer(${at}, ${allowed})`, async (model, real) => {
-      const task = pick(model, at, (candidate) => candidate.status === 'waiting_permission' && candidate.stopping === undefined && candidate.questions > 0);
+      const task = pick(
+        model,
+        at,
+        (candidate) =>
+          candidate.status === 'waiting_permission' && candidate.stopping === undefined && candidate.questions > 0,
+      );
       if (task === undefined) return;
       const gone = isSlow && !allowed ? holdCancel(real, task) : undefined;
       const sent = real.manager.send(task.id, { permission: { requestId: `q${task.questions}`, allowed } });
@@ -307,7 +364,8 @@ const passTime = fc.integer({ min: 1, max: 2 * IDLE_MS }).map(
     new Command(`advance(${durationMs})`, async (model, real) => {
       await real.clock.advance(durationMs);
       model.nowMs += durationMs;
-      // Deadlines come due one after the other, and each slot they free starts a task whose own deadline then counts from that moment.
+      // Deadlines come due one after the other, and each slot they free starts a task whose own deadline then counts
+      // from that moment.
       for (;;) {
         const due = [...model.tasks.values()]
           .filter((task) => task.kind === 'agent' && task.stopping === undefined && task.status === 'running')
@@ -343,19 +401,26 @@ afterEach(async () => {
 describe('the task manager', () => {
   it('agrees with its chart after every command, in any order', async () => {
     const commands = fc.commands(
-      [spawn, spawn, spawn, settle, ask, answer, sleep, wake, cancel, release, close, passTime].map((arbitrary) => arbitrary).concat(fc.oneof({ weight: 1, arbitrary: shutDown }, { weight: 12, arbitrary: spawn })),
+      [spawn, spawn, spawn, settle, ask, answer, sleep, wake, cancel, release, close, passTime]
+        .map((arbitrary) => arbitrary)
+        .concat(fc.oneof({ weight: 1, arbitrary: shutDown }, { weight: 12, arbitrary: spawn })),
       { maxCommands: 60, size: 'max' },
     );
     await fc.assert(
-      fc.asyncProperty(commands, fc.integer({ min: 1, max: 3 }), fc.integer({ min: 0, max: 5 }), async (plan, maxConcurrent, maxPending) => {
-        const real = createReal(maxConcurrent, maxPending);
-        await fc.asyncModelRun(() => ({ model: new Model(maxConcurrent, maxPending), real }), plan);
-        for (const resolve of held.values()) resolve();
-        held.clear();
-        await real.manager.shutdown();
-        announcedLegally(real.events);
-        expect(real.clock.pendingTimers).toBe(0);
-      }),
+      fc.asyncProperty(
+        commands,
+        fc.integer({ min: 1, max: 3 }),
+        fc.integer({ min: 0, max: 5 }),
+        async (plan, maxConcurrent, maxPending) => {
+          const real = createReal(maxConcurrent, maxPending);
+          await fc.asyncModelRun(() => ({ model: new Model(maxConcurrent, maxPending), real }), plan);
+          for (const resolve of held.values()) resolve();
+          held.clear();
+          await real.manager.shutdown();
+          announcedLegally(real.events);
+          expect(real.clock.pendingTimers).toBe(0);
+        },
+      ),
       modelRuns(300),
     );
   });
@@ -369,7 +434,8 @@ describe('every transition of the task chart', () => {
       work().onCancel = () => new Promise((resolve) => held.set(work, resolve));
       void real.manager.cancel(id, 'stop');
     },
-    REQUEST_PERMISSION: (_real, _id, work) => work().say({ type: 'background_task_permission_request', requestId: 'q', toolName: 't', toolArgs: {} }),
+    REQUEST_PERMISSION: (_real, _id, work) =>
+      work().say({ type: 'background_task_permission_request', requestId: 'q', toolName: 't', toolArgs: {} }),
     PERMISSION_ALLOWED: (real, id) => real.manager.send(id, { permission: { requestId: 'q', allowed: true } }),
     PERMISSION_DENIED: (real, id) => real.manager.send(id, { permission: { requestId: 'q', allowed: false } }),
     SLEEP: (_real, _id, work) => work().say({ type: 'background_task_sleeping' }),
@@ -378,26 +444,33 @@ describe('every transition of the task chart', () => {
     FAIL: (_real, _id, work) => work().reject(new Error('x')),
     CANCEL: (real, id) => real.manager.cancel(id, 'cancel'),
   };
-  // What the outside can bring about: work that is being stopped ends by its stop, not by a second event from outside, and a runner
-  // that answers at once is never seen starting.
+  // What the outside can bring about: work that is being stopped ends by its stop, not by a second event from outside,
+  // and a runner that answers at once is never seen starting.
   const paths = pathsOverEveryTransition(taskMachine, taskLifecycle.events).filter(
-    ({ last }) => !JSON.stringify(last.from).includes('stopping') && !(JSON.stringify(last.from).includes('starting') && last.event !== 'STARTED'),
+    ({ last }) =>
+      !JSON.stringify(last.from).includes('stopping') &&
+      !(JSON.stringify(last.from).includes('starting') && last.event !== 'STARTED'),
   );
 
-  it.each(paths.map((path) => [path.events.join(' '), path.events] as const))('%s happens in the real manager', async (_name, path) => {
-    const real = createReal(1, 10);
-    if (path[0] !== 'START') await real.manager.spawn(agentRequest());
-    const { id } = await real.manager.spawn(processRequest());
-    // The runner answers at once, so STARTED follows START whether the path names it or not.
-    const events = path.filter((event) => event !== 'STARTED').flatMap((event) => (event === 'START' ? ['START', 'STARTED'] : [event]));
-    let expected = taskLifecycle.initial;
-    for (const event of events) {
-      expected = taskLifecycle.next(expected, event) ?? expected;
-      void doIt[event]?.(real, id, () => real.runners.process.of(id));
-      await settled();
-    }
-    expect(real.manager.get(id)?.status).toBe(expected.topLevel);
-    // A task that never got a slot never had an actor.
-    if (path[0] === 'START') expect(real.configurations.get(id)).toEqual(expected.value);
-  });
+  it.each(paths.map((path) => [path.events.join(' '), path.events] as const))(
+    '%s happens in the real manager',
+    async (_name, path) => {
+      const real = createReal(1, 10);
+      if (path[0] !== 'START') await real.manager.spawn(agentRequest());
+      const { id } = await real.manager.spawn(processRequest());
+      // The runner answers at once, so STARTED follows START whether the path names it or not.
+      const events = path
+        .filter((event) => event !== 'STARTED')
+        .flatMap((event) => (event === 'START' ? ['START', 'STARTED'] : [event]));
+      let expected = taskLifecycle.initial;
+      for (const event of events) {
+        expected = taskLifecycle.next(expected, event) ?? expected;
+        void doIt[event]?.(real, id, () => real.runners.process.of(id));
+        await settled();
+      }
+      expect(real.manager.get(id)?.status).toBe(expected.topLevel);
+      // A task that never got a slot never had an actor.
+      if (path[0] === 'START') expect(real.configurations.get(id)).toEqual(expected.value);
+    },
+  );
 });

@@ -1,12 +1,27 @@
 /** The checkers find what the providers refuse: without that, a conversation that passes them would prove nothing. */
 import { describe, expect, it } from 'vitest';
 import type { ProviderMessage } from '../../src/machines/turn/provider-message.ts';
-import { anthropicProblems, chatProblems, providerProblems, responsesProblems, shapeProblems, toAnthropicMessages, toChatMessages, toResponsesItems } from '../support/provider-rules.ts';
+import {
+  anthropicProblems,
+  chatProblems,
+  providerProblems,
+  responsesProblems,
+  shapeProblems,
+  toAnthropicMessages,
+  toChatMessages,
+  toResponsesItems,
+} from '../support/provider-rules.ts';
 
 const user = (text: string): ProviderMessage => ({ role: 'user', content: [{ type: 'text', text }] });
 const assistant = (text: string): ProviderMessage => ({ role: 'assistant', content: [{ type: 'text', text }] });
-const asks = (...ids: string[]): ProviderMessage => ({ role: 'assistant', content: ids.map((callId) => ({ type: 'tool_call', callId, name: 'read', input: {} })) });
-const answers = (...ids: string[]): ProviderMessage => ({ role: 'tool', content: ids.map((callId) => ({ type: 'tool_result', callId, name: 'read', outcome: 'completed', output: 'x' })) });
+const asks = (...ids: string[]): ProviderMessage => ({
+  role: 'assistant',
+  content: ids.map((callId) => ({ type: 'tool_call', callId, name: 'read', input: {} })),
+});
+const answers = (...ids: string[]): ProviderMessage => ({
+  role: 'tool',
+  content: ids.map((callId) => ({ type: 'tool_result', callId, name: 'read', outcome: 'completed', output: 'x' })),
+});
 const thinks: ProviderMessage = { role: 'assistant', content: [{ type: 'reasoning', text: 'hm' }] };
 const GOOD = [user('go'), asks('a', 'b'), answers('a', 'b'), user('and'), assistant('done'), user('thanks')];
 
@@ -38,7 +53,11 @@ describe('the checkers of the rules of providers', () => {
   });
 
   it('find a name and an input that are not accepted', () => {
-    const call = (name: string, input: unknown): ProviderMessage[] => [user('go'), { role: 'assistant', content: [{ type: 'tool_call', callId: 'a', name, input }] }, answers('a')];
+    const call = (name: string, input: unknown): ProviderMessage[] => [
+      user('go'),
+      { role: 'assistant', content: [{ type: 'tool_call', callId: 'a', name, input }] },
+      answers('a'),
+    ];
     expect(providerProblems(call('rm -rf', {}))).toHaveLength(3);
     expect(providerProblems(call('read', [1]))).toHaveLength(3);
   });
@@ -52,7 +71,9 @@ describe('the checkers of the rules of providers', () => {
     expect(anthropic([assistant('hello')])).toContain('does not begin with a user message');
     expect(anthropic([user('go'), assistant('done ')])).toEqual(['ends in white space that the assistant said']);
     expect(anthropic([user('go'), thinks, user('and')])).not.toEqual([]);
-    expect(anthropic([user('go'), asks('a'), answers('a'), asks('a'), answers('a')])).toContain('message 3 (assistant) uses a again');
+    expect(anthropic([user('go'), asks('a'), answers('a'), asks('a'), answers('a')])).toContain(
+      'message 3 (assistant) uses a again',
+    );
   });
 
   it('of our own promises find what the providers would forgive', () => {

@@ -1,4 +1,7 @@
-/** What every conversation keeps to, whatever happened to its session: random legal logs, and events in any order at all. */
+/**
+ * What every conversation keeps to, whatever happened to its session: random legal logs, and events in any order at
+ * all.
+ */
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { SessionEvent } from '../../src/machines/session/session-event.ts';
@@ -24,7 +27,8 @@ function expectSound(events: readonly SessionEvent[], builder = new TranscriptBu
 }
 
 /** Message after message, part by part: what a provider keeps in its cache. */
-const flat = (messages: readonly ProviderMessage[]): string[] => messages.flatMap(({ role, content }) => content.map((part) => `${role} ${JSON.stringify(part)}`));
+const flat = (messages: readonly ProviderMessage[]): string[] =>
+  messages.flatMap(({ role, content }) => content.map((part) => `${role} ${JSON.stringify(part)}`));
 
 /** Replays the log and holds every prefix against what the steps answered before it were given. */
 function expectStable({ events, answered }: LegalLog): void {
@@ -35,60 +39,82 @@ function expectStable({ events, answered }: LegalLog): void {
     builder.ingest(event);
     if (event.type === 'context.compacted') given.clear();
     const now = flat(builder.messages());
-    for (const [step, shown] of given) if (event.seq >= step.answeredSeq) expect(now.slice(0, shown.length)).toEqual(shown);
+    for (const [step, shown] of given)
+      if (event.seq >= step.answeredSeq) expect(now.slice(0, shown.length)).toEqual(shown);
   }
 }
 
 describe('the conversation of a legal log', () => {
   it('is one that every provider takes, after each event', () => {
-    fc.assert(fc.property(legalLog, ({ events }) => expectSound(events)), { numRuns: 50 });
+    fc.assert(
+      fc.property(legalLog, ({ events }) => expectSound(events)),
+      { numRuns: 50 },
+    );
   });
 
   it('is one that every provider takes when events come where no wake would write them', () => {
-    fc.assert(fc.property(lenientLog, ({ events }) => expectSound(events)), { numRuns: 75 });
+    fc.assert(
+      fc.property(lenientLog, ({ events }) => expectSound(events)),
+      { numRuns: 75 },
+    );
   });
 
   it('keeps what a step was given once it is answered, until a compaction', () => {
-    fc.assert(fc.property(legalLog, (log) => expectStable(log)), { numRuns: 120 });
+    fc.assert(
+      fc.property(legalLog, (log) => expectStable(log)),
+      { numRuns: 120 },
+    );
   });
 
   it('is the same whether a builder was asked at every step or only now, and what it gave before stays as it was', () => {
     fc.assert(
-      fc.property(fc.oneof(legalLog.map(({ events }) => events), lenientLog.map(({ events }) => events), anyLog), (events) => {
-        const builder = new TranscriptBuilder();
-        const given: (readonly [rows: unknown, shown: string])[] = [];
-        for (const event of events) {
-          builder.ingest(event);
-          const rows = builder.rows();
-          given.push([rows, JSON.stringify(rows)]);
-        }
-        for (const [rows, shown] of given) expect(JSON.stringify(rows)).toBe(shown);
-        const fresh = new TranscriptBuilder();
-        for (const event of events) fresh.ingest(event);
-        expect(builder.rows()).toEqual(fresh.rows());
-      }),
+      fc.property(
+        fc.oneof(
+          legalLog.map(({ events }) => events),
+          lenientLog.map(({ events }) => events),
+          anyLog,
+        ),
+        (events) => {
+          const builder = new TranscriptBuilder();
+          const given: (readonly [rows: unknown, shown: string])[] = [];
+          for (const event of events) {
+            builder.ingest(event);
+            const rows = builder.rows();
+            given.push([rows, JSON.stringify(rows)]);
+          }
+          for (const [rows, shown] of given) expect(JSON.stringify(rows)).toBe(shown);
+          const fresh = new TranscriptBuilder();
+          for (const event of events) fresh.ingest(event);
+          expect(builder.rows()).toEqual(fresh.rows());
+        },
+      ),
       { numRuns: 150 },
     );
   });
 
   it('is as sound when its oldest part is dropped now and then, and ends with the same words within a bound', () => {
     fc.assert(
-      fc.property(legalLog, fc.integer({ min: 1, max: 100 }), fc.array(fc.boolean(), { minLength: 80, maxLength: 80 }), ({ events }, maxTokens, drops) => {
-        const [dropping, whole] = [new TranscriptBuilder(), new TranscriptBuilder()];
-        let openSpans = 0;
-        for (const [index, event] of events.entries()) {
-          dropping.ingest(event);
-          whole.ingest(event);
-          if (event.type === 'span.started') openSpans += 1;
-          if (event.type === 'span.completed') openSpans = 0;
-          if (drops[index % drops.length] === true && openSpans === 0) dropping.dropOldest(maxTokens);
-          const [left, all] = [dropping.messages(), whole.messages()];
-          expect(problemsOf(left)).toEqual([]);
-          expect(flat(left).length).toBeLessThanOrEqual(flat(all).length + 1);
-          const last = all.at(-1);
-          if (last !== undefined) expect(left.at(-1)?.role).toBe(last.role);
-        }
-      }),
+      fc.property(
+        legalLog,
+        fc.integer({ min: 1, max: 100 }),
+        fc.array(fc.boolean(), { minLength: 80, maxLength: 80 }),
+        ({ events }, maxTokens, drops) => {
+          const [dropping, whole] = [new TranscriptBuilder(), new TranscriptBuilder()];
+          let openSpans = 0;
+          for (const [index, event] of events.entries()) {
+            dropping.ingest(event);
+            whole.ingest(event);
+            if (event.type === 'span.started') openSpans += 1;
+            if (event.type === 'span.completed') openSpans = 0;
+            if (drops[index % drops.length] === true && openSpans === 0) dropping.dropOldest(maxTokens);
+            const [left, all] = [dropping.messages(), whole.messages()];
+            expect(problemsOf(left)).toEqual([]);
+            expect(flat(left).length).toBeLessThanOrEqual(flat(all).length + 1);
+            const last = all.at(-1);
+            if (last !== undefined) expect(left.at(-1)?.role).toBe(last.role);
+          }
+        },
+      ),
       { numRuns: 100 },
     );
   });
@@ -98,7 +124,12 @@ describe('the conversation of a legal log', () => {
       fc.property(legalLog, ({ events }) => {
         const text = JSON.stringify(assembleTranscript(events.filter(({ type }) => type !== 'context.compacted')));
         for (const event of events) {
-          const output = event.type === 'agent.tool_result' && typeof event.data.output === 'string' && event.data.output.startsWith('<output') ? event.data.output : undefined;
+          const output =
+            event.type === 'agent.tool_result' &&
+            typeof event.data.output === 'string' &&
+            event.data.output.startsWith('<output')
+              ? event.data.output
+              : undefined;
           if (output !== undefined) expect(text.split(output)).toHaveLength(2);
         }
       }),
@@ -130,7 +161,10 @@ describe('the conversation of a legal log', () => {
 
 describe('the conversation of any events at all', () => {
   it('is one that every provider takes, after each event', () => {
-    fc.assert(fc.property(anyLog, (events) => expectSound(events)), { numRuns: 150 });
+    fc.assert(
+      fc.property(anyLog, (events) => expectSound(events)),
+      { numRuns: 150 },
+    );
   });
 
   it('is the same when events come twice', () => {
@@ -146,10 +180,35 @@ describe('the random logs of this test', () => {
   it('hold all that they are meant to provoke', () => {
     const logs = fc.sample(legalLog, { numRuns: 200, seed: 1 });
     const types = new Set(logs.flatMap(({ events }) => events.map(({ type }) => type)));
-    expect([...types]).toEqual(expect.arrayContaining(['agent.tool_result', 'agent.thinking', 'context.compacted', 'event.unrecognized', 'user.custom_tool_result', 'session.child_idle', 'permission.requested', 'wake.queued']));
+    expect([...types]).toEqual(
+      expect.arrayContaining([
+        'agent.tool_result',
+        'agent.thinking',
+        'context.compacted',
+        'event.unrecognized',
+        'user.custom_tool_result',
+        'session.child_idle',
+        'permission.requested',
+        'wake.queued',
+      ]),
+    );
     expect(logs.filter(({ answered }) => answered.length > 2).length).toBeGreaterThan(40);
     const texts = logs.map(({ events }) => JSON.stringify(assembleTranscript(events)));
-    for (const words of ['came to its end only now', 'is due', 'interrupted', 'Attached image', 'Summary of', 'Go on', '"unknown"', 'custom tool']) expect(texts.some((text) => text.includes(words))).toBe(true);
-    expect(logs.some(({ events }) => events.some((event) => event.type === 'session.created' && event.data.forkOf !== undefined))).toBe(true);
+    for (const words of [
+      'came to its end only now',
+      'is due',
+      'interrupted',
+      'Attached image',
+      'Summary of',
+      'Go on',
+      '"unknown"',
+      'custom tool',
+    ])
+      expect(texts.some((text) => text.includes(words))).toBe(true);
+    expect(
+      logs.some(({ events }) =>
+        events.some((event) => event.type === 'session.created' && event.data.forkOf !== undefined),
+      ),
+    ).toBe(true);
   });
 });

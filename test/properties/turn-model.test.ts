@@ -1,6 +1,7 @@
 /**
- * Random lives of a session whose agent calls tools, asks people and delegates: wakes, answers, interruptions, restarts, crashes and the
- * passing of time in any order. Whatever happens, the promises of a turn hold after each of them.
+ * Random lives of a session whose agent calls tools, asks people and delegates: wakes, answers, interruptions,
+ * restarts, crashes and the passing of time in any order. Whatever happens, the promises of a turn hold after each of
+ * them.
  */
 import fc from 'fast-check';
 import { afterEach, describe, expect, it } from 'vitest';
@@ -34,33 +35,85 @@ async function open(): Promise<void> {
   };
   house = await openTurnHouse({
     store: new MemoryEventStore(),
-    tools: [tool('look', { run: noted }), tool('touch', { idempotent: true }), tool('launch', { permissionPolicy: 'always_ask', run: noted }), tool('failing', { run: () => Promise.reject(new Error('boom')) })],
+    tools: [
+      tool('look', { run: noted }),
+      tool('touch', { idempotent: true }),
+      tool('launch', { permissionPolicy: 'always_ask', run: noted }),
+      tool('failing', { run: () => Promise.reject(new Error('boom')) }),
+    ],
   });
   let step = 0;
   const speak = (): Said => script[step++ % Math.max(1, script.length)] ?? { text: 'Nothing.' };
-  await house.agent('helper', speak, { tools: ['look', 'launch', 'ask_human'], permission: { mode: 'preapproved', expiresAfterSeconds: EXPIRES_SECONDS } });
+  await house.agent('helper', speak, {
+    tools: ['look', 'launch', 'ask_human'],
+    permission: { mode: 'preapproved', expiresAfterSeconds: EXPIRES_SECONDS },
+  });
   await house.agent('lead', speak, {
-    tools: ['look', 'touch', 'launch', 'failing', 'ask_human', { agent: 'helper' }, { custom: 'deploy', description: 'Deploys.' }],
+    tools: [
+      'look',
+      'touch',
+      'launch',
+      'failing',
+      'ask_human',
+      { agent: 'helper' },
+      { custom: 'deploy', description: 'Deploys.' },
+    ],
     permission: { mode: 'preapproved', expiresAfterSeconds: EXPIRES_SECONDS },
     budget: { maxModelStepsPerWake: 6 },
   });
 }
 
 const said: fc.Arbitrary<Said> = fc.oneof(
-  fc.array(fc.constantFrom(...TOOLS), { minLength: 1, maxLength: 4 }).map((names) => ({ calls: names.map((name) => ({ name, input: { message: 'Work.', question: 'Which?' } })) })),
+  fc
+    .array(fc.constantFrom(...TOOLS), { minLength: 1, maxLength: 4 })
+    .map((names) => ({ calls: names.map((name) => ({ name, input: { message: 'Work.', question: 'Which?' } })) })),
   fc.constant<Said>({ text: 'Done.' }),
 );
 
 type Act =
-  | { readonly kind: 'wake' | 'settle' | 'message' | 'interrupt' | 'restart' | 'wait' | 'interruptChild' | 'terminateChild' | 'deleteChild' | 'fork' }
+  | {
+      readonly kind:
+        | 'wake'
+        | 'settle'
+        | 'message'
+        | 'interrupt'
+        | 'restart'
+        | 'wait'
+        | 'interruptChild'
+        | 'terminateChild'
+        | 'deleteChild'
+        | 'fork';
+    }
   | { readonly kind: 'answer'; readonly pick: number; readonly allowed: boolean; readonly ofChild: boolean }
   | { readonly kind: 'crash'; readonly at: number; readonly stored: boolean };
 
 const act: fc.Arbitrary<Act> = fc.oneof(
   { weight: 4, arbitrary: fc.constantFrom<Act>({ kind: 'wake' }, { kind: 'settle' }) },
-  { weight: 4, arbitrary: fc.record({ kind: fc.constant('answer' as const), pick: fc.nat(5), allowed: fc.boolean(), ofChild: fc.boolean() }) },
-  { weight: 3, arbitrary: fc.record({ kind: fc.constant('crash' as const), at: fc.integer({ min: 1, max: 25 }), stored: fc.boolean() }) },
-  { weight: 3, arbitrary: fc.constantFrom<Act>(...(['message', 'interrupt', 'restart', 'wait', 'interruptChild', 'terminateChild', 'deleteChild', 'fork'] as const).map((kind) => ({ kind }))) },
+  {
+    weight: 4,
+    arbitrary: fc.record({
+      kind: fc.constant('answer' as const),
+      pick: fc.nat(5),
+      allowed: fc.boolean(),
+      ofChild: fc.boolean(),
+    }),
+  },
+  {
+    weight: 3,
+    arbitrary: fc.record({
+      kind: fc.constant('crash' as const),
+      at: fc.integer({ min: 1, max: 25 }),
+      stored: fc.boolean(),
+    }),
+  },
+  {
+    weight: 3,
+    arbitrary: fc.constantFrom<Act>(
+      ...(
+        ['message', 'interrupt', 'restart', 'wait', 'interruptChild', 'terminateChild', 'deleteChild', 'fork'] as const
+      ).map((kind) => ({ kind })),
+    ),
+  },
 );
 
 async function perform(id: string, doing: Act): Promise<void> {
@@ -94,7 +147,11 @@ async function perform(id: string, doing: Act): Promise<void> {
 
 async function cutChild(child: string, kind: 'interruptChild' | 'terminateChild' | 'deleteChild'): Promise<void> {
   const { sessions } = house.runtime;
-  const cut = { interruptChild: () => sessions.interrupt(child), terminateChild: () => sessions.terminate(child), deleteChild: () => sessions.delete(child) }[kind];
+  const cut = {
+    interruptChild: () => sessions.interrupt(child),
+    terminateChild: () => sessions.terminate(child),
+    deleteChild: () => sessions.delete(child),
+  }[kind];
   // It may be gone, or terminated.
   await cut().catch(() => undefined);
 }
@@ -116,7 +173,10 @@ async function answer(id: string | undefined, { pick, allowed }: Extract<Act, { 
 /** A process wakes the session, and dies at one of its changes if it comes so far. The next one puts it right. */
 async function crash(id: string, { at, stored }: Extract<Act, { kind: 'crash' }>): Promise<void> {
   const mortal = new MortalStore(house.store, { at, stored });
-  await house.open({ store: mortal }).wake(id).catch(() => undefined);
+  await house
+    .open({ store: mortal })
+    .wake(id)
+    .catch(() => undefined);
   await mortal.kill();
   await house.open().wake(id);
   for (const child of await house.children(id)) await house.runtime.wake(child).catch(() => undefined);
@@ -134,7 +194,9 @@ async function expectPromisesKept(id: string): Promise<void> {
   await expectChildrenKnown(id, sessions);
 }
 
-/** Whatever needs consent has begun only after somebody has given it, to this very call, and no later than it counted. */
+/**
+ * Whatever needs consent has begun only after somebody has given it, to this very call, and no later than it counted.
+ */
 function expectAllowed(log: readonly SessionEvent[]): void {
   const allowed = new Set<string>();
   const names = new Map<string, string>();
@@ -164,25 +226,30 @@ describe('whatever happens to a session whose agent calls tools', () => {
   it('each call has one result or waits, runs once and only when allowed, each child is made once, and it comes to rest', async () => {
     await open();
     await fc.assert(
-      fc.asyncProperty(fc.array(said, { minLength: 1, maxLength: 5 }), fc.array(act, { minLength: 1, maxLength: 10 }), async (steps, acts) => {
-        script = steps;
-        const id = await house.start('lead');
-        for (const doing of acts) {
-          await perform(id, doing);
+      fc.asyncProperty(
+        fc.array(said, { minLength: 1, maxLength: 5 }),
+        fc.array(act, { minLength: 1, maxLength: 10 }),
+        async (steps, acts) => {
+          script = steps;
+          const id = await house.start('lead');
+          for (const doing of acts) {
+            await perform(id, doing);
+            await expectPromisesKept(id);
+          }
+          script = [{ text: 'Done.' }];
+          await house.runtime.sessions.interrupt(id);
+          await house.settle();
+          await house.clock.advance(EXPIRES_SECONDS * 2_000);
+          await house.settle();
           await expectPromisesKept(id);
-        }
-        script = [{ text: 'Done.' }];
-        await house.runtime.sessions.interrupt(id);
-        await house.settle();
-        await house.clock.advance(EXPIRES_SECONDS * 2_000);
-        await house.settle();
-        await expectPromisesKept(id);
-        expect(await house.due()).toEqual([]);
-        const { openToolCalls, pendingActions } = await house.state(id);
-        expect([openToolCalls, pendingActions]).toEqual([[], []]);
-        await house.runtime.sessions.terminate(id);
-        for (const { sessionId } of await house.runtime.sessions.list()) await house.runtime.sessions.delete(sessionId);
-      }),
+          expect(await house.due()).toEqual([]);
+          const { openToolCalls, pendingActions } = await house.state(id);
+          expect([openToolCalls, pendingActions]).toEqual([[], []]);
+          await house.runtime.sessions.terminate(id);
+          for (const { sessionId } of await house.runtime.sessions.list())
+            await house.runtime.sessions.delete(sessionId);
+        },
+      ),
       { numRuns: Number(process.env['TURN_MODEL_RUNS'] ?? 40) },
     );
   });

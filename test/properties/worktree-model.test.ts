@@ -1,6 +1,7 @@
 /**
- * What becomes of a worktree, as a function of all that can go wrong with it, against the real runner in the real manager: the chart's state,
- * what is left, and how the job ended. Work is never removed with a worktree, and a cleanup that fails costs no result.
+ * What becomes of a worktree, as a function of all that can go wrong with it, against the real runner in the real
+ * manager: the chart's state, what is left, and how the job ended. Work is never removed with a worktree, and a cleanup
+ * that fails costs no result.
  */
 import fc from 'fast-check';
 import type { AnyActorRef, InspectionEvent } from 'xstate';
@@ -12,22 +13,59 @@ import type { WorktreeHookFunction } from '../../src/machines/subagent/hook-conf
 import { worktreeLifecycle } from '../../src/machines/subagent/worktree-machine.ts';
 import { settled } from '../support/manual-runner.ts';
 import { modelRuns } from '../support/model-runs.ts';
-import { createMemoryLog, createMemoryRecords, createMemoryWorktrees, createScriptedRunner, jobRequest } from '../support/scripted-subagents.ts';
+import {
+  createMemoryLog,
+  createMemoryRecords,
+  createMemoryWorktrees,
+  createScriptedRunner,
+  jobRequest,
+} from '../support/scripted-subagents.ts';
 
 const LIMIT_MS = 1_000;
 
 const scenarios = fc.record({
   content: fc.constantFrom('clean' as const, 'clean' as const, 'dirty' as const, 'unknown' as const),
-  prepare: fc.oneof({ weight: 8, arbitrary: fc.constant('ok' as const) }, { weight: 1, arbitrary: fc.constantFrom('throws' as const, 'invalid' as const) }),
-  createHook: fc.oneof({ weight: 6, arbitrary: fc.constantFrom('none' as const, 'ok' as const) }, { weight: 1, arbitrary: fc.constantFrom('throws' as const, 'hangs' as const, 'stops late' as const) }),
-  begin: fc.oneof({ weight: 6, arbitrary: fc.constant('ok' as const) }, { weight: 1, arbitrary: fc.constantFrom('throws' as const, 'hangs' as const) }),
-  start: fc.oneof({ weight: 6, arbitrary: fc.constant('ok' as const) }, { weight: 1, arbitrary: fc.constantFrom('throws' as const, 'rejects' as const) }),
+  prepare: fc.oneof(
+    { weight: 8, arbitrary: fc.constant('ok' as const) },
+    { weight: 1, arbitrary: fc.constantFrom('throws' as const, 'invalid' as const) },
+  ),
+  createHook: fc.oneof(
+    { weight: 6, arbitrary: fc.constantFrom('none' as const, 'ok' as const) },
+    { weight: 1, arbitrary: fc.constantFrom('throws' as const, 'hangs' as const, 'stops late' as const) },
+  ),
+  begin: fc.oneof(
+    { weight: 6, arbitrary: fc.constant('ok' as const) },
+    { weight: 1, arbitrary: fc.constantFrom('throws' as const, 'hangs' as const) },
+  ),
+  start: fc.oneof(
+    { weight: 6, arbitrary: fc.constant('ok' as const) },
+    { weight: 1, arbitrary: fc.constantFrom('throws' as const, 'rejects' as const) },
+  ),
   end: fc.constantFrom('done' as const, 'done' as const, 'fails' as const, 'cancelled' as const, 'unproven' as const),
-  inspect: fc.oneof({ weight: 6, arbitrary: fc.constant('ok' as const) }, { weight: 1, arbitrary: fc.constantFrom('throws' as const, 'hangs' as const) }),
-  remove: fc.oneof({ weight: 4, arbitrary: fc.constant('ok' as const) }, { weight: 1, arbitrary: fc.constantFrom('throws' as const, 'hangs' as const) }),
+  inspect: fc.oneof(
+    { weight: 6, arbitrary: fc.constant('ok' as const) },
+    { weight: 1, arbitrary: fc.constantFrom('throws' as const, 'hangs' as const) },
+  ),
+  remove: fc.oneof(
+    { weight: 4, arbitrary: fc.constant('ok' as const) },
+    { weight: 1, arbitrary: fc.constantFrom('throws' as const, 'hangs' as const) },
+  ),
   preserve: fc.constantFrom('ok' as const, 'throws' as const),
   removeHook: fc.constantFrom('none' as const, 'ok' as const, 'throws' as const, 'hangs' as const),
-  cancelAt: fc.oneof({ weight: 4, arbitrary: fc.constant('never' as const) }, { weight: 1, arbitrary: fc.constantFrom('prepare' as const, 'hook' as const, 'begin' as const, 'start' as const, 'inspect' as const, 'remove' as const) }),
+  cancelAt: fc.oneof(
+    { weight: 4, arbitrary: fc.constant('never' as const) },
+    {
+      weight: 1,
+      arbitrary: fc.constantFrom(
+        'prepare' as const,
+        'hook' as const,
+        'begin' as const,
+        'start' as const,
+        'inspect' as const,
+        'remove' as const,
+      ),
+    },
+  ),
 });
 
 type Scenario = typeof scenarios extends fc.Arbitrary<infer Value> ? Value : never;
@@ -41,15 +79,18 @@ interface Expected {
 
 /** The rules, with no promise in them. */
 function expectedOf(of: Scenario): Expected {
-  if (of.cancelAt === 'prepare') return of.prepare === 'throws' ? nothing('cancelled') : nothing('cancelled', of.prepare);
+  if (of.cancelAt === 'prepare')
+    return of.prepare === 'throws' ? nothing('cancelled') : nothing('cancelled', of.prepare);
   if (of.prepare !== 'ok') return nothing('failed', of.prepare);
   const isStoppedAtHook = of.cancelAt === 'hook' && of.createHook !== 'none';
   if (of.createHook === 'hangs') return kept(isStoppedAtHook ? 'cancelled' : 'failed');
-  if (isStoppedAtHook || of.createHook === 'throws' || of.createHook === 'stops late') return undone(of, isStoppedAtHook, false);
+  if (isStoppedAtHook || of.createHook === 'throws' || of.createHook === 'stops late')
+    return undone(of, isStoppedAtHook, false);
   const isDoubtful = of.begin !== 'ok';
   if (of.cancelAt === 'begin') return cleanedUp(of, 'cancelled', isDoubtful);
   if (of.start !== 'ok') return undone(of, of.cancelAt === 'start', isDoubtful);
-  if (of.cancelAt === 'start') return of.end === 'unproven' ? kept('cancelled') : cleanedUp(of, 'cancelled', isDoubtful);
+  if (of.cancelAt === 'start')
+    return of.end === 'unproven' ? kept('cancelled') : cleanedUp(of, 'cancelled', isDoubtful);
   if (of.end === 'unproven') return kept('cancelled');
   return cleanedUp(of, { done: 'completed', fails: 'failed', cancelled: 'cancelled' }[of.end], isDoubtful);
 }
@@ -80,7 +121,11 @@ async function settledDeep(): Promise<void> {
 
 const never = (): Promise<never> => new Promise(() => undefined);
 
-async function lived(of: Scenario): Promise<Expected & { readonly states: readonly string[]; readonly result: string | undefined; readonly timers: number }> {
+async function lived(
+  of: Scenario,
+): Promise<
+  Expected & { readonly states: readonly string[]; readonly result: string | undefined; readonly timers: number }
+> {
   const clock = createSimulatedClock();
   const states: string[] = [];
   const worktrees = createMemoryWorktrees();
@@ -107,12 +152,17 @@ async function lived(of: Scenario): Promise<Expected & { readonly states: readon
       if (of.start !== 'ok') throw new Error('start failed');
     })();
   };
-  const hook = (how: string): WorktreeHookFunction => async (_input, { signal }) => {
-    if (_input.hook_event_name === 'WorktreeCreate') await stop('hook');
-    if (how === 'throws') throw new Error('hook failed');
-    if (how === 'hangs') await never();
-    if (how === 'stops late') await new Promise<void>((resolve) => (signal.aborted ? resolve() : signal.addEventListener('abort', () => resolve())));
-  };
+  const hook =
+    (how: string): WorktreeHookFunction =>
+    async (_input, { signal }) => {
+      if (_input.hook_event_name === 'WorktreeCreate') await stop('hook');
+      if (how === 'throws') throw new Error('hook failed');
+      if (how === 'hangs') await never();
+      if (how === 'stops late')
+        await new Promise<void>((resolve) =>
+          signal.aborted ? resolve() : signal.addEventListener('abort', () => resolve()),
+        );
+    };
   const runner = createWorktreeSubagentRunner({
     runner: inner,
     worktreeAdapter: worktrees,
@@ -125,9 +175,18 @@ async function lived(of: Scenario): Promise<Expected & { readonly states: readon
     },
   });
   const inspect = (event: InspectionEvent): void => {
-    if (event.type === '@xstate.snapshot' && (event.actorRef as AnyActorRef).id === 'agent_1.worktree') states.push((event.snapshot as unknown as { value: string }).value);
+    if (event.type === '@xstate.snapshot' && (event.actorRef as AnyActorRef).id === 'agent_1.worktree')
+      states.push((event.snapshot as unknown as { value: string }).value);
   };
-  const manager = new SubagentManager({ runner, records: createMemoryRecords(), log: createMemoryLog(), clock, inspect, agentIdleTimeoutMs: 0, cancelDeadlineMs: 0 });
+  const manager = new SubagentManager({
+    runner,
+    records: createMemoryRecords(),
+    log: createMemoryLog(),
+    clock,
+    inspect,
+    agentIdleTimeoutMs: 0,
+    cancelDeadlineMs: 0,
+  });
   const { id } = await manager.spawn(jobRequest({ isolation: 'worktree' }));
   const passTime = async (): Promise<void> => {
     // Hooks have ten seconds to stop once their time is over.
@@ -146,7 +205,15 @@ async function lived(of: Scenario): Promise<Expected & { readonly states: readon
   const job = manager.get(id);
   const removals = worktrees.calls.filter((call) => call === 'remove').length;
   await manager.shutdown();
-  return { status: job?.status ?? '', state: states.at(-1) ?? '', isThere: worktrees.present.size > 0, removals, states, result: job?.result, timers: clock.pendingTimers };
+  return {
+    status: job?.status ?? '',
+    state: states.at(-1) ?? '',
+    isThere: worktrees.present.size > 0,
+    removals,
+    states,
+    result: job?.result,
+    timers: clock.pendingTimers,
+  };
 }
 
 describe('a worktree of a job', () => {
@@ -162,7 +229,8 @@ describe('a worktree of a job', () => {
           const before = states[at - 1];
           if (before === undefined || before === value) continue;
           const from = worktreeLifecycle.snapshots.find((snapshot) => snapshot.value === before);
-          const reachable = from === undefined ? [] : worktreeLifecycle.events.map((type) => worktreeLifecycle.next(from, type)?.value);
+          const reachable =
+            from === undefined ? [] : worktreeLifecycle.events.map((type) => worktreeLifecycle.next(from, type)?.value);
           expect(reachable).toContain(value);
         }
       }),

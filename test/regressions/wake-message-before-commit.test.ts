@@ -1,6 +1,6 @@
 /**
- * Found by the model of a wake: what came in between the decision to end and the end was folded by whoever followed the log, so that the end
- * was stored behind it as if it had been decided upon.
+ * Found by the model of a wake: what came in between the decision to end and the end was folded by whoever followed the
+ * log, so that the end was stored behind it as if it had been decided upon.
  */
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { closeWakes, openWakes, wakeSubject } from '../properties/charts/wake-subject.ts';

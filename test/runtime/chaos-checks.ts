@@ -1,4 +1,7 @@
-/** What must hold after a chaos run has come to rest: nothing acknowledged is lost, nothing happened twice, nobody is stuck. */
+/**
+ * What must hold after a chaos run has come to rest: nothing acknowledged is lost, nothing happened twice, nobody is
+ * stuck.
+ */
 import { readFile, readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect } from 'vitest';
@@ -49,7 +52,11 @@ export async function readSessions(place: Place): Promise<SessionRecord[]> {
   for (const { sessionId, agentId } of await runtime.sessions.list()) {
     const events: SessionEvent[] = [];
     for await (const event of runtime.sessions.events(sessionId)) events.push(event);
-    records.push({ state: await runtime.sessions.get(sessionId), events, effects: await effectsOf(place.home, { sessionId, agentId }) });
+    records.push({
+      state: await runtime.sessions.get(sessionId),
+      events,
+      effects: await effectsOf(place.home, { sessionId, agentId }),
+    });
   }
   return records;
 }
@@ -60,40 +67,75 @@ export async function effectsOf(home: string, { sessionId, agentId }: SessionIde
   return (await readFile(file, 'utf8').catch(() => '')).split('\n').filter(Boolean);
 }
 
-/** Everything that was acknowledged is in the log, once, where the receipt says; what was only tried is there once at most. */
+/**
+ * Everything that was acknowledged is in the log, once, where the receipt says; what was only tried is there once at
+ * most.
+ */
 export function expectNothingLost(ledger: readonly LedgerLine[], sessions: readonly SessionRecord[]): void {
   expect(ledger.flatMap(({ error }) => error ?? [])).toEqual([]);
   const logs = new Map(sessions.map(({ state, events }) => [state.sessionId, events]));
   for (const { receipt, intent } of ledger) {
     if (receipt === undefined || intent === undefined) continue;
     const event = logs.get(intent.sessionId)?.[receipt.seq - 1];
-    expect(event, `the log of ${intent.sessionId} at ${receipt.seq}: ${JSON.stringify(intent)}`).toMatchObject({ id: receipt.eventId, seq: receipt.seq });
+    expect(event, `the log of ${intent.sessionId} at ${receipt.seq}: ${JSON.stringify(intent)}`).toMatchObject({
+      id: receipt.eventId,
+      seq: receipt.seq,
+    });
     if (event !== undefined) expect(textOf(event)).toBe(intent.text);
   }
-  for (const { events } of sessions) expectNoneTwice(events.flatMap((event) => textOf(event) ?? []), 'messages');
+  for (const { events } of sessions)
+    expectNoneTwice(
+      events.flatMap((event) => textOf(event) ?? []),
+      'messages',
+    );
 }
 
 export function expectEverythingOnce({ state, events, effects }: SessionRecord): void {
   const { sessionId } = state;
   expect(events.map(({ seq }) => seq)).toEqual(events.map((_, index) => index + 1));
-  expectNoneTwice(events.map(({ id }) => id), `events of ${sessionId}`);
+  expectNoneTwice(
+    events.map(({ id }) => id),
+    `events of ${sessionId}`,
+  );
   const read = events.flatMap((event) => (event.type === 'message.consumed' ? event.data.eventIds : []));
   const messages = events.flatMap((event) => (event.type === 'user.message' ? [event.id] : []));
   expectNoneTwice(read, `messages that were read in ${sessionId}`);
-  expect(messages.filter((id) => !read.includes(id)), `messages that nobody read in ${sessionId}`).toEqual([]);
+  expect(
+    messages.filter((id) => !read.includes(id)),
+    `messages that nobody read in ${sessionId}`,
+  ).toEqual([]);
   const calls = events.flatMap((event) => (event.type === 'agent.tool_use' ? [event.data] : []));
   const results = events.flatMap((event) => (event.type === 'agent.tool_result' ? [event.data] : []));
   expect(results.map(({ callId }) => callId).toSorted()).toEqual(calls.map(({ callId }) => callId).toSorted());
-  expectNoneTwice(events.flatMap((event) => (event.type === 'agent.tool_started' ? [event.data.callId] : [])), `calls that started in ${sessionId}`);
+  expectNoneTwice(
+    events.flatMap((event) => (event.type === 'agent.tool_started' ? [event.data.callId] : [])),
+    `calls that started in ${sessionId}`,
+  );
   expectNoneTwice(effects, `effects of ${sessionId}`);
-  const succeeded = new Set(results.filter(({ outcome, output }) => outcome === 'completed' && hasExitedWithZero(output)).map(({ callId }) => callId));
+  const succeeded = new Set(
+    results
+      .filter(({ outcome, output }) => outcome === 'completed' && hasExitedWithZero(output))
+      .map(({ callId }) => callId),
+  );
   const tokens = calls.filter(({ callId }) => succeeded.has(callId)).flatMap(({ input }) => tokenIn(input) ?? []);
-  expect(tokens.filter((token) => !effects.includes(token)), `effects of ${sessionId} that are not there`).toEqual([]);
+  expect(
+    tokens.filter((token) => !effects.includes(token)),
+    `effects of ${sessionId} that are not there`,
+  ).toEqual([]);
 }
 
 export function expectAtRest({ state, events }: SessionRecord): void {
   const { status, openWake, openToolCalls, pending, pendingActions, queuedWakes, openSpanId } = state;
-  expect({ sessionId: state.sessionId, status, openWake, openToolCalls, pending, pendingActions, queuedWakes, openSpanId }).toEqual({
+  expect({
+    sessionId: state.sessionId,
+    status,
+    openWake,
+    openToolCalls,
+    pending,
+    pendingActions,
+    queuedWakes,
+    openSpanId,
+  }).toEqual({
     sessionId: state.sessionId,
     status: 'idle',
     openWake: undefined,
@@ -107,7 +149,11 @@ export function expectAtRest({ state, events }: SessionRecord): void {
 }
 
 /** Whatever is left in the index is what the logs make due later. */
-export async function expectIndexOf(store: StoreUnderTest, place: Place, sessions: readonly SessionRecord[]): Promise<void> {
+export async function expectIndexOf(
+  store: StoreUnderTest,
+  place: Place,
+  sessions: readonly SessionRecord[],
+): Promise<void> {
   const opened = await store.open(place);
   const { due } = await opened.activations.due({ nowMs: FAR_FUTURE_MS, limit: Number.MAX_SAFE_INTEGER });
   await opened.close();
@@ -116,14 +162,17 @@ export async function expectIndexOf(store: StoreUnderTest, place: Place, session
   expect(known.map(keyOf).toSorted()).toEqual(standing.map(keyOf).toSorted());
 }
 
-const keyOf = (hint: Parameters<typeof hintKey>[0] & { readonly sessionId: string }): string => `${hint.sessionId} ${hintKey(hint)}`;
+const keyOf = (hint: Parameters<typeof hintKey>[0] & { readonly sessionId: string }): string =>
+  `${hint.sessionId} ${hintKey(hint)}`;
 
 /** What a sender wrote, of the events that say it. */
 function textOf(event: SessionEvent): string | undefined {
   if (event.type === 'user.message') return event.data.text;
   if (event.type === 'user.answer') return event.data.response;
   // A message that interrupts is followed by an interruption of its own, which gives another reason.
-  return event.type === 'user.interrupt' && event.data.reason?.startsWith('loop ') === true ? event.data.reason : undefined;
+  return event.type === 'user.interrupt' && event.data.reason?.startsWith('loop ') === true
+    ? event.data.reason
+    : undefined;
 }
 
 function tokenIn(input: unknown): string | undefined {

@@ -1,6 +1,6 @@
 /**
- * A disk that is really full: a small file system of its own as home. Where nothing can be mounted these tests are skipped, and counted
- * as skipped.
+ * A disk that is really full: a small file system of its own as home. Where nothing can be mounted these tests are
+ * skipped, and counted as skipped.
  */
 import { mkdir, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -48,9 +48,18 @@ describe.skipIf(whyNoSmallDisk !== undefined)('a disk that is full', () => {
   beforeEach(async () => {
     expect(mountSmallDisk(home, DISK_BYTES)).toBeUndefined();
     runtime = await createNodeRuntime({ home });
-    await runtime.agents.create({ agentId: 'player', source: { frontmatter: { name: 'Player', provider: 'script', model: 'play.json' }, instructions: '' } });
-    const steps = Array.from({ length: 60 }, (_, index) => ({ text: `Step ${index}.`, toolCalls: [{ name: 'shell_run', input: { command: `echo s${index} >> effects` } }] }));
-    await writeFile(join(home, 'agents/player/play.json'), JSON.stringify({ format: 'wakechart-script/1', steps: steps.flatMap((step) => [step, { text: 'So far.' }]) }));
+    await runtime.agents.create({
+      agentId: 'player',
+      source: { frontmatter: { name: 'Player', provider: 'script', model: 'play.json' }, instructions: '' },
+    });
+    const steps = Array.from({ length: 60 }, (_, index) => ({
+      text: `Step ${index}.`,
+      toolCalls: [{ name: 'shell_run', input: { command: `echo s${index} >> effects` } }],
+    }));
+    await writeFile(
+      join(home, 'agents/player/play.json'),
+      JSON.stringify({ format: 'wakechart-script/1', steps: steps.flatMap((step) => [step, { text: 'So far.' }]) }),
+    );
     ({ sessionId } = await runtime.sessions.create({ agentId: 'player' }));
     await writeFile(ballast(), Buffer.alloc(BALLAST_BYTES));
   });
@@ -59,11 +68,20 @@ describe.skipIf(whyNoSmallDisk !== undefined)('a disk that is full', () => {
   it('refuses what it cannot keep, clearly, keeps all that it acknowledged, and goes on when there is space', async () => {
     const sent: Sent[] = [];
     const refusal = await sendUntilFull(runtime, sessionId, LARGE, sent);
-    expect(RuntimeError.is(refusal) && refusal.toJSON()).toMatchObject({ code: 'STORAGE_FAILED', category: 'storage', hint: expect.stringContaining('disk is full'), details: { systemCode: 'ENOSPC' } });
+    expect(RuntimeError.is(refusal) && refusal.toJSON()).toMatchObject({
+      code: 'STORAGE_FAILED',
+      category: 'storage',
+      hint: expect.stringContaining('disk is full'),
+      details: { systemCode: 'ENOSPC' },
+    });
     await sendUntilFull(runtime, sessionId, '', sent);
     expect(sent.length).toBeGreaterThan(ENOUGH_REFUSALS);
     await expectInLogOnce({ home }, sessionId, sent);
-    for (const words of [['session', 'events', '--session', sessionId, '--limit', '2'], ['session', 'list'], ['session', 'status', '--session', sessionId]]) {
+    for (const words of [
+      ['session', 'events', '--session', sessionId, '--limit', '2'],
+      ['session', 'list'],
+      ['session', 'status', '--session', sessionId],
+    ]) {
       expect(await run([...words, '--home', home])).toMatchObject({ code: 0 });
     }
     const send = await run(['session', 'send', '--session', sessionId, '--message', LARGE, '--home', home]);
@@ -84,13 +102,19 @@ describe.skipIf(whyNoSmallDisk !== undefined)('a disk that is full', () => {
 
   it('lets two workers at once do nothing twice and come to the end when there is space', async () => {
     const place = { dist: DIST, home, leaseMs: 500 };
-    const workers = [new Player('the worker of the command line', [program, 'worker', '--json', '--home', home], folder.path), new Player('the other worker', [WORKER, JSON.stringify(place)], folder.path)];
+    const workers = [
+      new Player('the worker of the command line', [program, 'worker', '--json', '--home', home], folder.path),
+      new Player('the other worker', [WORKER, JSON.stringify(place)], folder.path),
+    ];
     const sent: Sent[] = [];
     try {
       for (const worker of workers) worker.start();
       const other = (await runtime.sessions.create({ agentId: 'player' })).sessionId;
       const others: Sent[] = [];
-      await Promise.all([sendUntilFull(runtime, sessionId, 'y'.repeat(5_000), sent), sendUntilFull(runtime, other, 'z'.repeat(5_000), others)]);
+      await Promise.all([
+        sendUntilFull(runtime, sessionId, 'y'.repeat(5_000), sent),
+        sendUntilFull(runtime, other, 'z'.repeat(5_000), others),
+      ]);
       await Promise.all([expectInLogOnce({ home }, sessionId, sent), expectInLogOnce({ home }, other, others)]);
       await rm(ballast());
       await sendOne(sent);
@@ -116,7 +140,12 @@ describe.skipIf(whyNoSmallDisk !== undefined)('a disk that is full', () => {
   async function restOf(sessionIds: readonly string[]): Promise<void> {
     for (;;) {
       const states = await Promise.all(sessionIds.map((id) => runtime.sessions.get(id)));
-      if (states.every(({ status, pending, openWake }) => status === 'idle' && pending.length === 0 && openWake === undefined)) return;
+      if (
+        states.every(
+          ({ status, pending, openWake }) => status === 'idle' && pending.length === 0 && openWake === undefined,
+        )
+      )
+        return;
       await pause(50);
     }
   }

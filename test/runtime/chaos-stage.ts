@@ -1,6 +1,6 @@
 /**
- * Sessions for a chaos run, and the processes that work on them. When the trouble is over it brings everything to rest, and looks whether
- * anything is lost, doubled or stuck.
+ * Sessions for a chaos run, and the processes that work on them. When the trouble is over it brings everything to rest,
+ * and looks whether anything is lost, doubled or stuck.
  */
 import { cp, mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -13,7 +13,15 @@ import { HINT_GRACE_MS } from '../../src/machines/session/worker-rules.ts';
 import { createNodeRuntime } from '../../src/node.ts';
 import { program, run } from '../cli/command-line.ts';
 import type { House, Place, StoreUnderTest } from '../support/store-under-test.ts';
-import { effectsOf, expectAtRest, expectEverythingOnce, expectIndexOf, expectNothingLost, readLedger, readSessions } from './chaos-checks.ts';
+import {
+  effectsOf,
+  expectAtRest,
+  expectEverythingOnce,
+  expectIndexOf,
+  expectNothingLost,
+  readLedger,
+  readSessions,
+} from './chaos-checks.ts';
 import { Player } from './chaos-troupe.ts';
 
 const DIST = new URL('../../dist/', import.meta.url).href;
@@ -27,12 +35,20 @@ const ENOUGH_EFFECTS = 10;
 /** How often whatever is left to do is looked for, once the trouble is over. */
 const DRAIN_ROUNDS = 40;
 
-const command = (token: string, more = ''): object => ({ name: 'shell_run', input: { command: `echo ${token} >> effects${more}` } });
-const queues = (delaySeconds: number): object => ({ outcome: 'sleep', summary: 'More to come.', queuedWakes: [{ reason: 'more', delaySeconds }] });
+const command = (token: string, more = ''): object => ({
+  name: 'shell_run',
+  input: { command: `echo ${token} >> effects${more}` },
+});
+const queues = (delaySeconds: number): object => ({
+  outcome: 'sleep',
+  summary: 'More to come.',
+  queuedWakes: [{ reason: 'more', delaySeconds }],
+});
 
 /** Each step with tokens of its own, so that each effect can be told from every other one. */
 const stepAt = (index: number): object => {
-  if (index % 23 === 11) return { toolCalls: [{ name: 'ask_human', input: { question: `Which one, in step ${index}?` } }] };
+  if (index % 23 === 11)
+    return { toolCalls: [{ name: 'ask_human', input: { question: `Which one, in step ${index}?` } }] };
   switch (index % 8) {
     case 0:
       return { text: 'Later.', directive: queues(1) };
@@ -50,7 +66,10 @@ const stepAt = (index: number): object => {
 };
 
 const isAtRest = ({ status, pending, pendingActions, queuedWakes, openWake, parked }: SessionState): boolean =>
-  status === 'idle' && pending.length + pendingActions.length + queuedWakes.length === 0 && openWake === undefined && parked === undefined;
+  status === 'idle' &&
+  pending.length + pendingActions.length + queuedWakes.length === 0 &&
+  openWake === undefined &&
+  parked === undefined;
 
 export interface ChaosStageOptions {
   readonly store: StoreUnderTest;
@@ -87,11 +106,18 @@ export class ChaosStage {
     const { place } = options.house;
     for (const folder of [ledgerOf(place), temporaryOf(place)]) await mkdir(folder, { recursive: true });
     await using runtime = await createNodeRuntime(place);
-    await runtime.agents.create({ agentId: 'player', source: { frontmatter: { name: 'Player', provider: 'script', model: 'play.json' }, instructions: '' } });
+    await runtime.agents.create({
+      agentId: 'player',
+      source: { frontmatter: { name: 'Player', provider: 'script', model: 'play.json' }, instructions: '' },
+    });
     const steps = Array.from({ length: SCRIPT_STEPS }, (_, index) => stepAt(index));
-    await writeFile(join(place.home, 'agents/player/play.json'), JSON.stringify({ format: 'wakechart-script/1', steps }));
+    await writeFile(
+      join(place.home, 'agents/player/play.json'),
+      JSON.stringify({ format: 'wakechart-script/1', steps }),
+    );
     const sessionIds: string[] = [];
-    while (sessionIds.length < SESSIONS) sessionIds.push((await runtime.sessions.create({ agentId: 'player' })).sessionId);
+    while (sessionIds.length < SESSIONS)
+      sessionIds.push((await runtime.sessions.create({ agentId: 'player' })).sessionId);
     return new ChaosStage(options, sessionIds);
   }
 
@@ -115,7 +141,10 @@ export class ChaosStage {
   /** @param loops what it does at once, each under a number of its own among all senders */
   sender(name: string, loops: readonly number[], role: Role = {}): Player {
     const { house, seed } = this.#options;
-    return this.#cast(name, [fixture('chaos-sender.mjs'), JSON.stringify({ ...this.#told(role), ledger: ledgerOf(house.place), seed, sessionIds: this.sessionIds, loops })]);
+    return this.#cast(name, [
+      fixture('chaos-sender.mjs'),
+      JSON.stringify({ ...this.#told(role), ledger: ledgerOf(house.place), seed, sessionIds: this.sessionIds, loops }),
+    ]);
   }
 
   #told(role: Role): object {
@@ -136,13 +165,16 @@ export class ChaosStage {
 
   /** How many things that were sent have been acknowledged. */
   async receipts(): Promise<number> {
-    return (await readLedger(ledgerOf(this.#options.house.place))).filter(({ receipt }) => receipt !== undefined).length;
+    return (await readLedger(ledgerOf(this.#options.house.place))).filter(({ receipt }) => receipt !== undefined)
+      .length;
   }
 
   /** How many effects tools have had. */
   async effects(): Promise<number> {
     const { home } = this.#options.house.place;
-    const effects = await Promise.all(this.sessionIds.map((sessionId) => effectsOf(home, { sessionId, agentId: 'player' })));
+    const effects = await Promise.all(
+      this.sessionIds.map((sessionId) => effectsOf(home, { sessionId, agentId: 'player' })),
+    );
     return effects.flat().length;
   }
 
@@ -156,7 +188,9 @@ export class ChaosStage {
     const players = this.#players;
     await Promise.all(players.map((player) => player.end(player.name.includes('sender') ? 'SIGTERM' : 'SIGKILL')));
     try {
-      expect(players.flatMap(({ unexpected, complaints }) => (unexpected.length === 0 ? [] : [...unexpected, complaints]))).toEqual([]);
+      expect(
+        players.flatMap(({ unexpected, complaints }) => (unexpected.length === 0 ? [] : [...unexpected, complaints])),
+      ).toEqual([]);
       await store.forgetTheDead(place);
       await drain(place);
       await workLater(place);
@@ -171,8 +205,15 @@ export class ChaosStage {
       await expectIndexOf(store, place, sessions);
       expect(await doctorFindings(place)).toEqual([]);
     } catch (error) {
-      if (process.env['CHAOS_KEEP'] !== undefined) await cp(place.home, join(process.env['CHAOS_KEEP'], `${seed}`), { recursive: true, filter: (path) => !path.endsWith('.sock') });
-      throw new Error(`seed ${seed}\n${trouble.join('\n')}\n${players.map(({ name, complaints }) => `${name}: ${complaints}`).join('\n')}`, { cause: error });
+      if (process.env['CHAOS_KEEP'] !== undefined)
+        await cp(place.home, join(process.env['CHAOS_KEEP'], `${seed}`), {
+          recursive: true,
+          filter: (path) => !path.endsWith('.sock'),
+        });
+      throw new Error(
+        `seed ${seed}\n${trouble.join('\n')}\n${players.map(({ name, complaints }) => `${name}: ${complaints}`).join('\n')}`,
+        { cause: error },
+      );
     }
   }
 
@@ -190,7 +231,10 @@ function wordsOf({ home, store }: Place): string[] {
   return ['--home', home, ...(store === undefined ? [] : ['--store', store.postgres])];
 }
 
-/** One worker, again and again, until nothing is left: it answers what is asked, and wakes what is parked, as a person would. */
+/**
+ * One worker, again and again, until nothing is left: it answers what is asked, and wakes what is parked, as a person
+ * would.
+ */
 async function drain(place: Place): Promise<void> {
   for (let round = 1; ; round += 1) {
     const { code, stdout, stderr } = await run(['worker', '--until-idle', '--json', ...wordsOf(place)]);
@@ -200,7 +244,8 @@ async function drain(place: Place): Promise<void> {
     if (left.length === 0) return;
     if (round === DRAIN_ROUNDS) throw new Error(`still not at rest: ${JSON.stringify(left)}`);
     for (const { sessionId, pendingActions, parked } of left) {
-      for (const { requestId } of pendingActions) await runtime.sessions.send(sessionId, { type: 'user.answer', requestId, response: `answer to ${requestId}` });
+      for (const { requestId } of pendingActions)
+        await runtime.sessions.send(sessionId, { type: 'user.answer', requestId, response: `answer to ${requestId}` });
       if (parked !== undefined) await runtime.wake(sessionId);
     }
     await pause(nextDueMs(left));
@@ -215,13 +260,18 @@ function nextDueMs(left: readonly SessionState[]): number {
 /** A worker that lives later: hints whose sender was killed before it wrote are given up by then. */
 async function workLater(place: Place): Promise<void> {
   const clock = createSystemClock();
-  await using runtime = await createNodeRuntime({ ...place, clock: { ...clock, now: () => clock.now() + 2 * HINT_GRACE_MS } });
+  await using runtime = await createNodeRuntime({
+    ...place,
+    clock: { ...clock, now: () => clock.now() + 2 * HINT_GRACE_MS },
+  });
   const { counts } = await runtime.startWorker({ untilIdle: true }).ended;
   expect(counts).toMatchObject({ failed: 0, succeeded: 0 });
 }
 
 async function doctorFindings(place: Place): Promise<string[]> {
   const { stdout } = await run(['doctor', '--json', ...wordsOf(place)]);
-  const { findings } = JSON.parse(stdout) as { readonly findings: readonly { readonly severity: string; readonly where: string; readonly what: string }[] };
+  const { findings } = JSON.parse(stdout) as {
+    readonly findings: readonly { readonly severity: string; readonly where: string; readonly what: string }[];
+  };
   return findings.filter(({ severity }) => severity === 'problem').map(({ where, what }) => `${where}: ${what}`);
 }

@@ -1,4 +1,7 @@
-/** The processes of a chaos run: each is started, killed, stopped for a while and started again; none is left when it is over. */
+/**
+ * The processes of a chaos run: each is started, killed, stopped for a while and started again; none is left when it is
+ * over.
+ */
 import { spawn } from 'node:child_process';
 import type { ChildProcess } from 'node:child_process';
 
@@ -31,7 +34,10 @@ export class Player {
   start(): void {
     this.lives += 1;
     this.#isMeantToEnd = false;
-    const child = spawn(process.execPath, this.#words, { env: { ...process.env, WAKECHART_HOME: undefined, TMPDIR: this.#temporaryFolder }, stdio: ['ignore', 'pipe', 'pipe'] });
+    const child = spawn(process.execPath, this.#words, {
+      env: { ...process.env, WAKECHART_HOME: undefined, TMPDIR: this.#temporaryFolder },
+      stdio: ['ignore', 'pipe', 'pipe'],
+    });
     this.#child = child;
     child.stdout?.on('data', () => {
       for (const hear of this.#hearers.splice(0)) hear();
@@ -101,8 +107,18 @@ const LONGEST_START_MS = 2_500;
 /** How often a player is hit although it may not have come to work yet. */
 const EARLY_CHANCE = 0.2;
 
-/** Kills players at random and starts them again, or stops them for a while, one after the other. @returns what it did, line by line */
-export async function makeTrouble({ players, random, durationMs, isEnough, pause, onKilled }: Troublemaker): Promise<string[]> {
+/**
+ * Kills players at random and starts them again, or stops them for a while, one after the other. @returns what it did,
+ * line by line
+ */
+export async function makeTrouble({
+  players,
+  random,
+  durationMs,
+  isEnough,
+  pause,
+  onKilled,
+}: Troublemaker): Promise<string[]> {
   const done: string[] = [];
   const begun = performance.now();
   const elapsedMs = (): number => Math.round(performance.now() - begun);
@@ -110,7 +126,8 @@ export async function makeTrouble({ players, random, durationMs, isEnough, pause
   while (elapsedMs() < durationMs || !(await isEnough())) {
     const player = players[Math.floor(random() * players.length)];
     if (player === undefined) break;
-    // On a machine that is busy most would die before they have done anything. One may find nothing to do, and say nothing.
+    // On a machine that is busy most would die before they have done anything. One may find nothing to do, and say
+    // nothing.
     if (random() >= EARLY_CHANCE) await Promise.race([player.atWork(), pause(LONGEST_START_MS)]);
     await pause(random() * LONGEST_PEACE_MS);
     if (random() < STOP_CHANCE) {

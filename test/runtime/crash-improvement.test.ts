@@ -1,6 +1,7 @@
 /**
- * A real process is killed in place of every change that a wake makes to a disk which learns, is evaluated with a check, and promotes. Whoever
- * comes next keeps what was learned once, promotes it once or says why not, and finds the shared memory whole.
+ * A real process is killed in place of every change that a wake makes to a disk which learns, is evaluated with a
+ * check, and promotes. Whoever comes next keeps what was learned once, promotes it once or says why not, and finds the
+ * shared memory whole.
  */
 import { execFile } from 'node:child_process';
 import { cp } from 'node:fs/promises';
@@ -18,7 +19,10 @@ const DIST = new URL('../../dist/', import.meta.url).href;
 /** Processes that are killed at the same time; more would only wait for each other. */
 const AT_ONCE = 2;
 
-/** `CRASH_MATRIX=all` (`npm run test:matrix`, part of CI) tries every operation; otherwise this many, evenly spread over the second half, where it learns. */
+/**
+ * `CRASH_MATRIX=all` (`npm run test:matrix`, part of CI) tries every operation; otherwise this many, evenly spread over
+ * the second half, where it learns.
+ */
 const POINTS_OF_A_SLICE = 3;
 
 interface Life {
@@ -39,11 +43,23 @@ afterAll(() => template.remove());
 
 function live(home: string, crashAt?: number): Promise<Life> {
   return new Promise((resolve, reject) => {
-    execFile(process.execPath, [HOST, JSON.stringify({ dist: DIST, home, sessionId, crashAt })], { encoding: 'utf8' }, (error, stdout, stderr) => {
-      if (error !== null && error.signal !== 'SIGKILL') return reject(new Error(`the host failed: ${stderr}`));
-      const lines = stdout.trimEnd().split('\n').filter(Boolean).map((line) => JSON.parse(line) as { operation?: string; done?: boolean });
-      resolve({ operations: lines.flatMap(({ operation }) => operation ?? []), isDone: lines.some(({ done }) => done === true) });
-    });
+    execFile(
+      process.execPath,
+      [HOST, JSON.stringify({ dist: DIST, home, sessionId, crashAt })],
+      { encoding: 'utf8' },
+      (error, stdout, stderr) => {
+        if (error !== null && error.signal !== 'SIGKILL') return reject(new Error(`the host failed: ${stderr}`));
+        const lines = stdout
+          .trimEnd()
+          .split('\n')
+          .filter(Boolean)
+          .map((line) => JSON.parse(line) as { operation?: string; done?: boolean });
+        resolve({
+          operations: lines.flatMap(({ operation }) => operation ?? []),
+          isDone: lines.some(({ done }) => done === true),
+        });
+      },
+    );
   });
 }
 
@@ -59,15 +75,26 @@ async function inCopy<Value>(use: (home: string) => Promise<Value>): Promise<Val
 }
 
 /** One more wake, by somebody else. */
-async function afterwards(home: string): Promise<{ readonly wrong: readonly string[]; readonly promotions: number; readonly refusals: number }> {
+async function afterwards(
+  home: string,
+): Promise<{ readonly wrong: readonly string[]; readonly promotions: number; readonly refusals: number }> {
   await using runtime = await createNodeRuntime({ home, onListenerError: (error) => expect.fail(String(error)) });
   await runtime.sessions.send(sessionId, { type: 'user.message', text: 'How far have you come?' });
   await runtime.wake(sessionId);
   const { status, openWake, openToolCalls, pending } = await runtime.sessions.get(sessionId);
-  expect({ status, openWake, openToolCalls, pending }).toEqual({ status: 'idle', openWake: undefined, openToolCalls: [], pending: [] });
+  expect({ status, openWake, openToolCalls, pending }).toEqual({
+    status: 'idle',
+    openWake: undefined,
+    openToolCalls: [],
+    pending: [],
+  });
   const events = await logOf(runtime, sessionId);
   expect(ofType(events, 'learning.captured')).toHaveLength(2);
-  return { wrong: await complaintsAbout(runtime, home, sessionId), promotions: ofType(events, 'memory.promoted').length, refusals: ofType(events, 'promotion.refused').length };
+  return {
+    wrong: await complaintsAbout(runtime, home, sessionId),
+    promotions: ofType(events, 'memory.promoted').length,
+    refusals: ofType(events, 'promotion.refused').length,
+  };
 }
 
 function pointsOf(operations: number): number[] {
@@ -79,34 +106,50 @@ function pointsOf(operations: number): number[] {
 }
 
 describe('a process that is killed while a session learns', () => {
-  it('in place of any operation, leaves what the next wake keeps once, and promotes once or refuses', { timeout: 1_800_000 }, async () => {
-    const { operations, isDone } = await inCopy(async (home) => {
-      const life = await live(home);
-      // Undisturbed, it is promoted.
-      expect(await afterwards(home)).toEqual({ wrong: [], promotions: 1, refusals: 0 });
-      return life;
-    });
-    expect(isDone).toBe(true);
-    expect(PLACES.filter((place) => !operations.some((operation) => place.test(operation)))).toEqual([]);
-    const matrix = pointsOf(operations.length).values();
-    let kills = 0;
-    const work = async (): Promise<void> => {
-      for (const crashAt of matrix) {
-        await inCopy(async (home) => {
-          const death = await live(home, crashAt);
-          // What runs at once comes in any order, and may be a few operations less.
-          kills += death.isDone ? 0 : 1;
-          const { wrong } = await afterwards(home).catch((error: unknown) => {
-            throw new Error(`after a crash in place of operation ${crashAt} (${death.operations.at(-1)})`, { cause: error });
+  it(
+    'in place of any operation, leaves what the next wake keeps once, and promotes once or refuses',
+    { timeout: 1_800_000 },
+    async () => {
+      const { operations, isDone } = await inCopy(async (home) => {
+        const life = await live(home);
+        // Undisturbed, it is promoted.
+        expect(await afterwards(home)).toEqual({ wrong: [], promotions: 1, refusals: 0 });
+        return life;
+      });
+      expect(isDone).toBe(true);
+      expect(PLACES.filter((place) => !operations.some((operation) => place.test(operation)))).toEqual([]);
+      const matrix = pointsOf(operations.length).values();
+      let kills = 0;
+      const work = async (): Promise<void> => {
+        for (const crashAt of matrix) {
+          await inCopy(async (home) => {
+            const death = await live(home, crashAt);
+            // What runs at once comes in any order, and may be a few operations less.
+            kills += death.isDone ? 0 : 1;
+            const { wrong } = await afterwards(home).catch((error: unknown) => {
+              throw new Error(`after a crash in place of operation ${crashAt} (${death.operations.at(-1)})`, {
+                cause: error,
+              });
+            });
+            expect({ crashAt, at: death.operations.at(-1), wrong }).toEqual({
+              crashAt,
+              at: death.operations.at(-1),
+              wrong: [],
+            });
           });
-          expect({ crashAt, at: death.operations.at(-1), wrong }).toEqual({ crashAt, at: death.operations.at(-1), wrong: [] });
-        });
-      }
-    };
-    await Promise.all(Array.from({ length: AT_ONCE }, work));
-    expect(kills).toBeGreaterThanOrEqual(Math.floor(pointsOf(operations.length).length * 0.8));
-  });
+        }
+      };
+      await Promise.all(Array.from({ length: AT_ONCE }, work));
+      expect(kills).toBeGreaterThanOrEqual(Math.floor(pointsOf(operations.length).length * 0.8));
+    },
+  );
 });
 
 /** Learnings, versions, the file itself and artifacts: a matrix that went past them would say less than it seems to. */
-const PLACES = [/learnings\.jsonl$/, /^mkdir substrate-versions$/, /^link .*\.tmp$/, /^rename .*\.tmp$/, /^mkdir .wakechart-runtime$/];
+const PLACES = [
+  /learnings\.jsonl$/,
+  /^mkdir substrate-versions$/,
+  /^link .*\.tmp$/,
+  /^rename .*\.tmp$/,
+  /^mkdir .wakechart-runtime$/,
+];

@@ -1,7 +1,8 @@
 /**
- * The crash matrix: a real process is killed in place of every change it would make to a disk, of every change it would ask a database for, of
- * its answer, and of every effect, one after the other. After each death another process takes over: what was acknowledged
- * is there, no effect was started twice, every session can be read and comes to rest, and what still had to be done was known to be due.
+ * The crash matrix: a real process is killed in place of every change it would make to a disk, of every change it would
+ * ask a database for, of its answer, and of every effect, one after the other. After each death another process takes
+ * over: what was acknowledged is there, no effect was started twice, every session can be read and comes to rest, and
+ * what still had to be done was known to be due.
  */
 import { execFile } from 'node:child_process';
 import { readFile, writeFile } from 'node:fs/promises';
@@ -24,13 +25,29 @@ const DIST = new URL('../../dist/', import.meta.url).href;
 /** Processes that are killed at the same time; more would only wait for each other. */
 const AT_ONCE = 2;
 
-/** `CRASH_MATRIX=all` (`npm run test:matrix`, part of CI) tries every operation; otherwise this many of each scenario, evenly spread. */
+/**
+ * `CRASH_MATRIX=all` (`npm run test:matrix`, part of CI) tries every operation; otherwise this many of each scenario,
+ * evenly spread.
+ */
 const POINTS_OF_A_SLICE = 3;
 
 export const ACTING_STEPS = [
-  { text: 'I begin.', toolCalls: [{ name: 'effect', input: { name: 'one' } }, { name: 'effect', input: { name: 'two' } }] },
+  {
+    text: 'I begin.',
+    toolCalls: [
+      { name: 'effect', input: { name: 'one' } },
+      { name: 'effect', input: { name: 'two' } },
+    ],
+  },
   { text: 'And on.', toolCalls: [{ name: 'effect', input: { name: 'three' } }] },
-  { text: 'Done.', directive: { outcome: 'sleep', summary: 'Did three things.', queuedWakes: [{ reason: 'later', delaySeconds: 3600, dedupeKey: 'later' }] } },
+  {
+    text: 'Done.',
+    directive: {
+      outcome: 'sleep',
+      summary: 'Did three things.',
+      queuedWakes: [{ reason: 'later', delaySeconds: 3600, dedupeKey: 'later' }],
+    },
+  },
   { text: 'Again.' },
 ];
 
@@ -41,7 +58,14 @@ const ASKING_STEPS = [
 ];
 
 const DELEGATING_STEPS = [
-  { text: 'You two, go.', toolCalls: [{ name: 'helper', input: { message: 'First.' } }, { name: 'effect', input: { name: 'one' } }, { name: 'helper', input: { message: 'Second.' } }] },
+  {
+    text: 'You two, go.',
+    toolCalls: [
+      { name: 'helper', input: { message: 'First.' } },
+      { name: 'effect', input: { name: 'one' } },
+      { name: 'helper', input: { message: 'Second.' } },
+    ],
+  },
   { text: 'Done.', expect: { lastToolResultIncludes: ['Helped.'] } },
 ];
 
@@ -64,7 +88,10 @@ export interface CrashMatrixOptions {
   readonly store: StoreUnderTest;
   /** How many operations each scenario takes at least: fewer would mean that some are not seen any more. */
   readonly atLeast: Readonly<Record<Scenario['scenario'], number>>;
-  /** Of which kinds a wake's operations are, each at least once. A matrix that went past them would say less than it seems to. */
+  /**
+   * Of which kinds a wake's operations are, each at least once. A matrix that went past them would say less than it
+   * seems to.
+   */
   readonly kinds: readonly RegExp[];
   /** Looks at what a wake that nobody killed has left. */
   readonly inspect?: ((place: Place, sessionIds: readonly string[]) => Promise<void>) | undefined;
@@ -78,7 +105,16 @@ interface Death {
 
 /** The tool of the host, for the process that takes over. */
 const effectTool = (home: string): Tool<{ name: string }> => ({
-  definition: { name: 'effect', description: 'Does something.', inputSchema: z.object({ name: z.string() }), ownership: 'custom', permissionPolicy: 'always_allow', readOnly: false, destructive: false, interruptBehavior: 'cancel' },
+  definition: {
+    name: 'effect',
+    description: 'Does something.',
+    inputSchema: z.object({ name: z.string() }),
+    ownership: 'custom',
+    permissionPolicy: 'always_allow',
+    readOnly: false,
+    destructive: false,
+    interruptBehavior: 'cancel',
+  },
   async run({ name }, { callId }) {
     await writeFile(join(home, 'effects.txt'), `${callId} ${name}\n`, { flag: 'a' });
     return { did: name };
@@ -89,7 +125,11 @@ function runHost(options: object): Promise<Death> {
   return new Promise((resolve, reject) => {
     execFile(process.execPath, [HOST, JSON.stringify(options)], { encoding: 'utf8' }, (error, stdout, stderr) => {
       if (error !== null && error.signal !== 'SIGKILL') return reject(new Error(`the host failed: ${stderr}`));
-      const lines = stdout.trimEnd().split('\n').filter(Boolean).map((line) => JSON.parse(line) as { operation?: string; ack?: string[]; done?: boolean });
+      const lines = stdout
+        .trimEnd()
+        .split('\n')
+        .filter(Boolean)
+        .map((line) => JSON.parse(line) as { operation?: string; ack?: string[]; done?: boolean });
       resolve({
         operations: lines.flatMap(({ operation }) => operation ?? []),
         acknowledged: lines.flatMap(({ ack }) => ack ?? []),
@@ -99,7 +139,12 @@ function runHost(options: object): Promise<Death> {
   });
 }
 
-const openAt = (place: Place): Promise<Runtime> => createNodeRuntime({ ...place, tools: [effectTool(place.home)], onListenerError: (error) => expect.fail(String(error)) });
+const openAt = (place: Place): Promise<Runtime> =>
+  createNodeRuntime({
+    ...place,
+    tools: [effectTool(place.home)],
+    onListenerError: (error) => expect.fail(String(error)),
+  });
 
 const logOf = async (runtime: Runtime, sessionId: string): Promise<SessionEvent[]> => {
   const events: SessionEvent[] = [];
@@ -125,7 +170,8 @@ async function checkRecovery(store: StoreUnderTest, place: Place, { acknowledged
     }
     for (const { sessionId, status, openWake, openToolCalls, pending } of await runtime.sessions.list()) {
       expect(status).toMatch(/idle|terminated/);
-      if (status === 'idle') expect({ openWake, openToolCalls, pending }).toEqual({ openWake: undefined, openToolCalls: [], pending: [] });
+      if (status === 'idle')
+        expect({ openWake, openToolCalls, pending }).toEqual({ openWake: undefined, openToolCalls: [], pending: [] });
       expectWhole(await logOf(runtime, sessionId));
     }
     await expectNoEffectTwice(place.home);
@@ -138,21 +184,30 @@ async function checkRecovery(store: StoreUnderTest, place: Place, { acknowledged
 /** Somebody still wants it done. */
 async function answerWhatIsAsked(runtime: Runtime, { sessionId, pendingActions }: SessionState): Promise<void> {
   for (const { requestId, kind, toolName } of pendingActions) {
-    const answer = kind === 'permission' ? ({ type: 'user.tool_confirmation', requestId, toolName, allowed: true } as const) : ({ type: 'user.answer', requestId, response: 'The red one.' } as const);
+    const answer =
+      kind === 'permission'
+        ? ({ type: 'user.tool_confirmation', requestId, toolName, allowed: true } as const)
+        : ({ type: 'user.answer', requestId, response: 'The red one.' } as const);
     await runtime.sessions.send(sessionId, answer);
   }
 }
 
 /** A session that has to be woken is in the index, or nobody would ever come. */
-async function expectKnownToBeDue(store: StoreUnderTest, place: Place, sessions: readonly SessionState[]): Promise<void> {
+async function expectKnownToBeDue(
+  store: StoreUnderTest,
+  place: Place,
+  sessions: readonly SessionState[],
+): Promise<void> {
   const nowMs = Date.now();
   const opened = await store.open(place);
   const { due } = await opened.activations.due({ nowMs, limit: 1_000 });
   await opened.close();
   const known = new Set(due.map(({ sessionId }) => sessionId));
   for (const state of sessions) {
-    const isUnfinished = state.openWake !== undefined || (state.status !== 'terminated' && hasWork(state, new Date(nowMs).toISOString()));
-    if (isUnfinished || state.owedToParent !== undefined) expect(known, `${state.sessionId} is due: ${JSON.stringify(activationsOf(state))}`).toContain(state.sessionId);
+    const isUnfinished =
+      state.openWake !== undefined || (state.status !== 'terminated' && hasWork(state, new Date(nowMs).toISOString()));
+    if (isUnfinished || state.owedToParent !== undefined)
+      expect(known, `${state.sessionId} is due: ${JSON.stringify(activationsOf(state))}`).toContain(state.sessionId);
   }
 }
 
@@ -187,10 +242,20 @@ async function templateOf(store: StoreUnderTest, { steps, permission, sessions }
   const house = await store.house();
   const sessionIds: string[] = [];
   await using runtime = await openAt(house.place);
-  const script = (played: readonly object[]): string => JSON.stringify({ format: 'wakechart-script/1', steps: played, onEnd: 'sleep' });
+  const script = (played: readonly object[]): string =>
+    JSON.stringify({ format: 'wakechart-script/1', steps: played, onEnd: 'sleep' });
   const tools = ['effect', 'ask_human', { agent: 'helper' }];
-  for (const [agentId, played] of [['player', steps], ['helper', HELPING_STEPS]] as const) {
-    await runtime.agents.create({ agentId, source: { frontmatter: { name: agentId, provider: 'script', model: 'play.json', permission, tools }, instructions: '' } });
+  for (const [agentId, played] of [
+    ['player', steps],
+    ['helper', HELPING_STEPS],
+  ] as const) {
+    await runtime.agents.create({
+      agentId,
+      source: {
+        frontmatter: { name: agentId, provider: 'script', model: 'play.json', permission, tools },
+        instructions: '',
+      },
+    });
     await writeFile(join(house.place.home, `agents/${agentId}/play.json`), script(played));
   }
   while (sessionIds.length < sessions) {
@@ -206,38 +271,46 @@ export function crashMatrix({ store, atLeast, kinds, inspect }: CrashMatrixOptio
     const templates: Template[] = [];
     afterAll(() => Promise.all(templates.splice(0).map((template) => template.remove())));
 
-    it.each(SCENARIOS)('of the scenario "$scenario" loses nothing, doubles nothing and wedges nobody', { timeout: 900_000 }, async (wanted) => {
-      const { scenario } = wanted;
-      const template = await templateOf(store, wanted);
-      templates.push(template);
-      const { sessionIds } = template;
-      const live = (place: Place, crashAt?: number): Promise<Death> => runHost({ ...place, dist: DIST, sessionIds, scenario, crashAt });
-      const whole = await inCopy(store, template, async (place) => {
-        const life = await live(place);
-        if (scenario === 'wake') {
-          await inspect?.(place, sessionIds);
-          expect(kinds.filter((kind) => !life.operations.some((operation) => kind.test(operation)))).toEqual([]);
-        }
-        return life;
-      });
-      expect(whole.isDone).toBe(true);
-      expect(whole.operations.length).toBeGreaterThanOrEqual(atLeast[scenario]);
-      const matrix = pointsOf(whole.operations.length).values();
-      const work = async (): Promise<void> => {
-        for (const crashAt of matrix) {
-          await inCopy(store, template, async (place) => {
-            const death = await live(place, crashAt);
-            // Where two sessions are at work at once their operations come in any order, and may be a few less.
-            if (death.isDone && (scenario === 'worker' || scenario === 'subflow')) return;
-            expect(death.isDone, `crash at ${crashAt}`).toBe(false);
-            await checkRecovery(store, place, death).catch((error: unknown) => {
-              throw new Error(`after a crash in place of operation ${crashAt} (${death.operations.at(-1)}) of "${scenario}"`, { cause: error });
+    it.each(SCENARIOS)(
+      'of the scenario "$scenario" loses nothing, doubles nothing and wedges nobody',
+      { timeout: 900_000 },
+      async (wanted) => {
+        const { scenario } = wanted;
+        const template = await templateOf(store, wanted);
+        templates.push(template);
+        const { sessionIds } = template;
+        const live = (place: Place, crashAt?: number): Promise<Death> =>
+          runHost({ ...place, dist: DIST, sessionIds, scenario, crashAt });
+        const whole = await inCopy(store, template, async (place) => {
+          const life = await live(place);
+          if (scenario === 'wake') {
+            await inspect?.(place, sessionIds);
+            expect(kinds.filter((kind) => !life.operations.some((operation) => kind.test(operation)))).toEqual([]);
+          }
+          return life;
+        });
+        expect(whole.isDone).toBe(true);
+        expect(whole.operations.length).toBeGreaterThanOrEqual(atLeast[scenario]);
+        const matrix = pointsOf(whole.operations.length).values();
+        const work = async (): Promise<void> => {
+          for (const crashAt of matrix) {
+            await inCopy(store, template, async (place) => {
+              const death = await live(place, crashAt);
+              // Where two sessions are at work at once their operations come in any order, and may be a few less.
+              if (death.isDone && (scenario === 'worker' || scenario === 'subflow')) return;
+              expect(death.isDone, `crash at ${crashAt}`).toBe(false);
+              await checkRecovery(store, place, death).catch((error: unknown) => {
+                throw new Error(
+                  `after a crash in place of operation ${crashAt} (${death.operations.at(-1)}) of "${scenario}"`,
+                  { cause: error },
+                );
+              });
             });
-          });
-        }
-      };
-      await Promise.all(Array.from({ length: AT_ONCE }, work));
-    });
+          }
+        };
+        await Promise.all(Array.from({ length: AT_ONCE }, work));
+      },
+    );
   });
 }
 
@@ -248,7 +321,11 @@ function pointsOf(operations: number): number[] {
   return all.filter((point) => Math.floor(point / distance) !== Math.floor((point - 1) / distance));
 }
 
-async function inCopy<Value>(store: StoreUnderTest, template: Template, use: (place: Place) => Promise<Value>): Promise<Value> {
+async function inCopy<Value>(
+  store: StoreUnderTest,
+  template: Template,
+  use: (place: Place) => Promise<Value>,
+): Promise<Value> {
   const copy = await store.copyOf(template.place);
   try {
     return await use(copy.place);

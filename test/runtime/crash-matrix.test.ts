@@ -17,6 +17,17 @@ crashMatrix({
   store: filesStore,
   atLeast: { wake: 60, send: 12, child: 60, copies: 20, answer: 60, subflow: 100, worker: 100 },
   // The log, hints, the bell, views and checkpoints, the lease's folder and its socket.
-  kinds: [/^write$/, /^datasync$/, /^link \d{15}\.n/, /^unlink \d{15}\.n/, /\.bell$/, /^open session\.json$/, /^rename .*checkpoint\.json/, /^mkdir lease$/, /^bind .*\.sock$/, /^unbind$/],
+  kinds: [
+    /^write$/,
+    /^datasync$/,
+    /^link \d{15}\.n/,
+    /^unlink \d{15}\.n/,
+    /\.bell$/,
+    /^open session\.json$/,
+    /^rename .*checkpoint\.json/,
+    /^mkdir lease$/,
+    /^bind .*\.sock$/,
+    /^unbind$/,
+  ],
   inspect: expectRolledAndChecked,
 });

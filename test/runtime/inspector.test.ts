@@ -28,7 +28,8 @@ afterEach(async () => {
   await folder.remove();
 });
 
-const open = (options: CreateInspectorOptions = {}): Promise<Inspector> => createInspector(runtime, { pageDirectory: page, ...options });
+const open = (options: CreateInspectorOptions = {}): Promise<Inspector> =>
+  createInspector(runtime, { pageDirectory: page, ...options });
 
 interface Browser {
   ask(path: string): Promise<{ readonly status: number; readonly text: string }>;
@@ -56,14 +57,27 @@ async function recordsOf({ recorder }: Inspector): Promise<readonly InspectionRe
 
 describe('the inspector of a runtime', () => {
   it('serves the page, what it is about, and the sessions, to whoever has signed in', async () => {
-    await runtime.agents.create({ agentId: 'clerk', source: { frontmatter: { name: 'Clerk', provider: 'script', model: 'play.json' }, instructions: '' } });
+    await runtime.agents.create({
+      agentId: 'clerk',
+      source: { frontmatter: { name: 'Clerk', provider: 'script', model: 'play.json' }, instructions: '' },
+    });
     const { sessionId } = await runtime.sessions.create({ agentId: 'clerk' });
     await using inspector = await open({ title: 'the counter' });
     const { pathname } = new URL(inspector.signInAddress());
-    expect([(await fetch(`${inspector.origin}/api/about`)).status, (await fetch(`${inspector.origin}${pathname}api/about`)).status]).toEqual([404, 401]);
+    expect([
+      (await fetch(`${inspector.origin}/api/about`)).status,
+      (await fetch(`${inspector.origin}${pathname}api/about`)).status,
+    ]).toEqual([404, 401]);
     const { ask } = await signedIn(inspector);
     expect(await ask('/')).toEqual({ status: 200, text: '<p>The page' });
-    expect(JSON.parse((await ask('/api/about')).text)).toMatchObject({ kind: 'runtime', title: 'the counter', home: join(folder.path, 'home'), hasSessions: true, canAnswer: true, hasEnded: false });
+    expect(JSON.parse((await ask('/api/about')).text)).toMatchObject({
+      kind: 'runtime',
+      title: 'the counter',
+      home: join(folder.path, 'home'),
+      hasSessions: true,
+      canAnswer: true,
+      hasEnded: false,
+    });
     expect(JSON.parse((await ask('/api/sessions')).text)).toMatchObject({ total: 1, sessions: [{ sessionId }] });
     expect(inspector.recorder.header.program).toMatchObject({ name: 'the counter', pid: process.pid });
   });
@@ -72,12 +86,22 @@ describe('the inspector of a runtime', () => {
     await using inspector = await open();
     const roots = (await recordsOf(inspector)).filter((record) => record.k === 'actor' && record.parent === undefined);
     expect(roots).toHaveLength(runtime.inspection.systems.length);
-    expect(runtime.inspection.systems.map(({ tasks }) => tasks)).toContain(runtime.subagents.getBackgroundTaskManager());
+    expect(runtime.inspection.systems.map(({ tasks }) => tasks)).toContain(
+      runtime.subagents.getBackgroundTaskManager(),
+    );
     expect(runtime.inspection.systems.length).toBe(4);
-    const task = await runtime.tasks.spawn({ kind: 'process', label: 'say hello', command: 'echo hello', cwd: folder.path, parentSessionId: 'parent' });
+    const task = await runtime.tasks.spawn({
+      kind: 'process',
+      label: 'say hello',
+      command: 'echo hello',
+      cwd: folder.path,
+      parentSessionId: 'parent',
+    });
     await runtime.tasks.wait(task.id);
     const told = (await recordsOf(inspector)).find((record) => record.k === 'actor' && record.kind === 'task');
-    expect(told).toMatchObject({ facts: { taskId: task.id, label: 'say hello', kind: 'process', sessionId: 'parent' } });
+    expect(told).toMatchObject({
+      facts: { taskId: task.id, label: 'say hello', kind: 'process', sessionId: 'parent' },
+    });
   });
 
   it('frees its port and lets go of the actors when it is closed, and the runtime goes on', async () => {
@@ -95,7 +119,11 @@ describe('the inspector of a runtime', () => {
     const inspector = await open();
     await runtime.shutdown();
     expect([await isServing(inspector), inspector.recorder.isAttached]).toEqual([false, false]);
-    const lastStatuses = new Map((await recordsOf(inspector)).flatMap((record) => ('status' in record ? [[record.a, record.status] as const] : [])));
+    const lastStatuses = new Map(
+      (await recordsOf(inspector)).flatMap((record) =>
+        'status' in record ? [[record.a, record.status] as const] : [],
+      ),
+    );
     expect([...lastStatuses.values()].filter((status) => status === 'active')).toEqual([]);
   });
 
@@ -117,7 +145,10 @@ describe('the inspector of a runtime', () => {
     await expect(open({ host: '0.0.0.0' })).rejects.toMatchObject({ code: 'INSPECTOR_OPTIONS_INVALID' });
     await expect(open({ recorderLimits: { records: 0 } })).rejects.toMatchObject({ code: 'RECORDER_OPTIONS_INVALID' });
     const misspelt = { portt: 1 } as CreateInspectorOptions;
-    await expect(open(misspelt)).rejects.toMatchObject({ code: 'INSPECTOR_OPTIONS_INVALID', message: expect.stringContaining('portt') as string });
+    await expect(open(misspelt)).rejects.toMatchObject({
+      code: 'INSPECTOR_OPTIONS_INVALID',
+      message: expect.stringContaining('portt') as string,
+    });
     expect(first.recorder.isAttached).toBe(true);
   });
 
@@ -138,11 +169,43 @@ describe('what a session prints of a secret of a vault', () => {
   async function tellingSession(): Promise<string> {
     const home = join(folder.path, 'home');
     for (const name of ['vaults', 'environments']) await mkdir(join(home, name), { mode: 0o700 });
-    await writeFile(join(home, 'vaults', 'github.yaml'), JSON.stringify({ secrets: { token: { value: SECRET, commands: true } } }), { mode: 0o600 });
-    await writeFile(join(home, 'environments', 'shown.yaml'), JSON.stringify({ sandbox: 'off', vaults: ['github'] }), { mode: 0o600 });
-    await runtime.agents.create({ agentId: 'teller', source: { frontmatter: { name: 'Teller', provider: 'script', model: 'play.json', environment: 'shown', permission: { mode: 'preapproved' } }, instructions: '' } });
-    const steps = [{ text: `I know ${SECRET}.`, toolCalls: [{ name: 'shell_run', input: { command: 'echo "the token is $TOKEN"; echo "$TOKEN" >&2', secrets: { TOKEN: 'github/token' } } }] }, { directive: { outcome: 'sleep', summary: `Told ${SECRET}.` } }];
-    await writeFile(join(home, 'agents', 'teller', 'play.json'), JSON.stringify({ format: 'wakechart-script/1', steps }));
+    await writeFile(
+      join(home, 'vaults', 'github.yaml'),
+      JSON.stringify({ secrets: { token: { value: SECRET, commands: true } } }),
+      { mode: 0o600 },
+    );
+    await writeFile(join(home, 'environments', 'shown.yaml'), JSON.stringify({ sandbox: 'off', vaults: ['github'] }), {
+      mode: 0o600,
+    });
+    await runtime.agents.create({
+      agentId: 'teller',
+      source: {
+        frontmatter: {
+          name: 'Teller',
+          provider: 'script',
+          model: 'play.json',
+          environment: 'shown',
+          permission: { mode: 'preapproved' },
+        },
+        instructions: '',
+      },
+    });
+    const steps = [
+      {
+        text: `I know ${SECRET}.`,
+        toolCalls: [
+          {
+            name: 'shell_run',
+            input: { command: 'echo "the token is $TOKEN"; echo "$TOKEN" >&2', secrets: { TOKEN: 'github/token' } },
+          },
+        ],
+      },
+      { directive: { outcome: 'sleep', summary: `Told ${SECRET}.` } },
+    ];
+    await writeFile(
+      join(home, 'agents', 'teller', 'play.json'),
+      JSON.stringify({ format: 'wakechart-script/1', steps }),
+    );
     const { sessionId } = await runtime.sessions.create({ agentId: 'teller' });
     await runtime.sessions.send(sessionId, { type: 'user.message', text: 'Begin.' });
     return sessionId;
@@ -151,38 +214,79 @@ describe('what a session prints of a secret of a vault', () => {
   it('comes neither to the page nor into a recording', async () => {
     await using inspector = await open();
     const path = join(folder.path, 'run.ndjson');
-    const file = await writeInspectionLog({ path, recording: inspector.recorder, onTrouble: (error) => expect.unreachable(error.message) });
+    const file = await writeInspectionLog({
+      path,
+      recording: inspector.recorder,
+      onTrouble: (error) => expect.unreachable(error.message),
+    });
     const sessionId = await tellingSession();
     expect(await runtime.wake(sessionId)).toMatchObject({ outcome: 'sleep' });
-    // What the runtime stores is redacted before; what a program does with a secret of its own is seen by the recorder as it is.
-    const task = await runtime.tasks.spawn({ kind: 'process', label: `send ${SECRET}`, command: `echo ${SECRET}`, cwd: folder.path, parentSessionId: sessionId });
+    // What the runtime stores is redacted before; what a program does with a secret of its own is seen by the recorder
+    // as it is.
+    const task = await runtime.tasks.spawn({
+      kind: 'process',
+      label: `send ${SECRET}`,
+      command: `echo ${SECRET}`,
+      cwd: folder.path,
+      parentSessionId: sessionId,
+    });
     await runtime.tasks.wait(task.id);
     const { ask } = await signedIn(inspector);
     const session = `/api/sessions/${sessionId}`;
-    const texts = await Promise.all(['/api/records', `/api/records?session=${sessionId}`, '/api/sessions', session, `${session}/events`, `${session}/processes`, `${session}/changes`].map(async (each) => (await ask(each)).text));
+    const texts = await Promise.all(
+      [
+        '/api/records',
+        `/api/records?session=${sessionId}`,
+        '/api/sessions',
+        session,
+        `${session}/events`,
+        `${session}/processes`,
+        `${session}/changes`,
+      ].map(async (each) => (await ask(each)).text),
+    );
     await file.close();
     const recorded = await readFile(path, 'utf8');
     expect([...texts, recorded].filter((text) => text.includes(SECRET))).toEqual([]);
     // It would be no test if none of it came there.
-    expect([texts[0]?.includes(`send ${MARK}`), recorded.includes(`send ${MARK}`), texts[1]?.includes(MARK), texts[4]?.includes(`the token is ${MARK}`), recorded.includes('shell_run')]).toEqual([true, true, true, true, true]);
+    expect([
+      texts[0]?.includes(`send ${MARK}`),
+      recorded.includes(`send ${MARK}`),
+      texts[1]?.includes(MARK),
+      texts[4]?.includes(`the token is ${MARK}`),
+      recorded.includes('shell_run'),
+    ]).toEqual([true, true, true, true, true]);
   });
 
   it('is known to an inspector of a living runtime in which nobody has opened the vault, which says which ones are not', async () => {
     await tellingSession();
     expect(runtime.inspection.redact(`a ${SECRET}`)).toBe(`a ${SECRET}`);
-    await writeFile(join(folder.path, 'home', 'vaults', 'other.yaml'), 'secrets: { deploy: { command: ["false"] } }', { mode: 0o600 });
+    await writeFile(join(folder.path, 'home', 'vaults', 'other.yaml'), 'secrets: { deploy: { command: ["false"] } }', {
+      mode: 0o600,
+    });
     await using inspector = await open();
-    const task = await runtime.tasks.spawn({ kind: 'process', label: `send ${SECRET}`, command: `echo ${SECRET}`, cwd: folder.path });
+    const task = await runtime.tasks.spawn({
+      kind: 'process',
+      label: `send ${SECRET}`,
+      command: `echo ${SECRET}`,
+      cwd: folder.path,
+    });
     await runtime.tasks.wait(task.id);
     const { ask } = await signedIn(inspector);
     const records = (await ask('/api/records')).text;
     expect([records.includes(SECRET), records.includes(`send ${MARK}`)]).toEqual([false, true]);
-    expect((await ask('/api/about')).text).toContain('not known here, and so are shown as they are wherever they stand: other/deploy.');
+    expect((await ask('/api/about')).text).toContain(
+      'not known here, and so are shown as they are wherever they stand: other/deploy.',
+    );
   });
 
   it('is taken out of what was recorded before it was known', async () => {
     await using inspector = await open();
-    const task = await runtime.tasks.spawn({ kind: 'process', label: `send ${SECRET}`, command: `echo ${SECRET}`, cwd: folder.path });
+    const task = await runtime.tasks.spawn({
+      kind: 'process',
+      label: `send ${SECRET}`,
+      command: `echo ${SECRET}`,
+      cwd: folder.path,
+    });
     await runtime.tasks.wait(task.id);
     const { ask } = await signedIn(inspector);
     expect((await ask('/api/records')).text).toContain(`send ${SECRET}`);

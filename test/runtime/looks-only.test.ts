@@ -8,12 +8,19 @@ import { createNodeRuntime } from '../../src/node.ts';
 import { createHomeSource } from '../../src/node/inspector.ts';
 import { temporaryHome } from '../support/temporary-home.ts';
 
-const git = (folder: string, ...words: readonly string[]): void => void execFileSync('git', ['-C', folder, '-c', 'user.name=a', '-c', 'user.email=a@b', ...words], { stdio: 'pipe' });
+const git = (folder: string, ...words: readonly string[]): void =>
+  void execFileSync('git', ['-C', folder, '-c', 'user.name=a', '-c', 'user.email=a@b', ...words], { stdio: 'pipe' });
 
-/** A home with a session that has changed a file, as somebody brought it here: without the folders that a runtime makes, and with copies of an earlier state. */
+/**
+ * A home with a session that has changed a file, as somebody brought it here: without the folders that a runtime makes,
+ * and with copies of an earlier state.
+ */
 async function broughtHome(home: string): Promise<string> {
   await using runtime = await createNodeRuntime({ home });
-  await runtime.agents.create({ agentId: 'clerk', source: { frontmatter: { name: 'Clerk', provider: 'script', model: 'play.json' }, instructions: '' } });
+  await runtime.agents.create({
+    agentId: 'clerk',
+    source: { frontmatter: { name: 'Clerk', provider: 'script', model: 'play.json' }, instructions: '' },
+  });
   const state = await runtime.sessions.create({ agentId: 'clerk' });
   await runtime.sessions.send(state.sessionId, { type: 'user.message', text: 'What is new?' });
   const workspace = new HomeLayout(home).ownWorkspace(state);
@@ -24,14 +31,21 @@ async function broughtHome(home: string): Promise<string> {
   git(workspace, 'commit', '-qm', 'begin');
   await writeFile(join(workspace, 'file'), 'after\n');
   await runtime.shutdown();
-  for (const name of ['processes', 'task-logs', '.gitignore', 'worktrees']) await rm(join(home, name), { recursive: true, force: true });
+  for (const name of ['processes', 'task-logs', '.gitignore', 'worktrees'])
+    await rm(join(home, name), { recursive: true, force: true });
   await rm(join(new HomeLayout(home).session({ agentId: 'clerk', sessionId: state.sessionId }), 'session.json'));
   return state.sessionId;
 }
 
 async function contentOf(folder: string): Promise<Readonly<Record<string, string>>> {
   const entries = await readdir(folder, { recursive: true, withFileTypes: true });
-  const contents = entries.map(async (entry) => [join(entry.parentPath, entry.name), entry.isFile() ? (await readFile(join(entry.parentPath, entry.name))).toString('base64') : 'a folder'] as const);
+  const contents = entries.map(
+    async (entry) =>
+      [
+        join(entry.parentPath, entry.name),
+        entry.isFile() ? (await readFile(join(entry.parentPath, entry.name))).toString('base64') : 'a folder',
+      ] as const,
+  );
   return Object.fromEntries(await Promise.all(contents));
 }
 

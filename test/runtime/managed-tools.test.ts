@@ -23,20 +23,34 @@ afterAll(async () => {
   await home.remove();
 });
 
-const managed = (): readonly ToolDefinition[] => runtime.tools.map(({ definition }) => definition).filter(({ ownership }) => ownership === 'managed');
+const managed = (): readonly ToolDefinition[] =>
+  runtime.tools.map(({ definition }) => definition).filter(({ ownership }) => ownership === 'managed');
 
 describe('every managed tool', () => {
   it('is in the one table of them, and what is in that is there', () => {
-    expect(managed().map(({ name }) => name).toSorted()).toEqual(MANAGED_TOOL_NAMES.toSorted());
+    expect(
+      managed()
+        .map(({ name }) => name)
+        .toSorted(),
+    ).toEqual(MANAGED_TOOL_NAMES.toSorted());
   });
 
   it('says what it is for, whose family it is of, what it gives and what it can do', () => {
-    const silent = managed().filter(({ description, family, outputSchema, effects }) => !/^[A-Z].{20,}\.$/s.test(description) || family === undefined || outputSchema === undefined || effects === undefined);
+    const silent = managed().filter(
+      ({ description, family, outputSchema, effects }) =>
+        !/^[A-Z].{20,}\.$/s.test(description) ||
+        family === undefined ||
+        outputSchema === undefined ||
+        effects === undefined,
+    );
     expect(silent.map(({ name }) => name)).toEqual([]);
   });
 
   it('that changes nothing can destroy nothing, and none that writes files, promotes or sends says that it changes nothing', () => {
-    const contradictions = managed().filter(({ readOnly, destructive, effects = [] }) => readOnly && (destructive || effects.includes('writes_files') || effects.includes('promotes')));
+    const contradictions = managed().filter(
+      ({ readOnly, destructive, effects = [] }) =>
+        readOnly && (destructive || effects.includes('writes_files') || effects.includes('promotes')),
+    );
     expect(contradictions.map(({ name }) => name)).toEqual([]);
   });
 
@@ -65,9 +79,23 @@ const CALLS: readonly { readonly name: string; readonly input: object }[] = [
 
 describe('the output of a managed tool', () => {
   it('is what its schema says', async () => {
-    await runtime.agents.create({ agentId: 'user-of-tools', source: { frontmatter: { name: 'user-of-tools', provider: 'script', model: 'script.json', permission: { mode: 'preapproved' } }, instructions: 'Play.' } });
+    await runtime.agents.create({
+      agentId: 'user-of-tools',
+      source: {
+        frontmatter: {
+          name: 'user-of-tools',
+          provider: 'script',
+          model: 'script.json',
+          permission: { mode: 'preapproved' },
+        },
+        instructions: 'Play.',
+      },
+    });
     const steps = [...CALLS.map((call) => ({ toolCalls: [call] })), { text: 'Done.' }];
-    await writeFile(join(home.path, 'agents', 'user-of-tools', 'script.json'), JSON.stringify({ format: 'wakechart-script/1', steps }));
+    await writeFile(
+      join(home.path, 'agents', 'user-of-tools', 'script.json'),
+      JSON.stringify({ format: 'wakechart-script/1', steps }),
+    );
     const { sessionId } = await runtime.sessions.create({ agentId: 'user-of-tools' });
     await runtime.sessions.send(sessionId, { type: 'user.message', text: 'Begin.' });
     expect(await runtime.wake(sessionId)).toMatchObject({ outcome: 'sleep' });
@@ -77,7 +105,9 @@ describe('the output of a managed tool', () => {
       if (event.type !== 'agent.tool_result') continue;
       const { name, outcome, output } = event.data;
       const parsed = definitions.get(name)?.outputSchema?.safeParse(output);
-      checked.push(`${name} ${outcome} ${parsed?.success === true ? 'as it said' : JSON.stringify({ output, error: parsed?.error?.issues })}`);
+      checked.push(
+        `${name} ${outcome} ${parsed?.success === true ? 'as it said' : JSON.stringify({ output, error: parsed?.error?.issues })}`,
+      );
     }
     expect(checked).toEqual(CALLS.map(({ name }) => `${name} completed as it said`));
   });

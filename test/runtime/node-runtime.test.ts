@@ -26,7 +26,10 @@ afterEach(async () => {
 });
 
 async function play(runtime: Runtime, steps: readonly object[]): Promise<string> {
-  await runtime.agents.create({ agentId: 'player', source: { frontmatter: { name: 'Player', provider: 'script', model: 'play.json' }, instructions: '' } });
+  await runtime.agents.create({
+    agentId: 'player',
+    source: { frontmatter: { name: 'Player', provider: 'script', model: 'play.json' }, instructions: '' },
+  });
   await writeFile(join(home.path, 'agents/player/play.json'), JSON.stringify({ format: 'wakechart-script/1', steps }));
   const { sessionId } = await runtime.sessions.create({ agentId: 'player' });
   await runtime.sessions.send(sessionId, { type: 'user.message', text: 'Go' });
@@ -37,18 +40,30 @@ describe('a runtime over a home directory', () => {
   it('takes one message through the whole house: a real command, a real log', async () => {
     const runtime = await open();
     const id = await play(runtime, [
-      { text: 'Looking.', toolCalls: [{ name: 'shell_run', input: { command: 'echo "hello $((20 + 3))" > made.txt; cat made.txt; exit 7' } }] },
+      {
+        text: 'Looking.',
+        toolCalls: [
+          { name: 'shell_run', input: { command: 'echo "hello $((20 + 3))" > made.txt; cat made.txt; exit 7' } },
+        ],
+      },
       { expect: { lastToolResultIncludes: ['hello 23', 'exitCode: 7'] }, text: 'Seen.' },
     ]);
     expect(await runtime.wake(id)).toMatchObject({ outcome: 'sleep', summary: 'Seen.', modelSteps: 2 });
-    expect(await readFile(join(home.path, 'agents/player/sessions', id, 'workspace/made.txt'), 'utf8')).toBe('hello 23\n');
-    const view = JSON.parse(await readFile(join(home.path, 'agents/player/sessions', id, 'session.json'), 'utf8')) as { state: object };
+    expect(await readFile(join(home.path, 'agents/player/sessions', id, 'workspace/made.txt'), 'utf8')).toBe(
+      'hello 23\n',
+    );
+    const view = JSON.parse(await readFile(join(home.path, 'agents/player/sessions', id, 'session.json'), 'utf8')) as {
+      state: object;
+    };
     expect(view.state).toMatchObject({ sessionId: id, status: 'idle', summary: 'Seen.' });
   });
 
   it('tells the model that a command took too long', async () => {
     const runtime = await open();
-    const id = await play(runtime, [{ toolCalls: [{ name: 'shell_run', input: { command: 'sleep 60', timeoutMs: 50 } }] }, { text: 'Too slow.', expect: { lastToolResultIncludes: 'timedOut: true' } }]);
+    const id = await play(runtime, [
+      { toolCalls: [{ name: 'shell_run', input: { command: 'sleep 60', timeoutMs: 50 } }] },
+      { text: 'Too slow.', expect: { lastToolResultIncludes: 'timedOut: true' } },
+    ]);
     expect(await runtime.wake(id)).toMatchObject({ outcome: 'sleep', summary: 'Too slow.' });
   });
 
@@ -65,7 +80,10 @@ describe('a runtime over a home directory', () => {
 
   it('shares its home: messages sent through one are read by a wake of another, which only one of them runs', async () => {
     const [one, other] = [await open(), await open()];
-    const id = await play(one, [{ toolCalls: [{ name: 'shell_run', input: { command: 'until [ -e go ]; do sleep 0.02; done' } }] }, { text: 'Both seen.', expect: { lastUserMessageIncludes: 'From the other' } }]);
+    const id = await play(one, [
+      { toolCalls: [{ name: 'shell_run', input: { command: 'until [ -e go ]; do sleep 0.02; done' } }] },
+      { text: 'Both seen.', expect: { lastUserMessageIncludes: 'From the other' } },
+    ]);
     const followed: string[] = [];
     const following = (async () => {
       for await (const event of other.sessions.events(id, { follow: true })) {
@@ -99,7 +117,8 @@ describe('a runtime over a home directory', () => {
     } finally {
       delete process.env['WAKECHART_HOME'];
     }
-    for (const name of ['deep/er', 'deep/er/agents', 'deep/er/processes', 'deep/er/task-logs']) expect((await stat(join(home.path, name))).mode & 0o777).toBe(0o700);
+    for (const name of ['deep/er', 'deep/er/agents', 'deep/er/processes', 'deep/er/task-logs'])
+      expect((await stat(join(home.path, name))).mode & 0o777).toBe(0o700);
   });
 
   it.each<[string, unknown, RegExp]>([
@@ -108,7 +127,11 @@ describe('a runtime over a home directory', () => {
     ['another durability', { durability: 'paper' }, /durability/],
     ['no tasks at all', { maxConcurrentTasks: 0 }, /maxConcurrentTasks/],
     ['options that are none', 'here', /expected object, received string/],
-    ['an option that is misspelt', { maxConcurent: 1 }, /unknown options: maxConcurent; the known ones are home, store, durability, leaseMs, maxConcurrentTasks, .*onListenerError$/],
+    [
+      'an option that is misspelt',
+      { maxConcurent: 1 },
+      /unknown options: maxConcurent; the known ones are home, store, durability, leaseMs, maxConcurrentTasks, .*onListenerError$/,
+    ],
     ['a clock that is none', { clock: 'now' }, /clock: expected an object/],
     ['tools that are no list', { tools: {} }, /tools: expected array, received object/],
     ['a backend that is none', { runtimes: [null] }, /expected a backend with an id and a run function, got null/],
@@ -119,7 +142,28 @@ describe('a runtime over a home directory', () => {
   });
 
   it('can be opened with every option there is, and with each of them left undefined', async () => {
-    const every = { durability: 'os', leaseMs: 10_000, maxConcurrentTasks: 2, reconcileOnStart: false, looksOnly: false, environment: 'host', runtimes: [], tools: [], humans: 'none', prices: {}, commandEnvironment: {}, onToolServerNews: () => undefined, runConfig: {}, runLimits: {}, subagents: {}, telemetry: { take: () => undefined, close: async () => undefined }, clock: createSystemClock(), inspect: () => undefined, onListenerError: () => undefined, onStoreNews: () => undefined } satisfies Required<Omit<NodeRuntimeOptions, 'home' | 'store'>>;
+    const every = {
+      durability: 'os',
+      leaseMs: 10_000,
+      maxConcurrentTasks: 2,
+      reconcileOnStart: false,
+      looksOnly: false,
+      environment: 'host',
+      runtimes: [],
+      tools: [],
+      humans: 'none',
+      prices: {},
+      commandEnvironment: {},
+      onToolServerNews: () => undefined,
+      runConfig: {},
+      runLimits: {},
+      subagents: {},
+      telemetry: { take: () => undefined, close: async () => undefined },
+      clock: createSystemClock(),
+      inspect: () => undefined,
+      onListenerError: () => undefined,
+      onStoreNews: () => undefined,
+    } satisfies Required<Omit<NodeRuntimeOptions, 'home' | 'store'>>;
     const undefinedOnes = Object.fromEntries(Object.keys(every).map((name) => [name, undefined]));
     for (const options of [every, undefinedOnes]) expect(await (await open(options)).sessions.list()).toEqual([]);
   });
@@ -132,7 +176,13 @@ describe('a runtime over a home directory', () => {
 
   it('makes schedules of its own for a manager of the caller, which needs no clock and no reader of expressions', async () => {
     await using tasks = new BackgroundTaskManager({ runners: [createScheduledTaskRunner()] });
-    const request = { kind: 'scheduled', label: 'later', cronExpression: '0 0 1 1 *', command: 'true', cwd: home.path } as const;
+    const request = {
+      kind: 'scheduled',
+      label: 'later',
+      cronExpression: '0 0 1 1 *',
+      command: 'true',
+      cwd: home.path,
+    } as const;
     expect(await tasks.spawn(request)).toMatchObject({ status: expect.stringMatching(/running|sleeping/) as string });
     expect(await codeOf(tasks.spawn({ ...request, cronExpression: 'often' }))).toBe('SCHEDULE_EXPRESSION');
     expect(createCronerPlan().read({ cronExpression: '@daily', timezone: 'UTC' }).next(0)).toBe(86_400_000);

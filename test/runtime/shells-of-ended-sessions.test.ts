@@ -29,12 +29,16 @@ const begin = (...words: readonly string[]): RunningCommand => {
 const FAMILY = `MARK=old; echo $$ >> pids; sleep 300 & echo $! >> pids; setsid sh -c 'echo $$ >> pids; exec sleep 300' & while [ "$(wc -l < pids)" -lt 3 ]; do sleep 0.01; done`;
 
 const execs = (command: string): Step => ({ toolCalls: [{ name: 'shell_exec', input: { command } }] });
-const familyOf = ({ workspace }: StagedSession): Promise<readonly number[]> => until('the shell', () => pidsIn(join(workspace, 'pids')).length === 3 && pidsIn(join(workspace, 'pids')));
+const familyOf = ({ workspace }: StagedSession): Promise<readonly number[]> =>
+  until('the shell', () => pidsIn(join(workspace, 'pids')).length === 3 && pidsIn(join(workspace, 'pids')));
 const areGone = (pids: readonly number[]): Promise<unknown> => until('the end of the shell', () => !pids.some(isAlive));
-const hasSlept = ({ id }: StagedSession, wakes = 1): Promise<unknown> => until('the end of the wake', async () => (await stage.wakeEndings(id)).length === wakes);
+const hasSlept = ({ id }: StagedSession, wakes = 1): Promise<unknown> =>
+  until('the end of the wake', async () => (await stage.wakeEndings(id)).length === wakes);
 
 /** A session at rest, with an open shell in a worker. */
-async function resting(...more: readonly Step[]): Promise<{ readonly session: StagedSession; readonly pids: readonly number[] }> {
+async function resting(
+  ...more: readonly Step[]
+): Promise<{ readonly session: StagedSession; readonly pids: readonly number[] }> {
   const session = await stage.sessionToWake(execs(FAMILY), sleeps('Resting.'), ...more);
   const pids = await familyOf(session);
   await hasSlept(session);
@@ -42,7 +46,8 @@ async function resting(...more: readonly Step[]): Promise<{ readonly session: St
   return { session, pids };
 }
 
-const resultsOf = async ({ id }: StagedSession): Promise<unknown[]> => (await stage.eventsOf(id)).flatMap((event) => (event.type === 'agent.tool_result' ? [event.data] : []));
+const resultsOf = async ({ id }: StagedSession): Promise<unknown[]> =>
+  (await stage.eventsOf(id)).flatMap((event) => (event.type === 'agent.tool_result' ? [event.data] : []));
 
 describe('a shell in a worker', () => {
   it('ends with all that runs in it when another process terminates its session, and no other shell does', async () => {
@@ -83,7 +88,10 @@ describe('a shell in a worker', () => {
 
 describe('a process that runs one wake', () => {
   it('stops the command in its shell when another process terminates the session, and ends everything', async () => {
-    const session = await stage.sessionToWake(execs(`${FAMILY}; echo reached > reached; sleep 300; echo no > after`), sleeps('Went on.'));
+    const session = await stage.sessionToWake(
+      execs(`${FAMILY}; echo reached > reached; sleep 300; echo no > after`),
+      sleeps('Went on.'),
+    );
     const wake = begin('wake', '--session', session.id, '--json');
     const pids = await familyOf(session);
     expect(await stage.runProgram('session', 'terminate', '--session', session.id)).toMatchObject({ code: 0 });

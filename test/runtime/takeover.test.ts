@@ -40,7 +40,12 @@ function open(ports: Partial<RuntimePorts> = {}): Runtime {
     runtimes: [
       {
         id: 'speaker',
-        run: async ({ modelStepsTaken }) => ({ payloads: modelStepsTaken === 0 ? [{ type: 'tool_call', callId: 'c', name: 'wait', input: {} }] : [{ type: 'text', text: 'Done.' }] }),
+        run: async ({ modelStepsTaken }) => ({
+          payloads:
+            modelStepsTaken === 0
+              ? [{ type: 'tool_call', callId: 'c', name: 'wait', input: {} }]
+              : [{ type: 'text', text: 'Done.' }],
+        }),
         abort: async () => undefined,
         isRunActive: () => false,
       },
@@ -51,7 +56,10 @@ function open(ports: Partial<RuntimePorts> = {}): Runtime {
 }
 
 async function session(runtime: Runtime): Promise<string> {
-  await runtime.agents.create({ agentId: 'speaker', source: { frontmatter: { name: 'Speaker', provider: 'speaker', model: 'm' }, instructions: '' } });
+  await runtime.agents.create({
+    agentId: 'speaker',
+    source: { frontmatter: { name: 'Speaker', provider: 'speaker', model: 'm' }, instructions: '' },
+  });
   const { sessionId } = await runtime.sessions.create({ agentId: 'speaker' });
   await runtime.sessions.send(sessionId, { type: 'user.message', text: 'Go' });
   return sessionId;
@@ -60,11 +68,18 @@ async function session(runtime: Runtime): Promise<string> {
 /** A session in the middle of a model step of a wake that died. */
 async function orphan(runtime: Runtime): Promise<string> {
   const id = await session(runtime);
-  await store.append(id, [newEvent(101, wakeStarted(1), 1), newEvent(102, running, 1), newEvent(103, spanStarted('s'), 1)]);
+  await store.append(id, [
+    newEvent(101, wakeStarted(1), 1),
+    newEvent(102, running, 1),
+    newEvent(103, spanStarted('s'), 1),
+  ]);
   return id;
 }
 
-const lostSummary = (events: readonly SessionEvent[]): string => events.flatMap((event) => (event.type === 'wake.ended' && event.data.outcome === 'lost' ? [event.data.summary] : [])).join('');
+const lostSummary = (events: readonly SessionEvent[]): string =>
+  events
+    .flatMap((event) => (event.type === 'wake.ended' && event.data.outcome === 'lost' ? [event.data.summary] : []))
+    .join('');
 
 describe('a wake that takes over from one that died', () => {
   it('writes nothing before what the dead process left running is gone', async () => {
@@ -73,7 +88,14 @@ describe('a wake that takes over from one that died', () => {
       finish = resolve;
     });
     let asked = 0;
-    const runtime = open({ processTree: { reconcile: () => { asked += 1; return gone.then(() => []); } } });
+    const runtime = open({
+      processTree: {
+        reconcile: () => {
+          asked += 1;
+          return gone.then(() => []);
+        },
+      },
+    });
     const id = await orphan(runtime);
     const waking = runtime.wake(id);
     await until(() => asked === 1);
@@ -86,7 +108,10 @@ describe('a wake that takes over from one that died', () => {
 
   it('goes on when that cannot be ended, reports it, and says so in the log', async () => {
     const reported: unknown[] = [];
-    const runtime = open({ processTree: { reconcile: () => Promise.reject(new Error('no process table')) }, onListenerError: (error) => reported.push(error) });
+    const runtime = open({
+      processTree: { reconcile: () => Promise.reject(new Error('no process table')) },
+      onListenerError: (error) => reported.push(error),
+    });
     const id = await orphan(runtime);
     expect(await runtime.wake(id)).toMatchObject({ outcome: 'sleep', epoch: 2 });
     expect(reported).toMatchObject([{ message: 'no process table' }]);
@@ -95,7 +120,14 @@ describe('a wake that takes over from one that died', () => {
   });
 
   it('sees that the session was terminated while it waited', async () => {
-    const runtime = open({ processTree: { reconcile: async () => { await runtime.sessions.terminate(id, { reason: 'obsolete' }).catch(() => undefined); return []; } } });
+    const runtime = open({
+      processTree: {
+        reconcile: async () => {
+          await runtime.sessions.terminate(id, { reason: 'obsolete' }).catch(() => undefined);
+          return [];
+        },
+      },
+    });
     const id = await orphan(runtime);
     expect(await codeOf(runtime.wake(id))).toBe('SESSION_TERMINATED');
     expect((await store.read(id)).filter(({ type }) => type === 'wake.started')).toHaveLength(1);
@@ -105,7 +137,14 @@ describe('a wake that takes over from one that died', () => {
 
   it('does not look for survivors when the one before it ended', async () => {
     let asked = 0;
-    const runtime = open({ processTree: { reconcile: async () => { asked += 1; return []; } } });
+    const runtime = open({
+      processTree: {
+        reconcile: async () => {
+          asked += 1;
+          return [];
+        },
+      },
+    });
     const id = await session(runtime);
     await runtime.wake(id);
     await runtime.sessions.send(id, { type: 'user.message', text: 'More' });
@@ -117,9 +156,20 @@ describe('a wake that takes over from one that died', () => {
 
 describe('a wake that meets a defect', () => {
   it('rests, and asks for a report', async () => {
-    const runtime = open({ directories: { agentDirectory: () => '/', workspaceDirectory: () => { throw new TypeError('x is not a function'); } } });
+    const runtime = open({
+      directories: {
+        agentDirectory: () => '/',
+        workspaceDirectory: () => {
+          throw new TypeError('x is not a function');
+        },
+      },
+    });
     const id = await session(runtime);
-    expect(await runtime.wake(id)).toMatchObject({ outcome: 'failed', status: 'idle', error: { code: 'WAKE_CRASHED', message: 'the wake broke: x is not a function' } });
+    expect(await runtime.wake(id)).toMatchObject({
+      outcome: 'failed',
+      status: 'idle',
+      error: { code: 'WAKE_CRASHED', message: 'the wake broke: x is not a function' },
+    });
     await runtime.shutdown();
   });
 });
@@ -127,7 +177,16 @@ describe('a wake that meets a defect', () => {
 describe('a runtime that is shut down', () => {
   it('is not held by a tool that is deaf to its signal', async () => {
     const deaf: Tool = {
-      definition: { name: 'wait', description: 'Waits.', inputSchema: z.looseObject({}), ownership: 'custom', permissionPolicy: 'always_allow', readOnly: true, destructive: false, interruptBehavior: 'cancel' },
+      definition: {
+        name: 'wait',
+        description: 'Waits.',
+        inputSchema: z.looseObject({}),
+        ownership: 'custom',
+        permissionPolicy: 'always_allow',
+        readOnly: true,
+        destructive: false,
+        interruptBehavior: 'cancel',
+      },
       run: () => new Promise(() => undefined),
     };
     const runtime = open({ tools: [deaf] });

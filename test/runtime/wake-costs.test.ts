@@ -1,4 +1,7 @@
-/** What a wake on files asks of the system, counted: docs/performance.md says for what. A change that adds a call has to say so there. */
+/**
+ * What a wake on files asks of the system, counted: docs/performance.md says for what. A change that adds a call has to
+ * say so there.
+ */
 import { utimes, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
@@ -28,9 +31,15 @@ afterEach(async () => {
 
 /** Of one more wake, with the message before it, of an agent whose files have rested. */
 async function costsOfWake(steps: readonly object[]): Promise<Costs> {
-  await runtime.agents.create({ agentId: 'echo', source: { frontmatter: { name: 'Echo', provider: 'script', model: 'echo.json' }, instructions: '' } });
+  await runtime.agents.create({
+    agentId: 'echo',
+    source: { frontmatter: { name: 'Echo', provider: 'script', model: 'echo.json' }, instructions: '' },
+  });
   const folder = join(home.path, 'agents/echo');
-  await writeFile(join(folder, 'echo.json'), JSON.stringify({ format: 'wakechart-script/1', steps, onEnd: 'repeat-last' }));
+  await writeFile(
+    join(folder, 'echo.json'),
+    JSON.stringify({ format: 'wakechart-script/1', steps, onEnd: 'repeat-last' }),
+  );
   for (const name of ['agent.md', 'echo.json']) await utimes(join(folder, name), LONG_AGO, LONG_AGO);
   const { sessionId } = await runtime.sessions.create({ agentId: 'echo' });
   const once = async (): Promise<void> => {
@@ -60,7 +69,8 @@ describe('a wake that calls nothing, with the message before it', () => {
 
   it('makes at most sixty-four calls, and two for each time that the system tells of the log', async () => {
     const costs = await costsOfWake([{ text: 'Heard.' }]);
-    // The system tells of several writes at once or of each: that depends on the machine, what one telling costs does not.
+    // The system tells of several writes at once or of each: that depends on the machine, what one telling costs does
+    // not.
     const told = countOf(costs, 'exists');
     expect(costs.atOnce.length + costs.passedOn - 2 * told).toBeLessThanOrEqual(64);
     expect(told).toBeLessThanOrEqual(5);

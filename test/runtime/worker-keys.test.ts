@@ -22,12 +22,20 @@ const keysOf = (agentType: string, session?: string): Promise<readonly string[]>
   const layout = new HomeLayout(home);
   const profiles = profilesOfHome({ home, clock: createSystemClock() });
   const agents = new FileAgentCatalog({ agentsDirectory: layout.agents });
-  return workerKeysOf({ agents, providers: () => providersOfHome(home, { ours: { backend: 'embedded', keyVariable: 'OUR_KEY' } }), accounts: () => profiles.list(), modelOf: (agentId, id) => modelOfSession(layout, { agentId, sessionId: id }) })({ agentType, sessionId: session });
+  return workerKeysOf({
+    agents,
+    providers: () => providersOfHome(home, { ours: { backend: 'embedded', keyVariable: 'OUR_KEY' } }),
+    accounts: () => profiles.list(),
+    modelOf: (agentId, id) => modelOfSession(layout, { agentId, sessionId: id }),
+  })({ agentType, sessionId: session });
 };
 
 async function agent(name: string, provider: string, more = ''): Promise<void> {
   await mkdir(join(home, 'agents', name), { recursive: true });
-  await writeFile(join(home, 'agents', name, 'agent.md'), `---\nname: ${name}\nprovider: ${provider}\nmodel: m\n${more}---\n\nWork.\n`);
+  await writeFile(
+    join(home, 'agents', name, 'agent.md'),
+    `---\nname: ${name}\nprovider: ${provider}\nmodel: m\n${more}---\n\nWork.\n`,
+  );
 }
 
 describe('the worker of a job', () => {
@@ -44,8 +52,16 @@ describe('the worker of a job', () => {
   it('is given those of the providers and accounts of the home', async () => {
     await agent('worker', 'mine');
     await writeFile(join(home, 'providers.yaml'), 'mine: { backend: embedded, api: openai, keyVariable: MY_KEY }\n');
-    await profilesOfHome({ home, clock: createSystemClock() }).add({ id: 'work', provider: 'mine', secret: { env: 'WORK_KEY' } });
-    await profilesOfHome({ home, clock: createSystemClock() }).add({ id: 'else', provider: 'else', secret: { env: 'ELSE_KEY' } });
+    await profilesOfHome({ home, clock: createSystemClock() }).add({
+      id: 'work',
+      provider: 'mine',
+      secret: { env: 'WORK_KEY' },
+    });
+    await profilesOfHome({ home, clock: createSystemClock() }).add({
+      id: 'else',
+      provider: 'else',
+      secret: { env: 'ELSE_KEY' },
+    });
     expect(await keysOf('worker')).toEqual(['MY_KEY', 'WORK_KEY']);
     await writeFile(join(home, 'providers.yaml'), 'mine: [\n');
     expect(await keysOf('worker')).toEqual(['WORK_KEY']);
@@ -56,7 +72,10 @@ describe('the worker of a job', () => {
     const folder = join(home, 'agents', 'worker', 'sessions', sessionId);
     await mkdir(folder, { recursive: true });
     expect(await keysOf('worker', sessionId)).toEqual([]);
-    await writeFile(join(folder, 'session.json'), JSON.stringify({ state: { narrowing: { model: 'anthropic/large' } } }));
+    await writeFile(
+      join(folder, 'session.json'),
+      JSON.stringify({ state: { narrowing: { model: 'anthropic/large' } } }),
+    );
     expect(await keysOf('worker', sessionId)).toEqual(['ANTHROPIC_API_KEY']);
     await writeFile(join(folder, 'session.json'), 'torn');
     expect(await keysOf('worker', sessionId)).toEqual([]);

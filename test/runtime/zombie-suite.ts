@@ -1,4 +1,7 @@
-/** A process that is stopped beyond its lease and goes on later: what it then writes changes nothing, and nothing of it starts again. */
+/**
+ * A process that is stopped beyond its lease and goes on later: what it then writes changes nothing, and nothing of it
+ * starts again.
+ */
 import { spawn } from 'node:child_process';
 import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
@@ -23,7 +26,16 @@ const LEASE_MS = 400;
 const LOST = { files: /^(WAKE|EPOCH)_SUPERSEDED$/, postgres: /^(WAKE|EPOCH)_SUPERSEDED$|^WAKE_LEASE_EXPIRED$/ };
 
 const hold: Tool = {
-  definition: { name: 'hold', description: 'Waits.', inputSchema: z.object({}), ownership: 'custom', permissionPolicy: 'always_allow', readOnly: false, destructive: false, interruptBehavior: 'cancel' },
+  definition: {
+    name: 'hold',
+    description: 'Waits.',
+    inputSchema: z.object({}),
+    ownership: 'custom',
+    permissionPolicy: 'always_allow',
+    readOnly: false,
+    destructive: false,
+    interruptBehavior: 'cancel',
+  },
   run: () => Promise.reject(new Error('it must not run here')),
 };
 
@@ -38,7 +50,10 @@ export function zombies(store: StoreUnderTest): void {
     house = await store.house();
     const { place } = house;
     runtime = await createNodeRuntime({ ...place, leaseMs: LEASE_MS, tools: [hold] });
-    await runtime.agents.create({ agentId: 'player', source: { frontmatter: { name: 'Player', provider: 'script', model: 'play.json' }, instructions: '' } });
+    await runtime.agents.create({
+      agentId: 'player',
+      source: { frontmatter: { name: 'Player', provider: 'script', model: 'play.json' }, instructions: '' },
+    });
     const steps = [
       { text: 'I hold.', toolCalls: [{ name: 'hold', input: {} }] },
       { text: 'I know that it is unknown.', expect: { lastToolResultOutcome: 'unknown' } },
@@ -46,7 +61,9 @@ export function zombies(store: StoreUnderTest): void {
     await writeFile(fileOf('agents/player/play.json'), JSON.stringify({ format: 'wakechart-script/1', steps }));
     ({ sessionId } = await runtime.sessions.create({ agentId: 'player' }));
     await runtime.sessions.send(sessionId, { type: 'user.message', text: 'Go' });
-    zombie = spawn(process.execPath, [HOST, JSON.stringify({ ...place, dist: DIST, sessionId, leaseMs: LEASE_MS })], { stdio: ['ignore', 'pipe', 'inherit'] });
+    zombie = spawn(process.execPath, [HOST, JSON.stringify({ ...place, dist: DIST, sessionId, leaseMs: LEASE_MS })], {
+      stdio: ['ignore', 'pipe', 'inherit'],
+    });
     await during(async () => (await readFile(fileOf('held'), 'utf8').catch(() => '')) !== '');
   });
   afterEach(async () => {
@@ -65,7 +82,10 @@ export function zombies(store: StoreUnderTest): void {
 
     it('loses it when it gives no sign of life for the length of a lease, and what it writes later counts for nobody', async () => {
       zombie.kill('SIGSTOP');
-      expect(await store.takeOver(runtime, sessionId)).toMatchObject({ outcome: 'sleep', summary: 'I know that it is unknown.' });
+      expect(await store.takeOver(runtime, sessionId)).toMatchObject({
+        outcome: 'sleep',
+        summary: 'I know that it is unknown.',
+      });
       const before = await logOf(runtime, sessionId);
       await writeFile(fileOf('go'), '');
       const said = text(zombie.stdout ?? process.stdin);
@@ -84,7 +104,11 @@ export function zombies(store: StoreUnderTest): void {
       const said = text(zombie.stdout ?? process.stdin);
       await once(zombie, 'exit');
       expect(JSON.parse(await said)).toEqual({ outcome: 'interrupted' });
-      expect(await runtime.sessions.status(sessionId)).toMatchObject({ status: 'idle', openToolCalls: [], pending: [] });
+      expect(await runtime.sessions.status(sessionId)).toMatchObject({
+        status: 'idle',
+        openToolCalls: [],
+        pending: [],
+      });
     });
   });
 }

@@ -1,7 +1,8 @@
 /**
  * Builds dist/ once before the tests, in under a tenth of a second when nothing changed.
  *
- * Type errors do not stop the run: most tests load the sources. They are handed on, and test/package/build.test.ts fails with them.
+ * Type errors do not stop the run: most tests load the sources. They are handed on, and test/package/build.test.ts
+ * fails with them.
  */
 import { fileURLToPath } from 'node:url';
 import type { TestProject } from 'vitest/node';

@@ -1,6 +1,6 @@
 /**
- * Sees who starts actors, and what the interpreted machines among them do, by a method of XState that is replaced for as long as a test file runs.
- * chart-sightings.test.ts fails when an upgrade of XState goes other ways.
+ * Sees who starts actors, and what the interpreted machines among them do, by a method of XState that is replaced for
+ * as long as a test file runs. chart-sightings.test.ts fails when an upgrade of XState goes other ways.
  */
 import type { AnyStateMachine } from 'xstate';
 import { isAskedBySources } from './chart-sightings-source.ts';
@@ -39,7 +39,8 @@ export function seeActors(Actor: { readonly prototype: object }, see: See): () =
     const { logic, _parent: parent, system } = this;
     // What neither has a chart nor anything above it may have children with charts.
     const matters = 'machine' in logic || 'root' in logic || parent === undefined;
-    if (matters && ((parent !== undefined && startedBySources.has(parent)) || isAskedBySources())) startedBySources.add(this);
+    if (matters && ((parent !== undefined && startedBySources.has(parent)) || isAskedBySources()))
+      startedBySources.add(this);
     if ('root' in logic && !watched.has(system)) {
       watched.add(system);
       watchSystem(system as InspectableSystem, see);
@@ -56,7 +57,8 @@ function watchSystem(system: InspectableSystem, see: See): void {
   const send = system._sendInspectionEvent;
   system._sendInspectionEvent = (report) => {
     const { actorRef: actor, _transitions: taken = [] } = report;
-    if (report.type === '@xstate.microstep' && actor !== undefined && 'root' in actor.logic) see(actor.logic as AnyStateMachine, taken, actor);
+    if (report.type === '@xstate.microstep' && actor !== undefined && 'root' in actor.logic)
+      see(actor.logic as AnyStateMachine, taken, actor);
     send.call(system, report);
   };
 }

@@ -1,4 +1,7 @@
-/** Counts the transitions that actors of the sources take, and those that the sources look up in a compiled chart without an actor. */
+/**
+ * Counts the transitions that actors of the sources take, and those that the sources look up in a compiled chart
+ * without an actor.
+ */
 import type { AnyStateMachine } from 'xstate';
 import type { ChartSightings } from '../../src/machines/inspection/chart-change.ts';
 
@@ -24,7 +27,8 @@ export class ChartSightingsCollector {
   see(machine: AnyStateMachine, taken: readonly object[], actor?: object): void {
     if (taken.length === 0) return;
     const seen = this.#seenOf(machine);
-    // Who looks up what the sources have looked up before adds nothing, and asking who it is costs more than the lookup.
+    // Who looks up what the sources have looked up before adds nothing, and asking who it is costs more than the
+    // lookup.
     if (actor === undefined ? taken.every((each) => seen.lookedUp.has(each)) : false) return;
     if (!this.#isOfSources(actor)) return;
     for (const each of taken) add(actor === undefined ? seen.lookedUp : seen.byActors, each);
@@ -50,11 +54,16 @@ export class ChartSightingsCollector {
     const { transitionIds } = await import('../../src/machines/inspection/describe-chart.ts');
     return seen.map(([machine, { byActors, lookedUp, pairs }]) => {
       const ids = transitionIds(machine);
-      const named = (counts: Counts): [string, number][] => [...counts].flatMap(([definition, count]) => (ids.has(definition) ? [[ids.get(definition) ?? '', count]] : []));
+      const named = (counts: Counts): [string, number][] =>
+        [...counts].flatMap(([definition, count]) => (ids.has(definition) ? [[ids.get(definition) ?? '', count]] : []));
       return {
         chart: machine.id,
         transitions: Object.fromEntries([...named(lookedUp), ...named(byActors)]),
-        pairs: Object.fromEntries([...pairs].flatMap(([first, seconds]) => named(seconds).map(([second, count]) => [`${ids.get(first) ?? ''} > ${second}`, count]))),
+        pairs: Object.fromEntries(
+          [...pairs].flatMap(([first, seconds]) =>
+            named(seconds).map(([second, count]) => [`${ids.get(first) ?? ''} > ${second}`, count]),
+          ),
+        ),
       };
     });
   }

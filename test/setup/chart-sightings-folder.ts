@@ -1,4 +1,7 @@
-/** The folder in which the test files of a run say which transitions of the charts they saw. What an earlier run said is removed. */
+/**
+ * The folder in which the test files of a run say which transitions of the charts they saw. What an earlier run said is
+ * removed.
+ */
 import { mkdirSync, rmSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import type { TestProject } from 'vitest/node';

@@ -1,4 +1,7 @@
-/** What counts as taken by the sources, and the ways of XState by which it is seen: an upgrade that changes them fails here. */
+/**
+ * What counts as taken by the sources, and the ways of XState by which it is seen: an upgrade that changes them fails
+ * here.
+ */
 import { Actor, createActor, createMachine, fromPromise, setup } from 'xstate';
 import type { AnyActorLogic, AnyStateMachine } from 'xstate';
 import { describe, expect, it } from 'vitest';
@@ -20,7 +23,9 @@ import { ChartSightingsCollector } from './chart-sightings-collector.ts';
 import { isAskedBySources } from './chart-sightings-source.ts';
 
 async function seenIn(work: () => unknown): Promise<unknown> {
-  const collector = new ChartSightingsCollector((actor) => (actor === undefined ? isAskedBySources() : isStartedBySources(actor)));
+  const collector = new ChartSightingsCollector((actor) =>
+    actor === undefined ? isAskedBySources() : isStartedBySources(actor),
+  );
   const unwatch = watchCharts((machine, taken, actor) => collector.see(machine, taken, actor));
   const putBack = seeActors(Actor, (machine, taken, actor) => collector.see(machine, taken, actor));
   try {
@@ -35,7 +40,9 @@ async function seenIn(work: () => unknown): Promise<unknown> {
 /** Every machine, whoever started it. */
 async function machinesIn(work: () => unknown): Promise<readonly string[]> {
   const events: string[] = [];
-  const putBack = seeActors(Actor, (machine, taken) => events.push(...taken.map((each) => `${machine.id} ${(each as { readonly eventType: string }).eventType}`)));
+  const putBack = seeActors(Actor, (machine, taken) =>
+    events.push(...taken.map((each) => `${machine.id} ${(each as { readonly eventType: string }).eventType}`)),
+  );
   try {
     await work();
   } finally {
@@ -47,10 +54,17 @@ async function machinesIn(work: () => unknown): Promise<readonly string[]> {
 /** An adapter that asks a chart, without an actor of its own. */
 function failedAttempt(): Promise<unknown> {
   const standings = new MemoryCandidateStandings({ clock: createSimulatedClock() });
-  return standings.report({ provider: 'p', model: 'm' }, { kind: 'failed', failure: { kind: 'overloaded', message: 'too much' } });
+  return standings.report(
+    { provider: 'p', model: 'm' },
+    { kind: 'failed', failure: { kind: 'overloaded', message: 'too much' } },
+  );
 }
 
-const toggle = createMachine({ id: 'toggle', initial: 'off', states: { off: { on: { FLIP: 'on' } }, on: { always: 'done' }, done: { on: { FLIP: undefined } } } });
+const toggle = createMachine({
+  id: 'toggle',
+  initial: 'off',
+  states: { off: { on: { FLIP: 'on' } }, on: { always: 'done' }, done: { on: { FLIP: undefined } } },
+});
 
 describe('what a test run sees of charts', () => {
   it('is what actors of the sources take, with what followed what', async () => {
@@ -64,9 +78,14 @@ describe('what a test run sees of charts', () => {
       await manager.shutdown();
     })) as readonly { readonly chart: string; readonly transitions: object; readonly pairs: object }[];
     const task = seen.find(({ chart }) => chart === 'task');
-    expect(Object.keys(task?.transitions ?? {})).toEqual(expect.arrayContaining(['queued|START|0', 'running.starting|STARTED|0', 'running|COMPLETE|0']));
+    expect(Object.keys(task?.transitions ?? {})).toEqual(
+      expect.arrayContaining(['queued|START|0', 'running.starting|STARTED|0', 'running|COMPLETE|0']),
+    );
     expect(task?.pairs).toMatchObject({ 'queued|START|0 > running.starting|STARTED|0': 1 });
-    expect(seen.find(({ chart }) => chart === 'taskSupervisor')?.transitions).toEqual({ 'accepting|DRAIN|0': 1, 'draining|IDLE|0': 1 });
+    expect(seen.find(({ chart }) => chart === 'taskSupervisor')?.transitions).toEqual({
+      'accepting|DRAIN|0': 1,
+      'draining|IDLE|0': 1,
+    });
   });
 
   it('is what the sources look up in a chart without an actor', async () => {
@@ -118,7 +137,11 @@ describe('what a test run sees of charts', () => {
   });
 
   it('is what the actors of a machine cause, and what machines do that are made from another before anybody looks on', async () => {
-    const original = setup({ actors: { work: fromPromise(async () => undefined) } }).createMachine({ id: 'boss', initial: 'busy', states: { busy: { invoke: { src: 'work', onDone: 'idle' } }, idle: { type: 'final' } } });
+    const original = setup({ actors: { work: fromPromise(async () => undefined) } }).createMachine({
+      id: 'boss',
+      initial: 'busy',
+      states: { busy: { invoke: { src: 'work', onDone: 'idle' } }, idle: { type: 'final' } },
+    });
     const provided = original.provide({}) as AnyStateMachine;
     const events = await machinesIn(
       () =>

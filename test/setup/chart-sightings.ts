@@ -1,6 +1,7 @@
 /**
- * Every test file says at its end which transitions of the charts the sources took in it: `.build/chart-sightings/<pid>-<n>.json`, which
- * `wakechart audit --coverage` reads. Only what the sources do counts; a test that walks along a chart by itself covers nothing.
+ * Every test file says at its end which transitions of the charts the sources took in it:
+ * `.build/chart-sightings/<pid>-<n>.json`, which `wakechart audit --coverage` reads. Only what the sources do counts; a
+ * test that walks along a chart by itself covers nothing.
  */
 import { mkdirSync, readdirSync, renameSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
@@ -16,13 +17,19 @@ const folder = inject('chartSightingsFolder') as string | undefined;
 if (folder !== undefined) collectInto(folder);
 
 function collectInto(directory: string): void {
-  const collector = new ChartSightingsCollector((actor) => (actor === undefined ? isAskedBySources() : isStartedBySources(actor)));
+  const collector = new ChartSightingsCollector((actor) =>
+    actor === undefined ? isAskedBySources() : isStartedBySources(actor),
+  );
   const unwatch = watchCharts((machine, taken, actor) => collector.see(machine, taken, actor));
   let putBack = (): void => undefined;
 
   beforeAll(async () => {
-    // By now the test file has loaded what it needs. Loading XState for one that does not would cost a tenth of its time.
-    if (isXStateLoaded()) putBack = seeActors((await import('xstate')).Actor, (machine, taken, actor) => collector.see(machine, taken, actor));
+    // By now the test file has loaded what it needs. Loading XState for one that does not would cost a tenth of its
+    // time.
+    if (isXStateLoaded())
+      putBack = seeActors((await import('xstate')).Actor, (machine, taken, actor) =>
+        collector.see(machine, taken, actor),
+      );
   });
 
   afterAll(async () => {

@@ -7,7 +7,10 @@ export class ClosingLine implements Reporter {
   }
 }
 
-/** Hooks that failed, files that could not be collected and errors outside every test count too: a run with them did not pass. */
+/**
+ * Hooks that failed, files that could not be collected and errors outside every test count too: a run with them did not
+ * pass.
+ */
 export function closingLine(modules: readonly TestModule[], unhandledErrors: number): string {
   const states = modules.flatMap((module) => [...module.children.allTests()].map((test) => test.result().state));
   const suites = modules.flatMap((module) => [module, ...module.children.allSuites()]);

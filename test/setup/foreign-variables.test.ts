@@ -14,7 +14,10 @@ describe('the tests', () => {
   });
 
   it('run in CI with every variable that our code reads set to nonsense', () => {
-    const named = execFileSync('git', ['grep', '-hoE', 'WAKECHART_[A-Z_]+[A-Z]', '--', 'src'], { cwd: checkout, encoding: 'utf8' });
+    const named = execFileSync('git', ['grep', '-hoE', 'WAKECHART_[A-Z_]+[A-Z]', '--', 'src'], {
+      cwd: checkout,
+      encoding: 'utf8',
+    });
     const ours = [...new Set(named.trim().split('\n'))].toSorted();
     expect(ours).toContain('WAKECHART_HOME');
     const ci = readFileSync(`${checkout}/.ci/run`, 'utf8');

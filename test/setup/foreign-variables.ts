@@ -1,10 +1,14 @@
 /**
- * Tests begin without the variables that a user of Wakechart has set: a home, a store, keys of models, a repository that a git hook
- * works in. The commands that they start inherit none of them either.
+ * Tests begin without the variables that a user of Wakechart has set: a home, a store, keys of models, a repository
+ * that a git hook works in. The commands that they start inherit none of them either.
  */
 
 /** Those that say something to the tests themselves. */
-const FOR_TESTS: ReadonlySet<string> = new Set(['WAKECHART_TEST_POSTGRES', 'WAKECHART_PROPERTY_RUNS', 'WAKECHART_WRITE_HISTORIES']);
+const FOR_TESTS: ReadonlySet<string> = new Set([
+  'WAKECHART_TEST_POSTGRES',
+  'WAKECHART_PROPERTY_RUNS',
+  'WAKECHART_WRITE_HISTORIES',
+]);
 
 const FOREIGN = /^(?:WAKECHART_|CLAUDE|CODEX_|GIT_|PG|OTEL_)|_(?:API_KEY|AUTH_TOKEN|OAUTH_TOKEN|BASE_URL)$/;
 

@@ -57,7 +57,12 @@ describe('a test file', () => {
 
   it('fails when others come after it in its process and it has not put back what it replaced there', () => {
     const { message } = resultOf('replaced') ?? {};
-    expect(message?.match(/not put back: .*/g)).toEqual(['not put back: the clock', 'not put back: the timers', 'not put back: the variables', 'not put back: who listens to warning']);
+    expect(message?.match(/not put back: .*/g)).toEqual([
+      'not put back: the clock',
+      'not put back: the timers',
+      'not put back: the variables',
+      'not put back: who listens to warning',
+    ]);
   });
 
   it('that left something makes the whole run fail', () => {

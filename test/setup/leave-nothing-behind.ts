@@ -1,8 +1,9 @@
 /**
  * After its last test a file must have left nothing: no process it started, no open handle, no temporary file.
  *
- * Every test file has a TMPDIR of its own. Children inherit it, so a process that left its parent, its group and its session is still
- * found by it. What is found fails the file, and is then cleared away. Where files share a process, what they replaced in it counts too.
+ * Every test file has a TMPDIR of its own. Children inherit it, so a process that left its parent, its group and its
+ * session is still found by it. What is found fails the file, and is then cleared away. Where files share a process,
+ * what they replaced in it counts too.
  */
 import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';

@@ -1,6 +1,7 @@
 /**
- * Where the PostgreSQL servers of a run have their files, and the end of those that still run when it is over. Nothing is made here, nor started:
- * the first test file that needs a server does both (test/support/postgres-server.ts), so that a run without one pays nothing.
+ * Where the PostgreSQL servers of a run have their files, and the end of those that still run when it is over. Nothing
+ * is made here, nor started: the first test file that needs a server does both (test/support/postgres-server.ts), so
+ * that a run without one pays nothing.
  */
 import { randomBytes } from 'node:crypto';
 import { existsSync, readFileSync, readdirSync, realpathSync, rmSync } from 'node:fs';
@@ -19,7 +20,9 @@ declare module 'vitest' {
 export interface PostgresRun {
   /** Names everything that this run makes on a server that is not its own. */
   readonly id: string;
-  /** Absolute path. Made by the first who needs it; for everybody to enter, because PostgreSQL refuses to run as root. */
+  /**
+   * Absolute path. Made by the first who needs it; for everybody to enter, because PostgreSQL refuses to run as root.
+   */
   readonly folder: string;
   /** Of every user of its servers. Nothing may ever write it down. */
   readonly password: string;
@@ -58,7 +61,10 @@ export async function teardown(): Promise<void> {
   }
   const { folder } = run;
   const names = readdirSync(folder);
-  for (const [file, signal] of [[KEEPER_FILE, 'SIGTERM'], [SERVER_FILE, 'SIGQUIT']] as const) {
+  for (const [file, signal] of [
+    [KEEPER_FILE, 'SIGTERM'],
+    [SERVER_FILE, 'SIGQUIT'],
+  ] as const) {
     await Promise.all(names.map((name) => ended(pidIn(join(folder, name, file)), signal)));
   }
   rmSync(folder, { recursive: true, force: true });

@@ -1,4 +1,7 @@
-/** What all that runs in a process shares, and a test file may have replaced: the next file in the same process would run under it. */
+/**
+ * What all that runs in a process shares, and a test file may have replaced: the next file in the same process would
+ * run under it.
+ */
 
 const EVENTS = ['uncaughtException', 'unhandledRejection', 'warning', 'SIGINT', 'SIGTERM', 'SIGHUP'] as const;
 

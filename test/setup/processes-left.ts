@@ -1,4 +1,7 @@
-/** Finds the processes that a test file started and did not end, by what they cannot shed easily: parent, TMPDIR, working folder. */
+/**
+ * Finds the processes that a test file started and did not end, by what they cannot shed easily: parent, TMPDIR,
+ * working folder.
+ */
 import { readFileSync, readdirSync, readlinkSync } from 'node:fs';
 
 export interface LeftProcess {

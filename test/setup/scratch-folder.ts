@@ -1,8 +1,10 @@
 /**
- * Temporary folders for the whole run, in which each test file gets its own; removed at its end whatever became of the test files.
+ * Temporary folders for the whole run, in which each test file gets its own; removed at its end whatever became of the
+ * test files.
  *
- * Most of the time that a store takes is the disk's: each record is on it before anybody hears of it. What the disk does with it no test
- * can see, so those files that ask for it have their temporary folder in memory, where the same calls cost next to nothing.
+ * Most of the time that a store takes is the disk's: each record is on it before anybody hears of it. What the disk
+ * does with it no test can see, so those files that ask for it have their temporary folder in memory, where the same
+ * calls cost next to nothing.
  */
 import { spawnSync } from 'node:child_process';
 import { mkdtempSync, realpathSync, rmSync, statfsSync, writeFileSync } from 'node:fs';
@@ -14,7 +16,9 @@ declare module 'vitest' {
   interface ProvidedContext {
     /** Absolute paths of the folders in which each test file gets its own temporary folder. */
     readonly scratchFolders: Readonly<Record<ScratchPlace, string>>;
-    /** Not `memory` for whoever needs a sandbox: it has a /dev of its own, so that nothing in ours can be its workspace. */
+    /**
+     * Not `memory` for whoever needs a sandbox: it has a /dev of its own, so that nothing in ours can be its workspace.
+     */
     readonly scratchPlace: ScratchPlace;
   }
 }

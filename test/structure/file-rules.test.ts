@@ -18,12 +18,28 @@ describe('a file that breaks the form of the house is found, when', () => {
     ['its docstring comes after an import', "import 'zod';\n/** Late. */\n", NO_DOCSTRING],
     ['it is too long', `/** Long. */\n${'\n'.repeat(498)}export const bad = 1;\n`, TOO_LONG],
     ['an import leaves the ending off', "/** Bad. */\nimport './chart';\n", `${at}:2 imports ./chart; ${NO_ENDING}`],
-    ['an import names the compiled file', "/** Bad. */\nimport './chart.js';\n", `${at}:2 imports ./chart.js; ${NO_ENDING}`],
+    [
+      'an import names the compiled file',
+      "/** Bad. */\nimport './chart.js';\n",
+      `${at}:2 imports ./chart.js; ${NO_ENDING}`,
+    ],
     ['it exports everything', "/** Bad. */\nexport * from './chart.ts';\n", `${at}:2 ${EXPORTS_ALL}`],
-    ['it exports everything under a name', "/** Bad. */\nexport * as bad from './chart.ts';\n", `${at}:2 ${EXPORTS_ALL}`],
+    [
+      'it exports everything under a name',
+      "/** Bad. */\nexport * as bad from './chart.ts';\n",
+      `${at}:2 ${EXPORTS_ALL}`,
+    ],
     ['it has a default export', '/** Bad. */\nexport default 1;\n', `${at}:2 ${DEFAULT_EXPORT}`],
-    ['its default export is a function', '/** Bad. */\nexport default function bad() {}\n', `${at}:2 ${DEFAULT_EXPORT}`],
-    ['its default export is a renamed one', '/** Bad. */\nconst bad = 1;\nexport { bad as default };\n', `${at}:3 ${DEFAULT_EXPORT}`],
+    [
+      'its default export is a function',
+      '/** Bad. */\nexport default function bad() {}\n',
+      `${at}:2 ${DEFAULT_EXPORT}`,
+    ],
+    [
+      'its default export is a renamed one',
+      '/** Bad. */\nconst bad = 1;\nexport { bad as default };\n',
+      `${at}:3 ${DEFAULT_EXPORT}`,
+    ],
     ['it uses any', '/** Bad. */\nexport type Bad = Record<string, any>;\n', USES_ANY],
     ['it casts to any', '/** Bad. */\nexport const bad = (1 as any).x;\n', USES_ANY],
   ])('%s', (_, text, seen) => {
@@ -31,7 +47,9 @@ describe('a file that breaks the form of the house is found, when', () => {
   });
 
   it('a file of 499 lines is still one file', () => {
-    expect(violationsWith({ [at]: `/** Long. */\n${'\n'.repeat(497)}export const bad = 1;\n` }, houseRules)).toEqual([]);
+    expect(violationsWith({ [at]: `/** Long. */\n${'\n'.repeat(497)}export const bad = 1;\n` }, houseRules)).toEqual(
+      [],
+    );
   });
 
   it('a program of a test may run what was built', () => {
@@ -42,12 +60,15 @@ describe('a file that breaks the form of the house is found, when', () => {
     expect(violationsWith({ [at]: "/** For any reason. */\nexport const bad = 'as any';\n" }, houseRules)).toEqual([]);
   });
 
-  it.each(['it.only', 'describe.only', 'test.concurrent.only', 'it.only.each([1])', 'it.skip', 'it.todo'])('a test uses %s', (call) => {
-    const modifier = /only|skip|todo/.exec(call)?.[0] ?? '';
-    expect(violationsWith({ 'test/b.test.ts': `${call}('x', () => {});\n` }, houseRules)).toEqual([
-      `test/b.test.ts:1 leaves tests out with .${modifier}; use skipIf(reason) for what a machine cannot do [every-test-runs]`,
-    ]);
-  });
+  it.each(['it.only', 'describe.only', 'test.concurrent.only', 'it.only.each([1])', 'it.skip', 'it.todo'])(
+    'a test uses %s',
+    (call) => {
+      const modifier = /only|skip|todo/.exec(call)?.[0] ?? '';
+      expect(violationsWith({ 'test/b.test.ts': `${call}('x', () => {});\n` }, houseRules)).toEqual([
+        `test/b.test.ts:1 leaves tests out with .${modifier}; use skipIf(reason) for what a machine cannot do [every-test-runs]`,
+      ]);
+    },
+  );
 });
 
 describe('a machine that looks around is found, when', () => {
@@ -90,9 +111,9 @@ describe('what the oldest supported Node lacks is found, when', () => {
   });
 
   it('code imports node:sqlite', () => {
-    expect(violationsWith({ 'src/adapters/shell/bad.ts': "/** Bad. */\nimport 'node:sqlite';\n" }, houseRules)).toEqual([
-      'src/adapters/shell/bad.ts:2 imports node:sqlite; Node 20.19 is the floor [nothing-newer-than-the-floor]',
-    ]);
+    expect(violationsWith({ 'src/adapters/shell/bad.ts': "/** Bad. */\nimport 'node:sqlite';\n" }, houseRules)).toEqual(
+      ['src/adapters/shell/bad.ts:2 imports node:sqlite; Node 20.19 is the floor [nothing-newer-than-the-floor]'],
+    );
   });
 });
 
@@ -104,30 +125,54 @@ describe('what belongs to one machine is found, when', () => {
   const NO_REGISTRY = 'which registry to use is a matter of each machine [no-registry-addresses]';
 
   it.each([
-    ['a file names a home folder', { 'README.md': `See ${personal}/notes.\n` }, `README.md:1 says ${personal}; ${NO_PATH}`],
-    ['a comment names one as an address', { 'bench/a.ts': `// file://${personal}/x\n` }, `bench/a.ts:1 says ${personal}; ${NO_PATH}`],
-    ['a script names a registry', { 'scripts/a.mjs': `fetch('${registry}/x');\n` }, `scripts/a.mjs:1 says ${registry}; ${NO_REGISTRY}`],
-    ['a setting names a registry', { '.npmrc': 'registry=https://example.com/\n' }, `.npmrc:1 says registry=; ${NO_REGISTRY}`],
+    [
+      'a file names a home folder',
+      { 'README.md': `See ${personal}/notes.\n` },
+      `README.md:1 says ${personal}; ${NO_PATH}`,
+    ],
+    [
+      'a comment names one as an address',
+      { 'bench/a.ts': `// file://${personal}/x\n` },
+      `bench/a.ts:1 says ${personal}; ${NO_PATH}`,
+    ],
+    [
+      'a script names a registry',
+      { 'scripts/a.mjs': `fetch('${registry}/x');\n` },
+      `scripts/a.mjs:1 says ${registry}; ${NO_REGISTRY}`,
+    ],
+    [
+      'a setting names a registry',
+      { '.npmrc': 'registry=https://example.com/\n' },
+      `.npmrc:1 says registry=; ${NO_REGISTRY}`,
+    ],
   ])('%s', (_, planted, seen) => {
     expect(violationsWith(planted, houseRules)).toEqual([seen]);
   });
 
   it('a file has a word of its own for what the field has one for', () => {
     const planted = { 'src/machines/bad.ts': '/** What the whole house shares. */\nexport const bad = 1;\n' };
-    expect(violationsWith(planted, houseRules)).toEqual(['src/machines/bad.ts:1 says house; say context, ports or runtime; mutex; notification [words-of-the-field]']);
+    expect(violationsWith(planted, houseRules)).toEqual([
+      'src/machines/bad.ts:1 says house; say context, ports or runtime; mutex; notification [words-of-the-field]',
+    ]);
   });
 
   it('the lock file fetches from it', () => {
     const lockFile = `{ "packages": {\n"node_modules/x": {\n"resolved": "${registry}/x.tgz" } } }\n`;
     expect(violationsWith({ 'package-lock.json': lockFile }, houseRules)).toEqual([
-      expect.stringContaining(`package-lock.json:3 says "resolved": "${registry}/x.tgz"; the lock file must install everywhere`),
+      expect.stringContaining(
+        `package-lock.json:3 says "resolved": "${registry}/x.tgz"; the lock file must install everywhere`,
+      ),
     ]);
   });
 
   it('the lock file knows a tool for one kind of machine only', () => {
-    const lockFile = JSON.stringify({ packages: { 'node_modules/tool': { optionalDependencies: { 'tool-mac': '2.0.0' } } } });
+    const lockFile = JSON.stringify({
+      packages: { 'node_modules/tool': { optionalDependencies: { 'tool-mac': '2.0.0' } } },
+    });
     expect(violationsWith({ 'package-lock.json': lockFile }, houseRules)).toEqual([
-      expect.stringContaining('package-lock.json lacks tool-mac@2.0.0, which node_modules/tool may need on another machine'),
+      expect.stringContaining(
+        'package-lock.json lacks tool-mac@2.0.0, which node_modules/tool may need on another machine',
+      ),
     ]);
   });
 });

@@ -46,7 +46,9 @@ function nodeComplaints({ syntax }: ProjectFile, message: (node: ts.Node) => str
 function openingDocstring(text: string): string | undefined {
   const start = ts.getShebang(text)?.length ?? 0;
   const first = ts.getLeadingCommentRanges(text, start)?.[0];
-  return first === undefined ? undefined : /^\/\*\*(?<words>[\s\S]*)\*\/$/.exec(text.slice(first.pos, first.end))?.groups?.['words'];
+  return first === undefined
+    ? undefined
+    : /^\/\*\*(?<words>[\s\S]*)\*\/$/.exec(text.slice(first.pos, first.end))?.groups?.['words'];
 }
 
 const filesOpenWithDocstring = fileRule({
@@ -65,7 +67,9 @@ const filesStayShort = fileRule({
   guards: ['src', 'test'],
   complaints: ({ text }) => {
     const lines = text.replace(/\n$/, '').split('\n').length;
-    return lines <= MAX_LINES ? [] : [{ message: `has ${lines} lines, at most ${MAX_LINES} are allowed; it is two files` }];
+    return lines <= MAX_LINES
+      ? []
+      : [{ message: `has ${lines} lines, at most ${MAX_LINES} are allowed; it is two files` }];
   },
 });
 
@@ -77,7 +81,10 @@ const relativeImportsNameTheFile = fileRule({
     file.imports
       // A program that a test starts in a process of its own runs what was built.
       .filter(({ target }) => target !== undefined && !/\.(?:tsx?|mjs|json|css)$|^dist\/.+\.js$/.test(target))
-      .map(({ specifier, line }) => ({ line, message: `imports ${String(specifier)}; a relative import ends in .ts (.mjs for a script)` })),
+      .map(({ specifier, line }) => ({
+        line,
+        message: `imports ${String(specifier)}; a relative import ends in .ts (.mjs for a script)`,
+      })),
 });
 
 const exportsAreNamed = fileRule({
@@ -86,13 +93,17 @@ const exportsAreNamed = fileRule({
   guards: ['src'],
   complaints: (file) =>
     nodeComplaints(file, (node) => {
-      if (ts.isExportDeclaration(node) && (node.exportClause === undefined || ts.isNamespaceExport(node.exportClause))) {
+      if (
+        ts.isExportDeclaration(node) &&
+        (node.exportClause === undefined || ts.isNamespaceExport(node.exportClause))
+      ) {
         return 'exports everything of another module; name what is public';
       }
       const isDefault =
         ts.isExportAssignment(node) ||
         (ts.isExportSpecifier(node) && node.name.text === 'default') ||
-        (ts.canHaveModifiers(node) && ts.getModifiers(node)?.some(({ kind }) => kind === ts.SyntaxKind.DefaultKeyword) === true);
+        (ts.canHaveModifiers(node) &&
+          ts.getModifiers(node)?.some(({ kind }) => kind === ts.SyntaxKind.DefaultKeyword) === true);
       return isDefault ? 'has a default export; give it a name' : undefined;
     }),
 });
@@ -104,7 +115,9 @@ const anyStaysOut = fileRule({
   complaints: (file) =>
     ANY_IS_ALLOWED_IN.has(file.path)
       ? []
-      : nodeComplaints(file, (node) => (node.kind === ts.SyntaxKind.AnyKeyword ? 'uses any; use unknown and narrow it' : undefined)),
+      : nodeComplaints(file, (node) =>
+          node.kind === ts.SyntaxKind.AnyKeyword ? 'uses any; use unknown and narrow it' : undefined,
+        ),
 });
 
 const MODIFIED_TEST = /^(?:it|test|describe|suite|bench)(?:\.\w+)*\.(?<modifier>only|skip|todo)$/;
@@ -115,8 +128,12 @@ const everyTestRuns = fileRule({
   guards: ['test'],
   complaints: (file) =>
     nodeComplaints(file, (node) => {
-      const modifier = ts.isPropertyAccessExpression(node) ? MODIFIED_TEST.exec(node.getText())?.groups?.['modifier'] : undefined;
-      return modifier === undefined ? undefined : `leaves tests out with .${modifier}; use skipIf(reason) for what a machine cannot do`;
+      const modifier = ts.isPropertyAccessExpression(node)
+        ? MODIFIED_TEST.exec(node.getText())?.groups?.['modifier']
+        : undefined;
+      return modifier === undefined
+        ? undefined
+        : `leaves tests out with .${modifier}; use skipIf(reason) for what a machine cannot do`;
     }),
 });
 

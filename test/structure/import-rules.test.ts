@@ -6,7 +6,8 @@ import type { Planted } from './planted-tree.ts';
 /** A file that opens as files do, so that only what is planted below it can offend. */
 const file = (code: string): string => `/** Planted. */\n${code}\n`;
 
-const CHOSEN = 'only src/machines.ts, src/node.ts, src/postgres.ts, src/subagent-worker.ts, src/node and src/cli choose them [adapters-are-chosen-in-two-places]';
+const CHOSEN =
+  'only src/machines.ts, src/node.ts, src/postgres.ts, src/subagent-worker.ts, src/node and src/cli choose them [adapters-are-chosen-in-two-places]';
 const GONE = 'is guarded by this rule and is not there; move the rule with it';
 
 interface Plant {
@@ -24,7 +25,9 @@ describe('an import against the direction of the rooms is found, when', () => {
     },
     {
       what: 'a machine imports only a type of an actor',
-      planted: { 'src/machines/bad.ts': file("import type { Port } from '../actors/act.ts';\nexport type Bad = Port;") },
+      planted: {
+        'src/machines/bad.ts': file("import type { Port } from '../actors/act.ts';\nexport type Bad = Port;"),
+      },
       seen: 'src/machines/bad.ts:2 imports src/actors/act.ts; it may use only machines [machines-are-pure]',
     },
     {
@@ -49,7 +52,9 @@ describe('an import against the direction of the rooms is found, when', () => {
     },
     {
       what: 'a machine imports a part of Node',
-      planted: { 'src/machines/bad.ts': file("import { randomUUID } from 'node:crypto';\nexport const bad = randomUUID;") },
+      planted: {
+        'src/machines/bad.ts': file("import { randomUUID } from 'node:crypto';\nexport const bad = randomUUID;"),
+      },
       seen: 'src/machines/bad.ts:2 imports node:crypto; it may use only xstate, zod [machines-are-pure]',
     },
     {
@@ -59,12 +64,16 @@ describe('an import against the direction of the rooms is found, when', () => {
     },
     {
       what: 'an actor imports an adapter',
-      planted: { 'src/actors/bad.ts': file("import { shell } from '../adapters/shell/shell.ts';\nexport const bad = shell;") },
+      planted: {
+        'src/actors/bad.ts': file("import { shell } from '../adapters/shell/shell.ts';\nexport const bad = shell;"),
+      },
       seen: 'src/actors/bad.ts:2 imports src/adapters/shell/shell.ts; it may use only machines, actors [actors-know-no-adapter]',
     },
     {
       what: 'an actor imports a part of Node',
-      planted: { 'src/actors/bad.ts': file("import { readFileSync } from 'node:fs';\nexport const bad = readFileSync;") },
+      planted: {
+        'src/actors/bad.ts': file("import { readFileSync } from 'node:fs';\nexport const bad = readFileSync;"),
+      },
       seen: 'src/actors/bad.ts:2 imports node:fs; it may use only xstate, rxjs [actors-know-no-adapter]',
     },
     {
@@ -74,14 +83,18 @@ describe('an import against the direction of the rooms is found, when', () => {
     },
     {
       what: 'an adapter imports another',
-      planted: { 'src/adapters/git/bad.ts': file("import { shell } from '../shell/shell.ts';\nexport const bad = shell;") },
+      planted: {
+        'src/adapters/git/bad.ts': file("import { shell } from '../shell/shell.ts';\nexport const bad = shell;"),
+      },
       seen:
         'src/adapters/git/bad.ts:2 imports src/adapters/shell/shell.ts; an adapter never imports another but system, ' +
         'only src/node and src/cli choose among them [adapters-stand-alone]',
     },
     {
       what: 'the primitives that all adapters share import one of them',
-      planted: { 'src/adapters/system/bad.ts': file("import { shell } from '../shell/shell.ts';\nexport const bad = shell;") },
+      planted: {
+        'src/adapters/system/bad.ts': file("import { shell } from '../shell/shell.ts';\nexport const bad = shell;"),
+      },
       seen:
         'src/adapters/system/bad.ts:2 imports src/adapters/shell/shell.ts; an adapter never imports another but system, ' +
         'only src/node and src/cli choose among them [adapters-stand-alone]',
@@ -93,7 +106,9 @@ describe('an import against the direction of the rooms is found, when', () => {
     },
     {
       what: 'an adapter imports the command line',
-      planted: { 'src/adapters/git/bad.ts': file("import { main } from '../../cli/main.ts';\nexport const bad = main;") },
+      planted: {
+        'src/adapters/git/bad.ts': file("import { main } from '../../cli/main.ts';\nexport const bad = main;"),
+      },
       seen: 'src/adapters/git/bad.ts:2 imports src/cli/main.ts; an adapter knows ports and data, not who composes it [adapters-stand-alone]',
     },
     {
@@ -123,7 +138,9 @@ describe('an import against the direction of the rooms is found, when', () => {
     },
     {
       what: 'an entry point imports a part of Node',
-      planted: { 'src/ports.ts': file("export type { Stats } from 'node:fs';\nexport type { Port } from './actors/act.ts';") },
+      planted: {
+        'src/ports.ts': file("export type { Stats } from 'node:fs';\nexport type { Port } from './actors/act.ts';"),
+      },
       seen: 'src/ports.ts:2 imports node:fs; it may use only xstate, zod, rxjs [entry-points-are-made-of-their-rooms]',
     },
     {
@@ -138,7 +155,9 @@ describe('an import against the direction of the rooms is found, when', () => {
     },
     {
       what: 'a contract imports an adapter',
-      planted: { 'src/testing/bad.ts': file("import { shell } from '../adapters/shell/shell.ts';\nexport const bad = shell;") },
+      planted: {
+        'src/testing/bad.ts': file("import { shell } from '../adapters/shell/shell.ts';\nexport const bad = shell;"),
+      },
       seen: 'src/testing/bad.ts:2 imports src/adapters/shell/shell.ts; it may use only machines, actors, testing [testing-needs-no-framework]',
     },
     {
@@ -148,7 +167,9 @@ describe('an import against the direction of the rooms is found, when', () => {
     },
     {
       what: 'an adapter uses what ships for tests',
-      planted: { 'src/adapters/git/bad.ts': file("import { suite } from '../../testing/suite.ts';\nexport const bad = suite;") },
+      planted: {
+        'src/adapters/git/bad.ts': file("import { suite } from '../../testing/suite.ts';\nexport const bad = suite;"),
+      },
       seen: 'src/adapters/git/bad.ts:2 imports src/testing/suite.ts, which ships for tests [testing-is-for-tests]',
     },
     {
@@ -222,12 +243,21 @@ describe('an import that hides where it leads is found, when', () => {
     },
     {
       what: 'the page would bring what no browser has',
-      planted: { 'src/adapters/inspector-page/bad.tsx': file("import { readFile } from 'node:fs/promises';\nexport const bad = readFile;") },
+      planted: {
+        'src/adapters/inspector-page/bad.tsx': file(
+          "import { readFile } from 'node:fs/promises';\nexport const bad = readFile;",
+        ),
+      },
       seen: 'src/adapters/inspector-page/bad.tsx:2 imports node:fs/promises; the page may use only preact, @preact/signals [page-runs-in-browsers]',
     },
     {
       what: 'the page would run what lives in the runtime',
-      planted: { 'src/actors/task/task.ts': file('export const task = 1;'), 'src/adapters/inspector-page/bad.tsx': file("import { task } from '../../actors/task/task.ts';\nexport const bad = task;") },
+      planted: {
+        'src/actors/task/task.ts': file('export const task = 1;'),
+        'src/adapters/inspector-page/bad.tsx': file(
+          "import { task } from '../../actors/task/task.ts';\nexport const bad = task;",
+        ),
+      },
       seen: 'src/adapters/inspector-page/bad.tsx:2 imports src/actors/task/task.ts; the page may use data, the types of ports, and itself [page-runs-in-browsers]',
     },
     {
@@ -245,12 +275,24 @@ describe('an import that hides where it leads is found, when', () => {
 describe('a rule whose room is gone', () => {
   it.each([
     ['src/actors', 'actors-know-no-adapter', { 'src/actors/act.ts': undefined }],
-    ['src/testing', 'testing-needs-no-framework', { 'src/testing/suite.ts': undefined, 'src/testing/fixture.ts': undefined }],
-    ['src/cli', 'adapters-are-chosen-in-two-places', { 'src/cli/main.ts': undefined, 'src/cli/audit/chart-module.ts': undefined }],
+    [
+      'src/testing',
+      'testing-needs-no-framework',
+      { 'src/testing/suite.ts': undefined, 'src/testing/fixture.ts': undefined },
+    ],
+    [
+      'src/cli',
+      'adapters-are-chosen-in-two-places',
+      { 'src/cli/main.ts': undefined, 'src/cli/audit/chart-module.ts': undefined },
+    ],
     ['src/node.ts', 'adapters-are-chosen-in-two-places', { 'src/node.ts': undefined }],
     ['src/machines.ts', 'adapters-are-chosen-in-two-places', { 'src/machines.ts': undefined }],
     ['src/cli/audit/chart-module.ts', 'imports-can-be-read', { 'src/cli/audit/chart-module.ts': undefined }],
-    ['src/node', 'adapters-are-chosen-in-two-places', { 'src/node/worker.ts': undefined, 'src/node/subagents.ts': undefined }],
+    [
+      'src/node',
+      'adapters-are-chosen-in-two-places',
+      { 'src/node/worker.ts': undefined, 'src/node/subagents.ts': undefined },
+    ],
     ['src/node/worker.ts', 'imports-can-be-read', { 'src/node/worker.ts': undefined }],
     ['src/subagent-worker.ts', 'adapters-are-chosen-in-two-places', { 'src/subagent-worker.ts': undefined }],
     ['src/postgres.ts', 'adapters-are-chosen-in-two-places', { 'src/postgres.ts': undefined }],

@@ -12,15 +12,26 @@ type Complaint = string | undefined;
 
 const ROOMS: ReadonlySet<string> = new Set(['machines', 'actors', 'adapters', 'node', 'cli']);
 
-/** A folder beside the rooms: what ships for tests of code that is built on this one. Its one door is the entry point of the same name. */
+/**
+ * A folder beside the rooms: what ships for tests of code that is built on this one. Its one door is the entry point of
+ * the same name.
+ */
 const TESTING = 'src/testing';
 const TESTING_ENTRY_POINT = `${TESTING}.ts`;
 
 /** The one part of Node that tests of any framework can use. */
 const ASSERTIONS = 'node:assert/strict';
 
-/** Entry points that choose among adapters, and the two folders above the adapters: the runtime of a machine, and the command line over that. */
-const CHOOSING_ENTRY_POINTS: ReadonlySet<string> = new Set(['src/machines.ts', 'src/node.ts', 'src/postgres.ts', 'src/subagent-worker.ts']);
+/**
+ * Entry points that choose among adapters, and the two folders above the adapters: the runtime of a machine, and the
+ * command line over that.
+ */
+const CHOOSING_ENTRY_POINTS: ReadonlySet<string> = new Set([
+  'src/machines.ts',
+  'src/node.ts',
+  'src/postgres.ts',
+  'src/subagent-worker.ts',
+]);
 const NODE_RUNTIME = 'src/node';
 const COMMAND_LINE = 'src/cli';
 
@@ -36,7 +47,10 @@ const PURE_ENTRY_POINTS: Readonly<Record<string, readonly string[]>> = {
   [TESTING_ENTRY_POINT]: ['machines', 'actors', 'testing'],
 };
 
-/** Where a path under src lies: one of the rooms, `root` for a file beside them, `outside` for anything that is not in src. */
+/**
+ * Where a path under src lies: one of the rooms, `root` for a file beside them, `outside` for anything that is not in
+ * src.
+ */
 function roomOf(path: string): string {
   const [top, room, rest] = path.split('/');
   if (top !== 'src' || room === undefined) return 'outside';
@@ -50,7 +64,10 @@ function adapterOf(path: string): string | undefined {
 
 /** The package a bare specifier names: `rxjs/operators` is `rxjs`, `@xstate/graph/x` is `@xstate/graph`. */
 function packageOf(specifier: string): string {
-  return specifier.split('/').slice(0, specifier.startsWith('@') ? 2 : 1).join('/');
+  return specifier
+    .split('/')
+    .slice(0, specifier.startsWith('@') ? 2 : 1)
+    .join('/');
 }
 
 /** Whether a specifier is a place on a machine or a network, or an alias, instead of a package or a relative path. */
@@ -59,7 +76,11 @@ function isLocation(specifier: string): boolean {
 }
 
 /** A rule that looks at each import of the guarded files on its own. */
-function importRule(name: string, guards: readonly string[], complain: (edge: ImportEdge, file: ProjectFile) => Complaint): Rule {
+function importRule(
+  name: string,
+  guards: readonly string[],
+  complain: (edge: ImportEdge, file: ProjectFile) => Complaint,
+): Rule {
   return {
     name,
     guards,
@@ -80,12 +101,18 @@ function importRule(name: string, guards: readonly string[], complain: (edge: Im
 function beyond(edge: ImportEdge, rooms: readonly string[], packages: readonly string[]): Complaint {
   if (edge.specifier === undefined) return undefined;
   if (edge.target !== undefined) {
-    return rooms.includes(roomOf(edge.target)) ? undefined : `imports ${edge.target}; it may use only ${rooms.join(', ')}`;
+    return rooms.includes(roomOf(edge.target))
+      ? undefined
+      : `imports ${edge.target}; it may use only ${rooms.join(', ')}`;
   }
-  return packages.includes(packageOf(edge.specifier)) ? undefined : `imports ${edge.specifier}; it may use only ${packages.join(', ')}`;
+  return packages.includes(packageOf(edge.specifier))
+    ? undefined
+    : `imports ${edge.specifier}; it may use only ${packages.join(', ')}`;
 }
 
-const machinesArePure = importRule('machines-are-pure', ['src/machines'], (edge) => beyond(edge, ['machines'], ['xstate', 'zod']));
+const machinesArePure = importRule('machines-are-pure', ['src/machines'], (edge) =>
+  beyond(edge, ['machines'], ['xstate', 'zod']),
+);
 
 const actorsKnowNoAdapter = importRule('actors-know-no-adapter', ['src/actors'], (edge) =>
   beyond(edge, ['machines', 'actors'], ['xstate', 'rxjs']),
@@ -97,13 +124,21 @@ const SYSTEM_ADAPTER = 'src/adapters/system';
 const adaptersStandAlone = importRule('adapters-stand-alone', ['src/adapters'], (edge, file) => {
   if (edge.target === undefined) return undefined;
   const room = roomOf(edge.target);
-  if ((room === 'root' || room === 'node' || room === 'cli') && edge.target !== TESTING_ENTRY_POINT) return `imports ${edge.target}; an adapter knows ports and data, not who composes it`;
-  if (room !== 'adapters' || adapterOf(edge.target) === adapterOf(file.path) || adapterOf(edge.target) === SYSTEM_ADAPTER) return undefined;
+  if ((room === 'root' || room === 'node' || room === 'cli') && edge.target !== TESTING_ENTRY_POINT)
+    return `imports ${edge.target}; an adapter knows ports and data, not who composes it`;
+  if (
+    room !== 'adapters' ||
+    adapterOf(edge.target) === adapterOf(file.path) ||
+    adapterOf(edge.target) === SYSTEM_ADAPTER
+  )
+    return undefined;
   return `imports ${edge.target}; an adapter never imports another but system, only ${NODE_RUNTIME} and ${COMMAND_LINE} choose among them`;
 });
 
 const nodeKnowsNoCommandLine = importRule('node-knows-no-command-line', [NODE_RUNTIME], ({ target }) =>
-  target !== undefined && roomOf(target) === 'cli' ? `imports ${target}; the command line is made of the runtime` : undefined,
+  target !== undefined && roomOf(target) === 'cli'
+    ? `imports ${target}; the command line is made of the runtime`
+    : undefined,
 );
 
 /** Whether a file chooses among adapters, or is made of one that does. */
@@ -128,12 +163,16 @@ const adaptersAreChosenInTwoPlaces: Rule = {
       ),
 };
 
-const entryPointsStayAbove = importRule('entry-points-are-made-of-their-rooms', Object.keys(PURE_ENTRY_POINTS), (edge, file) => {
-  const rooms = PURE_ENTRY_POINTS[file.path] ?? [];
-  // The rule above speaks about adapters and what chooses them, in better words.
-  if (edge.target !== undefined && isChoosing(edge.target)) return undefined;
-  return beyond(edge, rooms, ['xstate', 'zod', 'rxjs']);
-});
+const entryPointsStayAbove = importRule(
+  'entry-points-are-made-of-their-rooms',
+  Object.keys(PURE_ENTRY_POINTS),
+  (edge, file) => {
+    const rooms = PURE_ENTRY_POINTS[file.path] ?? [];
+    // The rule above speaks about adapters and what chooses them, in better words.
+    if (edge.target !== undefined && isChoosing(edge.target)) return undefined;
+    return beyond(edge, rooms, ['xstate', 'zod', 'rxjs']);
+  },
+);
 
 const testingNeedsNoFramework = importRule('testing-needs-no-framework', [TESTING], (edge) =>
   edge.specifier === ASSERTIONS ? undefined : beyond(edge, ['machines', 'actors', 'testing'], [ASSERTIONS]),
@@ -146,11 +185,20 @@ const testingIsForTests: Rule = {
     tree
       .under('src')
       // What the other rooms and entry points may use is a list already.
-      .filter((file) => isCode(file) && (['adapters', 'node', 'cli'].includes(roomOf(file.path)) || (roomOf(file.path) === 'root' && !Object.hasOwn(PURE_ENTRY_POINTS, file.path))))
+      .filter(
+        (file) =>
+          isCode(file) &&
+          (['adapters', 'node', 'cli'].includes(roomOf(file.path)) ||
+            (roomOf(file.path) === 'root' && !Object.hasOwn(PURE_ENTRY_POINTS, file.path))),
+      )
       .flatMap((file) =>
         file.imports
           .filter(({ target = '' }) => roomOf(target) === 'testing' || target === TESTING_ENTRY_POINT)
-          .map(({ target, line }) => ({ file: file.path, line, message: `imports ${String(target)}, which ships for tests` })),
+          .map(({ target, line }) => ({
+            file: file.path,
+            line,
+            message: `imports ${String(target)}, which ships for tests`,
+          })),
       ),
 };
 
@@ -172,9 +220,12 @@ const everyFileHasItsFolder: Rule = {
 
 const importsCanBeRead = importRule('imports-can-be-read', ['src', ...LOADERS_OF_USER_CODE], (edge, file) => {
   if (edge.specifier === undefined && LOADERS_OF_USER_CODE.has(file.path)) return undefined;
-  if (edge.specifier === undefined) return 'imports a computed name; write it out, so that the direction can be checked';
+  if (edge.specifier === undefined)
+    return 'imports a computed name; write it out, so that the direction can be checked';
   if (isLocation(edge.specifier)) return `imports ${edge.specifier}; name a package or a relative path`;
-  return edge.target !== undefined && roomOf(edge.target) === 'outside' ? `imports ${edge.target}, which lies outside src` : undefined;
+  return edge.target !== undefined && roomOf(edge.target) === 'outside'
+    ? `imports ${edge.target}, which lies outside src`
+    : undefined;
 });
 
 /** What a user gets with `npm install wakechart`, or is told to install. */
@@ -194,12 +245,15 @@ const packagesAreDeclared: Rule = {
   check: (tree) => {
     const { name, installed } = declaredPackages(tree);
     return importRule('packages-are-declared', ['src'], ({ specifier, target }, file) => {
-      if (specifier === undefined || target !== undefined || isLocation(specifier) || isOfPage(file.path)) return undefined;
+      if (specifier === undefined || target !== undefined || isLocation(specifier) || isOfPage(file.path))
+        return undefined;
       const imported = packageOf(specifier);
       if (imported === name) return `imports ${specifier}; inside src, import the file itself`;
       if (specifier.startsWith('node:')) return undefined;
       if (isBuiltin(specifier)) return `imports ${specifier}; write node:${specifier}`;
-      return installed.includes(imported) ? undefined : `imports ${specifier}, which is neither a dependency nor a peer dependency`;
+      return installed.includes(imported)
+        ? undefined
+        : `imports ${specifier}, which is neither a dependency nor a peer dependency`;
     }).check(tree);
   },
 };
@@ -222,7 +276,9 @@ const pageRunsInBrowsers = importRule('page-runs-in-browsers', [PAGE], ({ specif
     const isOpen = isOfPage(target) || roomOf(target) === 'machines' || (roomOf(target) === 'actors' && isTypeOnly);
     return isOpen ? undefined : `imports ${target}; the page may use data, the types of ports, and itself`;
   }
-  return PAGE_PACKAGES.includes(packageOf(specifier)) ? undefined : `imports ${specifier}; the page may use only ${PAGE_PACKAGES.join(', ')}`;
+  return PAGE_PACKAGES.includes(packageOf(specifier))
+    ? undefined
+    : `imports ${specifier}; the page may use only ${PAGE_PACKAGES.join(', ')}`;
 });
 
 export const importRules: readonly Rule[] = [

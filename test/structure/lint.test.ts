@@ -23,7 +23,10 @@ const OFFENSES: Readonly<Record<string, readonly [rule: string, code: string]>> 
   ],
   'src/misused.ts': [
     'typescript(no-misused-promises)',
-    lines('const work = async (): Promise<void> => {};', 'export const start = (): void => [1].forEach(async () => work());'),
+    lines(
+      'const work = async (): Promise<void> => {};',
+      'export const start = (): void => [1].forEach(async () => work());',
+    ),
   ],
   'src/await.ts': [
     'typescript(await-thenable)',
@@ -37,12 +40,27 @@ const OFFENSES: Readonly<Record<string, readonly [rule: string, code: string]>> 
     'typescript(switch-exhaustiveness-check)',
     `${RANK}    case 'open':\n      return 1;\n    default:\n      return 0;\n  }\n}\n`,
   ],
-  'src/cycle-a.ts': ['import(no-cycle)', lines("import { b } from './cycle-b.ts';", 'export const a = (): number => b();')],
-  'src/cycle-b.ts': ['import(no-cycle)', lines("import { c } from './cycle-c.ts';", 'export const b = (): number => c();')],
-  'src/cycle-c.ts': ['import(no-cycle)', lines("import { a } from './cycle-a.ts';", 'export const c = (): number => a();')],
-  'src/type-import.ts': ['typescript(consistent-type-imports)', lines("import { Thing } from './good.ts';", 'export type Other = Thing;')],
+  'src/cycle-a.ts': [
+    'import(no-cycle)',
+    lines("import { b } from './cycle-b.ts';", 'export const a = (): number => b();'),
+  ],
+  'src/cycle-b.ts': [
+    'import(no-cycle)',
+    lines("import { c } from './cycle-c.ts';", 'export const b = (): number => c();'),
+  ],
+  'src/cycle-c.ts': [
+    'import(no-cycle)',
+    lines("import { a } from './cycle-a.ts';", 'export const c = (): number => a();'),
+  ],
+  'src/type-import.ts': [
+    'typescript(consistent-type-imports)',
+    lines("import { Thing } from './good.ts';", 'export type Other = Thing;'),
+  ],
   'src/any.ts': ['typescript(no-explicit-any)', lines('export type Bag = Record<string, any>;')],
-  'src/unsafe.ts': ['typescript(no-unsafe-return)', lines('export const parse = (text: string): string => JSON.parse(text);')],
+  'src/unsafe.ts': [
+    'typescript(no-unsafe-return)',
+    lines('export const parse = (text: string): string => JSON.parse(text);'),
+  ],
   'src/default-export.ts': ['import(no-default-export)', lines('const one = 1;', 'export default one;')],
   'src/later.ts': ['eslint(no-warning-comments)', lines('// TODO: later', 'export const one = 1;')],
   'src/long.ts': [
@@ -93,7 +111,10 @@ describe('the linter, with the configuration of this project,', () => {
     root = mkdtempSync(join(tmpdir(), 'lint-'));
     symlinkSync(join(checkout, 'node_modules'), join(root, 'node_modules'));
     for (const file of ['.oxlintrc.json', 'tsconfig.base.json']) copyFileSync(join(checkout, file), join(root, file));
-    writeFileSync(join(root, 'tsconfig.json'), JSON.stringify({ extends: './tsconfig.base.json', include: ['src', 'test'] }));
+    writeFileSync(
+      join(root, 'tsconfig.json'),
+      JSON.stringify({ extends: './tsconfig.base.json', include: ['src', 'test'] }),
+    );
     for (const [path, [, code]] of [...Object.entries(OFFENSES), ['src/good.ts', ['', GOOD]] as const]) {
       mkdirSync(dirname(join(root, path)), { recursive: true });
       writeFileSync(join(root, path), code);
@@ -108,7 +129,9 @@ describe('the linter, with the configuration of this project,', () => {
   });
 
   const rulesBrokenBy = (path: string): string[] => [
-    ...new Set(report.diagnostics.filter(({ filename }) => filename === path).map(({ code, severity }) => `${severity} ${code}`)),
+    ...new Set(
+      report.diagnostics.filter(({ filename }) => filename === path).map(({ code, severity }) => `${severity} ${code}`),
+    ),
   ];
 
   it.each(Object.entries(OFFENSES))('refuses %s', (path, [rule]) => {

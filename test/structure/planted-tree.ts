@@ -26,11 +26,19 @@ const HEALTHY: Planted = {
       'node_modules/tool-linux': { version: '1.0.0', resolved: `${PUBLIC_REGISTRY}/tool-linux/-/tool-linux-1.0.0.tgz` },
     },
   }),
-  'src/index.ts': lines('/** The root. */', "export { run } from './runtime.ts';", "export type { Port } from './ports.ts';"),
+  'src/index.ts': lines(
+    '/** The root. */',
+    "export { run } from './runtime.ts';",
+    "export type { Port } from './ports.ts';",
+  ),
   'src/runtime.ts': lines('/** Composes. */', "import { act } from './actors/act.ts';", 'export const run = act;'),
   'src/ports.ts': lines('/** Ports. */', "export type { Port } from './actors/act.ts';"),
   'src/machines.ts': lines('/** Charts. */', "export { chart } from './machines/chart.ts';"),
-  'src/testing.ts': lines('/** For tests. */', "export { suite } from './testing/suite.ts';", "export { act } from './actors/act.ts';"),
+  'src/testing.ts': lines(
+    '/** For tests. */',
+    "export { suite } from './testing/suite.ts';",
+    "export { act } from './actors/act.ts';",
+  ),
   'src/testing/suite.ts': lines(
     '/** A contract. */',
     "import { deepStrictEqual } from 'node:assert/strict';",
@@ -46,11 +54,29 @@ const HEALTHY: Planted = {
     "import { run } from './runtime.ts';",
     'export const node = [shell, run];',
   ),
-  'src/node/worker.ts': lines('/** What a worker loads. */', "import { shell } from '../adapters/shell/shell.ts';", 'export const worker = [shell];'),
-  'src/cli/audit/chart-module.ts': lines('/** Loads what a user names. */', 'export const load = (path: string): Promise<unknown> => import(path);'),
-  'src/subagent-worker.ts': lines('/** The program of a worker. */', "import { subagents } from './node/subagents.ts';", 'export const worker = subagents;'),
-  'src/postgres.ts': lines('/** Gives what one technology needs. */', "export { shell } from './adapters/shell/shell.ts';"),
-  'src/node/subagents.ts': lines('/** Chooses what subagents need. */', "import { shell } from '../adapters/shell/shell.ts';", 'export const subagents = [shell];'),
+  'src/node/worker.ts': lines(
+    '/** What a worker loads. */',
+    "import { shell } from '../adapters/shell/shell.ts';",
+    'export const worker = [shell];',
+  ),
+  'src/cli/audit/chart-module.ts': lines(
+    '/** Loads what a user names. */',
+    'export const load = (path: string): Promise<unknown> => import(path);',
+  ),
+  'src/subagent-worker.ts': lines(
+    '/** The program of a worker. */',
+    "import { subagents } from './node/subagents.ts';",
+    'export const worker = subagents;',
+  ),
+  'src/postgres.ts': lines(
+    '/** Gives what one technology needs. */',
+    "export { shell } from './adapters/shell/shell.ts';",
+  ),
+  'src/node/subagents.ts': lines(
+    '/** Chooses what subagents need. */',
+    "import { shell } from '../adapters/shell/shell.ts';",
+    'export const subagents = [shell];',
+  ),
   'src/machines/chart.ts': lines(
     '/** A chart. */',
     "import { setup } from 'xstate';",
@@ -73,7 +99,12 @@ const HEALTHY: Planted = {
     'export const shell = [execa, readFileSync, quote] satisfies Port;',
   ),
   'src/adapters/shell/quote.ts': lines('/** Quotes. */', 'export const quote = 1;'),
-  'src/adapters/inspector-page/main.tsx': lines('/** The page. */', "import { render } from 'preact';", "import './page.css';", 'export const page = render;'),
+  'src/adapters/inspector-page/main.tsx': lines(
+    '/** The page. */',
+    "import { render } from 'preact';",
+    "import './page.css';",
+    'export const page = render;',
+  ),
   'src/cli/main.ts': lines(
     '#!/usr/bin/env node',
     '/** The command line. */',

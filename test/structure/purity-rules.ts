@@ -1,4 +1,7 @@
-/** What a room may not reach without importing it: clocks and randomness in the machines, and what the oldest supported Node lacks. */
+/**
+ * What a room may not reach without importing it: clocks and randomness in the machines, and what the oldest supported
+ * Node lacks.
+ */
 import ts from 'typescript';
 import type { Rule } from './rules.ts';
 import { isCode, lineOf, nodesOf } from './source-tree.ts';
@@ -51,7 +54,8 @@ function isValueUse(node: ts.Identifier): boolean {
 /** What a node reads from its surroundings, as it would be called: `Date.now`, `setTimeout`, `new Date()`. */
 function ambientName(node: ts.Node): string | undefined {
   if (ts.isIdentifier(node)) return isValueUse(node) ? node.text : undefined;
-  if (ts.isPropertyAccessExpression(node) && ts.isIdentifier(node.expression)) return `${node.expression.text}.${node.name.text}`;
+  if (ts.isPropertyAccessExpression(node) && ts.isIdentifier(node.expression))
+    return `${node.expression.text}.${node.name.text}`;
   if (!ts.isNewExpression(node) && !ts.isCallExpression(node)) return undefined;
   const isDate = ts.isIdentifier(node.expression) && node.expression.text === 'Date';
   const isNow = ts.isCallExpression(node) || (node.arguments ?? []).length === 0;
@@ -61,7 +65,10 @@ function ambientName(node: ts.Node): string | undefined {
 /** Names that the file declares itself: there, `process` is whatever it says, not the one of Node. */
 function declaredNames(nodes: readonly ts.Node[]): ReadonlySet<string> {
   const names = nodes.flatMap((node) =>
-    ts.isVariableDeclaration(node) || ts.isParameter(node) || ts.isBindingElement(node) || ts.isFunctionDeclaration(node)
+    ts.isVariableDeclaration(node) ||
+    ts.isParameter(node) ||
+    ts.isBindingElement(node) ||
+    ts.isFunctionDeclaration(node)
       ? [node.name]
       : [],
   );
@@ -72,35 +79,51 @@ const machinesReadNoSurroundings: Rule = {
   name: 'machines-read-no-surroundings',
   guards: ['src/machines'],
   check: (tree) =>
-    tree.under('src/machines').filter(isCode).flatMap((file) => {
-      const { syntax } = file;
-      const nodes = nodesOf(syntax);
-      const declared = declaredNames(nodes);
-      return nodes.flatMap((node) => {
-        const name = ambientName(node);
-        if (name === undefined || declared.has(name) || !IMPURE.has(name)) return [];
-        return [{ file: file.path, line: lineOf(syntax, node), message: `uses ${name}; ${ASK_AN_ACTOR}` }];
-      });
-    }),
+    tree
+      .under('src/machines')
+      .filter(isCode)
+      .flatMap((file) => {
+        const { syntax } = file;
+        const nodes = nodesOf(syntax);
+        const declared = declaredNames(nodes);
+        return nodes.flatMap((node) => {
+          const name = ambientName(node);
+          if (name === undefined || declared.has(name) || !IMPURE.has(name)) return [];
+          return [{ file: file.path, line: lineOf(syntax, node), message: `uses ${name}; ${ASK_AN_ACTOR}` }];
+        });
+      }),
 };
 
 const nothingNewerThanTheFloor: Rule = {
   name: 'nothing-newer-than-the-floor',
   guards: ['src'],
   check: (tree) =>
-    tree.under('src').filter(isCode).flatMap((file) => {
-      const { syntax } = file;
-      const names = nodesOf(syntax).flatMap((node) => {
-        const name = ambientName(node);
-        const since = NEWER_THAN_THE_FLOOR.get(name ?? '');
-        if (since === undefined) return [];
-        return [{ file: file.path, line: lineOf(syntax, node), message: `uses ${String(name)}, new in ${since}; Node 20.19 is the floor` }];
-      });
-      const modules = file.imports
-        .filter(({ specifier }) => specifier !== undefined && NEWER_MODULES.has(specifier))
-        .map(({ specifier, line }) => ({ file: file.path, line, message: `imports ${specifier}; Node 20.19 is the floor` }));
-      return [...names, ...modules];
-    }),
+    tree
+      .under('src')
+      .filter(isCode)
+      .flatMap((file) => {
+        const { syntax } = file;
+        const names = nodesOf(syntax).flatMap((node) => {
+          const name = ambientName(node);
+          const since = NEWER_THAN_THE_FLOOR.get(name ?? '');
+          if (since === undefined) return [];
+          return [
+            {
+              file: file.path,
+              line: lineOf(syntax, node),
+              message: `uses ${String(name)}, new in ${since}; Node 20.19 is the floor`,
+            },
+          ];
+        });
+        const modules = file.imports
+          .filter(({ specifier }) => specifier !== undefined && NEWER_MODULES.has(specifier))
+          .map(({ specifier, line }) => ({
+            file: file.path,
+            line,
+            message: `imports ${specifier}; Node 20.19 is the floor`,
+          }));
+        return [...names, ...modules];
+      }),
 };
 
 export const purityRules: readonly Rule[] = [machinesReadNoSurroundings, nothingNewerThanTheFloor];

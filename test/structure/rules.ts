@@ -13,7 +13,9 @@ export interface Violation {
 
 export interface Rule {
   readonly name: string;
-  /** Files and folders the rule watches over. One that is gone is a violation: a guard of an empty room guards nothing. */
+  /**
+   * Files and folders the rule watches over. One that is gone is a violation: a guard of an empty room guards nothing.
+   */
   readonly guards: readonly string[];
   check(tree: SourceTree): Omit<Violation, 'rule'>[];
 }
@@ -22,7 +24,11 @@ export function checkTree(tree: SourceTree, rules: readonly Rule[]): Violation[]
   return rules.flatMap((rule) => {
     const gone = rule.guards
       .filter((path) => !tree.has(path))
-      .map((path) => ({ rule: rule.name, file: path, message: 'is guarded by this rule and is not there; move the rule with it' }));
+      .map((path) => ({
+        rule: rule.name,
+        file: path,
+        message: 'is guarded by this rule and is not there; move the rule with it',
+      }));
     return [...gone, ...rule.check(tree).map((violation) => ({ ...violation, rule: rule.name }))];
   });
 }

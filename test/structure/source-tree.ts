@@ -4,7 +4,14 @@ import { join, posix, relative, sep } from 'node:path';
 import ts from 'typescript';
 
 /** Written by tools or for one machine only; never part of the project. */
-const OUTSIDE_THE_PROJECT: ReadonlySet<string> = new Set(['node_modules', 'dist', '.build', '.git', 'coverage', '.wakechart']);
+const OUTSIDE_THE_PROJECT: ReadonlySet<string> = new Set([
+  'node_modules',
+  'dist',
+  '.build',
+  '.git',
+  'coverage',
+  '.wakechart',
+]);
 
 /** One way a file reaches another module. Types count: a direction that holds only at run time does not hold. */
 export interface ImportEdge {
@@ -108,12 +115,17 @@ function importsOf(path: string, syntax: ts.SourceFile): ImportEdge[] {
   return [...references, ...imports].map((edge) => ({ ...edge, target: targetOf(path, edge.specifier) }));
 }
 
-/** What a node imports, if it imports: `import`, `export from`, `import()`, `require`, `import('x').T`, `declare module 'x'`. */
+/**
+ * What a node imports, if it imports: `import`, `export from`, `import()`, `require`, `import('x').T`, `declare module
+ * 'x'`.
+ */
 function importedBy(node: ts.Node): { readonly module: ts.Node | undefined } | undefined {
   if (ts.isImportDeclaration(node)) return { module: node.moduleSpecifier };
-  if (ts.isExportDeclaration(node)) return node.moduleSpecifier === undefined ? undefined : { module: node.moduleSpecifier };
+  if (ts.isExportDeclaration(node))
+    return node.moduleSpecifier === undefined ? undefined : { module: node.moduleSpecifier };
   if (ts.isExternalModuleReference(node)) return { module: node.expression };
-  if (ts.isImportTypeNode(node)) return { module: ts.isLiteralTypeNode(node.argument) ? node.argument.literal : undefined };
+  if (ts.isImportTypeNode(node))
+    return { module: ts.isLiteralTypeNode(node.argument) ? node.argument.literal : undefined };
   if (ts.isModuleDeclaration(node)) return ts.isStringLiteral(node.name) ? { module: node.name } : undefined;
   if (!ts.isCallExpression(node)) return undefined;
   const isRequire = ts.isIdentifier(node.expression) && node.expression.text === 'require';

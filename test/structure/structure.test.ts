@@ -16,7 +16,11 @@ describe('this checkout', () => {
   });
 
   it('names no test file that is not there', () => {
-    const named = tree.under('src').flatMap(({ path, text }) => [...text.matchAll(/\btest\/[\w/-]+\.test\.ts\b/g)].map(([test]) => `${path}: ${test}`));
+    const named = tree
+      .under('src')
+      .flatMap(({ path, text }) =>
+        [...text.matchAll(/\btest\/[\w/-]+\.test\.ts\b/g)].map(([test]) => `${path}: ${test}`),
+      );
     expect(named.length).toBeGreaterThan(1);
     expect(named.filter((line) => !existsSync(`${checkout}${line.split(': ')[1]}`))).toEqual([]);
   });
@@ -42,10 +46,19 @@ describe('the rules', () => {
     ['handDown(binding)', 'bounds-are-handed-down-in-one-place'],
     ['restriction as HandedDown', 'bounds-are-handed-down-in-one-place'],
   ])('see another door for children: %s', (code, rule) => {
-    expect(violationsWith({ 'src/actors/bad.ts': `/** Bad. */\nexport const bad = ${code};\n` }, houseRules)).toEqual([expect.stringContaining(rule)]);
+    expect(violationsWith({ 'src/actors/bad.ts': `/** Bad. */\nexport const bad = ${code};\n` }, houseRules)).toEqual([
+      expect.stringContaining(rule),
+    ]);
   });
 
-  it.each(['async function syncFolder(path) {}', "const boot = '/proc/sys/kernel/random/boot_id';", '(error as NodeJS.ErrnoException).code;', 'process.kill(pid, 0);'])('see what the floor of the adapters has already: %s', (code) => {
-    expect(violationsWith({ 'src/adapters/files/bad.ts': `/** Bad. */\n${code}\n` }, houseRules)).toContainEqual(expect.stringContaining('the-floor-is-laid-once'));
+  it.each([
+    'async function syncFolder(path) {}',
+    "const boot = '/proc/sys/kernel/random/boot_id';",
+    '(error as NodeJS.ErrnoException).code;',
+    'process.kill(pid, 0);',
+  ])('see what the floor of the adapters has already: %s', (code) => {
+    expect(violationsWith({ 'src/adapters/files/bad.ts': `/** Bad. */\n${code}\n` }, houseRules)).toContainEqual(
+      expect.stringContaining('the-floor-is-laid-once'),
+    );
   });
 });

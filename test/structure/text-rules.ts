@@ -1,11 +1,15 @@
-/** What no file of the project may say: where somebody's checkout lies, which registry it talks to, on what kind of machine it lies. */
+/**
+ * What no file of the project may say: where somebody's checkout lies, which registry it talks to, on what kind of
+ * machine it lies.
+ */
 import type { Rule } from './rules.ts';
 
 /** Folders that exist on one person's machine. */
 const PERSONAL_PATH = /(?<![\w.~-])(?:\/(?:home|Users)\/[\w.-]+|\/(?:root|work)\/[\w.-]+|[A-Z]:\\+Users\\)/;
 
 /** A package registry by address, or a setting that names one. */
-const REGISTRY = /https?:\/\/[\w.@:-]*(?:registry|artifactory|nexus|verdaccio|npm-proxy)[\w.:-]*|^\s*(?:@[\w-]+:)?registry\s*=/i;
+const REGISTRY =
+  /https?:\/\/[\w.@:-]*(?:registry|artifactory|nexus|verdaccio|npm-proxy)[\w.:-]*|^\s*(?:@[\w-]+:)?registry\s*=/i;
 
 /** A package of the lock file that comes from anywhere but the public registry. */
 const FETCHED_ELSEWHERE = /"resolved": "(?!https:\/\/registry\.npmjs\.org\/)[^"]*"/;
@@ -35,7 +39,9 @@ function textRule({ name, guards, appliesTo, pattern, advice }: TextRule): Rule 
         .flatMap(({ path, text }) =>
           text.split('\n').flatMap((line, index) => {
             const found = pattern.exec(line)?.[0];
-            return found === undefined ? [] : [{ file: path, line: index + 1, message: `says ${found.trim()}; ${advice}` }];
+            return found === undefined
+              ? []
+              : [{ file: path, line: index + 1, message: `says ${found.trim()}; ${advice}` }];
           }),
         ),
   };
@@ -46,7 +52,10 @@ interface LockedPackage {
   readonly optionalDependencies?: Readonly<Record<string, string>>;
 }
 
-/** npm leaves out of the lock file what its registry did not have, and `npm ci` then refuses the whole file wherever it has more. */
+/**
+ * npm leaves out of the lock file what its registry did not have, and `npm ci` then refuses the whole file wherever it
+ * has more.
+ */
 const lockFileIsComplete: Rule = {
   name: 'lock-file-is-complete',
   guards: [LOCK_FILE],
@@ -55,7 +64,11 @@ const lockFileIsComplete: Rule = {
       const { packages = {} } = JSON.parse(text) as { readonly packages?: Readonly<Record<string, LockedPackage>> };
       return Object.entries(packages).flatMap(([at, { optionalDependencies = {} }]) =>
         Object.entries(optionalDependencies)
-          .filter(([name]) => !Object.hasOwn(packages, `${at}/node_modules/${name}`) && !Object.hasOwn(packages, `node_modules/${name}`))
+          .filter(
+            ([name]) =>
+              !Object.hasOwn(packages, `${at}/node_modules/${name}`) &&
+              !Object.hasOwn(packages, `node_modules/${name}`),
+          )
           .map(([name, version]) => {
             const message = `lacks ${name}@${version}, which ${at} may need on another machine; choose a version that is there for all`;
             return { file: path, message };
@@ -96,7 +109,8 @@ export const textRules: readonly Rule[] = [
   textRule({
     name: 'bounds-are-handed-down-in-one-place',
     guards: [],
-    appliesTo: (path) => isSource(path) && !/^src\/(?:machines\/permission\/handed-down|actors\/session\/parent-bounds)\.ts$/.test(path),
+    appliesTo: (path) =>
+      isSource(path) && !/^src\/(?:machines\/permission\/handed-down|actors\/session\/parent-bounds)\.ts$/.test(path),
     pattern: /\bas (?:HandedDown|ChildBounds)\b|\bhand(?:ed)?Down\(/,
     advice: 'ParentBounds says what binds a child, with nothing left out',
   }),
@@ -105,7 +119,8 @@ export const textRules: readonly Rule[] = [
     guards: [],
     // The page runs in browsers, and a lease has a port to the disk of its own.
     appliesTo: (path) => /^src\/(?!adapters\/(?:system|inspector-page|hand-files)\/).*\.ts$/.test(path),
-    pattern: /function sync(?:Folder|Directory)\b|random\/boot_id|as NodeJS\.ErrnoException|process\.kill\([^,()]+, 0\)/,
+    pattern:
+      /function sync(?:Folder|Directory)\b|random\/boot_id|as NodeJS\.ErrnoException|process\.kill\([^,()]+, 0\)/,
     advice: 'src/adapters/system has it, the strictest of its kind',
   }),
   textRule({

@@ -1,5 +1,13 @@
-/** A turn house whose agents are run by backends of turns that do what a test says: tools told live, permission asked in the middle. */
-import type { AgentRunParams, AgentRuntime, RunPermissionAnswer, RunPermissionRequest } from '../../src/actors/run/agent-runtime.ts';
+/**
+ * A turn house whose agents are run by backends of turns that do what a test says: tools told live, permission asked in
+ * the middle.
+ */
+import type {
+  AgentRunParams,
+  AgentRuntime,
+  RunPermissionAnswer,
+  RunPermissionRequest,
+} from '../../src/actors/run/agent-runtime.ts';
 import type { AgentFrontmatter } from '../../src/machines/agent/agent-definition.ts';
 import type { AgentRunEventBody, BackendToolOutcome } from '../../src/machines/run/run-output.ts';
 import type { SessionEvent } from '../../src/machines/session/session-event.ts';
@@ -21,7 +29,10 @@ export interface BackendHouseOptions extends TurnHouseOptions {
   readonly others?: readonly AgentRuntime[];
 }
 
-export async function openBackendHouse(acts: readonly Act[], { agent = {}, traits = {}, others = [], ...options }: BackendHouseOptions = {}): Promise<BackendHouse> {
+export async function openBackendHouse(
+  acts: readonly Act[],
+  { agent = {}, traits = {}, others = [], ...options }: BackendHouseOptions = {},
+): Promise<BackendHouse> {
   const backend = toldRuntime('told', acts, { runs: 'turn', ...traits });
   const house = await openTurnHouse({ runtimes: [backend, ...others], ...options });
   await house.agent('worker', [], { provider: 'told', model: 'm', ...agent });
@@ -30,12 +41,23 @@ export async function openBackendHouse(acts: readonly Act[], { agent = {}, trait
 
 type Tell = (event: AgentRunEventBody) => void;
 
-export const requests = (tell: Tell, callId: string, name = 'Bash', input: unknown = { command: 'ls' }): void => tell({ stream: 'tool', data: { phase: 'requested', callId, name, input } });
-export const starts = (tell: Tell, callId: string): void => tell({ stream: 'tool', data: { phase: 'started', callId } });
-export const ends = (tell: Tell, callId: string, output: unknown = 'done', outcome: BackendToolOutcome = 'completed'): void => tell({ stream: 'tool', data: { phase: 'ended', callId, outcome, output } });
+export const requests = (tell: Tell, callId: string, name = 'Bash', input: unknown = { command: 'ls' }): void =>
+  tell({ stream: 'tool', data: { phase: 'requested', callId, name, input } });
+export const starts = (tell: Tell, callId: string): void =>
+  tell({ stream: 'tool', data: { phase: 'started', callId } });
+export const ends = (
+  tell: Tell,
+  callId: string,
+  output: unknown = 'done',
+  outcome: BackendToolOutcome = 'completed',
+): void => tell({ stream: 'tool', data: { phase: 'ended', callId, outcome, output } });
 
 /** Asks about one call, runs it if that is allowed, and says what became of it. `ran` gets what ran. */
-export function asksFirst(ran: string[], request: Partial<RunPermissionRequest> = {}, answers: RunPermissionAnswer[] = []): Act {
+export function asksFirst(
+  ran: string[],
+  request: Partial<RunPermissionRequest> = {},
+  answers: RunPermissionAnswer[] = [],
+): Act {
   return async (params, tell) => {
     const asked = { callId: '1', name: 'Bash', input: { command: 'make' }, ...request };
     requests(tell, asked.callId, asked.name, asked.input);
@@ -53,7 +75,11 @@ export async function ask(params: AgentRunParams, request: RunPermissionRequest)
 }
 
 export function answered(text: string, sessionId?: string): Awaited<ReturnType<Act>> {
-  return { payloads: [{ type: 'text', text }], usage: { inputTokens: 10, outputTokens: 1 }, meta: { modelSteps: 1, ...(sessionId === undefined ? {} : { sessionId }) } };
+  return {
+    payloads: [{ type: 'text', text }],
+    usage: { inputTokens: 10, outputTokens: 1 },
+    meta: { modelSteps: 1, ...(sessionId === undefined ? {} : { sessionId }) },
+  };
 }
 
 /** What the log says of tools, in order: `use Bash`, `started`, `completed`. */
@@ -61,7 +87,8 @@ export function toolStory(log: readonly SessionEvent[]): string[] {
   return log.flatMap((event): string[] => {
     const { type, data } = event;
     if (type === 'agent.tool_use') return [`use ${data.name}${data.by === undefined ? '' : ` by ${data.by}`}`];
-    if (type === 'agent.tool_started') return [data.allowedBy === undefined ? 'started' : `started, allowed by ${data.allowedBy.kind}`];
+    if (type === 'agent.tool_started')
+      return [data.allowedBy === undefined ? 'started' : `started, allowed by ${data.allowedBy.kind}`];
     if (type === 'agent.tool_result') return [data.outcome];
     if (type === 'permission.requested') return ['asked'];
     if (type === 'permission.resolved') return [`resolved ${data.decision}`];

@@ -15,7 +15,10 @@ export interface PageNotes {
   readonly said: string[];
 }
 
-/** Chromium sends everything but loopback here, where nobody listens: also what it asks for by itself, which no page's route sees. */
+/**
+ * Chromium sends everything but loopback here, where nobody listens: also what it asks for by itself, which no page's
+ * route sees.
+ */
 export const NOWHERE = 'http://127.0.0.1:1';
 
 /** Chromium says that it did what a server asked it to. */
@@ -23,8 +26,19 @@ const CLEARED = /^Clear-Site-Data header on .*: Cleared data types: /;
 
 const LOOPBACK: ReadonlySet<string> = new Set(['127.0.0.1', '[::1]', 'localhost']);
 
-export async function openPage(browser: Browser, { refused, said }: PageNotes, { colorScheme = 'light', viewport = { width: 1280, height: 900 }, serviceWorkers = 'block' }: PageLook): Promise<Page> {
-  const context = await browser.newContext({ colorScheme, viewport, deviceScaleFactor: 1, serviceWorkers, acceptDownloads: false, reducedMotion: 'reduce' });
+export async function openPage(
+  browser: Browser,
+  { refused, said }: PageNotes,
+  { colorScheme = 'light', viewport = { width: 1280, height: 900 }, serviceWorkers = 'block' }: PageLook,
+): Promise<Page> {
+  const context = await browser.newContext({
+    colorScheme,
+    viewport,
+    deviceScaleFactor: 1,
+    serviceWorkers,
+    acceptDownloads: false,
+    reducedMotion: 'reduce',
+  });
   await shutIn(context, refused);
   context.on('console', (message) => {
     if (!CLEARED.test(message.text())) said.push(`${message.type()}: ${message.text()}`);
@@ -52,5 +66,9 @@ async function shutIn(context: BrowserContext, refused: string[]): Promise<void>
 
 function isHere(address: string): boolean {
   const { protocol, hostname } = new URL(address);
-  return protocol === 'data:' || (['http:', 'https:', 'ws:', 'wss:'].includes(protocol) && (LOOPBACK.has(hostname) || hostname.endsWith('.localhost')));
+  return (
+    protocol === 'data:' ||
+    (['http:', 'https:', 'ws:', 'wss:'].includes(protocol) &&
+      (LOOPBACK.has(hostname) || hostname.endsWith('.localhost')))
+  );
 }

@@ -1,6 +1,7 @@
 /**
- * A real Chromium for tests, one for each test file. It is closed after the last test, and only then is it over: when none of its processes lives.
- * Where it cannot start, tests are skipped and counted, with a word about it; in CI that is a failure.
+ * A real Chromium for tests, one for each test file. It is closed after the last test, and only then is it over: when
+ * none of its processes lives. Where it cannot start, tests are skipped and counted, with a word about it; in CI that
+ * is a failure.
  */
 import { mkdtemp, readdir, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -17,8 +18,17 @@ import type { Member } from './process-family.ts';
 const STARTING_LIMIT_MS = 60_000;
 const CLOSING_LIMIT_MS = 10_000;
 
-/** No sandbox, which it does not have as root and needs only for pages of strangers. Text is measured as it is meant, not fitted to pixels. */
-const ARGUMENTS = ['--no-sandbox', '--disable-gpu', '--font-render-hinting=none', `--proxy-server=${NOWHERE}`, '--force-webrtc-ip-handling-policy=disable_non_proxied_udp'];
+/**
+ * No sandbox, which it does not have as root and needs only for pages of strangers. Text is measured as it is meant,
+ * not fitted to pixels.
+ */
+const ARGUMENTS = [
+  '--no-sandbox',
+  '--disable-gpu',
+  '--font-render-hinting=none',
+  `--proxy-server=${NOWHERE}`,
+  '--force-webrtc-ip-handling-policy=disable_non_proxied_udp',
+];
 
 export interface TestBrowser extends Readonly<PageNotes> {
   /** A page with nothing of any other: cookies and storage are its own. */
@@ -29,9 +39,14 @@ export interface TestBrowser extends Readonly<PageNotes> {
   readonly close: () => Promise<void>;
 }
 
-export type BrowserStart = { readonly kind: 'started'; readonly browser: TestBrowser } | { readonly kind: 'missing'; readonly reason: string };
+export type BrowserStart =
+  | { readonly kind: 'started'; readonly browser: TestBrowser }
+  | { readonly kind: 'missing'; readonly reason: string };
 
-/** The browser of a test file; call it at its top, outside of every test. Undefined where there is none. @throws Error in CI, where there has to be one */
+/**
+ * The browser of a test file; call it at its top, outside of every test. Undefined where there is none. @throws Error
+ * in CI, where there has to be one
+ */
 export async function browserOfFile(): Promise<TestBrowser | undefined> {
   const start = await startBrowser();
   if (start.kind === 'started') {
@@ -55,8 +70,24 @@ export async function startBrowser(findProgram: () => Promise<string> = chromium
   const home = await mkdtemp(join(tmpdir(), 'browser-'));
   try {
     const program = await findProgram();
-    const env = { PATH: process.env['PATH'] ?? '', HOME: home, TMPDIR: home, XDG_CONFIG_HOME: home, XDG_CACHE_HOME: home, TZ: 'UTC', LANG: 'C.UTF-8' };
-    const inside = await chromium.launch({ executablePath: program, args: ARGUMENTS, env, timeout: STARTING_LIMIT_MS, handleSIGINT: false, handleSIGTERM: false, handleSIGHUP: false });
+    const env = {
+      PATH: process.env['PATH'] ?? '',
+      HOME: home,
+      TMPDIR: home,
+      XDG_CONFIG_HOME: home,
+      XDG_CACHE_HOME: home,
+      TZ: 'UTC',
+      LANG: 'C.UTF-8',
+    };
+    const inside = await chromium.launch({
+      executablePath: program,
+      args: ARGUMENTS,
+      env,
+      timeout: STARTING_LIMIT_MS,
+      handleSIGINT: false,
+      handleSIGTERM: false,
+      handleSIGHUP: false,
+    });
     return { kind: 'started', browser: testBrowser(inside, home) };
   } catch (error) {
     await clearAway(before);
@@ -79,7 +110,10 @@ function testBrowser(inside: Browser, home: string): TestBrowser {
       for (const { pid } of left) process.kill(pid, 'SIGKILL');
       await isClosed;
       await rm(home, { recursive: true, force: true });
-      if (left.length > 0) throw new Error(`the browser did not end within ${CLOSING_LIMIT_MS} ms; killed: ${left.map(({ pid }) => pid).join(', ')}`);
+      if (left.length > 0)
+        throw new Error(
+          `the browser did not end within ${CLOSING_LIMIT_MS} ms; killed: ${left.map(({ pid }) => pid).join(', ')}`,
+        );
     },
   };
 }
@@ -93,6 +127,9 @@ async function clearAway(before: ReadonlySet<string>): Promise<void> {
 /** What a browser that fails says is long, and its first lines say why. */
 function firstLine(error: unknown): string {
   const text = error instanceof Error ? error.message : String(error);
-  const told = text.split('\n').find((line) => /error while loading|ENOENT|EACCES|Exec format|cannot/i.test(line)) ?? text.split('\n')[0] ?? text;
+  const told =
+    text.split('\n').find((line) => /error while loading|ENOENT|EACCES|Exec format|cannot/i.test(line)) ??
+    text.split('\n')[0] ??
+    text;
   return told.trim();
 }

@@ -22,7 +22,8 @@ function idOf(definition: object): string | undefined {
   if (!known.has(definition)) {
     // Of a machine that was provided with actors, the definitions are other objects than those of the one it came from.
     const { source } = definition as { readonly source: AnyStateNode };
-    for (const each of transitionsOf(source)) known.set(each.definition, each.transition.forbids ? undefined : each.transition.id);
+    for (const each of transitionsOf(source))
+      known.set(each.definition, each.transition.forbids ? undefined : each.transition.id);
   }
   return known.get(definition);
 }

@@ -32,7 +32,10 @@ export interface ModelSubject<Facts extends object, Real extends RealSubject> {
   readonly commands: Readonly<Record<string, ModelCommand<Facts, Real>>>;
   /** Whatever else has to agree: what was announced, what was stored. Throws when it does not. */
   readonly agree?: (real: Real, model: ChartModel<Facts>) => Promise<void> | void;
-  /** Turns of the event loop that the real thing may take after a command, where it works with files or sockets. Default: none. */
+  /**
+   * Turns of the event loop that the real thing may take after a command, where it works with files or sockets.
+   * Default: none.
+   */
   readonly patience?: number;
   /** Transitions, by id, that no command can bring about, and why. */
   readonly never?: Readonly<Record<string, string>>;
@@ -51,7 +54,10 @@ export function planOf({ chart, input }: Pick<ModelSubject<object, RealSubject>,
 }
 
 /** @throws Disagreement, or what a command or `agree` throws */
-export async function follow<Facts extends object, Real extends RealSubject>(subject: ModelSubject<Facts, Real>, commands: Plan): Promise<void> {
+export async function follow<Facts extends object, Real extends RealSubject>(
+  subject: ModelSubject<Facts, Real>,
+  commands: Plan,
+): Promise<void> {
   const model = planOf(subject).start(subject.facts());
   const real = await subject.open();
   const done: string[] = [];
@@ -72,32 +78,55 @@ export async function follow<Facts extends object, Real extends RealSubject>(sub
   }
 }
 
-/** Gives the real thing its time. What it does after it has come to stand as its chart does is found after the next command. */
-async function untilLevel<Facts extends object>(real: RealSubject, model: ChartModel<Facts>, patience: number): Promise<void> {
-  for (let turn = 0; turn < patience && !(await isLevel(real, model)); turn += 1) await new Promise((resolve) => setImmediate(resolve));
+/**
+ * Gives the real thing its time. What it does after it has come to stand as its chart does is found after the next
+ * command.
+ */
+async function untilLevel<Facts extends object>(
+  real: RealSubject,
+  model: ChartModel<Facts>,
+  patience: number,
+): Promise<void> {
+  for (let turn = 0; turn < patience && !(await isLevel(real, model)); turn += 1)
+    await new Promise((resolve) => setImmediate(resolve));
 }
 
 async function isLevel<Facts extends object>(real: RealSubject, model: ChartModel<Facts>): Promise<boolean> {
-  return isDeepStrictEqual(await real.state(), model.value) && (real.taken?.() ?? model.taken).length >= model.taken.length;
+  return (
+    isDeepStrictEqual(await real.state(), model.value) && (real.taken?.() ?? model.taken).length >= model.taken.length
+  );
 }
 
 /** The real thing and its chart stand differently. */
 export class Disagreement extends Error {
   override readonly name = 'Disagreement';
 
-  constructor(what: string, { real, chart, done }: { readonly real: unknown; readonly chart: unknown; readonly done: Plan }) {
-    super(`after ${JSON.stringify(done)} the real thing and its chart disagree about ${what}\n  chart: ${JSON.stringify(chart)}\n  real:  ${JSON.stringify(real)}`);
+  constructor(
+    what: string,
+    { real, chart, done }: { readonly real: unknown; readonly chart: unknown; readonly done: Plan },
+  ) {
+    super(
+      `after ${JSON.stringify(done)} the real thing and its chart disagree about ${what}\n  chart: ${JSON.stringify(chart)}\n  real:  ${JSON.stringify(real)}`,
+    );
   }
 }
 
-async function compare<Facts extends object, Real extends RealSubject>(subject: ModelSubject<Facts, Real>, real: Real, model: ChartModel<Facts>, done: Plan): Promise<void> {
+async function compare<Facts extends object, Real extends RealSubject>(
+  subject: ModelSubject<Facts, Real>,
+  real: Real,
+  model: ChartModel<Facts>,
+  done: Plan,
+): Promise<void> {
   const state = await real.state();
-  if (!isDeepStrictEqual(state, model.value)) throw new Disagreement('the state', { real: state, chart: model.value, done });
+  if (!isDeepStrictEqual(state, model.value))
+    throw new Disagreement('the state', { real: state, chart: model.value, done });
   const taken = real.taken?.();
-  if (taken !== undefined && !isDeepStrictEqual(taken, model.taken)) throw new Disagreement('the transitions that were taken', { real: taken, chart: model.taken, done });
+  if (taken !== undefined && !isDeepStrictEqual(taken, model.taken))
+    throw new Disagreement('the transitions that were taken', { real: taken, chart: model.taken, done });
   for (const event of planOf(subject).sent) {
     const can = model.isOver ? undefined : real.can?.(event);
-    if (can !== undefined && can !== model.can(event)) throw new Disagreement(`whether ${event} can happen`, { real: can, chart: model.can(event), done });
+    if (can !== undefined && can !== model.can(event))
+      throw new Disagreement(`whether ${event} can happen`, { real: can, chart: model.can(event), done });
   }
   await subject.agree?.(real, model);
 }
@@ -109,7 +138,10 @@ export interface ModelWays {
   readonly moving: ReadonlyMap<string, Plan>;
 }
 
-/** Facts can make more worlds than anybody wants to see: these many at most, and these many where all that there is was found. */
+/**
+ * Facts can make more worlds than anybody wants to see: these many at most, and these many where all that there is was
+ * found.
+ */
 const MAX_WORLDS = 4_000;
 const ENOUGH_WORLDS = 300;
 
@@ -139,7 +171,10 @@ export function waysOf<Facts extends object, Real extends RealSubject>(subject: 
 }
 
 /** The fewest of the ways that take every transition, longest first. */
-export function coverOf<Facts extends object, Real extends RealSubject>(subject: ModelSubject<Facts, Real>, { to }: ModelWays): readonly Plan[] {
+export function coverOf<Facts extends object, Real extends RealSubject>(
+  subject: ModelSubject<Facts, Real>,
+  { to }: ModelWays,
+): readonly Plan[] {
   const left = new Set(to.keys());
   const cover: Plan[] = [];
   for (const plan of [...to.values()].toSorted((one, other) => other.length - one.length)) {
@@ -149,7 +184,10 @@ export function coverOf<Facts extends object, Real extends RealSubject>(subject:
   return cover;
 }
 
-function takenAlong<Facts extends object, Real extends RealSubject>(subject: ModelSubject<Facts, Real>, plan: Plan): readonly string[] {
+function takenAlong<Facts extends object, Real extends RealSubject>(
+  subject: ModelSubject<Facts, Real>,
+  plan: Plan,
+): readonly string[] {
   const model = planOf(subject).start(subject.facts());
   for (const name of plan) {
     const command = commandOf(subject, name);
@@ -159,12 +197,20 @@ function takenAlong<Facts extends object, Real extends RealSubject>(subject: Mod
 }
 
 /** The same with a defect: the real thing never hears of the command. @param onLost when that happens */
-export function without<Facts extends object, Real extends RealSubject>(subject: ModelSubject<Facts, Real>, name: string, onLost: () => void): ModelSubject<Facts, Real> {
+export function without<Facts extends object, Real extends RealSubject>(
+  subject: ModelSubject<Facts, Real>,
+  name: string,
+  onLost: () => void,
+): ModelSubject<Facts, Real> {
   return { ...subject, commands: { ...subject.commands, [name]: { ...commandOf(subject, name), act: onLost } } };
 }
 
-function commandOf<Facts extends object, Real extends RealSubject>({ commands }: ModelSubject<Facts, Real>, name: string): ModelCommand<Facts, Real> {
+function commandOf<Facts extends object, Real extends RealSubject>(
+  { commands }: ModelSubject<Facts, Real>,
+  name: string,
+): ModelCommand<Facts, Real> {
   const command = commands[name];
-  if (command === undefined) throw new Error(`there is no command ${name}; there are ${Object.keys(commands).join(', ')}`);
+  if (command === undefined)
+    throw new Error(`there is no command ${name}; there are ${Object.keys(commands).join(', ')}`);
   return command;
 }

@@ -17,7 +17,11 @@ export interface ModelSuite {
 const MODEL_TIMEOUT_MS = 600_000;
 
 /** @param name what lives by the chart, as in `the chart of … and the real thing` */
-export function describeModel<Facts extends object, Real extends RealSubject>(name: string, subject: ModelSubject<Facts, Real>, { runs, atMost = Infinity, maxCommands = 30 }: ModelSuite): void {
+export function describeModel<Facts extends object, Real extends RealSubject>(
+  name: string,
+  subject: ModelSubject<Facts, Real>,
+  { runs, atMost = Infinity, maxCommands = 30 }: ModelSuite,
+): void {
   const { never = {} } = subject;
   const ways = waysOf(subject);
 
@@ -35,10 +39,20 @@ export function describeModel<Facts extends object, Real extends RealSubject>(na
       for (const plan of cover) await follow(subject, plan);
     });
 
-    it('agree after every command, in any order', async () => {
-      const plans = fc.array(fc.constantFrom(...Object.keys(subject.commands)), { maxLength: maxCommands, size: 'max' });
-      await fc.assert(fc.asyncProperty(plans, (plan) => follow(subject, plan)), modelRuns(runs, { atMost }));
-    }, MODEL_TIMEOUT_MS);
+    it(
+      'agree after every command, in any order',
+      async () => {
+        const plans = fc.array(fc.constantFrom(...Object.keys(subject.commands)), {
+          maxLength: maxCommands,
+          size: 'max',
+        });
+        await fc.assert(
+          fc.asyncProperty(plans, (plan) => follow(subject, plan)),
+          modelRuns(runs, { atMost }),
+        );
+      },
+      MODEL_TIMEOUT_MS,
+    );
 
     it.each([...ways.moving])('are found to disagree when %s is lost on its way', async (command, plan) => {
       let isLost = false;

@@ -1,6 +1,6 @@
 /**
- * Sees every transition that is taken in a chart while a test watches. Compiled charts are watched where their table is asked, by actors
- * and by whoever has none; those that XState interprets, through its inspection.
+ * Sees every transition that is taken in a chart while a test watches. Compiled charts are watched where their table is
+ * asked, by actors and by whoever has none; those that XState interprets, through its inspection.
  */
 import type { AnyActorRef, AnyActorScope, AnyEventObject, AnyStateMachine, InspectionEvent, StateValue } from 'xstate';
 import { machineOf } from '../../src/machines/inspection/describe-chart.ts';
@@ -113,7 +113,10 @@ export interface InterpretedWatch extends Pick<ChartWatch, 'lives'> {
   readonly inspect: (event: InspectionEvent) => void;
 }
 
-/** Watches all actors of an inspected system that live by a chart which XState interprets, whatever actors it was provided with. */
+/**
+ * Watches all actors of an inspected system that live by a chart which XState interprets, whatever actors it was
+ * provided with.
+ */
 export function watchInterpreted(source: ChartSource): InterpretedWatch {
   const { id } = machineOf(source);
   const lives = new Map<object, InterpretedLife>();
@@ -149,7 +152,9 @@ class InterpretedLife implements WatchedLife {
   }
 
   can(event: string): boolean {
-    return whileModelling(() => (this.#actor.getSnapshot() as { can(given: AnyEventObject): boolean }).can({ type: event }));
+    return whileModelling(() =>
+      (this.#actor.getSnapshot() as { can(given: AnyEventObject): boolean }).can({ type: event }),
+    );
   }
 }
 

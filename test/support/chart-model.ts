@@ -1,6 +1,6 @@
 /**
- * A chart as a model that a test leads along: what a machine would do, as pure values, with no actor, promise or timer in it. Beside its
- * configuration it has facts: what a subject knows that its chart does not, such as who holds a slot.
+ * A chart as a model that a test leads along: what a machine would do, as pure values, with no actor, promise or timer
+ * in it. Beside its configuration it has facts: what a subject knows that its chart does not, such as who holds a slot.
  */
 import { initialTransition, transition } from 'xstate';
 import type { AnyMachineSnapshot, AnyStateMachine, StateValue } from 'xstate';
@@ -11,7 +11,10 @@ import type { ChartDescription } from '../../src/machines/inspection/chart-descr
 import { whileModelling } from './chart-model-watch.ts';
 import { takenIds } from './chart-model-ids.ts';
 
-/** An event by the name that the description of its chart gives it, with its data: `STOP`, `{ event: 'done(claim)', output: { next: 'claimed' } }`. */
+/**
+ * An event by the name that the description of its chart gives it, with its data: `STOP`, `{ event: 'done(claim)',
+ * output: { next: 'claimed' } }`.
+ */
 export type Told = string | { readonly event: string; readonly [data: string]: unknown };
 
 interface Trigger {
@@ -31,10 +34,15 @@ export class ChartPlan {
   constructor(chart: ChartSource, input?: unknown) {
     this.machine = machineOf(chart);
     this.description = describeChart(chart);
-    this.#sent = [...new Set(this.description.transitions.filter(({ kind }) => kind === 'event').map(({ event }) => event))];
+    this.#sent = [
+      ...new Set(this.description.transitions.filter(({ kind }) => kind === 'event').map(({ event }) => event)),
+    ];
     this.input = input;
     for (const node of nodesOf(this.machine)) {
-      for (const { transition: { event }, definition } of transitionsOf(node)) {
+      for (const {
+        transition: { event },
+        definition,
+      } of transitionsOf(node)) {
         const trigger = { type: (definition as { readonly eventType: string }).eventType, state: idOf(node) };
         this.#triggers.set(event, [...(this.#triggers.get(event) ?? []), trigger]);
       }
@@ -55,7 +63,10 @@ export class ChartPlan {
   typeOf(event: string, isActive: (state: string) => boolean): string {
     const known = this.#triggers.get(event) ?? [];
     const found = known.find(({ state }) => isActive(state)) ?? known[0];
-    if (found === undefined) throw new Error(`the chart ${this.machine.id} has no event ${event}; it has ${[...this.#triggers.keys()].join(', ')}`);
+    if (found === undefined)
+      throw new Error(
+        `the chart ${this.machine.id} has no event ${event}; it has ${[...this.#triggers.keys()].join(', ')}`,
+      );
     return found.type;
   }
 
@@ -98,7 +109,9 @@ export class ChartModel<Facts extends object> {
 
   /** Whether an event that somebody sends would move it. */
   can(event: string): boolean {
-    return whileModelling(() => takenIds(this.#plan.machine, this.#snapshot, { type: event }).length > 0) && !this.isOver;
+    return (
+      whileModelling(() => takenIds(this.#plan.machine, this.#snapshot, { type: event }).length > 0) && !this.isOver
+    );
   }
 
   /** What the chart does not take here changes nothing. */

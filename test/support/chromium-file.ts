@@ -1,6 +1,7 @@
 /**
- * Chromium as a program, unpacked once for all test files and all runs, in .build/chromium. It is unpacked beside its place and then moved there in one
- * step, so that whoever finds it finds it whole: of several that unpack at once each brings a whole one. What a killed one left goes with the next.
+ * Chromium as a program, unpacked once for all test files and all runs, in .build/chromium. It is unpacked beside its
+ * place and then moved there in one step, so that whoever finds it finds it whole: of several that unpack at once each
+ * brings a whole one. What a killed one left goes with the next.
  */
 import { execFile } from 'node:child_process';
 import { access, chmod, constants, mkdir, mkdtemp, open, readFile, readdir, rename, rm } from 'node:fs/promises';
@@ -25,7 +26,9 @@ export async function chromiumFile(folder = BUILD_FOLDER): Promise<string> {
 
 async function packageVersion(): Promise<string> {
   const main = createRequire(import.meta.url).resolve('@sparticuz/chromium');
-  const { version } = JSON.parse(await readFile(join(dirname(main), '../../package.json'), 'utf8')) as { readonly version: string };
+  const { version } = JSON.parse(await readFile(join(dirname(main), '../../package.json'), 'utf8')) as {
+    readonly version: string;
+  };
   return version;
 }
 
@@ -41,7 +44,10 @@ async function unpackTo(file: string, folder: string): Promise<void> {
   await clearDrafts(folder);
   const draft = await mkdtemp(join(folder, `chromium-draft-${process.pid}-`));
   try {
-    const { stdout } = await promisify(execFile)(process.execPath, [UNPACKER], { env: { PATH: process.env['PATH'] ?? '', HOME: draft, TMPDIR: draft }, timeout: UNPACKING_LIMIT_MS });
+    const { stdout } = await promisify(execFile)(process.execPath, [UNPACKER], {
+      env: { PATH: process.env['PATH'] ?? '', HOME: draft, TMPDIR: draft },
+      timeout: UNPACKING_LIMIT_MS,
+    });
     await settle(stdout);
     await rename(stdout, file);
   } finally {

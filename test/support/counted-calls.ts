@@ -1,4 +1,7 @@
-/** What some work asks of the file system, counted without tools of the system: the calls that answer at once, and those that another thread makes. */
+/**
+ * What some work asks of the file system, counted without tools of the system: the calls that answer at once, and those
+ * that another thread makes.
+ */
 import { createHook } from 'node:async_hooks';
 import fs from 'node:fs';
 import { syncBuiltinESMExports } from 'node:module';
@@ -14,7 +17,9 @@ export interface Costs {
 
 const calls: string[] = [];
 const functions = fs as unknown as Record<string, Call>;
-const originals = Object.entries(functions).filter(([name, value]) => typeof value === 'function' && name.endsWith('Sync'));
+const originals = Object.entries(functions).filter(
+  ([name, value]) => typeof value === 'function' && name.endsWith('Sync'),
+);
 
 /** From now on every function of the file system that answers at once is noted when it is called. */
 export function countCalls(): void {

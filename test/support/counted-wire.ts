@@ -1,4 +1,7 @@
-/** A wire to a PostgreSQL server that is listened to: which statements go over it, and how often the client waits for an answer. */
+/**
+ * A wire to a PostgreSQL server that is listened to: which statements go over it, and how often the client waits for an
+ * answer.
+ */
 import { once } from 'node:events';
 import { connect, createServer } from 'node:net';
 import type { AddressInfo } from 'node:net';
@@ -6,7 +9,9 @@ import type { AddressInfo } from 'node:net';
 export interface CountedWire {
   /** The same database, by way of it. */
   readonly url: string;
-  /** What was executed since the last `clear`, in order: the words of each statement, whatever connection it went over. */
+  /**
+   * What was executed since the last `clear`, in order: the words of each statement, whatever connection it went over.
+   */
   readonly statements: readonly string[];
   /** Answers that were waited for since: each ends with the server saying that it is ready for more. */
   readonly roundTrips: number;
@@ -29,7 +34,10 @@ export async function countedWire({ to }: { readonly to: string }): Promise<Coun
       socket.on('error', () => socket.destroy());
       socket.on('close', () => [client, server].forEach((each) => each.destroy()));
     }
-    const heard = new Statements((text) => state.statements.push(text), () => (state.roundTrips += 1));
+    const heard = new Statements(
+      (text) => state.statements.push(text),
+      () => (state.roundTrips += 1),
+    );
     client.on('data', (bytes) => {
       heard.take(bytes);
       server.write(bytes);
@@ -79,7 +87,8 @@ class Statements {
       if (this.#rest.length < header) return;
       const length = this.#rest.readInt32BE(header - 4) + header - 4;
       if (this.#rest.length < length) return;
-      if (this.#hasBegun) this.#hear(String.fromCharCode(this.#rest[0] ?? 0), this.#rest.subarray(HEADER_BYTES, length));
+      if (this.#hasBegun)
+        this.#hear(String.fromCharCode(this.#rest[0] ?? 0), this.#rest.subarray(HEADER_BYTES, length));
       this.#hasBegun = true;
       this.#rest = this.#rest.subarray(length);
     }

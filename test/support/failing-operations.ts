@@ -12,7 +12,8 @@ export class FailingOperations {
     makeDirectory: (path) => this.#do('makeDirectory', path, () => systemFileOperations.makeDirectory(path)),
     makeDirectories: (path) => this.#do('makeDirectories', path, () => systemFileOperations.makeDirectories(path)),
     createFile: (path, content) => this.#do('createFile', path, () => systemFileOperations.createFile(path, content)),
-    overwriteFile: (path, content) => this.#do('overwriteFile', path, () => systemFileOperations.overwriteFile(path, content)),
+    overwriteFile: (path, content) =>
+      this.#do('overwriteFile', path, () => systemFileOperations.overwriteFile(path, content)),
     syncFile: (path) => this.#do('syncFile', path, () => systemFileOperations.syncFile(path)),
     syncDirectory: (path) => this.#do('syncDirectory', path, () => systemFileOperations.syncDirectory(path)),
     rename: (from, to) => this.#do('rename', to, () => systemFileOperations.rename(from, to)),
@@ -21,11 +22,19 @@ export class FailingOperations {
     removeTree: (path) => this.#do('removeTree', path, () => systemFileOperations.removeTree(path)),
     openLog: async (path) => {
       const file = await systemFileOperations.openLog(path);
-      return { ...file, append: (bytes) => this.#do('append', path, () => file.append(bytes)), sync: () => this.#do('sync', path, () => file.sync()) };
+      return {
+        ...file,
+        append: (bytes) => this.#do('append', path, () => file.append(bytes)),
+        sync: () => this.#do('sync', path, () => file.sync()),
+      };
     },
     openWritable: async (path) => {
       const file = await systemFileOperations.openWritable(path);
-      return { ...file, write: (bytes, position) => this.#do('write', path, () => file.write(bytes, position)), sync: () => this.#do('sync', path, () => file.sync()) };
+      return {
+        ...file,
+        write: (bytes, position) => this.#do('write', path, () => file.write(bytes, position)),
+        sync: () => this.#do('sync', path, () => file.sync()),
+      };
     },
   };
 

@@ -39,7 +39,10 @@ export async function handHouse(): Promise<HandHouse> {
   const directory = await mkdtemp(join(tmpdir(), 'wakechart-hands-'));
   const copies = createMemoryHandCopies({ clock: createSimulatedClock() });
   const put: HandPiece[] = [];
-  const [one, two] = [await machine(join(directory, 'one'), copies, put), await machine(join(directory, 'two'), copies, put)];
+  const [one, two] = [
+    await machine(join(directory, 'one'), copies, put),
+    await machine(join(directory, 'two'), copies, put),
+  ];
   return { copies, one, two, put, dispose: () => removeTree(directory) };
 }
 
@@ -62,7 +65,8 @@ async function machine(home: string, copies: HandCopies, put: HandPiece[]): Prom
       await taken.confirm();
       return taken;
     },
-    lay: (manifestId, epoch = 2) => folders.lay(PLACE, { manifestId, epoch, get: (hashes) => copies.get(PLACE.sessionId, hashes) }),
+    lay: (manifestId, epoch = 2) =>
+      folders.lay(PLACE, { manifestId, epoch, get: (hashes) => copies.get(PLACE.sessionId, hashes) }),
   };
 }
 
@@ -82,7 +86,8 @@ async function collect(folder: Buffer, path: string, found: Record<string, strin
     if (stats.isDirectory()) {
       found[shown] = `folder ${mode}`;
       await collect(at, shown, found);
-    } else if (stats.isSymbolicLink()) found[shown] = `link ${(await readlink(at, { encoding: 'buffer' })).toString('latin1')}`;
+    } else if (stats.isSymbolicLink())
+      found[shown] = `link ${(await readlink(at, { encoding: 'buffer' })).toString('latin1')}`;
     else if (stats.isFile()) found[shown] = `file ${mode} ${(await readFile(at)).toString('latin1')}`;
     else found[shown] = 'something else';
   }

@@ -1,4 +1,7 @@
-/** A store in memory that lets a test act in the very moment before something is appended: this is how races are made to happen. */
+/**
+ * A store in memory that lets a test act in the very moment before something is appended: this is how races are made to
+ * happen.
+ */
 import type { AppendOptions, AppendResult, NewSessionEvents } from '../../src/actors/session/event-store.ts';
 import { MemoryEventStore } from '../../src/adapters/memory/memory-event-store.ts';
 import type { SessionEventType } from '../../src/machines/session/session-event.ts';

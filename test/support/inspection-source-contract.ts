@@ -20,7 +20,10 @@ export interface OpenSource extends AsyncDisposable {
 /** An id that sessions can have, and that none has. */
 const NO_SESSION = '0192f0c1-2345-7abc-8def-0123456789ab';
 
-export async function allRecords(recording: Pick<InspectionRecording, 'records'>, from = 1): Promise<readonly InspectionRecord[]> {
+export async function allRecords(
+  recording: Pick<InspectionRecording, 'records'>,
+  from = 1,
+): Promise<readonly InspectionRecord[]> {
   const all: InspectionRecord[] = [];
   for await (const page of recording.records(from)) all.push(...page);
   return all;
@@ -32,7 +35,11 @@ export function inspectionSourceContract(name: string, open: () => Promise<OpenS
       await using opened = await open();
       const { source, session } = opened;
       const about = source.about();
-      expect(about).toMatchObject({ title: expect.stringMatching(/./), hasSessions: session !== undefined, notes: expect.any(Array) });
+      expect(about).toMatchObject({
+        title: expect.stringMatching(/./),
+        hasSessions: session !== undefined,
+        notes: expect.any(Array),
+      });
       expect(about.hasSessions || !about.canAnswer).toBe(true);
       expect(about.hasFleet === true).toBe(source.fleet !== undefined);
       expect(inspectionHeader.safeParse(source.header).success).toBe(true);
@@ -74,7 +81,9 @@ export function inspectionSourceContract(name: string, open: () => Promise<OpenS
       expect(await source.events(NO_SESSION, { from: 1, limit: 10 })).toBeUndefined();
       expect(await source.processes(NO_SESSION)).toEqual([]);
       expect(await source.changes(NO_SESSION)).toEqual([]);
-      await expect(source.answer(NO_SESSION, { type: 'allow', requestId: 'r' })).rejects.toMatchObject({ category: 'not_found' });
+      await expect(source.answer(NO_SESSION, { type: 'allow', requestId: 'r' })).rejects.toMatchObject({
+        category: 'not_found',
+      });
     });
 
     it('lists its sessions, as many as are asked for', async () => {
@@ -90,8 +99,23 @@ export function inspectionSourceContract(name: string, open: () => Promise<OpenS
       const { source, session } = opened;
       if (session === undefined) return;
       const shown = await source.session(session);
-      expect(shown).toMatchObject({ state: { sessionId: session }, why: { reasons: [{ kind: 'permission' }] }, pendingActions: [{ kind: 'permission', input: expect.anything(), because: expect.any(String), cwd: expect.any(String), askedAt: expect.any(String) }] });
-      expect(shown?.usage).toMatchObject({ wakeCount: 1, wakes: [{ steps: 1, toolCalls: 1, outcome: expect.any(String) }] });
+      expect(shown).toMatchObject({
+        state: { sessionId: session },
+        why: { reasons: [{ kind: 'permission' }] },
+        pendingActions: [
+          {
+            kind: 'permission',
+            input: expect.anything(),
+            because: expect.any(String),
+            cwd: expect.any(String),
+            askedAt: expect.any(String),
+          },
+        ],
+      });
+      expect(shown?.usage).toMatchObject({
+        wakeCount: 1,
+        wakes: [{ steps: 1, toolCalls: 1, outcome: expect.any(String) }],
+      });
       expect(isPlain(shown)).toBe(true);
     });
 
@@ -100,7 +124,9 @@ export function inspectionSourceContract(name: string, open: () => Promise<OpenS
       const { source, session } = opened;
       if (session === undefined) return;
       const all = await source.events(session, { from: 1, limit: 1_000 });
-      expect(all?.events.map(({ seq }) => seq)).toEqual(Array.from({ length: all?.head ?? 0 }, (_, index) => index + 1));
+      expect(all?.events.map(({ seq }) => seq)).toEqual(
+        Array.from({ length: all?.head ?? 0 }, (_, index) => index + 1),
+      );
       const some = await source.events(session, { from: 2, limit: 2 });
       expect([some?.events.map(({ seq }) => seq), some?.head]).toEqual([[2, 3], all?.head]);
       expect((await source.events(session, { from: 1_000_000, limit: 5 }))?.events).toEqual([]);
@@ -113,10 +139,18 @@ export function inspectionSourceContract(name: string, open: () => Promise<OpenS
       const [shown, events] = [await source.session(session), await source.events(session, { from: 1, limit: 1_000 })];
       if (shown === undefined || events === undefined) throw new Error('there is no such session');
       const { steps, head } = shownSteps(events);
-      expect([steps.map(({ seq, type }) => [seq, type]), head]).toEqual([events.events.map(({ seq, type }) => [seq, type]), events.head]);
-      expect(shownSession(shown)).toMatchObject({ words: { text: 'waits for your permission', standing: 'waiting' }, pendingActions: [{ parts: [expect.anything()], warnings: [] }] });
+      expect([steps.map(({ seq, type }) => [seq, type]), head]).toEqual([
+        events.events.map(({ seq, type }) => [seq, type]),
+        events.head,
+      ]);
+      expect(shownSession(shown)).toMatchObject({
+        words: { text: 'waits for your permission', standing: 'waiting' },
+        pendingActions: [{ parts: [expect.anything()], warnings: [] }],
+      });
       const { sessions } = shownSessions(await source.sessions({ limit: 1 }));
-      expect(sessions).toMatchObject([{ sessionId: session, isWaiting: true, words: { text: 'waits for your permission' } }]);
+      expect(sessions).toMatchObject([
+        { sessionId: session, isWaiting: true, words: { text: 'waits for your permission' } },
+      ]);
     });
 
     it('tells of other workers where it says that it knows of them', async () => {
@@ -155,7 +189,8 @@ async function expectRecording(recording: InspectionRecording): Promise<readonly
   expect(numbers).toEqual([...numbers].sort((one, other) => one - other));
   expect(new Set(numbers).size).toBe(numbers.length);
   expect([numbers[0] ?? last + 1, numbers.at(-1) ?? first - 1]).toEqual([first, last]);
-  for (const record of records) expect(readRecord(JSON.parse(JSON.stringify(record)))).toMatchObject({ unknownFields: [] });
+  for (const record of records)
+    expect(readRecord(JSON.parse(JSON.stringify(record)))).toMatchObject({ unknownFields: [] });
   const middle = numbers[Math.floor(numbers.length / 2)] ?? 1;
   expect((await allRecords(recording, middle)).map(({ s }) => s)).toEqual(numbers.filter((number) => number >= middle));
   expect(await allRecords(recording, last + 1)).toEqual([]);

@@ -24,7 +24,14 @@ export function managerHouse(options: Partial<ManagedRunnerOptions> = {}): Manag
   const records = createMemoryRecords();
   const log = createMemoryLog();
   const reported: unknown[] = [];
-  const manager = new SubagentManager({ runner, records, log, clock, onListenerError: (error) => reported.push(error), ...options });
+  const manager = new SubagentManager({
+    runner,
+    records,
+    log,
+    clock,
+    onListenerError: (error) => reported.push(error),
+    ...options,
+  });
   managers.push(manager);
   return { clock, runner, records, log, reported, manager };
 }

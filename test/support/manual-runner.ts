@@ -1,10 +1,22 @@
 /** A runner whose work does exactly what the test says, when it says it. */
-import type { BackgroundTaskHandle, BackgroundTaskRunner, BackgroundTaskStart } from '../../src/actors/task/task-runner.ts';
+import type {
+  BackgroundTaskHandle,
+  BackgroundTaskRunner,
+  BackgroundTaskStart,
+} from '../../src/actors/task/task-runner.ts';
 import type { BackgroundTaskKind } from '../../src/machines/task/task-request.ts';
-import type { BackgroundTaskInput, BackgroundTaskResult, BackgroundTaskRunnerEvent } from '../../src/machines/task/task-state.ts';
+import type {
+  BackgroundTaskInput,
+  BackgroundTaskResult,
+  BackgroundTaskRunnerEvent,
+} from '../../src/machines/task/task-state.ts';
 
 /** An event without the id, which the work adds. */
-type Said = BackgroundTaskRunnerEvent extends infer Event ? (Event extends { taskId: string } ? Omit<Event, 'taskId'> : never) : never;
+type Said = BackgroundTaskRunnerEvent extends infer Event
+  ? Event extends { taskId: string }
+    ? Omit<Event, 'taskId'>
+    : never
+  : never;
 
 export class ManualWork {
   readonly start: BackgroundTaskStart;
@@ -40,7 +52,10 @@ export interface ManualRunner<Kind extends BackgroundTaskKind> extends Backgroun
   of(taskId: string): ManualWork;
 }
 
-export function createManualRunner<Kind extends BackgroundTaskKind>(kind: Kind, handle: Partial<BackgroundTaskHandle> = {}): ManualRunner<Kind> {
+export function createManualRunner<Kind extends BackgroundTaskKind>(
+  kind: Kind,
+  handle: Partial<BackgroundTaskHandle> = {},
+): ManualRunner<Kind> {
   const works: ManualWork[] = [];
   return {
     kind,

@@ -22,11 +22,21 @@ export interface MemoryHouse {
 export async function openMemoryHouse(nowMs = Date.UTC(2026, 0, 1)): Promise<MemoryHouse> {
   const home = await temporaryHome();
   const agentDirectory = (agentId: string): string => join(home.path, 'agents', agentId);
-  return { home: home.path, agentDirectory, open: () => createMemoryFiles({ agentDirectory, clock: { now: () => nowMs }, exclusively: underLock }), dispose: () => home.remove() };
+  return {
+    home: home.path,
+    agentDirectory,
+    open: () => createMemoryFiles({ agentDirectory, clock: { now: () => nowMs }, exclusively: underLock }),
+    dispose: () => home.remove(),
+  };
 }
 
 function evaluated(agentId: string, verdict: 'pass' | 'fail' = 'pass', more: Partial<SessionState> = {}): SessionState {
-  return { ...initialSessionState({ sessionId: SESSION, agentId }), outcome: { title: 'Done.', seq: 1, by: 'person' }, evaluation: { verdict, because: 'So it is.', throughSeq: 5, seq: 6 }, ...more };
+  return {
+    ...initialSessionState({ sessionId: SESSION, agentId }),
+    outcome: { title: 'Done.', seq: 1, by: 'person' },
+    evaluation: { verdict, because: 'So it is.', throughSeq: 5, seq: 6 },
+    ...more,
+  };
 }
 
 export function permitFor(agentId: string): PromotionPermit {

@@ -1,9 +1,16 @@
 /**
- * Processes that share one store and die: each sees the store through a view whose writes are taken apart into the steps that a store
- * without transactions takes (hints made, events stored, spent hints removed), and which dies before any step that it is told to.
+ * Processes that share one store and die: each sees the store through a view whose writes are taken apart into the
+ * steps that a store without transactions takes (hints made, events stored, spent hints removed), and which dies before
+ * any step that it is told to.
  */
 import { MAX_READ_EVENTS } from '../../src/actors/session/event-store.ts';
-import type { AppendOptions, AppendResult, EventStore, NewSessionEvents, WakeRight } from '../../src/actors/session/event-store.ts';
+import type {
+  AppendOptions,
+  AppendResult,
+  EventStore,
+  NewSessionEvents,
+  WakeRight,
+} from '../../src/actors/session/event-store.ts';
 import type { MemoryEventStore } from '../../src/adapters/memory/memory-event-store.ts';
 import type { Activation } from '../../src/machines/session/activation.ts';
 import type { SessionEvent } from '../../src/machines/session/session-event.ts';
@@ -16,7 +23,9 @@ export interface MortalView extends EventStore {
   readonly isDead: boolean;
 }
 
-/** Every method of the inner store while the process lives; appends step by step. `pause` lets others run in between. */
+/**
+ * Every method of the inner store while the process lives; appends step by step. `pause` lets others run in between.
+ */
 export function mortalView(inner: MemoryEventStore, pause: () => Promise<void>): MortalView {
   const rights: WakeRight[] = [];
   let stepsLeft = Infinity;
@@ -30,7 +39,11 @@ export function mortalView(inner: MemoryEventStore, pause: () => Promise<void>):
     assertAlive();
     stepsLeft -= 1;
   };
-  const append = async (sessionId: string, events: NewSessionEvents, { activate = [], settle = [], ...options }: AppendOptions = {}): Promise<AppendResult> => {
+  const append = async (
+    sessionId: string,
+    events: NewSessionEvents,
+    { activate = [], settle = [], ...options }: AppendOptions = {},
+  ): Promise<AppendResult> => {
     if (activate.length > 0) {
       await step();
       await inner.activations.add(activate);

@@ -1,9 +1,17 @@
 /**
- * One process's view of a store that others share: it dies at a chosen change, before or after the store has made it, and nothing that it
- * does from then on reaches the store. What it held is free, as when a process is killed.
+ * One process's view of a store that others share: it dies at a chosen change, before or after the store has made it,
+ * and nothing that it does from then on reaches the store. What it held is free, as when a process is killed.
  */
 import type { ActivationIndex } from '../../src/actors/session/activation-index.ts';
-import type { AppendOptions, AppendResult, EventStore, NewSessionEvents, SessionIdentity, WakeClaim, WakeRight } from '../../src/actors/session/event-store.ts';
+import type {
+  AppendOptions,
+  AppendResult,
+  EventStore,
+  NewSessionEvents,
+  SessionIdentity,
+  WakeClaim,
+  WakeRight,
+} from '../../src/actors/session/event-store.ts';
 import type { SessionState } from '../../src/machines/session/session-state.ts';
 
 export interface Death {
@@ -31,7 +39,8 @@ export class MortalStore implements EventStore {
       get: (index, name) => {
         const value: unknown = Reflect.get(index, name);
         if (typeof value !== 'function') return value;
-        return (...given: readonly unknown[]): unknown => (this.#isDead ? Promise.reject(killed()) : Reflect.apply(value as () => unknown, index, given));
+        return (...given: readonly unknown[]): unknown =>
+          this.#isDead ? Promise.reject(killed()) : Reflect.apply(value as () => unknown, index, given);
       },
     });
   }
@@ -47,14 +56,20 @@ export class MortalStore implements EventStore {
   }
 
   create(identity: SessionIdentity, events: NewSessionEvents): Promise<AppendResult> {
-    return this.#change(`create ${events.map(({ type }) => type).join(' ')}`, () => this.#inner.create(identity, events));
+    return this.#change(`create ${events.map(({ type }) => type).join(' ')}`, () =>
+      this.#inner.create(identity, events),
+    );
   }
 
-  createFromRecords = (...given: Parameters<EventStore['createFromRecords']>): ReturnType<EventStore['createFromRecords']> =>
+  createFromRecords = (
+    ...given: Parameters<EventStore['createFromRecords']>
+  ): ReturnType<EventStore['createFromRecords']> =>
     this.#change(`create from ${given[1].length} records`, () => this.#inner.createFromRecords(...given));
 
   append(sessionId: string, events: NewSessionEvents, options?: AppendOptions): Promise<AppendResult> {
-    return this.#change(`append ${events.map(({ type }) => type).join(' ')}`, () => this.#inner.append(sessionId, events, options));
+    return this.#change(`append ${events.map(({ type }) => type).join(' ')}`, () =>
+      this.#inner.append(sessionId, events, options),
+    );
   }
 
   delete(sessionId: string, claim: WakeClaim): Promise<void> {
@@ -71,17 +86,26 @@ export class MortalStore implements EventStore {
     return { epoch: right.epoch, lost: right.lost, release };
   }
 
-  identify = (...given: Parameters<EventStore['identify']>): ReturnType<EventStore['identify']> => this.#alive(() => this.#inner.identify(...given));
-  findByKey = (...given: Parameters<EventStore['findByKey']>): ReturnType<EventStore['findByKey']> => this.#alive(() => this.#inner.findByKey(...given));
-  findById = (...given: Parameters<EventStore['findById']>): ReturnType<EventStore['findById']> => this.#alive(() => this.#inner.findById(...given));
-  read = (...given: Parameters<EventStore['read']>): ReturnType<EventStore['read']> => this.#alive(() => this.#inner.read(...given));
-  records = (...given: Parameters<EventStore['records']>): ReturnType<EventStore['records']> => this.#alive(() => this.#inner.records(...given));
-  head = (...given: Parameters<EventStore['head']>): ReturnType<EventStore['head']> => this.#alive(() => this.#inner.head(...given));
-  list = (...given: Parameters<EventStore['list']>): ReturnType<EventStore['list']> => this.#alive(() => this.#inner.list(...given));
-  checkpoint = (...given: Parameters<EventStore['checkpoint']>): ReturnType<EventStore['checkpoint']> => this.#alive(() => this.#inner.checkpoint(...given));
+  identify = (...given: Parameters<EventStore['identify']>): ReturnType<EventStore['identify']> =>
+    this.#alive(() => this.#inner.identify(...given));
+  findByKey = (...given: Parameters<EventStore['findByKey']>): ReturnType<EventStore['findByKey']> =>
+    this.#alive(() => this.#inner.findByKey(...given));
+  findById = (...given: Parameters<EventStore['findById']>): ReturnType<EventStore['findById']> =>
+    this.#alive(() => this.#inner.findById(...given));
+  read = (...given: Parameters<EventStore['read']>): ReturnType<EventStore['read']> =>
+    this.#alive(() => this.#inner.read(...given));
+  records = (...given: Parameters<EventStore['records']>): ReturnType<EventStore['records']> =>
+    this.#alive(() => this.#inner.records(...given));
+  head = (...given: Parameters<EventStore['head']>): ReturnType<EventStore['head']> =>
+    this.#alive(() => this.#inner.head(...given));
+  list = (...given: Parameters<EventStore['list']>): ReturnType<EventStore['list']> =>
+    this.#alive(() => this.#inner.list(...given));
+  checkpoint = (...given: Parameters<EventStore['checkpoint']>): ReturnType<EventStore['checkpoint']> =>
+    this.#alive(() => this.#inner.checkpoint(...given));
   saveView = (state: SessionState): Promise<void> => this.#alive(() => this.#inner.saveView(state));
   watch = (...given: Parameters<EventStore['watch']>): ReturnType<EventStore['watch']> => this.#inner.watch(...given);
-  wakeRightFreed = (...given: Parameters<EventStore['wakeRightFreed']>): ReturnType<EventStore['wakeRightFreed']> => this.#alive(() => this.#inner.wakeRightFreed(...given));
+  wakeRightFreed = (...given: Parameters<EventStore['wakeRightFreed']>): ReturnType<EventStore['wakeRightFreed']> =>
+    this.#alive(() => this.#inner.wakeRightFreed(...given));
 
   /** Others may still use what it stands on. */
   async close(): Promise<void> {

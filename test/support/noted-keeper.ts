@@ -1,4 +1,6 @@
-/** A keeper of worktrees that are plain folders: says what it was asked, and finds in them what a test says is there. */
+/**
+ * A keeper of worktrees that are plain folders: says what it was asked, and finds in them what a test says is there.
+ */
 import { mkdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { KeptWorktree, WorktreeKeeper, WorktreeRequest } from '../../src/actors/subagent/worktree-adapter.ts';
@@ -18,11 +20,14 @@ export function createNotedKeeper(folder: string): NotedKeeper {
   const findings = new Map<string, string>();
   const inspectionOf = ({ jobId }: Pick<KeptWorktree, 'jobId'>): WorktreeInspection => {
     const text = [...findings].find(([beginning]) => jobId.startsWith(beginning))?.[1];
-    return text === undefined ? { isClean: true, findings: [] } : { isClean: false, findings: [{ kind: 'committed', text }], nextAction: `git merge ${jobId}` };
+    return text === undefined
+      ? { isClean: true, findings: [] }
+      : { isClean: false, findings: [{ kind: 'committed', text }], nextAction: `git merge ${jobId}` };
   };
   const keptAs = (worktree: { readonly id?: string | undefined }): KeptWorktree => {
     const found = kept.get(worktree.id ?? '');
-    if (found === undefined) throw new RuntimeError('WORKTREE_NOT_FOUND', `there is no worktree ${worktree.id}`, { category: 'not_found' });
+    if (found === undefined)
+      throw new RuntimeError('WORKTREE_NOT_FOUND', `there is no worktree ${worktree.id}`, { category: 'not_found' });
     return found;
   };
   return {
@@ -34,7 +39,19 @@ export function createNotedKeeper(folder: string): NotedKeeper {
       if (known !== undefined) return known;
       calls.push(`prepare ${jobId.split('-')[0]}`);
       const id = `tree_${kept.size + 1}`;
-      const worktree: KeptWorktree = { id, jobId, ...(key === undefined ? {} : { key }), repoRoot: cwd, worktreePath: join(folder, id), branchName: `wakechart/${id}`, baseRevision: 'abc', status: 'ready', createdAt: '2026-01-01T00:00:00.000Z', isOwned: true, findings: [] };
+      const worktree: KeptWorktree = {
+        id,
+        jobId,
+        ...(key === undefined ? {} : { key }),
+        repoRoot: cwd,
+        worktreePath: join(folder, id),
+        branchName: `wakechart/${id}`,
+        baseRevision: 'abc',
+        status: 'ready',
+        createdAt: '2026-01-01T00:00:00.000Z',
+        isOwned: true,
+        findings: [],
+      };
       await mkdir(worktree.worktreePath, { recursive: true });
       kept.set(id, worktree);
       return worktree;

@@ -1,4 +1,7 @@
-/** Holds back the parts of a work, such as those of a wake, until a test lets each of them begin or break: what a part does is all its own. */
+/**
+ * Holds back the parts of a work, such as those of a wake, until a test lets each of them begin or break: what a part
+ * does is all its own.
+ */
 
 type Work<Part extends string> = Record<Part, (...given: readonly unknown[]) => Promise<unknown>>;
 
@@ -34,7 +37,8 @@ export class PartGates<Part extends string> {
 
   put(): void {
     for (const [part, original] of this.#originals) {
-      const pass = (): Promise<boolean> => new Promise((resolve) => this.#arrive({ begin: () => resolve(true), break: () => resolve(false) }));
+      const pass = (): Promise<boolean> =>
+        new Promise((resolve) => this.#arrive({ begin: () => resolve(true), break: () => resolve(false) }));
       const worksAllTheSame = this.#worksAllTheSame.includes(part);
       this.#prototype[part] = async function gated(this: unknown, ...given) {
         const isSound = await pass();
@@ -60,7 +64,8 @@ export class PartGates<Part extends string> {
 
   /** Resolves when a part waits, or the work is over. */
   async arrived(): Promise<void> {
-    while (this.#arrival === undefined && !this.#isOver) await new Promise<void>((resolve) => (this.#onChange = resolve));
+    while (this.#arrival === undefined && !this.#isOver)
+      await new Promise<void>((resolve) => (this.#onChange = resolve));
   }
 
   /** The work is over: nothing more will arrive. */

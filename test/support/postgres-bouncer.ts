@@ -1,4 +1,7 @@
-/** A real PgBouncer for tests, in transaction mode. Where it is missing they are skipped and counted, with a word about it; in CI that is a failure. */
+/**
+ * A real PgBouncer for tests, in transaction mode. Where it is missing they are skipped and counted, with a word about
+ * it; in CI that is a failure.
+ */
 import type { ChildProcess } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { existsSync } from 'node:fs';
@@ -16,7 +19,9 @@ export interface PgBouncer {
   stop(): Promise<void>;
 }
 
-const PROGRAM = ['/usr/sbin/pgbouncer', '/usr/bin/pgbouncer', '/opt/homebrew/bin/pgbouncer'].find((file) => existsSync(file));
+const PROGRAM = ['/usr/sbin/pgbouncer', '/usr/bin/pgbouncer', '/opt/homebrew/bin/pgbouncer'].find((file) =>
+  existsSync(file),
+);
 const POLL_MS = 10;
 const START_LIMIT_MS = 30_000;
 
@@ -30,13 +35,27 @@ if (PROGRAM === undefined) {
 }
 
 /** @param to the URL of a database, with a password @throws Error with its last words when it does not come up */
-export async function pgBouncer({ to, poolSize = 5 }: { readonly to: string; readonly poolSize?: number }): Promise<PgBouncer> {
+export async function pgBouncer({
+  to,
+  poolSize = 5,
+}: {
+  readonly to: string;
+  readonly poolSize?: number;
+}): Promise<PgBouncer> {
   const folder = await programFolder(`bouncer-${randomBytes(4).toString('hex')}`);
   const port = await freePort();
   const url = new URL(to);
-  await writeForPrograms(join(folder, 'users'), `"${decodeURIComponent(url.username)}" "${decodeURIComponent(url.password)}"\n`);
+  await writeForPrograms(
+    join(folder, 'users'),
+    `"${decodeURIComponent(url.username)}" "${decodeURIComponent(url.password)}"\n`,
+  );
   await writeForPrograms(join(folder, 'settings.ini'), settingsOf({ server: url, folder, port, poolSize }));
-  const keeper = keepForThisProcess({ program: PROGRAM ?? 'pgbouncer', words: [join(folder, 'settings.ini')], folder, endSignal: 'SIGTERM' });
+  const keeper = keepForThisProcess({
+    program: PROGRAM ?? 'pgbouncer',
+    words: [join(folder, 'settings.ini')],
+    folder,
+    endSignal: 'SIGTERM',
+  });
   const stop = async (): Promise<void> => {
     await endKept(keeper);
     await rm(folder, { recursive: true, force: true });
@@ -52,7 +71,17 @@ export async function pgBouncer({ to, poolSize = 5 }: { readonly to: string; rea
   return { url: url.href, stop };
 }
 
-function settingsOf({ server, folder, port, poolSize }: { readonly server: URL; readonly folder: string; readonly port: number; readonly poolSize: number }): string {
+function settingsOf({
+  server,
+  folder,
+  port,
+  poolSize,
+}: {
+  readonly server: URL;
+  readonly folder: string;
+  readonly port: number;
+  readonly poolSize: number;
+}): string {
   return [
     '[databases]',
     `* = host=${server.hostname} port=${server.port === '' ? '5432' : server.port}`,

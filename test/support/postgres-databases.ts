@@ -18,10 +18,18 @@ export interface DatabaseRequest {
   readonly template?: string;
 }
 
-export async function makeDatabase({ adminUrl, runId, userUrl, template = 'template0' }: DatabaseRequest): Promise<FreshDatabase> {
+export async function makeDatabase({
+  adminUrl,
+  runId,
+  userUrl,
+  template = 'template0',
+}: DatabaseRequest): Promise<FreshDatabase> {
   const name = `wct_${runId}_${randomBytes(6).toString('hex')}`;
   const owner = decodeURIComponent(new URL(userUrl).username);
-  await ask(adminUrl, `CREATE DATABASE ${name} TEMPLATE ${escapeIdentifier(template)} OWNER ${escapeIdentifier(owner)}`);
+  await ask(
+    adminUrl,
+    `CREATE DATABASE ${name} TEMPLATE ${escapeIdentifier(template)} OWNER ${escapeIdentifier(owner)}`,
+  );
   return {
     url: urlOf(userUrl, name),
     drop: async () => void (await ask(adminUrl, `DROP DATABASE IF EXISTS ${name} WITH (FORCE)`)),
@@ -36,12 +44,21 @@ export function urlOf(url: string, database: string): string {
 }
 
 export async function dropDatabasesOf(adminUrl: string, runId: string): Promise<void> {
-  const found = await ask<{ readonly datname: string }>(adminUrl, 'SELECT datname FROM pg_database WHERE starts_with(datname, $1)', [`wct_${runId}_`]);
-  for (const { datname } of found) await ask(adminUrl, `DROP DATABASE IF EXISTS ${escapeIdentifier(datname)} WITH (FORCE)`);
+  const found = await ask<{ readonly datname: string }>(
+    adminUrl,
+    'SELECT datname FROM pg_database WHERE starts_with(datname, $1)',
+    [`wct_${runId}_`],
+  );
+  for (const { datname } of found)
+    await ask(adminUrl, `DROP DATABASE IF EXISTS ${escapeIdentifier(datname)} WITH (FORCE)`);
 }
 
 /** One statement over a connection of its own. */
-export async function ask<Row extends object>(url: string, statement: string, values: readonly unknown[] = []): Promise<readonly Row[]> {
+export async function ask<Row extends object>(
+  url: string,
+  statement: string,
+  values: readonly unknown[] = [],
+): Promise<readonly Row[]> {
   const client = new Client({ connectionString: url });
   client.on('error', () => undefined);
   // A server that goes away is told by the statement that fails.

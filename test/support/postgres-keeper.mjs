@@ -1,7 +1,7 @@
 /**
- * Runs a server as its only child, and ends it when it is told to or when a process is gone for whose sake it runs: killed with SIGKILL, that one
- * could clean up nothing. Called with one word of JSON: { watched: [{ pid, folder }], program, words, endSignal, uid, gid, folder }. The folder of each
- * watched process goes with it.
+ * Runs a server as its only child, and ends it when it is told to or when a process is gone for whose sake it runs:
+ * killed with SIGKILL, that one could clean up nothing. Called with one word of JSON: { watched: [{ pid, folder }],
+ * program, words, endSignal, uid, gid, folder }. The folder of each watched process goes with it.
  */
 import { execFileSync, spawn } from 'node:child_process';
 import { openSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -14,8 +14,15 @@ const { watched, program, words, endSignal, uid, gid, folder } = JSON.parse(proc
 const pidFile = join(folder, 'keeper.pid');
 const log = openSync(join(folder, 'log'), 'a');
 
-// The last of these is held by all that the server starts and keeps: it is closed when the last of them is gone, which may be after the first.
-const server = spawn(program, words, { cwd: '/', env: { PATH: process.env['PATH'] }, stdio: ['ignore', log, log, 'pipe'], uid, gid });
+// The last of these is held by all that the server starts and keeps: it is closed when the last of them is gone, which
+// may be after the first.
+const server = spawn(program, words, {
+  cwd: '/',
+  env: { PATH: process.env['PATH'] },
+  stdio: ['ignore', log, log, 'pipe'],
+  uid,
+  gid,
+});
 server.stdio[3]?.once('data', () => undefined);
 server.on('error', (error) => writeFileSync(log, `${error}\n`));
 server.on('close', (code, signal) => {
@@ -37,10 +44,14 @@ function end() {
   setTimeout(() => server.kill('SIGKILL'), PATIENCE_MS).unref();
 }
 
-/** Shared memory of System V belongs to no process: PostgreSQL says in its pid file which it has, for whoever comes after one that was killed. */
+/**
+ * Shared memory of System V belongs to no process: PostgreSQL says in its pid file which it has, for whoever comes
+ * after one that was killed.
+ */
 function removeMemory() {
   try {
-    const [, id = ''] = readFileSync(join(folder, 'data/postmaster.pid'), 'utf8').split('\n').at(6)?.trim().split(/\s+/) ?? [];
+    const [, id = ''] =
+      readFileSync(join(folder, 'data/postmaster.pid'), 'utf8').split('\n').at(6)?.trim().split(/\s+/) ?? [];
     execFileSync('ipcrm', ['-m', id], { stdio: 'ignore' });
   } catch {
     // It has none, or it is gone.

@@ -18,12 +18,21 @@ export interface KeptProgram {
 
 export const KEEPER = fileURLToPath(new URL('postgres-keeper.mjs', import.meta.url));
 const MAIN = { pid: postgresRun.mainPid, folder: postgresRun.folder };
-/** Below those that the system gives to outgoing connections, so that a server finds its own free when it comes back. */
+/**
+ * Below those that the system gives to outgoing connections, so that a server finds its own free when it comes back.
+ */
 const PORTS = { from: 12_000, to: 32_000 } as const;
 
-/** Ends with this process and with the run, and takes its folder with it. SIGTERM for the keeper ends it before, and leaves the folder. */
+/**
+ * Ends with this process and with the run, and takes its folder with it. SIGTERM for the keeper ends it before, and
+ * leaves the folder.
+ */
 export function keepForThisProcess(program: KeptProgram): ChildProcess {
-  const job = JSON.stringify({ ...program, ...PROGRAM_USER, watched: [{ pid: process.pid, folder: program.folder }, MAIN] });
+  const job = JSON.stringify({
+    ...program,
+    ...PROGRAM_USER,
+    watched: [{ pid: process.pid, folder: program.folder }, MAIN],
+  });
   return spawn(process.execPath, [KEEPER, job], { stdio: 'ignore', detached: true });
 }
 
@@ -31,7 +40,10 @@ export function keepForThisProcess(program: KeptProgram): ChildProcess {
 export async function keepForTheRun(program: KeptProgram): Promise<void> {
   const job = JSON.stringify({ ...program, ...PROGRAM_USER, watched: [MAIN] });
   const words = ['-c', '"$0" "$@" </dev/null >/dev/null 2>&1 &', process.execPath, KEEPER, job];
-  await once(spawn('sh', words, { cwd: '/', env: { PATH: process.env['PATH'] ?? '' }, stdio: 'ignore', detached: true }), 'close');
+  await once(
+    spawn('sh', words, { cwd: '/', env: { PATH: process.env['PATH'] ?? '' }, stdio: 'ignore', detached: true }),
+    'close',
+  );
 }
 
 /** Whether it has not ended. */

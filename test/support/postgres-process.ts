@@ -20,8 +20,8 @@ const DATABASE_OWNER = 'wakechart';
 const ADMIN = 'postgres';
 
 /**
- * What a run of tests needs: nothing has to survive the machine, and there is room for all files at once. The zone and the order of texts are those
- * of few machines, so that a statement which trusts either is found.
+ * What a run of tests needs: nothing has to survive the machine, and there is room for all files at once. The zone and
+ * the order of texts are those of few machines, so that a statement which trusts either is found.
  */
 const SETTINGS: Readonly<Record<string, string>> = {
   listen_addresses: '127.0.0.1',
@@ -37,7 +37,10 @@ const SETTINGS: Readonly<Record<string, string>> = {
 };
 
 export type StopMode = 'smart' | 'fast' | 'immediate';
-const SIGNALS = { smart: 'SIGTERM', fast: 'SIGINT', immediate: 'SIGQUIT' } as const satisfies Record<StopMode, NodeJS.Signals>;
+const SIGNALS = { smart: 'SIGTERM', fast: 'SIGINT', immediate: 'SIGQUIT' } as const satisfies Record<
+  StopMode,
+  NodeJS.Signals
+>;
 
 export interface ServerRequest {
   readonly programs: PostgresPrograms;
@@ -82,9 +85,25 @@ async function makeCluster({ version, initdb, postgres }: PostgresPrograms): Pro
   const [data, passwordFile] = [join(folder, 'data'), join(folder, 'password')];
   await runProgram('sh', ['-c', 'umask 077; printf %s "$0" > "$1"', postgresRun.password, passwordFile]);
   const locale = ['--encoding=UTF8', '--locale=C', '--locale-provider=icu', '--icu-locale=en'];
-  await runProgram(initdb, ['-D', data, '-U', ADMIN, `--pwfile=${passwordFile}`, '--auth=scram-sha-256', '--no-sync', '--wal-segsize=4', ...locale]);
+  await runProgram(initdb, [
+    '-D',
+    data,
+    '-U',
+    ADMIN,
+    `--pwfile=${passwordFile}`,
+    '--auth=scram-sha-256',
+    '--no-sync',
+    '--wal-segsize=4',
+    ...locale,
+  ]);
   const role = `CREATE ROLE ${DATABASE_OWNER} LOGIN PASSWORD '${postgresRun.password}'; CREATE DATABASE ${DATABASE_OWNER} OWNER ${DATABASE_OWNER}`;
-  await runProgram('sh', ['-c', 'printf "%s\\n" "$0" | "$1" --single -F -D "$2" postgres', role.replace('; ', ';\n'), postgres, data]);
+  await runProgram('sh', [
+    '-c',
+    'printf "%s\\n" "$0" | "$1" --single -F -D "$2" postgres',
+    role.replace('; ', ';\n'),
+    postgres,
+    data,
+  ]);
   return data;
 }
 
@@ -113,7 +132,12 @@ export class PostgresServer {
   }
 
   freshDatabase(template?: string): Promise<FreshDatabase> {
-    return makeDatabase({ adminUrl: this.adminUrl(), userUrl: this.url(), runId: postgresRun.id, ...(template !== undefined && { template }) });
+    return makeDatabase({
+      adminUrl: this.adminUrl(),
+      userUrl: this.url(),
+      runId: postgresRun.id,
+      ...(template !== undefined && { template }),
+    });
   }
 
   /** The log of all its lives. */
@@ -130,7 +154,11 @@ export class PostgresServer {
     const { programs, settings, isShared = false } = this.#request;
     const { folder, port } = this.place;
     const all = { ...SETTINGS, ...(programs.version === '18' && { io_method: 'sync' }), ...settings, port: `${port}` };
-    const words = ['-D', join(folder, 'data'), ...Object.entries(all).flatMap(([name, value]) => ['-c', `${name}=${value}`])];
+    const words = [
+      '-D',
+      join(folder, 'data'),
+      ...Object.entries(all).flatMap(([name, value]) => ['-c', `${name}=${value}`]),
+    ];
     const program = { program: programs.postgres, words, folder, endSignal: SIGNALS.immediate };
     if (isShared) await keepForTheRun(program);
     else this.#keeper = keepForThisProcess(program);
@@ -146,7 +174,10 @@ export class PostgresServer {
       } catch (error) {
         problem = error;
       }
-      if (this.#keeper === undefined ? (await this.#lastWords()).includes('could not create any') : !isKept(this.#keeper)) break;
+      if (
+        this.#keeper === undefined ? (await this.#lastWords()).includes('could not create any') : !isKept(this.#keeper)
+      )
+        break;
     }
     throw new Error(`PostgreSQL did not start: ${await this.#lastWords()}`, { cause: problem });
   }

@@ -17,7 +17,11 @@ const DEBIAN_FOLDER = '/usr/lib/postgresql/15/bin';
 /** For `describe.skipIf(!hasDebianPostgres)`. */
 export const hasDebianPostgres = existsSync(join(DEBIAN_FOLDER, 'postgres'));
 
-export const DEBIAN_PROGRAMS: PostgresPrograms = { version: '15', initdb: join(DEBIAN_FOLDER, 'initdb'), postgres: join(DEBIAN_FOLDER, 'postgres') };
+export const DEBIAN_PROGRAMS: PostgresPrograms = {
+  version: '15',
+  initdb: join(DEBIAN_FOLDER, 'initdb'),
+  postgres: join(DEBIAN_FOLDER, 'postgres'),
+};
 
 /** PostgreSQL 18. Where another user cannot reach the checkout there is a copy for it. */
 export async function embeddedPrograms(): Promise<PostgresPrograms> {

@@ -1,4 +1,7 @@
-/** A network that cannot be trusted, between a client and a PostgreSQL server: a proxy on loopback which can be told to lose things. */
+/**
+ * A network that cannot be trusted, between a client and a PostgreSQL server: a proxy on loopback which can be told to
+ * lose things.
+ */
 import { once } from 'node:events';
 import { connect, createServer } from 'node:net';
 import type { AddressInfo, Socket } from 'node:net';
@@ -32,7 +35,12 @@ export async function unreliableProxy({ to }: { readonly to: string }): Promise<
   const listener = createServer((client) => {
     client.on('error', () => client.destroy());
     if (state.isRefusing) client.destroy();
-    else join({ client, server: connect(Number(target.port === '' ? '5432' : target.port), target.hostname) }, pairs, state);
+    else
+      join(
+        { client, server: connect(Number(target.port === '' ? '5432' : target.port), target.hostname) },
+        pairs,
+        state,
+      );
   });
   listener.listen(0, '127.0.0.1');
   await once(listener, 'listening');

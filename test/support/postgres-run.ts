@@ -1,4 +1,7 @@
-/** What the test files of a run share of PostgreSQL: its folder, the user that its programs run as, and work that is done once for all of them. */
+/**
+ * What the test files of a run share of PostgreSQL: its folder, the user that its programs run as, and work that is
+ * done once for all of them.
+ */
 import { execFile } from 'node:child_process';
 import { chmod, chown, mkdir, open, readFile, rename, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -14,7 +17,8 @@ export const postgresRun = inject('postgresRun');
 
 /** Whom the programs run as: not as root, which PostgreSQL and PgBouncer refuse. `nobody` has this number on Linux. */
 const NOBODY = 65_534;
-export const PROGRAM_USER: { readonly uid?: number; readonly gid?: number } = process.getuid?.() === 0 ? { uid: NOBODY, gid: NOBODY } : {};
+export const PROGRAM_USER: { readonly uid?: number; readonly gid?: number } =
+  process.getuid?.() === 0 ? { uid: NOBODY, gid: NOBODY } : {};
 
 /** A new folder below the one of the run, which belongs to who runs the programs. @returns its absolute path */
 export async function programFolder(name: string): Promise<string> {
@@ -33,11 +37,18 @@ export async function giveToPrograms(folder: string): Promise<void> {
 
 /** Runs a program to its end, as the user of the programs. @throws Error with what it wrote to stderr */
 export async function runProgram(program: string, words: readonly string[]): Promise<string> {
-  const { stdout } = await promisify(execFile)(program, words, { ...PROGRAM_USER, cwd: '/', env: { PATH: process.env['PATH'] ?? '' } });
+  const { stdout } = await promisify(execFile)(program, words, {
+    ...PROGRAM_USER,
+    cwd: '/',
+    env: { PATH: process.env['PATH'] ?? '' },
+  });
   return stdout;
 }
 
-/** Does `work` in the first test file that asks; all others, in this process and others, wait for its result. @throws Error where it failed there */
+/**
+ * Does `work` in the first test file that asks; all others, in this process and others, wait for its result. @throws
+ * Error where it failed there
+ */
 export async function oncePerRun(name: string, work: () => Promise<string>): Promise<string> {
   await mkdir(postgresRun.folder, { recursive: true, mode: 0o755 });
   const file = join(postgresRun.folder, `${name}.result`);

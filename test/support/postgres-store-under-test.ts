@@ -28,7 +28,8 @@ export const postgresStore: StoreUnderTest = {
   },
   open: (place) => PostgresEventStore.open({ url: urlOf(place), clock: createSystemClock() }),
   async forgetTheDead(place, pid) {
-    const statement = "UPDATE wakechart.worker SET alive_until = least(alive_until, clock_timestamp()) WHERE $1::text IS NULL OR owner LIKE '%:' || $1";
+    const statement =
+      "UPDATE wakechart.worker SET alive_until = least(alive_until, clock_timestamp()) WHERE $1::text IS NULL OR owner LIKE '%:' || $1";
     await ask(urlOf(place), statement, [pid === undefined ? null : `${pid}`]);
   },
   /** He counts as alive until his lease is over. */

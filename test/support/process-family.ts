@@ -18,7 +18,7 @@ export function familyOf(roots: readonly Member[]): Member[] {
   const all = livingProcesses();
   const pids = new Set(roots.map(({ pid }) => pid));
   const groups = new Set(all.filter(({ pid, group }) => pids.has(pid) && group === pid).map(({ group }) => group));
-  for (let size = -1; size !== pids.size; ) {
+  for (let size = -1; size !== pids.size;) {
     size = pids.size;
     for (const { pid, parent, group } of all) if (pids.has(parent) || groups.has(group)) pids.add(pid);
   }

@@ -1,4 +1,7 @@
-/** Logs for tests of retrieval: sessions of one agent as lists of what was said and done, behind the port that retrieval reads. */
+/**
+ * Logs for tests of retrieval: sessions of one agent as lists of what was said and done, behind the port that retrieval
+ * reads.
+ */
 import type { SessionSource } from '../../src/actors/retrieval/retrieval-sources.ts';
 import { foldSession } from '../../src/machines/session/session-fold.ts';
 import type { SessionEvent } from '../../src/machines/session/session-event.ts';
@@ -25,7 +28,15 @@ export class Logs implements SessionSource {
     this.#at += 1_000;
     this.#ids += 1;
     // Tests make only events of the catalogue.
-    const event = { id: `0190f0c1-0000-7000-9000-${this.#ids.toString(16).padStart(12, '0')}`, seq: log.length + 1, at: new Date(this.#at).toISOString(), sessionId, type, v: 1, data } as SessionEvent;
+    const event = {
+      id: `0190f0c1-0000-7000-9000-${this.#ids.toString(16).padStart(12, '0')}`,
+      seq: log.length + 1,
+      at: new Date(this.#at).toISOString(),
+      sessionId,
+      type,
+      v: 1,
+      data,
+    } as SessionEvent;
     log.push(event);
     return event;
   }
@@ -33,7 +44,11 @@ export class Logs implements SessionSource {
   start(n: number, options: { readonly title?: string; readonly parent?: number } = {}): string {
     const sessionId = sessionIdOf(n);
     const parent = options.parent === undefined ? {} : { parent: { sessionId: sessionIdOf(options.parent), depth: 1 } };
-    this.add(sessionId, 'session.created', { agentId: AGENT, ...(options.title === undefined ? {} : { title: options.title }), ...parent });
+    this.add(sessionId, 'session.created', {
+      agentId: AGENT,
+      ...(options.title === undefined ? {} : { title: options.title }),
+      ...parent,
+    });
     return sessionId;
   }
 
@@ -45,7 +60,16 @@ export class Logs implements SessionSource {
     return this.add(sessionId, 'agent.message', { text, spanId: 's' }).seq;
   }
 
-  call(sessionId: string, callId: string, { name, input, output, outcome = 'completed' }: { readonly name: string; readonly input: unknown; readonly output?: unknown; readonly outcome?: string }): void {
+  call(
+    sessionId: string,
+    callId: string,
+    {
+      name,
+      input,
+      output,
+      outcome = 'completed',
+    }: { readonly name: string; readonly input: unknown; readonly output?: unknown; readonly outcome?: string },
+  ): void {
     this.add(sessionId, 'agent.tool_use', { callId, name, input, spanId: 's' });
     if (output !== undefined) this.add(sessionId, 'agent.tool_result', { callId, name, outcome, output });
   }
@@ -58,7 +82,10 @@ export class Logs implements SessionSource {
     return this.#state(sessionId);
   }
 
-  async *events(sessionId: string, { from, limit }: { readonly from: number; readonly limit: number }): AsyncGenerator<SessionEvent> {
+  async *events(
+    sessionId: string,
+    { from, limit }: { readonly from: number; readonly limit: number },
+  ): AsyncGenerator<SessionEvent> {
     for (const event of (this.logs.get(sessionId) ?? []).slice(from - 1, from - 1 + limit)) {
       this.read += 1;
       yield event;
@@ -66,6 +93,9 @@ export class Logs implements SessionSource {
   }
 
   #state(sessionId: string): SessionState {
-    return (this.logs.get(sessionId) ?? []).reduce<SessionState>((state, event) => foldSession(state, event), initialSessionState({ sessionId, agentId: AGENT }));
+    return (this.logs.get(sessionId) ?? []).reduce<SessionState>(
+      (state, event) => foldSession(state, event),
+      initialSessionState({ sessionId, agentId: AGENT }),
+    );
   }
 }

@@ -1,4 +1,7 @@
-/** A real sandbox for tests. Where there is none they are skipped and counted, with a word about it; in CI that is a failure. */
+/**
+ * A real sandbox for tests. Where there is none they are skipped and counted, with a word about it; in CI that is a
+ * failure.
+ */
 import { createBubblewrap } from '../../src/adapters/bubblewrap/bubblewrap.ts';
 import type { BubblewrapOptions } from '../../src/adapters/bubblewrap/bubblewrap.ts';
 import type { CommandSandbox, SandboxScope } from '../../src/actors/environment/command-sandbox.ts';
@@ -34,8 +37,19 @@ function mountsOf({ workspace, mounts = [] }: Pick<SandboxRequest, 'workspace' |
   return [{ kind: 'workspace', path: '/workspace', directory: workspace, access: 'rw' }, ...mounts];
 }
 
-export function openSandbox({ network = 'disabled', options, maxFileBytes, ...places }: SandboxRequest): Promise<CommandSandbox> {
-  return createBubblewrap(options).open({ sessionId: SESSION_ID, network, mounts: mountsOf(places), workspaceDirectory: places.workspace, maxFileBytes });
+export function openSandbox({
+  network = 'disabled',
+  options,
+  maxFileBytes,
+  ...places
+}: SandboxRequest): Promise<CommandSandbox> {
+  return createBubblewrap(options).open({
+    sessionId: SESSION_ID,
+    network,
+    mounts: mountsOf(places),
+    workspaceDirectory: places.workspace,
+    maxFileBytes,
+  });
 }
 
 export interface EnvironmentRequest extends SandboxRequest {
@@ -45,24 +59,49 @@ export interface EnvironmentRequest extends SandboxRequest {
 }
 
 /** In a sandbox. */
-export async function shutIn({ secrets = NO_SECRETS, fingerprint = 'one', variables = { pass: [], set: {} }, ...request }: EnvironmentRequest): Promise<SessionEnvironment> {
-  return { definition: { ...SANDBOXED_ENVIRONMENT, variables }, fingerprint, within: [], mounts: mountsOf(request), sandbox: await openSandbox(request), secrets };
+export async function shutIn({
+  secrets = NO_SECRETS,
+  fingerprint = 'one',
+  variables = { pass: [], set: {} },
+  ...request
+}: EnvironmentRequest): Promise<SessionEnvironment> {
+  return {
+    definition: { ...SANDBOXED_ENVIRONMENT, variables },
+    fingerprint,
+    within: [],
+    mounts: mountsOf(request),
+    sandbox: await openSandbox(request),
+    secrets,
+  };
 }
 
 /** On the host. */
-export function leftOpen({ workspace, secrets = NO_SECRETS, fingerprint = 'open', variables = { pass: [], set: {} } }: EnvironmentRequest): SessionEnvironment {
-  return { definition: { ...HOST_ENVIRONMENT, variables }, fingerprint, within: [], mounts: mountsOf({ workspace }), secrets };
+export function leftOpen({
+  workspace,
+  secrets = NO_SECRETS,
+  fingerprint = 'open',
+  variables = { pass: [], set: {} },
+}: EnvironmentRequest): SessionEnvironment {
+  return {
+    definition: { ...HOST_ENVIRONMENT, variables },
+    fingerprint,
+    within: [],
+    mounts: mountsOf({ workspace }),
+    secrets,
+  };
 }
 
 /** Secrets whose values are known: taken out of texts and of bytes, wherever these are cut. */
 export function knownSecrets(values: Readonly<Record<string, string>>): SessionSecrets {
-  const text = (given: string): string => Object.entries(values).reduce((rest, [name, value]) => rest.replaceAll(value, `[${name}]`), given);
+  const text = (given: string): string =>
+    Object.entries(values).reduce((rest, [name, value]) => rest.replaceAll(value, `[${name}]`), given);
   return {
     ...NO_SECRETS,
     names: Object.keys(values).map((reference) => ({ reference, hosts: [], isForCommands: true })),
     forCommand(reference) {
       const value = values[reference];
-      if (value === undefined) throw new RuntimeError('SECRET_UNKNOWN', `there is no secret ${reference}`, { category: 'permission' });
+      if (value === undefined)
+        throw new RuntimeError('SECRET_UNKNOWN', `there is no secret ${reference}`, { category: 'permission' });
       return value;
     },
     text,

@@ -3,7 +3,11 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { createSimulatedClock } from '../../src/actors/clock/simulated-clock.ts';
 import { createScriptAgentRuntime } from '../../src/adapters/script/script-agent-runtime.ts';
-import type { AgentRuntimeContractOptions, AgentRuntimeUnderTest, RunSetting } from '../../src/testing/agent-runtime-contract-subject.ts';
+import type {
+  AgentRuntimeContractOptions,
+  AgentRuntimeUnderTest,
+  RunSetting,
+} from '../../src/testing/agent-runtime-contract-subject.ts';
 import { runFailureKind } from '../../src/machines/run/run-failure.ts';
 import { temporaryHome } from './temporary-home.ts';
 
@@ -12,7 +16,11 @@ const A_DAY_MS = 86_400_000;
 export const SCRIPT_OPTIONS = {
   runs: 'step',
   failures: runFailureKind.options.filter((kind) => kind !== 'aborted'),
-  cannot: { tells: 'a script has no account, so nobody tells it a secret', awaitsMessage: 'a run is one step of a script', heard: 'a script reads nothing' },
+  cannot: {
+    tells: 'a script has no account, so nobody tells it a secret',
+    awaitsMessage: 'a run is one step of a script',
+    heard: 'a script reads nothing',
+  },
 } as const satisfies AgentRuntimeContractOptions;
 
 export async function openScriptSubject(): Promise<AgentRuntimeUnderTest> {
@@ -27,7 +35,15 @@ export async function openScriptSubject(): Promise<AgentRuntimeUnderTest> {
   };
   return {
     runtime: createScriptAgentRuntime({ clock, onListenerError: () => undefined }),
-    setting: { sessionId: 'session_1', provider: 'script', model: 'none.json', config: {}, workspaceDir: home.path, agentDir: home.path, modelStepsTaken: 0 },
+    setting: {
+      sessionId: 'session_1',
+      provider: 'script',
+      model: 'none.json',
+      config: {},
+      workspaceDir: home.path,
+      agentDir: home.path,
+      modelStepsTaken: 0,
+    },
     situations: {
       answers: (text) => playing({ text, usage: { inputTokens: 3, outputTokens: 2 } }),
       reasons: (reasoning, text) => playing({ reasoning, text }),

@@ -1,17 +1,39 @@
-/** Subagents that do exactly what the test says, when it says it; worktrees that exist only in memory; records and logs of the same kind. */
+/**
+ * Subagents that do exactly what the test says, when it says it; worktrees that exist only in memory; records and logs
+ * of the same kind.
+ */
 import type { FoundJobRecord, JobRecords } from '../../src/actors/subagent/job-records.ts';
 import type { EndedJob, StartedJob, SubagentLog } from '../../src/actors/subagent/subagent-log.ts';
-import type { SubagentJobHandle, SubagentJobResult, SubagentJobStart, SubagentRunner } from '../../src/actors/subagent/subagent-runner.ts';
-import type { KeptWorktree, PreparedSubagentWorktree, SubagentWorktreeAdapter, WorktreeRequest } from '../../src/actors/subagent/worktree-adapter.ts';
+import type {
+  SubagentJobHandle,
+  SubagentJobResult,
+  SubagentJobStart,
+  SubagentRunner,
+} from '../../src/actors/subagent/subagent-runner.ts';
+import type {
+  KeptWorktree,
+  PreparedSubagentWorktree,
+  SubagentWorktreeAdapter,
+  WorktreeRequest,
+} from '../../src/actors/subagent/worktree-adapter.ts';
 import type { JobRecord } from '../../src/machines/subagent/job-record.ts';
 import type { SubagentSpawnRequest } from '../../src/machines/subagent/subagent-request.ts';
 import type { AgentTaskRequest } from '../../src/machines/task/task-request.ts';
 import type { BackgroundTaskRunnerEvent } from '../../src/machines/task/task-state.ts';
 
 /** An event without the id, which the work adds. */
-type Said = BackgroundTaskRunnerEvent extends infer Event ? (Event extends { taskId: string } ? Omit<Event, 'taskId'> : never) : never;
+type Said = BackgroundTaskRunnerEvent extends infer Event
+  ? Event extends { taskId: string }
+    ? Omit<Event, 'taskId'>
+    : never
+  : never;
 
-export const jobRequest = (changes: Partial<SubagentSpawnRequest> = {}): SubagentSpawnRequest => ({ type: 'fixer', prompt: 'Fix it.', cwd: '/repo', ...changes });
+export const jobRequest = (changes: Partial<SubagentSpawnRequest> = {}): SubagentSpawnRequest => ({
+  type: 'fixer',
+  prompt: 'Fix it.',
+  cwd: '/repo',
+  ...changes,
+});
 
 export const agentTask = (changes: Partial<AgentTaskRequest> = {}): AgentTaskRequest =>
   Object.freeze({
@@ -129,7 +151,15 @@ export function createMemoryWorktrees(): MemoryWorktrees {
       signal?.throwIfAborted();
       made += 1;
       const worktreePath = `/worktrees/${jobId}-${made}`;
-      const worktree = { jobId, repoRoot: '/repo', worktreePath, branchName: `agents/${jobId}-${made}`, baseRevision: 'abc', parentStatus: '1 changed file', nextAction: 'wait' };
+      const worktree = {
+        jobId,
+        repoRoot: '/repo',
+        worktreePath,
+        branchName: `agents/${jobId}-${made}`,
+        baseRevision: 'abc',
+        parentStatus: '1 changed file',
+        nextAction: 'wait',
+      };
       worktrees.present.set(worktreePath, worktree);
       contents.set(worktreePath, worktrees.content);
       return worktree;
@@ -145,7 +175,11 @@ export function createMemoryWorktrees(): MemoryWorktrees {
       const content = contents.get(worktreePath);
       if (content === 'unknown') throw new Error('git hangs');
       if (content === 'clean') return { isClean: true, findings: [] };
-      return { isClean: false, findings: [{ kind: 'committed', text: 'one commit' }], nextAction: `git merge ${worktreePath}` };
+      return {
+        isClean: false,
+        findings: [{ kind: 'committed', text: 'one commit' }],
+        nextAction: `git merge ${worktreePath}`,
+      };
     },
     async getStatus() {
       await called('getStatus');
@@ -153,13 +187,21 @@ export function createMemoryWorktrees(): MemoryWorktrees {
     },
     async remove({ worktreePath }) {
       await called('remove');
-      if (contents.get(worktreePath) !== 'clean' || !worktrees.present.delete(worktreePath)) throw new Error('not clean');
+      if (contents.get(worktreePath) !== 'clean' || !worktrees.present.delete(worktreePath))
+        throw new Error('not clean');
     },
     async preserve() {
       await called('preserve');
     },
     async list() {
-      return [...worktrees.present.values()].map((worktree) => ({ ...worktree, id: worktree.worktreePath, status: 'ready', createdAt: '', isOwned: false, findings: [] }));
+      return [...worktrees.present.values()].map((worktree) => ({
+        ...worktree,
+        id: worktree.worktreePath,
+        status: 'ready',
+        createdAt: '',
+        isOwned: false,
+        findings: [],
+      }));
     },
   };
   return worktrees;
@@ -197,7 +239,11 @@ export function createMemoryRecords(): MemoryRecords {
       if (records.stored.has(record.jobId)) records.stored.set(record.jobId, record);
     },
     async list() {
-      return [...records.stored.values()].map((record): FoundJobRecord => ({ kind: 'record', record, owner: records.orphans.has(record.jobId) ? 'gone' : 'alive' }));
+      return [...records.stored.values()].map((record): FoundJobRecord => ({
+        kind: 'record',
+        record,
+        owner: records.orphans.has(record.jobId) ? 'gone' : 'alive',
+      }));
     },
     async takeOver(jobId) {
       return records.orphans.delete(jobId) ? records.stored.get(jobId) : undefined;

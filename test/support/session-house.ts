@@ -1,4 +1,7 @@
-/** A whole runtime for tests of wakes: the script backend with real script files, and whatever store, clock and tasks the test wants. */
+/**
+ * A whole runtime for tests of wakes: the script backend with real script files, and whatever store, clock and tasks
+ * the test wants.
+ */
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { createSimulatedClock } from '../../src/actors/clock/simulated-clock.ts';
@@ -29,7 +32,10 @@ export interface SessionHouse extends AsyncDisposable {
   /** What listeners threw. */
   readonly reported: unknown[];
   /** A session whose agent plays these steps; with a message in it when one is given. */
-  session(steps: readonly object[], options?: { readonly message?: string; readonly agent?: Partial<AgentFrontmatter>; readonly script?: object }): Promise<string>;
+  session(
+    steps: readonly object[],
+    options?: { readonly message?: string; readonly agent?: Partial<AgentFrontmatter>; readonly script?: object },
+  ): Promise<string>;
   write(steps: readonly object[], script?: object): Promise<void>;
   log(sessionId: string): Promise<readonly SessionEvent[]>;
   /** `type` of every event, in order. */
@@ -62,7 +68,13 @@ export async function openHouse(options: SessionHouseOptions = {}): Promise<Sess
     runLimits: { maxBackOffs: 0 },
     clock,
     store,
-    directories: options.workspace === undefined ? layout : { agentDirectory: (agentId) => layout.agentDirectory(agentId), workspaceDirectory: async () => options.workspace ?? '' },
+    directories:
+      options.workspace === undefined
+        ? layout
+        : {
+            agentDirectory: (agentId) => layout.agentDirectory(agentId),
+            workspaceDirectory: async () => options.workspace ?? '',
+          },
     agents: new FileAgentCatalog({ agentsDirectory: layout.agents }),
     runtimes: [createScriptAgentRuntime({ clock }), ...(options.runtimes ?? [])],
     tasks: new BackgroundTaskManager({ runners: { process: processes }, clock, onListenerError }),
@@ -74,7 +86,10 @@ export async function openHouse(options: SessionHouseOptions = {}): Promise<Sess
 
   const write = async (steps: readonly object[], script: object = {}): Promise<void> => {
     await mkdir(layout.agentDirectory(AGENT), { recursive: true });
-    await writeFile(join(layout.agentDirectory(AGENT), SCRIPT), JSON.stringify({ format: 'wakechart-script/1', steps, ...script }));
+    await writeFile(
+      join(layout.agentDirectory(AGENT), SCRIPT),
+      JSON.stringify({ format: 'wakechart-script/1', steps, ...script }),
+    );
   };
   const log = async (sessionId: string): Promise<readonly SessionEvent[]> => {
     const events: SessionEvent[] = [];
@@ -95,7 +110,10 @@ export async function openHouse(options: SessionHouseOptions = {}): Promise<Sess
     reported,
     async session(steps, { message, agent = {}, script } = {}) {
       await write(steps, script);
-      await runtime.agents.create({ agentId: AGENT, source: { frontmatter: { name: 'Player', provider: 'script', model: SCRIPT, ...agent }, instructions: 'Play.' } });
+      await runtime.agents.create({
+        agentId: AGENT,
+        source: { frontmatter: { name: 'Player', provider: 'script', model: SCRIPT, ...agent }, instructions: 'Play.' },
+      });
       const { sessionId } = await runtime.sessions.create({ agentId: AGENT });
       if (message !== undefined) await runtime.sessions.send(sessionId, { type: 'user.message', text: message });
       return sessionId;

@@ -7,7 +7,10 @@ import type { SessionState } from '../../src/machines/session/session-state.ts';
 import { assembleTranscript } from '../../src/machines/turn/transcript.ts';
 import { providerProblems, shapeProblems } from './provider-rules.ts';
 
-/** @throws when the log does not fold to `state`, a call has not exactly one result or waits, or no provider would take the conversation */
+/**
+ * @throws when the log does not fold to `state`, a call has not exactly one result or waits, or no provider would take
+ * the conversation
+ */
 export function expectSettled(log: readonly SessionEvent[], state: SessionState): void {
   const [first] = log;
   if (first === undefined) return;

@@ -1,4 +1,7 @@
-/** A database with Wakechart's schema for tests of what workers share, the connections of several workers to it, and what may go wrong in between. */
+/**
+ * A database with Wakechart's schema for tests of what workers share, the connections of several workers to it, and
+ * what may go wrong in between.
+ */
 import { createSystemClock } from '../../src/actors/clock/system-clock.ts';
 import { ConnectedDatabase } from '../../src/adapters/postgres/postgres-database.ts';
 import type { PostgresDatabase } from '../../src/adapters/postgres/postgres-database.ts';
@@ -6,7 +9,16 @@ import { loadDriver } from '../../src/adapters/postgres/postgres-driver.ts';
 import { migratedDatabase } from './postgres-server.ts';
 import type { FreshDatabase } from './postgres-server.ts';
 
-const TABLES = ['schedule_log', 'schedule_record', 'schedule_definition', 'schedule_standing', 'candidate_standing', 'policy', 'job', 'job_owner'];
+const TABLES = [
+  'schedule_log',
+  'schedule_record',
+  'schedule_definition',
+  'schedule_standing',
+  'candidate_standing',
+  'policy',
+  'job',
+  'job_owner',
+];
 
 export interface SharedTables {
   readonly url: string;
@@ -26,7 +38,14 @@ export async function openSharedTables(place: () => Promise<FreshDatabase> = mig
   const driver = await loadDriver();
   const opened: ConnectedDatabase[] = [];
   const connect = async (to = url): Promise<ConnectedDatabase> => {
-    const database = new ConnectedDatabase(driver, { url: to, clock: createSystemClock(), schema: 'wakechart', poolSize: 4, patienceMs: 20_000, callLimitMs: 20_000 });
+    const database = new ConnectedDatabase(driver, {
+      url: to,
+      clock: createSystemClock(),
+      schema: 'wakechart',
+      poolSize: 4,
+      patienceMs: 20_000,
+      callLimitMs: 20_000,
+    });
     opened.push(database);
     return database;
   };

@@ -1,4 +1,7 @@
-/** A file system of a test's own that is soon full. Where nothing can be mounted the tests that need one are skipped, and counted as skipped. */
+/**
+ * A file system of a test's own that is soon full. Where nothing can be mounted the tests that need one are skipped,
+ * and counted as skipped.
+ */
 import { execFileSync } from 'node:child_process';
 import { temporaryHome } from './temporary-home.ts';
 
@@ -27,4 +30,5 @@ export const whyNoSmallDisk = await (async () => {
   await probe.remove();
   return reason;
 })();
-if (whyNoSmallDisk !== undefined) console.warn(`skipped: the tests of a full disk need the right to mount a tmpfs (${whyNoSmallDisk.trim()})`);
+if (whyNoSmallDisk !== undefined)
+  console.warn(`skipped: the tests of a full disk need the right to mount a tmpfs (${whyNoSmallDisk.trim()})`);

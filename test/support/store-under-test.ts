@@ -1,6 +1,7 @@
 /**
- * The stores that suites of real processes run over: the same scenarios and the same checks, whatever keeps the sessions. Where they are is
- * said in plain JSON, so that it can be told to a process; it is what `createNodeRuntime` wants to know too.
+ * The stores that suites of real processes run over: the same scenarios and the same checks, whatever keeps the
+ * sessions. Where they are is said in plain JSON, so that it can be told to a process; it is what `createNodeRuntime`
+ * wants to know too.
  */
 import { cp, rm } from 'node:fs/promises';
 import type { EventStore } from '../../src/actors/session/event-store.ts';
@@ -25,9 +26,15 @@ export interface House {
 
 export interface StoreUnderTest {
   readonly name: 'files' | 'postgres';
-  /** What its runtimes are opened with, so that the dead count as dead soon: nothing where the system tells at once that a process is gone. */
+  /**
+   * What its runtimes are opened with, so that the dead count as dead soon: nothing where the system tells at once that
+   * a process is gone.
+   */
   readonly lease: { readonly leaseMs?: number };
-  /** In chaos: far below how long a process is stopped at most, and longer than a sign of life takes on a machine that is busy. */
+  /**
+   * In chaos: far below how long a process is stopped at most, and longer than a sign of life takes on a machine that
+   * is busy.
+   */
   readonly shortLeaseMs: number;
   house(): Promise<House>;
   /** One that begins as the other is now. Nobody may be at work there. */

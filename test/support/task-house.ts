@@ -23,10 +23,16 @@ export function setUp(options: BackgroundTaskManagerOptions = {}): TaskHouse {
   const runner = createManualRunner('process');
   const agents = createManualRunner('agent');
   const schedules = createManualRunner('scheduled');
-  const manager = new BackgroundTaskManager({ clock, runners: { process: runner, agent: agents, scheduled: schedules }, ...options });
+  const manager = new BackgroundTaskManager({
+    clock,
+    runners: { process: runner, agent: agents, scheduled: schedules },
+    ...options,
+  });
   const events: BackgroundTaskEvent[] = [];
   manager.subscribe((event) => events.push(event));
   const told = (): string[] =>
-    events.map((event) => `${event.type.replace('background_task_', '')}${'task' in event ? `(${event.task.status})` : ''}`);
+    events.map(
+      (event) => `${event.type.replace('background_task_', '')}${'task' in event ? `(${event.task.status})` : ''}`,
+    );
   return { clock, runner, agents, schedules, manager, events, told };
 }

@@ -3,7 +3,10 @@ import type { AgentRunParams, AgentRunResult, AgentRuntime } from '../../src/act
 import type { AgentRunEventBody } from '../../src/machines/run/run-output.ts';
 import type { RunFailure, RunFailureKind } from '../../src/machines/run/run-failure.ts';
 
-export type Act = (params: AgentRunParams, tell: (event: AgentRunEventBody) => void) => AgentRunResult | Promise<AgentRunResult>;
+export type Act = (
+  params: AgentRunParams,
+  tell: (event: AgentRunEventBody) => void,
+) => AgentRunResult | Promise<AgentRunResult>;
 
 export interface ToldRuntime extends AgentRuntime {
   /** What each attempt was given. */
@@ -21,7 +24,11 @@ export function toldRuntime(id: string, acts: readonly Act[], more: Partial<Agen
       asked.push(params);
       const act = acts[Math.min(asked.length, acts.length) - 1];
       let seq = 0;
-      return (await act?.(params, (body) => params.onEvent?.({ ...body, runId: params.runId, seq: (seq += 1), ts: '2026-01-01T00:00:00.000Z' }))) ?? { payloads: [] };
+      return (
+        (await act?.(params, (body) =>
+          params.onEvent?.({ ...body, runId: params.runId, seq: (seq += 1), ts: '2026-01-01T00:00:00.000Z' }),
+        )) ?? { payloads: [] }
+      );
     },
     abort: async () => undefined,
     isRunActive: () => false,
@@ -42,7 +49,11 @@ export const fails =
 /** Until it is aborted. */
 export const hangs: Act = ({ abortSignal }) =>
   new Promise((resolve) => {
-    const stop = (): void => resolve({ payloads: [{ type: 'text', text: 'So far' }], meta: { error: { kind: 'aborted', message: 'stopped' } } });
+    const stop = (): void =>
+      resolve({
+        payloads: [{ type: 'text', text: 'So far' }],
+        meta: { error: { kind: 'aborted', message: 'stopped' } },
+      });
     abortSignal?.addEventListener('abort', stop, { once: true });
     if (abortSignal?.aborted === true) stop();
   });

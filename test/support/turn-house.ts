@@ -1,6 +1,6 @@
 /**
- * Runtimes for tests of agent turns: one store, one simulated clock, agents in real files, and models that are functions. A second runtime
- * over the same store stands for another process, or for the next one after a crash.
+ * Runtimes for tests of agent turns: one store, one simulated clock, agents in real files, and models that are
+ * functions. A second runtime over the same store stands for another process, or for the next one after a crash.
  */
 import { createSimulatedClock } from '../../src/actors/clock/simulated-clock.ts';
 import type { SimulatedClock } from '../../src/actors/clock/simulated-clock.ts';
@@ -54,7 +54,16 @@ export interface TurnHouse extends AsyncDisposable {
   dataOf<Type extends SessionEventType>(sessionId: string, type: Type): Promise<SessionEventData<Type>[]>;
   /** The requests of a session that wait for somebody, oldest first. */
   requests(sessionId: string): Promise<readonly string[]>;
-  confirm(sessionId: string, options?: { readonly requestId?: string; readonly toolName?: string; readonly allowed?: boolean; readonly scope?: 'once' | 'session' | 'always'; readonly by?: Runtime }): Promise<unknown>;
+  confirm(
+    sessionId: string,
+    options?: {
+      readonly requestId?: string;
+      readonly toolName?: string;
+      readonly allowed?: boolean;
+      readonly scope?: 'once' | 'session' | 'always';
+      readonly by?: Runtime;
+    },
+  ): Promise<unknown>;
   /** Results of the calls of a session, in the order in which they came. */
   results(sessionId: string): Promise<{ readonly outcome: string; readonly output: unknown }[]>;
   /** Sessions that are due now. */
@@ -72,7 +81,10 @@ export interface TurnHouseOptions extends Partial<Omit<RuntimePorts, 'store'>> {
 /** More wakes than any test needs: whoever loops for ever fails. */
 const MAX_SETTLING = 500;
 
-export async function openTurnHouse({ store = new MemoryEventStore(), ...defaults }: TurnHouseOptions = {}): Promise<TurnHouse> {
+export async function openTurnHouse({
+  store = new MemoryEventStore(),
+  ...defaults
+}: TurnHouseOptions = {}): Promise<TurnHouse> {
   const home = await temporaryHome();
   const clock = createSimulatedClock();
   const layout = new HomeLayout(home.path);
@@ -85,8 +97,22 @@ export async function openTurnHouse({ store = new MemoryEventStore(), ...default
   const runtimes: Runtime[] = [];
 
   const open = (ports: Partial<RuntimePorts> = {}): Runtime => {
-    const tasks = new BackgroundTaskManager({ runners: { process: createManualRunner('process') }, clock, onListenerError });
-    const common = { clock, store, directories: layout, agents, policy, tasks, onListenerError, runtimes: [modelRuntime(models, asked)], owner: `process_${runtimes.length + 1}` };
+    const tasks = new BackgroundTaskManager({
+      runners: { process: createManualRunner('process') },
+      clock,
+      onListenerError,
+    });
+    const common = {
+      clock,
+      store,
+      directories: layout,
+      agents,
+      policy,
+      tasks,
+      onListenerError,
+      runtimes: [modelRuntime(models, asked)],
+      owner: `process_${runtimes.length + 1}`,
+    };
     const runtime = createRuntime({ runLimits: { maxBackOffs: 0 }, ...common, ...defaults, ...ports });
     runtimes.push(runtime);
     return runtime;
@@ -113,7 +139,14 @@ export async function openTurnHouse({ store = new MemoryEventStore(), ...default
     async agent(agentId, model, frontmatter = {}) {
       const known = models.has(agentId);
       models.set(agentId, typeof model === 'function' ? model : inTurn(model));
-      if (!known) await agents.create({ agentId, source: { frontmatter: { name: agentId, provider: 'model', model: agentId, ...frontmatter }, instructions: 'Work.' } });
+      if (!known)
+        await agents.create({
+          agentId,
+          source: {
+            frontmatter: { name: agentId, provider: 'model', model: agentId, ...frontmatter },
+            instructions: 'Work.',
+          },
+        });
     },
     async start(agentId, text = 'Go') {
       const { sessionId } = await house.runtime.sessions.create({ agentId });
@@ -127,10 +160,21 @@ export async function openTurnHouse({ store = new MemoryEventStore(), ...default
     requests: async (sessionId) => (await house.state(sessionId)).pendingActions.map(({ requestId }) => requestId),
     async confirm(sessionId, { requestId, toolName = 'launch', allowed = true, scope, by = house.runtime } = {}) {
       const id = requestId ?? (await house.requests(sessionId))[0] ?? 'none';
-      return by.sessions.send(sessionId, { type: 'user.tool_confirmation', requestId: id, toolName, allowed, ...(scope === undefined ? {} : { scope }) });
+      return by.sessions.send(sessionId, {
+        type: 'user.tool_confirmation',
+        requestId: id,
+        toolName,
+        allowed,
+        ...(scope === undefined ? {} : { scope }),
+      });
     },
-    results: async (sessionId) => (await house.dataOf(sessionId, 'agent.tool_result')).map(({ outcome, output }) => ({ outcome, output })),
-    due: async () => [...new Set((await store.activations.due({ nowMs: clock.now(), limit: 100 })).due.map(({ sessionId }) => sessionId))],
+    results: async (sessionId) =>
+      (await house.dataOf(sessionId, 'agent.tool_result')).map(({ outcome, output }) => ({ outcome, output })),
+    due: async () => [
+      ...new Set(
+        (await store.activations.due({ nowMs: clock.now(), limit: 100 })).due.map(({ sessionId }) => sessionId),
+      ),
+    ],
     async settle(by = house.runtime) {
       for (let count = 0; ; count += 1) {
         const [sessionId] = await house.due();
@@ -142,7 +186,8 @@ export async function openTurnHouse({ store = new MemoryEventStore(), ...default
         await store.activations.remove(due.flatMap((each) => (each.sessionId === sessionId ? each.activations : [])));
       }
     },
-    children: async (sessionId) => (await house.dataOf(sessionId, 'agent.subflow_started')).map(({ childSessionId }) => childSessionId),
+    children: async (sessionId) =>
+      (await house.dataOf(sessionId, 'agent.subflow_started')).map(({ childSessionId }) => childSessionId),
     async [Symbol.asyncDispose]() {
       for (const runtime of runtimes) await runtime.shutdown();
       await home.remove();
@@ -153,7 +198,10 @@ export async function openTurnHouse({ store = new MemoryEventStore(), ...default
 
 /** Whether the hint that it was due is out of date. */
 function isOver(outcome: unknown): boolean {
-  return outcome instanceof Error || (typeof outcome === 'object' && outcome !== null && 'outcome' in outcome && outcome.outcome === 'nothing_to_do');
+  return (
+    outcome instanceof Error ||
+    (typeof outcome === 'object' && outcome !== null && 'outcome' in outcome && outcome.outcome === 'nothing_to_do')
+  );
 }
 
 function inTurn(steps: readonly Said[]): Model {
@@ -169,10 +217,19 @@ function modelRuntime(models: ReadonlyMap<string, Model>, asked: { agent: string
       const { text, calls = [], payloads = [], usage, error } = (await models.get(params.model)?.(params)) ?? {};
       const said: RunPayload[] = [
         ...(text === undefined ? [] : [{ type: 'text' as const, text }]),
-        ...calls.map(({ name, input = {} }, index) => ({ type: 'tool_call' as const, callId: `c${index}`, name, input })),
+        ...calls.map(({ name, input = {} }, index) => ({
+          type: 'tool_call' as const,
+          callId: `c${index}`,
+          name,
+          input,
+        })),
         ...payloads,
       ];
-      return { payloads: said, ...(usage === undefined ? {} : { usage }), meta: error === undefined ? { modelSteps: 1 } : { error, modelSteps: 0 } };
+      return {
+        payloads: said,
+        ...(usage === undefined ? {} : { usage }),
+        meta: error === undefined ? { modelSteps: 1 } : { error, modelSteps: 0 },
+      };
     },
     abort: async () => undefined,
     isRunActive: () => false,

@@ -6,7 +6,11 @@ export interface NotedTools {
   /** Names of the tools that ran, in the order in which they began. */
   readonly ran: string[];
   /** A tool that notes its run and gives its name back, or does what `run` does. It takes any object. */
-  tool(name: string, options?: Partial<Tool['definition']> & Pick<Tool, 'subject' | 'question' | 'subflow' | 'stopGraceMs'> & { readonly run?: Tool['run'] | 'outside' }): Tool;
+  tool(
+    name: string,
+    options?: Partial<Tool['definition']> &
+      Pick<Tool, 'subject' | 'question' | 'subflow' | 'stopGraceMs'> & { readonly run?: Tool['run'] | 'outside' },
+  ): Tool;
 }
 
 export function noteTools(): NotedTools {
@@ -14,8 +18,23 @@ export function noteTools(): NotedTools {
   return {
     ran,
     tool(name, { run, subject, question, subflow, stopGraceMs, ...changes } = {}) {
-      const definition = { name, description: name, inputSchema: z.looseObject({}), ownership: 'managed', permissionPolicy: 'always_allow', readOnly: false, destructive: false, interruptBehavior: 'cancel', ...changes } as const;
-      const parts = { ...(subject === undefined ? {} : { subject }), ...(question === undefined ? {} : { question }), ...(subflow === undefined ? {} : { subflow }), stopGraceMs };
+      const definition = {
+        name,
+        description: name,
+        inputSchema: z.looseObject({}),
+        ownership: 'managed',
+        permissionPolicy: 'always_allow',
+        readOnly: false,
+        destructive: false,
+        interruptBehavior: 'cancel',
+        ...changes,
+      } as const;
+      const parts = {
+        ...(subject === undefined ? {} : { subject }),
+        ...(question === undefined ? {} : { question }),
+        ...(subflow === undefined ? {} : { subflow }),
+        stopGraceMs,
+      };
       if (run === 'outside') return { definition, ...parts };
       return {
         definition,

@@ -17,16 +17,28 @@ export interface VaultHouseOptions extends Partial<SecretSources> {
 }
 
 /** @param table the secrets of each vault, as its file has them; read anew each time */
-export function vaultsWith(table: VaultTable, { clock = createSystemClock(), ...sources }: VaultHouseOptions = {}): SessionVaults {
+export function vaultsWith(
+  table: VaultTable,
+  { clock = createSystemClock(), ...sources }: VaultHouseOptions = {},
+): SessionVaults {
   const get = async (name: string) => {
     const secrets = table[name];
-    if (secrets === undefined) throw new RuntimeError('VAULT_NOT_FOUND', `there is no vault "${name}"`, { category: 'not_found' });
+    if (secrets === undefined)
+      throw new RuntimeError('VAULT_NOT_FOUND', `there is no vault "${name}"`, { category: 'not_found' });
     return { name, ...vaultFile.parse({ secrets }) };
   };
   return createVaults({
     clock,
-    sources: { environment: () => ({}), runCommand: async () => ({ kind: 'failed', because: 'was not to be run' }), readFile: () => Promise.reject(new Error('is not there')), ...sources },
-    catalog: { get, list: () => Promise.all(Object.keys(table).map(async (name) => ({ name, definition: await get(name) }))) },
+    sources: {
+      environment: () => ({}),
+      runCommand: async () => ({ kind: 'failed', because: 'was not to be run' }),
+      readFile: () => Promise.reject(new Error('is not there')),
+      ...sources,
+    },
+    catalog: {
+      get,
+      list: () => Promise.all(Object.keys(table).map(async (name) => ({ name, definition: await get(name) }))),
+    },
   });
 }
 
@@ -41,6 +53,19 @@ export interface EnvironmentParts extends Partial<Pick<SessionEnvironment, 'moun
   readonly shutIn?: SessionEnvironment['sandbox'];
 }
 
-export function environmentWith({ secrets = NO_SECRETS, sandbox = 'off', network = 'open', mounts = [], shutIn }: EnvironmentParts = {}): SessionEnvironment {
-  return { definition: { ...HOST_ENVIRONMENT, environmentId: 'tested', sandbox, network }, fingerprint: 'f', within: [], mounts, secrets, ...(shutIn === undefined ? {} : { sandbox: shutIn }) };
+export function environmentWith({
+  secrets = NO_SECRETS,
+  sandbox = 'off',
+  network = 'open',
+  mounts = [],
+  shutIn,
+}: EnvironmentParts = {}): SessionEnvironment {
+  return {
+    definition: { ...HOST_ENVIRONMENT, environmentId: 'tested', sandbox, network },
+    fingerprint: 'f',
+    within: [],
+    mounts,
+    secrets,
+    ...(shutIn === undefined ? {} : { sandbox: shutIn }),
+  };
 }

@@ -4,7 +4,11 @@ import type { SimulatedClock } from '../../src/actors/clock/simulated-clock.ts';
 import { createIdSource } from '../../src/actors/session/id-source.ts';
 import { createSessionWorker } from '../../src/actors/session/session-worker.ts';
 import type { SessionWorker } from '../../src/actors/session/session-worker.ts';
-import type { SessionWorkerEvent, SessionWorkerOptions, SessionWorkerPorts } from '../../src/actors/session/session-worker-types.ts';
+import type {
+  SessionWorkerEvent,
+  SessionWorkerOptions,
+  SessionWorkerPorts,
+} from '../../src/actors/session/session-worker-types.ts';
 import { BackgroundTaskManager } from '../../src/actors/task/background-task-manager.ts';
 import { MemoryEventStore } from '../../src/adapters/memory/memory-event-store.ts';
 import type { Activation } from '../../src/machines/session/activation.ts';
@@ -38,7 +42,12 @@ export interface WorkerHouse {
 
 export interface WorkerHouseOptions extends SessionWorkerOptions {
   /** Makes its way through a wake by itself, instead of waiting for the test. */
-  readonly play?: ((sessionId: string, house: { readonly store: MemoryEventStore; readonly clock: SimulatedClock; readonly signal: AbortSignal }) => Promise<WakeOutcome>) | undefined;
+  readonly play?:
+    | ((
+        sessionId: string,
+        house: { readonly store: MemoryEventStore; readonly clock: SimulatedClock; readonly signal: AbortSignal },
+      ) => Promise<WakeOutcome>)
+    | undefined;
   readonly ports?: Partial<SessionWorkerPorts> | undefined;
   /** Before the worker is there. */
   readonly prepare?: ((store: MemoryEventStore) => Promise<void>) | undefined;
@@ -46,7 +55,15 @@ export interface WorkerHouseOptions extends SessionWorkerOptions {
 }
 
 export function due(session: number, change: Partial<Activation> = {}): Activation {
-  return { sessionId: idOf(session), agentId: AGENT_ID, causeId: `cause-${session}`, kind: 'ingress', dueAtMs: START_MS, priority: 'normal', ...change };
+  return {
+    sessionId: idOf(session),
+    agentId: AGENT_ID,
+    causeId: `cause-${session}`,
+    kind: 'ingress',
+    dueAtMs: START_MS,
+    priority: 'normal',
+    ...change,
+  };
 }
 
 export function outcomeOf(sessionId: string, outcome: WakeOutcome['outcome'] = 'sleep'): WakeOutcome {
@@ -61,7 +78,13 @@ async function settled(): Promise<void> {
   for (let n = 0; n < 12; n += 1) await turn();
 }
 
-export async function openWorkerHouse({ play, ports = {}, prepare, store = new MemoryEventStore(), ...options }: WorkerHouseOptions = {}): Promise<WorkerHouse> {
+export async function openWorkerHouse({
+  play,
+  ports = {},
+  prepare,
+  store = new MemoryEventStore(),
+  ...options
+}: WorkerHouseOptions = {}): Promise<WorkerHouse> {
   const clock = createSimulatedClock({ now: START_MS });
   await prepare?.(store);
   const wakes: WakeInHand[] = [];
@@ -91,7 +114,18 @@ export async function openWorkerHouse({ play, ports = {}, prepare, store = new M
     });
   };
   const tasks = new BackgroundTaskManager({ runners: {}, clock });
-  const worker = createSessionWorker({ store, clock, ids: createIdSource({ clock }), wake, supervisor: tasks.supervisor, onListenerError: () => undefined, ...ports }, options);
+  const worker = createSessionWorker(
+    {
+      store,
+      clock,
+      ids: createIdSource({ clock }),
+      wake,
+      supervisor: tasks.supervisor,
+      onListenerError: () => undefined,
+      ...ports,
+    },
+    options,
+  );
   worker.events$.subscribe((event) => told.push(event));
   await settled();
   // That it found nothing at first is no news.
@@ -120,7 +154,9 @@ export async function openWorkerHouse({ play, ports = {}, prepare, store = new M
 /** As the log of a real wake does when it ends. */
 export async function removeDue(store: MemoryEventStore, sessionId: string, nowMs: number): Promise<void> {
   const { due: found } = await store.activations.due({ nowMs, limit: 100_000 });
-  await store.activations.remove(found.filter((each) => each.sessionId === sessionId).flatMap(({ activations }) => activations));
+  await store.activations.remove(
+    found.filter((each) => each.sessionId === sessionId).flatMap(({ activations }) => activations),
+  );
 }
 
 /** Makes a session that can be read. */

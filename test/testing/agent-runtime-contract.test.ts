@@ -15,7 +15,8 @@ afterEach(() => {
 
 type Kind = 'step' | 'turn';
 
-const contractOf = (kind: Kind, flaw?: Flaw, left?: readonly string[]): readonly AgentRuntimeCase[] => agentRuntimeContract(() => openPlayed(kind, flaw, left), PLAYED_OPTIONS[kind]);
+const contractOf = (kind: Kind, flaw?: Flaw, left?: readonly string[]): readonly AgentRuntimeCase[] =>
+  agentRuntimeContract(() => openPlayed(kind, flaw, left), PLAYED_OPTIONS[kind]);
 
 /** What a case failed with, without waiting for real until somebody who is silent has been silent for long enough. */
 async function failureOf({ run }: Pick<AgentRuntimeCase, 'run'>): Promise<string | undefined> {
@@ -46,7 +47,10 @@ async function failuresOf(cases: readonly AgentRuntimeCase[]): Promise<Map<strin
 
 async function findingOf(kind: Kind, sentence: string, flaw: Flaw): Promise<string> {
   const [finder, ...others] = contractOf(kind, flaw).filter(({ name }) => name.includes(sentence));
-  if (finder === undefined || others.some(({ name }) => name !== `${finder.name}_permanent`)) throw new Error(`expected one case whose name has "${sentence}", found ${finder === undefined ? 0 : 1 + others.length}`);
+  if (finder === undefined || others.some(({ name }) => name !== `${finder.name}_permanent`))
+    throw new Error(
+      `expected one case whose name has "${sentence}", found ${finder === undefined ? 0 : 1 + others.length}`,
+    );
   return (await failureOf(finder)) ?? 'it found nothing';
 }
 
@@ -58,12 +62,15 @@ describe('the contract of backends', () => {
     for (const name of names) expect(name).toMatch(/^a backend [a-z].{10,}[a-z\d]$/);
   });
 
-  it.each<Kind>(['step', 'turn'])('has nothing to say about a sound backend of a %s, skips nothing, and leaves no timer', async (kind) => {
-    const cases = contractOf(kind);
-    expect(await failuresOf(cases)).toEqual(new Map());
-    expect(cases.filter(({ skipped }) => skipped !== undefined)).toEqual([]);
-    expect(vi.getTimerCount()).toBe(0);
-  });
+  it.each<Kind>(['step', 'turn'])(
+    'has nothing to say about a sound backend of a %s, skips nothing, and leaves no timer',
+    async (kind) => {
+      const cases = contractOf(kind);
+      expect(await failuresOf(cases)).toEqual(new Map());
+      expect(cases.filter(({ skipped }) => skipped !== undefined)).toEqual([]);
+      expect(vi.getTimerCount()).toBe(0);
+    },
+  );
 
   it('finds what is left behind', async () => {
     const failures = await failuresOf(contractOf('turn', undefined, ['a process']));
@@ -72,7 +79,10 @@ describe('the contract of backends', () => {
 
   it('closes each subject once, however the case ends', async () => {
     const closed: string[] = [];
-    const open = async (): Promise<AgentRuntimeUnderTest> => ({ ...(await openPlayed('step', () => ({ run: () => Promise.reject(new Error('broken')) }))), close: () => Promise.resolve(void closed.push('closed')) });
+    const open = async (): Promise<AgentRuntimeUnderTest> => ({
+      ...(await openPlayed('step', () => ({ run: () => Promise.reject(new Error('broken')) }))),
+      close: () => Promise.resolve(void closed.push('closed')),
+    });
     const cases = agentRuntimeContract(open, PLAYED_OPTIONS.step);
     const failures = await failuresOf(cases);
     expect(failures.size).toBeGreaterThan(30);
@@ -83,7 +93,10 @@ describe('the contract of backends', () => {
 
 describe('a situation that a backend', () => {
   it('does not know is named with the reason, and its cases can be counted', async () => {
-    const cases = agentRuntimeContract(() => Promise.reject(new Error('opened')), { ...PLAYED_OPTIONS.step, cannot: { reasons: 'it does not think', heard: 'it is deaf' } });
+    const cases = agentRuntimeContract(() => Promise.reject(new Error('opened')), {
+      ...PLAYED_OPTIONS.step,
+      cannot: { reasons: 'it does not think', heard: 'it is deaf' },
+    });
     const skipped = cases.filter((each) => each.skipped !== undefined);
     expect(skipped.map((each) => each.skipped)).toEqual(['reasons: it does not think', 'heard: it is deaf']);
     await expect(Promise.all(skipped.map((each) => each.run()))).resolves.toBeDefined();
@@ -93,11 +106,18 @@ describe('a situation that a backend', () => {
     const open = async (): Promise<AgentRuntimeUnderTest> => ({ ...(await openPlayed('step')), situations: {} });
     const failures = await failuresOf(agentRuntimeContract(open, PLAYED_OPTIONS.step));
     expect(failures.size).toBeGreaterThan(30);
-    expect([...new Set(failures.values())]).toEqual(expect.arrayContaining(['the situations that this case needs: expected each to be offered, or named in `cannot` with the reason, received {"missing":["answers"]}']));
+    expect([...new Set(failures.values())]).toEqual(
+      expect.arrayContaining([
+        'the situations that this case needs: expected each to be offered, or named in `cannot` with the reason, received {"missing":["answers"]}',
+      ]),
+    );
   });
 
   it('offers and names all the same is found', async () => {
-    const [declared] = agentRuntimeContract(() => openPlayed('step'), { ...PLAYED_OPTIONS.step, cannot: { reasons: 'no' } });
+    const [declared] = agentRuntimeContract(() => openPlayed('step'), {
+      ...PLAYED_OPTIONS.step,
+      cannot: { reasons: 'no' },
+    });
     expect(await failureOf(declared ?? { run: () => Promise.resolve() })).toContain('received ["reasons"]');
   });
 
@@ -107,7 +127,8 @@ describe('a situation that a backend', () => {
   });
 });
 
-const FOUND = /expected .+, received |what was received \(\+\) is not what was expected|failed|no messages|thrown by a listener|unknown|denied|the id was used before/s;
+const FOUND =
+  /expected .+, received |what was received \(\+\) is not what was expected|failed|no messages|thrown by a listener|unknown|denied|the id was used before/s;
 
 describe('a backend of steps that', () => {
   it.each(brokenSteps)('%s is found: %s', async (_flaw, sentence, flaw) => {

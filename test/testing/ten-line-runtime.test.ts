@@ -33,7 +33,9 @@ afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
 function codeOfPage(): string | undefined {
   if (!existsSync(join(checkout, PAGE))) return undefined;
-  return codeBlocks(readPage(PAGE)).find(({ info, code }) => info.startsWith('js') && code.includes('createAgentRuntime({'))?.code;
+  return codeBlocks(readPage(PAGE)).find(
+    ({ info, code }) => info.startsWith('js') && code.includes('createAgentRuntime({'),
+  )?.code;
 }
 
 const shown = codeOfPage() ?? CODE;
@@ -47,10 +49,19 @@ async function parrotOf(code: string): Promise<AgentRuntime> {
 }
 
 async function openParrot(): Promise<AgentRuntimeUnderTest> {
-  const asked = (model: string, instructions: string): Promise<Partial<RunSetting>> => Promise.resolve({ model, instructions });
+  const asked = (model: string, instructions: string): Promise<Partial<RunSetting>> =>
+    Promise.resolve({ model, instructions });
   return {
     runtime: await parrotOf(shown),
-    setting: { sessionId: 's', provider: 'parrot', model: 'awake', config: {}, workspaceDir: folder, agentDir: folder, modelStepsTaken: 0 },
+    setting: {
+      sessionId: 's',
+      provider: 'parrot',
+      model: 'awake',
+      config: {},
+      workspaceDir: folder,
+      agentDir: folder,
+      modelStepsTaken: 0,
+    },
     situations: {
       answers: (text) => asked('awake', text),
       fails: () => asked('ill', ''),
@@ -65,7 +76,13 @@ async function openParrot(): Promise<AgentRuntimeUnderTest> {
 describeAgentRuntime('a backend of ten lines', openParrot, {
   runs: 'step',
   failures: ['overloaded'],
-  cannot: { reasons: 'it does not think', asksForTools: 'it has no hands', awaitsMessage: 'it does not listen', tells: 'it knows no secrets', heard: 'it does not listen' },
+  cannot: {
+    reasons: 'it does not think',
+    asksForTools: 'it has no hands',
+    awaitsMessage: 'it does not listen',
+    tells: 'it knows no secrets',
+    heard: 'it does not listen',
+  },
   skips: 6,
 });
 

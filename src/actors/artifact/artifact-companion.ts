@@ -1,4 +1,7 @@
-/** Lays the facts of a session out as files before anything in its wake can read them, and once more when such a wake has ended. */
+/**
+ * Lays the facts of a session out as files before anything in its wake can read them, and once more when such a wake
+ * has ended.
+ */
 import { EMPTY_TAIL } from '../../machines/artifact/log-tail.ts';
 import type { Artifact } from '../../machines/artifact/artifact.ts';
 import { sessionArtifacts } from '../../machines/artifact/session-artifacts.ts';
@@ -29,7 +32,9 @@ const MAX_KNOWN_SESSIONS = 16;
 const MAX_TROUBLED_SESSIONS = 1_000;
 
 /** To be given to the runtime as one of its companionships. */
-export function createArtifactCompanionship(options: ArtifactOptions): (services: ArtifactServices) => { readonly companion: WakeCompanion } {
+export function createArtifactCompanionship(
+  options: ArtifactOptions,
+): (services: ArtifactServices) => { readonly companion: WakeCompanion } {
   return (services) => ({ companion: new ArtifactCompanion(options, services) });
 }
 
@@ -62,7 +67,10 @@ class ArtifactCompanion implements WakeCompanion {
     this.#tails = new LogTails(store);
   }
 
-  /** A backend with tools of its own may read them at any time in its turn, and the checks of an outcome at the end of the wake. */
+  /**
+   * A backend with tools of its own may read them at any time in its turn, and the checks of an outcome at the end of
+   * the wake.
+   */
   async beforeStep(wake: CompanionWake): Promise<void> {
     if (wake.agent.runtime.runs === 'turn' || wake.state().outcome !== undefined) await this.#layOut(wake);
   }
@@ -84,7 +92,10 @@ class ArtifactCompanion implements WakeCompanion {
     this.#asked.add(wake.signal);
     try {
       const artifacts = await this.#artifacts(wake, sessionId);
-      await this.#options.files.layOut({ workspaceDirectory: wake.agent.workspaceDirectory, ...(workspace === undefined ? {} : { sessionId }) }, artifacts);
+      await this.#options.files.layOut(
+        { workspaceDirectory: wake.agent.workspaceDirectory, ...(workspace === undefined ? {} : { sessionId }) },
+        artifacts,
+      );
       this.#works(sessionId, 'files');
     } catch (error) {
       this.#report(sessionId, 'files', error);
@@ -98,14 +109,23 @@ class ArtifactCompanion implements WakeCompanion {
     const shells = await this.#shells(wake.state());
     const shown = JSON.stringify(shells ?? null);
     const known = this.#known.get(sessionId);
-    if (known !== undefined && known.head === head && known.agent === agent && known.context === context && known.shells === shown) return known.artifacts;
+    if (
+      known !== undefined &&
+      known.head === head &&
+      known.agent === agent &&
+      known.context === context &&
+      known.shells === shown
+    )
+      return known.artifacts;
     const tail = await this.#tails.upTo(sessionId, head).catch((error: unknown) => {
       this.#report(sessionId, 'log', error);
       return EMPTY_TAIL;
     });
     const { secrets = NO_SECRETS } = agent.environment ?? {};
     // What the log holds is clean already; what shells know of themselves may not be.
-    const artifacts = sessionArtifacts(factsOf(wake, { tail, shells })).map((artifact) => withoutSecrets(artifact, secrets));
+    const artifacts = sessionArtifacts(factsOf(wake, { tail, shells })).map((artifact) =>
+      withoutSecrets(artifact, secrets),
+    );
     this.#known.delete(sessionId);
     this.#known.set(sessionId, { head, agent, context, shells: shown, artifacts });
     const [oldest] = this.#known.keys();

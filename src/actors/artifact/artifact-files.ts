@@ -10,9 +10,10 @@ export interface ArtifactPlace {
 
 export interface ArtifactFiles {
   /**
-   * Makes the files be there as they are given, each one whole. Those that are there like that already are left alone; those that somebody
-   * has changed or deleted are put right.
-   * @returns the names of those that were written @throws RuntimeError when one cannot be; the others are there all the same
+   * Makes the files be there as they are given, each one whole. Those that are there like that already are left alone;
+   * those that somebody has changed or deleted are put right.
+   * @returns the names of those that were written @throws RuntimeError when one cannot be; the others are there all the
+   * same
    */
   layOut(place: ArtifactPlace, artifacts: readonly Artifact[]): Promise<readonly string[]>;
 }

@@ -22,7 +22,11 @@ export class LogTails {
   /** Up to the event `head`. */
   async upTo(sessionId: string, head: number): Promise<LogTail> {
     const known = this.#tails.get(sessionId);
-    const tail = await this.#extended(sessionId, head, known !== undefined && known.throughSeq <= head ? known : EMPTY_TAIL);
+    const tail = await this.#extended(
+      sessionId,
+      head,
+      known !== undefined && known.throughSeq <= head ? known : EMPTY_TAIL,
+    );
     this.#tails.delete(sessionId);
     this.#tails.set(sessionId, tail);
     const [oldest] = this.#tails.keys();
@@ -33,7 +37,7 @@ export class LogTails {
   async #extended(sessionId: string, head: number, known: LogTail): Promise<LogTail> {
     let tail = known;
     // After a long time away, what lies between is not worth reading.
-    for (let from = Math.max(known.throughSeq + 1, head - FIRST_EVENTS + 1); from <= head; ) {
+    for (let from = Math.max(known.throughSeq + 1, head - FIRST_EVENTS + 1); from <= head;) {
       const events = await this.#store.read(sessionId, { from, limit: Math.min(MAX_READ_EVENTS, head - from + 1) });
       if (events.length === 0) return tail;
       tail = extendTail(tail, events);

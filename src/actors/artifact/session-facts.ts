@@ -17,7 +17,11 @@ const knownAgents = new WeakMap<CompanionWake['agent'], AgentFacts>();
 /** The same as long as the agent is. */
 function agentFacts(agent: CompanionWake['agent']): AgentFacts {
   const { definition, tools, skippedTools: skipped } = agent;
-  const facts = knownAgents.get(agent) ?? { definition, tools: [...tools.values()].map((tool) => tool.definition), skipped };
+  const facts = knownAgents.get(agent) ?? {
+    definition,
+    tools: [...tools.values()].map((tool) => tool.definition),
+    skipped,
+  };
   knownAgents.set(agent, facts);
   return facts;
 }
@@ -34,6 +38,13 @@ export function factsOf({ agent, context, ...wake }: CompanionWake, { tail, shel
   };
 }
 
-function environmentFacts({ definition, fingerprint, within, sandbox, mounts, secrets }: SessionEnvironment): EnvironmentFacts {
+function environmentFacts({
+  definition,
+  fingerprint,
+  within,
+  sandbox,
+  mounts,
+  secrets,
+}: SessionEnvironment): EnvironmentFacts {
   return { definition, fingerprint, within, sandbox: sandbox?.kind, mounts, secrets: secrets.names };
 }

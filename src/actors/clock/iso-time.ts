@@ -1,7 +1,10 @@
 /** Times as records show them: ISO-8601 strings made from the injected clock. */
 import type { Clock } from './clock.ts';
 
-/** Formatting a time costs as much as the rest of a view, and tasks of one moment share their times: a small direct-mapped cache. */
+/**
+ * Formatting a time costs as much as the rest of a view, and tasks of one moment share their times: a small
+ * direct-mapped cache.
+ */
 const CACHED_TIMES = 256;
 const cachedTimesMs = new Float64Array(CACHED_TIMES).fill(Number.NaN);
 const cachedTimes: string[] = new Array<string>(CACHED_TIMES).fill('');
@@ -16,10 +19,14 @@ export function isoTimeOf(epochMs: number): string {
 }
 
 /**
- * A function that stamps records. `now`, when given, is a stranger's: when it throws or returns no time, the clock's own time is used and
- * `onBadTime` is told, since a record without a time would be worse.
+ * A function that stamps records. `now`, when given, is a stranger's: when it throws or returns no time, the clock's
+ * own time is used and `onBadTime` is told, since a record without a time would be worse.
  */
-export function createStamp(clock: Clock, now: (() => number | Date | string) | undefined, onBadTime: (error: unknown) => void): () => string {
+export function createStamp(
+  clock: Clock,
+  now: (() => number | Date | string) | undefined,
+  onBadTime: (error: unknown) => void,
+): () => string {
   if (now === undefined) return () => isoTimeOf(clock.now());
   return () => {
     try {

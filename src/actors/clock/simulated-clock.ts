@@ -5,8 +5,8 @@ import { letOthersRun } from './waiting.ts';
 
 export interface SimulatedClock extends Clock {
   /**
-   * Moves time forward by `durationMs`, running each timer at its own moment. Between moments, and before and after, everything
-   * that is ready to run gets to run, so that work which waits on one timer can arm the next.
+   * Moves time forward by `durationMs`, running each timer at its own moment. Between moments, and before and after,
+   * everything that is ready to run gets to run, so that work which waits on one timer can arm the next.
    */
   advance(durationMs: number): Promise<void>;
   /** The same without letting promises settle between timers. */
@@ -40,7 +40,8 @@ export function createSimulatedClock(options: SimulatedClockOptions = {}): Simul
     now: () => wallOffsetMs + steadyMs,
     steadyNow: () => steadyMs,
     // At least a millisecond, as native timers do: a timer that re-arms itself without delay would stop time.
-    setTimeout: (callback: () => void, delayMs: number): TimerHandle => queue.add(steadyMs + Math.max(1, delayMs), callback),
+    setTimeout: (callback: () => void, delayMs: number): TimerHandle =>
+      queue.add(steadyMs + Math.max(1, delayMs), callback),
     clearTimeout: (handle: TimerHandle | undefined): void => queue.delete(handle),
     async advance(durationMs: number): Promise<void> {
       const targetMs = steadyMs + durationMs;

@@ -2,7 +2,9 @@
 import type { Clock, TimerHandle } from './clock.ts';
 import { TimerQueue } from './timer-queue.ts';
 
-/** The longest delay a native timer takes; beyond it Node fires at once. Source: Node.js documentation of `setTimeout`. */
+/**
+ * The longest delay a native timer takes; beyond it Node fires at once. Source: Node.js documentation of `setTimeout`.
+ */
 const MAX_NATIVE_DELAY_MS = 2 ** 31 - 1;
 
 /** A clock whose timers share one native timer, however many there are and however far away they lie. */

@@ -1,6 +1,7 @@
 /**
- * Timers in a binary heap ordered by due time, first armed first among equals. One heap serves real and simulated time, and a
- * runtime with a hundred thousand deadlines holds one native timer. Arming and disarming cost O(log n); nothing is scanned.
+ * Timers in a binary heap ordered by due time, first armed first among equals. One heap serves real and simulated time,
+ * and a runtime with a hundred thousand deadlines holds one native timer. Arming and disarming cost O(log n); nothing
+ * is scanned.
  */
 import type { TimerHandle } from './clock.ts';
 

@@ -29,7 +29,9 @@ export function waitFor(over: Promise<unknown>, { clock, timeoutMs, signal }: Wa
   });
 }
 
-/** Resolves when `timeoutMs` have passed, or soon after the signal aborts. The caller reads the signal to know which. */
+/**
+ * Resolves when `timeoutMs` have passed, or soon after the signal aborts. The caller reads the signal to know which.
+ */
 export async function pause(options: WaitOptions): Promise<void> {
   await waitFor(new Promise(() => undefined), options);
 }

@@ -3,7 +3,9 @@
 export class Mutex {
   #tail: Promise<unknown> = Promise.resolve();
 
-  /** Runs `work` when everything given before has settled. A failure is its caller's alone: what comes after it runs. */
+  /**
+   * Runs `work` when everything given before has settled. A failure is its caller's alone: what comes after it runs.
+   */
   run<Result>(work: () => Promise<Result>): Promise<Result> {
     const result = this.#tail.then(work);
     this.#tail = result.catch(() => undefined);

@@ -25,8 +25,9 @@ export interface SandboxedProgram {
 export interface CommandSandbox {
   readonly kind: 'bubblewrap';
   /**
-   * A command line for `/bin/sh -c` that runs `command` by `/bin/sh` in the sandbox, in `cwd` (a real path in a mount). It gets the environment
-   * that the line itself is run with. No value of that is in the line, and ending the line's process ends everything in the sandbox.
+   * A command line for `/bin/sh -c` that runs `command` by `/bin/sh` in the sandbox, in `cwd` (a real path in a mount).
+   * It gets the environment that the line itself is run with. No value of that is in the line, and ending the line's
+   * process ends everything in the sandbox.
    */
   wrapCommand(command: string, cwd: string): string;
   /** The same for a program with its arguments, which no shell reads. */

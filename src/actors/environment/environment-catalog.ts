@@ -10,9 +10,13 @@ export type EnvironmentListing =
 export interface EnvironmentCatalog {
   /** Every environment, by id, the built-in ones included. */
   list(): Promise<readonly EnvironmentListing[]>;
-  /** @throws RuntimeError ENVIRONMENT_NOT_FOUND naming those that are there; ENVIRONMENT_INVALID naming file and line */
+  /**
+   * @throws RuntimeError ENVIRONMENT_NOT_FOUND naming those that are there; ENVIRONMENT_INVALID naming file and line
+   */
   get(environmentId: string): Promise<EnvironmentDefinition>;
-  /** Reads a definition without storing it; `fileName` is what errors call it. @throws RuntimeError ENVIRONMENT_INVALID */
+  /**
+   * Reads a definition without storing it; `fileName` is what errors call it. @throws RuntimeError ENVIRONMENT_INVALID
+   */
   validate(environmentId: string, source: string, fileName?: string): EnvironmentDefinition;
   /** Validates first. @throws RuntimeError ENVIRONMENT_EXISTS, ENVIRONMENT_INVALID */
   create(environmentId: string, source: string): Promise<EnvironmentDefinition>;

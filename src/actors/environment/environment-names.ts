@@ -1,4 +1,7 @@
-/** Which environment a session works in, by name, what it and those above it declare together, and whether there is one of a name. */
+/**
+ * Which environment a session works in, by name, what it and those above it declare together, and whether there is one
+ * of a name.
+ */
 import { HOST_ENVIRONMENT } from '../../machines/environment/environment-definition.ts';
 import type { EnvironmentDefinition } from '../../machines/environment/environment-definition.ts';
 import { agentWithin, strictestEnvironment } from '../../machines/environment/strictest-environment.ts';
@@ -13,8 +16,12 @@ export interface EnvironmentNamesOptions {
   readonly defaultEnvironmentId?: string | undefined;
 }
 
-export function environmentNames({ catalog, defaultEnvironmentId = HOST_ENVIRONMENT.environmentId }: EnvironmentNamesOptions): Pick<SessionEnvironments, 'idFor' | 'bind' | 'require'> {
-  const idFor: SessionEnvironments['idFor'] = (session, agent) => session.environmentId ?? agent?.environment ?? defaultEnvironmentId;
+export function environmentNames({
+  catalog,
+  defaultEnvironmentId = HOST_ENVIRONMENT.environmentId,
+}: EnvironmentNamesOptions): Pick<SessionEnvironments, 'idFor' | 'bind' | 'require'> {
+  const idFor: SessionEnvironments['idFor'] = (session, agent) =>
+    session.environmentId ?? agent?.environment ?? defaultEnvironmentId;
   return {
     idFor,
     async bind(session, agent) {
@@ -36,7 +43,11 @@ export interface DeclaredEnvironment {
 }
 
 /** @throws RuntimeError ENVIRONMENT_NOT_FOUND, ENVIRONMENT_INVALID */
-export async function declaredFor({ restriction }: Pick<SessionState, 'restriction'>, environmentId: string, catalog: Pick<EnvironmentCatalog, 'get'>): Promise<DeclaredEnvironment> {
+export async function declaredFor(
+  { restriction }: Pick<SessionState, 'restriction'>,
+  environmentId: string,
+  catalog: Pick<EnvironmentCatalog, 'get'>,
+): Promise<DeclaredEnvironment> {
   const within = [...new Set(restriction?.environments ?? [])].filter((id) => id !== environmentId);
   const own = await catalog.get(environmentId);
   const others = await Promise.all(within.map((id) => bindingEnvironment(id, catalog)));
@@ -44,18 +55,28 @@ export async function declaredFor({ restriction }: Pick<SessionState, 'restricti
 }
 
 /** One of whoever the session works for. Without it nobody knows what is forbidden, so that nothing runs. */
-async function bindingEnvironment(environmentId: string, catalog: Pick<EnvironmentCatalog, 'get'>): Promise<EnvironmentDefinition> {
+async function bindingEnvironment(
+  environmentId: string,
+  catalog: Pick<EnvironmentCatalog, 'get'>,
+): Promise<EnvironmentDefinition> {
   try {
     return await catalog.get(environmentId);
   } catch (error) {
     if (!RuntimeError.is(error)) throw error;
     const { code, category, details, recoverable, hint } = error;
-    throw new RuntimeError(code, `the environment "${environmentId}" binds this session, since it works for one in it, and cannot be known: ${error.message}`, {
-      category,
-      hint: hint === undefined ? `Put the environment "${environmentId}" back.` : `Put the environment "${environmentId}" back. ${hint}`,
-      details,
-      recoverable,
-      cause: error,
-    });
+    throw new RuntimeError(
+      code,
+      `the environment "${environmentId}" binds this session, since it works for one in it, and cannot be known: ${error.message}`,
+      {
+        category,
+        hint:
+          hint === undefined
+            ? `Put the environment "${environmentId}" back.`
+            : `Put the environment "${environmentId}" back. ${hint}`,
+        details,
+        recoverable,
+        cause: error,
+      },
+    );
   }
 }

@@ -27,18 +27,31 @@ export interface EnvironmentRequest {
 }
 
 export interface SessionEnvironments {
-  /** The environment that a session works in, by name: the one chosen for it, else that of its agent, else the one that holds for all. */
+  /**
+   * The environment that a session works in, by name: the one chosen for it, else that of its agent, else the one that
+   * holds for all.
+   */
   idFor(session: Pick<SessionState, 'environmentId'>, agent: Pick<AgentDefinition, 'environment'> | undefined): string;
   /**
-   * What binds a session besides its agent: its environment, with those of whoever it works for, as they are declared now. Nothing is entered.
+   * What binds a session besides its agent: its environment, with those of whoever it works for, as they are declared
+   * now. Nothing is entered.
    * @throws RuntimeError ENVIRONMENT_NOT_FOUND, ENVIRONMENT_INVALID
    */
-  bind(session: Pick<SessionState, 'environmentId' | 'restriction'>, agent: AgentDefinition): Promise<{ readonly environmentId: string; readonly agent: AgentDefinition }>;
-  /** Whether an environment of that name is there and can be read. @throws RuntimeError ENVIRONMENT_NOT_FOUND, ENVIRONMENT_INVALID */
+  bind(
+    session: Pick<SessionState, 'environmentId' | 'restriction'>,
+    agent: AgentDefinition,
+  ): Promise<{ readonly environmentId: string; readonly agent: AgentDefinition }>;
+  /**
+   * Whether an environment of that name is there and can be read. @throws RuntimeError ENVIRONMENT_NOT_FOUND,
+   * ENVIRONMENT_INVALID
+   */
   require(environmentId: string): Promise<void>;
   /**
    * What a wake of the session works in, and the agent under the bounds of that.
-   * @throws RuntimeError ENVIRONMENT_NOT_FOUND, ENVIRONMENT_INVALID, SANDBOX_UNAVAILABLE, MOUNT_UNAVAILABLE, VAULT_INVALID
+   * @throws RuntimeError ENVIRONMENT_NOT_FOUND, ENVIRONMENT_INVALID, SANDBOX_UNAVAILABLE, MOUNT_UNAVAILABLE,
+   * VAULT_INVALID
    */
-  enter(request: EnvironmentRequest): Promise<{ readonly environment: SessionEnvironment; readonly agent: AgentDefinition }>;
+  enter(
+    request: EnvironmentRequest,
+  ): Promise<{ readonly environment: SessionEnvironment; readonly agent: AgentDefinition }>;
 }

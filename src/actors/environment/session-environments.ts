@@ -40,7 +40,11 @@ export function createSessionEnvironments(ports: SessionEnvironmentPorts): Sessi
   };
 }
 
-async function enter({ session, workspaceDirectory }: EnvironmentRequest, environmentId: string, ports: SessionEnvironmentPorts): Promise<SessionEnvironment> {
+async function enter(
+  { session, workspaceDirectory }: EnvironmentRequest,
+  environmentId: string,
+  ports: SessionEnvironmentPorts,
+): Promise<SessionEnvironment> {
   const identity = { sessionId: session.sessionId, agentId: session.agentId };
   const { definition, within, all } = await declaredFor(session, environmentId, ports.catalog);
   const fingerprint = await fingerprintOf(definition, within);
@@ -53,8 +57,14 @@ async function enter({ session, workspaceDirectory }: EnvironmentRequest, enviro
 }
 
 /** SHA-256, as 64 hexadecimal digits. */
-export async function fingerprintOf(definition: EnvironmentDefinition, within: readonly string[] = []): Promise<string> {
-  const text = within.length === 0 ? fingerprintText(definition) : `${fingerprintText(definition)}\n${JSON.stringify(within.toSorted())}`;
+export async function fingerprintOf(
+  definition: EnvironmentDefinition,
+  within: readonly string[] = [],
+): Promise<string> {
+  const text =
+    within.length === 0
+      ? fingerprintText(definition)
+      : `${fingerprintText(definition)}\n${JSON.stringify(within.toSorted())}`;
   const digest = new Uint8Array(await crypto.subtle.digest('SHA-256', new TextEncoder().encode(text)));
   return [...digest].map((byte) => byte.toString(16).padStart(2, '0')).join('');
 }
@@ -64,30 +74,71 @@ interface Surroundings {
   readonly workspaceDirectory: string;
 }
 
-async function mountsOf({ environmentId, sandbox, mounts, vaults }: EnvironmentDefinition, { identity: session, workspaceDirectory, places }: Surroundings & Pick<SessionEnvironmentPorts, 'places'>): Promise<readonly Mount[]> {
-  const { folders, declared } = await places.resolve({ session, workspaceDirectory, declared: mounts, environmentId, sandbox });
+async function mountsOf(
+  { environmentId, sandbox, mounts, vaults }: EnvironmentDefinition,
+  { identity: session, workspaceDirectory, places }: Surroundings & Pick<SessionEnvironmentPorts, 'places'>,
+): Promise<readonly Mount[]> {
+  const { folders, declared } = await places.resolve({
+    session,
+    workspaceDirectory,
+    declared: mounts,
+    environmentId,
+    sandbox,
+  });
   return mountTable({ folders, declared, vaults });
 }
 
 async function sandboxOf(
   { environmentId, sandbox, network, quota }: EnvironmentDefinition,
-  { identity, mounts, workspaceDirectory, sandboxes }: Surroundings & Pick<SessionEnvironmentPorts, 'sandboxes'> & { readonly mounts: readonly Mount[] },
+  {
+    identity,
+    mounts,
+    workspaceDirectory,
+    sandboxes,
+  }: Surroundings & Pick<SessionEnvironmentPorts, 'sandboxes'> & { readonly mounts: readonly Mount[] },
 ): Promise<CommandSandbox | undefined> {
   if (sandbox === 'off') return undefined;
-  if (sandboxes === undefined) throw unavailable(environmentId, 'this runtime has none', 'Give the runtime a sandbox, or say "sandbox: off" in the environment: commands then run on the host.');
+  if (sandboxes === undefined)
+    throw unavailable(
+      environmentId,
+      'this runtime has none',
+      'Give the runtime a sandbox, or say "sandbox: off" in the environment: commands then run on the host.',
+    );
   const found = await sandboxes.availability();
   if (found.kind === 'missing') throw unavailable(environmentId, found.reason, found.hint);
   const workspace = mounts.find(({ kind }) => kind === 'workspace')?.directory ?? workspaceDirectory;
-  return sandboxes.open({ sessionId: identity.sessionId, mounts, network, workspaceDirectory: workspace, ...(quota.maxBytes === undefined ? {} : { maxFileBytes: quota.maxBytes }) });
+  return sandboxes.open({
+    sessionId: identity.sessionId,
+    mounts,
+    network,
+    workspaceDirectory: workspace,
+    ...(quota.maxBytes === undefined ? {} : { maxFileBytes: quota.maxBytes }),
+  });
 }
 
 function unavailable(environmentId: string, reason: string, hint: string): RuntimeError {
-  return new RuntimeError('SANDBOX_UNAVAILABLE', `expected a sandbox for the environment "${environmentId}", which requires one: ${reason}`, { category: 'permission', hint, details: { environmentId } });
+  return new RuntimeError(
+    'SANDBOX_UNAVAILABLE',
+    `expected a sandbox for the environment "${environmentId}", which requires one: ${reason}`,
+    { category: 'permission', hint, details: { environmentId } },
+  );
 }
 
-async function secretsOf({ environmentId, vaults: names }: EnvironmentDefinition, { identity, takenOut, vaults }: Pick<Surroundings, 'identity'> & Pick<SessionEnvironmentPorts, 'vaults'> & { readonly takenOut: readonly string[] }): Promise<SessionSecrets> {
+async function secretsOf(
+  { environmentId, vaults: names }: EnvironmentDefinition,
+  {
+    identity,
+    takenOut,
+    vaults,
+  }: Pick<Surroundings, 'identity'> &
+    Pick<SessionEnvironmentPorts, 'vaults'> & { readonly takenOut: readonly string[] },
+): Promise<SessionSecrets> {
   // Also without any of its own: what others were given may come to it.
   if (vaults !== undefined) return vaults.open(identity, names, { takenOut });
   if (names.length === 0) return NO_SECRETS;
-  throw new RuntimeError('VAULT_NOT_FOUND', `expected vaults for the environment "${environmentId}", which names ${names.join(', ')}: this runtime has none`, { category: 'not_found', hint: 'Give the runtime vaults, or take them out of the environment.' });
+  throw new RuntimeError(
+    'VAULT_NOT_FOUND',
+    `expected vaults for the environment "${environmentId}", which names ${names.join(', ')}: this runtime has none`,
+    { category: 'not_found', hint: 'Give the runtime vaults, or take them out of the environment.' },
+  );
 }

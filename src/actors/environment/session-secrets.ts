@@ -21,7 +21,10 @@ export type ByteRedaction = PieceRedaction<Uint8Array>;
 
 export interface SessionSecrets {
   readonly names: readonly SecretName[];
-  /** For the environment of one command. @throws RuntimeError SECRET_UNKNOWN, SECRET_NOT_FOR_COMMANDS, SECRET_UNAVAILABLE */
+  /**
+   * For the environment of one command. @throws RuntimeError SECRET_UNKNOWN, SECRET_NOT_FOR_COMMANDS,
+   * SECRET_UNAVAILABLE
+   */
   forCommand(reference: SecretReference): string;
   /** For a header of one request. @throws RuntimeError SECRET_UNKNOWN, SECRET_NOT_FOR_HOST, SECRET_UNAVAILABLE */
   forHost(reference: SecretReference, host: string): string;
@@ -45,5 +48,12 @@ export const NO_SECRETS: SessionSecrets = {
 };
 
 function refuse(reference: SecretReference): never {
-  throw new RuntimeError('SECRET_UNKNOWN', `expected a secret of a vault that the environment names, received "${reference}"`, { category: 'permission', hint: 'Name the vault under "vaults" in the environment file. Secrets that can be used are listed by vault_list.' });
+  throw new RuntimeError(
+    'SECRET_UNKNOWN',
+    `expected a secret of a vault that the environment names, received "${reference}"`,
+    {
+      category: 'permission',
+      hint: 'Name the vault under "vaults" in the environment file. Secrets that can be used are listed by vault_list.',
+    },
+  );
 }

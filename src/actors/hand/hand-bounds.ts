@@ -11,8 +11,14 @@ export interface HandBoundsPorts {
   readonly catalog: Pick<EnvironmentCatalog, 'get'>;
 }
 
-/** @returns why; undefined when it goes wherever its copy can be laid out. The function throws what the catalogs throw */
-export function handBounds({ agents, environments, catalog }: HandBoundsPorts): (session: SessionState) => Promise<string | undefined> {
+/**
+ * @returns why; undefined when it goes wherever its copy can be laid out. The function throws what the catalogs throw
+ */
+export function handBounds({
+  agents,
+  environments,
+  catalog,
+}: HandBoundsPorts): (session: SessionState) => Promise<string | undefined> {
   return async (session) => {
     const { environmentId, agentId, workspace, restriction } = session;
     const agent = environmentId === undefined ? await agents.get(agentId) : undefined;

@@ -1,8 +1,9 @@
 /**
- * The ports to durable copies of hands: the pieces that contents are made of, by hash, and where each hand is at home. Any shared place can keep
- * the pieces; who keeps the standings has to answer one at a time.
+ * The ports to durable copies of hands: the pieces that contents are made of, by hash, and where each hand is at home.
+ * Any shared place can keep the pieces; who keeps the standings has to answer one at a time.
  *
- * Pieces are kept session by session: nobody can find out by a hash what another session holds, and with a session all of its pieces go.
+ * Pieces are kept session by session: nobody can find out by a hash what another session holds, and with a session all
+ * of its pieces go.
  */
 import type { HandFile } from '../../machines/hand/hand-manifest.ts';
 import type { HandCopy, HandHost, HandStanding } from '../../machines/hand/hand-standing.ts';
@@ -13,7 +14,10 @@ export interface HandPiece {
   readonly bytes: Uint8Array;
 }
 
-/** How long a piece that nothing names is left alone after it was put, in milliseconds: a copy that is being made has named nothing yet. */
+/**
+ * How long a piece that nothing names is left alone after it was put, in milliseconds: a copy that is being made has
+ * named nothing yet.
+ */
 export const HAND_GRACE_MS = 86_400_000;
 
 export interface PrunedPieces {
@@ -22,14 +26,22 @@ export interface PrunedPieces {
 }
 
 export interface HandPieces {
-  /** Of these, those that are there and will be for half of the grace at least, whatever nothing names. What is missing here is put again. */
+  /**
+   * Of these, those that are there and will be for half of the grace at least, whatever nothing names. What is missing
+   * here is put again.
+   */
   has(sessionId: string, hashes: readonly string[]): Promise<ReadonlySet<string>>;
   /** Keeps them, durably. One that is there already stays, and counts as new for the grace. */
   put(sessionId: string, pieces: readonly HandPiece[]): Promise<void>;
   /** Those that are there. */
   get(sessionId: string, hashes: readonly string[]): Promise<readonly HandPiece[]>;
-  /** Removes what is not to be kept and older than the grace. Nothing, unless `epoch` is what was said last of the hand. */
-  prune(sessionId: string, prune: { readonly epoch: number; readonly keep: ReadonlySet<string> }): Promise<PrunedPieces>;
+  /**
+   * Removes what is not to be kept and older than the grace. Nothing, unless `epoch` is what was said last of the hand.
+   */
+  prune(
+    sessionId: string,
+    prune: { readonly epoch: number; readonly keep: ReadonlySet<string> },
+  ): Promise<PrunedPieces>;
 }
 
 export interface HandRecord {
@@ -46,13 +58,20 @@ export interface HandRecord {
 
 export interface HandStandings {
   latest(sessionId: string): Promise<HandStanding | undefined>;
-  /** Saying the same again is fine. @throws RuntimeError HAND_SUPERSEDED when a later wake has spoken, or one of the same epoch on another machine */
+  /**
+   * Saying the same again is fine. @throws RuntimeError HAND_SUPERSEDED when a later wake has spoken, or one of the
+   * same epoch on another machine
+   */
   record(sessionId: string, record: HandRecord): Promise<void>;
-  /** Adds a file whose pieces are there, for whichever machine wakes the session next. One of the same path takes the place of the one before. */
+  /**
+   * Adds a file whose pieces are there, for whichever machine wakes the session next. One of the same path takes the
+   * place of the one before.
+   */
   add(sessionId: string, file: HandFile): Promise<void>;
   /**
-   * Takes the hand from the machine that is its home: it may come to any from now on, whatever epoch it was spoken of in last, even one that is in
-   * no log since its wake never began. Wakes before that, which somebody has taken over, may not speak any more.
+   * Takes the hand from the machine that is its home: it may come to any from now on, whatever epoch it was spoken of
+   * in last, even one that is in no log since its wake never began. Wakes before that, which somebody has taken over,
+   * may not speak any more.
    * @param nextEpoch the lowest that a wake can have from now on: the one after the newest in the log
    * @returns whether it was at home anywhere
    */
@@ -64,7 +83,10 @@ export interface HandStandings {
 /** Of a keeper that does several of these in one step; without them they are done one after the other. */
 export interface HandSteps {
   /** As `latest`, and says `first` where nothing was said of the hand before. `isSaid`: it was said. */
-  latestOr?(sessionId: string, first: Pick<HandRecord, 'epoch' | 'host' | 'bound'>): Promise<{ readonly standing: HandStanding | undefined; readonly isSaid: boolean }>;
+  latestOr?(
+    sessionId: string,
+    first: Pick<HandRecord, 'epoch' | 'host' | 'bound'>,
+  ): Promise<{ readonly standing: HandStanding | undefined; readonly isSaid: boolean }>;
   /** Puts the pieces and says that they are there: both or neither. @throws RuntimeError HAND_SUPERSEDED */
   recordWith?(sessionId: string, record: HandRecord, pieces: readonly HandPiece[]): Promise<void>;
 }

@@ -1,4 +1,7 @@
-/** The port to the hands that lie on this machine. Everything is done under the right to wake the session, by one process at a time. */
+/**
+ * The port to the hands that lie on this machine. Everything is done under the right to wake the session, by one
+ * process at a time.
+ */
 import type { HandFile, HandMeasure } from '../../machines/hand/hand-manifest.ts';
 import type { HandLimits } from '../../machines/hand/hand-limits.ts';
 import type { HandHost } from '../../machines/hand/hand-standing.ts';
@@ -32,7 +35,10 @@ export interface LayHand {
   readonly manifestId: string;
   /** Of the wake that it is laid out for: names what is put aside. */
   readonly epoch: number;
-  /** The newest wake that has begun: what wakes after it have put aside, nobody has been told. Absent: only what is put aside now is told. */
+  /**
+   * The newest wake that has begun: what wakes after it have put aside, nobody has been told. Absent: only what is put
+   * aside now is told.
+   */
   readonly toldThrough?: number | undefined;
   /** @throws whatever keeps it from having one of them */
   readonly get: (hashes: readonly string[]) => Promise<readonly HandPiece[]>;
@@ -42,14 +48,20 @@ export interface LayHand {
 export interface LaidHand extends HandMeasure {
   /** Bytes that had to be fetched. */
   readonly fetchedBytes: number;
-  /** Absolute path of what lay here before and was in no copy, where there was such: put aside now, or by a wake that came to nothing. */
+  /**
+   * Absolute path of what lay here before and was in no copy, where there was such: put aside now, or by a wake that
+   * came to nothing.
+   */
   readonly setAside?: string | undefined;
 }
 
 export interface HandFolders {
   /** This home: made up once, and kept in it. */
   host(): Promise<HandHost>;
-  /** Ends what a process has left half done that died while it laid out a hand: afterwards the old one lies there, or the new one. */
+  /**
+   * Ends what a process has left half done that died while it laid out a hand: afterwards the old one lies there, or
+   * the new one.
+   */
   recover(place: SessionPlace): Promise<void>;
   /** Whether the folder that the session was given is there. */
   hasGivenFolder(folder: string): Promise<boolean>;
@@ -59,12 +71,16 @@ export interface HandFolders {
    */
   take(place: SessionPlace, take: TakeHand): Promise<TakenHand>;
   /**
-   * Puts the hand of that manifest where the one here lies, at once and whole. What lies here and is the same is not fetched.
+   * Puts the hand of that manifest where the one here lies, at once and whole. What lies here and is the same is not
+   * fetched.
    * @throws RuntimeError HAND_COPY_DAMAGED; STORAGE_FAILED. The one here stays then
    */
   lay(place: SessionPlace, lay: LayHand): Promise<LaidHand>;
   /** Puts one file into the hand, unless one of its size is there. */
   place(place: SessionPlace, file: HandFile, get: LayHand['get']): Promise<void>;
   /** One file of the hand with its pieces. */
-  readFile(place: SessionPlace, path: string): Promise<{ readonly file: HandFile; readonly pieces: readonly HandPiece[] }>;
+  readFile(
+    place: SessionPlace,
+    path: string,
+  ): Promise<{ readonly file: HandFile; readonly pieces: readonly HandPiece[] }>;
 }

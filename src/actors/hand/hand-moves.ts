@@ -1,6 +1,7 @@
 /**
- * Hands of sessions that are copied between a home, where they are folders, and a store that machines share, where they are copies. Each function
- * is called when the session is in the target, before anything of it is due there, and may be called again after it was cut short.
+ * Hands of sessions that are copied between a home, where they are folders, and a store that machines share, where they
+ * are copies. Each function is called when the session is in the target, before anything of it is due there, and may be
+ * called again after it was cut short.
  */
 import { RuntimeError, messageOf } from '../../machines/errors.ts';
 import { DEFAULT_HAND_LIMITS } from '../../machines/hand/hand-limits.ts';
@@ -32,14 +33,18 @@ export interface SendHand {
 }
 
 /**
- * `none`: there is nothing to send. `sent`: whoever wakes the session has it. `stays`: others are told that it is bound to this home. `theirs`:
- * a wake in the target has spoken that is as new, so that what lies there counts.
+ * `none`: there is nothing to send. `sent`: whoever wakes the session has it. `stays`: others are told that it is bound
+ * to this home. `theirs`: a wake in the target has spoken that is as new, so that what lies there counts.
  */
-export type SentHand = { readonly kind: 'none' | 'sent' | 'theirs' } | { readonly kind: 'stays'; readonly reason: string };
+export type SentHand =
+  | { readonly kind: 'none' | 'sent' | 'theirs' }
+  | { readonly kind: 'stays'; readonly reason: string };
 
 /**
- * Sends what lies in the home to the copies, and says there that it is at home here. Nobody may wake the session meanwhile.
- * @throws RuntimeError HAND_COPY_DAMAGED when the target gives back something else; HAND_SUPERSEDED, STORAGE_FAILED; what `boundBecause` throws of files that are there and cannot be read
+ * Sends what lies in the home to the copies, and says there that it is at home here. Nobody may wake the session
+ * meanwhile.
+ * @throws RuntimeError HAND_COPY_DAMAGED when the target gives back something else; HAND_SUPERSEDED, STORAGE_FAILED;
+ * what `boundBecause` throws of files that are there and cannot be read
  */
 export async function sendHand(send: SendHand): Promise<SentHand> {
   const { session, folders, to, isEmpty, signal } = send;
@@ -48,12 +53,18 @@ export async function sendHand(send: SendHand): Promise<SentHand> {
   const [host, there] = await Promise.all([folders.host(), to.latest(sessionId)]);
   if (isTheirs(there, { epoch, host })) return { kind: 'theirs' };
   const bound = await boundFor(send);
-  if (bound !== undefined && (session.epoch > 0 || !isEmpty || workspace !== undefined)) return stay(send, { host, reason: bound, there });
+  if (bound !== undefined && (session.epoch > 0 || !isEmpty || workspace !== undefined))
+    return stay(send, { host, reason: bound, there });
   if (isEmpty && there === undefined) return { kind: 'none' };
   const place = placeOfSession(session);
   await folders.recover(place);
   try {
-    const taken = await folders.take(place, { limits: DEFAULT_HAND_LIMITS, signal, kept: there?.copy?.manifestId, onPieces: (pieces) => keep(pieces, sessionId, to) });
+    const taken = await folders.take(place, {
+      limits: DEFAULT_HAND_LIMITS,
+      signal,
+      kept: there?.copy?.manifestId,
+      onPieces: (pieces) => keep(pieces, sessionId, to),
+    });
     if (taken.manifestId !== there?.copy?.manifestId) await readAgain([...taken.pieces], send);
     signal?.throwIfAborted();
     await say(taken, { send, host, there });
@@ -73,7 +84,10 @@ async function readAgain(hashes: readonly string[], { session: { sessionId }, to
 }
 
 /** Pieces are there: whoever finds the word that they are the copy finds all of them. */
-async function say(taken: TakenHand, { send, host, there }: { readonly send: SendHand; readonly host: HandHost; readonly there: HandStanding | undefined }): Promise<void> {
+async function say(
+  taken: TakenHand,
+  { send, host, there }: { readonly send: SendHand; readonly host: HandHost; readonly there: HandStanding | undefined },
+): Promise<void> {
   const { manifestId, files, bytes } = taken;
   const { sessionId } = send.session;
   const epoch = spokenEpoch(send.session);
@@ -87,14 +101,24 @@ function spokenEpoch(session: SessionState): number {
   return begunWake(session)?.epoch ?? 0;
 }
 
-async function stay({ session, to }: SendHand, { host, reason, there }: { readonly host: HandHost; readonly reason: string; readonly there: HandStanding | undefined }): Promise<SentHand> {
+async function stay(
+  { session, to }: SendHand,
+  {
+    host,
+    reason,
+    there,
+  }: { readonly host: HandHost; readonly reason: string; readonly there: HandStanding | undefined },
+): Promise<SentHand> {
   const { sessionId } = session;
   const epoch = spokenEpoch(session);
   if (there?.epoch !== epoch || there.bound !== reason) await to.record(sessionId, { epoch, host, bound: reason });
   return { kind: 'stays', reason };
 }
 
-/** Where the agent or the environment is gone, a folder that the session was given binds it nevertheless. One that cannot be read may say that nothing is to be copied. */
+/**
+ * Where the agent or the environment is gone, a folder that the session was given binds it nevertheless. One that
+ * cannot be read may say that nothing is to be copied.
+ */
 async function boundFor({ session, boundBecause }: SendHand): Promise<string | undefined> {
   const { workspace } = session;
   return boundBecause(session).catch((error: unknown) => {
@@ -103,13 +127,19 @@ async function boundFor({ session, boundBecause }: SendHand): Promise<string | u
   });
 }
 
-function isTheirs(there: HandStanding | undefined, { epoch, host }: { readonly epoch: number; readonly host: HandHost }): boolean {
+function isTheirs(
+  there: HandStanding | undefined,
+  { epoch, host }: { readonly epoch: number; readonly host: HandHost },
+): boolean {
   if (there === undefined || there.host?.id === host.id) return false;
   return there.host === undefined ? there.epoch >= epoch && there.epoch > 0 : there.epoch >= epoch;
 }
 
 async function keep(pieces: readonly HandPiece[], sessionId: string, to: HandCopies): Promise<void> {
-  const there = await to.has(sessionId, pieces.map(({ hash }) => hash));
+  const there = await to.has(
+    sessionId,
+    pieces.map(({ hash }) => hash),
+  );
   const missing = pieces.filter(({ hash }) => !there.has(hash));
   if (missing.length > 0) await to.put(sessionId, missing);
 }
@@ -122,7 +152,10 @@ export interface FetchHand {
 }
 
 export interface FetchedHand {
-  /** `none`: nothing is known of it. `here`: what lies here counts already. `laid`: the copy lies here. `left`: there is no copy. */
+  /**
+   * `none`: nothing is known of it. `here`: what lies here counts already. `laid`: the copy lies here. `left`: there is
+   * no copy.
+   */
   readonly kind: 'none' | 'here' | 'laid' | 'left';
   /** Machine on which what is newer than any copy may be. */
   readonly newerOn?: string | undefined;
@@ -145,10 +178,14 @@ export async function fetchHand({ session, from, folders, signal }: FetchHand): 
   const last = begunWake(session);
   const home = lastHome(standing, last);
   const isHere = home?.id === host.id;
-  const laid = isHere || copy === undefined ? undefined : await folders.lay(place, { manifestId: copy.manifestId, epoch, signal, get });
+  const laid =
+    isHere || copy === undefined
+      ? undefined
+      : await folders.lay(place, { manifestId: copy.manifestId, epoch, signal, get });
   for (const file of added) await folders.place(place, file, get);
   if (isHere) return { kind: 'here' };
-  const isOlder = mayHaveLost(copy, last) || (copy?.epoch ?? 0) < Math.max(epoch, standing.epoch) || standing.bound !== undefined;
+  const isOlder =
+    mayHaveLost(copy, last) || (copy?.epoch ?? 0) < Math.max(epoch, standing.epoch) || standing.bound !== undefined;
   return {
     kind: copy !== undefined || added.length > 0 ? 'laid' : standing.host === undefined ? 'none' : 'left',
     ...(isOlder && home !== undefined ? { newerOn: home.name } : {}),

@@ -1,4 +1,7 @@
-/** Takes all that is known and kept of a hand from one place of copies to another: whoever wakes the session there finds what he would have found here. */
+/**
+ * Takes all that is known and kept of a hand from one place of copies to another: whoever wakes the session there finds
+ * what he would have found here.
+ */
 import { HAND_PIECE_BYTES, bytesOfPiece, damaged, readIndex, readParts } from '../../machines/hand/hand-manifest.ts';
 import type { HandFile } from '../../machines/hand/hand-manifest.ts';
 import type { HandStanding } from '../../machines/hand/hand-standing.ts';
@@ -21,7 +24,8 @@ export interface HandTransfer {
 /**
  * What is there already is not sent again. The session has to be in the target, and nobody may wake it in either place.
  * @returns whether anything is known of the hand
- * @throws RuntimeError HAND_COPY_DAMAGED when a piece is missing or is another one; HAND_SUPERSEDED when a later wake has spoken in the target
+ * @throws RuntimeError HAND_COPY_DAMAGED when a piece is missing or is another one; HAND_SUPERSEDED when a later wake
+ * has spoken in the target
  */
 export async function transferHand(transfer: HandTransfer): Promise<boolean> {
   const { sessionId, from, to } = transfer;
@@ -31,9 +35,12 @@ export async function transferHand(transfer: HandTransfer): Promise<boolean> {
   // Pieces first: whoever finds the word that they are the copy finds all of them.
   const { epoch, host, copy, bound, added } = standing;
   const there = await to.latest(sessionId);
-  const settled = (there?.added ?? []).filter(({ path }) => added.every((file) => file.path !== path)).map(({ path }) => path);
+  const settled = (there?.added ?? [])
+    .filter(({ path }) => added.every((file) => file.path !== path))
+    .map(({ path }) => path);
   const isSpokenOf = epoch > 0 || host !== undefined;
-  if (isSpokenOf && (settled.length > 0 || !isSaid(standing, there))) await to.record(sessionId, { epoch, host: host ?? NO_HOST, copy, bound, settled });
+  if (isSpokenOf && (settled.length > 0 || !isSaid(standing, there)))
+    await to.record(sessionId, { epoch, host: host ?? NO_HOST, copy, bound, settled });
   if (host === undefined) await to.letGo(sessionId, Math.max(epoch, there?.epoch ?? 0));
   for (const file of added) await to.add(sessionId, file);
   return true;
@@ -53,7 +60,10 @@ async function piecesOf({ copy, added }: HandStanding, transfer: HandTransfer): 
   const lists: HandPiece[] = [];
   for (const part of parts) lists.push(await pieceOf(part, transfer));
   const files = readParts(lists.map(({ bytes }) => decoder.decode(bytes))).filter((entry) => entry.kind === 'file');
-  return new Map([...sizesOf([...added, ...files]), ...[...lists, index].map(({ hash, bytes }) => [hash, bytes.length] as const)]);
+  return new Map([
+    ...sizesOf([...added, ...files]),
+    ...[...lists, index].map(({ hash, bytes }) => [hash, bytes.length] as const),
+  ]);
 }
 
 function sizesOf(files: readonly HandFile[]): ReadonlyMap<string, number> {
@@ -89,9 +99,13 @@ async function pieceOf(hash: string, transfer: HandTransfer): Promise<HandPiece>
 }
 
 /** All of them, each of which is what its name says. @throws RuntimeError HAND_COPY_DAMAGED */
-export async function fetched(hashes: readonly string[], { sessionId, from }: Pick<HandTransfer, 'sessionId' | 'from'>): Promise<readonly HandPiece[]> {
+export async function fetched(
+  hashes: readonly string[],
+  { sessionId, from }: Pick<HandTransfer, 'sessionId' | 'from'>,
+): Promise<readonly HandPiece[]> {
   const pieces = await from.get(sessionId, hashes);
-  for (const { hash, bytes } of pieces) if ((await hashOf(bytes)) !== hash) throw damaged(`piece ${hash} holds something else`);
+  for (const { hash, bytes } of pieces)
+    if ((await hashOf(bytes)) !== hash) throw damaged(`piece ${hash} holds something else`);
   const found = new Set(pieces.map(({ hash }) => hash));
   for (const hash of hashes) if (!found.has(hash)) throw damaged(`piece ${hash} is missing`);
   return pieces;

@@ -1,4 +1,7 @@
-/** What a wake does about the hand of its session: it has it here before the first turn, and leaves a copy of it when it ends. */
+/**
+ * What a wake does about the hand of its session: it has it here before the first turn, and leaves a copy of it when it
+ * ends.
+ */
 import { RuntimeError, messageOf } from '../../machines/errors.ts';
 import { DEFAULT_HAND_LIMITS } from '../../machines/hand/hand-limits.ts';
 import type { HandLimits } from '../../machines/hand/hand-limits.ts';
@@ -18,7 +21,10 @@ export interface SessionHandsPorts {
   readonly folders: HandFolders;
   /** Why a session can be on one machine only, if so. */
   readonly boundBecause: (session: SessionState) => Promise<string | undefined>;
-  /** What the session needs and this machine has not got, such as `no agent "coder"`. Absent: nobody looks, and its wake says what is wrong. */
+  /**
+   * What the session needs and this machine has not got, such as `no agent "coder"`. Absent: nobody looks, and its wake
+   * says what is wrong.
+   */
   readonly lackedHere?: ((session: SessionState) => Promise<string | undefined>) | undefined;
   readonly limits?: HandLimits | undefined;
   /** Hears why no copy could be made, and why what is not needed any more could not be removed. */
@@ -32,13 +38,15 @@ export interface HandWake {
 
 /** The hand of a session whose wake may begin here. */
 export interface ArrivedHand {
-  /** This machine: the log says it with the beginning of the wake, so that what may be lost is known from the log alone. */
+  /**
+   * This machine: the log says it with the beginning of the wake, so that what may be lost is known from the log alone.
+   */
   readonly host: HandHost;
   /** For the log, with the beginning of the wake. */
   readonly notes: readonly SessionEventDraft[];
   /**
-   * Leaves a copy of what lies in the hand now, so that whoever takes the session over finds it. May be called again: what has not changed costs
-   * nothing but a look.
+   * Leaves a copy of what lies in the hand now, so that whoever takes the session over finds it. May be called again:
+   * what has not changed costs nothing but a look.
    * @returns what the log has to say of it
    * @throws RuntimeError HAND_SUPERSEDED when the hand is somebody else's by now
    */
@@ -52,8 +60,8 @@ const LASTING = new Set(['HAND_TOO_LARGE', 'HAND_UNREADABLE']);
 export interface SessionHands {
   /**
    * Has the hand here, before anything of the wake is stored.
-   * @throws RuntimeError HAND_ELSEWHERE when it is bound to another machine: the session stays due for that one; WAKE_ELSEWHERE when
-   * this one lacks what it needs; what laying it out throws
+   * @throws RuntimeError HAND_ELSEWHERE when it is bound to another machine: the session stays due for that one;
+   * WAKE_ELSEWHERE when this one lacks what it needs; what laying it out throws
    */
   arrive(session: SessionState, wake: HandWake): Promise<ArrivedHand>;
 }
@@ -85,7 +93,11 @@ class Hand implements ArrivedHand {
   #standing: HandStanding | undefined;
   #bound: string | undefined;
 
-  constructor(ports: SessionHandsPorts, session: SessionState, { here, ...wake }: HandWake & { readonly here: HandHost }) {
+  constructor(
+    ports: SessionHandsPorts,
+    session: SessionState,
+    { here, ...wake }: HandWake & { readonly here: HandHost },
+  ) {
     this.host = here;
     this.#ports = ports;
     this.#session = session;
@@ -98,12 +110,21 @@ class Hand implements ArrivedHand {
     const { folders } = this.#ports;
     const { sessionId } = this.#session;
     const here = this.host;
-    const [bound, missingFolder, lacks] = await Promise.all([this.#boundNow(), this.#missingFolder(), this.#ports.lackedHere?.(this.#session)]);
-    const { standing, isSaid } = await this.#latest({ bound, isRefused: missingFolder !== undefined || lacks !== undefined });
+    const [bound, missingFolder, lacks] = await Promise.all([
+      this.#boundNow(),
+      this.#missingFolder(),
+      this.#ports.lackedHere?.(this.#session),
+    ]);
+    const { standing, isSaid } = await this.#latest({
+      bound,
+      isRefused: missingFolder !== undefined || lacks !== undefined,
+    });
     const arrival = handArrival({ sessionId, standing, here, bound, missingFolder, last: this.#last });
     if (arrival.kind === 'refused') throw arrival.error;
     if (lacks !== undefined) throw wakeElsewhere(sessionId, { here, lacks });
-    this.#standing = isSaid ? this.#said({ bound, ...(standing === undefined ? {} : { added: standing.added }) }) : standing;
+    this.#standing = isSaid
+      ? this.#said({ bound, ...(standing === undefined ? {} : { added: standing.added }) })
+      : standing;
     await folders.recover(this.#place);
     if (arrival.kind === 'moves') this.notes = [await this.#layOut(arrival)];
     if (arrival.kind !== 'home' && !isSaid) await this.#record({ bound });
@@ -129,8 +150,17 @@ class Hand implements ArrivedHand {
     return workspace === undefined || (await this.#ports.folders.hasGivenFolder(workspace)) ? undefined : workspace;
   }
 
-  /** A hand of which nothing was said is at home here from now on, unless this machine cannot have it: that takes one step where the keeper has it. */
-  async #latest({ bound, isRefused }: { readonly bound: string | undefined; readonly isRefused: boolean }): Promise<{ readonly standing: HandStanding | undefined; readonly isSaid: boolean }> {
+  /**
+   * A hand of which nothing was said is at home here from now on, unless this machine cannot have it: that takes one
+   * step where the keeper has it.
+   */
+  async #latest({
+    bound,
+    isRefused,
+  }: {
+    readonly bound: string | undefined;
+    readonly isRefused: boolean;
+  }): Promise<{ readonly standing: HandStanding | undefined; readonly isSaid: boolean }> {
     const { copies } = this.#ports;
     const { sessionId } = this.#session;
     if (isRefused || copies.latestOr === undefined) return { standing: await copies.latest(sessionId), isSaid: false };
@@ -139,14 +169,24 @@ class Hand implements ArrivedHand {
 
   /** What nobody can find out now stays as it was: the wake itself will say what is wrong. */
   async #boundNow(): Promise<string | undefined> {
-    return this.#ports.boundBecause(this.#session).then((bound) => (this.#bound = bound), () => this.#bound);
+    return this.#ports.boundBecause(this.#session).then(
+      (bound) => (this.#bound = bound),
+      () => this.#bound,
+    );
   }
 
-  async #layOut({ from, copy, mayHaveLost }: Extract<HandArrival, { readonly kind: 'moves' }>): Promise<SessionEventDraft> {
+  async #layOut({
+    from,
+    copy,
+    mayHaveLost,
+  }: Extract<HandArrival, { readonly kind: 'moves' }>): Promise<SessionEventDraft> {
     const { epoch, signal } = this.#wake;
     const get = (hashes: readonly string[]): Promise<readonly HandPiece[]> => this.#get(hashes);
     const lay = { epoch, toldThrough: this.#last?.epoch ?? 0, signal, get };
-    const laid = copy === undefined ? undefined : await this.#ports.folders.lay(this.#place, { manifestId: copy.manifestId, ...lay });
+    const laid =
+      copy === undefined
+        ? undefined
+        : await this.#ports.folders.lay(this.#place, { manifestId: copy.manifestId, ...lay });
     return {
       type: 'hand.restored',
       data: {
@@ -178,7 +218,10 @@ class Hand implements ArrivedHand {
     const added = this.#standing?.added ?? [];
     const settled = added.filter(({ path }) => taken.has(path)).map(({ path }) => path);
     const { epoch } = this.#wake;
-    await this.#record({ copy: { epoch, manifestId, files, bytes }, ...(settled.length === 0 ? {} : { settled }) }, waiting);
+    await this.#record(
+      { copy: { epoch, manifestId, files, bytes }, ...(settled.length === 0 ? {} : { settled }) },
+      waiting,
+    );
     await taken.confirm().catch((error: unknown) => this.#ports.onTrouble(error, 'listener'));
     // Of the first copy nothing is left over.
     if (last === undefined || manifestId === last.manifestId) return;
@@ -224,7 +267,10 @@ class Hand implements ArrivedHand {
   async #missing(pieces: readonly HandPiece[]): Promise<readonly HandPiece[]> {
     // Before there is a copy there are no pieces of one.
     if (this.#standing?.copy === undefined) return pieces;
-    const there = await this.#ports.copies.has(this.#session.sessionId, pieces.map(({ hash }) => hash));
+    const there = await this.#ports.copies.has(
+      this.#session.sessionId,
+      pieces.map(({ hash }) => hash),
+    );
     return pieces.filter(({ hash }) => !there.has(hash));
   }
 

@@ -1,4 +1,7 @@
-/** Files that come with messages, where a message may come in on one machine and its session be at home on another: kept here, and for whoever wakes it. */
+/**
+ * Files that come with messages, where a message may come in on one machine and its session be at home on another: kept
+ * here, and for whoever wakes it.
+ */
 import type { AttachmentStore } from '../session/attachment-store.ts';
 import type { HandCopies } from './hand-copies.ts';
 import type { HandFolders } from './hand-folders.ts';

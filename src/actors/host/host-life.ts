@@ -1,6 +1,6 @@
 /**
- * The port that tells whether a process lives, whatever pid namespace, container or network namespace it runs in. What a process writes down for
- * others carries its token; whoever finds that asks whether the process is there still.
+ * The port that tells whether a process lives, whatever pid namespace, container or network namespace it runs in. What
+ * a process writes down for others carries its token; whoever finds that asks whether the process is there still.
  */
 
 export interface HostLife {
@@ -9,7 +9,10 @@ export interface HostLife {
    * @returns undefined where none can be had, since the file system takes no sockets: others have to go by the pid then
    */
   token(): Promise<string | undefined>;
-  /** Undefined when it cannot be told, as of a process on another machine over a network file system. Nothing may be taken from such a one. */
+  /**
+   * Undefined when it cannot be told, as of a process on another machine over a network file system. Nothing may be
+   * taken from such a one.
+   */
   isAlive(token: string): Promise<boolean | undefined>;
   /** Lets go of the token: nothing that carries it is this process's any more. Idempotent. */
   close(): Promise<void>;

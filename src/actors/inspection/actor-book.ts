@@ -12,8 +12,8 @@ interface Sent {
 }
 
 /**
- * Its fields are assigned one by one: V8 sizes objects by counting those, and one of these is made for each actor. Most actors have one event at a
- * time, so that one needs no object of its own.
+ * Its fields are assigned one by one: V8 sizes objects by counting those, and one of these is made for each actor. Most
+ * actors have one event at a time, so that one needs no object of its own.
  */
 export class InspectedActor {
   declare readonly ref: AnyActorRef;
@@ -27,7 +27,10 @@ export class InspectedActor {
   declare status: InspectedStatus;
   /** Timers that it has set: the type of the event of each, by id. */
   declare timers: Map<string, string> | undefined;
-  /** The event that is being processed, and of the last one that was: its number (0 for its first, which nobody sent) and its type. */
+  /**
+   * The event that is being processed, and of the last one that was: its number (0 for its first, which nobody sent)
+   * and its type.
+   */
   declare event: object | undefined;
   declare number: number;
   declare type: string;
@@ -68,7 +71,10 @@ export class InspectedActor {
     this.nextType = type;
   }
 
-  /** The event is being processed, which `event`, `number` and `type` tell from now on. @returns false: the actor has raised it itself */
+  /**
+   * The event is being processed, which `event`, `number` and `type` tell from now on. @returns false: the actor has
+   * raised it itself
+   */
   process(event: object): boolean {
     if (this.event === event) return true;
     if (this.nextEvent !== event && this.further?.some((each) => each.event === event) !== true) return false;

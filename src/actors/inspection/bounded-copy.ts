@@ -1,6 +1,7 @@
 /**
- * Plain copies of whatever programs send and keep: bounded, redacted, and made without running anything of theirs. Getters are not called, `toJSON` and
- * iterators are not asked; of instances of classes only the name of the class is told. Only a proxy runs code of its own; what it throws is caught.
+ * Plain copies of whatever programs send and keep: bounded, redacted, and made without running anything of theirs.
+ * Getters are not called, `toJSON` and iterators are not asked; of instances of classes only the name of the class is
+ * told. Only a proxy runs code of its own; what it throws is caught.
  */
 import type { InspectedText } from './inspected-text.ts';
 import type { RecorderLimits } from '../../machines/inspection-log/recorder-limits.ts';
@@ -8,7 +9,10 @@ import type { RecorderLimits } from '../../machines/inspection-log/recorder-limi
 /** What one value takes up besides its characters. */
 const VALUE_CHARACTERS = 8;
 const UNREADABLE = '«unreadable»';
-/** The language lists all keys of an object or none, which takes as long as there are many: one with more than this is listed once, and told by its class from then on. */
+/**
+ * The language lists all keys of an object or none, which takes as long as there are many: one with more than this is
+ * listed once, and told by its class from then on.
+ */
 const MANY_KEYS = 10_000;
 
 type Plain = Record<string, unknown>;
@@ -92,7 +96,8 @@ export class BoundedCopy {
   #list(list: readonly unknown[]): unknown[] {
     const copy: unknown[] = [];
     const length = Math.min(list.length, this.#limits.breadth);
-    for (let index = 0; index < length && this.#left > 0; index += 1) copy.push(this.#property(list, String(index)) ?? null);
+    for (let index = 0; index < length && this.#left > 0; index += 1)
+      copy.push(this.#property(list, String(index)) ?? null);
     if (copy.length < list.length) copy.push(this.#cut(`… ${list.length - copy.length} more`));
     return copy;
   }
@@ -179,7 +184,8 @@ const NONE: ReadonlySet<string> = new Set();
 
 /** A key named `__proto__` must not become the prototype of the copy. */
 function put(copy: Plain, key: string, value: unknown): void {
-  if (key === '__proto__') Object.defineProperty(copy, key, { value, enumerable: true, configurable: true, writable: true });
+  if (key === '__proto__')
+    Object.defineProperty(copy, key, { value, enumerable: true, configurable: true, writable: true });
   else copy[key] = value;
 }
 

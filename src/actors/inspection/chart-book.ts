@@ -4,7 +4,11 @@ import { chartDescription } from '../../machines/inspection/chart-description.ts
 import type { ChartDescription } from '../../machines/inspection/chart-description.ts';
 import { charts as known } from '../../machines/inspection/chart-catalog.ts';
 import { describeChart, transitionIds } from '../../machines/inspection/describe-chart.ts';
-import { MAX_LINE_CHARACTERS, MAX_NAME_CHARACTERS, MAX_TAKEN } from '../../machines/inspection-log/inspection-record.ts';
+import {
+  MAX_LINE_CHARACTERS,
+  MAX_NAME_CHARACTERS,
+  MAX_TAKEN,
+} from '../../machines/inspection-log/inspection-record.ts';
 import { UNKNOWN_TRANSITION } from '../../machines/inspection-log/taken-words.ts';
 import type { InspectedText } from './inspected-text.ts';
 
@@ -56,7 +60,9 @@ export class ChartBook {
     const seen = this.#machines.get(logic);
     if (seen !== undefined) return seen;
     const isCompiled = !('root' in logic);
-    const machine = (isCompiled ? (logic as { readonly machine?: unknown }).machine : logic) as AnyStateMachine | undefined;
+    const machine = (isCompiled ? (logic as { readonly machine?: unknown }).machine : logic) as
+      | AnyStateMachine
+      | undefined;
     if (typeof machine !== 'object' || machine === null) return undefined;
     const made = this.#inspected(machine, { isCompiled, hasOwnLogic: 'handlesEventsItself' in logic });
     this.#machines.set(logic, made);
@@ -67,7 +73,10 @@ export class ChartBook {
     return this.#byId.get(id)?.description;
   }
 
-  #inspected(machine: AnyStateMachine, { isCompiled, hasOwnLogic }: Pick<InspectedMachine, 'isCompiled' | 'hasOwnLogic'>): InspectedMachine {
+  #inspected(
+    machine: AnyStateMachine,
+    { isCompiled, hasOwnLogic }: Pick<InspectedMachine, 'isCompiled' | 'hasOwnLogic'>,
+  ): InspectedMachine {
     const chart = this.#chartOf(machine);
     let ids: ReadonlyMap<object, string> | undefined;
     const named = new WeakMap<object, readonly string[]>();
@@ -80,7 +89,9 @@ export class ChartBook {
         const before = isCompiled ? named.get(transitions) : undefined;
         if (before !== undefined) return before;
         ids ??= chart.id === undefined ? new Map<object, string>() : transitionIds(machine);
-        const names = transitions.slice(0, MAX_TAKEN).map((each) => this.#text.name(ids?.get(each) ?? UNKNOWN_TRANSITION));
+        const names = transitions
+          .slice(0, MAX_TAKEN)
+          .map((each) => this.#text.name(ids?.get(each) ?? UNKNOWN_TRANSITION));
         if (isCompiled) named.set(transitions, names);
         return names;
       },
@@ -105,7 +116,9 @@ export class ChartBook {
     if (this.#byId.size >= this.#maxCharts) return untold;
     try {
       const events = known.find((each) => each.machine.config === config)?.events;
-      const json = JSON.stringify(describeChart(machine, { events }), (_key, value: unknown) => (typeof value === 'string' ? this.#text.cut(value, MAX_CHART_TEXT) : value));
+      const json = JSON.stringify(describeChart(machine, { events }), (_key, value: unknown) =>
+        typeof value === 'string' ? this.#text.cut(value, MAX_CHART_TEXT) : value,
+      );
       if (json.length > MAX_CHART_CHARACTERS) return untold;
       const description = chartDescription.parse(JSON.parse(json));
       return { kind, id: this.#freeId(kind), description };

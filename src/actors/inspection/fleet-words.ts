@@ -33,12 +33,22 @@ const MAX_CHARACTERS = 500;
 /** What others wrote is without secrets, and bounded. @param cut takes out and cuts */
 export function redactedFleet(sight: FleetSight, cut: (text: string, most: number) => string): FleetSight {
   const told = (text: string): string => cut(text, MAX_CHARACTERS);
-  const each = <Item>({ items, ...rest }: FleetList<Item>, change: (item: Item) => Item): FleetList<Item> => ({ ...rest, items: items.map(change) });
+  const each = <Item>({ items, ...rest }: FleetList<Item>, change: (item: Item) => Item): FleetList<Item> => ({
+    ...rest,
+    items: items.map(change),
+  });
   return {
     ...sight,
     workers: each(sight.workers, (worker) => ({ ...worker, owner: told(worker.owner) })),
-    leases: each(sight.leases, ({ owner, ...lease }) => ({ ...lease, agentId: told(lease.agentId), ...(owner === undefined ? {} : { owner: told(owner) }) })),
-    lag: { ...sight.lag, parts: sight.lag.parts.map((part) => ({ ...part, tenant: told(part.tenant), priority: told(part.priority) })) },
+    leases: each(sight.leases, ({ owner, ...lease }) => ({
+      ...lease,
+      agentId: told(lease.agentId),
+      ...(owner === undefined ? {} : { owner: told(owner) }),
+    })),
+    lag: {
+      ...sight.lag,
+      parts: sight.lag.parts.map((part) => ({ ...part, tenant: told(part.tenant), priority: told(part.priority) })),
+    },
     parked: each(sight.parked, (parked) => ({ ...parked, agentId: told(parked.agentId), reason: told(parked.reason) })),
   };
 }
@@ -53,22 +63,59 @@ export function shownFleet({ at, workers, leases, lag, parked, connections, isHe
         count: countOf(workers),
         columns: ['Worker', 'State', 'For', 'Wakes', 'Taken'],
         rows: workers.items.map(workerRow),
-        note: sentences([workers.total === 0 ? 'Nobody works: what is due waits until a worker is started.' : omitted(workers), `${connections.open} of ${connections.most} connections to the database are open. This program ${hears}.`]),
+        note: sentences([
+          workers.total === 0 ? 'Nobody works: what is due waits until a worker is started.' : omitted(workers),
+          `${connections.open} of ${connections.most} connections to the database are open. This program ${hears}.`,
+        ]),
       },
-      { title: 'Wakes', count: countOf(leases), columns: ['Session', 'Worker', 'State', 'For', 'Epoch'], rows: leases.items.map(leaseRow), note: leases.total === 0 ? 'No session is awake.' : omitted(leases) },
-      { title: 'Lag', count: lagCount(lag), columns: ['Tenant', 'Priority', 'Sessions', 'Due for'], rows: lag.parts.map(lagRow), note: lagNote(lag) },
-      { title: 'Parked', count: countOf(parked), columns: ['Session', 'For', 'Why'], rows: parked.items.map(parkedRow), note: parked.total === 0 && !parked.isCut ? 'No session waits for somebody to look into it.' : omitted(parked) },
+      {
+        title: 'Wakes',
+        count: countOf(leases),
+        columns: ['Session', 'Worker', 'State', 'For', 'Epoch'],
+        rows: leases.items.map(leaseRow),
+        note: leases.total === 0 ? 'No session is awake.' : omitted(leases),
+      },
+      {
+        title: 'Lag',
+        count: lagCount(lag),
+        columns: ['Tenant', 'Priority', 'Sessions', 'Due for'],
+        rows: lag.parts.map(lagRow),
+        note: lagNote(lag),
+      },
+      {
+        title: 'Parked',
+        count: countOf(parked),
+        columns: ['Session', 'For', 'Why'],
+        rows: parked.items.map(parkedRow),
+        note: parked.total === 0 && !parked.isCut ? 'No session waits for somebody to look into it.' : omitted(parked),
+      },
     ],
   };
 }
 
 function workerRow({ id, owner, isAlive, startedAt, aliveUntil, wakes, claims }: FleetWorker): readonly FleetCell[] {
-  const state: readonly FleetCell[] = isAlive ? [{ text: 'alive', standing: 'done' }, { since: startedAt }] : [{ text: 'silent', standing: 'error' }, { since: aliveUntil }];
+  const state: readonly FleetCell[] = isAlive
+    ? [{ text: 'alive', standing: 'done' }, { since: startedAt }]
+    : [{ text: 'silent', standing: 'error' }, { since: aliveUntil }];
   return [{ text: owner === '' ? id : owner }, ...state, { text: String(wakes) }, { text: String(claims) }];
 }
 
-function leaseRow({ sessionId, agentId, workerId, owner = workerId, isAlive, since, epoch }: FleetLease): readonly FleetCell[] {
-  return [sessionCell(sessionId, agentId), { text: owner }, isAlive ? { text: 'runs', standing: 'running' } : { text: 'abandoned', standing: 'error' }, { since }, { text: String(epoch) }];
+function leaseRow({
+  sessionId,
+  agentId,
+  workerId,
+  owner = workerId,
+  isAlive,
+  since,
+  epoch,
+}: FleetLease): readonly FleetCell[] {
+  return [
+    sessionCell(sessionId, agentId),
+    { text: owner },
+    isAlive ? { text: 'runs', standing: 'running' } : { text: 'abandoned', standing: 'error' },
+    { since },
+    { text: String(epoch) },
+  ];
 }
 
 function lagRow({ tenant, priority, sessions, since }: FleetLag['parts'][number]): readonly FleetCell[] {
@@ -94,7 +141,9 @@ function lagCount({ sessions, isCut }: FleetLag): string {
 
 function lagNote({ sessions, isCut }: FleetLag): string | undefined {
   if (sessions > 0) return undefined;
-  return isCut ? 'So much is due that has been taken that nobody looked further.' : 'Nothing is due that nobody has taken.';
+  return isCut
+    ? 'So much is due that has been taken that nobody looked further.'
+    : 'Nothing is due that nobody has taken.';
 }
 
 function omitted({ items, total }: FleetList<unknown>): string | undefined {

@@ -1,4 +1,7 @@
-/** The port of what many workers over one store do between them: who they are, what each holds, what waits for all of them, and what waits for somebody. */
+/**
+ * The port of what many workers over one store do between them: who they are, what each holds, what waits for all of
+ * them, and what waits for somebody.
+ */
 
 export interface FleetWorker {
   readonly id: string;
@@ -81,6 +84,9 @@ export interface FleetSight {
 }
 
 export interface Fleet {
-  /** As it is at this moment. It costs the store a few looks into indexes, however much lies in it. @throws RuntimeError STORAGE_FAILED, STORE_CLOSED */
+  /**
+   * As it is at this moment. It costs the store a few looks into indexes, however much lies in it. @throws RuntimeError
+   * STORAGE_FAILED, STORE_CLOSED
+   */
   look(): Promise<FleetSight>;
 }

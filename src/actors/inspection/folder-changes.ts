@@ -1,4 +1,7 @@
-/** The port to what was changed in a folder, by whoever keeps its versions. It only looks: nothing that the folder holds or names is run, and nothing is written into it. */
+/**
+ * The port to what was changed in a folder, by whoever keeps its versions. It only looks: nothing that the folder holds
+ * or names is run, and nothing is written into it.
+ */
 import type { InspectedChanges } from './inspection-source.ts';
 
 export type FolderDifference = Omit<InspectedChanges, 'title'>;
@@ -15,6 +18,9 @@ export interface FolderLook {
 }
 
 export interface FolderChanges {
-  /** @param folder absolute. Where there is nothing to look at, `because` says why; rejects only when the look itself failed */
+  /**
+   * @param folder absolute. Where there is nothing to look at, `because` says why; rejects only when the look itself
+   * failed
+   */
   read(folder: string, look: FolderLook): Promise<FolderDifference>;
 }

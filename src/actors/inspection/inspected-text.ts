@@ -4,7 +4,9 @@ import { MAX_NAME_CHARACTERS } from '../../machines/inspection-log/inspection-re
 import { marginOf } from '../../machines/vault/text-redaction.ts';
 import type { TextRedaction } from '../../machines/vault/text-redaction.ts';
 
-/** Takes secrets out of a text: whatever it gives back may be shown. One that throws, or gives no text, costs the text. */
+/**
+ * Takes secrets out of a text: whatever it gives back may be shown. One that throws, or gives no text, costs the text.
+ */
 export type Redact = TextRedaction;
 
 /** Nothing is known of it, so nothing is shown. */
@@ -28,7 +30,10 @@ export class InspectedText {
     return this.#redact?.version?.() ?? 0;
   }
 
-  /** So many characters beyond where a text is cut are read, and taken off its end: a secret that was torn there is not known as one. */
+  /**
+   * So many characters beyond where a text is cut are read, and taken off its end: a secret that was torn there is not
+   * known as one.
+   */
   get margin(): number {
     return marginOf(this.#redact);
   }
@@ -45,13 +50,17 @@ export class InspectedText {
     return kept(this.#notes, what, () => `«${this.name(what)}»`);
   }
 
-  /** Names come again and again, and redacting them costs more than recording them. Another turn may know more secrets. */
+  /**
+   * Names come again and again, and redacting them costs more than recording them. Another turn may know more secrets.
+   */
   nextTurn(): void {
     this.#names.clear();
     this.#notes.clear();
   }
 
-  /** At most `maxCharacters` of it, an ellipsis at the end where something was left out. @param isTorn it was cut before */
+  /**
+   * At most `maxCharacters` of it, an ellipsis at the end where something was left out. @param isTorn it was cut before
+   */
   cut(text: string, maxCharacters: number, isTorn = false): string {
     if (!isTorn && text.length <= maxCharacters && this.#redact === undefined) return text;
     const { margin } = this;

@@ -1,8 +1,9 @@
 /**
  * Turns what XState tells its inspectors into records.
  *
- * XState tells of an event when it is sent. That it was processed shows in the microsteps that come with the same object; where none comes, in
- * the snapshot that does. What an action throws shows in neither: `sweep`, after the turn, looks at whoever has left an event unprocessed.
+ * XState tells of an event when it is sent. That it was processed shows in the microsteps that come with the same
+ * object; where none comes, in the snapshot that does. What an action throws shows in neither: `sweep`, after the turn,
+ * looks at whoever has left an event unprocessed.
  */
 import { HANDLED_BY_LOGIC } from '../../machines/inspection-log/taken-words.ts';
 import type { AnyActorRef } from 'xstate';
@@ -42,7 +43,10 @@ export class InspectionObserver {
   /** Whom XState told of last: it tells of one actor several times in a row. */
   #last: InspectedActor | undefined = undefined;
   #events = 0;
-  /** Those who were sent an event in this turn, one entry for each. Who processes one leaves at once where nobody came after, as is the rule: one event is processed within the other. */
+  /**
+   * Those who were sent an event in this turn, one entry for each. Who processes one leaves at once where nobody came
+   * after, as is the rule: one event is processed within the other.
+   */
   readonly #sentTo: InspectedActor[] = [];
 
   constructor(parts: ObserverParts) {
@@ -64,10 +68,11 @@ export class InspectionObserver {
       case '@xstate.snapshot':
         return this.#stood(inspected);
       case '@xstate.action':
-        if (inspected.action !== undefined) recordAction(this.#of(inspected.actorRef), inspected.action, { ...this.#parts, write: this.#write });
+        if (inspected.action !== undefined)
+          recordAction(this.#of(inspected.actorRef), inspected.action, { ...this.#parts, write: this.#write });
         return;
       default:
-        // That an actor was made is told when it starts: before that nobody can say where it stands.
+      // That an actor was made is told when it starts: before that nobody can say where it stands.
     }
   }
 
@@ -84,7 +89,11 @@ export class InspectionObserver {
     const actor = this.#of(source);
     const name = this.#parts.text.name(id);
     (actor.timers ??= new Map<string, string>()).set(name, this.#parts.text.name(type));
-    this.#write.timer(actor.owner, { id: name, delayMs: Math.max(0, delayMs), dueAt: Math.max(0, startedAt + delayMs) });
+    this.#write.timer(actor.owner, {
+      id: name,
+      delayMs: Math.max(0, delayMs),
+      dueAt: Math.max(0, startedAt + delayMs),
+    });
   }
 
   /** After a turn of the event loop: finds the actors that broke, which XState does not tell inspectors. */
@@ -108,22 +117,32 @@ export class InspectionObserver {
     if (name === 'xstate.init') return this.#started(actorRef, event);
     const source = sourceRef === undefined ? undefined : this.#known(sourceRef);
     if (source !== undefined) this.#noteSource(source, name);
-    const actor = this.#known(actorRef) ?? (statusOf(snapshotOf(actorRef)) === 'active' ? this.#tell(actorRef) : undefined);
+    const actor =
+      this.#known(actorRef) ?? (statusOf(snapshotOf(actorRef)) === 'active' ? this.#tell(actorRef) : undefined);
     const type = this.#parts.text.name(name);
     const number = (this.#events += 1);
-    this.#write.event(actor?.owner ?? new RecordOwner(actorRef.sessionId), { event, number, from: sourceRef?.sessionId, type });
+    this.#write.event(actor?.owner ?? new RecordOwner(actorRef.sessionId), {
+      event,
+      number,
+      from: sourceRef?.sessionId,
+      type,
+    });
     // One that has ended processes nothing any more.
     if (actor !== undefined) this.#wait(actor, { event, number, type });
   }
 
-  #wait(actor: InspectedActor, { event, number, type }: { readonly event: object; readonly number: number; readonly type: string }): void {
+  #wait(
+    actor: InspectedActor,
+    { event, number, type }: { readonly event: object; readonly number: number; readonly type: string },
+  ): void {
     this.#sentTo.push(actor);
     actor.sent(event, number, type);
   }
 
   /** A sender may have broken just now, or its timer be over. */
   #noteSource(source: InspectedActor, type: string): void {
-    if (source.timers !== undefined) for (const [id, sends] of source.timers) if (sends === type) source.timers.delete(id);
+    if (source.timers !== undefined)
+      for (const [id, sends] of source.timers) if (sends === type) source.timers.delete(id);
     if (!type.startsWith('xstate.error.actor.')) return;
     const snapshot = snapshotOf(source.ref);
     if (snapshot?.status === 'error') this.#end(source, snapshot);
@@ -145,7 +164,10 @@ export class InspectionObserver {
     const actor = this.#of(actorRef);
     const isSent = this.#process(actor, event);
     const taken = transitions === undefined ? NONE : (actor.machine?.taken(transitions) ?? NONE);
-    this.#step(actor, snapshot, { cause: isSent ? actor : { number: 0, type: this.#parts.text.name(event.type) }, taken });
+    this.#step(actor, snapshot, {
+      cause: isSent ? actor : { number: 0, type: this.#parts.text.name(event.type) },
+      taken,
+    });
   }
 
   /** @returns false: the actor has raised it itself */
@@ -156,14 +178,22 @@ export class InspectionObserver {
     return isSent;
   }
 
-  #step(actor: InspectedActor, snapshot: SnapshotLike, { cause, taken }: { readonly cause: Cause; readonly taken: readonly string[] }): void {
+  #step(
+    actor: InspectedActor,
+    snapshot: SnapshotLike,
+    { cause, taken }: { readonly cause: Cause; readonly taken: readonly string[] },
+  ): void {
     const { machine } = actor;
     const isCompiled = machine?.isCompiled === true;
     const context = isCompiled || snapshot.context === actor.context ? undefined : snapshot.context;
     if (context !== undefined) actor.context = context;
     const status = statusOf(snapshot);
     actor.status = status;
-    this.#write.step(actor.owner, cause, taken, { value: this.#parts.values.value(snapshot.value, isCompiled), status, context });
+    this.#write.step(actor.owner, cause, taken, {
+      value: this.#parts.values.value(snapshot.value, isCompiled),
+      status,
+      context,
+    });
   }
 
   #stood({ actorRef, event, snapshot }: Inspected): void {
@@ -174,7 +204,8 @@ export class InspectionObserver {
       const isSent = this.#process(actor, event);
       actor.processed();
       // A chart that was not asked, or one whose logic handled the event itself.
-      if (!hasStepped && isSent && actor.number !== 0 && actor.machine !== undefined) this.#step(actor, snapshot, { cause: actor, taken: actor.machine.hasOwnLogic ? BY_LOGIC : NONE });
+      if (!hasStepped && isSent && actor.number !== 0 && actor.machine !== undefined)
+        this.#step(actor, snapshot, { cause: actor, taken: actor.machine.hasOwnLogic ? BY_LOGIC : NONE });
     }
     if (statusOf(snapshot) !== 'active') this.#end(actor, snapshot);
   }
@@ -183,7 +214,8 @@ export class InspectionObserver {
     const { machine } = actor;
     const error = snapshot.status === 'error' ? this.#parts.values.failure(snapshot.error) : undefined;
     if (error !== undefined) this.#write.error(actor.owner, error);
-    if (error !== undefined || snapshot.output !== undefined || actor.status !== snapshot.status) this.#write.snap(actor.owner, snapshot, { machine, error });
+    if (error !== undefined || snapshot.output !== undefined || actor.status !== snapshot.status)
+      this.#write.snap(actor.owner, snapshot, { machine, error });
     this.#actors.delete(actor.ref);
     if (this.#last === actor) this.#last = undefined;
   }
@@ -216,7 +248,8 @@ export class InspectionObserver {
     owner.id = text.name(ref.id);
     owner.kind = machine?.kind ?? kindOf(ref, text.name(ref.src));
     owner.chart = machine?.id;
-    owner.value = machine === undefined || snapshot === undefined ? undefined : values.value(snapshot.value, machine.isCompiled);
+    owner.value =
+      machine === undefined || snapshot === undefined ? undefined : values.value(snapshot.value, machine.isCompiled);
     owner.facts = recordedFacts({ ref, context }, text, factsOf);
     const status = statusOf(snapshot);
     // Its end is told by a record of its own.

@@ -1,7 +1,8 @@
 /**
  * The port of what an inspector looks at: a living runtime, a log that was stored, or the sessions of a store.
  *
- * Whoever implements it gives plain data only, redacted and bounded: what comes out of here is written to a browser as it is.
+ * Whoever implements it gives plain data only, redacted and bounded: what comes out of here is written to a browser as
+ * it is.
  */
 import type { InspectedUsage } from '../../machines/inspection-log/session-usage.ts';
 import type { InspectionHeader, InspectionRecord } from '../../machines/inspection-log/inspection-record.ts';
@@ -123,7 +124,12 @@ export interface InspectedEvents {
 
 /** What somebody decided about a request that waits. */
 export type InspectionAnswer =
-  | { readonly type: 'allow'; readonly requestId: string; readonly scope?: SessionEventData<'user.tool_confirmation'>['scope']; readonly note?: string | undefined }
+  | {
+      readonly type: 'allow';
+      readonly requestId: string;
+      readonly scope?: SessionEventData<'user.tool_confirmation'>['scope'];
+      readonly note?: string | undefined;
+    }
   | { readonly type: 'deny'; readonly requestId: string; readonly note?: string | undefined }
   | { readonly type: 'answer'; readonly requestId: string; readonly text: string };
 
@@ -131,16 +137,25 @@ export type InspectionAnswer =
 export interface InspectionRecording {
   readonly header: InspectionHeader;
   range(): InspectionRange;
-  /** Pages of records from number `from` (or the oldest that is left) to the newest, in order, each page some hundred or thousand. It ends there. */
+  /**
+   * Pages of records from number `from` (or the oldest that is left) to the newest, in order, each page some hundred or
+   * thousand. It ends there.
+   */
   records(from: number): AsyncIterable<readonly InspectionRecord[]>;
-  /** Calls the listener after records were added, at most once per turn of the event loop: whoever wants them reads them. @returns leaves; idempotent */
+  /**
+   * Calls the listener after records were added, at most once per turn of the event loop: whoever wants them reads
+   * them. @returns leaves; idempotent
+   */
   follow(listener: () => void): () => void;
   /** Undefined: no chart of that id was told. */
   chart(id: string): ChartDescription | undefined;
 }
 
 export interface InspectionAbout {
-  /** `runtime`: a living one, with what its recorder sees. `log`: a stored inspection log. `store`: a home, whose sessions alone can be looked at. */
+  /**
+   * `runtime`: a living one, with what its recorder sees. `log`: a stored inspection log. `store`: a home, whose
+   * sessions alone can be looked at.
+   */
   readonly kind: 'runtime' | 'log' | 'store';
   /** What is looked at, in a few words: the name of the program, of the file, of the home. */
   readonly title: string;
@@ -153,7 +168,10 @@ export interface InspectionAbout {
   readonly canAnswer: boolean;
   /** Whether it knows of the workers over its store. Absent: it does not. */
   readonly hasFleet?: true | undefined;
-  /** What is missing or damaged, a sentence each: what a recorder could not keep, lines of a log that could not be read, that the runtime has ended. */
+  /**
+   * What is missing or damaged, a sentence each: what a recorder could not keep, lines of a log that could not be read,
+   * that the runtime has ended.
+   */
   readonly notes: readonly string[];
   /** Nothing will be added any more: a log that was read to its end, a runtime that was shut down. */
   readonly hasEnded: boolean;
@@ -161,14 +179,20 @@ export interface InspectionAbout {
 
 export interface InspectionSource extends InspectionRecording {
   about(): InspectionAbout;
-  /** The log of one session, told as records. What follows it costs until it leaves. Undefined: there is no such session. */
+  /**
+   * The log of one session, told as records. What follows it costs until it leaves. Undefined: there is no such
+   * session.
+   */
   recordingOf(sessionId: string): Promise<InspectionRecording | undefined>;
   /** Those that changed last first, at most `limit`. */
   sessions(options: { readonly limit: number }): Promise<InspectedSessions>;
   /** Undefined: there is no such session. */
   session(sessionId: string): Promise<InspectedSession | undefined>;
   /** At most `limit` events from number `from` on. Undefined: there is no such session. */
-  events(sessionId: string, options: { readonly from: number; readonly limit: number }): Promise<InspectedEvents | undefined>;
+  events(
+    sessionId: string,
+    options: { readonly from: number; readonly limit: number },
+  ): Promise<InspectedEvents | undefined>;
   /** Of the session and of what it has started; none where nobody can tell. */
   processes(sessionId: string): Promise<readonly InspectedProcess[]>;
   /** Of its workspace first, then of the worktrees of its jobs. */

@@ -1,10 +1,27 @@
-/** Secrets that become known after they were recorded: records that were made before are redacted once more on their way out. */
+/**
+ * Secrets that become known after they were recorded: records that were made before are redacted once more on their way
+ * out.
+ */
 import { MAX_MESSAGE_CHARACTERS, MAX_NAME_CHARACTERS } from '../../machines/inspection-log/inspection-record.ts';
 import type { InspectionRecord } from '../../machines/inspection-log/inspection-record.ts';
 import type { InspectedText } from './inspected-text.ts';
 
 /** What records are found and put in order by, and what charts name. */
-const KEPT: ReadonlySet<string> = new Set(['k', 's', 't', 'a', 'e', 'from', 'parent', 'chart', 'status', 'taken', 'delayMs', 'dueAt', 'cut']);
+const KEPT: ReadonlySet<string> = new Set([
+  'k',
+  's',
+  't',
+  'a',
+  'e',
+  'from',
+  'parent',
+  'chart',
+  'status',
+  'taken',
+  'delayMs',
+  'dueAt',
+  'cut',
+]);
 
 export class LaterSecrets {
   readonly #text: InspectedText;
@@ -29,12 +46,15 @@ export class LaterSecrets {
       this.#cleanFrom = next;
       this.#text.nextTurn();
     }
-    const isClean = (record: InspectionRecord): boolean => record.k === 'machine' || (isRenumbered ? this.#cleanFrom === 1 : record.s >= this.#cleanFrom);
+    const isClean = (record: InspectionRecord): boolean =>
+      record.k === 'machine' || (isRenumbered ? this.#cleanFrom === 1 : record.s >= this.#cleanFrom);
     return page.every(isClean) ? page : page.map((record) => (isClean(record) ? record : this.#redacted(record)));
   }
 
   #redacted(record: InspectionRecord): InspectionRecord {
-    return Object.fromEntries(Object.entries(record).map(([key, value]) => [key, KEPT.has(key) ? value : this.#again(value)])) as InspectionRecord;
+    return Object.fromEntries(
+      Object.entries(record).map(([key, value]) => [key, KEPT.has(key) ? value : this.#again(value)]),
+    ) as InspectionRecord;
   }
 
   /** @param value JSON, bounded in depth when it was recorded */
@@ -46,7 +66,10 @@ export class LaterSecrets {
     return Object.fromEntries(Object.entries(value).map(([key, each]) => [this.#string(key), this.#again(each)]));
   }
 
-  /** What stands in the place of a secret may be longer than that was: names and messages stay as short as they have to be. */
+  /**
+   * What stands in the place of a secret may be longer than that was: names and messages stay as short as they have to
+   * be.
+   */
   #string(text: string): string {
     const bound = [MAX_NAME_CHARACTERS, MAX_MESSAGE_CHARACTERS].find((most) => text.length <= most);
     return this.#text.cut(text, bound ?? Infinity);

@@ -1,4 +1,7 @@
-/** The secrets of a runtime, before anybody looks at it: its vaults are read, so that what is shown is without those that nobody in this process has used yet. */
+/**
+ * The secrets of a runtime, before anybody looks at it: its vaults are read, so that what is shown is without those
+ * that nobody in this process has used yet.
+ */
 
 /** What a runtime knows of its secrets. */
 export interface SecretsOfRuntime {
@@ -13,7 +16,10 @@ const ALL_UNKNOWN: readonly string[] = ['those of all vaults'];
 const MAX_NAMED_SECRETS = 20;
 
 /** Never rejects. @returns the secrets that stay unknown, by name */
-export async function learnedSecrets({ learnSecrets }: SecretsOfRuntime, onProblem: (error: unknown) => void): Promise<readonly string[]> {
+export async function learnedSecrets(
+  { learnSecrets }: SecretsOfRuntime,
+  onProblem: (error: unknown) => void,
+): Promise<readonly string[]> {
   try {
     return (await learnSecrets?.()) ?? [];
   } catch (error) {
@@ -24,7 +30,9 @@ export async function learnedSecrets({ learnSecrets }: SecretsOfRuntime, onProbl
 
 /** For people who look, in a sentence; none where every secret is known. */
 export function notesOnSecrets(unknown: readonly string[]): readonly string[] {
-  return unknown.length === 0 ? [] : [`Secrets that are not known here, and so are shown as they are wherever they stand: ${namedSecrets(unknown)}.`];
+  return unknown.length === 0
+    ? []
+    : [`Secrets that are not known here, and so are shown as they are wherever they stand: ${namedSecrets(unknown)}.`];
 }
 
 export function namedSecrets(unknown: readonly string[]): string {

@@ -1,8 +1,9 @@
 /**
- * What an inspector looks at in a stored inspection log, which is given in pieces of text, as far as it has come. There are no sessions in it.
+ * What an inspector looks at in a stored inspection log, which is given in pieces of text, as far as it has come. There
+ * are no sessions in it.
  *
- * Memory: the newest 1,000,000 records, or as many of them as were written in 256 Mi characters. What is older is dropped with a note, but for the charts
- * and how the actors stood.
+ * Memory: the newest 1,000,000 records, or as many of them as were written in 256 Mi characters. What is older is
+ * dropped with a note, but for the charts and how the actors stood.
  */
 import { RuntimeError, messageOf } from '../../machines/errors.ts';
 import type { InspectionHeader, InspectionRecord } from '../../machines/inspection-log/inspection-record.ts';
@@ -43,7 +44,10 @@ export interface LogSource extends ClosableSource {
   readonly caughtUp: Promise<void>;
 }
 
-/** Resolves when the header was read. @throws RuntimeError INSPECTION_LOG_REFUSED where it is no inspection log; what reading the pieces throws before that */
+/**
+ * Resolves when the header was read. @throws RuntimeError INSPECTION_LOG_REFUSED where it is no inspection log; what
+ * reading the pieces throws before that
+ */
 export async function openLogSource(options: LogSourceOptions): Promise<LogSource> {
   const log = new ReadLog(options);
   await log.opened;
@@ -93,7 +97,12 @@ class ReadLog {
 
   get header(): InspectionHeader {
     const { header } = this.#reader;
-    if (header === undefined) throw new RuntimeError('INSPECTION_LOG_REFUSED', 'expected an inspection log, whose first line is its header: nothing was read', { category: 'validation' });
+    if (header === undefined)
+      throw new RuntimeError(
+        'INSPECTION_LOG_REFUSED',
+        'expected an inspection log, whose first line is its header: nothing was read',
+        { category: 'validation' },
+      );
     return header;
   }
 
@@ -113,7 +122,9 @@ class ReadLog {
     try {
       while (!this.#isClosed && (await this.#step()));
     } catch (error) {
-      this.#note(`The log could not be read any further: ${RuntimeError.is(error) ? error.message : messageOf(error)}.`);
+      this.#note(
+        `The log could not be read any further: ${RuntimeError.is(error) ? error.message : messageOf(error)}.`,
+      );
       this.#options.onProblem(error);
       this.#end();
     }
@@ -169,8 +180,19 @@ class ReadLog {
 
   #about(): InspectionAbout {
     const { dropped } = this.#kept;
-    const notes = [...notesOfReport(this.#reader.report), ...(dropped === 0 ? [] : [`The ${dropped} oldest records are not kept in memory.`]), ...this.#notes];
-    return { kind: 'log', title: this.#text.cut(this.#options.title, MAX_SHOWN_CHARACTERS), hasSessions: false, canAnswer: false, notes: notes.map((note) => this.#text.cut(note, MAX_SHOWN_CHARACTERS)), hasEnded: this.#hasEnded || this.#isClosed };
+    const notes = [
+      ...notesOfReport(this.#reader.report),
+      ...(dropped === 0 ? [] : [`The ${dropped} oldest records are not kept in memory.`]),
+      ...this.#notes,
+    ];
+    return {
+      kind: 'log',
+      title: this.#text.cut(this.#options.title, MAX_SHOWN_CHARACTERS),
+      hasSessions: false,
+      canAnswer: false,
+      notes: notes.map((note) => this.#text.cut(note, MAX_SHOWN_CHARACTERS)),
+      hasEnded: this.#hasEnded || this.#isClosed,
+    };
   }
 
   #close(): void {

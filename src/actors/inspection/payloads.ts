@@ -19,14 +19,23 @@ export class Payloads {
   /** What the last payload takes up. */
   size = 0;
 
-  constructor({ clock, limits, text }: { readonly clock: Clock; readonly limits: RecorderLimits; readonly text: InspectedText }) {
+  constructor({
+    clock,
+    limits,
+    text,
+  }: {
+    readonly clock: Clock;
+    readonly limits: RecorderLimits;
+    readonly text: InspectedText;
+  }) {
     this.#clock = clock;
     this.#limits = limits;
     this.#copy = new BoundedCopy(text, limits);
   }
 
   of(value: unknown, without?: ReadonlySet<string>): unknown {
-    if (this.#characters >= this.#limits.charactersPerTurn || this.#ms >= this.#limits.payloadMsPerTurn) return this.#drop();
+    if (this.#characters >= this.#limits.charactersPerTurn || this.#ms >= this.#limits.payloadMsPerTurn)
+      return this.#drop();
     const startedMs = this.#clock.steadyNow();
     const copy = this.#copy.of(value, without);
     this.#ms += this.#clock.steadyNow() - startedMs;

@@ -1,4 +1,7 @@
-/** Rings for those who follow a recording, at the end of a turn of the event loop in which something was added. It carries nothing: whoever hears it reads the recording. */
+/**
+ * Rings for those who follow a recording, at the end of a turn of the event loop in which something was added. It
+ * carries nothing: whoever hears it reads the recording.
+ */
 import { Followers } from '../streams/followers.ts';
 
 export class RecordBell {

@@ -1,8 +1,14 @@
 /**
- * Records in columns: what many of them share is kept once, numbers take their bytes and nothing more, and the objects that readers get are made when
- * somebody reads. A record that nobody reads is never made, which would be most of the cost of recording.
+ * Records in columns: what many of them share is kept once, numbers take their bytes and nothing more, and the objects
+ * that readers get are made when somebody reads. A record that nobody reads is never made, which would be most of the
+ * cost of recording.
  */
-import type { InspectedStatus, InspectedValue, InspectionRecord, InspectionRecordOf } from '../../machines/inspection-log/inspection-record.ts';
+import type {
+  InspectedStatus,
+  InspectedValue,
+  InspectionRecord,
+  InspectionRecordOf,
+} from '../../machines/inspection-log/inspection-record.ts';
 import type { RecordOwner } from './record-owner.ts';
 import { factsOfKind } from './recorded-facts.ts';
 import { hasCut, kindOf, statusOfMarks } from './record-row.ts';
@@ -94,7 +100,19 @@ export class RecordColumns {
         return { s, t, a, k, e, from: keyOf(this.#boot, details as RowDetails['event']), type: name, data, cut };
       case 'step':
         // The schema gives the list as one that may be edited; nobody does.
-        return { s, t, a, k, e: e === 0 ? undefined : e, type: name, taken: details as string[], value: this.valueAt(at) ?? '', status, context: data, cut };
+        return {
+          s,
+          t,
+          a,
+          k,
+          e: e === 0 ? undefined : e,
+          type: name,
+          taken: details as string[],
+          value: this.valueAt(at) ?? '',
+          status,
+          context: data,
+          cut,
+        };
       case 'snap':
         return { s, t, a, k, value: this.valueAt(at), status, output: data, error: details as RowDetails['snap'], cut };
       case 'actor':
@@ -132,5 +150,17 @@ interface ActorStand {
 /** What is told of an actor, as its owner has it. */
 export function actorRecord({ s, t, boot, owner, status }: ActorStand): InspectionRecordOf<'actor'> {
   const { sessionId, above, id, kind, chart, value, facts } = owner;
-  return { s, t, a: keyOf(boot, sessionId), k: 'actor', parent: keyOf(boot, above), id, kind, chart, value, status, facts: factsOfKind(kind, id, facts) };
+  return {
+    s,
+    t,
+    a: keyOf(boot, sessionId),
+    k: 'actor',
+    parent: keyOf(boot, above),
+    id,
+    kind,
+    chart,
+    value,
+    status,
+    facts: factsOfKind(kind, id, facts),
+  };
 }

@@ -1,7 +1,13 @@
-/** Whom records are about, and how it was when it was told. Many records share one, and it outlives the actor: it keeps nothing of the program. */
+/**
+ * Whom records are about, and how it was when it was told. Many records share one, and it outlives the actor: it keeps
+ * nothing of the program.
+ */
 import type { InspectedValue } from '../../machines/inspection-log/inspection-record.ts';
 
-/** Its fields are assigned one by one: V8 sizes objects by counting those, and one of these is kept for each actor that is told. */
+/**
+ * Its fields are assigned one by one: V8 sizes objects by counting those, and one of these is kept for each actor that
+ * is told.
+ */
 export class RecordOwner {
   /** XState's, unique in a process: the key of an actor is made of it when somebody reads. */
   declare readonly sessionId: string;
@@ -11,10 +17,16 @@ export class RecordOwner {
   declare kind: string | undefined;
   /** Id of its chart. */
   declare chart: string | undefined;
-  /** How it stood when it was told. Once that record has fallen out: after the newest one about it that has fallen out too. */
+  /**
+   * How it stood when it was told. Once that record has fallen out: after the newest one about it that has fallen out
+   * too.
+   */
   declare value: InspectedValue | undefined;
   declare facts: Readonly<Record<string, string>> | undefined;
-  /** Since when it has stood so, in milliseconds since the epoch. Undefined as long as it is in no list of `StandingOwners`. */
+  /**
+   * Since when it has stood so, in milliseconds since the epoch. Undefined as long as it is in no list of
+   * `StandingOwners`.
+   */
   declare standsSince: number | undefined;
   /** Its neighbors in that list. */
   declare before: RecordOwner | undefined;

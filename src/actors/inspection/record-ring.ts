@@ -1,6 +1,7 @@
 /**
- * The newest records. What falls out at the old end is not forgotten altogether: how the actors stood that were alive then, and the charts, are told
- * before the oldest record that is left, so that whoever reads from there knows whom the records speak of.
+ * The newest records. What falls out at the old end is not forgotten altogether: how the actors stood that were alive
+ * then, and the charts, are told before the oldest record that is left, so that whoever reads from there knows whom the
+ * records speak of.
  */
 import type { InspectionRecord, InspectionRecordOf } from '../../machines/inspection-log/inspection-record.ts';
 import type { RecorderLimits } from '../../machines/inspection-log/recorder-limits.ts';
@@ -58,7 +59,10 @@ export class RecordRing {
     return this.#characters;
   }
 
-  /** The number of the first record of `prelude`, or of the oldest one: there is room before it, since each told thing has had a number that has fallen out. */
+  /**
+   * The number of the first record of `prelude`, or of the oldest one: there is room before it, since each told thing
+   * has had a number that has fallen out.
+   */
   get first(): number {
     return this.#oldest - this.#charts.length - this.#standing.size;
   }
@@ -83,13 +87,19 @@ export class RecordRing {
     const room = this.#segmentCount * this.#segmentRecords;
     for (let number = first; number < end; number += 1) {
       const slot = (begin + number) % room;
-      const record = this.#segments[Math.floor(slot / this.#segmentRecords)]?.recordAt(slot % this.#segmentRecords, number);
+      const record = this.#segments[Math.floor(slot / this.#segmentRecords)]?.recordAt(
+        slot % this.#segmentRecords,
+        number,
+      );
       if (record !== undefined) records.push(record);
     }
     return records;
   }
 
-  /** How everything stood before the oldest record: charts, then actors, numbered up to that record. In pages of at most `count`: whoever ends between two of them is left out. */
+  /**
+   * How everything stood before the oldest record: charts, then actors, numbered up to that record. In pages of at most
+   * `count`: whoever ends between two of them is left out.
+   */
   *prelude(count: number): Generator<readonly InspectionRecord[]> {
     const { first } = this;
     const charts = this.#charts.map((chart, index) => ({ ...chart, s: first + index }));
@@ -98,7 +108,9 @@ export class RecordRing {
     for (let from = 0; from < owners.length; from += count) {
       const page = owners.slice(from, from + count).flatMap((owner, index) => {
         const { standsSince: t } = owner;
-        return t === undefined ? [] : [actorRecord({ s: first + charts.length + from + index, t, boot: this.#boot, owner, status: 'active' })];
+        return t === undefined
+          ? []
+          : [actorRecord({ s: first + charts.length + from + index, t, boot: this.#boot, owner, status: 'active' })];
       });
       if (page.length > 0) yield page;
     }
@@ -146,7 +158,7 @@ export class RecordRing {
       case KIND.error:
         return this.#standing.delete(segment.ownerAt(at));
       default:
-        // The others say nothing of how an actor stands.
+      // The others say nothing of how an actor stands.
     }
   }
 }

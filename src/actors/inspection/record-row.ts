@@ -1,6 +1,14 @@
-/** One record on its way into the ring. There is one row, which is filled again and again: an object for each record would cost more than what is done with it. */
+/**
+ * One record on its way into the ring. There is one row, which is filled again and again: an object for each record
+ * would cost more than what is done with it.
+ */
 import { ACTOR_STATUSES } from '../../machines/inspection-log/actor-statuses.ts';
-import type { InspectedStatus, InspectedValue, InspectionKind, InspectionRecordOf } from '../../machines/inspection-log/inspection-record.ts';
+import type {
+  InspectedStatus,
+  InspectedValue,
+  InspectionKind,
+  InspectionRecordOf,
+} from '../../machines/inspection-log/inspection-record.ts';
 import { RecordOwner } from './record-owner.ts';
 import type { Failure } from './recorded-values.ts';
 
@@ -22,14 +30,36 @@ export interface RowDetails {
   readonly error: Failure;
 }
 
-const KINDS = ['machine', 'actor', 'event', 'step', 'action', 'emit', 'timer', 'cancel', 'snap', 'error'] as const satisfies readonly InspectionKind[];
+const KINDS = [
+  'machine',
+  'actor',
+  'event',
+  'step',
+  'action',
+  'emit',
+  'timer',
+  'cancel',
+  'snap',
+  'error',
+] as const satisfies readonly InspectionKind[];
 const KIND_BITS = 0b1111;
 const STATUS_SHIFT = 4;
 const STATUS_BITS = 0b11;
 const CUT = 0b100_0000;
 
 /** Kinds as numbers, which fit in the marks of a row beside its status and its cut. */
-export const KIND = { machine: 0, actor: 1, event: 2, step: 3, action: 4, emit: 5, timer: 6, cancel: 7, snap: 8, error: 9 } as const satisfies Readonly<Record<InspectionKind, number>>;
+export const KIND = {
+  machine: 0,
+  actor: 1,
+  event: 2,
+  step: 3,
+  action: 4,
+  emit: 5,
+  timer: 6,
+  cancel: 7,
+  snap: 8,
+  error: 9,
+} as const satisfies Readonly<Record<InspectionKind, number>>;
 
 /** @param kind of `KIND` */
 export function marksOf(kind: number, status: InspectedStatus, isCut: boolean): number {

@@ -119,7 +119,11 @@ export class RecordWriter {
     this.#named(owner, { t, kind: KIND.emit, name, data: this.#payloadOfEvent(event) });
   }
 
-  snap(owner: RecordOwner, snapshot: SnapshotLike, { machine, error }: { readonly machine: InspectedMachine | undefined; readonly error?: Failure | undefined }): void {
+  snap(
+    owner: RecordOwner,
+    snapshot: SnapshotLike,
+    { machine, error }: { readonly machine: InspectedMachine | undefined; readonly error?: Failure | undefined },
+  ): void {
     const t = this.#stamp();
     const value = machine === undefined ? undefined : this.#parts.values.value(snapshot.value, machine.isCompiled);
     const status = statusOf(snapshot);
@@ -131,7 +135,15 @@ export class RecordWriter {
     this.#parts.ring.add(row);
   }
 
-  #named(owner: RecordOwner, { t, kind, name, data }: { readonly t: number; readonly kind: number; readonly name: string; readonly data: unknown }): void {
+  #named(
+    owner: RecordOwner,
+    {
+      t,
+      kind,
+      name,
+      data,
+    }: { readonly t: number; readonly kind: number; readonly name: string; readonly data: unknown },
+  ): void {
     this.#fill(owner, t, data);
     this.#row.marks = marksOf(kind, 'active', this.#isCut);
     this.#row.name = name;
@@ -147,7 +159,10 @@ export class RecordWriter {
     this.#parts.ring.add(this.#row);
   }
 
-  /** From here on nothing of the program runs until the row is in the ring: it may send events from its clock or a proxy, which are rows as well. */
+  /**
+   * From here on nothing of the program runs until the row is in the ring: it may send events from its clock or a
+   * proxy, which are rows as well.
+   */
   #fill(owner: RecordOwner, t: number, data: unknown): void {
     const row = this.#row;
     row.t = t;

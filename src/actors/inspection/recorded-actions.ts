@@ -1,4 +1,7 @@
-/** Actions that ran. Those of XState's own become what they do: an event told to listeners, a timer that is set or cleared. */
+/**
+ * Actions that ran. Those of XState's own become what they do: an event told to listeners, a timer that is set or
+ * cleared.
+ */
 import type { Clock } from '../clock/clock.ts';
 import type { InspectedActor } from './actor-book.ts';
 import type { InspectedText } from './inspected-text.ts';
@@ -23,7 +26,11 @@ interface OwnParams {
   readonly sendId?: unknown;
 }
 
-export function recordAction(actor: InspectedActor, { type, params }: InspectedAction, { clock, text, write }: ActionParts): void {
+export function recordAction(
+  actor: InspectedActor,
+  { type, params }: InspectedAction,
+  { clock, text, write }: ActionParts,
+): void {
   switch (type) {
     case 'xstate.emit': {
       const { event } = params as OwnParams;

@@ -3,7 +3,10 @@ import type { AnyActorRef } from 'xstate';
 import { callSubject, shortLine } from '../../machines/inspection-log/call-label.ts';
 import type { InspectedText } from './inspected-text.ts';
 
-/** What the program knows about an actor, such as the label of a task. It must be quick, since it is asked about each one. */
+/**
+ * What the program knows about an actor, such as the label of a task. It must be quick, since it is asked about each
+ * one.
+ */
 export type FactsOf = (actor: AnyActorRef) => Readonly<Record<string, string>> | undefined;
 
 /** Of the label of a call, with what is taken out of its lines. */
@@ -18,8 +21,15 @@ export interface Described {
   readonly context: unknown;
 }
 
-/** What it says of itself and what the program knows of it. The id of a task is not among them: that is the id of the actor, which readers get as a fact as well. */
-export function recordedFacts({ ref, context }: Described, text: InspectedText, factsOf: FactsOf | undefined): Readonly<Record<string, string>> | undefined {
+/**
+ * What it says of itself and what the program knows of it. The id of a task is not among them: that is the id of the
+ * actor, which readers get as a fact as well.
+ */
+export function recordedFacts(
+  { ref, context }: Described,
+  text: InspectedText,
+  factsOf: FactsOf | undefined,
+): Readonly<Record<string, string>> | undefined {
   const known = factsOf?.(ref);
   if (known === undefined && (typeof context !== 'object' || context === null)) return undefined;
   const facts: Record<string, string> = {};
@@ -29,7 +39,12 @@ export function recordedFacts({ ref, context }: Described, text: InspectedText, 
       if (typeof value === 'string') facts[name] = text.name(value);
     }
     const { callId, name, label } = facts;
-    if (callId !== undefined && name !== undefined) facts['label'] = label ?? shortLine(text.cut(callSubject(name, Object.getOwnPropertyDescriptor(context, 'input')?.value), MAX_SUBJECT_CHARACTERS));
+    if (callId !== undefined && name !== undefined)
+      facts['label'] =
+        label ??
+        shortLine(
+          text.cut(callSubject(name, Object.getOwnPropertyDescriptor(context, 'input')?.value), MAX_SUBJECT_CHARACTERS),
+        );
   }
   // One place is left for the id of a task.
   for (const [name, value] of Object.entries(known ?? {}).slice(0, MAX_FACTS - 1 - Object.keys(facts).length)) {
@@ -38,7 +53,14 @@ export function recordedFacts({ ref, context }: Described, text: InspectedText, 
   return Object.keys(facts).length === 0 ? undefined : facts;
 }
 
-/** A task is the one thing whose actor is all there is of its lifecycle: its id is the id of the task. Said by whoever reads, since there are so many. */
-export function factsOfKind(kind: string | undefined, id: string, facts: Readonly<Record<string, string>> | undefined): Readonly<Record<string, string>> | undefined {
+/**
+ * A task is the one thing whose actor is all there is of its lifecycle: its id is the id of the task. Said by whoever
+ * reads, since there are so many.
+ */
+export function factsOfKind(
+  kind: string | undefined,
+  id: string,
+  facts: Readonly<Record<string, string>> | undefined,
+): Readonly<Record<string, string>> | undefined {
   return kind === 'task' ? { taskId: id, ...facts } : facts;
 }

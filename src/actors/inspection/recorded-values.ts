@@ -48,9 +48,14 @@ export class RecordedValues {
 
   failure(error: unknown): Failure {
     try {
-      const message = ownText(error, 'message') ?? (typeof error === 'object' && error !== null ? 'an error without a message' : String(error));
+      const message =
+        ownText(error, 'message') ??
+        (typeof error === 'object' && error !== null ? 'an error without a message' : String(error));
       const code = ownText(error, 'code');
-      return { message: this.#text.cut(message, MAX_MESSAGE_CHARACTERS), ...(code === undefined ? {} : { code: this.#text.name(code) }) };
+      return {
+        message: this.#text.cut(message, MAX_MESSAGE_CHARACTERS),
+        ...(code === undefined ? {} : { code: this.#text.name(code) }),
+      };
     } catch {
       return { message: 'an error that could not be read' };
     }
@@ -59,8 +64,11 @@ export class RecordedValues {
   #copy(value: unknown, depth: number, seen: { count: number }): InspectedValue {
     seen.count += 1;
     if (typeof value === 'string') return this.#text.name(value);
-    if (typeof value !== 'object' || value === null || depth >= MAX_VALUE_DEPTH - 1 || seen.count > MAX_VALUE_STATES) return '';
-    return Object.fromEntries(Object.entries(value).map(([key, inner]) => [this.#text.name(key), this.#copy(inner, depth + 1, seen)]));
+    if (typeof value !== 'object' || value === null || depth >= MAX_VALUE_DEPTH - 1 || seen.count > MAX_VALUE_STATES)
+      return '';
+    return Object.fromEntries(
+      Object.entries(value).map(([key, inner]) => [this.#text.name(key), this.#copy(inner, depth + 1, seen)]),
+    );
   }
 }
 

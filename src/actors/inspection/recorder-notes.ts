@@ -6,7 +6,10 @@ export type NotedRecorder = Pick<Recorder, 'isAttached' | 'statistics'>;
 export function recorderNotes({ statistics }: Pick<NotedRecorder, 'statistics'>): readonly string[] {
   const { records, keptRecords, droppedPayloads, untoldCharts, untoldActors, faults } = statistics;
   const counted: readonly (readonly [number, string])[] = [
-    [records - keptRecords, 'of the oldest records are not kept any more; how everything stood before the first that is kept is told.'],
+    [
+      records - keptRecords,
+      'of the oldest records are not kept any more; how everything stood before the first that is kept is told.',
+    ],
     [droppedPayloads, 'payloads were left out, since too much happened at once.'],
     [untoldCharts, 'charts were too many, too large or broken, and are not shown.'],
     [untoldActors, 'actors that were there before the recorder are still to be told.'],

@@ -18,7 +18,14 @@ export function createRecorderSource({ recorder, title }: RecorderSourceOptions)
     records: (from) => recorder.records(from),
     follow: (listener) => recorder.follow(listener),
     chart: (id) => recorder.chart(id),
-    about: () => ({ kind: 'runtime', title, hasSessions: false, canAnswer: false, notes: recorderNotes(recorder), hasEnded: !recorder.isAttached }),
+    about: () => ({
+      kind: 'runtime',
+      title,
+      hasSessions: false,
+      canAnswer: false,
+      notes: recorderNotes(recorder),
+      hasEnded: !recorder.isAttached,
+    }),
     // Whoever made the recorder detaches it.
     close: () => undefined,
   };

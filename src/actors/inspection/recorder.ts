@@ -1,6 +1,7 @@
 /**
- * Records what the actors of a living system do, from the moment it is made until it is detached. It hurts nobody: whatever goes wrong in it is counted
- * and stays in it, payloads are bounded and redacted before anybody reads them, and of what it cannot keep it says how much that was.
+ * Records what the actors of a living system do, from the moment it is made until it is detached. It hurts nobody:
+ * whatever goes wrong in it is counted and stays in it, payloads are bounded and redacted before anybody reads them,
+ * and of what it cannot keep it says how much that was.
  */
 import type { AnyActorRef } from 'xstate';
 import type { ChartDescription } from '../../machines/inspection/chart-description.ts';
@@ -84,11 +85,19 @@ export class Recorder implements InspectionRecording {
 
   /** @throws RuntimeError RECORDER_OPTIONS_INVALID */
   constructor({ root, clock, redact, factsOf, program, ...options }: RecorderOptions) {
-    const limits = parseOrThrow(recorderLimits, options.limits ?? {}, { what: 'limits of a recorder', code: 'RECORDER_OPTIONS_INVALID' });
+    const limits = parseOrThrow(recorderLimits, options.limits ?? {}, {
+      what: 'limits of a recorder',
+      code: 'RECORDER_OPTIONS_INVALID',
+    });
     const text = new InspectedText(redact);
     const boot = text.name(options.boot ?? createIdSource({ clock }).next());
     const roots = 'getSnapshot' in root ? [root] : root;
-    this.header = { format: INSPECTION_LOG_FORMAT, boot, startedAt: clock.now(), ...(program === undefined ? {} : { program }) };
+    this.header = {
+      format: INSPECTION_LOG_FORMAT,
+      boot,
+      startedAt: clock.now(),
+      ...(program === undefined ? {} : { program }),
+    };
     this.#report = safely(options.onListenerError ?? reportToConsole);
     this.#bell = new RecordBell((error) => this.#report(error, 'inspector'));
     this.#text = text;
@@ -96,7 +105,16 @@ export class Recorder implements InspectionRecording {
     this.#ring = new RecordRing(boot, limits);
     this.#charts = new ChartBook(text, limits.charts);
     this.#payloads = new Payloads({ clock, limits, text });
-    this.#observer = new InspectionObserver({ boot, clock, ring: this.#ring, charts: this.#charts, text, values: new RecordedValues(text), payloads: this.#payloads, factsOf });
+    this.#observer = new InspectionObserver({
+      boot,
+      clock,
+      ring: this.#ring,
+      charts: this.#charts,
+      text,
+      values: new RecordedValues(text),
+      payloads: this.#payloads,
+      factsOf,
+    });
     this.#attach(roots);
   }
 
@@ -119,7 +137,10 @@ export class Recorder implements InspectionRecording {
     };
   }
 
-  /** Stops recording for good, and costs the system nothing from then on. What was recorded can still be read. Idempotent. */
+  /**
+   * Stops recording for good, and costs the system nothing from then on. What was recorded can still be read.
+   * Idempotent.
+   */
   detach(): void {
     for (const end of this.#watches) end();
     this.#watches = [];
@@ -127,7 +148,10 @@ export class Recorder implements InspectionRecording {
     this.#observer.forget();
   }
 
-  /** The oldest numbers are those of records that say how everything stood before the oldest that is kept: they change as that one does. */
+  /**
+   * The oldest numbers are those of records that say how everything stood before the oldest that is kept: they change
+   * as that one does.
+   */
   range(): InspectionRange {
     return { first: this.#ring.first, last: this.#ring.next - 1 };
   }
@@ -142,12 +166,19 @@ export class Recorder implements InspectionRecording {
     let next = Math.max(from, this.#ring.oldest);
     if (from < next) {
       for (const page of this.#ring.prelude(PAGE_RECORDS)) {
-        const wanted = this.#laterSecrets.shown(page.filter(({ s }) => s >= from), this.#ring.next, true);
+        const wanted = this.#laterSecrets.shown(
+          page.filter(({ s }) => s >= from),
+          this.#ring.next,
+          true,
+        );
         if (wanted.length > 0) yield wanted;
       }
     }
     while (next <= last) {
-      const page = this.#laterSecrets.shown(this.#ring.slice(next, Math.min(PAGE_RECORDS, last - next + 1)), this.#ring.next);
+      const page = this.#laterSecrets.shown(
+        this.#ring.slice(next, Math.min(PAGE_RECORDS, last - next + 1)),
+        this.#ring.next,
+      );
       const newest = page.at(-1);
       if (newest === undefined) return;
       next = newest.s + 1;
@@ -155,7 +186,10 @@ export class Recorder implements InspectionRecording {
     }
   }
 
-  /** Tells, at the end of a turn of the event loop that has brought records, that there are some: `records` has them. Nothing is kept for a listener, and no promise of its is waited for. */
+  /**
+   * Tells, at the end of a turn of the event loop that has brought records, that there are some: `records` has them.
+   * Nothing is kept for a listener, and no promise of its is waited for.
+   */
   follow(listener: () => void): () => void {
     return this.#bell.add(listener);
   }

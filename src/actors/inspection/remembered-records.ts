@@ -1,6 +1,7 @@
 /**
- * Records of a log that is read, the newest of them: in pages, the oldest page dropped first. What is dropped is not forgotten altogether: the charts,
- * and how the actors stood that were alive then, are told before the oldest record that is left, so that whoever reads from there knows whom it is about.
+ * Records of a log that is read, the newest of them: in pages, the oldest page dropped first. What is dropped is not
+ * forgotten altogether: the charts, and how the actors stood that were alive then, are told before the oldest record
+ * that is left, so that whoever reads from there knows whom it is about.
  */
 import type { ChartDescription } from '../../machines/inspection/chart-description.ts';
 import type { InspectionRecord, InspectionRecordOf } from '../../machines/inspection-log/inspection-record.ts';
@@ -64,12 +65,14 @@ export class RememberedRecords {
       const page = this.#openPage();
       page.records.push(record);
       page.characters += each;
-      if (record.k === 'machine' && this.#charts.size < (this.#limits.charts ?? MAX_CHARTS)) this.#charts.set(record.id, record.chart);
+      if (record.k === 'machine' && this.#charts.size < (this.#limits.charts ?? MAX_CHARTS))
+        this.#charts.set(record.id, record.chart);
       this.#last = record.s;
     }
     this.#count += records.length;
     this.#characters += characters;
-    while (this.#pages.length > 1 && (this.#count > this.#limits.records || this.#characters > this.#limits.characters)) this.#dropOldest();
+    while (this.#pages.length > 1 && (this.#count > this.#limits.records || this.#characters > this.#limits.characters))
+      this.#dropOldest();
   }
 
   chart(id: string): ChartDescription | undefined {
@@ -134,7 +137,10 @@ export class RememberedRecords {
     } else if (record.k === 'error') this.#standing.delete(record.a);
   }
 
-  /** How everything stood before the oldest record, numbered up to that: each has had a number of its own that was dropped, so there is room. */
+  /**
+   * How everything stood before the oldest record, numbered up to that: each has had a number of its own that was
+   * dropped, so there is room.
+   */
   #prelude(): readonly InspectionRecord[] {
     const { first } = this.range;
     const actors = [...this.#standing.values()].map(({ told, stood }) => ({ ...told, ...standOf(stood) }));

@@ -1,4 +1,6 @@
-/** What a runtime lets an inspector attach to: its systems of actors, and its end. It keeps nothing until somebody asks. */
+/**
+ * What a runtime lets an inspector attach to: its systems of actors, and its end. It keeps nothing until somebody asks.
+ */
 import type { Clock } from '../clock/clock.ts';
 import type { Fleet } from './fleet.ts';
 import type { FolderChanges } from './folder-changes.ts';
@@ -23,14 +25,20 @@ export interface SupervisedSystem {
 }
 
 export interface RuntimeInspection {
-  /** Each is the root of a system of actors of its own: tasks and wakes, jobs, wakes that have processes of their own, and what tools keep running. */
+  /**
+   * Each is the root of a system of actors of its own: tasks and wakes, jobs, wakes that have processes of their own,
+   * and what tools keep running.
+   */
   readonly systems: readonly SupervisedSystem[];
   readonly clock: Clock;
   /** Absolute path of the home that it keeps its sessions in. Absent: a store of another kind. */
   readonly home?: string | undefined;
   /** Takes every secret out of a text that is known in this process. */
   readonly redact: TextRedaction;
-  /** Makes `redact` know the secrets of all vaults that can be had without running a program. Absent: there are no vaults. @returns the others, by name */
+  /**
+   * Makes `redact` know the secrets of all vaults that can be had without running a program. Absent: there are no
+   * vaults. @returns the others, by name
+   */
   readonly learnSecrets?: (() => Promise<readonly string[]>) | undefined;
   /** In US dollars per million tokens, before the known ones. */
   readonly prices: PriceTable;
@@ -63,7 +71,12 @@ export class ShutdownHooks {
 
   /** @returns leaves @throws RuntimeError RUNTIME_SHUT_DOWN */
   add(close: () => Promise<void>): () => void {
-    if (this.#isOver) throw new RuntimeError('RUNTIME_SHUT_DOWN', 'the runtime is shut down, and there is nothing to look at in it any more', { category: 'conflict', hint: 'Open a new runtime.' });
+    if (this.#isOver)
+      throw new RuntimeError(
+        'RUNTIME_SHUT_DOWN',
+        'the runtime is shut down, and there is nothing to look at in it any more',
+        { category: 'conflict', hint: 'Open a new runtime.' },
+      );
     // Several may come with the same function.
     const own = (): Promise<void> => close();
     this.#closers.add(own);

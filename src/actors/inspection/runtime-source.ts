@@ -1,6 +1,6 @@
 /**
- * What an inspector looks at in a living runtime: what its recorder sees, and the sessions of its store. Without a recorder, the sessions alone.
- * Everything that leaves it is redacted with what is known by then, and bounded.
+ * What an inspector looks at in a living runtime: what its recorder sees, and the sessions of its store. Without a
+ * recorder, the sessions alone. Everything that leaves it is redacted with what is known by then, and bounded.
  */
 import { RuntimeError } from '../../machines/errors.ts';
 import { INSPECTION_LOG_FORMAT } from '../../machines/inspection-log/inspection-record.ts';
@@ -16,7 +16,17 @@ import type { Fleet } from './fleet.ts';
 import { redactedFleet } from './fleet-words.ts';
 import { InspectedText } from './inspected-text.ts';
 import type { Redact } from './inspected-text.ts';
-import type { InspectedChanges, InspectedEvents, InspectedProcess, InspectedSession, InspectedSessions, InspectionAbout, InspectionAnswer, InspectionRecording, InspectionSource } from './inspection-source.ts';
+import type {
+  InspectedChanges,
+  InspectedEvents,
+  InspectedProcess,
+  InspectedSession,
+  InspectedSessions,
+  InspectionAbout,
+  InspectionAnswer,
+  InspectionRecording,
+  InspectionSource,
+} from './inspection-source.ts';
 import { recorderNotes } from './recorder-notes.ts';
 import type { NotedRecorder } from './recorder-notes.ts';
 import { storeAnswer } from './session-answer.ts';
@@ -90,13 +100,23 @@ class RuntimeSource implements ClosableSource {
   constructor(options: RuntimeSourceOptions) {
     const { sessions, clock, redact, recorder, changes, fleet, onProblem } = options;
     this.#options = options;
-    this.fleet = fleet === undefined ? undefined : () => this.#living(async () => redactedFleet(await fleet.look(), (text, most) => this.#text.cut(text, most)));
+    this.fleet =
+      fleet === undefined
+        ? undefined
+        : () => this.#living(async () => redactedFleet(await fleet.look(), (text, most) => this.#text.cut(text, most)));
     this.#text = new InspectedText(redact);
     this.#recording = recorder ?? emptyRecording(clock);
     this.#list = new SessionList(sessions, { text: this.#text, clock });
     this.#sights = new SessionSights({ ...options, text: this.#text, workspaceOf: changes?.workspaceOf });
-    this.#recordings = new SessionRecordings({ sessions, clock, onProblem, text: this.#text, redacted: (event) => (redact === undefined ? event : redactedEvent(event, this.#text)) });
-    this.#changes = changes === undefined ? undefined : new SessionChanges({ ...changes, clock, onProblem, text: this.#text });
+    this.#recordings = new SessionRecordings({
+      sessions,
+      clock,
+      onProblem,
+      text: this.#text,
+      redacted: (event) => (redact === undefined ? event : redactedEvent(event, this.#text)),
+    });
+    this.#changes =
+      changes === undefined ? undefined : new SessionChanges({ ...changes, clock, onProblem, text: this.#text });
   }
 
   get header(): InspectionHeader {
@@ -121,10 +141,14 @@ class RuntimeSource implements ClosableSource {
       canAnswer: canAnswer && !hasEnded,
       ...(fleet === undefined ? {} : { hasFleet: true }),
       notes: [
-        ...(hasEnded ? ['The runtime has been shut down: nothing is added any more, and its sessions cannot be read here.'] : []),
+        ...(hasEnded
+          ? ['The runtime has been shut down: nothing is added any more, and its sessions cannot be read here.']
+          : []),
         ...(recorder === undefined ? [] : recorderNotes(recorder)),
         ...this.#recordings.notes,
-        ...(this.#list.isPartial ? ['The sessions are still being read: until then, only those that were made last are listed.'] : []),
+        ...(this.#list.isPartial
+          ? ['The sessions are still being read: until then, only those that were made last are listed.']
+          : []),
         ...(notes?.() ?? []),
       ].map((note) => this.#text.cut(note, MAX_SHOWN_CHARACTERS)),
       hasEnded,
@@ -143,7 +167,10 @@ class RuntimeSource implements ClosableSource {
     return this.#living(() => this.#sights.of(sessionId));
   }
 
-  async events(sessionId: string, { from, limit }: { readonly from: number; readonly limit: number }): Promise<InspectedEvents | undefined> {
+  async events(
+    sessionId: string,
+    { from, limit }: { readonly from: number; readonly limit: number },
+  ): Promise<InspectedEvents | undefined> {
     return this.#living(async () => {
       const state = await this.#sights.stateOf(sessionId);
       if (state === undefined) return undefined;
@@ -171,9 +198,14 @@ class RuntimeSource implements ClosableSource {
 
   async answer(sessionId: string, answer: InspectionAnswer): Promise<SendReceipt> {
     if (this.#options.canAnswer === false) {
-      throw new RuntimeError('INSPECTION_READ_ONLY', 'this inspector takes no answers', { category: 'permission', hint: 'Answer with `wakechart session confirm-tool` or `wakechart session answer`.' });
+      throw new RuntimeError('INSPECTION_READ_ONLY', 'this inspector takes no answers', {
+        category: 'permission',
+        hint: 'Answer with `wakechart session confirm-tool` or `wakechart session answer`.',
+      });
     }
-    return this.#living(() => storeAnswer(this.#options.sessions, sessionId, answer).finally(() => this.#list.forget()));
+    return this.#living(() =>
+      storeAnswer(this.#options.sessions, sessionId, answer).finally(() => this.#list.forget()),
+    );
   }
 
   close(): void {
@@ -192,7 +224,11 @@ class RuntimeSource implements ClosableSource {
     } catch (cause) {
       if (!RuntimeError.is(cause) || cause.code !== 'STORE_CLOSED') throw cause;
       this.#hasStoreClosed = true;
-      throw new RuntimeError('INSPECTION_ENDED', 'the runtime has been shut down, and its sessions cannot be read any more', { category: 'conflict', hint: 'Look at the home with `wakechart inspect`.', cause });
+      throw new RuntimeError(
+        'INSPECTION_ENDED',
+        'the runtime has been shut down, and its sessions cannot be read any more',
+        { category: 'conflict', hint: 'Look at the home with `wakechart inspect`.', cause },
+      );
     }
   }
 }

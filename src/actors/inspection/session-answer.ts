@@ -1,4 +1,6 @@
-/** Stores what somebody decided about a request that waits: once, whoever sends it however often, also across restarts. */
+/**
+ * Stores what somebody decided about a request that waits: once, whoever sends it however often, also across restarts.
+ */
 import { canonicalJson } from '../../machines/canonical-json.ts';
 import { RuntimeError } from '../../machines/errors.ts';
 import type { SessionIngress } from '../../machines/session/session-requests.ts';
@@ -9,11 +11,21 @@ import type { InspectionAnswer } from './inspection-source.ts';
 
 type ToolOutput = Extract<SessionIngress, { readonly type: 'user.custom_tool_result' }>['output'];
 
-/** A request that waits no more has no tool that could be looked up: only an answer that was stored before is found for it. */
+/**
+ * A request that waits no more has no tool that could be looked up: only an answer that was stored before is found for
+ * it.
+ */
 const NO_TOOL = '(none)';
 
-/** @throws RuntimeError SESSION_NOT_FOUND; REQUEST_NOT_PENDING and others of category `conflict` for a request that was answered otherwise, has expired or never was */
-export async function storeAnswer(sessions: Pick<Sessions, 'status' | 'send'>, sessionId: string, answer: InspectionAnswer): Promise<SendReceipt> {
+/**
+ * @throws RuntimeError SESSION_NOT_FOUND; REQUEST_NOT_PENDING and others of category `conflict` for a request that was
+ * answered otherwise, has expired or never was
+ */
+export async function storeAnswer(
+  sessions: Pick<Sessions, 'status' | 'send'>,
+  sessionId: string,
+  answer: InspectionAnswer,
+): Promise<SendReceipt> {
   const { pendingActions } = await sessions.status(sessionId);
   const action = pendingActions.find(({ requestId }) => requestId === answer.requestId);
   const idempotencyKey = await keyOf(answer);
@@ -22,7 +34,8 @@ export async function storeAnswer(sessions: Pick<Sessions, 'status' | 'send'>, s
     return await send(ingressOf(answer, action));
   } catch (error) {
     // It was stored before as the other of the two things that an answer can be.
-    if (action !== undefined || answer.type !== 'answer' || !RuntimeError.is(error) || error.code !== 'EVENT_ID_TAKEN') throw error;
+    if (action !== undefined || answer.type !== 'answer' || !RuntimeError.is(error) || error.code !== 'EVENT_ID_TAKEN')
+      throw error;
     return send(toolResult(answer, NO_TOOL));
   }
 }
@@ -30,13 +43,26 @@ export async function storeAnswer(sessions: Pick<Sessions, 'status' | 'send'>, s
 function ingressOf(answer: InspectionAnswer, action: PendingAction | undefined): SessionIngress {
   const { requestId } = answer;
   const toolName = action?.toolName ?? NO_TOOL;
-  if (answer.type === 'answer') return action?.kind === 'custom_tool' ? toolResult(answer, toolName) : { type: 'user.answer', requestId, response: answer.text };
+  if (answer.type === 'answer')
+    return action?.kind === 'custom_tool'
+      ? toolResult(answer, toolName)
+      : { type: 'user.answer', requestId, response: answer.text };
   const note = answer.note === undefined ? {} : { note: answer.note };
   if (answer.type === 'deny') return { type: 'user.tool_confirmation', requestId, toolName, allowed: false, ...note };
-  return { type: 'user.tool_confirmation', requestId, toolName, allowed: true, ...note, ...(answer.scope === undefined ? {} : { scope: answer.scope }) };
+  return {
+    type: 'user.tool_confirmation',
+    requestId,
+    toolName,
+    allowed: true,
+    ...note,
+    ...(answer.scope === undefined ? {} : { scope: answer.scope }),
+  };
 }
 
-function toolResult({ requestId, text }: InspectionAnswer & { readonly type: 'answer' }, toolName: string): SessionIngress {
+function toolResult(
+  { requestId, text }: InspectionAnswer & { readonly type: 'answer' },
+  toolName: string,
+): SessionIngress {
   return { type: 'user.custom_tool_result', requestId, toolName, output: jsonOrText(text) };
 }
 
@@ -53,6 +79,8 @@ function jsonOrText(text: string): ToolOutput {
 async function keyOf(answer: InspectionAnswer): Promise<string> {
   // To allow it once is what nobody need say.
   const decided = answer.type === 'allow' ? { ...answer, scope: answer.scope ?? 'once' } : answer;
-  const digest = new Uint8Array(await crypto.subtle.digest('SHA-256', new TextEncoder().encode(canonicalJson(decided))));
+  const digest = new Uint8Array(
+    await crypto.subtle.digest('SHA-256', new TextEncoder().encode(canonicalJson(decided))),
+  );
   return `inspector:${[...digest].map((byte) => byte.toString(16).padStart(2, '0')).join('')}`;
 }

@@ -53,11 +53,23 @@ export class SessionChanges {
     try {
       const folder = workspaceOf(state);
       const begunAt = Date.parse(state.createdAt ?? '');
-      const changes = [await this.#read(folder, { title: 'the workspace', ...(Number.isNaN(begunAt) ? {} : { begunAt }), signal: late.signal })];
+      const changes = [
+        await this.#read(folder, {
+          title: 'the workspace',
+          ...(Number.isNaN(begunAt) ? {} : { begunAt }),
+          signal: late.signal,
+        }),
+      ];
       for (const { worktree, title } of await this.#worktreesOf(state, ledger)) {
         // A job works in the worktree that it was given: it is the workspace of its session.
         if (worktree.worktreePath === folder) continue;
-        changes.push(await this.#read(worktree.worktreePath, { title: `the worktree of ${title}`, since: worktree.baseRevision, signal: late.signal }));
+        changes.push(
+          await this.#read(worktree.worktreePath, {
+            title: `the worktree of ${title}`,
+            since: worktree.baseRevision,
+            signal: late.signal,
+          }),
+        );
       }
       return changes;
     } finally {
@@ -65,8 +77,16 @@ export class SessionChanges {
     }
   }
 
-  async #worktreesOf({ sessionId }: SessionState, { jobs }: SessionLedger): Promise<readonly { readonly worktree: KeptWorktree; readonly title: string }[]> {
-    const titles = new Map(jobs.flatMap(({ jobId, childSessionId, title }) => [[jobId, title] as const, [`${sessionId}/${childSessionId}`, title] as const]));
+  async #worktreesOf(
+    { sessionId }: SessionState,
+    { jobs }: SessionLedger,
+  ): Promise<readonly { readonly worktree: KeptWorktree; readonly title: string }[]> {
+    const titles = new Map(
+      jobs.flatMap(({ jobId, childSessionId, title }) => [
+        [jobId, title] as const,
+        [`${sessionId}/${childSessionId}`, title] as const,
+      ]),
+    );
     try {
       const all = (await this.#options.worktrees?.list()) ?? [];
       const own = all.flatMap((worktree) => {
@@ -80,7 +100,13 @@ export class SessionChanges {
     }
   }
 
-  async #read(folder: string, { title, ...look }: { readonly title: string; readonly signal: AbortSignal } & Pick<FolderLook, 'since' | 'begunAt'>): Promise<InspectedChanges> {
+  async #read(
+    folder: string,
+    {
+      title,
+      ...look
+    }: { readonly title: string; readonly signal: AbortSignal } & Pick<FolderLook, 'since' | 'begunAt'>,
+  ): Promise<InspectedChanges> {
     const { folders, onProblem } = this.#options;
     try {
       const maxCharacters = MAX_DIFFERENCE_CHARACTERS + this.#options.text.margin;
@@ -93,7 +119,11 @@ export class SessionChanges {
     }
   }
 
-  #shown(title: string, { branch, files, fileCount, difference, since, commits, commitCount, isCut, because }: FolderDifference, maxCharacters: number): InspectedChanges {
+  #shown(
+    title: string,
+    { branch, files, fileCount, difference, since, commits, commitCount, isCut, because }: FolderDifference,
+    maxCharacters: number,
+  ): InspectedChanges {
     const { text } = this.#options;
     const isLong = difference.length > MAX_DIFFERENCE_CHARACTERS;
     return {
@@ -104,7 +134,15 @@ export class SessionChanges {
       // It is cut between two characters, and a secret may be torn there.
       difference: text.cut(difference, MAX_DIFFERENCE_CHARACTERS, difference.length >= maxCharacters - 1),
       ...(since === undefined ? {} : { since: text.cut(since, MAX_LINE_CHARACTERS) }),
-      ...(commits === undefined ? {} : { commits: commits.slice(0, MAX_COMMITS).map(({ hash, subject, at }) => ({ hash: text.cut(hash, MAX_LINE_CHARACTERS), subject: text.cut(subject, MAX_LINE_CHARACTERS), at })) }),
+      ...(commits === undefined
+        ? {}
+        : {
+            commits: commits.slice(0, MAX_COMMITS).map(({ hash, subject, at }) => ({
+              hash: text.cut(hash, MAX_LINE_CHARACTERS),
+              subject: text.cut(subject, MAX_LINE_CHARACTERS),
+              at,
+            })),
+          }),
       ...(commitCount === undefined ? {} : { commitCount }),
       isCut: isCut || isLong || files.length > MAX_FILES,
       ...(because === undefined ? {} : { because: text.cut(because, MAX_PATH_CHARACTERS) }),

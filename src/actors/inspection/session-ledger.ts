@@ -1,4 +1,7 @@
-/** What the log of a session says that its folded state does not keep: what each wake used, what was asked and why, which jobs there were. Read once, then only what came since. */
+/**
+ * What the log of a session says that its folded state does not keep: what each wake used, what was asked and why,
+ * which jobs there were. Read once, then only what came since.
+ */
 import { RuntimeError } from '../../machines/errors.ts';
 import { SessionUsage } from '../../machines/inspection-log/session-usage.ts';
 import type { InspectedUsage } from '../../machines/inspection-log/session-usage.ts';
@@ -42,7 +45,11 @@ export class SessionLedger {
   #head = 0;
   #reading: Promise<void> | undefined;
 
-  constructor(sessions: Pick<Sessions, 'events'>, { sessionId, createdAt }: Pick<SessionState, 'sessionId' | 'createdAt'>, prices: PriceTable) {
+  constructor(
+    sessions: Pick<Sessions, 'events'>,
+    { sessionId, createdAt }: Pick<SessionState, 'sessionId' | 'createdAt'>,
+    prices: PriceTable,
+  ) {
     this.#sessions = sessions;
     this.#sessionId = sessionId;
     this.createdAt = createdAt;
@@ -84,13 +91,30 @@ export class SessionLedger {
   #see(event: SessionEvent): void {
     this.#usage.see(event);
     const { at } = event;
-    if (event.type === 'permission.requested') this.#ask(event.data.requestId, { at, input: event.data.input, because: event.data.because, cwd: event.data.cwd });
+    if (event.type === 'permission.requested')
+      this.#ask(event.data.requestId, {
+        at,
+        input: event.data.input,
+        because: event.data.because,
+        cwd: event.data.cwd,
+      });
     else if (event.type === 'agent.custom_tool_use') this.#ask(event.data.requestId, { at, input: event.data.input });
-    else if (event.type === 'agent.question_asked') this.#ask(event.data.requestId, { at, ...(event.data.choices === undefined ? {} : { input: { choices: event.data.choices } }) });
-    else if (event.type === 'permission.resolved' || event.type === 'request.cancelled' || event.type === 'user.answer' || event.type === 'user.custom_tool_result') this.#asked.delete(event.data.requestId);
+    else if (event.type === 'agent.question_asked')
+      this.#ask(event.data.requestId, {
+        at,
+        ...(event.data.choices === undefined ? {} : { input: { choices: event.data.choices } }),
+      });
+    else if (
+      event.type === 'permission.resolved' ||
+      event.type === 'request.cancelled' ||
+      event.type === 'user.answer' ||
+      event.type === 'user.custom_tool_result'
+    )
+      this.#asked.delete(event.data.requestId);
     else if (event.type === 'wake.ended') this.#budget = event.data.budget;
     else if (event.type === 'subagent.started') this.#start(event.data);
-    else if (event.type === 'agent.subflow_started') this.#start({ jobId: event.data.callId, childSessionId: event.data.childSessionId, agentId: event.data.agentId });
+    else if (event.type === 'agent.subflow_started')
+      this.#start({ jobId: event.data.callId, childSessionId: event.data.childSessionId, agentId: event.data.agentId });
   }
 
   #ask(requestId: string, asked: Asked): void {
@@ -98,7 +122,12 @@ export class SessionLedger {
     dropOldest(this.#asked, MAX_ASKED);
   }
 
-  #start({ jobId, childSessionId, agentId, label }: Pick<SessionEventData<'subagent.started'>, 'jobId' | 'childSessionId' | 'agentId' | 'label'>): void {
+  #start({
+    jobId,
+    childSessionId,
+    agentId,
+    label,
+  }: Pick<SessionEventData<'subagent.started'>, 'jobId' | 'childSessionId' | 'agentId' | 'label'>): void {
     this.#jobs.set(jobId, { jobId, childSessionId, title: label ?? agentId });
     dropOldest(this.#jobs, MAX_JOBS);
   }
@@ -123,7 +152,9 @@ export class SessionLedgers {
   }
 
   /** As far as its log can be read; `problem`: why no further. */
-  async of(state: Pick<SessionState, 'sessionId' | 'createdAt'>): Promise<{ readonly ledger: SessionLedger; readonly problem?: unknown }> {
+  async of(
+    state: Pick<SessionState, 'sessionId' | 'createdAt'>,
+  ): Promise<{ readonly ledger: SessionLedger; readonly problem?: unknown }> {
     const { sessionId } = state;
     const known = this.#ledgers.get(sessionId);
     // A session may have been deleted and brought back under its id.

@@ -33,7 +33,10 @@ export class SessionList {
   /** Whether all of them have been read once. */
   #hasRead = false;
 
-  constructor(sessions: Pick<Sessions, 'list'>, { text, clock }: { readonly text: InspectedText; readonly clock: ListClock }) {
+  constructor(
+    sessions: Pick<Sessions, 'list'>,
+    { text, clock }: { readonly text: InspectedText; readonly clock: ListClock },
+  ) {
     this.#sessions = sessions;
     this.#text = text;
     this.#clock = clock;
@@ -46,7 +49,9 @@ export class SessionList {
 
   async first(limit: number): Promise<InspectedSessions> {
     const { states, isPartial } = await this.#listed(limit);
-    const sorted = states.map((state) => ({ state, changedAt: Date.parse(state.updatedAt ?? state.createdAt ?? '') || 0 })).toSorted(byUrgency);
+    const sorted = states
+      .map((state) => ({ state, changedAt: Date.parse(state.updatedAt ?? state.createdAt ?? '') || 0 }))
+      .toSorted(byUrgency);
     const sessions: InspectedSessionSummary[] = [];
     for (const { state } of sorted.slice(0, limit)) {
       sessions.push(this.#summary(state));
@@ -74,7 +79,12 @@ export class SessionList {
   }
 
   async #takesLong(work: Promise<unknown>): Promise<boolean> {
-    return (await waitFor(work.catch(() => undefined), { clock: this.#clock, timeoutMs: PATIENCE_MS })) === 'timed_out';
+    return (
+      (await waitFor(
+        work.catch(() => undefined),
+        { clock: this.#clock, timeoutMs: PATIENCE_MS },
+      )) === 'timed_out'
+    );
   }
 
   async #states(): Promise<readonly SessionState[]> {
@@ -87,7 +97,10 @@ export class SessionList {
     return listing;
   }
 
-  /** A list is kept for as long as it took, so that whoever asks again and again takes up half of the time of a slow store at most. */
+  /**
+   * A list is kept for as long as it took, so that whoever asks again and again takes up half of the time of a slow
+   * store at most.
+   */
   async #list(): Promise<readonly SessionState[]> {
     const began = this.#clock.steadyNow();
     const generation = this.#generation;
@@ -108,7 +121,16 @@ export class SessionList {
       status,
       ...(stopReason === undefined ? {} : { stopReason }),
       pendingActions: pendingActions.length,
-      ...(reason === undefined ? {} : { why: { kind: reason.kind, text: this.#shown(reason.text), ...given('since', reason.since), ...given('until', reason.until) } }),
+      ...(reason === undefined
+        ? {}
+        : {
+            why: {
+              kind: reason.kind,
+              text: this.#shown(reason.text),
+              ...given('since', reason.since),
+              ...given('until', reason.until),
+            },
+          }),
       ...given('updatedAt', updatedAt),
     };
   }

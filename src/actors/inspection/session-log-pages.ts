@@ -17,8 +17,15 @@ export interface EventsPage {
   readonly onProblem: (error: unknown) => void;
 }
 
-/** At most `limit` events from number `from` on, fewer where they are long or the log is damaged. @throws what the store throws before the first of them */
-export async function eventsFrom(sessions: Pick<Sessions, 'events'>, sessionId: string, { from, limit, text, onProblem }: EventsPage): Promise<readonly SessionEvent[]> {
+/**
+ * At most `limit` events from number `from` on, fewer where they are long or the log is damaged. @throws what the store
+ * throws before the first of them
+ */
+export async function eventsFrom(
+  sessions: Pick<Sessions, 'events'>,
+  sessionId: string,
+  { from, limit, text, onProblem }: EventsPage,
+): Promise<readonly SessionEvent[]> {
   const page: SessionEvent[] = [];
   let left = PAGE_CHARACTERS;
   try {

@@ -1,4 +1,7 @@
-/** The processes that work for a session and for what it has started, as far as this runtime and the records of its home know. */
+/**
+ * The processes that work for a session and for what it has started, as far as this runtime and the records of its home
+ * know.
+ */
 import { sessionOf } from '../../machines/subagent/subagent-request.ts';
 import type { BackgroundTaskState } from '../../machines/task/task-state.ts';
 import { isTerminalBackgroundTaskStatus } from '../../machines/task/task-lifecycle.ts';
@@ -23,10 +26,20 @@ const MAX_SHOWN_CHARACTERS = 500;
 const MAX_SESSIONS = 1_000;
 
 /** Those of this runtime first. Where the records of others cannot be read, nothing is said of them. */
-export async function processesOf(state: SessionState, options: SessionProcessesOptions): Promise<readonly InspectedProcess[]> {
-  const tasks = tasksBelow(state, options.tasks.flatMap((manager) => manager.list()));
+export async function processesOf(
+  state: SessionState,
+  options: SessionProcessesOptions,
+): Promise<readonly InspectedProcess[]> {
+  const tasks = tasksBelow(
+    state,
+    options.tasks.flatMap((manager) => manager.list()),
+  );
   const pids = new Map(tasks.flatMap(({ id, pid }) => (pid === undefined ? [] : [[id, pid] as const])));
-  const hosts = new Map(tasks.flatMap((task) => (task.pid === undefined ? [] : sessionsOf(task).map((sessionId) => [sessionId, task.pid] as const))));
+  const hosts = new Map(
+    tasks.flatMap((task) =>
+      task.pid === undefined ? [] : sessionsOf(task).map((sessionId) => [sessionId, task.pid] as const),
+    ),
+  );
   const own = tasks.flatMap((task): InspectedProcess[] => {
     if (task.pid === undefined) return [];
     const parentPid = pids.get(task.parentTaskId ?? '') ?? hosts.get(task.parentSessionId);
@@ -36,7 +49,12 @@ export async function processesOf(state: SessionState, options: SessionProcesses
   return [...own, ...left].slice(0, MAX_PROCESSES);
 }
 
-function processOf({ id, label, commandPreview, status, startedAt }: BackgroundTaskState, pid: number, parentPid: number | undefined, text: InspectedText): InspectedProcess {
+function processOf(
+  { id, label, commandPreview, status, startedAt }: BackgroundTaskState,
+  pid: number,
+  parentPid: number | undefined,
+  text: InspectedText,
+): InspectedProcess {
   return {
     pid,
     ...(parentPid === undefined ? {} : { parentPid }),
@@ -50,7 +68,11 @@ function processOf({ id, label, commandPreview, status, startedAt }: BackgroundT
 
 /** Those of the session, of the sessions of its jobs and children, and so on. */
 function tasksBelow(state: SessionState, all: readonly BackgroundTaskState[]): readonly BackgroundTaskState[] {
-  const sessions = new Set([state.sessionId, ...state.jobs.map(({ childSessionId }) => childSessionId), ...state.children.map(({ sessionId }) => sessionId)]);
+  const sessions = new Set([
+    state.sessionId,
+    ...state.jobs.map(({ childSessionId }) => childSessionId),
+    ...state.children.map(({ sessionId }) => sessionId),
+  ]);
   const bySession = grouped(all);
   const found = new Set<BackgroundTaskState>();
   for (const sessionId of sessions) {
@@ -78,15 +100,24 @@ function sessionsOf(task: BackgroundTaskState): readonly string[] {
   return sessionId === undefined ? [] : [sessionId];
 }
 
-/** What other hosts have, or had when they died, of the jobs of the session. Ids of other tasks mean something within their host only. */
-async function leftBy({ jobs }: SessionState, known: ReadonlySet<number>, { processTree, text, onProblem }: SessionProcessesOptions): Promise<readonly InspectedProcess[]> {
+/**
+ * What other hosts have, or had when they died, of the jobs of the session. Ids of other tasks mean something within
+ * their host only.
+ */
+async function leftBy(
+  { jobs }: SessionState,
+  known: ReadonlySet<number>,
+  { processTree, text, onProblem }: SessionProcessesOptions,
+): Promise<readonly InspectedProcess[]> {
   const labels = new Map(jobs.map(({ jobId, label, agentId }) => [jobId, label ?? agentId]));
   if (processTree === undefined || labels.size === 0) return [];
   try {
     const reports = await processTree.reconcile({ policy: 'look' });
     return reports.flatMap((report) => {
       const label = labels.get(report.taskId ?? '');
-      return label === undefined ? [] : treeOf(report, text.cut(`job ${label}`, MAX_SHOWN_CHARACTERS)).filter(({ pid }) => !known.has(pid));
+      return label === undefined
+        ? []
+        : treeOf(report, text.cut(`job ${label}`, MAX_SHOWN_CHARACTERS)).filter(({ pid }) => !known.has(pid));
     });
   } catch (error) {
     onProblem(error);
@@ -94,9 +125,24 @@ async function leftBy({ jobs }: SessionState, known: ReadonlySet<number>, { proc
   }
 }
 
-function treeOf({ taskId = '', pid: root, reason, survivors }: ReconciledProcessTree, title: string): InspectedProcess[] {
+function treeOf(
+  { taskId = '', pid: root, reason, survivors }: ReconciledProcessTree,
+  title: string,
+): InspectedProcess[] {
   const living = survivors.map(({ pid }) => pid);
   const isLooked = reason === 'host_dead' || reason === 'not_ended';
-  const first = root === undefined || living.includes(root) ? [] : [{ pid: root, title, state: isLooked ? ('gone' as const) : ('unknown' as const), taskId }];
-  return [...first, ...living.map((pid): InspectedProcess => ({ pid, ...(root === undefined || root === pid ? {} : { parentPid: root }), title, state: 'running', taskId }))];
+  const first =
+    root === undefined || living.includes(root)
+      ? []
+      : [{ pid: root, title, state: isLooked ? ('gone' as const) : ('unknown' as const), taskId }];
+  return [
+    ...first,
+    ...living.map((pid): InspectedProcess => ({
+      pid,
+      ...(root === undefined || root === pid ? {} : { parentPid: root }),
+      title,
+      state: 'running',
+      taskId,
+    })),
+  ];
 }

@@ -1,6 +1,7 @@
 /**
- * The log of one session, told as records. It is read once and in pages, goes on where it ended when somebody asks again, and follows the log as long
- * as somebody follows it. What cannot be read is a note: whoever looks sees everything before it.
+ * The log of one session, told as records. It is read once and in pages, goes on where it ended when somebody asks
+ * again, and follows the log as long as somebody follows it. What cannot be read is a note: whoever looks sees
+ * everything before it.
  */
 import { RuntimeError, messageOf } from '../../machines/errors.ts';
 import { INSPECTION_LOG_FORMAT } from '../../machines/inspection-log/inspection-record.ts';
@@ -81,8 +82,14 @@ export class SessionRecording implements InspectionRecording {
     const { dropped } = this.#kept;
     return [
       ...(this.#note === undefined ? [] : [this.#note]),
-      ...(this.#firstMissing === undefined ? [] : [`Of session ${sessionId} ${this.#missing === 1 ? 'one event is' : `${this.#missing} events are`} damaged and missing, the first of them event ${this.#firstMissing}; what came after may look odd.`]),
-      ...(dropped === 0 ? [] : [`Of session ${sessionId} the ${dropped} oldest records are not kept in memory; its events have them all.`]),
+      ...(this.#firstMissing === undefined
+        ? []
+        : [
+            `Of session ${sessionId} ${this.#missing === 1 ? 'one event is' : `${this.#missing} events are`} damaged and missing, the first of them event ${this.#firstMissing}; what came after may look odd.`,
+          ]),
+      ...(dropped === 0
+        ? []
+        : [`Of session ${sessionId} the ${dropped} oldest records are not kept in memory; its events have them all.`]),
     ];
   }
 
@@ -91,7 +98,8 @@ export class SessionRecording implements InspectionRecording {
   }
 
   async *records(from: number): AsyncGenerator<readonly InspectionRecord[]> {
-    for await (const page of this.#kept.read(from)) yield this.#laterSecrets.shown(page, this.range().last + 1, this.#kept.dropped > 0);
+    for await (const page of this.#kept.read(from))
+      yield this.#laterSecrets.shown(page, this.range().last + 1, this.#kept.dropped > 0);
   }
 
   chart(id: string): ChartDescription | undefined {
@@ -138,7 +146,11 @@ export class SessionRecording implements InspectionRecording {
 
   /** @param signal follows until it aborts; without one to the end of what is there */
   async #read(signal?: AbortSignal): Promise<void> {
-    const events = this.#options.sessions.events(this.#options.sessionId, { from: this.#head + 1, follow: signal !== undefined, ...(signal === undefined ? {} : { signal }) });
+    const events = this.#options.sessions.events(this.#options.sessionId, {
+      from: this.#head + 1,
+      follow: signal !== undefined,
+      ...(signal === undefined ? {} : { signal }),
+    });
     try {
       for await (const event of events) {
         this.#see(event);
@@ -162,7 +174,10 @@ export class SessionRecording implements InspectionRecording {
     }
     const records = this.#log.see(this.#options.redacted(event));
     this.#head = event.seq;
-    this.#kept.add(records, records.reduce((sum, record) => sum + JSON.stringify(record).length, 0));
+    this.#kept.add(
+      records,
+      records.reduce((sum, record) => sum + JSON.stringify(record).length, 0),
+    );
     if (records.length > 0) this.#bell.ring();
   }
 

@@ -1,6 +1,6 @@
 /**
- * The recordings of sessions that somebody looks at. Each is kept while it is followed, and for a minute after it was asked for last; at most eight are
- * kept of which nobody follows any.
+ * The recordings of sessions that somebody looks at. Each is kept while it is followed, and for a minute after it was
+ * asked for last; at most eight are kept of which nobody follows any.
  */
 import { RuntimeError } from '../../machines/errors.ts';
 import type { SessionEvent } from '../../machines/session/session-event.ts';
@@ -86,13 +86,16 @@ export class SessionRecordings {
   #forgetReplaced(sessionId: string, state: SessionState | undefined): void {
     const recording = this.#entries.get(sessionId)?.recording;
     if (recording === undefined || state === undefined) return;
-    const isOther = recording.createdAt !== undefined && state.createdAt !== undefined && recording.createdAt !== state.createdAt;
+    const isOther =
+      recording.createdAt !== undefined && state.createdAt !== undefined && recording.createdAt !== state.createdAt;
     if (isOther || state.head < recording.head) this.#forget(sessionId);
   }
 
   #askedFor(sessionId: string): SessionRecording {
     const { sessions, redacted, text, onProblem, limits = LIMITS, clock } = this.#options;
-    const recording = this.#entries.get(sessionId)?.recording ?? new SessionRecording({ sessionId, sessions, redacted, text, limits, onProblem });
+    const recording =
+      this.#entries.get(sessionId)?.recording ??
+      new SessionRecording({ sessionId, sessions, redacted, text, limits, onProblem });
     this.#entries.delete(sessionId);
     if (this.#isClosed) return recording;
     this.#entries.set(sessionId, { recording, askedAt: clock.steadyNow() });
@@ -103,7 +106,8 @@ export class SessionRecordings {
 
   #dropOldest(): void {
     const unfollowed = [...this.#entries].filter(([, { recording }]) => !recording.isFollowed);
-    for (const [sessionId] of unfollowed.slice(0, Math.max(0, unfollowed.length - MAX_UNFOLLOWED))) this.#forget(sessionId);
+    for (const [sessionId] of unfollowed.slice(0, Math.max(0, unfollowed.length - MAX_UNFOLLOWED)))
+      this.#forget(sessionId);
   }
 
   #sweep(): void {

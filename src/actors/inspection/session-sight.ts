@@ -47,7 +47,8 @@ export class SessionSights {
     const state = await this.stateOf(sessionId);
     if (state === undefined) return undefined;
     const at = this.#options.clock.now();
-    if (state.unreadable !== undefined) return this.#shown({ state, why: explain(state, at), pendingActions: [], usage: NOTHING_USED, at });
+    if (state.unreadable !== undefined)
+      return this.#shown({ state, why: explain(state, at), pendingActions: [], usage: NOTHING_USED, at });
     const ledger = await this.ledgerOf(state);
     const budget = state.lastWake?.outcome === 'budget_reached' ? ledger.budget : undefined;
     const why = explain(state, at, { budget, maxSecondsPerWake: await this.#secondsPerWake(state) });
@@ -83,7 +84,14 @@ export class SessionSights {
     if (asked === undefined) return action;
     const { at: askedAt, because, cwd, input } = asked;
     const shown = shownData(input, this.#options.text, INPUT_LIMITS);
-    return { ...action, askedAt, ...(because === undefined ? {} : { because }), ...(cwd === undefined ? {} : { cwd }), ...(input === undefined ? {} : { input: shown.value }), ...(shown.isCut ? { isCut: true } : {}) };
+    return {
+      ...action,
+      askedAt,
+      ...(because === undefined ? {} : { because }),
+      ...(cwd === undefined ? {} : { cwd }),
+      ...(input === undefined ? {} : { input: shown.value }),
+      ...(shown.isCut ? { isCut: true } : {}),
+    };
   }
 
   /** An agent that is gone or cannot be read bounds nothing that could be told. */
@@ -98,7 +106,8 @@ export class SessionSights {
 
   #shown(session: InspectedSession): InspectedSession {
     const { text, workspaceOf } = this.#options;
-    const workspace = session.state.unreadable === undefined ? (workspaceOf?.(session.state) ?? session.state.workspace) : undefined;
+    const workspace =
+      session.state.unreadable === undefined ? (workspaceOf?.(session.state) ?? session.state.workspace) : undefined;
     // Each by itself, so that a large state leaves room for the requests, which people came for.
     return {
       state: shownData(session.state, text, SESSION_LIMITS).value,

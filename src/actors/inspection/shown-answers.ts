@@ -1,8 +1,16 @@
-/** What a source tells of sessions, with what people read of it: words, trees and lines instead of what they are made from. It is redacted before, and stays so. */
+/**
+ * What a source tells of sessions, with what people read of it: words, trees and lines instead of what they are made
+ * from. It is redacted before, and stays so.
+ */
 import { partsOf } from '../../machines/inspection-log/data-parts.ts';
 import type { DataPart } from '../../machines/inspection-log/data-parts.ts';
 import { oddities } from '../../machines/inspection-log/exact-text.ts';
-import { isWaitingForSomebody, standingOf, standingWords, VERDICTS } from '../../machines/inspection-log/session-words.ts';
+import {
+  isWaitingForSomebody,
+  standingOf,
+  standingWords,
+  VERDICTS,
+} from '../../machines/inspection-log/session-words.ts';
 import type { StandingWords } from '../../machines/inspection-log/session-words.ts';
 import { treeOfProcesses } from '../../machines/inspection-log/process-branches.ts';
 import type { ProcessBranch } from '../../machines/inspection-log/process-branches.ts';
@@ -13,7 +21,15 @@ import type { DifferenceFile } from '../../machines/inspection-log/unified-diffe
 import { priceWords, usageWords, wakeWords } from '../../machines/inspection-log/wake-words.ts';
 import type { Explanation, Reason } from '../../machines/session/why.ts';
 import type { Mover } from '../../machines/session/why-movers.ts';
-import type { InspectedChanges, InspectedEvents, InspectedProcess, InspectedRequest, InspectedSession, InspectedSessions, InspectedSessionSummary } from './inspection-source.ts';
+import type {
+  InspectedChanges,
+  InspectedEvents,
+  InspectedProcess,
+  InspectedRequest,
+  InspectedSession,
+  InspectedSessions,
+  InspectedSessionSummary,
+} from './inspection-source.ts';
 import type { InspectedUsage, InspectedWake } from '../../machines/inspection-log/session-usage.ts';
 
 export interface ShownSummary extends InspectedSessionSummary {
@@ -84,9 +100,18 @@ export interface ShownSteps {
 }
 
 export function shownSessions({ sessions, ...rest }: InspectedSessions): ShownSessions {
-  const shown = sessions.map((session) => ({ ...session, words: standingWords(session), isWaiting: isWaitingForSomebody(session) }));
+  const shown = sessions.map((session) => ({
+    ...session,
+    words: standingWords(session),
+    isWaiting: isWaitingForSomebody(session),
+  }));
   const changed = ({ updatedAt }: ShownSummary): number => Date.parse(updatedAt ?? '') || 0;
-  return { ...rest, sessions: shown.toSorted((one, other) => Number(other.isWaiting) - Number(one.isWaiting) || changed(other) - changed(one)) };
+  return {
+    ...rest,
+    sessions: shown.toSorted(
+      (one, other) => Number(other.isWaiting) - Number(one.isWaiting) || changed(other) - changed(one),
+    ),
+  };
 }
 
 export function shownSession(session: InspectedSession): ShownSession {
@@ -107,7 +132,13 @@ export function shownSession(session: InspectedSession): ShownSession {
   };
 }
 
-const WHO: Readonly<Record<Mover['who'], string>> = { person: 'Somebody', worker: 'A worker', child: 'The other agent', time: 'Time', runtime: 'The process that runs it' };
+const WHO: Readonly<Record<Mover['who'], string>> = {
+  person: 'Somebody',
+  worker: 'A worker',
+  child: 'The other agent',
+  time: 'Time',
+  runtime: 'The process that runs it',
+};
 
 /** @param hasRequest a request is shown beside it, which says itself why it asks */
 function shownReason(reason: Reason, hasRequest: boolean): ShownReason {
@@ -132,15 +163,22 @@ function shownRequest({ input, ...request }: InspectedRequest): ShownRequest {
     parts,
     choices: isQuestion ? choicesOf(input) : [],
     warnings: [
-      ...(isQuestion || input !== undefined ? [] : ['What exactly is asked for could not be looked up. Look at the log before you allow it.']),
-      ...(isCut === true ? ['There is more of it than is shown here. Look at all of it in the log before you allow it.'] : []),
+      ...(isQuestion || input !== undefined
+        ? []
+        : ['What exactly is asked for could not be looked up. Look at the log before you allow it.']),
+      ...(isCut === true
+        ? ['There is more of it than is shown here. Look at all of it in the log before you allow it.']
+        : []),
       ...(odd === undefined ? [] : [odd]),
     ],
   };
 }
 
 function choicesOf(input: unknown): readonly string[] {
-  const choices: readonly unknown[] = typeof input === 'object' && input !== null && 'choices' in input && Array.isArray(input.choices) ? input.choices : [];
+  const choices: readonly unknown[] =
+    typeof input === 'object' && input !== null && 'choices' in input && Array.isArray(input.choices)
+      ? input.choices
+      : [];
   return choices.filter((choice) => typeof choice === 'string').filter((choice) => choice !== '');
 }
 

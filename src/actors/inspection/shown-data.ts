@@ -1,6 +1,6 @@
 /**
- * Data as it goes out to whoever inspects: secrets are taken out of every text first, then it is cut. What stays has the shape that it had: lists are
- * shorter, long texts end in an ellipsis, and what is nested too deeply is empty.
+ * Data as it goes out to whoever inspects: secrets are taken out of every text first, then it is cut. What stays has
+ * the shape that it had: lists are shorter, long texts end in an ellipsis, and what is nested too deeply is empty.
  */
 import type { InspectedText } from './inspected-text.ts';
 
@@ -59,7 +59,9 @@ class View {
     if (typeof value !== 'object' || value === null) return value;
     const isTooMuch = this.#left <= 0 || depth >= this.#limits.depth;
     if (Array.isArray(value)) return isTooMuch ? this.#emptied(value, []) : this.#list(value, depth + 1);
-    return isTooMuch ? this.#emptied(Object.keys(value), {}) : this.#object(value as Readonly<Record<string, unknown>>, depth + 1);
+    return isTooMuch
+      ? this.#emptied(Object.keys(value), {})
+      : this.#object(value as Readonly<Record<string, unknown>>, depth + 1);
   }
 
   #string(text: string): string {

@@ -2,7 +2,10 @@
 import { RuntimeError } from '../../machines/errors.ts';
 import type { InspectionSource } from './inspection-source.ts';
 
-type SessionPart = Pick<InspectionSource, 'recordingOf' | 'sessions' | 'session' | 'events' | 'processes' | 'changes' | 'answer'>;
+type SessionPart = Pick<
+  InspectionSource,
+  'recordingOf' | 'sessions' | 'session' | 'events' | 'processes' | 'changes' | 'answer'
+>;
 
 /** @param what is looked at instead, for people */
 export function withoutSessions(what: string): SessionPart {
@@ -14,7 +17,10 @@ export function withoutSessions(what: string): SessionPart {
     processes: async () => [],
     changes: async () => [],
     answer: async () => {
-      throw new RuntimeError('SESSION_NOT_FOUND', `there are no sessions in ${what}`, { category: 'not_found', hint: 'Answer where the session is: in its runtime, or with `wakechart session` over its home.' });
+      throw new RuntimeError('SESSION_NOT_FOUND', `there are no sessions in ${what}`, {
+        category: 'not_found',
+        hint: 'Answer where the session is: in its runtime, or with `wakechart session` over its home.',
+      });
     },
   };
 }

@@ -1,4 +1,7 @@
-/** The memory of an agent: the managed section of MEMORY.md among what its sessions share, and what every wake is told of it. */
+/**
+ * The memory of an agent: the managed section of MEMORY.md among what its sessions share, and what every wake is told
+ * of it.
+ */
 import { RuntimeError } from '../../machines/errors.ts';
 import type { KeptLearning } from '../../machines/memory/learning.ts';
 import type { MemoryEntry } from '../../machines/memory/memory-entry.ts';
@@ -50,7 +53,10 @@ export class AgentMemory implements WakeMemory {
   /** @throws RuntimeError SUBSTRATE_VERSION_NOT_FOUND, SUBSTRATE_DAMAGED, STORAGE_FAILED */
   async read(agentId: string, version?: number): Promise<MemoryReading> {
     const at = version ?? (await this.#ports.substrate.head(agentId)).version;
-    const bytes = at === 0 && version === undefined ? EMPTY : ((await this.#ports.substrate.read(agentId, MEMORY_FILE, at)) ?? EMPTY);
+    const bytes =
+      at === 0 && version === undefined
+        ? EMPTY
+        : ((await this.#ports.substrate.read(agentId, MEMORY_FILE, at)) ?? EMPTY);
     const text = new TextDecoder().decode(bytes);
     try {
       return { version: at, text, entries: readMemory(bytes).entries };
@@ -63,33 +69,56 @@ export class AgentMemory implements WakeMemory {
   /** @throws RuntimeError MEMORY_DAMAGED and what reading throws */
   async brief(agentId: string): Promise<string | undefined> {
     const { entries, problem } = await this.read(agentId);
-    if (problem !== undefined) throw new RuntimeError('MEMORY_DAMAGED', `agent ${agentId}: ${problem}`, { category: 'validation', hint: 'Put the section right by hand. Until then its wakes are told nothing of it.' });
+    if (problem !== undefined)
+      throw new RuntimeError('MEMORY_DAMAGED', `agent ${agentId}: ${problem}`, {
+        category: 'validation',
+        hint: 'Put the section right by hand. Until then its wakes are told nothing of it.',
+      });
     if (entries.length === 0) return undefined;
-    const counts = new Map((await this.#ports.learnings.list(agentId)).map((learning) => [learning.learningId, learning]));
+    const counts = new Map(
+      (await this.#ports.learnings.list(agentId)).map((learning) => [learning.learningId, learning]),
+    );
     return memoryBrief(entries, counts);
   }
 
-  /** Puts learnings into the section, in the place of earlier ones with the same key. What is there already stays as it is. @throws RuntimeError as SubstrateStore.promote; MEMORY_DAMAGED, MEMORY_FULL */
-  async promote(permit: PromotionPermit, { agentId, learnings, expectedVersion, why }: MemoryPromotion): Promise<SubstrateResult> {
+  /**
+   * Puts learnings into the section, in the place of earlier ones with the same key. What is there already stays as it
+   * is. @throws RuntimeError as SubstrateStore.promote; MEMORY_DAMAGED, MEMORY_FULL
+   */
+  async promote(
+    permit: PromotionPermit,
+    { agentId, learnings, expectedVersion, why }: MemoryPromotion,
+  ): Promise<SubstrateResult> {
     const document = await this.#document(agentId, expectedVersion);
     const corrected = correctedBy(learnings, await this.#ports.learnings.list(agentId, { includeForgotten: true }));
-    const content = withEntries({ ...document, entries: document.entries.filter(({ learningId }) => !corrected.has(learningId)) }, learnings.map(entryOf));
+    const content = withEntries(
+      { ...document, entries: document.entries.filter(({ learningId }) => !corrected.has(learningId)) },
+      learnings.map(entryOf),
+    );
     return this.#ports.substrate.promote(permit, memoryEdit({ agentId, content, expectedVersion, why }));
   }
 
-  /** The entries of an older version, and only these: what people wrote around them stays. @throws RuntimeError as `promote`; SUBSTRATE_VERSION_NOT_FOUND */
+  /**
+   * The entries of an older version, and only these: what people wrote around them stays. @throws RuntimeError as
+   * `promote`; SUBSTRATE_VERSION_NOT_FOUND
+   */
   async restore(permit: PromotionPermit, restore: MemoryRestore): Promise<SubstrateResult> {
     return this.#ports.substrate.promote(permit, await this.#restored(restore));
   }
 
   /** What people ask for on the command line. */
   readonly people = {
-    restore: async (restore: MemoryRestore): Promise<SubstrateResult> => this.#ports.substrate.people.edit(await this.#restored(restore)),
+    restore: async (restore: MemoryRestore): Promise<SubstrateResult> =>
+      this.#ports.substrate.people.edit(await this.#restored(restore)),
     /** Takes an entry out. Undefined when there is none of this id. */
     forget: async (agentId: string, learningId: string): Promise<SubstrateResult | undefined> => {
       const { version } = await this.#ports.substrate.head(agentId);
       const content = withoutEntry(await this.#document(agentId, version), learningId);
-      return content === undefined ? undefined : this.#ports.substrate.people.edit(memoryEdit({ agentId, content, expectedVersion: version, why: `forgot ${learningId}` }));
+      return content === undefined
+        ? undefined
+        : this.#ports.substrate.people.edit(
+            memoryEdit({ agentId, content, expectedVersion: version, why: `forgot ${learningId}` }),
+          );
     },
   };
 
@@ -97,17 +126,27 @@ export class AgentMemory implements WakeMemory {
     const document = await this.#document(agentId, expectedVersion);
     if (version > expectedVersion) throw versionNotFound(agentId, version, expectedVersion);
     const { entries } = readMemory((await this.#ports.substrate.read(agentId, MEMORY_FILE, version)) ?? EMPTY);
-    return memoryEdit({ agentId, content: writeMemory(document, entries), expectedVersion, why: `restored the memory of version ${version}` });
+    return memoryEdit({
+      agentId,
+      content: writeMemory(document, entries),
+      expectedVersion,
+      why: `restored the memory of version ${version}`,
+    });
   }
 
   async #document(agentId: string, expectedVersion: number): Promise<ReturnType<typeof readMemory>> {
     const { version } = await this.#ports.substrate.head(agentId);
     if (version !== expectedVersion) throw substrateConflict(agentId, { expected: expectedVersion, head: version });
-    return readMemory(version === 0 ? EMPTY : ((await this.#ports.substrate.read(agentId, MEMORY_FILE, version)) ?? EMPTY));
+    return readMemory(
+      version === 0 ? EMPTY : ((await this.#ports.substrate.read(agentId, MEMORY_FILE, version)) ?? EMPTY),
+    );
   }
 }
 
-function memoryEdit({ content, ...rest }: Omit<SubstrateEdit, 'changes'> & { readonly content: Uint8Array }): SubstrateEdit {
+function memoryEdit({
+  content,
+  ...rest
+}: Omit<SubstrateEdit, 'changes'> & { readonly content: Uint8Array }): SubstrateEdit {
   return { ...rest, changes: [{ path: MEMORY_FILE, content }] };
 }
 
@@ -118,10 +157,12 @@ function correctedBy(promoted: readonly KeptLearning[], all: readonly KeptLearni
     const { dedupeKey, at } = learning;
     if (dedupeKey !== undefined && at >= (newest.get(dedupeKey)?.at ?? '')) newest.set(dedupeKey, learning);
   }
-  return new Set(all.flatMap(({ learningId, dedupeKey = '', at }) => {
-    const by = newest.get(dedupeKey);
-    return by !== undefined && by.learningId !== learningId && at <= by.at ? [learningId] : [];
-  }));
+  return new Set(
+    all.flatMap(({ learningId, dedupeKey = '', at }) => {
+      const by = newest.get(dedupeKey);
+      return by !== undefined && by.learningId !== learningId && at <= by.at ? [learningId] : [];
+    }),
+  );
 }
 
 function entryOf({ learningId, at, kind, title, detail }: KeptLearning): MemoryEntry {

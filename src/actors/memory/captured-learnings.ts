@@ -8,18 +8,39 @@ import type { LearningStore, LearningsExamination } from './learning-store.ts';
 
 type Logs = Pick<EventStore, 'read' | 'list'>;
 
-function capturedBy(sessionId: string, { seq, at, data: { promoteToMemory: _promoteToMemory, title, detail, ...data } }: SessionEventOf<'learning.captured'>): CapturedLearning {
-  return { ...data, title: title.slice(0, MAX_KEPT_CHARACTERS) || '(no title)', detail: detail.slice(0, MAX_KEPT_CHARACTERS), sessionId, seq, at };
+function capturedBy(
+  sessionId: string,
+  { seq, at, data: { promoteToMemory: _promoteToMemory, title, detail, ...data } }: SessionEventOf<'learning.captured'>,
+): CapturedLearning {
+  return {
+    ...data,
+    title: title.slice(0, MAX_KEPT_CHARACTERS) || '(no title)',
+    detail: detail.slice(0, MAX_KEPT_CHARACTERS),
+    sessionId,
+    seq,
+    at,
+  };
 }
 
 /** The event with this number, if it is one. */
-export async function capturedAt(store: Pick<EventStore, 'read'>, sessionId: string, seq: number): Promise<CapturedLearning | undefined> {
+export async function capturedAt(
+  store: Pick<EventStore, 'read'>,
+  sessionId: string,
+  seq: number,
+): Promise<CapturedLearning | undefined> {
   const [event] = await store.read(sessionId, { from: seq, limit: 1 });
   return event !== undefined && event.seq === seq && isCapture(event) ? capturedBy(sessionId, event) : undefined;
 }
 
-/** All that the sessions of an agent have learned, session by session. A log that cannot be read is told of and left out. */
-async function* capturedInLogs(store: Logs, agentId: string, onUnreadable: (sessionId: string, error: unknown) => void): AsyncGenerator<CapturedLearning> {
+/**
+ * All that the sessions of an agent have learned, session by session. A log that cannot be read is told of and left
+ * out.
+ */
+async function* capturedInLogs(
+  store: Logs,
+  agentId: string,
+  onUnreadable: (sessionId: string, error: unknown) => void,
+): AsyncGenerator<CapturedLearning> {
   for (const { sessionId } of await store.list({ agentId })) {
     try {
       yield* capturedIn(store, sessionId);
@@ -30,7 +51,17 @@ async function* capturedInLogs(store: Logs, agentId: string, onUnreadable: (sess
 }
 
 /** Makes the learnings of an agent anew of its logs. */
-export async function rebuildLearnings({ agentId, store, learnings, onUnreadable }: { readonly agentId: string; readonly store: Logs; readonly learnings: LearningStore; readonly onUnreadable: (sessionId: string, error: unknown) => void }): Promise<LearningsExamination> {
+export async function rebuildLearnings({
+  agentId,
+  store,
+  learnings,
+  onUnreadable,
+}: {
+  readonly agentId: string;
+  readonly store: Logs;
+  readonly learnings: LearningStore;
+  readonly onUnreadable: (sessionId: string, error: unknown) => void;
+}): Promise<LearningsExamination> {
   return learnings.rebuild(agentId, capturedInLogs(store, agentId, onUnreadable));
 }
 
@@ -40,7 +71,7 @@ export function capturesAmong(sessionId: string, events: readonly SessionEvent[]
 }
 
 async function* capturedIn(store: Logs, sessionId: string): AsyncGenerator<CapturedLearning> {
-  for (let from = 1; ; ) {
+  for (let from = 1; ;) {
     const page = await store.read(sessionId, { from });
     yield* capturesAmong(sessionId, page);
     const last = page.at(-1);

@@ -1,6 +1,7 @@
 /**
- * Goes along with wakes: what a session has learned is kept for all sessions of its agent, and what is to be in the agent's memory gets there
- * once the session's outcome is reached. Each part is in a store before the log says so; whoever dies in between does it again, to no effect.
+ * Goes along with wakes: what a session has learned is kept for all sessions of its agent, and what is to be in the
+ * agent's memory gets there once the session's outcome is reached. Each part is in a store before the log says so;
+ * whoever dies in between does it again, to no effect.
  */
 import { RuntimeError } from '../../machines/errors.ts';
 import { MAX_SUMMARY_CHARACTERS } from '../../machines/session/limits.ts';
@@ -32,7 +33,13 @@ export function createMemoryCompanion(ports: MemoryCompanionPorts): WakeCompanio
 }
 
 /** Somebody has to put these right; whoever reads the log is told. */
-const TELLING: ReadonlySet<string> = new Set(['MEMORY_DAMAGED', 'MEMORY_FULL', 'SUBSTRATE_TOO_LARGE', 'SUBSTRATE_PATH_TAKEN', 'SUBSTRATE_DAMAGED']);
+const TELLING: ReadonlySet<string> = new Set([
+  'MEMORY_DAMAGED',
+  'MEMORY_FULL',
+  'SUBSTRATE_TOO_LARGE',
+  'SUBSTRATE_PATH_TAKEN',
+  'SUBSTRATE_DAMAGED',
+]);
 
 const LEARNED_LATER = 'it was learned after the outcome was evaluated';
 
@@ -62,13 +69,30 @@ async function promoteEvaluated(wake: CompanionWake, ports: PromotionPorts): Pro
 async function refuseOnce(wake: CompanionWake, because: string, learningIds: readonly string[]): Promise<void> {
   if (learningIds.length === 0) return;
   const id = await idOnce(refusalKey(wake.state(), because, learningIds), wake.state().createdAt);
-  await wake.append([{ id, type: 'promotion.refused', data: { what: 'memory', because: because.slice(0, MAX_SUMMARY_CHARACTERS), learningIds: [...learningIds] } }]);
+  await wake.append([
+    {
+      id,
+      type: 'promotion.refused',
+      data: { what: 'memory', because: because.slice(0, MAX_SUMMARY_CHARACTERS), learningIds: [...learningIds] },
+    },
+  ]);
 }
 
 function idsOf(learnings: readonly LearningToPromote[]): readonly string[] {
   return learnings.map(({ learningId }) => learningId);
 }
 
-function refusalKey({ sessionId, outcome, evaluation }: SessionState, because: string, learningIds: readonly string[]): string {
-  return JSON.stringify(['promotion.refused', sessionId, outcome?.seq ?? 0, evaluation?.seq ?? 0, because, learningIds]);
+function refusalKey(
+  { sessionId, outcome, evaluation }: SessionState,
+  because: string,
+  learningIds: readonly string[],
+): string {
+  return JSON.stringify([
+    'promotion.refused',
+    sessionId,
+    outcome?.seq ?? 0,
+    evaluation?.seq ?? 0,
+    because,
+    learningIds,
+  ]);
 }

@@ -29,5 +29,8 @@ export interface MemoryCompanionship {
 
 export function createMemoryCompanionship(parts: MemoryParts, { store, ids }: MemoryServices): MemoryCompanionship {
   const ports = { ...parts, store, ids, memory: new AgentMemory(parts) };
-  return { tools: [...createMemoryTools(ports), ...createResourceTools(ports)], companion: createMemoryCompanion(ports) };
+  return {
+    tools: [...createMemoryTools(ports), ...createResourceTools(ports)],
+    companion: createMemoryCompanion(ports),
+  };
 }

@@ -1,7 +1,26 @@
-/** The managed tools of the family `memory`: what an agent remembers and has learned. What they promote passes the gate where it takes effect. */
+/**
+ * The managed tools of the family `memory`: what an agent remembers and has learned. What they promote passes the gate
+ * where it takes effect.
+ */
 import { RuntimeError } from '../../machines/errors.ts';
-import { MAX_CAPTURES_PER_WAKE, learningCaptureDefinition, learningGetDefinition, learningListDefinition, memoryPromoteDefinition, memoryReadDefinition, memoryRestoreDefinition, memoryVersionsDefinition } from '../../machines/memory/memory-tool-definitions.ts';
-import type { LearningGetInput, LearningListInput, MemoryPromoteInput, MemoryReadInput, RestoreInput, VersionsInput } from '../../machines/memory/memory-tool-definitions.ts';
+import {
+  MAX_CAPTURES_PER_WAKE,
+  learningCaptureDefinition,
+  learningGetDefinition,
+  learningListDefinition,
+  memoryPromoteDefinition,
+  memoryReadDefinition,
+  memoryRestoreDefinition,
+  memoryVersionsDefinition,
+} from '../../machines/memory/memory-tool-definitions.ts';
+import type {
+  LearningGetInput,
+  LearningListInput,
+  MemoryPromoteInput,
+  MemoryReadInput,
+  RestoreInput,
+  VersionsInput,
+} from '../../machines/memory/memory-tool-definitions.ts';
 import type { KeptLearning, NewLearning } from '../../machines/memory/learning.ts';
 import type { SessionEventDraft } from '../../machines/session/session-event.ts';
 import { MEMORY_FILE } from '../../machines/memory/substrate-path.ts';
@@ -28,7 +47,15 @@ export interface MemoryToolPorts {
 export function createMemoryTools(ports: MemoryToolPorts): readonly Tool[] {
   // Calls of one step run together, and each has to learn what became of its own learning.
   const mutex = new Mutex();
-  return [readTool(ports), versionsTool(ports), promoteTool(ports, mutex), restoreTool(ports), listTool(ports), getTool(ports), captureTool(ports, mutex)];
+  return [
+    readTool(ports),
+    versionsTool(ports),
+    promoteTool(ports, mutex),
+    restoreTool(ports),
+    listTool(ports),
+    getTool(ports),
+    captureTool(ports, mutex),
+  ];
 }
 
 function readTool({ memory }: MemoryToolPorts): Tool<MemoryReadInput> {
@@ -37,7 +64,12 @@ function readTool({ memory }: MemoryToolPorts): Tool<MemoryReadInput> {
     async run({ version }, { session }) {
       const reading = await memory.read(session.agentId, version);
       const entries = reading.entries.map(({ learningId, at, kind, title }) => ({ learningId, at, kind, title }));
-      return { version: reading.version, ...shownText(reading.text), entries: entries.slice(-MAX_SHOWN_ENTRIES), ...(reading.problem === undefined ? {} : { problem: reading.problem }) };
+      return {
+        version: reading.version,
+        ...shownText(reading.text),
+        entries: entries.slice(-MAX_SHOWN_ENTRIES),
+        ...(reading.problem === undefined ? {} : { problem: reading.problem }),
+      };
     },
   };
 }
@@ -49,7 +81,9 @@ function versionsTool({ substrate }: MemoryToolPorts): Tool<VersionsInput> {
     definition: memoryVersionsDefinition,
     async run({ before, limit }, { session: { agentId } }) {
       const { version: head } = await substrate.head(agentId);
-      const found = (await substrate.versions(agentId, { before, limit: MAX_VERSIONS_LISTED })).filter(({ changed }) => changed.includes(MEMORY_FILE));
+      const found = (await substrate.versions(agentId, { before, limit: MAX_VERSIONS_LISTED })).filter(({ changed }) =>
+        changed.includes(MEMORY_FILE),
+      );
       return { head, versions: found.slice(0, limit).map(shownVersion) };
     },
   };
@@ -65,8 +99,18 @@ function promoteTool({ memory, learnings, store }: MemoryToolPorts, mutex: Mutex
       requirePromotion(wake.state());
       await mutex.run(() => keepLearnings(wake, { learnings, store }));
       const found = await namedLearnings(wake, requirePromotion(wake.state()), { store, learnings }, learningIds);
-      const result = await memory.promote(requirePromotion(wake.state()), { agentId, learnings: found, expectedVersion, why: `promoted by session ${sessionId}` });
-      await wake.append([{ type: 'memory.promoted', data: { version: result.version, expectedVersion, learningIds: found.map(({ learningId }) => learningId) } }]);
+      const result = await memory.promote(requirePromotion(wake.state()), {
+        agentId,
+        learnings: found,
+        expectedVersion,
+        why: `promoted by session ${sessionId}`,
+      });
+      await wake.append([
+        {
+          type: 'memory.promoted',
+          data: { version: result.version, expectedVersion, learningIds: found.map(({ learningId }) => learningId) },
+        },
+      ]);
       return { ...result, changed: [...result.changed] };
     },
   };
@@ -79,7 +123,10 @@ function restoreTool({ memory }: MemoryToolPorts): Tool<RestoreInput> {
       const wake = wakeOf(context);
       const { agentId } = wake.state();
       const result = await memory.restore(requirePromotion(wake.state()), { agentId, version, expectedVersion });
-      if (result.isNew) await wake.append([{ type: 'memory.promoted', data: { version: result.version, expectedVersion, learningIds: [] } }]);
+      if (result.isNew)
+        await wake.append([
+          { type: 'memory.promoted', data: { version: result.version, expectedVersion, learningIds: [] } },
+        ]);
       return { ...result, changed: [...result.changed] };
     },
   };
@@ -126,25 +173,50 @@ function captureTool({ ids, learnings, store }: MemoryToolPorts, mutex: Mutex): 
       const { sessionId, openWake } = wake.state();
       count(sessionId, openWake?.wakeId ?? 'none');
       const learningId = ids.next();
-      const captured: SessionEventDraft = { type: 'learning.captured', data: { learningId, ...learning, promoteToMemory, ...(dedupeKey === undefined ? {} : { dedupeKey }) } };
+      const captured: SessionEventDraft = {
+        type: 'learning.captured',
+        data: { learningId, ...learning, promoteToMemory, ...(dedupeKey === undefined ? {} : { dedupeKey }) },
+      };
       const keeping = await mutex.run(async () => {
         await wake.append([captured]);
         return (await keepLearnings(wake, { learnings, store })).get(learningId);
       });
-      if (keeping === undefined) throw new RuntimeError('LEARNING_LOST', 'the learning is in the log of the session, and could not be kept yet', { category: 'storage', hint: 'The end of the wake tries again.' });
+      if (keeping === undefined)
+        throw new RuntimeError(
+          'LEARNING_LOST',
+          'the learning is in the log of the session, and could not be kept yet',
+          { category: 'storage', hint: 'The end of the wake tries again.' },
+        );
       return { learningId, ...keeping };
     },
   };
 }
 
-function shownLearning({ learningId, kind, title, detail, count, at, lastSeenAt, sessionId, seq }: KeptLearning): Omit<KeptLearning, 'sessionIds' | 'isForgotten' | 'dedupeKey'> {
+function shownLearning({
+  learningId,
+  kind,
+  title,
+  detail,
+  count,
+  at,
+  lastSeenAt,
+  sessionId,
+  seq,
+}: KeptLearning): Omit<KeptLearning, 'sessionIds' | 'isForgotten' | 'dedupeKey'> {
   return { learningId, kind, title, detail, count, at, lastSeenAt, sessionId, seq };
 }
 
 function learningNotFound(agentId: string, learningId: string): RuntimeError {
-  return new RuntimeError('LEARNING_NOT_FOUND', `agent ${agentId} has no learning ${JSON.stringify(learningId)}`, { category: 'not_found', hint: 'learning_list shows those that it has.' });
+  return new RuntimeError('LEARNING_NOT_FOUND', `agent ${agentId} has no learning ${JSON.stringify(learningId)}`, {
+    category: 'not_found',
+    hint: 'learning_list shows those that it has.',
+  });
 }
 
 function tooMany(): RuntimeError {
-  return new RuntimeError('LEARNINGS_TOO_MANY', `expected at most ${MAX_CAPTURES_PER_WAKE} learnings in one wake`, { category: 'capacity', hint: 'Put several into one, or keep the rest for a later wake.', details: { maxCaptures: MAX_CAPTURES_PER_WAKE } });
+  return new RuntimeError('LEARNINGS_TOO_MANY', `expected at most ${MAX_CAPTURES_PER_WAKE} learnings in one wake`, {
+    category: 'capacity',
+    hint: 'Put several into one, or keep the rest for a later wake.',
+    details: { maxCaptures: MAX_CAPTURES_PER_WAKE },
+  });
 }

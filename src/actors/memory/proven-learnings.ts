@@ -1,4 +1,7 @@
-/** What a session may promote: what its own log says that it has learned, in its own words, before its outcome was evaluated. */
+/**
+ * What a session may promote: what its own log says that it has learned, in its own words, before its outcome was
+ * evaluated.
+ */
 import { RuntimeError } from '../../machines/errors.ts';
 import { wordsOf } from '../../machines/memory/learning.ts';
 import type { CapturedLearning, KeptLearning } from '../../machines/memory/learning.ts';
@@ -29,7 +32,12 @@ type Session = Pick<SessionState, 'sessionId' | 'agentId' | 'head' | 'importedTh
  * The learning as this session has it in its log; undefined when nobody has kept it, or people took it out.
  * @throws RuntimeError PROMOTION_REFUSED where the session has not learned it, or not before the evaluation
  */
-export async function provenLearning({ learningId, seq }: WantedLearning, permit: PromotionPermit, session: Session, { store, learnings }: ProvingPorts): Promise<KeptLearning | undefined> {
+export async function provenLearning(
+  { learningId, seq }: WantedLearning,
+  permit: PromotionPermit,
+  session: Session,
+  { store, learnings }: ProvingPorts,
+): Promise<KeptLearning | undefined> {
   const kept = await learnings.get(session.agentId, learningId);
   if (kept === undefined) return undefined;
   const known = seq ?? (kept.sessionId === session.sessionId ? kept.seq : undefined);
@@ -41,13 +49,19 @@ export async function provenLearning({ learningId, seq }: WantedLearning, permit
 }
 
 /** The earliest place in the session's own part of its log that is known to say the same. */
-async function ownCapture(kept: KeptLearning, known: number | undefined, session: Session, store: ProvingPorts['store']): Promise<CapturedLearning | undefined> {
+async function ownCapture(
+  kept: KeptLearning,
+  known: number | undefined,
+  session: Session,
+  store: ProvingPorts['store'],
+): Promise<CapturedLearning | undefined> {
   const { sessionId, head, importedThroughSeq = 0 } = session;
   const words = wordsOf(kept);
-  const isOwn = (captured: CapturedLearning | undefined): captured is CapturedLearning => captured !== undefined && captured.seq > importedThroughSeq && wordsOf(captured) === words;
+  const isOwn = (captured: CapturedLearning | undefined): captured is CapturedLearning =>
+    captured !== undefined && captured.seq > importedThroughSeq && wordsOf(captured) === words;
   const named = known === undefined ? undefined : await capturedAt(store, sessionId, known);
   if (isOwn(named)) return named;
-  for (let from = Math.max(importedThroughSeq, head - MAX_SOUGHT_EVENTS) + 1; from <= head; ) {
+  for (let from = Math.max(importedThroughSeq, head - MAX_SOUGHT_EVENTS) + 1; from <= head;) {
     const page = await store.read(sessionId, { from, limit: MAX_READ_EVENTS });
     const found = capturesAmong(sessionId, page).find(isOwn);
     const last = page.at(-1);
@@ -58,12 +72,19 @@ async function ownCapture(kept: KeptLearning, known: number | undefined, session
 }
 
 function notLearnedHere({ learningId, sessionId }: KeptLearning): RuntimeError {
-  return new RuntimeError('PROMOTION_REFUSED', `learning ${learningId} comes from session ${sessionId}, and only what this session has learned was evaluated here`, {
-    category: 'permission',
-    hint: 'Prove it here and capture it again in the same words, or leave it to people, who may write into MEMORY.md.',
-  });
+  return new RuntimeError(
+    'PROMOTION_REFUSED',
+    `learning ${learningId} comes from session ${sessionId}, and only what this session has learned was evaluated here`,
+    {
+      category: 'permission',
+      hint: 'Prove it here and capture it again in the same words, or leave it to people, who may write into MEMORY.md.',
+    },
+  );
 }
 
 function learnedLater(learningId: string): RuntimeError {
-  return new RuntimeError('PROMOTION_REFUSED', `learning ${learningId} was captured after the outcome was evaluated`, { category: 'permission', hint: 'Evaluate the outcome again (outcome_evaluate, or wakechart outcome evaluate).' });
+  return new RuntimeError('PROMOTION_REFUSED', `learning ${learningId} was captured after the outcome was evaluated`, {
+    category: 'permission',
+    hint: 'Evaluate the outcome again (outcome_evaluate, or wakechart outcome evaluate).',
+  });
 }

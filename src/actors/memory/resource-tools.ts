@@ -1,4 +1,7 @@
-/** The managed tools of the family `resources`: files that all sessions of an agent share. They are edited as copies, and shared through the gate. */
+/**
+ * The managed tools of the family `resources`: files that all sessions of an agent share. They are edited as copies,
+ * and shared through the gate.
+ */
 import { RuntimeError } from '../../machines/errors.ts';
 import { MAX_SHOWN_CHARACTERS } from '../../machines/memory/memory-tool-definitions.ts';
 import type { RestoreInput, VersionsInput } from '../../machines/memory/memory-tool-definitions.ts';
@@ -12,7 +15,13 @@ import {
   resourcesStageDefinition,
   resourcesVersionsDefinition,
 } from '../../machines/memory/resource-tool-definitions.ts';
-import type { ResourcesCompareInput, ResourcesListInput, ResourcesPromoteInput, ResourcesReadInput, ResourcesStageInput } from '../../machines/memory/resource-tool-definitions.ts';
+import type {
+  ResourcesCompareInput,
+  ResourcesListInput,
+  ResourcesPromoteInput,
+  ResourcesReadInput,
+  ResourcesStageInput,
+} from '../../machines/memory/resource-tool-definitions.ts';
 import { MEMORY_FILE } from '../../machines/memory/substrate-path.ts';
 import { requirePromotion } from '../outcome/promotion-gate.ts';
 import type { Tool, ToolContext } from '../turn/tool.ts';
@@ -28,7 +37,15 @@ export interface ResourceToolPorts {
 }
 
 export function createResourceTools(ports: ResourceToolPorts): readonly Tool[] {
-  return [listTool(ports), readTool(ports), versionsTool(ports), stageTool(ports), compareTool(ports), promoteTool(ports), restoreTool(ports)];
+  return [
+    listTool(ports),
+    readTool(ports),
+    versionsTool(ports),
+    stageTool(ports),
+    compareTool(ports),
+    promoteTool(ports),
+    restoreTool(ports),
+  ];
 }
 
 function listTool({ substrate }: ResourceToolPorts): Tool<ResourcesListInput> {
@@ -50,7 +67,11 @@ function readTool({ substrate }: ResourceToolPorts): Tool<ResourcesReadInput> {
       const content = at === 0 ? undefined : await substrate.read(agentId, path, at);
       if (content === undefined) throw notShared(path, at);
       const text = textOf(content);
-      if (text === undefined) throw new RuntimeError('RESOURCE_NOT_TEXT', `${path} is no UTF-8 text (${content.length} bytes)`, { category: 'validation', hint: `Use it where it lies: /workspace/agent/${path}.` });
+      if (text === undefined)
+        throw new RuntimeError('RESOURCE_NOT_TEXT', `${path} is no UTF-8 text (${content.length} bytes)`, {
+          category: 'validation',
+          hint: `Use it where it lies: /workspace/agent/${path}.`,
+        });
       return { path, version: at, ...shownText(text) };
     },
   };
@@ -75,7 +96,12 @@ function stageTool({ substrate, stage }: ResourceToolPorts): Tool<ResourcesStage
       if (missing !== undefined) throw notShared(missing, head.version);
       const wanted = head.files.filter(({ path }) => path !== MEMORY_FILE && (paths?.includes(path) ?? true));
       if (paths?.includes(MEMORY_FILE) === true) throw notStaged();
-      const files = await Promise.all(wanted.map(async ({ path }) => ({ path, content: (await substrate.read(agentId, path, head.version)) ?? new Uint8Array(0) })));
+      const files = await Promise.all(
+        wanted.map(async ({ path }) => ({
+          path,
+          content: (await substrate.read(agentId, path, head.version)) ?? new Uint8Array(0),
+        })),
+      );
       await stage.put(workspaceDirectory, head.version, files);
       return { folder: STAGE_FOLDER, version: head.version, paths: files.map(({ path }) => path) };
     },
@@ -88,8 +114,20 @@ function compareTool({ substrate, stage }: ResourceToolPorts): Tool<ResourcesCom
     async run({ paths }, { session: { agentId }, workspaceDirectory }) {
       const head = await substrate.head(agentId);
       const staged = await stage.read(workspaceDirectory);
-      const { files, diff } = await stagedDifferences({ substrate, agentId, head, staged, paths, maxCharacters: MAX_SHOWN_CHARACTERS });
-      return { version: head.version, ...(staged.origin === undefined ? {} : { stagedVersion: staged.origin.version }), files, diff };
+      const { files, diff } = await stagedDifferences({
+        substrate,
+        agentId,
+        head,
+        staged,
+        paths,
+        maxCharacters: MAX_SHOWN_CHARACTERS,
+      });
+      return {
+        version: head.version,
+        ...(staged.origin === undefined ? {} : { stagedVersion: staged.origin.version }),
+        files,
+        diff,
+      };
     },
   };
 }
@@ -108,8 +146,19 @@ function promoteTool({ substrate, stage }: ResourceToolPorts): Tool<ResourcesPro
       const permit = requirePromotion(wake.state());
       // What was just read is what is shared: nothing can come between.
       if (permit.stageDigest !== digest) throw notAsEvaluated(permit.stageDigest !== undefined);
-      const result = await substrate.promote(permit, { agentId, changes, expectedVersion: seen, why: why ?? `promoted by session ${sessionId}` });
-      if (result.isNew) await wake.append([{ type: 'substrate.promoted', data: { version: result.version, expectedVersion: seen, paths: [...result.changed] } }]);
+      const result = await substrate.promote(permit, {
+        agentId,
+        changes,
+        expectedVersion: seen,
+        why: why ?? `promoted by session ${sessionId}`,
+      });
+      if (result.isNew)
+        await wake.append([
+          {
+            type: 'substrate.promoted',
+            data: { version: result.version, expectedVersion: seen, paths: [...result.changed] },
+          },
+        ]);
       return { ...result, changed: [...result.changed] };
     },
   };
@@ -121,27 +170,54 @@ function restoreTool({ substrate }: ResourceToolPorts): Tool<RestoreInput> {
     async run({ version, expectedVersion }, context) {
       const wake = wakeOf(context);
       const { agentId, sessionId } = wake.state();
-      const result = await substrate.restore(requirePromotion(wake.state()), { agentId, version, expectedVersion, why: `restored version ${version} for session ${sessionId}` });
-      if (result.isNew) await wake.append([{ type: 'substrate.promoted', data: { version: result.version, expectedVersion, paths: [...result.changed] } }]);
+      const result = await substrate.restore(requirePromotion(wake.state()), {
+        agentId,
+        version,
+        expectedVersion,
+        why: `restored version ${version} for session ${sessionId}`,
+      });
+      if (result.isNew)
+        await wake.append([
+          {
+            type: 'substrate.promoted',
+            data: { version: result.version, expectedVersion, paths: [...result.changed] },
+          },
+        ]);
       return { ...result, changed: [...result.changed] };
     },
   };
 }
 
 /**
- * The head, where none of the paths has changed since the version that was seen: what else was shared meanwhile, such as a learning in the
- * memory, is no conflict for them. Else the version that was seen, which is refused.
+ * The head, where none of the paths has changed since the version that was seen: what else was shared meanwhile, such
+ * as a learning in the memory, is no conflict for them. Else the version that was seen, which is refused.
  */
-async function versionFor(substrate: SubstrateStore, { agentId, paths, expectedVersion }: { readonly agentId: string; readonly paths: readonly string[]; readonly expectedVersion: number }): Promise<number> {
+async function versionFor(
+  substrate: SubstrateStore,
+  {
+    agentId,
+    paths,
+    expectedVersion,
+  }: { readonly agentId: string; readonly paths: readonly string[]; readonly expectedVersion: number },
+): Promise<number> {
   const { version, files } = await substrate.head(agentId);
   if (version <= expectedVersion) return expectedVersion;
-  const before = new Map((expectedVersion === 0 ? [] : await substrate.list(agentId, expectedVersion)).map(({ path, sha256 }) => [path, sha256]));
+  const before = new Map(
+    (expectedVersion === 0 ? [] : await substrate.list(agentId, expectedVersion)).map(({ path, sha256 }) => [
+      path,
+      sha256,
+    ]),
+  );
   const now = new Map(files.map(({ path, sha256 }) => [path, sha256]));
   return paths.every((path) => before.get(path) === now.get(path)) ? version : expectedVersion;
 }
 
 /** @throws RuntimeError RESOURCE_NOT_STAGED, RESOURCE_HOLDS_SECRET */
-function changesOf({ files, origin }: Stage, paths: readonly string[], { environment }: ToolContext): SubstrateChange[] {
+function changesOf(
+  { files, origin }: Stage,
+  paths: readonly string[],
+  { environment }: ToolContext,
+): SubstrateChange[] {
   return paths.map((path) => {
     if (path === MEMORY_FILE) throw notStaged();
     const content = files.find((file) => file.path === path)?.content;
@@ -150,7 +226,16 @@ function changesOf({ files, origin }: Stage, paths: readonly string[], { environ
       return { path, content };
     }
     if (origin?.paths.includes(path) === true) return { path, content: null };
-    throw new RuntimeError('RESOURCE_NOT_STAGED', `there is no ${path} in ${STAGE_FOLDER}`, { category: 'not_found', hint: files.length === 0 ? 'Stage files with resources_stage, or write new ones there.' : `Staged are: ${files.slice(0, 20).map((file) => file.path).join(', ')}.` });
+    throw new RuntimeError('RESOURCE_NOT_STAGED', `there is no ${path} in ${STAGE_FOLDER}`, {
+      category: 'not_found',
+      hint:
+        files.length === 0
+          ? 'Stage files with resources_stage, or write new ones there.'
+          : `Staged are: ${files
+              .slice(0, 20)
+              .map((file) => file.path)
+              .join(', ')}.`,
+    });
   });
 }
 
@@ -164,18 +249,32 @@ function holdsSecret(content: Uint8Array, environment: ToolContext['environment'
 }
 
 function notAsEvaluated(wasLookedAt: boolean): RuntimeError {
-  const because = wasLookedAt ? `what lies in ${STAGE_FOLDER} is not what lay there when the outcome was evaluated` : `nobody looked at ${STAGE_FOLDER} when the outcome was evaluated`;
-  return new RuntimeError('PROMOTION_REFUSED', `${because}; nothing was shared`, { category: 'permission', hint: 'Leave nothing running that changes it, and evaluate the outcome again (outcome_evaluate).' });
+  const because = wasLookedAt
+    ? `what lies in ${STAGE_FOLDER} is not what lay there when the outcome was evaluated`
+    : `nobody looked at ${STAGE_FOLDER} when the outcome was evaluated`;
+  return new RuntimeError('PROMOTION_REFUSED', `${because}; nothing was shared`, {
+    category: 'permission',
+    hint: 'Leave nothing running that changes it, and evaluate the outcome again (outcome_evaluate).',
+  });
 }
 
 function holdsSecretError(path: string): RuntimeError {
-  return new RuntimeError('RESOURCE_HOLDS_SECRET', `${path} holds a secret of a vault; nothing was shared`, { category: 'permission', hint: 'Name the secret instead of writing it.' });
+  return new RuntimeError('RESOURCE_HOLDS_SECRET', `${path} holds a secret of a vault; nothing was shared`, {
+    category: 'permission',
+    hint: 'Name the secret instead of writing it.',
+  });
 }
 
 function notShared(path: string, version: number): RuntimeError {
-  return new RuntimeError('RESOURCE_NOT_FOUND', `there is no ${path} in version ${version} of the shared files`, { category: 'not_found', hint: 'resources_list shows those that are there.' });
+  return new RuntimeError('RESOURCE_NOT_FOUND', `there is no ${path} in version ${version} of the shared files`, {
+    category: 'not_found',
+    hint: 'resources_list shows those that are there.',
+  });
 }
 
 function notStaged(): RuntimeError {
-  return new RuntimeError('RESOURCE_IS_MEMORY', `${MEMORY_FILE} is changed by memory_promote and by people only`, { category: 'permission', hint: 'Capture a learning with promoteToMemory, or write another file.' });
+  return new RuntimeError('RESOURCE_IS_MEMORY', `${MEMORY_FILE} is changed by memory_promote and by people only`, {
+    category: 'permission',
+    hint: 'Capture a learning with promoteToMemory, or write another file.',
+  });
 }

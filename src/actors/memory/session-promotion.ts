@@ -1,4 +1,7 @@
-/** From the log of a session to what all sessions of its agent have: its learnings are kept, and those that are to be are promoted, through the gate. */
+/**
+ * From the log of a session to what all sessions of its agent have: its learnings are kept, and those that are to be
+ * are promoted, through the gate.
+ */
 import { RuntimeError } from '../../machines/errors.ts';
 import type { Keeping } from '../../machines/memory/learning-ledger.ts';
 import type { KeptLearning } from '../../machines/memory/learning.ts';
@@ -39,8 +42,14 @@ export interface PromotionPorts {
   readonly memory: AgentMemory;
 }
 
-/** Keeps what the log says was learned and nobody has kept. @throws what keeping the first that failed threw, once all were tried. @returns what became of each, by its id */
-export async function keepLearnings(log: SessionLog, { store, learnings }: KeepingPorts): Promise<ReadonlyMap<string, Keeping>> {
+/**
+ * Keeps what the log says was learned and nobody has kept. @throws what keeping the first that failed threw, once all
+ * were tried. @returns what became of each, by its id
+ */
+export async function keepLearnings(
+  log: SessionLog,
+  { store, learnings }: KeepingPorts,
+): Promise<ReadonlyMap<string, Keeping>> {
   const { sessionId, agentId, learningsToKeep = [] } = log.state();
   const kept = new Map<string, Keeping>();
   const failures: unknown[] = [];
@@ -52,7 +61,13 @@ export async function keepLearnings(log: SessionLog, { store, learnings }: Keepi
       failures.push(error);
     }
   }
-  if (kept.size > 0) await log.append([...kept].map(([learningId, keeping]): SessionEventDraft => ({ type: 'learning.kept', data: { learningId, ...keeping } })));
+  if (kept.size > 0)
+    await log.append(
+      [...kept].map(([learningId, keeping]): SessionEventDraft => ({
+        type: 'learning.kept',
+        data: { learningId, ...keeping },
+      })),
+    );
   if (failures.length > 0) throw failures[0];
   return kept;
 }
@@ -68,27 +83,51 @@ export interface PromotedLearnings extends SubstrateResult {
   readonly learningIds: readonly string[];
 }
 
-/** The learnings of a session that wait to be promoted, as many as go at once: those that its evaluation has seen, and those that came after it. */
-export function waitingForPromotion({ learningsToPromote = [], evaluation }: Pick<SessionState, 'learningsToPromote' | 'evaluation'>): { readonly evaluated: readonly LearningToPromote[]; readonly later: readonly LearningToPromote[] } {
+/**
+ * The learnings of a session that wait to be promoted, as many as go at once: those that its evaluation has seen, and
+ * those that came after it.
+ */
+export function waitingForPromotion({
+  learningsToPromote = [],
+  evaluation,
+}: Pick<SessionState, 'learningsToPromote' | 'evaluation'>): {
+  readonly evaluated: readonly LearningToPromote[];
+  readonly later: readonly LearningToPromote[];
+} {
   const throughSeq = evaluation?.throughSeq ?? 0;
-  const part = (isEvaluated: boolean): readonly LearningToPromote[] => learningsToPromote.filter(({ seq }) => seq <= throughSeq === isEvaluated).slice(0, MAX_PROMOTED_AT_ONCE);
+  const part = (isEvaluated: boolean): readonly LearningToPromote[] =>
+    learningsToPromote.filter(({ seq }) => seq <= throughSeq === isEvaluated).slice(0, MAX_PROMOTED_AT_ONCE);
   return { evaluated: part(true), later: part(false) };
 }
 
 /**
- * Promotes learnings for a session, and says so in its log. Where no version is expected, others may be faster a few times.
+ * Promotes learnings for a session, and says so in its log. Where no version is expected, others may be faster a few
+ * times.
  * @throws RuntimeError PROMOTION_REFUSED, LEARNING_NOT_FOUND, NOTHING_TO_PROMOTE, and as AgentMemory.promote
  */
-export async function promoteForSession(log: SessionLog, { store, substrate, learnings, memory }: PromotionPorts, { learningIds, expectedVersion }: SessionPromotion): Promise<PromotedLearnings> {
+export async function promoteForSession(
+  log: SessionLog,
+  { store, substrate, learnings, memory }: PromotionPorts,
+  { learningIds, expectedVersion }: SessionPromotion,
+): Promise<PromotedLearnings> {
   const { sessionId, agentId } = log.state();
   const permit = requirePromotion(log.state());
-  const found = await (learningIds.length > 0 ? namedLearnings(log, permit, { store, learnings }, learningIds) : waitingLearnings(log, permit, { store, learnings }));
+  const found = await (learningIds.length > 0
+    ? namedLearnings(log, permit, { store, learnings }, learningIds)
+    : waitingLearnings(log, permit, { store, learnings }));
   for (let attempt = 1; ; attempt += 1) {
     const version = expectedVersion ?? (await substrate.head(agentId)).version;
     try {
-      const result = await memory.promote(requirePromotion(log.state()), { agentId, learnings: found, expectedVersion: version, why: `learned in session ${sessionId}` });
+      const result = await memory.promote(requirePromotion(log.state()), {
+        agentId,
+        learnings: found,
+        expectedVersion: version,
+        why: `learned in session ${sessionId}`,
+      });
       const promoted = found.map(({ learningId }) => learningId);
-      await log.append([{ type: 'memory.promoted', data: { version: result.version, expectedVersion: version, learningIds: promoted } }]);
+      await log.append([
+        { type: 'memory.promoted', data: { version: result.version, expectedVersion: version, learningIds: promoted } },
+      ]);
       return { ...result, learningIds: promoted };
     } catch (error) {
       if (expectedVersion !== undefined || !isConflict(error) || attempt >= MAX_PROMOTION_ATTEMPTS) throw error;
@@ -98,28 +137,51 @@ export async function promoteForSession(log: SessionLog, { store, substrate, lea
 
 type ProvingPorts = Pick<PromotionPorts, 'store' | 'learnings'>;
 
-/** @throws RuntimeError LEARNING_NOT_FOUND; PROMOTION_REFUSED for what this session has not learned, or not before the evaluation */
-export async function namedLearnings(log: SessionLog, permit: PromotionPermit, ports: ProvingPorts, learningIds: readonly string[]): Promise<readonly KeptLearning[]> {
+/**
+ * @throws RuntimeError LEARNING_NOT_FOUND; PROMOTION_REFUSED for what this session has not learned, or not before the
+ * evaluation
+ */
+export async function namedLearnings(
+  log: SessionLog,
+  permit: PromotionPermit,
+  ports: ProvingPorts,
+  learningIds: readonly string[],
+): Promise<readonly KeptLearning[]> {
   const { agentId } = log.state();
   return Promise.all(
     learningIds.map(async (learningId) => {
       const proven = await provenLearning({ learningId }, permit, log.state(), ports);
       if (proven !== undefined) return proven;
-      throw new RuntimeError('LEARNING_NOT_FOUND', `agent ${agentId} has no learning ${JSON.stringify(learningId)}`, { category: 'not_found', hint: `learning_list shows those that it has, and so does wakechart learnings list --agent ${agentId}.` });
+      throw new RuntimeError('LEARNING_NOT_FOUND', `agent ${agentId} has no learning ${JSON.stringify(learningId)}`, {
+        category: 'not_found',
+        hint: `learning_list shows those that it has, and so does wakechart learnings list --agent ${agentId}.`,
+      });
     }),
   );
 }
 
-/** What people took out meanwhile is not brought back because a session had it waiting, and nothing that cannot be proven holds back the rest. */
-async function waitingLearnings(log: SessionLog, permit: PromotionPermit, ports: ProvingPorts): Promise<readonly KeptLearning[]> {
+/**
+ * What people took out meanwhile is not brought back because a session had it waiting, and nothing that cannot be
+ * proven holds back the rest.
+ */
+async function waitingLearnings(
+  log: SessionLog,
+  permit: PromotionPermit,
+  ports: ProvingPorts,
+): Promise<readonly KeptLearning[]> {
   const prove = (wanted: WantedLearning): Promise<KeptLearning | undefined> =>
     provenLearning(wanted, permit, log.state(), ports).catch((error: unknown) => {
       if (RuntimeError.is(error) && error.code === 'PROMOTION_REFUSED') return undefined;
       throw error;
     });
-  const found = (await Promise.all(waitingForPromotion(log.state()).evaluated.map(prove))).filter((each) => each !== undefined);
+  const found = (await Promise.all(waitingForPromotion(log.state()).evaluated.map(prove))).filter(
+    (each) => each !== undefined,
+  );
   if (found.length > 0) return found;
-  throw new RuntimeError('NOTHING_TO_PROMOTE', 'no learning of the session waits to be promoted', { category: 'not_found', hint: 'Name one: learnings wait that were captured with promoteToMemory before the outcome was evaluated, and are not in the memory yet.' });
+  throw new RuntimeError('NOTHING_TO_PROMOTE', 'no learning of the session waits to be promoted', {
+    category: 'not_found',
+    hint: 'Name one: learnings wait that were captured with promoteToMemory before the outcome was evaluated, and are not in the memory yet.',
+  });
 }
 
 function isConflict(error: unknown): boolean {

@@ -5,7 +5,9 @@ import type { Stage } from './substrate-stage.ts';
 /** SHA-256 as 64 hexadecimal digits, over every file and over what was staged before, which says what was taken out. */
 export async function stageDigest({ files, origin }: Stage): Promise<string> {
   const contents = await Promise.all(files.map(async ({ path, content }) => [path, await sha256(content)]));
-  return sha256(new TextEncoder().encode(canonicalJson([contents, origin === undefined ? null : origin.paths.toSorted()])));
+  return sha256(
+    new TextEncoder().encode(canonicalJson([contents, origin === undefined ? null : origin.paths.toSorted()])),
+  );
 }
 
 async function sha256(bytes: Uint8Array): Promise<string> {

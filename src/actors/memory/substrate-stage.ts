@@ -1,4 +1,7 @@
-/** The port to the folder of a workspace in which an agent edits copies of what its sessions share. What lies there is the agent's: nothing of it is believed. */
+/**
+ * The port to the folder of a workspace in which an agent edits copies of what its sessions share. What lies there is
+ * the agent's: nothing of it is believed.
+ */
 
 export interface StagedFile {
   readonly path: string;
@@ -19,6 +22,8 @@ export interface SubstrateStage {
    * @throws RuntimeError STAGE_UNSAFE where a link is in the way; STORAGE_FAILED
    */
   put(workspaceDirectory: string, version: number, files: readonly StagedFile[]): Promise<void>;
-  /** What lies there: plain files only, and no links. @throws RuntimeError STAGE_UNSAFE, STAGE_TOO_LARGE, STORAGE_FAILED */
+  /**
+   * What lies there: plain files only, and no links. @throws RuntimeError STAGE_UNSAFE, STAGE_TOO_LARGE, STORAGE_FAILED
+   */
   read(workspaceDirectory: string): Promise<Stage>;
 }

@@ -36,22 +36,29 @@ export interface SubstrateResult {
 }
 
 /**
- * Versions are immutable and numbered from 1 on. What people have edited by hand is a version of theirs before anything else is looked at or
- * changed: nothing of it is overwritten or lost. Every method rejects with AGENT_ID_INVALID for a name that no agent can have, with
- * SUBSTRATE_DAMAGED where what was kept cannot be read, with SUBSTRATE_TOO_LARGE where people put in more than is kept, and with
- * STORAGE_FAILED where the medium refuses.
+ * Versions are immutable and numbered from 1 on. What people have edited by hand is a version of theirs before anything
+ * else is looked at or changed: nothing of it is overwritten or lost. Every method rejects with AGENT_ID_INVALID for a
+ * name that no agent can have, with SUBSTRATE_DAMAGED where what was kept cannot be read, with SUBSTRATE_TOO_LARGE
+ * where people put in more than is kept, and with STORAGE_FAILED where the medium refuses.
  */
 export interface SubstrateStore {
   head(agentId: string): Promise<SubstrateHead>;
   /** The files of a version; of the head where none is named. @throws RuntimeError SUBSTRATE_VERSION_NOT_FOUND */
   list(agentId: string, version?: number): Promise<readonly SubstrateFile[]>;
-  /** Undefined when the version has no such file. @throws RuntimeError SUBSTRATE_VERSION_NOT_FOUND, SUBSTRATE_PATH_INVALID */
+  /**
+   * Undefined when the version has no such file. @throws RuntimeError SUBSTRATE_VERSION_NOT_FOUND,
+   * SUBSTRATE_PATH_INVALID
+   */
   read(agentId: string, path: string, version?: number): Promise<Uint8Array | undefined>;
   /** The newest first. `before`: only older ones. */
-  versions(agentId: string, page?: { readonly before?: number | undefined; readonly limit?: number | undefined }): Promise<readonly SubstrateVersion[]>;
+  versions(
+    agentId: string,
+    page?: { readonly before?: number | undefined; readonly limit?: number | undefined },
+  ): Promise<readonly SubstrateVersion[]>;
   /**
    * All of the changes, or none. Of two that expect the same version one wins.
-   * @throws RuntimeError PROMOTION_REFUSED without a permit of the gate; SUBSTRATE_CONFLICT naming both versions; SUBSTRATE_CHANGE_INVALID
+   * @throws RuntimeError PROMOTION_REFUSED without a permit of the gate; SUBSTRATE_CONFLICT naming both versions;
+   * SUBSTRATE_CHANGE_INVALID
    */
   promote(permit: PromotionPermit, edit: SubstrateEdit): Promise<SubstrateResult>;
   /** A new version with the files of an old one. @throws RuntimeError as `promote`, and SUBSTRATE_VERSION_NOT_FOUND */
@@ -66,25 +73,37 @@ export interface SubstrateStore {
 export const DEFAULT_VERSIONS_LISTED = 20;
 export const MAX_VERSIONS_LISTED = 200;
 
-export function substrateConflict(agentId: string, { expected, head }: { readonly expected: number; readonly head: number }): RuntimeError {
-  return new RuntimeError('SUBSTRATE_CONFLICT', `expected version ${expected} of the shared files of agent ${agentId}, they are at version ${head}; nothing was changed`, {
-    category: 'conflict',
-    hint: `${conflictHint(agentId, expected, head)} Then try again with version ${head}.`,
-    details: { agentId, expectedVersion: expected, version: head },
-  });
+export function substrateConflict(
+  agentId: string,
+  { expected, head }: { readonly expected: number; readonly head: number },
+): RuntimeError {
+  return new RuntimeError(
+    'SUBSTRATE_CONFLICT',
+    `expected version ${expected} of the shared files of agent ${agentId}, they are at version ${head}; nothing was changed`,
+    {
+      category: 'conflict',
+      hint: `${conflictHint(agentId, expected, head)} Then try again with version ${head}.`,
+      details: { agentId, expectedVersion: expected, version: head },
+    },
+  );
 }
 
 /** The command line as it can be typed: a difference needs two versions that are there. */
 function conflictHint(agentId: string, expected: number, head: number): string {
   if (head === 0) return 'Nothing is shared yet.';
-  if (expected < 1 || expected > head) return `Look at what is shared (resources_compare, or wakechart resources list --agent ${agentId}).`;
+  if (expected < 1 || expected > head)
+    return `Look at what is shared (resources_compare, or wakechart resources list --agent ${agentId}).`;
   return `Look at what has changed since (resources_compare, or wakechart resources diff --agent ${agentId} --at ${head} --against ${expected}).`;
 }
 
 export function versionNotFound(agentId: string, version: number, head: number): RuntimeError {
-  return new RuntimeError('SUBSTRATE_VERSION_NOT_FOUND', `there is no version ${version} of the shared files of agent ${agentId}`, {
-    category: 'not_found',
-    hint: head === 0 ? 'Nothing was shared yet.' : `They are numbered from 1 to ${head}.`,
-    details: { agentId, version, head },
-  });
+  return new RuntimeError(
+    'SUBSTRATE_VERSION_NOT_FOUND',
+    `there is no version ${version} of the shared files of agent ${agentId}`,
+    {
+      category: 'not_found',
+      hint: head === 0 ? 'Nothing was shared yet.' : `They are numbered from 1 to ${head}.`,
+      details: { agentId, version, head },
+    },
+  );
 }

@@ -8,12 +8,27 @@ import type { CompanionWake } from '../wake/wake-companion.ts';
 /** @throws RuntimeError TOOL_NEEDS_WAKE where the tool is run outside of one */
 export function wakeOf({ wake }: ToolContext): CompanionWake {
   if (wake !== undefined) return wake;
-  throw new RuntimeError('TOOL_NEEDS_WAKE', 'expected to run in a wake of a session', { category: 'validation', hint: 'Let an agent call the tool.' });
+  throw new RuntimeError('TOOL_NEEDS_WAKE', 'expected to run in a wake of a session', {
+    category: 'validation',
+    hint: 'Let an agent call the tool.',
+  });
 }
 
 /** A version as a model is told of it. */
-export function shownVersion({ version, at, by, why, changed }: SubstrateVersion): { readonly version: number; readonly at: string; readonly by: string; readonly why: string; readonly changed: readonly string[] } {
-  return { version, at, by: by.kind === 'people' ? 'people' : `session ${by.sessionId}`, why, changed: changed.slice(0, MAX_SHOWN_PATHS) };
+export function shownVersion({ version, at, by, why, changed }: SubstrateVersion): {
+  readonly version: number;
+  readonly at: string;
+  readonly by: string;
+  readonly why: string;
+  readonly changed: readonly string[];
+} {
+  return {
+    version,
+    at,
+    by: by.kind === 'people' ? 'people' : `session ${by.sessionId}`,
+    why,
+    changed: changed.slice(0, MAX_SHOWN_PATHS),
+  };
 }
 
 const MAX_SHOWN_PATHS = 50;

@@ -19,16 +19,24 @@ export interface CheckRequest {
 }
 
 export interface CheckRunner {
-  /** Runs the command to its end, with everything that it started. @throws what `signal` was aborted with; all else that goes wrong is an ending */
+  /**
+   * Runs the command to its end, with everything that it started. @throws what `signal` was aborted with; all else that
+   * goes wrong is an ending
+   */
   run(request: CheckRequest): Promise<CheckEnding['ended']>;
 }
 
-/** The same way that `shell_run` goes: watched, bounded, in the sandbox of the environment where there is one. Nobody is asked: people have set it. */
+/**
+ * The same way that `shell_run` goes: watched, bounded, in the sandbox of the environment where there is one. Nobody is
+ * asked: people have set it.
+ */
 export function createCheckRunner(shellRun: Pick<Tool<ShellRunInput>, 'run'>): CheckRunner {
   return {
     async run({ command, timeoutSeconds, checkId, ...context }) {
       context.signal.throwIfAborted();
-      const output = await shellRun.run?.({ command, timeoutMs: timeoutSeconds * 1_000 }, { ...context, callId: checkId }).catch((error: unknown): unknown => error ?? new Error('nothing was said'));
+      const output = await shellRun
+        .run?.({ command, timeoutMs: timeoutSeconds * 1_000 }, { ...context, callId: checkId })
+        .catch((error: unknown): unknown => error ?? new Error('nothing was said'));
       context.signal.throwIfAborted();
       return endingOf(output);
     },
@@ -36,8 +44,13 @@ export function createCheckRunner(shellRun: Pick<Tool<ShellRunInput>, 'run'>): C
 }
 
 function endingOf(output: unknown): CheckEnding['ended'] {
-  if (typeof output !== 'object' || output === null || !('exitCode' in output)) return { kind: 'not_run', because: output === undefined ? 'commands cannot be run here' : messageOf(output) };
+  if (typeof output !== 'object' || output === null || !('exitCode' in output))
+    return { kind: 'not_run', because: output === undefined ? 'commands cannot be run here' : messageOf(output) };
   const { exitCode } = output;
   const isTimeUp = 'timedOut' in output && output.timedOut === true;
-  return { kind: 'exited', exitCode: typeof exitCode === 'number' && !isTimeUp ? exitCode : null, ...(isTimeUp ? { isTimeUp } : {}) };
+  return {
+    kind: 'exited',
+    exitCode: typeof exitCode === 'number' && !isTimeUp ? exitCode : null,
+    ...(isTimeUp ? { isTimeUp } : {}),
+  };
 }

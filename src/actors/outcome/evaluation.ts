@@ -1,4 +1,7 @@
-/** One evaluation of an outcome: what the log shows, then the checks, then the judge; what came of it is said of exactly the log that was looked at. */
+/**
+ * One evaluation of an outcome: what the log shows, then the checks, then the judge; what came of it is said of exactly
+ * the log that was looked at.
+ */
 import { gradeOf } from '../../machines/outcome/outcome-grade.ts';
 import type { Grade } from '../../machines/outcome/outcome-grade.ts';
 import { weigh } from '../../machines/outcome/outcome-verdict.ts';
@@ -27,7 +30,9 @@ export interface EvaluationPorts {
   readonly checks?: CheckRunner | undefined;
   /** What is staged to be shared. Without it nothing of that can be. */
   readonly stage?: Pick<SubstrateStage, 'read'> | undefined;
-  /** What still runs in the open shells of a session, in words; undefined when nothing does. Without it nobody looks. */
+  /**
+   * What still runs in the open shells of a session, in words; undefined when nothing does. Without it nobody looks.
+   */
   readonly leftRunning?: ((session: SessionIdentity) => Promise<string | undefined>) | undefined;
   /** Without it a judge that is named counts as one that does not know. */
   readonly judge?: OutcomeJudge | undefined;
@@ -58,33 +63,71 @@ export interface OutcomeReport extends Evaluation {
 const DEFAULT_CHECK_SECONDS = 600;
 
 /** Commands that nobody can read are not understood. */
-const readNothing: ReadShell = () => ({ kind: 'not_understood', because: 'there is nobody who reads command lines here' });
+const readNothing: ReadShell = () => ({
+  kind: 'not_understood',
+  because: 'there is nobody who reads command lines here',
+});
 
-/** Stores what came of it; nothing where there is no outcome. @throws what `signal` was aborted with, and what the store throws */
+/**
+ * Stores what came of it; nothing where there is no outcome. @throws what `signal` was aborted with, and what the store
+ * throws
+ */
 export async function evaluateOutcome(place: EvaluationPlace, ports: EvaluationPorts): Promise<OutcomeReport> {
   const { signal } = place;
   signal.throwIfAborted();
   const before = place.state();
   const record = await readWork(ports.store, before);
-  const grade = gradeOf({ state: before, record, askingCallId: place.askingCallId, leftRunning: await ports.leftRunning?.(before) });
+  const grade = gradeOf({
+    state: before,
+    record,
+    askingCallId: place.askingCallId,
+    leftRunning: await ports.leftRunning?.(before),
+  });
   const { outcome } = before;
-  if (outcome === undefined) return { grade: grade.grade, verdict: 'not_ready', because: grade.because, evidence: [], throughSeq: before.head, evaluators: ['log'] };
+  if (outcome === undefined)
+    return {
+      grade: grade.grade,
+      verdict: 'not_ready',
+      because: grade.because,
+      evidence: [],
+      throughSeq: before.head,
+      evaluators: ['log'],
+    };
   const isCandidate = grade.grade === 'done_candidate';
   const staged = isCandidate ? await digestOf(place, ports) : undefined;
-  const words: OutsideWords = isCandidate ? await outsideWords(place, ports, { before, outcome, grade, record }) : { checks: [] };
+  const words: OutsideWords = isCandidate
+    ? await outsideWords(place, ports, { before, outcome, grade, record })
+    : { checks: [] };
   const stagedAfter = isCandidate ? await digestOf(place, ports) : undefined;
   signal.throwIfAborted();
   const judged = { outcome, grade, record, ...words, readCommand: ports.readShell ?? readNothing };
-  const evaluators: OutcomeReport['evaluators'] = ['log', ...(words.checks.length > 0 ? (['check'] as const) : []), ...(words.judgement === undefined ? [] : (['judge'] as const))];
+  const evaluators: OutcomeReport['evaluators'] = [
+    'log',
+    ...(words.checks.length > 0 ? (['check'] as const) : []),
+    ...(words.judgement === undefined ? [] : (['judge'] as const)),
+  ];
   const usage = words.judgement?.usage;
   let report: OutcomeReport | undefined;
   const draftsFor = (after: SessionState): readonly SessionEventDraft[] => {
-    const disturbance = disturbanceBetween(before, after, place.askingCallId) ?? (staged === stagedAfter ? undefined : 'What is staged to be shared was changed while the outcome was evaluated.');
+    const disturbance =
+      disturbanceBetween(before, after, place.askingCallId) ??
+      (staged === stagedAfter ? undefined : 'What is staged to be shared was changed while the outcome was evaluated.');
     const evaluation = weigh({ ...judged, disturbance });
     report = { ...evaluation, grade: grade.grade, throughSeq: before.head, evaluators };
     return [
       { type: 'outcome.graded', data: { ...grade, evidence: [] } },
-      { type: 'outcome.evaluated', data: { verdict: evaluation.verdict, because: evaluation.because, evidence: [...evaluation.evidence], throughSeq: before.head, evaluators, ...(staged === undefined ? {} : { stageDigest: staged }), ...(usage === undefined ? {} : { usage }) } },
+      {
+        type: 'outcome.evaluated',
+        data: {
+          verdict: evaluation.verdict,
+          because: evaluation.because,
+          evidence: [...evaluation.evidence],
+          throughSeq: before.head,
+          evaluators,
+          ...(staged === undefined ? {} : { stageDigest: staged }),
+          ...(usage === undefined ? {} : { usage }),
+        },
+      },
     ];
   };
   await place.append(draftsFor);
@@ -93,7 +136,10 @@ export async function evaluateOutcome(place: EvaluationPlace, ports: EvaluationP
 }
 
 /** Undefined for a stage that cannot be read, such as one with links in it: of that nothing can be shared. */
-async function digestOf({ workspaceDirectory }: EvaluationPlace, { stage }: EvaluationPorts): Promise<string | undefined> {
+async function digestOf(
+  { workspaceDirectory }: EvaluationPlace,
+  { stage }: EvaluationPorts,
+): Promise<string | undefined> {
   const staged = await stage?.read(workspaceDirectory).catch(() => undefined);
   return staged === undefined ? undefined : stageDigest(staged);
 }
@@ -123,7 +169,15 @@ async function outsideWords(place: EvaluationPlace, ports: EvaluationPorts, look
   if (so.verdict === 'fail') return { checks };
   const { workspaceDirectory, agentDirectory, signal } = place;
   const unasked: Judgement = { verdict: 'uncertain', because: 'no judge can be asked here' };
-  const judgement = await ports.judge?.judge({ sessionId: before.sessionId, model, outcome, evidence: so.evidence, workspaceDirectory, agentDirectory, signal });
+  const judgement = await ports.judge?.judge({
+    sessionId: before.sessionId,
+    model,
+    outcome,
+    evidence: so.evidence,
+    workspaceDirectory,
+    agentDirectory,
+    signal,
+  });
   return { checks, judgement: judgement ?? unasked };
 }
 
@@ -134,18 +188,41 @@ interface SetCheck {
 }
 
 /** Those that people have set. */
-export function checksOf(outcome: SessionState['outcome'], environment: SessionEnvironment | undefined): readonly SetCheck[] {
-  // The schema of the agent's own definitions knows no check; what a damaged or hand-made log says does not count either.
+export function checksOf(
+  outcome: SessionState['outcome'],
+  environment: SessionEnvironment | undefined,
+): readonly SetCheck[] {
+  // The schema of the agent's own definitions knows no check; what a damaged or hand-made log says does not count
+  // either.
   const own = outcome?.by === 'person' ? outcome.check : undefined;
   const common = environment?.definition.evaluation.check;
   return [
-    ...(own === undefined ? [] : [{ of: 'outcome' as const, command: own.command, timeoutSeconds: own.timeoutSeconds ?? DEFAULT_CHECK_SECONDS }]),
-    ...(common === undefined ? [] : [{ of: 'environment' as const, command: common.command, timeoutSeconds: common.timeoutSeconds }]),
+    ...(own === undefined
+      ? []
+      : [
+          { of: 'outcome' as const, command: own.command, timeoutSeconds: own.timeoutSeconds ?? DEFAULT_CHECK_SECONDS },
+        ]),
+    ...(common === undefined
+      ? []
+      : [{ of: 'environment' as const, command: common.command, timeoutSeconds: common.timeoutSeconds }]),
   ];
 }
 
-async function endingOf({ command, timeoutSeconds }: SetCheck, { environment, workspaceDirectory, signal }: EvaluationPlace, { checks, ids }: EvaluationPorts, state: SessionState): Promise<CheckEnding['ended']> {
-  const ended = await checks?.run({ session: placeOfSession(state), workspaceDirectory, environment, command, timeoutSeconds, checkId: `check-${ids.next()}`, signal });
+async function endingOf(
+  { command, timeoutSeconds }: SetCheck,
+  { environment, workspaceDirectory, signal }: EvaluationPlace,
+  { checks, ids }: EvaluationPorts,
+  state: SessionState,
+): Promise<CheckEnding['ended']> {
+  const ended = await checks?.run({
+    session: placeOfSession(state),
+    workspaceDirectory,
+    environment,
+    command,
+    timeoutSeconds,
+    checkId: `check-${ids.next()}`,
+    signal,
+  });
   return ended ?? { kind: 'not_run', because: 'checks cannot be run here' };
 }
 
@@ -154,10 +231,18 @@ function didPass(check: CheckEnding | undefined): boolean {
 }
 
 /** What happened between the look and the verdict that may make it another one. */
-function disturbanceBetween(before: SessionState, after: SessionState, askingCallId: string | undefined): string | undefined {
+function disturbanceBetween(
+  before: SessionState,
+  after: SessionState,
+  askingCallId: string | undefined,
+): string | undefined {
   if (after.outcome?.seq !== before.outcome?.seq) return 'Another outcome was defined while this one was evaluated.';
   if (after.changedAtSeq !== before.changedAtSeq) return 'Something was changed while the outcome was evaluated.';
   if (after.pending.length > before.pending.length) return 'Somebody wrote while the outcome was evaluated.';
-  const isOpenBeside = after.openToolCalls.some(({ callId }) => callId !== askingCallId && !before.openToolCalls.some((call) => call.callId === callId));
-  return isOpenBeside || after.status === 'terminated' ? 'The session went on while the outcome was evaluated.' : undefined;
+  const isOpenBeside = after.openToolCalls.some(
+    ({ callId }) => callId !== askingCallId && !before.openToolCalls.some((call) => call.callId === callId),
+  );
+  return isOpenBeside || after.status === 'terminated'
+    ? 'The session went on while the outcome was evaluated.'
+    : undefined;
 }

@@ -1,6 +1,11 @@
 /** A judge that is a model, run as every model is: over accounts, with fallbacks to none, and without any tool. */
 import { messageOf } from '../../machines/errors.ts';
-import { JUDGE_INSTRUCTIONS, MAX_JUDGE_OUTPUT_TOKENS, judgeQuestion, readJudgement } from '../../machines/outcome/judge-words.ts';
+import {
+  JUDGE_INSTRUCTIONS,
+  MAX_JUDGE_OUTPUT_TOKENS,
+  judgeQuestion,
+  readJudgement,
+} from '../../machines/outcome/judge-words.ts';
 import type { PriceTable } from '../../machines/run/prices.ts';
 import { estimateTokens } from '../../machines/turn/token-estimate.ts';
 import type { Clock } from '../clock/clock.ts';
@@ -42,15 +47,28 @@ export function createModelJudge(options: ModelJudgeOptions): OutcomeJudge {
   };
 }
 
-async function ask({ runtimes, runConfig, ids, prices = {}, ...run }: ModelJudgeOptions, request: JudgeRequest): Promise<JudgeAnswer> {
+async function ask(
+  { runtimes, runConfig, ids, prices = {}, ...run }: ModelJudgeOptions,
+  request: JudgeRequest,
+): Promise<JudgeAnswer> {
   const { model, signal, sessionId, workspaceDirectory, agentDirectory } = request;
   // What runs tools of its own could be talked into changing what it judges.
-  if (runtimes.resolve(model.provider, runConfig).runs === 'turn') return { verdict: 'uncertain', because: `the judge ${model.provider} runs tools of its own; name a model that runs none` };
+  if (runtimes.resolve(model.provider, runConfig).runs === 'turn')
+    return {
+      verdict: 'uncertain',
+      because: `the judge ${model.provider} runs tools of its own; name a model that runs none`,
+    };
   const prompt = judgeQuestion(request.outcome, request.evidence);
   const execution = executeAgentRun({
     ...run,
     registry: runtimes,
-    models: [{ provider: model.provider, model: model.model, ...(model.profile === undefined ? {} : { profile: model.profile }) }],
+    models: [
+      {
+        provider: model.provider,
+        model: model.model,
+        ...(model.profile === undefined ? {} : { profile: model.profile }),
+      },
+    ],
     request: {
       runId: ids.next(),
       sessionId,
@@ -69,8 +87,18 @@ async function ask({ runtimes, runConfig, ids, prices = {}, ...run }: ModelJudge
   const answer = payloads.flatMap((payload) => (payload.type === 'text' ? [payload.text] : [])).join('');
   const failure = meta?.error;
   // Who tells no tokens has used some all the same, unless nobody has answered.
-  const counted = tellsTokens(told) || failure !== undefined ? told : { inputTokens: estimateTokens(JUDGE_INSTRUCTIONS + prompt), outputTokens: estimateTokens(answer), isEstimate: true };
+  const counted =
+    tellsTokens(told) || failure !== undefined
+      ? told
+      : {
+          inputTokens: estimateTokens(JUDGE_INSTRUCTIONS + prompt),
+          outputTokens: estimateTokens(answer),
+          isEstimate: true,
+        };
   const usage = pricedUsage(counted, model, prices);
-  const judgement = failure === undefined ? readJudgement(answer) : { verdict: 'uncertain' as const, because: `the judge could not answer (${failure.kind}): ${failure.message}` };
+  const judgement =
+    failure === undefined
+      ? readJudgement(answer)
+      : { verdict: 'uncertain' as const, because: `the judge could not answer (${failure.kind}): ${failure.message}` };
   return { ...judgement, ...(usage === undefined ? {} : { usage }) };
 }

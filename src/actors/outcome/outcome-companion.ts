@@ -1,4 +1,7 @@
-/** Evaluates by itself what a wake has brought to rest, where people have set a check: once for each change, never again for nothing; a few times more while a check cannot be run. */
+/**
+ * Evaluates by itself what a wake has brought to rest, where people have set a check: once for each change, never again
+ * for nothing; a few times more while a check cannot be run.
+ */
 import { gradeOf } from '../../machines/outcome/outcome-grade.ts';
 import type { SessionState } from '../../machines/session/session-state.ts';
 import type { CompanionWake, WakeCompanion } from '../wake/wake-companion.ts';
@@ -23,7 +26,14 @@ export function createOutcomeCompanion(options: OutcomeCompanionOptions): WakeCo
       const state = wake.state();
       if (wake.signal.aborted || checksOf(state.outcome, wake.agent.environment).length === 0) return;
       if (!isDue(state) && !(await isWorthAnotherCheck(options.store, state))) return;
-      if (gradeOf({ state, record: await readWork(options.store, state), leftRunning: await options.leftRunning?.(state) }).grade !== 'done_candidate') return;
+      if (
+        gradeOf({
+          state,
+          record: await readWork(options.store, state),
+          leftRunning: await options.leftRunning?.(state),
+        }).grade !== 'done_candidate'
+      )
+        return;
       await options.evaluator.alone(state.sessionId, () => evaluateOutcome(placeOf(wake), options));
     },
     needsRight: (wake) => checksOf(wake.state().outcome, wake.agent.environment).length > 0,
@@ -31,16 +41,32 @@ export function createOutcomeCompanion(options: OutcomeCompanionOptions): WakeCo
 }
 
 /** Whether something was done towards the outcome, or learned for all sessions, that no evaluation has seen. */
-function isDue({ outcome, evaluation, changedAtSeq = 0, learningsToKeep = [], learningsToPromote = [] }: SessionState): boolean {
+function isDue({
+  outcome,
+  evaluation,
+  changedAtSeq = 0,
+  learningsToKeep = [],
+  learningsToPromote = [],
+}: SessionState): boolean {
   if (outcome === undefined) return false;
   if (evaluation === undefined) return true;
-  const learnedAtSeqs = [...learningsToKeep.filter(({ promoteToMemory }) => promoteToMemory), ...learningsToPromote].map(({ seq }) => seq);
+  const learnedAtSeqs = [
+    ...learningsToKeep.filter(({ promoteToMemory }) => promoteToMemory),
+    ...learningsToPromote,
+  ].map(({ seq }) => seq);
   return evaluation.throughSeq < Math.max(outcome.seq, changedAtSeq, ...learnedAtSeqs);
 }
 
 function placeOf(wake: CompanionWake): Parameters<typeof evaluateOutcome>[0] {
   const { environment, workspaceDirectory, agentDirectory } = wake.agent;
-  return { state: () => wake.state(), environment, workspaceDirectory, agentDirectory, append: (draftsFor) => wake.append(draftsFor(wake.state())), signal: wake.signal };
+  return {
+    state: () => wake.state(),
+    environment,
+    workspaceDirectory,
+    agentDirectory,
+    append: (draftsFor) => wake.append(draftsFor(wake.state())),
+    signal: wake.signal,
+  };
 }
 
 type Evaluated = Pick<SessionState, 'sessionId' | 'head' | 'outcome' | 'evaluation' | 'changedAtSeq'>;
@@ -62,5 +88,8 @@ async function isWorthAnotherCheck(reader: EventReader, state: Evaluated): Promi
 /** One that was run speaks for or against. */
 async function hasCheckNotRun(reader: EventReader, sessionId: string, seq: number): Promise<boolean> {
   const [event] = await reader.read(sessionId, { from: seq, limit: 1 });
-  return event?.type === 'outcome.evaluated' && event.data.evidence.some(({ kind, speaks }) => kind === 'check' && speaks === 'neither');
+  return (
+    event?.type === 'outcome.evaluated' &&
+    event.data.evidence.some(({ kind, speaks }) => kind === 'check' && speaks === 'neither')
+  );
 }

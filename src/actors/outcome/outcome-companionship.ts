@@ -1,4 +1,7 @@
-/** Everything about outcomes that goes along with a runtime: tools, what is evaluated by itself, and the service for programs. */
+/**
+ * Everything about outcomes that goes along with a runtime: tools, what is evaluated by itself, and the service for
+ * programs.
+ */
 import type { Tool } from '../turn/tool.ts';
 import type { WakeCompanion } from '../wake/wake-companion.ts';
 import { createOutcomeCompanion } from './outcome-companion.ts';

@@ -1,6 +1,6 @@
 /**
- * Grades, evaluates and tells the history of outcomes for whoever is outside of a wake. An evaluation holds the right to wake the session, so
- * that nothing is changed under it and no two run at once, in whatever processes.
+ * Grades, evaluates and tells the history of outcomes for whoever is outside of a wake. An evaluation holds the right
+ * to wake the session, so that nothing is changed under it and no two run at once, in whatever processes.
  */
 import { narrowedAgent } from '../../machines/agent/narrowed-agent.ts';
 import { RuntimeError } from '../../machines/errors.ts';
@@ -65,8 +65,8 @@ export class OutcomeEvaluator {
 
   /**
    * Evaluates the outcome of a session that rests, and stores what came of it.
-   * @throws RuntimeError SESSION_NOT_FOUND; SESSION_TERMINATED; SESSION_BUSY while a wake of it runs or it is evaluated already; what entering
-   *   its environment throws. Nothing is stored then
+   * @throws RuntimeError SESSION_NOT_FOUND; SESSION_TERMINATED; SESSION_BUSY while a wake of it runs or it is evaluated
+   * already; what entering its environment throws. Nothing is stored then
    */
   async evaluate(sessionId: string, { signal }: OutcomeEvaluateOptions = {}): Promise<OutcomeReport> {
     const id = checkSessionId(sessionId);
@@ -97,7 +97,12 @@ export class OutcomeEvaluator {
 
   /** Ends what runs, and resolves when nothing does any more. Idempotent. */
   async close(): Promise<void> {
-    this.#ending.abort(new RuntimeError('RUNTIME_SHUT_DOWN', 'the runtime is shut down and evaluates nothing', { category: 'conflict', hint: 'Open a new runtime.' }));
+    this.#ending.abort(
+      new RuntimeError('RUNTIME_SHUT_DOWN', 'the runtime is shut down and evaluates nothing', {
+        category: 'conflict',
+        hint: 'Open a new runtime.',
+      }),
+    );
     await Promise.allSettled(this.#running.values());
   }
 
@@ -113,7 +118,9 @@ export class OutcomeEvaluator {
         state: () => journal.state,
         append: async (draftsFor) => {
           await journal.refresh();
-          await appendAtHead(journal, (now) => place.environment?.secrets.drafts(draftsFor(now)) ?? draftsFor(now), { epoch: right.epoch });
+          await appendAtHead(journal, (now) => place.environment?.secrets.drafts(draftsFor(now)) ?? draftsFor(now), {
+            epoch: right.epoch,
+          });
         },
         signal,
       },
@@ -123,21 +130,29 @@ export class OutcomeEvaluator {
     return report;
   }
 
-  async #placeOf(state: SessionState): Promise<Pick<EvaluationPlace, 'environment' | 'workspaceDirectory' | 'agentDirectory'>> {
+  async #placeOf(
+    state: SessionState,
+  ): Promise<Pick<EvaluationPlace, 'environment' | 'workspaceDirectory' | 'agentDirectory'>> {
     const { agents, directories, environments } = this.#options;
     const agent = narrowedAgent(await agents.get(state.agentId), state.narrowing);
     const workspaceDirectory = await directories.workspaceDirectory(placeOfSession(state));
     const entered = await environments?.enter({ session: state, agent, workspaceDirectory });
-    return { workspaceDirectory, agentDirectory: directories.agentDirectory(state.agentId), ...(entered === undefined ? {} : { environment: entered.environment }) };
+    return {
+      workspaceDirectory,
+      agentDirectory: directories.agentDirectory(state.agentId),
+      ...(entered === undefined ? {} : { environment: entered.environment }),
+    };
   }
 
   /** The right to write after all that is in the log by then. */
   async #acquireRight(journal: SessionJournal): Promise<WakeRight> {
     const { store } = this.#options;
-    for (let state = await journal.refresh(); ; ) {
-      const right = await store.acquireWakeRight(state.sessionId, { epoch: state.epoch, isOpen: state.openWake !== undefined }).catch((error: unknown) => {
-        throw RuntimeError.is(error) && error.code === 'WAKE_CONFLICT' ? sessionBusy(state.sessionId) : error;
-      });
+    for (let state = await journal.refresh(); ;) {
+      const right = await store
+        .acquireWakeRight(state.sessionId, { epoch: state.epoch, isOpen: state.openWake !== undefined })
+        .catch((error: unknown) => {
+          throw RuntimeError.is(error) && error.code === 'WAKE_CONFLICT' ? sessionBusy(state.sessionId) : error;
+        });
       state = await journal.refresh();
       // Whole wakes may have come and gone while we asked.
       if (state.epoch < right.epoch) return right;
@@ -147,9 +162,17 @@ export class OutcomeEvaluator {
 }
 
 function evaluatedAlready(sessionId: string): RuntimeError {
-  return new RuntimeError('SESSION_BUSY', `the outcome of session ${sessionId} is being evaluated already`, { category: 'conflict', hint: 'Wait for that evaluation: session events shows what came of it.', details: { sessionId } });
+  return new RuntimeError('SESSION_BUSY', `the outcome of session ${sessionId} is being evaluated already`, {
+    category: 'conflict',
+    hint: 'Wait for that evaluation: session events shows what came of it.',
+    details: { sessionId },
+  });
 }
 
 function diedInside(sessionId: string): RuntimeError {
-  return new RuntimeError('SESSION_BUSY', `session ${sessionId} is in the middle of a wake whose process has died`, { category: 'conflict', hint: 'Wake it, so that it is put right; then evaluate again.', details: { sessionId } });
+  return new RuntimeError('SESSION_BUSY', `session ${sessionId} is in the middle of a wake whose process has died`, {
+    category: 'conflict',
+    hint: 'Wake it, so that it is put right; then evaluate again.',
+    details: { sessionId },
+  });
 }

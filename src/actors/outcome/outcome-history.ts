@@ -1,4 +1,7 @@
-/** How the outcome of a session was evaluated so far, and where that is going: read from the end of its log, within a bound. */
+/**
+ * How the outcome of a session was evaluated so far, and where that is going: read from the end of its log, within a
+ * bound.
+ */
 import { trendOf } from '../../machines/outcome/outcome-trend.ts';
 import type { OutcomeTrend } from '../../machines/outcome/outcome-trend.ts';
 import type { OutcomeVerdict } from '../../machines/session/improvement-events.ts';
@@ -31,7 +34,11 @@ export interface OutcomeHistory {
   readonly fromSeq: number;
 }
 
-export async function readHistory(reader: EventReader, { sessionId, head, outcome }: Pick<SessionState, 'sessionId' | 'head' | 'outcome'>, limit: number): Promise<OutcomeHistory> {
+export async function readHistory(
+  reader: EventReader,
+  { sessionId, head, outcome }: Pick<SessionState, 'sessionId' | 'head' | 'outcome'>,
+  limit: number,
+): Promise<OutcomeHistory> {
   const oldest = Math.max(1, head - MAX_HISTORY_EVENTS + 1);
   const found: SessionEventOf<'outcome.evaluated'>[] = [];
   let from = head + 1;
@@ -42,13 +49,30 @@ export async function readHistory(reader: EventReader, { sessionId, head, outcom
     found.unshift(...page.filter(isEvaluation));
   }
   const entries = found.slice(-limit).map((event) => entryOf(event, outcome?.seq));
-  return { entries, trend: trendOf(entries.filter(({ isOfEarlierOutcome }) => isOfEarlierOutcome !== true).map(({ verdict }) => verdict)), fromSeq: found.length > limit ? (found.at(-limit)?.seq ?? from) : Math.max(1, from) };
+  return {
+    entries,
+    trend: trendOf(
+      entries.filter(({ isOfEarlierOutcome }) => isOfEarlierOutcome !== true).map(({ verdict }) => verdict),
+    ),
+    fromSeq: found.length > limit ? (found.at(-limit)?.seq ?? from) : Math.max(1, from),
+  };
 }
 
 function isEvaluation(event: SessionEvent): event is SessionEventOf<'outcome.evaluated'> {
   return event.type === 'outcome.evaluated';
 }
 
-function entryOf({ seq, at, data: { verdict, because, throughSeq, evaluators } }: SessionEventOf<'outcome.evaluated'>, outcomeSeq = 0): OutcomeHistoryEntry {
-  return { seq, at, verdict, because, throughSeq, evaluators, ...(seq < outcomeSeq ? { isOfEarlierOutcome: true as const } : {}) };
+function entryOf(
+  { seq, at, data: { verdict, because, throughSeq, evaluators } }: SessionEventOf<'outcome.evaluated'>,
+  outcomeSeq = 0,
+): OutcomeHistoryEntry {
+  return {
+    seq,
+    at,
+    verdict,
+    because,
+    throughSeq,
+    evaluators,
+    ...(seq < outcomeSeq ? { isOfEarlierOutcome: true as const } : {}),
+  };
 }

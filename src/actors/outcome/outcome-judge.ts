@@ -1,4 +1,7 @@
-/** The port to a judge: it reads what the log shows and the criteria, nothing else, and says whether the outcome is reached. */
+/**
+ * The port to a judge: it reads what the log shows and the criteria, nothing else, and says whether the outcome is
+ * reached.
+ */
 import type { Judgement } from '../../machines/outcome/outcome-verdict.ts';
 import type { RunUsage } from '../../machines/run/run-output.ts';
 import type { OutcomeEvidence } from '../../machines/session/improvement-events.ts';

@@ -1,8 +1,18 @@
 /** The managed tools around outcomes, for the session that calls them and no other. */
 import { RuntimeError } from '../../machines/errors.ts';
 import { gradeOf } from '../../machines/outcome/outcome-grade.ts';
-import { checkHistoryLimit, outcomeDefineDefinition, outcomeEvaluateDefinition, outcomeGradeDefinition, outcomeHistoryDefinition } from '../../machines/outcome/outcome-definitions.ts';
-import type { OutcomeDefineInput, OutcomeHistoryInput, OutcomeStanding } from '../../machines/outcome/outcome-definitions.ts';
+import {
+  checkHistoryLimit,
+  outcomeDefineDefinition,
+  outcomeEvaluateDefinition,
+  outcomeGradeDefinition,
+  outcomeHistoryDefinition,
+} from '../../machines/outcome/outcome-definitions.ts';
+import type {
+  OutcomeDefineInput,
+  OutcomeHistoryInput,
+  OutcomeStanding,
+} from '../../machines/outcome/outcome-definitions.ts';
 import type { SessionState } from '../../machines/session/session-state.ts';
 import type { Tool, ToolContext } from '../turn/tool.ts';
 import type { CompanionWake } from '../wake/wake-companion.ts';
@@ -31,7 +41,16 @@ function defineTool(): Tool<OutcomeDefineInput> {
       const wake = wakeOf(context);
       const { outcome } = wake.state();
       if (outcome?.by === 'person') throw definedByPerson(outcome);
-      await wake.append([{ type: 'outcome.defined', data: { title: input.title, ...(input.detail === undefined ? {} : { detail: input.detail }), ...(input.criteria === undefined ? {} : { criteria: input.criteria }) } }]);
+      await wake.append([
+        {
+          type: 'outcome.defined',
+          data: {
+            title: input.title,
+            ...(input.detail === undefined ? {} : { detail: input.detail }),
+            ...(input.criteria === undefined ? {} : { criteria: input.criteria }),
+          },
+        },
+      ]);
       const { outcome: stands } = wake.state();
       // Somebody may have been faster by the blink of an eye.
       if (stands?.by === 'person') throw definedByPerson(stands);
@@ -45,13 +64,20 @@ function gradeTool({ store, leftRunning }: OutcomeToolsOptions): Tool {
     definition: outcomeGradeDefinition,
     async run(_input, context) {
       const state = wakeOf(context).state();
-      const grade = gradeOf({ state, record: await readWork(store, state), askingCallId: context.callId, leftRunning: await leftRunning?.(state) });
+      const grade = gradeOf({
+        state,
+        record: await readWork(store, state),
+        askingCallId: context.callId,
+        leftRunning: await leftRunning?.(state),
+      });
       const problem = promotionProblem(state);
       const { outcome, evaluation } = state;
       return {
         ...grade,
         ...(outcome === undefined ? {} : { outcome: shownOutcome(outcome, context) }),
-        ...(evaluation === undefined ? {} : { evaluation: { verdict: evaluation.verdict, because: evaluation.because } }),
+        ...(evaluation === undefined
+          ? {}
+          : { evaluation: { verdict: evaluation.verdict, because: evaluation.because } }),
         mayPromote: problem === undefined,
         ...(problem === undefined ? {} : { promotionProblem: problem }),
       } satisfies OutcomeStanding;
@@ -91,19 +117,35 @@ function historyTool({ store }: OutcomeToolsOptions): Tool<OutcomeHistoryInput> 
   };
 }
 
-function shownOutcome(outcome: NonNullable<SessionState['outcome']>, { environment }: ToolContext): NonNullable<OutcomeStanding['outcome']> {
+function shownOutcome(
+  outcome: NonNullable<SessionState['outcome']>,
+  { environment }: ToolContext,
+): NonNullable<OutcomeStanding['outcome']> {
   const { title, detail, criteria, by } = outcome;
-  return { title, ...(detail === undefined ? {} : { detail }), ...(criteria === undefined ? {} : { criteria }), by, hasCheck: checksOf(outcome, environment).length > 0 };
+  return {
+    title,
+    ...(detail === undefined ? {} : { detail }),
+    ...(criteria === undefined ? {} : { criteria }),
+    by,
+    hasCheck: checksOf(outcome, environment).length > 0,
+  };
 }
 
 function wakeOf({ wake }: ToolContext): CompanionWake {
   if (wake !== undefined) return wake;
-  throw new RuntimeError('TOOL_NEEDS_WAKE', 'expected to be called in a wake of a session', { category: 'conflict', hint: 'Tools about the session itself are run by its wakes only.' });
+  throw new RuntimeError('TOOL_NEEDS_WAKE', 'expected to be called in a wake of a session', {
+    category: 'conflict',
+    hint: 'Tools about the session itself are run by its wakes only.',
+  });
 }
 
 function definedByPerson({ title }: NonNullable<SessionState['outcome']>): RuntimeError {
-  return new RuntimeError('OUTCOME_SET_BY_PERSON', `somebody outside has said what this session is to achieve: ${JSON.stringify(title)}`, {
-    category: 'permission',
-    hint: 'Work towards that. If it should be another one, ask with ask_human, or say so.',
-  });
+  return new RuntimeError(
+    'OUTCOME_SET_BY_PERSON',
+    `somebody outside has said what this session is to achieve: ${JSON.stringify(title)}`,
+    {
+      category: 'permission',
+      hint: 'Work towards that. If it should be another one, ask with ask_human, or say so.',
+    },
+  );
 }

@@ -1,4 +1,7 @@
-/** What a permission is bound to: exactly this tool with exactly this input in exactly this folder, shut in exactly as it was when somebody was asked. */
+/**
+ * What a permission is bound to: exactly this tool with exactly this input in exactly this folder, shut in exactly as
+ * it was when somebody was asked.
+ */
 import { canonicalJson } from '../../machines/canonical-json.ts';
 import type { SessionEnvironment } from '../environment/session-environment.ts';
 import { fromFolder } from './grant-places.ts';
@@ -12,21 +15,30 @@ export interface GrantedCall {
   readonly cwd: GrantPlace;
 }
 
-/** SHA-256 as 64 hexadecimal digits; the same for inputs that differ in the order of keys only. @throws RuntimeError NOT_JSON */
+/**
+ * SHA-256 as 64 hexadecimal digits; the same for inputs that differ in the order of keys only. @throws RuntimeError
+ * NOT_JSON
+ */
 export async function grantHash({ tool, input, cwd }: GrantedCall): Promise<string> {
   // A list, so that no choice of name or folder can look like another one.
   return digestOf([tool, input ?? null, cwd]);
 }
 
-/** What shuts a call in: what the environment says, and what of the host stands behind that. Undefined where the runtime knows of no environments. */
+/**
+ * What shuts a call in: what the environment says, and what of the host stands behind that. Undefined where the runtime
+ * knows of no environments.
+ */
 export async function environmentHash(environment: SessionEnvironment | undefined): Promise<string | undefined> {
   if (environment === undefined) return undefined;
-  return environmentDigest(environment, environment.mounts.map(({ kind, path, directory = null, access }) => [kind, path, directory, access]));
+  return environmentDigest(
+    environment,
+    environment.mounts.map(({ kind, path, directory = null, access }) => [kind, path, directory, access]),
+  );
 }
 
 /**
- * The same on every machine whose home has them in the same places: folders of the home stand as they are reached from the workspace. What the
- * environment mounts of the machine's own stays as it is.
+ * The same on every machine whose home has them in the same places: folders of the home stand as they are reached from
+ * the workspace. What the environment mounts of the machine's own stays as it is.
  */
 export async function movingEnvironmentHash(environment: SessionEnvironment | undefined): Promise<string | undefined> {
   const workspace = environment?.mounts.find(({ kind }) => kind === 'workspace')?.directory;
@@ -38,8 +50,19 @@ export async function movingEnvironmentHash(environment: SessionEnvironment | un
   return environmentDigest(environment, placed);
 }
 
-function environmentDigest({ definition, fingerprint, within, sandbox }: SessionEnvironment, places: readonly unknown[]): Promise<string> {
-  return digestOf([definition.environmentId, fingerprint, within, sandbox?.kind ?? 'off', definition.network, definition.vaults, places]);
+function environmentDigest(
+  { definition, fingerprint, within, sandbox }: SessionEnvironment,
+  places: readonly unknown[],
+): Promise<string> {
+  return digestOf([
+    definition.environmentId,
+    fingerprint,
+    within,
+    sandbox?.kind ?? 'off',
+    definition.network,
+    definition.vaults,
+    places,
+  ]);
 }
 
 async function digestOf(value: unknown): Promise<string> {

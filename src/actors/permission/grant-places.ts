@@ -1,6 +1,6 @@
 /**
- * Where something that was allowed happens, told so that it is the same on every machine: a session's own workspace goes from machine to machine,
- * and lies in another folder on each of them.
+ * Where something that was allowed happens, told so that it is the same on every machine: a session's own workspace
+ * goes from machine to machine, and lies in another folder on each of them.
  */
 
 /** From the session's own workspace, with slashes; empty for the workspace itself. */
@@ -13,7 +13,9 @@ export type GrantPlace = string | InWorkspace;
 
 const STEPS_OUT = new Set(['', '.', '..']);
 
-/** @param roots the names that the workspace has here, absolute: as the runtime calls it, and with every link followed */
+/**
+ * @param roots the names that the workspace has here, absolute: as the runtime calls it, and with every link followed
+ */
 export function placeInWorkspace(path: string, roots: readonly string[]): GrantPlace {
   for (const root of roots) {
     if (path === root) return { inWorkspace: '' };

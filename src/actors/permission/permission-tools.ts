@@ -1,4 +1,7 @@
-/** `permission_describe`: how the calls of a session are judged, and what one call would meet, by the very gate that it would have to pass. */
+/**
+ * `permission_describe`: how the calls of a session are judged, and what one call would meet, by the very gate that it
+ * would have to pass.
+ */
 import { RuntimeError, messageOf } from '../../machines/errors.ts';
 import { humansOf, ownBounds } from '../../machines/permission/handed-down.ts';
 import { formatRule } from '../../machines/permission/permission-rule.ts';
@@ -19,7 +22,11 @@ export function createPermissionTools(options: PermissionToolsOptions): readonly
     definition: permissionDescribeDefinition,
     async run({ call }, context) {
       const { wake } = context;
-      if (wake === undefined) throw new RuntimeError('TOOL_NEEDS_WAKE', 'expected to be called in a wake of a session', { category: 'conflict', hint: 'Tools about the session itself are run by its wakes only.' });
+      if (wake === undefined)
+        throw new RuntimeError('TOOL_NEEDS_WAKE', 'expected to be called in a wake of a session', {
+          category: 'conflict',
+          hint: 'Tools about the session itself are run by its wakes only.',
+        });
       const report = await reportOf(wake, options);
       return call === undefined ? report : { ...report, call: await tried(call, { wake, context, options }) };
     },
@@ -47,10 +54,15 @@ async function reportOf(wake: CompanionWake, options: PermissionToolsOptions): P
 function environmentOf({ agent: { environment } }: CompanionWake): Pick<PermissionReport, 'environment'> {
   if (environment === undefined) return {};
   const { definition, sandbox } = environment;
-  return { environment: { id: definition.environmentId, sandbox: sandbox?.kind ?? 'off', network: definition.network } };
+  return {
+    environment: { id: definition.environmentId, sandbox: sandbox?.kind ?? 'off', network: definition.network },
+  };
 }
 
-async function policyOf(agentId: string, { policy }: PermissionToolsOptions): Promise<Pick<PermissionReport, 'policy' | 'policyProblem'>> {
+async function policyOf(
+  agentId: string,
+  { policy }: PermissionToolsOptions,
+): Promise<Pick<PermissionReport, 'policy' | 'policyProblem'>> {
   try {
     return { policy: ((await policy?.rules(agentId)) ?? []).map(({ rule }) => formatRule(rule)) };
   } catch (error) {
@@ -65,7 +77,10 @@ interface Trial {
 }
 
 /** Nothing of the call runs, and what the gate would ask is not asked. */
-async function tried({ name, input }: NonNullable<PermissionDescribeInput['call']>, { wake, context, options }: Trial): Promise<NonNullable<PermissionReport['call']>> {
+async function tried(
+  { name, input }: NonNullable<PermissionDescribeInput['call']>,
+  { wake, context, options }: Trial,
+): Promise<NonNullable<PermissionReport['call']>> {
   const { agent } = wake;
   const tool = agent.tools.get(name);
   if (tool === undefined) return { decision: 'invalid', because: unknownTool(name, agent.tools) };
@@ -73,8 +88,21 @@ async function tried({ name, input }: NonNullable<PermissionDescribeInput['call'
     const reading = readToolInput(tool.definition, input);
     if (!reading.ok) return { decision: 'invalid', because: reading.reason };
     const subject = tool.subject?.(reading.input, context) ?? { kind: 'tool' as const };
-    const checked: CheckedCall = { call: { callId: context.callId, name, input }, tool, subject, question: undefined, subflow: undefined };
-    const gate = new CallGate({ ...options, humans: humansFor(wake, options), agent, session: context.session, newId: () => 'untold', onTrouble: ignore });
+    const checked: CheckedCall = {
+      call: { callId: context.callId, name, input },
+      tool,
+      subject,
+      question: undefined,
+      subflow: undefined,
+    };
+    const gate = new CallGate({
+      ...options,
+      humans: humansFor(wake, options),
+      agent,
+      session: context.session,
+      newId: () => 'untold',
+      onTrouble: ignore,
+    });
     return toldOf(await gate.decide(checked, wake.state()));
   } catch (error) {
     return { decision: 'invalid', because: `The tool "${name}" cannot be called like this: ${messageOf(error)}` };
@@ -84,13 +112,20 @@ async function tried({ name, input }: NonNullable<PermissionDescribeInput['call'
 function toldOf(decision: Awaited<ReturnType<CallGate['decide']>>): NonNullable<PermissionReport['call']> {
   switch (decision.kind) {
     case 'run':
-      return { decision: 'run', because: `${ALLOWED[decision.allowedBy.kind]}${decision.allowedBy.rule === undefined ? '' : `: ${decision.allowedBy.rule}`}` };
+      return {
+        decision: 'run',
+        because: `${ALLOWED[decision.allowedBy.kind]}${decision.allowedBy.rule === undefined ? '' : `: ${decision.allowedBy.rule}`}`,
+      };
     case 'deny':
       return { decision: 'deny', because: decision.because };
     case 'ask': {
       const { request } = decision;
       if (request.type !== 'permission.requested') return { decision: 'ask', because: 'somebody would be asked' };
-      return { decision: 'ask', because: request.data.because, ...(request.data.rules === undefined ? {} : { wouldBeAllowed: request.data.rules }) };
+      return {
+        decision: 'ask',
+        because: request.data.because,
+        ...(request.data.rules === undefined ? {} : { wouldBeAllowed: request.data.rules }),
+      };
     }
   }
 }

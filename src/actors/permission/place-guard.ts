@@ -1,4 +1,7 @@
-/** The port that knows which folders are the runtime's own: what lies in them decides what agents may do, so none changes it unasked. */
+/**
+ * The port that knows which folders are the runtime's own: what lies in them decides what agents may do, so none
+ * changes it unasked.
+ */
 export interface PlaceGuard {
   /**
    * Whether a path lies in such a folder once every link is followed. What belongs to the session does not.

@@ -1,4 +1,7 @@
-/** Brings the index of an agent up to where its logs are: reads what is new of each session, and all of one whose log is another one. */
+/**
+ * Brings the index of an agent up to where its logs are: reads what is new of each session, and all of one whose log is
+ * another one.
+ */
 import { MAX_DOCUMENTS_PER_AGENT } from '../../machines/retrieval/retrieval-limits.ts';
 import { CURSOR_AT_START, SessionDocuments } from '../../machines/retrieval/session-documents.ts';
 import type { SessionCursor } from '../../machines/retrieval/session-documents.ts';
@@ -26,7 +29,11 @@ export interface RefreshReport {
 const EVENTS_PER_UPDATE = 4_000;
 
 /** Sessions, with their newest first: where there is no room for all, the newest are found. */
-export async function refreshSessions(index: AgentIndex, states: readonly SessionState[], ports: RefreshPorts): Promise<RefreshReport> {
+export async function refreshSessions(
+  index: AgentIndex,
+  states: readonly SessionState[],
+  ports: RefreshPorts,
+): Promise<RefreshReport> {
   const readable = states.filter(({ unreadable }) => unreadable === undefined);
   await forgetGone(index, new Set(readable.map(({ sessionId }) => sessionId)));
   const newest = readable.toSorted((one, other) => ((other.updatedAt ?? '') < (one.updatedAt ?? '') ? -1 : 1));
@@ -57,7 +64,11 @@ export async function refreshSession(index: AgentIndex, sessionId: string, ports
 }
 
 /** Learnings and memory are few; they are taken anew each time. */
-export async function refreshShared(index: AgentIndex, agentId: string, { sources, onTrouble }: RefreshPorts): Promise<void> {
+export async function refreshShared(
+  index: AgentIndex,
+  agentId: string,
+  { sources, onTrouble }: RefreshPorts,
+): Promise<void> {
   const { learnings, memory } = sources;
   try {
     if (learnings !== undefined) await index.share('learning', learningDocuments(await learnings.learnings(agentId)));
@@ -78,7 +89,8 @@ async function forgetGone(index: AgentIndex, there: ReadonlySet<string>): Promis
 /** A session that was deleted and brought back, or a log that was repaired, may hold something else there. */
 async function holds(sessionId: string, { seq, eventId }: SessionCursor, { sources }: RefreshPorts): Promise<boolean> {
   if (seq === 0) return true;
-  for await (const event of sources.sessions.events(sessionId, { from: seq, limit: 1 })) return event.seq === seq && event.id === eventId;
+  for await (const event of sources.sessions.events(sessionId, { from: seq, limit: 1 }))
+    return event.seq === seq && event.id === eventId;
   return false;
 }
 
@@ -89,19 +101,30 @@ interface ReadingOn {
   readonly isAnew: boolean;
 }
 
-async function readOn({ index, sessionId, cursor, isAnew }: ReadingOn, { index: whole, sources }: RefreshPorts): Promise<number> {
+async function readOn(
+  { index, sessionId, cursor, isAnew }: ReadingOn,
+  { index: whole, sources }: RefreshPorts,
+): Promise<number> {
   const documents = new SessionDocuments(sessionId, cursor);
   let read = 0;
   for (let isFirst = true, more = true; more; isFirst = false) {
     let page = 0;
-    for await (const event of sources.sessions.events(sessionId, { from: documents.cursor.seq + 1, limit: EVENTS_PER_UPDATE })) {
+    for await (const event of sources.sessions.events(sessionId, {
+      from: documents.cursor.seq + 1,
+      limit: EVENTS_PER_UPDATE,
+    })) {
       documents.ingest(event);
       page += 1;
       await whole.breathe();
     }
     read += page;
     more = page === EVENTS_PER_UPDATE;
-    if (page > 0 || (isFirst && isAnew)) await index.update(sessionId, { cursor: documents.cursor, documents: documents.take(), isAnew: isFirst && isAnew });
+    if (page > 0 || (isFirst && isAnew))
+      await index.update(sessionId, {
+        cursor: documents.cursor,
+        documents: documents.take(),
+        isAnew: isFirst && isAnew,
+      });
   }
   return read;
 }

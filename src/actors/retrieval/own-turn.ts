@@ -1,4 +1,7 @@
-/** Where the turn of the session begins that calls a tool now: what came since is before the model already, and no news to it. */
+/**
+ * Where the turn of the session begins that calls a tool now: what came since is before the model already, and no news
+ * to it.
+ */
 import type { SessionEvent } from '../../machines/session/session-event.ts';
 import { MAX_READ_EVENTS } from '../session/event-store.ts';
 import type { EventStore } from '../session/event-store.ts';
@@ -31,7 +34,9 @@ function currentTurnStart(events: readonly SessionEvent[], wakeId: string): numb
   const start = events.findIndex((event) => isStart(event, wakeId));
   const began = events[start];
   if (began === undefined) return undefined;
-  const read = new Set(events.slice(start).flatMap((event) => (event.type === 'message.consumed' ? event.data.eventIds : [])));
+  const read = new Set(
+    events.slice(start).flatMap((event) => (event.type === 'message.consumed' ? event.data.eventIds : [])),
+  );
   return events.find(({ id }) => read.has(id))?.seq ?? began.seq;
 }
 

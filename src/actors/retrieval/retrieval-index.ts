@@ -1,6 +1,6 @@
 /**
- * The port to the index of an agent: a cache beside the store of what its sessions hold. Losing it costs time and nothing else, and nothing
- * that goes wrong with it may cost more.
+ * The port to the index of an agent: a cache beside the store of what its sessions hold. Losing it costs time and
+ * nothing else, and nothing that goes wrong with it may cost more.
  */
 import type { DocumentFacts } from '../../machines/retrieval/document-facts.ts';
 import type { QueryTerm } from '../../machines/retrieval/query.ts';
@@ -34,7 +34,9 @@ export interface SessionUpdate {
 export interface AgentIndex {
   size(): IndexSize;
   cursors(): ReadonlyMap<string, SessionCursor>;
-  /** Takes documents of a session in. Lets others run while it does. What it keeps on the disk is whole or not there. */
+  /**
+   * Takes documents of a session in. Lets others run while it does. What it keeps on the disk is whole or not there.
+   */
   update(sessionId: string, update: SessionUpdate): Promise<void>;
   /** The session is gone. */
   forget(sessionId: string): Promise<void>;
@@ -45,11 +47,16 @@ export interface AgentIndex {
   /** How much a word tells: the rarer it is the more, above 0. */
   rarity(word: string): number;
   /** The messages before and after a message that a search gave, in its session. */
-  around(document: RetrievalDocument): { readonly before?: RetrievalDocument | undefined; readonly after?: RetrievalDocument | undefined };
+  around(document: RetrievalDocument): {
+    readonly before?: RetrievalDocument | undefined;
+    readonly after?: RetrievalDocument | undefined;
+  };
 }
 
 export interface RetrievalIndex {
-  /** The index of an agent, with what is kept of it. Damaged, foreign and outdated parts are as if they were not there. */
+  /**
+   * The index of an agent, with what is kept of it. Damaged, foreign and outdated parts are as if they were not there.
+   */
   of(agentId: string): Promise<AgentIndex>;
   /** Forgets everything, on the disk too. */
   clear(agentId: string): Promise<void>;

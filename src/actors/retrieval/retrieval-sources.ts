@@ -1,6 +1,6 @@
 /**
- * The ports to what retrieval finds things in. Each is asked for one agent and answers with what that agent's sessions share, or hold, and
- * with nothing of another agent's.
+ * The ports to what retrieval finds things in. Each is asked for one agent and answers with what that agent's sessions
+ * share, or hold, and with nothing of another agent's.
  */
 import type { SessionEvent } from '../../machines/session/session-event.ts';
 import type { SessionState } from '../../machines/session/session-state.ts';

@@ -12,14 +12,28 @@ export interface RetrievalToolPorts {
 }
 
 export function createRetrievalTools(ports: RetrievalToolPorts): readonly Tool[] {
-  const search: Tool<RetrievalSearchInput> = { definition: retrievalSearchDefinition, run: (input, context) => searchAll(input, context, ports) };
+  const search: Tool<RetrievalSearchInput> = {
+    definition: retrievalSearchDefinition,
+    run: (input, context) => searchAll(input, context, ports),
+  };
   return [search] as readonly Tool[];
 }
 
-async function searchAll(input: RetrievalSearchInput, context: ToolContext, { retrieval, store }: RetrievalToolPorts): Promise<RetrievalSearchOutput> {
+async function searchAll(
+  input: RetrievalSearchInput,
+  context: ToolContext,
+  { retrieval, store }: RetrievalToolPorts,
+): Promise<RetrievalSearchOutput> {
   const { agentId, sessionId } = context.session;
   const beforeSeq = await turnStartOf(context, store);
   const { candidates, searched, sessionsLeftOut } = await retrieval.search({ ...input, agentId, sessionId, beforeSeq });
-  const leftOut = sessionsLeftOut === 0 ? '' : ` ${sessionsLeftOut} of your oldest sessions are not searched, since there are too many; session_list shows them.`;
-  return { candidates: [...candidates], searched, note: `${candidates.length === 0 ? 'Nothing fits. Try other words, or fewer.' : HINTS_NOTE}${leftOut}` };
+  const leftOut =
+    sessionsLeftOut === 0
+      ? ''
+      : ` ${sessionsLeftOut} of your oldest sessions are not searched, since there are too many; session_list shows them.`;
+  return {
+    candidates: [...candidates],
+    searched,
+    note: `${candidates.length === 0 ? 'Nothing fits. Try other words, or fewer.' : HINTS_NOTE}${leftOut}`,
+  };
 }

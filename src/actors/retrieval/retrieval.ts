@@ -1,6 +1,6 @@
 /**
- * Finds what an agent's sessions, learnings and memory hold about something: candidates, which are hints, each with the calls that open the
- * truth again. Everything is of one agent; nothing of another one is ever looked at.
+ * Finds what an agent's sessions, learnings and memory hold about something: candidates, which are hints, each with the
+ * calls that open the truth again. Everything is of one agent; nothing of another one is ever looked at.
  */
 import { RuntimeError } from '../../machines/errors.ts';
 import { candidateOf } from '../../machines/retrieval/candidate.ts';
@@ -106,12 +106,30 @@ export class Retrieval {
       if (own !== undefined && looked.parents.has(own)) await refreshSession(index, own, this.#options);
       const prepared = prepareQuery(query);
       const now = this.#options.clock.now();
-      const kin = (sessionId: string | undefined): Kinship => (own === undefined || sessionId === undefined ? 'none' : kinshipOf(own, sessionId, (id) => looked.parents.get(id)));
+      const kin = (sessionId: string | undefined): Kinship =>
+        own === undefined || sessionId === undefined
+          ? 'none'
+          : kinshipOf(own, sessionId, (id) => looked.parents.get(id));
       const accepts = filterOf(request, span, kin);
       const hits = await index.search({ terms: prepared.terms, accepts, limit: MAX_HITS });
-      const ranked = rank(hits, { query: prepared, rarity: (word) => index.rarity(word), around: (document) => index.around(document), kinshipOf: kin, accepts: (document) => accepts(factsOf(document)), now }, limit);
+      const ranked = rank(
+        hits,
+        {
+          query: prepared,
+          rarity: (word) => index.rarity(word),
+          around: (document) => index.around(document),
+          kinshipOf: kin,
+          accepts: (document) => accepts(factsOf(document)),
+          now,
+        },
+        limit,
+      );
       const best = ranked[0]?.score ?? 0;
-      return { candidates: ranked.map((each) => candidateOf(each, best)), searched: index.size(), sessionsLeftOut: looked.report.sessionsLeftOut };
+      return {
+        candidates: ranked.map((each) => candidateOf(each, best)),
+        searched: index.size(),
+        sessionsLeftOut: looked.report.sessionsLeftOut,
+      };
     });
   }
 
@@ -122,7 +140,11 @@ export class Retrieval {
     const agentIndex = await index.of(agentId);
     await refreshShared(agentIndex, agentId, this.#options);
     const states = await sources.sessions.list({ agentId });
-    const looked = { atMs: clock.now(), report: await refreshSessions(agentIndex, states, this.#options), parents: await parentsOf(states, (sessionId) => sources.sessions.get(sessionId)) };
+    const looked = {
+      atMs: clock.now(),
+      report: await refreshSessions(agentIndex, states, this.#options),
+      parents: await parentsOf(states, (sessionId) => sources.sessions.get(sessionId)),
+    };
     this.#looked.set(agentId, looked);
     return looked;
   }
@@ -134,7 +156,11 @@ interface Span {
   readonly until: number;
 }
 
-function filterOf(request: RetrievalRequest, { since, until }: Span, kin: (sessionId: string | undefined) => Kinship): (facts: DocumentFacts) => boolean {
+function filterOf(
+  request: RetrievalRequest,
+  { since, until }: Span,
+  kin: (sessionId: string | undefined) => Kinship,
+): (facts: DocumentFacts) => boolean {
   const { sessionId: own, beforeSeq = Infinity, kinds, relation = 'agent', within, tool } = request;
   const wantsRelated = relation !== 'agent';
   return ({ kind, sessionId, lastSeq, atMs, tool: usedTool }) => {
@@ -148,10 +174,20 @@ function filterOf(request: RetrievalRequest, { since, until }: Span, kin: (sessi
   };
 }
 
-/** Without a session nothing is related to anything, and finding nothing would look like an answer. @throws RuntimeError RETRIEVAL_REQUEST_INVALID */
+/**
+ * Without a session nothing is related to anything, and finding nothing would look like an answer. @throws RuntimeError
+ * RETRIEVAL_REQUEST_INVALID
+ */
 function checkAsker({ sessionId, relation = 'agent' }: RetrievalRequest): void {
   if (sessionId !== undefined || relation === 'agent') return;
-  throw new RuntimeError('RETRIEVAL_REQUEST_INVALID', `expected a session with the relation "${relation}", received none`, { category: 'validation', hint: 'Relations are as seen from a session: name it, or search all sessions of the agent.' });
+  throw new RuntimeError(
+    'RETRIEVAL_REQUEST_INVALID',
+    `expected a session with the relation "${relation}", received none`,
+    {
+      category: 'validation',
+      hint: 'Relations are as seen from a session: name it, or search all sessions of the agent.',
+    },
+  );
 }
 
 /** @throws RuntimeError RETRIEVAL_REQUEST_INVALID */
@@ -159,10 +195,14 @@ function spanOf(request: RetrievalRequest): Span {
   const since = timeOf(request.since, 'since', -Infinity);
   const until = timeOf(request.until, 'until', Infinity);
   if (since <= until) return { since, until };
-  throw new RuntimeError('RETRIEVAL_REQUEST_INVALID', `expected "until" to be no earlier than "since", received since ${request.since ?? ''} and until ${request.until ?? ''}`, {
-    category: 'validation',
-    hint: 'Turn them around. A day counts from its beginning in UTC: for one day name the next one as the end.',
-  });
+  throw new RuntimeError(
+    'RETRIEVAL_REQUEST_INVALID',
+    `expected "until" to be no earlier than "since", received since ${request.since ?? ''} and until ${request.until ?? ''}`,
+    {
+      category: 'validation',
+      hint: 'Turn them around. A day counts from its beginning in UTC: for one day name the next one as the end.',
+    },
+  );
 }
 
 /** @throws RuntimeError RETRIEVAL_REQUEST_INVALID */
@@ -170,5 +210,9 @@ function timeOf(text: string | undefined, name: string, otherwise: number): numb
   if (text === undefined) return otherwise;
   const time = Date.parse(text);
   if (!Number.isNaN(time)) return time;
-  throw new RuntimeError('RETRIEVAL_REQUEST_INVALID', `expected a time for "${name}", received ${JSON.stringify(text)}`, { category: 'validation', hint: 'Write a date or a time like 2026-03-01 or 2026-03-01T12:00:00Z.' });
+  throw new RuntimeError(
+    'RETRIEVAL_REQUEST_INVALID',
+    `expected a time for "${name}", received ${JSON.stringify(text)}`,
+    { category: 'validation', hint: 'Write a date or a time like 2026-03-01 or 2026-03-01T12:00:00Z.' },
+  );
 }

@@ -1,4 +1,7 @@
-/** The runs of a backend that are under way: one per id, begun with its event, ended by its id or by the signal of whoever started it. */
+/**
+ * The runs of a backend that are under way: one per id, begun with its event, ended by its id or by the signal of
+ * whoever started it.
+ */
 import type { RunFailure } from '../../machines/run/run-failure.ts';
 import type { AgentRunParams, AgentRunResult } from './agent-runtime.ts';
 import type { RunEvents } from './run-events.ts';
@@ -15,10 +18,14 @@ export class ActiveRuns {
   }
 
   /**
-   * Announces the start and does the work, which tells its own end; the run is active until then. The controller aborts when the run is to
-   * stop. While another run of the same id is active, it is refused with the kind `coordination`.
+   * Announces the start and does the work, which tells its own end; the run is active until then. The controller aborts
+   * when the run is to stop. While another run of the same id is active, it is refused with the kind `coordination`.
    */
-  async run(params: AgentRunParams, events: RunEvents, work: (controller: AbortController) => Promise<AgentRunResult>): Promise<AgentRunResult> {
+  async run(
+    params: AgentRunParams,
+    events: RunEvents,
+    work: (controller: AbortController) => Promise<AgentRunResult>,
+  ): Promise<AgentRunResult> {
     const { runId, provider, model, abortSignal } = params;
     const isTaken = this.has(runId);
     const controller = new AbortController();
@@ -45,5 +52,8 @@ export function refusedRun(events: RunEvents, error: RunFailure): AgentRunResult
 }
 
 function alreadyActive(runId: string): RunFailure {
-  return { kind: 'coordination', message: `the run ${runId} is active already; another needs an id of its own, or has to wait for it to end` };
+  return {
+    kind: 'coordination',
+    message: `the run ${runId} is active already; another needs an id of its own, or has to wait for it to end`,
+  };
 }

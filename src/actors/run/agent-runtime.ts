@@ -1,4 +1,7 @@
-/** The port to whatever can run an agent: a backend. One run is one model step, or one whole turn for backends that run their own tools. */
+/**
+ * The port to whatever can run an agent: a backend. One run is one model step, or one whole turn for backends that run
+ * their own tools.
+ */
 import type { MessageIntake } from '../../machines/session/event-schemas.ts';
 import type { ProviderSettings } from '../../machines/run/provider-settings.ts';
 import type { RunAttempt } from '../../machines/run/run-attempt.ts';
@@ -11,7 +14,9 @@ import type { ToolDescriptor } from '../../machines/turn/tool-definition.ts';
 export interface AgentRunConfig {
   /** Id of the backend for every run; it must be registered. */
   readonly backend?: string | undefined;
-  /** By provider name, before the known ones. A provider that is in neither is served by the backend of its own name. */
+  /**
+   * By provider name, before the known ones. A provider that is in neither is served by the backend of its own name.
+   */
   readonly providers?: Readonly<Record<string, ProviderSettings>> | undefined;
 }
 
@@ -34,7 +39,10 @@ export interface RunPermissionRequest {
   readonly input: unknown;
   /** What it comes to, where the backend can tell: judged by the rules for our own tools of that kind. */
   readonly means?: RunToolMeaning | undefined;
-  /** Takes secrets out of what is shown and logged about `means`, which holds them as they are: what is judged is what runs. Absent: there are none. */
+  /**
+   * Takes secrets out of what is shown and logged about `means`, which holds them as they are: what is judged is what
+   * runs. Absent: there are none.
+   */
   readonly conceal?: ((text: string) => string) | undefined;
   /** Aborts when the backend waits for the answer no longer: it has withdrawn the question, or its run has ended. */
   readonly signal?: AbortSignal | undefined;
@@ -63,7 +71,10 @@ export type RunToolMeaning =
       /** It changes a part of a file: rules that allow `edit` allow it too. Default false. */
       readonly edits?: boolean | undefined;
     }
-  /** It does what our tool of that kind does, but to what is not told for sure. No rule about commands or paths allows it. */
+  /**
+   * It does what our tool of that kind does, but to what is not told for sure. No rule about commands or paths allows
+   * it.
+   */
   | {
       readonly kind: 'unclear';
       readonly as: 'command' | 'read' | 'write';
@@ -72,7 +83,9 @@ export type RunToolMeaning =
       readonly cwd?: undefined;
     };
 
-export type RunPermissionAnswer = { readonly decision: 'allow' } | { readonly decision: 'deny'; readonly message: string };
+export type RunPermissionAnswer =
+  | { readonly decision: 'allow' }
+  | { readonly decision: 'deny'; readonly message: string };
 
 /** The backend's own session, which has seen the conversation so far. */
 export interface RunResumption {
@@ -103,12 +116,17 @@ interface AgentRunBase {
   readonly onEvent?: ((event: AgentRunEvent) => void) | undefined;
   readonly abortSignal?: AbortSignal | undefined;
   /** `maxCost`: what is left to be spent, in US dollars, for backends whose turns can be held to that. */
-  readonly budget?: { readonly maxOutputTokens?: number | undefined; readonly maxCost?: number | undefined } | undefined;
+  readonly budget?:
+    | { readonly maxOutputTokens?: number | undefined; readonly maxCost?: number | undefined }
+    | undefined;
   /** Absent: whatever the backend finds by itself. */
   readonly credential?: RunCredential | undefined;
   /** For backends that keep sessions of their own. Absent: begin one, and give it the whole of `messages`. */
   readonly resume?: RunResumption | undefined;
-  /** For backends that run tools of their own. Absent: nothing that needs permission runs. Resolves with a denial when the run is aborted. */
+  /**
+   * For backends that run tools of their own. Absent: nothing that needs permission runs. Resolves with a denial when
+   * the run is aborted.
+   */
   readonly requestPermission?: ((request: RunPermissionRequest) => Promise<RunPermissionAnswer>) | undefined;
 }
 
@@ -142,31 +160,41 @@ export interface AgentRunResult {
 }
 
 /**
- * How a message reaches a run that is active. `next_step`: a run is one model step, and the next one reads it. `running`: by
- * `queueMessage`. `next_turn`: not before the run has ended.
+ * How a message reaches a run that is active. `next_step`: a run is one model step, and the next one reads it.
+ * `running`: by `queueMessage`. `next_turn`: not before the run has ended.
  */
 export type { MessageIntake };
 
 export interface AgentRuntime {
   readonly id: string;
   /**
-   * `step`: a run is one model step, and asks for tools in its payloads; the wake runs them. `turn`: the backend runs tools of its own until
-   * the model has answered. Default `step`.
+   * `step`: a run is one model step, and asks for tools in its payloads; the wake runs them. `turn`: the backend runs
+   * tools of its own until the model has answered. Default `step`.
    */
   readonly runs?: 'step' | 'turn' | undefined;
   /** Its failures are written, not had, as those of a script: no candidate rests for them. */
   readonly isPlayed?: boolean | undefined;
-  /** Where that depends on the provider, a function of it. Default: `next_step` for steps; for turns `running` when it has `queueMessage`, else `next_turn`. */
+  /**
+   * Where that depends on the provider, a function of it. Default: `next_step` for steps; for turns `running` when it
+   * has `queueMessage`, else `next_turn`.
+   */
   readonly messageIntake?: MessageIntake | ((provider: string, config: AgentRunConfig) => MessageIntake) | undefined;
-  /** False where what runs tools of its own asks nobody: an agent whose permissions would bind it is not run there. Default: it asks. */
+  /**
+   * False where what runs tools of its own asks nobody: an agent whose permissions would bind it is not run there.
+   * Default: it asks.
+   */
   readonly asksPermission?: ((provider: string, config: AgentRunConfig) => boolean) | undefined;
   /**
-   * A failure of the model or of the provider is a result with `meta.error`; a rejection is a defect of the backend. The run is active from
-   * this call on until its promise settles, and what its listener throws does not reach it. While it is active, another with the same id
-   * fails with the kind `coordination`, tells that to its own listener only, and does not touch the first; after that the id is free again.
+   * A failure of the model or of the provider is a result with `meta.error`; a rejection is a defect of the backend.
+   * The run is active from this call on until its promise settles, and what its listener throws does not reach it.
+   * While it is active, another with the same id fails with the kind `coordination`, tells that to its own listener
+   * only, and does not touch the first; after that the id is free again.
    */
   run(params: AgentRunParams): Promise<AgentRunResult>;
-  /** Asks an active run to stop; it soon resolves with the kind `aborted` and what it has said. One that is not active is none of its business. */
+  /**
+   * Asks an active run to stop; it soon resolves with the kind `aborted` and what it has said. One that is not active
+   * is none of its business.
+   */
   abort(runId: string): Promise<void>;
   isRunActive(runId: string): boolean;
   /** Gives an active run another message to read. False when it cannot take it, as when it is not active. */

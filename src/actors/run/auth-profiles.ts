@@ -1,4 +1,7 @@
-/** The port to the accounts with which runs are paid: which there are, and what opens them. Where they are kept, no agent can read or write. */
+/**
+ * The port to the accounts with which runs are paid: which there are, and what opens them. Where they are kept, no
+ * agent can read or write.
+ */
 import type { AuthProfile } from '../../machines/run/auth-profile.ts';
 import type { RunCredential } from './agent-runtime.ts';
 
@@ -9,8 +12,10 @@ export interface AuthProfiles {
    */
   list(provider?: string): Promise<readonly AuthProfile[]>;
   /**
-   * Reads the value that a profile refers to, anew each time it may have changed. It is never stored, logged or put into an error.
-   * @throws RuntimeError AUTH_PROFILE_NOT_FOUND, AUTH_VALUE_MISSING (an unset variable, a command that fails, says nothing or hangs)
+   * Reads the value that a profile refers to, anew each time it may have changed. It is never stored, logged or put
+   * into an error.
+   * @throws RuntimeError AUTH_PROFILE_NOT_FOUND, AUTH_VALUE_MISSING (an unset variable, a command that fails, says
+   * nothing or hangs)
    */
   credential(profileId: string, signal?: AbortSignal): Promise<RunCredential>;
   /** The provider refused the value: what was remembered of it is dropped, so that it is read anew the next time. */

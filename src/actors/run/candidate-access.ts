@@ -1,4 +1,7 @@
-/** What a run asks of the accounts and of the experience with candidates. Trouble with either is told and does not look like a model that fails. */
+/**
+ * What a run asks of the accounts and of the experience with candidates. Trouble with either is told and does not look
+ * like a model that fails.
+ */
 import { RuntimeError, messageOf } from '../../machines/errors.ts';
 import { profileNotFound } from '../../machines/run/auth-profile-errors.ts';
 import { candidateKey } from '../../machines/run/candidate.ts';
@@ -14,7 +17,9 @@ import type { ExecuteAgentRunOptions } from './run-options.ts';
 
 type Access = Pick<ExecuteAgentRunOptions, 'clock' | 'profiles' | 'standings' | 'models' | 'onListenerError'>;
 
-export type CredentialAnswer = { readonly kind: 'found'; readonly value: RunCredential | undefined } | { readonly kind: 'failed'; readonly failure: RunFailure };
+export type CredentialAnswer =
+  | { readonly kind: 'found'; readonly value: RunCredential | undefined }
+  | { readonly kind: 'failed'; readonly failure: RunFailure };
 
 export class CandidateAccess {
   readonly #options: Access;
@@ -44,8 +49,11 @@ export class CandidateAccess {
   async ask({ candidate, isPinned }: OrderedCandidate, isAgain: boolean): Promise<CandidateStanding | undefined> {
     const standing = this.#known.get(candidateKey(candidate));
     this.#asked = { startedAt: isoTimeOf(this.#options.clock.now()), isProbe: false };
-    if (this.#options.standings === undefined || standing === undefined || standing.state === 'closed') return undefined;
-    const admission = await this.#safely(() => this.#options.standings?.admit(candidate, { isPinned: isPinned || isAgain }));
+    if (this.#options.standings === undefined || standing === undefined || standing.state === 'closed')
+      return undefined;
+    const admission = await this.#safely(() =>
+      this.#options.standings?.admit(candidate, { isPinned: isPinned || isAgain }),
+    );
     if (admission?.kind === 'refused') return admission.standing;
     this.#asked = { ...this.#asked, isProbe: admission?.isProbe ?? false };
     if (admission?.isProbe === true) this.#probed = candidate;
@@ -58,11 +66,16 @@ export class CandidateAccess {
 
   /** Of those that were refused at the last look: the one that recovers first. */
   soonest(): { readonly atMs: number; readonly kind: RunFailureKind } | undefined {
-    const known = this.#refusals.flatMap(({ until, because }) => (until === undefined ? [] : [{ atMs: Date.parse(until), kind: because?.kind ?? ('unknown' as const) }]));
+    const known = this.#refusals.flatMap(({ until, because }) =>
+      until === undefined ? [] : [{ atMs: Date.parse(until), kind: because?.kind ?? ('unknown' as const) }],
+    );
     return known.toSorted((one, other) => one.atMs - other.atMs)[0];
   }
 
-  /** When it may be tried again, in milliseconds since the epoch: a time that is past for one that may be now, undefined when nothing is known. */
+  /**
+   * When it may be tried again, in milliseconds since the epoch: a time that is past for one that may be now, undefined
+   * when nothing is known.
+   */
   recoversAt(candidate: Candidate): number | undefined {
     const standing = this.#known.get(candidateKey(candidate));
     if (standing === undefined) return undefined;
@@ -75,27 +88,51 @@ export class CandidateAccess {
   }
 
   /** What became of an attempt. Where a lone candidate does well nothing is written. */
-  async report(candidate: Candidate, error: RunFailure | undefined, { isPlayed = false }: Pick<AgentRuntime, 'isPlayed'> = {}): Promise<void> {
+  async report(
+    candidate: Candidate,
+    error: RunFailure | undefined,
+    { isPlayed = false }: Pick<AgentRuntime, 'isPlayed'> = {},
+  ): Promise<void> {
     this.#forget(candidate, error);
     const { standings } = this.#options;
     if (standings === undefined) return;
     this.#probed = undefined;
     const standing = this.#known.get(candidateKey(candidate));
-    const isUnmarked = standing === undefined || (standing.state === 'closed' && standing.failures === 0 && standing.billingFailures === 0);
+    const isUnmarked =
+      standing === undefined ||
+      (standing.state === 'closed' && standing.failures === 0 && standing.billingFailures === 0);
     if (error === undefined && isUnmarked && this.#known.size <= 1) return;
     const isOurs = error?.kind === 'aborted' || error?.kind === 'coordination' || error?.isLocal === true || isPlayed;
-    await this.#safely(() => standings.report(candidate, error === undefined ? { kind: 'succeeded' } : isOurs ? { kind: 'abandoned' } : { kind: 'failed', failure: error }, this.#asked));
+    await this.#safely(() =>
+      standings.report(
+        candidate,
+        error === undefined
+          ? { kind: 'succeeded' }
+          : isOurs
+            ? { kind: 'abandoned' }
+            : { kind: 'failed', failure: error },
+        this.#asked,
+      ),
+    );
   }
 
-  /** What opens the account, which must be one with this provider: no other may see it. A value that is not there is a failure of this account only. */
+  /**
+   * What opens the account, which must be one with this provider: no other may see it. A value that is not there is a
+   * failure of this account only.
+   */
   async credential({ profile, provider }: Candidate, signal: AbortSignal): Promise<CredentialAnswer> {
     const { profiles } = this.#options;
     if (profile === undefined) return { kind: 'found', value: undefined };
     try {
       const all = (await profiles?.list()) ?? [];
       const found = all.find(({ id }) => id === profile);
-      if (profiles === undefined || found === undefined) throw profileNotFound(profile, all.filter((other) => other.provider === provider).map(({ id }) => id));
-      if (found.provider !== provider) return { kind: 'failed', failure: foreignAccount(profile, found.provider, provider) };
+      if (profiles === undefined || found === undefined)
+        throw profileNotFound(
+          profile,
+          all.filter((other) => other.provider === provider).map(({ id }) => id),
+        );
+      if (found.provider !== provider)
+        return { kind: 'failed', failure: foreignAccount(profile, found.provider, provider) };
       return { kind: 'found', value: await profiles.credential(profile, signal) };
     } catch (error) {
       if (signal.aborted) return { kind: 'failed', failure: { kind: 'aborted', message: messageOf(signal.reason) } };
@@ -105,7 +142,12 @@ export class CandidateAccess {
 
   /** What the provider has refused may have been replaced where it is kept. */
   #forget({ profile }: Candidate, error: RunFailure | undefined): void {
-    if (profile === undefined || error?.isLocal === true || (error?.kind !== 'auth' && error?.kind !== 'auth_permanent')) return;
+    if (
+      profile === undefined ||
+      error?.isLocal === true ||
+      (error?.kind !== 'auth' && error?.kind !== 'auth_permanent')
+    )
+      return;
     try {
       this.#options.profiles?.forget?.(profile);
     } catch (thrown) {
@@ -115,7 +157,8 @@ export class CandidateAccess {
 
   async #readProfiles(): Promise<ReadonlyMap<string, readonly string[]>> {
     const found = new Map<string, string[]>();
-    for (const { provider, id } of (await this.#options.profiles?.list()) ?? []) found.set(provider, [...(found.get(provider) ?? []), id]);
+    for (const { provider, id } of (await this.#options.profiles?.list()) ?? [])
+      found.set(provider, [...(found.get(provider) ?? []), id]);
     return found;
   }
 
@@ -142,12 +185,20 @@ export class CandidateAccess {
 }
 
 function foreignAccount(profile: string, owner: string, provider: string): RunFailure {
-  return { kind: 'format', isLocal: true, message: `the account "${profile}" is one with "${owner}", and was not given to "${provider}"; correct the agent file, or add an account with: wakechart auth add NAME --provider ${provider}` };
+  return {
+    kind: 'format',
+    isLocal: true,
+    message: `the account "${profile}" is one with "${owner}", and was not given to "${provider}"; correct the agent file, or add an account with: wakechart auth add NAME --provider ${provider}`,
+  };
 }
 
 /** Nobody was asked: whatever went wrong lies here, and so does what puts it right. */
 export function localFailure(error: unknown): RunFailure {
   const { kind, message } = classifyRunFailure(error);
   const hint = RuntimeError.is(error) && error.hint !== undefined ? `. ${error.hint}` : '';
-  return { kind: RuntimeError.is(error) && error.code === 'AUTH_VALUE_MISSING' ? 'auth' : kind, message: `${message}${hint}`, isLocal: true };
+  return {
+    kind: RuntimeError.is(error) && error.code === 'AUTH_VALUE_MISSING' ? 'auth' : kind,
+    message: `${message}${hint}`,
+    isLocal: true,
+  };
 }

@@ -1,6 +1,7 @@
 /**
- * A backend out of one function that says what the model says. Kept for it: which runs are active, their stops, their events from start to
- * end, what they have said so far, and failures as results. What a stop has to end outside, such as a process, is the function's own.
+ * A backend out of one function that says what the model says. Kept for it: which runs are active, their stops, their
+ * events from start to end, what they have said so far, and failures as results. What a stop has to end outside, such
+ * as a process, is the function's own.
  */
 import { messageOf } from '../../machines/errors.ts';
 import { classifyRunFailure } from '../../machines/run/classify-failure.ts';
@@ -31,7 +32,8 @@ export interface AgentRuntimeOptions {
   readonly clock?: Clock | undefined;
   readonly onListenerError?: OnListenerError | undefined;
   /**
-   * One model step. What it returns is added to what it has said; a failure is returned as `meta.error`, and what it throws is one too.
+   * One model step. What it returns is added to what it has said; a failure is returned as `meta.error`, and what it
+   * throws is one too.
    */
   readonly answer: (params: AgentRunParams, voice: RunVoice) => Promise<RunEnding | void>;
 }
@@ -41,7 +43,12 @@ export interface RunEnding {
   readonly meta?: AgentRunMeta | undefined;
 }
 
-export function createAgentRuntime({ id, clock = createSystemClock(), onListenerError, answer }: AgentRuntimeOptions): AgentRuntime {
+export function createAgentRuntime({
+  id,
+  clock = createSystemClock(),
+  onListenerError,
+  answer,
+}: AgentRuntimeOptions): AgentRuntime {
   const active = new ActiveRuns();
   return {
     id,
@@ -65,39 +72,70 @@ interface Answering extends Pick<AgentRuntimeOptions, 'answer'> {
 
 async function answered({ params, events, clock, signal, answer }: Answering): Promise<AgentRunResult> {
   const said: RunPayload[] = [];
-  const ending = signal.aborted ? undefined : await settle(() => answer(params, voiceInto({ said, events, signal })), params, clock);
+  const ending = signal.aborted
+    ? undefined
+    : await settle(() => answer(params, voiceInto({ said, events, signal })), params, clock);
   const { usage, meta } = ending ?? {};
   // What is said from now on comes too late.
   const payloads = [...said];
-  if (signal.aborted) return failed(events, payloads, { ...meta, error: { kind: 'aborted', message: messageOf(signal.reason) }, modelSteps: 0 }, usage);
+  if (signal.aborted)
+    return failed(
+      events,
+      payloads,
+      { ...meta, error: { kind: 'aborted', message: messageOf(signal.reason) }, modelSteps: 0 },
+      usage,
+    );
   if (meta?.error !== undefined) return failed(events, payloads, meta, usage);
   events.emit({ stream: 'lifecycle', data: { phase: 'end', ...(usage === undefined ? {} : { usage }) } });
   return { payloads, ...(usage === undefined ? {} : { usage }), ...(meta === undefined ? {} : { meta }) };
 }
 
-async function settle(answer: () => Promise<RunEnding | void>, { credential }: AgentRunParams, clock: Clock): Promise<RunEnding | undefined> {
+async function settle(
+  answer: () => Promise<RunEnding | void>,
+  { credential }: AgentRunParams,
+  clock: Clock,
+): Promise<RunEnding | undefined> {
   try {
     return (await answer()) ?? undefined;
   } catch (thrown) {
     const { message, ...failure } = classifyRunFailure(thrown, { now: clock.now() });
     const secret = credential?.secret ?? '';
-    return { meta: { error: { ...failure, message: secret === '' ? message : message.replaceAll(secret, '[secret]') } } };
+    return {
+      meta: { error: { ...failure, message: secret === '' ? message : message.replaceAll(secret, '[secret]') } },
+    };
   }
 }
 
-function failed(events: RunEvents, payloads: readonly RunPayload[], meta: AgentRunMeta & { readonly error?: RunFailure | undefined }, usage?: RunUsage): AgentRunResult {
+function failed(
+  events: RunEvents,
+  payloads: readonly RunPayload[],
+  meta: AgentRunMeta & { readonly error?: RunFailure | undefined },
+  usage?: RunUsage,
+): AgentRunResult {
   if (meta.error !== undefined) events.fail(meta.error);
   return { payloads, ...(usage === undefined ? {} : { usage }), meta };
 }
 
-function voiceInto({ said, events, signal }: { readonly said: RunPayload[]; readonly events: RunEvents; readonly signal: AbortSignal }): RunVoice {
+function voiceInto({
+  said,
+  events,
+  signal,
+}: {
+  readonly said: RunPayload[];
+  readonly events: RunEvents;
+  readonly signal: AbortSignal;
+}): RunVoice {
   const speak = (kind: 'text' | 'reasoning', text: string, opaque?: OpaquePart): void => {
     if (text === '' && opaque === undefined) return;
     const last = said.at(-1);
     const joined = last?.type === kind ? `${last.text}${text}` : text;
     if (last?.type === kind) said.pop();
     const signature = opaque ?? (last?.type === 'reasoning' ? last.opaque : undefined);
-    said.push(kind === 'text' ? { type: kind, text: joined } : { type: kind, text: joined, ...(signature === undefined ? {} : { opaque: signature }) });
+    said.push(
+      kind === 'text'
+        ? { type: kind, text: joined }
+        : { type: kind, text: joined, ...(signature === undefined ? {} : { opaque: signature }) },
+    );
     const body: AgentRunEventBody = { stream: 'assistant', data: { kind, text } };
     events.emit(body);
   };

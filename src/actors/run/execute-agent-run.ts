@@ -1,4 +1,7 @@
-/** Runs an agent over its candidates: accounts within a model, models after one another, each decision told with its reason. */
+/**
+ * Runs an agent over its candidates: accounts within a model, models after one another, each decision told with its
+ * reason.
+ */
 import { createActor, fromPromise, toPromise } from 'xstate';
 import { RuntimeError, messageOf } from '../../machines/errors.ts';
 import { modelChoice } from '../../machines/run/candidate.ts';
@@ -12,8 +15,8 @@ import type { ExecuteAgentRunOptions } from './run-options.ts';
 import { RunWork } from './run-work.ts';
 
 /**
- * Starts at once. The result never rejects: whatever goes wrong is `meta.error`, and `meta.attempts` says what was tried. The events are one
- * `start`, then those of the attempts, then one `end`, `error` or `aborted`.
+ * Starts at once. The result never rejects: whatever goes wrong is `meta.error`, and `meta.attempts` says what was
+ * tried. The events are one `start`, then those of the attempts, then one `end`, `error` or `aborted`.
  * @throws RuntimeError RUN_OPTIONS_INVALID
  */
 export function executeAgentRun(options: ExecuteAgentRunOptions): AgentRun {
@@ -46,7 +49,11 @@ const logic = runMachine.provide({
     interrupt: ({ context }, reason) => live.get(context.runId)?.work.interrupt(reason),
     noteDefect({ context, event }) {
       const run = live.get(context.runId);
-      if (run !== undefined) run.defect ??= 'error' in event ? event.error : new RuntimeError('RUN_CRASHED', 'a part of the run broke', { category: 'crash' });
+      if (run !== undefined)
+        run.defect ??=
+          'error' in event
+            ? event.error
+            : new RuntimeError('RUN_CRASHED', 'a part of the run broke', { category: 'crash' });
     },
   },
 });
@@ -54,16 +61,24 @@ const logic = runMachine.provide({
 function part<Answer>(take: (work: RunWork) => Promise<Answer>): ReturnType<typeof fromPromise<Answer, RunInput>> {
   return fromPromise<Answer, RunInput>(async ({ input }) => {
     const run = live.get(input.runId);
-    if (run === undefined) throw new RuntimeError('RUN_UNKNOWN', `run ${input.runId} does not run here`, { category: 'crash' });
+    if (run === undefined)
+      throw new RuntimeError('RUN_UNKNOWN', `run ${input.runId} does not run here`, { category: 'crash' });
     return take(run.work);
   });
 }
 
-async function drive(work: RunWork, { request: { runId: given }, signal, parent }: ExecuteAgentRunOptions): Promise<AgentRunResult> {
+async function drive(
+  work: RunWork,
+  { request: { runId: given }, signal, parent }: ExecuteAgentRunOptions,
+): Promise<AgentRunResult> {
   const runId = freeId(given);
   const run: LiveRun = { work, defect: undefined };
   live.set(runId, run);
-  const actor = createActor(logic, { input: { runId }, id: `run_${runId}`, ...(parent === undefined ? {} : { parent }) });
+  const actor = createActor(logic, {
+    input: { runId },
+    id: `run_${runId}`,
+    ...(parent === undefined ? {} : { parent }),
+  });
   const stop = (): void => {
     if (actor.getSnapshot().status === 'active') actor.send({ type: 'STOP', reason: messageOf(signal?.reason) });
   };
@@ -90,7 +105,13 @@ function freeId(given: string): string {
 }
 
 function checkOptions({ models, request }: ExecuteAgentRunOptions): void {
-  if (models.length === 0) throw new RuntimeError('RUN_OPTIONS_INVALID', 'expected at least one model to run', { category: 'validation', hint: 'Give the models in the order in which they are to be tried.' });
-  if (typeof request.runId !== 'string' || request.runId === '') throw new RuntimeError('RUN_OPTIONS_INVALID', 'expected an id for the run', { category: 'validation' });
-  for (const choice of models) parseOrThrow(modelChoice, choice, { what: 'model of a run', code: 'RUN_OPTIONS_INVALID' });
+  if (models.length === 0)
+    throw new RuntimeError('RUN_OPTIONS_INVALID', 'expected at least one model to run', {
+      category: 'validation',
+      hint: 'Give the models in the order in which they are to be tried.',
+    });
+  if (typeof request.runId !== 'string' || request.runId === '')
+    throw new RuntimeError('RUN_OPTIONS_INVALID', 'expected an id for the run', { category: 'validation' });
+  for (const choice of models)
+    parseOrThrow(modelChoice, choice, { what: 'model of a run', code: 'RUN_OPTIONS_INVALID' });
 }

@@ -1,4 +1,6 @@
-/** Notices that a program or a provider has said nothing for too long. Stands still while it waits for somebody else. */
+/**
+ * Notices that a program or a provider has said nothing for too long. Stands still while it waits for somebody else.
+ */
 import type { Clock, TimerHandle } from '../clock/clock.ts';
 
 export interface IdleWatchOptions {

@@ -1,4 +1,7 @@
-/** Numbers and stamps the events of one run, so that every backend streams the same life: one start, then whatever happens, then one end. */
+/**
+ * Numbers and stamps the events of one run, so that every backend streams the same life: one start, then whatever
+ * happens, then one end.
+ */
 import type { RunFailure } from '../../machines/run/run-failure.ts';
 import type { AgentRunEvent, AgentRunEventBody } from '../../machines/run/run-output.ts';
 import type { Clock } from '../clock/clock.ts';
@@ -35,7 +38,8 @@ export class RunEvents {
 
   /** Announces how a run ended that has not succeeded. */
   fail(failure: RunFailure): void {
-    if (failure.kind === 'aborted') this.emit({ stream: 'lifecycle', data: { phase: 'aborted', reason: failure.message } });
+    if (failure.kind === 'aborted')
+      this.emit({ stream: 'lifecycle', data: { phase: 'aborted', reason: failure.message } });
     else this.emit({ stream: 'lifecycle', data: { phase: 'error', error: failure } });
   }
 

@@ -85,7 +85,10 @@ export class RunWork {
     for (const next of ordered) {
       if (this.#spent.has(attemptKey(next.candidate))) continue;
       if (!this.#canPay(next.candidate)) {
-        skipped.push({ candidate: next.candidate, because: `${candidateText(next.candidate)} costs more than the budget leaves` });
+        skipped.push({
+          candidate: next.candidate,
+          because: `${candidateText(next.candidate)} costs more than the budget leaves`,
+        });
         continue;
       }
       const refusal = await this.#access.ask(next, this.#isAgain(next));
@@ -106,7 +109,10 @@ export class RunWork {
     this.#announceStart(candidate);
     this.#events.emit({ stream: 'attempt', data: { phase: 'started', attempt, candidate, because } });
     const { result, facts, said } = await this.#run(candidate, runtime);
-    const error = this.#abort.signal.aborted && result.meta?.error !== undefined ? { ...result.meta.error, kind: 'aborted' as const } : result.meta?.error;
+    const error =
+      this.#abort.signal.aborted && result.meta?.error !== undefined
+        ? { ...result.meta.error, kind: 'aborted' as const }
+        : result.meta?.error;
     this.#modelSteps += result.meta?.modelSteps ?? (error === undefined ? 1 : 0);
     const { usageOf = ({ result: { usage } }) => usage } = this.#options;
     this.#usage = sumOfUsage(this.#usage, usageOf({ candidate, result, said, before: this.#usage }));
@@ -126,7 +132,8 @@ export class RunWork {
     const { next, error } = this.#attempts.at(-1) ?? {};
     const out = next === undefined || error === undefined ? 'account' : outWith(next, error);
     if (out === 'account') return;
-    const isOut = (other: Candidate): boolean => (out === 'model' ? isSameModel(other, candidate) : other.provider === candidate.provider);
+    const isOut = (other: Candidate): boolean =>
+      out === 'model' ? isSameModel(other, candidate) : other.provider === candidate.provider;
     for (const other of await this.#order()) if (isOut(other.candidate)) this.#spent.add(attemptKey(other.candidate));
   }
 
@@ -141,7 +148,10 @@ export class RunWork {
 
   async compact(): Promise<void> {
     const { messages } = this.#smaller ?? {};
-    if (messages === undefined) throw new RuntimeError('RUN_CRASHED', 'there is nothing that could be left out, and it was to be', { category: 'crash' });
+    if (messages === undefined)
+      throw new RuntimeError('RUN_CRASHED', 'there is nothing that could be left out, and it was to be', {
+        category: 'crash',
+      });
     this.#hasCompacted = true;
     const { prompt: _, ...request } = this.#request;
     this.#request = { ...request, messages };
@@ -155,18 +165,29 @@ export class RunWork {
     const { error } = result.meta ?? {};
     const candidate = this.#chosen?.candidate ?? this.#options.models[0];
     if (candidate !== undefined) this.#announceStart(candidate);
-    if (error === undefined) this.#events.emit({ stream: 'lifecycle', data: { phase: 'end', ...(result.usage === undefined ? {} : { usage: result.usage }) } });
-    else if (error.kind === 'aborted') this.#events.emit({ stream: 'lifecycle', data: { phase: 'aborted', reason: error.message } });
+    if (error === undefined)
+      this.#events.emit({
+        stream: 'lifecycle',
+        data: { phase: 'end', ...(result.usage === undefined ? {} : { usage: result.usage }) },
+      });
+    else if (error.kind === 'aborted')
+      this.#events.emit({ stream: 'lifecycle', data: { phase: 'aborted', reason: error.message } });
     else this.#events.emit({ stream: 'lifecycle', data: { phase: 'error', error } });
     return result;
   }
 
   #resultOf(defect: unknown): AgentRunResult {
     const base = this.#last ?? { payloads: [] };
-    const stopped: RunFailure | undefined = this.#abort.signal.aborted ? { kind: 'aborted', message: messageOf(this.#abort.signal.reason) } : undefined;
-    const error = defect === undefined ? (base.meta?.error ?? (this.#last === undefined ? (stopped ?? NOTHING_TRIED) : undefined)) : localFailure(defect);
+    const stopped: RunFailure | undefined = this.#abort.signal.aborted
+      ? { kind: 'aborted', message: messageOf(this.#abort.signal.reason) }
+      : undefined;
+    const error =
+      defect === undefined
+        ? (base.meta?.error ?? (this.#last === undefined ? (stopped ?? NOTHING_TRIED) : undefined))
+        : localFailure(defect);
     const { candidate } = this.#chosen ?? {};
-    const isFallback = candidate !== undefined && this.#firstModel !== undefined && this.#firstModel !== modelKey(candidate);
+    const isFallback =
+      candidate !== undefined && this.#firstModel !== undefined && this.#firstModel !== modelKey(candidate);
     return {
       payloads: error === undefined || error.kind === 'aborted' ? base.payloads : [],
       ...(this.#usage === undefined ? {} : { usage: this.#usage }),
@@ -199,9 +220,19 @@ export class RunWork {
     const { backend, provider } = next.candidate;
     const runtime = registry.resolve(provider, backend === undefined ? request.config : { ...request.config, backend });
     const last = this.#attempts.at(-1);
-    const because = last === undefined ? `${next.because}.` : `${next.because}, after ${candidateText(last.candidate)} failed (${last.error?.kind ?? 'unknown'}).`;
+    const because =
+      last === undefined
+        ? `${next.because}.`
+        : `${next.because}, after ${candidateText(last.candidate)} failed (${last.error?.kind ?? 'unknown'}).`;
     this.#chosen = { ...next, runtime, because };
-    await onDecision?.({ type: 'selected', attempt: this.#attempts.length + 1, candidate: next.candidate, backend: runtime, because, skipped });
+    await onDecision?.({
+      type: 'selected',
+      attempt: this.#attempts.length + 1,
+      candidate: next.candidate,
+      backend: runtime,
+      because,
+      skipped,
+    });
   }
 
   /** Every candidate has failed or rests. Where one recovers soon, that is waited for. */
@@ -209,16 +240,27 @@ export class RunWork {
     const last = this.#last?.meta?.error;
     const recovers = this.#access.soonest();
     if (recovers === undefined) {
-      if (last === undefined && skipped.length > 0) this.#last = failedBeforeStart({ kind: 'unknown', message: noneText(skipped) });
+      if (last === undefined && skipped.length > 0)
+        this.#last = failedBeforeStart({ kind: 'unknown', message: noneText(skipped) });
       return 'none';
     }
     const waitMs = Math.max(0, recovers.atMs - this.#options.clock.now());
     if (this.#backOffs < this.#limits.maxBackOffs && this.#waitedMs + waitMs <= this.#limits.maxWaitMs) {
       this.#nextWaitMs = waitMs;
-      await this.#options.onDecision?.({ type: 'waiting', because: 'Every candidate rests, and the first of them recovers soon.', waitMs, skipped });
+      await this.#options.onDecision?.({
+        type: 'waiting',
+        because: 'Every candidate rests, and the first of them recovers soon.',
+        waitMs,
+        skipped,
+      });
       return 'wait';
     }
-    const error: RunFailure = { kind: last?.kind ?? recovers.kind, message: noneText(skipped, last), retryAfterMs: waitMs, isRest: true };
+    const error: RunFailure = {
+      kind: last?.kind ?? recovers.kind,
+      message: noneText(skipped, last),
+      retryAfterMs: waitMs,
+      isRest: true,
+    };
     this.#fail(this.#untilAnyRecovers(error, ordered));
     return 'none';
   }
@@ -227,12 +269,17 @@ export class RunWork {
     this.#last = { ...(this.#last ?? { payloads: [] }), meta: { ...this.#last?.meta, error } };
   }
 
-  /** The failure of one candidate is no reason to leave another alone for as long: whoever recovers first can be tried then. */
+  /**
+   * The failure of one candidate is no reason to leave another alone for as long: whoever recovers first can be tried
+   * then.
+   */
   #untilAnyRecovers(error: RunFailure, ordered: readonly OrderedCandidate[]): RunFailure {
     const { retryAfterMs } = error;
     if (retryAfterMs === undefined) return error;
     const nowMs = this.#options.clock.now();
-    const waits = ordered.flatMap(({ candidate }) => this.#access.recoversAt(candidate) ?? []).map((atMs) => Math.max(0, atMs - nowMs));
+    const waits = ordered
+      .flatMap(({ candidate }) => this.#access.recoversAt(candidate) ?? [])
+      .map((atMs) => Math.max(0, atMs - nowMs));
     // One candidate rests no longer than a day, whatever it asks for; that is no reason to ask it sooner.
     return ordered.length < 2 ? error : { ...error, retryAfterMs: Math.min(retryAfterMs, ...waits) };
   }
@@ -241,26 +288,61 @@ export class RunWork {
     const { signal } = this.#abort;
     const { clock, force, resumption } = this.#options;
     const stop = { signal, force, clock };
-    const aborted = (by: string): RunFailure => ({ kind: 'aborted', message: `${messageOf(signal.reason)} (${by} did not stop in time)` });
-    const credential = await settledOrStopped(this.#access.credential(candidate, signal), { ...stop, givenUp: () => ({ kind: 'failed' as const, failure: aborted('whoever keeps the account') }) });
-    if (credential.kind === 'failed') return { result: failedBeforeStart(credential.failure), facts: { hadEffects: false, wasResumed: false }, said: '' };
+    const aborted = (by: string): RunFailure => ({
+      kind: 'aborted',
+      message: `${messageOf(signal.reason)} (${by} did not stop in time)`,
+    });
+    const credential = await settledOrStopped(this.#access.credential(candidate, signal), {
+      ...stop,
+      givenUp: () => ({ kind: 'failed' as const, failure: aborted('whoever keeps the account') }),
+    });
+    if (credential.kind === 'failed')
+      return {
+        result: failedBeforeStart(credential.failure),
+        facts: { hadEffects: false, wasResumed: false },
+        said: '',
+      };
     const offered = resumption?.(candidate, runtime, this.#anew);
     const resume = this.#anew === undefined ? offered : undefined;
-    const watched = new WatchedAttempt(this.#request, { runsTools: runtime.runs === 'turn', emit: (event) => this.#events.emit(event) });
-    const run = runSafely(runtime, { ...this.#paramsFor(candidate, credential.value, resume), ...watched.params, abortSignal: signal });
+    const watched = new WatchedAttempt(this.#request, {
+      runsTools: runtime.runs === 'turn',
+      emit: (event) => this.#events.emit(event),
+    });
+    const run = runSafely(runtime, {
+      ...this.#paramsFor(candidate, credential.value, resume),
+      ...watched.params,
+      abortSignal: signal,
+    });
     const result = await settledOrStopped(run, { ...stop, givenUp: () => failedBeforeStart(aborted('the backend')) });
     const { hadEffects, said } = watched.end();
     return { result, facts: { hadEffects, wasResumed: resume !== undefined }, said };
   }
 
-  #paramsFor(candidate: Candidate, credential: RunCredential | undefined, resume: RunResumption | undefined): AgentRunParams {
+  #paramsFor(
+    candidate: Candidate,
+    credential: RunCredential | undefined,
+    resume: RunResumption | undefined,
+  ): AgentRunParams {
     const { provider, model } = candidate;
     const { modelStepsTaken, budget } = this.#request;
     const maxOutputTokens = this.#options.outputBound?.(candidate, this.#usage);
     const maxCost = this.#options.costBound?.(this.#usage);
-    const bounds = { ...(maxOutputTokens === undefined ? {} : { maxOutputTokens }), ...(maxCost === undefined ? {} : { maxCost }) };
-    const whose = { provider, model, modelStepsTaken: modelStepsTaken + this.#modelSteps, ...(credential === undefined ? {} : { credential }), ...(resume === undefined ? {} : { resume }) };
-    return { ...this.#request, ...whose, ...(Object.keys(bounds).length === 0 ? {} : { budget: { ...budget, ...bounds } }) };
+    const bounds = {
+      ...(maxOutputTokens === undefined ? {} : { maxOutputTokens }),
+      ...(maxCost === undefined ? {} : { maxCost }),
+    };
+    const whose = {
+      provider,
+      model,
+      modelStepsTaken: modelStepsTaken + this.#modelSteps,
+      ...(credential === undefined ? {} : { credential }),
+      ...(resume === undefined ? {} : { resume }),
+    };
+    return {
+      ...this.#request,
+      ...whose,
+      ...(Object.keys(bounds).length === 0 ? {} : { budget: { ...budget, ...bounds } }),
+    };
   }
 
   /** Whether the budget leaves anything for an attempt of it. */
@@ -284,17 +366,31 @@ export class RunWork {
     return verdict.next;
   }
 
-  /** A session that was gone on with holds nobody knows how much of what has failed: to say the same to it again could say it twice. */
+  /**
+   * A session that was gone on with holds nobody knows how much of what has failed: to say the same to it again could
+   * say it twice.
+   */
   #noteSession({ kind }: RunFailure, { wasResumed }: AttemptFacts): void {
     if (kind === 'session_expired') this.#anew = 'The session of the backend was gone.';
-    else if (wasResumed && kind !== 'coordination') this.#anew ??= 'What the session of the backend holds of an attempt that failed is not known.';
+    else if (wasResumed && kind !== 'coordination')
+      this.#anew ??= 'What the session of the backend holds of an attempt that failed is not known.';
   }
 
-  #judge(candidate: Candidate, failure: RunFailure, facts: AttemptFacts, ordered: readonly OrderedCandidate[]): RunVerdict {
+  #judge(
+    candidate: Candidate,
+    failure: RunFailure,
+    facts: AttemptFacts,
+    ordered: readonly OrderedCandidate[],
+  ): RunVerdict {
     const key = `${attemptKey(candidate)} ${failure.kind}`;
     const sameFailures = (this.#failures.get(key) ?? 0) + 1;
     this.#failures.set(key, sameFailures);
-    const others = ordered.filter((other) => !this.#spent.has(attemptKey(other.candidate)) && attemptKey(other.candidate) !== attemptKey(candidate) && this.#canPay(other.candidate));
+    const others = ordered.filter(
+      (other) =>
+        !this.#spent.has(attemptKey(other.candidate)) &&
+        attemptKey(other.candidate) !== attemptKey(candidate) &&
+        this.#canPay(other.candidate),
+    );
     return decideAfterFailure({
       failure,
       ...facts,
@@ -320,7 +416,9 @@ export class RunWork {
 
   #current(): Chosen {
     if (this.#chosen !== undefined) return this.#chosen;
-    throw new RuntimeError('RUN_NOT_SELECTED', 'an attempt was to be made before a candidate was chosen', { category: 'crash' });
+    throw new RuntimeError('RUN_NOT_SELECTED', 'an attempt was to be made before a candidate was chosen', {
+      category: 'crash',
+    });
   }
 }
 

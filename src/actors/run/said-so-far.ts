@@ -1,4 +1,7 @@
-/** What the model of a program has said in a run: streamed as it comes, without secrets, and kept as the payloads of the result. */
+/**
+ * What the model of a program has said in a run: streamed as it comes, without secrets, and kept as the payloads of the
+ * result.
+ */
 import type { AgentRunEventBody, RunPayload } from '../../machines/run/run-output.ts';
 import type { PieceRedaction, SecretRedaction } from '../../machines/vault/secret-redaction.ts';
 
@@ -37,7 +40,15 @@ export class SaidSoFar {
     return this.#block?.what === 'text' || this.#payloads.some(({ type }) => type === 'text');
   }
 
-  add({ what, block, text }: { readonly what: 'text' | 'reasoning'; readonly block: number; readonly text: string }): void {
+  add({
+    what,
+    block,
+    text,
+  }: {
+    readonly what: 'text' | 'reasoning';
+    readonly block: number;
+    readonly text: string;
+  }): void {
     if (text === '') return;
     if (this.#block?.what !== what || this.#block.number !== block) {
       this.end();

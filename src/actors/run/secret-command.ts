@@ -7,8 +7,8 @@ export type SecretCommandEnd =
 
 export interface SecretCommand {
   /**
-   * Runs a program with its arguments, not through a shell, and resolves when it has ended, or was ended for taking too long or saying too much.
-   * When `signal` aborts it is ended; what it resolves with then does not matter.
+   * Runs a program with its arguments, not through a shell, and resolves when it has ended, or was ended for taking too
+   * long or saying too much. When `signal` aborts it is ended; what it resolves with then does not matter.
    */
   (command: readonly string[], options: { readonly signal: AbortSignal }): Promise<SecretCommandEnd>;
 }

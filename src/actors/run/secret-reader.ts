@@ -1,6 +1,7 @@
 /**
- * Reads the secrets that auth profiles refer to. A variable is read each time; a command is run by one for all who ask at the same time, and its
- * value is given out for five minutes at most. No error holds a value, or anything that a command has written.
+ * Reads the secrets that auth profiles refer to. A variable is read each time; a command is run by one for all who ask
+ * at the same time, and its value is given out for five minutes at most. No error holds a value, or anything that a
+ * command has written.
  */
 import { RuntimeError } from '../../machines/errors.ts';
 import type { AuthProfile } from '../../machines/run/auth-profile.ts';
@@ -46,8 +47,17 @@ export class SecretReader {
   async credential(profile: AuthProfile, signal?: AbortSignal): Promise<RunCredential> {
     signal?.throwIfAborted();
     const { id, secret, environment } = profile;
-    const value = secret === undefined ? undefined : 'env' in secret ? this.#variable(id, secret.env) : await this.#printed(id, secret.command, signal);
-    return { profileId: id, ...(value === undefined ? {} : { secret: value }), ...(environment === undefined ? {} : { environment }) };
+    const value =
+      secret === undefined
+        ? undefined
+        : 'env' in secret
+          ? this.#variable(id, secret.env)
+          : await this.#printed(id, secret.command, signal);
+    return {
+      profileId: id,
+      ...(value === undefined ? {} : { secret: value }),
+      ...(environment === undefined ? {} : { environment }),
+    };
   }
 
   /** The value was refused, or the profile is another now: it is read anew when somebody asks again. */
@@ -61,7 +71,11 @@ export class SecretReader {
     const { environment } = this.#options;
     const value = Object.hasOwn(environment, name) ? environment[name] : undefined;
     if (value === undefined || value === '') {
-      throw missing(profileId, `the variable ${name} is ${value === undefined ? 'not set' : 'empty'}`, `Set ${name} in the environment of the process that runs sessions, such as that of the worker.`);
+      throw missing(
+        profileId,
+        `the variable ${name} is ${value === undefined ? 'not set' : 'empty'}`,
+        `Set ${name} in the environment of the process that runs sessions, such as that of the worker.`,
+      );
     }
     return oneLineOf(profileId, value, `the variable ${name}`);
   }
@@ -89,7 +103,8 @@ export class SecretReader {
     try {
       const value = await run.value;
       // Somebody may have said meanwhile that it is to be forgotten.
-      if (this.#running.get(profileId) === run) this.#kept.set(profileId, { command: run.command, value, readAtMs: this.#options.clock.steadyNow() });
+      if (this.#running.get(profileId) === run)
+        this.#kept.set(profileId, { command: run.command, value, readAtMs: this.#options.clock.steadyNow() });
     } catch {
       // Those who asked are told.
     } finally {
@@ -100,10 +115,20 @@ export class SecretReader {
   async #run(profileId: string, words: readonly string[], signal: AbortSignal): Promise<string> {
     const end = await this.#options.runCommand(words, { signal });
     const [program = ''] = words;
-    if (end.kind === 'failed') throw missing(profileId, `the command ${JSON.stringify(program)} ${end.because}`, 'Run the command in a shell and see what it says; it must print the secret and nothing else.');
+    if (end.kind === 'failed')
+      throw missing(
+        profileId,
+        `the command ${JSON.stringify(program)} ${end.because}`,
+        'Run the command in a shell and see what it says; it must print the secret and nothing else.',
+      );
     // Only the end of the line: a space may belong to the secret.
     const value = end.text.replace(/\r?\n$/, '');
-    if (value === '') throw missing(profileId, `the command ${JSON.stringify(program)} has printed nothing`, 'Run the command in a shell; it must print the secret and nothing else.');
+    if (value === '')
+      throw missing(
+        profileId,
+        `the command ${JSON.stringify(program)} has printed nothing`,
+        'Run the command in a shell; it must print the secret and nothing else.',
+      );
     return oneLineOf(profileId, value, `what the command ${JSON.stringify(program)} has printed`);
   }
 
@@ -129,16 +154,22 @@ export class SecretReader {
 
   #dropOld(): void {
     const nowMs = this.#options.clock.steadyNow();
-    for (const [profileId, { readAtMs }] of this.#kept) if (nowMs - readAtMs >= SECRET_KEPT_MS) this.#kept.delete(profileId);
+    for (const [profileId, { readAtMs }] of this.#kept)
+      if (nowMs - readAtMs >= SECRET_KEPT_MS) this.#kept.delete(profileId);
   }
 }
 
 /** A key is sent in a header: one with a line end in it would be refused there in words that quote it. */
 function oneLineOf(profileId: string, value: string, what: string): string {
-  if (/[\r\n\0]/.test(value)) throw missing(profileId, `${what} is more than one line`, 'It must be the secret and nothing else.');
+  if (/[\r\n\0]/.test(value))
+    throw missing(profileId, `${what} is more than one line`, 'It must be the secret and nothing else.');
   return value;
 }
 
 function missing(profileId: string, problem: string, hint: string): RuntimeError {
-  return new RuntimeError('AUTH_VALUE_MISSING', `auth profile "${profileId}" has no value: ${problem}`, { category: 'not_found', hint, details: { profileId } });
+  return new RuntimeError('AUTH_VALUE_MISSING', `auth profile "${profileId}" has no value: ${problem}`, {
+    category: 'not_found',
+    hint,
+    details: { profileId },
+  });
 }

@@ -22,7 +22,11 @@ export interface StartAgentRunOptions {
   readonly onListenerError: OnListenerError;
 }
 
-export function startAgentRun(runtime: AgentRuntime, params: AgentRunParams, { onListenerError }: StartAgentRunOptions): AgentRun {
+export function startAgentRun(
+  runtime: AgentRuntime,
+  params: AgentRunParams,
+  { onListenerError }: StartAgentRunOptions,
+): AgentRun {
   const stream = eventsOf({ onEvent: params.onEvent, onListenerError });
   const result = runSafely(runtime, { ...params, onEvent: stream.onEvent }).finally(() => stream.complete());
   return { runId: params.runId, result, events$: stream.events$, [Symbol.asyncIterator]: stream.iterate };
@@ -36,7 +40,13 @@ interface RunStream {
 }
 
 /** One stream of a run's events, for a listener, for subscribers and for iterators. None of them can hurt the run. */
-export function eventsOf({ onEvent, onListenerError }: { readonly onEvent: ((event: AgentRunEvent) => void) | undefined; readonly onListenerError: OnListenerError }): RunStream {
+export function eventsOf({
+  onEvent,
+  onListenerError,
+}: {
+  readonly onEvent: ((event: AgentRunEvent) => void) | undefined;
+  readonly onListenerError: OnListenerError;
+}): RunStream {
   const subject = new ReplaySubject<AgentRunEvent>();
   const events$ = new SafeObservable<AgentRunEvent>(onListenerError, (subscriber) => subject.subscribe(subscriber));
   return {
@@ -55,13 +65,15 @@ export function eventsOf({ onEvent, onListenerError }: { readonly onEvent: ((eve
 }
 
 /**
- * Never rejects. A backend that throws a defect, or resolves with what is no result, has failed with the kind `unknown`; one that throws an
- * error of ours, such as a lock that another process holds, with what that says.
+ * Never rejects. A backend that throws a defect, or resolves with what is no result, has failed with the kind
+ * `unknown`; one that throws an error of ours, such as a lock that another process holds, with what that says.
  */
 export async function runSafely(runtime: AgentRuntime, params: AgentRunParams): Promise<AgentRunResult> {
   try {
     const reading = agentRunResult.safeParse(await runtime.run(params));
-    return reading.success ? reading.data : defective(runtime, `returned what is no result of a run: ${describeIssues(reading.error).join('; ')}`);
+    return reading.success
+      ? reading.data
+      : defective(runtime, `returned what is no result of a run: ${describeIssues(reading.error).join('; ')}`);
   } catch (error) {
     if (RuntimeError.is(error)) return { payloads: [], meta: { error: classifyRunFailure(error), modelSteps: 0 } };
     return defective(runtime, `threw: ${messageOf(error)}`);

@@ -17,7 +17,10 @@ export class TextTail {
   #text = '';
   #isCut = false;
 
-  constructor(redaction: Pick<SecretRedaction, 'pieces'>, { maxCharacters = TAIL_CHARACTERS }: { readonly maxCharacters?: number } = {}) {
+  constructor(
+    redaction: Pick<SecretRedaction, 'pieces'>,
+    { maxCharacters = TAIL_CHARACTERS }: { readonly maxCharacters?: number } = {},
+  ) {
     this.#pieces = redaction.pieces();
     this.#maxCharacters = maxCharacters;
   }

@@ -1,4 +1,7 @@
-/** What a backend tells and asks while one attempt lasts. What comes later belongs to no attempt any more: it is dropped, or denied. */
+/**
+ * What a backend tells and asks while one attempt lasts. What comes later belongs to no attempt any more: it is
+ * dropped, or denied.
+ */
 import type { AgentRunEvent } from '../../machines/run/run-output.ts';
 import type { AgentRunParams, RunPermissionAnswer, RunPermissionRequest } from './agent-runtime.ts';
 import type { RunRequest } from './run-options.ts';

@@ -1,6 +1,6 @@
 /**
- * What the slots of one durable schedule do in this worker: each is checked against the definition and the standing as they are now, then sends
- * into its session or runs its command, and how that went is recorded.
+ * What the slots of one durable schedule do in this worker: each is checked against the definition and the standing as
+ * they are now, then sends into its session or runs its command, and how that went is recorded.
  */
 import { RuntimeError, messageOf } from '../../machines/errors.ts';
 import { RUN_SILENCE_MS, beginRun, endRun, withSignOfLife } from '../../machines/schedule/durable-standing.ts';
@@ -110,7 +110,9 @@ export class DurableFires implements ChildTasks {
     const definition = await this.#current();
     await this.#begin({ definition, slot });
     try {
-      return definition.target.kind === 'session' ? await this.#send(definition, definition.target, request, slot) : await this.#run(definition, definition.target, request, slot);
+      return definition.target.kind === 'session'
+        ? await this.#send(definition, definition.target, request, slot)
+        : await this.#run(definition, definition.target, request, slot);
     } catch (thrown) {
       await this.#end({ definition, slot }, endingOfRefusal(thrown));
       throw BackgroundTaskError.from(thrown, 'runner');
@@ -122,7 +124,9 @@ export class DurableFires implements ChildTasks {
     const { registry, started } = this.#options;
     const definition = await registry.definition(started.id);
     if (definition.series === started.series) return definition;
-    throw new BackgroundTaskError('not_found', `schedule "${started.id}" was removed; another one has its id now`, { code: 'SCHEDULE_NOT_FOUND' });
+    throw new BackgroundTaskError('not_found', `schedule "${started.id}" was removed; another one has its id now`, {
+      code: 'SCHEDULE_NOT_FOUND',
+    });
   }
 
   /** @throws BackgroundTaskError that says why the slot does not run */
@@ -141,24 +145,41 @@ export class DurableFires implements ChildTasks {
     if (refusal !== undefined) throw new BackgroundTaskError('conflict', refusal.message, { code: refusal.code });
   }
 
-  /** The owner of the run that goes on by the record and whose process is gone. Nothing of that run is left when this resolves. */
+  /**
+   * The owner of the run that goes on by the record and whose process is gone. Nothing of that run is left when this
+   * resolves.
+   */
   async #deadOwner(definition: ScheduleDefinition): Promise<string | undefined> {
     const { registry, owner, isAlive, endLeft, onTrouble } = this.#options;
     const { lastRun } = await registry.standingOf(definition);
-    if (lastRun?.outcome !== 'running' || lastRun.owner === owner || (await isAlive(lastRun.owner)) !== false) return undefined;
+    if (lastRun?.outcome !== 'running' || lastRun.owner === owner || (await isAlive(lastRun.owner)) !== false)
+      return undefined;
     await endLeft().catch(onTrouble);
     return lastRun.owner;
   }
 
   /** Once, whoever sends it and however often it is tried: the key is that of the slot. */
-  async #send(definition: ScheduleDefinition, { sessionId, text, delivery }: SessionTarget, request: BackgroundTaskRequestInput, slot: string): Promise<BackgroundTaskState> {
-    const options = { idempotencyKey: sendKeyOf(definition.id, slot), ...(delivery === undefined || delivery === 'queue' ? {} : { delivery }) };
+  async #send(
+    definition: ScheduleDefinition,
+    { sessionId, text, delivery }: SessionTarget,
+    request: BackgroundTaskRequestInput,
+    slot: string,
+  ): Promise<BackgroundTaskState> {
+    const options = {
+      idempotencyKey: sendKeyOf(definition.id, slot),
+      ...(delivery === undefined || delivery === 'queue' ? {} : { delivery }),
+    };
     const { seq } = await this.#options.sessions.send(sessionId, { type: 'user.message', text }, options);
     await this.#end({ definition, slot }, { outcome: 'completed', note: `sent as event ${seq}` });
     return sentState(request, { id: `${sessionId}#${seq}`, at: this.#now() });
   }
 
-  async #run(definition: ScheduleDefinition, target: CommandTarget, request: BackgroundTaskRequestInput, slot: string): Promise<BackgroundTaskState> {
+  async #run(
+    definition: ScheduleDefinition,
+    target: CommandTarget,
+    request: BackgroundTaskRequestInput,
+    slot: string,
+  ): Promise<BackgroundTaskState> {
     const { command, cwd, timeoutMs } = target;
     const { label, parentSessionId, depth, priority, metadata } = request;
     const state = await this.#options.children.spawn({
@@ -179,7 +200,10 @@ export class DurableFires implements ChildTasks {
     const values = names.map((name) => [name, this.#options.environment(name)] as const);
     const missing = values.filter(([, value]) => value === undefined).map(([name]) => name);
     if (missing.length > 0) {
-      throw new BackgroundTaskError('validation', `the worker has no variable ${missing.join(', ')}`, { code: 'SCHEDULE_ENVIRONMENT', hint: 'Start the worker with it.' });
+      throw new BackgroundTaskError('validation', `the worker has no variable ${missing.join(', ')}`, {
+        code: 'SCHEDULE_ENVIRONMENT',
+        hint: 'Start the worker with it.',
+      });
     }
     return Object.fromEntries(values.map(([name, value]) => [name, value ?? '']));
   }
@@ -207,7 +231,9 @@ export class DurableFires implements ChildTasks {
     const arm = (): void => {
       timer = clock.setTimeout(() => {
         registry
-          .change(definition, (standing) => (isOver ? undefined : withSignOfLife(standing, { slot, owner, at: this.#now() })))
+          .change(definition, (standing) =>
+            isOver ? undefined : withSignOfLife(standing, { slot, owner, at: this.#now() }),
+          )
           .catch(onTrouble)
           .finally(() => {
             if (!isOver) arm();
@@ -235,7 +261,10 @@ export class DurableFires implements ChildTasks {
 function endingOf({ exitCode, signalCode, output }: BackgroundTaskResult): Pick<RunEnding, 'outcome' | 'note'> {
   const lastLine = output.trimEnd().split('\n').at(-1)?.trim() ?? '';
   if (exitCode === 0) return { outcome: 'completed', note: 'exit 0' };
-  return { outcome: 'failed', note: `${exitCode === undefined ? (signalCode ?? 'no exit code') : `exit ${exitCode}`}${lastLine === '' ? '' : `: ${lastLine}`}` };
+  return {
+    outcome: 'failed',
+    note: `${exitCode === undefined ? (signalCode ?? 'no exit code') : `exit ${exitCode}`}${lastLine === '' ? '' : `: ${lastLine}`}`,
+  };
 }
 
 function endingOfRefusal(thrown: unknown): Pick<RunEnding, 'outcome' | 'note' | 'ends'> {
@@ -250,8 +279,24 @@ function isCancelled(thrown: unknown): boolean {
 }
 
 /** A message is stored at once: there is no task to wait for, only what one would look like that has ended. */
-function sentState({ label, metadata }: BackgroundTaskRequestInput, { id, at }: { readonly id: string; readonly at: string }): BackgroundTaskState {
-  return { id, kind: 'agent', label, status: 'completed', mode: 'background', parentSessionId: 'local', depth: 1, cwd: '.', updatedAt: at, completedAt: at, unread: false, ...present({ metadata }) };
+function sentState(
+  { label, metadata }: BackgroundTaskRequestInput,
+  { id, at }: { readonly id: string; readonly at: string },
+): BackgroundTaskState {
+  return {
+    id,
+    kind: 'agent',
+    label,
+    status: 'completed',
+    mode: 'background',
+    parentSessionId: 'local',
+    depth: 1,
+    cwd: '.',
+    updatedAt: at,
+    completedAt: at,
+    unread: false,
+    ...present({ metadata }),
+  };
 }
 
 type Present<Fields> = { [Name in keyof Fields]?: Exclude<Fields[Name], undefined> };

@@ -1,13 +1,21 @@
-/** The ports behind schedules that exist without a program: where they are kept, how they stand, and what they send into. */
+/**
+ * The ports behind schedules that exist without a program: where they are kept, how they stand, and what they send
+ * into.
+ */
 import type { ErrorRecord } from '../../machines/errors.ts';
 import type { ScheduleStanding } from '../../machines/schedule/durable-standing.ts';
 import type { ScheduleDefinition, SessionTarget } from '../../machines/schedule/schedule-definition.ts';
 
 /** One definition, or what is wrong with the place where one should be. */
-export type ScheduleListing = { readonly id: string; readonly definition: ScheduleDefinition } | { readonly id: string; readonly error: ErrorRecord };
+export type ScheduleListing =
+  | { readonly id: string; readonly definition: ScheduleDefinition }
+  | { readonly id: string; readonly error: ErrorRecord };
 
 export interface ScheduleDefinitions {
-  /** By id. A definition that cannot be read is listed with its error and hides no other. @throws RuntimeError category `storage` */
+  /**
+   * By id. A definition that cannot be read is listed with its error and hides no other. @throws RuntimeError category
+   * `storage`
+   */
   list(): Promise<readonly ScheduleListing[]>;
   /** @throws RuntimeError SCHEDULE_NOT_FOUND, SCHEDULE_DEFINITION_INVALID, or category `storage` */
   get(id: string): Promise<ScheduleDefinition>;
@@ -17,16 +25,22 @@ export interface ScheduleDefinitions {
   replace(definition: ScheduleDefinition): Promise<void>;
   /** @throws RuntimeError SCHEDULE_NOT_FOUND, or category `storage` */
   remove(id: string): Promise<void>;
-  /** Lets those who watch, in any process, know that something about the schedule has changed. Not an error when it is gone. */
+  /**
+   * Lets those who watch, in any process, know that something about the schedule has changed. Not an error when it is
+   * gone.
+   */
   ring(id: string): Promise<void>;
   /**
-   * Calls `onChange` after definitions may have changed or somebody has rung, in any process. It may be called too often, and a change may go
-   * unheard: whoever needs all of them looks now and then as well. Returns the function that ends it.
+   * Calls `onChange` after definitions may have changed or somebody has rung, in any process. It may be called too
+   * often, and a change may go unheard: whoever needs all of them looks now and then as well. Returns the function that
+   * ends it.
    */
   watch(onChange: () => void): () => void;
 }
 
-/** How a schedule stood at one moment. Revisions count from 1; 0 is the standing of a schedule that nobody has recorded. */
+/**
+ * How a schedule stood at one moment. Revisions count from 1; 0 is the standing of a schedule that nobody has recorded.
+ */
 export interface RecordedStanding {
   readonly revision: number;
   readonly standing: ScheduleStanding;
@@ -36,7 +50,8 @@ export interface ScheduleStandings {
   /** The newest one; undefined when none is recorded. @throws RuntimeError category `storage` */
   load(definition: ScheduleDefinition): Promise<RecordedStanding | undefined>;
   /**
-   * Records the standing that follows revision `after`, durably. Of all who do so exactly one gets true; the others load and decide again.
+   * Records the standing that follows revision `after`, durably. Of all who do so exactly one gets true; the others
+   * load and decide again.
    * @throws RuntimeError category `storage`; then it may be recorded all the same
    */
   record(definition: ScheduleDefinition, after: number, standing: ScheduleStanding): Promise<boolean>;

@@ -1,6 +1,6 @@
 /**
- * The schedules that exist without a program: adds, changes and shows them. It fires nothing and needs no worker; what it changes takes effect
- * in workers that run, in this process or another, and in those that start later.
+ * The schedules that exist without a program: adds, changes and shows them. It fires nothing and needs no worker; what
+ * it changes takes effect in workers that run, in this process or another, and in those that start later.
  */
 import { RuntimeError, messageOf } from '../../machines/errors.ts';
 import type { ErrorRecord } from '../../machines/errors.ts';
@@ -62,7 +62,10 @@ export class ScheduleRegistry {
     this.#newId = options.newSeries ?? (() => crypto.randomUUID());
   }
 
-  /** Slots count from now on. @throws RuntimeError SCHEDULE_INVALID, SCHEDULE_EXISTS, or one about the expression or the time zone */
+  /**
+   * Slots count from now on. @throws RuntimeError SCHEDULE_INVALID, SCHEDULE_EXISTS, or one about the expression or the
+   * time zone
+   */
   async add(request: NewSchedule): Promise<ScheduleDefinition> {
     const { definitions, clock } = this.#options;
     const definition = this.#definitionOf(request, { createdAt: instantOf(clock.now()), series: this.#newId() });
@@ -75,14 +78,18 @@ export class ScheduleRegistry {
   }
 
   /**
-   * Another definition under the same id. Its runs and failures so far stay counted, unless it has ended: then it begins anew.
+   * Another definition under the same id. Its runs and failures so far stay counted, unless it has ended: then it
+   * begins anew.
    * @throws as `add` does, and SCHEDULE_NOT_FOUND
    */
   async replace(request: NewSchedule): Promise<ScheduleDefinition> {
     const { definitions, clock } = this.#options;
     const before = await definitions.get(checkedNewSchedule(request).id);
     const hasEnded = (await this.standingOf(before)).status === 'ended';
-    const definition = this.#definitionOf(request, hasEnded ? { createdAt: instantOf(clock.now()), series: this.#newId() } : before);
+    const definition = this.#definitionOf(
+      request,
+      hasEnded ? { createdAt: instantOf(clock.now()), series: this.#newId() } : before,
+    );
     if (hasEnded) await this.#append(definition, [planned(definition, definition.createdAt)]);
     await definitions.replace(definition);
     if (!hasEnded && (before.cron !== definition.cron || before.timezone !== definition.timezone)) {
@@ -92,7 +99,10 @@ export class ScheduleRegistry {
     return definition;
   }
 
-  /** Its slots fire no more, and a run of it that goes on is cancelled. The records of what it did are kept. @throws RuntimeError SCHEDULE_NOT_FOUND */
+  /**
+   * Its slots fire no more, and a run of it that goes on is cancelled. The records of what it did are kept. @throws
+   * RuntimeError SCHEDULE_NOT_FOUND
+   */
   async remove(id: string): Promise<void> {
     await this.#options.definitions.remove(checkedScheduleId(id));
   }
@@ -124,7 +134,11 @@ export class ScheduleRegistry {
 
   /** The same in brief: its cost is that of reading two small files for each schedule. */
   glance(): Promise<readonly (ScheduleGlance | UnreadableSchedule)[]> {
-    return this.#each(async (definition) => ({ id: definition.id, definition, standing: await this.standingOf(definition) }));
+    return this.#each(async (definition) => ({
+      id: definition.id,
+      definition,
+      standing: await this.standingOf(definition),
+    }));
   }
 
   /** What is recorded of its slots, oldest first, records without effect included. */
@@ -147,23 +161,36 @@ export class ScheduleRegistry {
   }
 
   /**
-   * Replaces the standing by what `decide` makes of it, exactly once, however many do so at the same time; `decide` may be asked again, and answers
-   * undefined to leave all as it is. Resolves with the standing in force.
+   * Replaces the standing by what `decide` makes of it, exactly once, however many do so at the same time; `decide` may
+   * be asked again, and answers undefined to leave all as it is. Resolves with the standing in force.
    */
-  async change(definition: ScheduleDefinition, decide: (standing: ScheduleStanding) => ScheduleStanding | undefined): Promise<ScheduleStanding> {
+  async change(
+    definition: ScheduleDefinition,
+    decide: (standing: ScheduleStanding) => ScheduleStanding | undefined,
+  ): Promise<ScheduleStanding> {
     const { standings } = this.#options;
     for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt += 1) {
-      const { revision, standing } = (await standings.load(definition)) ?? { revision: 0, standing: newStanding(definition.createdAt) };
+      const { revision, standing } = (await standings.load(definition)) ?? {
+        revision: 0,
+        standing: newStanding(definition.createdAt),
+      };
       const next = decide(standing);
       if (next === undefined || next === standing) return standing;
       if (!(await standings.record(definition, revision, next))) continue;
       if (next.status !== standing.status) await this.#announce(definition, next);
       return next;
     }
-    throw new RuntimeError('SCHEDULE_BUSY', `the standing of schedule "${definition.id}" was changed by others ${MAX_ATTEMPTS} times in a row`, { category: 'conflict', hint: 'Try again.' });
+    throw new RuntimeError(
+      'SCHEDULE_BUSY',
+      `the standing of schedule "${definition.id}" was changed by others ${MAX_ATTEMPTS} times in a row`,
+      { category: 'conflict', hint: 'Try again.' },
+    );
   }
 
-  /** Makes sure that it can run: its plan can be read, and what a crash between two records has left is put right. @throws as `add` does */
+  /**
+   * Makes sure that it can run: its plan can be read, and what a crash between two records has left is put right.
+   * @throws as `add` does
+   */
   async reconcile(definition: ScheduleDefinition): Promise<void> {
     this.#timesOf(definition);
     await this.#passOn(definition, await this.standingOf(definition));
@@ -191,35 +218,65 @@ export class ScheduleRegistry {
     const isPaused = status === 'paused' || status === 'parked';
     if (status === 'ended' || paused === isPaused) return;
     if (paused) await this.#closePassedSlots(definition, 'paused');
-    await this.#append(definition, [{ v: 1, type: isPaused ? 'schedule.paused' : 'schedule.resumed', at: this.#now() }]);
+    await this.#append(definition, [
+      { v: 1, type: isPaused ? 'schedule.paused' : 'schedule.resumed', at: this.#now() },
+    ]);
   }
 
-  /** Records slots that nobody has decided as missed: where no worker ran, what comes next must not take them for its own. */
+  /**
+   * Records slots that nobody has decided as missed: where no worker ran, what comes next must not take them for its
+   * own.
+   */
   async #closePassedSlots(definition: ScheduleDefinition, reason: MissedReason): Promise<void> {
     const { slots, clock } = this.#options;
     const { through } = await slots.load(slotsKeyOf(definition));
     const last = this.#timesOf(definition).previous(clock.now() + 1);
     if (through === undefined || last === undefined || last <= epochMsOf(through)) return;
-    await this.#append(definition, [{ v: 1, type: 'slots.missed', at: this.#now(), owner: this.#newId(), after: through, upTo: instantOf(last), reason }]);
+    await this.#append(definition, [
+      {
+        v: 1,
+        type: 'slots.missed',
+        at: this.#now(),
+        owner: this.#newId(),
+        after: through,
+        upTo: instantOf(last),
+        reason,
+      },
+    ]);
   }
 
   async #overviewOf(definition: ScheduleDefinition): Promise<ScheduleOverview> {
-    const [standing, { through }] = await Promise.all([this.standingOf(definition), this.#options.slots.load(slotsKeyOf(definition))]);
+    const [standing, { through }] = await Promise.all([
+      this.standingOf(definition),
+      this.#options.slots.load(slotsKeyOf(definition)),
+    ]);
     const { runs, status } = standing;
     const { createdAt, limits } = definition;
     const times = this.#timesOf(definition);
-    const nextMs = status === 'active' && runs < (limits.maxRuns ?? Infinity) ? times.next(this.#options.clock.now()) : undefined;
+    const nextMs =
+      status === 'active' && runs < (limits.maxRuns ?? Infinity) ? times.next(this.#options.clock.now()) : undefined;
     const isWithin = nextMs !== undefined && (limits.until === undefined || nextMs <= epochMsOf(limits.until));
     const lastMs = through === undefined ? undefined : times.previous(epochMsOf(through) + 1);
     const hasCome = lastMs !== undefined && lastMs > epochMsOf(createdAt);
-    return { id: definition.id, definition, standing, ...(isWithin ? { nextFireAt: instantOf(nextMs) } : {}), ...(hasCome ? { lastSlot: instantOf(lastMs) } : {}) };
+    return {
+      id: definition.id,
+      definition,
+      standing,
+      ...(isWithin ? { nextFireAt: instantOf(nextMs) } : {}),
+      ...(hasCome ? { lastSlot: instantOf(lastMs) } : {}),
+    };
   }
 
-  async #each<Look>(look: (definition: ScheduleDefinition) => Promise<Look>): Promise<readonly (Look | UnreadableSchedule)[]> {
+  async #each<Look>(
+    look: (definition: ScheduleDefinition) => Promise<Look>,
+  ): Promise<readonly (Look | UnreadableSchedule)[]> {
     const looks: (Look | UnreadableSchedule)[] = [];
     for (const listing of await this.#options.definitions.list()) {
       if ('error' in listing) looks.push(listing);
-      else looks.push(await look(listing.definition).catch((thrown: unknown) => ({ id: listing.id, error: recordOf(thrown) })));
+      else
+        looks.push(
+          await look(listing.definition).catch((thrown: unknown) => ({ id: listing.id, error: recordOf(thrown) })),
+        );
     }
     return looks;
   }
@@ -233,13 +290,18 @@ export class ScheduleRegistry {
   }
 
   /** Complete, and sure to fire at least once. */
-  #definitionOf(request: NewSchedule, { createdAt, series }: Pick<ScheduleDefinition, 'createdAt' | 'series'>): ScheduleDefinition {
+  #definitionOf(
+    request: NewSchedule,
+    { createdAt, series }: Pick<ScheduleDefinition, 'createdAt' | 'series'>,
+  ): ScheduleDefinition {
     const { timezone, ...rest } = checkedNewSchedule(request);
     const times = this.#options.cron.read({ cronExpression: rest.cron, timezone });
     const first = times.next(this.#options.clock.now());
-    if (first === undefined) throw neverFires(`"${rest.cron}" in ${times.plan.timezone} has no time after ${this.#now()}`);
+    if (first === undefined)
+      throw neverFires(`"${rest.cron}" in ${times.plan.timezone} has no time after ${this.#now()}`);
     const { until } = rest.limits;
-    if (until !== undefined && first > epochMsOf(until)) throw neverFires(`the first time of "${rest.cron}" is ${instantOf(first)}, after its end at ${until}`);
+    if (until !== undefined && first > epochMsOf(until))
+      throw neverFires(`the first time of "${rest.cron}" is ${instantOf(first)}, after its end at ${until}`);
     return { v: 1, ...rest, timezone: times.plan.timezone, createdAt, series };
   }
 
@@ -261,21 +323,36 @@ function planned({ cron, timezone }: ScheduleDefinition, at: string): ScheduleRe
 }
 
 function alreadyThere(id: string): RuntimeError {
-  return new RuntimeError('SCHEDULE_EXISTS', `there is a schedule "${id}" already`, { category: 'conflict', hint: 'Choose another id, or replace it.', details: { scheduleId: id } });
-}
-
-function endedAlready(id: string, reason: StatusReason | undefined): RuntimeError {
-  return new RuntimeError('SCHEDULE_ENDED', `schedule "${id}" has ended${reason === undefined ? '' : `: ${reason.message}`}`, {
+  return new RuntimeError('SCHEDULE_EXISTS', `there is a schedule "${id}" already`, {
     category: 'conflict',
-    hint: 'Replace it, or remove it and add it again.',
+    hint: 'Choose another id, or replace it.',
     details: { scheduleId: id },
   });
 }
 
+function endedAlready(id: string, reason: StatusReason | undefined): RuntimeError {
+  return new RuntimeError(
+    'SCHEDULE_ENDED',
+    `schedule "${id}" has ended${reason === undefined ? '' : `: ${reason.message}`}`,
+    {
+      category: 'conflict',
+      hint: 'Replace it, or remove it and add it again.',
+      details: { scheduleId: id },
+    },
+  );
+}
+
 function neverFires(message: string): RuntimeError {
-  return new RuntimeError('SCHEDULE_NEVER_FIRES', message, { category: 'validation', hint: 'Look at its day, month and year, and at where it is to end.' });
+  return new RuntimeError('SCHEDULE_NEVER_FIRES', message, {
+    category: 'validation',
+    hint: 'Look at its day, month and year, and at where it is to end.',
+  });
 }
 
 function recordOf(thrown: unknown): ErrorRecord {
-  return (RuntimeError.is(thrown) ? thrown : new RuntimeError('SCHEDULE_STORE', messageOf(thrown), { category: 'storage', cause: thrown })).toJSON();
+  return (
+    RuntimeError.is(thrown)
+      ? thrown
+      : new RuntimeError('SCHEDULE_STORE', messageOf(thrown), { category: 'storage', cause: thrown })
+  ).toJSON();
 }

@@ -1,6 +1,6 @@
 /**
- * The runner of scheduled tasks with one addition: what the slots of a durable schedule do is decided when they fire, not when the schedule's
- * task was started. Everything about slots is the scheduled task's own.
+ * The runner of scheduled tasks with one addition: what the slots of a durable schedule do is decided when they fire,
+ * not when the schedule's task was started. Everything about slots is the scheduled task's own.
  */
 import type { ScheduledTaskRequest } from '../../machines/task/task-request.ts';
 import type { BackgroundTaskRunner, BackgroundTaskStart, ChildTasks } from '../task/task-runner.ts';
@@ -27,7 +27,10 @@ export function createDurableScheduleRunner(runner: BackgroundTaskRunner<Schedul
 }
 
 /** Not a spread: the signal is made when it is first read. */
-function withChildren(start: BackgroundTaskStart<ScheduledTaskRequest>, children: ChildTasks): BackgroundTaskStart<ScheduledTaskRequest> {
+function withChildren(
+  start: BackgroundTaskStart<ScheduledTaskRequest>,
+  children: ChildTasks,
+): BackgroundTaskStart<ScheduledTaskRequest> {
   const { taskId, request, emit, parent } = start;
   return {
     taskId,

@@ -1,7 +1,8 @@
 /**
- * Runs the schedules that exist without a program, in a worker: each is a scheduled task of the task manager for as long as it is there. What
- * other processes add, change and remove takes effect at once where the change is heard, and at the next look where it is not. Any
- * number of workers may run the same schedules: of all who claim a slot one gets it.
+ * Runs the schedules that exist without a program, in a worker: each is a scheduled task of the task manager for as
+ * long as it is there. What other processes add, change and remove takes effect at once where the change is heard, and
+ * at the next look where it is not. Any number of workers may run the same schedules: of all who claim a slot one gets
+ * it.
  */
 import { RuntimeError } from '../../machines/errors.ts';
 import type { ErrorRecord } from '../../machines/errors.ts';
@@ -33,11 +34,16 @@ export interface DurableSchedulesOptions {
   readonly cwd: string;
   /** A change that goes unheard takes effect within this time. Default 30,000. */
   readonly lookIntervalMs?: number | undefined;
-  /** Names this worker, and tells whether others live. Default: a run that gives no sign of life for a minute is taken for dead. */
+  /**
+   * Names this worker, and tells whether others live. Default: a run that gives no sign of life for a minute is taken
+   * for dead.
+   */
   readonly owners?: SlotOwners | undefined;
   /** Ends what the commands of workers that are gone have left running. Default: nothing is ended. */
   readonly endLeft?: (() => Promise<unknown>) | undefined;
-  /** Hears once of each definition that cannot be run, and of records that could not be written. Default: nobody does. */
+  /**
+   * Hears once of each definition that cannot be run, and of records that could not be written. Default: nobody does.
+   */
   readonly onTrouble?: ((trouble: ScheduleTrouble) => void) | undefined;
 }
 
@@ -91,7 +97,11 @@ export class DurableSchedules implements AsyncDisposable {
 
   /** Resolves when every schedule that is there has been started. Idempotent. */
   async start(): Promise<void> {
-    if (this.#state === 'stopped') throw new RuntimeError('SCHEDULES_STOPPED', 'the schedules were stopped and cannot be started again', { category: 'validation', hint: 'Make new ones.' });
+    if (this.#state === 'stopped')
+      throw new RuntimeError('SCHEDULES_STOPPED', 'the schedules were stopped and cannot be started again', {
+        category: 'validation',
+        hint: 'Make new ones.',
+      });
     if (this.#state === 'new') {
       this.#state = 'live';
       // Before the first look: what changes during it is seen by the next.
@@ -111,7 +121,10 @@ export class DurableSchedules implements AsyncDisposable {
     return this.#queuedLook;
   }
 
-  /** Lets go of all of them; a command that runs is cancelled. Slots that pass from now on are those of other workers, or missed. Idempotent. */
+  /**
+   * Lets go of all of them; a command that runs is cancelled. Slots that pass from now on are those of other workers,
+   * or missed. Idempotent.
+   */
   async stop(reason = 'the worker is stopping'): Promise<void> {
     this.#state = 'stopped';
     this.#unwatch?.();
@@ -176,7 +189,8 @@ export class DurableSchedules implements AsyncDisposable {
     });
     const running: Running = { definition, taskId, fires, isPaused: standing.status !== 'active', isLeaving: false };
     // The task may have to wait for a slot of the pool before it is started.
-    if (fires === undefined) runner.adopt(key, (children) => (running.fires = this.#firesOf(definition, owner, children)));
+    if (fires === undefined)
+      runner.adopt(key, (children) => (running.fires = this.#firesOf(definition, owner, children)));
     this.#running.set(id, running);
     void this.#attend(running);
   }
@@ -187,7 +201,11 @@ export class DurableSchedules implements AsyncDisposable {
     const { definition, taskId } = running;
     try {
       await tasks.wait(taskId);
-      if (!running.isLeaving) await registry.end(definition, { code: 'SCHEDULE_EXHAUSTED', message: `"${definition.cron}" has no further time` });
+      if (!running.isLeaving)
+        await registry.end(definition, {
+          code: 'SCHEDULE_EXHAUSTED',
+          message: `"${definition.cron}" has no further time`,
+        });
     } catch (error) {
       if (!running.isLeaving) this.#tell(definition.id, error);
     } finally {
@@ -200,8 +218,16 @@ export class DurableSchedules implements AsyncDisposable {
   async #follow(running: Running, { definition, standing }: ScheduleGlance): Promise<void> {
     const { tasks } = this.#options;
     const { definition: before, taskId } = running;
-    if (before.cron !== definition.cron || before.timezone !== definition.timezone || before.overlap !== definition.overlap) {
-      await tasks.edit(taskId, { cronExpression: definition.cron, timezone: definition.timezone, overlap: definition.overlap });
+    if (
+      before.cron !== definition.cron ||
+      before.timezone !== definition.timezone ||
+      before.overlap !== definition.overlap
+    ) {
+      await tasks.edit(taskId, {
+        cronExpression: definition.cron,
+        timezone: definition.timezone,
+        overlap: definition.overlap,
+      });
     }
     running.definition = definition;
     const isPaused = standing.status !== 'active';
@@ -258,7 +284,9 @@ export class DurableSchedules implements AsyncDisposable {
   }
 }
 
-/** The request of a schedule's task. What a slot does is looked up when it fires; only what concerns slots counts here. */
+/**
+ * The request of a schedule's task. What a slot does is looked up when it fires; only what concerns slots counts here.
+ */
 function taskRequestOf(definition: ScheduleDefinition, cwd: string): BackgroundTaskRequestInput {
   const { id, cron, timezone, catchUp, overlap, target } = definition;
   return {

@@ -1,6 +1,7 @@
 /**
- * The fires of one schedule: at most one runs, others stand in line. Slots are offered here; each is claimed in the store before its task is
- * asked for, so no slot fires twice, and each leaves a record. Everything but `stop` is called from the schedule's mutex, one at a time.
+ * The fires of one schedule: at most one runs, others stand in line. Slots are offered here; each is claimed in the
+ * store before its task is asked for, so no slot fires twice, and each leaves a record. Everything but `stop` is called
+ * from the schedule's mutex, one at a time.
  */
 import { messageOf } from '../../machines/errors.ts';
 import type { DueSlots } from '../../machines/schedule/due-slots.ts';
@@ -18,7 +19,10 @@ export interface FireLineOptions {
   readonly core: ScheduleCore;
   readonly children: ChildTasks;
   readonly requestFor: (slot: string) => BackgroundTaskRequestInput;
-  /** Called right before and right after the child is asked for. Between them the schedule's task is awake and holds a slot of the pool. */
+  /**
+   * Called right before and right after the child is asked for. Between them the schedule's task is awake and holds a
+   * slot of the pool.
+   */
   readonly onWaking: () => void;
   readonly onAsleep: () => void;
   /** There is something to see to: a fire has ended and the line may move, or a record waits to be stored. */
@@ -67,7 +71,10 @@ export class FireLine {
     this.#line = [...slots, ...this.#line].toSorted((a, b) => a - b);
   }
 
-  /** Records what becomes of due slots, and fires the one whose turn it is. @throws BackgroundTaskError `storage`; then nothing has happened */
+  /**
+   * Records what becomes of due slots, and fires the one whose turn it is. @throws BackgroundTaskError `storage`; then
+   * nothing has happened
+   */
   async settle(due: DueDecision): Promise<void> {
     const { overlap } = due;
     const decision = decideOverlap({
@@ -80,16 +87,24 @@ export class FireLine {
     const records = this.#recordsOf(due, decision);
     const held = await this.#core.journal.append(records);
     // A slot is named by one of the records at most.
-    const ours = new Set(records.flatMap((record, index) => (held[index] === true && 'slot' in record ? [epochMsOf(record.slot)] : [])));
+    const ours = new Set(
+      records.flatMap((record, index) => (held[index] === true && 'slot' in record ? [epochMsOf(record.slot)] : [])),
+    );
     const gone = new Set(decision.skip.map(({ slot }) => slot));
     this.#line = [...this.#line.filter((slot) => !gone.has(slot)), ...decision.queue.filter((slot) => ours.has(slot))];
     if (decision.cancelRunning) this.#cancelRunning(due.fire);
     if (decision.fire !== undefined && ours.has(decision.fire)) this.#begin(decision.fire);
   }
 
-  /** Lets the next slot in line fire when none runs. @throws BackgroundTaskError `storage`; then the line has not moved */
+  /**
+   * Lets the next slot in line fire when none runs. @throws BackgroundTaskError `storage`; then the line has not moved
+   */
   async advance(): Promise<void> {
-    for (let [slot] = this.#line; slot !== undefined && this.#running === undefined && !this.#isStopping; [slot] = this.#line) {
+    for (
+      let [slot] = this.#line;
+      slot !== undefined && this.#running === undefined && !this.#isStopping;
+      [slot] = this.#line
+    ) {
       const [held] = await this.#core.journal.append([{ type: 'slot.claimed', ...this.#ofSlot(slot) }]);
       this.#line = this.#line.slice(1);
       if (held === true) this.#begin(slot);
@@ -97,7 +112,9 @@ export class FireLine {
     }
   }
 
-  /** Lets nothing new start and cancels what runs. Resolves when it is gone. @throws when the child cannot be cancelled */
+  /**
+   * Lets nothing new start and cancels what runs. Resolves when it is gone. @throws when the child cannot be cancelled
+   */
   async stop(reason: string): Promise<void> {
     this.#isStopping = true;
     const fire = this.#running;
@@ -115,7 +132,16 @@ export class FireLine {
     const { v, at, owner } = this.#stamp();
     const runningSlot = this.#running?.slot;
     const span: ScheduleRecord[] = [];
-    if (older !== undefined) span.push({ v, type: 'slots.missed', at, owner, after: instantOf(older.afterMs), upTo: instantOf(older.upToMs), reason });
+    if (older !== undefined)
+      span.push({
+        v,
+        type: 'slots.missed',
+        at,
+        owner,
+        after: instantOf(older.afterMs),
+        upTo: instantOf(older.upToMs),
+        reason,
+      });
     const records: (ScheduleRecord & { readonly slot: string })[] = [
       ...missed.map((slot) => ({ type: 'slot.missed' as const, ...this.#ofSlot(slot), reason })),
       ...decision.queue.map((slot) => ({ type: 'slot.queued' as const, ...this.#ofSlot(slot) })),
@@ -137,12 +163,15 @@ export class FireLine {
     const cancelledPrevious = this.#replaced;
     this.#replaced = undefined;
     if (this.#isStopping) {
-      const error = new BackgroundTaskError('runner', 'the schedule was stopped just then', { code: 'SCHEDULE_STOPPED' });
+      const error = new BackgroundTaskError('runner', 'the schedule was stopped just then', {
+        code: 'SCHEDULE_STOPPED',
+      });
       void this.#report(this.#refusal(instantOf(slotMs), error));
       return;
     }
     onWaking();
-    // The child is asked for and not waited for: with a single slot in the pool it starts only once this task sleeps again.
+    // The child is asked for and not waited for: with a single slot in the pool it starts only once this task sleeps
+    // again.
     const fire = new Fire(instantOf(slotMs), children, requestFor(instantOf(slotMs)));
     this.#running = fire;
     onAsleep();
@@ -180,9 +209,11 @@ export class FireLine {
     const { childTaskId } = fire;
     this.#replaced = { slot: fire.slot, ...(childTaskId === undefined ? {} : { childTaskId }) };
     const [next] = newer;
-    fire.cancel(next === undefined ? 'replaced by a newer slot' : `replaced by the slot of ${instantOf(next)}`).catch((thrown: unknown) => {
-      this.#core.log.write(`${fire.slot} could not be cancelled: ${messageOf(thrown)}`);
-    });
+    fire
+      .cancel(next === undefined ? 'replaced by a newer slot' : `replaced by the slot of ${instantOf(next)}`)
+      .catch((thrown: unknown) => {
+        this.#core.log.write(`${fire.slot} could not be cancelled: ${messageOf(thrown)}`);
+      });
   }
 
   /** Owed at once: whatever is written next carries it along, so that a crash leaves one claim in doubt at most. */

@@ -25,7 +25,10 @@ export class Fire {
     return this.#childTaskId;
   }
 
-  /** Cancels the child, as soon as there is one. The first reason counts. @throws what the child could not be cancelled for */
+  /**
+   * Cancels the child, as soon as there is one. The first reason counts. @throws what the child could not be cancelled
+   * for
+   */
   cancel(reason: string): Promise<void> {
     this.#cancelling ??= this.started.then((childTaskId) => this.#children.cancel(childTaskId, reason), nothing);
     return this.#cancelling;

@@ -15,7 +15,9 @@ interface Entry {
   readonly records: ScheduleRecord[];
 }
 
-export function createMemoryScheduleStore({ maxRecords = DEFAULT_MAX_RECORDS }: MemoryScheduleStoreOptions = {}): ScheduleStore {
+export function createMemoryScheduleStore({
+  maxRecords = DEFAULT_MAX_RECORDS,
+}: MemoryScheduleStoreOptions = {}): ScheduleStore {
   const entries = new Map<string, Entry>();
 
   const entryOf = (scheduleId: string): Entry => {

@@ -31,5 +31,10 @@ export interface ScheduleCore extends ScheduleSetting {
 
 export function createScheduleCore(setting: ScheduleSetting): ScheduleCore {
   const log = new ScheduleLog(setting.taskId, setting.limits.logLimitBytes);
-  return { ...setting, mutex: new Mutex(), log, journal: new ScheduleJournal({ store: setting.store, scheduleId: setting.scheduleId, log }) };
+  return {
+    ...setting,
+    mutex: new Mutex(),
+    log,
+    journal: new ScheduleJournal({ store: setting.store, scheduleId: setting.scheduleId, log }),
+  };
 }

@@ -16,7 +16,12 @@ export class ScheduleFace {
   readonly #scheduleId: string;
   readonly #journal: ScheduleJournal;
   readonly result: Promise<BackgroundTaskResult>;
-  #settle: { readonly resolve: (result: BackgroundTaskResult) => void; readonly reject: (failure: BackgroundTaskError) => void } | undefined = undefined;
+  #settle:
+    | {
+        readonly resolve: (result: BackgroundTaskResult) => void;
+        readonly reject: (failure: BackgroundTaskError) => void;
+      }
+    | undefined = undefined;
   #shownNextFireAt: string | undefined = undefined;
   #shownRemark: string | undefined = undefined;
 
@@ -64,8 +69,14 @@ export class ScheduleFace {
     const missed = this.#journal.count('slot.missed');
     // A span holds slots that nobody has counted.
     const atLeast = this.#journal.count('slots.missed') > 0 ? 'at least ' : '';
-    const rest = [refused > 0 && `${refused} could not be started`, skipped > 0 && `${skipped} skipped`, missed > 0 && `${atLeast}${missed} missed`];
-    const output = [`fired ${fired} ${fired === 1 ? 'time' : 'times'}`, ...rest.filter((part) => part !== false)].join(', ');
+    const rest = [
+      refused > 0 && `${refused} could not be started`,
+      skipped > 0 && `${skipped} skipped`,
+      missed > 0 && `${atLeast}${missed} missed`,
+    ];
+    const output = [`fired ${fired} ${fired === 1 ? 'time' : 'times'}`, ...rest.filter((part) => part !== false)].join(
+      ', ',
+    );
     return { taskId, output, metadata: { scheduleId: this.#scheduleId, fired, refused, skipped, missed } };
   }
 }

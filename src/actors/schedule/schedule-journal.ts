@@ -92,11 +92,15 @@ export class ScheduleJournal {
 }
 
 function recordFailed(scheduleId: string, participle: 'read' | 'stored', cause: unknown): BackgroundTaskError {
-  return new BackgroundTaskError('storage', `the records of schedule "${scheduleId}" could not be ${participle}: ${messageOf(cause)}`, {
-    code: RECORD_FAILED,
-    hint: 'Slots are not fired until they can be recorded; free the disk, or look at its permissions.',
-    cause,
-  });
+  return new BackgroundTaskError(
+    'storage',
+    `the records of schedule "${scheduleId}" could not be ${participle}: ${messageOf(cause)}`,
+    {
+      code: RECORD_FAILED,
+      hint: 'Slots are not fired until they can be recorded; free the disk, or look at its permissions.',
+      cause,
+    },
+  );
 }
 
 export function isRecordFailure(thrown: unknown): thrown is BackgroundTaskError {

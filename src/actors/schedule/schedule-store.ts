@@ -6,8 +6,9 @@ export interface ScheduleStore {
   /** What the records add up to. A schedule nobody has recorded has the empty history, and is not created by asking. */
   load(scheduleId: string): Promise<ScheduleHistory>;
   /**
-   * Stores the records in order, durably and behind all that any process has stored before, and says of each whether it holds (see
-   * SlotLedger). This is the atomic claim of a slot: of all who append `slot.claimed` for it, exactly one reads true.
+   * Stores the records in order, durably and behind all that any process has stored before, and says of each whether it
+   * holds (see SlotLedger). This is the atomic claim of a slot: of all who append `slot.claimed` for it, exactly one
+   * reads true.
    *
    * When it rejects, some of the records may be stored all the same. Repeating them is safe.
    * @throws RuntimeError category `storage`

@@ -1,6 +1,7 @@
 /**
- * One live schedule: its plan, its place in time, and the commands it takes. It sleeps on one timer, decides the slots that have come due,
- * and leaves firing them to its FireLine. Whatever awaits runs in one mutex, so commands, due slots and ends of fires never interleave.
+ * One live schedule: its plan, its place in time, and the commands it takes. It sleeps on one timer, decides the slots
+ * that have come due, and leaves firing them to its FireLine. Whatever awaits runs in one mutex, so commands, due slots
+ * and ends of fires never interleave.
  */
 import { createActor } from 'xstate';
 import type { Actor } from 'xstate';
@@ -75,7 +76,10 @@ export class Schedule {
     this.#times = options.times;
     this.#overlap = options.overlap;
     this.#retryMs = limits.storeRetryMs;
-    this.#chart = createActor(scheduleLifecycle, { id: `schedule:${scheduleId}`, ...(parent === undefined ? {} : { parent }) });
+    this.#chart = createActor(scheduleLifecycle, {
+      id: `schedule:${scheduleId}`,
+      ...(parent === undefined ? {} : { parent }),
+    });
     this.#alarm = new SlotAlarm(clock, limits.checkIntervalMs, () => this.look());
   }
 
@@ -137,14 +141,20 @@ export class Schedule {
   edit({ cronExpression, timezone, overlap }: PlanChange): Promise<void> {
     return this.#command('edited', async () => {
       const current = this.#times.plan;
-      const times = this.#options.cron.read({ cronExpression: cronExpression ?? current.cronExpression, timezone: timezone ?? current.timezone });
+      const times = this.#options.cron.read({
+        cronExpression: cronExpression ?? current.cronExpression,
+        timezone: timezone ?? current.timezone,
+      });
       if (!isSamePlan(times.plan, current)) await this.#replan(times);
       this.#overlap = overlap ?? this.#overlap;
       this.#rest();
     });
   }
 
-  /** Ends it: no timer, no new fire, the running one cancelled. Resolves when that is gone. Idempotent; the first reason counts. */
+  /**
+   * Ends it: no timer, no new fire, the running one cancelled. Resolves when that is gone. Idempotent; the first reason
+   * counts.
+   */
   stop(reason: string): Promise<void> {
     this.#stopped ??= this.#stop(reason);
     return this.#stopped;
@@ -185,12 +195,16 @@ export class Schedule {
     this.#decidedMs = Math.max(nowMs, history.through === undefined ? nowMs : epochMsOf(history.through));
   }
 
-  #dueUnder(plan: SchedulePlan, span: { readonly afterMs: number; readonly upToMs: number }): ReturnType<typeof dueSlots> {
+  #dueUnder(
+    plan: SchedulePlan,
+    span: { readonly afterMs: number; readonly upToMs: number },
+  ): ReturnType<typeof dueSlots> {
     const { limits, log } = this.#core;
     try {
       return dueSlots(this.#options.cron.read(plan), { ...span, limit: limits.maxNamedMissed });
     } catch (thrown) {
-      // It was valid when it was recorded; another release of the time zone data or of the parser may see that differently.
+      // It was valid when it was recorded; another release of the time zone data or of the parser may see that
+      // differently.
       log.write(`the plan before this one cannot be read any more: ${messageOf(thrown)}`);
       return { slots: [], older: span };
     }
@@ -203,7 +217,9 @@ export class Schedule {
     const lined = queued.filter((each) => each.owner !== owner);
     const gone = await this.#goneOf([...open, ...lined]);
     return {
-      interruptions: open.filter((claim) => gone.has(claim.slot)).map(({ slot }) => ({ v: 1, type: 'slot.interrupted', slot, at: this.#now(), owner })),
+      interruptions: open
+        .filter((claim) => gone.has(claim.slot))
+        .map(({ slot }) => ({ v: 1, type: 'slot.interrupted', slot, at: this.#now(), owner })),
       queued: lined.filter(({ slot }) => gone.has(slot)).map(({ slot }) => epochMsOf(slot)),
     };
   }
@@ -218,7 +234,8 @@ export class Schedule {
       this.#seen.set(slot, seenMs);
       if (!(isAlive ?? nowMs - seenMs < RUN_SILENCE_MS)) gone.add(slot);
     }
-    for (const slot of this.#seen.keys()) if (gone.has(slot) || !slots.some((each) => each.slot === slot)) this.#seen.delete(slot);
+    for (const slot of this.#seen.keys())
+      if (gone.has(slot) || !slots.some((each) => each.slot === slot)) this.#seen.delete(slot);
     return gone;
   }
 
@@ -235,7 +252,12 @@ export class Schedule {
       if (!this.#isLive) return;
       const left = await this.#leftByOthers(history);
       if (left.interruptions.length > 0) await journal.append(left.interruptions);
-      await this.#settleDue({ upToMs: clock.now(), reason: 'late', punctualMs: limits.punctualMs, leftovers: this.isPaused ? [] : left.queued });
+      await this.#settleDue({
+        upToMs: clock.now(),
+        reason: 'late',
+        punctualMs: limits.punctualMs,
+        leftovers: this.isPaused ? [] : left.queued,
+      });
       if (!this.isPaused) await fires.advance();
       this.#recover();
       this.#rest();
@@ -253,9 +275,16 @@ export class Schedule {
     if (slots.length === 0) return;
     this.#send('DUE');
     const { isPaused } = this;
-    const decision = isPaused ? { missed: slots, fire: [] } : decideCatchUp({ slots, policy: catchUp, nowMs: upToMs, punctualMs });
+    const decision = isPaused
+      ? { missed: slots, fire: [] }
+      : decideCatchUp({ slots, policy: catchUp, nowMs: upToMs, punctualMs });
     try {
-      await fires.settle({ older: due.older, ...decision, reason: isPaused ? 'paused' : reason, overlap: this.#overlap });
+      await fires.settle({
+        older: due.older,
+        ...decision,
+        reason: isPaused ? 'paused' : reason,
+        overlap: this.#overlap,
+      });
       this.#decidedMs = due.slots.at(-1) ?? this.#decidedMs;
     } finally {
       this.#send('SETTLED');
@@ -352,24 +381,36 @@ export class Schedule {
 
   #requireLive(participle: string): void {
     if (this.#isLive) return;
-    throw new BackgroundTaskError('validation', `schedule "${this.#core.scheduleId}" has ended and cannot be ${participle}`, { code: 'SCHEDULE_ENDED' });
+    throw new BackgroundTaskError(
+      'validation',
+      `schedule "${this.#core.scheduleId}" has ended and cannot be ${participle}`,
+      { code: 'SCHEDULE_ENDED' },
+    );
   }
 
   #requireRecorded(participle: string): void {
     if (this.#retryAtMs === undefined) return;
-    throw new BackgroundTaskError('storage', `schedule "${this.#core.scheduleId}" cannot be ${participle}: ${this.#trouble ?? 'records are missing'}`, {
-      code: 'SCHEDULE_RECORD',
-      hint: 'Slots that passed must be recorded first; try again when the store works.',
-    });
+    throw new BackgroundTaskError(
+      'storage',
+      `schedule "${this.#core.scheduleId}" cannot be ${participle}: ${this.#trouble ?? 'records are missing'}`,
+      {
+        code: 'SCHEDULE_RECORD',
+        hint: 'Slots that passed must be recorded first; try again when the store works.',
+      },
+    );
   }
 
   #requireFutureTime(times: CronTimes, nowMs: number): void {
     if (times.next(nowMs) !== undefined) return;
     const { plan } = times;
-    throw new BackgroundTaskError('validation', `"${plan.cronExpression}" in ${plan.timezone} has no time after ${instantOf(nowMs)}`, {
-      code: 'SCHEDULE_NEVER_FIRES',
-      hint: 'Look at its day, month and year: it names a date that does not exist or has passed.',
-    });
+    throw new BackgroundTaskError(
+      'validation',
+      `"${plan.cronExpression}" in ${plan.timezone} has no time after ${instantOf(nowMs)}`,
+      {
+        code: 'SCHEDULE_NEVER_FIRES',
+        hint: 'Look at its day, month and year: it names a date that does not exist or has passed.',
+      },
+    );
   }
 
   get #isLive(): boolean {

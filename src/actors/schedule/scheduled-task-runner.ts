@@ -1,13 +1,14 @@
 /**
  * The runner of scheduled tasks: each fire of the schedule is a child task of its own.
  *
- * The schedule's task sleeps from fire to fire and holds no slot of the pool; it wakes for the moment in which it asks for a child. A request
- * with a `scheduleId` is remembered under that name by the store: its next start knows what was missed, and two processes that run it never
- * fire the same slot. One without a name is remembered for as long as it runs: a task id means something else after a restart.
+ * The schedule's task sleeps from fire to fire and holds no slot of the pool; it wakes for the moment in which it asks
+ * for a child. A request with a `scheduleId` is remembered under that name by the store: its next start knows what was
+ * missed, and two processes that run it never fire the same slot. One without a name is remembered for as long as it
+ * runs: a task id means something else after a restart.
  *
- * `cancel` is a stop like any other, a shutdown included: slots that pass until the next start under the same name count as missed. A pause is
- * meant to last, so a named schedule that was paused is still paused when it starts again, and one that runs in another process stops firing at its
- * next slot.
+ * `cancel` is a stop like any other, a shutdown included: slots that pass until the next start under the same name
+ * count as missed. A pause is meant to last, so a named schedule that was paused is still paused when it starts again,
+ * and one that runs in another process stops firing at its next slot.
  */
 import { fireRequestOf } from '../../machines/schedule/fire-request.ts';
 import { checkedPlanChange, checkedScheduleLimits } from '../../machines/schedule/schedule-options.ts';
@@ -36,12 +37,17 @@ export interface ScheduledTaskRunnerOptions {
   /** Keeps schedules that have a name. Default: in memory, for as long as this runner. */
   readonly store?: ScheduleStore | undefined;
   readonly limits?: ScheduleLimitsInput | undefined;
-  /** Names its runs, and tells whether others live. Default: of no other can that be told, and one that is silent for a minute is taken for dead. */
+  /**
+   * Names its runs, and tells whether others live. Default: of no other can that be told, and one that is silent for a
+   * minute is taken for dead.
+   */
   readonly owners?: SlotOwners | undefined;
 }
 
 /** @throws BackgroundTaskError category `validation` for limits that make no sense */
-export function createScheduledTaskRunner(options: ScheduledTaskRunnerOptions): BackgroundTaskRunner<ScheduledTaskRequest> {
+export function createScheduledTaskRunner(
+  options: ScheduledTaskRunnerOptions,
+): BackgroundTaskRunner<ScheduledTaskRequest> {
   const { clock, cron, owners = createSlotOwners() } = options;
   const limits = checkedScheduleLimits(options.limits ?? {});
   const named = options.store ?? createMemoryScheduleStore();
@@ -53,10 +59,24 @@ export function createScheduledTaskRunner(options: ScheduledTaskRunnerOptions): 
     check: (request) => void cron.read(request),
     start(start) {
       const { taskId, request, parent } = start;
-      // Two managers may both have a `task_1`: what a nameless schedule records is its own, and only what it adds up to is ever read.
+      // Two managers may both have a `task_1`: what a nameless schedule records is its own, and only what it adds up to
+      // is ever read.
       const store = request.scheduleId === undefined ? createMemoryScheduleStore({ maxRecords: 0 }) : named;
       const begin = (owner: string): BackgroundTaskHandle => {
-        const handle = startSchedule(start, cron, createScheduleCore({ taskId, scheduleId: request.scheduleId ?? taskId, owner, isAlive, clock, limits, store, parent }));
+        const handle = startSchedule(
+          start,
+          cron,
+          createScheduleCore({
+            taskId,
+            scheduleId: request.scheduleId ?? taskId,
+            owner,
+            isAlive,
+            clock,
+            limits,
+            store,
+            parent,
+          }),
+        );
         live.set(owner, true);
         const end = (): void => void live.set(owner, false);
         handle.result.then(end, end);
@@ -69,7 +89,11 @@ export function createScheduledTaskRunner(options: ScheduledTaskRunnerOptions): 
 }
 
 /** @throws BackgroundTaskError category `validation` when the expression or the time zone cannot be read */
-function startSchedule(start: BackgroundTaskStart<ScheduledTaskRequest>, cron: CronPlan, core: ScheduleCore): BackgroundTaskHandle {
+function startSchedule(
+  start: BackgroundTaskStart<ScheduledTaskRequest>,
+  cron: CronPlan,
+  core: ScheduleCore,
+): BackgroundTaskHandle {
   const { taskId, request, children } = start;
   const { scheduleId, log } = core;
   const times = cron.read(request);

@@ -1,6 +1,7 @@
 /**
- * Rings once the wall clock has reached an instant. Timers count steady time, so the wall clock is asked again whenever one fires, and at
- * least every `checkIntervalMs`: it rings neither early when the clock was set back, nor much too late when it was set forward or the machine slept.
+ * Rings once the wall clock has reached an instant. Timers count steady time, so the wall clock is asked again whenever
+ * one fires, and at least every `checkIntervalMs`: it rings neither early when the clock was set back, nor much too
+ * late when it was set forward or the machine slept.
  */
 import type { Clock, TimerHandle } from '../clock/clock.ts';
 
@@ -16,7 +17,10 @@ export class SlotAlarm {
     this.#ring = ring;
   }
 
-  /** Sets the alarm, in place of what was set before. @param atMs epoch milliseconds; a time in the past rings at once, but never before this returns */
+  /**
+   * Sets the alarm, in place of what was set before. @param atMs epoch milliseconds; a time in the past rings at once,
+   * but never before this returns
+   */
   set(atMs: number): void {
     this.clear();
     const delayMs = Math.min(Math.max(atMs - this.#clock.now(), 0), this.#checkIntervalMs);

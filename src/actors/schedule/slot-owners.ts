@@ -1,4 +1,6 @@
-/** Names those who claim slots and run them, so that others can ask whether the process behind a name is still there. */
+/**
+ * Names those who claim slots and run them, so that others can ask whether the process behind a name is still there.
+ */
 import type { HostLife } from '../host/host-life.ts';
 
 export interface SlotOwners {
@@ -11,7 +13,10 @@ export interface SlotOwners {
 export interface SlotOwnersOptions {
   /** Default: of no owner can be told whether it lives. */
   readonly life?: Pick<HostLife, 'token' | 'isAlive'> | undefined;
-  /** The same for all processes that share a home on one machine, and for no others. Default: all that see the schedules do. */
+  /**
+   * The same for all processes that share a home on one machine, and for no others. Default: all that see the schedules
+   * do.
+   */
   readonly place?: (() => Promise<string>) | undefined;
 }
 
@@ -24,7 +29,9 @@ export function createSlotOwners({ life, place }: SlotOwnersOptions = {}): SlotO
     newOwner() {
       const name = crypto.randomUUID();
       if (life === undefined) return name;
-      return life.token().then(async (token) => (token === undefined ? name : [name, token, await here()].join(SEPARATOR)));
+      return life
+        .token()
+        .then(async (token) => (token === undefined ? name : [name, token, await here()].join(SEPARATOR)));
     },
     async isAlive(owner) {
       const [, token, there] = owner.split(SEPARATOR);

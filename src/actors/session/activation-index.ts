@@ -1,9 +1,9 @@
 /**
  * The port to what is due: which sessions have something to do, and when. Found without opening a session.
  *
- * What it holds are hints. Each names its cause, an event or a queued wake in the session's log, and the log alone says whether there is
- * something to do: a hint too many costs a look. A missing one would cost a wake, so a hint is made no later than its cause can be seen,
- * and `rebuilt` takes them all from the logs again.
+ * What it holds are hints. Each names its cause, an event or a queued wake in the session's log, and the log alone says
+ * whether there is something to do: a hint too many costs a look. A missing one would cost a wake, so a hint is made no
+ * later than its cause can be seen, and `rebuilt` takes them all from the logs again.
  */
 import type { Activation } from '../../machines/session/activation.ts';
 import type { DueSession } from '../../machines/session/due-sessions.ts';
@@ -12,11 +12,14 @@ export interface DueActivations {
   /** The most urgent session first, by the most urgent hint of each. */
   readonly due: readonly DueSession[];
   /**
-   * Milliseconds since the epoch before which no other hint falls due; undefined when there is none. It lies after `nowMs`, and may lie
-   * before the next one is due, since nobody has to read all that is far away to answer: then one asks again at that time.
+   * Milliseconds since the epoch before which no other hint falls due; undefined when there is none. It lies after
+   * `nowMs`, and may lie before the next one is due, since nobody has to read all that is far away to answer: then one
+   * asks again at that time.
    */
   readonly nextDueAtMs: number | undefined;
-  /** How many due sessions were left out since another worker is about to wake them. Absent where a store does not say. */
+  /**
+   * How many due sessions were left out since another worker is about to wake them. Absent where a store does not say.
+   */
   readonly elsewhere?: number | undefined;
 }
 
@@ -29,17 +32,17 @@ export interface DueQuery {
   readonly except?: ReadonlySet<string> | undefined;
   readonly agentId?: string | undefined;
   /**
-   * Given by whoever means to wake what is found: how many sessions it has room for. A store that many machines share then shows it no more
-   * than that, none that somebody else is about to wake, and shows those to nobody else for a while. Other stores show what there is, but for
-   * what another worker has reserved a moment ago.
+   * Given by whoever means to wake what is found: how many sessions it has room for. A store that many machines share
+   * then shows it no more than that, none that somebody else is about to wake, and shows those to nobody else for a
+   * while. Other stores show what there is, but for what another worker has reserved a moment ago.
    */
   readonly claims?: number | undefined;
 }
 
 export interface ActivationIndex {
   /**
-   * Makes hints that are not there yet, and lets those who watch look again even when all of them were. The same hint again changes
-   * nothing; one with another time is another hint.
+   * Makes hints that are not there yet, and lets those who watch look again even when all of them were. The same hint
+   * again changes nothing; one with another time is another hint.
    * @throws RuntimeError ACTIVATION_INVALID, before any is made; STORAGE_FAILED
    */
   add(activations: readonly Activation[]): Promise<void>;
@@ -50,8 +53,9 @@ export interface ActivationIndex {
   due(query: DueQuery): Promise<DueActivations>;
 
   /**
-   * Asked before a wake begins, where `due` shows the same sessions to everybody: whether they are left to the caller. False when another
-   * worker came first, or what made the session due is gone. The right to wake decides; this only spares the others a look into the session.
+   * Asked before a wake begins, where `due` shows the same sessions to everybody: whether they are left to the caller.
+   * False when another worker came first, or what made the session due is gone. The right to wake decides; this only
+   * spares the others a look into the session.
    */
   reserve?(session: DueSession): boolean;
 
@@ -65,8 +69,8 @@ export interface ActivationIndex {
   isSuspect(): Promise<boolean>;
 
   /**
-   * Makes these hints too, and notes that the index can be trusted. It removes none: one that a sender makes meanwhile must not be lost,
-   * and one too many is found out by a look.
+   * Makes these hints too, and notes that the index can be trusted. It removes none: one that a sender makes meanwhile
+   * must not be lost, and one too many is found out by a look.
    */
   rebuilt(activations: AsyncIterable<Activation>): Promise<void>;
 }

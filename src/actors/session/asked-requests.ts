@@ -1,4 +1,7 @@
-/** What a session waits for that somebody outside can answer, each request as it was asked: its own, and those of the children that it waits for. */
+/**
+ * What a session waits for that somebody outside can answer, each request as it was asked: its own, and those of the
+ * children that it waits for.
+ */
 import type { Sessions } from './sessions.ts';
 import { delegatedCalls } from '../../machines/session/activation.ts';
 import { RuntimeError } from '../../machines/errors.ts';
@@ -21,7 +24,9 @@ export async function askedRequests(sessions: Sessions, sessionId: string): Prom
   const state = await sessions.status(sessionId).catch(unlessMissing);
   if (state === undefined) return [];
   const own = await ownRequests(sessions, state);
-  const children = delegatedCalls(state).flatMap(({ request }) => (request?.kind === 'subflow' ? [request.childSessionId] : []));
+  const children = delegatedCalls(state).flatMap(({ request }) =>
+    request?.kind === 'subflow' ? [request.childSessionId] : [],
+  );
   const ofChildren = await Promise.all(children.map((child) => askedRequests(sessions, child)));
   return [...own, ...ofChildren.flat()];
 }
@@ -32,7 +37,10 @@ type Pending = Pick<SessionState, 'sessionId' | 'agentId' | 'head' | 'pendingAct
 const FIRST_PAGE = 50;
 
 /** Those of the session alone, from as little of its log as holds them. One whose event cannot be read is left out. */
-export async function ownRequests(sessions: Pick<Sessions, 'events'>, state: Pending): Promise<readonly AskedRequest[]> {
+export async function ownRequests(
+  sessions: Pick<Sessions, 'events'>,
+  state: Pending,
+): Promise<readonly AskedRequest[]> {
   const { sessionId, head, pendingActions } = state;
   const wanted = new Set(pendingActions.map(({ eventId }) => eventId));
   const found = new Map<string, AskedRequest>();
@@ -57,9 +65,12 @@ function firstPossible({ pendingActions, openToolCalls }: Pending): number {
 
 function askedBy(event: SessionEvent, { agentId }: Pending): AskedRequest | undefined {
   const { sessionId } = event;
-  if (event.type === 'permission.requested') return { sessionId, agentId, requestId: event.data.requestId, kind: 'permission', data: event.data };
-  if (event.type === 'agent.question_asked') return { sessionId, agentId, requestId: event.data.requestId, kind: 'answer', data: event.data };
-  if (event.type === 'agent.custom_tool_use') return { sessionId, agentId, requestId: event.data.requestId, kind: 'custom_tool', data: event.data };
+  if (event.type === 'permission.requested')
+    return { sessionId, agentId, requestId: event.data.requestId, kind: 'permission', data: event.data };
+  if (event.type === 'agent.question_asked')
+    return { sessionId, agentId, requestId: event.data.requestId, kind: 'answer', data: event.data };
+  if (event.type === 'agent.custom_tool_use')
+    return { sessionId, agentId, requestId: event.data.requestId, kind: 'custom_tool', data: event.data };
   return undefined;
 }
 

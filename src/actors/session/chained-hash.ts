@@ -1,4 +1,7 @@
-/** SHA-256 over text that never is in memory as a whole: each block is hashed together with the hash of the blocks before it. */
+/**
+ * SHA-256 over text that never is in memory as a whole: each block is hashed together with the hash of the blocks
+ * before it.
+ */
 
 export class ChainedHash {
   readonly #blockLines: number;

@@ -39,13 +39,19 @@ export interface AppendOptions {
   readonly idempotencyKey?: string | undefined;
   /** Store only if this is still the last sequence number. */
   readonly expectedHead?: number | undefined;
-  /** What these events make due. A store with transactions makes it in the same one; others before anybody can see the events. */
+  /**
+   * What these events make due. A store with transactions makes it in the same one; others before anybody can see the
+   * events.
+   */
   readonly activate?: readonly Activation[] | undefined;
   /** What is not due any more once these events are stored. Removed with them or after them, never without. */
   readonly settle?: readonly Activation[] | undefined;
   /** The right that these events begin under, when it comes with them. */
   readonly begins?: WakeRight | undefined;
-  /** What ends with these events, for a store that can do it in the same transaction; `hasEnded` of the result says whether it has. */
+  /**
+   * What ends with these events, for a store that can do it in the same transaction; `hasEnded` of the result says
+   * whether it has.
+   */
   readonly ends?: EndOfWake | undefined;
 }
 
@@ -89,8 +95,8 @@ export interface WakeClaim {
   /** Whether the wake of that epoch has not ended in the log: then it runs still, or its process died. */
   readonly isOpen: boolean;
   /**
-   * Nothing is done under the right before the record that begins the wake. A store may then ask for the right with that record, in one
-   * transaction: see `WakeRight.comesWith`. `at` is the time of the last event that is known.
+   * Nothing is done under the right before the record that begins the wake. A store may then ask for the right with
+   * that record, in one transaction: see `WakeRight.comesWith`. `at` is the time of the last event that is known.
    */
   readonly withFirst?: { readonly at: string } | undefined;
 }
@@ -103,8 +109,8 @@ export interface LogTip {
 }
 
 /**
- * The right to run a wake of one session: a lease. It ends with the process that holds it, and when that process gives no sign of life
- * for the lease's length while somebody else asks.
+ * The right to run a wake of one session: a lease. It ends with the process that holds it, and when that process gives
+ * no sign of life for the lease's length while somebody else asks.
  */
 export interface WakeRight {
   /** What the wake has to claim in the log: above every epoch that anybody may still write under. */
@@ -112,11 +118,15 @@ export interface WakeRight {
   /** Aborts when somebody else has taken over; what is written from then on is void. */
   readonly lost: AbortSignal;
   /**
-   * `record`: the right comes with the append that names it in `begins`, at the head that is known, and is nobody's before. That append rejects
-   * with WAKE_CONFLICT when somebody who lives has the right, and with HEAD_MOVED when the log or the epochs have gone on.
+   * `record`: the right comes with the append that names it in `begins`, at the head that is known, and is nobody's
+   * before. That append rejects with WAKE_CONFLICT when somebody who lives has the right, and with HEAD_MOVED when the
+   * log or the epochs have gone on.
    */
   readonly comesWith?: 'record' | undefined;
-  /** Where the log ended when the right was given, where the store knows it: whoever has folded that far has missed nothing. */
+  /**
+   * Where the log ended when the right was given, where the store knows it: whoever has folded that far has missed
+   * nothing.
+   */
   readonly tip?: LogTip | undefined;
   /** Idempotent. */
   release(): Promise<void>;
@@ -131,23 +141,28 @@ export interface EventStore {
   readonly durability: Durability;
 
   /**
-   * Makes a session with its first events, all or nothing. They may be of several epochs, rising, and of any number: they are stored in as
-   * many records as that takes.
+   * Makes a session with its first events, all or nothing. They may be of several epochs, rising, and of any number:
+   * they are stored in as many records as that takes.
    * @throws RuntimeError SESSION_EXISTS; SESSION_IDENTITY_INVALID; SESSION_EVENT_INVALID
    */
   create(identity: SessionIdentity, events: NewSessionEvents): Promise<AppendResult>;
 
   /**
-   * Makes a session with records as another store has them, all or nothing: a retry of any of them finds what it stored, here as there.
-   * @throws RuntimeError SESSION_EXISTS; SESSION_IDENTITY_INVALID; SESSION_EVENT_INVALID when one would not count behind those before it;
-   *   RECORD_TOO_LARGE
+   * Makes a session with records as another store has them, all or nothing: a retry of any of them finds what it
+   * stored, here as there.
+   * @throws RuntimeError SESSION_EXISTS; SESSION_IDENTITY_INVALID; SESSION_EVENT_INVALID when one would not count
+   * behind those before it; RECORD_TOO_LARGE
    */
-  createFromRecords(identity: SessionIdentity, records: readonly [SessionRecord, ...SessionRecord[]]): Promise<AppendResult>;
+  createFromRecords(
+    identity: SessionIdentity,
+    records: readonly [SessionRecord, ...SessionRecord[]],
+  ): Promise<AppendResult>;
 
   identify(sessionId: string): Promise<SessionIdentity>;
 
   /**
-   * Appends events, all or nothing, and resolves when they are as durable as the result says. All of them share one epoch or have none.
+   * Appends events, all or nothing, and resolves when they are as durable as the result says. All of them share one
+   * epoch or have none.
    * @throws RuntimeError HEAD_MOVED when `expectedHead` is not the head; EPOCH_SUPERSEDED when a newer wake has begun;
    *   RECORD_TOO_LARGE; STORAGE_FAILED when the medium refuses, in which case the events may or may not be found later
    */
@@ -163,8 +178,9 @@ export interface EventStore {
   read(sessionId: string, options?: ReadOptions): Promise<readonly SessionEvent[]>;
 
   /**
-   * Stored records in order, each as a whole; the first is the one that holds event `from`. At most `limit` of them, and not many more
-   * events than MAX_READ_EVENTS, but one record at least. None means that there is nothing from `from` on.
+   * Stored records in order, each as a whole; the first is the one that holds event `from`. At most `limit` of them,
+   * and not many more events than MAX_READ_EVENTS, but one record at least. None means that there is nothing from
+   * `from` on.
    */
   records(sessionId: string, options?: ReadOptions): Promise<readonly StoredRecord[]>;
 
@@ -175,7 +191,8 @@ export interface EventStore {
   list(filter?: ListFilter): Promise<readonly SessionListing[]>;
 
   /**
-   * Removes a session and everything that belongs to it, under the right to wake it. Its id may not be used again by this process.
+   * Removes a session and everything that belongs to it, under the right to wake it. Its id may not be used again by
+   * this process.
    * @throws RuntimeError SESSION_BUSY when somebody who lives holds that right
    */
   delete(sessionId: string, claim: WakeClaim): Promise<void>;
@@ -184,8 +201,9 @@ export interface EventStore {
   saveView(state: SessionState): Promise<void>;
 
   /**
-   * Calls `onChange` after events may have been appended, by anybody. It may be called too often, and never carries the events; `head`, where
-   * it is known, is the sequence number of the last event then: whoever has that one has missed nothing. Returns the function that ends it.
+   * Calls `onChange` after events may have been appended, by anybody. It may be called too often, and never carries the
+   * events; `head`, where it is known, is the sequence number of the last event then: whoever has that one has missed
+   * nothing. Returns the function that ends it.
    */
   watch(sessionId: string, onChange: (head?: number) => void): () => void;
 
@@ -193,13 +211,14 @@ export interface EventStore {
   readonly activations: ActivationIndex;
 
   /**
-   * The newest state that the store keeps folded, to fold on from; undefined when there is none that this version can use. It may lie
-   * behind the head, never beside the log.
+   * The newest state that the store keeps folded, to fold on from; undefined when there is none that this version can
+   * use. It may lie behind the head, never beside the log.
    */
   checkpoint(sessionId: string): Promise<SessionState | undefined>;
 
   /**
-   * Asks for the right to run a wake after the one that `claim` describes. May take as long as a lease lasts, when the holder is silent.
+   * Asks for the right to run a wake after the one that `claim` describes. May take as long as a lease lasts, when the
+   * holder is silent.
    * @throws RuntimeError WAKE_CONFLICT when somebody who lives holds it
    */
   acquireWakeRight(sessionId: string, claim: WakeClaim): Promise<WakeRight>;
@@ -212,8 +231,8 @@ export interface EventStore {
 }
 
 /**
- * Keeps a view and goes on when that fails: it is a copy that anybody can rebuild, and what it shows has been stored already. A medium
- * that is in trouble says so at the next append.
+ * Keeps a view and goes on when that fails: it is a copy that anybody can rebuild, and what it shows has been stored
+ * already. A medium that is in trouble says so at the next append.
  */
 export async function keepView(store: EventStore, state: SessionState): Promise<void> {
   await store.saveView(state).catch(() => undefined);
@@ -230,10 +249,14 @@ export function sessionNotFound(sessionId: string): RuntimeError {
 /** Ids become names of folders and keys of rows. @throws RuntimeError SESSION_IDENTITY_INVALID */
 export function assertIdentity({ sessionId, agentId }: SessionIdentity): void {
   if (isUuidV7(sessionId) && agentIdSchema.safeParse(agentId).success) return;
-  throw new RuntimeError('SESSION_IDENTITY_INVALID', `expected a UUIDv7 and the name of an agent, received ${JSON.stringify(sessionId)} and ${JSON.stringify(agentId)}`, {
-    category: 'validation',
-    hint: 'Let sessions.create() make the id.',
-  });
+  throw new RuntimeError(
+    'SESSION_IDENTITY_INVALID',
+    `expected a UUIDv7 and the name of an agent, received ${JSON.stringify(sessionId)} and ${JSON.stringify(agentId)}`,
+    {
+      category: 'validation',
+      hint: 'Let sessions.create() make the id.',
+    },
+  );
 }
 
 export function sessionExists(sessionId: string): RuntimeError {
@@ -255,19 +278,27 @@ export function historyLost(sessionId: string, what: string): RuntimeError {
 }
 
 export function headMoved(sessionId: string, expected: number, head: number): RuntimeError {
-  return new RuntimeError('HEAD_MOVED', `session ${sessionId} was expected to end at event ${expected}, it ends at ${head}`, {
-    category: 'conflict',
-    hint: 'Read the new events and decide again.',
-    details: { sessionId, expected, head },
-  });
+  return new RuntimeError(
+    'HEAD_MOVED',
+    `session ${sessionId} was expected to end at event ${expected}, it ends at ${head}`,
+    {
+      category: 'conflict',
+      hint: 'Read the new events and decide again.',
+      details: { sessionId, expected, head },
+    },
+  );
 }
 
 export function epochSuperseded(sessionId: string, epoch: number, current: number): RuntimeError {
-  return new RuntimeError('EPOCH_SUPERSEDED', `session ${sessionId} is at epoch ${current}; epoch ${epoch} may not write any more`, {
-    category: 'conflict',
-    hint: 'Another wake took over; leave the session to it.',
-    details: { sessionId, epoch, current },
-  });
+  return new RuntimeError(
+    'EPOCH_SUPERSEDED',
+    `session ${sessionId} is at epoch ${current}; epoch ${epoch} may not write any more`,
+    {
+      category: 'conflict',
+      hint: 'Another wake took over; leave the session to it.',
+      details: { sessionId, epoch, current },
+    },
+  );
 }
 
 export function wakeConflict(sessionId: string): RuntimeError {
@@ -279,15 +310,23 @@ export function wakeConflict(sessionId: string): RuntimeError {
 }
 
 export function sessionBusy(sessionId: string): RuntimeError {
-  return new RuntimeError('SESSION_BUSY', `session ${sessionId} is busy: a wake of it runs`, { category: 'conflict', hint: 'Interrupt it, or try again when the wake has ended.', details: { sessionId } });
+  return new RuntimeError('SESSION_BUSY', `session ${sessionId} is busy: a wake of it runs`, {
+    category: 'conflict',
+    hint: 'Interrupt it, or try again when the wake has ended.',
+    details: { sessionId },
+  });
 }
 
 export function recordTooLarge(sessionId: string, bytes: number, maxBytes: number): RuntimeError {
-  return new RuntimeError('RECORD_TOO_LARGE', `expected at most ${maxBytes} bytes in one append to session ${sessionId}, received ${bytes}`, {
-    category: 'capacity',
-    hint: 'Keep large content in a file of the workspace and store its path.',
-    details: { sessionId, bytes, maxBytes },
-  });
+  return new RuntimeError(
+    'RECORD_TOO_LARGE',
+    `expected at most ${maxBytes} bytes in one append to session ${sessionId}, received ${bytes}`,
+    {
+      category: 'capacity',
+      hint: 'Keep large content in a file of the workspace and store its path.',
+      details: { sessionId, bytes, maxBytes },
+    },
+  );
 }
 
 export function eventsNotStorable(cause?: unknown): RuntimeError {
@@ -299,5 +338,8 @@ export function eventsNotStorable(cause?: unknown): RuntimeError {
 }
 
 export function storeClosed(): RuntimeError {
-  return new RuntimeError('STORE_CLOSED', 'the event store is closed', { category: 'storage', hint: 'Open a new runtime.' });
+  return new RuntimeError('STORE_CLOSED', 'the event store is closed', {
+    category: 'storage',
+    hint: 'Open a new runtime.',
+  });
 }

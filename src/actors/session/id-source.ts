@@ -16,7 +16,10 @@ export interface IdSourceOptions {
 /** Ids that one call for random bytes serves. */
 const POOLED_IDS = 256;
 
-export function createIdSource({ clock, fillRandom = (bytes) => crypto.getRandomValues(bytes) }: IdSourceOptions): IdSource {
+export function createIdSource({
+  clock,
+  fillRandom = (bytes) => crypto.getRandomValues(bytes),
+}: IdSourceOptions): IdSource {
   let unixMs = 0;
   let counter = 0;
   // The platform takes microseconds to answer, for eight bytes as for a thousand.

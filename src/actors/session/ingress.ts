@@ -1,4 +1,7 @@
-/** What somebody outside sends into a session: stored before it is accepted, once for each key and id, and refused before anything is written. */
+/**
+ * What somebody outside sends into a session: stored before it is accepted, once for each key and id, and refused
+ * before anything is written.
+ */
 import { RuntimeError } from '../../machines/errors.ts';
 import { isBlocked, isUnfinished } from '../../machines/session/activation.ts';
 import type { Attachment, DeliveryMode } from '../../machines/session/event-schemas.ts';
@@ -17,8 +20,8 @@ export interface SendReceipt {
   readonly eventId: string;
   readonly seq: number;
   /**
-   * How it is delivered: `queue` after the turn that runs, `steer` by its next step, `interrupt` after that turn was cut short. What was to
-   * steer a turn that takes no messages is queued.
+   * How it is delivered: `queue` after the turn that runs, `steer` by its next step, `interrupt` after that turn was
+   * cut short. What was to steer a turn that takes no messages is queued.
    */
   readonly acceptedAs: DeliveryMode;
   /** Of a message: who reads it first, by what was in the log before it. Absent where that could not be looked up. */
@@ -26,24 +29,37 @@ export interface SendReceipt {
   readonly durability: Durability;
 }
 
-/** What depends on the state of the log is appended only at its head; how often it may be overtaken before the sender is told. */
+/**
+ * What depends on the state of the log is appended only at its head; how often it may be overtaken before the sender is
+ * told.
+ */
 const MAX_ATTEMPTS = 32;
 
 /** @param attachments the files of a message, as they were kept */
-export async function accept(journal: SessionJournal, ingress: CheckedIngress, options: CheckedSendOptions, attachments: readonly Attachment[] = []): Promise<SendReceipt> {
+export async function accept(
+  journal: SessionJournal,
+  ingress: CheckedIngress,
+  options: CheckedSendOptions,
+  attachments: readonly Attachment[] = [],
+): Promise<SendReceipt> {
   const { idempotencyKey, eventId } = options;
   const key = idempotencyKey === undefined ? {} : { idempotencyKey };
   if (ingress.type !== 'user.message') {
     const { type, ...data } = ingress;
     // The parts come from one parsed value, so they belong together.
     const draft = { type, data, ...(eventId === undefined ? {} : { id: eventId }) } as SessionEventDraft;
-    // Of two answers to one request the first counts, so an answer goes in only where the log still is as it was checked.
+    // Of two answers to one request the first counts, so an answer goes in only where the log still is as it was
+    // checked.
     return receiptOf(await appendAtHead(journal, () => [draft], key), 'queue');
   }
   const { delivery = 'queue' } = options;
   const message = (accepted: DeliveryMode): SessionEventDraft => ({
     type: 'user.message',
-    data: { text: ingress.text, delivery: accepted, ...(attachments.length === 0 ? {} : { attachments: [...attachments] }) },
+    data: {
+      text: ingress.text,
+      delivery: accepted,
+      ...(attachments.length === 0 ? {} : { attachments: [...attachments] }),
+    },
     ...(eventId === undefined ? {} : { id: eventId }),
   });
   switch (delivery) {
@@ -52,16 +68,33 @@ export async function accept(journal: SessionJournal, ingress: CheckedIngress, o
     case 'steer':
       return acceptSteering(journal, message, key);
     case 'interrupt':
-      return receiptOf(await appendAtHead(journal, (state) => [message('interrupt'), ...interruptionOf(state, 'a message that interrupts', { isRead: true })], key), 'interrupt');
+      return receiptOf(
+        await appendAtHead(
+          journal,
+          (state) => [message('interrupt'), ...interruptionOf(state, 'a message that interrupts', { isRead: true })],
+          key,
+        ),
+        'interrupt',
+      );
     case 'reject-if-busy':
       return receiptOf(await appendAtHead(journal, (state) => [message(idle(state))], key), 'queue');
   }
 }
 
-/** Whether the turn that runs can be steered is a matter of the moment, so what says so goes in only where the log still is as it was looked at. */
-async function acceptSteering(journal: SessionJournal, message: (accepted: DeliveryMode) => SessionEventDraft, options: JournalAppendOptions): Promise<SendReceipt> {
+/**
+ * Whether the turn that runs can be steered is a matter of the moment, so what says so goes in only where the log still
+ * is as it was looked at.
+ */
+async function acceptSteering(
+  journal: SessionJournal,
+  message: (accepted: DeliveryMode) => SessionEventDraft,
+  options: JournalAppendOptions,
+): Promise<SendReceipt> {
   try {
-    return receiptOf(await appendAtHead(journal, (state) => [message(placeOf(state) === 'next_turn' ? 'queue' : 'steer')], options), 'steer');
+    return receiptOf(
+      await appendAtHead(journal, (state) => [message(placeOf(state) === 'next_turn' ? 'queue' : 'steer')], options),
+      'steer',
+    );
   } catch (error) {
     if (!isOvertaken(error)) throw error;
     // Among so many who write, the next step reads it in any case.
@@ -71,26 +104,50 @@ async function acceptSteering(journal: SessionJournal, message: (accepted: Deliv
 
 /** Cuts the running turn short and takes back what was queued and asked for. */
 export async function interrupt(journal: SessionJournal, reason: string | undefined): Promise<SendReceipt> {
-  return receiptOf(await appendAtHead(journal, (state) => interruptionOf(state, reason, { isRead: state.pending.some(({ callId }) => callId === undefined) }), {}), 'interrupt');
+  return receiptOf(
+    await appendAtHead(
+      journal,
+      (state) => interruptionOf(state, reason, { isRead: state.pending.some(({ callId }) => callId === undefined) }),
+      {},
+    ),
+    'interrupt',
+  );
 }
 
 /** How a stored append was accepted. */
 export function receiptOf(result: AppendResult | undefined, acceptedAs: DeliveryMode): SendReceipt {
   const { events: [event] = [], durability } = result ?? { durability: 'memory' };
-  if (event === undefined) throw new RuntimeError('STORAGE_FAILED', 'the store accepted an append and returned no event', { category: 'storage' });
+  if (event === undefined)
+    throw new RuntimeError('STORAGE_FAILED', 'the store accepted an append and returned no event', {
+      category: 'storage',
+    });
   const delivery = event.type === 'user.message' ? event.data.delivery : acceptedAs;
   return Object.freeze({ eventId: event.id, seq: event.seq, acceptedAs: delivery, durability });
 }
 
 /** `isRead`: something is unread that another wake will read. */
-function interruptionOf(state: SessionState, reason: string | undefined, { isRead }: { readonly isRead: boolean }): SessionEventDraft[] {
+function interruptionOf(
+  state: SessionState,
+  reason: string | undefined,
+  { isRead }: { readonly isRead: boolean },
+): SessionEventDraft[] {
   return [
     { type: 'user.interrupt', data: reason === undefined ? {} : { reason } },
-    ...state.queuedWakes.map(({ queuedWakeId }): SessionEventDraft => ({ type: 'wake.cancelled', data: { queuedWakeId, because: 'interrupt' } })),
+    ...state.queuedWakes.map(({ queuedWakeId }): SessionEventDraft => ({
+      type: 'wake.cancelled',
+      data: { queuedWakeId, because: 'interrupt' },
+    })),
     ...cancellingEvents(state, 'interrupt'),
     // The wake that was to go on with it has just been cancelled.
     ...(isRead ? [] : restOfChild(state, reason)),
-    ...(state.status === 'rescheduling' ? [{ type: 'session.status_changed', data: { to: 'idle', stopReason: 'idle', reason: 'interrupted' } } satisfies SessionEventDraft] : []),
+    ...(state.status === 'rescheduling'
+      ? [
+          {
+            type: 'session.status_changed',
+            data: { to: 'idle', stopReason: 'idle', reason: 'interrupted' },
+          } satisfies SessionEventDraft,
+        ]
+      : []),
   ];
 }
 
@@ -99,31 +156,51 @@ function restOfChild(state: SessionState, reason: string | undefined): SessionEv
   const { parent, openWake, lastWake, status } = state;
   const wouldGoOn = isUnfinished(state) || lastWake?.retryAt !== undefined || status === 'rescheduling';
   const isOwed = parent?.callId !== undefined && openWake === undefined && wouldGoOn;
-  return isOwed ? [{ type: 'session.status_idle', data: { reason: 'idle', summary: `The session was interrupted${reason === undefined ? '' : `: ${reason}`}.` } }] : [];
+  return isOwed
+    ? [
+        {
+          type: 'session.status_idle',
+          data: { reason: 'idle', summary: `The session was interrupted${reason === undefined ? '' : `: ${reason}`}.` },
+        },
+      ]
+    : [];
 }
 
 /** @throws RuntimeError SESSION_BUSY */
 function idle({ openWake, pending, sessionId }: SessionState): 'queue' {
   if (openWake === undefined && pending.length === 0) return 'queue';
-  throw new RuntimeError('SESSION_BUSY', `session ${sessionId} is busy: ${openWake === undefined ? `${pending.length} messages wait to be read` : 'a wake runs'}`, {
-    category: 'conflict',
-    hint: 'Send again later, or let the message queue.',
-  });
+  throw new RuntimeError(
+    'SESSION_BUSY',
+    `session ${sessionId} is busy: ${openWake === undefined ? `${pending.length} messages wait to be read` : 'a wake runs'}`,
+    {
+      category: 'conflict',
+      hint: 'Send again later, or let the message queue.',
+    },
+  );
 }
 
-async function acceptMessage(journal: SessionJournal, draft: SessionEventDraft, options: JournalAppendOptions): Promise<SendReceipt> {
+async function acceptMessage(
+  journal: SessionJournal,
+  draft: SessionEventDraft,
+  options: JournalAppendOptions,
+): Promise<SendReceipt> {
   const receipt = receiptOf(await appendIngress(journal, draft, options), 'queue');
   const { state } = journal;
   // The session may have been terminated between the check and the append; then nobody will ever read the message.
-  if (state.terminatedAtSeq !== undefined && receipt.seq > state.terminatedAtSeq) throw refusalError(state.sessionId, draft.type, terminated(state));
+  if (state.terminatedAtSeq !== undefined && receipt.seq > state.terminatedAtSeq)
+    throw refusalError(state.sessionId, draft.type, terminated(state));
   return receipt;
 }
 
 /**
- * Appends what came in. While the session holds back what comes in, since it waits for somebody or is parked, only where the log still says
- * so: what nobody makes due must not follow on an event that would have let it go on.
+ * Appends what came in. While the session holds back what comes in, since it waits for somebody or is parked, only
+ * where the log still says so: what nobody makes due must not follow on an event that would have let it go on.
  */
-async function appendIngress(journal: SessionJournal, draft: SessionEventDraft, options: JournalAppendOptions): Promise<AppendResult | undefined> {
+async function appendIngress(
+  journal: SessionJournal,
+  draft: SessionEventDraft,
+  options: JournalAppendOptions,
+): Promise<AppendResult | undefined> {
   const isHeldBack = isBlocked(journal.state) || journal.state.parked !== undefined;
   return isHeldBack ? appendAtHead(journal, () => [draft], options) : journal.append([draft], options);
 }
@@ -132,8 +209,9 @@ async function appendIngress(journal: SessionJournal, draft: SessionEventDraft, 
 const turns = new WeakMap<SessionJournal, Promise<unknown>>();
 
 /**
- * Appends what `draftsFor` says of the state, and again of the newer one when another writer came first. Nothing is appended when it says nothing.
- * Those of one journal that were overtaken take turns: together they would overtake one another as often as there are of them.
+ * Appends what `draftsFor` says of the state, and again of the newer one when another writer came first. Nothing is
+ * appended when it says nothing. Those of one journal that were overtaken take turns: together they would overtake one
+ * another as often as there are of them.
  */
 export async function appendAtHead(
   journal: SessionJournal,
@@ -150,11 +228,17 @@ export async function appendAtHead(
     if (!isOvertaken(error)) throw error;
   }
   const again = (turns.get(journal) ?? Promise.resolve()).then(() => appendOvertaken(journal, append));
-  turns.set(journal, again.catch(() => undefined));
+  turns.set(
+    journal,
+    again.catch(() => undefined),
+  );
   return again;
 }
 
-async function appendOvertaken(journal: SessionJournal, append: () => Promise<AppendResult | undefined>): Promise<AppendResult | undefined> {
+async function appendOvertaken(
+  journal: SessionJournal,
+  append: () => Promise<AppendResult | undefined>,
+): Promise<AppendResult | undefined> {
   for (let attempt = 2; ; attempt += 1) {
     await journal.refresh();
     try {

@@ -1,6 +1,6 @@
 /**
- * Keeps the folded state of the sessions used last, so that looking again costs only what is new. Bounded: the rest is folded anew, and so
- * is a session that another process has deleted and brought back.
+ * Keeps the folded state of the sessions used last, so that looking again costs only what is new. Bounded: the rest is
+ * folded anew, and so is a session that another process has deleted and brought back.
  */
 import { RuntimeError } from '../../machines/errors.ts';
 import type { SessionOpening } from '../../machines/session/due-sessions.ts';
@@ -24,7 +24,10 @@ export class JournalCache {
    * @throws RuntimeError SESSION_NOT_FOUND
    */
   async open(sessionId: string, opening?: SessionOpening): Promise<SessionJournal> {
-    const journal = this.#opened(sessionId, opening) ?? (await this.#known(sessionId)) ?? (await SessionJournal.open(sessionId, this.#ports));
+    const journal =
+      this.#opened(sessionId, opening) ??
+      (await this.#known(sessionId)) ??
+      (await SessionJournal.open(sessionId, this.#ports));
     this.#journals.delete(sessionId);
     this.#journals.set(sessionId, journal);
     this.#dropOldest();

@@ -8,7 +8,11 @@ import type { AttachmentStore } from './attachment-store.ts';
 import { placeOfSession } from './session-directories.ts';
 
 /** @throws RuntimeError ATTACHMENTS_UNSUPPORTED, and what the store throws */
-export async function keepAttachments(ingress: CheckedIngress, state: SessionState, store: AttachmentStore | undefined): Promise<readonly Attachment[]> {
+export async function keepAttachments(
+  ingress: CheckedIngress,
+  state: SessionState,
+  store: AttachmentStore | undefined,
+): Promise<readonly Attachment[]> {
   const sources = ingress.type === 'user.message' ? (ingress.attachments ?? []) : [];
   if (sources.length === 0) return [];
   // Nothing is copied for a message that is going to be refused.
@@ -18,8 +22,12 @@ export async function keepAttachments(ingress: CheckedIngress, state: SessionSta
 }
 
 function unsupported(): RuntimeError {
-  return new RuntimeError('ATTACHMENTS_UNSUPPORTED', 'expected a message without files: this runtime has nowhere to keep them', {
-    category: 'validation',
-    hint: 'Give the runtime a store for attachments, as createNodeRuntime does, or say in the message where the files are.',
-  });
+  return new RuntimeError(
+    'ATTACHMENTS_UNSUPPORTED',
+    'expected a message without files: this runtime has nowhere to keep them',
+    {
+      category: 'validation',
+      hint: 'Give the runtime a store for attachments, as createNodeRuntime does, or say in the message where the files are.',
+    },
+  );
 }

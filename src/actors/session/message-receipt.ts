@@ -1,4 +1,6 @@
-/** Completes the receipt of a message with who reads it first: from the state it was sent in, or from the log before it. */
+/**
+ * Completes the receipt of a message with who reads it first: from the state it was sent in, or from the log before it.
+ */
 import { PlaceSearch, placeOf, readerOf } from '../../machines/session/message-reader.ts';
 import type { MessagePlace } from '../../machines/session/message-reader.ts';
 import type { SessionState } from '../../machines/session/session-state.ts';
@@ -21,7 +23,10 @@ const FIRST_PAGE = 32;
 export async function withReader(receipt: SendReceipt, options: MessageReceiptOptions): Promise<SendReceipt> {
   try {
     const place = await placeBefore(receipt.seq, options);
-    return Object.freeze({ ...receipt, readBy: readerOf({ delivery: receipt.acceptedAs, hasFiles: options.hasFiles }, place) });
+    return Object.freeze({
+      ...receipt,
+      readBy: readerOf({ delivery: receipt.acceptedAs, hasFiles: options.hasFiles }, place),
+    });
   } catch {
     return receipt;
   }

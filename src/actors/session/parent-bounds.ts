@@ -1,6 +1,6 @@
 /**
- * The one door through which a session comes to work for another one. Calls, delegations, jobs and children that people make: whatever binds the
- * parent binds all of them, and what this module gives is what the making of a child demands.
+ * The one door through which a session comes to work for another one. Calls, delegations, jobs and children that people
+ * make: whatever binds the parent binds all of them, and what this module gives is what the making of a child demands.
  */
 import type { AgentDefinition } from '../../machines/agent/agent-definition.ts';
 import { narrowedAgent } from '../../machines/agent/narrowed-agent.ts';
@@ -37,7 +37,10 @@ export interface ChildBounds {
 }
 
 /** What of the parent's budgets the child gets. `planned`: promised to others that are not in the log yet. */
-export type Share = { readonly kind: 'call'; readonly planned: readonly Allowance[] } | { readonly kind: 'job' } | { readonly kind: 'session' };
+export type Share =
+  | { readonly kind: 'call'; readonly planned: readonly Allowance[] }
+  | { readonly kind: 'job' }
+  | { readonly kind: 'session' };
 
 export class ParentBounds {
   readonly #definition: AgentDefinition;
@@ -51,8 +54,10 @@ export class ParentBounds {
   }
 
   /**
-   * @param awake the agent as the parent's wake has it. Without it, as files say now, and in a wake of another process in its environment besides
-   * @throws RuntimeError AGENT_NOT_FOUND, AGENT_INVALID, ENVIRONMENT_NOT_FOUND, ENVIRONMENT_INVALID when nobody can know what binds the parent
+   * @param awake the agent as the parent's wake has it. Without it, as files say now, and in a wake of another process
+   * in its environment besides
+   * @throws RuntimeError AGENT_NOT_FOUND, AGENT_INVALID, ENVIRONMENT_NOT_FOUND, ENVIRONMENT_INVALID when nobody can
+   * know what binds the parent
    */
   static async of(parent: SessionState, ports: BoundsPorts, awake?: PreparedAgent): Promise<ParentBounds> {
     const { definition, environments } = awake === undefined ? await asFilesSay(parent, ports) : asEntered(awake);
@@ -61,7 +66,12 @@ export class ParentBounds {
 
   /** What binds the session itself, and with it whoever works for it. */
   binding(session: SessionState): HandedDown {
-    return handDown({ session, permission: this.#definition.permission, environments: this.#environments, policy: this.#policy });
+    return handDown({
+      session,
+      permission: this.#definition.permission,
+      environments: this.#environments,
+      policy: this.#policy,
+    });
   }
 
   /** @throws RuntimeError SESSION_TOO_DEEP */
@@ -74,45 +84,83 @@ export class ParentBounds {
     const left = remainingOf(wakeLimits(this.#definition, parent), parent);
     const held = sumOf([...(share.kind === 'call' ? share.planned : []), heldBySubflows(parent)]);
     const divisor = divisorOf(parent, share);
-    const free = (name: keyof Allowance): number | undefined => (left[name] === undefined ? undefined : Math.max(0, left[name] - held[name]) / divisor);
+    const free = (name: keyof Allowance): number | undefined =>
+      left[name] === undefined ? undefined : Math.max(0, left[name] - held[name]) / divisor;
     const [tokens, cost] = [free('tokens'), free('cost')];
     if (tokens === undefined && cost === undefined) return {};
-    return { allowance: { ...(tokens === undefined ? {} : { tokens: Math.floor(tokens) }), ...(cost === undefined ? {} : { cost }) } };
+    return {
+      allowance: {
+        ...(tokens === undefined ? {} : { tokens: Math.floor(tokens) }),
+        ...(cost === undefined ? {} : { cost }),
+      },
+    };
   }
 }
 
-/** What the parent's log has promised to a child. Logs of earlier versions may have promised nothing: then what binds the parent now. */
-export async function promisedBounds(parent: SessionState, promised: { readonly restriction?: Restriction | undefined; readonly allowance?: Allowance | undefined } | undefined, ports: BoundsPorts): Promise<ChildBounds> {
-  if (promised?.restriction === undefined) return (await ParentBounds.of(parent, ports)).bounds(parent, { kind: 'job' });
+/**
+ * What the parent's log has promised to a child. Logs of earlier versions may have promised nothing: then what binds
+ * the parent now.
+ */
+export async function promisedBounds(
+  parent: SessionState,
+  promised: { readonly restriction?: Restriction | undefined; readonly allowance?: Allowance | undefined } | undefined,
+  ports: BoundsPorts,
+): Promise<ChildBounds> {
+  if (promised?.restriction === undefined)
+    return (await ParentBounds.of(parent, ports)).bounds(parent, { kind: 'job' });
   const { restriction, allowance } = promised;
-  return { parent: placeBelow(parent), restriction: handedDown(restriction), ...(allowance === undefined ? {} : { allowance }) };
+  return {
+    parent: placeBelow(parent),
+    restriction: handedDown(restriction),
+    ...(allowance === undefined ? {} : { allowance }),
+  };
 }
 
 /**
- * The session with the environments that bind it from above. Delegated children of earlier versions lack them in their logs: those that bind the
- * parent now hold for them. What came from elsewhere has what was made of it when it came.
+ * The session with the environments that bind it from above. Delegated children of earlier versions lack them in their
+ * logs: those that bind the parent now hold for them. What came from elsewhere has what was made of it when it came.
  * @throws RuntimeError SESSION_NOT_FOUND when the parent is gone, so that nobody knows
  */
-export async function withEnvironmentsAbove(session: SessionState, ports: BoundsPorts & Pick<LineagePorts, 'journals'>): Promise<SessionState> {
+export async function withEnvironmentsAbove(
+  session: SessionState,
+  ports: BoundsPorts & Pick<LineagePorts, 'journals'>,
+): Promise<SessionState> {
   const { parent, restriction, importedThroughSeq } = session;
-  if (parent === undefined || restriction?.environments !== undefined || importedThroughSeq !== undefined || ports.environments === undefined) return session;
+  if (
+    parent === undefined ||
+    restriction?.environments !== undefined ||
+    importedThroughSeq !== undefined ||
+    ports.environments === undefined
+  )
+    return session;
   const above = await withEnvironmentsAbove((await ports.journals.open(parent.sessionId)).state, ports);
   const bounds = (await ParentBounds.of(above, ports)).binding(above);
-  return { ...session, restriction: restriction === undefined ? bounds : { ...restriction, ...(bounds.environments === undefined ? {} : { environments: bounds.environments }) } };
+  return {
+    ...session,
+    restriction:
+      restriction === undefined
+        ? bounds
+        : { ...restriction, ...(bounds.environments === undefined ? {} : { environments: bounds.environments }) },
+  };
 }
 
 function placeBelow(parent: SessionState): ChildBounds['parent'] {
   const depth = depthOf(parent) + 1;
   if (depth <= MAX_SESSION_DEPTH) return { sessionId: parent.sessionId, depth };
-  throw new RuntimeError('SESSION_TOO_DEEP', `expected at most ${MAX_SESSION_DEPTH} generations of sessions that work for each other, this one would be the ${depth}th`, {
-    category: 'capacity',
-    hint: 'Let an ancestor create it.',
-  });
+  throw new RuntimeError(
+    'SESSION_TOO_DEEP',
+    `expected at most ${MAX_SESSION_DEPTH} generations of sessions that work for each other, this one would be the ${depth}th`,
+    {
+      category: 'capacity',
+      hint: 'Let an ancestor create it.',
+    },
+  );
 }
 
 /**
- * Calls share what is left with those that may still come, and as much as the last job gets is left to the parent. Of sessions of their own the
- * first gets half, the next half of that: however many there are, all together get no more than is left.
+ * Calls share what is left with those that may still come, and as much as the last job gets is left to the parent. Of
+ * sessions of their own the first gets half, the next half of that: however many there are, all together get no more
+ * than is left.
  */
 function divisorOf(parent: SessionState, share: Share): number {
   const { jobs, children } = parent;
@@ -133,7 +181,10 @@ interface BoundAgent {
 }
 
 function asEntered({ definition, environment }: PreparedAgent): BoundAgent {
-  return { definition, environments: environment === undefined ? [] : [environment.definition.environmentId, ...environment.within] };
+  return {
+    definition,
+    environments: environment === undefined ? [] : [environment.definition.environmentId, ...environment.within],
+  };
 }
 
 async function asFilesSay(parent: SessionState, { agents, environments }: BoundsPorts): Promise<BoundAgent> {
@@ -143,15 +194,28 @@ async function asFilesSay(parent: SessionState, { agents, environments }: Bounds
     if (environments === undefined) return { definition, environments: [] };
     const bound = await environments.bind(parent, definition);
     // What its wake works in binds it until that has ended, whatever the files say by now.
-    return { definition: bound.agent, environments: [bound.environmentId, ...(openWake === undefined || entered === undefined ? [] : [entered.environmentId])] };
+    return {
+      definition: bound.agent,
+      environments: [
+        bound.environmentId,
+        ...(openWake === undefined || entered === undefined ? [] : [entered.environmentId]),
+      ],
+    };
   } catch (error) {
     if (!RuntimeError.is(error)) throw error;
     const { code, category, details, recoverable, hint } = error;
-    throw new RuntimeError(code, `nothing can work for session ${sessionId}, since nobody knows what binds that: ${error.message}`, { category, details, recoverable, cause: error, ...(hint === undefined ? {} : { hint }) });
+    throw new RuntimeError(
+      code,
+      `nothing can work for session ${sessionId}, since nobody knows what binds that: ${error.message}`,
+      { category, details, recoverable, cause: error, ...(hint === undefined ? {} : { hint }) },
+    );
   }
 }
 
 async function policyOf({ agentId }: SessionState, { policy }: BoundsPorts): Promise<Binding['policy']> {
   if (policy === undefined) return [];
-  return policy.rules(agentId).then((kept) => kept.map(({ rule }) => rule), (error: unknown) => ({ error: messageOf(error) }));
+  return policy.rules(agentId).then(
+    (kept) => kept.map(({ rule }) => rule),
+    (error: unknown) => ({ error: messageOf(error) }),
+  );
 }

@@ -1,4 +1,7 @@
-/** Makes the index of what is due again from the logs, as after a power failure. Others may append and wake all the while. */
+/**
+ * Makes the index of what is due again from the logs, as after a power failure. Others may append and wake all the
+ * while.
+ */
 import type { Activation } from '../../machines/session/activation.ts';
 import { activationsOf } from '../../machines/session/activation.ts';
 import type { SessionListing } from './event-store.ts';
@@ -19,14 +22,21 @@ export async function rebuildActivations(ports: JournalPorts, { signal }: Rebuil
   await store.activations.rebuilt(activationsIn(await store.list(), ports, signal));
 }
 
-async function* activationsIn(listings: readonly SessionListing[], ports: JournalPorts, signal: AbortSignal): AsyncGenerator<Activation, void, undefined> {
+async function* activationsIn(
+  listings: readonly SessionListing[],
+  ports: JournalPorts,
+  signal: AbortSignal,
+): AsyncGenerator<Activation, void, undefined> {
   for (const listing of listings) {
     signal.throwIfAborted();
     yield* await activationsOfOne(listing, ports);
   }
 }
 
-async function activationsOfOne({ sessionId, agentId, view }: SessionListing, ports: JournalPorts): Promise<readonly Activation[]> {
+async function activationsOfOne(
+  { sessionId, agentId, view }: SessionListing,
+  ports: JournalPorts,
+): Promise<readonly Activation[]> {
   try {
     return activationsOf(view ?? (await SessionJournal.open(sessionId, ports)).state);
   } catch {

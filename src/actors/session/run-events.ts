@@ -1,6 +1,6 @@
 /**
- * The events of a run and of every agent that works for it, as one stream: those of one session in their order, each once, and those of a
- * child from its first on, as soon as there is one.
+ * The events of a run and of every agent that works for it, as one stream: those of one session in their order, each
+ * once, and those of a child from its first on, as soon as there is one.
  */
 import type { Observable, Subscriber } from 'rxjs';
 import { RuntimeError } from '../../machines/errors.ts';
@@ -64,7 +64,8 @@ class RunFollower {
 
   #hear(event: SessionEvent): void {
     this.#subscriber.next(event);
-    if (event.type === 'agent.subflow_started' && !this.#known.has(event.data.childSessionId)) this.follow(event.data.childSessionId);
+    if (event.type === 'agent.subflow_started' && !this.#known.has(event.data.childSessionId))
+      this.follow(event.data.childSessionId);
   }
 
   #lookAgain(sessionId: string): void {

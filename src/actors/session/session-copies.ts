@@ -1,4 +1,7 @@
-/** Sessions made from the log of another: forks, and what comes out of an export. Each is there as a whole or not at all. */
+/**
+ * Sessions made from the log of another: forks, and what comes out of an export. Each is there as a whole or not at
+ * all.
+ */
 import { RuntimeError } from '../../machines/errors.ts';
 import { activationsOf } from '../../machines/session/activation.ts';
 import type { Restriction } from '../../machines/session/event-schemas.ts';
@@ -25,22 +28,40 @@ export interface ForkRequest {
 }
 
 /** @throws RuntimeError FORK_OUT_OF_RANGE; nothing is made then */
-export async function forkSession(sourceId: string, { atSeq, title }: ForkRequest, ports: JournalPorts): Promise<SessionState> {
+export async function forkSession(
+  sourceId: string,
+  { atSeq, title }: ForkRequest,
+  ports: JournalPorts,
+): Promise<SessionState> {
   const { store, ids, clock } = ports;
   const { agentId } = await store.identify(sourceId);
   const head = await store.head(sourceId);
   const seq = atSeq ?? head;
   if (seq > head) {
-    throw new RuntimeError('FORK_OUT_OF_RANGE', `expected an event from 1 to ${head} to fork session ${sourceId} at, received ${seq}`, { category: 'validation', hint: 'List the events of the session.' });
+    throw new RuntimeError(
+      'FORK_OUT_OF_RANGE',
+      `expected an event from 1 to ${head} to fork session ${sourceId} at, received ${seq}`,
+      { category: 'validation', hint: 'List the events of the session.' },
+    );
   }
   const identity = { sessionId: ids.next(), agentId };
   const at = isoTimeOf(clock.now());
-  const envelope = (draft: Parameters<typeof checkDraft>[0]): NewSessionEvent => ({ id: draft.id ?? ids.next(), at, ...checkDraft(draft) });
+  const envelope = (draft: Parameters<typeof checkDraft>[0]): NewSessionEvent => ({
+    id: draft.id ?? ids.next(),
+    at,
+    ...checkDraft(draft),
+  });
   const past = await eventsUpTo(store, sourceId, seq);
   const importedThroughSeq = importedPartOf(past);
   const created = envelope({
     type: 'session.created',
-    data: { ...boundsOf(past[0]), agentId, ...(title === undefined ? {} : { title }), forkOf: { sessionId: sourceId, seq, ...depthBelow(past[0]) }, ...(importedThroughSeq === undefined ? {} : { importedThroughSeq }) },
+    data: {
+      ...boundsOf(past[0]),
+      agentId,
+      ...(title === undefined ? {} : { title }),
+      forkOf: { sessionId: sourceId, seq, ...depthBelow(past[0]) },
+      ...(importedThroughSeq === undefined ? {} : { importedThroughSeq }),
+    },
   });
   const copied = [created, ...forkedEvents(past)];
   const settling = settlingDrafts(foldAll(identity, copied)).map(envelope);
@@ -57,10 +78,24 @@ export async function forkSession(sourceId: string, { atSeq, title }: ForkReques
 
 type Created = SessionEventData<'session.created'>;
 
-/** Where it works, what binds it and what it may use up: a fork is no way out of any of it. All is taken over that is not named as the first session's own. */
-function boundsOf(first: SessionEvent | undefined): Omit<Created, 'agentId' | 'title' | 'parent' | 'jobId' | 'workspace' | 'forkOf' | 'importedThroughSeq'> {
+/**
+ * Where it works, what binds it and what it may use up: a fork is no way out of any of it. All is taken over that is
+ * not named as the first session's own.
+ */
+function boundsOf(
+  first: SessionEvent | undefined,
+): Omit<Created, 'agentId' | 'title' | 'parent' | 'jobId' | 'workspace' | 'forkOf' | 'importedThroughSeq'> {
   if (first?.type !== 'session.created') return {};
-  const { agentId: _agent, title: _title, parent: _parent, jobId: _job, workspace: _workspace, forkOf: _fork, importedThroughSeq: _imported, ...bounds } = first.data;
+  const {
+    agentId: _agent,
+    title: _title,
+    parent: _parent,
+    jobId: _job,
+    workspace: _workspace,
+    forkOf: _fork,
+    importedThroughSeq: _imported,
+    ...bounds
+  } = first.data;
   return bounds;
 }
 
@@ -83,17 +118,33 @@ export interface ImportPorts extends JournalPorts, BoundsPorts {
 }
 
 export interface ImportOptions {
-  /** Whoever asks knows that the log is as the session has left it: its bounds are those that it says. Default false. */
+  /**
+   * Whoever asks knows that the log is as the session has left it: its bounds are those that it says. Default false.
+   */
   readonly isTrusted?: boolean | undefined;
 }
 
-/** Makes the session that `events` are the log of. They have been checked. @throws RuntimeError SESSION_EXISTS, AGENT_NOT_FOUND */
-export async function createFromLog(identity: SessionIdentity, exported: readonly [NewSessionEvent, ...NewSessionEvent[]], ports: ImportPorts, { isTrusted = false }: ImportOptions = {}): Promise<void> {
+/**
+ * Makes the session that `events` are the log of. They have been checked. @throws RuntimeError SESSION_EXISTS,
+ * AGENT_NOT_FOUND
+ */
+export async function createFromLog(
+  identity: SessionIdentity,
+  exported: readonly [NewSessionEvent, ...NewSessionEvent[]],
+  ports: ImportPorts,
+  { isTrusted = false }: ImportOptions = {},
+): Promise<void> {
   const { store, agents } = ports;
   const agent = await agents.get(identity.agentId);
   const [first, ...later] = exported;
   const said = first.data as Created;
-  const created = { ...first, data: { ...(isTrusted ? said : importedBounds(said, agent, await boundsOfParent(said, ports))), importedThroughSeq: exported.length } };
+  const created = {
+    ...first,
+    data: {
+      ...(isTrusted ? said : importedBounds(said, agent, await boundsOfParent(said, ports))),
+      importedThroughSeq: exported.length,
+    },
+  };
   const events = [created, ...later.map(asCopied)] as const;
   const activations = activationsOf(foldAll(identity, events));
   await store.activations.add(activations);
@@ -102,7 +153,10 @@ export async function createFromLog(identity: SessionIdentity, exported: readonl
   await store.activations.add(activations).catch(() => undefined);
 }
 
-/** What binds a session that is here and for which a log says that it works. Whoever has written the log may have cut that out of it. */
+/**
+ * What binds a session that is here and for which a log says that it works. Whoever has written the log may have cut
+ * that out of it.
+ */
 async function boundsOfParent({ parent }: Created, ports: ImportPorts): Promise<Restriction | undefined> {
   if (parent === undefined) return undefined;
   const journal = await SessionJournal.open(parent.sessionId, ports).catch((error: unknown) => {
@@ -122,6 +176,7 @@ async function eventsUpTo(store: EventStore, sessionId: string, seq: number): Pr
 function foldAll(identity: SessionIdentity, events: readonly NewSessionEvent[]): SessionState {
   let state = initialSessionState(identity);
   // What a store holds, or was checked as what it would hold, is an event of a known type.
-  for (const [index, event] of events.entries()) state = foldSession(state, placeEvent(event as Parameters<typeof placeEvent>[0], identity.sessionId, index + 1));
+  for (const [index, event] of events.entries())
+    state = foldSession(state, placeEvent(event as Parameters<typeof placeEvent>[0], identity.sessionId, index + 1));
   return state;
 }

@@ -15,8 +15,8 @@ export interface SessionDirectories {
   /** The folder of an agent's file; relative paths in that file start here. */
   agentDirectory(agentId: string): string;
   /**
-   * The folder in which a session works: the one it was given, as long as that is there, else one of its own, which is made when it is not
-   * there.
+   * The folder in which a session works: the one it was given, as long as that is there, else one of its own, which is
+   * made when it is not there.
    */
   workspaceDirectory(session: SessionPlace): Promise<string>;
 }

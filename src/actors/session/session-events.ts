@@ -1,6 +1,6 @@
 /**
- * A session's events as an async iterator: what is stored, then what comes, each once and in order. It holds a place in the log, not a
- * queue: a slow reader costs nothing, and a missed notification is made good by the next read.
+ * A session's events as an async iterator: what is stored, then what comes, each once and in order. It holds a place in
+ * the log, not a queue: a slow reader costs nothing, and a missed notification is made good by the next read.
  */
 import type { SessionEvent } from '../../machines/session/session-event.ts';
 import type { EventStore } from './event-store.ts';

@@ -1,6 +1,7 @@
 /**
- * One session's log as a writer sees it: the folded state, kept up to date event by event, and appends that are checked against it
- * before anything is stored. Several journals of one session may live at once, in this process and in others.
+ * One session's log as a writer sees it: the folded state, kept up to date event by event, and appends that are checked
+ * against it before anything is stored. Several journals of one session may live at once, in this process and in
+ * others.
  */
 import { RuntimeError } from '../../machines/errors.ts';
 import { activationChange } from '../../machines/session/activation.ts';
@@ -33,7 +34,10 @@ export interface JournalAppendOptions {
   readonly onlyAtHead?: boolean | undefined;
   /** The right that the events begin under, where it comes with them. */
   readonly begins?: WakeRight | undefined;
-  /** Let go of with the events, where the store can and nothing is owed to a parent; `hasEnded` of the result says whether it has. */
+  /**
+   * Let go of with the events, where the store can and nothing is owed to a parent; `hasEnded` of the result says
+   * whether it has.
+   */
   readonly ends?: WakeRight | undefined;
 }
 
@@ -52,14 +56,20 @@ export class SessionJournal {
   /** Id of the event that was folded last; undefined as long as the state is the one that it began with. */
   #lastId: string | undefined;
 
-  constructor(identity: SessionIdentity, ports: JournalPorts, { state = initialSessionState(identity), onEvent }: JournalStart = {}) {
+  constructor(
+    identity: SessionIdentity,
+    ports: JournalPorts,
+    { state = initialSessionState(identity), onEvent }: JournalStart = {},
+  ) {
     this.identity = identity;
     this.#ports = ports;
     this.#onEvent = onEvent;
     this.#state = state;
   }
 
-  /** A journal that folds on from what the store keeps folded, and is up to date. @throws RuntimeError SESSION_NOT_FOUND */
+  /**
+   * A journal that folds on from what the store keeps folded, and is up to date. @throws RuntimeError SESSION_NOT_FOUND
+   */
   static async open(sessionId: string, ports: JournalPorts): Promise<SessionJournal> {
     const identity = await ports.store.identify(sessionId);
     const journal = new SessionJournal(identity, ports, { state: await ports.store.checkpoint(sessionId) });
@@ -76,7 +86,8 @@ export class SessionJournal {
 
   /**
    * Folds what was appended since, by anybody.
-   * @throws RuntimeError SESSION_NOT_FOUND when the session was deleted, also when another one was brought back under its id
+   * @throws RuntimeError SESSION_NOT_FOUND when the session was deleted, also when another one was brought back under
+   * its id
    */
   async refresh(): Promise<SessionState> {
     if (await this.#follow()) return this.#state;
@@ -85,7 +96,8 @@ export class SessionJournal {
 
   /**
    * Checks the drafts against the folded state, stores them together, and folds them.
-   * @throws RuntimeError for a draft that the state does not allow, before anything is stored; and whatever the store throws
+   * @throws RuntimeError for a draft that the state does not allow, before anything is stored; and whatever the store
+   * throws
    */
   async append(drafts: readonly SessionEventDraft[], options: JournalAppendOptions = {}): Promise<AppendResult> {
     const before = this.#state;
@@ -121,7 +133,10 @@ export class SessionJournal {
   /** @throws RuntimeError for an event that may not be appended */
   #preview(events: readonly StoredEvent[], state: SessionState): SessionState {
     const { head } = state;
-    return stateAfter(state, events.map((event, index) => placeEvent(event, this.identity.sessionId, head + 1 + index)));
+    return stateAfter(
+      state,
+      events.map((event, index) => placeEvent(event, this.identity.sessionId, head + 1 + index)),
+    );
   }
 
   #redacted(drafts: readonly SessionEventDraft[]): readonly SessionEventDraft[] {
@@ -131,7 +146,14 @@ export class SessionJournal {
   #envelope(draft: SessionEventDraft, epoch: number | undefined): StoredEvent {
     const { ids, clock } = this.#ports;
     const { type, v, data } = checkDraft(draft);
-    return { id: draft.id ?? ids.next(), at: isoTimeOf(clock.now()), ...(epoch === undefined ? {} : { epoch }), type, v, data };
+    return {
+      id: draft.id ?? ids.next(),
+      at: isoTimeOf(clock.now()),
+      ...(epoch === undefined ? {} : { epoch }),
+      type,
+      v,
+      data,
+    };
   }
 
   /**
@@ -141,20 +163,28 @@ export class SessionJournal {
   take(events: readonly SessionEvent[]): boolean {
     const { head, updatedAt } = this.#state;
     const last = head === 0 ? undefined : events.find(({ seq }) => seq === head);
-    const fits = head === 0 ? events[0]?.seq === 1 : last !== undefined && (this.#lastId === undefined ? last.at === updatedAt : last.id === this.#lastId);
+    const fits =
+      head === 0
+        ? events[0]?.seq === 1
+        : last !== undefined && (this.#lastId === undefined ? last.at === updatedAt : last.id === this.#lastId);
     if (fits) this.#fold(events);
     return fits;
   }
 
-  /** False when the log does not hold what was folded last at its place: then it is another one, and nothing of it is folded. */
+  /**
+   * False when the log does not hold what was folded last at its place: then it is another one, and nothing of it is
+   * folded.
+   */
   async #follow(): Promise<boolean> {
     for (;;) {
       const { head, updatedAt } = this.#state;
       const lastId = this.#lastId;
       const events = await this.#ports.store.read(this.identity.sessionId, { from: Math.max(1, head) });
       const [last] = events;
-      // No two events of one session have one id. Of a state that somebody else has folded, only the time of its last event is known.
-      const isSame = head === 0 || (last !== undefined && (lastId === undefined ? last.at === updatedAt : last.id === lastId));
+      // No two events of one session have one id. Of a state that somebody else has folded, only the time of its last
+      // event is known.
+      const isSame =
+        head === 0 || (last !== undefined && (lastId === undefined ? last.at === updatedAt : last.id === lastId));
       if (!isSame) return false;
       this.#lastId ??= last?.id;
       this.#fold(events);
@@ -175,5 +205,7 @@ export class SessionJournal {
 function nonEmpty(events: readonly NewSessionEvents[0][]): NewSessionEvents {
   const [first, ...rest] = events;
   if (first !== undefined) return [first, ...rest];
-  throw new RuntimeError('SESSION_EVENT_INVALID', 'expected at least one event to append, received none', { category: 'validation' });
+  throw new RuntimeError('SESSION_EVENT_INVALID', 'expected at least one event to append, received none', {
+    category: 'validation',
+  });
 }

@@ -1,8 +1,21 @@
 /** Reads sessions for the tools about them: bounded in events and characters, and in how far one call looks. */
 import type { EventView } from '../../machines/session-tools/event-view.ts';
 import { viewOf } from '../../machines/session-tools/event-view.ts';
-import type { SessionEventsInput, SessionEventsOutput, SessionListInput, SessionListOutput, SessionTraceInput, SessionTraceOutput } from '../../machines/session-tools/session-tool-definitions.ts';
-import { DEFAULT_LISTED_SESSIONS, DEFAULT_READ_EVENTS, MAX_EVENTS_CHARACTERS, MAX_READ_EVENTS_PER_CALL, MAX_SCANNED_EVENTS } from '../../machines/session-tools/session-tool-limits.ts';
+import type {
+  SessionEventsInput,
+  SessionEventsOutput,
+  SessionListInput,
+  SessionListOutput,
+  SessionTraceInput,
+  SessionTraceOutput,
+} from '../../machines/session-tools/session-tool-definitions.ts';
+import {
+  DEFAULT_LISTED_SESSIONS,
+  DEFAULT_READ_EVENTS,
+  MAX_EVENTS_CHARACTERS,
+  MAX_READ_EVENTS_PER_CALL,
+  MAX_SCANNED_EVENTS,
+} from '../../machines/session-tools/session-tool-limits.ts';
 import { definedOnly, snapshotOf } from '../../machines/session-tools/snapshot.ts';
 import { TraceSelection } from '../../machines/session-tools/trace-selection.ts';
 import type { TraceTarget } from '../../machines/session-tools/trace-selection.ts';
@@ -20,26 +33,44 @@ export interface SessionReading {
 }
 
 /** @param own the session that asks */
-export async function listSessions({ sessions }: SessionReading, own: { readonly sessionId: string; readonly agentId: string }, input: SessionListInput): Promise<SessionListOutput> {
+export async function listSessions(
+  { sessions }: SessionReading,
+  own: { readonly sessionId: string; readonly agentId: string },
+  input: SessionListInput,
+): Promise<SessionListOutput> {
   const { status, relation = 'agent', titleContains, updatedSince, limit = DEFAULT_LISTED_SESSIONS, after } = input;
   const all = await sessions.list({ agentId: own.agentId });
   const parents = await parentsOf(all, (sessionId) => sessions.get(sessionId));
-  const kinOf = ({ sessionId }: SessionState): ReturnType<typeof kinshipOf> => kinshipOf(own.sessionId, sessionId, (id) => parents.get(id));
+  const kinOf = ({ sessionId }: SessionState): ReturnType<typeof kinshipOf> =>
+    kinshipOf(own.sessionId, sessionId, (id) => parents.get(id));
   const wanted = all
-    .filter((state) => (status === undefined || state.status === status) && isWithin(kinOf(state), relation) && holds(state, titleContains) && isSince(state, updatedSince))
+    .filter(
+      (state) =>
+        (status === undefined || state.status === status) &&
+        isWithin(kinOf(state), relation) &&
+        holds(state, titleContains) &&
+        isSince(state, updatedSince),
+    )
     .toSorted(newestFirst);
   const start = after === undefined ? 0 : wanted.findIndex(({ sessionId }) => sessionId === after) + 1;
   const page = wanted.slice(start, start + limit);
-  return { sessions: page.map((state) => ({ ...listed(state), kinship: kinOf(state), children: state.children.length })), total: wanted.length, more: start + page.length < wanted.length };
+  return {
+    sessions: page.map((state) => ({ ...listed(state), kinship: kinOf(state), children: state.children.length })),
+    total: wanted.length,
+    more: start + page.length < wanted.length,
+  };
 }
 
-export async function readEvents({ store }: SessionReading, { sessionId, from, limit = DEFAULT_READ_EVENTS, types }: SessionEventsInput): Promise<SessionEventsOutput> {
+export async function readEvents(
+  { store }: SessionReading,
+  { sessionId, from, limit = DEFAULT_READ_EVENTS, types }: SessionEventsInput,
+): Promise<SessionEventsOutput> {
   const head = await store.head(sessionId);
   const isWanted = wantedTypes(types);
   const start = from ?? (await startOfNewest(store, { sessionId, head, limit, isWanted }));
   const page = new Page(limit);
   let next = start;
-  for (const end = Math.min(head, start + MAX_SCANNED_EVENTS - 1); next <= end && !page.isFull; ) {
+  for (const end = Math.min(head, start + MAX_SCANNED_EVENTS - 1); next <= end && !page.isFull;) {
     const events = await store.read(sessionId, { from: next, limit: Math.min(MAX_READ_EVENTS, end + 1 - next) });
     if (events.length === 0) break;
     for (const event of events) {
@@ -50,15 +81,23 @@ export async function readEvents({ store }: SessionReading, { sessionId, from, l
   return { sessionId, events: page.events, head, ...definedOnly({ nextFrom: next <= head ? next : undefined }) };
 }
 
-export async function readTrace({ store }: SessionReading, { sessionId, callId, spanId, wakeId, nearSeq }: SessionTraceInput): Promise<SessionTraceOutput> {
-  const target: TraceTarget = callId !== undefined ? { kind: 'call', id: callId } : spanId !== undefined ? { kind: 'span', id: spanId } : { kind: 'wake', id: wakeId ?? '' };
+export async function readTrace(
+  { store }: SessionReading,
+  { sessionId, callId, spanId, wakeId, nearSeq }: SessionTraceInput,
+): Promise<SessionTraceOutput> {
+  const target: TraceTarget =
+    callId !== undefined
+      ? { kind: 'call', id: callId }
+      : spanId !== undefined
+        ? { kind: 'span', id: spanId }
+        : { kind: 'wake', id: wakeId ?? '' };
   const head = await store.head(sessionId);
   const selection = new TraceSelection(target);
   const start = await beginningOf(store, { sessionId, head, selection, nearSeq });
   if (start === undefined) return { sessionId, events: [], isWhole: false };
   const page = new Page(MAX_READ_EVENTS_PER_CALL);
   let next = start;
-  for (let scanned = 0; next <= head && !selection.hasEnded && !page.isFull && scanned < MAX_SCANNED_EVENTS; ) {
+  for (let scanned = 0; next <= head && !selection.hasEnded && !page.isFull && scanned < MAX_SCANNED_EVENTS;) {
     const before = selection.events.length;
     const events = await store.read(sessionId, { from: next, limit: MAX_READ_EVENTS });
     if (events.length === 0) break;
@@ -71,7 +110,11 @@ export async function readTrace({ store }: SessionReading, { sessionId, callId, 
       break;
     }
     // A model step is over when the next one begins or its wake ends; nothing later names it.
-    if (target.kind === 'span' && events.some((event) => event.seq > start && (event.type === 'span.started' || event.type === 'wake.ended'))) break;
+    if (
+      target.kind === 'span' &&
+      events.some((event) => event.seq > start && (event.type === 'span.started' || event.type === 'wake.ended'))
+    )
+      break;
   }
   const isWhole = !page.isFull && selection.hasBegun;
   return { sessionId, events: page.events, isWhole, ...definedOnly({ nextFrom: page.isFull ? next : undefined }) };
@@ -116,7 +159,7 @@ interface NewestWanted {
 async function startOfNewest(store: EventStore, { sessionId, head, limit, isWanted }: NewestWanted): Promise<number> {
   let left = limit;
   let start = head + 1;
-  for (let end = head; end > 0 && left > 0 && head - end < MAX_SCANNED_EVENTS; ) {
+  for (let end = head; end > 0 && left > 0 && head - end < MAX_SCANNED_EVENTS;) {
     const from = Math.max(1, end + 1 - MAX_READ_EVENTS);
     const events = await store.read(sessionId, { from, limit: end + 1 - from });
     for (const event of events.toReversed()) {
@@ -137,8 +180,12 @@ interface Sought {
 }
 
 /** The number of the event with which it begins; looked for close by first, then from the end. */
-async function beginningOf(store: EventStore, { sessionId, head, selection, nearSeq }: Sought): Promise<number | undefined> {
-  const foundIn = async (from: number, limit: number): Promise<number | undefined> => (await store.read(sessionId, { from, limit })).findLast((event) => selection.isBeginning(event))?.seq;
+async function beginningOf(
+  store: EventStore,
+  { sessionId, head, selection, nearSeq }: Sought,
+): Promise<number | undefined> {
+  const foundIn = async (from: number, limit: number): Promise<number | undefined> =>
+    (await store.read(sessionId, { from, limit })).findLast((event) => selection.isBeginning(event))?.seq;
   if (nearSeq !== undefined && nearSeq <= head) {
     const from = Math.max(1, nearSeq - MAX_READ_EVENTS / 2);
     const near = await foundIn(from, MAX_READ_EVENTS);
@@ -161,8 +208,36 @@ function wantedTypes(types: readonly string[] | undefined): (event: SessionEvent
 }
 
 function listed(state: SessionState): Omit<SessionListOutput['sessions'][number], 'kinship' | 'children'> {
-  const { sessionId, title, createdAt, updatedAt, status, stopReason, summary, head, messages, wakes, parentSessionId, unreadable } = snapshotOf(state);
-  return { sessionId, status, head, messages, wakes, ...definedOnly({ title, createdAt, updatedAt, stopReason, summary: summary?.slice(0, 300), parentSessionId, unreadable }) };
+  const {
+    sessionId,
+    title,
+    createdAt,
+    updatedAt,
+    status,
+    stopReason,
+    summary,
+    head,
+    messages,
+    wakes,
+    parentSessionId,
+    unreadable,
+  } = snapshotOf(state);
+  return {
+    sessionId,
+    status,
+    head,
+    messages,
+    wakes,
+    ...definedOnly({
+      title,
+      createdAt,
+      updatedAt,
+      stopReason,
+      summary: summary?.slice(0, 300),
+      parentSessionId,
+      unreadable,
+    }),
+  };
 }
 
 function holds({ title = '', summary = '' }: SessionState, text: string | undefined): boolean {

@@ -1,4 +1,7 @@
-/** The tools by which an agent opens the sessions of its own, and has others work for it. Nothing of another agent's can be opened. */
+/**
+ * The tools by which an agent opens the sessions of its own, and has others work for it. Nothing of another agent's can
+ * be opened.
+ */
 import {
   sessionDelegateDefinition,
   sessionDescribeContextDefinition,
@@ -42,35 +45,86 @@ export interface SessionToolOptions {
 }
 
 export function createSessionTools(services: SessionToolServices, { retrieval }: SessionToolOptions): readonly Tool[] {
-  const list: Tool<SessionListInput> = { definition: sessionListDefinition, run: (input, { session }) => listSessions(services, session, input) };
-  const describe: Tool<NoInput> = { definition: sessionDescribeDefinition, run: (_input, context) => describeSession(context, services) };
-  const describeContext: Tool<NoInput> = { definition: sessionDescribeContextDefinition, run: (_input, context) => describeOwnContext(context, services) };
-  const search: Tool<SessionSearchInput> = { definition: sessionSearchContextDefinition, run: (input, context) => searchSession(input, context, { services, retrieval }) };
-  const delegating: Tool<SessionDelegateInput> = { definition: sessionDelegateDefinition, run: (input, context) => delegate(input, context, services) };
-  return [list, ...openingTools(services), search, describeContext, describe, delegating, runChildTool()] as readonly Tool[];
+  const list: Tool<SessionListInput> = {
+    definition: sessionListDefinition,
+    run: (input, { session }) => listSessions(services, session, input),
+  };
+  const describe: Tool<NoInput> = {
+    definition: sessionDescribeDefinition,
+    run: (_input, context) => describeSession(context, services),
+  };
+  const describeContext: Tool<NoInput> = {
+    definition: sessionDescribeContextDefinition,
+    run: (_input, context) => describeOwnContext(context, services),
+  };
+  const search: Tool<SessionSearchInput> = {
+    definition: sessionSearchContextDefinition,
+    run: (input, context) => searchSession(input, context, { services, retrieval }),
+  };
+  const delegating: Tool<SessionDelegateInput> = {
+    definition: sessionDelegateDefinition,
+    run: (input, context) => delegate(input, context, services),
+  };
+  return [
+    list,
+    ...openingTools(services),
+    search,
+    describeContext,
+    describe,
+    delegating,
+    runChildTool(),
+  ] as readonly Tool[];
 }
 
 function openingTools(services: SessionReading): readonly Tool[] {
-  const opened = async <Input extends { readonly sessionId: string }, Result>(input: Input, { session }: ToolContext, open: (services: SessionReading, input: Input) => Promise<Result>): Promise<Result> => {
+  const opened = async <Input extends { readonly sessionId: string }, Result>(
+    input: Input,
+    { session }: ToolContext,
+    open: (services: SessionReading, input: Input) => Promise<Result>,
+  ): Promise<Result> => {
     await requireOwn(services.store, input.sessionId, session.agentId);
     return open(services, input);
   };
-  const snapshot: Tool<SessionSnapshotInput> = { definition: sessionGetSnapshotDefinition, run: (input, context) => opened(input, context, async () => snapshotOf(await services.sessions.get(input.sessionId))) };
-  const events: Tool<SessionEventsInput> = { definition: sessionGetEventsDefinition, run: (input, context) => opened(input, context, readEvents) };
-  const trace: Tool<SessionTraceInput> = { definition: sessionGetTraceDefinition, run: (input, context) => opened(input, context, readTrace) };
+  const snapshot: Tool<SessionSnapshotInput> = {
+    definition: sessionGetSnapshotDefinition,
+    run: (input, context) =>
+      opened(input, context, async () => snapshotOf(await services.sessions.get(input.sessionId))),
+  };
+  const events: Tool<SessionEventsInput> = {
+    definition: sessionGetEventsDefinition,
+    run: (input, context) => opened(input, context, readEvents),
+  };
+  const trace: Tool<SessionTraceInput> = {
+    definition: sessionGetTraceDefinition,
+    run: (input, context) => opened(input, context, readTrace),
+  };
   return [snapshot, events, trace] as readonly Tool[];
 }
 
 /** @param agent of the session that calls: without it nobody knows which agents it may ask, and it may ask none. */
 function runChildTool(): Tool<SessionRunChildInput> {
-  return { definition: sessionRunChildDefinition, subflow: (input: SessionRunChildInput, agent?: PreparedAgent) => runChild(input, agent) };
+  return {
+    definition: sessionRunChildDefinition,
+    subflow: (input: SessionRunChildInput, agent?: PreparedAgent) => runChild(input, agent),
+  };
 }
 
-async function searchSession({ query, sessionId, limit }: SessionSearchInput, context: ToolContext, { services, retrieval }: { readonly services: SessionReading; readonly retrieval: Retrieval }): Promise<SessionSearchOutput> {
+async function searchSession(
+  { query, sessionId, limit }: SessionSearchInput,
+  context: ToolContext,
+  { services, retrieval }: { readonly services: SessionReading; readonly retrieval: Retrieval },
+): Promise<SessionSearchOutput> {
   const { session } = context;
   const within = sessionId ?? session.sessionId;
   await requireOwn(services.store, within, session.agentId);
   const beforeSeq = await turnStartOf(context, services.store);
-  const { candidates } = await retrieval.search({ agentId: session.agentId, sessionId: session.sessionId, query, within, beforeSeq, limit });
+  const { candidates } = await retrieval.search({
+    agentId: session.agentId,
+    sessionId: session.sessionId,
+    query,
+    within,
+    beforeSeq,
+    limit,
+  });
   return { sessionId: within, candidates: [...candidates], note: HINTS_NOTE };
 }

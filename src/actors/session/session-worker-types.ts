@@ -11,7 +11,14 @@ import type { JournalPorts } from './session-journal.ts';
 
 export interface SessionWorkerPorts extends JournalPorts {
   /** One wake of a session, to its end. */
-  wake(sessionId: string, options: { readonly signal: AbortSignal; readonly isAutonomous: true; readonly opening?: SessionOpening | undefined }): Promise<WakeOutcome>;
+  wake(
+    sessionId: string,
+    options: {
+      readonly signal: AbortSignal;
+      readonly isAutonomous: true;
+      readonly opening?: SessionOpening | undefined;
+    },
+  ): Promise<WakeOutcome>;
   /** Parent of the worker's actors. */
   readonly supervisor: AnyActorRef;
   readonly onListenerError: OnListenerError;
@@ -27,8 +34,8 @@ export interface SessionWorkerOptions {
   /** How long wakes that run may go on once the worker is asked to stop, in milliseconds. Default 30,000. */
   readonly drainLimitMs?: number | undefined;
   /**
-   * How long it rests at most before it looks again by itself, in milliseconds, in case it was not told: file systems of a network tell
-   * nobody, and a machine that slept has missed its timers. Default 60,000.
+   * How long it rests at most before it looks again by itself, in milliseconds, in case it was not told: file systems
+   * of a network tell nobody, and a machine that slept has missed its timers. Default 60,000.
    */
   readonly restLimitMs?: number | undefined;
 }
@@ -134,7 +141,12 @@ export type SessionNews =
   /** It had nothing to do. */
   | { readonly type: 'passed' }
   /** It failed. `outcome` when the log says so, and then also when it is tried again; else `againAt`. */
-  | { readonly type: 'failed'; readonly reason: WakeFailure; readonly outcome?: WakeOutcome | undefined; readonly againAt?: string | undefined }
+  | {
+      readonly type: 'failed';
+      readonly reason: WakeFailure;
+      readonly outcome?: WakeOutcome | undefined;
+      readonly againAt?: string | undefined;
+    }
   /** The same, so often in a row that somebody should look. */
   | { readonly type: 'parked'; readonly reason: WakeFailure; readonly againAt?: string | undefined }
   /** Somebody else is at it. `reason`: or is to be, on the machine that has its folder. */

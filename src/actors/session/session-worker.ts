@@ -1,9 +1,10 @@
 /**
- * A worker: wakes the sessions that have something to do, the most urgent first, a few at a time, and sleeps until the next one is due.
+ * A worker: wakes the sessions that have something to do, the most urgent first, a few at a time, and sleeps until the
+ * next one is due.
  *
- * What is due is a hint, and the log decides: a hint that leads to nothing is looked into and removed, a wake that fails is tried again
- * after a time that grows, and a session that somebody else wakes is left to him. Any number of workers, in this process and in others,
- * may work over one store.
+ * What is due is a hint, and the log decides: a hint that leads to nothing is looked into and removed, a wake that
+ * fails is tried again after a time that grows, and a session that somebody else wakes is left to him. Any number of
+ * workers, in this process and in others, may work over one store.
  */
 import type { AnyActorRef } from 'xstate';
 import type { Observable } from 'rxjs';
@@ -31,16 +32,25 @@ import { Lookout } from './worker-lookout.ts';
 import { WorkerRebuild } from './worker-rebuild.ts';
 import { WorkerReport } from './worker-report.ts';
 
-/** A worker that is to end when nothing is due fails when it could not see, or not make the index again, for so many times in a row. */
+/**
+ * A worker that is to end when nothing is due fails when it could not see, or not make the index again, for so many
+ * times in a row.
+ */
 const FAILURES_UNTIL_GIVEN_UP = 3;
 
-/** Due sessions that are taken at once, for each slot: more would grow old while they wait, fewer would have to be looked for too often. */
+/**
+ * Due sessions that are taken at once, for each slot: more would grow old while they wait, fewer would have to be
+ * looked for too often.
+ */
 const WAITING_PER_SLOT = 16;
 
 /** Of a store that many machines share: what one takes and does not come to, another could do. */
 const CLAIMED_PER_SLOT = 2;
 
-/** What other workers are about to wake is looked at again after this long while a slot is free, in milliseconds: their process may die. */
+/**
+ * What other workers are about to wake is looked at again after this long while a slot is free, in milliseconds: their
+ * process may die.
+ */
 const LOOK_AFTER_OTHERS_MS = 20;
 
 let workers = 0;
@@ -53,7 +63,10 @@ export function createSessionWorker(ports: SessionWorkerPorts, options: SessionW
 export class SessionWorker implements AsyncDisposable {
   /** What it does, as it does it. Completes when it has ended. */
   readonly events$: Observable<SessionWorkerEvent>;
-  /** Settles when no wake of this worker runs any more. @throws what kept it from seeing what is due, when it was to end at idle */
+  /**
+   * Settles when no wake of this worker runs any more. @throws what kept it from seeing what is due, when it was to end
+   * at idle
+   */
   readonly ended: Promise<SessionWorkerSummary>;
   readonly #ports: SessionWorkerPorts;
   readonly #settings: WorkerSettings;
@@ -94,10 +107,11 @@ export class SessionWorker implements AsyncDisposable {
       clock,
       restLimitMs: settings.restLimitMs,
       look: () => this.#look(),
-      watch: (onChange) => store.activations.watch(() => {
-        this.#claims.hear();
-        onChange();
-      }),
+      watch: (onChange) =>
+        store.activations.watch(() => {
+          this.#claims.hear();
+          onChange();
+        }),
       onFailure: (error, failures, againAtMs) => this.#lookFailed(error, failures, againAtMs),
     });
     this.#claims = new WorkerClaims({
@@ -139,10 +153,13 @@ export class SessionWorker implements AsyncDisposable {
   }
 
   /**
-   * Takes nothing more, and resolves when no wake of this worker runs any more. What it did not come to stays due for others. May be
-   * called again with `abort`, when draining takes too long.
+   * Takes nothing more, and resolves when no wake of this worker runs any more. What it did not come to stays due for
+   * others. May be called again with `abort`, when draining takes too long.
    */
-  stop({ running = 'drain', reason = 'the worker was stopped' }: StopWorkerOptions = {}): Promise<SessionWorkerSummary> {
+  stop({
+    running = 'drain',
+    reason = 'the worker was stopped',
+  }: StopWorkerOptions = {}): Promise<SessionWorkerSummary> {
     if (this.#isTaking) this.#stopTaking(running === 'abort' ? 'forced' : 'stopped');
     if (running === 'abort') this.#force(reason);
     else this.#drain(reason);
@@ -164,7 +181,13 @@ export class SessionWorker implements AsyncDisposable {
   async #look(): Promise<number | undefined> {
     const { clock, store } = this.#ports;
     const { wanted } = this.#claims;
-    const found = await store.activations.due({ nowMs: clock.now(), limit: wanted, except: this.#claims.leftOut, agentId: this.#settings.agentId, claims: this.#settings.concurrency * CLAIMED_PER_SLOT });
+    const found = await store.activations.due({
+      nowMs: clock.now(),
+      limit: wanted,
+      except: this.#claims.leftOut,
+      agentId: this.#settings.agentId,
+      claims: this.#settings.concurrency * CLAIMED_PER_SLOT,
+    });
     if (!this.#isTaking) return undefined;
     this.#trouble = undefined;
     this.#nextDueAtMs = found.nextDueAtMs;
@@ -193,19 +216,35 @@ export class SessionWorker implements AsyncDisposable {
     this.#claims.begin(claim, this.#lookout.rings);
     const latenessMs = Math.max(0, claim.beganAtMs - activation.dueAtMs);
     this.#report.tell({ type: 'woke', at: isoTimeOf(claim.beganAtMs), sessionId, agentId, activation, latenessMs });
-    const isOver = await settleClaim(claim, { ports: this.#ports, claims: this.#claims, report: this.#report, isStopping: () => !this.#isTaking });
+    const isOver = await settleClaim(claim, {
+      ports: this.#ports,
+      claims: this.#claims,
+      report: this.#report,
+      isStopping: () => !this.#isTaking,
+    });
     this.#ports.store.activations.release?.(sessionId);
     if (!this.#isTaking) return this.#endIfDone();
     if (isOver) return void this.stop({ running: 'abort' }).catch(() => undefined);
     this.#startWaiting();
-    // What came for this session while it was awake was left out of the looks; and there has to be somebody to take the next slot.
-    if (this.#lookout.rings !== claim.beganAtRing || this.#queue.length < this.#settings.concurrency) this.#lookout.request();
+    // What came for this session while it was awake was left out of the looks; and there has to be somebody to take the
+    // next slot.
+    if (this.#lookout.rings !== claim.beganAtRing || this.#queue.length < this.#settings.concurrency)
+      this.#lookout.request();
   }
 
   #noteIdle(): void {
-    const isIdle = this.#claims.running === 0 && this.#claims.contended + this.#elsewhere + this.#queue.length === 0 && this.#rebuild.isOver && !this.#lookout.isWanted;
+    const isIdle =
+      this.#claims.running === 0 &&
+      this.#claims.contended + this.#elsewhere + this.#queue.length === 0 &&
+      this.#rebuild.isOver &&
+      !this.#lookout.isWanted;
     if (!isIdle) return;
-    if (!this.#isIdle) this.#report.tell({ type: 'idle', at: this.#now(), ...(this.#nextDueAtMs === undefined ? {} : { nextDueAt: isoTimeOf(this.#nextDueAtMs) }) });
+    if (!this.#isIdle)
+      this.#report.tell({
+        type: 'idle',
+        at: this.#now(),
+        ...(this.#nextDueAtMs === undefined ? {} : { nextDueAt: isoTimeOf(this.#nextDueAtMs) }),
+      });
     this.#isIdle = true;
     if (!this.#settings.untilIdle) return;
     this.#stopTaking('idle');
@@ -251,7 +290,10 @@ export class SessionWorker implements AsyncDisposable {
   #drain(reason: string): void {
     if (this.phase === 'draining' || !this.#isTaking) return;
     this.#move('DRAIN');
-    this.#drainTimer = this.#ports.clock.setTimeout(() => this.#force(`${reason}, and the wake did not end in time`), this.#settings.drainLimitMs);
+    this.#drainTimer = this.#ports.clock.setTimeout(
+      () => this.#force(`${reason}, and the wake did not end in time`),
+      this.#settings.drainLimitMs,
+    );
   }
 
   #force(reason: string): void {
@@ -268,7 +310,9 @@ export class SessionWorker implements AsyncDisposable {
     this.#report.end();
     if (this.#failure !== undefined) return this.#rejectEnded(this.#failure);
     const { counts, lateness } = this.#report;
-    this.#resolveEnded(Object.freeze({ endedBecause: this.#endedBecause, counts, lateness, setAside: this.#setAsideAtEnd }));
+    this.#resolveEnded(
+      Object.freeze({ endedBecause: this.#endedBecause, counts, lateness, setAside: this.#setAsideAtEnd }),
+    );
   }
 
   #move(type: WorkerEventType): void {
@@ -283,5 +327,8 @@ export class SessionWorker implements AsyncDisposable {
 
 function recordOf(error: unknown): ErrorRecord {
   if (RuntimeError.is(error)) return error.toJSON();
-  return new RuntimeError('WORKER_CRASHED', `the worker could not go on: ${messageOf(error)}`, { category: 'crash', hint: 'This is a defect; please report it.' }).toJSON();
+  return new RuntimeError('WORKER_CRASHED', `the worker could not go on: ${messageOf(error)}`, {
+    category: 'crash',
+    hint: 'This is a defect; please report it.',
+  }).toJSON();
 }

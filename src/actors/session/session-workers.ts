@@ -16,7 +16,11 @@ export class SessionWorkers {
   /** @throws RuntimeError WORKER_OPTIONS_INVALID; RUNTIME_SHUT_DOWN */
   start(options?: SessionWorkerOptions): SessionWorker {
     if (this.#endReason !== undefined) {
-      throw new RuntimeError('RUNTIME_SHUT_DOWN', `the runtime is shut down and starts no worker (${this.#endReason})`, { category: 'conflict', hint: 'Open a new runtime.' });
+      throw new RuntimeError(
+        'RUNTIME_SHUT_DOWN',
+        `the runtime is shut down and starts no worker (${this.#endReason})`,
+        { category: 'conflict', hint: 'Open a new runtime.' },
+      );
     }
     const worker = createSessionWorker(this.#ports, options);
     this.#live.add(worker);

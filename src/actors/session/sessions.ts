@@ -1,4 +1,7 @@
-/** The sessions service: makes sessions, sends into them, and tells what is in them. It never runs one; that is a wake's work. */
+/**
+ * The sessions service: makes sessions, sends into them, and tells what is in them. It never runs one; that is a wake's
+ * work.
+ */
 import type { Observable } from 'rxjs';
 import { RuntimeError } from '../../machines/errors.ts';
 import type { SessionEvent } from '../../machines/session/session-event.ts';
@@ -14,7 +17,16 @@ import {
   checkSessionId,
   checkTerminateOptions,
 } from '../../machines/session/session-requests.ts';
-import type { CheckedSendOptions, ForkOptions, InterruptOptions, NewSession, SendOptions, SessionFilter, SessionIngress, TerminateOptions } from '../../machines/session/session-requests.ts';
+import type {
+  CheckedSendOptions,
+  ForkOptions,
+  InterruptOptions,
+  NewSession,
+  SendOptions,
+  SessionFilter,
+  SessionIngress,
+  TerminateOptions,
+} from '../../machines/session/session-requests.ts';
 import { initialSessionState } from '../../machines/session/session-state.ts';
 import type { SessionState } from '../../machines/session/session-state.ts';
 import type { SessionEnvironments } from '../environment/session-environment.ts';
@@ -70,15 +82,19 @@ export class Sessions {
 
   /**
    * Makes a session, or a child of one.
-   * @throws RuntimeError AGENT_NOT_FOUND, AGENT_INVALID, ENVIRONMENT_NOT_FOUND, ENVIRONMENT_INVALID, or SESSION_REQUEST_INVALID; for a child also SESSION_NOT_FOUND, SESSION_TERMINATED,
-   *   SESSION_TOO_DEEP or CHILD_LIMIT. Nothing is made then.
+   * @throws RuntimeError AGENT_NOT_FOUND, AGENT_INVALID, ENVIRONMENT_NOT_FOUND, ENVIRONMENT_INVALID, or
+   * SESSION_REQUEST_INVALID; for a child also SESSION_NOT_FOUND, SESSION_TERMINATED, SESSION_TOO_DEEP or CHILD_LIMIT.
+   * Nothing is made then.
    */
   async create(request: NewSession): Promise<SessionState> {
     const { agentId, title, environmentId, parentSessionId } = checkNewSession(request);
     await this.#options.agents.get(agentId);
     const identity = { sessionId: this.#options.ids.next(), agentId };
     if (environmentId !== undefined) await this.#options.environments?.require(environmentId);
-    const origin = parentSessionId === undefined ? OF_ITS_OWN : await this.#childOf((await this.#journals.open(parentSessionId)).state, identity);
+    const origin =
+      parentSessionId === undefined
+        ? OF_ITS_OWN
+        : await this.#childOf((await this.#journals.open(parentSessionId)).state, identity);
     const journal = await beginSession({ ...identity, title, environmentId }, origin, this.#options);
     await keepView(this.#options.store, journal.state);
     await this.#announce(journal.state);
@@ -88,7 +104,10 @@ export class Sessions {
   /** Also where a person makes it on purpose: what the parent may not do, it may not do either. */
   async #childOf(parent: SessionState, child: SessionIdentity): Promise<Origin> {
     requireRoom(parent, child);
-    return { kind: 'child', bounds: (await ParentBounds.of(parent, this.#options)).bounds(parent, { kind: 'session' }) };
+    return {
+      kind: 'child',
+      bounds: (await ParentBounds.of(parent, this.#options)).bounds(parent, { kind: 'session' }),
+    };
   }
 
   /** Whoever cuts a session short cuts its children short that it waits for; and who waits for this one is told. */
@@ -113,7 +132,9 @@ export class Sessions {
     try {
       await announceChild(child, this.#options);
     } catch (error) {
-      const isRefused = RuntimeError.is(error) && (error.code === 'CHILD_LIMIT' || error.code === 'SESSION_TERMINATED' || error.code === 'SESSION_NOT_FOUND');
+      const isRefused =
+        RuntimeError.is(error) &&
+        (error.code === 'CHILD_LIMIT' || error.code === 'SESSION_TERMINATED' || error.code === 'SESSION_NOT_FOUND');
       if (isRefused) await this.delete(child.sessionId);
       throw error;
     }
@@ -122,9 +143,9 @@ export class Sessions {
   /**
    * Stores a message or an answer. The receipt means that it is durable; a wake of the session will read it.
    * The same idempotency key or event id again stores nothing and gives the same receipt.
-   * @throws RuntimeError SESSION_TERMINATED, SESSION_QUEUE_FULL, SESSION_BUSY, REQUEST_NOT_PENDING, REQUEST_KIND_MISMATCH,
-   *   REQUEST_TOOL_MISMATCH, EVENT_ID_TAKEN, SESSION_REQUEST_INVALID; for a message with files also ATTACHMENT_INVALID or
-   *   ATTACHMENTS_UNSUPPORTED. Nothing is stored then
+   * @throws RuntimeError SESSION_TERMINATED, SESSION_QUEUE_FULL, SESSION_BUSY, REQUEST_NOT_PENDING,
+   * REQUEST_KIND_MISMATCH, REQUEST_TOOL_MISMATCH, EVENT_ID_TAKEN, SESSION_REQUEST_INVALID; for a message with files
+   * also ATTACHMENT_INVALID or ATTACHMENTS_UNSUPPORTED. Nothing is stored then
    */
   async send(sessionId: string, message: SessionIngress, options: SendOptions = {}): Promise<SendReceipt> {
     const id = checkSessionId(sessionId);
@@ -135,9 +156,22 @@ export class Sessions {
     try {
       const journal = await this.#journals.open(id);
       const before = journal.state;
-      const receipt = await accept(journal, ingress, checked, await keepAttachments(ingress, before, this.#options.attachments));
-      if (receipt.acceptedAs === 'interrupt') await this.#stopSubflows(before, journal, 'the session that it works for was interrupted');
-      return ingress.type === 'user.message' ? await withReader(receipt, { store: this.#options.store, sessionId: id, hasFiles: (ingress.attachments ?? []).length > 0, before }) : receipt;
+      const receipt = await accept(
+        journal,
+        ingress,
+        checked,
+        await keepAttachments(ingress, before, this.#options.attachments),
+      );
+      if (receipt.acceptedAs === 'interrupt')
+        await this.#stopSubflows(before, journal, 'the session that it works for was interrupted');
+      return ingress.type === 'user.message'
+        ? await withReader(receipt, {
+            store: this.#options.store,
+            sessionId: id,
+            hasFiles: (ingress.attachments ?? []).length > 0,
+            before,
+          })
+        : receipt;
     } catch (error) {
       // What refuses it may be its own twin, sent at the same time.
       const twin = await this.#findSent(id, ingress.type, checked).catch(() => undefined);
@@ -147,8 +181,8 @@ export class Sessions {
   }
 
   /**
-   * Cuts the turn that runs short, keeping what it said so far, and cancels queued wakes and requests that wait for an answer. Messages
-   * that nobody has read yet stay.
+   * Cuts the turn that runs short, keeping what it said so far, and cancels queued wakes and requests that wait for an
+   * answer. Messages that nobody has read yet stay.
    * @throws RuntimeError SESSION_TERMINATED
    */
   async interrupt(sessionId: string, options: InterruptOptions = {}): Promise<SendReceipt> {
@@ -162,8 +196,8 @@ export class Sessions {
   }
 
   /**
-   * A new session with the past of this one, up to and with event `atSeq`: nothing of it runs, its queued wakes and requests are
-   * cancelled. Messages that nobody had read by then are unread in both, and make both due.
+   * A new session with the past of this one, up to and with event `atSeq`: nothing of it runs, its queued wakes and
+   * requests are cancelled. Messages that nobody had read by then are unread in both, and make both due.
    */
   async fork(sessionId: string, options: ForkOptions = {}): Promise<SessionState> {
     const { atSeq, title } = checkForkOptions(options);
@@ -176,8 +210,9 @@ export class Sessions {
   }
 
   /**
-   * Brings a session back from the lines of an export, under its id. Nothing that its log says allows, evaluates or promotes anything here;
-   * unless `isTrusted`, it asks before whatever is not allowed by a rule, and works within the environment of its agent.
+   * Brings a session back from the lines of an export, under its id. Nothing that its log says allows, evaluates or
+   * promotes anything here; unless `isTrusted`, it asks before whatever is not allowed by a rule, and works within the
+   * environment of its agent.
    * @throws RuntimeError SESSION_EXPORT_INVALID naming the line, SESSION_EXISTS, AGENT_NOT_FOUND; nothing is made then
    */
   async import(lines: AsyncIterable<string> | Iterable<string>, options: ImportOptions = {}): Promise<SessionState> {
@@ -188,7 +223,10 @@ export class Sessions {
     return frozen(journal.state);
   }
 
-  /** Removes a session that does not run, with all its files, for ever. @throws RuntimeError SESSION_BUSY while a wake of it runs */
+  /**
+   * Removes a session that does not run, with all its files, for ever. @throws RuntimeError SESSION_BUSY while a wake
+   * of it runs
+   */
   async delete(sessionId: string): Promise<void> {
     const state = await this.#stateToDelete(checkSessionId(sessionId));
     await this.#options.store.delete(state.sessionId, { epoch: state.epoch, isOpen: state.openWake !== undefined });
@@ -221,7 +259,9 @@ export class Sessions {
   /** Every session, oldest first. One whose log cannot be read says so and does not hide the others. */
   async list(filter: SessionFilter = {}): Promise<readonly SessionState[]> {
     const { agentId, status, newest = Infinity } = checkFilter(filter);
-    const listings = (await this.#options.store.list({ agentId, ...(newest === Infinity ? {} : { newest }) })).slice(-newest);
+    const listings = (await this.#options.store.list({ agentId, ...(newest === Infinity ? {} : { newest }) })).slice(
+      -newest,
+    );
     const states: SessionState[] = [];
     for (const listing of listings) {
       const state = listing.view ?? (await this.#listed(listing));
@@ -236,7 +276,14 @@ export class Sessions {
     const journal = await this.#journals.open(checkSessionId(sessionId));
     const before = journal.state;
     if (before.status !== 'terminated') {
-      await appendAtHead(journal, ({ status }) => (status === 'terminated' ? [] : [{ type: 'session.status_changed', data: { to: 'terminated', stopReason: 'terminated', reason } }]), {});
+      await appendAtHead(
+        journal,
+        ({ status }) =>
+          status === 'terminated'
+            ? []
+            : [{ type: 'session.status_changed', data: { to: 'terminated', stopReason: 'terminated', reason } }],
+        {},
+      );
       await keepView(this.#options.store, journal.state);
       await tellParent(journal, this.#options);
       await this.#stopTree(before, `the session that it works for was terminated: ${reason}`);
@@ -269,12 +316,16 @@ export class Sessions {
   }
 
   /**
-   * The events of a session and of every agent that works for it, however deep, from the first on and each once: what `AgentState` folds.
-   * Follows until it is unsubscribed or the runtime shuts down.
+   * The events of a session and of every agent that works for it, however deep, from the first on and each once: what
+   * `AgentState` folds. Follows until it is unsubscribed or the runtime shuts down.
    */
   runEvents$(sessionId: string): Observable<SessionEvent> {
     const { clock, onListenerError } = this.#options;
-    return runEvents$(checkSessionId(sessionId), { eventsOf: (id) => this.events$(id, { from: 1 }), clock, onListenerError });
+    return runEvents$(checkSessionId(sessionId), {
+      eventsOf: (id) => this.events$(id, { from: 1 }),
+      clock,
+      onListenerError,
+    });
   }
 
   /** Ends every iterator and stream that follows a session. */
@@ -283,14 +334,20 @@ export class Sessions {
   }
 
   /** The receipt of what was sent under the same key or id before. */
-  async #findSent(id: string, type: SessionIngress['type'], { idempotencyKey, eventId }: CheckedSendOptions): Promise<SendReceipt | undefined> {
+  async #findSent(
+    id: string,
+    type: SessionIngress['type'],
+    { idempotencyKey, eventId }: CheckedSendOptions,
+  ): Promise<SendReceipt | undefined> {
     const { store } = this.#options;
     const known = idempotencyKey === undefined ? undefined : await store.findByKey(id, idempotencyKey);
     const sent = known ?? (eventId === undefined ? undefined : await store.findById(id, eventId));
     if (sent === undefined) return undefined;
     const receipt = receiptOf(ofType(sent, type), 'queue');
     const [event] = sent.events;
-    return event?.type === 'user.message' ? withReader(receipt, { store, sessionId: id, hasFiles: event.data.attachments !== undefined }) : receipt;
+    return event?.type === 'user.message'
+      ? withReader(receipt, { store, sessionId: id, hasFiles: event.data.attachments !== undefined })
+      : receipt;
   }
 
   async #listed({ sessionId, agentId, error }: SessionListing): Promise<SessionState> {
@@ -311,8 +368,12 @@ export class Sessions {
 function ofType(stored: AppendResult, type: SessionEvent['type']): AppendResult {
   const [event] = stored.events;
   if (event === undefined || event.type === type) return stored;
-  throw new RuntimeError('EVENT_ID_TAKEN', `expected the event under this id or key to be ${type}, it is ${event.type} (event ${event.seq})`, {
-    category: 'conflict',
-    hint: 'Use an id or a key of its own for each thing that you send.',
-  });
+  throw new RuntimeError(
+    'EVENT_ID_TAKEN',
+    `expected the event under this id or key to be ${type}, it is ${event.type} (event ${event.seq})`,
+    {
+      category: 'conflict',
+      hint: 'Use an id or a key of its own for each thing that you send.',
+    },
+  );
 }

@@ -29,8 +29,13 @@ export async function settleClaim(claim: Claim, host: ClaimHost): Promise<boolea
   const { signal } = claim.abort ?? new AbortController();
   try {
     const { opening } = claim.session;
-    const outcome = await ports.wake(claim.sessionId, { signal, isAutonomous: true, ...(opening === undefined ? {} : { opening }) });
-    if (outcome.outcome === 'nothing_to_do') await passOver(claim, host, () => removeSpentHints(claim.sessionId, claim.session.activations, ports));
+    const outcome = await ports.wake(claim.sessionId, {
+      signal,
+      isAutonomous: true,
+      ...(opening === undefined ? {} : { opening }),
+    });
+    if (outcome.outcome === 'nothing_to_do')
+      await passOver(claim, host, () => removeSpentHints(claim.sessionId, claim.session.activations, ports));
     else await ended(claim, outcome, host);
     return false;
   } catch (error) {
@@ -50,8 +55,10 @@ async function refused(claim: Claim, error: unknown, host: ClaimHost): Promise<b
   try {
     if (code === 'WAKE_CONFLICT') contended(claim, host);
     else if (code === HAND_ELSEWHERE || code === WAKE_ELSEWHERE) leftToOthers(claim, error, host);
-    else if (code === 'SESSION_NOT_FOUND') await passOver(claim, host, () => removeStrayHints(claim.sessionId, claim.session.activations, ports));
-    else if (code === 'SESSION_TERMINATED') await passOver(claim, host, () => removeSpentHints(claim.sessionId, claim.session.activations, ports));
+    else if (code === 'SESSION_NOT_FOUND')
+      await passOver(claim, host, () => removeStrayHints(claim.sessionId, claim.session.activations, ports));
+    else if (code === 'SESSION_TERMINATED')
+      await passOver(claim, host, () => removeSpentHints(claim.sessionId, claim.session.activations, ports));
     else broke(claim, error, host);
   } catch (thrown) {
     broke(claim, thrown, host);
@@ -67,14 +74,21 @@ async function ended(claim: Claim, outcome: WakeOutcome, host: ClaimHost): Promi
   host.report.count(COUNTED_AS[outcome.outcome]);
   const { error, summary } = outcome;
   if (COUNTED_AS[outcome.outcome] !== 'failed') return tell(claim, host, { type: 'slept', outcome, tookMs });
-  tell(claim, host, { type: 'failed', reason: error ?? { code: outcome.outcome.toUpperCase(), message: summary }, outcome });
+  tell(claim, host, {
+    type: 'failed',
+    reason: error ?? { code: outcome.outcome.toUpperCase(), message: summary },
+    outcome,
+  });
 }
 
 /**
- * What the log leaves due of a session that was woken for one of the same hints before. A sender's hint may come back after a quick wake
- * has dealt with its message: that is no fault of the session, and nobody else will look into it.
+ * What the log leaves due of a session that was woken for one of the same hints before. A sender's hint may come back
+ * after a quick wake has dealt with its message: that is no fault of the session, and nobody else will look into it.
  */
-async function standingAfter(claim: Claim, { ports, claims, isStopping }: ClaimHost): Promise<HintFinding['standing'] | undefined> {
+async function standingAfter(
+  claim: Claim,
+  { ports, claims, isStopping }: ClaimHost,
+): Promise<HintFinding['standing'] | undefined> {
   if (isStopping() || !claims.isRepeat(claim)) return undefined;
   try {
     return (await removeSpentHints(claim.sessionId, claim.session.activations, ports)).standing;
@@ -138,5 +152,8 @@ function tell({ sessionId, agentId }: Claim, { ports, report }: ClaimHost, news:
 
 function recordOf(error: unknown): ErrorRecord {
   if (RuntimeError.is(error)) return error.toJSON();
-  return new RuntimeError('WAKE_CRASHED', `the wake broke: ${messageOf(error)}`, { category: 'crash', hint: 'This is a defect; please report it.' }).toJSON();
+  return new RuntimeError('WAKE_CRASHED', `the wake broke: ${messageOf(error)}`, {
+    category: 'crash',
+    hint: 'This is a defect; please report it.',
+  }).toJSON();
 }

@@ -16,10 +16,14 @@ export interface HintFinding {
 }
 
 /**
- * Removes the spent ones of `hints`, which were due before a wake began that has ended. What cannot be told apart from a hint whose sender
- * is about to append stays.
+ * Removes the spent ones of `hints`, which were due before a wake began that has ended. What cannot be told apart from
+ * a hint whose sender is about to append stays.
  */
-export async function removeSpentHints(sessionId: string, hints: readonly Activation[], ports: JournalPorts): Promise<HintFinding> {
+export async function removeSpentHints(
+  sessionId: string,
+  hints: readonly Activation[],
+  ports: JournalPorts,
+): Promise<HintFinding> {
   const { store, clock } = ports;
   const journal = await SessionJournal.open(sessionId, ports);
   const { head } = journal.state;
@@ -34,18 +38,27 @@ export async function removeSpentHints(sessionId: string, hints: readonly Activa
 }
 
 /** The same for a session that is said not to exist: then only time tells. */
-export async function removeStrayHints(sessionId: string, hints: readonly Activation[], ports: JournalPorts): Promise<HintFinding> {
+export async function removeStrayHints(
+  sessionId: string,
+  hints: readonly Activation[],
+  ports: JournalPorts,
+): Promise<HintFinding> {
   const { store, clock } = ports;
   // Whoever says so may have known the session from before it was deleted and brought back.
   if (await isThere(sessionId, store)) return removeSpentHints(sessionId, hints, ports);
   const stray = hints.filter(({ dueAtMs }) => clock.now() - dueAtMs >= HINT_GRACE_MS);
   await store.activations.remove(stray);
   // It may have been brought back just now: its hints were made before it was there.
-  if (stray.length > 0 && (await isThere(sessionId, store))) await remake(stray, (await SessionJournal.open(sessionId, ports)).state, store);
+  if (stray.length > 0 && (await isThere(sessionId, store)))
+    await remake(stray, (await SessionJournal.open(sessionId, ports)).state, store);
   return { left: hints.length - stray.length, standing: new Set() };
 }
 
-async function remake(removed: readonly Activation[], state: SessionJournal['state'], store: EventStore): Promise<void> {
+async function remake(
+  removed: readonly Activation[],
+  state: SessionJournal['state'],
+  store: EventStore,
+): Promise<void> {
   const standing = new Set(activationsOf(state).map(hintKey));
   await store.activations.add(removed.filter((hint) => standing.has(hintKey(hint))));
 }

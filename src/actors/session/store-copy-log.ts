@@ -1,4 +1,7 @@
-/** The log of one session as a copy sees it: record by record, and as a hash that is the same for the same log in any store. */
+/**
+ * The log of one session as a copy sees it: record by record, and as a hash that is the same for the same log in any
+ * store.
+ */
 import { canonicalJson } from '../../machines/canonical-json.ts';
 import { asStored } from '../../machines/session/session-fork.ts';
 import { ChainedHash } from './chained-hash.ts';
@@ -15,8 +18,12 @@ export interface LogRange {
 }
 
 /** The records of these events, in order. A record that goes on behind the last one is not among them. */
-export async function* recordsOfLog(store: EventStore, sessionId: string, { from, to }: LogRange): AsyncGenerator<StoredRecord, void, undefined> {
-  for (let next = from; next <= to; ) {
+export async function* recordsOfLog(
+  store: EventStore,
+  sessionId: string,
+  { from, to }: LogRange,
+): AsyncGenerator<StoredRecord, void, undefined> {
+  for (let next = from; next <= to;) {
     const page = await store.records(sessionId, { from: next });
     if (page.length === 0) return;
     for (const record of page) {
@@ -28,7 +35,9 @@ export async function* recordsOfLog(store: EventStore, sessionId: string, { from
   }
 }
 
-/** SHA-256 over the records of a log from the first one on: their events as canonical JSON, their places and their keys. */
+/**
+ * SHA-256 over the records of a log from the first one on: their events as canonical JSON, their places and their keys.
+ */
 export class LogHash {
   readonly #hash = new ChainedHash(BLOCK_RECORDS);
 

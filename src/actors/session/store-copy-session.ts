@@ -1,6 +1,7 @@
 /**
- * Copies one session from a store to another, and reads the copy again. What is in the target already is compared, not trusted: a copy that
- * was cut short goes on where it was, and a session that went on in the target by itself is left alone.
+ * Copies one session from a store to another, and reads the copy again. What is in the target already is compared, not
+ * trusted: a copy that was cut short goes on where it was, and a session that went on in the target by itself is left
+ * alone.
  */
 import { RuntimeError } from '../../machines/errors.ts';
 import { activationsOf } from '../../machines/session/activation.ts';
@@ -18,9 +19,15 @@ export interface CopyPorts {
   readonly to: EventStore;
   /** Ends the copy between two records. */
   readonly signal?: AbortSignal | undefined;
-  /** What a session is made with in the target, at most, in characters: the rest is appended. One record may be larger. Default 8 Mi. */
+  /**
+   * What a session is made with in the target, at most, in characters: the rest is appended. One record may be larger.
+   * Default 8 Mi.
+   */
   readonly firstPartCharacters?: number | undefined;
-  /** Takes along what is kept beside the log, when that is there and before anything of it is due. @throws what leaves the session named as one whose copy is not complete */
+  /**
+   * Takes along what is kept beside the log, when that is there and before anything of it is due. @throws what leaves
+   * the session named as one whose copy is not complete
+   */
   readonly onCarried?: ((session: SessionState) => Promise<void>) | undefined;
 }
 
@@ -38,10 +45,14 @@ export interface SessionCopy {
 }
 
 /**
- * @throws RuntimeError SESSION_BUSY when a wake of it runs; STORE_COPY_DIVERGED when the target has events that the source has not;
- *   STORE_COPY_BEHIND when the source went on meanwhile; STORE_COPY_DIFFERS when the copy that was read again is another one
+ * @throws RuntimeError SESSION_BUSY when a wake of it runs; STORE_COPY_DIVERGED when the target has events that the
+ * source has not; STORE_COPY_BEHIND when the source went on meanwhile; STORE_COPY_DIFFERS when the copy that was read
+ * again is another one
  */
-export async function copySession({ sessionId, agentId, view }: SessionListing, ports: CopyPorts): Promise<SessionCopy> {
+export async function copySession(
+  { sessionId, agentId, view }: SessionListing,
+  ports: CopyPorts,
+): Promise<SessionCopy> {
   const { from, to } = ports;
   const identity = { sessionId, agentId };
   const head = await from.head(sessionId);
@@ -54,10 +65,16 @@ export async function copySession({ sessionId, agentId, view }: SessionListing, 
   // After that: a wake that has begun meanwhile may have changed what lies beside the log.
   const now = await from.head(sessionId);
   if (now !== head) throw behind(sessionId, head, now);
-  // Last, so that nobody there goes on with a part of it. Also when all was there: whoever copied it may have come no further.
+  // Last, so that nobody there goes on with a part of it. Also when all was there: whoever copied it may have come no
+  // further.
   await keepView(to, state);
   await to.activations.add(activationsOf(state));
-  return { kind: known === 0 ? 'copied' : known < head ? 'completed' : 'unchanged', events: head, added: head - known, sha256 };
+  return {
+    kind: known === 0 ? 'copied' : known < head ? 'completed' : 'unchanged',
+    events: head,
+    added: head - known,
+    sha256,
+  };
 }
 
 interface Extent {
@@ -70,7 +87,8 @@ interface Extent {
 async function headInTarget({ sessionId, agentId }: SessionIdentity, to: EventStore): Promise<number> {
   try {
     const { agentId: theirs } = await to.identify(sessionId);
-    if (theirs !== agentId) throw diverged(sessionId, `it is a session of agent "${theirs}" there, and of agent "${agentId}" here`);
+    if (theirs !== agentId)
+      throw diverged(sessionId, `it is a session of agent "${theirs}" there, and of agent "${agentId}" here`);
     return await to.head(sessionId);
   } catch (error) {
     if (RuntimeError.is(error) && error.code === 'SESSION_NOT_FOUND') return 0;
@@ -86,9 +104,11 @@ async function compare(sessionId: string, { known, head }: Extent, { from, to, s
     const seq = record.events[0].seq;
     if (seq > known) break;
     const other = await theirs.next();
-    if (other.done === true || recordText(other.value) !== recordText(record)) throw diverged(sessionId, `event ${seq} is another one there, or was stored under another key or with others`);
+    if (other.done === true || recordText(other.value) !== recordText(record))
+      throw diverged(sessionId, `event ${seq} is another one there, or was stored under another key or with others`);
   }
-  if (known > head) throw diverged(sessionId, `it has gone on there: it ends at event ${known}, and at event ${head} here`);
+  if (known > head)
+    throw diverged(sessionId, `it has gone on there: it ends at event ${known}, and at event ${head} here`);
 }
 
 interface Carried {
@@ -97,7 +117,12 @@ interface Carried {
 }
 
 /** Lets go of the right at the end. */
-async function carryOverUnder(right: WakeRight | undefined, identity: SessionIdentity, extent: Extent, ports: CopyPorts): Promise<Carried> {
+async function carryOverUnder(
+  right: WakeRight | undefined,
+  identity: SessionIdentity,
+  extent: Extent,
+  ports: CopyPorts,
+): Promise<Carried> {
   try {
     return await carryOver(identity, { ...extent, right }, ports);
   } finally {
@@ -106,7 +131,11 @@ async function carryOverUnder(right: WakeRight | undefined, identity: SessionIde
 }
 
 /** Reads all of the source up to its head, and stores what the target lacks. */
-async function carryOver(identity: SessionIdentity, { known, head, right }: Extent & { readonly right: WakeRight | undefined }, { from, to, signal, firstPartCharacters = DEFAULT_FIRST_PART }: CopyPorts): Promise<Carried> {
+async function carryOver(
+  identity: SessionIdentity,
+  { known, head, right }: Extent & { readonly right: WakeRight | undefined },
+  { from, to, signal, firstPartCharacters = DEFAULT_FIRST_PART }: CopyPorts,
+): Promise<Carried> {
   const hash = new LogHash();
   const target = new TargetLog(identity, to, { isThere: known > 0, firstPartCharacters });
   let state = initialSessionState(identity);
@@ -131,8 +160,14 @@ async function stateAt(identity: SessionIdentity, head: number, store: EventStor
   return state;
 }
 
-/** A wake that has begun and not ended runs, or its process died. Only of the second kind there is a copy. @throws RuntimeError SESSION_BUSY */
-async function rightToCopy({ sessionId, epoch, openWake }: SessionState, from: EventStore): Promise<WakeRight | undefined> {
+/**
+ * A wake that has begun and not ended runs, or its process died. Only of the second kind there is a copy. @throws
+ * RuntimeError SESSION_BUSY
+ */
+async function rightToCopy(
+  { sessionId, epoch, openWake }: SessionState,
+  from: EventStore,
+): Promise<WakeRight | undefined> {
   if (openWake === undefined) return undefined;
   try {
     return await from.acquireWakeRight(sessionId, { epoch, isOpen: true });
@@ -141,7 +176,10 @@ async function rightToCopy({ sessionId, epoch, openWake }: SessionState, from: E
   }
 }
 
-/** What is stored in the target: the beginning of a session all at once, so that nobody there sees less of it, the rest behind it. */
+/**
+ * What is stored in the target: the beginning of a session all at once, so that nobody there sees less of it, the rest
+ * behind it.
+ */
 class TargetLog {
   readonly #identity: SessionIdentity;
   readonly #to: EventStore;
@@ -150,7 +188,11 @@ class TargetLog {
   #first: SessionRecord[] = [];
   #characters = 0;
 
-  constructor(identity: SessionIdentity, to: EventStore, { isThere, firstPartCharacters }: { readonly isThere: boolean; readonly firstPartCharacters: number }) {
+  constructor(
+    identity: SessionIdentity,
+    to: EventStore,
+    { isThere, firstPartCharacters }: { readonly isThere: boolean; readonly firstPartCharacters: number },
+  ) {
     this.#identity = identity;
     this.#to = to;
     this.#mostCharacters = firstPartCharacters;
@@ -160,7 +202,8 @@ class TargetLog {
   async add(record: SessionRecord, firstSeq: number): Promise<void> {
     const { sessionId } = this.#identity;
     const characters = this.#isThere ? 0 : JSON.stringify(record.events).length;
-    if (!this.#isThere && this.#first.length > 0 && this.#characters + characters > this.#mostCharacters) await this.finish();
+    if (!this.#isThere && this.#first.length > 0 && this.#characters + characters > this.#mostCharacters)
+      await this.finish();
     if (this.#isThere) {
       await this.#to.append(sessionId, record.events, { idempotencyKey: record.key, expectedHead: firstSeq - 1 });
       return;
@@ -180,7 +223,11 @@ class TargetLog {
 }
 
 /** @throws RuntimeError STORE_COPY_DIFFERS */
-async function verify(sessionId: string, { head, sha256 }: { readonly head: number; readonly sha256: string }, { to, signal }: CopyPorts): Promise<void> {
+async function verify(
+  sessionId: string,
+  { head, sha256 }: { readonly head: number; readonly sha256: string },
+  { to, signal }: CopyPorts,
+): Promise<void> {
   const hash = new LogHash();
   for await (const record of recordsOfLog(to, sessionId, { from: 1, to: head })) {
     signal?.throwIfAborted();
@@ -188,25 +235,37 @@ async function verify(sessionId: string, { head, sha256 }: { readonly head: numb
   }
   const read = await hash.digest();
   if (read === sha256) return;
-  throw new RuntimeError('STORE_COPY_DIFFERS', `the copy of session ${sessionId} was read again and is another one: expected SHA-256 ${sha256}, received ${read}`, {
-    category: 'storage',
-    hint: 'Check the target store and its disk, and copy again.',
-    details: { sessionId },
-  });
+  throw new RuntimeError(
+    'STORE_COPY_DIFFERS',
+    `the copy of session ${sessionId} was read again and is another one: expected SHA-256 ${sha256}, received ${read}`,
+    {
+      category: 'storage',
+      hint: 'Check the target store and its disk, and copy again.',
+      details: { sessionId },
+    },
+  );
 }
 
 function diverged(sessionId: string, what: string): RuntimeError {
-  return new RuntimeError('STORE_COPY_DIVERGED', `session ${sessionId} is in the target already and is not the same: ${what}. It was left alone`, {
-    category: 'conflict',
-    hint: 'Somebody used it there. Decide which of the two goes on, and delete the other one.',
-    details: { sessionId },
-  });
+  return new RuntimeError(
+    'STORE_COPY_DIVERGED',
+    `session ${sessionId} is in the target already and is not the same: ${what}. It was left alone`,
+    {
+      category: 'conflict',
+      hint: 'Somebody used it there. Decide which of the two goes on, and delete the other one.',
+      details: { sessionId },
+    },
+  );
 }
 
 function behind(sessionId: string, head: number, now: number): RuntimeError {
-  return new RuntimeError('STORE_COPY_BEHIND', `session ${sessionId} went on while it was copied: its copy ends at event ${head}, it ends at event ${now}`, {
-    category: 'conflict',
-    hint: 'Stop what uses the source store, and copy again: the rest is added.',
-    details: { sessionId },
-  });
+  return new RuntimeError(
+    'STORE_COPY_BEHIND',
+    `session ${sessionId} went on while it was copied: its copy ends at event ${head}, it ends at event ${now}`,
+    {
+      category: 'conflict',
+      hint: 'Stop what uses the source store, and copy again: the rest is added.',
+      details: { sessionId },
+    },
+  );
 }

@@ -1,6 +1,6 @@
 /**
- * Copies every session of a store to another, oldest first. Nothing is deleted in either of them. It may be stopped or killed at any point
- * and begun again: what is there is compared, what is missing is added, nothing is doubled.
+ * Copies every session of a store to another, oldest first. Nothing is deleted in either of them. It may be stopped or
+ * killed at any point and begun again: what is there is compared, what is missing is added, nothing is doubled.
  */
 import { RuntimeError, messageOf } from '../../machines/errors.ts';
 import type { ErrorRecord } from '../../machines/errors.ts';
@@ -16,7 +16,10 @@ const BLOCK_SESSIONS = 512;
 
 export interface CopiedSession extends SessionIdentity, SessionCopy {}
 
-/** `busy`: a wake of it runs. `diverged`: the target's is another one. `behind`: the source went on. `failed`: anything else. */
+/**
+ * `busy`: a wake of it runs. `diverged`: the target's is another one. `behind`: the source went on. `failed`: anything
+ * else.
+ */
 export type LeftKind = 'busy' | 'diverged' | 'behind' | 'failed';
 
 export interface LeftSession extends SessionIdentity {
@@ -82,7 +85,10 @@ export async function copyStore({ onSession, ...ports }: StoreCopyOptions): Prom
   const ends = await Promise.allSettled(Array.from({ length: AT_ONCE }, each));
   const broken = ends.find((end) => end.status === 'rejected');
   if (broken !== undefined) throw broken.reason as unknown;
-  return summaryOf(outcomes.filter((outcome) => outcome !== undefined), listings.length);
+  return summaryOf(
+    outcomes.filter((outcome) => outcome !== undefined),
+    listings.length,
+  );
 }
 
 /** Undefined when it was stopped. @throws what the target throws when it cannot store anything */
@@ -122,7 +128,11 @@ function leftKindOf(error: unknown): LeftKind {
 
 function recordOf(error: unknown): ErrorRecord {
   if (RuntimeError.is(error)) return error.toJSON();
-  return new RuntimeError('STORE_COPY_FAILED', messageOf(error), { category: 'storage', hint: 'Copy again; what is there is not copied twice.', cause: error }).toJSON();
+  return new RuntimeError('STORE_COPY_FAILED', messageOf(error), {
+    category: 'storage',
+    hint: 'Copy again; what is there is not copied twice.',
+    cause: error,
+  }).toJSON();
 }
 
 async function summaryOf(outcomes: readonly SessionOutcome[], total: number): Promise<StoreCopy> {

@@ -1,4 +1,7 @@
-/** Notices that a store which is elsewhere does not answer, and that it answers again: whoever waits for it would say nothing for as long as he is patient. */
+/**
+ * Notices that a store which is elsewhere does not answer, and that it answers again: whoever waits for it would say
+ * nothing for as long as he is patient.
+ */
 import type { Clock, TimerHandle } from '../clock/clock.ts';
 
 export interface StoreNews {
@@ -50,7 +53,10 @@ class StoreWatch {
 
   async #ask(): Promise<void> {
     const { clock, ask } = this.#options;
-    const hasAnswered = await ask().then(() => true, () => false);
+    const hasAnswered = await ask().then(
+      () => true,
+      () => false,
+    );
     if (this.#isOver) return;
     if (!hasAnswered) {
       const again = (): void => void this.#ask();

@@ -25,7 +25,10 @@ export interface SubflowSession {
 }
 
 /** Makes the session and sends it its message, unless that has been done. */
-export async function ensureSubflowSession({ sessionId, agentId, message, bounds, callId, workspace, runsIn }: SubflowSession, ports: LineagePorts): Promise<void> {
+export async function ensureSubflowSession(
+  { sessionId, agentId, message, bounds, callId, workspace, runsIn }: SubflowSession,
+  ports: LineagePorts,
+): Promise<void> {
   try {
     await beginSession({ sessionId, agentId, workspace, runsIn }, { kind: 'child', bounds, callId }, ports);
   } catch (error) {
@@ -38,10 +41,17 @@ export async function ensureSubflowSession({ sessionId, agentId, message, bounds
   await keepView(ports.store, child.state);
 }
 
-/** What the agent of a session said last, or undefined when it said nothing. @param after the event since which it counts */
-export async function lastMessageOf(sessionId: string, { store, journals }: LineagePorts, after = 0): Promise<string | undefined> {
+/**
+ * What the agent of a session said last, or undefined when it said nothing. @param after the event since which it
+ * counts
+ */
+export async function lastMessageOf(
+  sessionId: string,
+  { store, journals }: LineagePorts,
+  after = 0,
+): Promise<string | undefined> {
   const { state } = await journals.open(sessionId);
-  for (let end = state.head; end > after; ) {
+  for (let end = state.head; end > after;) {
     const from = Math.max(after + 1, end + 1 - MAX_READ_EVENTS);
     const said = lastSaid(await readPart(store, sessionId, { from, end }));
     if (said !== undefined) return said;
@@ -50,15 +60,23 @@ export async function lastMessageOf(sessionId: string, { store, journals }: Line
   return undefined;
 }
 
-/** Cuts the children short that the calls of a session wait for, and theirs: who stops a session does not want them to go on. */
-export async function interruptSubflows({ openToolCalls }: SessionState, reason: string, ports: LineagePorts): Promise<void> {
+/**
+ * Cuts the children short that the calls of a session wait for, and theirs: who stops a session does not want them to
+ * go on.
+ */
+export async function interruptSubflows(
+  { openToolCalls }: SessionState,
+  reason: string,
+  ports: LineagePorts,
+): Promise<void> {
   for (const { request } of openToolCalls) {
     if (request?.kind !== 'subflow') continue;
     const child = await ports.journals.open(request.childSessionId).catch(() => undefined);
     if (child === undefined || child.state.status === 'terminated') continue;
     const before = child.state;
     // One that has not read what it is to do would do it later, for nobody.
-    if (before.pending.some(({ type }) => type === 'user.message') && before.modelSteps === 0) await terminate(child, reason);
+    if (before.pending.some(({ type }) => type === 'user.message') && before.modelSteps === 0)
+      await terminate(child, reason);
     else await interrupt(child, reason);
     await keepView(ports.store, child.state);
     await tellParent(child, ports);
@@ -67,10 +85,14 @@ export async function interruptSubflows({ openToolCalls }: SessionState, reason:
 }
 
 /**
- * Ends the sessions of jobs that work for a session which is over, and theirs. Whoever runs such a job sees it in the log, in whichever
- * process; a job that has no session yet finds that its parent wants it no more.
+ * Ends the sessions of jobs that work for a session which is over, and theirs. Whoever runs such a job sees it in the
+ * log, in whichever process; a job that has no session yet finds that its parent wants it no more.
  */
-export async function endJobsOf({ jobs, openToolCalls }: SessionState, reason: string, ports: LineagePorts): Promise<void> {
+export async function endJobsOf(
+  { jobs, openToolCalls }: SessionState,
+  reason: string,
+  ports: LineagePorts,
+): Promise<void> {
   for (const { childSessionId } of jobs) {
     const child = await ports.journals.open(childSessionId).catch(() => undefined);
     if (child === undefined || child.state.status === 'terminated') continue;
@@ -81,17 +103,27 @@ export async function endJobsOf({ jobs, openToolCalls }: SessionState, reason: s
     await endJobsOf(before, reason, ports);
   }
   for (const { request } of openToolCalls) {
-    const child = request?.kind === 'subflow' ? await ports.journals.open(request.childSessionId).catch(() => undefined) : undefined;
+    const child =
+      request?.kind === 'subflow'
+        ? await ports.journals.open(request.childSessionId).catch(() => undefined)
+        : undefined;
     if (child !== undefined) await endJobsOf(child.state, reason, ports);
   }
 }
 
 async function terminate(child: SessionJournal, reason: string): Promise<void> {
-  const draftsFor = ({ status }: SessionState): SessionEventDraft[] => (status === 'terminated' ? [] : [{ type: 'session.status_changed', data: { to: 'terminated', stopReason: 'terminated', reason } }]);
+  const draftsFor = ({ status }: SessionState): SessionEventDraft[] =>
+    status === 'terminated'
+      ? []
+      : [{ type: 'session.status_changed', data: { to: 'terminated', stopReason: 'terminated', reason } }];
   await appendAtHead(child, draftsFor, {});
 }
 
-function readPart(store: EventStore, sessionId: string, { from, end }: { readonly from: number; readonly end: number }): Promise<readonly SessionEvent[]> {
+function readPart(
+  store: EventStore,
+  sessionId: string,
+  { from, end }: { readonly from: number; readonly end: number },
+): Promise<readonly SessionEvent[]> {
   return store.read(sessionId, { from, limit: end + 1 - from });
 }
 

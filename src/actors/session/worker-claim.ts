@@ -7,7 +7,10 @@ import type { DueSession } from '../../machines/session/due-sessions.ts';
 import type { TimerHandle } from '../clock/clock.ts';
 import { startChild } from '../xstate-child.ts';
 
-/** What a session can come to again and again; attempts are counted in a row of the same kind. `elsewhere`: another machine is to wake it. */
+/**
+ * What a session can come to again and again; attempts are counted in a row of the same kind. `elsewhere`: another
+ * machine is to wake it.
+ */
 export type Mishap = 'early' | 'contended' | 'elsewhere' | 'failed';
 
 export class Claim {

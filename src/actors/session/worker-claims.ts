@@ -1,4 +1,7 @@
-/** The sessions that a worker has found due and has not done with: which wait, which are being woken, and which are set aside until when. */
+/**
+ * The sessions that a worker has found due and has not done with: which wait, which are being woken, and which are set
+ * aside until when.
+ */
 import type { AnyActorRef } from 'xstate';
 import { RuntimeError } from '../../machines/errors.ts';
 import type { ErrorRecord } from '../../machines/errors.ts';
@@ -28,16 +31,24 @@ export interface WorkerClaimsOptions {
 /** Waits for the end of others' wakes that are open at once. Beyond it time has to tell. */
 const MAX_FREED_WAITS = 32;
 
-/** So often in a row a hint that came before its cause is looked at again when more hints are made: its sender announces it afterwards. */
+/**
+ * So often in a row a hint that came before its cause is looked at again when more hints are made: its sender announces
+ * it afterwards.
+ */
 const FREE_EARLY_LOOKS = 3;
 
 /** So often in a row somebody else may come first before we stop coming back at once. */
 const FREE_CONFLICTS = 2;
 
-/** Sessions that may be set aside at once. With more, nothing new is taken: something must be wrong with all of them. */
+/**
+ * Sessions that may be set aside at once. With more, nothing new is taken: something must be wrong with all of them.
+ */
 const MAX_SET_ASIDE = 10_000;
 
-const MOVES = { early: 'FORESEE', contended: 'CONTEND', backed_off: 'HOLD', parked: 'PARK' } as const satisfies Record<SetAsidePhase, ActivationEventType>;
+const MOVES = { early: 'FORESEE', contended: 'CONTEND', backed_off: 'HOLD', parked: 'PARK' } as const satisfies Record<
+  SetAsidePhase,
+  ActivationEventType
+>;
 
 export class WorkerClaims {
   readonly #options: WorkerClaimsOptions;
@@ -65,7 +76,10 @@ export class WorkerClaims {
     return this.#contended;
   }
 
-  /** Sessions to leave out of what is looked for. One that was looked at too early is looked for: something else may have come for it. */
+  /**
+   * Sessions to leave out of what is looked for. One that was looked at too early is looked for: something else may
+   * have come for it.
+   */
   get leftOut(): ReadonlySet<string> {
     if (this.#early.size === 0) return this.#apart;
     const leftOut = new Set(this.#apart);
@@ -78,14 +92,17 @@ export class WorkerClaims {
   }
 
   /**
-   * For how many sessions to ask the index. Those that had a turn, or were looked at too early, may stand before others there that come
-   * before them here, so there have to be so many more.
+   * For how many sessions to ask the index. Those that had a turn, or were looked at too early, may stand before others
+   * there that come before them here, so there have to be so many more.
    */
   get wanted(): number {
     return this.isFull ? 0 : this.#options.maxWaiting + this.#turns.size + this.#early.size;
   }
 
-  /** Takes what the index found of as many as were wanted, and answers with those that wait, in the order of their turns. */
+  /**
+   * Takes what the index found of as many as were wanted, and answers with those that wait, in the order of their
+   * turns.
+   */
   confirm(due: readonly DueSession[], wanted: number): Claim[] {
     const free = due.filter((session) => !this.#isTooEarly(session));
     const next = free.toSorted(this.#turns.compare).slice(0, this.#options.maxWaiting);
@@ -94,7 +111,8 @@ export class WorkerClaims {
     const confirmed = new Set(waiting);
     for (const claim of this.#claims.values()) {
       if (this.#apart.has(claim.sessionId) || confirmed.has(claim)) continue;
-      // Not found because it is not due any more, or because others come first; one with a past is remembered meanwhile.
+      // Not found because it is not due any more, or because others come first; one with a past is remembered
+      // meanwhile.
       if (isComplete || claim.mishap === undefined) this.#drop(claim);
     }
     return waiting;
@@ -127,7 +145,10 @@ export class WorkerClaims {
    * The wake has ended, and the log or nobody says what comes next.
    * @param standing names of what the log leaves due, when somebody asked it
    */
-  settle(claim: Claim, { tookTurn, standing }: { readonly tookTurn: boolean; readonly standing?: ReadonlySet<string> | undefined }): void {
+  settle(
+    claim: Claim,
+    { tookTurn, standing }: { readonly tookTurn: boolean; readonly standing?: ReadonlySet<string> | undefined },
+  ): void {
     if (tookTurn) this.#turns.took(claim.session, standing, this.#options.clock.steadyNow());
     this.#running -= 1;
     claim.move('SETTLE');
@@ -155,17 +176,35 @@ export class WorkerClaims {
   }
 
   runningWakes(): RunningWake[] {
-    const running = [...this.#apart].flatMap((sessionId) => this.#claims.get(sessionId) ?? []).filter(({ phase }) => phase === 'waking');
-    return running.map(({ sessionId, agentId, beganAtMs, session }) => ({ sessionId, agentId, since: isoTimeOf(beganAtMs), activation: session.activations[0] }));
+    const running = [...this.#apart]
+      .flatMap((sessionId) => this.#claims.get(sessionId) ?? [])
+      .filter(({ phase }) => phase === 'waking');
+    return running.map(({ sessionId, agentId, beganAtMs, session }) => ({
+      sessionId,
+      agentId,
+      since: isoTimeOf(beganAtMs),
+      activation: session.activations[0],
+    }));
   }
 
   setAsideSessions(): SetAsideSession[] {
-    return [...this.#claims.values()].flatMap(({ sessionId, agentId, phase, attempts, againAtMs, reason, isSetAside }) => {
-      if (!isSetAside) return [];
-      // It is one of them, as the line above has asked.
-      const aside = phase as SetAsidePhase;
-      return [{ sessionId, agentId, phase: aside, attempts, ...(againAtMs === undefined ? {} : { againAt: isoTimeOf(againAtMs) }), ...(reason === undefined ? {} : { reason }) }];
-    });
+    return [...this.#claims.values()].flatMap(
+      ({ sessionId, agentId, phase, attempts, againAtMs, reason, isSetAside }) => {
+        if (!isSetAside) return [];
+        // It is one of them, as the line above has asked.
+        const aside = phase as SetAsidePhase;
+        return [
+          {
+            sessionId,
+            agentId,
+            phase: aside,
+            attempts,
+            ...(againAtMs === undefined ? {} : { againAt: isoTimeOf(againAtMs) }),
+            ...(reason === undefined ? {} : { reason }),
+          },
+        ];
+      },
+    );
   }
 
   /** Whether nothing came for the session since it was looked at too early. Otherwise it is let back in. */
@@ -278,9 +317,13 @@ function phaseOf({ attempts }: Claim, mishap: Mishap): SetAsidePhase {
 }
 
 function stillDue(repeats: number): ErrorRecord {
-  return new RuntimeError('ACTIVATION_REPEATS', `the session is still due by what it was woken for ${repeats} times in a row`, {
-    category: 'conflict',
-    hint: 'Look at the log of the session: its wakes leave their cause undone.',
-    details: { repeats },
-  }).toJSON();
+  return new RuntimeError(
+    'ACTIVATION_REPEATS',
+    `the session is still due by what it was woken for ${repeats} times in a row`,
+    {
+      category: 'conflict',
+      hint: 'Look at the log of the session: its wakes leave their cause undone.',
+      details: { repeats },
+    },
+  ).toJSON();
 }

@@ -1,6 +1,6 @@
 /**
- * What the schedules of a worker have started. When the worker is asked to end, its schedules are let go of at once, so that nothing new
- * fires, and the commands that run may go on to their end, up to a limit.
+ * What the schedules of a worker have started. When the worker is asked to end, its schedules are let go of at once, so
+ * that nothing new fires, and the commands that run may go on to their end, up to a limit.
  */
 import type { BackgroundTaskResult } from '../../machines/task/task-state.ts';
 import type { Clock } from '../clock/clock.ts';
@@ -38,7 +38,10 @@ export class WorkerFires {
   /** Resolves when none goes on. Those that do after `limitMs` are cancelled. */
   async drain(clock: Clock, limitMs: number): Promise<void> {
     if (this.size === 0) return;
-    const timer = clock.setTimeout(() => this.#cancel(`the worker ended, and the command did not within ${limitMs} ms`), limitMs);
+    const timer = clock.setTimeout(
+      () => this.#cancel(`the worker ended, and the command did not within ${limitMs} ms`),
+      limitMs,
+    );
     await this.#allEnded();
     clock.clearTimeout(timer);
   }

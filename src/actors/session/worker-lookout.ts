@@ -1,7 +1,8 @@
 /**
- * Decides when a worker looks at what is due: when it is told that hints were made, when the next one falls due, when it has room for
- * more, and now and then in case nobody told. Many reasons at once are one look; a look that took long is followed by a rest, so that
- * looking never takes more than a small part of the time; one that failed is tried again after a time that grows.
+ * Decides when a worker looks at what is due: when it is told that hints were made, when the next one falls due, when
+ * it has room for more, and now and then in case nobody told. Many reasons at once are one look; a look that took long
+ * is followed by a rest, so that looking never takes more than a small part of the time; one that failed is tried again
+ * after a time that grows.
  */
 import { backOffMs } from '../../machines/session/worker-rules.ts';
 import type { Clock, TimerHandle } from '../clock/clock.ts';
@@ -102,7 +103,8 @@ export class Lookout {
       const nextMs = await look();
       this.#failures = 0;
       const tookMs = clock.steadyNow() - beganMs;
-      this.#notBeforeMs = clock.steadyNow() + Math.min(MAX_REST_AFTER_LOOK_MS, tookMs < QUICK_LOOK_MS ? tookMs : tookMs * REST_PER_LOOK);
+      this.#notBeforeMs =
+        clock.steadyNow() + Math.min(MAX_REST_AFTER_LOOK_MS, tookMs < QUICK_LOOK_MS ? tookMs : tookMs * REST_PER_LOOK);
       if (nextMs !== undefined) delayMs = Math.min(restLimitMs, Math.max(0, nextMs - clock.now()));
     } catch (error) {
       delayMs = this.#failed(error);
@@ -113,7 +115,10 @@ export class Lookout {
     else this.#arm(delayMs);
   }
 
-  /** One look for each turn of the event loop: wakes that end as soon as they begin must not keep everybody else waiting. */
+  /**
+   * One look for each turn of the event loop: wakes that end as soon as they begin must not keep everybody else
+   * waiting.
+   */
   async #turnOfOurs(): Promise<void> {
     while (this.#hasLookedThisTurn) await letOthersRun();
     this.#hasLookedThisTurn = true;

@@ -1,4 +1,7 @@
-/** Makes a worker's index whole again when it is suspect, beside the work; what fails is tried again after a time that grows. */
+/**
+ * Makes a worker's index whole again when it is suspect, beside the work; what fails is tried again after a time that
+ * grows.
+ */
 import { backOffMs } from '../../machines/session/worker-rules.ts';
 import type { TimerHandle } from '../clock/clock.ts';
 import { rebuildActivations } from './rebuild-activations.ts';

@@ -8,7 +8,14 @@ import type { SessionWorkerEvent, WorkerCounts, WorkerLateness } from './session
 export class WorkerReport {
   readonly events$: Observable<SessionWorkerEvent>;
   readonly #listeners = new Followers<{ next(event: SessionWorkerEvent): void; complete(): void }>();
-  readonly #counts: Record<keyof WorkerCounts, number> = { begun: 0, succeeded: 0, failed: 0, nothingToDo: 0, contended: 0, aborted: 0 };
+  readonly #counts: Record<keyof WorkerCounts, number> = {
+    begun: 0,
+    succeeded: 0,
+    failed: 0,
+    nothingToDo: 0,
+    contended: 0,
+    aborted: 0,
+  };
   #lateMs = { last: 0, sum: 0, max: 0 };
   #isOver = false;
 

@@ -1,7 +1,7 @@
 /**
- * Whose turn it is. Among sessions of the same urgency the one that was woken last comes last, so that a busy one starves nobody; and one
- * that stays due by the very hints that it was woken for, and by no others, is held back for a time that grows. Bounded: the oldest turns
- * are forgotten.
+ * Whose turn it is. Among sessions of the same urgency the one that was woken last comes last, so that a busy one
+ * starves nobody; and one that stays due by the very hints that it was woken for, and by no others, is held back for a
+ * time that grows. Bounded: the oldest turns are forgotten.
  */
 import { compareUrgency, urgencyRank } from '../../machines/session/activation.ts';
 import type { DueSession } from '../../machines/session/due-sessions.ts';
@@ -44,7 +44,9 @@ export class WorkerTurns {
     return before !== undefined && keysOf(session).some((key) => before.hints.has(key));
   }
 
-  /** @param standing names of what the log leaves due; absent when nobody asked it @param endedMs on the steady clock */
+  /**
+   * @param standing names of what the log leaves due; absent when nobody asked it @param endedMs on the steady clock
+   */
   took(session: DueSession, standing: ReadonlySet<string> | undefined, endedMs: number): void {
     const { sessionId } = session;
     const before = this.#turns.get(sessionId);
@@ -53,7 +55,13 @@ export class WorkerTurns {
     const repeats = before !== undefined && stillDue.some((key) => before.stillDue.has(key)) ? before.repeats + 1 : 1;
     this.#order += 1;
     this.#turns.delete(sessionId);
-    this.#turns.set(sessionId, { order: this.#order, hints: new Set(hints), stillDue: new Set(stillDue), repeats, endedMs });
+    this.#turns.set(sessionId, {
+      order: this.#order,
+      hints: new Set(hints),
+      stillDue: new Set(stillDue),
+      repeats,
+      endedMs,
+    });
     const [oldest] = this.#turns.keys();
     if (this.#turns.size > MAX_TURNS && oldest !== undefined) this.#turns.delete(oldest);
   }

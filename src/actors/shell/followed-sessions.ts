@@ -1,4 +1,7 @@
-/** The sessions that are followed because something is known of shells of theirs. Nothing is watched or held open for any other. */
+/**
+ * The sessions that are followed because something is known of shells of theirs. Nothing is watched or held open for
+ * any other.
+ */
 import { messageOf } from '../../machines/errors.ts';
 import { shellDidNotOpen } from './shell-errors.ts';
 import { SessionWatch } from './session-watch.ts';
@@ -37,7 +40,10 @@ export class FollowedSessions {
   leave(sessionId: string): void {
     const watch = this.#watches.get(sessionId);
     this.#watches.delete(sessionId);
-    watch?.then((started) => started.stop(), () => undefined);
+    watch?.then(
+      (started) => started.stop(),
+      () => undefined,
+    );
   }
 
   #start(sessionId: string): Promise<SessionWatch> {

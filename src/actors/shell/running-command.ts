@@ -1,4 +1,7 @@
-/** One command of a shell, from its begin until long after its end: its output, its outcome, and how much of both has been told. */
+/**
+ * One command of a shell, from its begin until long after its end: its output, its outcome, and how much of both has
+ * been told.
+ */
 import { KeptOutput } from '../../machines/turn/shell/kept-output.ts';
 import type { ShellCommandReply } from '../../machines/turn/shell/shell-results.ts';
 import type { ByteRedaction } from '../environment/session-secrets.ts';

@@ -1,8 +1,9 @@
 /**
- * Follows one session that has shells, and says when it is over: terminated, or deleted, by whomever and in whichever process.
+ * Follows one session that has shells, and says when it is over: terminated, or deleted, by whomever and in whichever
+ * process.
  *
- * It is told by the store, and looks by itself now and then in case nobody told: file systems of a network tell nobody. What it cannot
- * see at the moment it tries again later.
+ * It is told by the store, and looks by itself now and then in case nobody told: file systems of a network tell nobody.
+ * What it cannot see at the moment it tries again later.
  */
 import { backOffMs } from '../../machines/session/worker-rules.ts';
 import type { TimerHandle } from '../clock/clock.ts';
@@ -12,7 +13,10 @@ import type { JournalPorts } from '../session/session-journal.ts';
 
 /** Holds on to a session as it is when it is taken, to tell it from another one that is made under its id later. */
 export interface SessionHold {
-  /** False once the session is deleted, also when it was brought back since. @throws when that cannot be seen at the moment */
+  /**
+   * False once the session is deleted, also when it was brought back since. @throws when that cannot be seen at the
+   * moment
+   */
   isThere(): Promise<boolean>;
   /** Idempotent. */
   release(): Promise<void>;
@@ -43,13 +47,24 @@ export class SessionWatch {
   #timer: TimerHandle | undefined;
   #unwatch: (() => void) | undefined;
 
-  /** @param onEnd called once for each end that is seen @throws when the session is not there, or cannot be looked at */
-  static async start(ports: SessionWatchPorts, sessionId: string, onEnd: (end: SessionEnd) => void): Promise<SessionWatch> {
+  /**
+   * @param onEnd called once for each end that is seen @throws when the session is not there, or cannot be looked at
+   */
+  static async start(
+    ports: SessionWatchPorts,
+    sessionId: string,
+    onEnd: (end: SessionEnd) => void,
+  ): Promise<SessionWatch> {
     const hold = await ports.hold(await ports.store.identify(sessionId));
     return new SessionWatch(ports, sessionId, hold, onEnd);
   }
 
-  private constructor(ports: SessionWatchPorts, sessionId: string, hold: SessionHold, onEnd: (end: SessionEnd) => void) {
+  private constructor(
+    ports: SessionWatchPorts,
+    sessionId: string,
+    hold: SessionHold,
+    onEnd: (end: SessionEnd) => void,
+  ) {
     this.#ports = ports;
     this.#sessionId = sessionId;
     this.#hold = hold;
@@ -62,7 +77,10 @@ export class SessionWatch {
     return this.#end;
   }
 
-  /** Looks whether the session is still the one that is followed; `onEnd` has been called when it is not. @throws when that cannot be seen */
+  /**
+   * Looks whether the session is still the one that is followed; `onEnd` has been called when it is not. @throws when
+   * that cannot be seen
+   */
   async confirm(): Promise<void> {
     if (this.#isStopped || (await this.#hold.isThere())) return;
     this.#tell('deleted');
@@ -108,7 +126,9 @@ export class SessionWatch {
     }
   }
 
-  /** Whether it is there is asked of the hold alone: a log that cannot be found may lie where we must not look just now. */
+  /**
+   * Whether it is there is asked of the hold alone: a log that cannot be found may lie where we must not look just now.
+   */
   async #endNow(): Promise<SessionEnd | undefined> {
     if (!(await this.#hold.isThere())) return 'deleted';
     this.#journal ??= await SessionJournal.open(this.#sessionId, this.#ports);

@@ -38,7 +38,13 @@ export class ShellExports {
     this.#isBringingBack = false;
   }
 
-  note(exported: ExportedVariables | undefined, { variables, secrets }: { readonly variables: readonly ShellRecordVariable[]; readonly secrets: ShellSecrets | undefined }): void {
+  note(
+    exported: ExportedVariables | undefined,
+    {
+      variables,
+      secrets,
+    }: { readonly variables: readonly ShellRecordVariable[]; readonly secrets: ShellSecrets | undefined },
+  ): void {
     if (this.#isBringingBack) return;
     this.#kept = exportsToKeep({
       // What it began with is needed to tell what has changed.

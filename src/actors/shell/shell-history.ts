@@ -1,5 +1,9 @@
 /** What has been run in a shell, the newest of it, and the names of variables that were set. */
-import { MAX_HISTORY_COMMAND_CHARACTERS, MAX_HISTORY_ENTRIES, MAX_SHELL_VARIABLES } from '../../machines/turn/shell/shell-limits.ts';
+import {
+  MAX_HISTORY_COMMAND_CHARACTERS,
+  MAX_HISTORY_ENTRIES,
+  MAX_SHELL_VARIABLES,
+} from '../../machines/turn/shell/shell-limits.ts';
 import type { ShellHistoryEntry } from '../../machines/turn/shell/shell-results.ts';
 import type { ShellRecord, ShellRecordVariable } from '../../machines/turn/shell/shell-record.ts';
 import type { Clock } from '../clock/clock.ts';
@@ -53,7 +57,9 @@ export class ShellHistoryBook {
   begin(command: string): EndEntry {
     const isLong = command.length > MAX_HISTORY_COMMAND_CHARACTERS;
     let entry: ShellHistoryEntry = {
-      command: isLong ? `${command.slice(0, MAX_HISTORY_COMMAND_CHARACTERS)} [and ${command.length - MAX_HISTORY_COMMAND_CHARACTERS} more characters]` : command,
+      command: isLong
+        ? `${command.slice(0, MAX_HISTORY_COMMAND_CHARACTERS)} [and ${command.length - MAX_HISTORY_COMMAND_CHARACTERS} more characters]`
+        : command,
       startedAt: this.#now(),
       status: 'running',
     };

@@ -2,7 +2,10 @@
 import type { HostEnvironment } from '../../machines/turn/shell/environment.ts';
 
 /** Where a process is. `gone`: in a folder that was deleted. `unknown`: the system does not tell. */
-export type ProcessFolder = { readonly kind: 'known'; readonly path: string } | { readonly kind: 'gone' } | { readonly kind: 'unknown' };
+export type ProcessFolder =
+  | { readonly kind: 'known'; readonly path: string }
+  | { readonly kind: 'gone' }
+  | { readonly kind: 'unknown' };
 
 export interface ShellHost {
   /** The environment of the runtime. What of it commands get is not decided here. */
@@ -14,15 +17,24 @@ export interface ShellHost {
    * @throws RuntimeError when it does not exist, or lies outside the workspace
    */
   resolveInside(workspace: string, path: string): string;
-  /** Whether `path`, which is absolute and need not exist, lies in `folder` (a real path), or leads through it by symbolic links. Never throws. */
+  /**
+   * Whether `path`, which is absolute and need not exist, lies in `folder` (a real path), or leads through it by
+   * symbolic links. Never throws.
+   */
   leadsThrough(folder: string, path: string): boolean;
   /**
-   * What runs in the sandbox that the process keeps: the program that was started in it, and the group that gets its interrupts, both as the
-   * host numbers them. Undefined as long as there is none. Never throws.
+   * What runs in the sandbox that the process keeps: the program that was started in it, and the group that gets its
+   * interrupts, both as the host numbers them. Undefined as long as there is none. Never throws.
    */
   programInside(processId: number): { readonly processId: number; readonly group: number } | undefined;
-  /** How many processes a shell has left running beside itself: those that it has started, and in a sandbox of its own all that are in it. Never throws. */
+  /**
+   * How many processes a shell has left running beside itself: those that it has started, and in a sandbox of its own
+   * all that are in it. Never throws.
+   */
   processesBeside(processId: number, options: { readonly isShutIn: boolean }): number;
-  /** The folder that a process is in now, by its real path; of one in a sandbox, by the path that it has there. Never throws. */
+  /**
+   * The folder that a process is in now, by its real path; of one in a sandbox, by the path that it has there. Never
+   * throws.
+   */
   folderOfProcess(processId: number): ProcessFolder;
 }

@@ -1,4 +1,7 @@
-/** Keeps the record of one shell up to date: the newest state, one write at a time, and none over that of a shell that took its place. */
+/**
+ * Keeps the record of one shell up to date: the newest state, one write at a time, and none over that of a shell that
+ * took its place.
+ */
 import type { ShellRecord } from '../../machines/turn/shell/shell-record.ts';
 import type { SessionIdentity } from '../session/event-store.ts';
 import type { ShellRecords } from './shell-records.ts';

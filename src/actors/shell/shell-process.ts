@@ -1,4 +1,7 @@
-/** The process behind a persistent shell: a task of the task manager that is fed scripts and says when each of them has ended. */
+/**
+ * The process behind a persistent shell: a task of the task manager that is fed scripts and says when each of them has
+ * ended.
+ */
 import { RuntimeError, messageOf } from '../../machines/errors.ts';
 import { EndMarkReader } from '../../machines/turn/shell/end-mark.ts';
 import type { CommandEnd } from '../../machines/turn/shell/end-mark.ts';
@@ -52,7 +55,9 @@ export interface ScriptAnswer extends Pick<CommandEnd, 'exitCode' | 'cwd'> {
   readonly exported: ExportedVariables | undefined;
 }
 
-export type ScriptEnd = { readonly kind: 'answered'; readonly end: ScriptAnswer } | { readonly kind: 'gone'; readonly end: ProcessEnd };
+export type ScriptEnd =
+  | { readonly kind: 'answered'; readonly end: ScriptAnswer }
+  | { readonly kind: 'gone'; readonly end: ProcessEnd };
 
 export class ShellProcess {
   /** Resolves when the process and everything it left running are gone. */
@@ -70,7 +75,10 @@ export class ShellProcess {
   #end: ProcessEnd | undefined;
 
   /** @throws RuntimeError SHELL_NOT_OPENED */
-  static async start(ports: ShellProcessPorts, { name, sessionId, cwd, command, isShutIn, environment }: ShellProcessRequest): Promise<ShellProcess> {
+  static async start(
+    ports: ShellProcessPorts,
+    { name, sessionId, cwd, command, isShutIn, environment }: ShellProcessRequest,
+  ): Promise<ShellProcess> {
     try {
       const task = await ports.tasks.spawn({
         kind: 'process',
@@ -118,8 +126,8 @@ export class ShellProcess {
   }
 
   /**
-   * Resolves when the script has answered, or cannot any more. One at a time. `output` gets what comes until then, and later what comes
-   * from work that was left running, until the next script.
+   * Resolves when the script has answered, or cannot any more. One at a time. `output` gets what comes until then, and
+   * later what comes from work that was left running, until the next script.
    */
   run(script: (nonce: string) => string, output: OutputSink): Promise<ScriptEnd> {
     if (this.#end !== undefined) return Promise.resolve({ kind: 'gone', end: this.#end });
@@ -136,9 +144,9 @@ export class ShellProcess {
   }
 
   /**
-   * Interrupts what runs in the foreground. The signal goes to everybody in the group: to the command, or, if that has just ended, to
-   * the shell as it reports the end. So it is asked to report once more, and the end is when it has: then nothing is on its way any more
-   * that could hit the next command.
+   * Interrupts what runs in the foreground. The signal goes to everybody in the group: to the command, or, if that has
+   * just ended, to the shell as it reports the end. So it is asked to report once more, and the end is when it has:
+   * then nothing is on its way any more that could hit the next command.
    */
   interrupt(): void {
     const found = this.#shell();
@@ -168,7 +176,10 @@ export class ShellProcess {
     await this.gone;
   }
 
-  /** The process of the shell itself, and the group that it leads or is led in. An interrupt of what keeps its sandbox would end it. */
+  /**
+   * The process of the shell itself, and the group that it leads or is led in. An interrupt of what keeps its sandbox
+   * would end it.
+   */
   #shell(): ReturnType<ShellHost['programInside']> {
     const pid = this.#ports.tasks.get(this.#taskId)?.pid;
     if (pid === undefined) return undefined;
@@ -179,7 +190,9 @@ export class ShellProcess {
 
   #tell(script: string): void {
     // A shell that cannot be told anything is of no use; mostly it is just ending.
-    this.#ports.tasks.send(this.#taskId, { stdin: script, end: false }).catch(() => this.end('it takes no input any more'));
+    this.#ports.tasks
+      .send(this.#taskId, { stdin: script, end: false })
+      .catch(() => this.end('it takes no input any more'));
   }
 
   #take(chunk: Uint8Array, source: TaskOutputChunk['source']): void {

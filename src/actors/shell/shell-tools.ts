@@ -1,9 +1,10 @@
 /**
- * The persistent shell tools. A shell is a process of its session that stays between calls and wakes, for as long as this runtime
- * lives; after a restart it is opened again when it is used, with what can be told of it, and the reply says so.
+ * The persistent shell tools. A shell is a process of its session that stays between calls and wakes, for as long as
+ * this runtime lives; after a restart it is opened again when it is used, with what can be told of it, and the reply
+ * says so.
  *
- * What a shell takes in stays in it: an alias, a function or another PATH makes `git status` mean something else. Its commands are
- * therefore never to be judged by rules for known commands.
+ * What a shell takes in stays in it: an alias, a function or another PATH makes `git status` mean something else. Its
+ * commands are therefore never to be judged by rules for known commands.
  */
 import { checkedEnvironmentSettings } from '../../machines/turn/shell/environment.ts';
 import type { CommandEnvironmentSettings } from '../../machines/turn/shell/environment.ts';
@@ -28,7 +29,15 @@ import type {
   ShellWaitInput,
 } from '../../machines/turn/shell/shell-definitions.ts';
 import { DEFAULT_SHELL_WAIT_MS } from '../../machines/turn/shell/shell-limits.ts';
-import type { ShellClosed, ShellCommandReply, ShellFolder, ShellHistory, ShellOpened, ShellOutputPage, ShellVariable } from '../../machines/turn/shell/shell-results.ts';
+import type {
+  ShellClosed,
+  ShellCommandReply,
+  ShellFolder,
+  ShellHistory,
+  ShellOpened,
+  ShellOutputPage,
+  ShellVariable,
+} from '../../machines/turn/shell/shell-results.ts';
 import type { ShellRecordVariable } from '../../machines/turn/shell/shell-record.ts';
 import type { PermissionSubject } from '../../machines/permission/permission-subject.ts';
 import type { Clock } from '../clock/clock.ts';
@@ -52,7 +61,10 @@ import type { TaskOutputFeed } from './task-output-feed.ts';
 import { pause, waitFor } from '../clock/waiting.ts';
 
 export interface ShellToolsOptions {
-  /** One slot for each open shell, MAX_OPEN_SHELLS at most: a manager of their own, so that shells at rest keep nobody else waiting. */
+  /**
+   * One slot for each open shell, MAX_OPEN_SHELLS at most: a manager of their own, so that shells at rest keep nobody
+   * else waiting.
+   */
   readonly tasks: ShellTasks;
   /** Hears the output of those tasks. */
   readonly feed: TaskOutputFeed;
@@ -62,9 +74,14 @@ export interface ShellToolsOptions {
   readonly ids?: IdSource | undefined;
   /** What commands get besides the usual variables. */
   readonly environment?: CommandEnvironmentSettings | undefined;
-  /** Follows the sessions that have shells, so that these end when another process terminates or deletes their session. */
+  /**
+   * Follows the sessions that have shells, so that these end when another process terminates or deletes their session.
+   */
   readonly sessions?: SessionWatchPorts | undefined;
-  /** Where what is known of open shells is kept, so that they can be opened again after a restart. Without it they cannot. */
+  /**
+   * Where what is known of open shells is kept, so that they can be opened again after a restart. Without it they
+   * cannot.
+   */
   readonly records?: ShellRecords | undefined;
 }
 
@@ -73,9 +90,15 @@ export interface ShellTools {
   /** Ends every shell and everything that runs in them. Idempotent. */
   close(): Promise<void>;
   closeSession(sessionId: string): Promise<void>;
-  /** Of every shell of a session that something is known of, open or to be opened again. Values of variables are not in it. */
+  /**
+   * Of every shell of a session that something is known of, open or to be opened again. Values of variables are not in
+   * it.
+   */
   describe(session: SessionIdentity): readonly ShellHistory[];
-  /** What still runs in open shells of a session here, in words; undefined when nothing does. What is just ending is given a moment. */
+  /**
+   * What still runs in open shells of a session here, in words; undefined when nothing does. What is just ending is
+   * given a moment.
+   */
   leftRunning(session: Pick<SessionIdentity, 'sessionId'>): Promise<string | undefined>;
 }
 
@@ -87,13 +110,32 @@ export function createShellTools(options: ShellToolsOptions): ShellTools {
   const { tasks, feed, host, clock, ids = createIdSource({ clock }) } = options;
   const { records, sessions } = options;
   const shells = new Shells({ tasks, feed, host, clock, ids, sessions, records });
-  const ports: ToolPorts = { shells, host, clock, environment: checkedEnvironmentSettings(options.environment), records, log: sessions?.store };
-  const tools: readonly Tool[] = [openTool(ports), execTool(ports), waitTool(ports), closeTool(ports), historyTool(ports), pageTool(ports), setCwdTool(ports), setEnvTool(ports)];
+  const ports: ToolPorts = {
+    shells,
+    host,
+    clock,
+    environment: checkedEnvironmentSettings(options.environment),
+    records,
+    log: sessions?.store,
+  };
+  const tools: readonly Tool[] = [
+    openTool(ports),
+    execTool(ports),
+    waitTool(ports),
+    closeTool(ports),
+    historyTool(ports),
+    pageTool(ports),
+    setCwdTool(ports),
+    setEnvTool(ports),
+  ];
   return {
     tools: tools.map((tool) => withConfirmedSession(tool, shells)),
     close: () => shells.closeAll('the runtime is shutting down'),
     closeSession: (sessionId) => shells.closeSession(sessionId, 'its session was closed'),
-    describe: (session) => [...new Set([...shells.of(session.sessionId).map(({ name }) => name), ...(records?.names(session) ?? [])])].flatMap((name) => historyOf(ports, session, name) ?? []),
+    describe: (session) =>
+      [
+        ...new Set([...shells.of(session.sessionId).map(({ name }) => name), ...(records?.names(session) ?? [])]),
+      ].flatMap((name) => historyOf(ports, session, name) ?? []),
     async leftRunning({ sessionId }) {
       for (let look = 1; ; look += 1) {
         const busy = runningIn(shells.of(sessionId));
@@ -110,14 +152,21 @@ const RUNNING_LOOK_MS = 20;
 
 function runningIn(shells: readonly Shell[]): string | undefined {
   const busy = shells.map(({ name, running }) => ({ name, running })).filter(({ running }) => running > 0);
-  return busy.length === 0 ? undefined : busy.map(({ name, running }) => `${running} ${running === 1 ? 'process' : 'processes'} in shell ${name}`).join(', ');
+  return busy.length === 0
+    ? undefined
+    : busy
+        .map(({ name, running }) => `${running} ${running === 1 ? 'process' : 'processes'} in shell ${name}`)
+        .join(', ');
 }
 
 interface ToolPorts extends ShellPorts {
   readonly clock: Clock;
 }
 
-/** A call never sees a shell of a session that was deleted before it. A wake that runs keeps its session from being deleted during the call. */
+/**
+ * A call never sees a shell of a session that was deleted before it. A wake that runs keeps its session from being
+ * deleted during the call.
+ */
 function withConfirmedSession(tool: Tool, shells: Shells): Tool {
   return {
     ...tool,
@@ -155,8 +204,12 @@ function execTool(ports: ToolPorts): Tool<ShellExecInput> {
     },
     async run({ shell: name, command, timeoutMs = DEFAULT_SHELL_WAIT_MS }, context) {
       context.signal.throwIfAborted();
-      // Only the shell that is meant by saying nothing comes into being by itself: a named one is expected to have something in it.
-      const { shell, isNew, restoring } = await usableShell(ports, context, { name: name ?? MAIN_SHELL, mayBegin: name === undefined });
+      // Only the shell that is meant by saying nothing comes into being by itself: a named one is expected to have
+      // something in it.
+      const { shell, isNew, restoring } = await usableShell(ports, context, {
+        name: name ?? MAIN_SHELL,
+        mayBegin: name === undefined,
+      });
       context.signal.throwIfAborted();
       const began = isNew ? beginAnew(shell, command, context) : beginWhereAllowed(shell, command, context);
       const reply = await attend(ports, began, { name: shell.name, timeoutMs, context });
@@ -185,7 +238,10 @@ function closeTool({ shells, records }: ToolPorts): Tool<ShellNameInput> {
     stopGraceMs: STOP_GRACE_MS,
     async run({ shell = MAIN_SHELL }, { session }) {
       const isKnown = records?.read(session, shell) !== undefined;
-      const leftOver = isKnown && shells.find(session.sessionId, shell) === undefined ? undefined : await shells.close(session.sessionId, shell);
+      const leftOver =
+        isKnown && shells.find(session.sessionId, shell) === undefined
+          ? undefined
+          : await shells.close(session.sessionId, shell);
       // Also that of a shell that another process had.
       if (isKnown) await records?.remove(session, shell);
       return { shell, closed: true, ...(leftOver === undefined ? {} : { leftOver }) } satisfies ShellClosed;
@@ -197,7 +253,10 @@ function historyTool(ports: ToolPorts): Tool<ShellNameInput> {
   return {
     definition: shellHistoryDefinition,
     async run({ shell = MAIN_SHELL }, { session }) {
-      return historyOf(ports, session, shell) ?? (ports.shells.get(session.sessionId, shell).describe() satisfies ShellHistory);
+      return (
+        historyOf(ports, session, shell) ??
+        (ports.shells.get(session.sessionId, shell).describe() satisfies ShellHistory)
+      );
     },
   };
 }
@@ -241,7 +300,10 @@ function setEnvTool(ports: ToolPorts): Tool<ShellSetEnvInput> {
     stopGraceMs: STOP_GRACE_MS,
     async run({ shell: given, name, value }, context) {
       context.signal.throwIfAborted();
-      const { shell, isNew, restoring } = await usableShell(ports, context, { name: given ?? MAIN_SHELL, mayBegin: given === undefined });
+      const { shell, isNew, restoring } = await usableShell(ports, context, {
+        name: given ?? MAIN_SHELL,
+        mayBegin: given === undefined,
+      });
       await shell.setVariable(variableOf({ name, value }, context), value);
       await shell.saved();
       return { shell: shell.name, name, set: value !== null, ...opened(isNew), ...restoring } satisfies ShellVariable;
@@ -254,7 +316,10 @@ function opened(isNew: boolean): { readonly opened?: true } {
 }
 
 /** Where its value is found again: in the log, which has the call that sets it, without what nobody may see. */
-function variableOf({ name, value }: Pick<ShellSetEnvInput, 'name' | 'value'>, { callId, wake, environment }: ToolContext): ShellRecordVariable {
+function variableOf(
+  { name, value }: Pick<ShellSetEnvInput, 'name' | 'value'>,
+  { callId, wake, environment }: ToolContext,
+): ShellRecordVariable {
   if (value === null) return { name, removed: true };
   const seq = wake?.state().openToolCalls.find((call) => call.callId === callId)?.seq;
   if (seq === undefined) return { name, lost: 'the call that set it is in no log' };
@@ -270,8 +335,15 @@ function shellHere({ shells, records }: ToolPorts, { session }: Pick<ToolContext
   return shells.get(session.sessionId, name);
 }
 
-/** What was looked at before it opened may be something else by the time it is entered. @throws RuntimeError FOLDER_CHANGED; then it is closed */
-async function requireOpenedWhereAllowed({ shells }: ToolPorts, shell: Shell, context: Pick<ToolContext, 'subject'> & CommandPlace): Promise<void> {
+/**
+ * What was looked at before it opened may be something else by the time it is entered. @throws RuntimeError
+ * FOLDER_CHANGED; then it is closed
+ */
+async function requireOpenedWhereAllowed(
+  { shells }: ToolPorts,
+  shell: Shell,
+  context: Pick<ToolContext, 'subject'> & CommandPlace,
+): Promise<void> {
   try {
     if (shell.cwd !== undefined) requireAllowedFolder(context.subject, onHost(context, shell.cwd));
   } catch (error) {
@@ -281,14 +353,22 @@ async function requireOpenedWhereAllowed({ shells }: ToolPorts, shell: Shell, co
 }
 
 /** A shell that has ended says so itself. @throws RuntimeError FOLDER_CHANGED, and what `begin` throws */
-function beginWhereAllowed(shell: Shell, command: string, context: Pick<ToolContext, 'subject'> & CommandPlace): RunningCommand {
+function beginWhereAllowed(
+  shell: Shell,
+  command: string,
+  context: Pick<ToolContext, 'subject'> & CommandPlace,
+): RunningCommand {
   const { isOpen, cwd } = shell;
   if (isOpen && cwd !== undefined) requireAllowedFolder(context.subject, onHost(context, cwd));
   return shell.begin(command, context.environment?.secrets);
 }
 
 /** What was allowed is the workspace by the name that it has, whatever links lead there. */
-function beginAnew(shell: Shell, command: string, { subject, workspaceDirectory, environment }: ToolContext): RunningCommand {
+function beginAnew(
+  shell: Shell,
+  command: string,
+  { subject, workspaceDirectory, environment }: ToolContext,
+): RunningCommand {
   requireAllowedFolder(subject, workspaceDirectory);
   return shell.begin(command, environment?.secrets);
 }
@@ -300,7 +380,11 @@ interface Attendance {
 }
 
 /** Waits for a command as long as asked. Running out of time leaves it alone; a stop of the call stops it. */
-async function attend({ shells, clock }: ToolPorts, command: RunningCommand, { name, timeoutMs, context }: Attendance): Promise<ShellCommandReply> {
+async function attend(
+  { shells, clock }: ToolPorts,
+  command: RunningCommand,
+  { name, timeoutMs, context }: Attendance,
+): Promise<ShellCommandReply> {
   const { session, signal } = context;
   const shell = shells.get(session.sessionId, name);
   if ((await waitFor(command.over, { clock, timeoutMs, signal })) === 'aborted') {

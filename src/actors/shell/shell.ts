@@ -12,14 +12,31 @@
 import type { RuntimeError } from '../../machines/errors.ts';
 import type { ExportedVariables } from '../../machines/turn/shell/export-report.ts';
 import { KeptOutput } from '../../machines/turn/shell/kept-output.ts';
-import { INTERRUPT_GRACES_MS, SHELL_ANSWER_MS, SHELL_IDLE_MS, SHELL_UNATTENDED_MS } from '../../machines/turn/shell/shell-limits.ts';
-import { changeFolderScript, commandScript, openingScript, setVariableScript } from '../../machines/turn/shell/shell-script.ts';
+import {
+  INTERRUPT_GRACES_MS,
+  SHELL_ANSWER_MS,
+  SHELL_IDLE_MS,
+  SHELL_UNATTENDED_MS,
+} from '../../machines/turn/shell/shell-limits.ts';
+import {
+  changeFolderScript,
+  commandScript,
+  openingScript,
+  setVariableScript,
+} from '../../machines/turn/shell/shell-script.ts';
 import type { ShellHistory } from '../../machines/turn/shell/shell-results.ts';
 import type { ShellRecord, ShellRecordVariable } from '../../machines/turn/shell/shell-record.ts';
 import type { Clock, TimerHandle } from '../clock/clock.ts';
 import type { SessionIdentity } from '../session/event-store.ts';
 import { RunningCommand } from './running-command.ts';
-import { shellBusy, shellDidNotOpen, shellEnded, shellFolderGone, shellFolderRefused, shellVariableRefused } from './shell-errors.ts';
+import {
+  shellBusy,
+  shellDidNotOpen,
+  shellEnded,
+  shellFolderGone,
+  shellFolderRefused,
+  shellVariableRefused,
+} from './shell-errors.ts';
 import { ShellExports } from './shell-exports.ts';
 import type { ShellSecrets } from './shell-exports.ts';
 import { ShellHistoryBook } from './shell-history.ts';
@@ -27,7 +44,14 @@ import type { EndEntry, HistoryBefore } from './shell-history.ts';
 import { ShellKeeping } from './shell-keeping.ts';
 import type { ShellRecords } from './shell-records.ts';
 import { ShellProcess } from './shell-process.ts';
-import type { OutputSink, ProcessEnd, ScriptAnswer, ScriptEnd, ShellProcessPorts, ShellProcessRequest } from './shell-process.ts';
+import type {
+  OutputSink,
+  ProcessEnd,
+  ScriptAnswer,
+  ScriptEnd,
+  ShellProcessPorts,
+  ShellProcessRequest,
+} from './shell-process.ts';
 import { waitFor } from '../clock/waiting.ts';
 
 export interface ShellPorts extends ShellProcessPorts {
@@ -111,7 +135,12 @@ export class Shell {
     this.#exports = new ShellExports(request.before?.exports);
     this.#secrets = request.secrets;
     this.instance = ports.ids.next();
-    this.#keeping = new ShellKeeping({ records: ports.records, session: request.session, name: request.name, instance: this.instance });
+    this.#keeping = new ShellKeeping({
+      records: ports.records,
+      session: request.session,
+      name: request.name,
+      instance: this.instance,
+    });
     this.#onForgotten = onForgotten;
     this.#cwd = request.cwd;
   }
@@ -141,7 +170,14 @@ export class Shell {
   record(): ShellRecord {
     const { cwd = this.#cwd, fingerprint, instance } = this;
     const { kept } = this.#exports;
-    return { version: 1, instance, ...(cwd === undefined ? {} : { cwd }), ...(fingerprint === undefined ? {} : { fingerprint }), ...this.#history.known, ...(kept === undefined ? {} : { exports: kept }) };
+    return {
+      version: 1,
+      instance,
+      ...(cwd === undefined ? {} : { cwd }),
+      ...(fingerprint === undefined ? {} : { fingerprint }),
+      ...this.#history.known,
+      ...(kept === undefined ? {} : { exports: kept }),
+    };
   }
 
   /** Resolves when what is known of it is kept, as far as that can be. */
@@ -165,7 +201,10 @@ export class Shell {
     return this.#opening;
   }
 
-  /** Begins a command, at once: nothing can come between. @throws RuntimeError SHELL_CLOSED, SHELL_BUSY or SHELL_FOLDER_GONE */
+  /**
+   * Begins a command, at once: nothing can come between. @throws RuntimeError SHELL_CLOSED, SHELL_BUSY or
+   * SHELL_FOLDER_GONE
+   */
   begin(text: string, secrets?: ShellSecrets): RunningCommand {
     const process = this.#processAtRest();
     if (this.cwd === undefined) throw shellFolderGone(this.name);
@@ -190,9 +229,12 @@ export class Shell {
   /** @param value null removes it @throws RuntimeError also SHELL_VARIABLE_REFUSED */
   async setVariable(variable: ShellRecordVariable, value: string | null): Promise<void> {
     const { name } = variable;
-    // Before the shell is asked, so that no value that the log has is kept a second time. One that is in no log is kept as others are.
+    // Before the shell is asked, so that no value that the log has is kept a second time. One that is in no log is kept
+    // as others are.
     this.#exports.noteGiven(name, 'seq' in variable ? value : null);
-    const { exitCode, exported } = await this.#adjust(`${value === null ? 'unset' : 'export'} ${name}`, true, (nonce) => setVariableScript({ name, value }, nonce));
+    const { exitCode, exported } = await this.#adjust(`${value === null ? 'unset' : 'export'} ${name}`, true, (nonce) =>
+      setVariableScript({ name, value }, nonce),
+    );
     if (exitCode !== 0) throw shellVariableRefused(this.name, name);
     this.#history.noteVariable(variable);
     this.#noteExports(exported);
@@ -240,7 +282,10 @@ export class Shell {
     const { clock } = this.#ports;
     clock.clearTimeout(this.#idleTimer);
     if (this.#isDisposed) return;
-    this.#idleTimer = clock.setTimeout(() => this.#onUnused(), this.#standing.kind === 'running' ? SHELL_UNATTENDED_MS : SHELL_IDLE_MS);
+    this.#idleTimer = clock.setTimeout(
+      () => this.#onUnused(),
+      this.#standing.kind === 'running' ? SHELL_UNATTENDED_MS : SHELL_IDLE_MS,
+    );
   }
 
   /** Nothing of it is needed any more. */
@@ -277,7 +322,10 @@ export class Shell {
   async #open(): Promise<void> {
     const said = new KeptOutput(SAID_KEPT);
     try {
-      const process = await ShellProcess.start(this.#ports, { ...this.#request, sessionId: this.#request.session.sessionId });
+      const process = await ShellProcess.start(this.#ports, {
+        ...this.#request,
+        sessionId: this.#request.session.sessionId,
+      });
       this.#process = process;
       void process.gone.then((end) => this.#onGone(end));
       const end = await this.#answer(process, openingScript, said);
@@ -317,7 +365,11 @@ export class Shell {
   }
 
   /** The answer to a script that takes no time; a shell that does not give it is ended. */
-  async #answer(process: ShellProcess, script: (nonce: string) => string, output: OutputSink = this.#last ?? new KeptOutput(NOTHING_KEPT)): Promise<ScriptEnd> {
+  async #answer(
+    process: ShellProcess,
+    script: (nonce: string) => string,
+    output: OutputSink = this.#last ?? new KeptOutput(NOTHING_KEPT),
+  ): Promise<ScriptEnd> {
     const answer = process.run(script, output);
     if ((await waitFor(answer, { clock: this.#ports.clock, timeoutMs: SHELL_ANSWER_MS })) !== 'over') {
       this.#endReason ??= `it did not answer within ${SHELL_ANSWER_MS / 1000} seconds`;
@@ -353,8 +405,10 @@ export class Shell {
   #onGone(end: ProcessEnd): void {
     const standing = this.#standing;
     if (standing.kind === 'ended') return;
-    const cause = this.#endReason ?? `it ended ${standing.kind === 'running' ? 'with its command' : 'by itself'}: ${endOf(end)}`;
-    const why = end.leftOver === undefined ? cause : `${cause}; some of what ran in it could not be ended: ${end.leftOver}`;
+    const cause =
+      this.#endReason ?? `it ended ${standing.kind === 'running' ? 'with its command' : 'by itself'}: ${endOf(end)}`;
+    const why =
+      end.leftOver === undefined ? cause : `${cause}; some of what ran in it could not be ended: ${end.leftOver}`;
     this.#leftOver = end.leftOver;
     this.#standing = { kind: 'ended', why };
     if (standing.kind === 'running') {
@@ -388,7 +442,14 @@ export class Shell {
     if (closed !== undefined) throw closed;
     if (this.#endReason !== undefined) throw shellEnded(this.name, this.#endReason);
     if (standing.kind === 'ready' && this.#process !== undefined) return this.#process;
-    throw shellBusy(this.name, standing.kind === 'running' ? 'a command runs in it' : standing.kind === 'opening' ? 'it is just being opened' : 'it is just being changed');
+    throw shellBusy(
+      this.name,
+      standing.kind === 'running'
+        ? 'a command runs in it'
+        : standing.kind === 'opening'
+          ? 'it is just being opened'
+          : 'it is just being changed',
+    );
   }
 }
 

@@ -1,6 +1,13 @@
-/** The shells of all sessions of a runtime: found by session and name, limited in number, and ended with whom they belong to. */
+/**
+ * The shells of all sessions of a runtime: found by session and name, limited in number, and ended with whom they
+ * belong to.
+ */
 import type { RuntimeError } from '../../machines/errors.ts';
-import { MAX_ENDED_SHELLS_PER_SESSION, MAX_OPEN_SHELLS, MAX_SHELLS_PER_SESSION } from '../../machines/turn/shell/shell-limits.ts';
+import {
+  MAX_ENDED_SHELLS_PER_SESSION,
+  MAX_OPEN_SHELLS,
+  MAX_SHELLS_PER_SESSION,
+} from '../../machines/turn/shell/shell-limits.ts';
 import { FollowedSessions } from './followed-sessions.ts';
 import type { SessionEnd, SessionWatchPorts } from './session-watch.ts';
 import { shellDidNotOpen, shellIsOpen, shellNotOpen, shellsAreClosed, tooManyShells } from './shell-errors.ts';
@@ -8,7 +15,10 @@ import { Shell } from './shell.ts';
 import type { ShellEnding, ShellPorts, ShellRequest } from './shell.ts';
 
 export interface ShellsPorts extends ShellPorts {
-  /** Follows the sessions that have shells, so that these end with them, whoever ends them. Without it only `closeSession` does that. */
+  /**
+   * Follows the sessions that have shells, so that these end with them, whoever ends them. Without it only
+   * `closeSession` does that.
+   */
   readonly sessions?: SessionWatchPorts | undefined;
 }
 
@@ -28,11 +38,16 @@ export class Shells {
 
   constructor({ sessions, ...ports }: ShellsPorts) {
     this.#ports = ports;
-    if (sessions !== undefined) this.#followed = new FollowedSessions({ ...sessions, onEnd: (sessionId, end) => this.#onSessionEnd(sessionId, end) });
+    if (sessions !== undefined)
+      this.#followed = new FollowedSessions({
+        ...sessions,
+        onEnd: (sessionId, end) => this.#onSessionEnd(sessionId, end),
+      });
   }
 
   /**
-   * After it nobody finds a shell of a session that was deleted, also when it was brought back since. Undefined when there is nothing to find.
+   * After it nobody finds a shell of a session that was deleted, also when it was brought back since. Undefined when
+   * there is nothing to find.
    * @throws RuntimeError STORAGE_FAILED when that cannot be seen
    */
   confirm(sessionId: string): Promise<void> | undefined {
@@ -52,9 +67,15 @@ export class Shells {
     return shell;
   }
 
-  /** Opens one in place of an ended one of its name. @throws RuntimeError SHELL_ALREADY_OPEN, SHELL_LIMIT, SHELLS_CLOSED or SHELL_NOT_OPENED */
+  /**
+   * Opens one in place of an ended one of its name. @throws RuntimeError SHELL_ALREADY_OPEN, SHELL_LIMIT, SHELLS_CLOSED
+   * or SHELL_NOT_OPENED
+   */
   async open(request: ShellRequest): Promise<Shell> {
-    const { session: { sessionId }, name } = request;
+    const {
+      session: { sessionId },
+      name,
+    } = request;
     this.#requireRoom(sessionId, name);
     if (this.#followed === undefined) return this.#open(request);
     this.#awaited.set(sessionId, (this.#awaited.get(sessionId) ?? 0) + 1);
@@ -93,14 +114,20 @@ export class Shells {
   /** Ends every shell, and opens none from now on. Idempotent. */
   closeAll(reason: string): Promise<void> {
     this.#closing ??= Promise.resolve().then(async () => {
-      await Promise.all([...[...this.#sessions.keys()].map((sessionId) => this.closeSession(sessionId, reason, { records: 'keep' })), ...this.#leaving]);
+      await Promise.all([
+        ...[...this.#sessions.keys()].map((sessionId) => this.closeSession(sessionId, reason, { records: 'keep' })),
+        ...this.#leaving,
+      ]);
     });
     return this.#closing;
   }
 
   /** At once from its beginning: nobody can come between. There is room. */
   async #open(request: ShellRequest): Promise<Shell> {
-    const { session: { sessionId }, name } = request;
+    const {
+      session: { sessionId },
+      name,
+    } = request;
     const shell = new Shell(this.#ports, request, () => {
       if (this.find(sessionId, name) === shell) this.#forget(sessionId, name);
     });
@@ -120,7 +147,10 @@ export class Shells {
     return shell;
   }
 
-  /** What ran in the shells of a terminated session can still be read: its wake may be at it. A deleted one leaves nothing. */
+  /**
+   * What ran in the shells of a terminated session can still be read: its wake may be at it. A deleted one leaves
+   * nothing.
+   */
   #onSessionEnd(sessionId: string, end: SessionEnd): void {
     const shells = this.of(sessionId);
     // Before they have ended: a session that was brought back under the same id must find none of them.
@@ -139,14 +169,17 @@ export class Shells {
   #refusal(sessionId: string, name: string): RuntimeError | undefined {
     if (this.#closing !== undefined) return shellsAreClosed();
     if (this.find(sessionId, name)?.isOpen === true) return shellIsOpen(name);
-    const open = [...this.#sessions].flatMap(([owner, shells]) => [...shells.values()].filter(({ isOpen }) => isOpen).map(() => owner));
+    const open = [...this.#sessions].flatMap(([owner, shells]) =>
+      [...shells.values()].filter(({ isOpen }) => isOpen).map(() => owner),
+    );
     if (open.filter((owner) => owner === sessionId).length >= MAX_SHELLS_PER_SESSION) return tooManyShells('session');
     return open.length >= MAX_OPEN_SHELLS ? tooManyShells('runtime') : undefined;
   }
 
   #forgetOldest(sessionId: string, shells: ReadonlyMap<string, Shell>): void {
     const ended = [...shells.values()].filter(({ isOpen }) => !isOpen);
-    for (const { name } of ended.slice(0, Math.max(0, ended.length - MAX_ENDED_SHELLS_PER_SESSION))) this.#forget(sessionId, name);
+    for (const { name } of ended.slice(0, Math.max(0, ended.length - MAX_ENDED_SHELLS_PER_SESSION)))
+      this.#forget(sessionId, name);
   }
 
   #forgetQuiet(): void {

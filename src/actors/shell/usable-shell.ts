@@ -1,6 +1,7 @@
 /**
- * Finds the shell that a call means, and opens it again where it is not there any more: since its process ended, nobody used it for long, its
- * session went on in another process, or the session's environment is another one now. What is not known of it, the reply names.
+ * Finds the shell that a call means, and opens it again where it is not there any more: since its process ended, nobody
+ * used it for long, its session went on in another process, or the session's environment is another one now. What is
+ * not known of it, the reply names.
  */
 import type { ShellRecord } from '../../machines/turn/shell/shell-record.ts';
 import type { ShellHistory, ShellRestoring } from '../../machines/turn/shell/shell-results.ts';
@@ -36,13 +37,21 @@ export interface UsableShell {
 
 const PROCESS_ENDED = 'the process in which it was open has ended';
 const WENT_ON_ELSEWHERE = 'its session has gone on in another process since';
-const ENVIRONMENT_CHANGED = 'SHELL_ENVIRONMENT_CHANGED: the environment of the session is another one now, and whatever ran in the shell was ended';
+const ENVIRONMENT_CHANGED =
+  'SHELL_ENVIRONMENT_CHANGED: the environment of the session is another one now, and whatever ran in the shell was ended';
 const NEVER_RESTORED = 'functions, aliases, background jobs, and variables that are not exported';
 /** Of a record that says nothing of them. */
 const EXPORTS_UNKNOWN = 'variables that commands have exported: nobody has asked the shell which there are';
 
-/** @param mayBegin whether one is opened where there was none @throws RuntimeError SHELL_CLOSED, and what opening a shell throws */
-export async function usableShell(ports: ShellPorts, context: CommandPlace, { name, mayBegin }: { readonly name: string; readonly mayBegin: boolean }): Promise<UsableShell> {
+/**
+ * @param mayBegin whether one is opened where there was none @throws RuntimeError SHELL_CLOSED, and what opening a
+ * shell throws
+ */
+export async function usableShell(
+  ports: ShellPorts,
+  context: CommandPlace,
+  { name, mayBegin }: { readonly name: string; readonly mayBegin: boolean },
+): Promise<UsableShell> {
   const { shells, records } = ports;
   const found = shells.find(context.session.sessionId, name);
   // What is kept of it may just be changing.
@@ -54,12 +63,21 @@ export async function usableShell(ports: ShellPorts, context: CommandPlace, { na
     if (found?.isOpen === true) await found.end(because, { records: 'keep' });
     if (before !== undefined) return restored(ports, context, { name, before, because });
   }
-  if (!mayBegin || found?.isOpen === true) return { shell: shells.get(context.session.sessionId, name), isNew: false, restoring: {} };
-  return { shell: await openShell(ports, context, { name, cwd: workspaceOf(ports, context) }), isNew: true, restoring: {} };
+  if (!mayBegin || found?.isOpen === true)
+    return { shell: shells.get(context.session.sessionId, name), isNew: false, restoring: {} };
+  return {
+    shell: await openShell(ports, context, { name, cwd: workspaceOf(ports, context) }),
+    isNew: true,
+    restoring: {},
+  };
 }
 
 /** Undefined for one that can be used, and where there is none. */
-function whyNotUsable(found: Shell | undefined, record: ShellRecord | undefined, { environment }: CommandPlace): string | undefined {
+function whyNotUsable(
+  found: Shell | undefined,
+  record: ShellRecord | undefined,
+  { environment }: CommandPlace,
+): string | undefined {
   if (found === undefined) return record === undefined ? undefined : PROCESS_ENDED;
   if (record !== undefined && isSuperseded(found, record)) return WENT_ON_ELSEWHERE;
   if (!found.isOpen) return record === undefined ? undefined : found.endedBecause;
@@ -71,8 +89,14 @@ export function isSuperseded(found: Shell, record: ShellRecord): boolean {
   return record.instance !== found.instance;
 }
 
-/** Where a command of it would run, also when it would have to be opened again. Undefined for one that would begin anew. */
-export function folderOfShell({ shells, records }: ShellPorts, session: SessionIdentity, name: string): string | undefined {
+/**
+ * Where a command of it would run, also when it would have to be opened again. Undefined for one that would begin anew.
+ */
+export function folderOfShell(
+  { shells, records }: ShellPorts,
+  session: SessionIdentity,
+  name: string,
+): string | undefined {
   const found = shells.find(session.sessionId, name);
   const record = records?.read(session, name);
   if (found?.isOpen === true && (record === undefined || !isSuperseded(found, record))) return found.cwd;
@@ -80,7 +104,11 @@ export function folderOfShell({ shells, records }: ShellPorts, session: SessionI
 }
 
 /** Undefined where nothing is known of it. */
-export function historyOf({ shells, records }: ShellPorts, session: SessionIdentity, name: string): ShellHistory | undefined {
+export function historyOf(
+  { shells, records }: ShellPorts,
+  session: SessionIdentity,
+  name: string,
+): ShellHistory | undefined {
   const found = shells.find(session.sessionId, name);
   const record = records?.read(session, name);
   if (record === undefined || (found !== undefined && !isSuperseded(found, record))) return found?.describe();
@@ -104,8 +132,15 @@ export interface ShellOpening {
   readonly before?: ShellRequest['before'];
 }
 
-/** @throws RuntimeError SHELL_ALREADY_OPEN, SHELL_LIMIT, SHELLS_CLOSED or SHELL_NOT_OPENED; SECRET_UNKNOWN, SECRET_NOT_FOR_COMMANDS, SECRET_UNAVAILABLE */
-export async function openShell({ shells, host, environment: settings }: ShellPorts, context: CommandPlace, { name, cwd, secrets = {}, before }: ShellOpening): Promise<Shell> {
+/**
+ * @throws RuntimeError SHELL_ALREADY_OPEN, SHELL_LIMIT, SHELLS_CLOSED or SHELL_NOT_OPENED; SECRET_UNKNOWN,
+ * SECRET_NOT_FOR_COMMANDS, SECRET_UNAVAILABLE
+ */
+export async function openShell(
+  { shells, host, environment: settings }: ShellPorts,
+  context: CommandPlace,
+  { name, cwd, secrets = {}, before }: ShellOpening,
+): Promise<Shell> {
   const { session, environment } = context;
   const filled = Object.entries(secrets).map(([variable, secret]) => ({ name: variable, secret }));
   return shells.open({
@@ -132,20 +167,45 @@ interface Restoration {
   readonly because: string;
 }
 
-async function restored(ports: ShellPorts, context: CommandPlace, { name, before, because }: Restoration): Promise<UsableShell> {
+async function restored(
+  ports: ShellPorts,
+  context: CommandPlace,
+  { name, before, because }: Restoration,
+): Promise<UsableShell> {
   const cwd = workspaceOf(ports, context);
   const { secrets, missing } = secretsThatAreThere(context, before);
   const { variables, lost } = await valuesIn(ports, context.session, before);
   const shell = await openShell(ports, context, { name, cwd, secrets, before });
   const { variables: exports, notKept } = before.exports ?? { variables: [], notKept: [EXPORTS_UNKNOWN] };
   const lostNow = lost.filter(({ name: given }) => !exports.some((each) => each.name === given));
-  const notExported = notKept.filter((words) => !lostNow.some(({ name: given }) => words.startsWith(`the exported variable ${given}:`)));
+  const notExported = notKept.filter(
+    (words) => !lostNow.some(({ name: given }) => words.startsWith(`the exported variable ${given}:`)),
+  );
   const refused = await shell.bringBack({ cwd: before.cwd, variables, exports });
-  const running = before.entries.at(-1)?.status === 'running' ? ['the command that ran in it; how far it came is not known'] : [];
-  return { shell, isNew: false, restoring: { restored: true, because, notRestored: [NEVER_RESTORED, ...notExported, ...running, ...missing, ...lostNow.map(({ words }) => words), ...refused] } };
+  const running =
+    before.entries.at(-1)?.status === 'running' ? ['the command that ran in it; how far it came is not known'] : [];
+  return {
+    shell,
+    isNew: false,
+    restoring: {
+      restored: true,
+      because,
+      notRestored: [
+        NEVER_RESTORED,
+        ...notExported,
+        ...running,
+        ...missing,
+        ...lostNow.map(({ words }) => words),
+        ...refused,
+      ],
+    },
+  };
 }
 
-function secretsThatAreThere(context: CommandPlace, { variables }: HistoryBefore): { readonly secrets: SecretVariables; readonly missing: readonly string[] } {
+function secretsThatAreThere(
+  context: CommandPlace,
+  { variables }: HistoryBefore,
+): { readonly secrets: SecretVariables; readonly missing: readonly string[] } {
   const secrets: Record<string, string> = {};
   const missing: string[] = [];
   for (const variable of variables) {
@@ -165,7 +225,11 @@ interface Values {
   readonly lost: readonly { readonly name: string; readonly words: string }[];
 }
 
-async function valuesIn({ log }: ShellPorts, { sessionId }: SessionIdentity, { variables }: HistoryBefore): Promise<Values> {
+async function valuesIn(
+  { log }: ShellPorts,
+  { sessionId }: SessionIdentity,
+  { variables }: HistoryBefore,
+): Promise<Values> {
   const found: { name: string; value: string | null }[] = [];
   const lost: { name: string; words: string }[] = [];
   for (const variable of variables) {
@@ -174,7 +238,8 @@ async function valuesIn({ log }: ShellPorts, { sessionId }: SessionIdentity, { v
     else if ('lost' in variable) lost.push({ name, words: `the variable ${name}: ${variable.lost}` });
     else if ('seq' in variable) {
       const value = await valueAt(log, sessionId, { name, seq: variable.seq });
-      if (value === undefined) lost.push({ name, words: `the variable ${name}: the call that set it cannot be found in the log` });
+      if (value === undefined)
+        lost.push({ name, words: `the variable ${name}: the call that set it cannot be found in the log` });
       else found.push({ name, value });
     }
   }
@@ -182,7 +247,11 @@ async function valuesIn({ log }: ShellPorts, { sessionId }: SessionIdentity, { v
 }
 
 /** The record says where to look, the log what was set: a record of something else sets nothing. */
-async function valueAt(log: ShellPorts['log'], sessionId: string, { name, seq }: { readonly name: string; readonly seq: number }): Promise<string | undefined> {
+async function valueAt(
+  log: ShellPorts['log'],
+  sessionId: string,
+  { name, seq }: { readonly name: string; readonly seq: number },
+): Promise<string | undefined> {
   const [event] = (await log?.read(sessionId, { from: seq, limit: 1 }).catch(() => [])) ?? [];
   if (event?.type !== 'agent.tool_use' || event.seq !== seq || event.data.name !== 'shell_set_env') return undefined;
   const input: unknown = event.data.input;

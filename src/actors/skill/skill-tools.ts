@@ -1,7 +1,11 @@
 /** The managed tools around skills: those of the agent that calls them, and of everybody. */
 import type { AgentDefinition } from '../../machines/agent/agent-definition.ts';
 import type { Skill, SkillSummary } from '../../machines/skill/skill-definition.ts';
-import { skillsListDefinition, skillsReadDefinition, skillsSearchDefinition } from '../../machines/skill/skill-definitions.ts';
+import {
+  skillsListDefinition,
+  skillsReadDefinition,
+  skillsSearchDefinition,
+} from '../../machines/skill/skill-definitions.ts';
 import type { SkillReadInput, SkillSearchInput } from '../../machines/skill/skill-definitions.ts';
 import { searchSkills } from '../../machines/skill/skill-search.ts';
 import type { Tool, ToolContext } from '../turn/tool.ts';
@@ -58,7 +62,9 @@ function readable(listings: readonly SkillListing[]): readonly Skill[] {
 }
 
 function problemsOf(listings: readonly SkillListing[]): readonly { readonly name: string; readonly problem: string }[] {
-  return listings.flatMap((listing) => ('error' in listing ? [{ name: listing.name, problem: listing.error.message }] : []));
+  return listings.flatMap((listing) =>
+    'error' in listing ? [{ name: listing.name, problem: listing.error.message }] : [],
+  );
 }
 
 function summaryOf({ name, description, scope, tags }: Skill): SkillSummary {

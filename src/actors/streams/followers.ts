@@ -1,8 +1,14 @@
-/** Those who follow something. Joining and leaving cost the same at ten and at a hundred thousand; telling them all visits each once. */
+/**
+ * Those who follow something. Joining and leaving cost the same at ten and at a hundred thousand; telling them all
+ * visits each once.
+ */
 
 export class Followers<Follower> {
   readonly #followers = new Set<Follower>();
-  /** Rebuilt when somebody is told after somebody joined or left, and never edited: a telling under way keeps the list it began with. */
+  /**
+   * Rebuilt when somebody is told after somebody joined or left, and never edited: a telling under way keeps the list
+   * it began with.
+   */
   #list: readonly Follower[] | undefined = undefined;
 
   get size(): number {

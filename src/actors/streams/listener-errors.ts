@@ -1,4 +1,7 @@
-/** Listeners are strangers: whatever they throw is caught, reported once here, and never reaches the runtime or the other listeners. */
+/**
+ * Listeners are strangers: whatever they throw is caught, reported once here, and never reaches the runtime or the
+ * other listeners.
+ */
 
 /** Which kind of stranger threw. */
 export type ListenerSource = 'listener' | 'event_sink' | 'stream' | 'inspector' | 'clock';
@@ -7,7 +10,10 @@ export type ListenerSource = 'listener' | 'event_sink' | 'stream' | 'inspector' 
 export type OnListenerError = (error: unknown, source: ListenerSource) => void;
 
 export const reportToConsole: OnListenerError = (error, source) => {
-  console.error(`[wakechart] a function passed in as ${source.replace('_', ' ')} threw; the runtime goes on without its answer:`, error);
+  console.error(
+    `[wakechart] a function passed in as ${source.replace('_', ' ')} threw; the runtime goes on without its answer:`,
+    error,
+  );
 };
 
 /** The same reporter, made safe to call anywhere. */

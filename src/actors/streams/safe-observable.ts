@@ -1,8 +1,8 @@
 /**
  * Observables whose subscribers cannot end the process.
  *
- * RxJS rethrows what a subscriber throws, and what an operator throws without an error handler, on a timer where nothing can
- * catch it. Streams made here keep their class through `pipe` and wrap the final subscriber instead.
+ * RxJS rethrows what a subscriber throws, and what an operator throws without an error handler, on a timer where
+ * nothing can catch it. Streams made here keep their class through `pipe` and wrap the final subscriber instead.
  */
 import { Observable, Subscriber } from 'rxjs';
 import type { Observer, Operator, Subscription, TeardownLogic } from 'rxjs';
@@ -16,7 +16,8 @@ export class SafeObservable<T> extends Observable<T> {
     this.#report = report;
   }
 
-  // RxJS has no other way to keep a class through `pipe`; 8.0 removes these names, and the types of the pinned 7 will tell.
+  // RxJS has no other way to keep a class through `pipe`; 8.0 removes these names, and the types of the pinned 7 will
+  // tell.
   // oxlint-disable typescript/no-deprecated
   override lift<R>(operator?: Operator<T, R>): Observable<R> {
     const lifted = new SafeObservable<R>(this.#report);
@@ -42,7 +43,11 @@ export class SafeObservable<T> extends Observable<T> {
     if (observerOrNext instanceof Subscriber) return super.subscribe(observerOrNext);
     const observer: Partial<Observer<T>> =
       typeof observerOrNext === 'function' || observerOrNext === null || observerOrNext === undefined
-        ? { ...(observerOrNext ? { next: observerOrNext } : {}), ...(error ? { error } : {}), ...(complete ? { complete } : {}) }
+        ? {
+            ...(observerOrNext ? { next: observerOrNext } : {}),
+            ...(error ? { error } : {}),
+            ...(complete ? { complete } : {}),
+          }
         : observerOrNext;
     return super.subscribe(this.#guard(observer));
   }

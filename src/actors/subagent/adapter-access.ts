@@ -1,4 +1,7 @@
-/** Where worktree adapters, written by anybody, meet the runtime: synchronous or not, each call has an end, and only a clear yes is a yes. */
+/**
+ * Where worktree adapters, written by anybody, meet the runtime: synchronous or not, each call has an end, and only a
+ * clear yes is a yes.
+ */
 import { RuntimeError, messageOf } from '../../machines/errors.ts';
 import type { WorktreeInspection } from '../../machines/subagent/worktree-findings.ts';
 import { BackgroundTaskError } from '../../machines/task/task-error.ts';
@@ -19,13 +22,20 @@ export class AdapterAccess {
     this.#timeoutMs = timeoutMs;
   }
 
-  /** Has no time limit of its own: the request has a signal, and an answer that nobody waits for would leave a worktree behind. */
+  /**
+   * Has no time limit of its own: the request has a signal, and an answer that nobody waits for would leave a worktree
+   * behind.
+   */
   async prepare(request: WorktreeRequest): Promise<PreparedSubagentWorktree> {
     const prepared: unknown = await this.#adapter.prepare(request);
     if (isWorktree(prepared)) return prepared;
-    throw new BackgroundTaskError('runner', `the worktree adapter must answer prepare with { repoRoot, worktreePath, branchName }, got ${JSON.stringify(prepared) ?? 'nothing'}`, {
-      code: ADAPTER_INVALID,
-    });
+    throw new BackgroundTaskError(
+      'runner',
+      `the worktree adapter must answer prepare with { repoRoot, worktreePath, branchName }, got ${JSON.stringify(prepared) ?? 'nothing'}`,
+      {
+        code: ADAPTER_INVALID,
+      },
+    );
   }
 
   async begin(worktree: PreparedSubagentWorktree): Promise<void> {
@@ -60,7 +70,11 @@ export class AdapterAccess {
   async #asked(worktree: PreparedSubagentWorktree): Promise<WorktreeInspection> {
     const isClean: unknown = await this.#within('isClean', async () => this.#adapter.isClean(worktree));
     if (isClean === true) return { isClean: true, findings: [] };
-    if (isClean === false) return { isClean: false, findings: [{ kind: 'changed', text: 'there is something in it that is not in the repository' }] };
+    if (isClean === false)
+      return {
+        isClean: false,
+        findings: [{ kind: 'changed', text: 'there is something in it that is not in the repository' }],
+      };
     return unknownInspection(`isClean answered ${JSON.stringify(isClean) ?? 'nothing'}`, undefined);
   }
 
@@ -69,7 +83,10 @@ export class AdapterAccess {
     if (timeoutMs === Infinity) return ask();
     let timer: object | undefined;
     const limit = new Promise<never>((_, reject) => {
-      const error = (): BackgroundTaskError => new BackgroundTaskError('timeout', `the worktree adapter did not answer ${what} within ${timeoutMs} ms`, { code: 'WORKTREE_ADAPTER_TIMEOUT' });
+      const error = (): BackgroundTaskError =>
+        new BackgroundTaskError('timeout', `the worktree adapter did not answer ${what} within ${timeoutMs} ms`, {
+          code: 'WORKTREE_ADAPTER_TIMEOUT',
+        });
       timer = this.#clock.setTimeout(() => reject(error()), timeoutMs);
     });
     try {
@@ -81,11 +98,17 @@ export class AdapterAccess {
 }
 
 function unknownInspection(why: string, nextAction: string | undefined): WorktreeInspection {
-  return { isClean: false, findings: [{ kind: 'unknown', text: `it could not be found out what is in it: ${why}` }], nextAction };
+  return {
+    isClean: false,
+    findings: [{ kind: 'unknown', text: `it could not be found out what is in it: ${why}` }],
+    nextAction,
+  };
 }
 
 function isWorktree(value: unknown): value is PreparedSubagentWorktree {
-  const { repoRoot, worktreePath, branchName } = (value ?? {}) as Partial<Record<keyof PreparedSubagentWorktree, unknown>>;
+  const { repoRoot, worktreePath, branchName } = (value ?? {}) as Partial<
+    Record<keyof PreparedSubagentWorktree, unknown>
+  >;
   return [repoRoot, worktreePath, branchName].every((text) => typeof text === 'string' && text !== '');
 }
 

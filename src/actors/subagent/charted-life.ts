@@ -1,4 +1,7 @@
-/** An actor that runs a compiled lifecycle, moved by its owner: the owner decides what happens, the chart says whether it may. */
+/**
+ * An actor that runs a compiled lifecycle, moved by its owner: the owner decides what happens, the chart says whether
+ * it may.
+ */
 import { createActor } from 'xstate';
 import type { AnyActorLogic, AnyActorRef, AnyEventObject, StateValue } from 'xstate';
 import type { CompiledLifecycle, LifecycleSnapshot } from '../../machines/lifecycle.ts';

@@ -10,17 +10,25 @@ export interface ChoosingRunnerOptions {
   readonly preferred?: 'process' | 'in-process' | undefined;
 }
 
-export function createChoosingSubagentRunner({ process, inProcess, preferred = 'process' }: ChoosingRunnerOptions): SubagentRunner {
+export function createChoosingSubagentRunner({
+  process,
+  inProcess,
+  preferred = 'process',
+}: ChoosingRunnerOptions): SubagentRunner {
   const usual = preferred === 'process' ? (process ?? inProcess) : (inProcess ?? process);
   return {
     start(start) {
       const wanted = runOf(start.request);
       const runner = wanted === 'in-process' ? inProcess : wanted === 'process' ? process : usual;
       if (runner !== undefined) return runner.start(start);
-      throw new BackgroundTaskError('validation', `job ${start.jobId} is to run ${wanted === 'in-process' ? 'in this process' : 'in a process of its own'}, and there is no runner for that`, {
-        code: 'SUBAGENT_NO_RUNNER',
-        hint: 'Leave `run` out, or give the runtime such a runner.',
-      });
+      throw new BackgroundTaskError(
+        'validation',
+        `job ${start.jobId} is to run ${wanted === 'in-process' ? 'in this process' : 'in a process of its own'}, and there is no runner for that`,
+        {
+          code: 'SUBAGENT_NO_RUNNER',
+          hint: 'Leave `run` out, or give the runtime such a runner.',
+        },
+      );
     },
   };
 }

@@ -1,4 +1,7 @@
-/** Jobs that go on with a session which was there before them: only as what that is, for the one that it works for, within what bounds it. */
+/**
+ * Jobs that go on with a session which was there before them: only as what that is, for the one that it works for,
+ * within what bounds it.
+ */
 import { RuntimeError } from '../../machines/errors.ts';
 import { isUuidV7 } from '../../machines/ids.ts';
 import { holdsAll } from '../../machines/permission/handed-down.ts';
@@ -20,7 +23,10 @@ export interface ContinuedJob {
 }
 
 /** @throws RuntimeError SUBAGENT_SESSION_OTHER */
-export function requireSameAgent({ sessionId, agentId }: Pick<SessionState, 'sessionId' | 'agentId'>, { agentType }: Pick<AgentTaskRequest, 'agentType'>): void {
+export function requireSameAgent(
+  { sessionId, agentId }: Pick<SessionState, 'sessionId' | 'agentId'>,
+  { agentType }: Pick<AgentTaskRequest, 'agentType'>,
+): void {
   if (agentId !== agentType) throw other(sessionId, `it is one of the agent "${agentId}", not of "${agentType}"`);
 }
 
@@ -28,15 +34,23 @@ export function requireSameAgent({ sessionId, agentId }: Pick<SessionState, 'ses
  * The session stays what it is, so the job may ask for nothing that it is not.
  * @throws RuntimeError SUBAGENT_SESSION_OTHER saying what differs
  */
-export async function requireSameBounds(session: SessionState, { request, wanted, bounds, directories }: ContinuedJob): Promise<void> {
+export async function requireSameBounds(
+  session: SessionState,
+  { request, wanted, bounds, directories }: ContinuedJob,
+): Promise<void> {
   requireSameAgent(session, request);
   const { sessionId, narrowing = {}, restriction, workspace } = session;
-  if (isUuidV7(request.parentSessionId) && session.parent?.sessionId !== request.parentSessionId) throw other(sessionId, `it does not work for session ${request.parentSessionId}`);
+  if (isUuidV7(request.parentSessionId) && session.parent?.sessionId !== request.parentSessionId)
+    throw other(sessionId, `it does not work for session ${request.parentSessionId}`);
   const differing = BOUNDS.find(([name]) => JSON.stringify(narrowing[name]) !== JSON.stringify(wanted[name]));
-  if (differing !== undefined) throw other(sessionId, `its ${differing[1]} is not what the request asks for, and cannot be changed any more`);
-  if (!(narrowing.allow ?? []).every((rule) => wanted.allow?.includes(rule))) throw other(sessionId, 'it may do more than the request asks for');
-  if (bounds !== undefined && !holdsAll(restriction, bounds.restriction)) throw other(sessionId, 'the session that it works for may do less now than when it was made');
-  if (bounds !== undefined && mayUseMore(session, bounds.allowance)) throw other(sessionId, 'it may use up more than is left for it');
+  if (differing !== undefined)
+    throw other(sessionId, `its ${differing[1]} is not what the request asks for, and cannot be changed any more`);
+  if (!(narrowing.allow ?? []).every((rule) => wanted.allow?.includes(rule)))
+    throw other(sessionId, 'it may do more than the request asks for');
+  if (bounds !== undefined && !holdsAll(restriction, bounds.restriction))
+    throw other(sessionId, 'the session that it works for may do less now than when it was made');
+  if (bounds !== undefined && mayUseMore(session, bounds.allowance))
+    throw other(sessionId, 'it may use up more than is left for it');
   const folder = workspace ?? (await directories?.workspaceDirectory(placeOfSession(session)));
   if (folder !== undefined && plain(folder) !== plain(request.cwd)) {
     const isolated = request.isolation === 'worktree' ? ', and not in a worktree that is there still' : '';
@@ -53,7 +67,9 @@ const BOUNDS: readonly (readonly [Exclude<keyof Narrowing, 'allow'>, string])[] 
 ];
 
 function mayUseMore({ allowance, used }: SessionState, promised: Allowance = {}): boolean {
-  return (['tokens', 'cost'] as const).some((name) => promised[name] !== undefined && (allowance?.[name] ?? Infinity) - used[name] > promised[name]);
+  return (['tokens', 'cost'] as const).some(
+    (name) => promised[name] !== undefined && (allowance?.[name] ?? Infinity) - used[name] > promised[name],
+  );
 }
 
 function plain(folder: string): string {
@@ -61,8 +77,12 @@ function plain(folder: string): string {
 }
 
 function other(sessionId: string, because: string): RuntimeError {
-  return new RuntimeError('SUBAGENT_SESSION_OTHER', `expected a session that the job can go on with, and session ${sessionId} is none: ${because}`, {
-    category: 'conflict',
-    hint: 'Ask for what the session has, or leave `sessionId` out: the job gets a session of its own then.',
-  });
+  return new RuntimeError(
+    'SUBAGENT_SESSION_OTHER',
+    `expected a session that the job can go on with, and session ${sessionId} is none: ${because}`,
+    {
+      category: 'conflict',
+      hint: 'Ask for what the session has, or leave `sessionId` out: the job gets a session of its own then.',
+    },
+  );
 }

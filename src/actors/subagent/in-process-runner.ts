@@ -1,4 +1,7 @@
-/** Runs subagent jobs in this process: each is a session of the runtime. In a worker process it is what does the work of the job it was made for. */
+/**
+ * Runs subagent jobs in this process: each is a session of the runtime. In a worker process it is what does the work of
+ * the job it was made for.
+ */
 import { RuntimeError, messageOf } from '../../machines/errors.ts';
 import { isWakeOnly, sessionOf } from '../../machines/subagent/subagent-request.ts';
 import { checkSessionId } from '../../machines/session/session-requests.ts';
@@ -31,14 +34,23 @@ function startWork(start: SubagentJobStart, ports: SessionWorkPorts): SubagentJo
   };
 }
 
-/** One wake of a session that is to run in the process that was made for it. What the session is for is somebody else's business. */
+/**
+ * One wake of a session that is to run in the process that was made for it. What the session is for is somebody else's
+ * business.
+ */
 function startWake({ jobId, request, emit }: SubagentJobStart, { trigger }: SessionWorkPorts): SubagentJobHandle {
   const sessionId = checkSessionId(sessionOf(request));
   const stop = new AbortController();
   const relay = new SessionRelay(jobId, emit);
   const wake = async (): Promise<SubagentJobResult> => {
     const humans = request.permissionPolicy === 'prompt' ? 'reachable' : 'none';
-    const outcome = await trigger(sessionId, { signal: stop.signal, isHere: true, humans, onRunEvent: relay.run, onToolProgress: relay.alive });
+    const outcome = await trigger(sessionId, {
+      signal: stop.signal,
+      isHere: true,
+      humans,
+      onRunEvent: relay.run,
+      onToolProgress: relay.alive,
+    });
     return { jobId, output: outcome.summary, metadata: { outcome: { ...outcome } } };
   };
   const result = wake();
@@ -47,7 +59,14 @@ function startWake({ jobId, request, emit }: SubagentJobStart, { trigger }: Sess
     jobId,
     result,
     send: () => {
-      throw new RuntimeError('SUBAGENT_TAKES_NO_INPUT', `job ${jobId} is one wake of session ${sessionId} and takes no messages`, { category: 'runner', hint: `Send to the session: wakechart session send --session ${sessionId} --message TEXT` });
+      throw new RuntimeError(
+        'SUBAGENT_TAKES_NO_INPUT',
+        `job ${jobId} is one wake of session ${sessionId} and takes no messages`,
+        {
+          category: 'runner',
+          hint: `Send to the session: wakechart session send --session ${sessionId} --message TEXT`,
+        },
+      );
     },
     async cancel(reason = 'the wake was stopped') {
       stop.abort(new Error(messageOf(reason)));

@@ -1,4 +1,7 @@
-/** The gate for new jobs: how many there may be, how deep and how wide, and which parents take no more. What is let in counts until it is released. */
+/**
+ * The gate for new jobs: how many there may be, how deep and how wide, and which parents take no more. What is let in
+ * counts until it is released.
+ */
 import { BackgroundTaskError } from '../../machines/task/task-error.ts';
 import { tooDeep, tooManyJobs, tooManyOfParent, tooManyPending } from '../../machines/subagent/subagent-limits.ts';
 import type { SubagentLimits } from '../../machines/subagent/subagent-limits.ts';
@@ -129,8 +132,14 @@ export class JobAdmission {
   }
 }
 
-function keysOf({ parentJobId, parentSessionId }: Pick<JobPlace, 'parentJobId' | 'parentSessionId'>): readonly string[] {
-  return [...(parentJobId === undefined ? [] : [`job ${parentJobId}`]), ...(parentSessionId === undefined ? [] : [`session ${parentSessionId}`])];
+function keysOf({
+  parentJobId,
+  parentSessionId,
+}: Pick<JobPlace, 'parentJobId' | 'parentSessionId'>): readonly string[] {
+  return [
+    ...(parentJobId === undefined ? [] : [`job ${parentJobId}`]),
+    ...(parentSessionId === undefined ? [] : [`session ${parentSessionId}`]),
+  ];
 }
 
 function keysUnder({ jobId, sessionId }: JobAbove): readonly string[] {

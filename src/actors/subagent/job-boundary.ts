@@ -9,7 +9,8 @@ export const RUNNER_HANDLE = 'SUBAGENT_RUNNER_HANDLE';
 
 /** @throws BackgroundTaskError category `runner` when it is no handle */
 export function checkedJobHandle(value: unknown): SubagentJobHandle {
-  const canStop = typeof value === 'object' && value !== null && 'cancel' in value && typeof value.cancel === 'function';
+  const canStop =
+    typeof value === 'object' && value !== null && 'cancel' in value && typeof value.cancel === 'function';
   if (canStop && 'result' in value && isPromiseLike(value.result)) return value as unknown as SubagentJobHandle;
   // Something may run behind it all the same.
   if (canStop) {
@@ -18,10 +19,14 @@ export function checkedJobHandle(value: unknown): SubagentJobHandle {
       .then(() => half.cancel('its handle has no result'))
       .catch(() => undefined);
   }
-  throw new BackgroundTaskError('runner', `the subagent runner must return a handle with a result promise and a cancel function, got ${described(value)}`, {
-    code: RUNNER_HANDLE,
-    hint: 'Return { jobId, result, cancel } from start(), or a promise of it.',
-  });
+  throw new BackgroundTaskError(
+    'runner',
+    `the subagent runner must return a handle with a result promise and a cancel function, got ${described(value)}`,
+    {
+      code: RUNNER_HANDLE,
+      hint: 'Return { jobId, result, cancel } from start(), or a promise of it.',
+    },
+  );
 }
 
 /** A frozen copy with the public fields only. @throws BackgroundTaskError category `runner` when it is no result */
@@ -29,10 +34,18 @@ export function checkedJobResult(value: SubagentJobResult, jobId: string): Subag
   // Typed, and still from outside: a runner in plain JavaScript may resolve with anything.
   const output: unknown = (value as Partial<SubagentJobResult> | undefined | null)?.output;
   if (typeof output !== 'string') {
-    throw new BackgroundTaskError('runner', `the runner of job ${jobId} must resolve with { output: string }, got ${described(value)}`, { code: 'SUBAGENT_RUNNER_RESULT' });
+    throw new BackgroundTaskError(
+      'runner',
+      `the runner of job ${jobId} must resolve with { output: string }, got ${described(value)}`,
+      { code: 'SUBAGENT_RUNNER_RESULT' },
+    );
   }
   const { metadata } = value;
-  return Object.freeze({ jobId, output, ...(metadata === undefined ? {} : { metadata: plainCopy(metadata) as Readonly<Record<string, unknown>> }) });
+  return Object.freeze({
+    jobId,
+    output,
+    ...(metadata === undefined ? {} : { metadata: plainCopy(metadata) as Readonly<Record<string, unknown>> }),
+  });
 }
 
 function described(value: unknown): string {

@@ -21,7 +21,11 @@ export function endedTask(view: BackgroundTaskState, end: JobEnd, now: string): 
   if (end.kind === 'completed') {
     const { output, metadata } = end.result;
     const { logPath, transcriptPath } = view;
-    return Object.freeze({ ...ended, status: 'completed', result: Object.freeze({ taskId: view.id, output, logPath, transcriptPath, metadata }) });
+    return Object.freeze({
+      ...ended,
+      status: 'completed',
+      result: Object.freeze({ taskId: view.id, output, logPath, transcriptPath, metadata }),
+    });
   }
   const failure = end.kind === 'failed' ? failureOf(end.error) : stopOf(end.reason, end.denied);
   return withHandoffDetails({ ...ended, ...failure });
@@ -42,20 +46,41 @@ function failureOf(error: BackgroundTaskError): Failure {
   return { status: 'failed', error: error.toJSON(), ...(isTimeoutReason(reason) ? { timeoutReason: reason } : {}) };
 }
 
-const WATCHDOGS: readonly BackgroundTaskTimeoutReason[] = ['idle', 'max_runtime', 'output_limit', 'repetition', 'stale_worker'];
+const WATCHDOGS: readonly BackgroundTaskTimeoutReason[] = [
+  'idle',
+  'max_runtime',
+  'output_limit',
+  'repetition',
+  'stale_worker',
+];
 
-/** A task tells its runner in words why it is to stop. These are the words of a watchdog and of a denial; any others are somebody's own. */
+/**
+ * A task tells its runner in words why it is to stop. These are the words of a watchdog and of a denial; any others are
+ * somebody's own.
+ */
 function stopOf(reason: string, denied: Iterable<string>): Failure {
   for (const timeoutReason of WATCHDOGS) {
     const words = watchdogError(timeoutReason, '').message;
-    if (reason.startsWith(words)) return { status: 'failed', timeoutReason, error: watchdogError(timeoutReason, reason.slice(words.length)).toJSON() };
+    if (reason.startsWith(words))
+      return {
+        status: 'failed',
+        timeoutReason,
+        error: watchdogError(timeoutReason, reason.slice(words.length)).toJSON(),
+      };
   }
   for (const requestId of denied) {
-    if (reason === `permission request "${requestId}" was denied`) return { status: 'failed', error: deniedRecord(reason) };
+    if (reason === `permission request "${requestId}" was denied`)
+      return { status: 'failed', error: deniedRecord(reason) };
   }
   return { status: 'cancelled', error: cancelledRecord(reason) };
 }
 
 function deniedRecord(message: string): ErrorRecord {
-  return { name: 'BackgroundTaskError', code: 'TASK_PERMISSION_DENIED', category: 'permission', message, recoverable: true };
+  return {
+    name: 'BackgroundTaskError',
+    code: 'TASK_PERMISSION_DENIED',
+    category: 'permission',
+    message,
+    recoverable: true,
+  };
 }

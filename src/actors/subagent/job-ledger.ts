@@ -1,6 +1,6 @@
 /**
- * The books of the jobs that this process runs: a job is entered before anybody is told that it was accepted, and its end is stored and told
- * to the session it works for before anybody hears of it. Each end counts once, the first one.
+ * The books of the jobs that this process runs: a job is entered before anybody is told that it was accepted, and its
+ * end is stored and told to the session it works for before anybody hears of it. Each end counts once, the first one.
  */
 import { messageOf } from '../../machines/errors.ts';
 import { JOB_RECORD_VERSION } from '../../machines/subagent/job-record.ts';
@@ -38,7 +38,10 @@ export class JobLedger {
     this.#options = options;
   }
 
-  /** Enters a job. Rejects, and nothing of it is left, when that cannot be stored. @param viewOf the task that it is, which waits */
+  /**
+   * Enters a job. Rejects, and nothing of it is left, when that cannot be stored. @param viewOf the task that it is,
+   * which waits
+   */
   async open(request: AgentTaskRequest, viewOf: (jobId: string) => BackgroundTaskState): Promise<string> {
     const { records, nextId } = this.#options;
     const make = (jobId: string): JobRecord => {
@@ -56,14 +59,21 @@ export class JobLedger {
     return record.jobId;
   }
 
-  /** Strikes out a job that was not started, and so was never accepted. What the log of its session has heard of it ends there. */
+  /**
+   * Strikes out a job that was not started, and so was never accepted. What the log of its session has heard of it ends
+   * there.
+   */
   async withdraw(jobId: string, because: unknown): Promise<void> {
     const entry = this.#entries.get(jobId);
     if (entry === undefined) return;
     this.#entries.delete(jobId);
     const { log, records, report } = this.#options;
     const { task } = entry.record;
-    const ended = endedTask(task, { kind: 'failed', error: BackgroundTaskError.from(because, 'runner') }, task.updatedAt);
+    const ended = endedTask(
+      task,
+      { kind: 'failed', error: BackgroundTaskError.from(because, 'runner') },
+      task.updatedAt,
+    );
     try {
       await log?.ended(endedJobOf(ended));
     } catch (error) {
@@ -81,7 +91,10 @@ export class JobLedger {
     return this.#entries.has(jobId);
   }
 
-  /** Stores where the work of a job lies as soon as that is known, and what becomes of that after its end. In between its end says it. */
+  /**
+   * Stores where the work of a job lies as soon as that is known, and what becomes of that after its end. In between
+   * its end says it.
+   */
   async note(jobId: string, known: Partial<BackgroundTaskState>): Promise<void> {
     const entry = this.#entries.get(jobId);
     if (entry === undefined) return;

@@ -1,4 +1,7 @@
-/** Deals with the jobs of processes that are gone: each gets an end, says where its work lies, and the session it worked for hears of it once. */
+/**
+ * Deals with the jobs of processes that are gone: each gets an end, says where its work lies, and the session it worked
+ * for hears of it once.
+ */
 import { messageOf } from '../../machines/errors.ts';
 import type { JobRecord } from '../../machines/subagent/job-record.ts';
 import { sessionOf } from '../../machines/subagent/subagent-request.ts';
@@ -14,8 +17,9 @@ import type { KeptWorktree, WorktreeKeeper } from './worktree-adapter.ts';
 export interface ReconciledJob {
   readonly jobId: string;
   /**
-   * `settled`: it had no end; it has failed now. `finished`: its end was known, and is heard of now. `left`: its process lives, or another
-   * one deals with it. `unreadable`: it stays for people to look at. `failed`: the next `reconcile` tries again.
+   * `settled`: it had no end; it has failed now. `finished`: its end was known, and is heard of now. `left`: its
+   * process lives, or another one deals with it. `unreadable`: it stays for people to look at. `failed`: the next
+   * `reconcile` tries again.
    */
   readonly action: 'settled' | 'finished' | 'left' | 'unreadable' | 'failed';
   readonly reason?: string | undefined;
@@ -42,7 +46,10 @@ export async function recoverJobs(options: JobRecoveryOptions): Promise<readonly
   const found = await options.records.list();
   // Looked up once for all, and only when somebody needs it.
   let worktrees: Promise<readonly KeptWorktree[]> | undefined;
-  const kept: Worktrees | undefined = options.worktrees === undefined ? undefined : () => (worktrees ??= options.worktrees?.list() ?? Promise.resolve([]));
+  const kept: Worktrees | undefined =
+    options.worktrees === undefined
+      ? undefined
+      : () => (worktrees ??= options.worktrees?.list() ?? Promise.resolve([]));
   const reports: ReconciledJob[] = [];
   for (const each of found) {
     const report = await recover(each, kept, options);
@@ -51,7 +58,11 @@ export async function recoverJobs(options: JobRecoveryOptions): Promise<readonly
   return reports;
 }
 
-async function recover(found: FoundJobRecord, worktrees: Worktrees | undefined, options: JobRecoveryOptions): Promise<ReconciledJob | undefined> {
+async function recover(
+  found: FoundJobRecord,
+  worktrees: Worktrees | undefined,
+  options: JobRecoveryOptions,
+): Promise<ReconciledJob | undefined> {
   if (found.kind === 'unreadable') {
     // Reported once, and set aside for people; one that cannot be is reported again.
     await options.records.takeOver(found.jobId).catch(() => undefined);
@@ -65,17 +76,26 @@ async function recover(found: FoundJobRecord, worktrees: Worktrees | undefined, 
     return undefined;
   }
   if (owner !== 'gone') return { jobId, action: 'left', reason: 'the process that runs it lives' };
-  if (record.stage === 'accepted' && elsewhere === undefined && (await isWorktreeInHand(record.task, worktrees))) return { jobId, action: 'left', reason: 'another process deals with its worktree, and says then how it ended' };
+  if (record.stage === 'accepted' && elsewhere === undefined && (await isWorktreeInHand(record.task, worktrees)))
+    return { jobId, action: 'left', reason: 'another process deals with its worktree, and says then how it ended' };
   try {
     const own = await options.records.takeOver(jobId);
     if (own === undefined) return { jobId, action: 'left', reason: 'another process deals with it' };
-    return await ended(own, elsewhere === undefined ? (task) => withWorktree(task, worktrees) : (task) => lyingElsewhere(task, elsewhere), options);
+    return await ended(
+      own,
+      elsewhere === undefined ? (task) => withWorktree(task, worktrees) : (task) => lyingElsewhere(task, elsewhere),
+      options,
+    );
   } catch (error) {
     return { jobId, action: 'failed', reason: messageOf(error) };
   }
 }
 
-async function ended(record: JobRecord, withPlace: (task: BackgroundTaskState) => BackgroundTaskState | Promise<BackgroundTaskState>, { records, log, now, keep }: JobRecoveryOptions): Promise<ReconciledJob> {
+async function ended(
+  record: JobRecord,
+  withPlace: (task: BackgroundTaskState) => BackgroundTaskState | Promise<BackgroundTaskState>,
+  { records, log, now, keep }: JobRecoveryOptions,
+): Promise<ReconciledJob> {
   const isKnown = record.stage !== 'accepted';
   const task = isKnown ? record.task : staleTask(await withPlace(record.task), now());
   const ending: JobRecord = { ...record, stage: 'ending', task };
@@ -92,7 +112,9 @@ async function ended(record: JobRecord, withPlace: (task: BackgroundTaskState) =
 function staleTask(task: BackgroundTaskState, now: string): BackgroundTaskState {
   // The record is written before the work begins: only what was noted since tells that it had.
   const hasRun = task.status !== 'queued' || task.startedAt !== undefined || task.worktreePath !== undefined;
-  const what = hasRun ? 'its process died while it ran' : 'its process died while it ran, or while it waited for its turn';
+  const what = hasRun
+    ? 'its process died while it ran'
+    : 'its process died while it ran, or while it waited for its turn';
   return endedTask(task, { kind: 'failed', error: watchdogError('stale_worker', what) }, now);
 }
 
@@ -106,13 +128,20 @@ async function isWorktreeInHand(task: BackgroundTaskState, worktrees: Worktrees 
 
 function worktreeOf(task: BackgroundTaskState, kept: readonly KeptWorktree[]): KeptWorktree | undefined {
   const key = sessionOf(task);
-  return kept.find((each) => each.worktreePath === task.worktreePath) ?? kept.find((each) => key !== undefined && each.key === key && each.jobId === task.id);
+  return (
+    kept.find((each) => each.worktreePath === task.worktreePath) ??
+    kept.find((each) => key !== undefined && each.key === key && each.jobId === task.id)
+  );
 }
 
 /** What becomes of its worktree is seen to on its own machine, should that come back. */
 function lyingElsewhere(task: BackgroundTaskState, machine: string): BackgroundTaskState {
   if (task.worktreePath === undefined) return task;
-  return { ...task, worktreeStatus: 'orphaned', worktreeNextAction: `Its worktree lies on ${machine}; run wakechart worktree list there.` };
+  return {
+    ...task,
+    worktreeStatus: 'orphaned',
+    worktreeNextAction: `Its worktree lies on ${machine}; run wakechart worktree list there.`,
+  };
 }
 
 /** The task with what the keeper of worktrees knows of its worktree. */
@@ -124,10 +153,17 @@ async function withWorktree(task: BackgroundTaskState, worktrees: Worktrees | un
     kept = await worktrees();
   } catch (error) {
     // Better an end that does not know than none. What was on record stays said.
-    return { ...task, worktreeStatus: 'orphaned', worktreeNextAction: `Run wakechart worktree list, which could not be done here: ${messageOf(error)}` };
+    return {
+      ...task,
+      worktreeStatus: 'orphaned',
+      worktreeNextAction: `Run wakechart worktree list, which could not be done here: ${messageOf(error)}`,
+    };
   }
   const found = worktreeOf(task, kept);
-  if (found === undefined) return task.worktreePath === undefined ? task : { ...task, worktreeStatus: 'removed', worktreeNextAction: undefined };
+  if (found === undefined)
+    return task.worktreePath === undefined
+      ? task
+      : { ...task, worktreeStatus: 'removed', worktreeNextAction: undefined };
   return {
     ...task,
     worktreePath: found.worktreePath,

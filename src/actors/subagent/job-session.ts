@@ -1,4 +1,7 @@
-/** The session that does the work of a job: made once, whoever dies in between, in the folder and within the bounds that the job was given. */
+/**
+ * The session that does the work of a job: made once, whoever dies in between, in the folder and within the bounds that
+ * the job was given.
+ */
 import type { AgentDefinition } from '../../machines/agent/agent-definition.ts';
 import { RuntimeError, messageOf } from '../../machines/errors.ts';
 import type { Narrowing } from '../../machines/session/event-schemas.ts';
@@ -35,14 +38,25 @@ export interface JobSession {
 }
 
 /**
- * Makes the session and sends it the prompt, unless that has been done. One that was there before the job only gets the prompt.
- * @throws RuntimeError SESSION_NOT_FOUND for a job whose parent is gone; AGENT_NOT_FOUND, AGENT_INVALID, SESSION_TOO_DEEP, SESSION_TERMINATED, CHILD_LIMIT; nothing is made then.
- * SESSION_NOT_FOUND, SUBAGENT_SESSION_OTHER for one that the job cannot go on with
+ * Makes the session and sends it the prompt, unless that has been done. One that was there before the job only gets the
+ * prompt.
+ * @throws RuntimeError SESSION_NOT_FOUND for a job whose parent is gone; AGENT_NOT_FOUND, AGENT_INVALID,
+ * SESSION_TOO_DEEP, SESSION_TERMINATED, CHILD_LIMIT; nothing is made then. SESSION_NOT_FOUND, SUBAGENT_SESSION_OTHER
+ * for one that the job cannot go on with
  */
-export async function ensureJobSession({ jobId, sessionId, request }: JobSession, ports: JobSessionPorts): Promise<SessionState> {
-  const journal = continuesSession(request) ? await continued({ jobId, sessionId, request }, ports) : ((await openIfThere(sessionId, ports)) ?? (await create({ jobId, sessionId, request }, ports)));
+export async function ensureJobSession(
+  { jobId, sessionId, request }: JobSession,
+  ports: JobSessionPorts,
+): Promise<SessionState> {
+  const journal = continuesSession(request)
+    ? await continued({ jobId, sessionId, request }, ports)
+    : ((await openIfThere(sessionId, ports)) ?? (await create({ jobId, sessionId, request }, ports)));
   if (request.prompt !== '' && journal.state.status !== 'terminated') {
-    await accept(journal, { type: 'user.message', text: request.prompt }, { idempotencyKey: `${OWN_KEYS}job:${jobId}` });
+    await accept(
+      journal,
+      { type: 'user.message', text: request.prompt },
+      { idempotencyKey: `${OWN_KEYS}job:${jobId}` },
+    );
     await keepView(ports.store, journal.state);
   }
   return journal.state;
@@ -52,14 +66,31 @@ async function continued({ jobId, sessionId, request }: JobSession, ports: JobSe
   const journal = await ports.journals.open(sessionId);
   requireSameAgent(journal.state, request);
   const parent = await parentOf(request, ports);
-  const bounds = parent === undefined ? undefined : await promisedBounds(parent.state, parent.state.jobs.find((job) => job.jobId === jobId), ports);
-  const wanted = await narrowingOf(request, { definition: await ports.agents.get(request.agentType), parent: parent?.state, agents: ports.agents });
+  const bounds =
+    parent === undefined
+      ? undefined
+      : await promisedBounds(
+          parent.state,
+          parent.state.jobs.find((job) => job.jobId === jobId),
+          ports,
+        );
+  const wanted = await narrowingOf(request, {
+    definition: await ports.agents.get(request.agentType),
+    parent: parent?.state,
+    agents: ports.agents,
+  });
   await requireSameBounds(journal.state, { request, wanted, bounds, directories: ports.directories });
   return journal;
 }
 
-/** A job for a session that is gone is not made, since nobody knows what binds it. @throws RuntimeError SESSION_NOT_FOUND */
-async function parentOf({ parentSessionId }: Pick<AgentTaskRequest, 'parentSessionId'>, ports: JobSessionPorts): Promise<SessionJournal | undefined> {
+/**
+ * A job for a session that is gone is not made, since nobody knows what binds it. @throws RuntimeError
+ * SESSION_NOT_FOUND
+ */
+async function parentOf(
+  { parentSessionId }: Pick<AgentTaskRequest, 'parentSessionId'>,
+  ports: JobSessionPorts,
+): Promise<SessionJournal | undefined> {
   return isUuidV7(parentSessionId) ? ports.journals.open(parentSessionId) : undefined;
 }
 
@@ -67,7 +98,8 @@ async function create({ jobId, sessionId, request }: JobSession, ports: JobSessi
   const { agentType: agentId, label, cwd } = request;
   const definition = await ports.agents.get(agentId);
   const parent = await parentOf(request, ports);
-  if (parent?.state.status === 'terminated') throw refusalError(parent.state.sessionId, 'session.child_created', terminated(parent.state));
+  if (parent?.state.status === 'terminated')
+    throw refusalError(parent.state.sessionId, 'session.child_created', terminated(parent.state));
   const origin = parent === undefined ? OF_ITS_OWN : await childOf(parent.state, jobId, ports);
   const title = label === agentId ? undefined : label.slice(0, MAX_TITLE_CHARACTERS);
   const narrowing = await narrowingOf(request, { definition, parent: parent?.state, agents: ports.agents });
@@ -75,7 +107,23 @@ async function create({ jobId, sessionId, request }: JobSession, ports: JobSessi
   await keepView(ports.store, journal.state);
   await announceChild(journal.state, ports).catch(async (error: unknown) => {
     // Its parent refuses it after all: nobody will ever wake it.
-    await appendAtHead(journal, ({ status }) => (status === 'terminated' ? [] : [{ type: 'session.status_changed', data: { to: 'terminated', stopReason: 'terminated', reason: messageOf(error).slice(0, MAX_TITLE_CHARACTERS) } }]), {});
+    await appendAtHead(
+      journal,
+      ({ status }) =>
+        status === 'terminated'
+          ? []
+          : [
+              {
+                type: 'session.status_changed',
+                data: {
+                  to: 'terminated',
+                  stopReason: 'terminated',
+                  reason: messageOf(error).slice(0, MAX_TITLE_CHARACTERS),
+                },
+              },
+            ],
+      {},
+    );
     throw error;
   });
   return ports.journals.open(sessionId);
@@ -87,14 +135,29 @@ const OF_ITS_OWN: Origin = { kind: 'own' };
 
 /** Within what its parent has set aside for it. @throws RuntimeError SESSION_TOO_DEEP */
 async function childOf(parent: SessionState, jobId: string, ports: BoundsPorts): Promise<Origin> {
-  return { kind: 'child', bounds: await promisedBounds(parent, parent.jobs.find((job) => job.jobId === jobId), ports) };
+  return {
+    kind: 'child',
+    bounds: await promisedBounds(
+      parent,
+      parent.jobs.find((job) => job.jobId === jobId),
+      ports,
+    ),
+  };
 }
 
 /** What the request changes in the agent. What nobody was told to answer is denied. */
-async function narrowingOf(request: AgentTaskRequest, { definition, parent, agents }: { readonly definition: AgentDefinition; readonly parent: SessionState | undefined; readonly agents: AgentCatalog }): Promise<Narrowing> {
+async function narrowingOf(
+  request: AgentTaskRequest,
+  {
+    definition,
+    parent,
+    agents,
+  }: { readonly definition: AgentDefinition; readonly parent: SessionState | undefined; readonly agents: AgentCatalog },
+): Promise<Narrowing> {
   const { allowedTools, disallowedTools, permissionPolicy } = request;
   const model = modelFor(request, definition);
-  const allow = permissionPolicy === 'inherit-allowlist' && parent !== undefined ? await allowedFor(parent, agents) : [];
+  const allow =
+    permissionPolicy === 'inherit-allowlist' && parent !== undefined ? await allowedFor(parent, agents) : [];
   return {
     ...(model === undefined ? {} : { model }),
     ...(allowedTools === undefined ? {} : { tools: [...allowedTools] }),

@@ -37,7 +37,15 @@ export function endedJobOf(task: BackgroundTaskState): EndedJob {
   };
 }
 
-const STATUSES: readonly WorktreeHandoff['worktreeStatus'][] = ['creating', 'ready', 'inspecting', 'removing', 'removed', 'preserved', 'orphaned'];
+const STATUSES: readonly WorktreeHandoff['worktreeStatus'][] = [
+  'creating',
+  'ready',
+  'inspecting',
+  'removing',
+  'removed',
+  'preserved',
+  'orphaned',
+];
 
 /** Where the work of a job lies; undefined when it had no worktree. */
 export function handoffOf(task: BackgroundTaskState): WorktreeHandoff | undefined {

@@ -16,7 +16,10 @@ const SUMMARY_CHARACTERS = 500;
 const TRUNCATED = '\n[output truncated]\n';
 
 /** `result` as it is handed around. Nothing of it is lost: what cannot be kept in a file stays whole. */
-export async function handedAround(given: SubagentJobResult, records: Pick<JobRecords, 'keepOutput'> | undefined): Promise<SubagentJobResult> {
+export async function handedAround(
+  given: SubagentJobResult,
+  records: Pick<JobRecords, 'keepOutput'> | undefined,
+): Promise<SubagentJobResult> {
   const result = withoutPlaces(given);
   const { jobId, output, metadata } = result;
   if (records === undefined || utf8Length(output) <= RESULT_INLINE_BYTES) return result;
@@ -36,10 +39,17 @@ export async function handedAround(given: SubagentJobResult, records: Pick<JobRe
 function withoutPlaces(result: SubagentJobResult): SubagentJobResult {
   if (result.metadata === undefined) return result;
   const { outputPath, outputBytes, outputNotKept, ...metadata } = result.metadata;
-  return [outputPath, outputBytes, outputNotKept].every((value) => value === undefined) ? result : { ...result, metadata };
+  return [outputPath, outputBytes, outputNotKept].every((value) => value === undefined)
+    ? result
+    : { ...result, metadata };
 }
 
 /** How an answer begins, in one line. */
 function summaryOf(output: string): string {
-  return cutText(beginningOf(output, 4 * SUMMARY_CHARACTERS).replaceAll(/\s+/g, ' ').trim(), SUMMARY_CHARACTERS);
+  return cutText(
+    beginningOf(output, 4 * SUMMARY_CHARACTERS)
+      .replaceAll(/\s+/g, ' ')
+      .trim(),
+    SUMMARY_CHARACTERS,
+  );
 }

@@ -22,7 +22,10 @@ export class OpenPermissions {
     return [...this.#open.keys()];
   }
 
-  /** An answer that does not arrive has not been given. @throws BackgroundTaskError `validation` for a request that is not open */
+  /**
+   * An answer that does not arrive has not been given. @throws BackgroundTaskError `validation` for a request that is
+   * not open
+   */
   async answer(jobId: string, requestId: string, give: () => Promise<void>): Promise<void> {
     if (this.#open.get(requestId) !== 'open') {
       throw new BackgroundTaskError('validation', `job ${jobId} has no open permission request "${requestId}"`, {

@@ -19,7 +19,8 @@ export class SessionRelay {
   /** What the backend streams. A tool that it runs itself comes through the log as all others do. */
   readonly run = (event: AgentRunEvent): void => {
     const taskId = this.#jobId;
-    if (event.stream === 'assistant' && event.data.kind === 'text') this.#emit({ type: 'background_task_text_delta', taskId, delta: event.data.text });
+    if (event.stream === 'assistant' && event.data.kind === 'text')
+      this.#emit({ type: 'background_task_text_delta', taskId, delta: event.data.text });
     else this.alive();
   };
 
@@ -35,13 +36,24 @@ export class SessionRelay {
   #begins({ callId, name, input }: SessionEventData<'agent.tool_use'>): void {
     this.#names.set(callId, name);
     const firstArg = firstArgumentOf(input);
-    this.#emit({ type: 'background_task_tool_start', taskId: this.#jobId, toolName: name, ...(firstArg === undefined ? {} : { firstArg }) });
+    this.#emit({
+      type: 'background_task_tool_start',
+      taskId: this.#jobId,
+      toolName: name,
+      ...(firstArg === undefined ? {} : { firstArg }),
+    });
   }
 
   #ends({ callId, name, outcome, output }: SessionEventData<'agent.tool_result'>): void {
     if (!this.#names.delete(callId)) return;
     const isSuccess = outcome === 'completed';
-    this.#emit({ type: 'background_task_tool_end', taskId: this.#jobId, toolName: name, success: isSuccess, ...(isSuccess ? {} : { error: textOf(output) ?? outcome }) });
+    this.#emit({
+      type: 'background_task_tool_end',
+      taskId: this.#jobId,
+      toolName: name,
+      success: isSuccess,
+      ...(isSuccess ? {} : { error: textOf(output) ?? outcome }),
+    });
   }
 }
 

@@ -1,6 +1,6 @@
 /**
- * The work of one job, done by a session: it is made, told what to do, and woken until it rests for good. What it asks is asked of whoever
- * runs the job; what is answered elsewhere counts as well, since the session's log decides.
+ * The work of one job, done by a session: it is made, told what to do, and woken until it rests for good. What it asks
+ * is asked of whoever runs the job; what is answered elsewhere counts as well, since the session's log decides.
  */
 import { RuntimeError, messageOf } from '../../machines/errors.ts';
 import { delegatedCalls } from '../../machines/session/activation.ts';
@@ -68,7 +68,9 @@ export class SessionWork {
       this.#isOver = true;
       events.end();
       await followed;
-      await this.#ports.closeSession?.(sessionId).catch((error: unknown) => this.#ports.onListenerError(error, 'listener'));
+      await this.#ports
+        .closeSession?.(sessionId)
+        .catch((error: unknown) => this.#ports.onListenerError(error, 'listener'));
     }
   }
 
@@ -77,7 +79,10 @@ export class SessionWork {
     this.#stop.abort(reason);
   }
 
-  /** Answers the question that the agent has asked, else is a message that it reads with its next step. @throws RuntimeError SUBAGENT_ENDED */
+  /**
+   * Answers the question that the agent has asked, else is a message that it reads with its next step. @throws
+   * RuntimeError SUBAGENT_ENDED
+   */
   async send(prompt: string): Promise<void> {
     this.#assertOpen();
     const question = [...this.#asked.values()].find(({ kind }) => kind === 'answer');
@@ -93,14 +98,33 @@ export class SessionWork {
   async answer(requestId: string, allowed: boolean): Promise<void> {
     this.#assertOpen();
     const asked = this.#asked.get(requestId);
-    if (asked === undefined) throw new RuntimeError('REQUEST_NOT_PENDING', `job ${this.#start.jobId} waits for no answer to request ${requestId}`, { category: 'conflict', hint: 'It may have been answered already.' });
+    if (asked === undefined)
+      throw new RuntimeError(
+        'REQUEST_NOT_PENDING',
+        `job ${this.#start.jobId} waits for no answer to request ${requestId}`,
+        { category: 'conflict', hint: 'It may have been answered already.' },
+      );
     if (asked.kind !== 'permission') {
-      throw new RuntimeError('REQUEST_KIND_MISMATCH', `request ${requestId} is no request for permission but ${asked.kind === 'answer' ? 'a question' : 'a custom tool'}`, {
-        category: 'validation',
-        hint: asked.kind === 'answer' ? 'Send the answer as a prompt.' : `Send the result to its session: wakechart session custom-tool-result --session ${asked.sessionId} --request ${requestId}`,
-      });
+      throw new RuntimeError(
+        'REQUEST_KIND_MISMATCH',
+        `request ${requestId} is no request for permission but ${asked.kind === 'answer' ? 'a question' : 'a custom tool'}`,
+        {
+          category: 'validation',
+          hint:
+            asked.kind === 'answer'
+              ? 'Send the answer as a prompt.'
+              : `Send the result to its session: wakechart session custom-tool-result --session ${asked.sessionId} --request ${requestId}`,
+        },
+      );
     }
-    await this.#sent(this.#ports.sessions.send(asked.sessionId, { type: 'user.tool_confirmation', requestId, toolName: asked.data.toolName, allowed }));
+    await this.#sent(
+      this.#ports.sessions.send(asked.sessionId, {
+        type: 'user.tool_confirmation',
+        requestId,
+        toolName: asked.data.toolName,
+        allowed,
+      }),
+    );
   }
 
   async #wakeUntilDone(): Promise<string> {
@@ -162,11 +186,15 @@ export class SessionWork {
 
   async #ask(): Promise<void> {
     const { jobId: taskId, emit } = this.#start;
-    const asked = new Map((await askedRequests(this.#ports.sessions, this.#sessionId)).map((request) => [request.requestId, request]));
-    for (const requestId of this.#asked.keys()) if (!asked.has(requestId)) emit({ type: 'background_task_permission_resolved', taskId, requestId });
+    const asked = new Map(
+      (await askedRequests(this.#ports.sessions, this.#sessionId)).map((request) => [request.requestId, request]),
+    );
+    for (const requestId of this.#asked.keys())
+      if (!asked.has(requestId)) emit({ type: 'background_task_permission_resolved', taskId, requestId });
     const fresh = [...asked.values()].filter(({ requestId }) => !this.#asked.has(requestId));
     this.#asked = asked;
-    for (const request of fresh) emit({ type: 'background_task_permission_request', taskId, requestId: request.requestId, ...wordsOf(request) });
+    for (const request of fresh)
+      emit({ type: 'background_task_permission_request', taskId, requestId: request.requestId, ...wordsOf(request) });
   }
 
   async #sleep(untilMs: number): Promise<void> {
@@ -177,7 +205,9 @@ export class SessionWork {
     let timer: object | undefined;
     emit({ type: 'background_task_sleeping', taskId, nextFireAt: isoTimeOf(untilMs) });
     try {
-      const due = new Promise<void>((resolve) => (timer = clock.setTimeout(resolve, Math.max(0, untilMs - clock.now()))));
+      const due = new Promise<void>(
+        (resolve) => (timer = clock.setTimeout(resolve, Math.max(0, untilMs - clock.now()))),
+      );
       await this.#untilStopped(Promise.race([due, changed.promise]));
     } finally {
       clock.clearTimeout(timer);
@@ -190,7 +220,10 @@ export class SessionWork {
   async #familyOf(state: SessionState): Promise<readonly SessionState[]> {
     const family = [state];
     for (const { request } of delegatedCalls(state)) {
-      const child = request?.kind === 'subflow' ? await this.#ports.sessions.get(request.childSessionId).catch(() => undefined) : undefined;
+      const child =
+        request?.kind === 'subflow'
+          ? await this.#ports.sessions.get(request.childSessionId).catch(() => undefined)
+          : undefined;
       if (child !== undefined) family.push(...(await this.#familyOf(child)));
     }
     return family;
@@ -223,7 +256,9 @@ export class SessionWork {
   async #terminate(): Promise<void> {
     try {
       if (continuesSession(this.#start.request)) return await this.#interrupt();
-      await this.#ports.sessions.terminate(this.#sessionId, { reason: messageOf(this.#stop.signal.reason).slice(0, MAX_REASON_CHARACTERS) });
+      await this.#ports.sessions.terminate(this.#sessionId, {
+        reason: messageOf(this.#stop.signal.reason).slice(0, MAX_REASON_CHARACTERS),
+      });
     } catch (error) {
       if (!RuntimeError.is(error) || error.code !== 'SESSION_NOT_FOUND') this.#ports.onListenerError(error, 'listener');
     }
@@ -231,7 +266,9 @@ export class SessionWork {
 
   /** What was there before the job is not the job's to end: only what it began is cut short. */
   async #interrupt(): Promise<void> {
-    await this.#ports.sessions.interrupt(this.#sessionId, { reason: messageOf(this.#stop.signal.reason).slice(0, MAX_REASON_CHARACTERS) });
+    await this.#ports.sessions.interrupt(this.#sessionId, {
+      reason: messageOf(this.#stop.signal.reason).slice(0, MAX_REASON_CHARACTERS),
+    });
   }
 
   /** Work that comes to its end by itself, soon after it was told to stop: until then something of it runs. */
@@ -260,7 +297,11 @@ export class SessionWork {
   }
 
   #stopped(): RuntimeError {
-    return new RuntimeError('SUBAGENT_STOPPED', `job ${this.#start.jobId} was stopped: ${messageOf(this.#stop.signal.reason)}`, { category: 'runner' });
+    return new RuntimeError(
+      'SUBAGENT_STOPPED',
+      `job ${this.#start.jobId} was stopped: ${messageOf(this.#stop.signal.reason)}`,
+      { category: 'runner' },
+    );
   }
 
   async #sent(sending: Promise<unknown>): Promise<void> {
@@ -271,7 +312,10 @@ export class SessionWork {
 
   #assertOpen(): void {
     if (!this.#isOver) return;
-    throw new RuntimeError('SUBAGENT_ENDED', `job ${this.#start.jobId} has ended and takes nothing more`, { category: 'runner', hint: `Its session can still be sent to: wakechart session send --session ${this.#sessionId} --message TEXT` });
+    throw new RuntimeError('SUBAGENT_ENDED', `job ${this.#start.jobId} has ended and takes nothing more`, {
+      category: 'runner',
+      hint: `Its session can still be sent to: wakechart session send --session ${this.#sessionId} --message TEXT`,
+    });
   }
 }
 

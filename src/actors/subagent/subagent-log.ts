@@ -42,9 +42,15 @@ export interface EndedJob extends Pick<StartedJob, 'jobId' | 'sessionId' | 'pare
 
 /** Each is stored once for each job, however often it is asked for. */
 export interface SubagentLog {
-  /** Before the job begins. @throws RuntimeError SESSION_NOT_FOUND, SESSION_TERMINATED when nobody can work for that session */
+  /**
+   * Before the job begins. @throws RuntimeError SESSION_NOT_FOUND, SESSION_TERMINATED when nobody can work for that
+   * session
+   */
   started(job: StartedJob): Promise<void>;
-  /** After nothing of it runs any more. The session made for one that did not complete is terminated, so that nobody goes on with it. */
+  /**
+   * After nothing of it runs any more. The session made for one that did not complete is terminated, so that nobody
+   * goes on with it.
+   */
   ended(job: EndedJob): Promise<void>;
 }
 
@@ -76,20 +82,30 @@ async function logEnd(job: EndedJob, options: SubagentLogOptions): Promise<void>
   const { journals, store, sessions } = options;
   // A record that names no session has none to end. What was there before the job is not the job's to end.
   const hasSession = isUuidV7(job.sessionId);
-  if (hasSession && job.status !== 'completed' && job.continues !== true) await unlessMissing(sessions.terminate(job.sessionId, { reason: reasonOf(job) }));
+  if (hasSession && job.status !== 'completed' && job.continues !== true)
+    await unlessMissing(sessions.terminate(job.sessionId, { reason: reasonOf(job) }));
   if (!isUuidV7(job.parentSessionId)) return;
   const parent = await unlessMissing(journals.open(job.parentSessionId));
   const child = hasSession ? await unlessMissing(journals.open(job.sessionId)) : undefined;
   if (parent === undefined) return;
   const draftsFor = ({ jobs }: SessionState): SessionEventDraft[] => {
     const open = jobs.find(({ jobId }) => jobId === job.jobId);
-    return open === undefined ? [] : [endOf({ ...job, sessionId: hasSession ? job.sessionId : open.childSessionId }, child)];
+    return open === undefined
+      ? []
+      : [endOf({ ...job, sessionId: hasSession ? job.sessionId : open.childSessionId }, child)];
   };
   await appendAtHead(parent, draftsFor, { idempotencyKey: keyOf('job-ended', job) });
   await keepView(store, parent.state);
 }
 
-function wordsOf({ jobId, sessionId, agentType, label, prompt, isolation }: StartedJob): Omit<Extract<SessionEventDraft, { type: 'subagent.started' }>['data'], 'restriction'> {
+function wordsOf({
+  jobId,
+  sessionId,
+  agentType,
+  label,
+  prompt,
+  isolation,
+}: StartedJob): Omit<Extract<SessionEventDraft, { type: 'subagent.started' }>['data'], 'restriction'> {
   return {
     jobId,
     childSessionId: sessionId,
@@ -100,7 +116,10 @@ function wordsOf({ jobId, sessionId, agentType, label, prompt, isolation }: Star
   };
 }
 
-function endOf({ jobId, sessionId, agentType, status, output, outputPath, error, timeoutReason, worktree }: EndedJob, child: SessionJournal | undefined): SessionEventDraft {
+function endOf(
+  { jobId, sessionId, agentType, status, output, outputPath, error, timeoutReason, worktree }: EndedJob,
+  child: SessionJournal | undefined,
+): SessionEventDraft {
   const text = output ?? error?.message ?? status;
   return {
     type: 'subagent.ended',
@@ -111,7 +130,16 @@ function endOf({ jobId, sessionId, agentType, status, output, outputPath, error,
       status,
       summary: text.slice(0, MAX_SUMMARY_CHARACTERS),
       ...(outputPath === undefined ? {} : { outputPath }),
-      ...(error === undefined ? {} : { error: { code: error.code, category: error.category, message: error.message, ...(error.hint === undefined ? {} : { hint: error.hint }) } }),
+      ...(error === undefined
+        ? {}
+        : {
+            error: {
+              code: error.code,
+              category: error.category,
+              message: error.message,
+              ...(error.hint === undefined ? {} : { hint: error.hint }),
+            },
+          }),
       ...(timeoutReason === undefined ? {} : { timeoutReason }),
       ...(worktree === undefined ? {} : { worktree }),
       ...(child === undefined ? {} : { used: child.state.used }),
@@ -120,7 +148,10 @@ function endOf({ jobId, sessionId, agentType, status, output, outputPath, error,
 }
 
 function reasonOf({ jobId, status, error }: EndedJob): string {
-  return `the job ${jobId} whose work it did ${status === 'cancelled' ? 'was cancelled' : 'failed'}${error === undefined ? '' : `: ${error.message}`}`.slice(0, MAX_SUMMARY_CHARACTERS);
+  return `the job ${jobId} whose work it did ${status === 'cancelled' ? 'was cancelled' : 'failed'}${error === undefined ? '' : `: ${error.message}`}`.slice(
+    0,
+    MAX_SUMMARY_CHARACTERS,
+  );
 }
 
 /** Two homes may have a job of the same name, but no two have a session of the same id. */

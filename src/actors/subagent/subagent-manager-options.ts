@@ -1,4 +1,7 @@
-/** What a subagent manager can be told: who carries out its jobs, what is kept of them, its limits, and the settings of its task manager. */
+/**
+ * What a subagent manager can be told: who carries out its jobs, what is kept of them, its limits, and the settings of
+ * its task manager.
+ */
 import type { InspectionEvent } from 'xstate';
 import { checkedSubagentLimits } from '../../machines/subagent/subagent-limits.ts';
 import type { SubagentLimits, SubagentLimitsInput } from '../../machines/subagent/subagent-limits.ts';
@@ -30,7 +33,10 @@ interface SharedOptions {
   readonly ids?: IdSource | undefined;
   /** Default: the system clock. */
   readonly clock?: Clock | undefined;
-  /** Told what listeners throw, and what goes wrong with storing and telling the ends of jobs. Default: writes to the console. */
+  /**
+   * Told what listeners throw, and what goes wrong with storing and telling the ends of jobs. Default: writes to the
+   * console.
+   */
   readonly onListenerError?: OnListenerError | undefined;
 }
 
@@ -46,7 +52,10 @@ export interface ManagedRunnerOptions extends SharedOptions, Omit<TaskSettingsIn
   readonly inspect?: ((event: InspectionEvent) => void) | undefined;
 }
 
-/** With a task manager that is there: its own runner for agent tasks carries out the jobs, and it is not shut down with the jobs. */
+/**
+ * With a task manager that is there: its own runner for agent tasks carries out the jobs, and it is not shut down with
+ * the jobs.
+ */
 export interface ManagedTasksOptions extends SharedOptions {
   readonly backgroundTaskManager: BackgroundTaskManager;
   readonly runner?: undefined;
@@ -57,7 +66,19 @@ export type SubagentManagerOptions = ManagedRunnerOptions | ManagedTasksOptions;
 /** How long a stop may take: a worker is asked, told and killed, and its worktree looked at, before its job ends. */
 const CANCEL_DEADLINE_MS = 120_000;
 
-const OWN = ['runner', 'backgroundTaskManager', 'backgroundTaskRunners', 'records', 'log', 'admit', 'worktrees', 'limits', 'ids', 'clock', 'onListenerError'];
+const OWN = [
+  'runner',
+  'backgroundTaskManager',
+  'backgroundTaskRunners',
+  'records',
+  'log',
+  'admit',
+  'worktrees',
+  'limits',
+  'ids',
+  'clock',
+  'onListenerError',
+];
 const LIMITS = ['maxDepth', 'maxConcurrent', 'maxPending'] as const;
 
 export interface CheckedOptions {
@@ -74,21 +95,35 @@ export function checkedManagerOptions(options: SubagentManagerOptions): CheckedO
   if (options.runner !== undefined && typeof (options.runner as Partial<SubagentRunner> | null)?.start !== 'function') {
     throw refused('`runner` must be an object with a start function');
   }
-  const rest = Object.fromEntries(Object.entries(options).filter(([name, value]) => !OWN.includes(name) && value !== undefined));
+  const rest = Object.fromEntries(
+    Object.entries(options).filter(([name, value]) => !OWN.includes(name) && value !== undefined),
+  );
   if (options.backgroundTaskManager !== undefined) {
     const [stray] = Object.keys(rest);
-    if (stray !== undefined) throw refused(`\`${stray}\` is for the task manager that is made with \`runner\`; the one that was passed in has its own`);
+    if (stray !== undefined)
+      throw refused(
+        `\`${stray}\` is for the task manager that is made with \`runner\`; the one that was passed in has its own`,
+      );
   }
   const given = Object.fromEntries(LIMITS.filter((name) => rest[name] !== undefined).map((name) => [name, rest[name]]));
-  const twice = LIMITS.find((name) => given[name] !== undefined && options.limits?.[name] !== undefined && given[name] !== options.limits[name]);
-  if (twice !== undefined) throw refused(`\`${twice}\` is given twice, as ${String(given[twice])} and in \`limits\` as ${String(options.limits?.[twice])}`);
+  const twice = LIMITS.find(
+    (name) => given[name] !== undefined && options.limits?.[name] !== undefined && given[name] !== options.limits[name],
+  );
+  if (twice !== undefined)
+    throw refused(
+      `\`${twice}\` is given twice, as ${String(given[twice])} and in \`limits\` as ${String(options.limits?.[twice])}`,
+    );
   const limits = checkedSubagentLimits({ ...options.limits, ...given });
   const { maxConcurrent, maxPending } = limits;
   // Depth is counted in jobs, and checked before the task manager is asked.
-  return { limits, forTasks: { cancelDeadlineMs: CANCEL_DEADLINE_MS, ...rest, maxConcurrent, maxPending, maxDepth: Infinity } };
+  return {
+    limits,
+    forTasks: { cancelDeadlineMs: CANCEL_DEADLINE_MS, ...rest, maxConcurrent, maxPending, maxDepth: Infinity },
+  };
 }
 
-
 function refused(what: string): BackgroundTaskError {
-  return new BackgroundTaskError('validation', `invalid subagent manager options: ${what}`, { code: 'SUBAGENT_OPTIONS_INVALID' });
+  return new BackgroundTaskError('validation', `invalid subagent manager options: ${what}`, {
+    code: 'SUBAGENT_OPTIONS_INVALID',
+  });
 }

@@ -1,7 +1,9 @@
 /**
- * The public face of subagents: each job is a task of kind `agent` in a pool of its own, with a record that survives this process.
+ * The public face of subagents: each job is a task of kind `agent` in a pool of its own, with a record that survives
+ * this process.
  *
- * A job that was accepted is on record, and so is its end before anybody hears of it. Stopping a job stops every job below it.
+ * A job that was accepted is on record, and so is its end before anybody hears of it. Stopping a job stops every job
+ * below it.
  */
 import { map } from 'rxjs';
 import type { Observable } from 'rxjs';
@@ -14,7 +16,12 @@ import { BackgroundTaskError } from '../../machines/task/task-error.ts';
 import { checkedInput } from '../../machines/task/task-input.ts';
 import { isTerminalBackgroundTaskStatus } from '../../machines/task/task-lifecycle.ts';
 import type { AgentTaskRequest } from '../../machines/task/task-request.ts';
-import type { BackgroundTaskEvent, BackgroundTaskLogCursor, BackgroundTaskLogPage, BackgroundTaskState } from '../../machines/task/task-state.ts';
+import type {
+  BackgroundTaskEvent,
+  BackgroundTaskLogCursor,
+  BackgroundTaskLogPage,
+  BackgroundTaskState,
+} from '../../machines/task/task-state.ts';
 import type { Clock } from '../clock/clock.ts';
 import { createSystemClock } from '../clock/system-clock.ts';
 import { createStamp } from '../clock/iso-time.ts';
@@ -78,13 +85,19 @@ export class SubagentManager {
     this.#ids = options.ids ?? createIdSource({ clock: this.#clock });
     this.#now = createStamp(this.#clock, 'now' in options ? options.now : undefined, (error) => report(error, 'clock'));
     this.#admission = new JobAdmission(limits);
-    this.#ledger = new JobLedger({ records: options.records, log: options.log, nextId: () => `agent_${(this.#lastId += 1)}`, report });
+    this.#ledger = new JobLedger({
+      records: options.records,
+      log: options.log,
+      nextId: () => `agent_${(this.#lastId += 1)}`,
+      report,
+    });
     if (options.runner === undefined) this.#tasks = options.backgroundTaskManager;
     else {
       this.#runner = new SubagentTaskRunner({
         runner: options.runner,
         onProgress: (jobId, event) => {
-          if (event.type === 'background_task_progress' && event.progress.worktreePath !== undefined) void this.#ledger.note(jobId, event.progress);
+          if (event.type === 'background_task_progress' && event.progress.worktreePath !== undefined)
+            void this.#ledger.note(jobId, event.progress);
         },
         settle: (jobId, end) => this.#settle(jobId, end),
       });
@@ -101,8 +114,8 @@ export class SubagentManager {
 
   /**
    * Takes a job on. Resolves once it is on record, with its state: `running` when a slot was free, else `queued`.
-   * @throws BackgroundTaskError `validation` for a bad request, a parent that has ended or a manager that is shut down, `capacity` beyond a
-   * limit; and what storing it throws. Nothing of it is left then.
+   * @throws BackgroundTaskError `validation` for a bad request, a parent that has ended or a manager that is shut down,
+   * `capacity` beyond a limit; and what storing it throws. Nothing of it is left then.
    */
   async spawn(request: SubagentSpawnRequest): Promise<SubagentJobState> {
     try {
@@ -113,15 +126,24 @@ export class SubagentManager {
   }
 
   /**
-   * Resolves with the result of a job that completes; rejects with the job's own error otherwise. Giving up on it leaves the job alone.
+   * Resolves with the result of a job that completes; rejects with the job's own error otherwise. Giving up on it
+   * leaves the job alone.
    * @throws BackgroundTaskError SUBAGENT_WAIT_TIMEOUT, SUBAGENT_WAIT_ABORTED when the waiting ended first
    */
   async wait(jobId: string, options: SubagentWaitOptions = {}): Promise<SubagentJobResult> {
     this.#require(jobId);
-    return waitFor(this.#outcome(jobId), { jobId, status: () => this.get(jobId)?.status ?? 'closed' }, options, this.#clock);
+    return waitFor(
+      this.#outcome(jobId),
+      { jobId, status: () => this.get(jobId)?.status ?? 'closed' },
+      options,
+      this.#clock,
+    );
   }
 
-  /** Jobs that were not closed, oldest first: those of earlier processes as `reconcile` found them, then those of this one. */
+  /**
+   * Jobs that were not closed, oldest first: those of earlier processes as `reconcile` found them, then those of this
+   * one.
+   */
   list(filter: SubagentJobFilter = {}): SubagentJobState[] {
     const { parentJobId, ...rest } = filter;
     const tasks = [...this.#kept.values(), ...this.#tasks.list({ kind: 'agent' }).map((task) => this.#shown(task))];
@@ -133,7 +155,10 @@ export class SubagentManager {
     return task === undefined ? undefined : jobOf(task);
   }
 
-  /** Stops the job and every job below it. Resolves when they have ended, with nothing of them left. One that has ended stays as it is. */
+  /**
+   * Stops the job and every job below it. Resolves when they have ended, with nothing of them left. One that has ended
+   * stays as it is.
+   */
   async cancel(jobId: string, reason = 'cancelled by the caller'): Promise<void> {
     const task = this.#require(jobId);
     if (this.#kept.has(jobId)) return;
@@ -150,7 +175,9 @@ export class SubagentManager {
     await this.#cancelBelow({ sessionId: parentSessionId }, reason);
   }
 
-  /** Forgets a job that has ended, with everything kept of it. @throws BackgroundTaskError `validation` while it lives */
+  /**
+   * Forgets a job that has ended, with everything kept of it. @throws BackgroundTaskError `validation` while it lives
+   */
   async close(jobId: string): Promise<void> {
     const task = this.#require(jobId);
     if (this.#kept.has(jobId)) {
@@ -168,7 +195,10 @@ export class SubagentManager {
     await this.#tasks.send(jobId, typeof input === 'string' ? { prompt: input } : input);
   }
 
-  /** Answers a permission request. A denial goes to the agent, which goes on without; where its runner takes no answers, it ends the job. */
+  /**
+   * Answers a permission request. A denial goes to the agent, which goes on without; where its runner takes no answers,
+   * it ends the job.
+   */
   async answerPermission(jobId: string, requestId: string, allowed: boolean): Promise<void> {
     this.#requireLive(jobId, 'take answers');
     checkedInput({ permission: { requestId, allowed } });
@@ -188,7 +218,10 @@ export class SubagentManager {
     });
   }
 
-  /** Events of jobs from now on. A stream of one job completes when that is closed, every stream when the manager has shut down. */
+  /**
+   * Events of jobs from now on. A stream of one job completes when that is closed, every stream when the manager has
+   * shut down.
+   */
   events$(filter: BackgroundTaskEventFilter = {}): Observable<BackgroundTaskEvent> {
     return this.#tasks.events$({ kind: 'agent', ...filter }).pipe(map((event) => this.#announced(event)));
   }
@@ -200,19 +233,30 @@ export class SubagentManager {
   }
 
   /**
-   * Deals with the jobs that processes which are gone left behind: each gets an end, which the session it worked for hears of once. Several
-   * processes may do it at once. Also does again what could not be stored of the ends of this manager's own jobs.
+   * Deals with the jobs that processes which are gone left behind: each gets an end, which the session it worked for
+   * hears of once. Several processes may do it at once. Also does again what could not be stored of the ends of this
+   * manager's own jobs.
    */
   async reconcile(): Promise<readonly ReconciledJob[]> {
     const finished = (await this.#ledger.retry()).map((jobId): ReconciledJob => ({ jobId, action: 'finished' }));
     const { records, log, worktrees } = this.#options;
     if (records === undefined) return finished;
     const isOwn = (jobId: string): boolean => this.#ledger.has(jobId);
-    const found = await recoverJobs({ records, log, worktrees, now: this.#now, isOwn, keep: (task) => this.#kept.set(task.id, task) });
+    const found = await recoverJobs({
+      records,
+      log,
+      worktrees,
+      now: this.#now,
+      isOwn,
+      keep: (task) => this.#kept.set(task.id, task),
+    });
     return [...finished, ...found];
   }
 
-  /** Refuses new jobs, stops every job, and resolves when all have ended, with nothing of them left. Their records stay. Idempotent. */
+  /**
+   * Refuses new jobs, stops every job, and resolves when all have ended, with nothing of them left. Their records stay.
+   * Idempotent.
+   */
   shutdown(reason = 'the subagent manager is shutting down'): Promise<void> {
     // Whoever hears of the first job that ends may ask for the same again.
     this.#shutdown ??= Promise.resolve().then(() => this.#shutDown(reason));
@@ -231,7 +275,10 @@ export class SubagentManager {
     const depth = this.#depthOf(checked);
     const parentSessionId = checked.parentSessionId ?? this.#sessionOfJob(parentJobId);
     const parent = parentSessionId === undefined ? {} : { parentSessionId };
-    const request = completeAgentRequest({ ...checked, ...parent, sessionId, depth }, { continues: checked.sessionId !== undefined });
+    const request = completeAgentRequest(
+      { ...checked, ...parent, sessionId, depth },
+      { continues: checked.sessionId !== undefined },
+    );
     await this.#requireAdmitted(request);
     const admitted = this.#admission.admit({ sessionId, parentJobId, parentSessionId, depth });
     try {
@@ -280,12 +327,18 @@ export class SubagentManager {
     this.#admission.close({ jobId, sessionId });
     await this.#cancelBelow({ jobId, sessionId }, `its parent job ${jobId} has ended`);
     const { records } = this.#options;
-    const shown = end.kind === 'completed' ? { ...end, result: await handedAround(end.result, this.#ledger.has(jobId) ? records : undefined) } : end;
+    const shown =
+      end.kind === 'completed'
+        ? { ...end, result: await handedAround(end.result, this.#ledger.has(jobId) ? records : undefined) }
+        : end;
     const view = this.#tasks.get(jobId);
     if (view === undefined) return shown;
     const problems = await this.#ledger.settle(jobId, endedTask(view, shown, this.#now()));
     if (problems.length === 0 || shown.kind !== 'completed') return shown;
-    return { ...shown, result: { ...shown.result, metadata: { ...shown.result.metadata, settlementProblems: problems } } };
+    return {
+      ...shown,
+      result: { ...shown.result, metadata: { ...shown.result.metadata, settlementProblems: problems } },
+    };
   }
 
   #hear(event: BackgroundTaskEvent): void {
@@ -300,13 +353,17 @@ export class SubagentManager {
     if (this.#ledger.isSettling(task.id)) return;
     // It ended without being carried out, or before it could be proven that nothing of it is left.
     void this.#ledger.settle(task.id, withHandoffDetails(task));
-    const ending = this.#cancelBelow(above, `its parent job ${task.id} has ended`).finally(() => this.#endings.delete(ending));
+    const ending = this.#cancelBelow(above, `its parent job ${task.id} has ended`).finally(() =>
+      this.#endings.delete(ending),
+    );
     this.#endings.add(ending);
   }
 
   /** Stops every job below, those included whose spawn is under way. Resolves when they have ended. Never rejects. */
   async #cancelBelow(above: JobAbove, reason: string): Promise<void> {
-    const refusal = new BackgroundTaskError('runner', `the job was not started: ${reason}`, { code: 'SUBAGENT_CANCELLED' });
+    const refusal = new BackgroundTaskError('runner', `the job was not started: ${reason}`, {
+      code: 'SUBAGENT_CANCELLED',
+    });
     await Promise.all(
       this.#admission.below(above).map(async (job) => {
         job.refusal ??= refusal;
@@ -351,7 +408,10 @@ export class SubagentManager {
     return task?.kind === 'agent' ? this.#shown(task) : undefined;
   }
 
-  /** The task as it is on record once it has ended: a stop that came while its end was being stored does not change that. */
+  /**
+   * The task as it is on record once it has ended: a stop that came while its end was being stored does not change
+   * that.
+   */
   #shown(task: BackgroundTaskState): BackgroundTaskState {
     if (!isTerminalBackgroundTaskStatus(task.status)) return task;
     const end = this.#ledger.endOf(task.id);
@@ -364,13 +424,19 @@ export class SubagentManager {
     const task = this.#shown(event.task);
     if (task === event.task) return event;
     // A task that has a stored end has one of the three terminal statuses.
-    return Object.freeze({ type: `background_task_${task.status}` as 'background_task_completed', task: Object.freeze(task) });
+    return Object.freeze({
+      type: `background_task_${task.status}` as 'background_task_completed',
+      task: Object.freeze(task),
+    });
   }
 
   #require(jobId: string): BackgroundTaskState {
     const task = this.#find(jobId);
     if (task !== undefined) return task;
-    throw new BackgroundTaskError('validation', `there is no job ${JSON.stringify(jobId)}`, { code: 'SUBAGENT_NOT_FOUND', hint: 'It was never spawned here, or it was closed.' });
+    throw new BackgroundTaskError('validation', `there is no job ${JSON.stringify(jobId)}`, {
+      code: 'SUBAGENT_NOT_FOUND',
+      hint: 'It was never spawned here, or it was closed.',
+    });
   }
 
   #requireLive(jobId: string, what: string): void {
@@ -382,11 +448,15 @@ export class SubagentManager {
 
 function completeAgentRequest(request: SubagentSpawnRequest, how: { readonly continues: boolean }): AgentTaskRequest {
   const complete = completeRequest(taskRequestOf(request, how));
-  if (complete.kind !== 'agent') throw new BackgroundTaskError('validation', `a subagent job is a task of kind agent, got ${complete.kind}`);
+  if (complete.kind !== 'agent')
+    throw new BackgroundTaskError('validation', `a subagent job is a task of kind agent, got ${complete.kind}`);
   return complete;
 }
 
-/** @param failure what the task was rejected with, which may hold its cause. @throws the job's own error when it did not complete */
+/**
+ * @param failure what the task was rejected with, which may hold its cause. @throws the job's own error when it did not
+ * complete
+ */
 function resultOf(task: BackgroundTaskState | undefined, failure: unknown): SubagentJobResult {
   if (task?.status === 'completed' && task.result !== undefined) {
     const { output, metadata } = task.result;
@@ -399,5 +469,7 @@ function resultOf(task: BackgroundTaskState | undefined, failure: unknown): Suba
 }
 
 function shutDown(): BackgroundTaskError {
-  return new BackgroundTaskError('validation', 'the subagent manager is shut down and takes no new jobs', { code: 'SUBAGENT_MANAGER_SHUT_DOWN' });
+  return new BackgroundTaskError('validation', 'the subagent manager is shut down and takes no new jobs', {
+    code: 'SUBAGENT_MANAGER_SHUT_DOWN',
+  });
 }

@@ -1,10 +1,19 @@
-/** One job while it is carried out: what its runner started, how it is stopped, and how its end is settled before anybody hears of it. */
+/**
+ * One job while it is carried out: what its runner started, how it is stopped, and how its end is settled before
+ * anybody hears of it.
+ */
 import type { StateValueFrom } from 'xstate';
 import { subagentLifecycle } from '../../machines/subagent/subagent-machine.ts';
 import type { SubagentChartEvent, subagentMachine } from '../../machines/subagent/subagent-machine.ts';
 import { BackgroundTaskError } from '../../machines/task/task-error.ts';
 import type { AgentTaskRequest } from '../../machines/task/task-request.ts';
-import type { BackgroundTaskInput, BackgroundTaskLogCursor, BackgroundTaskLogPage, BackgroundTaskResult, BackgroundTaskRunnerEvent } from '../../machines/task/task-state.ts';
+import type {
+  BackgroundTaskInput,
+  BackgroundTaskLogCursor,
+  BackgroundTaskLogPage,
+  BackgroundTaskResult,
+  BackgroundTaskRunnerEvent,
+} from '../../machines/task/task-state.ts';
 import { cancelledRecord } from '../task/stop-cause.ts';
 import { isPromiseLike } from '../task/runner-boundary.ts';
 import type { BackgroundTaskHandle, BackgroundTaskStart } from '../task/task-runner.ts';
@@ -18,7 +27,10 @@ export interface SubagentRunPorts {
   readonly runner: SubagentRunner;
   /** Hears where the work lies. */
   readonly onProgress: (jobId: string, event: BackgroundTaskRunnerEvent) => void;
-  /** Does all that is to be done once nothing of the agent runs any more. @returns the end as it is shown. Never rejects. */
+  /**
+   * Does all that is to be done once nothing of the agent runs any more. @returns the end as it is shown. Never
+   * rejects.
+   */
   readonly settle: (jobId: string, end: JobEnd) => Promise<JobEnd>;
 }
 
@@ -41,7 +53,11 @@ export class SubagentRun implements BackgroundTaskHandle {
     this.taskId = start.taskId;
     this.#start = start;
     this.#ports = ports;
-    this.#life = new ChartedLife({ lifecycle: subagentLifecycle, id: `${start.taskId}.subagent`, parent: start.parent });
+    this.#life = new ChartedLife({
+      lifecycle: subagentLifecycle,
+      id: `${start.taskId}.subagent`,
+      parent: start.parent,
+    });
     this.result = this.#outcome.promise;
     // Whoever started it may only be interested in its stop.
     this.result.catch(() => undefined);
@@ -70,7 +86,13 @@ export class SubagentRun implements BackgroundTaskHandle {
     const { request, parent } = this.#start;
     try {
       const emit = (event: BackgroundTaskRunnerEvent): void => this.#relay(event);
-      const started: unknown = this.#ports.runner.start({ jobId: this.taskId, request, emit, signal: this.#abort.signal, parent });
+      const started: unknown = this.#ports.runner.start({
+        jobId: this.taskId,
+        request,
+        emit,
+        signal: this.#abort.signal,
+        parent,
+      });
       if (!isPromiseLike(started)) return this.#attach(started);
       started.then(
         (handle) => this.#attachLater(handle),
@@ -95,9 +117,13 @@ export class SubagentRun implements BackgroundTaskHandle {
     if (permission !== undefined) return this.answerPermission(permission.requestId, permission.allowed);
     const handle = await this.#handleOrEnd();
     if (prompt === undefined || handle.send === undefined) {
-      throw new BackgroundTaskError('runner', `job ${this.taskId} takes ${prompt === undefined ? 'prompts and answers, and no other input' : 'no follow-ups: its runner has no send'}`, {
-        code: 'TASK_INPUT_UNSUPPORTED',
-      });
+      throw new BackgroundTaskError(
+        'runner',
+        `job ${this.taskId} takes ${prompt === undefined ? 'prompts and answers, and no other input' : 'no follow-ups: its runner has no send'}`,
+        {
+          code: 'TASK_INPUT_UNSUPPORTED',
+        },
+      );
     }
     await handle.send(prompt);
   }
@@ -106,7 +132,11 @@ export class SubagentRun implements BackgroundTaskHandle {
   async answerPermission(requestId: string, allowed: boolean): Promise<void> {
     const handle = await this.#handleOrEnd();
     if (handle.answerPermission === undefined) {
-      throw new BackgroundTaskError('runner', `the runner of job ${this.taskId} takes no answers to permission requests`, { code: 'TASK_INPUT_UNSUPPORTED' });
+      throw new BackgroundTaskError(
+        'runner',
+        `the runner of job ${this.taskId} takes no answers to permission requests`,
+        { code: 'TASK_INPUT_UNSUPPORTED' },
+      );
     }
     const answer = handle.answerPermission.bind(handle);
     await this.#permissions.answer(this.taskId, requestId, async () => answer(requestId, allowed));
@@ -115,7 +145,10 @@ export class SubagentRun implements BackgroundTaskHandle {
 
   async readLog(cursor?: BackgroundTaskLogCursor): Promise<BackgroundTaskLogPage> {
     if (this.#handle === undefined) return { taskId: this.taskId, cursor, lines: [] };
-    if (this.#handle.readLog === undefined) throw new BackgroundTaskError('runner', `the runner of job ${this.taskId} does not keep a log`, { code: 'TASK_LOG_UNSUPPORTED' });
+    if (this.#handle.readLog === undefined)
+      throw new BackgroundTaskError('runner', `the runner of job ${this.taskId} does not keep a log`, {
+        code: 'TASK_LOG_UNSUPPORTED',
+      });
     return this.#handle.readLog(cursor);
   }
 
@@ -142,8 +175,11 @@ export class SubagentRun implements BackgroundTaskHandle {
       return this.#prepareFailed(thrown);
     }
     const { pid, logPath, transcriptPath } = this;
-    const known = Object.fromEntries(Object.entries({ pid, logPath, transcriptPath }).filter(([, value]) => value !== undefined));
-    if (Object.keys(known).length > 0) this.#start.emit({ type: 'background_task_progress', taskId: this.taskId, progress: known });
+    const known = Object.fromEntries(
+      Object.entries({ pid, logPath, transcriptPath }).filter(([, value]) => value !== undefined),
+    );
+    if (Object.keys(known).length > 0)
+      this.#start.emit({ type: 'background_task_progress', taskId: this.taskId, progress: known });
   }
 
   #attach(started: unknown): void {
@@ -199,18 +235,34 @@ export class SubagentRun implements BackgroundTaskHandle {
    * @param end what it was, unless somebody stopped it before
    * @param handle where the runner may have more to do
    */
-  #ended(event: 'PREPARE_FAILED' | 'WORK_DONE' | 'WORK_FAILED' | 'WORK_GONE', end: JobEnd | undefined, handle?: SubagentJobHandle): void {
+  #ended(
+    event: 'PREPARE_FAILED' | 'WORK_DONE' | 'WORK_FAILED' | 'WORK_GONE',
+    end: JobEnd | undefined,
+    handle?: SubagentJobHandle,
+  ): void {
     if (!this.#life.move(event)) return;
     const isStopped = end === undefined || this.#life.matches({ settling: 'stopped' });
-    void this.#settle(isStopped ? { kind: 'stopped', reason: this.#stopReason, denied: this.#permissions.asked() } : end, handle);
+    void this.#settle(
+      isStopped ? { kind: 'stopped', reason: this.#stopReason, denied: this.#permissions.asked() } : end,
+      handle,
+    );
   }
 
   async #settle(ended: JobEnd, handle: SubagentJobHandle | undefined): Promise<void> {
     const end = handle === undefined ? ended : await this.#withLastWords(ended, handle);
     const settled = await this.#ports.settle(this.taskId, end);
     this.#life.move('SETTLED');
-    if (settled.kind === 'completed') this.#outcome.resolve({ ...settled.result, taskId: this.taskId, logPath: this.logPath, transcriptPath: this.transcriptPath });
-    else this.#outcome.reject(settled.kind === 'failed' ? settled.error : BackgroundTaskError.fromRecord(cancelledRecord(settled.reason)));
+    if (settled.kind === 'completed')
+      this.#outcome.resolve({
+        ...settled.result,
+        taskId: this.taskId,
+        logPath: this.logPath,
+        transcriptPath: this.transcriptPath,
+      });
+    else
+      this.#outcome.reject(
+        settled.kind === 'failed' ? settled.error : BackgroundTaskError.fromRecord(cancelledRecord(settled.reason)),
+      );
     this.#settled.resolve();
   }
 
@@ -227,7 +279,9 @@ export class SubagentRun implements BackgroundTaskHandle {
   async #handleOrEnd(): Promise<SubagentJobHandle> {
     const handle = await this.#prepared.promise;
     if (handle !== undefined && this.#life.matches({ running: 'active' })) return handle;
-    throw new BackgroundTaskError('runner', `job ${this.taskId} is ${this.#life.state} and takes no input`, { code: 'TASK_STOPPING' });
+    throw new BackgroundTaskError('runner', `job ${this.taskId} is ${this.#life.state} and takes no input`, {
+      code: 'TASK_STOPPING',
+    });
   }
 }
 

@@ -1,7 +1,14 @@
-/** The port that executes one subagent job: in this process, in one of its own, or wherever else. A runner owns the work; the task owns the lifecycle. */
+/**
+ * The port that executes one subagent job: in this process, in one of its own, or wherever else. A runner owns the
+ * work; the task owns the lifecycle.
+ */
 import type { AnyActorRef } from 'xstate';
 import type { AgentTaskRequest } from '../../machines/task/task-request.ts';
-import type { BackgroundTaskLogCursor, BackgroundTaskLogPage, BackgroundTaskRunnerEvent } from '../../machines/task/task-state.ts';
+import type {
+  BackgroundTaskLogCursor,
+  BackgroundTaskLogPage,
+  BackgroundTaskRunnerEvent,
+} from '../../machines/task/task-state.ts';
 
 export interface SubagentJobStart {
   readonly jobId: string;
@@ -35,8 +42,8 @@ export interface SubagentJobHandle {
   /** Settles when the work has ended and nothing of it is left running. */
   readonly result: Promise<SubagentJobResult>;
   /**
-   * Settles when the work itself has ended, for a runner that has more to do before `result` settles. A stop that comes in between changes
-   * nothing about how the work ended. Default: `result`.
+   * Settles when the work itself has ended, for a runner that has more to do before `result` settles. A stop that comes
+   * in between changes nothing about how the work ended. Default: `result`.
    */
   readonly work?: Promise<SubagentJobResult> | undefined;
   /** Stops the work. Resolves when it is gone, rejects when it cannot be proven gone. Idempotent. */

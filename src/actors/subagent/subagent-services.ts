@@ -1,4 +1,7 @@
-/** All that has to do with subagents in one runtime: its jobs, the wakes that have processes of their own, the worktrees of children. */
+/**
+ * All that has to do with subagents in one runtime: its jobs, the wakes that have processes of their own, the worktrees
+ * of children.
+ */
 import type { InspectionEvent } from 'xstate';
 import { sessionOf } from '../../machines/subagent/subagent-request.ts';
 import type { SubagentLimitsInput } from '../../machines/subagent/subagent-limits.ts';
@@ -28,7 +31,9 @@ import type { ReconciledWorktree, WorktreeKeeper } from './worktree-adapter.ts';
 import { createWorktreeSubagentRunner } from './worktree-subagent-runner.ts';
 import type { WorktreeSubagentRunnerOptions } from './worktree-subagent-runner.ts';
 
-/** What a composition root brings for subagents. Without any of it, jobs run in this process, where they were asked for. */
+/**
+ * What a composition root brings for subagents. Without any of it, jobs run in this process, where they were asked for.
+ */
 export interface SubagentPorts {
   /** Runs jobs and wakes in processes of their own. */
   readonly processRunner?: SubagentRunner | undefined;
@@ -81,11 +86,19 @@ export interface ReconciledSubagents {
   readonly worktrees: readonly ReconciledWorktree[];
 }
 
-/** Wakes that have processes of their own at the same time. Each belongs to a call, and those are bounded for each session. */
+/**
+ * Wakes that have processes of their own at the same time. Each belongs to a call, and those are bounded for each
+ * session.
+ */
 const MAX_WAKES_ELSEWHERE = 64;
 
 /** A wake is bounded by the budget of its agent, not by what a task may say. */
-const UNWATCHED = { agentIdleTimeoutMs: 0, agentOutputLimitBytes: 0, agentMaxTextDeltas: 0, repetitionThreshold: 0 } as const;
+const UNWATCHED = {
+  agentIdleTimeoutMs: 0,
+  agentOutputLimitBytes: 0,
+  agentMaxTextDeltas: 0,
+  repetitionThreshold: 0,
+} as const;
 
 /** How long a worker that is asked, told and killed may take to be gone. */
 const CANCEL_DEADLINE_MS = 120_000;
@@ -95,7 +108,14 @@ export function createSubagentServices(options: SubagentServicesOptions): Subage
   const { processRunner, worktrees: keeper } = ports;
   const local = createInProcessSubagentRunner(options);
   const jobs = new SubagentManager({
-    runner: isolating(createChoosingSubagentRunner({ process: processRunner, inProcess: local, preferred: ports.isInProcessByDefault === true ? 'in-process' : 'process' }), options),
+    runner: isolating(
+      createChoosingSubagentRunner({
+        process: processRunner,
+        inProcess: local,
+        preferred: ports.isInProcessByDefault === true ? 'in-process' : 'process',
+      }),
+      options,
+    ),
     log: createSubagentLog(options),
     admit: (request) => requireAcceptable(request, options),
     clock,
@@ -107,21 +127,36 @@ export function createSubagentServices(options: SubagentServicesOptions): Subage
     ...(ports.inspect === undefined ? {} : { inspect: ports.inspect }),
   });
   const wakes = processRunner === undefined ? undefined : wakeTasks(processRunner, options);
-  const subflowWorktrees = keeper === undefined ? undefined : createSubflowWorktrees({ keeper, filesOf: filesOfSessions(options), closeSession, journals: options.journals, parent: jobs.getBackgroundTaskManager().supervisor, onListenerError });
+  const subflowWorktrees =
+    keeper === undefined
+      ? undefined
+      : createSubflowWorktrees({
+          keeper,
+          filesOf: filesOfSessions(options),
+          closeSession,
+          journals: options.journals,
+          parent: jobs.getBackgroundTaskManager().supervisor,
+          onListenerError,
+        });
   return {
     jobs,
     local,
     worktrees: keeper,
     subflowWorktrees,
     elsewhere: wakes === undefined ? undefined : createWakesElsewhere({ ...options, tasks: wakes }),
-    systems: [{ label: 'subagent jobs', tasks: jobs.getBackgroundTaskManager() }, ...(wakes === undefined ? [] : [{ label: 'wakes in processes of their own', tasks: wakes }])],
+    systems: [
+      { label: 'subagent jobs', tasks: jobs.getBackgroundTaskManager() },
+      ...(wakes === undefined ? [] : [{ label: 'wakes in processes of their own', tasks: wakes }]),
+    ],
     async endSession(sessionId, reason) {
       await jobs.cancelOf(sessionId, reason);
       await subflowWorktrees?.settleAll(sessionId);
     },
     async reconcile() {
       // First, so that the end of a job says what became of its worktree: removed, or kept with what was found in it.
-      const settled = (await keeper?.reconcile({ isAwaited: async (key) => (await subflowWorktrees?.isAwaited(key)) ?? false })) ?? [];
+      const settled =
+        (await keeper?.reconcile({ isAwaited: async (key) => (await subflowWorktrees?.isAwaited(key)) ?? false })) ??
+        [];
       return { jobs: await jobs.reconcile(), worktrees: settled };
     },
     async shutdown(reason) {
@@ -146,7 +181,10 @@ function isolating(runner: SubagentRunner, options: SubagentServicesOptions): Su
   });
 }
 
-function wakeTasks(runner: SubagentRunner, { ports: { inspect }, clock, onListenerError }: SubagentServicesOptions): BackgroundTaskManager {
+function wakeTasks(
+  runner: SubagentRunner,
+  { ports: { inspect }, clock, onListenerError }: SubagentServicesOptions,
+): BackgroundTaskManager {
   return new BackgroundTaskManager({
     runners: { agent: new SubagentTaskRunner({ runner }) },
     clock,
@@ -163,10 +201,14 @@ function withoutWorktrees(runner: SubagentRunner): SubagentRunner {
   return {
     start(start) {
       if (start.request.isolation !== 'worktree') return runner.start(start);
-      throw new BackgroundTaskError('validation', `job ${start.jobId} is to work in a git worktree, and nobody makes those here`, {
-        code: 'SUBAGENT_NO_WORKTREES',
-        hint: 'Give the runtime a keeper of worktrees (`subagents.worktrees`), or leave `isolation` out.',
-      });
+      throw new BackgroundTaskError(
+        'validation',
+        `job ${start.jobId} is to work in a git worktree, and nobody makes those here`,
+        {
+          code: 'SUBAGENT_NO_WORKTREES',
+          hint: 'Give the runtime a keeper of worktrees (`subagents.worktrees`), or leave `isolation` out.',
+        },
+      );
     },
   };
 }

@@ -1,4 +1,7 @@
-/** Carries out agent tasks with a subagent runner: each is a job with a lifecycle of its own, whose end is settled before its task ends. */
+/**
+ * Carries out agent tasks with a subagent runner: each is a job with a lifecycle of its own, whose end is settled
+ * before its task ends.
+ */
 import type { AgentTaskRequest } from '../../machines/task/task-request.ts';
 import type { BackgroundTaskRunner, BackgroundTaskStart } from '../task/task-runner.ts';
 import type { JobEnd } from './job-end.ts';
@@ -10,7 +13,10 @@ export interface SubagentTaskRunnerOptions {
   readonly runner: SubagentRunner;
   /** Called with what the work says. Default: nobody hears it but the task. */
   readonly onProgress?: SubagentRunPorts['onProgress'] | undefined;
-  /** Called once per job, when nothing of it runs any more. @returns the end as it is to be shown. Default: nothing is left to do */
+  /**
+   * Called once per job, when nothing of it runs any more. @returns the end as it is to be shown. Default: nothing is
+   * left to do
+   */
   readonly settle?: SubagentRunPorts['settle'] | undefined;
 }
 
@@ -19,7 +25,11 @@ export class SubagentTaskRunner implements BackgroundTaskRunner<AgentTaskRequest
   readonly #ports: SubagentRunPorts;
   readonly #runs = new Map<string, SubagentRun>();
 
-  constructor({ runner, onProgress = () => undefined, settle = (_jobId, end) => Promise.resolve(end) }: SubagentTaskRunnerOptions) {
+  constructor({
+    runner,
+    onProgress = () => undefined,
+    settle = (_jobId, end) => Promise.resolve(end),
+  }: SubagentTaskRunnerOptions) {
     const settledAndForgotten = async (jobId: string, end: JobEnd): Promise<JobEnd> => {
       try {
         return await settle(jobId, end);

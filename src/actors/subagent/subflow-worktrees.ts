@@ -1,12 +1,16 @@
 /**
- * Worktrees for the child sessions that answer calls: made before the child, settled once it has answered or will not any more. Each one is an
- * actor of the worktree chart while this process makes, keeps or settles it.
+ * Worktrees for the child sessions that answer calls: made before the child, settled once it has answered or will not
+ * any more. Each one is an actor of the worktree chart while this process makes, keeps or settles it.
  */
 import type { AnyActorRef, StateValueFrom } from 'xstate';
 import { RuntimeError, messageOf } from '../../machines/errors.ts';
 import type { WorktreeHandoff, WorktreeInspection } from '../../machines/subagent/worktree-findings.ts';
 import { worktreeLifecycle } from '../../machines/subagent/worktree-machine.ts';
-import type { WorktreeChartEvent, WorktreeChartEventType, worktreeMachine } from '../../machines/subagent/worktree-machine.ts';
+import type {
+  WorktreeChartEvent,
+  WorktreeChartEventType,
+  worktreeMachine,
+} from '../../machines/subagent/worktree-machine.ts';
 import type { SessionIdentity } from '../session/event-store.ts';
 import type { JournalCache } from '../session/journal-cache.ts';
 import type { OnListenerError } from '../streams/listener-errors.ts';
@@ -15,11 +19,17 @@ import { handoffOfWorktree } from './worktree-handoff.ts';
 import type { KeptWorktree, PreparedSubagentWorktree, WorktreeKeeper, WorktreeRequest } from './worktree-adapter.ts';
 
 export interface SubflowWorktrees {
-  /** The folder in which the child is to work. @throws RuntimeError WORKTREE_* when there can be none; nothing is left behind then */
+  /**
+   * The folder in which the child is to work. @throws RuntimeError WORKTREE_* when there can be none; nothing is left
+   * behind then
+   */
   prepare(child: SubflowChild): Promise<string>;
   /** One that another process made, which is gone, is this one's from here on. */
   keep(child: SubflowChild): Promise<void>;
-  /** Removes the worktree of a child if nothing in it could be lost, else keeps it. Undefined when there is none any more. */
+  /**
+   * Removes the worktree of a child if nothing in it could be lost, else keeps it. Undefined when there is none any
+   * more.
+   */
   settle(child: Pick<SubflowChild, 'parentSessionId' | 'childSessionId'>): Promise<WorktreeHandoff | undefined>;
   /** The same for all children of a session that nobody waits for any more. */
   settleAll(parentSessionId: string): Promise<void>;
@@ -91,7 +101,10 @@ class KeptForCalls implements SubflowWorktrees {
     this.#lifeOf(keyOf(child.parentSessionId, child.childSessionId), FOUND).move('ADOPT');
   }
 
-  async settle({ parentSessionId, childSessionId }: Pick<SubflowChild, 'parentSessionId' | 'childSessionId'>): Promise<WorktreeHandoff | undefined> {
+  async settle({
+    parentSessionId,
+    childSessionId,
+  }: Pick<SubflowChild, 'parentSessionId' | 'childSessionId'>): Promise<WorktreeHandoff | undefined> {
     const [worktree] = await this.#keptFor((key) => key === keyOf(parentSessionId, childSessionId));
     return worktree === undefined ? undefined : this.#settle(worktree, childSessionId);
   }
@@ -99,7 +112,9 @@ class KeptForCalls implements SubflowWorktrees {
   async settleAll(parentSessionId: string): Promise<void> {
     const beginning = keyOf(parentSessionId, '');
     for (const worktree of await this.#keptFor((key) => key.startsWith(beginning))) {
-      await this.#settle(worktree, (worktree.key ?? '').slice(beginning.length)).catch((error: unknown) => this.#options.onListenerError(error, 'listener'));
+      await this.#settle(worktree, (worktree.key ?? '').slice(beginning.length)).catch((error: unknown) =>
+        this.#options.onListenerError(error, 'listener'),
+      );
     }
   }
 
@@ -108,7 +123,9 @@ class KeptForCalls implements SubflowWorktrees {
     if (parentSessionId === undefined || childSessionId === undefined) return false;
     try {
       const { openToolCalls } = (await this.#options.journals.open(parentSessionId)).state;
-      return openToolCalls.some(({ request }) => request?.kind === 'subflow' && request.childSessionId === childSessionId);
+      return openToolCalls.some(
+        ({ request }) => request?.kind === 'subflow' && request.childSessionId === childSessionId,
+      );
     } catch (error) {
       // Of a log that cannot be read nobody can tell.
       return !RuntimeError.is(error) || error.code !== 'SESSION_NOT_FOUND';
@@ -139,7 +156,12 @@ class KeptForCalls implements SubflowWorktrees {
       // It is all there still: something came, or somebody went in.
       const again = await inspected(keeper, worktree);
       const why = { kind: 'unknown', text: `it could not be removed: ${messageOf(error)}` } as const;
-      return preserved(keeper, worktree, { ...again, isClean: false, findings: [...again.findings, why] }, onListenerError);
+      return preserved(
+        keeper,
+        worktree,
+        { ...again, isClean: false, findings: [...again.findings, why] },
+        onListenerError,
+      );
     }
     life.move('REMOVED');
     return handoffOfWorktree(worktree, 'removed', undefined);
@@ -149,7 +171,11 @@ class KeptForCalls implements SubflowWorktrees {
   #lifeOf(key: string, before: readonly WorktreeChartEventType[]): WorktreeLife {
     const known = this.#lives.get(key);
     if (known !== undefined) return known;
-    const life: WorktreeLife = new ChartedLife({ lifecycle: worktreeLifecycle, id: `${key}.worktree`, parent: this.#options.parent });
+    const life: WorktreeLife = new ChartedLife({
+      lifecycle: worktreeLifecycle,
+      id: `${key}.worktree`,
+      parent: this.#options.parent,
+    });
     this.#lives.set(key, life);
     for (const event of before) life.move(event);
     return life;
@@ -164,7 +190,12 @@ class KeptForCalls implements SubflowWorktrees {
   #requestFor({ parentSessionId, childSessionId, agentId, parentWorkspace }: SubflowChild): WorktreeRequest {
     const keepFilesIn = this.#options.filesOf({ sessionId: childSessionId, agentId });
     const jobId = `${agentId}-${childSessionId.slice(-SHORT_ID_CHARACTERS)}`;
-    return { jobId, cwd: parentWorkspace, key: keyOf(parentSessionId, childSessionId), ...(keepFilesIn === undefined ? {} : { keepFilesIn }) };
+    return {
+      jobId,
+      cwd: parentWorkspace,
+      key: keyOf(parentSessionId, childSessionId),
+      ...(keepFilesIn === undefined ? {} : { keepFilesIn }),
+    };
   }
 
   async #keptFor(isWanted: (key: string) => boolean): Promise<readonly KeptWorktree[]> {
@@ -178,11 +209,20 @@ async function inspected(keeper: WorktreeKeeper, worktree: PreparedSubagentWorkt
     return await keeper.inspect(worktree);
   } catch (error) {
     const hint = RuntimeError.is(error) ? error.hint : undefined;
-    return { isClean: false, findings: [{ kind: 'unknown', text: messageOf(error) }], ...(hint === undefined ? {} : { nextAction: hint }) };
+    return {
+      isClean: false,
+      findings: [{ kind: 'unknown', text: messageOf(error) }],
+      ...(hint === undefined ? {} : { nextAction: hint }),
+    };
   }
 }
 
-async function preserved(keeper: WorktreeKeeper, worktree: KeptWorktree, inspection: WorktreeInspection, onListenerError: OnListenerError): Promise<WorktreeHandoff> {
+async function preserved(
+  keeper: WorktreeKeeper,
+  worktree: KeptWorktree,
+  inspection: WorktreeInspection,
+  onListenerError: OnListenerError,
+): Promise<WorktreeHandoff> {
   try {
     await keeper.preserve?.(worktree, inspection);
   } catch (error) {

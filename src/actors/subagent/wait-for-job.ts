@@ -15,10 +15,22 @@ export interface AwaitedJob {
   readonly status: () => string;
 }
 
-/** @throws what `outcome` rejects with, and BackgroundTaskError SUBAGENT_WAIT_TIMEOUT or SUBAGENT_WAIT_ABORTED: then the job goes on */
-export async function waitFor<Result>(outcome: Promise<Result>, job: AwaitedJob, { signal, timeoutMs }: SubagentWaitOptions, clock: Clock): Promise<Result> {
+/**
+ * @throws what `outcome` rejects with, and BackgroundTaskError SUBAGENT_WAIT_TIMEOUT or SUBAGENT_WAIT_ABORTED: then the
+ * job goes on
+ */
+export async function waitFor<Result>(
+  outcome: Promise<Result>,
+  job: AwaitedJob,
+  { signal, timeoutMs }: SubagentWaitOptions,
+  clock: Clock,
+): Promise<Result> {
   if (timeoutMs !== undefined && !(timeoutMs >= 0)) {
-    throw new BackgroundTaskError('validation', `timeoutMs must be a number of milliseconds, 0 or more, got ${timeoutMs}`, { code: 'SUBAGENT_WAIT_INVALID' });
+    throw new BackgroundTaskError(
+      'validation',
+      `timeoutMs must be a number of milliseconds, 0 or more, got ${timeoutMs}`,
+      { code: 'SUBAGENT_WAIT_INVALID' },
+    );
   }
   // Nobody may be left to hear of it.
   outcome.catch(() => undefined);
@@ -29,7 +41,12 @@ export async function waitFor<Result>(outcome: Promise<Result>, job: AwaitedJob,
   patience.catch(() => undefined);
   const onAbort = (): void => giveUp(stoppedWaiting(job, 'SUBAGENT_WAIT_ABORTED', 'was asked to'));
   const isFinite = timeoutMs !== undefined && timeoutMs !== Infinity;
-  const timer = isFinite ? clock.setTimeout(() => giveUp(stoppedWaiting(job, 'SUBAGENT_WAIT_TIMEOUT', `waited for ${timeoutMs} ms`)), timeoutMs) : undefined;
+  const timer = isFinite
+    ? clock.setTimeout(
+        () => giveUp(stoppedWaiting(job, 'SUBAGENT_WAIT_TIMEOUT', `waited for ${timeoutMs} ms`)),
+        timeoutMs,
+      )
+    : undefined;
   signal?.addEventListener('abort', onAbort, { once: true });
   if (signal?.aborted === true) onAbort();
   try {
@@ -42,9 +59,13 @@ export async function waitFor<Result>(outcome: Promise<Result>, job: AwaitedJob,
 
 function stoppedWaiting({ jobId, status }: AwaitedJob, code: string, why: string): BackgroundTaskError {
   const now = status();
-  return new BackgroundTaskError(code === 'SUBAGENT_WAIT_TIMEOUT' ? 'timeout' : 'runner', `stopped waiting for job ${jobId}, as it ${why}; the job itself is ${now} and was left alone`, {
-    code,
-    hint: 'Wait again, or cancel the job if it is not wanted any more.',
-    details: { jobId, status: now },
-  });
+  return new BackgroundTaskError(
+    code === 'SUBAGENT_WAIT_TIMEOUT' ? 'timeout' : 'runner',
+    `stopped waiting for job ${jobId}, as it ${why}; the job itself is ${now} and was left alone`,
+    {
+      code,
+      hint: 'Wait again, or cancel the job if it is not wanted any more.',
+      details: { jobId, status: now },
+    },
+  );
 }

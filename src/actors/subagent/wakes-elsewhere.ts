@@ -1,6 +1,6 @@
 /**
- * Runs the wakes of sessions that are to have a process of their own: each is a task whose runner forks a worker, which takes the lease of the
- * session and writes its log as any other process would.
+ * Runs the wakes of sessions that are to have a process of their own: each is a task whose runner forks a worker, which
+ * takes the lease of the session and writes its log as any other process would.
  */
 import { RuntimeError, messageOf } from '../../machines/errors.ts';
 import { MAX_FAILURES_IN_A_ROW } from '../../machines/session/limits.ts';
@@ -40,7 +40,11 @@ export function createWakesElsewhere(options: WakesElsewhereOptions): WakeElsewh
   };
 }
 
-async function wakeOnce(session: SessionState, { signal, force, humans }: WakeOptions, { tasks, directories, humans: usual }: WakesElsewhereOptions): Promise<WakeOutcome> {
+async function wakeOnce(
+  session: SessionState,
+  { signal, force, humans }: WakeOptions,
+  { tasks, directories, humans: usual }: WakesElsewhereOptions,
+): Promise<WakeOutcome> {
   const { sessionId, agentId } = session;
   const task = await tasks.spawn({
     kind: 'agent',
@@ -69,8 +73,12 @@ async function wakeOnce(session: SessionState, { signal, force, humans }: WakeOp
 function outcomeOf(value: unknown, sessionId: string): WakeOutcome {
   const outcome = readWakeOutcome(value);
   if (outcome !== undefined) return outcome;
-  throw new RuntimeError('WAKE_OUTCOME_UNREADABLE', `expected the process of session ${sessionId} to say how its wake ended, received ${JSON.stringify(value)?.slice(0, 200)}`, {
-    category: 'runner',
-    hint: `What happened is in the log: wakechart session events --session ${sessionId}`,
-  });
+  throw new RuntimeError(
+    'WAKE_OUTCOME_UNREADABLE',
+    `expected the process of session ${sessionId} to say how its wake ended, received ${JSON.stringify(value)?.slice(0, 200)}`,
+    {
+      category: 'runner',
+      hint: `What happened is in the log: wakechart session events --session ${sessionId}`,
+    },
+  );
 }

@@ -1,6 +1,7 @@
 /**
- * Which variables the worker of a job is given, by name: those that the models of its agent may need, and of the agents that it may call in the same
- * process. What cannot be read here names none; the worker reads it too, and says what is wrong with it.
+ * Which variables the worker of a job is given, by name: those that the models of its agent may need, and of the agents
+ * that it may call in the same process. What cannot be read here names none; the worker reads it too, and says what is
+ * wrong with it.
  */
 import { modelsOf } from '../../machines/agent/agent-definition.ts';
 import type { AuthProfile } from '../../machines/run/auth-profile.ts';
@@ -23,7 +24,12 @@ export interface WorkerKeysSources {
   readonly modelOf: (agentId: string, sessionId: string) => Promise<string | undefined>;
 }
 
-export function workerKeysOf({ agents, providers, accounts, modelOf }: WorkerKeysSources): (job: WorkerKeysRequest) => Promise<readonly string[]> {
+export function workerKeysOf({
+  agents,
+  providers,
+  accounts,
+  modelOf,
+}: WorkerKeysSources): (job: WorkerKeysRequest) => Promise<readonly string[]> {
   return async ({ agentType, sessionId }) => {
     const [named, asked, table, paying] = await Promise.all([
       providersOf(agentType, agents),

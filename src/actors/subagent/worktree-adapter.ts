@@ -6,9 +6,15 @@ export interface WorktreeRequest {
   readonly jobId: string;
   /** In the repository from whose HEAD it is made. A folder below the root stays one: see `cwd` of the answer. */
   readonly cwd: string;
-  /** Names what it is for beyond the life of this process. The worktree that is kept under it, if any, is gone on with instead of making one. */
+  /**
+   * Names what it is for beyond the life of this process. The worktree that is kept under it, if any, is gone on with
+   * instead of making one.
+   */
   readonly key?: string | undefined;
-  /** Absolute: a folder that takes what the runtime itself wrote into the worktree (`.wakechart-runtime`) when the worktree goes. */
+  /**
+   * Absolute: a folder that takes what the runtime itself wrote into the worktree (`.wakechart-runtime`) when the
+   * worktree goes.
+   */
   readonly keepFilesIn?: string | undefined;
   /** Aborting it gives up; nothing is left behind then. */
   readonly signal?: AbortSignal | undefined;
@@ -34,7 +40,10 @@ export interface PreparedSubagentWorktree {
 
 /** Methods may answer at once or later. What throws counts as "could not be found out": the worktree is kept. */
 export interface SubagentWorktreeAdapter {
-  /** @throws RuntimeError WORKTREE_NOT_A_REPOSITORY, WORKTREE_NO_COMMIT, WORKTREE_NOT_CREATED ... Nothing is left behind then. */
+  /**
+   * @throws RuntimeError WORKTREE_NOT_A_REPOSITORY, WORKTREE_NO_COMMIT, WORKTREE_NOT_CREATED ... Nothing is left behind
+   * then.
+   */
   prepare(request: WorktreeRequest): PreparedSubagentWorktree | Promise<PreparedSubagentWorktree>;
   /** Whether nothing in it could be lost. Only `true` is yes. */
   isClean(worktree: PreparedSubagentWorktree): boolean | Promise<boolean>;
@@ -48,7 +57,8 @@ export interface SubagentWorktreeAdapter {
    */
   begin?(worktree: PreparedSubagentWorktree): void | Promise<void>;
   /**
-   * Removes it with its branch, if it is clean still. @throws RuntimeError WORKTREE_NOT_CLEAN, WORKTREE_IN_USE, WORKTREE_NOT_REMOVED: it is all there then.
+   * Removes it with its branch, if it is clean still. @throws RuntimeError WORKTREE_NOT_CLEAN, WORKTREE_IN_USE,
+   * WORKTREE_NOT_REMOVED: it is all there then.
    */
   remove(worktree: PreparedSubagentWorktree): void | Promise<void>;
   /** Says that it stays, and why: the record of it is what `wakechart worktree list` shows. */
@@ -75,7 +85,10 @@ export interface ReconciledWorktree {
   readonly jobId: string;
   readonly worktreePath: string;
   readonly branchName: string;
-  /** `removed`: there was nothing in it. `preserved`: there is. `forgotten`: only its record was left. `left`: its owner lives. */
+  /**
+   * `removed`: there was nothing in it. `preserved`: there is. `forgotten`: only its record was left. `left`: its owner
+   * lives.
+   */
   readonly action: 'removed' | 'preserved' | 'forgotten' | 'left';
   readonly reason?: string | undefined;
   readonly nextAction?: string | undefined;
@@ -87,7 +100,10 @@ export interface ReconcileWorktreesOptions {
 }
 
 export interface AdoptWorktreeOptions {
-  /** The person knows that whoever has it does not live, where that cannot be told from here. One that is known to live keeps it all the same. */
+  /**
+   * The person knows that whoever has it does not live, where that cannot be told from here. One that is known to live
+   * keeps it all the same.
+   */
   readonly ownerIsGone?: boolean | undefined;
 }
 
@@ -105,7 +121,8 @@ export interface WorktreeKeeper extends SubagentWorktreeAdapter {
   /** Looks at it now. */
   inspect(worktree: PreparedSubagentWorktree): Promise<WorktreeInspection>;
   /**
-   * Hands it over to a person: the keeper forgets it and no start touches it any more; folder and branch stay as they are.
+   * Hands it over to a person: the keeper forgets it and no start touches it any more; folder and branch stay as they
+   * are.
    * @throws RuntimeError WORKTREE_NOT_FOUND, WORKTREE_IN_USE while the process that has it lives, or may live
    */
   adopt(name: string, options?: AdoptWorktreeOptions): Promise<KeptWorktree>;
@@ -114,6 +131,9 @@ export interface WorktreeKeeper extends SubagentWorktreeAdapter {
    * @throws RuntimeError WORKTREE_NOT_FOUND, WORKTREE_NOT_CLEAN, WORKTREE_IN_USE, WORKTREE_NOT_REMOVED
    */
   discard(name: string, options?: DiscardWorktreeOptions): Promise<KeptWorktree>;
-  /** Deals with what processes that are gone left: removes what has nothing in it, keeps and reports the rest. Several may do it at once. */
+  /**
+   * Deals with what processes that are gone left: removes what has nothing in it, keeps and reports the rest. Several
+   * may do it at once.
+   */
   reconcile(options?: ReconcileWorktreesOptions): Promise<readonly ReconciledWorktree[]>;
 }

@@ -1,7 +1,14 @@
 /** Runs the hooks of worktrees, one after the other, each within its time. */
 import { messageOf } from '../../machines/errors.ts';
 import { plannedHooks } from '../../machines/subagent/hook-config.ts';
-import type { HookDefinition, PlannedHooks, WorktreeHookEvent, WorktreeHookFunction, WorktreeHookInput, WorktreeHooks } from '../../machines/subagent/hook-config.ts';
+import type {
+  HookDefinition,
+  PlannedHooks,
+  WorktreeHookEvent,
+  WorktreeHookFunction,
+  WorktreeHookInput,
+  WorktreeHooks,
+} from '../../machines/subagent/hook-config.ts';
 import { BackgroundTaskError } from '../../machines/task/task-error.ts';
 import type { Clock } from '../clock/clock.ts';
 import { waitFor } from '../clock/waiting.ts';
@@ -15,7 +22,10 @@ export interface HookRun {
   readonly signal: AbortSignal;
 }
 
-/** Executes the hooks of one type. Settles when nothing of the hook runs any more. @throws whatever says that the hook failed */
+/**
+ * Executes the hooks of one type. Settles when nothing of the hook runs any more. @throws whatever says that the hook
+ * failed
+ */
 export type HookTypeExecutor = (run: HookRun) => unknown;
 
 export type HookTypeExecutors = Readonly<Record<string, HookTypeExecutor>>;
@@ -37,7 +47,8 @@ export interface FiredHooks {
 /** How long a hook that is to stop may take to do so before it counts as running still. */
 const STOP_GRACE_MS = 10_000;
 
-const EXECUTE_FUNCTION: HookTypeExecutor = ({ hook, input, signal }) => (hook['run'] as WorktreeHookFunction)(input, { signal });
+const EXECUTE_FUNCTION: HookTypeExecutor = ({ hook, input, signal }) =>
+  (hook['run'] as WorktreeHookFunction)(input, { signal });
 
 export class WorktreeHookRunner {
   readonly #options: WorktreeHooksOptions;
@@ -55,8 +66,8 @@ export class WorktreeHookRunner {
 
   /**
    * Runs those of the input's event. The first that fails is the last that runs.
-   * @throws BackgroundTaskError SUBAGENT_HOOK_FAILED, SUBAGENT_HOOK_TIMEOUT, SUBAGENT_HOOK_STOPPED, or what an executor throws on purpose; with
-   * `isRunning` in the details when the hook has not ended
+   * @throws BackgroundTaskError SUBAGENT_HOOK_FAILED, SUBAGENT_HOOK_TIMEOUT, SUBAGENT_HOOK_STOPPED, or what an executor
+   * throws on purpose; with `isRunning` in the details when the hook has not ended
    */
   async fire(fired: FiredHooks): Promise<void> {
     for (const hook of this.#planned[fired.input.hook_event_name]) await this.#run(hook, fired);
@@ -64,7 +75,8 @@ export class WorktreeHookRunner {
 
   async #run(hook: HookDefinition, { input, cwd, signal }: FiredHooks): Promise<void> {
     const name = `the ${input.hook_event_name} hook of type "${hook.type}"`;
-    if (signal?.aborted === true) throw hookError('SUBAGENT_HOOK_STOPPED', `${name} was not run: its job is to stop`, {});
+    if (signal?.aborted === true)
+      throw hookError('SUBAGENT_HOOK_STOPPED', `${name} was not run: its job is to stop`, {});
     const execute = this.#executorOf(hook);
     const abort = new AbortController();
     let isOver = false;
@@ -87,7 +99,12 @@ export class WorktreeHookRunner {
   }
 
   /** @returns why the hook is to stop; undefined when it has ended by itself */
-  async #firstOf(ended: Promise<void>, hook: HookDefinition, name: string, signal: AbortSignal | undefined): Promise<BackgroundTaskError | undefined> {
+  async #firstOf(
+    ended: Promise<void>,
+    hook: HookDefinition,
+    name: string,
+    signal: AbortSignal | undefined,
+  ): Promise<BackgroundTaskError | undefined> {
     const { clock } = this.#options;
     const timeoutMs = hook.timeoutMs ?? this.#options.timeoutMs;
     let stop: (error: BackgroundTaskError) => void = () => undefined;
@@ -95,7 +112,8 @@ export class WorktreeHookRunner {
       stop = resolve;
     });
     const onAbort = (): void => stop(hookError('SUBAGENT_HOOK_STOPPED', `${name} was stopped: its job is to stop`, {}));
-    const timer = timeoutMs === Infinity ? undefined : clock.setTimeout(() => stop(timedOut(name, timeoutMs)), timeoutMs);
+    const timer =
+      timeoutMs === Infinity ? undefined : clock.setTimeout(() => stop(timedOut(name, timeoutMs)), timeoutMs);
     signal?.addEventListener('abort', onAbort, { once: true });
     // The hook itself may have brought it about.
     if (signal?.aborted === true) onAbort();
@@ -137,5 +155,8 @@ function hookError(code: string, message: string, details: Readonly<Record<strin
 /** Errors that executors make on purpose say what happened; others get the name of the hook. */
 function asFailure(thrown: unknown, name: string): unknown {
   if (thrown instanceof BackgroundTaskError) return thrown;
-  return new BackgroundTaskError('runner', `${name} failed: ${messageOf(thrown)}`, { code: 'SUBAGENT_HOOK_FAILED', cause: thrown });
+  return new BackgroundTaskError('runner', `${name} failed: ${messageOf(thrown)}`, {
+    code: 'SUBAGENT_HOOK_FAILED',
+    cause: thrown,
+  });
 }

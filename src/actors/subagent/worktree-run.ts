@@ -1,9 +1,16 @@
-/** The worktree of one job: made before the agent starts, looked at when nothing of it runs any more, then removed or kept. Nothing in it is ever lost. */
+/**
+ * The worktree of one job: made before the agent starts, looked at when nothing of it runs any more, then removed or
+ * kept. Nothing in it is ever lost.
+ */
 import type { StateValueFrom } from 'xstate';
 import { RuntimeError, messageOf } from '../../machines/errors.ts';
 import type { WorktreeHookEvent, WorktreeHookInput } from '../../machines/subagent/hook-config.ts';
 import { sessionOf } from '../../machines/subagent/subagent-request.ts';
-import type { WorktreeFinding, WorktreeHandoff, WorktreeInspection } from '../../machines/subagent/worktree-findings.ts';
+import type {
+  WorktreeFinding,
+  WorktreeHandoff,
+  WorktreeInspection,
+} from '../../machines/subagent/worktree-findings.ts';
 import { worktreeLifecycle } from '../../machines/subagent/worktree-machine.ts';
 import type { WorktreeChartEvent, worktreeMachine } from '../../machines/subagent/worktree-machine.ts';
 import { BackgroundTaskError } from '../../machines/task/task-error.ts';
@@ -52,7 +59,10 @@ export class WorktreeRun {
     };
   }
 
-  /** Makes the worktree and runs the create hooks. @returns the request as it is carried out in it. @throws when it cannot be worked in */
+  /**
+   * Makes the worktree and runs the create hooks. @returns the request as it is carried out in it. @throws when it
+   * cannot be worked in
+   */
   async prepare(): Promise<SubagentJobRequest> {
     const { request, signal } = this.#start;
     const worktree = await this.#create();
@@ -132,7 +142,11 @@ export class WorktreeRun {
     }
   }
 
-  async #preserve(worktree: PreparedSubagentWorktree, inspection: WorktreeInspection, event: 'DIRTY' | 'REMOVE_FAILED'): Promise<void> {
+  async #preserve(
+    worktree: PreparedSubagentWorktree,
+    inspection: WorktreeInspection,
+    event: 'DIRTY' | 'REMOVE_FAILED',
+  ): Promise<void> {
     const { access } = this.#ports;
     const nextAction = nextActionOf(worktree, inspection);
     this.#findings = inspection.findings;
@@ -151,7 +165,12 @@ export class WorktreeRun {
     this.#move(event);
   }
 
-  async #fire(event: WorktreeHookEvent, worktree: PreparedSubagentWorktree, cwd: string, signal: AbortSignal | undefined): Promise<void> {
+  async #fire(
+    event: WorktreeHookEvent,
+    worktree: PreparedSubagentWorktree,
+    cwd: string,
+    signal: AbortSignal | undefined,
+  ): Promise<void> {
     const { hooks } = this.#ports;
     if (!hooks.has(event)) return;
     const { jobId, request } = this.#start;
@@ -161,12 +180,19 @@ export class WorktreeRun {
       cwd,
       hook_event_name: event,
       tool_name: 'Agent',
-      tool_input: { jobId, agentType: request.agentType, worktreePath, branchName, removed: event === 'WorktreeRemove' },
+      tool_input: {
+        jobId,
+        agentType: request.agentType,
+        worktreePath,
+        branchName,
+        removed: event === 'WorktreeRemove',
+      },
     };
     try {
       await hooks.fire({ input, cwd, signal });
     } catch (error) {
-      if (error instanceof BackgroundTaskError && error.details?.['isRunning'] === true) this.#doubt('in_use', error.message);
+      if (error instanceof BackgroundTaskError && error.details?.['isRunning'] === true)
+        this.#doubt('in_use', error.message);
       throw error;
     }
   }
@@ -195,10 +221,14 @@ const KEPT_UNSEEN: WorktreeInspection = { isClean: false, findings: [] };
 /** The folder that `cwd` is in the worktree; its root when `cwd` is not below that of the repository. */
 function folderIn({ repoRoot, worktreePath }: PreparedSubagentWorktree, cwd: string): string {
   const below = cwd.startsWith(`${repoRoot}/`) ? cwd.slice(repoRoot.length + 1).split('/') : [];
-  return below.includes('..') ? worktreePath : [worktreePath, ...below.filter((part) => part !== '' && part !== '.')].join('/');
+  return below.includes('..')
+    ? worktreePath
+    : [worktreePath, ...below.filter((part) => part !== '' && part !== '.')].join('/');
 }
 
 function refuseWhenStopped(signal: AbortSignal): void {
   if (!signal.aborted) return;
-  throw new BackgroundTaskError('runner', `the job was stopped before its agent started: ${messageOf(signal.reason)}`, { code: 'SUBAGENT_STOPPED' });
+  throw new BackgroundTaskError('runner', `the job was stopped before its agent started: ${messageOf(signal.reason)}`, {
+    code: 'SUBAGENT_STOPPED',
+  });
 }

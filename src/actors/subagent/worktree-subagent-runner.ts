@@ -1,9 +1,11 @@
 /**
- * Runs jobs that ask for it each in a git worktree of its own. A decorator: the runner inside does the work and knows nothing of it.
+ * Runs jobs that ask for it each in a git worktree of its own. A decorator: the runner inside does the work and knows
+ * nothing of it.
  *
- * A worktree in which nothing could be lost is removed, once, when nothing of the job runs any more: after success, failure, a start that
- * failed or a stop. Any other is kept and handed over: in the state of the task from the moment it exists, beside the result, and in
- * the details of the error. A cleanup that fails never turns a good result into a failure.
+ * A worktree in which nothing could be lost is removed, once, when nothing of the job runs any more: after success,
+ * failure, a start that failed or a stop. Any other is kept and handed over: in the state of the task from the moment
+ * it exists, beside the result, and in the details of the error. A cleanup that fails never turns a good result into a
+ * failure.
  */
 import { RuntimeError, messageOf } from '../../machines/errors.ts';
 import type { WorktreeHooks } from '../../machines/subagent/hook-config.ts';
@@ -30,9 +32,15 @@ export interface WorktreeSubagentRunnerOptions {
   readonly hookTypeExecutors?: HookTypeExecutors | undefined;
   /** How long one hook may take that does not say itself. Default 60,000. */
   readonly hookTimeoutMs?: number | undefined;
-  /** How long the adapter may take to answer once there is a worktree. What takes longer counts as failed. Default 300,000. */
+  /**
+   * How long the adapter may take to answer once there is a worktree. What takes longer counts as failed. Default
+   * 300,000.
+   */
   readonly adapterTimeoutMs?: number | undefined;
-  /** The folder that takes what the runtime itself wrote into the worktree of a job when that goes. Default: the adapter's own. */
+  /**
+   * The folder that takes what the runtime itself wrote into the worktree of a job when that goes. Default: the
+   * adapter's own.
+   */
   readonly keepFilesIn?: ((start: SubagentJobStart) => string | undefined) | undefined;
   /** Default: the system clock. */
   readonly clock?: Clock | undefined;
@@ -44,7 +52,15 @@ export class WorktreeSubagentRunner implements SubagentRunner {
 
   /** @throws BackgroundTaskError category `validation` for options and hooks that make no sense */
   constructor(options: WorktreeSubagentRunnerOptions) {
-    const { runner, worktreeAdapter, hooks = {}, hookTypeExecutors = {}, hookTimeoutMs, adapterTimeoutMs, keepFilesIn = () => undefined } = options;
+    const {
+      runner,
+      worktreeAdapter,
+      hooks = {},
+      hookTypeExecutors = {},
+      hookTimeoutMs,
+      adapterTimeoutMs,
+      keepFilesIn = () => undefined,
+    } = options;
     const clock = options.clock ?? createSystemClock();
     const limits = checkedWorktreeLimits({ hookTimeoutMs, adapterTimeoutMs });
     this.#runner = runner;
@@ -65,7 +81,11 @@ export class WorktreeSubagentRunner implements SubagentRunner {
       const request = await run.prepare();
       // What a start makes of its parts may depend on who it is: each is read from it.
       const { jobId, emit, signal, parent } = start;
-      return new WorktreeJobHandle(start.jobId, checkedJobHandle(await this.#runner.start({ jobId, request, emit, signal, parent })), run);
+      return new WorktreeJobHandle(
+        start.jobId,
+        checkedJobHandle(await this.#runner.start({ jobId, request, emit, signal, parent })),
+        run,
+      );
     } catch (thrown) {
       // Nothing runs after a start that failed, unless what it gave back is nothing that could be stopped.
       if (RuntimeError.is(thrown) && thrown.code === RUNNER_HANDLE) await run.keep(thrown.message);

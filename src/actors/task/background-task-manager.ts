@@ -1,8 +1,8 @@
 /**
  * The public face of background tasks: checks what comes in, hands it to the supervisor, and answers with values.
  *
- * One pool of slots serves every kind of task. `spawn` starts the work at once when a slot is free; otherwise the task waits, first
- * in, first out within its priority. A terminal task is a stopped task: what it ran is gone.
+ * One pool of slots serves every kind of task. `spawn` starts the work at once when a slot is free; otherwise the task
+ * waits, first in, first out within its priority. A terminal task is a stopped task: what it ran is gone.
  */
 import type { AnyActorRef } from 'xstate';
 import type { Observable } from 'rxjs';
@@ -50,13 +50,16 @@ export class BackgroundTaskManager {
     const { inspect } = options;
     this.#settings = {
       ...checkedSettings(settingsAmong(options)),
-      inspect: inspect === undefined ? undefined : (event) => {
-        try {
-          inspect(event);
-        } catch (thrown) {
-          report(thrown, 'inspector');
-        }
-      },
+      inspect:
+        inspect === undefined
+          ? undefined
+          : (event) => {
+              try {
+                inspect(event);
+              } catch (thrown) {
+                report(thrown, 'inspector');
+              }
+            },
     };
     this.#runners = checkedRunners(options.runners);
     this.#clock = options.clock ?? createSystemClock();
@@ -78,15 +81,21 @@ export class BackgroundTaskManager {
   }
 
   /**
-   * Records the task and starts it as soon as a slot is free. Resolves with its state: `running` when there was one, else `queued`.
+   * Records the task and starts it as soon as a slot is free. Resolves with its state: `running` when there was one,
+   * else `queued`.
    * @param options `taskId`: the id that it is to have. Default: the manager's next one
-   * @throws BackgroundTaskError `validation` for a bad request, an id that is taken or a manager that is shut down, `capacity` for a full queue
+   * @throws BackgroundTaskError `validation` for a bad request, an id that is taken or a manager that is shut down,
+   * `capacity` for a full queue
    */
-  spawn(request: BackgroundTaskRequestInput, options: { readonly taskId?: string | undefined } = NO_OPTIONS): Promise<BackgroundTaskState> {
+  spawn(
+    request: BackgroundTaskRequestInput,
+    options: { readonly taskId?: string | undefined } = NO_OPTIONS,
+  ): Promise<BackgroundTaskState> {
     try {
       const record = this.#register(request, options.taskId);
       // Called from inside an event or a runner, the supervisor gets to it when that is done.
-      if (record.actor === undefined && this.#supervisor.freeSlots > 0) return Promise.resolve().then(() => record.view());
+      if (record.actor === undefined && this.#supervisor.freeSlots > 0)
+        return Promise.resolve().then(() => record.view());
       const view = record.view();
       // It can be made again: a hundred thousand of them in the queue would only be ballast.
       if (record.isQueued) record.dropView();
@@ -129,10 +138,14 @@ export class BackgroundTaskManager {
   async close(taskId: string): Promise<void> {
     const found = this.#found(taskId);
     if (!found.hasEnded) {
-      throw new BackgroundTaskError('validation', `task ${taskId} is ${found.status}; only a task that has ended can be closed`, {
-        code: 'TASK_NOT_ENDED',
-        hint: 'Wait for it, or cancel it first.',
-      });
+      throw new BackgroundTaskError(
+        'validation',
+        `task ${taskId} is ${found.status}; only a task that has ended can be closed`,
+        {
+          code: 'TASK_NOT_ENDED',
+          hint: 'Wait for it, or cancel it first.',
+        },
+      );
     }
     this.#supervisor.tasks.delete(taskId);
     this.#supervisor.logs.delete(taskId);
@@ -140,7 +153,8 @@ export class BackgroundTaskManager {
   }
 
   /**
-   * Gives a running task input, or answers its permission request. Any input to a task that waits for permission counts as leave to go on.
+   * Gives a running task input, or answers its permission request. Any input to a task that waits for permission counts
+   * as leave to go on.
    * @throws BackgroundTaskError `runner` when the task cannot take it
    */
   async send(taskId: string, input: BackgroundTaskInput): Promise<void> {
@@ -183,8 +197,9 @@ export class BackgroundTaskManager {
   }
 
   /**
-   * Events from now on. A stream of one task completes when the task is closed, every stream when the manager has shut down; that of a task
-   * which is not there waits for it. @throws BackgroundTaskError `validation` for a filter that makes no sense
+   * Events from now on. A stream of one task completes when the task is closed, every stream when the manager has shut
+   * down; that of a task which is not there waits for it. @throws BackgroundTaskError `validation` for a filter that
+   * makes no sense
    */
   events$(filter: BackgroundTaskEventFilter = {}): Observable<BackgroundTaskEvent> {
     return this.#hub.events$(checkedEventFilter(filter));
@@ -209,7 +224,9 @@ export class BackgroundTaskManager {
     const { maxPending } = this.#settings;
     const checked = checkedRequest(request, this.#settings.maxDepth, this.#runners);
     if (!this.#supervisor.isAccepting) {
-      throw new BackgroundTaskError('validation', 'the task manager is shut down and takes no new tasks', { code: 'TASK_MANAGER_SHUT_DOWN' });
+      throw new BackgroundTaskError('validation', 'the task manager is shut down and takes no new tasks', {
+        code: 'TASK_MANAGER_SHUT_DOWN',
+      });
     }
     const { pending, freeSlots } = this.#supervisor;
     if (pending >= maxPending + freeSlots) {
@@ -228,7 +245,13 @@ export class BackgroundTaskManager {
   #childTasksOf(record: TaskRecord): ChildTasks {
     return {
       // One deeper unless the runner says otherwise, so that work which starts itself meets maxDepth.
-      spawn: (request) => this.spawn({ parentSessionId: record.parentSessionId, depth: record.request.depth + 1, ...request, parentTaskId: record.id }),
+      spawn: (request) =>
+        this.spawn({
+          parentSessionId: record.parentSessionId,
+          depth: record.request.depth + 1,
+          ...request,
+          parentTaskId: record.id,
+        }),
       wait: async (taskId) => {
         const child = this.#found(taskId);
         if (!child.hasEnded) await child.whenEnded();
@@ -270,7 +293,10 @@ function unknownTask(taskId: string): BackgroundTaskError {
 }
 
 function notStarted(taskId: string, operation: string): BackgroundTaskError {
-  return new BackgroundTaskError('runner', `task ${taskId} is still queued and cannot ${operation}`, { code: 'TASK_NOT_STARTED', hint: 'Wait until it is running.' });
+  return new BackgroundTaskError('runner', `task ${taskId} is still queued and cannot ${operation}`, {
+    code: 'TASK_NOT_STARTED',
+    hint: 'Wait until it is running.',
+  });
 }
 
 function unsupported(taskId: string, what: string, code: string): BackgroundTaskError {

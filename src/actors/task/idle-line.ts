@@ -1,6 +1,7 @@
 /**
- * The first idle deadlines of tasks that share one limit: tasks that start later are due later, so a line with one timer for its head is
- * enough. Joining and leaving cost the same at ten tasks and at a million, and a task that ends early never arms a timer.
+ * The first idle deadlines of tasks that share one limit: tasks that start later are due later, so a line with one
+ * timer for its head is enough. Joining and leaving cost the same at ten tasks and at a million, and a task that ends
+ * early never arms a timer.
  */
 import type { Clock, TimerHandle } from '../clock/clock.ts';
 

@@ -1,14 +1,15 @@
 /**
- * The port that owns process trees: it tags a tree before it is started, remembers it on disk, finds whatever belongs to it wherever
- * that has gone, ends it, and proves it gone.
+ * The port that owns process trees: it tags a tree before it is started, remembers it on disk, finds whatever belongs
+ * to it wherever that has gone, ends it, and proves it gone.
  *
- * A tree is everything that descends from work a host started. Its members are found by parentage, process group and session, and by
- * what children inherit, an environment variable and on Linux a resource limit, so that daemons which left all three are found too. A process is
- * known by its pid *and* its start time: a pid alone may have gone to somebody else.
+ * A tree is everything that descends from work a host started. Its members are found by parentage, process group and
+ * session, and by what children inherit, an environment variable and on Linux a resource limit, so that daemons which
+ * left all three are found too. A process is known by its pid *and* its start time: a pid alone may have gone to
+ * somebody else.
  *
  *   const tree = await processTree.prepare({ taskId, commandPreview });   // tagged and recorded; nothing runs yet
- *   const { program, args, environment } = tree.launch({ program: '/bin/sh', args: ['-c', command], cwd, environment: process.env });
- *   const child = spawn(program, args, { cwd, env: environment });
+ *   const { program, args, environment } = tree.launch({ program: '/bin/sh', args: ['-c', command], cwd, environment:
+ *   process.env }); const child = spawn(program, args, { cwd, env: environment });
  *   await tree.attach(child.pid);                                         // at once after the spawn, in the same turn
  *   ...
  *   await tree.end({ graceMs });                                          // resolves when it is proven gone; forgets the record
@@ -25,15 +26,16 @@ export interface ProcessIdentity {
 
 export interface ProcessTree {
   /**
-   * Makes a tag and records the intent under it. Must come before the spawn: a host that dies right after it has left a trace.
+   * Makes a tag and records the intent under it. Must come before the spawn: a host that dies right after it has left a
+   * trace.
    * @throws BackgroundTaskError category `storage` when the record cannot be written; then nothing may be started
    */
   prepare(work: ProcessTreeWork): Promise<TrackedProcessTree>;
   /**
-   * Deals with what crashed hosts left. For each record whose host is dead, under the policy `kill` its survivors are ended and the
-   * record removed; under `adopt` they are left alive and the tree becomes this host's own (see `adopted`). Records of living hosts are left
-   * alone; one that cannot be read is set aside under another name, never deleted. Several hosts may reconcile at once: each record
-   * is dealt with by one of them.
+   * Deals with what crashed hosts left. For each record whose host is dead, under the policy `kill` its survivors are
+   * ended and the record removed; under `adopt` they are left alive and the tree becomes this host's own (see
+   * `adopted`). Records of living hosts are left alone; one that cannot be read is set aside under another name, never
+   * deleted. Several hosts may reconcile at once: each record is dealt with by one of them.
    */
   reconcile(options?: ReconcileOptions): Promise<readonly ReconciledProcessTree[]>;
   /** The tree that `reconcile` adopted under `tag`. */
@@ -59,16 +61,19 @@ export interface ProcessLaunch {
 export interface TrackedProcessTree {
   /** Unique to this tree, safe in file names. */
   readonly tag: string;
-  /** How its root has to be started so that what descends from it is known. It replaces itself by the program where it is another one first. */
+  /**
+   * How its root has to be started so that what descends from it is known. It replaces itself by the program where it
+   * is another one first.
+   */
   launch(launch: ProcessLaunch): ProcessLaunch;
   /** Binds the tree to its root. Takes the root's identity before it returns; resolves when that is on record. */
   attach(pid: number): Promise<void>;
   /** The members that live now. A zombie does not live. */
   survivors(): Promise<readonly ProcessIdentity[]>;
   /**
-   * Ends every member and resolves when a look that covers the whole system finds none; the record is removed. With nothing left to
-   * end it costs that one look. Calls while it runs join it, and with `graceMs` 0 they end its patience; a call after a failure tries
-   * again.
+   * Ends every member and resolves when a look that covers the whole system finds none; the record is removed. With
+   * nothing left to end it costs that one look. Calls while it runs join it, and with `graceMs` 0 they end its
+   * patience; a call after a failure tries again.
    * @throws BackgroundTaskError category `process` naming the pids that are left; the record stays for `reconcile`
    */
   end(options?: EndProcessTreeOptions): Promise<EndedProcessTree>;
@@ -79,7 +84,10 @@ export interface EndProcessTreeOptions {
   readonly lingerMs?: number | undefined;
   /** Between SIGTERM and SIGKILL. Default 2000; 0 kills at once. */
   readonly graceMs?: number | undefined;
-  /** Also counts those who merely hold the root's output open, however they hid. Dearer; for when the output does not end. Default false. */
+  /**
+   * Also counts those who merely hold the root's output open, however they hid. Dearer; for when the output does not
+   * end. Default false.
+   */
   readonly includeOutputHolders?: boolean | undefined;
 }
 
@@ -105,7 +113,18 @@ export interface ReconciledProcessTree {
   /** `left`: still there, for the reason given. */
   readonly action: 'killed' | 'gone' | 'adopted' | 'left';
   /** `elsewhere`: its host lives, or may live, in another pid namespace of this system, or something of it does. */
-  readonly reason?: 'host_alive' | 'elsewhere' | 'host_dead' | 'around_this_host' | 'being_reconciled' | 'unreadable' | 'not_ended' | undefined;
-  /** Who lives now: after `adopted`, and after `left` because of `not_ended`, `host_dead` (only looked at) or `elsewhere`, as far as they are to be seen. Empty otherwise. */
+  readonly reason?:
+    | 'host_alive'
+    | 'elsewhere'
+    | 'host_dead'
+    | 'around_this_host'
+    | 'being_reconciled'
+    | 'unreadable'
+    | 'not_ended'
+    | undefined;
+  /**
+   * Who lives now: after `adopted`, and after `left` because of `not_ended`, `host_dead` (only looked at) or
+   * `elsewhere`, as far as they are to be seen. Empty otherwise.
+   */
   readonly survivors: readonly ProcessIdentity[];
 }

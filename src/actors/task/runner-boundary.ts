@@ -5,7 +5,13 @@ import { BackgroundTaskError } from '../../machines/task/task-error.ts';
 import { BACKGROUND_TASK_KINDS } from '../../machines/task/task-request.ts';
 import type { BackgroundTaskRequest } from '../../machines/task/task-request.ts';
 import type { BackgroundTaskResult, BackgroundTaskRunnerEvent } from '../../machines/task/task-state.ts';
-import type { BackgroundTaskHandle, BackgroundTaskRunner, BackgroundTaskRunners, BackgroundTaskStart, ChildTasks } from './task-runner.ts';
+import type {
+  BackgroundTaskHandle,
+  BackgroundTaskRunner,
+  BackgroundTaskRunners,
+  BackgroundTaskStart,
+  ChildTasks,
+} from './task-runner.ts';
 import type { TaskExecution } from './task-execution.ts';
 
 /** What a runner gets. Everything but the id and the request exists only for those who ask. */
@@ -61,9 +67,11 @@ export function checkedRunners(given: unknown = {}): BackgroundTaskRunners {
 function checkedRunner(runner: unknown, place: string): BackgroundTaskRunner {
   if (typeof runner !== 'object' || runner === null) throw invalidRunners(`${place} is ${describe(runner)}`);
   const { kind, start, check } = runner as Readonly<Record<string, unknown>>;
-  if (typeof kind !== 'string' || !isKind(kind)) throw invalidRunners(`${place} has the kind ${JSON.stringify(kind) ?? 'undefined'}`);
+  if (typeof kind !== 'string' || !isKind(kind))
+    throw invalidRunners(`${place} has the kind ${JSON.stringify(kind) ?? 'undefined'}`);
   if (typeof start !== 'function') throw invalidRunners(`${place} has no start function`);
-  if (check !== undefined && typeof check !== 'function') throw invalidRunners(`${place} has a check that is no function`);
+  if (check !== undefined && typeof check !== 'function')
+    throw invalidRunners(`${place} has a check that is no function`);
   return runner as BackgroundTaskRunner;
 }
 
@@ -72,10 +80,14 @@ function isKind(kind: string): boolean {
 }
 
 function invalidRunners(came: string): BackgroundTaskError {
-  return new BackgroundTaskError('validation', `expected one runner { kind, start } for each kind of task, and ${came}`, {
-    code: 'TASK_RUNNERS_INVALID',
-    hint: `Pass a list, or a record by kind: { process: runner }. The kinds are ${BACKGROUND_TASK_KINDS.join(', ')}.`,
-  });
+  return new BackgroundTaskError(
+    'validation',
+    `expected one runner { kind, start } for each kind of task, and ${came}`,
+    {
+      code: 'TASK_RUNNERS_INVALID',
+      hint: `Pass a list, or a record by kind: { process: runner }. The kinds are ${BACKGROUND_TASK_KINDS.join(', ')}.`,
+    },
+  );
 }
 
 export function isPromiseLike(value: unknown): value is PromiseLike<unknown> {
@@ -84,7 +96,14 @@ export function isPromiseLike(value: unknown): value is PromiseLike<unknown> {
 
 /** @throws BackgroundTaskError category `runner` when it is no handle */
 export function checkedHandle(value: unknown, kind: string): BackgroundTaskHandle {
-  if (typeof value === 'object' && value !== null && 'result' in value && isPromiseLike(value.result) && 'cancel' in value && typeof value.cancel === 'function') {
+  if (
+    typeof value === 'object' &&
+    value !== null &&
+    'result' in value &&
+    isPromiseLike(value.result) &&
+    'cancel' in value &&
+    typeof value.cancel === 'function'
+  ) {
     return value as BackgroundTaskHandle;
   }
   // Something may run behind it all the same.
@@ -94,10 +113,14 @@ export function checkedHandle(value: unknown, kind: string): BackgroundTaskHandl
       .then(() => half.cancel('its handle has no result'))
       .catch(() => undefined);
   }
-  throw new BackgroundTaskError('runner', `the ${kind} runner must return a handle with a result promise and a cancel function, got ${describe(value)}`, {
-    code: 'TASK_RUNNER_HANDLE',
-    hint: 'Return { taskId, result, cancel } from start(), or a promise of it.',
-  });
+  throw new BackgroundTaskError(
+    'runner',
+    `the ${kind} runner must return a handle with a result promise and a cancel function, got ${describe(value)}`,
+    {
+      code: 'TASK_RUNNER_HANDLE',
+      hint: 'Return { taskId, result, cancel } from start(), or a promise of it.',
+    },
+  );
 }
 
 /** A frozen copy with the public fields only. @throws BackgroundTaskError category `runner` when it is no result */
@@ -105,9 +128,13 @@ export function checkedResult(value: BackgroundTaskResult, taskId: string): Back
   // Typed, and still from outside: a runner in plain JavaScript may resolve with anything.
   const output: unknown = (value as Partial<BackgroundTaskResult> | undefined | null)?.output;
   if (typeof output !== 'string') {
-    throw new BackgroundTaskError('runner', `the runner of task ${taskId} must resolve with { output: string }, got ${describe(value)}`, {
-      code: 'TASK_RUNNER_RESULT',
-    });
+    throw new BackgroundTaskError(
+      'runner',
+      `the runner of task ${taskId} must resolve with { output: string }, got ${describe(value)}`,
+      {
+        code: 'TASK_RUNNER_RESULT',
+      },
+    );
   }
   const { exitCode, signalCode, logPath, transcriptPath, metadata } = value;
   const copied = metadata === undefined ? undefined : (plainCopy(metadata) as Readonly<Record<string, unknown>>);

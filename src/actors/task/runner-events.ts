@@ -11,11 +11,17 @@ const PERMISSION_ALLOWED = Object.freeze({ type: 'PERMISSION_ALLOWED' });
 const SLEEP = Object.freeze({ type: 'SLEEP' });
 const WAKE = Object.freeze({ type: 'WAKE' });
 
-export function relayRunnerEvent(host: TaskHost, record: TaskRecord, execution: TaskExecution, event: BackgroundTaskRunnerEvent): void {
+export function relayRunnerEvent(
+  host: TaskHost,
+  record: TaskRecord,
+  execution: TaskExecution,
+  event: BackgroundTaskRunnerEvent,
+): void {
   switch (event.type) {
     case 'background_task_text_delta':
       record.noteActivity(host.now());
-      if (host.hasAudience(record.id)) host.announce(record, { type: event.type, taskId: record.id, delta: event.delta });
+      if (host.hasAudience(record.id))
+        host.announce(record, { type: event.type, taskId: record.id, delta: event.delta });
       execution.watchdog?.text(event.delta);
       return;
     case 'background_task_tool_start': {
@@ -48,7 +54,12 @@ export function relayRunnerEvent(host: TaskHost, record: TaskRecord, execution: 
 }
 
 /** One request was answered; with the last one the task goes back to work. */
-export function settlePermission(host: TaskHost, record: TaskRecord, execution: TaskExecution, requestId: string): void {
+export function settlePermission(
+  host: TaskHost,
+  record: TaskRecord,
+  execution: TaskExecution,
+  requestId: string,
+): void {
   execution.openPermissions?.delete(requestId);
   if (execution.openPermissions !== undefined && execution.openPermissions.size > 0) return;
   goOn(host, record, execution);
@@ -61,7 +72,10 @@ export function goOn(host: TaskHost, record: TaskRecord, execution: TaskExecutio
   host.announceUpdated(record);
 }
 
-type ToolEvent = Extract<BackgroundTaskRunnerEvent, { type: 'background_task_tool_start' | 'background_task_tool_end' }>;
+type ToolEvent = Extract<
+  BackgroundTaskRunnerEvent,
+  { type: 'background_task_tool_start' | 'background_task_tool_end' }
+>;
 
 function reportTool(host: TaskHost, record: TaskRecord, event: ToolEvent, currentAction: string | undefined): void {
   const now = host.now();

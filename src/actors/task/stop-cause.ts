@@ -8,7 +8,11 @@ import type { SettlingEvent } from './task-host.ts';
 export type StopCause =
   | { readonly kind: 'cancelled'; readonly reason: string }
   | { readonly kind: 'denied'; readonly error: BackgroundTaskError }
-  | { readonly kind: 'tripped'; readonly timeoutReason: BackgroundTaskTimeoutReason; readonly error: BackgroundTaskError };
+  | {
+      readonly kind: 'tripped';
+      readonly timeoutReason: BackgroundTaskTimeoutReason;
+      readonly error: BackgroundTaskError;
+    };
 
 export function stopReasonOf(cause: StopCause): string {
   return cause.kind === 'cancelled' ? cause.reason : cause.error.message;
@@ -26,7 +30,10 @@ export function cancelledRecord(reason: string): ErrorRecord {
   });
 }
 
-const SETTLES_AS = { cancelled: 'CANCEL', denied: 'PERMISSION_DENIED', tripped: 'FAIL' } as const satisfies Record<StopCause['kind'], SettlingEvent['type']>;
+const SETTLES_AS = { cancelled: 'CANCEL', denied: 'PERMISSION_DENIED', tripped: 'FAIL' } as const satisfies Record<
+  StopCause['kind'],
+  SettlingEvent['type']
+>;
 
 /** How a stopped task ends. @param leftOver what could not be stopped, in words; undefined when everything is gone */
 export function settlementOf(cause: StopCause, leftOver: string | undefined, pid: number | undefined): SettlingEvent {

@@ -1,10 +1,10 @@
 /**
- * The task supervisor: one XState actor with logic of its own that keeps the registry, the queue and the slots, and creates a child
- * actor for each task that gets a slot.
+ * The task supervisor: one XState actor with logic of its own that keeps the registry, the queue and the slots, and
+ * creates a child actor for each task that gets a slot.
  *
- * It is not a machine with children in its context: those copy their children on every spawn, and stopping one with ten thousand
- * children takes seconds. Here every step costs the same at ten tasks and at a million. Its lifecycle is still a chart (see
- * machines/task/supervisor-machine.ts), and inspection sees it and its tasks like any others.
+ * It is not a machine with children in its context: those copy their children on every spawn, and stopping one with ten
+ * thousand children takes seconds. Here every step costs the same at ten tasks and at a million. Its lifecycle is still
+ * a chart (see machines/task/supervisor-machine.ts), and inspection sees it and its tasks like any others.
  */
 import { createActor } from 'xstate';
 import type { ActorLogic, AnyActorRef, AnyEventObject, Snapshot } from 'xstate';
@@ -15,7 +15,11 @@ import { supervisorLifecycle } from '../../machines/task/supervisor-machine.ts';
 import { agentLimitsOf, watchdogLimitsFor } from '../../machines/task/watchdog.ts';
 import type { WatchdogLimits } from '../../machines/task/watchdog.ts';
 import type { BackgroundTaskRequest } from '../../machines/task/task-request.ts';
-import type { BackgroundTaskEvent, BackgroundTaskProgress, BackgroundTaskState } from '../../machines/task/task-state.ts';
+import type {
+  BackgroundTaskEvent,
+  BackgroundTaskProgress,
+  BackgroundTaskState,
+} from '../../machines/task/task-state.ts';
 import type { Clock } from '../clock/clock.ts';
 import type { BackgroundTaskHandle, BackgroundTaskRunner, BackgroundTaskRunners, ChildTasks } from './task-runner.ts';
 import type { RunnerStart } from './runner-boundary.ts';
@@ -106,7 +110,9 @@ export class TaskSupervisor implements TaskHost {
     return Math.max(0, this.#settings.maxConcurrent - this.#slotsTaken);
   }
 
-  /** Tasks that wait for a slot, those included that were submitted from inside an event and are not in the queue yet. */
+  /**
+   * Tasks that wait for a slot, those included that were submitted from inside an event and are not in the queue yet.
+   */
   get pending(): number {
     return this.queue.size + this.#submitting;
   }
@@ -119,7 +125,10 @@ export class TaskSupervisor implements TaskHost {
     this.#tell({ type: 'SUBMIT', task: record });
   }
 
-  /** Stops the task, or keeps it from ever starting: also from inside the event that announces it. The first reason stays. */
+  /**
+   * Stops the task, or keeps it from ever starting: also from inside the event that announces it. The first reason
+   * stays.
+   */
   cancel(record: TaskRecord, reason: string): void {
     record.cancelReason ??= reason;
     if (record.execution !== undefined) record.execution.stop({ kind: 'cancelled', reason });
@@ -152,7 +161,8 @@ export class TaskSupervisor implements TaskHost {
     if (next === undefined) return false;
     record.touch(now ?? this.now());
     if (record.actor === undefined) record.restsAt = next;
-    else if (!moveChild(record.actor, event, next) && next.status === 'done') this.#tell({ type: 'ENDED', task: record });
+    else if (!moveChild(record.actor, event, next) && next.status === 'done')
+      this.#tell({ type: 'ENDED', task: record });
     return true;
   }
 
@@ -226,7 +236,8 @@ export class TaskSupervisor implements TaskHost {
       // Tells whoever looks that what the chart does not take is not lost.
       handlesEventsItself: true,
       transition: (snapshot, event, scope) => {
-        // The chart knows only its own few events; looking each `xstate.done.actor.<id>` up in it would hash a new string per task.
+        // The chart knows only its own few events; looking each `xstate.done.actor.<id>` up in it would hash a new
+        // string per task.
         return this.#handle(event) ? lifecycle.transition(snapshot, event, scope) : snapshot;
       },
     };
@@ -256,7 +267,8 @@ export class TaskSupervisor implements TaskHost {
         this.#startWaiting();
         return false;
       case 'DRAIN':
-        for (let record = this.queue.shift(); record !== undefined; record = this.queue.shift()) this.#endQueued(record);
+        for (let record = this.queue.shift(); record !== undefined; record = this.queue.shift())
+          this.#endQueued(record);
         this.#reportIdle();
         return true;
       case 'xstate.stop':

@@ -6,13 +6,23 @@ import { checkedTaskRequest } from '../../machines/task/task-request.ts';
 import type { BackgroundTaskRequest, BackgroundTaskRequestInput } from '../../machines/task/task-request.ts';
 import type { BackgroundTaskRunner, BackgroundTaskRunners } from './task-runner.ts';
 
-/** A complete, deeply frozen copy of the request. @throws BackgroundTaskError category `validation` saying what came and what is missing */
+/**
+ * A complete, deeply frozen copy of the request. @throws BackgroundTaskError category `validation` saying what came and
+ * what is missing
+ */
 export function completeRequest(request: BackgroundTaskRequestInput): BackgroundTaskRequest {
   return frozen(quickRequest(request) ?? checkedTaskRequest(request));
 }
 
-/** The same for a request that is to be carried out now. @throws BackgroundTaskError `validation` also when it is too deep, no runner has its kind or the runner refuses it */
-export function checkedRequest(request: BackgroundTaskRequestInput, maxDepth: number, runners: BackgroundTaskRunners): BackgroundTaskRequest {
+/**
+ * The same for a request that is to be carried out now. @throws BackgroundTaskError `validation` also when it is too
+ * deep, no runner has its kind or the runner refuses it
+ */
+export function checkedRequest(
+  request: BackgroundTaskRequestInput,
+  maxDepth: number,
+  runners: BackgroundTaskRunners,
+): BackgroundTaskRequest {
   const data = quickRequest(request) ?? checkedTaskRequest(request);
   if (data.depth > maxDepth) {
     throw new BackgroundTaskError('validation', `task depth ${data.depth} is beyond the limit of ${maxDepth}`, {
@@ -23,10 +33,14 @@ export function checkedRequest(request: BackgroundTaskRequestInput, maxDepth: nu
   }
   const runner: BackgroundTaskRunner | undefined = runners[data.kind];
   if (runner === undefined) {
-    throw new BackgroundTaskError('validation', `no runner for tasks of kind "${data.kind}"; there are runners for: ${Object.keys(runners).join(', ') || 'none'}`, {
-      code: 'TASK_NO_RUNNER',
-      hint: 'Pass one in the manager\'s `runners`.',
-    });
+    throw new BackgroundTaskError(
+      'validation',
+      `no runner for tasks of kind "${data.kind}"; there are runners for: ${Object.keys(runners).join(', ') || 'none'}`,
+      {
+        code: 'TASK_NO_RUNNER',
+        hint: "Pass one in the manager's `runners`.",
+      },
+    );
   }
   const complete = frozen(data);
   runner.check?.(complete);
@@ -38,7 +52,8 @@ function frozen(request: BackgroundTaskRequest): BackgroundTaskRequest {
   const metadata = request.metadata === undefined ? undefined : deepFrozen(cloned(request.metadata));
   const own: BackgroundTaskRequest = metadata === undefined ? request : { ...request, metadata };
   if (own.kind === 'agent') {
-    for (const value of [own.allowedTools, own.disallowedTools, own.providerProfile]) if (typeof value === 'object') deepFrozen(value);
+    for (const value of [own.allowedTools, own.disallowedTools, own.providerProfile])
+      if (typeof value === 'object') deepFrozen(value);
   } else if (own.env !== undefined) Object.freeze(own.env);
   return Object.freeze(own);
 }
@@ -87,9 +102,13 @@ export class TaskIds {
 
 function fitId(id: unknown, taken: ReadonlyMap<string, unknown>, whence: string): string {
   if (typeof id !== 'string' || !FIT_ID.test(id)) {
-    throw new BackgroundTaskError('validation', `${whence} ${JSON.stringify(id)}; an id is 1 to 128 letters, digits, "_", ".", ":" or "-"`, {
-      code: 'TASK_ID_INVALID',
-    });
+    throw new BackgroundTaskError(
+      'validation',
+      `${whence} ${JSON.stringify(id)}; an id is 1 to 128 letters, digits, "_", ".", ":" or "-"`,
+      {
+        code: 'TASK_ID_INVALID',
+      },
+    );
   }
   if (taken.has(id)) {
     throw new BackgroundTaskError('validation', `${whence} "${id}", which another task has`, { code: 'TASK_ID_TAKEN' });

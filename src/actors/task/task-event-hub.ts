@@ -1,8 +1,9 @@
 /**
  * Announces task events to everybody who listens: the event sink, subscribers, and streams.
  *
- * Every listener hears the same events in the same order, also when one of them makes new ones happen. Streams of a single task are
- * routed by its id, so an event costs the same with one follower or a thousand followers of other tasks.
+ * Every listener hears the same events in the same order, also when one of them makes new ones happen. Streams of a
+ * single task are routed by its id, so an event costs the same with one follower or a thousand followers of other
+ * tasks.
  */
 import type { Observable, Subscriber, TeardownLogic } from 'rxjs';
 import type { BackgroundTaskEvent, BackgroundTaskState } from '../../machines/task/task-state.ts';
@@ -79,7 +80,9 @@ export class TaskEventHub {
 
   events$(filter: BackgroundTaskEventFilter): Observable<BackgroundTaskEvent> {
     const types = filter.types === undefined ? undefined : new Set<string>(filter.types);
-    return new SafeObservable<BackgroundTaskEvent>(this.#report, (subscriber) => this.#follow({ filter, types, subscriber }));
+    return new SafeObservable<BackgroundTaskEvent>(this.#report, (subscriber) =>
+      this.#follow({ filter, types, subscriber }),
+    );
   }
 
   /** Ends every stream, and those that are asked for later. */
@@ -106,9 +109,11 @@ export class TaskEventHub {
     if (this.#sink !== undefined) this.#tell(this.#sink, event, 'event_sink');
     for (const listener of this.#listeners.all) this.#tell(listener, event, 'listener');
     const own = this.#byTask.get(subject.id);
-    if (own !== undefined) for (const { types, subscriber } of own.all) if (types?.has(event.type) !== false) subscriber.next(event);
+    if (own !== undefined)
+      for (const { types, subscriber } of own.all) if (types?.has(event.type) !== false) subscriber.next(event);
     if (this.#streams.size > 0) this.#deliverToStreams(event, subject);
-    if (own !== undefined && event.type === 'background_task_closed') for (const { subscriber } of own.all) subscriber.complete();
+    if (own !== undefined && event.type === 'background_task_closed')
+      for (const { subscriber } of own.all) subscriber.complete();
   }
 
   #deliverToStreams(event: BackgroundTaskEvent, subject: EventSubject): void {

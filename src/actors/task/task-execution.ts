@@ -1,10 +1,15 @@
 /**
- * The live half of a task: its runner's handle, its watchdog, and the way it is stopped. Exists from the moment the task holds a
- * slot until nothing of the work is left.
+ * The live half of a task: its runner's handle, its watchdog, and the way it is stopped. Exists from the moment the
+ * task holds a slot until nothing of the work is left.
  */
 import { BackgroundTaskError } from '../../machines/task/task-error.ts';
 import { isTimeoutReason, watchdogError } from '../../machines/task/watchdog.ts';
-import type { BackgroundTaskInput, BackgroundTaskResult, BackgroundTaskRunnerEvent, BackgroundTaskTimeoutReason } from '../../machines/task/task-state.ts';
+import type {
+  BackgroundTaskInput,
+  BackgroundTaskResult,
+  BackgroundTaskRunnerEvent,
+  BackgroundTaskTimeoutReason,
+} from '../../machines/task/task-state.ts';
 import type { TimerHandle } from '../clock/clock.ts';
 import type { BackgroundTaskHandle } from './task-runner.ts';
 import type { SettlingEvent, TaskHost } from './task-host.ts';
@@ -45,7 +50,9 @@ export class TaskExecution {
     this.record = record;
     this.host = host;
     const limits = host.limitsOf(record.request);
-    this.watchdog = watches(limits) ? new TaskWatchdog(limits, host.clock, (reason, observed) => this.#trip(reason, observed), host.agentIdleLine) : undefined;
+    this.watchdog = watches(limits)
+      ? new TaskWatchdog(limits, host.clock, (reason, observed) => this.#trip(reason, observed), host.agentIdleLine)
+      : undefined;
     this.handle = undefined;
     this.openPermissions = undefined;
     this.isWorkGone = false;
@@ -107,9 +114,13 @@ export class TaskExecution {
   async send(input: BackgroundTaskInput): Promise<void> {
     const handle = await this.whenHandle();
     if (handle.send === undefined) {
-      throw new BackgroundTaskError('runner', `task ${this.record.id} does not take input: its ${this.record.request.kind} runner has no send`, {
-        code: 'TASK_INPUT_UNSUPPORTED',
-      });
+      throw new BackgroundTaskError(
+        'runner',
+        `task ${this.record.id} does not take input: its ${this.record.request.kind} runner has no send`,
+        {
+          code: 'TASK_INPUT_UNSUPPORTED',
+        },
+      );
     }
     await handle.send(input);
   }

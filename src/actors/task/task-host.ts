@@ -16,7 +16,9 @@ export interface SettlingEvent {
   readonly type: 'COMPLETE' | 'FAIL' | 'CANCEL' | 'PERMISSION_DENIED';
   /** What the state will show. */
   readonly error?: ErrorRecord;
-  /** The error as it was thrown, for those who wait; made from the record when absent, since making one is what costs. */
+  /**
+   * The error as it was thrown, for those who wait; made from the record when absent, since making one is what costs.
+   */
   readonly failure?: BackgroundTaskError;
 }
 

@@ -17,7 +17,10 @@ export async function deliverInput(host: TaskHost, record: TaskRecord, given: Ba
       hint: 'Wait until it is running.',
     });
   }
-  if (record.isStopping) throw new BackgroundTaskError('runner', `task ${record.id} is being stopped and takes no input`, { code: 'TASK_STOPPING' });
+  if (record.isStopping)
+    throw new BackgroundTaskError('runner', `task ${record.id} is being stopped and takes no input`, {
+      code: 'TASK_STOPPING',
+    });
   if (input.permission !== undefined) return answerPermission(host, record, execution, input, input.permission);
   await execution.send(input);
   goOn(host, record, execution);
@@ -37,7 +40,9 @@ async function answerPermission(
     });
   }
   if (!allowed) {
-    const error = new BackgroundTaskError('permission', `permission request "${requestId}" was denied`, { code: 'TASK_PERMISSION_DENIED' });
+    const error = new BackgroundTaskError('permission', `permission request "${requestId}" was denied`, {
+      code: 'TASK_PERMISSION_DENIED',
+    });
     const ended = record.whenEnded();
     execution.stop({ kind: 'denied', error });
     return ended;

@@ -28,10 +28,15 @@ export interface SupervisorSettings extends TaskSettings {
 }
 
 /** Everything among the options that is not a setting. */
-const PORTS = { runners: true, now: true, clock: true, idFactory: true, eventSink: true, inspect: true, onListenerError: true } as const satisfies Record<
-  Exclude<keyof BackgroundTaskManagerOptions, keyof TaskSettingsInput>,
-  true
->;
+const PORTS = {
+  runners: true,
+  now: true,
+  clock: true,
+  idFactory: true,
+  eventSink: true,
+  inspect: true,
+  onListenerError: true,
+} as const satisfies Record<Exclude<keyof BackgroundTaskManagerOptions, keyof TaskSettingsInput>, true>;
 
 /** The settings among the options, misspelt ones included: their reader refuses what it does not know. */
 export function settingsAmong(options: BackgroundTaskManagerOptions): TaskSettingsInput {

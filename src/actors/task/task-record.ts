@@ -1,12 +1,17 @@
 /**
- * One task from its spawn until it is closed: the request, its actor while it lives, and what is known of it. The outside sees views of it,
- * which are made when a caller or a listener asks. A task that has ended keeps no view, no actor and nothing of its work, so it costs a few
- * hundred bytes, and ending one moves no memory.
+ * One task from its spawn until it is closed: the request, its actor while it lives, and what is known of it. The
+ * outside sees views of it, which are made when a caller or a listener asks. A task that has ended keeps no view, no
+ * actor and nothing of its work, so it costs a few hundred bytes, and ending one moves no memory.
  */
 import type { AnyActorRef } from 'xstate';
 import { beginningOf } from '../../machines/cut-text.ts';
 import type { ErrorRecord } from '../../machines/errors.ts';
-import { isStoppingTask, isTerminalBackgroundTaskStatus, taskLifecycle, statusOf } from '../../machines/task/task-lifecycle.ts';
+import {
+  isStoppingTask,
+  isTerminalBackgroundTaskStatus,
+  taskLifecycle,
+  statusOf,
+} from '../../machines/task/task-lifecycle.ts';
 import type { TaskLifecycleSnapshot } from '../../machines/task/task-lifecycle.ts';
 import type { BackgroundTaskStatus } from '../../machines/task/task-machine.ts';
 import type { BackgroundTaskKind, BackgroundTaskRequest } from '../../machines/task/task-request.ts';
@@ -22,7 +27,10 @@ import type { TaskExecution } from './task-execution.ts';
 
 const PREVIEW_CHARACTERS = 120;
 
-/** The promise for the end of a task, with what settles it: also with a failure, as a promise that is rejected. One function is kept, not two. */
+/**
+ * The promise for the end of a task, with what settles it: also with a failure, as a promise that is rejected. One
+ * function is kept, not two.
+ */
 interface TaskOutcome {
   readonly promise: Promise<BackgroundTaskResult>;
   readonly resolve: (result: BackgroundTaskResult | Promise<never>) => void;
@@ -40,13 +48,15 @@ class TaskReports {
 const NO_REPORTS: Readonly<TaskReports> = Object.freeze(new TaskReports());
 
 /**
- * A hundred thousand of these may wait in the queue at once: keep it small. Each field is assigned as `this.name = …`, also those that begin
- * empty: V8 sizes objects by counting those.
+ * A hundred thousand of these may wait in the queue at once: keep it small. Each field is assigned as `this.name = …`,
+ * also those that begin empty: V8 sizes objects by counting those.
  */
 export class TaskRecord {
   readonly id: string;
   request: BackgroundTaskRequest;
-  /** From the moment the task gets a slot until its end is recorded. Where the task is in its chart, this alone knows. */
+  /**
+   * From the moment the task gets a slot until its end is recorded. Where the task is in its chart, this alone knows.
+   */
   actor: AnyActorRef | undefined;
   /** Where the task is without an actor: in the queue, or where it has ended. */
   restsAt: TaskLifecycleSnapshot;
@@ -204,7 +214,9 @@ export class TaskRecord {
 
   /** Why it did not complete. */
   failure(): BackgroundTaskError {
-    return this.reported.failure ?? BackgroundTaskError.fromRecord(this.error ?? cancelledRecord('no reason was given'));
+    return (
+      this.reported.failure ?? BackgroundTaskError.fromRecord(this.error ?? cancelledRecord('no reason was given'))
+    );
   }
 
   /** What inspection and logs show of it. */
@@ -240,12 +252,15 @@ function newOutcome(): TaskOutcome {
 
 /** Fields of a request that can be large and that no view shows. */
 function hasBallast(request: BackgroundTaskRequest): boolean {
-  return request.kind !== 'agent' && (request.env !== undefined || (request.kind === 'process' && request.stdin !== undefined));
+  return (
+    request.kind !== 'agent' &&
+    (request.env !== undefined || (request.kind === 'process' && request.stdin !== undefined))
+  );
 }
 
 /**
- * A view is made by one of three literals, whatever the kind, so that views have three hidden classes. An object that is spread and added to becomes
- * a dictionary in V8, which made a task twelve times as slow.
+ * A view is made by one of three literals, whatever the kind, so that views have three hidden classes. An object that
+ * is spread and added to becomes a dictionary in V8, which made a task twelve times as slow.
  */
 function viewOf(record: TaskRecord): BackgroundTaskState {
   if (record.status === 'queued') return queuedViewOf(record);
@@ -253,8 +268,9 @@ function viewOf(record: TaskRecord): BackgroundTaskState {
 }
 
 /**
- * Of a task that waits: small, since callers that spawn many at once hold one of each. It has a literal of its own also because V8
- * allocates by literal: what outlives one collection is made in the old generation from then on, where short-lived views must not be.
+ * Of a task that waits: small, since callers that spawn many at once hold one of each. It has a literal of its own also
+ * because V8 allocates by literal: what outlives one collection is made in the old generation from then on, where
+ * short-lived views must not be.
  */
 function queuedViewOf({ id, request, updatedAt }: TaskRecord): BackgroundTaskState {
   return {

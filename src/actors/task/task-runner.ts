@@ -8,7 +8,11 @@ import type {
   BackgroundTaskRunnerEvent,
   BackgroundTaskState,
 } from '../../machines/task/task-state.ts';
-import type { BackgroundTaskKind, BackgroundTaskRequest, BackgroundTaskRequestInput } from '../../machines/task/task-request.ts';
+import type {
+  BackgroundTaskKind,
+  BackgroundTaskRequest,
+  BackgroundTaskRequestInput,
+} from '../../machines/task/task-request.ts';
 
 export interface BackgroundTaskStart<Request extends BackgroundTaskRequest = BackgroundTaskRequest> {
   readonly taskId: string;
@@ -16,7 +20,10 @@ export interface BackgroundTaskStart<Request extends BackgroundTaskRequest = Bac
   readonly request: Request;
   /** Reports progress. Calls after the task has ended are ignored. */
   readonly emit: (event: BackgroundTaskRunnerEvent) => void;
-  /** Aborted when the task is cancelled or a watchdog trips; made when first read, since most runners need only `cancel`. */
+  /**
+   * Aborted when the task is cancelled or a watchdog trips; made when first read, since most runners need only
+   * `cancel`.
+   */
   readonly signal: AbortSignal;
   /** Tasks that this one starts, with itself as parent. */
   readonly children: ChildTasks;
@@ -61,7 +68,8 @@ export interface ScheduleChanges {
 export interface BackgroundTaskRunner<Request extends BackgroundTaskRequest = BackgroundTaskRequest> {
   readonly kind: Request['kind'];
   /**
-   * Refuses a request that this runner can never carry out, before the task is recorded: `spawn` rejects with what it throws.
+   * Refuses a request that this runner can never carry out, before the task is recorded: `spawn` rejects with what it
+   * throws.
    * @throws BackgroundTaskError category `validation`
    */
   check?(request: Request): void;
@@ -74,4 +82,6 @@ type RunnerOf<Kind extends BackgroundTaskKind> = BackgroundTaskRunner<Extract<Ba
 export type BackgroundTaskRunners = { readonly [Kind in BackgroundTaskKind]?: RunnerOf<Kind> };
 
 /** The same as a list: each runner says by itself which kind it runs. */
-export type BackgroundTaskRunnerList = readonly { readonly [Kind in BackgroundTaskKind]: RunnerOf<Kind> }[BackgroundTaskKind][];
+export type BackgroundTaskRunnerList = readonly {
+  readonly [Kind in BackgroundTaskKind]: RunnerOf<Kind>;
+}[BackgroundTaskKind][];

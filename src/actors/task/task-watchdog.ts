@@ -1,4 +1,7 @@
-/** Watches one running task and trips at most once. Progress is counted, not timed: only a deadline that comes due looks at the clock. */
+/**
+ * Watches one running task and trips at most once. Progress is counted, not timed: only a deadline that comes due looks
+ * at the clock.
+ */
 import { RepetitionDetector } from '../../machines/task/repetition-detector.ts';
 import type { WatchdogLimits } from '../../machines/task/watchdog.ts';
 import type { BackgroundTaskTimeoutReason } from '../../machines/task/task-state.ts';
@@ -14,7 +17,11 @@ export function watches(limits: WatchdogLimits): boolean {
 }
 
 function watchesText(limits: WatchdogLimits): boolean {
-  return limits.outputLimitBytes > 0 || limits.maxTextDeltas > 0 || (limits.repetitionThreshold > 1 && limits.repetitionWindow > 1);
+  return (
+    limits.outputLimitBytes > 0 ||
+    limits.maxTextDeltas > 0 ||
+    (limits.repetitionThreshold > 1 && limits.repetitionWindow > 1)
+  );
 }
 
 export class TaskWatchdog implements LineMember {
@@ -48,7 +55,10 @@ export class TaskWatchdog implements LineMember {
     this.#line = line?.limitMs === limits.idleTimeoutMs ? line : undefined;
     this.#progressAtMs = clock.steadyNow();
     if (limits.maxRuntimeMs > 0) {
-      this.#runtimeTimer = clock.setTimeout(() => this.#trip('max_runtime', `it ran for ${limits.maxRuntimeMs} ms`), limits.maxRuntimeMs);
+      this.#runtimeTimer = clock.setTimeout(
+        () => this.#trip('max_runtime', `it ran for ${limits.maxRuntimeMs} ms`),
+        limits.maxRuntimeMs,
+      );
     }
     if (limits.idleTimeoutMs === 0) return;
     if (this.#line === undefined) this.#armIdle(limits.idleTimeoutMs);
@@ -73,9 +83,11 @@ export class TaskWatchdog implements LineMember {
     }
     if (limits.outputLimitBytes > 0) {
       this.#outputBytes += utf8Length(delta);
-      if (this.#outputBytes > limits.outputLimitBytes) return this.#trip('output_limit', `more than ${limits.outputLimitBytes} bytes of text`);
+      if (this.#outputBytes > limits.outputLimitBytes)
+        return this.#trip('output_limit', `more than ${limits.outputLimitBytes} bytes of text`);
     }
-    if (limits.repetitionThreshold > 1 && limits.repetitionWindow >= limits.repetitionThreshold) this.#watchRepetition(delta);
+    if (limits.repetitionThreshold > 1 && limits.repetitionWindow >= limits.repetitionThreshold)
+      this.#watchRepetition(delta);
   }
 
   /** A tool that declares a longer limit than the idle one may be silent that long; 0 declares no limit. */

@@ -42,13 +42,15 @@ export function loadAgent(agentId: string, catalog: AgentCatalog): Promise<Agent
 /** The tools of an agent. One that is not there is skipped; the others are not held up by it. */
 export async function buildTools(agent: AgentDefinition, box: ToolBox): Promise<BuiltTools> {
   if (agent.permission.mode === 'deny') return { tools: new Map(), skipped: [] };
-  const attachments: readonly ToolAttachment[] = agent.tools?.flatMap((attachment) => unfolded(attachment, box.tools)) ?? box.tools.filter(isStandard).map(builtin);
+  const attachments: readonly ToolAttachment[] =
+    agent.tools?.flatMap((attachment) => unfolded(attachment, box.tools)) ?? box.tools.filter(isStandard).map(builtin);
   const built = await Promise.all(attachments.map((attachment) => toolsOrReason(attachment, agent, box)));
   const tools = new Map<string, Tool>();
   const skipped: SkippedTool[] = [];
   for (const each of built.flat()) {
     if ('reason' in each) skipped.push(each);
-    else if (tools.has(each.definition.name)) skipped.push({ name: each.definition.name, reason: 'another tool has the same name' });
+    else if (tools.has(each.definition.name))
+      skipped.push({ name: each.definition.name, reason: 'another tool has the same name' });
     else tools.set(each.definition.name, each);
   }
   return { tools, skipped };
@@ -57,7 +59,8 @@ export async function buildTools(agent: AgentDefinition, box: ToolBox): Promise<
 /** The name of a family stands for all its tools, unless some tool has that name. */
 function unfolded(attachment: ToolAttachment, tools: readonly Tool[]): readonly ToolAttachment[] {
   const { type, name } = attachment;
-  if (type !== 'builtin' || !isToolFamily(name) || tools.some(({ definition }) => definition.name === name)) return [attachment];
+  if (type !== 'builtin' || !isToolFamily(name) || tools.some(({ definition }) => definition.name === name))
+    return [attachment];
   const family = tools.filter(({ definition }) => definition.family === name).map(builtin);
   return family.length === 0 ? [attachment] : family;
 }
@@ -75,7 +78,11 @@ function isStandard({ definition: { family } }: Tool): boolean {
  * What one entry of an agent's tools stands for.
  * @throws RuntimeError TOOL_UNAVAILABLE, TOOL_SERVER_UNAVAILABLE, AGENT_NOT_FOUND, AGENT_INVALID
  */
-export async function mapAgentTool(attachment: ToolAttachment, agent: Pick<AgentDefinition, 'agentId' | 'mcp'>, box: ToolBox): Promise<readonly Tool[]> {
+export async function mapAgentTool(
+  attachment: ToolAttachment,
+  agent: Pick<AgentDefinition, 'agentId' | 'mcp'>,
+  box: ToolBox,
+): Promise<readonly Tool[]> {
   switch (attachment.type) {
     case 'builtin':
       return [await builtinTool(attachment.name, box)];
@@ -89,12 +96,24 @@ export async function mapAgentTool(attachment: ToolAttachment, agent: Pick<Agent
   }
 }
 
-async function toolsOrReason(attachment: ToolAttachment, agent: AgentDefinition, box: ToolBox): Promise<readonly (Tool | SkippedTool)[]> {
+async function toolsOrReason(
+  attachment: ToolAttachment,
+  agent: AgentDefinition,
+  box: ToolBox,
+): Promise<readonly (Tool | SkippedTool)[]> {
   try {
     const tools = await mapAgentTool(attachment, agent, box);
     if (attachment.type !== 'mcp' || attachment.tools === undefined) return tools;
-    const missing = attachment.tools.filter((name) => !tools.some(({ definition }) => isNamed(definition.name, attachment.server, name)));
-    return [...tools, ...missing.map((name) => ({ name: `${attachment.server}__${name}`, reason: `the server "${attachment.server}" has no tool of this name` }))];
+    const missing = attachment.tools.filter(
+      (name) => !tools.some(({ definition }) => isNamed(definition.name, attachment.server, name)),
+    );
+    return [
+      ...tools,
+      ...missing.map((name) => ({
+        name: `${attachment.server}__${name}`,
+        reason: `the server "${attachment.server}" has no tool of this name`,
+      })),
+    ];
   } catch (error) {
     return [{ name: attachment.name, reason: messageOf(error) }];
   }
@@ -109,17 +128,42 @@ async function builtinTool(name: string, { tools }: ToolBox): Promise<Tool> {
 }
 
 /** Another agent: a call of it is a child session with a log and a mailbox of its own. */
-function agentTool(attachment: Extract<ToolAttachment, { readonly type: 'agent' }>, agent: AgentDefinition): Tool<AgentToolInput> {
+function agentTool(
+  attachment: Extract<ToolAttachment, { readonly type: 'agent' }>,
+  agent: AgentDefinition,
+): Tool<AgentToolInput> {
   const { agentId, run, isolation } = attachment;
-  return { definition: agentToolDefinition(attachment, agent), subflow: ({ message }) => ({ agentId, message, ...(run === undefined ? {} : { run }), ...(isolation === undefined ? {} : { isolation }) }) };
+  return {
+    definition: agentToolDefinition(attachment, agent),
+    subflow: ({ message }) => ({
+      agentId,
+      message,
+      ...(run === undefined ? {} : { run }),
+      ...(isolation === undefined ? {} : { isolation }),
+    }),
+  };
 }
 
-async function serverTools({ server: name, tools: wanted }: Extract<ToolAttachment, { readonly type: 'mcp' }>, { agentId, mcp }: Pick<AgentDefinition, 'agentId' | 'mcp'>, box: ToolBox): Promise<readonly Tool[]> {
+async function serverTools(
+  { server: name, tools: wanted }: Extract<ToolAttachment, { readonly type: 'mcp' }>,
+  { agentId, mcp }: Pick<AgentDefinition, 'agentId' | 'mcp'>,
+  box: ToolBox,
+): Promise<readonly Tool[]> {
   const server = mcp !== undefined && Object.hasOwn(mcp, name) ? mcp[name] : undefined;
   if (server === undefined) throw unavailable(`the agent file names no MCP server "${name}"`);
   if (box.source === undefined) throw unavailable('this runtime connects to no MCP servers');
-  const tools = await box.source.toolsOf({ agentId, agentDirectory: box.agentDirectory, name, server, environment: box.environment, signal: box.signal, ...(wanted === undefined ? {} : { tools: wanted }) });
-  return wanted === undefined ? tools : tools.filter(({ definition }) => wanted.some((each) => isNamed(definition.name, name, each)));
+  const tools = await box.source.toolsOf({
+    agentId,
+    agentDirectory: box.agentDirectory,
+    name,
+    server,
+    environment: box.environment,
+    signal: box.signal,
+    ...(wanted === undefined ? {} : { tools: wanted }),
+  });
+  return wanted === undefined
+    ? tools
+    : tools.filter(({ definition }) => wanted.some((each) => isNamed(definition.name, name, each)));
 }
 
 function isNamed(toolName: string, server: string, wanted: string): boolean {
@@ -127,5 +171,8 @@ function isNamed(toolName: string, server: string, wanted: string): boolean {
 }
 
 function unavailable(reason: string): RuntimeError {
-  return new RuntimeError('TOOL_UNAVAILABLE', reason, { category: 'not_found', hint: 'Correct the tools of the agent file, or give the runtime the tool.' });
+  return new RuntimeError('TOOL_UNAVAILABLE', reason, {
+    category: 'not_found',
+    hint: 'Correct the tools of the agent file, or give the runtime the tool.',
+  });
 }

@@ -1,4 +1,7 @@
-/** `ask_human`: puts a question to somebody outside. The call stays open, and the session at rest, until the answer comes. */
+/**
+ * `ask_human`: puts a question to somebody outside. The call stays open, and the session at rest, until the answer
+ * comes.
+ */
 import { RuntimeError } from '../../machines/errors.ts';
 import { askHumanDefinition } from '../../machines/turn/ask-human.ts';
 import type { AskHumanInput } from '../../machines/turn/ask-human.ts';
@@ -9,7 +12,9 @@ export function createAskHumanTool(): Tool<AskHumanInput> {
     definition: askHumanDefinition,
     question: (input) => input,
     run() {
-      throw new RuntimeError('TOOL_NOT_RUNNABLE', 'a question is answered by somebody outside, it does not run', { category: 'crash' });
+      throw new RuntimeError('TOOL_NOT_RUNNABLE', 'a question is answered by somebody outside, it does not run', {
+        category: 'crash',
+      });
     },
   };
 }

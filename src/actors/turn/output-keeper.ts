@@ -1,4 +1,6 @@
-/** The ports to files that hold what a tool put out beyond what a model is given as text, where the agent can read them. */
+/**
+ * The ports to files that hold what a tool put out beyond what a model is given as text, where the agent can read them.
+ */
 import type { SessionPlace } from '../session/session-directories.ts';
 
 export interface KeptOutput {
@@ -17,14 +19,17 @@ export interface KeptBytes {
 }
 
 export interface OutputKeeper {
-  /** Keeps the text. Resolves with the path of the file from the session's workspace. @throws RuntimeError STORAGE_FAILED */
+  /**
+   * Keeps the text. Resolves with the path of the file from the session's workspace. @throws RuntimeError
+   * STORAGE_FAILED
+   */
   keep(output: KeptOutput): Promise<string>;
 }
 
 export interface FileKeeper {
   /**
-   * Keeps the bytes as they are. Resolves with the path of the file from the session's workspace: the same for the same bytes of a call,
-   * another for any others. @throws RuntimeError OUTPUT_TOO_LARGE, STORAGE_FAILED
+   * Keeps the bytes as they are. Resolves with the path of the file from the session's workspace: the same for the same
+   * bytes of a call, another for any others. @throws RuntimeError OUTPUT_TOO_LARGE, STORAGE_FAILED
    */
   keepBytes(file: KeptBytes): Promise<string>;
 }

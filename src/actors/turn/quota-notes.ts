@@ -1,11 +1,19 @@
-/** Says after a command when the workspace holds more than its environment allows: nothing holds a command back, so the agent has to hear of it. */
+/**
+ * Says after a command when the workspace holds more than its environment allows: nothing holds a command back, so the
+ * agent has to hear of it.
+ */
 import type { Tool, ToolContext } from './tool.ts';
 
 export type QuotaNote = (context: ToolContext) => Promise<string | undefined>;
 
-/** The same tools; those that run commands add `workspaceNote` to an object that they give, when there is something to say. */
+/**
+ * The same tools; those that run commands add `workspaceNote` to an object that they give, when there is something to
+ * say.
+ */
 export function withQuotaNotes(tools: readonly Tool[], note: QuotaNote): readonly Tool[] {
-  return tools.map((tool) => (tool.definition.effects?.includes('runs_processes') === true ? noting(tool, note) : tool));
+  return tools.map((tool) =>
+    tool.definition.effects?.includes('runs_processes') === true ? noting(tool, note) : tool,
+  );
 }
 
 function noting(tool: Tool, note: QuotaNote): Tool {

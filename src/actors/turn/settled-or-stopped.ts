@@ -1,4 +1,7 @@
-/** Waits for work, but not for ever once it was told to stop: a backend or a tool that is deaf to its signal must not hold a session. */
+/**
+ * Waits for work, but not for ever once it was told to stop: a backend or a tool that is deaf to its signal must not
+ * hold a session.
+ */
 import type { Clock, TimerHandle } from '../clock/clock.ts';
 
 /** How long work may take to stop, in milliseconds, unless it asks for longer. */
@@ -17,7 +20,10 @@ export interface StoppableWork<Result> {
 }
 
 /** What the work came to; or, when it has not stopped `graceMs` after the signal, what `givenUp` says. */
-export function settledOrStopped<Result>(work: Promise<Result>, { signal, force, clock, graceMs = STOP_GRACE_MS, givenUp }: StoppableWork<Result>): Promise<Result> {
+export function settledOrStopped<Result>(
+  work: Promise<Result>,
+  { signal, force, clock, graceMs = STOP_GRACE_MS, givenUp }: StoppableWork<Result>,
+): Promise<Result> {
   return new Promise((resolve, reject) => {
     let timer: TimerHandle | undefined;
     const giveUp = (): void => {

@@ -1,4 +1,7 @@
-/** `shell_run`: runs a command as a process task of the background task manager, so that it is watched, stopped and reaped like any other. */
+/**
+ * `shell_run`: runs a command as a process task of the background task manager, so that it is watched, stopped and
+ * reaped like any other.
+ */
 import { RuntimeError, messageOf } from '../../machines/errors.ts';
 import type { BackgroundTaskResult } from '../../machines/task/task-state.ts';
 import { checkedEnvironmentSettings } from '../../machines/turn/shell/environment.ts';
@@ -8,7 +11,13 @@ import { DEFAULT_SHELL_RUN_TIMEOUT_MS, shellRunDefinition } from '../../machines
 import type { ShellRunInput, ShellRunOutput } from '../../machines/turn/shell-run.ts';
 import type { Clock } from '../clock/clock.ts';
 import { createSystemClock } from '../clock/system-clock.ts';
-import { commandIn, environmentIn, fromWorkspace, requireAllowedFolder, secretsFor } from '../shell/command-workspace.ts';
+import {
+  commandIn,
+  environmentIn,
+  fromWorkspace,
+  requireAllowedFolder,
+  secretsFor,
+} from '../shell/command-workspace.ts';
 import type { CommandPlace, WorkspaceHost } from '../shell/command-workspace.ts';
 import { waitFor } from '../clock/waiting.ts';
 import type { BackgroundTaskManager } from '../task/background-task-manager.ts';
@@ -18,7 +27,10 @@ import type { Tool, ToolContext } from './tool.ts';
 /** Characters of a command that name its task. */
 const LABEL_CHARACTERS = 80;
 
-/** Longer than a task's own deadline for stopping, after which `wait` settles in any case: the call must not end before its processes. */
+/**
+ * Longer than a task's own deadline for stopping, after which `wait` settles in any case: the call must not end before
+ * its processes.
+ */
 const STOP_GRACE_MS = 15_000;
 
 export type ShellRunTasks = Pick<BackgroundTaskManager, 'spawn' | 'wait' | 'cancel' | 'close' | 'get'>;
@@ -35,7 +47,10 @@ export interface ShellRunOptions {
 }
 
 /** @throws RuntimeError ENVIRONMENT_INVALID */
-export function createShellRunTool(tasks: ShellRunTasks, options: ShellRunOptions = {}): Tool<ShellRunInput> & Required<Pick<Tool<ShellRunInput>, 'run' | 'subject'>> {
+export function createShellRunTool(
+  tasks: ShellRunTasks,
+  options: ShellRunOptions = {},
+): Tool<ShellRunInput> & Required<Pick<Tool<ShellRunInput>, 'run' | 'subject'>> {
   const { clock = createSystemClock(), host, keeper } = options;
   const settings = checkedEnvironmentSettings(options.environment);
   return {
@@ -46,7 +61,10 @@ export function createShellRunTool(tasks: ShellRunTasks, options: ShellRunOption
       context.signal.throwIfAborted();
       const folder = folderOf(host, context, cwd);
       requireAllowedFolder(context.subject, folder);
-      const variables = { ...(host === undefined ? {} : environmentIn(context, host, settings)), ...secretsFor(context, secrets) };
+      const variables = {
+        ...(host === undefined ? {} : environmentIn(context, host, settings)),
+        ...secretsFor(context, secrets),
+      };
       const task = await tasks.spawn({
         kind: 'process',
         label: (context.environment?.secrets.text(command) ?? command).slice(0, LABEL_CHARACTERS),
@@ -60,7 +78,10 @@ export function createShellRunTool(tasks: ShellRunTasks, options: ShellRunOption
         ...(host === undefined && Object.keys(variables).length === 0 ? {} : { env: variables }),
       });
       try {
-        return await outputOf(await attend({ tasks, clock, taskId: task.id, timeoutMs, signal: context.signal }), { keeper, context });
+        return await outputOf(await attend({ tasks, clock, taskId: task.id, timeoutMs, signal: context.signal }), {
+          keeper,
+          context,
+        });
       } finally {
         // The log of the session holds the result; a record kept here would stay for ever.
         await tasks.close(task.id).catch(() => undefined);
@@ -82,7 +103,10 @@ interface Attended {
   readonly timedOut: boolean;
 }
 
-/** Waits for the end of the task, and brings it about when the time is up or the call is stopped. @throws the task's own error */
+/**
+ * Waits for the end of the task, and brings it about when the time is up or the call is stopped. @throws the task's own
+ * error
+ */
 async function attend({ tasks, clock, taskId, timeoutMs, signal }: Attendance): Promise<Attended> {
   const ended = tasks.wait(taskId);
   const over = ended.then(ignore, ignore);
@@ -107,7 +131,10 @@ interface Keeping {
 }
 
 async function outputOf({ result, timedOut }: Attended, { keeper, context }: Keeping): Promise<ShellRunOutput> {
-  const { shown, long } = longOutput({ output: result.output ?? '', metadata: result.metadata }, (text) => context.environment?.secrets.text(text) ?? text);
+  const { shown, long } = longOutput(
+    { output: result.output ?? '', metadata: result.metadata },
+    (text) => context.environment?.secrets.text(text) ?? text,
+  );
   const outputFile = long === undefined ? undefined : await kept(keeper, context, long.kept);
   return {
     output: shown,
@@ -120,16 +147,26 @@ async function outputOf({ result, timedOut }: Attended, { keeper, context }: Kee
 }
 
 /** The command has run, whatever becomes of the rest of its output: where it cannot be kept, no file is named. */
-async function kept(keeper: OutputKeeper | undefined, { session, callId }: Keeping['context'], text: string): Promise<string | undefined> {
+async function kept(
+  keeper: OutputKeeper | undefined,
+  { session, callId }: Keeping['context'],
+  text: string,
+): Promise<string | undefined> {
   return keeper?.keep({ session, callId, text }).catch(() => undefined);
 }
 
 /** @throws RuntimeError SHELL_FOLDERS_UNSUPPORTED, and what the host throws */
 function folderOf(host: ShellRunOptions['host'], place: CommandPlace, cwd: string | undefined): string {
   // A sandbox has it by its real path.
-  if (cwd === undefined) return place.environment?.sandbox === undefined || host === undefined ? place.workspaceDirectory : host.resolveInside(place.workspaceDirectory, '.');
+  if (cwd === undefined)
+    return place.environment?.sandbox === undefined || host === undefined
+      ? place.workspaceDirectory
+      : host.resolveInside(place.workspaceDirectory, '.');
   if (host !== undefined) return host.resolveInside(place.workspaceDirectory, fromWorkspace(place, cwd));
-  throw new RuntimeError('SHELL_FOLDERS_UNSUPPORTED', 'commands run in the workspace here, in no other folder', { category: 'validation', hint: 'Leave cwd out, and begin the command with cd.' });
+  throw new RuntimeError('SHELL_FOLDERS_UNSUPPORTED', 'commands run in the workspace here, in no other folder', {
+    category: 'validation',
+    hint: 'Leave cwd out, and begin the command with cd.',
+  });
 }
 
 /** For rules: one that cannot be entered stays as it was named, and is refused when the call runs. */

@@ -1,6 +1,7 @@
 /**
- * Runs the tool calls of one model step, a few at a time, each as an actor of its own under the wake. Whatever a model asks for and
- * whatever a tool does, every call ends with exactly one result: a tool that does not stop when it is told to is left behind.
+ * Runs the tool calls of one model step, a few at a time, each as an actor of its own under the wake. Whatever a model
+ * asks for and whatever a tool does, every call ends with exactly one result: a tool that does not stop when it is told
+ * to is left behind.
  */
 import { createActor, fromPromise, toPromise } from 'xstate';
 import type { AnyActorRef } from 'xstate';
@@ -37,15 +38,21 @@ export interface ToolStep {
   readonly outputs?: OutputKeeper | undefined;
   /** The wake's actor. */
   readonly parent: AnyActorRef;
-  /** Decides for the last time, and says in the log that a call begins to take effect. The tool runs after it resolves; when it rejects, as `onResult`. */
+  /**
+   * Decides for the last time, and says in the log that a call begins to take effect. The tool runs after it resolves;
+   * when it rejects, as `onResult`.
+   */
   readonly onStart: (call: ToolCallInput) => Promise<StartAnswer>;
-  /** Stores a result. Called once per call, as each one ends. When it rejects the step rejects, after everything has stopped. */
+  /**
+   * Stores a result. Called once per call, as each one ends. When it rejects the step rejects, after everything has
+   * stopped.
+   */
   readonly onResult: (call: ToolCallInput, result: ToolCallResult) => Promise<void>;
 }
 
 /**
- * `held`: the call may not run as things stand now; it has no result and stays open. Else what it was allowed to do: a call that would do
- * something else by the time it runs is not run.
+ * `held`: the call may not run as things stand now; it has no result and stays open. Else what it was allowed to do: a
+ * call that would do something else by the time it runs is not run.
  */
 export type StartAnswer = 'held' | { readonly allowed: PermissionSubject } | undefined;
 
@@ -70,7 +77,10 @@ export class ToolExecutor {
     this.#clock = clock;
   }
 
-  /** Lets a call that does not run now live through what is in the log already, so that it is seen where every other call is seen. */
+  /**
+   * Lets a call that does not run now live through what is in the log already, so that it is seen where every other
+   * call is seen.
+   */
   replay({ history = [], ...call }: KnownCall, next: ToolCallEvent, parent: AnyActorRef): void {
     const actor = createActor(replayed, { input: call, id: call.callId, parent }).start();
     for (const event of [...history, next]) actor.send(event);
@@ -146,21 +156,32 @@ export class ToolExecutor {
 
 /** Node.js warns on the console about the eleventh listener of a signal, which the calls of a step have together. */
 function withSignalsOfItsOwn({ context, force, ...step }: ToolStep): ToolStep {
-  return { ...step, context: { ...context, signal: AbortSignal.any([context.signal]) }, force: force === undefined ? undefined : AbortSignal.any([force]) };
+  return {
+    ...step,
+    context: { ...context, signal: AbortSignal.any([context.signal]) },
+    force: force === undefined ? undefined : AbortSignal.any([force]),
+  };
 }
 
 /** What the log tells does not happen again. */
-const replayed = toolCallMachine.provide({ actors: { execute: fromPromise<ToolCallResult, ToolCallInput>(() => new Promise(() => undefined)) } });
+const replayed = toolCallMachine.provide({
+  actors: { execute: fromPromise<ToolCallResult, ToolCallInput>(() => new Promise(() => undefined)) },
+});
 
 interface Execution {
   readonly clock: Clock;
   readonly start: () => Promise<StartAnswer>;
 }
 
-async function executeCall(step: ToolStep, { callId, name, input }: ToolCallInput, { clock, start }: Execution): Promise<ToolCallResult> {
+async function executeCall(
+  step: ToolStep,
+  { callId, name, input }: ToolCallInput,
+  { clock, start }: Execution,
+): Promise<ToolCallResult> {
   const { tools, context } = step;
   const tool = tools.get(name);
-  if (tool?.run === undefined) return failed(tool === undefined ? unknownTool(name, tools) : `The tool "${name}" cannot be run here.`);
+  if (tool?.run === undefined)
+    return failed(tool === undefined ? unknownTool(name, tools) : `The tool "${name}" cannot be run here.`);
   const reading = readToolInput(tool.definition, input);
   if (!reading.ok) return failed(reading.reason);
   const answer = await start();
@@ -168,15 +189,38 @@ async function executeCall(step: ToolStep, { callId, name, input }: ToolCallInpu
   if (answer === 'held' || signal.aborted) return cancelled(signal);
   const subject = answer?.allowed;
   // Judged and run with nothing in between: what another call has changed meanwhile shows here.
-  if (subject !== undefined && canonicalJson(subject) !== canonicalJson(tool.subject?.(reading.input, context) ?? subject)) return failed(CHANGED);
+  if (
+    subject !== undefined &&
+    canonicalJson(subject) !== canonicalJson(tool.subject?.(reading.input, context) ?? subject)
+  )
+    return failed(CHANGED);
   const stop = stopOf(tool, step, clock);
   const run = tool.run.bind(tool);
   // Before it is cut: of half a secret nobody could tell what it is.
   const redacted = (output: unknown): unknown => context.environment?.secrets.json(output) ?? output;
-  const work = async (): Promise<ToolCallResult> => storable(redacted(await run(reading.input, { ...context, subject, signal: stop.signal, callId, onProgress: stop.onProgress({ callId, name, input }) })), { outputs: step.outputs, session: context.session, callId });
-  const givenUp = (): ToolCallResult => cancelled(stop.signal, 'The tool did not stop in time and may still be at work.');
+  const work = async (): Promise<ToolCallResult> =>
+    storable(
+      redacted(
+        await run(reading.input, {
+          ...context,
+          subject,
+          signal: stop.signal,
+          callId,
+          onProgress: stop.onProgress({ callId, name, input }),
+        }),
+      ),
+      { outputs: step.outputs, session: context.session, callId },
+    );
+  const givenUp = (): ToolCallResult =>
+    cancelled(stop.signal, 'The tool did not stop in time and may still be at work.');
   try {
-    return await settledOrStopped(work(), { signal: stop.signal, force: step.force, clock, graceMs: tool.stopGraceMs, givenUp });
+    return await settledOrStopped(work(), {
+      signal: stop.signal,
+      force: step.force,
+      clock,
+      graceMs: tool.stopGraceMs,
+      givenUp,
+    });
   } catch (error) {
     return stop.signal.aborted ? cancelled(stop.signal) : failed(describe(error));
   } finally {
@@ -184,16 +228,27 @@ async function executeCall(step: ToolStep, { callId, name, input }: ToolCallInpu
   }
 }
 
-const CHANGED = 'What the call would do has changed since it was allowed, and nothing of it has run. Ask again if it is still needed.';
+const CHANGED =
+  'What the call would do has changed since it was allowed, and nothing of it has run. Ask again if it is still needed.';
 
 /** What a model is told that asks for a tool which is not there. */
 export function unknownTool(name: string, tools: ReadonlyMap<string, Tool>): string {
   return `There is no tool "${name}". Available: ${[...tools.keys()].join(', ') || 'none'}.`;
 }
 
-/** When a call is told to stop: with its wake, or, if it may come to its end, a while later or when nobody wants to wait any more. */
-function stopOf({ definition }: Tool, { context: { signal, environment }, force, onProgress }: ToolStep, clock: Clock): { readonly signal: AbortSignal; onProgress(call: ToolCallInput): ToolContext['onProgress']; dispose(): void } {
-  const tell = (call: ToolCallInput): ToolContext['onProgress'] => (onProgress === undefined ? undefined : (progress) => onProgress(call, environment?.secrets.json(progress) ?? progress));
+/**
+ * When a call is told to stop: with its wake, or, if it may come to its end, a while later or when nobody wants to wait
+ * any more.
+ */
+function stopOf(
+  { definition }: Tool,
+  { context: { signal, environment }, force, onProgress }: ToolStep,
+  clock: Clock,
+): { readonly signal: AbortSignal; onProgress(call: ToolCallInput): ToolContext['onProgress']; dispose(): void } {
+  const tell = (call: ToolCallInput): ToolContext['onProgress'] =>
+    onProgress === undefined
+      ? undefined
+      : (progress) => onProgress(call, environment?.secrets.json(progress) ?? progress);
   if (definition.interruptBehavior === 'cancel') return { signal, onProgress: tell, dispose: () => undefined };
   const stop = new AbortController();
   let timer: TimerHandle | undefined;
@@ -222,7 +277,10 @@ export interface StorableOutput {
   readonly callId: string;
 }
 
-/** A result as the log can hold it: JSON, and not larger than a model could read. What is left out lies in a file of the workspace. */
+/**
+ * A result as the log can hold it: JSON, and not larger than a model could read. What is left out lies in a file of the
+ * workspace.
+ */
 export async function storable(output: unknown, { outputs, session, callId }: StorableOutput): Promise<ToolCallResult> {
   const text: string | undefined = JSON.stringify(output);
   if (text === undefined) return { outcome: 'completed', output: null };
@@ -233,15 +291,26 @@ export async function storable(output: unknown, { outputs, session, callId }: St
   const path = await outputs?.keep({ session, callId, text: whole }).catch(() => undefined);
   const maxCharacters = MAX_TOOL_RESULT_CHARACTERS - (beside?.rest ?? 0);
   const cut = cutOutput(whole, { maxCharacters, keptAt: path });
-  return { outcome: 'completed', output: beside === undefined ? cut : { ...beside.output, output: cut }, ...(path === undefined ? {} : { kept: { path, characters: whole.length } }) };
+  return {
+    outcome: 'completed',
+    output: beside === undefined ? cut : { ...beside.output, output: cut },
+    ...(path === undefined ? {} : { kept: { path, characters: whole.length } }),
+  };
 }
 
 /** Other facts of an output may take this share of what a model is given; beyond it the output is cut as a whole. */
 const MAX_REST_CHARACTERS = MAX_TOOL_RESULT_CHARACTERS / 4;
 
-/** The text of an output that has other facts beside it, and how long those are as JSON. Undefined when they are too long, or there is none. */
-function textBeside(output: unknown, json: string): { readonly output: object; readonly text: string; readonly rest: number } | undefined {
-  if (typeof output !== 'object' || output === null || !('output' in output) || typeof output.output !== 'string') return undefined;
+/**
+ * The text of an output that has other facts beside it, and how long those are as JSON. Undefined when they are too
+ * long, or there is none.
+ */
+function textBeside(
+  output: unknown,
+  json: string,
+): { readonly output: object; readonly text: string; readonly rest: number } | undefined {
+  if (typeof output !== 'object' || output === null || !('output' in output) || typeof output.output !== 'string')
+    return undefined;
   const rest = json.length - JSON.stringify(output.output).length;
   return rest <= MAX_REST_CHARACTERS ? { output, text: output.output, rest } : undefined;
 }

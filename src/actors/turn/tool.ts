@@ -11,11 +11,17 @@ export interface ToolContext {
   readonly callId: string;
   /** Absolute; it exists. */
   readonly workspaceDirectory: string;
-  /** In which it runs: mounts, sandbox, secrets. Absent where the runtime knows of none: then there is the workspace, and nothing shut in. */
+  /**
+   * In which it runs: mounts, sandbox, secrets. Absent where the runtime knows of none: then there is the workspace,
+   * and nothing shut in.
+   */
   readonly environment?: SessionEnvironment | undefined;
   /** The wake that it is a part of, for tools about the session itself. */
   readonly wake?: CompanionWake | undefined;
-  /** What was allowed. A tool that finds that it would do something else must not do it. Absent where nobody was asked about anything. */
+  /**
+   * What was allowed. A tool that finds that it would do something else must not do it. Absent where nobody was asked
+   * about anything.
+   */
   readonly subject?: PermissionSubject | undefined;
   /** Aborted when the call is to stop. The tool must have stopped before its promise settles. */
   readonly signal: AbortSignal;
@@ -42,24 +48,31 @@ export interface Subflow {
 export interface Tool<Input = unknown> {
   readonly definition: ToolDefinition<Input>;
   /**
-   * How long a call may take to stop once its signal has aborted, in milliseconds. One that takes longer is answered `cancelled` and
-   * left behind. Default 5000.
+   * How long a call may take to stop once its signal has aborted, in milliseconds. One that takes longer is answered
+   * `cancelled` and left behind. Default 5000.
    */
   readonly stopGraceMs?: number | undefined;
   /** Why the tool cannot be offered now, if it cannot. Such a tool is skipped, and the log says so. */
   unavailable?(): Promise<string | undefined>;
-  /** What a call would do, for the rules that allow or deny it. A call without a subject is judged by its tool alone. */
-  subject?(input: Input, context: Pick<ToolContext, 'session' | 'workspaceDirectory' | 'environment'>): PermissionSubject;
-  /** For a tool that is a question: what to ask somebody outside, whose answer is the result. Such a tool is never run. */
+  /**
+   * What a call would do, for the rules that allow or deny it. A call without a subject is judged by its tool alone.
+   */
+  subject?(
+    input: Input,
+    context: Pick<ToolContext, 'session' | 'workspaceDirectory' | 'environment'>,
+  ): PermissionSubject;
+  /**
+   * For a tool that is a question: what to ask somebody outside, whose answer is the result. Such a tool is never run.
+   */
   question?(input: Input): { readonly question: string; readonly choices?: string[] | undefined };
   /**
-   * For a tool that is another agent: which one, and what it is told. Such a tool is never run; a child session is. `agent` is the one that
-   * calls. What it throws is the answer to the call.
+   * For a tool that is another agent: which one, and what it is told. Such a tool is never run; a child session is.
+   * `agent` is the one that calls. What it throws is the answer to the call.
    */
   subflow?(input: Input, agent?: PreparedAgent): Subflow;
   /**
-   * Runs one call with validated input. The result is a JSON value for the model; what it throws is told to the model. A tool that
-   * somebody outside runs has no `run`: the call waits for the result to be sent.
+   * Runs one call with validated input. The result is a JSON value for the model; what it throws is told to the model.
+   * A tool that somebody outside runs has no `run`: the call waits for the result to be sent.
    */
   run?(input: Input, context: ToolContext): Promise<unknown>;
 }

@@ -1,6 +1,7 @@
 /**
- * Every secret that was opened in this process, whoever it was opened for. What may be used is a matter of each session; what is taken out is
- * taken out everywhere: a secret that one session was given may come to another one through a file, a child or a message.
+ * Every secret that was opened in this process, whoever it was opened for. What may be used is a matter of each
+ * session; what is taken out is taken out everywhere: a secret that one session was given may come to another one
+ * through a file, a child or a message.
  */
 import type { SessionEventDraft } from '../../machines/session/session-event.ts';
 import { redactedDrafts } from '../../machines/vault/redacted-drafts.ts';
@@ -8,7 +9,10 @@ import { SecretRedaction, StreamRedaction } from '../../machines/vault/secret-re
 import type { StreamOptions } from '../../machines/vault/secret-redaction.ts';
 import type { ByteRedaction, SecretReference } from '../environment/session-secrets.ts';
 
-/** Values of one secret that are still taken out after it has got another: tokens are renewed, and old ones lie in files and in shells. */
+/**
+ * Values of one secret that are still taken out after it has got another: tokens are renewed, and old ones lie in files
+ * and in shells.
+ */
 const MAX_FORMER_VALUES = 16;
 
 export class KnownSecrets {

@@ -1,4 +1,7 @@
-/** What a run streams, without secrets: for whoever watches it. What the model says may hold one in any number of pieces. */
+/**
+ * What a run streams, without secrets: for whoever watches it. What the model says may hold one in any number of
+ * pieces.
+ */
 import type { AgentRunEvent, AgentRunEventBody } from '../../machines/run/run-output.ts';
 import { TextPieces } from '../../machines/vault/secret-redaction.ts';
 import type { SessionSecrets } from '../environment/session-secrets.ts';
@@ -11,7 +14,10 @@ interface OpenText {
 }
 
 /** The same listener where there are no secrets. */
-export function redactedListener(secrets: SessionSecrets | undefined, listener: Listener | undefined): Listener | undefined {
+export function redactedListener(
+  secrets: SessionSecrets | undefined,
+  listener: Listener | undefined,
+): Listener | undefined {
   if (listener === undefined || secrets?.bytes() === undefined) return listener;
   const live = new LiveRedaction(secrets, listener);
   return (event) => live.hear(event);

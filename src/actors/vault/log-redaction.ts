@@ -1,12 +1,21 @@
-/** Takes secrets out of every event on its way into a log, also where whoever writes it was given none: a child, a job, whoever tells a parent. */
+/**
+ * Takes secrets out of every event on its way into a log, also where whoever writes it was given none: a child, a job,
+ * whoever tells a parent.
+ */
 import type { SessionEventDraft, SessionEventType } from '../../machines/session/session-event.ts';
 import type { SessionState } from '../../machines/session/session-state.ts';
 import type { EnvironmentCatalog } from '../environment/environment-catalog.ts';
 import type { LogRedaction } from '../session/log-redaction.ts';
 import type { SessionVaults } from './open-vaults.ts';
 
-/** What another session has said, or a program: it may come to a process in which no wake has opened the vaults of the one that hears it. */
-const SAID_BY_OTHERS: ReadonlySet<SessionEventType> = new Set(['session.child_idle', 'subagent.ended'] satisfies SessionEventType[]);
+/**
+ * What another session has said, or a program: it may come to a process in which no wake has opened the vaults of the
+ * one that hears it.
+ */
+const SAID_BY_OTHERS: ReadonlySet<SessionEventType> = new Set([
+  'session.child_idle',
+  'subagent.ended',
+] satisfies SessionEventType[]);
 
 export interface LogRedactionPorts {
   readonly catalog: Pick<EnvironmentCatalog, 'get'>;
@@ -28,7 +37,9 @@ export function createLogRedaction({ catalog, vaults }: LogRedactionPorts): LogR
     lookUp(drafts, state) {
       if (!drafts.some(({ type }) => SAID_BY_OTHERS.has(type))) return undefined;
       const unknown = environmentsOf(state).filter((environmentId) => !known.has(environmentId));
-      return unknown.length === 0 ? undefined : Promise.all(unknown.map((environmentId) => open(environmentId, state))).then(() => undefined);
+      return unknown.length === 0
+        ? undefined
+        : Promise.all(unknown.map((environmentId) => open(environmentId, state))).then(() => undefined);
     },
     drafts: (drafts: readonly SessionEventDraft[]) => vaults.known.drafts(drafts),
   };

@@ -1,6 +1,7 @@
 /**
- * Opens vaults for sessions: every secret of them is read when a wake begins, since what is not known cannot be taken out of anything. What a
- * session may use is what it was given; what is taken out of it is every secret that was opened here for anybody.
+ * Opens vaults for sessions: every secret of them is read when a wake begins, since what is not known cannot be taken
+ * out of anything. What a session may use is what it was given; what is taken out of it is every secret that was opened
+ * here for anybody.
  */
 import type { TextRedaction } from '../../machines/vault/text-redaction.ts';
 import type { VaultDefinition } from '../../machines/vault/vault-definition.ts';
@@ -16,7 +17,10 @@ import type { VaultCatalog } from './vault-catalog.ts';
 
 export interface VaultsOptions extends SecretValuesOptions {
   readonly catalog: VaultCatalog;
-  /** Secrets of this process itself, by what they are called: given out to nobody, and taken out everywhere from the start. */
+  /**
+   * Secrets of this process itself, by what they are called: given out to nobody, and taken out everywhere from the
+   * start.
+   */
   readonly ours?: ReadonlyMap<string, readonly string[]> | undefined;
 }
 
@@ -25,7 +29,10 @@ export interface SessionVaults extends Vaults {
   readonly known: SessionSecrets;
   /** The same of texts, for those who cut or keep them. */
   readonly redactText: TextRedaction;
-  /** Makes `known` take out every secret of every vault that can be had without running a program. @returns the others, by reference, and vaults that cannot be read, by name */
+  /**
+   * Makes `known` take out every secret of every vault that can be had without running a program. @returns the others,
+   * by reference, and vaults that cannot be read, by name
+   */
   learn(): Promise<readonly string[]>;
 }
 
@@ -38,7 +45,10 @@ class OpenVaults implements SessionVaults {
   readonly #values: SecretValues;
   readonly #known = new KnownSecrets();
   readonly known: SessionSecrets = new OpenedSecrets([], this.#known);
-  readonly redactText: TextRedaction = Object.assign((text: string) => this.known.text(text), { longest: () => this.#known.redaction?.scan.longest ?? 0, version: () => this.#known.version });
+  readonly redactText: TextRedaction = Object.assign((text: string) => this.known.text(text), {
+    longest: () => this.#known.redaction?.scan.longest ?? 0,
+    version: () => this.#known.version,
+  });
 
   constructor({ catalog, ours, ...options }: VaultsOptions) {
     this.#catalog = catalog;
@@ -46,17 +56,26 @@ class OpenVaults implements SessionVaults {
     this.#values = new SecretValues(options);
   }
 
-  async open(_session: SessionIdentity, vaults: readonly string[], { takenOut = [] }: OpenVaultsOptions = {}): Promise<SessionSecrets> {
+  async open(
+    _session: SessionIdentity,
+    vaults: readonly string[],
+    { takenOut = [] }: OpenVaultsOptions = {},
+  ): Promise<SessionSecrets> {
     const names = [...new Set([...vaults, ...takenOut])];
     if (names.length === 0) return this.known;
     const definitions = await Promise.all(names.map((name) => this.#catalog.get(name)));
     const secrets = await Promise.all(definitions.map((definition) => this.#secretsIn(definition)));
-    for (const { reference, reading } of secrets.flat()) if ('value' in reading) this.#known.learn(reference, reading.value);
+    for (const { reference, reading } of secrets.flat())
+      if ('value' in reading) this.#known.learn(reference, reading.value);
     return new OpenedSecrets(secrets.filter((_, index) => vaults.includes(names[index] ?? '')).flat(), this.#known);
   }
 
   async learn(): Promise<readonly string[]> {
-    const unknown = await Promise.all((await this.#catalog.list()).map(async (listing) => ('error' in listing ? [listing.name] : this.#learnQuietly(listing.definition))));
+    const unknown = await Promise.all(
+      (await this.#catalog.list()).map(async (listing) =>
+        'error' in listing ? [listing.name] : this.#learnQuietly(listing.definition),
+      ),
+    );
     return unknown.flat();
   }
 
@@ -73,6 +92,12 @@ class OpenVaults implements SessionVaults {
   }
 
   #secretsIn({ name, secrets }: VaultDefinition): Promise<readonly OpenedSecret[]> {
-    return Promise.all(Object.entries(secrets).map(async ([secret, definition]) => ({ reference: `${name}/${secret}`, definition, reading: await this.#values.read(definition) })));
+    return Promise.all(
+      Object.entries(secrets).map(async ([secret, definition]) => ({
+        reference: `${name}/${secret}`,
+        definition,
+        reading: await this.#values.read(definition),
+      })),
+    );
   }
 }

@@ -43,7 +43,10 @@ export class OpenedSecrets implements SessionSecrets {
     if (hosts.some((pattern) => matchesHost(pattern, host.toLowerCase()))) return valueOf(secret);
     throw new RuntimeError('SECRET_NOT_FOR_HOST', `the secret "${reference}" is not for the host ${host}`, {
       category: 'permission',
-      hint: hosts.length === 0 ? 'Its vault file names no hosts, so it is sent to none.' : `It may be sent to: ${hosts.join(', ')}.`,
+      hint:
+        hosts.length === 0
+          ? 'Its vault file names no hosts, so it is sent to none.'
+          : `It may be sent to: ${hosts.join(', ')}.`,
       details: { reference, host },
     });
   }
@@ -62,16 +65,26 @@ export class OpenedSecrets implements SessionSecrets {
     if (secret !== undefined) return secret;
     if (this.#secrets.size === 0) NO_SECRETS.forCommand(this.text(reference).slice(0, 200));
     const known = [...this.#secrets.keys()];
-    throw new RuntimeError('SECRET_UNKNOWN', `expected a secret of a vault that the environment names, received ${JSON.stringify(this.text(reference).slice(0, 200))}`, {
-      category: 'permission',
-      hint: `There is: ${known.slice(0, 20).join(', ')}. vault_list says what they are for.`,
-    });
+    throw new RuntimeError(
+      'SECRET_UNKNOWN',
+      `expected a secret of a vault that the environment names, received ${JSON.stringify(this.text(reference).slice(0, 200))}`,
+      {
+        category: 'permission',
+        hint: `There is: ${known.slice(0, 20).join(', ')}. vault_list says what they are for.`,
+      },
+    );
   }
 }
 
 function nameOf({ reference, definition: { description, hosts, commands }, reading }: OpenedSecret): SecretName {
   const problem = 'problem' in reading ? { problem: reading.problem } : {};
-  return { reference, hosts, isForCommands: commands, ...(description === undefined ? {} : { description }), ...problem };
+  return {
+    reference,
+    hosts,
+    isForCommands: commands,
+    ...(description === undefined ? {} : { description }),
+    ...problem,
+  };
 }
 
 function valueOf({ reference, reading }: OpenedSecret): string {

@@ -6,6 +6,8 @@ export interface SecretSources {
   readonly environment: () => Readonly<Record<string, string | undefined>>;
   /** Runs what prints a secret, such as the program of a keychain. */
   readonly runCommand: SecretCommand;
-  /** The text of a file. @throws Error in words that end a sentence beginning with "the file …", and hold nothing of it */
+  /**
+   * The text of a file. @throws Error in words that end a sentence beginning with "the file …", and hold nothing of it
+   */
   readonly readFile: (path: string) => Promise<string>;
 }

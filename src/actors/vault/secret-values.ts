@@ -1,6 +1,7 @@
 /**
- * Finds out what secrets are. A variable and a file are read each time; a command is run once for all who ask at the same time, and what it has
- * printed is used for five minutes at most. Nothing that is said about a failure holds a value, or anything that a command has written.
+ * Finds out what secrets are. A variable and a file are read each time; a command is run once for all who ask at the
+ * same time, and what it has printed is used for five minutes at most. Nothing that is said about a failure holds a
+ * value, or anything that a command has written.
  */
 import { messageOf } from '../../machines/errors.ts';
 import { sourceOf, valueProblem } from '../../machines/vault/vault-definition.ts';
@@ -49,7 +50,9 @@ export class SecretValues {
   #variable(name: string): SecretReading {
     const environment = this.#options.sources.environment();
     const value = Object.hasOwn(environment, name) ? environment[name] : undefined;
-    return value === undefined ? { problem: `the variable ${name} is not set in the process that runs sessions` } : { value };
+    return value === undefined
+      ? { problem: `the variable ${name} is not set in the process that runs sessions` }
+      : { value };
   }
 
   async #file(path: string): Promise<SecretReading> {
@@ -63,7 +66,8 @@ export class SecretValues {
   #command(words: readonly string[]): Promise<SecretReading> {
     const key = JSON.stringify(words);
     const nowMs = this.#options.clock.steadyNow();
-    for (const [known, { readAtMs }] of this.#printed) if (readAtMs !== undefined && nowMs - readAtMs >= PRINTED_KEPT_MS) this.#printed.delete(known);
+    for (const [known, { readAtMs }] of this.#printed)
+      if (readAtMs !== undefined && nowMs - readAtMs >= PRINTED_KEPT_MS) this.#printed.delete(known);
     const kept = this.#printed.get(key) ?? this.#run(key, words);
     return kept.reading;
   }
@@ -83,7 +87,9 @@ export class SecretValues {
     const program = JSON.stringify(words[0]);
     try {
       const end = await this.#options.sources.runCommand(words, { signal: new AbortController().signal });
-      return end.kind === 'failed' ? { problem: `the command ${program} ${end.because}` } : { value: withoutLineEnd(end.text) };
+      return end.kind === 'failed'
+        ? { problem: `the command ${program} ${end.because}` }
+        : { value: withoutLineEnd(end.text) };
     } catch {
       return { problem: `the command ${program} could not be run` };
     }

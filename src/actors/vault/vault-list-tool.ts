@@ -7,13 +7,15 @@ export function createVaultListTool(): Tool<VaultListInput> {
   return {
     definition: vaultListDefinition,
     async run(_input, { environment }) {
-      const secrets = (environment?.secrets.names ?? []).map(({ reference, description, hosts, isForCommands, problem }) => ({
-        reference,
-        ...(description === undefined ? {} : { description }),
-        hosts: [...hosts],
-        commands: isForCommands,
-        ...(problem === undefined ? {} : { problem }),
-      }));
+      const secrets = (environment?.secrets.names ?? []).map(
+        ({ reference, description, hosts, isForCommands, problem }) => ({
+          reference,
+          ...(description === undefined ? {} : { description }),
+          hosts: [...hosts],
+          commands: isForCommands,
+          ...(problem === undefined ? {} : { problem }),
+        }),
+      );
       return { secrets } satisfies VaultListOutput;
     },
   };

@@ -1,4 +1,7 @@
-/** Waits until somebody has answered what an open call asks, within the step that runs it: a backend holds its breath meanwhile. */
+/**
+ * Waits until somebody has answered what an open call asks, within the step that runs it: a backend holds its breath
+ * meanwhile.
+ */
 import type { OpenToolCall } from '../../machines/session/session-state.ts';
 import type { Clock } from '../clock/clock.ts';
 import type { WakeJournal } from './wake-journal.ts';
@@ -12,7 +15,12 @@ export interface AwaitedAnswer {
 }
 
 /** The call once it waits no more, or has waited too long, or the signal has aborted; undefined when it was closed. */
-export async function answerAwaited({ call, journal, clock, signal }: AwaitedAnswer): Promise<OpenToolCall | undefined> {
+export async function answerAwaited({
+  call,
+  journal,
+  clock,
+  signal,
+}: AwaitedAnswer): Promise<OpenToolCall | undefined> {
   let nudge = (): void => undefined;
   let hasNews = true;
   const tell = (): void => {

@@ -1,4 +1,7 @@
-/** What the budgets of a wake leave for each attempt of a model step. Attempts that fail are paid for too, and each candidate has its price. */
+/**
+ * What the budgets of a wake leave for each attempt of a model step. Attempts that fail are paid for too, and each
+ * candidate has its price.
+ */
 import type { Candidate } from '../../machines/run/candidate.ts';
 import { affordableOutput, costAtMost, priceOf } from '../../machines/run/prices.ts';
 import type { PriceTable } from '../../machines/run/prices.ts';
@@ -30,7 +33,10 @@ export class AttemptBudget {
     if (!this.#isBounded) return undefined;
     const input = inputTokensOf(step.context);
     const price = priceOf(candidate, prices);
-    const tokens = remaining.tokens === undefined ? Infinity : remaining.tokens - (used?.inputTokens ?? 0) - (used?.outputTokens ?? 0) - input;
+    const tokens =
+      remaining.tokens === undefined
+        ? Infinity
+        : remaining.tokens - (used?.inputTokens ?? 0) - (used?.outputTokens ?? 0) - input;
     const cost = remaining.cost === undefined ? undefined : remaining.cost - (used?.cost ?? 0);
     if (tokens < 1 || (cost !== undefined && costAtMost({ input, output: 1 }, price) > cost)) return 0;
     const affordable = cost === undefined ? undefined : affordableOutput(cost, input, price);
@@ -46,7 +52,11 @@ export class AttemptBudget {
   /** What is set aside for the first attempt, until it is known what it used. */
   reserve(candidate: Candidate): Allowance | undefined {
     const { remaining, prices } = this.#options;
-    return reserveOf({ ...this.#stepOf(candidate), maxOutputTokens: this.outputBound(candidate, undefined) }, remaining, prices);
+    return reserveOf(
+      { ...this.#stepOf(candidate), maxOutputTokens: this.outputBound(candidate, undefined) },
+      remaining,
+      prices,
+    );
   }
 
   /** What the backend tells; where a budget has to hold and it tells nothing, what the attempt has read and said. */
@@ -69,7 +79,11 @@ export class AttemptBudget {
   }
 
   #atMost(candidate: Candidate, before: RunUsage): RunUsage {
-    const usage = { inputTokens: inputTokensOf(this.#options.step.context), outputTokens: this.outputBound(candidate, before) ?? 0, isEstimate: true };
+    const usage = {
+      inputTokens: inputTokensOf(this.#options.step.context),
+      outputTokens: this.outputBound(candidate, before) ?? 0,
+      isEstimate: true,
+    };
     return pricedUsage(usage, candidate, this.#options.prices) ?? usage;
   }
 

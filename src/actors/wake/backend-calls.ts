@@ -1,6 +1,7 @@
 /**
- * The tools that a backend runs itself during one model step, as the log knows them: asked for, perhaps allowed by somebody, started, ended.
- * Each is written as it comes, in order; whatever has no end when the step is over is closed. What comes after that is not heard.
+ * The tools that a backend runs itself during one model step, as the log knows them: asked for, perhaps allowed by
+ * somebody, started, ended. Each is written as it comes, in order; whatever has no end when the step is over is closed.
+ * What comes after that is not heard.
  */
 import { RuntimeError, messageOf } from '../../machines/errors.ts';
 import type { AgentRunEvent, BackendToolOutcome } from '../../machines/run/run-output.ts';
@@ -102,13 +103,14 @@ export class BackendCalls {
   }
 
   /**
-   * Whether the backend may run one. Asks somebody where the rules say so, and waits as long as the request holds. Who asks the same again
-   * about a call that is open gets the same answer; about anything else, it is decided anew.
+   * Whether the backend may run one. Asks somebody where the rules say so, and waits as long as the request holds. Who
+   * asks the same again about a call that is open gets the same answer; about anything else, it is decided anew.
    */
   requestPermission(request: RunPermissionRequest): Promise<RunPermissionAnswer> {
     const asked = this.#questions.get(request.callId);
     const text = questionText(request);
-    if (asked?.text === text && !asked.isSpent && (asked.isPending || this.#callOf(request.callId) !== undefined)) return asked.answer;
+    if (asked?.text === text && !asked.isSpent && (asked.isPending || this.#callOf(request.callId) !== undefined))
+      return asked.answer;
     const answer = this.#decide(request, { isAgain: asked !== undefined }).finally(() => {
       question.isPending = false;
     });
@@ -117,7 +119,10 @@ export class BackendCalls {
     return answer;
   }
 
-  /** Waits until all is written, and closes what has no end. Nothing is heard from then on. @throws what kept the log from being written */
+  /**
+   * Waits until all is written, and closes what has no end. Nothing is heard from then on. @throws what kept the log
+   * from being written
+   */
   async settle(): Promise<void> {
     this.#over.abort('the step is over');
     await this.#writing;
@@ -153,13 +158,19 @@ export class BackendCalls {
     const callId = this.#options.newCallId();
     this.#known.set(id, { callId, isTold });
     this.#own.add(callId);
-    await this.#options.journal.append([{ type: 'agent.tool_use', data: { callId, name: asName(name), input: asJson(input) ?? {}, spanId: this.#options.spanId, by: 'backend' } }]);
+    await this.#options.journal.append([
+      {
+        type: 'agent.tool_use',
+        data: { callId, name: asName(name), input: asJson(input) ?? {}, spanId: this.#options.spanId, by: 'backend' },
+      },
+    ]);
     return callId;
   }
 
   async #started(id: string): Promise<void> {
     const open = this.#callOf(id);
-    if (open?.phase === 'requested') await this.#options.journal.append([{ type: 'agent.tool_started', data: { callId: open.callId } }]);
+    if (open?.phase === 'requested')
+      await this.#options.journal.append([{ type: 'agent.tool_started', data: { callId: open.callId } }]);
   }
 
   async #ended(id: string, outcome: BackendToolOutcome, output: unknown): Promise<void> {
@@ -167,7 +178,10 @@ export class BackendCalls {
     // Nobody asked for it; or somebody has denied it, or cut the turn short, and it was closed with that.
     if (open === undefined) return;
     const asked = open.phase === 'waiting' ? abandoned(open).filter(({ type }) => type === 'request.cancelled') : [];
-    await this.#options.journal.append([...asked, { type: 'agent.tool_result', data: { callId: open.callId, name: open.name, outcome, output: bounded(output) } }]);
+    await this.#options.journal.append([
+      ...asked,
+      { type: 'agent.tool_result', data: { callId: open.callId, name: open.name, outcome, output: bounded(output) } },
+    ]);
   }
 
   #callOf(id: string): OpenToolCall | undefined {
@@ -179,7 +193,10 @@ export class BackendCalls {
     return this.#options.journal.state.openToolCalls.find((call) => call.callId === callId);
   }
 
-  async #decide(request: RunPermissionRequest, { isAgain }: { readonly isAgain: boolean }): Promise<RunPermissionAnswer> {
+  async #decide(
+    request: RunPermissionRequest,
+    { isAgain }: { readonly isAgain: boolean },
+  ): Promise<RunPermissionAnswer> {
     const open = await this.#told(request, isAgain);
     if (open === undefined || this.#isStopped(request)) return STOPPED;
     const { gate, journal } = this.#options;
@@ -188,11 +205,17 @@ export class BackendCalls {
     const decision = await gate.decide(this.#checked(open, request), journal.state, { maxSeconds: MAX_WAIT_SECONDS });
     switch (decision.kind) {
       case 'run':
-        return this.#allow(open, () => [{ type: 'agent.tool_started', data: { callId: open.callId, allowedBy: decision.allowedBy } }]);
+        return this.#allow(open, () => [
+          { type: 'agent.tool_started', data: { callId: open.callId, allowedBy: decision.allowedBy } },
+        ]);
       case 'deny':
         return this.#refuse(open, concealed(request, `The call was denied: ${decision.because}`));
       case 'ask':
-        if (!isShownWhole(request.input)) return this.#refuse(open, 'The call was denied: somebody would have to allow it, and its input is too long to be shown whole. Do it in smaller steps.');
+        if (!isShownWhole(request.input))
+          return this.#refuse(
+            open,
+            'The call was denied: somebody would have to allow it, and its input is too long to be shown whole. Do it in smaller steps.',
+          );
         return this.#ask(open, request, decision.request);
     }
   }
@@ -212,18 +235,45 @@ export class BackendCalls {
   }
 
   #checked({ callId, name }: OpenToolCall, { input, means, conceal }: RunPermissionRequest): CheckedCall {
-    const { tools, journal: { identity: session }, workspaceDirectory } = this.#options;
+    const {
+      tools,
+      journal: { identity: session },
+      workspaceDirectory,
+    } = this.#options;
     const { tool, subject, ...judgedAs } = backendTool({ name, means, tools, session, workspaceDirectory });
-    return { call: { callId, name, input: asJson(input) ?? {} }, tool, subject, judgedAs: { ...judgedAs, conceal }, question: undefined, subflow: undefined };
+    return {
+      call: { callId, name, input: asJson(input) ?? {} },
+      tool,
+      subject,
+      judgedAs: { ...judgedAs, conceal },
+      question: undefined,
+      subflow: undefined,
+    };
   }
 
-  async #ask({ callId }: OpenToolCall, request: RunPermissionRequest, asking: SessionEventDraft): Promise<RunPermissionAnswer> {
-    await this.#written(() => this.#options.journal.append([asking]), () => this.#open(callId) !== undefined);
+  async #ask(
+    { callId }: OpenToolCall,
+    request: RunPermissionRequest,
+    asking: SessionEventDraft,
+  ): Promise<RunPermissionAnswer> {
+    await this.#written(
+      () => this.#options.journal.append([asking]),
+      () => this.#open(callId) !== undefined,
+    );
     const signals = [this.#signal, ...(request.signal === undefined ? [] : [request.signal])];
-    const open = await answerAwaited({ ...this.#options, signal: AbortSignal.any(signals), call: () => this.#open(callId) });
+    const open = await answerAwaited({
+      ...this.#options,
+      signal: AbortSignal.any(signals),
+      call: () => this.#open(callId),
+    });
     if (open === undefined || this.#signal.aborted) return STOPPED;
     if (request.signal?.aborted === true) return this.#withdraw(callId);
-    if (open.phase === 'waiting') return this.#refuse(open, 'Nobody has allowed the call in time. Ask again only if it is still needed.', 'expired');
+    if (open.phase === 'waiting')
+      return this.#refuse(
+        open,
+        'Nobody has allowed the call in time. Ask again only if it is still needed.',
+        'expired',
+      );
     if (open.answer?.kind !== 'permission' || !open.answer.allowed) {
       const note = open.answer?.kind === 'permission' && open.answer.note !== undefined ? ` ${open.answer.note}` : '';
       return this.#refuse(open, `The call was denied.${note}`, 'denied');
@@ -236,18 +286,34 @@ export class BackendCalls {
     const { gate, journal } = this.#options;
     gate.refresh();
     const redeemed = await gate.redeem(this.#checked(open, request), open, journal.state);
-    if (redeemed.kind === 'deny') return this.#refuse(open, concealed(request, `The call was denied after all: ${redeemed.because}`), 'denied');
-    if (redeemed.kind !== 'run') return this.#refuse(open, 'What was allowed does not count any more: it has expired, or the call would happen elsewhere now.', 'expired');
-    if (open.answer?.kind === 'permission' && open.answer.scope === 'always' && open.request?.kind === 'permission') await gate.keep(open.request.rules ?? [], open.request.requestId);
-    return this.#allow(open, (now) => [resolved(now), { type: 'agent.tool_started', data: { callId: open.callId, allowedBy: redeemed.allowedBy } }]);
+    if (redeemed.kind === 'deny')
+      return this.#refuse(open, concealed(request, `The call was denied after all: ${redeemed.because}`), 'denied');
+    if (redeemed.kind !== 'run')
+      return this.#refuse(
+        open,
+        'What was allowed does not count any more: it has expired, or the call would happen elsewhere now.',
+        'expired',
+      );
+    if (open.answer?.kind === 'permission' && open.answer.scope === 'always' && open.request?.kind === 'permission')
+      await gate.keep(open.request.rules ?? [], open.request.requestId);
+    return this.#allow(open, (now) => [
+      resolved(now),
+      { type: 'agent.tool_started', data: { callId: open.callId, allowedBy: redeemed.allowedBy } },
+    ]);
   }
 
-  async #allow({ callId }: OpenToolCall, draftsFor: (open: OpenToolCall) => readonly SessionEventDraft[]): Promise<RunPermissionAnswer> {
-    const isWritten = await this.#written(async () => {
-      const open = this.#open(callId);
-      // One that the backend says has started needs no second beginning.
-      if (open !== undefined && open.phase !== 'started') await this.#options.journal.append(draftsFor(open));
-    }, () => this.#open(callId) !== undefined);
+  async #allow(
+    { callId }: OpenToolCall,
+    draftsFor: (open: OpenToolCall) => readonly SessionEventDraft[],
+  ): Promise<RunPermissionAnswer> {
+    const isWritten = await this.#written(
+      async () => {
+        const open = this.#open(callId);
+        // One that the backend says has started needs no second beginning.
+        if (open !== undefined && open.phase !== 'started') await this.#options.journal.append(draftsFor(open));
+      },
+      () => this.#open(callId) !== undefined,
+    );
     // What is not in the log must not happen.
     return isWritten && !this.#signal.aborted ? { decision: 'allow' } : STOPPED;
   }
@@ -258,7 +324,10 @@ export class BackendCalls {
       const open = this.#open(callId);
       if (open === undefined) return;
       const told = asked === undefined ? [] : [resolved(open, asked)];
-      await this.#options.journal.append([...told, { type: 'agent.tool_result', data: { callId, name: open.name, outcome: 'denied', output: message } }]);
+      await this.#options.journal.append([
+        ...told,
+        { type: 'agent.tool_result', data: { callId, name: open.name, outcome: 'denied', output: message } },
+      ]);
     });
     return { decision: 'deny', message };
   }
@@ -291,7 +360,13 @@ export class BackendCalls {
       try {
         await work();
       } catch (error) {
-        this.#trouble = { error: RuntimeError.is(error) ? error : new RuntimeError('BACKEND_CALL_LOST', `what the backend did could not be written: ${messageOf(error)}`, { category: 'storage' }) };
+        this.#trouble = {
+          error: RuntimeError.is(error)
+            ? error
+            : new RuntimeError('BACKEND_CALL_LOST', `what the backend did could not be written: ${messageOf(error)}`, {
+                category: 'storage',
+              }),
+        };
         this.#options.onTrouble(this.#trouble.error);
       }
     });

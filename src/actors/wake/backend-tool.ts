@@ -1,6 +1,7 @@
 /**
- * A tool of a backend in our own terms: what it would do is judged by the rules for our tools of that kind, and where nobody can tell it asks.
- * Our own tools are kept in the workspace when they run; a backend's are not, so whatever may lie outside asks before.
+ * A tool of a backend in our own terms: what it would do is judged by the rules for our tools of that kind, and where
+ * nobody can tell it asks. Our own tools are kept in the workspace when they run; a backend's are not, so whatever may
+ * lie outside asks before.
  */
 import { anyInput } from '../../machines/turn/tool-definition.ts';
 import { workspacePath } from '../../machines/permission/path-glob.ts';
@@ -43,7 +44,10 @@ const KIN: Readonly<Record<keyof typeof OURS, readonly string[]>> = {
 
 export function backendTool(question: BackendToolQuestion): JudgedBackendTool {
   const { name, means, tools } = question;
-  const ours = means === undefined ? undefined : tools.find(({ definition }) => definition.name === OURS[means.kind === 'unclear' ? means.as : means.kind]);
+  const ours =
+    means === undefined
+      ? undefined
+      : tools.find(({ definition }) => definition.name === OURS[means.kind === 'unclear' ? means.as : means.kind]);
   if (means === undefined || ours === undefined) return unknownTool(name, tools);
   if (means.kind === 'unclear') return unclearTool(means, question);
   const kin = [...KIN[means.kind], name];
@@ -52,16 +56,30 @@ export function backendTool(question: BackendToolQuestion): JudgedBackendTool {
 
 type Meaning<Kind extends RunToolMeaning['kind']> = Extract<RunToolMeaning, { readonly kind: Kind }>;
 
-function commandTool(means: Meaning<'command'>, tool: Tool, kin: readonly string[], { session, workspaceDirectory }: BackendToolQuestion): JudgedBackendTool {
+function commandTool(
+  means: Meaning<'command'>,
+  tool: Tool,
+  kin: readonly string[],
+  { session, workspaceDirectory }: BackendToolQuestion,
+): JudgedBackendTool {
   const { command, keepsShell = false } = means;
   const cwd = folderOf(means, workspaceDirectory);
-  const found = tool.subject?.({ command, ...(cwd === undefined ? {} : { cwd }) }, { session, workspaceDirectory }) ?? { kind: 'shell', command, cwd: cwd ?? workspaceDirectory };
+  const found = tool.subject?.({ command, ...(cwd === undefined ? {} : { cwd }) }, { session, workspaceDirectory }) ?? {
+    kind: 'shell',
+    command,
+    cwd: cwd ?? workspaceDirectory,
+  };
   const subject: PermissionSubject = found.kind === 'shell' && keepsShell ? { ...found, isolated: false } : found;
   const isOdd = means.cwd !== undefined && !isPlainPath(means.cwd);
   return { tool, subject, kin, ...(isOdd ? { doubt: 'nobody here can tell in which folder it would run' } : {}) };
 }
 
-function fileTool(means: Meaning<'read' | 'write'>, tool: Tool, kin: readonly string[], { session, workspaceDirectory }: BackendToolQuestion): JudgedBackendTool {
+function fileTool(
+  means: Meaning<'read' | 'write'>,
+  tool: Tool,
+  kin: readonly string[],
+  { session, workspaceDirectory }: BackendToolQuestion,
+): JudgedBackendTool {
   const { kind: access } = means;
   const path = below(means.path, folderOf(means, workspaceDirectory) ?? workspaceDirectory);
   // Our tool knows where a path leads: one in the workspace may be a link out of it.
@@ -69,8 +87,19 @@ function fileTool(means: Meaning<'read' | 'write'>, tool: Tool, kin: readonly st
   const found = followed?.kind === 'path' ? followed : ({ kind: 'path', path, access } as const);
   const subject = means.kind === 'read' && means.reachesBelow === true ? { ...found, reachesBelow: true } : found;
   const isPlain = isPlainPath(means.path) && (means.cwd === undefined || isPlainPath(means.cwd));
-  const doubt = followed === undefined || !isPlain ? 'nobody here can tell where its path leads' : isInside(found.path, workspaceDirectory) ? undefined : 'its path leads out of the workspace, where no rule reaches';
-  return { tool, subject, kin, ...(means.kind === 'write' && means.edits === true ? { allowedAs: ['edit'] } : {}), ...(doubt === undefined ? {} : { doubt }) };
+  const doubt =
+    followed === undefined || !isPlain
+      ? 'nobody here can tell where its path leads'
+      : isInside(found.path, workspaceDirectory)
+        ? undefined
+        : 'its path leads out of the workspace, where no rule reaches';
+  return {
+    tool,
+    subject,
+    kin,
+    ...(means.kind === 'write' && means.edits === true ? { allowedAs: ['edit'] } : {}),
+    ...(doubt === undefined ? {} : { doubt }),
+  };
 }
 
 function isInside(path: string, workspaceDirectory: string): boolean {
@@ -87,8 +116,14 @@ function below(path: string, folder: string): string {
   return path.startsWith('/') ? path : `${folder}/${path}`;
 }
 
-/** It runs where the agent may run everything of that kind; rules that deny or ask may be about it, and what allows a path or a command is not about it. */
-function unclearTool({ as, paths }: Meaning<'unclear'>, { name, tools, session, workspaceDirectory }: BackendToolQuestion): JudgedBackendTool {
+/**
+ * It runs where the agent may run everything of that kind; rules that deny or ask may be about it, and what allows a
+ * path or a command is not about it.
+ */
+function unclearTool(
+  { as, paths }: Meaning<'unclear'>,
+  { name, tools, session, workspaceDirectory }: BackendToolQuestion,
+): JudgedBackendTool {
   const { tool, subject, kin } = unknownTool(name, tools);
   const file = tools.find(({ definition }) => definition.name === OURS.write);
   const leadsOut = paths.some((path) => {
@@ -98,15 +133,24 @@ function unclearTool({ as, paths }: Meaning<'unclear'>, { name, tools, session, 
   // A command can do what any rule is against.
   const like = as === 'command' ? Object.values(KIN).flat() : KIN[as];
   const definition = { ...tool.definition, permissionPolicy: 'always_allow' as const };
-  return { tool: { ...tool, definition }, subject, kin: [...new Set([...like, ...kin])], ...(leadsOut ? { doubt: 'nobody here can tell that all its paths stay in the workspace' } : {}), ...(as === 'write' ? { changes: paths } : {}) };
+  return {
+    tool: { ...tool, definition },
+    subject,
+    kin: [...new Set([...like, ...kin])],
+    ...(leadsOut ? { doubt: 'nobody here can tell that all its paths stay in the workspace' } : {}),
+    ...(as === 'write' ? { changes: paths } : {}),
+  };
 }
 
 /** Names that rules have for tools of ours, whether or not these are here. */
 const OUR_NAMES: ReadonlySet<string> = new Set([...Object.values(KIN).flat(), 'shell_run']);
 
-/** Nobody here knows what it does. Under the name of a tool of ours, what a rule allows to ours is not allowed to it. */
+/**
+ * Nobody here knows what it does. Under the name of a tool of ours, what a rule allows to ours is not allowed to it.
+ */
 function unknownTool(name: string, tools: readonly Tool[]): JudgedBackendTool {
-  const isOurs = OUR_NAMES.has(name) || name.startsWith('shell_') || tools.some(({ definition }) => definition.name === name);
+  const isOurs =
+    OUR_NAMES.has(name) || name.startsWith('shell_') || tools.some(({ definition }) => definition.name === name);
   const tool: Tool = {
     definition: {
       name: isOurs ? `backend:${name}` : name,

@@ -19,12 +19,14 @@ export function asName(name: unknown): string {
 export function asJson(value: unknown): unknown {
   const text = jsonText(value);
   if (text === undefined) return value === undefined || value === null ? null : `[${typeof value} that is no JSON]`;
-  return text.length <= MAX_INPUT_CHARACTERS ? (JSON.parse(text) as unknown) : cutOutput(text, { maxCharacters: MAX_INPUT_CHARACTERS });
+  return text.length <= MAX_INPUT_CHARACTERS
+    ? (JSON.parse(text) as unknown)
+    : cutOutput(text, { maxCharacters: MAX_INPUT_CHARACTERS });
 }
 
 /**
- * An output as the log keeps it: text that is too long is cut, with a mark. One in which something could be taken for an image that we have
- * kept is only told: it would choose which file a model is shown.
+ * An output as the log keeps it: text that is too long is cut, with a mark. One in which something could be taken for
+ * an image that we have kept is only told: it would choose which file a model is shown.
  */
 export function bounded(output: unknown): unknown {
   const given = asJson(output);

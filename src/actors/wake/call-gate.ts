@@ -1,6 +1,6 @@
 /**
- * Decides, at the effect, whether a tool call may run now: from the rules of the agent, of the policy and of the session, and from what
- * somebody has answered. What cannot be decided asks; where nobody can be asked, it is denied.
+ * Decides, at the effect, whether a tool call may run now: from the rules of the agent, of the policy and of the
+ * session, and from what somebody has answered. What cannot be decided asks; where nobody can be asked, it is denied.
  */
 import { messageOf } from '../../machines/errors.ts';
 import { lookOf } from '../../machines/permission/command-look.ts';
@@ -45,7 +45,10 @@ export interface GatePorts {
 export interface GateOptions extends GatePorts {
   readonly agent: PreparedAgent;
   readonly session: SessionIdentity;
-  /** Whether the session works in a workspace of its own that goes from machine to machine: then what is allowed goes with it. Default false. */
+  /**
+   * Whether the session works in a workspace of its own that goes from machine to machine: then what is allowed goes
+   * with it. Default false.
+   */
   readonly moves?: boolean | undefined;
   readonly newId: () => string;
   /** Hears of a rule that could not be kept. */
@@ -64,7 +67,8 @@ export interface CheckedCall {
   readonly subflow: ReturnType<NonNullable<Tool['subflow']>> | undefined;
 }
 
-export interface JudgedAs extends Pick<PermissionQuestion, 'kin' | 'allowedAs' | 'doubt'>, Pick<GuardedCall, 'changes'> {
+export interface JudgedAs
+  extends Pick<PermissionQuestion, 'kin' | 'allowedAs' | 'doubt'>, Pick<GuardedCall, 'changes'> {
   /** Takes secrets out of what is logged. */
   readonly conceal?: ((text: string) => string) | undefined;
 }
@@ -79,7 +83,10 @@ export type Redemption =
   | { readonly kind: 'run'; readonly allowedBy: AllowedBy }
   /** Nothing any more: it has expired, or the call would be another one now. */
   | { readonly kind: 'void' }
-  /** It was given for another environment or on another machine, or before grants were bound to one: somebody is to be asked again. */
+  /**
+   * It was given for another environment or on another machine, or before grants were bound to one: somebody is to be
+   * asked again.
+   */
   | { readonly kind: 'stale' }
   | { readonly kind: 'deny'; readonly because: string };
 
@@ -102,11 +109,18 @@ export class CallGate {
   }
 
   /** @param options `maxSeconds`: how long an answer can be waited for at most */
-  async decide(checked: CheckedCall, state: SessionState, { maxSeconds = Infinity }: { readonly maxSeconds?: number } = {}): Promise<GateDecision> {
+  async decide(
+    checked: CheckedCall,
+    state: SessionState,
+    { maxSeconds = Infinity }: { readonly maxSeconds?: number } = {},
+  ): Promise<GateDecision> {
     const decision = await this.#judge(checked, state, this.#options.humans);
     switch (decision.decision) {
       case 'allow':
-        return { kind: 'run', allowedBy: { kind: decision.by, ...(decision.rule === undefined ? {} : { rule: decision.rule }) } };
+        return {
+          kind: 'run',
+          allowedBy: { kind: decision.by, ...(decision.rule === undefined ? {} : { rule: decision.rule }) },
+        };
       case 'deny':
         return { kind: 'deny', because: decision.because };
       case 'ask':
@@ -115,8 +129,8 @@ export class CallGate {
   }
 
   /**
-   * What an approval is worth now: it is for this tool, input, folder and environment and no other, counts until it expires, and is worth
-   * nothing against a rule that has forbidden the call since.
+   * What an approval is worth now: it is for this tool, input, folder and environment and no other, counts until it
+   * expires, and is worth nothing against a rule that has forbidden the call since.
    */
   async redeem(checked: CheckedCall, { request }: OpenToolCall, state: SessionState): Promise<Redemption> {
     if (request?.kind !== 'permission') return { kind: 'void' };
@@ -127,26 +141,38 @@ export class CallGate {
     if (!(await this.#isShutInAs(request.environmentHash))) return { kind: 'stale' };
     // Somebody has been asked already, whether or not anybody can be now.
     const decision = await this.#judge(checked, state, 'reachable');
-    return decision.decision === 'deny' ? { kind: 'deny', because: decision.because } : { kind: 'run', allowedBy: { kind: 'person' } };
+    return decision.decision === 'deny'
+      ? { kind: 'deny', because: decision.because }
+      : { kind: 'run', allowedBy: { kind: 'person' } };
   }
 
-  /** Keeps rules that somebody has allowed for always. Where that fails the approval holds as long as the session does. */
+  /**
+   * Keeps rules that somebody has allowed for always. Where that fails the approval holds as long as the session does.
+   */
   async keep(rules: readonly string[], requestId: string): Promise<void> {
     const { policy, session, onTrouble } = this.#options;
     try {
-      for (const rule of rules) await policy?.keep(session.agentId, parseRule(`allow ${rule}`), { by: { sessionId: session.sessionId, requestId } });
+      for (const rule of rules)
+        await policy?.keep(session.agentId, parseRule(`allow ${rule}`), {
+          by: { sessionId: session.sessionId, requestId },
+        });
     } catch (error) {
       onTrouble(error);
     }
     this.refresh();
   }
 
-  async #judge({ tool, subject, judgedAs: { kin, allowedAs, doubt, changes } = {} }: Judged, state: SessionState, humans: GatePorts['humans']): Promise<PermissionDecision> {
+  async #judge(
+    { tool, subject, judgedAs: { kin, allowedAs, doubt, changes } = {} }: Judged,
+    state: SessionState,
+    humans: GatePorts['humans'],
+  ): Promise<PermissionDecision> {
     const { agent, readShell, places, guard } = this.#options;
     const { sessionRules } = state;
     const { allow } = agent.definition.permission;
     const { mode, ask, deny, ...left } = ownBounds(state, agent.definition.permission);
-    if (isTakenAway([tool.definition.name, ...(kin ?? [])], left)) return { decision: 'deny', by: 'mode', because: `this session may not use ${tool.definition.name}` };
+    if (isTakenAway([tool.definition.name, ...(kin ?? [])], left))
+      return { decision: 'deny', by: 'mode', because: `this session may not use ${tool.definition.name}` };
     const policy = await this.#rules();
     // Rules that cannot be read may be the ones that forbid it.
     if ('error' in policy) return unreadable(policy.error, humans);
@@ -157,9 +183,23 @@ export class CallGate {
     const reading = subject.kind === 'shell' ? readShell?.(subject.command) : undefined;
     const { workspaceDirectory } = agent;
     const guarded = await guardedPlace(guard, { subject, reading, workspaceDirectory, changes });
-    const question = { definition: tool.definition, subject, reading, workspaceDirectory, mode, policy: [...policy, ...own], sessionRules: session, humans, kin, allowedAs, doubt, guarded };
+    const question = {
+      definition: tool.definition,
+      subject,
+      reading,
+      workspaceDirectory,
+      mode,
+      policy: [...policy, ...own],
+      sessionRules: session,
+      humans,
+      kin,
+      allowedAs,
+      doubt,
+      guarded,
+    };
     const decision = decidePermission(question);
-    // Commands that only read are safe by their words. Where those lead, and what the repository there would run, only a look can tell.
+    // Commands that only read are safe by their words. Where those lead, and what the repository there would run, only
+    // a look can tell.
     const look = lookOf(question, decision);
     if (look === undefined) return decision;
     const because = places === undefined ? 'nobody can look where the command leads' : await places.problem(look);
@@ -175,7 +215,11 @@ export class CallGate {
     ));
   }
 
-  async #request({ call: { callId, name, input }, tool, subject, judgedAs: { conceal = asItIs } = {} }: Judged, { because, suggestions }: Extract<PermissionDecision, { readonly decision: 'ask' }>, maxSeconds: number): Promise<SessionEventDraft> {
+  async #request(
+    { call: { callId, name, input }, tool, subject, judgedAs: { conceal = asItIs } = {} }: Judged,
+    { because, suggestions }: Extract<PermissionDecision, { readonly decision: 'ask' }>,
+    maxSeconds: number,
+  ): Promise<SessionEventDraft> {
     const { newId, clock, agent, moves = false } = this.#options;
     const requestId = newId();
     const seconds = Math.min(maxSeconds, agent.definition.permission.expiresAfterSeconds ?? DEFAULT_PERMISSION_SECONDS);
@@ -211,13 +255,20 @@ export class CallGate {
     return hash === (await environmentHash(environment)) || hash === (await movingEnvironmentHash(environment));
   }
 
-  /** Also over where a path leads, and over what a server or an agent file says that the tool is: either may change while somebody is asked. */
+  /**
+   * Also over where a path leads, and over what a server or an agent file says that the tool is: either may change
+   * while somebody is asked.
+   */
   #hashOf({ call: { name, input }, tool: { definition }, subject }: Hashed, moves: boolean): Promise<string> {
     const { ownership, description, inputJsonSchema = null, readOnly, destructive } = definition;
     const known = ownership === 'managed' ? null : { description, inputJsonSchema, readOnly, destructive };
     const placed = moves ? (path: string): GrantPlace => placeInWorkspace(path, this.#workspaces()) : asItIs;
     const place = subject.kind === 'path' ? placed(subject.path) : null;
-    return grantHash({ tool: name, input: known === null && place === null ? input : [input, place, known], cwd: placed(this.#folderOf(subject)) });
+    return grantHash({
+      tool: name,
+      input: known === null && place === null ? input : [input, place, known],
+      cwd: placed(this.#folderOf(subject)),
+    });
   }
 
   /** The names of the workspace on this machine. */
@@ -244,14 +295,23 @@ const asItIs = (text: string): string => text;
 function whereText({ kind }: PermissionSubject, environment: PreparedAgent['environment']): string {
   if (kind !== 'shell' || environment === undefined) return '';
   const { sandbox, definition } = environment;
-  if (sandbox === undefined) return `; it would run on the host, without a sandbox (environment ${definition.environmentId})`;
+  if (sandbox === undefined)
+    return `; it would run on the host, without a sandbox (environment ${definition.environmentId})`;
   return `; it would run in the sandbox of environment ${definition.environmentId}, ${definition.network === 'open' ? 'with the network of the host' : 'without network'}`;
 }
 
 type RuleTexts = Partial<Readonly<Record<PermissionRule['effect'], readonly string[]>>>;
 
-function rulesOf({ allow = [], ask = [], deny = [] }: RuleTexts): readonly PermissionRule[] | { readonly error: string } {
-  const texts = [...allow.map((rule) => `allow ${rule}`), ...ask.map((rule) => `ask ${rule}`), ...deny.map((rule) => `deny ${rule}`)];
+function rulesOf({
+  allow = [],
+  ask = [],
+  deny = [],
+}: RuleTexts): readonly PermissionRule[] | { readonly error: string } {
+  const texts = [
+    ...allow.map((rule) => `allow ${rule}`),
+    ...ask.map((rule) => `ask ${rule}`),
+    ...deny.map((rule) => `deny ${rule}`),
+  ];
   try {
     return texts.map((text) => parseRule(text));
   } catch (error) {
@@ -261,5 +321,7 @@ function rulesOf({ allow = [], ask = [], deny = [] }: RuleTexts): readonly Permi
 
 function unreadable(error: string, humans: GatePorts['humans']): PermissionDecision {
   const because = `The policy cannot be read, so nothing is allowed by itself: ${error}`;
-  return humans === 'none' ? { decision: 'deny', because, by: 'nobody' } : { decision: 'ask', because, suggestions: [] };
+  return humans === 'none'
+    ? { decision: 'deny', because, by: 'nobody' }
+    : { decision: 'ask', because, suggestions: [] };
 }

@@ -24,7 +24,10 @@ export interface RunningCall {
   readonly subject: PermissionSubject;
 }
 
-/** A call that waits from now on, or has its result: what the log has to hold of it, and what that means in the chart of a call. */
+/**
+ * A call that waits from now on, or has its result: what the log has to hold of it, and what that means in the chart of
+ * a call.
+ */
 export interface SettledCall {
   readonly call: KnownCall;
   readonly next: ToolCallEvent;
@@ -54,7 +57,10 @@ export async function planCalls(options: WakeToolsOptions): Promise<CallPlans> {
   return { running, settled };
 }
 
-/** The same call, judged once more right before it runs. Undefined when it may not run any more: it is planned anew then. */
+/**
+ * The same call, judged once more right before it runs. Undefined when it may not run any more: it is planned anew
+ * then.
+ */
 export async function confirmCall(options: WakeToolsOptions, { open }: RunningCall): Promise<RunningCall | undefined> {
   options.gate.refresh();
   const plan = await new CallPlanner(options, open, { isFinal: true }).plan(0);
@@ -79,10 +85,16 @@ class CallPlanner {
     const { answer } = this.#open;
     switch (answer?.kind) {
       case undefined:
-        if (index >= MAX_TOOL_CALLS_PER_STEP) return this.#fail(call, `At most ${MAX_TOOL_CALLS_PER_STEP} tool calls are run in one step; this one was not run, nor any that came after it.`);
+        if (index >= MAX_TOOL_CALLS_PER_STEP)
+          return this.#fail(
+            call,
+            `At most ${MAX_TOOL_CALLS_PER_STEP} tool calls are run in one step; this one was not run, nor any that came after it.`,
+          );
         return this.#decide(call);
       case 'permission':
-        return answer.allowed ? this.#redeem(call) : this.#deny(call, `The call was denied.${answer.note === undefined ? '' : ` ${answer.note}`}`);
+        return answer.allowed
+          ? this.#redeem(call)
+          : this.#deny(call, `The call was denied.${answer.note === undefined ? '' : ` ${answer.note}`}`);
       case 'answer':
         return this.#answer(call, { outcome: 'completed', output: answer.response });
       case 'custom_tool':
@@ -120,9 +132,20 @@ class CallPlanner {
     const redeemed = await gate.redeem(checked, this.#open, this.#options.journal.state);
     if (redeemed.kind === 'deny') return this.#deny(call, `The call was denied after all: ${redeemed.because}`);
     if (redeemed.kind === 'stale') return this.#askAgain(checked);
-    if (redeemed.kind === 'void') return this.#deny(call, 'What was allowed does not count any more: it has expired, or the call would happen elsewhere now.', 'expired');
+    if (redeemed.kind === 'void')
+      return this.#deny(
+        call,
+        'What was allowed does not count any more: it has expired, or the call would happen elsewhere now.',
+        'expired',
+      );
     const { request, answer } = this.#open;
-    if (request?.kind === 'permission' && answer?.kind === 'permission' && answer.scope === 'always' && (this.#isFinal || checked.tool.run === undefined)) await gate.keep(request.rules ?? [], request.requestId);
+    if (
+      request?.kind === 'permission' &&
+      answer?.kind === 'permission' &&
+      answer.scope === 'always' &&
+      (this.#isFinal || checked.tool.run === undefined)
+    )
+      await gate.keep(request.rules ?? [], request.requestId);
     return this.#proceed(checked, redeemed.allowedBy);
   }
 
@@ -133,12 +156,24 @@ class CallPlanner {
     const decision = await this.#options.gate.decide(checked, this.#options.journal.state);
     switch (decision.kind) {
       case 'run':
-        return new CallPlanner(this.#options, withoutScope(this.#open), { isFinal: this.#isFinal }).#proceed(checked, decision.allowedBy);
+        return new CallPlanner(this.#options, withoutScope(this.#open), { isFinal: this.#isFinal }).#proceed(
+          checked,
+          decision.allowedBy,
+        );
       case 'ask':
         // In its chart it is as it was before anybody was asked.
-        return { kind: 'settle', call: { ...call, history: [] }, next: { type: 'ASK_PERMISSION' }, drafts: [spent, decision.request] };
+        return {
+          kind: 'settle',
+          call: { ...call, history: [] },
+          next: { type: 'ASK_PERMISSION' },
+          drafts: [spent, decision.request],
+        };
       case 'deny':
-        return this.#deny(call, `What was allowed does not count any more, since the session works in another environment now. ${decision.because}`, 'expired');
+        return this.#deny(
+          call,
+          `What was allowed does not count any more, since the session works in another environment now. ${decision.because}`,
+          'expired',
+        );
     }
   }
 
@@ -153,15 +188,27 @@ class CallPlanner {
     if (question !== undefined) {
       if (!this.#options.gate.canAsk) return this.#fail(call, NOBODY);
       const requestId = newId();
-      return waits({ id: requestId, type: 'agent.question_asked', data: { requestId, callId: call.callId, ...question } });
+      return waits({
+        id: requestId,
+        type: 'agent.question_asked',
+        data: { requestId, callId: call.callId, ...question },
+      });
     }
     if (subflow !== undefined) {
-      const started = await subflows.plan(this.#open, { ...subflow, agent: this.#options.agent }, this.#options.journal.state);
+      const started = await subflows.plan(
+        this.#open,
+        { ...subflow, agent: this.#options.agent },
+        this.#options.journal.state,
+      );
       return 'reason' in started ? this.#fail(call, started.reason) : waits(started.draft);
     }
     if (tool.run !== undefined) return { kind: 'run', call, open: this.#open, allowedBy, subject };
     const requestId = newId();
-    return waits({ id: requestId, type: 'agent.custom_tool_use', data: { requestId, callId: call.callId, name: call.name, input: call.input } });
+    return waits({
+      id: requestId,
+      type: 'agent.custom_tool_use',
+      data: { requestId, callId: call.callId, name: call.name, input: call.input },
+    });
   }
 
   #check(call: KnownCall): CheckedCall | { readonly reason: string } {
@@ -174,7 +221,11 @@ class CallPlanner {
       if (!reading.ok) return { reason: reading.reason };
       const { input } = reading;
       const { sessionId, agentId } = journal.state;
-      const subject = tool.subject?.(input, { session: { sessionId, agentId }, workspaceDirectory: agent.workspaceDirectory, environment: agent.environment }) ?? { kind: 'tool' };
+      const subject = tool.subject?.(input, {
+        session: { sessionId, agentId },
+        workspaceDirectory: agent.workspaceDirectory,
+        environment: agent.environment,
+      }) ?? { kind: 'tool' };
       return { call, tool, subject, question: tool.question?.(input), subflow: tool.subflow?.(input, agent) };
     } catch (error) {
       // What one tool cannot say about its call must not keep the session from everything else.
@@ -185,17 +236,36 @@ class CallPlanner {
   #fail(call: KnownCall, output: string): CallPlan {
     const granted = this.#open.answer?.kind === 'permission' ? [resolved(this.#open)] : [];
     // Nothing of it ran; in its chart it was taken back.
-    return { kind: 'settle', call, next: { type: 'CANCEL', reason: output }, drafts: [...granted, resultDraft(call, { outcome: 'failed', output })] };
+    return {
+      kind: 'settle',
+      call,
+      next: { type: 'CANCEL', reason: output },
+      drafts: [...granted, resultDraft(call, { outcome: 'failed', output })],
+    };
   }
 
-  #deny(call: KnownCall, reason: string, decision: 'denied' | 'expired' = 'denied'): SettledCall & { readonly kind: 'settle' } {
+  #deny(
+    call: KnownCall,
+    reason: string,
+    decision: 'denied' | 'expired' = 'denied',
+  ): SettledCall & { readonly kind: 'settle' } {
     const resolution = this.#open.request?.kind === 'permission' ? [resolved(this.#open, decision)] : [];
-    return { kind: 'settle', call, next: { type: 'DENY', reason }, drafts: [...resolution, resultDraft(call, { outcome: 'denied', output: reason })] };
+    return {
+      kind: 'settle',
+      call,
+      next: { type: 'DENY', reason },
+      drafts: [...resolution, resultDraft(call, { outcome: 'denied', output: reason })],
+    };
   }
 
   #answer(call: KnownCall, result: ToolCallResult): CallPlan {
     const { output } = result;
-    return { kind: 'settle', call, next: { type: 'ANSWER', outcome: result.outcome === 'completed' ? 'completed' : 'failed', output }, drafts: [resultDraft(call, result)] };
+    return {
+      kind: 'settle',
+      call,
+      next: { type: 'ANSWER', outcome: result.outcome === 'completed' ? 'completed' : 'failed', output },
+      drafts: [resultDraft(call, result)],
+    };
   }
 
   async #customResult(call: ToolCallInput, seq: number): Promise<ToolCallResult> {
@@ -213,7 +283,8 @@ class CallPlanner {
     const known = calls.find((call) => call.callId === callId);
     if (known !== undefined) return { ...known, history };
     const [event] = await store.read(journal.state.sessionId, { from: seq, limit: 1 });
-    if (event?.type === 'agent.tool_use' && event.data.callId === callId) return { callId, name, input: event.data.input, history };
+    if (event?.type === 'agent.tool_use' && event.data.callId === callId)
+      return { callId, name, input: event.data.input, history };
     throw lost(callId, seq);
   }
 }
@@ -256,10 +327,19 @@ export function resolved({ callId, request, answer }: OpenToolCall, decided?: 'd
   };
 }
 
-export function resultDraft({ callId, name }: ToolCallInput, { outcome, output, kept }: ToolCallResult): SessionEventDraft {
-  return { type: 'agent.tool_result', data: { callId, name, outcome, output, ...(kept === undefined ? {} : { kept }) } };
+export function resultDraft(
+  { callId, name }: ToolCallInput,
+  { outcome, output, kept }: ToolCallResult,
+): SessionEventDraft {
+  return {
+    type: 'agent.tool_result',
+    data: { callId, name, outcome, output, ...(kept === undefined ? {} : { kept }) },
+  };
 }
 
 function lost(callId: string, seq: number): RuntimeError {
-  return new RuntimeError('TOOL_CALL_LOST', `expected tool call ${callId} at event ${seq}, it is not there`, { category: 'storage', hint: 'The log was damaged; interrupt the session to close the call.' });
+  return new RuntimeError('TOOL_CALL_LOST', `expected tool call ${callId} at event ${seq}, it is not there`, {
+    category: 'storage',
+    hint: 'The log was damaged; interrupt the session to close the call.',
+  });
 }

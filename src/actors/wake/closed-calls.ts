@@ -1,4 +1,7 @@
-/** Calls that a dead wake left open, and that the next one has just closed in the log: each ends in its chart too, so that it is seen where every other call is seen. */
+/**
+ * Calls that a dead wake left open, and that the next one has just closed in the log: each ends in its chart too, so
+ * that it is seen where every other call is seen.
+ */
 import type { AnyActorRef } from 'xstate';
 import type { OpenToolCall, SessionState } from '../../machines/session/session-state.ts';
 import { closedByRepair } from '../../machines/wake/wake-repair.ts';
@@ -21,7 +24,16 @@ export function endClosedCalls({ executor, before, after, parent }: ClosedCalls)
     const { callId, name } = call;
     const isLost = outcome === 'unknown';
     // The input stands in the log alone; nobody who looks at an end needs it.
-    executor.replay({ callId, name, input: undefined, history: [...askedBefore(call), ...(isLost ? [{ type: 'RUN' } as const] : [])] }, { type: isLost ? 'LOSE' : 'CANCEL', reason }, parent);
+    executor.replay(
+      {
+        callId,
+        name,
+        input: undefined,
+        history: [...askedBefore(call), ...(isLost ? [{ type: 'RUN' } as const] : [])],
+      },
+      { type: isLost ? 'LOSE' : 'CANCEL', reason },
+      parent,
+    );
   }
 }
 

@@ -1,4 +1,7 @@
-/** Events that can wait for the next ones, to be stored with them in one write: each write of its own would have to wait for the disk. */
+/**
+ * Events that can wait for the next ones, to be stored with them in one write: each write of its own would have to wait
+ * for the disk.
+ */
 import type { SessionEventDraft } from '../../machines/session/session-event.ts';
 
 export class HeldDrafts {
@@ -9,7 +12,10 @@ export class HeldDrafts {
   }
 
   /** Stores what was held before what is given. When that fails it is held on. */
-  async store(drafts: readonly SessionEventDraft[], append: (all: readonly SessionEventDraft[]) => Promise<unknown>): Promise<void> {
+  async store(
+    drafts: readonly SessionEventDraft[],
+    append: (all: readonly SessionEventDraft[]) => Promise<unknown>,
+  ): Promise<void> {
     const held = this.#held;
     this.#held = [];
     try {

@@ -1,6 +1,7 @@
 /**
- * The conversations of sessions that were awake here lately: the next wake reads what is new of the log, not all that a model could be told again.
- * A builder that goes on gives the same messages as one that is loaded, since it is a pure function of the events, as far back as both go.
+ * The conversations of sessions that were awake here lately: the next wake reads what is new of the log, not all that a
+ * model could be told again. A builder that goes on gives the same messages as one that is loaded, since it is a pure
+ * function of the events, as far back as both go.
  */
 import type { SessionState } from '../../machines/session/session-state.ts';
 import type { TranscriptBuilder } from '../../machines/turn/transcript.ts';
@@ -44,10 +45,14 @@ export class KeptConversations {
   }
 
   /**
-   * The builder up to the head of `state`, which is the caller's alone from then on. Undefined when none is kept, when the log is another one,
-   * or when so much is new that reading all costs no more.
+   * The builder up to the head of `state`, which is the caller's alone from then on. Undefined when none is kept, when
+   * the log is another one, or when so much is new that reading all costs no more.
    */
-  async take(store: Pick<EventStore, 'read'>, { sessionId, head }: SessionState, maxTokens: number): Promise<TranscriptBuilder | undefined> {
+  async take(
+    store: Pick<EventStore, 'read'>,
+    { sessionId, head }: SessionState,
+    maxTokens: number,
+  ): Promise<TranscriptBuilder | undefined> {
     const kept = this.#kept.get(sessionId);
     this.#forget(sessionId);
     if (kept === undefined || kept.maxTokens < maxTokens) return undefined;

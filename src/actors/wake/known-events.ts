@@ -1,4 +1,7 @@
-/** The newest events of a session as far as its wake knows them, so that what has been read or written is not read again. */
+/**
+ * The newest events of a session as far as its wake knows them, so that what has been read or written is not read
+ * again.
+ */
 import type { SessionEvent } from '../../machines/session/session-event.ts';
 import { MAX_READ_EVENTS } from '../session/event-store.ts';
 import type { EventStore, ReadOptions } from '../session/event-store.ts';
@@ -29,6 +32,8 @@ export class KnownEvents implements Pick<EventStore, 'read'> {
     const { from = 1, limit = MAX_READ_EVENTS } = options;
     const [first, last] = [this.#events[0], this.#events.at(-1)];
     const isKnown = first !== undefined && last !== undefined && from >= first.seq && from + limit - 1 <= last.seq;
-    return isKnown ? this.#events.slice(from - first.seq, from - first.seq + limit) : this.#store.read(sessionId, options);
+    return isKnown
+      ? this.#events.slice(from - first.seq, from - first.seq + limit)
+      : this.#store.read(sessionId, options);
   }
 }

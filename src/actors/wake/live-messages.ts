@@ -1,4 +1,7 @@
-/** Messages that come in while a backend runs which can take them: it is given each as it comes, and has read it when the step is over. */
+/**
+ * Messages that come in while a backend runs which can take them: it is given each as it comes, and has read it when
+ * the step is over.
+ */
 import type { Clock } from '../clock/clock.ts';
 import { waitFor } from '../clock/waiting.ts';
 import type { AgentRuntime } from '../run/agent-runtime.ts';
@@ -7,7 +10,10 @@ import type { WakeJournal } from './wake-journal.ts';
 export interface LiveMessagesOptions {
   /** Watched only for a backend that takes messages. */
   readonly journal: Pick<WakeJournal, 'state' | 'refresh' | 'watch'>;
-  /** The text of a message, by its event; undefined for one that only the next step can be given, such as one with files. */
+  /**
+   * The text of a message, by its event; undefined for one that only the next step can be given, such as one with
+   * files.
+   */
   readonly textOf: (seq: number) => Promise<string | undefined>;
   /** Those that the step was given when it began. */
   readonly known: readonly string[];
@@ -46,7 +52,10 @@ export class LiveMessages {
     return this.#reader?.taken ?? [];
   }
 
-  /** Who runs from now on and takes messages; nobody does when absent. What another one took before it failed is given to nobody again in this step: the next one reads it. */
+  /**
+   * Who runs from now on and takes messages; nobody does when absent. What another one took before it failed is given
+   * to nobody again in this step: the next one reads it.
+   */
   serve(runtime: AgentRuntime | undefined): void {
     this.#reader = runtime?.queueMessage === undefined ? undefined : { runtime, taken: [], isNew: true };
     if (this.#reader !== undefined) this.#unwatch ??= this.#options.journal.watch((head) => this.#look(head));
@@ -63,7 +72,9 @@ export class LiveMessages {
   /** Something may have come in. @param head where the log ended at least, where that is known */
   #look(head = Infinity): void {
     if (this.#reader === undefined) return;
-    this.#offering = this.#offering.then(() => this.#offer(head)).catch((error: unknown) => this.#options.onTrouble(error));
+    this.#offering = this.#offering
+      .then(() => this.#offer(head))
+      .catch((error: unknown) => this.#options.onTrouble(error));
   }
 
   /** Takes no more; resolves when what was on its way has arrived or not. */
@@ -83,7 +94,8 @@ export class LiveMessages {
       if (type !== 'user.message' || delivery !== 'steer' || this.#seen.has(eventId)) continue;
       const text = await textOf(seq);
       if (text === undefined) continue;
-      // One that is not taken is offered again when something happens; those after it wait, so that all are read in their order.
+      // One that is not taken is offered again when something happens; those after it wait, so that all are read in
+      // their order.
       if ((await reader.runtime.queueMessage?.(runId, text)) !== true) return;
       this.#seen.add(eventId);
       reader.taken.push(eventId);

@@ -3,7 +3,8 @@ import type { AgentRunConfig, AgentRuntime, MessageIntake } from '../run/agent-r
 
 export function intakeOf(runtime: AgentRuntime, provider: string, config: AgentRunConfig): MessageIntake {
   const { messageIntake } = runtime;
-  if (messageIntake !== undefined) return typeof messageIntake === 'function' ? messageIntake(provider, config) : messageIntake;
+  if (messageIntake !== undefined)
+    return typeof messageIntake === 'function' ? messageIntake(provider, config) : messageIntake;
   if (runtime.runs !== 'turn') return 'next_step';
   return runtime.queueMessage === undefined ? 'next_turn' : 'running';
 }

@@ -1,4 +1,6 @@
-/** One model step over its candidates, to its end or to the end of our patience, with what it streamed and what it cost. */
+/**
+ * One model step over its candidates, to its end or to the end of our patience, with what it streamed and what it cost.
+ */
 import type { AnyActorRef } from 'xstate';
 import type { Candidate, ModelChoice } from '../../machines/run/candidate.ts';
 import type { AgentRunEvent, RunUsage } from '../../machines/run/run-output.ts';
@@ -9,7 +11,10 @@ import type { ExecuteAgentRunOptions, RunDecisionRecord, RunRequest } from '../r
 import { pricedUsage } from './wake-budget.ts';
 import type { WakePorts } from './wake-ports.ts';
 
-export interface ModelRunOptions extends Pick<ExecuteAgentRunOptions, 'compact' | 'resumption' | 'usageOf' | 'outputBound' | 'costBound'> {
+export interface ModelRunOptions extends Pick<
+  ExecuteAgentRunOptions,
+  'compact' | 'resumption' | 'usageOf' | 'outputBound' | 'costBound'
+> {
   readonly ports: WakePorts;
   readonly request: RunRequest;
   readonly models: readonly ModelChoice[];
@@ -33,7 +38,13 @@ export interface FinishedRun {
 }
 
 /** What the backend broke, or the log could not be told, is part of the result. Never rejects. */
-export async function runModel({ ports, signal, onRunEvent, onDecision, ...run }: ModelRunOptions): Promise<FinishedRun> {
+export async function runModel({
+  ports,
+  signal,
+  onRunEvent,
+  onDecision,
+  ...run
+}: ModelRunOptions): Promise<FinishedRun> {
   const { clock, prices, onListenerError, runtimes: registry, profiles, standings, runLimits: limits } = ports;
   let streamed = new StreamStepMessageBuilder();
   let chosen: Extract<RunDecisionRecord, { readonly type: 'selected' }> | undefined;
@@ -61,8 +72,18 @@ export async function runModel({ ports, signal, onRunEvent, onDecision, ...run }
   const result = await execution.result;
   const { content } = streamed.get();
   // Of a backend that runs tools itself, what was said before them is in the log.
-  const unlogged = chosen?.backend.runs === 'turn' ? content.slice(content.findLastIndex(({ type }) => type === 'tool_call') + 1) : content;
+  const unlogged =
+    chosen?.backend.runs === 'turn'
+      ? content.slice(content.findLastIndex(({ type }) => type === 'tool_call') + 1)
+      : content;
   const streamedText = unlogged.flatMap((part) => (part.type === 'text' ? [part.text] : [])).join('\n\n');
   const modelSteps = result.meta?.modelSteps ?? 0;
-  return { result, usage: result.usage, modelSteps, streamedText, candidate: chosen?.candidate, runtime: chosen?.backend };
+  return {
+    result,
+    usage: result.usage,
+    modelSteps,
+    streamedText,
+    candidate: chosen?.candidate,
+    runtime: chosen?.backend,
+  };
 }

@@ -1,4 +1,7 @@
-/** One model step of a wake: what is decided and done in it is stored as it comes, and what came of it in the end, all at once. */
+/**
+ * One model step of a wake: what is decided and done in it is stored as it comes, and what came of it in the end, all
+ * at once.
+ */
 import type { AnyActorRef } from 'xstate';
 import { isBackendSessionId, reasonForNewSession } from '../../machines/run/backend-session-id.ts';
 import type { Candidate } from '../../machines/run/candidate.ts';
@@ -14,7 +17,13 @@ import { unsaidPayloads } from '../../machines/turn/unsaid-payloads.ts';
 import { modelsOf } from '../../machines/agent/agent-definition.ts';
 import type { Allowance } from '../../machines/session/event-schemas.ts';
 import type { RunFailure } from '../../machines/run/run-failure.ts';
-import type { AgentRuntime, MessageIntake, RunPermissionAnswer, RunPermissionRequest, RunResumption } from '../run/agent-runtime.ts';
+import type {
+  AgentRuntime,
+  MessageIntake,
+  RunPermissionAnswer,
+  RunPermissionRequest,
+  RunResumption,
+} from '../run/agent-runtime.ts';
 import type { RunDecisionRecord } from '../run/run-options.ts';
 import { redactedListener } from '../vault/live-redaction.ts';
 import { SECRET_IN_INPUT, holdsSecret, withoutSecrets } from '../vault/calls-with-secrets.ts';
@@ -90,7 +99,14 @@ export class ModelStep {
       newCallId: () => this.#newCallId(),
       onTrouble: (error) => this.#cut.abort(error),
     });
-    this.#messages = new LiveMessages({ journal, textOf: (seq) => this.#textOf(seq), known: step.consumed, runId: this.#spanId, clock, onTrouble: (error) => onListenerError(error, 'listener') });
+    this.#messages = new LiveMessages({
+      journal,
+      textOf: (seq) => this.#textOf(seq),
+      known: step.consumed,
+      runId: this.#spanId,
+      clock,
+      onTrouble: (error) => onListenerError(error, 'listener'),
+    });
   }
 
   async take(): Promise<TakenStep> {
@@ -116,7 +132,18 @@ export class ModelStep {
     const error = withToolShare(result.meta?.error, this.#options.agent);
     const wasInterrupted = this.#options.wasInterrupted();
     const consumed = [...step.consumed, ...this.#messages.taken];
-    const finished = stepEvents({ spanId: this.#spanId, payloads: unsaidPayloads(result.payloads, this.#calls.said), usage, error, modelSteps, consumed, newCallId: () => this.#newCallId(), wasInterrupted, streamedText, bound: this.#bound(run) });
+    const finished = stepEvents({
+      spanId: this.#spanId,
+      payloads: unsaidPayloads(result.payloads, this.#calls.said),
+      usage,
+      error,
+      modelSteps,
+      consumed,
+      newCallId: () => this.#newCallId(),
+      wasInterrupted,
+      streamedText,
+      bound: this.#bound(run),
+    });
     const { calls, refusals } = withoutSecrets(finished.calls, this.#options.agent.environment?.secrets);
     await this.#options.journal.append([...finished.drafts, ...refusals], options);
     return { calls, text: finished.text, error, attempts: result.meta?.attempts ?? [], wasInterrupted };
@@ -154,7 +181,9 @@ export class ModelStep {
   /** What would run is not what the log says of it. */
   async #permission(asked: RunPermissionRequest): Promise<RunPermissionAnswer> {
     const secrets = this.#options.agent.environment?.secrets;
-    return secrets !== undefined && holdsSecret(secrets, asked) ? { decision: 'deny', message: SECRET_IN_INPUT } : this.#calls.requestPermission(asked);
+    return secrets !== undefined && holdsSecret(secrets, asked)
+      ? { decision: 'deny', message: SECRET_IN_INPUT }
+      : this.#calls.requestPermission(asked);
   }
 
   async #textOf(seq: number): Promise<string | undefined> {
@@ -171,7 +200,12 @@ export class ModelStep {
   #reduced(): SessionEventDraft[] {
     if (this.#shrunk === undefined) return [];
     const { omittedMessages, shortenedMessages, tokens } = this.#shrunk;
-    return [{ type: 'run.context_reduced', data: { spanId: this.#spanId, contextTokens: tokens, omittedMessages, shortenedMessages } }];
+    return [
+      {
+        type: 'run.context_reduced',
+        data: { spanId: this.#spanId, contextTokens: tokens, omittedMessages, shortenedMessages },
+      },
+    ];
   }
 
   async #stored(store: () => Promise<void>): Promise<void> {
@@ -205,19 +239,42 @@ export class ModelStep {
         this.#messages.serve(intake === 'running' ? decision.backend : undefined);
         if (!this.#hasSpan) return journal.append([this.#spanDraft(decision)]);
         const { attempt, candidate, backend, because, skipped } = decision;
-        return journal.append([{ type: 'run.candidate_selected', data: { spanId: this.#spanId, attempt, candidate, backend: backend.id, because, ...(intake === 'next_step' ? {} : { intake }), ...(skipped.length === 0 ? {} : { skipped: [...skipped] }) } }]);
+        return journal.append([
+          {
+            type: 'run.candidate_selected',
+            data: {
+              spanId: this.#spanId,
+              attempt,
+              candidate,
+              backend: backend.id,
+              because,
+              ...(intake === 'next_step' ? {} : { intake }),
+              ...(skipped.length === 0 ? {} : { skipped: [...skipped] }),
+            },
+          },
+        ]);
       }
       case 'failed': {
         const { attempt, candidate, error, next, because, waitMs } = decision;
         // The last word on a step that fails is its end.
         if (next === 'give_up' && attempt === 1) return;
-        const data = { spanId: this.#spanId, attempt, candidate, error, next, because, ...(waitMs === undefined ? {} : { waitMs }) };
+        const data = {
+          spanId: this.#spanId,
+          attempt,
+          candidate,
+          error,
+          next,
+          because,
+          ...(waitMs === undefined ? {} : { waitMs }),
+        };
         return journal.append([{ type: 'run.attempt_failed', data }, ...(next === 'compact' ? this.#reduced() : [])]);
       }
       case 'waiting': {
         const { because, waitMs, skipped } = decision;
         if (!this.#hasSpan) await journal.append([this.#spanDraft(undefined)]);
-        return journal.append([{ type: 'run.waiting', data: { spanId: this.#spanId, because, waitMs, skipped: [...skipped] } }]);
+        return journal.append([
+          { type: 'run.waiting', data: { spanId: this.#spanId, because, waitMs, skipped: [...skipped] } },
+        ]);
       }
     }
   }
@@ -229,7 +286,9 @@ export class ModelStep {
     const { provider, model, profile } = selected?.candidate ?? { ...params, profile: undefined };
     const reserved = this.#budget.reserve({ provider, model });
     const intake = this.#intakeOf(selected?.backend ?? agent.runtime, provider);
-    const isChoice = selected !== undefined && (profile !== undefined || selected.skipped.length > 0 || modelsOf(agent.definition).length > 1);
+    const isChoice =
+      selected !== undefined &&
+      (profile !== undefined || selected.skipped.length > 0 || modelsOf(agent.definition).length > 1);
     return {
       type: 'span.started',
       data: {
@@ -262,10 +321,18 @@ export class ModelStep {
     this.#isResumed = backendSession !== undefined && this.#anew === undefined;
     if (backendSession === undefined || !this.#isResumed) return undefined;
     const { messages = [] } = this.#options.step.params;
-    return { sessionId: backendSession.sessionId, generation: backendSession.generation, newMessages: saidSince(messages) };
+    return {
+      sessionId: backendSession.sessionId,
+      generation: backendSession.generation,
+      newMessages: saidSince(messages),
+    };
   }
 
-  #bound({ result, candidate, runtime }: FinishedRun): Extract<SessionEventDraft, { readonly type: 'backend.session_bound' }> | undefined {
+  #bound({
+    result,
+    candidate,
+    runtime,
+  }: FinishedRun): Extract<SessionEventDraft, { readonly type: 'backend.session_bound' }> | undefined {
     const { sessionId, reseeded } = result.meta ?? {};
     // One that the log does not take is not worth a turn that has been paid for.
     if (!isBackendSessionId(sessionId) || candidate === undefined || runtime === undefined) return undefined;
@@ -274,21 +341,41 @@ export class ModelStep {
     const goesOn = this.#isResumed && reseeded === undefined;
     const because = goesOn ? undefined : (reseeded ?? this.#anew);
     const generation = (backendSession?.generation ?? 0) + (goesOn ? 0 : 1);
-    return { type: 'backend.session_bound', data: { spanId: this.#spanId, backend: runtime.id, provider, sessionId, generation, ...(profile === undefined ? {} : { profile }), ...(because === undefined ? {} : { reseeded: reasonForNewSession(because) }) } };
+    return {
+      type: 'backend.session_bound',
+      data: {
+        spanId: this.#spanId,
+        backend: runtime.id,
+        provider,
+        sessionId,
+        generation,
+        ...(profile === undefined ? {} : { profile }),
+        ...(because === undefined ? {} : { reseeded: reasonForNewSession(because) }),
+      },
+    };
   }
 }
 
 /** A provider that finds the context full does not say that the tools fill it. */
 function withToolShare(error: RunFailure | undefined, agent: PreparedAgent): RunFailure | undefined {
   const words = error?.kind === 'context_overflow' ? toolShare(agent) : undefined;
-  return error === undefined || words === undefined ? error : { ...error, message: `${error.message} (${words}. ${NAME_THE_TOOLS})` };
+  return error === undefined || words === undefined
+    ? error
+    : { ...error, message: `${error.message} (${words}. ${NAME_THE_TOOLS})` };
 }
 
 /** Why this candidate cannot go on with the session; undefined when it can. */
-function whyNotHis({ backend, provider, profile, isCurrent }: BackendSession, candidate: Candidate, runtime: AgentRuntime): string | undefined {
-  if (backend !== runtime.id || provider !== candidate.provider) return `The session before was one of ${provider} (${backend}).`;
+function whyNotHis(
+  { backend, provider, profile, isCurrent }: BackendSession,
+  candidate: Candidate,
+  runtime: AgentRuntime,
+): string | undefined {
+  if (backend !== runtime.id || provider !== candidate.provider)
+    return `The session before was one of ${provider} (${backend}).`;
   if (profile !== candidate.profile) return 'The session before belongs to another account.';
-  return isCurrent ? undefined : 'The session of the backend had not seen all of the conversation, so a new one was given it.';
+  return isCurrent
+    ? undefined
+    : 'The session of the backend had not seen all of the conversation, so a new one was given it.';
 }
 
 /** What came in after the last thing that a model said, or a tool. */

@@ -1,6 +1,6 @@
 /**
- * The newest part of a session's conversation, read backwards from the end of its log until a model could not take more, or until what a
- * summary stands for: a wake costs the same after a day and after a year.
+ * The newest part of a session's conversation, read backwards from the end of its log until a model could not take
+ * more, or until what a summary stands for: a wake costs the same after a day and after a year.
  */
 import { DEFAULT_MAX_CONTEXT_TOKENS } from '../../machines/session/limits.ts';
 import type { SessionEvent } from '../../machines/session/session-event.ts';
@@ -16,19 +16,30 @@ const FIRST_PAGE_EVENTS = 256;
 const IS_SAID = /^(?:user\.|agent\.(?:message|thinking|tool_use|tool_result)$|session\.child_idle$|subagent\.ended$)/;
 
 /**
- * Characters of their data, for each token that a model may read, after which no more is read. An event is up to some 2.3 times as long as what a model reads of it, and the rest
- * of a turn at the beginning is left out: so more than the bound of a transcript, or it would hold less than it may.
+ * Characters of their data, for each token that a model may read, after which no more is read. An event is up to some
+ * 2.3 times as long as what a model reads of it, and the rest of a turn at the beginning is left out: so more than the
+ * bound of a transcript, or it would hold less than it may.
  */
 const CHARACTERS_PER_TOKEN = 12;
 
-/** Events before an open call, an unread message or the end of what is summarized that are read too, so that the step there is whole. */
+/**
+ * Events before an open call, an unread message or the end of what is summarized that are read too, so that the step
+ * there is whole.
+ */
 const EVENTS_BEFORE = 80;
 
 /** How far before what is summarized is looked for what had not been read by then, in events. */
 const MAX_EVENTS_BEFORE_SUMMARY = 4 * MAX_READ_EVENTS;
 
-/** The transcript of the log up to `state.head`, which is the head of the builder then. Goes on with whatever is ingested after. */
-export async function loadTranscript(store: Pick<EventStore, 'read'>, state: SessionState, { maxTokens = DEFAULT_MAX_CONTEXT_TOKENS } = {}): Promise<TranscriptBuilder> {
+/**
+ * The transcript of the log up to `state.head`, which is the head of the builder then. Goes on with whatever is
+ * ingested after.
+ */
+export async function loadTranscript(
+  store: Pick<EventStore, 'read'>,
+  state: SessionState,
+  { maxTokens = DEFAULT_MAX_CONTEXT_TOKENS } = {},
+): Promise<TranscriptBuilder> {
   const window = new LogWindow(store, state, maxTokens * CHARACTERS_PER_TOKEN);
   await window.read();
   const events = window.events();
@@ -47,7 +58,9 @@ class LogWindow {
   #end: number;
   #characters = 0;
   #summary: SessionEvent | undefined;
-  /** Ingress that a step after the summarized part read, and wakes that began there: what they name may lie before it. */
+  /**
+   * Ingress that a step after the summarized part read, and wakes that began there: what they name may lie before it.
+   */
   readonly #named = new Set<string>();
 
   constructor(store: Pick<EventStore, 'read'>, state: SessionState, enoughCharacters: number) {
@@ -79,7 +92,10 @@ class LogWindow {
   #isWanted(seq: number): boolean {
     const { head, pending, openToolCalls, compactedThroughSeq: summarized = 0 } = this.#state;
     // What the model has to answer is always part of it, however far back it lies.
-    const needed = Math.max(1, Math.min(head, ...pending.map((each) => each.seq), ...openToolCalls.map((each) => each.seq)) - EVENTS_BEFORE);
+    const needed = Math.max(
+      1,
+      Math.min(head, ...pending.map((each) => each.seq), ...openToolCalls.map((each) => each.seq)) - EVENTS_BEFORE,
+    );
     if (seq >= needed) return true;
     if (this.#characters > this.#enoughCharacters) return false;
     // What came before the summary and was read after it is not in it.
@@ -90,7 +106,7 @@ class LogWindow {
   async #findSummary(): Promise<void> {
     const { compactedThroughSeq } = this.#state;
     if (compactedThroughSeq === undefined) return;
-    for (let end = this.#end; this.#summary === undefined && end > compactedThroughSeq; ) {
+    for (let end = this.#end; this.#summary === undefined && end > compactedThroughSeq;) {
       const page = await this.#readPage(end, MAX_READ_EVENTS);
       this.#summary = page.findLast(({ type }) => type === 'context.compacted');
       end -= MAX_READ_EVENTS;
@@ -110,7 +126,8 @@ class LogWindow {
     if (event.type === 'wake.queued') this.#named.delete(event.data.queuedWakeId);
     if (event.seq <= (this.#state.compactedThroughSeq ?? 0)) return;
     if (event.type === 'message.consumed') for (const eventId of event.data.eventIds) this.#named.add(eventId);
-    if (event.type === 'wake.started') for (const queuedWakeId of event.data.queuedWakeIds) this.#nameWake(queuedWakeId);
+    if (event.type === 'wake.started')
+      for (const queuedWakeId of event.data.queuedWakeIds) this.#nameWake(queuedWakeId);
   }
 
   /** Those that are still queued are known without the log. */

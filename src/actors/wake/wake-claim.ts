@@ -60,7 +60,8 @@ export class WakeClaim {
         return answer;
       }
       // It did not come with the record: it is asked for first.
-      if (journal.right?.comesWith === 'record' && this.#isWanted(await journal.refresh())) await this.#acquireRight(journal.state, false);
+      if (journal.right?.comesWith === 'record' && this.#isWanted(await journal.refresh()))
+        await this.#acquireRight(journal.state, false);
     }
     return NOTHING;
   }
@@ -75,7 +76,8 @@ export class WakeClaim {
     const { signal, options, ports } = this.#options;
     if (signal.aborted) return false;
     if (isStale(state)) return true;
-    // A hint that is out of date must not make a session go on that is parked, or that is to wait before it tries again.
+    // A hint that is out of date must not make a session go on that is parked, or that is to wait before it tries
+    // again.
     if (options.isAutonomous === true) return hasWork(state, this.#now()) && isDue(state, ports.clock.now());
     return state.parked !== undefined || hasWork(state, this.#now());
   }
@@ -83,15 +85,22 @@ export class WakeClaim {
   /** Gets the right to write after all that is in the log by then. */
   async #acquireRight(known: SessionState, withFirst: boolean): Promise<SessionState> {
     const { ports, journal, interrupt } = this.#options;
-    const state = await acquireRight({ store: ports.store, known, withFirst, refresh: () => journal.refresh(), onRight: (right) => journal.writeUnder(right) });
+    const state = await acquireRight({
+      store: ports.store,
+      known,
+      withFirst,
+      refresh: () => journal.refresh(),
+      onRight: (right) => journal.writeUnder(right),
+    });
     const { right } = journal;
     right?.lost.addEventListener('abort', () => interrupt(right.lost.reason), { once: true });
     return state;
   }
 
   /**
-   * Says in the log what becomes of the session. Only where the log still says what was decided upon: what a wake that dies leaves due was
-   * made due for the state that it began in, and a caller may have taken back the very thing that it begins for.
+   * Says in the log what becomes of the session. Only where the log still says what was decided upon: what a wake that
+   * dies leaves due was made due for the state that it began in, and a caller may have taken back the very thing that
+   * it begins for.
    */
   async #takeAt(state: SessionState, survivors: string | undefined): Promise<ClaimAnswer | 'moved'> {
     const { journal, wakeId } = this.#options;
@@ -114,11 +123,25 @@ export class WakeClaim {
     const { wakeId, ports, options, journal, hand, signal } = this.#options;
     const due = dueWakeIds(state, this.#now());
     const arrival = await hand.arrive(state, { epoch, signal });
-    const unparked: SessionEventDraft[] = state.parked === undefined ? [] : [{ type: 'session.unparked', data: { wakeId } }];
+    const unparked: SessionEventDraft[] =
+      state.parked === undefined ? [] : [{ type: 'session.unparked', data: { wakeId } }];
     const at = arrival === undefined ? {} : { host: arrival.host };
-    const started = { wakeId, epoch, owner: ports.owner, queuedWakeIds: due, trigger: triggerOf(state, due, options), ...at };
+    const started = {
+      wakeId,
+      epoch,
+      owner: ports.owner,
+      queuedWakeIds: due,
+      trigger: triggerOf(state, due, options),
+      ...at,
+    };
     await journal.begin(
-      [...lostWakeEvents(state, survivors), ...unparked, { type: 'wake.started', data: started }, { type: 'session.status_changed', data: { to: 'running' } }, ...(arrival?.notes ?? [])],
+      [
+        ...lostWakeEvents(state, survivors),
+        ...unparked,
+        { type: 'wake.started', data: started },
+        { type: 'session.status_changed', data: { to: 'running' } },
+        ...(arrival?.notes ?? []),
+      ],
       epoch,
     );
     const leftCalls = state.openToolCalls.some(({ phase }) => phase === 'started' || phase === 'requested');

@@ -1,6 +1,6 @@
 /**
- * Lets the model write a summary of what came before, when the conversation has grown too long for it and its agent wants that. A summary
- * that is not worth it is not kept, and the same is not tried again until more has been said.
+ * Lets the model write a summary of what came before, when the conversation has grown too long for it and its agent
+ * wants that. A summary that is not worth it is not kept, and the same is not tried again until more has been said.
  */
 import type { RunUsage } from '../../machines/run/run-output.ts';
 import type { Allowance } from '../../machines/session/event-schemas.ts';
@@ -36,7 +36,9 @@ export interface CompactionOptions {
   /** What is left of the budgets. */
   readonly remaining: Allowance;
   /** Asks the model; never rejects. */
-  readonly run: (request: RunRequest) => Promise<{ readonly result: AgentRunResult; readonly usage: RunUsage | undefined; readonly modelSteps: number }>;
+  readonly run: (
+    request: RunRequest,
+  ) => Promise<{ readonly result: AgentRunResult; readonly usage: RunUsage | undefined; readonly modelSteps: number }>;
 }
 
 /** True when a summary stands for what came before from now on. */
@@ -47,18 +49,47 @@ export async function compactIfFull(options: CompactionOptions): Promise<boolean
   const { state } = journal;
   const { provider, model } = agent.definition;
   const tokens = estimateTokens(plan.text);
-  const reserved = options.remaining.tokens === undefined ? {} : { reserved: { tokens: tokens + summaryTokens(agent) } };
-  await journal.append([{ type: 'span.started', data: { spanId, kind: 'compaction', backend: agent.runtime.id, provider, model, step: state.modelSteps + 1, contextTokens: tokens, ...reserved } }]);
+  const reserved =
+    options.remaining.tokens === undefined ? {} : { reserved: { tokens: tokens + summaryTokens(agent) } };
+  await journal.append([
+    {
+      type: 'span.started',
+      data: {
+        spanId,
+        kind: 'compaction',
+        backend: agent.runtime.id,
+        provider,
+        model,
+        step: state.modelSteps + 1,
+        contextTokens: tokens,
+        ...reserved,
+      },
+    },
+  ]);
   const { result, usage, modelSteps } = await run(requestFor(options, plan.text));
   const error = result.meta?.error;
   const summary = result.payloads.flatMap((payload) => (payload.type === 'text' ? [payload.text] : [])).join('\n\n');
   const verdict = acceptCompaction({ throughSeq: plan.throughSeq, before: plan.tokens, summary });
   const isAccepted = error === undefined && verdict.kind === 'accepted';
-  const failure = error ?? (verdict.kind === 'refused' ? ({ kind: 'format', message: `the summary was not kept: ${verdict.because}` } as const) : undefined);
+  const failure =
+    error ??
+    (verdict.kind === 'refused'
+      ? ({ kind: 'format', message: `the summary was not kept: ${verdict.because}` } as const)
+      : undefined);
   const outcome = isAccepted ? 'completed' : error?.kind === 'aborted' ? 'aborted' : 'failed';
   await journal.append([
     ...(isAccepted ? [{ type: 'context.compacted', data: verdict.data } satisfies SessionEventDraft] : []),
-    { type: 'span.completed', data: { spanId, kind: 'compaction', outcome, modelSteps, ...(usage === undefined ? {} : { usage }), ...(failure === undefined || isAccepted ? {} : { error: failure }) } },
+    {
+      type: 'span.completed',
+      data: {
+        spanId,
+        kind: 'compaction',
+        outcome,
+        modelSteps,
+        ...(usage === undefined ? {} : { usage }),
+        ...(failure === undefined || isAccepted ? {} : { error: failure }),
+      },
+    },
   ]);
   return isAccepted;
 }
@@ -68,7 +99,8 @@ function planFor({ agent, journal: { state }, rows, remaining }: CompactionOptio
   const maxTokens = maxContextTokens(agent.definition);
   if (estimateMessages(rows.map(({ message }) => message)) <= maxTokens * FULL_SHARE) return undefined;
   if (state.head - (state.compactionTriedAtSeq ?? -Infinity) < EVENTS_BETWEEN_TRIES) return undefined;
-  const room = Math.min(maxTokens, remaining.tokens ?? Infinity) - summaryTokens(agent) - estimateTokens(SUMMARY_INSTRUCTIONS);
+  const room =
+    Math.min(maxTokens, remaining.tokens ?? Infinity) - summaryTokens(agent) - estimateTokens(SUMMARY_INSTRUCTIONS);
   return room > 0 ? planCompaction({ rows, maxTokens: Math.floor(room), keepExchanges: KEEP_EXCHANGES }) : undefined;
 }
 

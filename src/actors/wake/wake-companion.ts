@@ -1,6 +1,6 @@
 /**
- * The port to what goes along with wakes: it lays things out for the agent before its turn or its calls, and draws conclusions after it. What fails there is
- * reported, and keeps no wake from going on.
+ * The port to what goes along with wakes: it lays things out for the agent before its turn or its calls, and draws
+ * conclusions after it. What fails there is reported, and keeps no wake from going on.
  */
 import type { SessionEventDraft } from '../../machines/session/session-event.ts';
 import type { SessionState } from '../../machines/session/session-state.ts';
@@ -25,8 +25,14 @@ export interface WakeCompanion {
   beforeStep?(wake: CompanionWake): Promise<void>;
   /** Before the tool calls of a step are taken further. */
   beforeCalls?(wake: CompanionWake): Promise<void>;
-  /** The wake has ended in the log, and holds the right to write still where `needsRight` asked for it. What it leaves undone the next wake does. */
+  /**
+   * The wake has ended in the log, and holds the right to write still where `needsRight` asked for it. What it leaves
+   * undone the next wake does.
+   */
   ended?(wake: CompanionWake): Promise<void>;
-  /** Whether `ended` would do anything that takes the right to write, as the log stands. Absent: it does. Where none does, the right goes with the record of the end. */
+  /**
+   * Whether `ended` would do anything that takes the right to write, as the log stands. Absent: it does. Where none
+   * does, the right goes with the record of the end.
+   */
   needsRight?(wake: CompanionWake): boolean;
 }

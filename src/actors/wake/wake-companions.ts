@@ -27,7 +27,9 @@ export class WakeCompanions {
     return this.#options.companions.some((companion) => needsRight(companion, wake));
   }
 
-  /** Without the right, what takes it is left to the next wake: the log may have gone on since nothing was to be done. */
+  /**
+   * Without the right, what takes it is left to the next wake: the log may have gone on since nothing was to be done.
+   */
   ended(wake: CompanionWake, { hasRight }: { readonly hasRight: boolean }): Promise<void> {
     return this.#each((companion) => (hasRight || !needsRight(companion, wake) ? companion.ended?.(wake) : undefined));
   }

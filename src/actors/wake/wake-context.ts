@@ -1,4 +1,7 @@
-/** What a model step needs: the agent with its backend and tools, and the bounded conversation. Everything here is thrown away after the step. */
+/**
+ * What a model step needs: the agent with its backend and tools, and the bounded conversation. Everything here is
+ * thrown away after the step.
+ */
 import { modelsOf } from '../../machines/agent/agent-definition.ts';
 import type { AgentDefinition } from '../../machines/agent/agent-definition.ts';
 import { narrowedAgent, narrowedTools } from '../../machines/agent/narrowed-agent.ts';
@@ -46,44 +49,96 @@ export interface PreparedAgent {
   readonly environment?: SessionEnvironment | undefined;
 }
 
-/** @throws RuntimeError AGENT_NOT_FOUND, AGENT_INVALID, AGENT_RUNTIME_NOT_FOUND, and what entering the environment throws */
-export async function prepareAgent(session: SessionState, ports: WakePorts, signal: AbortSignal): Promise<PreparedAgent> {
+/**
+ * @throws RuntimeError AGENT_NOT_FOUND, AGENT_INVALID, AGENT_RUNTIME_NOT_FOUND, and what entering the environment
+ * throws
+ */
+export async function prepareAgent(
+  session: SessionState,
+  ports: WakePorts,
+  signal: AbortSignal,
+): Promise<PreparedAgent> {
   const own = narrowedAgent(await loadAgent(session.agentId, ports.agents), session.narrowing);
   const workspaceDirectory = await ports.directories.workspaceDirectory(placeOfSession(session));
   const entered = await ports.environments?.enter({ session, agent: own, workspaceDirectory });
   const definition = entered?.agent ?? own;
   // A fallback that nobody could run is found now, not in the middle of an outage.
   const [runtime] = modelsOf(definition).map(({ provider }) => ports.runtimes.resolve(provider, ports.runConfig));
-  if (runtime === undefined) throw new RuntimeError('AGENT_INVALID', `expected a model for the agent ${session.agentId}`, { category: 'validation' });
+  if (runtime === undefined)
+    throw new RuntimeError('AGENT_INVALID', `expected a model for the agent ${session.agentId}`, {
+      category: 'validation',
+    });
   const agentDirectory = ports.directories.agentDirectory(session.agentId);
-  const place = { definition, workspaceDirectory, agentDirectory, ...(entered === undefined ? {} : { environment: entered.environment }) };
-  return { ...place, runtime, ...(await preparedTools(place, session, ports, signal)), ...(await rememberedBy(session.agentId, ports)) };
+  const place = {
+    definition,
+    workspaceDirectory,
+    agentDirectory,
+    ...(entered === undefined ? {} : { environment: entered.environment }),
+  };
+  return {
+    ...place,
+    runtime,
+    ...(await preparedTools(place, session, ports, signal)),
+    ...(await rememberedBy(session.agentId, ports)),
+  };
 }
 
-/** The same agent with the tools that its servers have now, where one of them has said that they are others, and what is not among them any more. */
-export async function withCurrentTools(agent: PreparedAgent, session: SessionState, ports: WakePorts, signal: AbortSignal): Promise<{ readonly agent: PreparedAgent; readonly skipped: readonly SkippedTool[] }> {
+/**
+ * The same agent with the tools that its servers have now, where one of them has said that they are others, and what is
+ * not among them any more.
+ */
+export async function withCurrentTools(
+  agent: PreparedAgent,
+  session: SessionState,
+  ports: WakePorts,
+  signal: AbortSignal,
+): Promise<{ readonly agent: PreparedAgent; readonly skipped: readonly SkippedTool[] }> {
   if ((ports.toolSource?.changes ?? 0) === agent.toolChanges) return { agent, skipped: [] };
   const prepared = await preparedTools(agent, session, ports, signal);
   const told = new Set(agent.skippedTools.map(({ name, reason }) => `${name}: ${reason}`));
-  return { agent: { ...agent, ...prepared }, skipped: prepared.skippedTools.filter(({ name, reason }) => !told.has(`${name}: ${reason}`)) };
+  return {
+    agent: { ...agent, ...prepared },
+    skipped: prepared.skippedTools.filter(({ name, reason }) => !told.has(`${name}: ${reason}`)),
+  };
 }
 
 type PreparedTools = Pick<PreparedAgent, 'tools' | 'descriptors' | 'skippedTools' | 'leftOutTools' | 'toolChanges'>;
 
-async function preparedTools({ definition, agentDirectory, environment }: Pick<PreparedAgent, 'definition' | 'agentDirectory' | 'environment'>, session: SessionState, ports: WakePorts, signal: AbortSignal): Promise<PreparedTools> {
+async function preparedTools(
+  { definition, agentDirectory, environment }: Pick<PreparedAgent, 'definition' | 'agentDirectory' | 'environment'>,
+  session: SessionState,
+  ports: WakePorts,
+  signal: AbortSignal,
+): Promise<PreparedTools> {
   const read = (): number => ports.toolSource?.changes ?? 0;
   const before = read();
-  const box = { tools: ports.tools, agents: ports.agents, source: ports.toolSource, agentDirectory, environment, signal };
+  const box = {
+    tools: ports.tools,
+    agents: ports.agents,
+    source: ports.toolSource,
+    agentDirectory,
+    environment,
+    signal,
+  };
   const built = await buildTools(definition, box);
   // Also what was taken from whoever it works for.
   const narrowed = narrowedTools(narrowedTools(built.tools, session.narrowing), session.restriction);
   const { tools, leftOut } = limitedTools(narrowed, toolLimit(definition, ports.runConfig));
   const descriptors = [...tools.values()].map((tool) => describeTool(tool.definition));
-  return { tools, descriptors, skippedTools: [...built.skipped, ...leftOut], leftOutTools: leftOut, toolChanges: before };
+  return {
+    tools,
+    descriptors,
+    skippedTools: [...built.skipped, ...leftOut],
+    leftOutTools: leftOut,
+    toolChanges: before,
+  };
 }
 
 /** The smallest of all candidates: what is sent to the first may have to be sent to the last. */
-function toolLimit(definition: AgentDefinition, { providers }: AgentRunConfig): { readonly provider: string; readonly maxTools: number } | undefined {
+function toolLimit(
+  definition: AgentDefinition,
+  { providers }: AgentRunConfig,
+): { readonly provider: string; readonly maxTools: number } | undefined {
   const limits = modelsOf(definition).flatMap(({ provider }) => {
     const maxTools = maxToolsOf(provider, providers);
     return maxTools === undefined ? [] : [{ provider, maxTools }];
@@ -92,7 +147,10 @@ function toolLimit(definition: AgentDefinition, { providers }: AgentRunConfig): 
 }
 
 /** A memory that cannot be read keeps no wake from going on. */
-async function rememberedBy(agentId: string, { memory, onListenerError }: WakePorts): Promise<Pick<PreparedAgent, 'memory'>> {
+async function rememberedBy(
+  agentId: string,
+  { memory, onListenerError }: WakePorts,
+): Promise<Pick<PreparedAgent, 'memory'>> {
   try {
     return { memory: await memory?.brief(agentId) };
   } catch (error) {
@@ -125,10 +183,24 @@ export interface AssembledStep {
 }
 
 /** @throws RuntimeError CONTEXT_TOO_LARGE when what the model has to answer cannot be made to fit */
-export function assembleStep({ agent, state, messages, consumed, runId, runConfig, remaining, prices }: StepSource): AssembledStep {
+export function assembleStep({
+  agent,
+  state,
+  messages,
+  consumed,
+  runId,
+  runConfig,
+  remaining,
+  prices,
+}: StepSource): AssembledStep {
   const { definition, runtime, descriptors: tools, workspaceDirectory, agentDirectory } = agent;
   const instructions = instructionsFor(definition.instructions, state.outcome, agent.memory, agent.leftOutTools);
-  const space = { instructions, tools, maxTokens: maxContextTokens(definition), reservedForOutput: outputReserve(definition) };
+  const space = {
+    instructions,
+    tools,
+    maxTokens: maxContextTokens(definition),
+    reservedForOutput: outputReserve(definition),
+  };
   const bounded = boundTranscript(messages, { maxTokens: tokensForMessages(space) });
   if (bounded.kind === 'too_large') throw tooLarge(bounded, agent);
   const context = contextReport({ ...space, ...bounded });
@@ -179,7 +251,10 @@ export function shrunkMessages({ params }: AssembledStep): ShrunkMessages | unde
 
 /** Tokens that a step may write which reads `input` tokens; undefined where no budget bounds it. */
 function outputBound({ tokens, cost }: Allowance, input: number, price: ModelPrice | undefined): number | undefined {
-  const bounds = [tokens === undefined ? undefined : tokens - input, cost === undefined ? undefined : affordableOutput(cost, input, price)].filter((bound) => bound !== undefined);
+  const bounds = [
+    tokens === undefined ? undefined : tokens - input,
+    cost === undefined ? undefined : affordableOutput(cost, input, price),
+  ].filter((bound) => bound !== undefined);
   return bounds.length === 0 ? undefined : Math.max(1, Math.min(DEFAULT_MAX_OUTPUT_TOKENS, ...bounds));
 }
 
@@ -197,15 +272,22 @@ function outputReserve(definition: AgentDefinition): number {
   return Math.min(DEFAULT_MAX_OUTPUT_TOKENS, Math.floor(maxContextTokens(definition) / 4));
 }
 
-function tooLarge({ tokens, maxTokens }: { readonly tokens: number; readonly maxTokens: number }, agent: PreparedAgent): RuntimeError {
+function tooLarge(
+  { tokens, maxTokens }: { readonly tokens: number; readonly maxTokens: number },
+  agent: PreparedAgent,
+): RuntimeError {
   const kind: RunFailure['kind'] = 'context_overflow';
   const words = toolShare(agent);
   const raise = 'Raise context.maxTokens in the agent file, or send less at once.';
-  return new RuntimeError('CONTEXT_TOO_LARGE', `what the model has to answer takes about ${tokens} tokens, and there is room for ${maxTokens}${words === undefined ? '' : `: ${words}`}`, {
-    category: 'capacity',
-    hint: words === undefined ? raise : `${NAME_THE_TOOLS} ${raise}`,
-    details: { kind, tokens, maxTokens },
-  });
+  return new RuntimeError(
+    'CONTEXT_TOO_LARGE',
+    `what the model has to answer takes about ${tokens} tokens, and there is room for ${maxTokens}${words === undefined ? '' : `: ${words}`}`,
+    {
+      category: 'capacity',
+      hint: words === undefined ? raise : `${NAME_THE_TOOLS} ${raise}`,
+      details: { kind, tokens, maxTokens },
+    },
+  );
 }
 
 /** The share of a context from which on its tools are why it is full. */

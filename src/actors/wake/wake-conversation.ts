@@ -37,7 +37,9 @@ export class WakeConversation {
   async load({ kept, state, maxTokens }: ConversationSource): Promise<void> {
     this.#maxTokens = maxTokens;
     while (this.#builder === undefined) {
-      const builder = (await kept.take(this.#known, state(), maxTokens)) ?? (await loadTranscript(this.#known, state(), { maxTokens }));
+      const builder =
+        (await kept.take(this.#known, state(), maxTokens)) ??
+        (await loadTranscript(this.#known, state(), { maxTokens }));
       // What was folded meanwhile has reached no builder.
       if (builder.head === state().head) this.#builder = builder;
     }
@@ -45,7 +47,9 @@ export class WakeConversation {
 
   get transcript(): TranscriptBuilder {
     if (this.#builder !== undefined) return this.#builder;
-    throw new RuntimeError('WAKE_NOT_ASSEMBLED', 'the conversation was to be read before it was loaded', { category: 'crash' });
+    throw new RuntimeError('WAKE_NOT_ASSEMBLED', 'the conversation was to be read before it was loaded', {
+      category: 'crash',
+    });
   }
 
   /** Leaves it to the next wake of the session, without what is far too old for a model to be told. */

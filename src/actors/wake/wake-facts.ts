@@ -12,7 +12,10 @@ import type { WakeOutcome } from '../../machines/wake/wake-outcome.ts';
 import type { PreparedAgent } from './wake-context.ts';
 import type { WakeOptions } from './wake-ports.ts';
 
-/** Why the wake begins. Whatever somebody outside wrote comes first: what they asked for is not held against the session's budget. */
+/**
+ * Why the wake begins. Whatever somebody outside wrote comes first: what they asked for is not held against the
+ * session's budget.
+ */
 export function triggerOf(state: SessionState, due: readonly string[], { isAutonomous }: WakeOptions): WakeTrigger {
   if (state.pending.some(({ type }) => type !== 'session.child_idle' && type !== 'subagent.ended')) return 'ingress';
   if (isAutonomous !== true) return 'manual';
@@ -24,7 +27,18 @@ export function enteredEnvironment({ environment }: PreparedAgent): SessionEvent
   if (environment === undefined) return [];
   const { definition, fingerprint, sandbox, within } = environment;
   const { environmentId, network } = definition;
-  return [{ type: 'environment.entered', data: { environmentId, fingerprint, sandbox: sandbox?.kind ?? 'off', network, ...(within.length === 0 ? {} : { within: [...within] }) } }];
+  return [
+    {
+      type: 'environment.entered',
+      data: {
+        environmentId,
+        fingerprint,
+        sandbox: sandbox?.kind ?? 'off',
+        network,
+        ...(within.length === 0 ? {} : { within: [...within] }),
+      },
+    },
+  ];
 }
 
 /** A log that still says `running` belongs to a wake that died: it is put right even when nothing else is to do. */
@@ -44,8 +58,14 @@ export function failureRecord(failure: RunFailure, attempts: readonly RunAttempt
     category: 'provider',
     message: `${isLocal ? 'no model was asked' : 'the model step failed'} (${kind}): ${message}`,
     recoverable: true,
-    hint: isRest ? restAdvice(retryAfterMs) : `${adviceFor(failure)}${retryAfterMs === undefined ? '' : ` The provider asks to wait ${Math.ceil(retryAfterMs / 1000)} seconds.`}`,
-    details: { kind, ...(retryAfterMs === undefined ? {} : { retryAfterMs }), ...(isGivenUp(failure, attempts) ? { givenUp: true } : {}) },
+    hint: isRest
+      ? restAdvice(retryAfterMs)
+      : `${adviceFor(failure)}${retryAfterMs === undefined ? '' : ` The provider asks to wait ${Math.ceil(retryAfterMs / 1000)} seconds.`}`,
+    details: {
+      kind,
+      ...(retryAfterMs === undefined ? {} : { retryAfterMs }),
+      ...(isGivenUp(failure, attempts) ? { givenUp: true } : {}),
+    },
   };
 }
 
@@ -63,17 +83,30 @@ export interface Unbegun {
 }
 
 /** What the caller learns of a wake that has not begun. */
-export function outcomeOfUnbegun({ parked }: SessionState, { as, signal }: Unbegun): Pick<WakeOutcome, 'outcome' | 'summary'> {
+export function outcomeOfUnbegun(
+  { parked }: SessionState,
+  { as, signal }: Unbegun,
+): Pick<WakeOutcome, 'outcome' | 'summary'> {
   if (as === 'parked') return { outcome: 'parked', summary: parked?.reason ?? 'The session is parked.' };
-  if (signal.aborted) return { outcome: 'aborted', summary: `The wake was stopped before it began: ${messageOf(signal.reason)}.` };
-  return { outcome: 'nothing_to_do', summary: `${as === 'unparked' ? 'The session is parked no more. ' : ''}Nothing is unread and nothing is due.` };
+  if (signal.aborted)
+    return { outcome: 'aborted', summary: `The wake was stopped before it began: ${messageOf(signal.reason)}.` };
+  return {
+    outcome: 'nothing_to_do',
+    summary: `${as === 'unparked' ? 'The session is parked no more. ' : ''}Nothing is unread and nothing is due.`,
+  };
 }
 
 export function recordOf(error: unknown): ErrorRecord {
   if (RuntimeError.is(error)) return error.toJSON();
-  return new RuntimeError('WAKE_CRASHED', `the wake broke: ${messageOf(error)}`, { category: 'crash', hint: 'This is a defect; please report it.' }).toJSON();
+  return new RuntimeError('WAKE_CRASHED', `the wake broke: ${messageOf(error)}`, {
+    category: 'crash',
+    hint: 'This is a defect; please report it.',
+  }).toJSON();
 }
 
 export function superseded(wakeId: string): RuntimeError {
-  return new RuntimeError('WAKE_SUPERSEDED', `wake ${wakeId} was superseded by another`, { category: 'conflict', hint: 'Leave the session to the other wake.' });
+  return new RuntimeError('WAKE_SUPERSEDED', `wake ${wakeId} was superseded by another`, {
+    category: 'conflict',
+    hint: 'Leave the session to the other wake.',
+  });
 }

@@ -1,4 +1,7 @@
-/** The hand of the session that a wake works with: here before the wake begins, and copied before it ends. Where machines share nothing, nothing. */
+/**
+ * The hand of the session that a wake works with: here before the wake begins, and copied before it ends. Where
+ * machines share nothing, nothing.
+ */
 import { begunWake } from '../../machines/hand/hand-standing.ts';
 import type { SessionEventDraft } from '../../machines/session/session-event.ts';
 import type { SessionState } from '../../machines/session/session-state.ts';
@@ -17,18 +20,28 @@ export class WakeHand {
   }
 
   /**
-   * Once for a wake, however often it has to look at the log again before it begins, unless another wake has begun meanwhile, which may have worked
-   * elsewhere. Undefined where machines share nothing. @throws what `SessionHands.arrive` throws
+   * Once for a wake, however often it has to look at the log again before it begins, unless another wake has begun
+   * meanwhile, which may have worked elsewhere. Undefined where machines share nothing. @throws what
+   * `SessionHands.arrive` throws
    */
   async arrive(session: SessionState, wake: HandWake): Promise<Pick<ArrivedHand, 'host' | 'notes'> | undefined> {
     const after = begunWake(session)?.epoch ?? 0;
-    if (this.#arrived === undefined || this.#arrivedAfter !== after) this.#arrived = await this.#hands?.arrive(session, wake);
+    if (this.#arrived === undefined || this.#arrivedAfter !== after)
+      this.#arrived = await this.#hands?.arrive(session, wake);
     this.#arrivedAfter = after;
     return this.#arrived;
   }
 
-  /** Not after the right to wake is lost: what lies here is somebody else's then. @throws RuntimeError HAND_SUPERSEDED */
-  async leave({ lost, force }: { readonly lost: AbortSignal | undefined; readonly force: AbortSignal | undefined }): Promise<void> {
+  /**
+   * Not after the right to wake is lost: what lies here is somebody else's then. @throws RuntimeError HAND_SUPERSEDED
+   */
+  async leave({
+    lost,
+    force,
+  }: {
+    readonly lost: AbortSignal | undefined;
+    readonly force: AbortSignal | undefined;
+  }): Promise<void> {
     if (this.#arrived === undefined || lost?.aborted === true) return;
     const signals = [lost, force].filter((signal) => signal !== undefined);
     const notes = await this.#arrived.leave({ signal: AbortSignal.any(signals) });
@@ -37,6 +50,9 @@ export class WakeHand {
 }
 
 /** Whether the session works in a workspace of its own, which whoever wakes it has where that one is. */
-export function hasMovingWorkspace({ workspace }: Pick<SessionState, 'workspace'>, { hands }: { readonly hands?: SessionHands | undefined }): boolean {
+export function hasMovingWorkspace(
+  { workspace }: Pick<SessionState, 'workspace'>,
+  { hands }: { readonly hands?: SessionHands | undefined },
+): boolean {
   return hands !== undefined && workspace === undefined;
 }

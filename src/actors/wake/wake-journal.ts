@@ -1,4 +1,7 @@
-/** The log of a session as one wake writes to it: under its right and its epoch, without secrets, and after what could wait for it. */
+/**
+ * The log of a session as one wake writes to it: under its right and its epoch, without secrets, and after what could
+ * wait for it.
+ */
 import type { SessionEvent, SessionEventDraft } from '../../machines/session/session-event.ts';
 import type { SessionState } from '../../machines/session/session-state.ts';
 import { NO_SECRETS } from '../environment/session-secrets.ts';
@@ -70,7 +73,9 @@ export class WakeJournal {
     return this.#journal.refresh();
   }
 
-  /** The same, unless the append before has shown all of it. What comes between is found by an append at the head only. */
+  /**
+   * The same, unless the append before has shown all of it. What comes between is found by an append at the head only.
+   */
   async caughtUp(): Promise<SessionState> {
     const state = this.#isUpToDate ? this.#journal.state : await this.#journal.refresh();
     this.#isUpToDate = false;
@@ -89,12 +94,18 @@ export class WakeJournal {
 
   /** Begins the wake. @throws RuntimeError HEAD_MOVED, EPOCH_SUPERSEDED */
   async begin(drafts: readonly SessionEventDraft[], epoch: number): Promise<void> {
-    await this.#journal.append(drafts, { epoch, onlyAtHead: true, ...(this.#right?.comesWith === 'record' ? { begins: this.#right } : {}) });
+    await this.#journal.append(drafts, {
+      epoch,
+      onlyAtHead: true,
+      ...(this.#right?.comesWith === 'record' ? { begins: this.#right } : {}),
+    });
     this.#epoch = epoch;
     this.#isUpToDate = true;
   }
 
-  /** Says of a session for which no wake begins what becomes of it. @throws RuntimeError HEAD_MOVED, EPOCH_SUPERSEDED */
+  /**
+   * Says of a session for which no wake begins what becomes of it. @throws RuntimeError HEAD_MOVED, EPOCH_SUPERSEDED
+   */
   async rest(drafts: readonly SessionEventDraft[], epoch: number): Promise<void> {
     await this.#journal.append(drafts, { epoch, onlyAtHead: true });
     await keepView(this.#store, this.#journal.state);
@@ -106,11 +117,17 @@ export class WakeJournal {
   }
 
   /** @throws RuntimeError WAKE_SUPERSEDED when another wake has begun since */
-  async append(drafts: readonly SessionEventDraft[], options: Pick<JournalAppendOptions, 'onlyAtHead' | 'ends'> = {}): Promise<void> {
+  async append(
+    drafts: readonly SessionEventDraft[],
+    options: Pick<JournalAppendOptions, 'onlyAtHead' | 'ends'> = {},
+  ): Promise<void> {
     // What a wake that took over has closed is no longer ours to judge: that it is theirs is what has to be said.
     if (this.#epoch !== undefined && this.#journal.state.epoch > this.#epoch) throw superseded(this.#wakeId);
     await this.#held.store(drafts, async (all) => {
-      const { hasEnded = false } = await this.#journal.append(this.#secrets.drafts(all), { epoch: this.#epoch, ...options });
+      const { hasEnded = false } = await this.#journal.append(this.#secrets.drafts(all), {
+        epoch: this.#epoch,
+        ...options,
+      });
       this.#hasEnded = hasEnded;
     });
     this.#isUpToDate = true;

@@ -36,7 +36,10 @@ export interface WakePorts extends JournalPorts {
   readonly journals: JournalCache;
   /** Conversations that are loaded already. */
   readonly conversations: KeptConversations;
-  /** Has what a session works in where it is woken. Absent: the machines that wake it share that already, or there is one. */
+  /**
+   * Has what a session works in where it is woken. Absent: the machines that wake it share that already, or there is
+   * one.
+   */
   readonly hands?: SessionHands | undefined;
   /** Puts it into the parent's log that this session came to rest, if the parent does not know. */
   readonly tellParent: (journal: SessionJournal) => Promise<void>;
@@ -78,9 +81,9 @@ export interface WakePorts extends JournalPorts {
   /** Names this process in the log. */
   readonly owner: string;
   /**
-   * Ends what dead processes left running. A wake that takes over from one that died awaits it before it writes anything or calls the
-   * model. When it fails, that is reported and is part of what the log says about the dead wake; the wake goes on all the same, since a
-   * session must not be frozen by a process that nobody can end.
+   * Ends what dead processes left running. A wake that takes over from one that died awaits it before it writes
+   * anything or calls the model. When it fails, that is reported and is part of what the log says about the dead wake;
+   * the wake goes on all the same, since a session must not be frozen by a process that nobody can end.
    */
   readonly reconcile: Reconcile;
   /** Hears what wakes store. */
@@ -104,7 +107,10 @@ export interface WakeOptions {
   readonly isHere?: boolean | undefined;
   /** Aborting it stops the wake early; what was done stays done. */
   readonly signal?: AbortSignal | undefined;
-  /** Aborting it ends at once what `signal` lets come to its end: tools that are not to be cut short, and backends that are slow to stop. */
+  /**
+   * Aborting it ends at once what `signal` lets come to its end: tools that are not to be cut short, and backends that
+   * are slow to stop.
+   */
   readonly force?: AbortSignal | undefined;
   /** `none`: nobody can be asked, so whatever would ask is denied. Default: as the runtime says. */
   readonly humans?: 'reachable' | 'none' | undefined;

@@ -18,9 +18,12 @@ export interface AskedRight {
 
 /** @throws RuntimeError WAKE_CONFLICT */
 export async function acquireRight({ store, known, withFirst, refresh, onRight }: AskedRight): Promise<SessionState> {
-  for (let state = known; ; ) {
+  for (let state = known; ;) {
     const claim = { epoch: state.epoch, isOpen: state.openWake !== undefined };
-    const right = await store.acquireWakeRight(state.sessionId, withFirst && state.updatedAt !== undefined ? { ...claim, withFirst: { at: state.updatedAt } } : claim);
+    const right = await store.acquireWakeRight(
+      state.sessionId,
+      withFirst && state.updatedAt !== undefined ? { ...claim, withFirst: { at: state.updatedAt } } : claim,
+    );
     onRight(right);
     // Where the log has gone on, the record that it comes with is refused.
     if (right.comesWith === 'record') return state;
@@ -33,7 +36,10 @@ export async function acquireRight({ store, known, withFirst, refresh, onRight }
   }
 }
 
-/** Whether nothing has to be done under the right before the record that begins the wake: no folder moves, no wake has died, nothing is parked. */
+/**
+ * Whether nothing has to be done under the right before the record that begins the wake: no folder moves, no wake has
+ * died, nothing is parked.
+ */
 export function comesWithFirst(state: SessionState, { hands }: Pick<WakePorts, 'hands'>, now: string): boolean {
   return hands === undefined && !isStale(state) && state.parked === undefined && hasWork(state, now);
 }

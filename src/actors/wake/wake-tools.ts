@@ -1,6 +1,7 @@
 /**
- * The tool calls of a wake: each is taken as far as it goes now. What needs consent, an answer or another agent is asked for and stays
- * open; a later wake goes on with it. What may run is said in the log to start before it does, and how it ended is stored.
+ * The tool calls of a wake: each is taken as far as it goes now. What needs consent, an answer or another agent is
+ * asked for and stays open; a later wake goes on with it. What may run is said in the log to start before it does, and
+ * how it ended is stored.
  */
 import type { AnyActorRef } from 'xstate';
 import { RuntimeError } from '../../machines/errors.ts';
@@ -78,29 +79,52 @@ async function execute(options: WakeToolsOptions, running: readonly RunningCall[
   await executor.runStep({
     calls: running.map(({ call }) => call),
     tools: agent.tools,
-    context: { session: placeOfSession(journal.state), workspaceDirectory: agent.workspaceDirectory, environment: agent.environment, wake, signal },
+    context: {
+      session: placeOfSession(journal.state),
+      workspaceDirectory: agent.workspaceDirectory,
+      environment: agent.environment,
+      wake,
+      signal,
+    },
     force,
     onProgress,
     outputs,
     parent,
     onStart: async ({ callId }) => {
       const planned = plans.get(callId);
-      // Time has passed, and other calls of the step have run: what was allowed then may not be allowed now, or be something else.
+      // Time has passed, and other calls of the step have run: what was allowed then may not be allowed now, or be
+      // something else.
       const plan = planned === undefined ? undefined : await confirmCall(options, planned);
       if (plan === undefined) return 'held';
       await journal.append([...(plan.open.answer === undefined ? [] : [resolved(plan.open)]), startDraft(plan, agent)]);
       // Somebody may have cut the turn short in between and closed the call with it.
       const hasStarted = journal.state.openToolCalls.some((call) => call.callId === callId && call.phase === 'started');
-      if (!hasStarted) throw new RuntimeError('TOOL_CALL_CLOSED', `tool call ${callId} was closed before it could start`, { category: 'conflict', hint: 'The session was interrupted; nothing of the call has run.' });
+      if (!hasStarted)
+        throw new RuntimeError('TOOL_CALL_CLOSED', `tool call ${callId} was closed before it could start`, {
+          category: 'conflict',
+          hint: 'The session was interrupted; nothing of the call has run.',
+        });
       return { allowed: plan.subject };
     },
     onResult: (call, result) => journal.append([resultDraft(call, result)]),
   });
 }
 
-function startDraft({ call: { callId, name }, open: { attempt }, allowedBy }: RunningCall, agent: PreparedAgent): SessionEventDraft {
+function startDraft(
+  { call: { callId, name }, open: { attempt }, allowedBy }: RunningCall,
+  agent: PreparedAgent,
+): SessionEventDraft {
   const definition = agent.tools.get(name)?.definition;
   const isIdempotent = definition?.idempotent === true;
   const leavesWork = definition !== undefined && !mayChangeWork(definition);
-  return { type: 'agent.tool_started', data: { callId, allowedBy, ...(attempt === undefined ? {} : { attempt }), ...(isIdempotent ? { ifLost: 'retry' } : {}), ...(leavesWork ? { isReadOnly: true } : {}) } };
+  return {
+    type: 'agent.tool_started',
+    data: {
+      callId,
+      allowedBy,
+      ...(attempt === undefined ? {} : { attempt }),
+      ...(isIdempotent ? { ifLost: 'retry' } : {}),
+      ...(leavesWork ? { isReadOnly: true } : {}),
+    },
+  };
 }

@@ -1,6 +1,7 @@
 /**
- * The parts of one wake's work, as the wake chart asks for them. What one part makes and another takes is the chart's; what is kept here is what
- * they work with. Between the parts everything that matters is in the log: another process could go on from there.
+ * The parts of one wake's work, as the wake chart asks for them. What one part makes and another takes is the chart's;
+ * what is kept here is what they work with. Between the parts everything that matters is in the log: another process
+ * could go on from there.
  */
 import type { AnyActorRef } from 'xstate';
 import { modelsOf } from '../../machines/agent/agent-definition.ts';
@@ -14,7 +15,20 @@ import { ProgressMeter } from '../../machines/wake/progress-meter.ts';
 import { commitEvents } from '../../machines/wake/wake-commit.ts';
 import { decideNext, readableIngress } from '../../machines/wake/wake-decision.ts';
 import type { WakeCourse, WakeDecision, WakeEnd, WakeLimits } from '../../machines/wake/wake-decision.ts';
-import type { CallsInput, ClaimAnswer, CommitAnswer, CommitInput, FailureInput, FoldAnswer, FoldInput, RecordedEnd, ReleaseInput, StepAnswer, StepInput, WakeOutput } from '../../machines/wake/wake-machine.ts';
+import type {
+  CallsInput,
+  ClaimAnswer,
+  CommitAnswer,
+  CommitInput,
+  FailureInput,
+  FoldAnswer,
+  FoldInput,
+  RecordedEnd,
+  ReleaseInput,
+  StepAnswer,
+  StepInput,
+  WakeOutput,
+} from '../../machines/wake/wake-machine.ts';
 import type { WakeOutcome } from '../../machines/wake/wake-outcome.ts';
 import { isoTimeOf } from '../clock/iso-time.ts';
 import { ParentBounds, withEnvironmentsAbove } from '../session/parent-bounds.ts';
@@ -37,7 +51,14 @@ import { WakeConversation } from './wake-conversation.ts';
 import { WakeHand, hasMovingWorkspace } from './wake-hand.ts';
 import { WakeJournal } from './wake-journal.ts';
 import { WakeTime } from './wake-time.ts';
-import { enteredEnvironment, failureRecord, isOvertaken, outcomeOfUnbegun, recordOf, superseded } from './wake-facts.ts';
+import {
+  enteredEnvironment,
+  failureRecord,
+  isOvertaken,
+  outcomeOfUnbegun,
+  recordOf,
+  superseded,
+} from './wake-facts.ts';
 import { runReadyCalls } from './wake-tools.ts';
 import type { WakeOptions, WakePorts } from './wake-ports.ts';
 
@@ -86,7 +107,15 @@ export class WakeWork {
   /** Gets the right to write and says so in the log, with an end for whatever a dead wake left open. */
   async claim(parent: AnyActorRef): Promise<ClaimAnswer> {
     const [ports, options, journal, hand] = [this.#ports, this.#options, this.#journal, this.#hand];
-    const claim = new WakeClaim({ wakeId: this.#wakeId, ports, options, journal, hand, signal: this.#abort.signal, interrupt: (reason) => this.interrupt(reason) });
+    const claim = new WakeClaim({
+      wakeId: this.#wakeId,
+      ports,
+      options,
+      journal,
+      hand,
+      signal: this.#abort.signal,
+      interrupt: (reason) => this.interrupt(reason),
+    });
     const answer = await claim.take(parent);
     if (answer.next === 'claimed') {
       this.#time.begin();
@@ -99,16 +128,27 @@ export class WakeWork {
   async fold({ course }: FoldInput): Promise<FoldAnswer> {
     const state = await this.#journal.caughtUp();
     const decision = this.#decide(state, course);
-    return decision.act === 'end' ? { next: 'end', decided: { end: decision.end, head: state.head } } : { next: decision.act };
+    return decision.act === 'end'
+      ? { next: 'end', decided: { end: decision.end, head: state.head } }
+      : { next: decision.act };
   }
 
   async assemble(): Promise<WakeModelStep> {
     const journal = this.#journal;
     // What servers of tools have announced meanwhile counts from this step on.
-    const { agent, skipped } = await withCurrentTools(await this.#prepareAgent(), journal.state, this.#ports, this.#abort.signal);
+    const { agent, skipped } = await withCurrentTools(
+      await this.#prepareAgent(),
+      journal.state,
+      this.#ports,
+      this.#abort.signal,
+    );
     this.#agent = agent;
     if (skipped.length > 0) await journal.append(skipped.map((data) => ({ type: 'tool.skipped', data })));
-    await this.#conversation.load({ kept: this.#ports.conversations, state: () => journal.state, maxTokens: maxContextTokens(agent.definition) });
+    await this.#conversation.load({
+      kept: this.#ports.conversations,
+      state: () => journal.state,
+      maxTokens: maxContextTokens(agent.definition),
+    });
     const consumed = readableIngress(journal.state).map(({ eventId }) => eventId);
     const rows = this.#conversation.transcript.rows(consumed);
     const isCompacted = await this.#compact(agent, rows);
@@ -135,7 +175,15 @@ export class WakeWork {
       runId: this.#ports.ids.next(),
       runConfig: this.#ports.runConfig,
       remaining: remainingOf(this.#limits(), this.#journal.state),
-      run: (request) => runModel({ ports: this.#ports, request, models: modelsOf(agent.definition), signal: this.#abort.signal, force: this.#options.force, parent: undefined }),
+      run: (request) =>
+        runModel({
+          ports: this.#ports,
+          request,
+          models: modelsOf(agent.definition),
+          signal: this.#abort.signal,
+          force: this.#options.force,
+          parent: undefined,
+        }),
     });
   }
 
@@ -143,7 +191,8 @@ export class WakeWork {
   async step({ course, step }: StepInput<WakeModelStep>, parent: AnyActorRef): Promise<StepAnswer> {
     // What came in with an interruption is for the next wake: this one must not read it and be cut short over it.
     // And only now is it known how much the step would use up.
-    if (this.#isCutShort() || this.#decide(this.#journal.state, course).act === 'end') return { next: 'fold', course, calls: [] };
+    if (this.#isCutShort() || this.#decide(this.#journal.state, course).act === 'end')
+      return { next: 'fold', course, calls: [] };
     const agent = await this.#prepareAgent();
     const { calls, text, error, attempts, wasInterrupted } = await new ModelStep({
       ports: this.#ports,
@@ -155,7 +204,8 @@ export class WakeWork {
       remaining: remainingOf(this.#limits(), this.#journal.state),
       signal: this.#abort.signal,
       // A caller that sets a limit of time, or interrupts, does not want the same answered again.
-      wasInterrupted: () => this.#isCutShort() && (this.#time.isUp || this.#journal.state.openWake?.interruption !== undefined),
+      wasInterrupted: () =>
+        this.#isCutShort() && (this.#time.isUp || this.#journal.state.openWake?.interruption !== undefined),
       parent,
     }).take();
     const { failure, lastText, mustSpeak } = course;
@@ -200,7 +250,9 @@ export class WakeWork {
     const { signal } = this.#abort;
     const { force, humans, onRunEvent } = this.#options;
     this.#journal.expectOthers();
-    const failures = await this.#subflows.drive(this.#journal.state, { signal, force, humans, onRunEvent }, () => this.#journal.refresh());
+    const failures = await this.#subflows.drive(this.#journal.state, { signal, force, humans, onRunEvent }, () =>
+      this.#journal.refresh(),
+    );
     for (const failure of failures) if (!signal.aborted) this.#ports.onListenerError(failure, 'listener');
   }
 
@@ -211,8 +263,13 @@ export class WakeWork {
     // What follows the log has folded what came since, and nothing was decided upon it yet.
     if (journal.state.head !== head) return { next: 'moved' };
     try {
-      const isLast = journal.mayWrite && (this.#agent === undefined || !this.#companions.needRight(this.#companionWake(this.#agent, undefined)));
-      return { next: 'committed', recorded: await this.#appendEnd(end, course, { onlyAtHead: true, ...(isLast ? { ends: journal.right } : {}) }) };
+      const isLast =
+        journal.mayWrite &&
+        (this.#agent === undefined || !this.#companions.needRight(this.#companionWake(this.#agent, undefined)));
+      return {
+        next: 'committed',
+        recorded: await this.#appendEnd(end, course, { onlyAtHead: true, ...(isLast ? { ends: journal.right } : {}) }),
+      };
     } catch (error) {
       if (isOvertaken(error)) return { next: 'moved' };
       throw error;
@@ -245,10 +302,13 @@ export class WakeWork {
     this.#time.end();
     try {
       // They may write as long as no other process has taken over.
-      if (this.#agent !== undefined && end !== undefined && journal.mayWrite) await this.#companions.ended(this.#companionWake(this.#agent, step), { hasRight: !journal.hasEnded });
+      if (this.#agent !== undefined && end !== undefined && journal.mayWrite)
+        await this.#companions.ended(this.#companionWake(this.#agent, step), { hasRight: !journal.hasEnded });
       this.#conversation.leave(this.#ports.conversations, journal.identity.sessionId);
       await journal.keepView();
-      await this.#ports.tellParent(journal.session).catch((error: unknown) => this.#ports.onListenerError(error, 'listener'));
+      await this.#ports
+        .tellParent(journal.session)
+        .catch((error: unknown) => this.#ports.onListenerError(error, 'listener'));
     } finally {
       await journal.right?.release();
     }
@@ -256,7 +316,13 @@ export class WakeWork {
 
   #companionWake(agent: PreparedAgent, step: AssembledStep | undefined): CompanionWake {
     const journal = this.#journal;
-    return { state: () => journal.state, agent, context: step?.context, append: (drafts) => journal.append(drafts), signal: this.#abort.signal };
+    return {
+      state: () => journal.state,
+      agent,
+      context: step?.context,
+      append: (drafts) => journal.append(drafts),
+      signal: this.#abort.signal,
+    };
   }
 
   /** What the caller learns, once the wake is over. */
@@ -264,13 +330,17 @@ export class WakeWork {
     const { state, epoch, secrets } = this.#journal;
     const { sessionId, status, stopReason, head } = state;
     const where = { sessionId, status, ...(stopReason === undefined ? {} : { stopReason }), head, modelSteps };
-    if (epoch === undefined || recorded === undefined) return { ...where, ...outcomeOfUnbegun(state, { as: unbegun, signal: this.#abort.signal }) };
+    if (epoch === undefined || recorded === undefined)
+      return { ...where, ...outcomeOfUnbegun(state, { as: unbegun, signal: this.#abort.signal }) };
     const { end, summary } = recorded;
     const error = end.outcome === 'failed' ? { error: secrets.json(end.error) } : {};
     return { ...where, outcome: end.outcome, wakeId: this.#wakeId, epoch, summary, ...error };
   }
 
-  /** Whether the step at hand is not to be taken. An interruption that is in the log cuts the work in hand short, if nothing has yet. */
+  /**
+   * Whether the step at hand is not to be taken. An interruption that is in the log cuts the work in hand short, if
+   * nothing has yet.
+   */
   #isCutShort(): boolean {
     this.#heedInterruption();
     return this.#abort.signal.aborted;
@@ -278,7 +348,8 @@ export class WakeWork {
 
   #heedInterruption(): void {
     const { openWake } = this.#journal.state;
-    if (openWake?.interruption !== undefined && openWake.wakeId === this.#wakeId) this.interrupt(openWake.interruption.reason ?? 'it was interrupted from outside');
+    if (openWake?.interruption !== undefined && openWake.wakeId === this.#wakeId)
+      this.interrupt(openWake.interruption.reason ?? 'it was interrupted from outside');
   }
 
   #decide(state: SessionState, course: WakeCourse): WakeDecision {
@@ -326,7 +397,11 @@ export class WakeWork {
     if (event.epoch !== undefined && event.epoch === right?.epoch) this.#ports.telemetry?.take(event, identity.agentId);
   }
 
-  async #appendEnd(end: WakeEnd, course: WakeCourse, options: Pick<JournalAppendOptions, 'onlyAtHead' | 'ends'>): Promise<RecordedEnd> {
+  async #appendEnd(
+    end: WakeEnd,
+    course: WakeCourse,
+    options: Pick<JournalAppendOptions, 'onlyAtHead' | 'ends'>,
+  ): Promise<RecordedEnd> {
     const { state, secrets } = this.#journal;
     if (state.openWake?.wakeId !== this.#wakeId) throw superseded(this.#wakeId);
     const drafts = commitEvents({
@@ -340,18 +415,32 @@ export class WakeWork {
       newId: () => this.#ports.ids.next(),
     });
     await this.#journal.append([...this.#hand.endNotes, ...drafts], options);
-    return { end, summary: secrets.text(drafts.flatMap((draft) => (draft.type === 'wake.ended' ? [draft.data.summary] : [])).join('')) };
+    return {
+      end,
+      summary: secrets.text(
+        drafts.flatMap((draft) => (draft.type === 'wake.ended' ? [draft.data.summary] : [])).join(''),
+      ),
+    };
   }
 
   async #prepareAgent(): Promise<PreparedAgent> {
     if (this.#agent !== undefined) return this.#agent;
     const journal = this.#journal;
-    const agent = await prepareAgent(await withEnvironmentsAbove(journal.state, this.#ports), this.#ports, this.#abort.signal);
+    const agent = await prepareAgent(
+      await withEnvironmentsAbove(journal.state, this.#ports),
+      this.#ports,
+      this.#abort.signal,
+    );
     requireConfinedBackends(agent, this.#ports);
-    await requireAskingBackends(agent.definition, async () => (await ParentBounds.of(journal.state, this.#ports, agent)).binding(journal.state), this.#ports);
+    await requireAskingBackends(
+      agent.definition,
+      async () => (await ParentBounds.of(journal.state, this.#ports, agent)).binding(journal.state),
+      this.#ports,
+    );
     journal.hold(enteredEnvironment(agent));
     journal.hide(agent.environment?.secrets ?? NO_SECRETS);
-    if (agent.skippedTools.length > 0) await journal.append(agent.skippedTools.map((data) => ({ type: 'tool.skipped', data })));
+    if (agent.skippedTools.length > 0)
+      await journal.append(agent.skippedTools.map((data) => ({ type: 'tool.skipped', data })));
     this.#time.limit(agent.definition.budget.maxSecondsPerWake, () => this.interrupt('the time of the wake is up'));
     return (this.#agent = agent);
   }

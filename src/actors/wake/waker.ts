@@ -1,4 +1,6 @@
-/** Runs wakes: each one is an actor of the wake chart, a child of the task supervisor, and is known here while it lives. */
+/**
+ * Runs wakes: each one is an actor of the wake chart, a child of the task supervisor, and is known here while it lives.
+ */
 import { createActor, fromPromise, toPromise } from 'xstate';
 import type { ActorRefFrom, AnyActorRef } from 'xstate';
 import { RuntimeError, messageOf } from '../../machines/errors.ts';
@@ -46,7 +48,9 @@ export class Waker {
 
   constructor(options: WakerOptions) {
     this.#options = options;
-    const part = <Answer, Input extends WakeInput>(work: (wake: LiveWake, input: Input) => Promise<Answer>): ReturnType<typeof fromPromise<Answer, Input>> =>
+    const part = <Answer, Input extends WakeInput>(
+      work: (wake: LiveWake, input: Input) => Promise<Answer>,
+    ): ReturnType<typeof fromPromise<Answer, Input>> =>
       fromPromise<Answer, Input>(({ input }) => work(this.#wakeOf(input.wakeId), input));
     this.#logic = wakeMachine.provide({
       actors: {
@@ -72,7 +76,8 @@ export class Waker {
 
   /**
    * One wake of a session, to its end.
-   * @throws RuntimeError WAKE_CONFLICT while another wake of it runs; SESSION_TERMINATED; SESSION_NOT_FOUND; RUNTIME_SHUT_DOWN; STORAGE_FAILED
+   * @throws RuntimeError WAKE_CONFLICT while another wake of it runs; SESSION_TERMINATED; SESSION_NOT_FOUND;
+   * RUNTIME_SHUT_DOWN; STORAGE_FAILED
    */
   async wake(sessionId: string, options: WakeOptions = {}): Promise<WakeOutcome> {
     const id = checkSessionId(sessionId);
@@ -80,10 +85,20 @@ export class Waker {
     const { state } = await this.#options.journals.open(id, options.opening);
     this.#assertAccepting();
     const { elsewhere } = this.#options;
-    if (state.runsIn === 'process' && elsewhere !== undefined && options.isHere !== true && state.status !== 'terminated') return this.#wakeElsewhere(elsewhere, state, options);
+    if (
+      state.runsIn === 'process' &&
+      elsewhere !== undefined &&
+      options.isHere !== true &&
+      state.status !== 'terminated'
+    )
+      return this.#wakeElsewhere(elsewhere, state, options);
     const wakeId = this.#options.ids.next();
     const work = new WakeWork(state, wakeId, this.#options, options);
-    const actor = createActor(this.#logic, { input: { sessionId: id, wakeId }, id: `wake_${wakeId}`, parent: this.#options.supervisor });
+    const actor = createActor(this.#logic, {
+      input: { sessionId: id, wakeId },
+      id: `wake_${wakeId}`,
+      parent: this.#options.supervisor,
+    });
     const { signal } = options;
     const stop = (): void => stopActor(actor, messageOf(signal?.reason));
     const ended = toPromise(actor);
@@ -105,7 +120,10 @@ export class Waker {
   async #wakeElsewhere(elsewhere: WakeElsewhere, state: SessionState, options: WakeOptions): Promise<WakeOutcome> {
     const signal = AbortSignal.any([this.#ending.signal, ...(options.signal === undefined ? [] : [options.signal])]);
     const wake = elsewhere.wake(state, { ...options, signal });
-    const ended = wake.then(() => undefined, () => undefined);
+    const ended = wake.then(
+      () => undefined,
+      () => undefined,
+    );
     this.#away.add(ended);
     try {
       return await wake;
@@ -115,14 +133,18 @@ export class Waker {
   }
 
   /**
-   * A wake that begins after this call. While one runs it is followed by exactly one more, however often this is called; one that runs in
-   * another process is waited for.
+   * A wake that begins after this call. While one runs it is followed by exactly one more, however often this is
+   * called; one that runs in another process is waited for.
    * @throws what `wake` throws, but WAKE_CONFLICT
    */
   trigger(sessionId: string, options: WakeOptions = {}): Promise<WakeOutcome> {
     const passes = this.#passes.get(sessionId);
     if (passes?.isWaiting === true) return passes.current;
-    if (passes !== undefined) return (passes.next ??= passes.current.then(() => this.#pass(sessionId, options), () => this.#pass(sessionId, options)));
+    if (passes !== undefined)
+      return (passes.next ??= passes.current.then(
+        () => this.#pass(sessionId, options),
+        () => this.#pass(sessionId, options),
+      ));
     return this.#pass(sessionId, options);
   }
 
@@ -139,7 +161,11 @@ export class Waker {
     return current;
   }
 
-  async #wakeWhenFree(sessionId: string, options: WakeOptions, onWaiting: (isWaiting: boolean) => void): Promise<WakeOutcome> {
+  async #wakeWhenFree(
+    sessionId: string,
+    options: WakeOptions,
+    onWaiting: (isWaiting: boolean) => void,
+  ): Promise<WakeOutcome> {
     const signal = AbortSignal.any([this.#ending.signal, ...(options.signal === undefined ? [] : [options.signal])]);
     for (;;) {
       try {
@@ -164,7 +190,10 @@ export class Waker {
 
   #assertAccepting(): void {
     if (this.#stopReason === undefined) return;
-    throw new RuntimeError('RUNTIME_SHUT_DOWN', `the runtime is shut down and wakes nobody (${this.#stopReason})`, { category: 'conflict', hint: 'Open a new runtime.' });
+    throw new RuntimeError('RUNTIME_SHUT_DOWN', `the runtime is shut down and wakes nobody (${this.#stopReason})`, {
+      category: 'conflict',
+      hint: 'Open a new runtime.',
+    });
   }
 
   #wakeOf(wakeId: string): LiveWake {

@@ -1,6 +1,7 @@
 /**
- * The backend for agents that speak the Agent Client Protocol over their standard streams. A run is a turn: a program of its own, which runs
- * tools of its own until its model has answered, and has us read, write and run commands where it is allowed to.
+ * The backend for agents that speak the Agent Client Protocol over their standard streams. A run is a turn: a program
+ * of its own, which runs tools of its own until its model has answered, and has us read, write and run commands where
+ * it is allowed to.
  */
 import type { Clock } from '../../actors/clock/clock.ts';
 import { ActiveRuns, refusedRun } from '../../actors/run/active-runs.ts';
@@ -31,7 +32,9 @@ export interface AcpAgentRuntimeOptions {
   readonly id?: string | undefined;
   /** What programs inherit the usual variables from. Default: that of this process. */
   readonly environment?: (() => HostEnvironment) | undefined;
-  /** How long an agent may say nothing, in milliseconds, where the settings of the provider do not say. Default 900,000. */
+  /**
+   * How long an agent may say nothing, in milliseconds, where the settings of the provider do not say. Default 900,000.
+   */
   readonly idleTimeoutMs?: number | undefined;
   /** How long an agent that is asked to stop may take to end its turn by itself, in milliseconds. Default 3000. */
   readonly cancelGraceMs?: number | undefined;
@@ -43,7 +46,11 @@ export interface AcpAgentRuntimeOptions {
   readonly onListenerError?: OnListenerError | undefined;
 }
 
-export function createAcpAgentRuntime({ id = ACP_AGENT_RUNTIME_ID, onListenerError, ...options }: AcpAgentRuntimeOptions): AgentRuntime {
+export function createAcpAgentRuntime({
+  id = ACP_AGENT_RUNTIME_ID,
+  onListenerError,
+  ...options
+}: AcpAgentRuntimeOptions): AgentRuntime {
   const surroundings: AcpSurroundings = {
     clock: options.clock,
     processTree: options.processTree,
@@ -67,7 +74,12 @@ export function createAcpAgentRuntime({ id = ACP_AGENT_RUNTIME_ID, onListenerErr
     // The protocol knows no message into a turn that is under way.
     messageIntake: 'next_turn',
     run: (params) => {
-      const events = new RunEvents({ runId: params.runId, clock: surroundings.clock, onEvent: params.onEvent, onListenerError });
+      const events = new RunEvents({
+        runId: params.runId,
+        clock: surroundings.clock,
+        onEvent: params.onEvent,
+        onListenerError,
+      });
       return active.run(params, events, ({ signal }) => runOne(params, { surroundings, events, signal }));
     },
     async abort(runId) {

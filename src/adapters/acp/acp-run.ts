@@ -67,7 +67,12 @@ export class AcpRun {
     this.#events = events;
     this.#signal = signal;
     this.#settings = acpSettingsOf(provider, { providers: config.providers, agentDir });
-    this.#environment = agentEnvironment({ host: surroundings.environment(), settings: this.#settings, credential, workspaceDir });
+    this.#environment = agentEnvironment({
+      host: surroundings.environment(),
+      settings: this.#settings,
+      credential,
+      workspaceDir,
+    });
     this.#redaction = new SecretRedaction(this.#environment.secrets);
     const emit: RunEvents['emit'] = (event) => this.#events.emit(event);
     this.#said = new SaidSoFar({ redaction: this.#redaction, emit });
@@ -82,7 +87,11 @@ export class AcpRun {
     } catch (thrown) {
       const { command } = this.#settings;
       const isStopped = this.#signal.aborted || thrown instanceof RunStopped;
-      return this.#conclude(isStopped ? this.#aborted() : failureOf(thrown, { command, redaction: this.#redaction, now: this.#surroundings.clock.now() }));
+      return this.#conclude(
+        isStopped
+          ? this.#aborted()
+          : failureOf(thrown, { command, redaction: this.#redaction, now: this.#surroundings.clock.now() }),
+      );
     }
   }
 
@@ -93,7 +102,21 @@ export class AcpRun {
     if (signal.aborted) throw new RunStopped();
     const sdk = await loadAcpSdk();
     const turn = new AgentTurn({
-      ...{ sdk, clock, processTree, cancelGraceMs, lingerMs, killGraceMs, signal, runId, model, instructions, resume, workspaceDir, requestPermission },
+      ...{
+        sdk,
+        clock,
+        processTree,
+        cancelGraceMs,
+        lingerMs,
+        killGraceMs,
+        signal,
+        runId,
+        model,
+        instructions,
+        resume,
+        workspaceDir,
+        requestPermission,
+      },
       settings: this.#settings,
       environment: this.#environment,
       idleTimeoutMs: this.#settings.idleTimeoutMs ?? idleTimeoutMs,
@@ -101,7 +124,8 @@ export class AcpRun {
       redaction: this.#redaction,
       said: this.#said,
       ledger: this.#tools,
-      onNews: (message) => onNews({ runId, message: withoutKeys(this.#redaction.text(`${this.#settings.command}: ${message}`)) }),
+      onNews: (message) =>
+        onNews({ runId, message: withoutKeys(this.#redaction.text(`${this.#settings.command}: ${message}`)) }),
     });
     return turn.run();
   }
@@ -109,10 +133,14 @@ export class AcpRun {
   #failureIn({ stopReason }: Prompted): RunFailure | undefined {
     if (this.#signal.aborted) return this.#aborted();
     const { command } = this.#settings;
-    if (stopReason === 'cancelled') return { kind: 'aborted', message: `${command}: it has canceled the turn by itself` };
+    if (stopReason === 'cancelled')
+      return { kind: 'aborted', message: `${command}: it has canceled the turn by itself` };
     if (stopReason === 'refusal') return { kind: 'refusal', message: `${command}: its model has refused to answer` };
     if (this.#said.hasText || this.#tools.count > 0) return undefined;
-    return { kind: 'empty_response', message: `${command}: ${EMPTINESS[stopReason] ?? 'it has ended the turn without an answer'}` };
+    return {
+      kind: 'empty_response',
+      message: `${command}: ${EMPTINESS[stopReason] ?? 'it has ended the turn without an answer'}`,
+    };
   }
 
   #conclude(failure: RunFailure | undefined, end?: AgentTurnEnd): AgentRunResult {
@@ -120,12 +148,17 @@ export class AcpRun {
     const payloads = this.#said.payloads();
     this.#tools.endAll(failure?.kind === 'aborted');
     const usage = usageOf(end);
-    if (failure === undefined) this.#events.emit({ stream: 'lifecycle', data: { phase: 'end', ...(usage === undefined ? {} : { usage }) } });
+    if (failure === undefined)
+      this.#events.emit({ stream: 'lifecycle', data: { phase: 'end', ...(usage === undefined ? {} : { usage }) } });
     else this.#events.fail(failure);
     return {
       payloads,
       ...(usage === undefined ? {} : { usage }),
-      meta: { ...(failure === undefined ? {} : { error: failure }), ...this.#sessionMeta(end), modelSteps: failure !== undefined && !hasActed ? 0 : 1 },
+      meta: {
+        ...(failure === undefined ? {} : { error: failure }),
+        ...this.#sessionMeta(end),
+        modelSteps: failure !== undefined && !hasActed ? 0 : 1,
+      },
     };
   }
 
@@ -136,7 +169,9 @@ export class AcpRun {
     const { command } = this.#settings;
     if (because === undefined) return canGoOn && isBackendSessionId(sessionId) ? { sessionId } : {};
     const why = withoutKeys(this.#redaction.text(because));
-    const reseeded = reasonForNewSession(`The session ${shown(this.#params.resume?.sessionId)} of ${command} could not go on, so a new one was begun and given the whole conversation: ${why}.`);
+    const reseeded = reasonForNewSession(
+      `The session ${shown(this.#params.resume?.sessionId)} of ${command} could not go on, so a new one was begun and given the whole conversation: ${why}.`,
+    );
     return { ...(canGoOn && isBackendSessionId(sessionId) ? { sessionId } : {}), reseeded };
   }
 
@@ -150,11 +185,15 @@ const EMPTINESS: Readonly<Record<string, string>> = {
   max_turn_requests: 'it has used up its model calls before it answered',
 };
 
-/** Agents count over the whole session: only that of one which has begun with this turn is told. Kinds of tokens are counted apart. */
+/**
+ * Agents count over the whole session: only that of one which has begun with this turn is told. Kinds of tokens are
+ * counted apart.
+ */
 function usageOf(end: AgentTurnEnd | undefined): RunUsage | undefined {
   if (end === undefined) return undefined;
   const { session, answer, cost } = end;
-  const { inputTokens, outputTokens, cachedReadTokens, cachedWriteTokens, thoughtTokens } = (session.isResumed ? undefined : answer.usage) ?? {};
+  const { inputTokens, outputTokens, cachedReadTokens, cachedWriteTokens, thoughtTokens } =
+    (session.isResumed ? undefined : answer.usage) ?? {};
   const counts = {
     inputTokens: sum(inputTokens, cachedReadTokens, cachedWriteTokens),
     outputTokens: sum(outputTokens, thoughtTokens),
@@ -168,7 +207,9 @@ function usageOf(end: AgentTurnEnd | undefined): RunUsage | undefined {
 }
 
 function sum(first: number | null | undefined, ...others: readonly (number | null | undefined)[]): number | undefined {
-  return first === undefined || first === null ? undefined : others.reduce<number>((total, each) => total + (each ?? 0), first);
+  return first === undefined || first === null
+    ? undefined
+    : others.reduce<number>((total, each) => total + (each ?? 0), first);
 }
 
 function shown(sessionId: string | undefined): string {

@@ -10,8 +10,18 @@ const variableName = z.string().regex(/^[A-Za-z_][A-Za-z0-9_]*$/, 'expected the 
 const name = z.string().min(1).max(200);
 
 const mcpServer = z.union([
-  z.strictObject({ name, command: z.string().min(1), args: z.array(z.string()).max(200).default([]), env: z.record(variableName, z.string()).default({}) }),
-  z.strictObject({ name, type: z.enum(['http', 'sse']), url: z.url(), headers: z.record(z.string(), z.string()).default({}) }),
+  z.strictObject({
+    name,
+    command: z.string().min(1),
+    args: z.array(z.string()).max(200).default([]),
+    env: z.record(variableName, z.string()).default({}),
+  }),
+  z.strictObject({
+    name,
+    type: z.enum(['http', 'sse']),
+    url: z.url(),
+    headers: z.record(z.string(), z.string()).default({}),
+  }),
 ]);
 
 /** The `options` of the settings. */
@@ -44,19 +54,33 @@ export interface AcpSettings {
 }
 
 /** @throws RunFailed `format` naming what is wrong */
-export function acpSettingsOf(provider: string, { providers, agentDir }: { readonly providers: ProviderTable | undefined; readonly agentDir: string }): AcpSettings {
+export function acpSettingsOf(
+  provider: string,
+  { providers, agentDir }: { readonly providers: ProviderTable | undefined; readonly agentDir: string },
+): AcpSettings {
   const settings = readSettings(provider, providers);
   const { program } = settings;
-  if (program === undefined) throw new RunFailed('format', `expected the provider "${provider}" to name its program (program.command), received none`);
+  if (program === undefined)
+    throw new RunFailed(
+      'format',
+      `expected the provider "${provider}" to name its program (program.command), received none`,
+    );
   const reading = acpOptions.safeParse(settings.options ?? {});
-  if (!reading.success) throw new RunFailed('format', `the options of the provider "${provider}" cannot be used: ${describeIssues(reading.error).join('; ')}`);
+  if (!reading.success)
+    throw new RunFailed(
+      'format',
+      `the options of the provider "${provider}" cannot be used: ${describeIssues(reading.error).join('; ')}`,
+    );
   const { command, args, pass, set } = program;
   // A relative path starts where the agent's file lies.
   const place = command.includes('/') && !isAbsolute(command) ? resolve(agentDir, command) : command;
   return { command, program: place, args, pass, set, idleTimeoutMs: settings.idleTimeoutMs, options: reading.data };
 }
 
-function readSettings(provider: string, providers: ProviderTable | undefined): NonNullable<ReturnType<typeof settingsOf>> {
+function readSettings(
+  provider: string,
+  providers: ProviderTable | undefined,
+): NonNullable<ReturnType<typeof settingsOf>> {
   let settings: ReturnType<typeof settingsOf>;
   try {
     settings = settingsOf(provider, providers);
@@ -64,6 +88,10 @@ function readSettings(provider: string, providers: ProviderTable | undefined): N
     const what = error instanceof z.ZodError ? describeIssues(error).join('; ') : 'they cannot be read';
     throw new RunFailed('format', `the settings of the provider "${provider}" cannot be used: ${what}`, error);
   }
-  if (settings === undefined) throw new RunFailed('format', `expected settings for the provider "${provider}" that name its program, received none`);
+  if (settings === undefined)
+    throw new RunFailed(
+      'format',
+      `expected settings for the provider "${provider}" that name its program, received none`,
+    );
   return settings;
 }

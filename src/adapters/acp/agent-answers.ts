@@ -1,4 +1,6 @@
-/** What agents answer, in the shapes that are needed here. What an agent adds, or leaves out where it may, is no matter. */
+/**
+ * What agents answer, in the shapes that are needed here. What an agent adds, or leaves out where it may, is no matter.
+ */
 import { z } from 'zod';
 import { describeIssues } from '../../machines/validate.ts';
 import { RunFailed } from './run-failed.ts';
@@ -14,12 +16,18 @@ const initialized = z.object({
   agentCapabilities: z
     .object({
       loadSession: flag,
-      promptCapabilities: z.object({ image: flag, embeddedContext: flag }).prefault({}).catch({ image: false, embeddedContext: false }),
+      promptCapabilities: z
+        .object({ image: flag, embeddedContext: flag })
+        .prefault({})
+        .catch({ image: false, embeddedContext: false }),
       mcpCapabilities: z.object({ http: flag, sse: flag }).prefault({}).catch({ http: false, sse: false }),
       sessionCapabilities: z.object({ resume: isGiven.optional() }).prefault({}).catch({}),
     })
     .prefault({}),
-  authMethods: z.array(z.object({ id: z.string(), name: z.string().catch('') })).catch([]).default([]),
+  authMethods: z
+    .array(z.object({ id: z.string(), name: z.string().catch('') }))
+    .catch([])
+    .default([]),
 });
 
 const choice = z.object({ value: z.string(), name: z.string().catch('') });
@@ -28,7 +36,12 @@ const configOption = z.object({
   category: z.string().nullish().catch(undefined),
   /** Values, or groups of them. */
   options: z
-    .array(z.union([choice.transform((one) => [one]), z.object({ options: z.array(choice) }).transform(({ options }) => options)]))
+    .array(
+      z.union([
+        choice.transform((one) => [one]),
+        z.object({ options: z.array(choice) }).transform(({ options }) => options),
+      ]),
+    )
     .transform((groups) => groups.flat())
     .catch([])
     .default([]),
@@ -36,7 +49,10 @@ const configOption = z.object({
 
 const sessionState = {
   configOptions: z.array(configOption).nullish().catch(undefined),
-  modes: z.object({ availableModes: z.array(z.object({ id: z.string() })) }).nullish().catch(undefined),
+  modes: z
+    .object({ availableModes: z.array(z.object({ id: z.string() })) })
+    .nullish()
+    .catch(undefined),
 };
 
 const opened = z.object({ sessionId: z.string().min(1), ...sessionState });
@@ -45,7 +61,16 @@ const taken = z.object(sessionState).nullish();
 const tokens = z.number().int().nonnegative().nullish().catch(undefined);
 const prompted = z.object({
   stopReason: z.string(),
-  usage: z.object({ inputTokens: tokens, outputTokens: tokens, cachedReadTokens: tokens, cachedWriteTokens: tokens, thoughtTokens: tokens }).nullish().catch(undefined),
+  usage: z
+    .object({
+      inputTokens: tokens,
+      outputTokens: tokens,
+      cachedReadTokens: tokens,
+      cachedWriteTokens: tokens,
+      thoughtTokens: tokens,
+    })
+    .nullish()
+    .catch(undefined),
 });
 
 export type Initialized = Readonly<z.output<typeof initialized>>;
@@ -53,12 +78,25 @@ export type ConfigOption = Readonly<z.output<typeof configOption>>;
 export type OpenedSession = Readonly<z.output<typeof opened>>;
 export type Prompted = Readonly<z.output<typeof prompted>>;
 
-const SHAPES = { initialize: initialized, 'session/new': opened, 'session/load': taken, 'session/resume': taken, 'session/prompt': prompted } as const;
+const SHAPES = {
+  initialize: initialized,
+  'session/new': opened,
+  'session/load': taken,
+  'session/resume': taken,
+  'session/prompt': prompted,
+} as const;
 
 /** @throws RunFailed `format` when it is not what the protocol says */
-export function readAnswer<Method extends keyof typeof SHAPES>(method: Method, answer: unknown): z.output<(typeof SHAPES)[Method]> {
+export function readAnswer<Method extends keyof typeof SHAPES>(
+  method: Method,
+  answer: unknown,
+): z.output<(typeof SHAPES)[Method]> {
   const reading = SHAPES[method].safeParse(answer);
-  if (!reading.success) throw new RunFailed('format', `its answer to ${method} is not what the protocol says: ${describeIssues(reading.error).join('; ')}`);
+  if (!reading.success)
+    throw new RunFailed(
+      'format',
+      `its answer to ${method} is not what the protocol says: ${describeIssues(reading.error).join('; ')}`,
+    );
   // The compiler does not follow the method into the table.
   return reading.data as z.output<(typeof SHAPES)[Method]>;
 }

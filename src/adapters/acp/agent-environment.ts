@@ -1,4 +1,7 @@
-/** The environment of an agent: what programs need, what somebody named, and one account. Nothing else of ours, and not what its commands get. */
+/**
+ * The environment of an agent: what programs need, what somebody named, and one account. Nothing else of ours, and not
+ * what its commands get.
+ */
 import { realpathSync } from 'node:fs';
 import type { RunCredential } from '../../actors/run/agent-runtime.ts';
 import { pathOutside, secretsAmong, withoutOurVariables } from '../../machines/run/agent-variables.ts';
@@ -23,10 +26,19 @@ export interface AgentEnvironmentOptions {
 }
 
 /** @throws RunFailed `format` when nobody has said where a secret belongs */
-export function agentEnvironment({ host, settings, credential, workspaceDir }: AgentEnvironmentOptions): AgentEnvironment {
+export function agentEnvironment({
+  host,
+  settings,
+  credential,
+  workspaceDir,
+}: AgentEnvironmentOptions): AgentEnvironment {
   const { pass, set, options } = settings;
   const account = accountOf(options.secretVariable, credential);
-  const own = withoutOurVariables({ ...commandEnvironment(host, { pass, set }), ...credential?.environment, ...account });
+  const own = withoutOurVariables({
+    ...commandEnvironment(host, { pass, set }),
+    ...credential?.environment,
+    ...account,
+  });
   const searched = (path = ''): string => pathOutside({ path, workspaceDir, realPathOf });
   return {
     variables: { ...own, PATH: searched(own['PATH']) },
@@ -35,10 +47,16 @@ export function agentEnvironment({ host, settings, credential, workspaceDir }: A
   };
 }
 
-function accountOf(variable: string | undefined, credential: RunCredential | undefined): Readonly<Record<string, string>> {
+function accountOf(
+  variable: string | undefined,
+  credential: RunCredential | undefined,
+): Readonly<Record<string, string>> {
   if (credential?.secret === undefined) return {};
   if (variable === undefined) {
-    throw new RunFailed('format', `the account "${credential.profileId}" has a secret, but nobody has said in which variable the agent wants it: set options.secretVariable of the provider`);
+    throw new RunFailed(
+      'format',
+      `the account "${credential.profileId}" has a secret, but nobody has said in which variable the agent wants it: set options.secretVariable of the provider`,
+    );
   }
   return { [variable]: credential.secret };
 }

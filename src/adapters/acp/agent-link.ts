@@ -1,4 +1,7 @@
-/** The connection to an agent: asks it, answers it, and lets go of all that is waited for once somebody says that it is over. */
+/**
+ * The connection to an agent: asks it, answers it, and lets go of all that is waited for once somebody says that it is
+ * over.
+ */
 import type { ClientConnection } from '@agentclientprotocol/sdk';
 import { messageOf } from '../../machines/errors.ts';
 import type { AgentMessages } from './agent-messages.ts';
@@ -25,7 +28,9 @@ export class RequestRefused extends Error {
 }
 
 /** What agents may ask us. The parameters have the shape that the protocol gives them. */
-type Answerer<Method extends ClientMethod> = (params: Parameters<import('@agentclientprotocol/sdk').ClientRequestHandlersByMethod[Method]>[0]['params']) => Promise<unknown>;
+type Answerer<Method extends ClientMethod> = (
+  params: Parameters<import('@agentclientprotocol/sdk').ClientRequestHandlersByMethod[Method]>[0]['params'],
+) => Promise<unknown>;
 type ClientMethod = keyof import('@agentclientprotocol/sdk').ClientRequestHandlersByMethod;
 export type Answerers = { readonly [Method in ClientMethod]?: Answerer<Method> };
 
@@ -41,7 +46,8 @@ export class AgentLink {
     // Nobody may be waiting when it ends.
     this.#over.catch(() => undefined);
     const app = sdk.client({ name: CLIENT_NAME });
-    for (const [method, answer] of Object.entries(answerers)) register(app, method as ClientMethod, safely(sdk, answer));
+    for (const [method, answer] of Object.entries(answerers))
+      register(app, method as ClientMethod, safely(sdk, answer));
     this.#connection = app.connect(messages.stream);
   }
 
@@ -65,11 +71,18 @@ export class AgentLink {
 }
 
 /** The SDK knows the methods by their names, the compiler only one by one. */
-function register(app: ReturnType<AcpSdk['client']>, method: ClientMethod, answer: (context: { readonly params: never }) => Promise<unknown>): void {
+function register(
+  app: ReturnType<AcpSdk['client']>,
+  method: ClientMethod,
+  answer: (context: { readonly params: never }) => Promise<unknown>,
+): void {
   (app.onRequest as (method: string, handler: unknown) => void).call(app, method, answer);
 }
 
-function safely({ RequestError }: AcpSdk, answer: Answerer<ClientMethod>): (context: { readonly params: never }) => Promise<unknown> {
+function safely(
+  { RequestError }: AcpSdk,
+  answer: Answerer<ClientMethod>,
+): (context: { readonly params: never }) => Promise<unknown> {
   return async ({ params }) => {
     try {
       return await answer(params);

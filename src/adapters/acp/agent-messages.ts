@@ -1,6 +1,7 @@
 /**
- * The messages between us and an agent over its standard streams: bounded, in order, and only such as the SDK can deal with. Updates of the
- * session do not go through the SDK, which would hand them on later than the answers that come after them.
+ * The messages between us and an agent over its standard streams: bounded, in order, and only such as the SDK can deal
+ * with. Updates of the session do not go through the SDK, which would hand them on later than the answers that come
+ * after them.
  */
 import type { AnyMessage, Stream } from '@agentclientprotocol/sdk';
 import type { Readable, Writable } from 'node:stream';
@@ -52,10 +53,16 @@ export class AgentMessages {
   #noiseCount = 0;
   #lastNoise = '';
 
-  constructor({ stdin, stdout }: { readonly stdin: Writable; readonly stdout: Readable }, options: AgentMessagesOptions) {
+  constructor(
+    { stdin, stdout }: { readonly stdin: Writable; readonly stdout: Readable },
+    options: AgentMessagesOptions,
+  ) {
     this.#options = options;
     this.#stdin = stdin;
-    const readable = new ReadableStream<AnyMessage>({ start: (controller) => void (this.#controller = controller), cancel: () => this.#close() });
+    const readable = new ReadableStream<AnyMessage>({
+      start: (controller) => void (this.#controller = controller),
+      cancel: () => this.#close(),
+    });
     this.stream = { readable, writable: new WritableStream<AnyMessage>({ write: (message) => this.#write(message) }) };
     stdout.on('data', (chunk: Buffer) => this.#take(chunk));
     stdout.once('end', () => this.#readLine(this.#lines.rest()));
@@ -105,7 +112,14 @@ export class AgentMessages {
   #takeRequest(id: RequestId, message: Envelope): boolean {
     if (this.#open.has(id)) return false;
     if (this.#open.size >= MAX_REQUESTS_AT_ONCE) {
-      this.#send({ jsonrpc: '2.0', id, error: { code: TOO_MANY_REQUESTS, message: `There are ${MAX_REQUESTS_AT_ONCE} requests that are not answered yet: wait for them.` } });
+      this.#send({
+        jsonrpc: '2.0',
+        id,
+        error: {
+          code: TOO_MANY_REQUESTS,
+          message: `There are ${MAX_REQUESTS_AT_ONCE} requests that are not answered yet: wait for them.`,
+        },
+      });
       return true;
     }
     this.#open.add(id);
@@ -128,7 +142,8 @@ export class AgentMessages {
   #send(message: unknown): void {
     if (!this.#stdin.writable) return;
     this.#stdin.write(`${JSON.stringify(message)}\n`);
-    if (this.#stdin.writableLength > MAX_UNREAD_BYTES) this.#break(`it has left more than ${MAX_UNREAD_BYTES} bytes unread`);
+    if (this.#stdin.writableLength > MAX_UNREAD_BYTES)
+      this.#break(`it has left more than ${MAX_UNREAD_BYTES} bytes unread`);
   }
 
   #countNoise(line: string): void {
@@ -151,12 +166,16 @@ export class AgentMessages {
 function envelopeIn(line: string): Envelope | undefined {
   try {
     const value: unknown = JSON.parse(line);
-    return typeof value === 'object' && value !== null && 'jsonrpc' in value && value.jsonrpc === '2.0' ? (value as Envelope) : undefined;
+    return typeof value === 'object' && value !== null && 'jsonrpc' in value && value.jsonrpc === '2.0'
+      ? (value as Envelope)
+      : undefined;
   } catch {
     return undefined;
   }
 }
 
 function isRequestId(id: unknown): id is RequestId {
-  return typeof id === 'number' ? Number.isFinite(id) : typeof id === 'string' && id.length <= MAX_REQUEST_ID_CHARACTERS;
+  return typeof id === 'number'
+    ? Number.isFinite(id)
+    : typeof id === 'string' && id.length <= MAX_REQUEST_ID_CHARACTERS;
 }

@@ -1,4 +1,7 @@
-/** A program of a run, the agent or a command of its terminals: in a group and session of its own, its process tree on record, ended with it. */
+/**
+ * A program of a run, the agent or a command of its terminals: in a group and session of its own, its process tree on
+ * record, ended with it.
+ */
 import { spawn } from 'node:child_process';
 import type { ChildProcess } from 'node:child_process';
 import type { Readable, Writable } from 'node:stream';
@@ -41,14 +44,30 @@ export interface RunningProgram {
   end(options: { readonly lingerMs?: number; readonly graceMs: number }): Promise<void>;
 }
 
-/** @throws ProgramNotStarted; BackgroundTaskError category `storage` when it cannot be put on record; the reason of `signal` when that aborted */
-export async function startProgram({ command, processTree, taskId, signal }: StartProgramOptions): Promise<RunningProgram> {
+/**
+ * @throws ProgramNotStarted; BackgroundTaskError category `storage` when it cannot be put on record; the reason of
+ * `signal` when that aborted
+ */
+export async function startProgram({
+  command,
+  processTree,
+  taskId,
+  signal,
+}: StartProgramOptions): Promise<RunningProgram> {
   const { program, args, cwd, environment, hasInput } = command;
-  const tree = await processTree.prepare({ taskId, commandPreview: [program, ...args].join(' ').slice(0, PREVIEW_CHARACTERS) });
+  const tree = await processTree.prepare({
+    taskId,
+    commandPreview: [program, ...args].join(' ').slice(0, PREVIEW_CHARACTERS),
+  });
   try {
     signal.throwIfAborted();
     const launch = tree.launch({ program, args, cwd, environment });
-    const child = spawn(launch.program, [...launch.args], { cwd, env: launch.environment, detached: true, stdio: [hasInput ? 'pipe' : 'ignore', 'pipe', 'pipe'] });
+    const child = spawn(launch.program, [...launch.args], {
+      cwd,
+      env: launch.environment,
+      detached: true,
+      stdio: [hasInput ? 'pipe' : 'ignore', 'pipe', 'pipe'],
+    });
     const { pid, stdin, stdout, stderr } = child;
     if (pid === undefined || stdout === null || stderr === null) throw await failureOf(child);
     return attached(child, { pid, tree, stdin, stdout, stderr });
@@ -77,7 +96,13 @@ function attached(child: ChildProcess, { pid, tree, stdin, stdout, stderr }: Att
   const exited = new Promise<ProgramExit>((resolve) => {
     child.once('exit', (code, signal) => resolve({ code: code ?? undefined, signal: signal ?? undefined }));
   });
-  const end = async ({ lingerMs = 0, graceMs }: { readonly lingerMs?: number; readonly graceMs: number }): Promise<void> => {
+  const end = async ({
+    lingerMs = 0,
+    graceMs,
+  }: {
+    readonly lingerMs?: number;
+    readonly graceMs: number;
+  }): Promise<void> => {
     try {
       await tree.end({ lingerMs, graceMs, includeOutputHolders: child.exitCode !== null && !stdout.readableEnded });
     } finally {

@@ -1,6 +1,6 @@
 /**
- * One turn of an agent: its program started, asked, listened to and served until it has answered, and ended with everything that it started,
- * however it behaves.
+ * One turn of an agent: its program started, asked, listened to and served until it has answered, and ended with
+ * everything that it started, however it behaves.
  */
 import type { Clock, TimerHandle } from '../../actors/clock/clock.ts';
 import type { AgentRunParams, RunResumption } from '../../actors/run/agent-runtime.ts';
@@ -100,12 +100,27 @@ export class AgentTurn {
     this.#options = options;
     this.#errorOutput = new TextTail(redaction);
     this.#calls = new ToolCalls(ledger, redaction);
-    this.#gate = new PermissionGate({ requestPermission, redaction, onWait: () => this.#wait(), onFlood: (message) => this.#cut(new RunFailed('format', message)) });
+    this.#gate = new PermissionGate({
+      requestPermission,
+      redaction,
+      onWait: () => this.#wait(),
+      onFlood: (message) => this.#cut(new RunFailed('format', message)),
+    });
     this.#served = new ServedCalls({ gate: this.#gate, ledger, onRequest: () => this.#beforeTool() });
-    this.#terminals = new Terminals({ ...options, served: this.#served, taskId: `run ${runId}`, environment: environment.commandVariables, onOutput: () => this.#idle?.touch(), onNews });
+    this.#terminals = new Terminals({
+      ...options,
+      served: this.#served,
+      taskId: `run ${runId}`,
+      environment: environment.commandVariables,
+      onOutput: () => this.#idle?.touch(),
+      onNews,
+    });
   }
 
-  /** Resolves or rejects when the program and all that was started for it are gone. @throws RunFailed, RunStopped, or what the agent answered */
+  /**
+   * Resolves or rejects when the program and all that was started for it are gone. @throws RunFailed, RunStopped, or
+   * what the agent answered
+   */
   async run(): Promise<AgentTurnEnd> {
     const { signal } = this.#options;
     const program = await startAgent(this.#options);
@@ -123,14 +138,23 @@ export class AgentTurn {
   }
 
   async #converse(program: AgentProgram): Promise<AgentTurnEnd> {
-    const { sdk, settings, idleTimeoutMs, model, workspaceDir, requestPermission, resume, signal, onNews } = this.#options;
+    const { sdk, settings, idleTimeoutMs, model, workspaceDir, requestPermission, resume, signal, onNews } =
+      this.#options;
     this.#watch(Math.min(idleTimeoutMs, MAX_OPENING_MS));
     const messages = this.#listen(program);
     const link = new AgentLink(sdk, messages, this.#answerers());
     this.#link = link;
     void programEnd(program).then((exit) => this.#cut(this.#endedBy(exit, messages.noise)));
     if (signal.aborted) this.#stop();
-    const session = await openSession({ link, protocolVersion: sdk.PROTOCOL_VERSION, options: settings.options, model, workspaceDir, offersServices: requestPermission !== undefined, resume });
+    const session = await openSession({
+      link,
+      protocolVersion: sdk.PROTOCOL_VERSION,
+      options: settings.options,
+      model,
+      workspaceDir,
+      offersServices: requestPermission !== undefined,
+      resume,
+    });
     this.#session = session;
     this.#costBefore = session.isResumed ? this.#cost : 0;
     const answer = await this.#prompt(link, session);
@@ -150,8 +174,19 @@ export class AgentTurn {
 
   #answerers(): Answerers {
     const { ledger, workspaceDir, onNews } = this.#options;
-    const isOurs = (sessionId: string): boolean => this.#phase === 'prompting' && sessionId === this.#session?.sessionId;
-    return answerers({ ledger, workspaceDir, onNews, isOurs, gate: this.#gate, calls: this.#calls, served: this.#served, terminals: this.#terminals, onRequest: () => this.#beforeTool() });
+    const isOurs = (sessionId: string): boolean =>
+      this.#phase === 'prompting' && sessionId === this.#session?.sessionId;
+    return answerers({
+      ledger,
+      workspaceDir,
+      onNews,
+      isOurs,
+      gate: this.#gate,
+      calls: this.#calls,
+      served: this.#served,
+      terminals: this.#terminals,
+      onRequest: () => this.#beforeTool(),
+    });
   }
 
   async #prompt(link: AgentLink, { sessionId, isResumed, takes }: AgentSession): Promise<Prompted> {
@@ -185,7 +220,8 @@ export class AgentTurn {
     if (messageId !== this.#messageId) this.#block += 1;
     this.#messageId = messageId;
     said.add({ what, block: this.#block, text });
-    if (said.characters > MAX_SAID_CHARACTERS) this.#cut(new RunFailed('format', `it has said more than ${MAX_SAID_CHARACTERS} characters`));
+    if (said.characters > MAX_SAID_CHARACTERS)
+      this.#cut(new RunFailed('format', `it has said more than ${MAX_SAID_CHARACTERS} characters`));
   }
 
   #takeCall(call: ToolCallNews): void {
@@ -199,7 +235,8 @@ export class AgentTurn {
   }
 
   #boundTools(): void {
-    if (this.#calls.count > MAX_TOOL_CALLS) this.#cut(new RunFailed('format', `it has used more than ${MAX_TOOL_CALLS} tools`));
+    if (this.#calls.count > MAX_TOOL_CALLS)
+      this.#cut(new RunFailed('format', `it has used more than ${MAX_TOOL_CALLS} tools`));
   }
 
   #stop(): void {
@@ -220,7 +257,11 @@ export class AgentTurn {
 
   #watch(limitMs: number): void {
     this.#idle?.end();
-    this.#idle = new IdleWatch({ clock: this.#options.clock, limitMs, onIdle: () => this.#cut(new RunFailed('timeout', `it has said nothing for ${limitMs} ms`)) });
+    this.#idle = new IdleWatch({
+      clock: this.#options.clock,
+      limitMs,
+      onIdle: () => this.#cut(new RunFailed('timeout', `it has said nothing for ${limitMs} ms`)),
+    });
   }
 
   #wait(): () => void {
@@ -252,7 +293,9 @@ export class AgentTurn {
       // One that has answered writes its session down before it ends.
       await program.end({ lingerMs: hasAnswered ? lingerMs : 0, graceMs: killGraceMs });
     } catch {
-      await program.end({ graceMs: 0 }).catch((error: unknown) => onNews(`its processes could not all be ended: ${messageOf(error)}`));
+      await program
+        .end({ graceMs: 0 })
+        .catch((error: unknown) => onNews(`its processes could not all be ended: ${messageOf(error)}`));
     }
   }
 }

@@ -26,10 +26,16 @@ export interface AnswerersOptions {
 
 export function answerers(options: AnswerersOptions): Answerers {
   const { terminals, isOurs } = options;
-  const ours = <Params extends { readonly sessionId: string }, Answer>(answer: (params: Params) => Answer) => async (params: Params): Promise<Awaited<Answer>> => {
-    if (!isOurs(params.sessionId)) throw new RequestRefused('invalid', `There is no turn under way in the session ${JSON.stringify(params.sessionId.slice(0, 200))}.`);
-    return await answer(params);
-  };
+  const ours =
+    <Params extends { readonly sessionId: string }, Answer>(answer: (params: Params) => Answer) =>
+    async (params: Params): Promise<Awaited<Answer>> => {
+      if (!isOurs(params.sessionId))
+        throw new RequestRefused(
+          'invalid',
+          `There is no turn under way in the session ${JSON.stringify(params.sessionId.slice(0, 200))}.`,
+        );
+      return await answer(params);
+    };
   return {
     'session/request_permission': ours(({ toolCall, options: choices }) => {
       const reading = toolCallShape.safeParse(toolCall);

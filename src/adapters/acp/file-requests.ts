@@ -14,8 +14,15 @@ export interface FileRequestsOptions {
   readonly workspaceDir: string;
 }
 
-export async function readTextFile({ path, line, limit }: ReadTextFileRequest, { served, workspaceDir }: FileRequestsOptions): Promise<ReadTextFileResponse> {
-  const input = { path, ...(typeof line === 'number' ? { line } : {}), ...(typeof limit === 'number' ? { limit } : {}) };
+export async function readTextFile(
+  { path, line, limit }: ReadTextFileRequest,
+  { served, workspaceDir }: FileRequestsOptions,
+): Promise<ReadTextFileResponse> {
+  const input = {
+    path,
+    ...(typeof line === 'number' ? { line } : {}),
+    ...(typeof limit === 'number' ? { limit } : {}),
+  };
   const prepare = () => placed(path, { workspaceDir, kind: 'read' });
   return served.serve({ name: 'fs/read_text_file', input, prepare }, async (place) => {
     await stillThere(path, { place, workspaceDir });
@@ -26,10 +33,14 @@ export async function readTextFile({ path, line, limit }: ReadTextFileRequest, {
   });
 }
 
-export async function writeTextFile({ path, content }: WriteTextFileRequest, { served, workspaceDir }: FileRequestsOptions): Promise<object> {
+export async function writeTextFile(
+  { path, content }: WriteTextFileRequest,
+  { served, workspaceDir }: FileRequestsOptions,
+): Promise<object> {
   const prepare = async () => {
     const bytes = Buffer.byteLength(content);
-    if (bytes > MAX_FILE_BYTES) throw new RequestRefused('invalid', `the content has ${bytes} bytes, and ${MAX_FILE_BYTES} are written at most`);
+    if (bytes > MAX_FILE_BYTES)
+      throw new RequestRefused('invalid', `the content has ${bytes} bytes, and ${MAX_FILE_BYTES} are written at most`);
     return placed(path, { workspaceDir, kind: 'write' });
   };
   return served.serve({ name: 'fs/write_text_file', input: { path, content }, prepare }, async (place) => {
@@ -39,13 +50,19 @@ export async function writeTextFile({ path, content }: WriteTextFileRequest, { s
   });
 }
 
-async function placed(path: string, { workspaceDir, kind }: { readonly workspaceDir: string; readonly kind: 'read' | 'write' }) {
+async function placed(
+  path: string,
+  { workspaceDir, kind }: { readonly workspaceDir: string; readonly kind: 'read' | 'write' },
+) {
   const { real, named } = await placeInWorkspace(path, workspaceDir);
   return { prepared: real, means: { kind, path: named } };
 }
 
 /** It may have taken long until it was allowed. */
-async function stillThere(path: string, { place, workspaceDir }: { readonly place: string; readonly workspaceDir: string }): Promise<void> {
+async function stillThere(
+  path: string,
+  { place, workspaceDir }: { readonly place: string; readonly workspaceDir: string },
+): Promise<void> {
   const { real } = await placeInWorkspace(path, workspaceDir);
   if (real !== place) throw new RequestRefused('failed', `${path} leads somewhere else now than when it was allowed`);
 }

@@ -1,4 +1,7 @@
-/** The SDK of the Agent Client Protocol, loaded with the first run: it is an optional peer, and most runtimes never need it. */
+/**
+ * The SDK of the Agent Client Protocol, loaded with the first run: it is an optional peer, and most runtimes never need
+ * it.
+ */
 import { RuntimeError, messageOf } from '../../machines/errors.ts';
 
 const PACKAGE = '@agentclientprotocol/sdk';
@@ -15,10 +18,14 @@ export async function loadAcpSdk(): Promise<AcpSdk> {
     const { client, RequestError, PROTOCOL_VERSION } = await import('@agentclientprotocol/sdk');
     return { client, RequestError, PROTOCOL_VERSION };
   } catch (error) {
-    throw new RuntimeError('ACP_SDK_MISSING', `agents that speak the Agent Client Protocol need the package ${PACKAGE}, which could not be loaded: ${messageOf(error)}`, {
-      category: 'not_found',
-      hint: `Install it beside wakechart: npm install ${PACKAGE}@^2.4.0`,
-      cause: error,
-    });
+    throw new RuntimeError(
+      'ACP_SDK_MISSING',
+      `agents that speak the Agent Client Protocol need the package ${PACKAGE}, which could not be loaded: ${messageOf(error)}`,
+      {
+        category: 'not_found',
+        hint: `Install it beside wakechart: npm install ${PACKAGE}@^2.4.0`,
+        cause: error,
+      },
+    );
   }
 }

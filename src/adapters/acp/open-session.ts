@@ -1,4 +1,7 @@
-/** Brings an agent to where it can be asked: the version of the protocol, the login, the session, and the settings that were chosen for it. */
+/**
+ * Brings an agent to where it can be asked: the version of the protocol, the login, the session, and the settings that
+ * were chosen for it.
+ */
 import type { McpServer } from '@agentclientprotocol/sdk';
 import type { RunResumption } from '../../actors/run/agent-runtime.ts';
 import { readAnswer } from './agent-answers.ts';
@@ -38,12 +41,22 @@ export interface AgentSession {
 /** @throws RunFailed, or what the agent answered */
 export async function openSession(options: OpenSessionOptions): Promise<AgentSession> {
   const { link, protocolVersion, offersServices } = options;
-  const agent = readAnswer('initialize', await link.request('initialize', {
-    protocolVersion,
-    clientCapabilities: { fs: { readTextFile: offersServices, writeTextFile: offersServices }, terminal: offersServices },
-    clientInfo: { name: 'wakechart', title: 'Wakechart', version: '1' },
-  }));
-  if (agent.protocolVersion !== protocolVersion) throw new RunFailed('format', `it speaks version ${agent.protocolVersion} of the Agent Client Protocol, expected version ${protocolVersion}`);
+  const agent = readAnswer(
+    'initialize',
+    await link.request('initialize', {
+      protocolVersion,
+      clientCapabilities: {
+        fs: { readTextFile: offersServices, writeTextFile: offersServices },
+        terminal: offersServices,
+      },
+      clientInfo: { name: 'wakechart', title: 'Wakechart', version: '1' },
+    }),
+  );
+  if (agent.protocolVersion !== protocolVersion)
+    throw new RunFailed(
+      'format',
+      `it speaks version ${agent.protocolVersion} of the Agent Client Protocol, expected version ${protocolVersion}`,
+    );
   const session = await new SessionOpening(options, agent).open();
   const { promptCapabilities } = agent.agentCapabilities;
   return { ...session, takes: promptCapabilities, canGoOn: takeUpMethod(agent) !== undefined };
@@ -63,7 +76,10 @@ class SessionOpening {
   constructor(options: OpenSessionOptions, agent: Initialized) {
     this.#options = options;
     this.#agent = agent;
-    this.#place = { cwd: options.workspaceDir, mcpServers: options.options.mcpServers.map((server) => this.#mcpServer(server)) };
+    this.#place = {
+      cwd: options.workspaceDir,
+      mcpServers: options.options.mcpServers.map((server) => this.#mcpServer(server)),
+    };
   }
 
   async open(): Promise<Pick<AgentSession, 'sessionId' | 'isResumed' | 'because'>> {
@@ -106,8 +122,16 @@ class SessionOpening {
     const { authMethods } = this.#agent;
     const offered = named(authMethods.map(({ id, name }) => (name === '' ? id : `${id} (${name})`)));
     const told = `it wants to be logged in: ${agentErrorText(demand)}`;
-    if (options.authMethod === undefined) throw new RunFailed('auth', `${told}. Log in with the program itself, or set options.authMethod of the provider to one that works without anybody there: ${offered}`);
-    if (!authMethods.some(({ id }) => id === options.authMethod)) throw new RunFailed('auth', `${told}. It knows no way to log in called "${options.authMethod}"; it offers ${offered}`);
+    if (options.authMethod === undefined)
+      throw new RunFailed(
+        'auth',
+        `${told}. Log in with the program itself, or set options.authMethod of the provider to one that works without anybody there: ${offered}`,
+      );
+    if (!authMethods.some(({ id }) => id === options.authMethod))
+      throw new RunFailed(
+        'auth',
+        `${told}. It knows no way to log in called "${options.authMethod}"; it offers ${offered}`,
+      );
     try {
       await link.request('authenticate', { methodId: options.authMethod });
     } catch (error) {
@@ -116,12 +140,19 @@ class SessionOpening {
     }
   }
 
-  async #set(sessionId: string, { configOptions, modes }: Pick<OpenedSession, 'configOptions' | 'modes'>): Promise<void> {
+  async #set(
+    sessionId: string,
+    { configOptions, modes }: Pick<OpenedSession, 'configOptions' | 'modes'>,
+  ): Promise<void> {
     const { link, options, model } = this.#options;
     const settings = configOptions ?? [];
     if (model !== DEFAULT_MODEL) await this.#choose(sessionId, ...modelChoice(settings, model));
     for (const [id, value] of Object.entries(options.settings)) {
-      if (!settings.some((setting) => setting.id === id)) throw new RunFailed('format', `it has no setting "${id}"; it has ${named(settings.map((setting) => setting.id))}`);
+      if (!settings.some((setting) => setting.id === id))
+        throw new RunFailed(
+          'format',
+          `it has no setting "${id}"; it has ${named(settings.map((setting) => setting.id))}`,
+        );
       await this.#choose(sessionId, id, value);
     }
     const { mode } = options;
@@ -133,24 +164,42 @@ class SessionOpening {
 
   async #choose(sessionId: string, configId: string, value: string | boolean): Promise<void> {
     const choice = typeof value === 'boolean' ? { type: 'boolean', value } : { value };
-    await accepted(this.#options.link.request('session/set_config_option', { sessionId, configId, ...choice }), `"${String(value)}" for its setting "${configId}"`);
+    await accepted(
+      this.#options.link.request('session/set_config_option', { sessionId, configId, ...choice }),
+      `"${String(value)}" for its setting "${configId}"`,
+    );
   }
 
   #mcpServer(server: AcpMcpServer): McpServer {
-    const pairs = (values: Readonly<Record<string, string>>): { name: string; value: string }[] => Object.entries(values).map(([name, value]) => ({ name, value }));
-    if ('command' in server) return { name: server.name, command: server.command, args: [...server.args], env: pairs(server.env) };
+    const pairs = (values: Readonly<Record<string, string>>): { name: string; value: string }[] =>
+      Object.entries(values).map(([name, value]) => ({ name, value }));
+    if ('command' in server)
+      return { name: server.name, command: server.command, args: [...server.args], env: pairs(server.env) };
     const { name, type, url, headers } = server;
-    if (!this.#agent.agentCapabilities.mcpCapabilities[type]) throw new RunFailed('format', `it cannot connect to MCP servers over ${type}, as "${name}" is one`);
+    if (!this.#agent.agentCapabilities.mcpCapabilities[type])
+      throw new RunFailed('format', `it cannot connect to MCP servers over ${type}, as "${name}" is one`);
     return { name, type, url, headers: pairs(headers) };
   }
 }
 
 /** The setting and the value for a model. @throws RunFailed when the agent does not offer it */
 function modelChoice(settings: readonly ConfigOption[], model: string): [string, string] {
-  const setting = settings.find(({ category, id }) => category === MODEL_CATEGORY || ((category ?? undefined) === undefined && id === MODEL_CATEGORY));
-  if (setting === undefined) throw new RunFailed('model_not_found', `it does not let anybody choose its model, and "${model}" was asked for; the model "${DEFAULT_MODEL}" leaves the choice to it`);
-  const value = setting.options.find((option) => option.value === model) ?? setting.options.find(({ name }) => name === model);
-  if (value === undefined) throw new RunFailed('model_not_found', `it has no model "${model}"; it has ${named(setting.options.map((option) => option.value))}`);
+  const setting = settings.find(
+    ({ category, id }) =>
+      category === MODEL_CATEGORY || ((category ?? undefined) === undefined && id === MODEL_CATEGORY),
+  );
+  if (setting === undefined)
+    throw new RunFailed(
+      'model_not_found',
+      `it does not let anybody choose its model, and "${model}" was asked for; the model "${DEFAULT_MODEL}" leaves the choice to it`,
+    );
+  const value =
+    setting.options.find((option) => option.value === model) ?? setting.options.find(({ name }) => name === model);
+  if (value === undefined)
+    throw new RunFailed(
+      'model_not_found',
+      `it has no model "${model}"; it has ${named(setting.options.map((option) => option.value))}`,
+    );
   return [setting.id, value.value];
 }
 
@@ -166,5 +215,7 @@ async function accepted(answer: Promise<unknown>, what: string): Promise<void> {
 
 function named(words: readonly string[]): string {
   if (words.length === 0) return 'none';
-  return words.length <= MAX_NAMED ? words.join(', ') : `${words.slice(0, MAX_NAMED).join(', ')} and ${words.length - MAX_NAMED} more`;
+  return words.length <= MAX_NAMED
+    ? words.join(', ')
+    : `${words.slice(0, MAX_NAMED).join(', ')} and ${words.length - MAX_NAMED} more`;
 }

@@ -1,4 +1,7 @@
-/** Asks whether something may be done, for as long as the turn lasts. Whoever is not asked, or does not answer in time, has not allowed it. */
+/**
+ * Asks whether something may be done, for as long as the turn lasts. Whoever is not asked, or does not answer in time,
+ * has not allowed it.
+ */
 import type { AgentRunParams, RunPermissionAnswer, RunPermissionRequest } from '../../actors/run/agent-runtime.ts';
 import { shownRequest } from '../../actors/run/shown-request.ts';
 import { messageOf } from '../../machines/errors.ts';
@@ -57,7 +60,10 @@ export class PermissionGate {
     }
     const done = onWait();
     try {
-      const answer = await Promise.race([requestPermission(shownRequest({ ...request, signal: this.#over.signal }, redaction)), this.#closed]);
+      const answer = await Promise.race([
+        requestPermission(shownRequest({ ...request, signal: this.#over.signal }, redaction)),
+        this.#closed,
+      ]);
       return this.#isOpen ? answer : OVER;
     } catch (error) {
       return { decision: 'deny', message: `It could not be permitted: ${messageOf(error)}` };

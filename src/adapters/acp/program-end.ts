@@ -27,10 +27,23 @@ export interface StartAgentOptions {
 }
 
 /** @throws RunFailed, or as `startProgram` */
-export async function startAgent({ settings, environment, processTree, runId, workspaceDir, signal }: StartAgentOptions): Promise<AgentProgram> {
+export async function startAgent({
+  settings,
+  environment,
+  processTree,
+  runId,
+  workspaceDir,
+  signal,
+}: StartAgentOptions): Promise<AgentProgram> {
   await checkFolder(workspaceDir);
   try {
-    const command = { program: settings.program, args: settings.args, cwd: workspaceDir, environment: environment.variables, hasInput: true };
+    const command = {
+      program: settings.program,
+      args: settings.args,
+      cwd: workspaceDir,
+      environment: environment.variables,
+      hasInput: true,
+    };
     const program = await startProgram({ command, processTree, taskId: `run ${runId}`, signal });
     if (program.stdin === undefined) throw new RunFailed('unknown', 'it was started without an input');
     return { ...program, stdin: program.stdin };
@@ -38,7 +51,11 @@ export async function startAgent({ settings, environment, processTree, runId, wo
     if (!(error instanceof ProgramNotStarted)) throw error;
     const failure = notStartedFailure(error);
     if (error.because !== 'missing') throw new RunFailed(failure, failure.message, error);
-    throw new RunFailed('unknown', 'there is no such program; install it, or set program.command of the provider to where it is. PATH was looked through, the workspace left out', error);
+    throw new RunFailed(
+      'unknown',
+      'there is no such program; install it, or set program.command of the provider to where it is. PATH was looked through, the workspace left out',
+      error,
+    );
   }
 }
 
@@ -51,7 +68,9 @@ async function checkFolder(folder: string): Promise<void> {
 
 /** Resolves when nothing more comes from the program; undefined when it has closed its output and lives on. */
 export async function programEnd({ stdout, stderr, exited }: RunningProgram): Promise<ProgramExit | undefined> {
-  const closed = Promise.all([stdout, stderr].map((stream) => new Promise<void>((resolve) => stream.once('close', resolve))));
+  const closed = Promise.all(
+    [stdout, stderr].map((stream) => new Promise<void>((resolve) => stream.once('close', resolve))),
+  );
   const outputEnded = new Promise<undefined>((resolve) => stdout.once('end', () => resolve(undefined)));
   let bytes = 0;
   stdout.on('data', (chunk: Buffer) => (bytes += chunk.length));
@@ -83,6 +102,10 @@ export interface ToldEnd {
 /** A program that has ended before it answered. */
 export function endFailure({ exit, errorOutput, noise, now }: ToldEnd): RunFailed {
   const failure = endedProgramFailure({ exit, errorOutput }, now);
-  const words = [`${exitText(exit)} before it had answered`, ...(errorOutput === '' ? [] : [`its error output ends with: ${errorOutput}`]), ...(noise === undefined ? [] : [noise])];
+  const words = [
+    `${exitText(exit)} before it had answered`,
+    ...(errorOutput === '' ? [] : [`its error output ends with: ${errorOutput}`]),
+    ...(noise === undefined ? [] : [noise]),
+  ];
   return new RunFailed(failure, words.join('; '));
 }

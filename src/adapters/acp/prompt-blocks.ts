@@ -1,4 +1,7 @@
-/** What an agent is asked: the instructions, the conversation as far as it does not know it, and the files of the newest messages. */
+/**
+ * What an agent is asked: the instructions, the conversation as far as it does not know it, and the files of the newest
+ * messages.
+ */
 import type { ContentBlock } from '@agentclientprotocol/sdk';
 import { isUtf8 } from 'node:buffer';
 import { createHash } from 'node:crypto';
@@ -23,10 +26,16 @@ export interface PromptOptions {
   readonly takes: { readonly image: boolean; readonly embeddedContext: boolean };
 }
 
-export async function promptBlocks({ instructions, messages, workspaceDir, takes }: PromptOptions): Promise<ContentBlock[]> {
+export async function promptBlocks({
+  instructions,
+  messages,
+  workspaceDir,
+  takes,
+}: PromptOptions): Promise<ContentBlock[]> {
   const blocks: ContentBlock[] = [];
   // Told each time: they may have changed since the agent heard them last.
-  if (instructions !== undefined && instructions.trim() !== '') blocks.push({ type: 'text', text: `<instructions>\n${instructions}\n</instructions>` });
+  if (instructions !== undefined && instructions.trim() !== '')
+    blocks.push({ type: 'text', text: `<instructions>\n${instructions}\n</instructions>` });
   blocks.push({ type: 'text', text: promptOf(messages) });
   let room = MAX_BYTES;
   for (const file of newestFiles(messages)) {
@@ -39,17 +48,29 @@ export async function promptBlocks({ instructions, messages, workspaceDir, takes
 
 function newestFiles(messages: readonly ProviderMessage[]): readonly FilePart[] {
   const newest = messages.slice(messages.findLastIndex(({ role }) => role !== 'user') + 1);
-  return newest.flatMap((message) => (message.role === 'user' ? message.content.filter((part) => part.type === 'file') : []));
+  return newest.flatMap((message) =>
+    message.role === 'user' ? message.content.filter((part) => part.type === 'file') : [],
+  );
 }
 
 interface FileSurroundings extends Pick<PromptOptions, 'workspaceDir' | 'takes'> {
   readonly room: number;
 }
 
-async function fileBlock(file: FilePart, { workspaceDir, takes, room }: FileSurroundings): Promise<{ readonly block: ContentBlock; readonly bytes: number }> {
+async function fileBlock(
+  file: FilePart,
+  { workspaceDir, takes, room }: FileSurroundings,
+): Promise<{ readonly block: ContentBlock; readonly bytes: number }> {
   const uri = pathToFileURL(resolve(workspaceDir, file.path)).href;
   const link = (description?: string): { readonly block: ContentBlock; readonly bytes: number } => ({
-    block: { type: 'resource_link', uri, name: file.name, mimeType: file.mediaType, size: file.bytes, ...(description === undefined ? {} : { description }) },
+    block: {
+      type: 'resource_link',
+      uri,
+      name: file.name,
+      mimeType: file.mediaType,
+      size: file.bytes,
+      ...(description === undefined ? {} : { description }),
+    },
     bytes: 0,
   });
   if ((!takes.image && !takes.embeddedContext) || file.bytes > Math.min(MAX_FILE_BYTES, room)) return link();
@@ -64,10 +85,18 @@ async function fileBlock(file: FilePart, { workspaceDir, takes, room }: FileSurr
   return { block: contentBlock(file, { bytes, uri, takes }) ?? link().block, bytes: bytes.length };
 }
 
-function contentBlock({ mediaType }: FilePart, { bytes, uri, takes }: { readonly bytes: Buffer; readonly uri: string; readonly takes: PromptOptions['takes'] }): ContentBlock | undefined {
+function contentBlock(
+  { mediaType }: FilePart,
+  { bytes, uri, takes }: { readonly bytes: Buffer; readonly uri: string; readonly takes: PromptOptions['takes'] },
+): ContentBlock | undefined {
   const kind = fileKindOf(bytes);
-  if (kind.kind === 'image') return takes.image ? { type: 'image', mimeType: kind.mediaType, data: bytes.toString('base64'), uri } : undefined;
+  if (kind.kind === 'image')
+    return takes.image ? { type: 'image', mimeType: kind.mediaType, data: bytes.toString('base64'), uri } : undefined;
   if (!takes.embeddedContext) return undefined;
-  if (kind.kind === 'text' && isUtf8(bytes)) return { type: 'resource', resource: { uri, mimeType: mediaType, text: bytes.toString('utf8') } };
-  return { type: 'resource', resource: { uri, mimeType: kind.kind === 'binary' ? kind.mediaType : mediaType, blob: bytes.toString('base64') } };
+  if (kind.kind === 'text' && isUtf8(bytes))
+    return { type: 'resource', resource: { uri, mimeType: mediaType, text: bytes.toString('utf8') } };
+  return {
+    type: 'resource',
+    resource: { uri, mimeType: kind.kind === 'binary' ? kind.mediaType : mediaType, blob: bytes.toString('base64') },
+  };
 }

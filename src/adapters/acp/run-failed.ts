@@ -1,4 +1,7 @@
-/** How a run of this backend comes to its end before the agent has answered, and how what was thrown becomes a failure of the run. */
+/**
+ * How a run of this backend comes to its end before the agent has answered, and how what was thrown becomes a failure
+ * of the run.
+ */
 import { RuntimeError } from '../../machines/errors.ts';
 import { classifyRunFailure } from '../../machines/run/classify-failure.ts';
 import { messageLine } from '../../machines/run/failure-message.ts';
@@ -50,7 +53,9 @@ export interface FailureSurroundings {
 export function failureOf(thrown: unknown, { command, redaction, now }: FailureSurroundings): RunFailure {
   const classified = thrown instanceof RunFailed ? thrown.failure : classifyRunFailure(thrown, { now });
   const hint = RuntimeError.is(thrown) && thrown.hint !== undefined ? ` ${thrown.hint}` : '';
-  const message = isAgentError(thrown) ? `it answered with an error: ${agentErrorText(thrown)} (${thrown.code})` : `${classified.message}${hint}`;
+  const message = isAgentError(thrown)
+    ? `it answered with an error: ${agentErrorText(thrown)} (${thrown.code})`
+    : `${classified.message}${hint}`;
   return { ...classified, message: `${command}: ${messageLine(redaction.text(message))}` };
 }
 

@@ -54,7 +54,10 @@ export class ServedCalls {
   }
 
   /** Does it once it is allowed; `shown` says of the result what is worth telling. @throws RequestRefused */
-  async serve<Prepared, Result>(call: ServedCall<Prepared>, work: (prepared: Prepared) => Promise<{ readonly result: Result; readonly shown: string }>): Promise<Result> {
+  async serve<Prepared, Result>(
+    call: ServedCall<Prepared>,
+    work: (prepared: Prepared) => Promise<{ readonly result: Result; readonly shown: string }>,
+  ): Promise<Result> {
     const { callId, prepared } = await this.begin(call);
     const { ledger } = this.#options;
     const doing = work(prepared);

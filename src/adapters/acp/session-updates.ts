@@ -1,4 +1,7 @@
-/** What an agent tells while it works, read from its updates. Malformed ones and kinds that do not matter here are passed over. */
+/**
+ * What an agent tells while it works, read from its updates. Malformed ones and kinds that do not matter here are
+ * passed over.
+ */
 import { z } from 'zod';
 
 /** Ids are made by programs; a longer one is none. */
@@ -34,14 +37,22 @@ export type ToolCallNews = Readonly<z.output<typeof toolCallShape>>;
 export type ToolContent = Readonly<z.output<typeof toolContent>>;
 
 export type AgentNews =
-  | { readonly kind: 'said'; readonly what: 'text' | 'reasoning'; readonly messageId: string | undefined; readonly text: string }
+  | {
+      readonly kind: 'said';
+      readonly what: 'text' | 'reasoning';
+      readonly messageId: string | undefined;
+      readonly text: string;
+    }
   | { readonly kind: 'tool'; readonly call: ToolCallNews }
   /** Of the whole session so far. */
   | { readonly kind: 'cost'; readonly amount: number };
 
 export interface SessionUpdate {
   readonly sessionId: string;
-  /** Undefined for what does not matter here: plans, modes, commands, what the user said, and what this adapter does not know. */
+  /**
+   * Undefined for what does not matter here: plans, modes, commands, what the user said, and what this adapter does not
+   * know.
+   */
   readonly news: AgentNews | undefined;
 }
 
@@ -73,7 +84,14 @@ function newsIn(update: z.output<typeof envelope>['update']): AgentNews | undefi
 
 function saidIn(update: unknown, what: 'text' | 'reasoning'): AgentNews | undefined {
   const { data } = chunk.safeParse(update);
-  return data === undefined ? undefined : { kind: 'said', what, messageId: data.messageId ?? undefined, text: data.content['type'] === 'resource' ? quoted(blockText(data.content)) : blockText(data.content) };
+  return data === undefined
+    ? undefined
+    : {
+        kind: 'said',
+        what,
+        messageId: data.messageId ?? undefined,
+        text: data.content['type'] === 'resource' ? quoted(blockText(data.content)) : blockText(data.content),
+      };
 }
 
 /** What a file says, an agent does not: its words are shown between fences that nothing in them ends. */
@@ -88,6 +106,13 @@ export function blockText(block: Readonly<Record<string, unknown>>): string {
   const { type, text, uri, resource } = block;
   if (type === 'text') return typeof text === 'string' ? text : '';
   if (type === 'resource_link') return `[${typeof uri === 'string' ? uri : 'a file'}]`;
-  if (type === 'resource' && typeof resource === 'object' && resource !== null && 'text' in resource && typeof resource.text === 'string') return resource.text;
+  if (
+    type === 'resource' &&
+    typeof resource === 'object' &&
+    resource !== null &&
+    'text' in resource &&
+    typeof resource.text === 'string'
+  )
+    return resource.text;
   return `[${typeof type === 'string' ? type : 'something'} that is no text]`;
 }

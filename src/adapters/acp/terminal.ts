@@ -40,7 +40,9 @@ export class Terminal {
         options.onOutput();
       });
     }
-    const closed = Promise.all([stdout, stderr].map((stream) => new Promise<void>((resolve) => stream.once('close', resolve))));
+    const closed = Promise.all(
+      [stdout, stderr].map((stream) => new Promise<void>((resolve) => stream.once('close', resolve))),
+    );
     this.exited = exited.then(async (exit) => {
       await within(closed, LAST_WORDS_MS);
       this.#exit = exitOf(exit);
@@ -57,7 +59,10 @@ export class Terminal {
     return { ...this.#output.read(this.#exit !== undefined), exit: this.#exit };
   }
 
-  /** Resolves when the command and all that it started are gone. Once it has ended by itself this ends what it left behind. */
+  /**
+   * Resolves when the command and all that it started are gone. Once it has ended by itself this ends what it left
+   * behind.
+   */
   async end(): Promise<void> {
     this.#isEnded ||= this.#exit === undefined;
     await this.#options.program.end({ graceMs: this.#options.killGraceMs });
@@ -66,7 +71,11 @@ export class Terminal {
   /** How it went, for people. */
   shown(): object {
     const { output, exit } = this.read();
-    return { exitCode: exit?.exitCode ?? null, ...(exit?.signal === null || exit === undefined ? {} : { signal: exit.signal }), output: shortened(output, MAX_SHOWN_CHARACTERS) };
+    return {
+      exitCode: exit?.exitCode ?? null,
+      ...(exit?.signal === null || exit === undefined ? {} : { signal: exit.signal }),
+      output: shortened(output, MAX_SHOWN_CHARACTERS),
+    };
   }
 }
 

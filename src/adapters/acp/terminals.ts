@@ -1,4 +1,7 @@
-/** The terminals of an agent: commands that it has us run, each allowed as a command first, and none of which outlives the turn. */
+/**
+ * The terminals of an agent: commands that it has us run, each allowed as a command first, and none of which outlives
+ * the turn.
+ */
 import type { CreateTerminalRequest, CreateTerminalResponse, TerminalOutputResponse } from '@agentclientprotocol/sdk';
 import { stat } from 'node:fs/promises';
 import type { ToolLedger } from '../../actors/run/tool-ledger.ts';
@@ -54,14 +57,29 @@ export class Terminals {
 
   async create(request: CreateTerminalRequest): Promise<CreateTerminalResponse> {
     const { command, args = [], env = [], cwd } = request;
-    const input = { command, ...(args.length === 0 ? {} : { args }), ...(env.length === 0 ? {} : { env: Object.fromEntries(env.map(({ name, value }) => [name, value])) }), ...(typeof cwd === 'string' ? { cwd } : {}) };
-    const { callId, prepared } = await this.#options.served.begin({ name: 'terminal/create', input, prepare: () => this.#prepare(request) });
+    const input = {
+      command,
+      ...(args.length === 0 ? {} : { args }),
+      ...(env.length === 0 ? {} : { env: Object.fromEntries(env.map(({ name, value }) => [name, value])) }),
+      ...(typeof cwd === 'string' ? { cwd } : {}),
+    };
+    const { callId, prepared } = await this.#options.served.begin({
+      name: 'terminal/create',
+      input,
+      prepare: () => this.#prepare(request),
+    });
     try {
       const terminal = await this.#started(request, prepared);
       this.#count += 1;
       const terminalId = `terminal-${this.#count}`;
       this.#terminals.set(terminalId, terminal);
-      void terminal.exited.then(() => this.#options.ledger.ended({ callId, outcome: terminal.wasEnded ? 'cancelled' : 'completed', output: terminal.shown() }));
+      void terminal.exited.then(() =>
+        this.#options.ledger.ended({
+          callId,
+          outcome: terminal.wasEnded ? 'cancelled' : 'completed',
+          output: terminal.shown(),
+        }),
+      );
       return { terminalId };
     } catch (error) {
       this.#options.ledger.ended({ callId, outcome: this.#isOver ? 'cancelled' : 'failed', output: messageOf(error) });
@@ -99,48 +117,94 @@ export class Terminals {
       await terminal.exited;
     });
     for (const ending of await Promise.allSettled(endings)) {
-      if (ending.status === 'rejected') this.#options.onNews(`a command of its terminals could not be ended: ${messageOf(ending.reason)}`);
+      if (ending.status === 'rejected')
+        this.#options.onNews(`a command of its terminals could not be ended: ${messageOf(ending.reason)}`);
     }
   }
 
   async #prepare({ command, args = [], env = [], cwd }: CreateTerminalRequest) {
     const { workspaceDir } = this.#options;
-    if (command.trim() === '' || [command, ...args].some((word) => word.includes('\0'))) throw new RequestRefused('invalid', 'expected a command');
+    if (command.trim() === '' || [command, ...args].some((word) => word.includes('\0')))
+      throw new RequestRefused('invalid', 'expected a command');
     const odd = env.find(({ name, value }) => !VARIABLE.test(name) || OUR_VARIABLES.test(name) || value.includes('\0'));
-    if (odd !== undefined) throw new RequestRefused('invalid', `expected names and values of variables, received ${JSON.stringify(odd.name.slice(0, 200))}`);
+    if (odd !== undefined)
+      throw new RequestRefused(
+        'invalid',
+        `expected names and values of variables, received ${JSON.stringify(odd.name.slice(0, 200))}`,
+      );
     const place = await placeInWorkspace(cwd ?? workspaceDir, workspaceDir);
-    const prepared: Prepared = { cwd: place.real, variables: Object.fromEntries(env.map(({ name, value }) => [name, value])) };
-    return { prepared, means: { kind: 'command' as const, command: judgedLine({ command, args, env }), cwd: place.named } };
+    const prepared: Prepared = {
+      cwd: place.real,
+      variables: Object.fromEntries(env.map(({ name, value }) => [name, value])),
+    };
+    return {
+      prepared,
+      means: { kind: 'command' as const, command: judgedLine({ command, args, env }), cwd: place.named },
+    };
   }
 
   /** Counted from here on: many may be allowed at once. */
   async #started(request: CreateTerminalRequest, prepared: Prepared): Promise<Terminal> {
-    if (this.#terminals.size + this.#starting.size >= MAX_TERMINALS) throw new RequestRefused('failed', `There are ${MAX_TERMINALS} terminals that are not released: release one first.`);
-    const starting = this.#start(request, prepared, Math.min(request.outputByteLimit ?? DEFAULT_OUTPUT_BYTES, MAX_OUTPUT_BYTES));
+    if (this.#terminals.size + this.#starting.size >= MAX_TERMINALS)
+      throw new RequestRefused(
+        'failed',
+        `There are ${MAX_TERMINALS} terminals that are not released: release one first.`,
+      );
+    const starting = this.#start(
+      request,
+      prepared,
+      Math.min(request.outputByteLimit ?? DEFAULT_OUTPUT_BYTES, MAX_OUTPUT_BYTES),
+    );
     this.#starting.add(starting);
     return starting.finally(() => this.#starting.delete(starting));
   }
 
-  async #start({ command, args = [], cwd }: CreateTerminalRequest, prepared: Prepared, outputLimitBytes: number): Promise<Terminal> {
+  async #start(
+    { command, args = [], cwd }: CreateTerminalRequest,
+    prepared: Prepared,
+    outputLimitBytes: number,
+  ): Promise<Terminal> {
     const { workspaceDir, processTree, taskId, environment, killGraceMs, signal, onOutput } = this.#options;
     const { real } = await placeInWorkspace(cwd ?? workspaceDir, workspaceDir);
-    if (real !== prepared.cwd) throw new RequestRefused('failed', `${String(cwd)} leads somewhere else now than when it was allowed`);
-    if (!(await stat(real).catch(() => undefined))?.isDirectory()) throw new RequestRefused('invalid', `${String(cwd)} is no folder`);
+    if (real !== prepared.cwd)
+      throw new RequestRefused('failed', `${String(cwd)} leads somewhere else now than when it was allowed`);
+    if (!(await stat(real).catch(() => undefined))?.isDirectory())
+      throw new RequestRefused('invalid', `${String(cwd)} is no folder`);
     if (this.#isOver) throw new RequestRefused('failed', 'The turn is over.');
     const [program, words] = args.length === 0 ? [SHELL, ['-c', command]] : [command, args];
-    const running = await startProgram({ command: { program, args: words, cwd: real, environment: { ...environment, ...prepared.variables }, hasInput: false }, processTree, taskId, signal });
+    const running = await startProgram({
+      command: {
+        program,
+        args: words,
+        cwd: real,
+        environment: { ...environment, ...prepared.variables },
+        hasInput: false,
+      },
+      processTree,
+      taskId,
+      signal,
+    });
     return new Terminal({ program: running, outputLimitBytes, killGraceMs, onOutput });
   }
 
   #terminal(terminalId: string): Terminal {
     const terminal = this.#terminals.get(terminalId);
-    if (terminal === undefined) throw new RequestRefused('missing', `There is no terminal ${JSON.stringify(terminalId.slice(0, 200))}.`);
+    if (terminal === undefined)
+      throw new RequestRefused('missing', `There is no terminal ${JSON.stringify(terminalId.slice(0, 200))}.`);
     return terminal;
   }
 }
 
 /** What runs, as a shell would be told it: variables change what a command does, so they are judged with it. */
-function judgedLine({ command, args, env }: { readonly command: string; readonly args: readonly string[]; readonly env: readonly { readonly name: string; readonly value: string }[] }): string {
+function judgedLine({
+  command,
+  args,
+  env,
+}: {
+  readonly command: string;
+  readonly args: readonly string[];
+  readonly env: readonly { readonly name: string; readonly value: string }[];
+}): string {
   const variables = env.map(({ name, value }) => `${name}=${commandLine([value])}`);
   if (args.length > 0) return [...variables, commandLine([command, ...args])].join(' ');
   return variables.length === 0 ? command : `export ${variables.join(' ')}; ${command}`;

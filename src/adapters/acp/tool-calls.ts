@@ -46,10 +46,16 @@ export class ToolCalls {
     if (news.status === 'in_progress') this.#ledger.started(callId);
     if (!isEnd) return;
     this.#calls.delete(callId);
-    this.#ledger.ended({ callId, outcome: news.status === 'completed' ? 'completed' : isStopping ? 'cancelled' : 'failed', output: call.output });
+    this.#ledger.ended({
+      callId,
+      outcome: news.status === 'completed' ? 'completed' : isStopping ? 'cancelled' : 'failed',
+      output: call.output,
+    });
   }
 
-  /** What has to be asked before a call runs, which is told now; undefined when it has ended, or nobody could judge it. */
+  /**
+   * What has to be asked before a call runs, which is told now; undefined when it has ended, or nobody could judge it.
+   */
   request(news: ToolCallNews): RunPermissionRequest | undefined {
     const call = this.#merged(news);
     if (call === undefined) return undefined;
@@ -111,7 +117,8 @@ function outputIn({ content, rawOutput }: ToolCallNews): unknown {
 
 function contentText(each: ToolContent): string {
   const { type, content, path, terminalId } = each;
-  if (type === 'content' && typeof content === 'object' && content !== null) return blockText(content as Readonly<Record<string, unknown>>);
+  if (type === 'content' && typeof content === 'object' && content !== null)
+    return blockText(content as Readonly<Record<string, unknown>>);
   if (type === 'diff') return `[It changed ${String(path)}.]`;
   if (type === 'terminal') return `[It ran in the terminal ${String(terminalId)}.]`;
   return '';

@@ -1,4 +1,7 @@
-/** What a tool of an agent is called, what it is given, and what it comes to in terms of our own tools, so that the same rules judge it. */
+/**
+ * What a tool of an agent is called, what it is given, and what it comes to in terms of our own tools, so that the same
+ * rules judge it.
+ */
 import type { RunToolMeaning } from '../../actors/run/agent-runtime.ts';
 import { furtherPlaces, namesOtherPlaces, searchesElsewhere } from './further-paths.ts';
 import type { ToolCallNews } from './session-updates.ts';
@@ -8,7 +11,10 @@ const MAX_NAME_CHARACTERS = 200;
 /** What is known of a call by now. */
 export type ToolCallFacts = Pick<ToolCallNews, 'title' | 'name' | 'kind' | 'content' | 'locations' | 'rawInput'>;
 
-/** The tool's own name where the agent tells it; else the kind of tool, and where that says nothing what it shows to people. */
+/**
+ * The tool's own name where the agent tells it; else the kind of tool, and where that says nothing what it shows to
+ * people.
+ */
 export function toolName({ name, kind, title }: ToolCallFacts): string {
   const kindOrNone = kind === 'other' ? undefined : kind;
   return [name, kindOrNone, title, kind].find(isText)?.slice(0, MAX_NAME_CHARACTERS) ?? 'tool';
@@ -28,24 +34,31 @@ export function hasInput(rawInput: unknown): boolean {
 }
 
 /**
- * `unclear` for a tool of a kind that we have, where to what it does something cannot be told for sure. Undefined for all other kinds: then
- * only a rule for the tool itself can allow it.
+ * `unclear` for a tool of a kind that we have, where to what it does something cannot be told for sure. Undefined for
+ * all other kinds: then only a rule for the tool itself can allow it.
  */
 export function toolMeaning(facts: ToolCallFacts): RunToolMeaning | undefined {
   const input = fieldsOf(facts.rawInput);
   // Some tell of `cat` as reading and of `sed -i` as editing: the command says more than the kind.
-  if (facts.kind === 'execute' || isCommandLine(input)) return commandMeaning(input) ?? { kind: 'unclear', as: 'command', paths: [] };
+  if (facts.kind === 'execute' || isCommandLine(input))
+    return commandMeaning(input) ?? { kind: 'unclear', as: 'command', paths: [] };
   const paths = pathsOf(facts, input);
   const [path] = paths;
   const isOne = path !== undefined && paths.length === 1 && !namesOtherPlaces(facts.rawInput, path);
-  const unclear = (as: 'read' | 'write'): RunToolMeaning => ({ kind: 'unclear', as, paths: [...new Set([...paths, ...furtherPlaces(facts.rawInput, { isTold: paths.length > 0 })])] });
+  const unclear = (as: 'read' | 'write'): RunToolMeaning => ({
+    kind: 'unclear',
+    as,
+    paths: [...new Set([...paths, ...furtherPlaces(facts.rawInput, { isTold: paths.length > 0 })])],
+  });
   switch (facts.kind) {
     case 'edit':
       return isOne ? { kind: 'write', path } : unclear('write');
     case 'read':
       return isOne ? { kind: 'read', path } : unclear('read');
     case 'search':
-      return paths.length > 1 || searchesElsewhere(facts.rawInput, path) ? unclear('read') : { kind: 'read', path: path ?? '.', reachesBelow: true };
+      return paths.length > 1 || searchesElsewhere(facts.rawInput, path)
+        ? unclear('read')
+        : { kind: 'read', path: path ?? '.', reachesBelow: true };
     // What is moved goes somewhere, and what is deleted may be a folder with all that is in it.
     case 'delete':
     case 'move':
@@ -96,14 +109,17 @@ function commandOf({ command, cmd, args }: Fields): string | undefined {
   const given = isText(command) || Array.isArray(command) ? command : cmd;
   const words = Array.isArray(args) && isText(given) ? [given, ...(args as unknown[])] : given;
   if (isText(words)) return words;
-  if (!Array.isArray(words) || words.length === 0 || !words.every((word): word is string => typeof word === 'string')) return undefined;
+  if (!Array.isArray(words) || words.length === 0 || !words.every((word): word is string => typeof word === 'string'))
+    return undefined;
   const [shell = '', flag = '', script] = words;
   return words.length === 3 && SHELL.test(shell) && /^-l?c$/.test(flag) && isText(script) ? script : commandLine(words);
 }
 
 /** Words as one line that a shell reads as these words. */
 export function commandLine(words: readonly string[]): string {
-  return words.map((word) => (/^[\w@%+:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", String.raw`'\''`)}'`)).join(' ');
+  return words
+    .map((word) => (/^[\w@%+:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", String.raw`'\''`)}'`))
+    .join(' ');
 }
 
 function isText(value: unknown): value is string {

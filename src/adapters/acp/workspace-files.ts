@@ -1,6 +1,6 @@
 /**
- * Files of the workspace for an agent: read and written whole, and from nowhere else, whatever a path or a link says. What was opened is
- * looked at again, so that a link put in between changes nothing.
+ * Files of the workspace for an agent: read and written whole, and from nowhere else, whatever a path or a link says.
+ * What was opened is looked at again, so that a link put in between changes nothing.
  */
 import { randomUUID } from 'node:crypto';
 import { constants, existsSync } from 'node:fs';
@@ -22,7 +22,8 @@ const USUAL_MODE = 0o666;
 const MODE_BITS = 0o777;
 
 const invalid = (message: string): RequestRefused => new RequestRefused('invalid', message);
-const changed = (path: string): RequestRefused => new RequestRefused('failed', `${path} leads somewhere else now than when it was allowed`);
+const changed = (path: string): RequestRefused =>
+  new RequestRefused('failed', `${path} leads somewhere else now than when it was allowed`);
 
 export interface WorkspacePlace {
   /** Where it really is. */
@@ -31,15 +32,21 @@ export interface WorkspacePlace {
   readonly named: string;
 }
 
-/** Where an absolute path leads, in the workspace. @throws RequestRefused for one that leads elsewhere, or cannot be followed */
+/**
+ * Where an absolute path leads, in the workspace. @throws RequestRefused for one that leads elsewhere, or cannot be
+ * followed
+ */
 export async function placeInWorkspace(path: string, workspaceDir: string): Promise<WorkspacePlace> {
-  if (!isAbsolute(path) || path.includes('\0')) throw invalid(`expected an absolute path, received ${JSON.stringify(path.slice(0, 500))}`);
+  if (!isAbsolute(path) || path.includes('\0'))
+    throw invalid(`expected an absolute path, received ${JSON.stringify(path.slice(0, 500))}`);
   const root = await realpath(workspaceDir);
   const { existing, missing } = await nearestExisting(resolve(path));
-  if (existing !== root && !existing.startsWith(root.endsWith(sep) ? root : root + sep)) throw invalid(`${path} lies outside the workspace`);
+  if (existing !== root && !existing.startsWith(root.endsWith(sep) ? root : root + sep))
+    throw invalid(`${path} lies outside the workspace`);
   const [first] = missing;
   // It would be followed by whoever makes the file that it names.
-  if (first !== undefined && (await isThere(join(existing, first)))) throw invalid(`${path} leads through a symbolic link to nowhere`);
+  if (first !== undefined && (await isThere(join(existing, first))))
+    throw invalid(`${path} leads through a symbolic link to nowhere`);
   const real = join(existing, ...missing);
   return { real, named: join(workspaceDir, relative(root, real)) };
 }
@@ -55,14 +62,17 @@ export async function readWorkspaceFile(place: string, maxBytes: number): Promis
     const bytes = Buffer.alloc(stats.size);
     let length = 0;
     // One that shrinks meanwhile is shorter than was said, one that grows is read as it was.
-    for (let read = -1; read !== 0 && length < bytes.length; length += read) read = (await file.read(bytes, length, bytes.length - length, length)).bytesRead;
+    for (let read = -1; read !== 0 && length < bytes.length; length += read)
+      read = (await file.read(bytes, length, bytes.length - length, length)).bytesRead;
     return bytes.subarray(0, length);
   } finally {
     await file.close();
   }
 }
 
-/** All at once: others see what was there before, or all of this. Folders on the way are made. @throws RequestRefused */
+/**
+ * All at once: others see what was there before, or all of this. Folders on the way are made. @throws RequestRefused
+ */
 export async function writeWorkspaceFile(place: string, content: Buffer): Promise<void> {
   const folder = await folderFor(dirname(place));
   try {
@@ -137,14 +147,17 @@ async function confirm(handle: FileHandle, place: string): Promise<void> {
   if (actual !== place) throw changed(place);
 }
 
-async function nearestExisting(path: string): Promise<{ readonly existing: string; readonly missing: readonly string[] }> {
+async function nearestExisting(
+  path: string,
+): Promise<{ readonly existing: string; readonly missing: readonly string[] }> {
   const missing: string[] = [];
   for (let current = path; ; current = dirname(current)) {
     try {
       return { existing: await realpath(current), missing };
     } catch (error) {
       const code = systemCodeOf(error);
-      if (code !== 'ENOENT' || dirname(current) === current) throw invalid(`${path} cannot be followed: ${code ?? 'the system refuses it'}`);
+      if (code !== 'ENOENT' || dirname(current) === current)
+        throw invalid(`${path} cannot be followed: ${code ?? 'the system refuses it'}`);
       missing.unshift(basename(current));
     }
   }

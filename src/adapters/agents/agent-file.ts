@@ -1,4 +1,7 @@
-/** An agent as a file: YAML frontmatter between two `---` lines, then the instructions in Markdown. What is wrong is named with its line. */
+/**
+ * An agent as a file: YAML frontmatter between two `---` lines, then the instructions in Markdown. What is wrong is
+ * named with its line.
+ */
 import { LineCounter, isCollection, isMap, isNode, parseDocument, stringify } from 'yaml';
 import type { Document, Node } from 'yaml';
 import { MAX_AGENT_FILE_CHARACTERS, checkedFrontmatter } from '../../machines/agent/agent-definition.ts';
@@ -54,13 +57,33 @@ interface ReadFile {
 
 function readAgentFile({ agentId, source, fileName }: AgentFile): ReadFile {
   if (source.length > MAX_AGENT_FILE_CHARACTERS) {
-    throw invalid(fileName, [{ line: 1, message: `expected at most ${MAX_AGENT_FILE_CHARACTERS} characters, received ${source.length}` }]);
+    throw invalid(fileName, [
+      { line: 1, message: `expected at most ${MAX_AGENT_FILE_CHARACTERS} characters, received ${source.length}` },
+    ]);
   }
   const parts = PARTS.exec(source.replace(/^\uFEFF/, '').replaceAll('\r\n', '\n'));
-  if (parts === null) throw invalid(fileName, [{ line: 1, message: 'expected frontmatter between two lines of "---" at the start of the file' }]);
+  if (parts === null)
+    throw invalid(fileName, [
+      { line: 1, message: 'expected frontmatter between two lines of "---" at the start of the file' },
+    ]);
   const [, yaml = '', body = ''] = parts;
   const { frontmatter, complaintOf } = readFrontmatter(yaml, fileName);
-  const { tools, mcp, name, description, model, provider, permission, budget, context, profile, profiles, fallbacks, environment, skills } = frontmatter;
+  const {
+    tools,
+    mcp,
+    name,
+    description,
+    model,
+    provider,
+    permission,
+    budget,
+    context,
+    profile,
+    profiles,
+    fallbacks,
+    environment,
+    skills,
+  } = frontmatter;
   const definition = {
     agentId,
     name,
@@ -94,8 +117,15 @@ function readFrontmatter(yaml: string, fileName: string): ReadFrontmatter {
   const lines = new LineCounter();
   const document = parseDocument(yaml, { lineCounter: lines, prettyErrors: false });
   const lineAt = (offset: number): number => lines.linePos(offset).line + LINES_BEFORE_FRONTMATTER;
-  if (document.errors.length > 0) throw invalid(fileName, document.errors.map(({ pos, message }) => ({ line: lineAt(pos[0]), message })));
-  const complaintOf = ({ path, message }: FrontmatterIssue): Complaint => ({ line: lineAt(offsetOf(document, path)), message: path.length === 0 ? message : `${pathOf(path)}: ${message}` });
+  if (document.errors.length > 0)
+    throw invalid(
+      fileName,
+      document.errors.map(({ pos, message }) => ({ line: lineAt(pos[0]), message })),
+    );
+  const complaintOf = ({ path, message }: FrontmatterIssue): Complaint => ({
+    line: lineAt(offsetOf(document, path)),
+    message: path.length === 0 ? message : `${pathOf(path)}: ${message}`,
+  });
   const parsed = checkedFrontmatter.safeParse(plainValue(document, fileName), { reportInput: true });
   if (parsed.success) return { frontmatter: parsed.data, complaintOf };
   throw invalid(fileName, frontmatterIssues(parsed.error, checkedFrontmatter).map(complaintOf));
@@ -106,7 +136,9 @@ function plainValue(document: Document, fileName: string): unknown {
     return document.toJS() as unknown;
   } catch (cause) {
     // Too many aliases, which is how a small file grows into a large one.
-    throw invalid(fileName, [{ line: 1, message: cause instanceof Error ? cause.message : 'the frontmatter cannot be read' }]);
+    throw invalid(fileName, [
+      { line: 1, message: cause instanceof Error ? cause.message : 'the frontmatter cannot be read' },
+    ]);
   }
 }
 
@@ -123,7 +155,9 @@ function keyOrValueAt(document: Document, path: readonly PropertyKey[]): Node | 
   const around: unknown = path.length === 1 ? document.contents : document.getIn(path.slice(0, -1), true);
   const name = path.at(-1);
   // A value may begin on a line below its key.
-  const key = isMap(around) ? around.items.find((pair) => isNode(pair.key) && pair.key.toJSON() === name)?.key : undefined;
+  const key = isMap(around)
+    ? around.items.find((pair) => isNode(pair.key) && pair.key.toJSON() === name)?.key
+    : undefined;
   const node: unknown = key ?? (isCollection(around) ? around.get(name, true) : undefined);
   return isNode(node) ? node : undefined;
 }

@@ -36,8 +36,12 @@ export class FileAgentCatalog implements AgentCatalog {
       if (isMissing(error)) return [];
       throw unreadable(this.#directory, error);
     });
-    const listings = await Promise.all(names.filter((name) => agentIdSchema.safeParse(name).success).map((agentId) => this.#listingOf(agentId)));
-    return listings.flatMap((listing) => listing ?? []).toSorted((one, other) => (one.agentId < other.agentId ? -1 : 1));
+    const listings = await Promise.all(
+      names.filter((name) => agentIdSchema.safeParse(name).success).map((agentId) => this.#listingOf(agentId)),
+    );
+    return listings
+      .flatMap((listing) => listing ?? [])
+      .toSorted((one, other) => (one.agentId < other.agentId ? -1 : 1));
   }
 
   async get(agentId: string): Promise<AgentDefinition> {
@@ -87,8 +91,13 @@ export class FileAgentCatalog implements AgentCatalog {
 function formatParts({ frontmatter, instructions }: Exclude<NewAgent['source'], string>): string {
   const parsed = checkedFrontmatter.safeParse(frontmatter);
   if (parsed.success) return formatAgentFile(frontmatter, instructions);
-  const issues = frontmatterIssues(parsed.error, checkedFrontmatter).map(({ path, message }) => (path.length === 0 ? message : `${pathOf(path)}: ${message}`));
-  throw new RuntimeError('AGENT_INVALID', `agent is not valid: ${issues.join('; ')}`, { category: 'validation', details: { issues } });
+  const issues = frontmatterIssues(parsed.error, checkedFrontmatter).map(({ path, message }) =>
+    path.length === 0 ? message : `${pathOf(path)}: ${message}`,
+  );
+  throw new RuntimeError('AGENT_INVALID', `agent is not valid: ${issues.join('; ')}`, {
+    category: 'validation',
+    details: { issues },
+  });
 }
 
 function checkAgentId(agentId: unknown): string {
@@ -109,13 +118,23 @@ function notFound(agentId: string): RuntimeError {
 }
 
 function exists(agentId: string): RuntimeError {
-  return new RuntimeError('AGENT_EXISTS', `there is an agent "${agentId}" already`, { category: 'conflict', hint: 'Edit its file, or choose another name.', details: { agentId } });
+  return new RuntimeError('AGENT_EXISTS', `there is an agent "${agentId}" already`, {
+    category: 'conflict',
+    hint: 'Edit its file, or choose another name.',
+    details: { agentId },
+  });
 }
 
 function unreadable(path: string, cause: unknown): RuntimeError {
-  return new RuntimeError('STORAGE_FAILED', `could not read ${path}: ${messageOf(cause)}`, { category: 'storage', cause });
+  return new RuntimeError('STORAGE_FAILED', `could not read ${path}: ${messageOf(cause)}`, {
+    category: 'storage',
+    cause,
+  });
 }
 
 function unwritable(path: string, cause: unknown): RuntimeError {
-  return new RuntimeError('STORAGE_FAILED', `could not write ${path}: ${messageOf(cause)}`, { category: 'storage', cause });
+  return new RuntimeError('STORAGE_FAILED', `could not write ${path}: ${messageOf(cause)}`, {
+    category: 'storage',
+    cause,
+  });
 }

@@ -1,4 +1,7 @@
-/** The folder of written audits: for each chart a page, the audit as JSON and a diagram, and an index. Only files that were written here are ever removed. */
+/**
+ * The folder of written audits: for each chart a page, the audit as JSON and a diagram, and an index. Only files that
+ * were written here are ever removed.
+ */
 import { createHash } from 'node:crypto';
 import { mkdir, open, readFile, readdir, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -21,7 +24,10 @@ const MARKS: Readonly<Record<string, (text: string) => boolean>> = {
   '.svg': (text) => /^<svg[^>]* data-diagram="/.test(text),
 };
 
-/** What differs between the folder and what it should hold. A folder that is not there lacks everything. @throws RuntimeError AUDIT_FILES_UNREADABLE */
+/**
+ * What differs between the folder and what it should hold. A folder that is not there lacks everything. @throws
+ * RuntimeError AUDIT_FILES_UNREADABLE
+ */
 export async function staleAuditFiles(directory: string, files: AuditFiles): Promise<readonly StaleFile[]> {
   const stale: StaleFile[] = [];
   for (const [name, content] of files) {
@@ -33,7 +39,10 @@ export async function staleAuditFiles(directory: string, files: AuditFiles): Pro
   return stale;
 }
 
-/** Writes what is not there as it should be, each file whole or not at all, and removes what earlier audits left. @throws RuntimeError AUDIT_FILES_UNWRITABLE */
+/**
+ * Writes what is not there as it should be, each file whole or not at all, and removes what earlier audits left.
+ * @throws RuntimeError AUDIT_FILES_UNWRITABLE
+ */
 export async function writeAuditFiles(directory: string, files: AuditFiles): Promise<readonly StaleFile[]> {
   const stale = await staleAuditFiles(directory, files);
   try {
@@ -43,11 +52,15 @@ export async function writeAuditFiles(directory: string, files: AuditFiles): Pro
       else await writeWhole(join(directory, name), files.get(name) ?? '');
     }
   } catch (cause) {
-    throw new RuntimeError('AUDIT_FILES_UNWRITABLE', `the audits could not be written to ${directory}: ${messageOf(cause)}`, {
-      category: 'storage',
-      hint: 'Check the folder and the space on its disk, or name another with --out.',
-      cause,
-    });
+    throw new RuntimeError(
+      'AUDIT_FILES_UNWRITABLE',
+      `the audits could not be written to ${directory}: ${messageOf(cause)}`,
+      {
+        category: 'storage',
+        hint: 'Check the folder and the space on its disk, or name another with --out.',
+        cause,
+      },
+    );
   }
   return stale;
 }
@@ -58,7 +71,10 @@ export function sealed(picture: string): string {
   return `${text}<!-- sha256 ${createHash('sha256').update(text).digest('hex')} -->\n`;
 }
 
-/** A picture of the folder as it was written; undefined where it is missing or was changed since. @throws RuntimeError AUDIT_FILES_UNREADABLE */
+/**
+ * A picture of the folder as it was written; undefined where it is missing or was changed since. @throws RuntimeError
+ * AUDIT_FILES_UNREADABLE
+ */
 export async function writtenPicture(directory: string, name: string): Promise<string | undefined> {
   const found = await readIfThere(join(directory, name));
   const seal = found?.lastIndexOf('<!-- sha256 ') ?? -1;
@@ -77,7 +93,9 @@ async function leftFiles(directory: string, files: AuditFiles): Promise<readonly
 
 async function namesIn(directory: string): Promise<readonly string[]> {
   try {
-    return (await readdir(directory, { withFileTypes: true })).filter((entry) => entry.isFile()).map(({ name }) => name);
+    return (await readdir(directory, { withFileTypes: true }))
+      .filter((entry) => entry.isFile())
+      .map(({ name }) => name);
   } catch (cause) {
     if (hasCode(cause, 'ENOENT')) return [];
     throw unreadable(directory, cause);
@@ -94,7 +112,11 @@ async function readIfThere(path: string): Promise<string | undefined> {
 }
 
 function unreadable(path: string, cause: unknown): RuntimeError {
-  return new RuntimeError('AUDIT_FILES_UNREADABLE', `could not read ${path}: ${messageOf(cause)}`, { category: 'storage', hint: 'Name the folder of the audits with --out.', cause });
+  return new RuntimeError('AUDIT_FILES_UNREADABLE', `could not read ${path}: ${messageOf(cause)}`, {
+    category: 'storage',
+    hint: 'Name the folder of the audits with --out.',
+    cause,
+  });
 }
 
 async function writeWhole(path: string, content: string): Promise<void> {

@@ -17,7 +17,11 @@ export interface EarlierAudits {
 }
 
 /** By the id of the chart. @throws RuntimeError AUDITS_NOT_FOUND, AUDIT_INVALID */
-export async function earlierAudits({ from, directory, git }: EarlierAudits): Promise<ReadonlyMap<string, WrittenAudit>> {
+export async function earlierAudits({
+  from,
+  directory,
+  git,
+}: EarlierAudits): Promise<ReadonlyMap<string, WrittenAudit>> {
   const isFolder = (await stat(from).catch(() => undefined))?.isDirectory() === true;
   const texts = isFolder ? await textsInFolder(from) : await textsInRevision(from, directory, git);
   if (texts.size === 0) {
@@ -35,36 +39,52 @@ function readAudit(place: string, text: string): WrittenAudit {
   try {
     return readWrittenAudit(JSON.parse(text));
   } catch (cause) {
-    throw new RuntimeError('AUDIT_INVALID', `${place} is not an audit of a chart that can be read: ${cause instanceof ZodError ? describeIssues(cause).join('; ') : messageOf(cause)}`, {
-      category: 'validation',
-      hint: 'Only what "wakechart audit --write" wrote can be compared with.',
-      cause,
-    });
+    throw new RuntimeError(
+      'AUDIT_INVALID',
+      `${place} is not an audit of a chart that can be read: ${cause instanceof ZodError ? describeIssues(cause).join('; ') : messageOf(cause)}`,
+      {
+        category: 'validation',
+        hint: 'Only what "wakechart audit --write" wrote can be compared with.',
+        cause,
+      },
+    );
   }
 }
 
 async function textsInFolder(folder: string): Promise<ReadonlyMap<string, string>> {
   const names = (await readdir(folder)).filter((name) => name.endsWith('.json')).toSorted();
-  return new Map(await Promise.all(names.map(async (name) => [name, await readFile(join(folder, name), 'utf8')] as const)));
+  return new Map(
+    await Promise.all(names.map(async (name) => [name, await readFile(join(folder, name), 'utf8')] as const)),
+  );
 }
 
-async function textsInRevision(revision: string, directory: string, git: EarlierAudits['git']): Promise<ReadonlyMap<string, string>> {
+async function textsInRevision(
+  revision: string,
+  directory: string,
+  git: EarlierAudits['git'],
+): Promise<ReadonlyMap<string, string>> {
   if (revision.startsWith('-')) throw notFound(revision, 'it begins with "-"');
   try {
     await git('rev-parse', '--verify', '--quiet', '--end-of-options', `${revision}^{commit}`);
     // Names relative to where we are, as the directory is.
     const listed = await git('ls-tree', '-z', '--name-only', revision, '--', `${directory.replace(/\/+$/, '')}/`);
     const names = listed.split('\0').filter((name) => name.endsWith('.json'));
-    return new Map(await Promise.all(names.map(async (name) => [name, await git('show', `${revision}:./${name}`)] as const)));
+    return new Map(
+      await Promise.all(names.map(async (name) => [name, await git('show', `${revision}:./${name}`)] as const)),
+    );
   } catch (cause) {
     throw notFound(revision, messageOf(cause), cause);
   }
 }
 
 function notFound(revision: string, why: string, cause?: unknown): RuntimeError {
-  return new RuntimeError('AUDITS_NOT_FOUND', `expected a folder or a git revision with written audits; "${revision}" is neither: ${why}`, {
-    category: 'not_found',
-    hint: 'Name a folder, or a revision such as main or v1.2.0, from within the repository.',
-    ...(cause === undefined ? {} : { cause }),
-  });
+  return new RuntimeError(
+    'AUDITS_NOT_FOUND',
+    `expected a folder or a git revision with written audits; "${revision}" is neither: ${why}`,
+    {
+      category: 'not_found',
+      hint: 'Name a folder, or a revision such as main or v1.2.0, from within the repository.',
+      ...(cause === undefined ? {} : { cause }),
+    },
+  );
 }

@@ -21,11 +21,15 @@ export async function readSightings(directory: string): Promise<ReadonlyMap<stri
 
 async function namesIn(directory: string): Promise<readonly string[]> {
   const notFound = (because: string, cause?: unknown): RuntimeError =>
-    new RuntimeError('SIGHTINGS_NOT_FOUND', `expected the folder ${directory} to hold what a test run has seen of charts: ${because}`, {
-      category: 'not_found',
-      hint: 'Run the tests first; of this project they write to .build/chart-sightings.',
-      ...(cause === undefined ? {} : { cause }),
-    });
+    new RuntimeError(
+      'SIGHTINGS_NOT_FOUND',
+      `expected the folder ${directory} to hold what a test run has seen of charts: ${because}`,
+      {
+        category: 'not_found',
+        hint: 'Run the tests first; of this project they write to .build/chart-sightings.',
+        ...(cause === undefined ? {} : { cause }),
+      },
+    );
   let entries;
   try {
     entries = await readdir(directory, { withFileTypes: true });
@@ -39,7 +43,11 @@ async function namesIn(directory: string): Promise<readonly string[]> {
 
 async function readBounded(path: string): Promise<string> {
   const unreadable = (because: string, cause?: unknown): RuntimeError =>
-    new RuntimeError('SIGHTINGS_UNREADABLE', `${path} could not be read: ${because}`, { category: 'storage', hint: 'Run the tests again: each run writes these files anew.', ...(cause === undefined ? {} : { cause }) });
+    new RuntimeError('SIGHTINGS_UNREADABLE', `${path} could not be read: ${because}`, {
+      category: 'storage',
+      hint: 'Run the tests again: each run writes these files anew.',
+      ...(cause === undefined ? {} : { cause }),
+    });
   try {
     const { size } = await stat(path);
     if (size <= MAX_FILE_BYTES) return await readFile(path, 'utf8');

@@ -25,24 +25,46 @@ export function damagedError({ what, code }: FileSubject, path: string, problem:
 }
 
 export function newerError({ what, code }: FileSubject, path: string, format: string): RuntimeError {
-  return new RuntimeError(code, `the ${what} in ${path} are written as ${JSON.stringify(format)}, which a newer version of Wakechart does`, {
-    category: 'storage',
-    hint: 'Use that version here, or another home.',
-    details: { path, format },
-  });
+  return new RuntimeError(
+    code,
+    `the ${what} in ${path} are written as ${JSON.stringify(format)}, which a newer version of Wakechart does`,
+    {
+      category: 'storage',
+      hint: 'Use that version here, or another home.',
+      details: { path, format },
+    },
+  );
 }
 
 /** Others may read or change it, or somebody else has put it there. */
-export function exposedError({ what, code }: FileSubject, path: string, problem: string, remedy: string | undefined): RuntimeError {
-  return new RuntimeError(code, `the ${what} in ${path} are not safe there: ${problem}`, { category: 'permission', hint: remedy, details: { path } });
+export function exposedError(
+  { what, code }: FileSubject,
+  path: string,
+  problem: string,
+  remedy: string | undefined,
+): RuntimeError {
+  return new RuntimeError(code, `the ${what} in ${path} are not safe there: ${problem}`, {
+    category: 'permission',
+    hint: remedy,
+    details: { path },
+  });
 }
 
 export function unreadableError({ what, code }: FileSubject, path: string, cause: unknown): RuntimeError {
-  return new RuntimeError(code, `the ${what} in ${path} cannot be read: ${messageOf(cause)}`, { category: 'storage', hint: 'Look at the file and at who owns it.', details: { path }, cause });
+  return new RuntimeError(code, `the ${what} in ${path} cannot be read: ${messageOf(cause)}`, {
+    category: 'storage',
+    hint: 'Look at the file and at who owns it.',
+    details: { path },
+    cause,
+  });
 }
 
 export function unwritableError(path: string, cause: unknown): RuntimeError {
-  return new RuntimeError('STORAGE_FAILED', `could not write ${path}: ${messageOf(cause)}`, { category: 'storage', details: { path }, cause });
+  return new RuntimeError('STORAGE_FAILED', `could not write ${path}: ${messageOf(cause)}`, {
+    category: 'storage',
+    details: { path },
+    cause,
+  });
 }
 
 export function busyError({ what }: FileSubject, path: string, waitedMs: number): RuntimeError {

@@ -1,4 +1,7 @@
-/** The accounts of a home, in `<directory>/profiles.json`: where their secrets are, never what they are. Damage is an error, and nothing is written. */
+/**
+ * The accounts of a home, in `<directory>/profiles.json`: where their secrets are, never what they are. Damage is an
+ * error, and nothing is written.
+ */
 import { resolve } from 'node:path';
 import { z } from 'zod';
 import type { RunCredential } from '../../actors/run/agent-runtime.ts';
@@ -63,7 +66,11 @@ class FileAuthProfiles implements AuthProfiles {
   async credential(profileId: string, signal?: AbortSignal): Promise<RunCredential> {
     const profiles = await this.#file.read();
     const profile = profiles.find(({ id }) => id === profileId);
-    if (profile === undefined) throw profileNotFound(profileId, profiles.map(({ id }) => id));
+    if (profile === undefined)
+      throw profileNotFound(
+        profileId,
+        profiles.map(({ id }) => id),
+      );
     return this.#secrets.credential(profile, signal);
   }
 

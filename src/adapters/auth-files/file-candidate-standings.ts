@@ -1,4 +1,7 @@
-/** How candidates stand, in `<directory>/standings.json`, shared by processes. It is experience, not truth: damage begins it anew, and says so. */
+/**
+ * How candidates stand, in `<directory>/standings.json`, shared by processes. It is experience, not truth: damage
+ * begins it anew, and says so.
+ */
 import { resolve } from 'node:path';
 import { z } from 'zod';
 import type { Clock } from '../../actors/clock/clock.ts';
@@ -9,7 +12,15 @@ import type { ReportedAttempt } from '../../machines/run/breaker.ts';
 import type { Candidate } from '../../machines/run/candidate.ts';
 import { candidateStanding } from '../../machines/run/candidate-standing.ts';
 import type { CandidateStanding } from '../../machines/run/candidate-standing.ts';
-import { MAX_STANDINGS, admitCandidate, listStandings, readStandings, reportOutcome, resetStandings, standingTable } from '../../machines/run/standing-table.ts';
+import {
+  MAX_STANDINGS,
+  admitCandidate,
+  listStandings,
+  readStandings,
+  reportOutcome,
+  resetStandings,
+  standingTable,
+} from '../../machines/run/standing-table.ts';
 import type { StandingFilter, StandingReport, StandingTable, TableChange } from '../../machines/run/standing-table.ts';
 import { STANDINGS } from './auth-errors.ts';
 import { KeptValue } from './kept-value.ts';
@@ -53,8 +64,12 @@ class FileCandidateStandings implements CandidateStandings {
     return readStandings(await this.#file.read(), candidates, this.#clock.now());
   }
 
-  async admit(candidate: Candidate, { isPinned = false }: { readonly isPinned?: boolean | undefined } = {}): Promise<CandidateAdmission> {
-    const admit = (table: StandingTable): TableChange<CandidateAdmission> => admitCandidate(table, candidate, { nowMs: this.#clock.now(), isPinned });
+  async admit(
+    candidate: Candidate,
+    { isPinned = false }: { readonly isPinned?: boolean | undefined } = {},
+  ): Promise<CandidateAdmission> {
+    const admit = (table: StandingTable): TableChange<CandidateAdmission> =>
+      admitCandidate(table, candidate, { nowMs: this.#clock.now(), isPinned });
     const known = await this.#file.read();
     const seen = admit(known);
     // Only who asks for a probe has to ask alone: everything else is an answer that a moment ago was the right one.
@@ -82,11 +97,15 @@ class FileCandidateStandings implements CandidateStandings {
 }
 
 function setAsideWarning(problem: string, path: string): RuntimeError {
-  return new RuntimeError('STANDINGS_SET_ASIDE', `what was known of candidates could not be read (${problem}); it lies in ${path}, and every candidate counts as ready again`, {
-    category: 'storage',
-    hint: 'Nothing has to be done: candidates that still fail fall out of use again.',
-    details: { path },
-  });
+  return new RuntimeError(
+    'STANDINGS_SET_ASIDE',
+    `what was known of candidates could not be read (${problem}); it lies in ${path}, and every candidate counts as ready again`,
+    {
+      category: 'storage',
+      hint: 'Nothing has to be done: candidates that still fail fall out of use again.',
+      details: { path },
+    },
+  );
 }
 
 function warn(warning: RuntimeError): void {

@@ -1,4 +1,7 @@
-/** One value in one private file, shared by processes: cheap to read again while the file is the same, changed by one at a time. */
+/**
+ * One value in one private file, shared by processes: cheap to read again while the file is the same, changed by one at
+ * a time.
+ */
 import { join } from 'node:path';
 import type { z } from 'zod';
 import type { ExclusiveWork } from '../../actors/run/exclusive-work.ts';
@@ -22,7 +25,10 @@ export interface KeptValueOptions<Content, Value> {
   readonly toContent: (value: Value) => Content;
   readonly empty: Value;
   readonly exclusively: ExclusiveWork;
-  /** Where it may begin anew: told what was damaged and where it was put. Absent: damage is an error, and nothing is written. */
+  /**
+   * Where it may begin anew: told what was damaged and where it was put. Absent: damage is an error, and nothing is
+   * written.
+   */
   readonly onSetAside?: ((problem: string, path: string) => void) | undefined;
 }
 
@@ -49,7 +55,10 @@ export class KeptValue<Content, Value> {
     }
   }
 
-  /** Replaces the value by what `change` makes of it, on the disk before this resolves. The same value again is not written. */
+  /**
+   * Replaces the value by what `change` makes of it, on the disk before this resolves. The same value again is not
+   * written.
+   */
   async change<Answer>(change: (value: Value) => { readonly answer: Answer; readonly value: Value }): Promise<Answer> {
     await makePrivateFolder(this.#options.directory, this.#options.subject);
     return this.#exclusively(async () => {
@@ -98,10 +107,13 @@ export class KeptValue<Content, Value> {
   #contentOf(text: string): Content {
     const { schema, format, subject } = this.#options;
     const parsed = parsedJson(text);
-    if (typeof parsed !== 'object' || parsed === null || Array.isArray(parsed)) throw new DamagedFile('expected an object');
+    if (typeof parsed !== 'object' || parsed === null || Array.isArray(parsed))
+      throw new DamagedFile('expected an object');
     const { format: found, ...content } = parsed as Readonly<Record<string, unknown>>;
     if (found !== format) {
-      const isOfOurs = typeof found === 'string' && FORMAT_OF_ANY_VERSION.exec(found)?.groups?.['name'] === FORMAT_OF_ANY_VERSION.exec(format)?.groups?.['name'];
+      const isOfOurs =
+        typeof found === 'string' &&
+        FORMAT_OF_ANY_VERSION.exec(found)?.groups?.['name'] === FORMAT_OF_ANY_VERSION.exec(format)?.groups?.['name'];
       if (isOfOurs) throw newerError(subject, this.#path, found);
       throw new DamagedFile(`expected "format": ${JSON.stringify(format)}`);
     }
@@ -113,7 +125,9 @@ export class KeptValue<Content, Value> {
   async #exclusively<Result>(work: () => Promise<Result>): Promise<Result> {
     const { directory, fileName, subject, exclusively } = this.#options;
     try {
-      return await exclusively(join(directory, `.${fileName}.lock`), work, (waitedMs) => busyError(subject, this.#path, waitedMs));
+      return await exclusively(join(directory, `.${fileName}.lock`), work, (waitedMs) =>
+        busyError(subject, this.#path, waitedMs),
+      );
     } catch (error) {
       throw RuntimeError.is(error) ? error : unwritableError(this.#path, error);
     }

@@ -1,4 +1,7 @@
-/** Runs the commands that print secrets: directly, alone in a process group, for a limited time, with what they complain about going nowhere. */
+/**
+ * Runs the commands that print secrets: directly, alone in a process group, for a limited time, with what they complain
+ * about going nowhere.
+ */
 import { spawn } from 'node:child_process';
 import type { ChildProcess } from 'node:child_process';
 import type { Clock } from '../../actors/clock/clock.ts';
@@ -10,7 +13,10 @@ const DEFAULT_TIME_LIMIT_MS = 10_000;
 /** No secret is as long. */
 const MAX_OUTPUT_BYTES = 65_536;
 
-/** What a program wrote last may come a moment after its end; whom it left behind with its output open is not waited for longer. */
+/**
+ * What a program wrote last may come a moment after its end; whom it left behind with its output open is not waited for
+ * longer.
+ */
 const LINGER_MS = 500;
 
 export interface KeychainCommandOptions {

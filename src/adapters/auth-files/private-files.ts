@@ -1,4 +1,7 @@
-/** Files for their owner only: refused when others could read or change them, and told apart by a stamp without being read. */
+/**
+ * Files for their owner only: refused when others could read or change them, and told apart by a stamp without being
+ * read.
+ */
 import { statSync } from 'node:fs';
 import type { BigIntStats } from 'node:fs';
 import { rename } from 'node:fs/promises';
@@ -19,12 +22,17 @@ export interface PrivateText {
   readonly stamp: string | undefined;
 }
 
-/** Undefined when it is not there. Every model step asks. @throws RuntimeError with the code of the subject, or DamagedFile */
+/**
+ * Undefined when it is not there. Every model step asks. @throws RuntimeError with the code of the subject, or
+ * DamagedFile
+ */
 export function readPrivateFile(path: string, subject: FileSubject): PrivateText | undefined {
   try {
     requireOwnFolder(dirname(path), 'readers');
     const found = readOwnText(path, { maxBytes: MAX_FILE_BYTES, keptFrom: 'readers', mayHaveLinks: true });
-    return found === undefined ? undefined : { text: found.text, stamp: isOldEnough(found.stats) ? stampOf(found.stats) : undefined };
+    return found === undefined
+      ? undefined
+      : { text: found.text, stamp: isOldEnough(found.stats) ? stampOf(found.stats) : undefined };
   } catch (error) {
     throw refusalOf(path, subject, error);
   }

@@ -1,4 +1,7 @@
-/** The mounts of a session as bubblewrap gets them: what stands where, in which order, and by which number it is known again. */
+/**
+ * The mounts of a session as bubblewrap gets them: what stands where, in which order, and by which number it is known
+ * again.
+ */
 import { lstat, open, readlink } from 'node:fs/promises';
 import type { FileHandle } from 'node:fs/promises';
 import { AGENT_PATH, WORKSPACE_PATH } from '../../machines/environment/mount-table.ts';
@@ -20,11 +23,16 @@ export interface ShownPlace {
   /** On the host. */
   readonly directory: string;
   readonly access: 'ro' | 'rw';
-  /** `device:inode` of what the session may work in, which somebody could replace. The runtime replaces its own folders itself. */
+  /**
+   * `device:inode` of what the session may work in, which somebody could replace. The runtime replaces its own folders
+   * itself.
+   */
   readonly identity?: string | undefined;
 }
 
-export type BoundPlace = ShownPlace | { readonly kind: 'hidden'; readonly path: string; readonly what: 'folder' | 'file' };
+export type BoundPlace =
+  | ShownPlace
+  | { readonly kind: 'hidden'; readonly path: string; readonly what: 'folder' | 'file' };
 
 export interface BoundMounts {
   /** Each after those that it lies in. */
@@ -60,13 +68,37 @@ const SHARED_AGENT_PATH = '/agent';
 /** What the sandbox shows of the system itself, where nothing is mounted. */
 export function boundSystem(view: SystemView, { places }: HiddenPlaces): BoundMounts {
   const programs = programPlaces(view);
-  return { places: inOrder([...programs, ...masksOf(view), ...masksOver([...systemPlaces(view), ...programs], places)]), sockets: [], hidden: places, settled: [], branches: [], workspaceDirectory: '/', linksWorkspace: false };
+  return {
+    places: inOrder([...programs, ...masksOf(view), ...masksOver([...systemPlaces(view), ...programs], places)]),
+    sockets: [],
+    hidden: places,
+    settled: [],
+    branches: [],
+    workspaceDirectory: '/',
+    linksWorkspace: false,
+  };
 }
 
-/** @throws RuntimeError MOUNT_UNAVAILABLE for a folder that is not there, is a link, cannot be shown where it is to be, or holds what it must not */
-export async function boundMounts({ mounts, workspaceDirectory, hidden, view, network }: MountRequest): Promise<BoundMounts> {
-  const held = mounts.filter((mount): mount is Held => mount.directory !== undefined && mount.access !== 'none' && mount.kind !== 'workspace');
-  const workspace: Held = { kind: 'workspace', path: workspaceDirectory, directory: workspaceDirectory, access: mounts.find(({ kind }) => kind === 'workspace')?.access === 'ro' ? 'ro' : 'rw' };
+/**
+ * @throws RuntimeError MOUNT_UNAVAILABLE for a folder that is not there, is a link, cannot be shown where it is to be,
+ * or holds what it must not
+ */
+export async function boundMounts({
+  mounts,
+  workspaceDirectory,
+  hidden,
+  view,
+  network,
+}: MountRequest): Promise<BoundMounts> {
+  const held = mounts.filter(
+    (mount): mount is Held => mount.directory !== undefined && mount.access !== 'none' && mount.kind !== 'workspace',
+  );
+  const workspace: Held = {
+    kind: 'workspace',
+    path: workspaceDirectory,
+    directory: workspaceDirectory,
+    access: mounts.find(({ kind }) => kind === 'workspace')?.access === 'ro' ? 'ro' : 'rw',
+  };
   requireRoom(workspaceDirectory, held);
   const mounted = await Promise.all([workspace, ...(await withAgent(held, workspaceDirectory))].map(placeOf));
   requireNotHidden(mounted, hidden);
@@ -74,9 +106,17 @@ export async function boundMounts({ mounts, workspaceDirectory, hidden, view, ne
   const looks = await looksThrough(mounted, hidden.places);
   // Homes of others: whoever reads one has their secrets, and whoever writes to one decides what runs there.
   const secret = [...hidden.places, ...(await placesAt(looks.flatMap(({ look }) => look.homes)))];
-  const [kept, guarded] = await Promise.all([keptPlaces(mounted, { looks, network }), Promise.all(foldersAround(writable, secret).map(shownPlace))]);
+  const [kept, guarded] = await Promise.all([
+    keptPlaces(mounted, { looks, network }),
+    Promise.all(foldersAround(writable, secret).map(shownPlace)),
+  ]);
   const shown = [...programPlaces(view), ...mounted, ...guarded, ...kept.places];
-  const places = inOrder([...shown, ...kept.masks, ...masksOf(view), ...masksOver([...systemPlaces(view), ...shown], secret)]);
+  const places = inOrder([
+    ...shown,
+    ...kept.masks,
+    ...masksOf(view),
+    ...masksOver([...systemPlaces(view), ...shown], secret),
+  ]);
   return {
     places,
     sockets: kept.sockets,
@@ -89,19 +129,39 @@ export async function boundMounts({ mounts, workspaceDirectory, hidden, view, ne
 }
 
 function requireRoom(workspaceDirectory: string, held: readonly Held[]): void {
-  if (workspaceDirectory === '/' || SYSTEM.some((each) => isWithin(workspaceDirectory, each)) || ['/proc', '/dev'].some((each) => isWithin(each, workspaceDirectory))) {
-    throw unavailable(`${workspaceDirectory} holds what the sandbox itself needs, so it cannot be a workspace in one`, 'Give the session a folder of its own to work in.');
+  if (
+    workspaceDirectory === '/' ||
+    SYSTEM.some((each) => isWithin(workspaceDirectory, each)) ||
+    ['/proc', '/dev'].some((each) => isWithin(each, workspaceDirectory))
+  ) {
+    throw unavailable(
+      `${workspaceDirectory} holds what the sandbox itself needs, so it cannot be a workspace in one`,
+      'Give the session a folder of its own to work in.',
+    );
   }
-  const covering = held.find(({ path, directory }) => isWithin(path, workspaceDirectory) && `${directory}${workspaceDirectory.slice(path.length)}` !== workspaceDirectory);
-  if (covering !== undefined) throw unavailable(`the mount ${covering.path} would cover the workspace ${workspaceDirectory}`, 'Mount it at another path.');
+  const covering = held.find(
+    ({ path, directory }) =>
+      isWithin(path, workspaceDirectory) &&
+      `${directory}${workspaceDirectory.slice(path.length)}` !== workspaceDirectory,
+  );
+  if (covering !== undefined)
+    throw unavailable(
+      `the mount ${covering.path} would cover the workspace ${workspaceDirectory}`,
+      'Mount it at another path.',
+    );
 }
 
-/** The agent's folder lies in the workspace where that has room for it, and never through a link; nothing is made there. */
+/**
+ * The agent's folder lies in the workspace where that has room for it, and never through a link; nothing is made there.
+ */
 async function withAgent(held: readonly Held[], workspaceDirectory: string): Promise<readonly Held[]> {
   const agent = held.find(({ path }) => path === AGENT_PATH);
   if (agent === undefined) return held;
   const inside = `${workspaceDirectory}/agent`;
-  const hasRoom = await lstat(inside).then((found) => found.isDirectory(), () => false);
+  const hasRoom = await lstat(inside).then(
+    (found) => found.isDirectory(),
+    () => false,
+  );
   const others = held.filter((each) => each !== agent);
   return [...others, { ...agent, path: SHARED_AGENT_PATH }, ...(hasRoom ? [{ ...agent, path: inside }] : [])];
 }
@@ -124,11 +184,16 @@ async function identityOf(directory: string): Promise<string> {
     handle = await open(directory, READING_NO_LINK);
     const { dev, ino } = await handle.stat({ bigint: true });
     const real = await readlink(`/proc/self/fd/${handle.fd}`);
-    if (real !== directory) throw unavailable(`expected the folder ${directory}, and a link leads to ${real}`, 'Name the folder itself.');
+    if (real !== directory)
+      throw unavailable(`expected the folder ${directory}, and a link leads to ${real}`, 'Name the folder itself.');
     return `${dev}:${ino}`;
   } catch (cause) {
     if (RuntimeError.is(cause)) throw cause;
-    throw unavailable(`the folder ${directory} cannot be mounted: ${messageOf(cause)}`, 'It must be there, and no link, when a wake begins.', cause);
+    throw unavailable(
+      `the folder ${directory} cannot be mounted: ${messageOf(cause)}`,
+      'It must be there, and no link, when a wake begins.',
+      cause,
+    );
   } finally {
     await handle?.close();
   }
@@ -136,10 +201,17 @@ async function identityOf(directory: string): Promise<string> {
 
 function requireNotHidden(mounted: readonly ShownPlace[], { places, links }: HiddenPlaces): void {
   const own = mounted.find(({ directory }) => places.some(({ path }) => path === directory));
-  if (own !== undefined) throw unavailable(`${own.directory} is what no sandbox shows`, 'Give the session another folder.');
+  if (own !== undefined)
+    throw unavailable(`${own.directory} is what no sandbox shows`, 'Give the session another folder.');
   // It could be led somewhere else, and the runtime with it.
-  const link = links.find((each) => mounted.some(({ directory, access }) => access === 'rw' && isWithin(directory, each)));
-  if (link !== undefined) throw unavailable(`${link} is a link on the way to the home of Wakechart, and lies where commands may write: they could lead it elsewhere`, 'Put the real folder in place of the link, or name the home by its real path.');
+  const link = links.find((each) =>
+    mounted.some(({ directory, access }) => access === 'rw' && isWithin(directory, each)),
+  );
+  if (link !== undefined)
+    throw unavailable(
+      `${link} is a link on the way to the home of Wakechart, and lies where commands may write: they could lead it elsewhere`,
+      'Put the real folder in place of the link, or name the home by its real path.',
+    );
 }
 
 interface LookedThrough {
@@ -148,11 +220,23 @@ interface LookedThrough {
 }
 
 /** What lies in the home is the session's own: nobody else keeps anything in there. */
-async function looksThrough(mounted: readonly ShownPlace[], hidden: readonly HiddenPlace[]): Promise<readonly LookedThrough[]> {
+async function looksThrough(
+  mounted: readonly ShownPlace[],
+  hidden: readonly HiddenPlace[],
+): Promise<readonly LookedThrough[]> {
   const foreign = mounted.filter(({ directory }) => !hidden.some(({ path }) => isWithin(path, directory)));
-  const looks = await Promise.all(foreign.map(async (place) => ({ place, look: await lookThrough(place.directory, (path) => hidden.some((each) => each.path === path)) })));
+  const looks = await Promise.all(
+    foreign.map(async (place) => ({
+      place,
+      look: await lookThrough(place.directory, (path) => hidden.some((each) => each.path === path)),
+    })),
+  );
   const missed = looks.find(({ place, look }) => place.access === 'rw' && look.problem !== undefined);
-  if (missed !== undefined) throw unavailable(`${missed.place.directory} cannot be looked through for repositories, sockets and homes that commands must not change: ${missed.look.problem}`, 'Put that right, or give the session a smaller folder.');
+  if (missed !== undefined)
+    throw unavailable(
+      `${missed.place.directory} cannot be looked through for repositories, sockets and homes that commands must not change: ${missed.look.problem}`,
+      'Put that right, or give the session a smaller folder.',
+    );
   return looks;
 }
 
@@ -161,16 +245,45 @@ interface KeptPlaces extends Pick<BoundMounts, 'sockets' | 'branches'> {
   readonly masks: readonly BoundPlace[];
 }
 
-/** What mounts hold that commands may not have as it is: the settings and hooks of repositories, and sockets where there is to be no network. */
-async function keptPlaces(mounted: readonly ShownPlace[], { looks, network }: { readonly looks: readonly LookedThrough[]; readonly network: 'open' | 'disabled' }): Promise<KeptPlaces> {
-  const repositories = (await Promise.all(looks.filter(({ place }) => place.access === 'rw').map(({ place, look }) => repositoryPlaces(place, look.repositories)))).flat();
-  const worktrees = (await Promise.all(mounted.filter(({ access }) => access === 'rw').map(({ path, directory }) => worktreeParts(path, directory)))).flat();
-  const shown = [...new Map([...repositories, ...worktrees.filter((part) => part.access !== 'none')].map((each) => [each.path, each])).values()];
+/**
+ * What mounts hold that commands may not have as it is: the settings and hooks of repositories, and sockets where there
+ * is to be no network.
+ */
+async function keptPlaces(
+  mounted: readonly ShownPlace[],
+  { looks, network }: { readonly looks: readonly LookedThrough[]; readonly network: 'open' | 'disabled' },
+): Promise<KeptPlaces> {
+  const repositories = (
+    await Promise.all(
+      looks
+        .filter(({ place }) => place.access === 'rw')
+        .map(({ place, look }) => repositoryPlaces(place, look.repositories)),
+    )
+  ).flat();
+  const worktrees = (
+    await Promise.all(
+      mounted.filter(({ access }) => access === 'rw').map(({ path, directory }) => worktreeParts(path, directory)),
+    )
+  ).flat();
+  const shown = [
+    ...new Map(
+      [...repositories, ...worktrees.filter((part) => part.access !== 'none')].map((each) => [each.path, each]),
+    ).values(),
+  ];
   return {
-    places: await Promise.all(shown.map(({ path, directory, access }) => shownPlace({ path, directory, access: access === 'rw' ? 'rw' : 'ro' }))),
-    masks: worktrees.flatMap(({ path, access }): readonly BoundPlace[] => (access === 'none' ? [{ kind: 'hidden', path, what: 'file' }] : [])),
+    places: await Promise.all(
+      shown.map(({ path, directory, access }) =>
+        shownPlace({ path, directory, access: access === 'rw' ? 'rw' : 'ro' }),
+      ),
+    ),
+    masks: worktrees.flatMap(({ path, access }): readonly BoundPlace[] =>
+      access === 'none' ? [{ kind: 'hidden', path, what: 'file' }] : [],
+    ),
     branches: worktrees.flatMap(({ path, own }) => (own === undefined ? [] : [{ folder: path, own }])),
-    sockets: network === 'open' ? [] : looks.flatMap(({ place, look }) => look.sockets.map((source) => ({ path: placed(place, source), source }))),
+    sockets:
+      network === 'open'
+        ? []
+        : looks.flatMap(({ place, look }) => look.sockets.map((source) => ({ path: placed(place, source), source }))),
   };
 }
 
@@ -179,41 +292,86 @@ type Part = Omit<ShownPlace, 'kind' | 'identity' | 'access'> & Pick<NeededPlace,
 /** To be read only, and in folders that cannot be moved, so that no other one comes in its place. */
 async function repositoryPlaces(place: ShownPlace, repositories: readonly Repository[]): Promise<readonly Part[]> {
   const link = repositories.find(({ kind, path }) => kind === 'link' && path === `${place.directory}/.git`);
-  if (link !== undefined) throw unavailable(`${link.path} is a link, which commands could lead to settings of their own`, 'Put the folder of the repository itself in its place.');
+  if (link !== undefined)
+    throw unavailable(
+      `${link.path} is a link, which commands could lead to settings of their own`,
+      'Put the folder of the repository itself in its place.',
+    );
   const named = repositories.filter(({ kind }) => kind !== 'link').map(({ path }) => path);
   // A `.git` may name a folder beside it, which is the repository then.
-  const elsewhere = (await Promise.all(repositories.filter(({ kind }) => kind !== 'folder').map(({ path }) => gitFolderOf(path)))).filter((path) => path !== undefined && path !== place.directory && isWithin(place.directory, path) && !named.some((each) => isWithin(each, path)));
+  const elsewhere = (
+    await Promise.all(repositories.filter(({ kind }) => kind !== 'folder').map(({ path }) => gitFolderOf(path)))
+  ).filter(
+    (path) =>
+      path !== undefined &&
+      path !== place.directory &&
+      isWithin(place.directory, path) &&
+      !named.some((each) => isWithin(each, path)),
+  );
   const kept = [...named, ...new Set(elsewhere.flatMap((path) => path ?? []))];
-  return [...foldersAround([place], kept.map((path) => ({ path }))), ...kept.map((path): Part => ({ path: placed(place, path), directory: path, access: 'ro' }))];
+  return [
+    ...foldersAround(
+      [place],
+      kept.map((path) => ({ path })),
+    ),
+    ...kept.map((path): Part => ({ path: placed(place, path), directory: path, access: 'ro' })),
+  ];
 }
 
 /** The worktree's own name for its repository, and what git needs of that. */
 async function worktreeParts(path: string, directory: string): Promise<readonly Part[]> {
   const needed = await worktreePlaces(directory);
   if (needed.length === 0) return [];
-  return [{ path: `${path}/.git`, directory: `${directory}/.git`, access: 'ro' }, ...needed.map((each): Part => ({ ...each, directory: each.path }))];
+  return [
+    { path: `${path}/.git`, directory: `${directory}/.git`, access: 'ro' },
+    ...needed.map((each): Part => ({ ...each, directory: each.path })),
+  ];
 }
 
 /** Between a mount and what lies in it: as mounts of their own they cannot be renamed in the sandbox. */
-function foldersAround(mounted: readonly ShownPlace[], inner: readonly { readonly path: string }[]): readonly Omit<ShownPlace, 'kind' | 'identity'>[] {
+function foldersAround(
+  mounted: readonly ShownPlace[],
+  inner: readonly { readonly path: string }[],
+): readonly Omit<ShownPlace, 'kind' | 'identity'>[] {
   const around = mounted.flatMap((place) =>
-    inner.flatMap(({ path }) => (path !== place.directory && isWithin(place.directory, path) ? between(place.directory, path).map((directory) => ({ path: placed(place, directory), directory, access: place.access })) : [])),
+    inner.flatMap(({ path }) =>
+      path !== place.directory && isWithin(place.directory, path)
+        ? between(place.directory, path).map((directory) => ({
+            path: placed(place, directory),
+            directory,
+            access: place.access,
+          }))
+        : [],
+    ),
   );
   return [...new Map(around.map((each) => [each.path, each])).values()];
 }
 
 function between(outer: string, inner: string): readonly string[] {
-  const names = inner.slice(outer.length + 1).split('/').slice(0, -1);
+  const names = inner
+    .slice(outer.length + 1)
+    .split('/')
+    .slice(0, -1);
   return names.map((_, index) => `${outer}/${names.slice(0, index + 1).join('/')}`);
 }
 
 /** Wherever something shows what is not to be seen. A mount that lies in that itself is the session's, and stays. */
-function masksOver(shown: readonly Pick<ShownPlace, 'path' | 'directory'>[], hidden: readonly HiddenPlace[]): readonly BoundPlace[] {
-  return shown.flatMap((place) => hidden.filter(({ path }) => isWithin(place.directory, path)).map(({ path, kind }): BoundPlace => ({ kind: 'hidden', path: placed(place, path), what: kind })));
+function masksOver(
+  shown: readonly Pick<ShownPlace, 'path' | 'directory'>[],
+  hidden: readonly HiddenPlace[],
+): readonly BoundPlace[] {
+  return shown.flatMap((place) =>
+    hidden
+      .filter(({ path }) => isWithin(place.directory, path))
+      .map(({ path, kind }): BoundPlace => ({ kind: 'hidden', path: placed(place, path), what: kind })),
+  );
 }
 
 function masksOf({ maskedFiles, maskedFolders }: SystemView): readonly BoundPlace[] {
-  return [...maskedFiles.map((path): BoundPlace => ({ kind: 'hidden', path, what: 'file' })), ...maskedFolders.map((path): BoundPlace => ({ kind: 'hidden', path, what: 'folder' }))];
+  return [
+    ...maskedFiles.map((path): BoundPlace => ({ kind: 'hidden', path, what: 'file' })),
+    ...maskedFolders.map((path): BoundPlace => ({ kind: 'hidden', path, what: 'folder' })),
+  ];
 }
 
 function systemPlaces({ folders }: SystemView): readonly Pick<ShownPlace, 'path' | 'directory'>[] {
@@ -224,11 +382,20 @@ function programPlaces({ programs }: SystemView): readonly ShownPlace[] {
   return programs.map((path): ShownPlace => ({ kind: 'mount', path, directory: path, access: 'ro' }));
 }
 
-/** Outer ones first. Where something is shown and hidden by the same path, what a session mounts there goes before what the system hides. */
+/**
+ * Outer ones first. Where something is shown and hidden by the same path, what a session mounts there goes before what
+ * the system hides.
+ */
 function inOrder(places: readonly BoundPlace[]): readonly BoundPlace[] {
   const shown = new Set(places.flatMap(({ kind, path }) => (kind === 'mount' ? [path] : [])));
-  const hidden = new Map(places.flatMap((place) => (place.kind === 'hidden' && !shown.has(place.path) ? [[place.path, place] as const] : [])));
-  return [...places.filter(({ kind }) => kind === 'mount'), ...hidden.values()].toSorted((one, other) => depthOf(one.path) - depthOf(other.path));
+  const hidden = new Map(
+    places.flatMap((place) =>
+      place.kind === 'hidden' && !shown.has(place.path) ? [[place.path, place] as const] : [],
+    ),
+  );
+  return [...places.filter(({ kind }) => kind === 'mount'), ...hidden.values()].toSorted(
+    (one, other) => depthOf(one.path) - depthOf(other.path),
+  );
 }
 
 function placed({ path, directory }: Pick<ShownPlace, 'path' | 'directory'>, source: string): string {

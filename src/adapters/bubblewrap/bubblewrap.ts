@@ -1,5 +1,13 @@
-/** Sandboxes by bubblewrap: namespaces of their own, a read-only system, the declared mounts, and nothing else of the host. */
-import type { CommandSandbox, SandboxAvailability, Sandboxes, SandboxScope } from '../../actors/environment/command-sandbox.ts';
+/**
+ * Sandboxes by bubblewrap: namespaces of their own, a read-only system, the declared mounts, and nothing else of the
+ * host.
+ */
+import type {
+  CommandSandbox,
+  SandboxAvailability,
+  Sandboxes,
+  SandboxScope,
+} from '../../actors/environment/command-sandbox.ts';
 import { RuntimeError } from '../../machines/errors.ts';
 import { lookForBubblewrap } from './bubblewrap-availability.ts';
 import type { FoundBubblewrap } from './bubblewrap-availability.ts';
@@ -11,13 +19,21 @@ import { commandLine, programLine } from './sandbox-line.ts';
 import { viewSystem } from './system-view.ts';
 import type { SystemView } from './system-view.ts';
 
-/** How long what was seen of the system's secrets is gone by, in milliseconds: a file that comes later is masked then. */
+/**
+ * How long what was seen of the system's secrets is gone by, in milliseconds: a file that comes later is masked then.
+ */
 const SYSTEM_VIEW_MS = 60_000;
 
 export interface BubblewrapOptions {
-  /** What no sandbox shows, wherever it lies, such as the home of Wakechart and the keys of people. Absolute; what is not there is left out. */
+  /**
+   * What no sandbox shows, wherever it lies, such as the home of Wakechart and the keys of people. Absolute; what is
+   * not there is left out.
+   */
   readonly hidden?: readonly string[] | undefined;
-  /** Folders with programs that every sandbox shows, to be read only, besides those of the system, of Node and of git. Absolute. */
+  /**
+   * Folders with programs that every sandbox shows, to be read only, besides those of the system, of Node and of git.
+   * Absolute.
+   */
   readonly programs?: readonly string[] | undefined;
   /** What /tmp of a sandbox holds, in bytes, where this bubblewrap can bound it. Default 1 GiB. */
   readonly tmpBytes?: number | undefined;
@@ -32,7 +48,10 @@ export function createBubblewrap(options: BubblewrapOptions = {}): Sandboxes {
   let viewed: { readonly at: number; readonly view: Promise<SystemView> } | undefined;
   const view = (): Promise<SystemView> => {
     if (viewed === undefined || performance.now() - viewed.at > SYSTEM_VIEW_MS) {
-      viewed = { at: performance.now(), view: viewSystem({ programs: options.programs ?? [], hidden: options.hidden ?? [] }) };
+      viewed = {
+        at: performance.now(),
+        view: viewSystem({ programs: options.programs ?? [], hidden: options.hidden ?? [] }),
+      };
       viewed.view.catch(() => {
         viewed = undefined;
       });
@@ -40,7 +59,10 @@ export function createBubblewrap(options: BubblewrapOptions = {}): Sandboxes {
     return viewed.view;
   };
   const look = (): Promise<FoundBubblewrap> => {
-    looking ??= lookForBubblewrap({ program: options.program, bound: async () => ({ view: await view(), hidden: await hiddenPlaces(options.hidden ?? []) }) });
+    looking ??= lookForBubblewrap({
+      program: options.program,
+      bound: async () => ({ view: await view(), hidden: await hiddenPlaces(options.hidden ?? []) }),
+    });
     return looking;
   };
   return {
@@ -50,7 +72,11 @@ export function createBubblewrap(options: BubblewrapOptions = {}): Sandboxes {
     },
     async open(scope) {
       const found = await look();
-      if (found.kind === 'missing') throw new RuntimeError('SANDBOX_UNAVAILABLE', `commands cannot be shut in here: ${found.reason}`, { category: 'process', hint: found.hint });
+      if (found.kind === 'missing')
+        throw new RuntimeError('SANDBOX_UNAVAILABLE', `commands cannot be shut in here: ${found.reason}`, {
+          category: 'process',
+          hint: found.hint,
+        });
       return openSandbox(scope, { found, view: await view(), options });
     },
   };
@@ -62,14 +88,28 @@ interface Surroundings {
   readonly options: BubblewrapOptions;
 }
 
-async function openSandbox({ mounts, network, workspaceDirectory, maxFileBytes }: SandboxScope, { found, view, options }: Surroundings): Promise<CommandSandbox> {
+async function openSandbox(
+  { mounts, network, workspaceDirectory, maxFileBytes }: SandboxScope,
+  { found, view, options }: Surroundings,
+): Promise<CommandSandbox> {
   const { program, abilities, stat, filter } = found;
   const { hidden: named = [], tmpBytes = DEFAULT_TMP_BYTES } = options;
   // Mounts name what every link leads to.
   const workspace = mounts.find(({ kind }) => kind === 'workspace')?.directory ?? workspaceDirectory;
   const hidden = await hiddenPlaces(named);
-  const [bound, closer] = await Promise.all([boundMounts({ mounts, workspaceDirectory: workspace, hidden, view, network }), descriptorCloser()]);
-  const line = { closer, program, filter, shut: sandboxArguments({ abilities, view, network, tmpBytes, bound }), stat, bound, maxFileBytes };
+  const [bound, closer] = await Promise.all([
+    boundMounts({ mounts, workspaceDirectory: workspace, hidden, view, network }),
+    descriptorCloser(),
+  ]);
+  const line = {
+    closer,
+    program,
+    filter,
+    shut: sandboxArguments({ abilities, view, network, tmpBytes, bound }),
+    stat,
+    bound,
+    maxFileBytes,
+  };
   return {
     kind: 'bubblewrap',
     wrapCommand: (command, cwd) => commandLine({ ...line, cwd }, command),

@@ -1,6 +1,7 @@
 /**
- * Looks through a folder that is mounted, as far as its bounds go, for what a sandbox has to treat with care: repositories, sockets and homes.
- * Whoever may write in it knows the bounds too: what would have the look miss what was found before is a problem, and no reason to go on.
+ * Looks through a folder that is mounted, as far as its bounds go, for what a sandbox has to treat with care:
+ * repositories, sockets and homes. Whoever may write in it knows the bounds too: what would have the look miss what was
+ * found before is a problem, and no reason to go on.
  */
 import type { Dirent } from 'node:fs';
 import { lstat, opendir } from 'node:fs/promises';
@@ -72,7 +73,11 @@ class Look implements FolderLook {
   }
 
   #take(entry: Entry, path: string): readonly string[] {
-    if (entry.name === REPOSITORY_NAME) this.#found('repositories', { path, kind: entry.isSymbolicLink() ? 'link' : entry.isDirectory() ? 'folder' : 'file' });
+    if (entry.name === REPOSITORY_NAME)
+      this.#found('repositories', {
+        path,
+        kind: entry.isSymbolicLink() ? 'link' : entry.isDirectory() ? 'folder' : 'file',
+      });
     if (entry.isSocket()) this.#found('sockets', path);
     if (!entry.isDirectory() || PASSED_BY.has(entry.name) || this.#isPassedBy(path)) return [];
     if (entry.name !== HOME_NAME) return [path];
@@ -94,7 +99,8 @@ class Look implements FolderLook {
         entries.push(entry);
       }
     } catch {
-      // One of ours that cannot be read now can be made readable by whoever works in it. One of others the sandbox cannot read either.
+      // One of ours that cannot be read now can be made readable by whoever works in it. One of others the sandbox
+      // cannot read either.
       if (await isOurs(folder)) this.problem ??= `${folder} cannot be read`;
     }
     return { entries, isWhole: true };
@@ -105,7 +111,14 @@ type Entry = Pick<Dirent, 'name' | 'isDirectory' | 'isSymbolicLink' | 'isSocket'
 
 async function namedIn(folder: string, known: readonly Entry[]): Promise<readonly Entry[]> {
   const missing = [REPOSITORY_NAME, HOME_NAME].filter((name) => !known.some((entry) => entry.name === name));
-  const found = await Promise.all(missing.map((name) => lstat(`${folder}/${name}`).then((stats): Entry => Object.assign(stats, { name }), () => undefined)));
+  const found = await Promise.all(
+    missing.map((name) =>
+      lstat(`${folder}/${name}`).then(
+        (stats): Entry => Object.assign(stats, { name }),
+        () => undefined,
+      ),
+    ),
+  );
   return found.filter((entry) => entry !== undefined);
 }
 

@@ -1,4 +1,7 @@
-/** What no sandbox may show, as the disk has it now: every name by which it can be reached, and the number that it is known by. */
+/**
+ * What no sandbox may show, as the disk has it now: every name by which it can be reached, and the number that it is
+ * known by.
+ */
 import { lstat, readFile, readlink, realpath } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
 
@@ -18,11 +21,22 @@ export interface HiddenPlaces {
 
 /** @param named absolute; what is not there is left out */
 export async function hiddenPlaces(named: readonly string[]): Promise<HiddenPlaces> {
-  const [found, links, mounted] = await Promise.all([Promise.all(named.map(placeAt)), Promise.all(named.map(linksTo)), readFile('/proc/self/mountinfo', 'utf8').catch(() => '')]);
+  const [found, links, mounted] = await Promise.all([
+    Promise.all(named.map(placeAt)),
+    Promise.all(named.map(linksTo)),
+    readFile('/proc/self/mountinfo', 'utf8').catch(() => ''),
+  ]);
   const real = found.filter((place) => place !== undefined);
-  const others = await Promise.all(real.flatMap(({ path, identity }) => otherNames(path, mounted).map(async (name) => ({ identity, place: await placeAt(name) }))));
+  const others = await Promise.all(
+    real.flatMap(({ path, identity }) =>
+      otherNames(path, mounted).map(async (name) => ({ identity, place: await placeAt(name) })),
+    ),
+  );
   const aliases = others.flatMap(({ identity, place }) => (place?.identity === identity ? [place] : []));
-  return { places: [...new Map([...real, ...aliases].map((place) => [place.path, place])).values()], links: [...new Set(links.flat())] };
+  return {
+    places: [...new Map([...real, ...aliases].map((place) => [place.path, place])).values()],
+    links: [...new Set(links.flat())],
+  };
 }
 
 /** Those of the paths that are there. */
@@ -48,8 +62,17 @@ async function linksTo(named: string): Promise<readonly string[]> {
   const waiting = [resolve(named)];
   for (let path = waiting.pop(); path !== undefined && links.length < MAX_LINKS; path = waiting.pop()) {
     for (let each = path; dirname(each) !== each; each = dirname(each)) {
-      if (!(await lstat(each).then((found) => found.isSymbolicLink(), () => false))) continue;
-      const place = await realpath(dirname(each)).then((folder) => `${folder === '/' ? '' : folder}${each.slice(each.lastIndexOf('/'))}`, () => each);
+      if (
+        !(await lstat(each).then(
+          (found) => found.isSymbolicLink(),
+          () => false,
+        ))
+      )
+        continue;
+      const place = await realpath(dirname(each)).then(
+        (folder) => `${folder === '/' ? '' : folder}${each.slice(each.lastIndexOf('/'))}`,
+        () => each,
+      );
       if (links.includes(place)) continue;
       links.push(place);
       const target = await readlink(each).catch(() => undefined);
@@ -69,15 +92,24 @@ interface MountLine {
 /** The same folder by other mounts of its file system. @param mounted what /proc/self/mountinfo says */
 export function otherNames(path: string, mounted: string): readonly string[] {
   const lines = mounted.split('\n').flatMap(mountLine);
-  const own = lines.filter(({ at }) => isWithin(at, path)).toSorted((one, other) => one.at.length - other.at.length).at(-1);
+  const own = lines
+    .filter(({ at }) => isWithin(at, path))
+    .toSorted((one, other) => one.at.length - other.at.length)
+    .at(-1);
   if (own === undefined) return [];
   const inside = `${plain(own.root)}${path.slice(plain(own.at).length)}`;
-  return lines.flatMap(({ device, root, at }) => (device === own.device && isWithin(root, inside) ? [`${plain(at)}${inside.slice(plain(root).length)}`] : [])).filter((name) => name !== path && name !== '');
+  return lines
+    .flatMap(({ device, root, at }) =>
+      device === own.device && isWithin(root, inside) ? [`${plain(at)}${inside.slice(plain(root).length)}`] : [],
+    )
+    .filter((name) => name !== path && name !== '');
 }
 
 function mountLine(line: string): readonly MountLine[] {
   const [, , device, root, at] = line.split(' ');
-  return device === undefined || root === undefined || at === undefined ? [] : [{ device, root: unescaped(root), at: unescaped(at) }];
+  return device === undefined || root === undefined || at === undefined
+    ? []
+    : [{ device, root: unescaped(root), at: unescaped(at) }];
 }
 
 function unescaped(text: string): string {

@@ -26,11 +26,36 @@ const SHARED_MEMORY_BYTES = 268_435_456;
 const MASK_BYTES = 65_536;
 
 /** What leads to sockets and folders of the host, which are not there. */
-const POINTERS_OUTSIDE = ['SSH_AUTH_SOCK', 'SSH_AGENT_PID', 'GPG_AGENT_INFO', 'DBUS_SESSION_BUS_ADDRESS', 'DBUS_SYSTEM_BUS_ADDRESS', 'XDG_RUNTIME_DIR', 'XDG_CONFIG_HOME', 'XDG_CACHE_HOME', 'XDG_DATA_HOME', 'XDG_STATE_HOME', 'DISPLAY', 'WAYLAND_DISPLAY', 'XAUTHORITY', 'TMP', 'TEMP'];
+const POINTERS_OUTSIDE = [
+  'SSH_AUTH_SOCK',
+  'SSH_AGENT_PID',
+  'GPG_AGENT_INFO',
+  'DBUS_SESSION_BUS_ADDRESS',
+  'DBUS_SYSTEM_BUS_ADDRESS',
+  'XDG_RUNTIME_DIR',
+  'XDG_CONFIG_HOME',
+  'XDG_CACHE_HOME',
+  'XDG_DATA_HOME',
+  'XDG_STATE_HOME',
+  'DISPLAY',
+  'WAYLAND_DISPLAY',
+  'XAUTHORITY',
+  'TMP',
+  'TEMP',
+];
 
 /** Everything but the folder to begin in and the command. Later arguments lie over earlier ones. */
 export function sandboxArguments(plan: SandboxPlan): readonly string[] {
-  return [...namespaces(plan), ...system(plan), ...ownFolders(plan), ...links(plan.view), ...mounted(plan), '--remount-ro', '/', ...variables()];
+  return [
+    ...namespaces(plan),
+    ...system(plan),
+    ...ownFolders(plan),
+    ...links(plan.view),
+    ...mounted(plan),
+    '--remount-ro',
+    '/',
+    ...variables(),
+  ];
 }
 
 function namespaces({ abilities, network }: SandboxPlan): readonly string[] {
@@ -49,7 +74,8 @@ function system(plan: SandboxPlan): readonly string[] {
     ...folders.flatMap((folder) => ['--ro-bind', folder, folder]),
     ...plan.view.links.flatMap(({ path, target }) => ['--symlink', target, path]),
     ...['--proc', '/proc'],
-    // For whoever is root outside, the kernel's settings could be written: /proc/sys/kernel/core_pattern names a program that runs on the host.
+    // For whoever is root outside, the kernel's settings could be written: /proc/sys/kernel/core_pattern names a
+    // program that runs on the host.
     ...proc.readOnly.flatMap((path) => ['--ro-bind', path, path]),
     ...proc.masked.flatMap((path) => ['--ro-bind', '/dev/null', path]),
     ...['--dev', '/dev', ...boundedTmpfs(plan, '/dev/shm', SHARED_MEMORY_BYTES), '--remount-ro', '/dev'],
@@ -57,28 +83,52 @@ function system(plan: SandboxPlan): readonly string[] {
 }
 
 function ownFolders(plan: SandboxPlan): readonly string[] {
-  return [...boundedTmpfs(plan, '/tmp', plan.tmpBytes), '--dir', SANDBOX_HOME, '--symlink', '/tmp', '/var/tmp', '--dir', '/run'];
+  return [
+    ...boundedTmpfs(plan, '/tmp', plan.tmpBytes),
+    '--dir',
+    SANDBOX_HOME,
+    '--symlink',
+    '/tmp',
+    '/var/tmp',
+    '--dir',
+    '/run',
+  ];
 }
 
 function links({ programLinks, resolver: file }: SystemView): readonly string[] {
-  return [...programLinks.flatMap(({ path, target }) => ['--symlink', target, path]), ...(file === undefined ? [] : ['--ro-bind-try', file, file])];
+  return [
+    ...programLinks.flatMap(({ path, target }) => ['--symlink', target, path]),
+    ...(file === undefined ? [] : ['--ro-bind-try', file, file]),
+  ];
 }
 
 function mounted(plan: SandboxPlan): readonly string[] {
   const { places, workspaceDirectory, linksWorkspace } = plan.bound;
   return [
-    ...places.flatMap((place) => (place.kind === 'hidden' ? emptied(plan, place) : [place.access === 'rw' ? '--bind' : '--ro-bind', place.directory, place.path])),
+    ...places.flatMap((place) =>
+      place.kind === 'hidden'
+        ? emptied(plan, place)
+        : [place.access === 'rw' ? '--bind' : '--ro-bind', place.directory, place.path],
+    ),
     // Only now: mounts may lie in what is hidden, and their places are made there.
-    ...places.flatMap((place) => (place.kind === 'hidden' && place.what === 'folder' ? ['--remount-ro', place.path] : [])),
+    ...places.flatMap((place) =>
+      place.kind === 'hidden' && place.what === 'folder' ? ['--remount-ro', place.path] : [],
+    ),
     ...(linksWorkspace ? ['--symlink', workspaceDirectory, WORKSPACE_PATH] : []),
   ];
 }
 
 function variables(): readonly string[] {
-  return [...['--setenv', 'HOME', SANDBOX_HOME, '--setenv', 'TMPDIR', '/tmp'], ...POINTERS_OUTSIDE.flatMap((name) => ['--unsetenv', name])];
+  return [
+    ...['--setenv', 'HOME', SANDBOX_HOME, '--setenv', 'TMPDIR', '/tmp'],
+    ...POINTERS_OUTSIDE.flatMap((name) => ['--unsetenv', name]),
+  ];
 }
 
-function emptied(plan: SandboxPlan, { path, what }: Extract<BoundPlace, { readonly kind: 'hidden' }>): readonly string[] {
+function emptied(
+  plan: SandboxPlan,
+  { path, what }: Extract<BoundPlace, { readonly kind: 'hidden' }>,
+): readonly string[] {
   return what === 'file' ? ['--ro-bind', '/dev/null', path] : boundedTmpfs(plan, path, MASK_BYTES);
 }
 

@@ -1,4 +1,7 @@
-/** Command lines that run something in a sandbox. What is mounted is looked at once more inside, before anything of the agent's runs. */
+/**
+ * Command lines that run something in a sandbox. What is mounted is looked at once more inside, before anything of the
+ * agent's runs.
+ */
 import type { SandboxedProgram } from '../../actors/environment/command-sandbox.ts';
 import { quoted } from '../../machines/turn/shell/shell-script.ts';
 import type { BoundMounts } from './bound-mounts.ts';
@@ -40,7 +43,17 @@ export function commandLine(line: SandboxLine, command: string): string {
 export function programLine(line: SandboxLine, { command, args }: SandboxedProgram): SandboxedProgram {
   const { closer, program, filter, shut, stat, bound, maxFileBytes, cwd } = line;
   const head = [...closer, program, '--seccomp', String(FILTER_DESCRIPTOR), ...shut].map(quoted).join(' ');
-  const tail = ['--chdir', cwd, '--', '/bin/sh', '-c', `${checkInside(stat, bound)}${fileBound(maxFileBytes)}exec "$@"`, 'sh', command, ...args];
+  const tail = [
+    '--chdir',
+    cwd,
+    '--',
+    '/bin/sh',
+    '-c',
+    `${checkInside(stat, bound)}${fileBound(maxFileBytes)}exec "$@"`,
+    'sh',
+    command,
+    ...args,
+  ];
   const filtered = `[ -r ${quoted(filter)} ] || ${refusal(UNFILTERED_TEXT)}; exec ${head} "$@" ${FILTER_DESCRIPTOR}<${quoted(filter)}`;
   return { command: '/bin/sh', args: ['-c', `${checkOutside(stat, bound)}${filtered}`, 'sh', ...tail] };
 }
@@ -55,36 +68,47 @@ const MIN_FILE_BYTES = 1_048_576;
 
 /** Nobody can raise it again in the sandbox. One that is lower already stays. */
 function fileBound(bytes: number | undefined): string {
-  return bytes === undefined ? '' : `ulimit -f ${Math.ceil(Math.max(bytes, MIN_FILE_BYTES) / FILE_BLOCK_BYTES)} 2>/dev/null; `;
+  return bytes === undefined
+    ? ''
+    : `ulimit -f ${Math.ceil(Math.max(bytes, MIN_FILE_BYTES) / FILE_BLOCK_BYTES)} 2>/dev/null; `;
 }
 
 /**
- * On the host, right before bubblewrap begins. What is hidden has to be where it was: the empty folder would lie over another one. Sockets come
- * and go, and bubblewrap would make a file where there is none any more.
+ * On the host, right before bubblewrap begins. What is hidden has to be where it was: the empty folder would lie over
+ * another one. Sockets come and go, and bubblewrap would make a file where there is none any more.
  */
 function checkOutside(stat: string, { settled, sockets, branches }: BoundMounts): string {
   const known = settled.map(({ identity }) => identity).join('\n');
-  const isThere = settled.length === 0 ? '' : `[ ${numbersOf(stat, settled)} = ${quoted(known)} ] || ${refusal(MOVED_TEXT)}; `;
+  const isThere =
+    settled.length === 0 ? '' : `[ ${numbersOf(stat, settled)} = ${quoted(known)} ] || ${refusal(MOVED_TEXT)}; `;
   return `${isThere}${branches.map(keepOthers).join('')}${sockets.map(({ path, source }) => `[ ! -S ${quoted(source)} ] || set -- --ro-bind /dev/null ${quoted(path)} "$@"; `).join('')}`;
 }
 
-/** Looked for by each command anew: jobs beside this one make branches while it works. A lock is there for a moment only. */
+/**
+ * Looked for by each command anew: jobs beside this one make branches while it works. A lock is there for a moment
+ * only.
+ */
 function keepOthers({ folder, own }: BoundMounts['branches'][number]): string {
   return `for each in ${quoted(folder)}/*; do case "$each" in *.lock|${quoted(`${folder}/${own}`)}) ;; *) [ ! -e "$each" ] || [ -L "$each" ] || set -- --ro-bind-try "$each" "$each" "$@" ;; esac; done; `;
 }
 
 /**
- * bubblewrap takes its sources by name. Who can write to the folder around one can put a link in its place between the look at it and the
- * mount; then what is mounted has another number. And what is hidden must have its own number nowhere.
+ * bubblewrap takes its sources by name. Who can write to the folder around one can put a link in its place between the
+ * look at it and the mount; then what is mounted has another number. And what is hidden must have its own number
+ * nowhere.
  */
 function checkInside(stat: string, { places, hidden }: BoundMounts): string {
-  const known = places.flatMap((place) => (place.kind === 'mount' && place.identity !== undefined ? [{ path: place.path, identity: place.identity }] : []));
+  const known = places.flatMap((place) =>
+    place.kind === 'mount' && place.identity !== undefined ? [{ path: place.path, identity: place.identity }] : [],
+  );
   const masked = [...hidden, ...places.filter(({ kind }) => kind === 'hidden')];
   if (known.length + hidden.length === 0) return '';
   const secret = [...new Set(hidden.map(({ identity }) => `*${quoted(`\n${identity}\n`)}*`))].join('|');
   return [
     `seen=${numbersOf(stat, [...known, ...masked])}; `,
-    known.length === 0 ? '' : `case "$seen${NEW_LINE}" in ${quoted(`${known.map(({ identity }) => identity).join('\n')}\n`)}*) ;; *) ${refusal(SWAPPED_TEXT)} ;; esac; `,
+    known.length === 0
+      ? ''
+      : `case "$seen${NEW_LINE}" in ${quoted(`${known.map(({ identity }) => identity).join('\n')}\n`)}*) ;; *) ${refusal(SWAPPED_TEXT)} ;; esac; `,
     secret === '' ? '' : `case "${NEW_LINE}$seen${NEW_LINE}" in ${secret}) ${refusal(SEEN_TEXT)} ;; esac; `,
     'unset seen; ',
   ].join('');

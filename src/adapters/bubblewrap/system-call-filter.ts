@@ -129,11 +129,10 @@ function callsOf(calls: CallInterface): Code {
     ...equals([calls.socketpair], [argument(0), ...equals([UNIX], [answer(ALLOWED)]), failed(EAFNOSUPPORT)]),
     // Where these are missing programs do without: glibc takes clone for clone3, whose flags cannot be looked at.
     ...equals([...calls.blind, CLONE3], [failed(ENOSYS)]),
-    ...equals([calls.clone, calls.unshare], [
-      argument(0),
-      ...test(JUMP_BITS, NEW_USER_NAMESPACE, [failed(EPERM)]),
-      answer(ALLOWED),
-    ]),
+    ...equals(
+      [calls.clone, calls.unshare],
+      [argument(0), ...test(JUMP_BITS, NEW_USER_NAMESPACE, [failed(EPERM)]), answer(ALLOWED)],
+    ),
     ...equals([calls.ioctl], [argument(1), ...equals(TYPING, [failed(EPERM)]), answer(ALLOWED)]),
     ...equals(calls.keys, [failed(EPERM)]),
     answer(ALLOWED),

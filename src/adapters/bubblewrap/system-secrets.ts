@@ -1,4 +1,7 @@
-/** What is secret in the system's folders: what its owner keeps from others, and what is known to be secret whoever may read it. */
+/**
+ * What is secret in the system's folders: what its owner keeps from others, and what is known to be secret whoever may
+ * read it.
+ */
 import { lstat, opendir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { RuntimeError, messageOf } from '../../machines/errors.ts';
@@ -16,7 +19,17 @@ const LOOKED_THROUGH = new Map([
   ['/usr/local/etc', 4],
 ]);
 
-const KNOWN = new Set(['/etc/shadow', '/etc/shadow-', '/etc/gshadow', '/etc/gshadow-', '/etc/sudoers', '/etc/sudoers.d', '/etc/ssl/private', '/etc/krb5.keytab', '/etc/security/opasswd']);
+const KNOWN = new Set([
+  '/etc/shadow',
+  '/etc/shadow-',
+  '/etc/gshadow',
+  '/etc/gshadow-',
+  '/etc/sudoers',
+  '/etc/sudoers.d',
+  '/etc/ssl/private',
+  '/etc/krb5.keytab',
+  '/etc/security/opasswd',
+]);
 const HOST_KEY = /^\/etc\/ssh\/ssh_host_[^/]*_key$/;
 
 /** More than any system has: who has more is told, and gets no sandbox that shows what was not looked at. */
@@ -34,14 +47,17 @@ interface Search {
 /** @param shown the system's folders that a sandbox shows @throws RuntimeError SANDBOX_UNAVAILABLE */
 export async function secretsIn(shown: readonly string[]): Promise<SystemSecrets> {
   const search: Search = { files: [], folders: [], left: MAX_ENTRIES };
-  for (const [folder, levels] of LOOKED_THROUGH) if (shown.some((each) => folder === each || folder.startsWith(`${each}/`))) await lookThrough(folder, levels, search);
+  for (const [folder, levels] of LOOKED_THROUGH)
+    if (shown.some((each) => folder === each || folder.startsWith(`${each}/`)))
+      await lookThrough(folder, levels, search);
   return { files: search.files.toSorted(), folders: search.folders.toSorted() };
 }
 
 async function lookThrough(folder: string, levels: number, search: Search): Promise<void> {
   for (const name of await namesIn(folder)) {
     search.left -= 1;
-    if (search.left < 0) throw unavailable(`more than ${MAX_ENTRIES} files lie in ${[...LOOKED_THROUGH.keys()].join(', ')}`);
+    if (search.left < 0)
+      throw unavailable(`more than ${MAX_ENTRIES} files lie in ${[...LOOKED_THROUGH.keys()].join(', ')}`);
     const path = join(folder, name);
     const found = await lstat(path).catch(() => undefined);
     if (found === undefined || found.isSymbolicLink()) continue;
@@ -59,11 +75,16 @@ async function namesIn(folder: string): Promise<readonly string[]> {
   try {
     for await (const { name } of await opendir(folder, { bufferSize: 256 })) names.push(name);
   } catch (cause) {
-    if (!hasCode(cause, 'ENOENT', 'EACCES', 'ENOTDIR')) throw unavailable(`${folder} cannot be looked through: ${messageOf(cause)}`, cause);
+    if (!hasCode(cause, 'ENOENT', 'EACCES', 'ENOTDIR'))
+      throw unavailable(`${folder} cannot be looked through: ${messageOf(cause)}`, cause);
   }
   return names;
 }
 
 function unavailable(reason: string, cause?: unknown): RuntimeError {
-  return new RuntimeError('SANDBOX_UNAVAILABLE', `the system's secrets cannot be told from the rest of it: ${reason}`, { category: 'process', hint: 'Look at that folder, or run Wakechart in a container of its own with "sandbox: off".', cause });
+  return new RuntimeError('SANDBOX_UNAVAILABLE', `the system's secrets cannot be told from the rest of it: ${reason}`, {
+    category: 'process',
+    hint: 'Look at that folder, or run Wakechart in a container of its own with "sandbox: off".',
+    cause,
+  });
 }

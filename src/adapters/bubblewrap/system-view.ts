@@ -1,4 +1,6 @@
-/** What a sandbox shows of the host's system: its folders, without what is secret in them, and where its programs lie. */
+/**
+ * What a sandbox shows of the host's system: its folders, without what is secret in them, and where its programs lie.
+ */
 import { access, lstat, readlink, realpath } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import { basename, delimiter, dirname, isAbsolute, join } from 'node:path';
@@ -29,7 +31,20 @@ const SYSTEM_FOLDERS = ['/usr', '/bin', '/sbin', '/lib', '/lib32', '/lib64', '/l
 
 /** What can be written, or tells of the host's memory and keys, when root runs Wakechart. */
 const READ_ONLY_IN_PROC = ['/proc/sys', '/proc/acpi', '/proc/scsi', '/proc/fs', '/proc/irq', '/proc/bus'];
-const MASKED_IN_PROC = ['/proc/mtrr', '/proc/kcore', '/proc/keys', '/proc/kmsg', '/proc/sysrq-trigger', '/proc/timer_list', '/proc/sched_debug', '/proc/slabinfo', '/proc/vmallocinfo', '/proc/kpagecount', '/proc/kpageflags', '/proc/kpagecgroup'];
+const MASKED_IN_PROC = [
+  '/proc/mtrr',
+  '/proc/kcore',
+  '/proc/keys',
+  '/proc/kmsg',
+  '/proc/sysrq-trigger',
+  '/proc/timer_list',
+  '/proc/sched_debug',
+  '/proc/slabinfo',
+  '/proc/vmallocinfo',
+  '/proc/kpagecount',
+  '/proc/kpageflags',
+  '/proc/kpagecgroup',
+];
 
 const PROGRAMS = ['git'];
 
@@ -44,7 +59,9 @@ export interface ViewRequest {
 export async function viewSystem(request: ViewRequest): Promise<SystemView> {
   const looked = await Promise.all(SYSTEM_FOLDERS.map(lookAt));
   const folders = looked.flatMap((each) => (each?.target === undefined && each !== undefined ? [each.path] : []));
-  const links = looked.flatMap((each) => (each?.target === undefined ? [] : [{ path: each.path, target: each.target }]));
+  const links = looked.flatMap((each) =>
+    each?.target === undefined ? [] : [{ path: each.path, target: each.target }],
+  );
   const [secrets, programs, readOnly, masked, resolver] = await Promise.all([
     secretsIn(folders),
     programsOutside(folders, request),
@@ -52,17 +69,34 @@ export async function viewSystem(request: ViewRequest): Promise<SystemView> {
     existing(MASKED_IN_PROC),
     resolverOutside(folders),
   ]);
-  return { folders, links, maskedFiles: secrets.files, maskedFolders: secrets.folders, proc: { readOnly, masked }, ...programs, resolver };
+  return {
+    folders,
+    links,
+    maskedFiles: secrets.files,
+    maskedFolders: secrets.folders,
+    proc: { readOnly, masked },
+    ...programs,
+    resolver,
+  };
 }
 
-async function lookAt(path: string): Promise<{ readonly path: string; readonly target?: string | undefined } | undefined> {
+async function lookAt(
+  path: string,
+): Promise<{ readonly path: string; readonly target?: string | undefined } | undefined> {
   const found = await lstat(path).catch(() => undefined);
   if (found?.isSymbolicLink() === true) return { path, target: await readlink(path) };
   return found?.isDirectory() === true ? { path } : undefined;
 }
 
 async function existing(paths: readonly string[]): Promise<readonly string[]> {
-  const there = await Promise.all(paths.map((path) => access(path).then(() => true, () => false)));
+  const there = await Promise.all(
+    paths.map((path) =>
+      access(path).then(
+        () => true,
+        () => false,
+      ),
+    ),
+  );
   return paths.filter((_, index) => there[index]);
 }
 
@@ -71,15 +105,25 @@ async function resolverOutside(folders: readonly string[]): Promise<string | und
   return real === undefined || isShown(real, folders) ? undefined : real;
 }
 
-async function programsOutside(folders: readonly string[], { programs: more, hidden }: ViewRequest): Promise<Pick<SystemView, 'programs' | 'programLinks'>> {
+async function programsOutside(
+  folders: readonly string[],
+  { programs: more, hidden }: ViewRequest,
+): Promise<Pick<SystemView, 'programs' | 'programLinks'>> {
   const search = (process.env['PATH'] ?? '').split(delimiter).filter(isAbsolute);
   const files = [process.execPath, ...(await Promise.all(PROGRAMS.map((name) => firstIn(search, name))))];
-  const found = await Promise.all(files.flatMap((file) => (file === undefined ? [] : [realpath(file).catch(() => undefined)])));
+  const found = await Promise.all(
+    files.flatMap((file) => (file === undefined ? [] : [realpath(file).catch(() => undefined)])),
+  );
   const given = await Promise.all(more.map((folder) => realpath(folder).catch(() => undefined)));
   const kept = [...hidden, ...(await Promise.all(hidden.map((path) => realpath(path).catch(() => path))))];
-  const outside = [...found.map((file) => (file === undefined ? undefined : shownFor(file, kept))), ...given].filter((path): path is string => path !== undefined && !isShown(path, folders));
+  const outside = [...found.map((file) => (file === undefined ? undefined : shownFor(file, kept))), ...given].filter(
+    (path): path is string => path !== undefined && !isShown(path, folders),
+  );
   const programs = [...new Set(outside)];
-  return { programs: programs.filter((path) => !programs.some((other) => other !== path && path.startsWith(`${other}/`))), programLinks: await linksTo(programs, search) };
+  return {
+    programs: programs.filter((path) => !programs.some((other) => other !== path && path.startsWith(`${other}/`))),
+    programLinks: await linksTo(programs, search),
+  };
 }
 
 async function firstIn(search: readonly string[], name: string): Promise<string | undefined> {
@@ -90,14 +134,26 @@ async function firstIn(search: readonly string[], name: string): Promise<string 
 function shownFor(file: string, hidden: readonly string[]): string {
   const prefix = dirname(dirname(file));
   const home = homedir();
-  const isTheirs = prefix === '/' || prefix === home || home.startsWith(`${prefix}/`) || prefix === join(home, '.local') || hidden.some((path) => isShown(path, [prefix]) || isShown(prefix, [path]));
+  const isTheirs =
+    prefix === '/' ||
+    prefix === home ||
+    home.startsWith(`${prefix}/`) ||
+    prefix === join(home, '.local') ||
+    hidden.some((path) => isShown(path, [prefix]) || isShown(prefix, [path]));
   return basename(dirname(file)) === 'bin' && !isTheirs ? prefix : file;
 }
 
 /** PATH names some folders by links, which are as good as missing unless they are there too. */
 async function linksTo(programs: readonly string[], search: readonly string[]): Promise<readonly SystemLink[]> {
-  const links = await Promise.all(search.map(async (path) => ({ path, target: await realpath(path).catch(() => path) })));
-  return links.filter(({ path, target }) => path !== target && isShown(target, programs) && !isShown(path, [...programs, ...SYSTEM_FOLDERS, '/tmp', '/proc', '/dev']));
+  const links = await Promise.all(
+    search.map(async (path) => ({ path, target: await realpath(path).catch(() => path) })),
+  );
+  return links.filter(
+    ({ path, target }) =>
+      path !== target &&
+      isShown(target, programs) &&
+      !isShown(path, [...programs, ...SYSTEM_FOLDERS, '/tmp', '/proc', '/dev']),
+  );
 }
 
 function isShown(path: string, folders: readonly string[]): boolean {

@@ -1,4 +1,7 @@
-/** What a worktree needs of the repository that it belongs to, so that git works in it and can change nothing there but the worktree's own part. */
+/**
+ * What a worktree needs of the repository that it belongs to, so that git works in it and can change nothing there but
+ * the worktree's own part.
+ */
 import { lstat, open, readFile, readdir, realpath } from 'node:fs/promises';
 import { basename, dirname, join, resolve } from 'node:path';
 import { READING_NO_LINK } from '../system/own-files.ts';
@@ -20,19 +23,24 @@ const MAX_BRANCHES_BESIDE = 500;
 const BRANCH_LEVELS = 3;
 
 /**
- * Empty where the file `.git` does not belong to a worktree that its repository knows of. The pointer back lies in the repository, where nobody
- * can write who can only write the worktree: without it a made-up `.git` would have any folder of the host mounted.
+ * Empty where the file `.git` does not belong to a worktree that its repository knows of. The pointer back lies in the
+ * repository, where nobody can write who can only write the worktree: without it a made-up `.git` would have any folder
+ * of the host mounted.
  * @param worktree absolute, every link followed
  */
 export async function worktreePlaces(worktree: string): Promise<readonly NeededPlace[]> {
   const own = await pointedTo(join(worktree, '.git'), worktree, /^gitdir: (?<path>.+)$/);
   if (own === undefined || basename(dirname(own)) !== 'worktrees' || !(await isRealFolder(own))) return [];
   const common = dirname(dirname(own));
-  const [shared, back] = await Promise.all([pointedTo(join(own, 'commondir'), own, /^(?<path>.+)$/), pointedTo(join(own, 'gitdir'), own, /^(?<path>.+)$/)]);
+  const [shared, back] = await Promise.all([
+    pointedTo(join(own, 'commondir'), own, /^(?<path>.+)$/),
+    pointedTo(join(own, 'gitdir'), own, /^(?<path>.+)$/),
+  ]);
   if (shared !== common || back !== join(worktree, '.git') || !(await isRealFolder(join(common, 'objects')))) return [];
   const name = basename(worktree);
   const branches = await branchFolders(join(common, 'refs/heads'), name, BRANCH_LEVELS);
-  // The one log of its branch, which git adds to: in its folder a link could be put, through which the git of people would write.
+  // The one log of its branch, which git adds to: in its folder a link could be put, through which the git of people
+  // would write.
   const logs = await realFiles(branches.map((folder) => join(common, 'logs', folder.slice(common.length + 1), name)));
   // It names folders with objects of others.
   const information = await realFolders([join(common, 'objects/info')]);
@@ -84,7 +92,13 @@ async function realFolders(paths: readonly string[]): Promise<readonly string[]>
 }
 
 async function realFiles(paths: readonly string[]): Promise<readonly string[]> {
-  const are = await Promise.all(paths.map(async (path) => (await lstat(path).catch(() => undefined))?.isFile() === true && (await realpath(path).catch(() => undefined)) === path));
+  const are = await Promise.all(
+    paths.map(
+      async (path) =>
+        (await lstat(path).catch(() => undefined))?.isFile() === true &&
+        (await realpath(path).catch(() => undefined)) === path,
+    ),
+  );
   return paths.filter((_, index) => are[index]);
 }
 
@@ -92,15 +106,24 @@ async function realFiles(paths: readonly string[]): Promise<readonly string[]> {
 async function branchFolders(folder: string, name: string, levels: number): Promise<readonly string[]> {
   const entries = await readdir(folder, { withFileTypes: true }).catch(() => []);
   const inner = entries.filter((entry) => entry.isDirectory());
-  const below = levels <= 1 ? [] : await Promise.all(inner.map((entry) => branchFolders(join(folder, entry.name), name, levels - 1)));
-  const isOne = levels < BRANCH_LEVELS && entries.length <= MAX_BRANCHES_BESIDE && entries.some((entry) => entry.isFile() && entry.name === name);
+  const below =
+    levels <= 1
+      ? []
+      : await Promise.all(inner.map((entry) => branchFolders(join(folder, entry.name), name, levels - 1)));
+  const isOne =
+    levels < BRANCH_LEVELS &&
+    entries.length <= MAX_BRANCHES_BESIDE &&
+    entries.some((entry) => entry.isFile() && entry.name === name);
   return [...(isOne ? [folder] : []), ...below.flat()];
 }
 
 /** A repository may let its worktrees have settings of their own, which can name programs. */
 async function settingsOf(own: string, common: string): Promise<readonly NeededPlace[]> {
   const config = join(common, 'config');
-  const size = await lstat(config).then((found) => found.size, () => 0);
+  const size = await lstat(config).then(
+    (found) => found.size,
+    () => 0,
+  );
   if (size <= MAX_CONFIG_BYTES && !/worktreeconfig/i.test(await readFile(config, 'utf8').catch(() => ''))) return [];
   const path = join(own, 'config.worktree');
   return [{ path, access: (await lstat(path).catch(() => undefined)) === undefined ? 'none' : 'ro' }];

@@ -1,4 +1,7 @@
-/** Runs each subagent job in a process of its own. What such a job may not do to its parent: block it, crash it, outlive it. */
+/**
+ * Runs each subagent job in a process of its own. What such a job may not do to its parent: block it, crash it, outlive
+ * it.
+ */
 import type { SubagentJobHandle, SubagentJobStart, SubagentRunner } from '../../actors/subagent/subagent-runner.ts';
 import { RuntimeError, messageOf } from '../../machines/errors.ts';
 import { sessionOf } from '../../machines/subagent/subagent-request.ts';
@@ -33,7 +36,12 @@ export class ChildProcessSubagentRunner implements SubagentRunner {
     this.#options = checkedRunnerOptions(options);
     this.#environment = workerEnvironment({ host: process.env, env: this.#options.env });
     const { warmWorkers, killGraceMs } = this.#options;
-    this.#pool = new WarmPool({ size: warmWorkers, killGraceMs, parentConfig: this.#parentConfig(), fork: () => this.#fork('a warm subagent worker') });
+    this.#pool = new WarmPool({
+      size: warmWorkers,
+      killGraceMs,
+      parentConfig: this.#parentConfig(),
+      fork: () => this.#fork('a warm subagent worker'),
+    });
   }
 
   /** Workers that are loaded and wait for a job. */
@@ -43,8 +51,8 @@ export class ChildProcessSubagentRunner implements SubagentRunner {
 
   /**
    * Resolves when the worker has a process; that it could do nothing with its job is told by `result`.
-   * @throws RuntimeError SUBAGENT_START_INVALID, PROVIDER_PROFILE_INVALID, before anything is started; BackgroundTaskError category
-   *   `storage` or `process` when it cannot be, SUBAGENT_RUNNER_CLOSED, SUBAGENT_CANCELLED
+   * @throws RuntimeError SUBAGENT_START_INVALID, PROVIDER_PROFILE_INVALID, before anything is started;
+   * BackgroundTaskError category `storage` or `process` when it cannot be, SUBAGENT_RUNNER_CLOSED, SUBAGENT_CANCELLED
    */
   async start(start: SubagentJobStart): Promise<SubagentJobHandle> {
     if (this.#isClosed) throw runnerClosed();
@@ -57,7 +65,10 @@ export class ChildProcessSubagentRunner implements SubagentRunner {
     }
   }
 
-  /** Cancels what runs, ends the workers that wait, and takes nothing more. Idempotent. @throws BackgroundTaskError category `process` */
+  /**
+   * Cancels what runs, ends the workers that wait, and takes nothing more. Idempotent. @throws BackgroundTaskError
+   * category `process`
+   */
   async close(reason = 'the subagent runner is closing'): Promise<void> {
     this.#isClosed = true;
     await Promise.allSettled(this.#starting);
@@ -70,15 +81,36 @@ export class ChildProcessSubagentRunner implements SubagentRunner {
     const { variables: keys, redaction } = await this.#keysFor(request);
     if (signal.aborted) throw cancelled(messageOf(signal.reason));
     const { logsDir, clock, killGraceMs, readyTimeoutMs, limits } = this.#options;
-    const path = logsDir === undefined ? undefined : transcriptPath({ logsDir, parentSessionId: request.parentSessionId, jobId });
-    const transcript = path === undefined ? undefined : await JobTranscript.open({ path, root: logsDir, clock, redaction, maxBytes: limits.transcriptBytes });
+    const path =
+      logsDir === undefined ? undefined : transcriptPath({ logsDir, parentSessionId: request.parentSessionId, jobId });
+    const transcript =
+      path === undefined
+        ? undefined
+        : await JobTranscript.open({ path, root: logsDir, clock, redaction, maxBytes: limits.transcriptBytes });
     const worker = await this.#worker(jobId).catch(async (error: unknown) => {
       await transcript?.close();
       throw error;
     });
     const log = new JobLog({ transcript, redaction });
-    log.entry('start', { text: request.prompt, jobId, agentType: request.agentType, cwd: request.cwd, pid: worker.process.pid });
-    const job = new WorkerJob({ jobId, emit, worker, start: payload, keys, log, redaction, clock, killGraceMs, readyTimeoutMs });
+    log.entry('start', {
+      text: request.prompt,
+      jobId,
+      agentType: request.agentType,
+      cwd: request.cwd,
+      pid: worker.process.pid,
+    });
+    const job = new WorkerJob({
+      jobId,
+      emit,
+      worker,
+      start: payload,
+      keys,
+      log,
+      redaction,
+      clock,
+      killGraceMs,
+      readyTimeoutMs,
+    });
     this.#keep(job, signal);
     const reader = path === undefined ? undefined : new TranscriptReader({ jobId, path });
     return {
@@ -100,10 +132,12 @@ export class ChildProcessSubagentRunner implements SubagentRunner {
     };
     this.#jobs.add(job);
     signal.addEventListener('abort', cancel, { once: true });
-    void job.result.catch(() => undefined).then(() => {
-      this.#jobs.delete(job);
-      signal.removeEventListener('abort', cancel);
-    });
+    void job.result
+      .catch(() => undefined)
+      .then(() => {
+        this.#jobs.delete(job);
+        signal.removeEventListener('abort', cancel);
+      });
     if (signal.aborted) cancel();
   }
 
@@ -113,7 +147,16 @@ export class ChildProcessSubagentRunner implements SubagentRunner {
 
   async #fork(taskId: string): Promise<TalkingWorker> {
     const { workerPath, execArgv, processTree, clock } = this.#options;
-    return new TalkingWorker(await startWorkerProcess({ workerPath, execArgv, environment: this.#environment.variables, processTree, clock, taskId }));
+    return new TalkingWorker(
+      await startWorkerProcess({
+        workerPath,
+        execArgv,
+        environment: this.#environment.variables,
+        processTree,
+        clock,
+        taskId,
+      }),
+    );
   }
 
   #payload({ jobId, request }: Pick<SubagentJobStart, 'jobId' | 'request'>): SubagentWorkerStartPayload {
@@ -129,8 +172,14 @@ export class ChildProcessSubagentRunner implements SubagentRunner {
       ...(providerProfile === undefined ? {} : { providerProfile }),
       ...(logsDir === undefined ? {} : { logsDir }),
     };
-    const parsed = parseOrThrow(workerParentMessage, plainJson(payload), { what: 'start of the subagent worker', code: 'SUBAGENT_START_INVALID' });
-    if (parsed.type !== 'start') throw new RuntimeError('SUBAGENT_START_INVALID', `expected a start, received ${parsed.type}`, { category: 'validation' });
+    const parsed = parseOrThrow(workerParentMessage, plainJson(payload), {
+      what: 'start of the subagent worker',
+      code: 'SUBAGENT_START_INVALID',
+    });
+    if (parsed.type !== 'start')
+      throw new RuntimeError('SUBAGENT_START_INVALID', `expected a start, received ${parsed.type}`, {
+        category: 'validation',
+      });
     return parsed;
   }
 
@@ -152,7 +201,10 @@ export class ChildProcessSubagentRunner implements SubagentRunner {
     const { agentType, providerProfile, model } = request;
     const profile = providerProfile === undefined ? undefined : providerOf(providerProfile);
     const table = profile === undefined ? providers : withProvider(providers, profile);
-    const usual = keysFor === undefined ? keyVariables(Object.keys(providers), table) : await keysFor({ agentType, sessionId: sessionOf(request) });
+    const usual =
+      keysFor === undefined
+        ? keyVariables(Object.keys(providers), table)
+        : await keysFor({ agentType, sessionId: sessionOf(request) });
     const asked = keyVariables([...(profile === undefined ? [] : [profile.name]), ...providerIn(model)], table);
     return workerKeys({ host: process.env, environment: this.#environment, names: [...new Set([...usual, ...asked])] });
   }
@@ -163,6 +215,10 @@ function plainJson(value: object): unknown {
   try {
     return JSON.parse(JSON.stringify(value)) as unknown;
   } catch (cause) {
-    throw new RuntimeError('SUBAGENT_START_INVALID', `the start of the subagent worker cannot be sent: ${messageOf(cause)}`, { category: 'validation', hint: 'Pass plain data: no cycles and no big integers.', cause });
+    throw new RuntimeError(
+      'SUBAGENT_START_INVALID',
+      `the start of the subagent worker cannot be sent: ${messageOf(cause)}`,
+      { category: 'validation', hint: 'Pass plain data: no cycles and no big integers.', cause },
+    );
   }
 }

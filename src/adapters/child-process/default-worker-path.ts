@@ -1,4 +1,7 @@
-/** Finds the program that forked workers run, from wherever this module lies: in the sources, in dist/, or in a bundle in it. */
+/**
+ * Finds the program that forked workers run, from wherever this module lies: in the sources, in dist/, or in a bundle
+ * in it.
+ */
 import { readFileSync, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -10,13 +13,17 @@ const PACKAGE_NAME = 'wakechart';
 /**
  * The path of the compiled worker of the installed package.
  * @param from the module to look from, as a file URL; only tests have a reason to give one
- * @throws BackgroundTaskError category `validation`, code SUBAGENT_WORKER_MISSING, when the package has not been built, or a bundler took it apart
+ * @throws BackgroundTaskError category `validation`, code SUBAGENT_WORKER_MISSING, when the package has not been built,
+ * or a bundler took it apart
  */
 export function getDefaultSubagentWorkerPath(from: string = import.meta.url): string {
   const root = packageAround(dirname(fileURLToPath(from)));
   const path = root === undefined ? undefined : join(root, 'dist', WORKER_FILE);
   if (path !== undefined && isFile(path)) return path;
-  const what = path === undefined ? `no folder around ${fileURLToPath(from)} is the package ${PACKAGE_NAME}` : `${path} is not there`;
+  const what =
+    path === undefined
+      ? `no folder around ${fileURLToPath(from)} is the package ${PACKAGE_NAME}`
+      : `${path} is not there`;
   throw new BackgroundTaskError('validation', `the program of subagent workers cannot be found: ${what}`, {
     code: 'SUBAGENT_WORKER_MISSING',
     hint: 'In a checkout, run "npm run build". In an application that was bundled, leave wakechart out of the bundle, or pass workerPath.',

@@ -1,7 +1,7 @@
 /**
- * Messages that are too long for the channel: each is a file in a private folder that one worker and its parent share. Whoever reads one
- * checks that it is what was announced, and removes it. Reads and writes are synchronous, so that messages keep their order; they take
- * less time than reading the JSON in them.
+ * Messages that are too long for the channel: each is a file in a private folder that one worker and its parent share.
+ * Whoever reads one checks that it is what was announced, and removes it. Reads and writes are synchronous, so that
+ * messages keep their order; they take less time than reading the JSON in them.
  */
 import { createHash } from 'node:crypto';
 import { closeSync, fstatSync, openSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -34,12 +34,16 @@ export class ExchangeFolder {
     return { v: WORKER_PROTOCOL_VERSION, byFile, bytes: bytes.length, sha256: hashOf(bytes) };
   }
 
-  /** The value in the file, which is gone afterwards whatever it was. @throws Error saying how it differs from what was announced */
+  /**
+   * The value in the file, which is gone afterwards whatever it was. @throws Error saying how it differs from what was
+   * announced
+   */
   read({ byFile, bytes, sha256 }: WorkerFileReference): unknown {
     const path = join(this.path, byFile);
     try {
       const content = contentOf(path, bytes);
-      if (hashOf(content) !== sha256) throw new Error(`the file ${byFile} is not the one that was announced: its SHA-256 differs`);
+      if (hashOf(content) !== sha256)
+        throw new Error(`the file ${byFile} is not the one that was announced: its SHA-256 differs`);
       // What a worker writes is looked at before it is parsed; what a parent writes is what somebody wanted of it.
       if (this.#prefix === 'parent') checkShape(content);
       return JSON.parse(content.toString('utf8')) as unknown;
@@ -66,9 +70,13 @@ function hashOf(bytes: Buffer): string {
 }
 
 function tooLong(bytes: number): RuntimeError {
-  return new RuntimeError('WORKER_MESSAGE_TOO_LONG', `expected a message of at most ${WORKER_FILE_BYTES} bytes, it has ${bytes}`, {
-    category: 'capacity',
-    hint: 'Let the agent write long outputs into files of its workspace.',
-    details: { bytes, maxBytes: WORKER_FILE_BYTES },
-  });
+  return new RuntimeError(
+    'WORKER_MESSAGE_TOO_LONG',
+    `expected a message of at most ${WORKER_FILE_BYTES} bytes, it has ${bytes}`,
+    {
+      category: 'capacity',
+      hint: 'Let the agent write long outputs into files of its workspace.',
+      details: { bytes, maxBytes: WORKER_FILE_BYTES },
+    },
+  );
 }

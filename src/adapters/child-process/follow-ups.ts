@@ -1,4 +1,7 @@
-/** Follow-ups on their way to a worker: they wait until it has its job, and count as sent when it says that they are stored. */
+/**
+ * Follow-ups on their way to a worker: they wait until it has its job, and count as sent when it says that they are
+ * stored.
+ */
 import { BackgroundTaskError } from '../../machines/task/task-error.ts';
 import { hasCode } from '../system/error-codes.ts';
 import type { TalkingWorker } from './talking-worker.ts';
@@ -31,7 +34,10 @@ export class FollowUps {
     this.#begin();
   }
 
-  /** Resolves when it is stored, as far as the worker tells. @throws BackgroundTaskError SUBAGENT_NOT_RUNNING when the job has ended before */
+  /**
+   * Resolves when it is stored, as far as the worker tells. @throws BackgroundTaskError SUBAGENT_NOT_RUNNING when the
+   * job has ended before
+   */
   async send(prompt: string): Promise<void> {
     await this.#begun;
     if (this.#isOver) throw notRunning(this.#jobId);
@@ -42,7 +48,9 @@ export class FollowUps {
       await this.#worker.send({ type: 'send', prompt, id });
     } catch (error) {
       this.#unconfirmed.delete(id);
-      throw this.#worker.process.isConnected && !isBroken(error) ? BackgroundTaskError.from(error, 'process') : notRunning(this.#jobId);
+      throw this.#worker.process.isConnected && !isBroken(error)
+        ? BackgroundTaskError.from(error, 'process')
+        : notRunning(this.#jobId);
     }
     await confirmed;
   }
@@ -52,7 +60,12 @@ export class FollowUps {
     const waiting = this.#unconfirmed.get(id);
     this.#unconfirmed.delete(id);
     if (error === undefined) waiting?.resolve();
-    else waiting?.reject(new BackgroundTaskError('runner', `the follow-up was not taken: ${error}`, { code: 'SUBAGENT_FOLLOW_UP_REFUSED' }));
+    else
+      waiting?.reject(
+        new BackgroundTaskError('runner', `the follow-up was not taken: ${error}`, {
+          code: 'SUBAGENT_FOLLOW_UP_REFUSED',
+        }),
+      );
   }
 
   /** Nobody will tell any more. */

@@ -12,7 +12,13 @@ export class JobLog {
   readonly #text = new LineSplitter((text) => this.#write('text', { text }));
   readonly #errors: TextTail;
 
-  constructor({ transcript, redaction }: { readonly transcript: JobTranscript | undefined; readonly redaction: SecretRedaction }) {
+  constructor({
+    transcript,
+    redaction,
+  }: {
+    readonly transcript: JobTranscript | undefined;
+    readonly redaction: SecretRedaction;
+  }) {
     this.#transcript = transcript;
     this.#redaction = redaction;
     this.#errors = new TextTail(redaction);

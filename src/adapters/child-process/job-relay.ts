@@ -5,7 +5,10 @@ import type { SubagentWorkerChildMessage } from '../../machines/subagent/worker-
 import type { JobLog } from './job-log.ts';
 
 /** What says how the job ends, or belongs to the talk itself. */
-export type JobReport = Exclude<SubagentWorkerChildMessage, { type: 'ready' | 'warm' | 'sent' | 'result' | 'error' | 'cancelled' }>;
+export type JobReport = Exclude<
+  SubagentWorkerChildMessage,
+  { type: 'ready' | 'warm' | 'sent' | 'result' | 'error' | 'cancelled' }
+>;
 
 /** Requests that one job may have open. A session asks for a handful at once: more is a worker that has gone wrong. */
 export const MAX_OPEN_REQUESTS = 100;
@@ -63,7 +66,10 @@ export class JobRelay {
     return this.#asked.delete(requestId);
   }
 
-  /** Nothing is asked twice, nor under a name that tells a secret: that name is in what is stored, and the answer comes by it. */
+  /**
+   * Nothing is asked twice, nor under a name that tells a secret: that name is in what is stored, and the answer comes
+   * by it.
+   */
   #isToBeAsked({ requestId }: Extract<JobReport, { type: 'permission_request' }>): boolean {
     if (this.#asked.has(requestId)) return false;
     if (this.#redaction.text(requestId) !== requestId) {
@@ -89,19 +95,37 @@ export class JobRelay {
         return;
       case 'tool_start': {
         const { toolName, firstArg, toolTimeoutMs } = report;
-        this.#emit({ type: 'background_task_tool_start', taskId, toolName: redacted(toolName), ...(firstArg === undefined ? {} : { firstArg: redacted(firstArg) }), ...(toolTimeoutMs === undefined ? {} : { toolTimeoutMs }) });
+        this.#emit({
+          type: 'background_task_tool_start',
+          taskId,
+          toolName: redacted(toolName),
+          ...(firstArg === undefined ? {} : { firstArg: redacted(firstArg) }),
+          ...(toolTimeoutMs === undefined ? {} : { toolTimeoutMs }),
+        });
         return;
       }
       case 'tool_end': {
         const { toolName, success, error } = report;
-        this.#emit({ type: 'background_task_tool_end', taskId, toolName: redacted(toolName), success, ...(error === undefined ? {} : { error: redacted(error) }) });
+        this.#emit({
+          type: 'background_task_tool_end',
+          taskId,
+          toolName: redacted(toolName),
+          success,
+          ...(error === undefined ? {} : { error: redacted(error) }),
+        });
         return;
       }
       case 'permission_request': {
         const { requestId, toolName, toolArgs } = report;
         this.#asked.add(requestId);
         // As they are: what is judged is what runs.
-        this.#emit({ type: 'background_task_permission_request', taskId, requestId, toolName: redacted(toolName), toolArgs });
+        this.#emit({
+          type: 'background_task_permission_request',
+          taskId,
+          requestId,
+          toolName: redacted(toolName),
+          toolArgs,
+        });
         return;
       }
       case 'permission_resolved':
@@ -110,7 +134,12 @@ export class JobRelay {
         this.#emit({ type: 'background_task_permission_resolved', taskId, requestId: report.requestId });
         return;
       case 'progress':
-        if (report.currentAction !== undefined) this.#emit({ type: 'background_task_progress', taskId, progress: { currentAction: redacted(report.currentAction) } });
+        if (report.currentAction !== undefined)
+          this.#emit({
+            type: 'background_task_progress',
+            taskId,
+            progress: { currentAction: redacted(report.currentAction) },
+          });
     }
   }
 }

@@ -1,4 +1,7 @@
-/** What happened in one job, as lines of JSON that are only ever appended: `{time, type, data}`. One writer; whoever reads needs nothing of it. */
+/**
+ * What happened in one job, as lines of JSON that are only ever appended: `{time, type, data}`. One writer; whoever
+ * reads needs nothing of it.
+ */
 import { constants } from 'node:fs';
 import { mkdir, open, realpath } from 'node:fs/promises';
 import type { FileHandle } from 'node:fs/promises';
@@ -18,11 +21,14 @@ const MAX_TEXT_CHARACTERS = 16_384;
 const COMFORTABLE_BACKLOG_BYTES = 1_048_576;
 
 /** Somebody who knows the names of jobs to come may have put a link or a pipe there. */
-const APPEND_TO_A_FILE = constants.O_RDWR | constants.O_APPEND | constants.O_CREAT | constants.O_NOFOLLOW | constants.O_NONBLOCK;
+const APPEND_TO_A_FILE =
+  constants.O_RDWR | constants.O_APPEND | constants.O_CREAT | constants.O_NOFOLLOW | constants.O_NONBLOCK;
 
 export interface JobTranscriptOptions {
   readonly path: string;
-  /** The folder of transcripts: links above it are its owner's, none below it is followed. Default: that of the file. */
+  /**
+   * The folder of transcripts: links above it are its owner's, none below it is followed. Default: that of the file.
+   */
   readonly root?: string | undefined;
   readonly clock: Clock;
   readonly redaction: SecretRedaction;
@@ -55,7 +61,11 @@ export class JobTranscript {
       if (size > 0 && !(await endsItsLine(file, size))) transcript.#append('\n');
       return transcript;
     } catch (cause) {
-      throw new BackgroundTaskError('storage', `the transcript ${options.path} cannot be opened: ${messageOf(cause)}`, { code: 'TRANSCRIPT_UNWRITABLE', hint: 'Make logsDir writable, or leave it out.', cause });
+      throw new BackgroundTaskError('storage', `the transcript ${options.path} cannot be opened: ${messageOf(cause)}`, {
+        code: 'TRANSCRIPT_UNWRITABLE',
+        hint: 'Make logsDir writable, or leave it out.',
+        cause,
+      });
     }
   }
 
@@ -69,7 +79,9 @@ export class JobTranscript {
       return;
     }
     this.trouble ??= `it is longer than ${this.#options.maxBytes} bytes`;
-    this.#append(`${JSON.stringify({ time: new Date(clock.now()).toISOString(), type: 'system', data: { text: `The transcript ends here: ${this.trouble}.` } })}\n`);
+    this.#append(
+      `${JSON.stringify({ time: new Date(clock.now()).toISOString(), type: 'system', data: { text: `The transcript ends here: ${this.trouble}.` } })}\n`,
+    );
   }
 
   /** Undefined when there is no need to wait: else a source is to stop until it resolves. */
@@ -112,7 +124,9 @@ async function openedFile({ path, root = dirname(path) }: JobTranscriptOptions):
   await mkdir(root, { recursive: true, mode: PRIVATE_FOLDER });
   // The folders below are made one after the other, each looked at before anything is made in it.
   let real = await realpath(root);
-  for (const name of relative(root, folder).split(sep).filter((part) => part !== '')) {
+  for (const name of relative(root, folder)
+    .split(sep)
+    .filter((part) => part !== '')) {
     await mkdir(join(real, name), { mode: PRIVATE_FOLDER }).catch(unlessCode('EEXIST'));
     const expected = join(real, name);
     real = await realpath(expected);

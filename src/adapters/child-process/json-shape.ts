@@ -1,4 +1,7 @@
-/** Looks at how much there is in JSON text before anybody parses it: parsing many small values takes longer than reading one long text. */
+/**
+ * Looks at how much there is in JSON text before anybody parses it: parsing many small values takes longer than reading
+ * one long text.
+ */
 import { WORKER_DEPTH, WORKER_VALUES } from '../../machines/subagent/worker-bounds.ts';
 
 const QUOTE = 0x22;
@@ -21,7 +24,8 @@ export function checkShape(text: Uint8Array): void {
     } else if (byte === CLOSE_LIST || byte === CLOSE_OBJECT) depth -= 1;
     else if (byte === COMMA || byte === COLON) values += 1;
     if (values > WORKER_VALUES) throw new Error(`expected a message of at most ${WORKER_VALUES} values, it has more`);
-    if (depth > WORKER_DEPTH) throw new Error(`expected a message with at most ${WORKER_DEPTH} lists and objects in each other, it has more`);
+    if (depth > WORKER_DEPTH)
+      throw new Error(`expected a message with at most ${WORKER_DEPTH} lists and objects in each other, it has more`);
   }
 }
 

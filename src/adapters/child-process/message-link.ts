@@ -1,6 +1,10 @@
 /** One end of the talk between a runtime and a worker: sends inline or by file, and hands on what can be relied on. */
 import { messageOf } from '../../machines/errors.ts';
-import { WORKER_INLINE_BYTES, WORKER_INVALID_IN_A_ROW, WORKER_PROTOCOL_VERSION } from '../../machines/subagent/worker-protocol.ts';
+import {
+  WORKER_INLINE_BYTES,
+  WORKER_INVALID_IN_A_ROW,
+  WORKER_PROTOCOL_VERSION,
+} from '../../machines/subagent/worker-protocol.ts';
 import { isSurelyShort } from '../../machines/subagent/worker-messages.ts';
 import type { ReadingOptions, WorkerReading } from '../../machines/subagent/worker-messages.ts';
 import type { ExchangeFolder } from './exchange-folder.ts';
@@ -34,7 +38,10 @@ export class MessageLink<Incoming, Outgoing extends { readonly type: string }> {
     this.#options = options;
   }
 
-  /** Resolves when the channel has taken it. @throws RuntimeError WORKER_MESSAGE_TOO_LONG; Error when the other end is gone */
+  /**
+   * Resolves when the channel has taken it. @throws RuntimeError WORKER_MESSAGE_TOO_LONG; Error when the other end is
+   * gone
+   */
   async send(message: Outgoing): Promise<void> {
     const value = this.#packed({ v: WORKER_PROTOCOL_VERSION, ...message });
     await new Promise<void>((resolve, reject) => {

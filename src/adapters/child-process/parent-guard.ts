@@ -1,6 +1,7 @@
 /**
- * The thread that ends an orphaned worker. It waits on a pipe that only the parent holds at the other end: the pipe ends when the parent
- * does, however it ends, and no work in the main thread of the worker can keep this one from noticing.
+ * The thread that ends an orphaned worker. It waits on a pipe that only the parent holds at the other end: the pipe
+ * ends when the parent does, however it ends, and no work in the main thread of the worker can keep this one from
+ * noticing.
  */
 import { readFileSync, readdirSync, rmSync } from 'node:fs';
 import { Socket } from 'node:net';
@@ -62,8 +63,8 @@ function kill(pid: number): void {
 }
 
 /**
- * Whoever was started by this worker, also in a session of its own, or without the tag but with the limit of a tree. Finds nobody where there is no
- * /proc: there the next start does.
+ * Whoever was started by this worker, also in a session of its own, or without the tag but with the limit of a tree.
+ * Finds nobody where there is no /proc: there the next start does.
  * @param trees those of this worker as far as they are known; the ones that are seen are added
  */
 function processesOf(trees: Set<string>, tag: string): readonly number[] {
@@ -92,7 +93,9 @@ function statOf(pid: number): string {
 
 function tagsOf(pid: number): readonly string[] {
   try {
-    const entry = readFileSync(`/proc/${pid}/environ`, 'utf8').split('\0').find((text) => text.startsWith(`${TAG_VARIABLE}=`));
+    const entry = readFileSync(`/proc/${pid}/environ`, 'utf8')
+      .split('\0')
+      .find((text) => text.startsWith(`${TAG_VARIABLE}=`));
     return entry?.slice(TAG_VARIABLE.length + 1).split(':') ?? [];
   } catch {
     return [];

@@ -1,4 +1,7 @@
-/** Makes runners of forked workers for a composition root: with worktrees of their own, where it has an adapter for them. */
+/**
+ * Makes runners of forked workers for a composition root: with worktrees of their own, where it has an adapter for
+ * them.
+ */
 import type { SubagentRunnerFactory } from '../../actors/subagent/subagent-runner.ts';
 import { createWorktreeSubagentRunner } from '../../actors/subagent/worktree-subagent-runner.ts';
 import { ChildProcessSubagentRunner } from './child-process-runner.ts';
@@ -12,13 +15,17 @@ export type ChildProcessSubagentRunnerFactory = SubagentRunnerFactory & { close(
  * With a worktree adapter, jobs that ask for a worktree of their own get one, unless `worktreeIsolation` is false.
  * @throws RuntimeError SUBAGENT_RUNNER_OPTIONS_INVALID, PROVIDER_PROFILE_INVALID, SUBAGENT_WORKER_MISSING
  */
-export function createChildProcessSubagentRunnerFactory(options: ChildProcessSubagentRunnerOptions): ChildProcessSubagentRunnerFactory {
+export function createChildProcessSubagentRunnerFactory(
+  options: ChildProcessSubagentRunnerOptions,
+): ChildProcessSubagentRunnerFactory {
   const { worktreeIsolation, worktreeAdapter } = checkedRunnerOptions(options);
   const made = new Set<ChildProcessSubagentRunner>();
   const make: SubagentRunnerFactory = () => {
     const runner = new ChildProcessSubagentRunner(options);
     made.add(runner);
-    return worktreeIsolation && worktreeAdapter !== undefined ? createWorktreeSubagentRunner({ runner, worktreeAdapter }) : runner;
+    return worktreeIsolation && worktreeAdapter !== undefined
+      ? createWorktreeSubagentRunner({ runner, worktreeAdapter })
+      : runner;
   };
   return Object.assign(make, {
     close: async (reason?: string): Promise<void> => {

@@ -28,11 +28,15 @@ export interface ChildProcessSubagentRunnerOptions {
   readonly home?: string | undefined;
   /** The database in which the sessions of jobs live, instead of the home. */
   readonly store?: { readonly postgres: string; readonly schema?: string | undefined } | undefined;
-  /** Providers besides those of the home: a table of settings by name, or one profile. A profile of a job goes before it. */
+  /**
+   * Providers besides those of the home: a table of settings by name, or one profile. A profile of a job goes before
+   * it.
+   */
   readonly providerConfig?: { readonly providers: ProviderTable } | SubagentProviderProfile | undefined;
   /**
-   * Names the variables that the agent of a job needs for its models. Their values go to its worker, for that job. Default: those of the providers
-   * that `providerConfig` names. Those of the profile and the model of a job come besides.
+   * Names the variables that the agent of a job needs for its models. Their values go to its worker, for that job.
+   * Default: those of the providers that `providerConfig` names. Those of the profile and the model of a job come
+   * besides.
    */
   readonly keysFor?: ((job: WorkerKeysRequest) => Promise<readonly string[]>) | undefined;
   /** The agent of every job, where no catalog has it. Only for workers without a home. */
@@ -44,13 +48,17 @@ export interface ChildProcessSubagentRunnerOptions {
   /** The environment of agents that name none, the same as that of whoever starts the workers. Default `host`. */
   readonly environment?: string | undefined;
   /**
-   * A module of one's own, loaded by every worker: what it exports as `runtimeOptions`, an object or a function that gives one, goes into the
-   * worker's `createNodeRuntime`, such as `runtimes` and `tools`. Functions cannot be sent to a process, but they can be imported there.
+   * A module of one's own, loaded by every worker: what it exports as `runtimeOptions`, an object or a function that
+   * gives one, goes into the worker's `createNodeRuntime`, such as `runtimes` and `tools`. Functions cannot be sent to
+   * a process, but they can be imported there.
    */
   readonly setup?: string | undefined;
   /** Arguments of Node itself. None of ours are inherited. */
   readonly execArgv?: readonly string[] | undefined;
-  /** How long a worker that was asked to end may take before it gets SIGTERM, and then before SIGKILL, in milliseconds. Default 2000. */
+  /**
+   * How long a worker that was asked to end may take before it gets SIGTERM, and then before SIGKILL, in milliseconds.
+   * Default 2000.
+   */
   readonly killGraceMs?: number | undefined;
   /** How long a worker may take to say that it is there, in milliseconds. Default 30,000. */
   readonly readyTimeoutMs?: number | undefined;
@@ -86,7 +94,12 @@ const shapes = {
   home: text.optional(),
   store: workerParentConfig.shape.store,
   providerConfig: object.optional(),
-  keysFor: z.custom<NonNullable<ChildProcessSubagentRunnerOptions['keysFor']>>((value) => typeof value === 'function', 'expected a function').optional(),
+  keysFor: z
+    .custom<NonNullable<ChildProcessSubagentRunnerOptions['keysFor']>>(
+      (value) => typeof value === 'function',
+      'expected a function',
+    )
+    .optional(),
   agentDefinition: workerAgentDefinition.optional(),
   parentContext: z.json().optional(),
   humans: z.enum(['reachable', 'none']).optional(),
@@ -100,11 +113,22 @@ const shapes = {
   worktreeAdapter: object.optional(),
   logsDir: text.optional(),
   warmWorkers: z.number().int().nonnegative().max(MAX_WARM_WORKERS).default(0),
-  limits: z.strictObject({ transcriptBytes: z.number().int().positive().default(64 * 1_048_576) }).prefault({}),
+  limits: z
+    .strictObject({
+      transcriptBytes: z
+        .number()
+        .int()
+        .positive()
+        .default(64 * 1_048_576),
+    })
+    .prefault({}),
 } satisfies Record<keyof ChildProcessSubagentRunnerOptions, z.ZodType>;
 
 const schema = z.strictObject(shapes, {
-  error: (issue) => (issue.code === 'unrecognized_keys' ? `unknown options: ${issue.keys?.join(', ') ?? ''}; the known ones are ${Object.keys(shapes).join(', ')}` : undefined),
+  error: (issue) =>
+    issue.code === 'unrecognized_keys'
+      ? `unknown options: ${issue.keys?.join(', ') ?? ''}; the known ones are ${Object.keys(shapes).join(', ')}`
+      : undefined,
 });
 
 const providerTableOption = z.strictObject({ providers: providerTable });
@@ -122,12 +146,18 @@ export type CheckedRunnerOptions = Readonly<
 
 /** @throws RuntimeError SUBAGENT_RUNNER_OPTIONS_INVALID, PROVIDER_PROFILE_INVALID, SUBAGENT_WORKER_MISSING */
 export function checkedRunnerOptions(options: ChildProcessSubagentRunnerOptions): CheckedRunnerOptions {
-  const { providerConfig, workerPath, home, logsDir, setup, ...checked } = parseOrThrow(schema, options, { what: 'options of the subagent runner', code: 'SUBAGENT_RUNNER_OPTIONS_INVALID' });
+  const { providerConfig, workerPath, home, logsDir, setup, ...checked } = parseOrThrow(schema, options, {
+    what: 'options of the subagent runner',
+    code: 'SUBAGENT_RUNNER_OPTIONS_INVALID',
+  });
   return {
     ...checked,
     home: home === undefined ? undefined : resolve(home),
     logsDir: logsDir === undefined ? undefined : resolve(logsDir),
-    setup: setup === undefined ? undefined : checkedFile('setup', setup, 'Name a JavaScript module that exports `runtimeOptions`.'),
+    setup:
+      setup === undefined
+        ? undefined
+        : checkedFile('setup', setup, 'Name a JavaScript module that exports `runtimeOptions`.'),
     processTree: options.processTree,
     clock: options.clock ?? createSystemClock(),
     worktreeAdapter: options.worktreeAdapter,
@@ -139,7 +169,8 @@ export function checkedRunnerOptions(options: ChildProcessSubagentRunnerOptions)
 function providersOf(config: object | undefined): z.output<typeof providerTable> {
   if (config === undefined) return {};
   const table = 'providers' in config ? config : { providers: withProvider({}, providerOf(config)) };
-  return parseOrThrow(providerTableOption, table, { what: 'providerConfig', code: 'SUBAGENT_RUNNER_OPTIONS_INVALID' }).providers;
+  return parseOrThrow(providerTableOption, table, { what: 'providerConfig', code: 'SUBAGENT_RUNNER_OPTIONS_INVALID' })
+    .providers;
 }
 
 function checkedWorkerPath(given: string | undefined): string {
@@ -150,5 +181,8 @@ function checkedWorkerPath(given: string | undefined): string {
 function checkedFile(option: string, given: string, hint: string): string {
   const path = resolve(given);
   if (statSync(path, { throwIfNoEntry: false })?.isFile() === true) return path;
-  throw new RuntimeError('SUBAGENT_WORKER_MISSING', `expected ${option} to be a file, there is none at ${path}`, { category: 'validation', hint });
+  throw new RuntimeError('SUBAGENT_WORKER_MISSING', `expected ${option} to be a file, there is none at ${path}`, {
+    category: 'validation',
+    hint,
+  });
 }

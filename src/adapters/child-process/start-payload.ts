@@ -14,18 +14,40 @@ const place = z.object({ worktreePath: z.string().optional(), branchName: z.stri
 /** @throws BackgroundTaskError category `validation` saying what is missing */
 export function jobRequestOf({ request, permissionMode }: SubagentWorkerStartPayload): SubagentJobRequest {
   const { worktreePath: _path, branchName: _branch, ...rest } = request;
-  const { worktreePath, branchName } = parseOrThrow(place, request, { what: 'worktree of the job', code: 'SUBAGENT_START_INVALID' });
+  const { worktreePath, branchName } = parseOrThrow(place, request, {
+    what: 'worktree of the job',
+    code: 'SUBAGENT_START_INVALID',
+  });
   const label = typeof rest['label'] === 'string' ? rest['label'] : rest.agentType;
-  const checked = checkedTaskRequest({ ...rest, kind: 'agent', label, ...(permissionMode === undefined || permissionMode === null ? {} : { permissionPolicy: permissionMode }) });
-  if (checked.kind !== 'agent') throw new RuntimeError('SUBAGENT_START_INVALID', `expected a task of kind agent, received ${checked.kind}`, { category: 'validation' });
-  return { ...checked, ...(worktreePath === undefined ? {} : { worktreePath }), ...(branchName === undefined ? {} : { branchName }) };
+  const checked = checkedTaskRequest({
+    ...rest,
+    kind: 'agent',
+    label,
+    ...(permissionMode === undefined || permissionMode === null ? {} : { permissionPolicy: permissionMode }),
+  });
+  if (checked.kind !== 'agent')
+    throw new RuntimeError('SUBAGENT_START_INVALID', `expected a task of kind agent, received ${checked.kind}`, {
+      category: 'validation',
+    });
+  return {
+    ...checked,
+    ...(worktreePath === undefined ? {} : { worktreePath }),
+    ...(branchName === undefined ? {} : { branchName }),
+  };
 }
 
 /** @throws RuntimeError AGENT_INVALID; SUBAGENT_START_INVALID for a home that has a catalog of its own */
-export function newAgentOf({ agentDefinition, request, parentConfig }: SubagentWorkerStartPayload): NewAgent | undefined {
+export function newAgentOf({
+  agentDefinition,
+  request,
+  parentConfig,
+}: SubagentWorkerStartPayload): NewAgent | undefined {
   if (agentDefinition === undefined || agentDefinition === null) return undefined;
   if (parentConfig?.home !== undefined) {
-    throw new RuntimeError('SUBAGENT_START_INVALID', 'expected either a home or an agent definition, received both', { category: 'validation', hint: 'Put the agent into the catalog of the home, or leave the home out.' });
+    throw new RuntimeError('SUBAGENT_START_INVALID', 'expected either a home or an agent definition, received both', {
+      category: 'validation',
+      hint: 'Put the agent into the catalog of the home, or leave the home out.',
+    });
   }
   const { agentId = request.agentType } = agentDefinition;
   if ('source' in agentDefinition) return { agentId, source: agentDefinition.source };

@@ -1,6 +1,12 @@
-/** A worker with the talk to it: knows whether it is ready and warm, and keeps what else it says until somebody has a job for it. */
+/**
+ * A worker with the talk to it: knows whether it is ready and warm, and keeps what else it says until somebody has a
+ * job for it.
+ */
 import { readChildMessage } from '../../machines/subagent/worker-messages.ts';
-import type { SubagentWorkerChildMessage, SubagentWorkerParentMessage } from '../../machines/subagent/worker-protocol.ts';
+import type {
+  SubagentWorkerChildMessage,
+  SubagentWorkerParentMessage,
+} from '../../machines/subagent/worker-protocol.ts';
 import { ExchangeFolder } from './exchange-folder.ts';
 import { MessageLink } from './message-link.ts';
 import { MessagePace } from './message-pace.ts';
@@ -42,7 +48,10 @@ export class TalkingWorker {
     this.#link = new MessageLink({
       folder: new ExchangeFolder(process.folder, 'parent'),
       read: readChildMessage,
-      refusalOfFile: () => (this.#hear === undefined ? 'a long message, and nobody has asked for anything yet' : this.#longMessages.refusal()),
+      refusalOfFile: () =>
+        this.#hear === undefined
+          ? 'a long message, and nobody has asked for anything yet'
+          : this.#longMessages.refusal(),
       transmit: process.transmit,
       onMessage: (message) => this.#take(message),
       onInvalid: (complaint) => this.#tell({ kind: 'invalid', complaint }),

@@ -1,4 +1,7 @@
-/** Where the transcript of a job lies: names that come from outside lead to a file below the folder of transcripts, and to no other one's. */
+/**
+ * Where the transcript of a job lies: names that come from outside lead to a file below the folder of transcripts, and
+ * to no other one's.
+ */
 import { createHash } from 'node:crypto';
 import { join } from 'node:path';
 
@@ -16,7 +19,10 @@ export function transcriptPath({ logsDir, parentSessionId, jobId }: TranscriptPl
   return join(logsDir, safeName(parentSessionId), 'subagents', `${safeName(jobId)}.jsonl`);
 }
 
-/** The name itself where it is harmless on every file system; else what is harmless of it, and a hash that tells it from others. */
+/**
+ * The name itself where it is harmless on every file system; else what is harmless of it, and a hash that tells it from
+ * others.
+ */
 function safeName(name: string): string {
   if (SAFE_NAME.test(name) && !name.endsWith('.')) return name;
   const readable = name.replace(/[^A-Za-z0-9_-]+/g, '_').slice(0, KEPT_CHARACTERS);

@@ -1,6 +1,6 @@
 /**
- * Pages of a transcript. Where every so-manieth line begins is remembered, so that a page costs what is on it however long the file is, and
- * what was appended since the last page is looked through once.
+ * Pages of a transcript. Where every so-manieth line begins is remembered, so that a page costs what is on it however
+ * long the file is, and what was appended since the last page is looked through once.
  */
 import { open } from 'node:fs/promises';
 import type { FileHandle } from 'node:fs/promises';
@@ -15,7 +15,6 @@ const NEWLINE = 0x0a;
 /** Lines between two remembered places. */
 const STRIDE_LINES = 256;
 const MAX_SHOWN_CHARACTERS = 2_000;
-
 
 const entry = z.object({ type: z.string(), data: z.record(z.string(), z.unknown()).optional() });
 
@@ -34,7 +33,10 @@ export class TranscriptReader {
     this.#path = path;
   }
 
-  /** A line that is not finished yet, or was torn at the end by a crash, is on no page. A file that is not there has no lines. */
+  /**
+   * A line that is not finished yet, or was torn at the end by a crash, is on no page. A file that is not there has no
+   * lines.
+   */
   page(cursor?: BackgroundTaskLogCursor): Promise<BackgroundTaskLogPage> {
     // One after the other: two that look through the same new lines would count them twice.
     const page = this.#looking.then(() => this.#page(cursor));
@@ -79,16 +81,21 @@ export class TranscriptReader {
     let found = 0;
     for await (const chunk of chunksFrom(file, this.#places[stride] ?? 0)) {
       parts.push(Buffer.from(chunk));
-      for (let at = chunk.indexOf(NEWLINE); at !== -1 && found < wanted; at = chunk.indexOf(NEWLINE, at + 1)) found += 1;
+      for (let at = chunk.indexOf(NEWLINE); at !== -1 && found < wanted; at = chunk.indexOf(NEWLINE, at + 1))
+        found += 1;
       if (found >= wanted) break;
     }
-    return Buffer.concat(parts).toString('utf8').split('\n').slice(wanted - count, wanted).map(shownLine);
+    return Buffer.concat(parts)
+      .toString('utf8')
+      .split('\n')
+      .slice(wanted - count, wanted)
+      .map(shownLine);
   }
 }
 
 async function* chunksFrom(file: FileHandle, start: number): AsyncGenerator<Buffer> {
   const buffer = Buffer.alloc(CHUNK_BYTES);
-  for (let position = start; ; ) {
+  for (let position = start; ;) {
     const { bytesRead } = await file.read(buffer, 0, CHUNK_BYTES, position);
     if (bytesRead === 0) return;
     yield buffer.subarray(0, bytesRead);
@@ -99,7 +106,8 @@ async function* chunksFrom(file: FileHandle, start: number): AsyncGenerator<Buff
 /** As people read it. */
 function shownLine(line: string): string {
   const parsed = entry.safeParse(jsonOf(line));
-  if (!parsed.success) return prefixedLogLine('system', `a line that cannot be read: ${line.slice(0, MAX_SHOWN_CHARACTERS)}`);
+  if (!parsed.success)
+    return prefixedLogLine('system', `a line that cannot be read: ${line.slice(0, MAX_SHOWN_CHARACTERS)}`);
   const { type, data = {} } = parsed.data;
   const text = data['text'];
   const shown = typeof text === 'string' ? text : JSON.stringify(data);

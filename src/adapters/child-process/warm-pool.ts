@@ -1,6 +1,6 @@
 /**
- * Workers that are forked and loaded before anybody needs them. Each is for one job; another is made in the background for every one that is
- * taken or dies. They do not keep this process alive, and end with it.
+ * Workers that are forked and loaded before anybody needs them. Each is for one job; another is made in the background
+ * for every one that is taken or dies. They do not keep this process alive, and end with it.
  */
 import type { WorkerParentConfig } from '../../machines/subagent/worker-protocol.ts';
 import type { TalkingWorker } from './talking-worker.ts';
@@ -78,7 +78,8 @@ export class WarmPool {
     this.#timer = setTimeout(() => {
       this.#making = this.#fill().finally(() => {
         this.#making = undefined;
-        if (this.#waiting.size < this.#options.size) this.#refillIn(this.#failuresInARow === 0 ? REFILL_DELAY_MS : this.#pauseMs());
+        if (this.#waiting.size < this.#options.size)
+          this.#refillIn(this.#failuresInARow === 0 ? REFILL_DELAY_MS : this.#pauseMs());
       });
     }, delayMs);
     this.#timer.unref();
@@ -133,7 +134,10 @@ export class WarmPool {
     const ended = worker.process.endedWithin(killGraceMs).then(() => worker.process.end({ graceMs: killGraceMs }));
     this.#ends.set(worker, ended);
     // Those that cannot be ended are named when the pool is closed.
-    ended.then(() => this.#ends.delete(worker), () => undefined);
+    ended.then(
+      () => this.#ends.delete(worker),
+      () => undefined,
+    );
   }
 
   #forget(worker: TalkingWorker): void {

@@ -1,6 +1,7 @@
 /**
- * The environment of a worker: an allow-list, and what its owner named. Nothing else of ours, and no keys: everything that runs as the same user
- * can read what a process was started with. The keys of a job go to its worker over the channel.
+ * The environment of a worker: an allow-list, and what its owner named. Nothing else of ours, and no keys: everything
+ * that runs as the same user can read what a process was started with. The keys of a job go to its worker over the
+ * channel.
  */
 import { entryOf, secretsAmong } from '../../machines/run/agent-variables.ts';
 import { SecretRedaction } from '../../machines/vault/secret-redaction.ts';
@@ -8,7 +9,15 @@ import { commandEnvironment } from '../../machines/turn/shell/environment.ts';
 import type { HostEnvironment } from '../../machines/turn/shell/environment.ts';
 
 /** Who commits, and where git looks for its settings. */
-const GIT_NAMES = ['GIT_CONFIG_GLOBAL', 'GIT_CONFIG_NOSYSTEM', 'GIT_CONFIG_SYSTEM', 'GIT_AUTHOR_NAME', 'GIT_AUTHOR_EMAIL', 'GIT_COMMITTER_NAME', 'GIT_COMMITTER_EMAIL'];
+const GIT_NAMES = [
+  'GIT_CONFIG_GLOBAL',
+  'GIT_CONFIG_NOSYSTEM',
+  'GIT_CONFIG_SYSTEM',
+  'GIT_AUTHOR_NAME',
+  'GIT_AUTHOR_EMAIL',
+  'GIT_COMMITTER_NAME',
+  'GIT_COMMITTER_EMAIL',
+];
 /** Ours that say how a runtime behaves. Not those by which processes are found: they are set for each tree. */
 const OUR_NAMES = ['WAKECHART_HOME', 'WAKECHART_DEBUG', 'WAKECHART_PASS_ENV'];
 /** Variables whose values a runtime hands on to commands. */
@@ -48,7 +57,9 @@ export interface WorkerKeys {
 
 export function workerKeys({ host, environment, names }: WorkerKeysOptions): WorkerKeys {
   const { variables, secrets } = environment;
-  const given = Object.fromEntries(names.flatMap((name) => (variables[name] === undefined && host[name] !== undefined ? [[name, host[name]]] : [])));
+  const given = Object.fromEntries(
+    names.flatMap((name) => (variables[name] === undefined && host[name] !== undefined ? [[name, host[name]]] : [])),
+  );
   const values = names.flatMap((name) => entryOf(name, { ...given, ...variables }));
   return { variables: given, redaction: new SecretRedaction(new Map([...secrets, ...values])) };
 }

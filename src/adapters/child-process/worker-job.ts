@@ -15,14 +15,27 @@ import type { SubagentJobResult, SubagentJobStart } from '../../actors/subagent/
 import { messageOf } from '../../machines/errors.ts';
 import type { SecretRedaction } from '../../machines/vault/secret-redaction.ts';
 import { believedMetadata, disbelievedMetadata } from '../../machines/subagent/worker-bounds.ts';
-import type { SubagentWorkerChildMessage, SubagentWorkerStartPayload } from '../../machines/subagent/worker-protocol.ts';
+import type {
+  SubagentWorkerChildMessage,
+  SubagentWorkerStartPayload,
+} from '../../machines/subagent/worker-protocol.ts';
 import { BackgroundTaskError } from '../../machines/task/task-error.ts';
 import { FollowUps } from './follow-ups.ts';
 import type { JobLog } from './job-log.ts';
 import { JobRelay, MAX_OPEN_REQUESTS } from './job-relay.ts';
 import type { JobReport } from './job-relay.ts';
 import type { TalkingWorker, WorkerNews } from './talking-worker.ts';
-import { brokenTalk, cancelled, crashed, notAsked, notReady, notRunning, reported, silenced, tooManyRequests } from './worker-failures.ts';
+import {
+  brokenTalk,
+  cancelled,
+  crashed,
+  notAsked,
+  notReady,
+  notRunning,
+  reported,
+  silenced,
+  tooManyRequests,
+} from './worker-failures.ts';
 
 const SHOWN_COMPLAINT_CHARACTERS = 500;
 
@@ -141,7 +154,8 @@ export class WorkerJob {
       this.#followUps.begin();
     } catch (error) {
       // A worker that is gone says more by how it went.
-      if (worker.process.isConnected) this.#conclude({ kind: 'failed', error: BackgroundTaskError.from(error, 'process') });
+      if (worker.process.isConnected)
+        this.#conclude({ kind: 'failed', error: BackgroundTaskError.from(error, 'process') });
     }
   }
 
@@ -158,7 +172,10 @@ export class WorkerJob {
     if (this.#outcome !== undefined || this.#phase === 'ended') return;
     const { log } = this.#options;
     if (news.kind === 'message') this.#take(news.message);
-    else if (news.kind === 'invalid') log.system(`An invalid message of the worker was dropped: ${news.complaint.slice(0, SHOWN_COMPLAINT_CHARACTERS)}`);
+    else if (news.kind === 'invalid')
+      log.system(
+        `An invalid message of the worker was dropped: ${news.complaint.slice(0, SHOWN_COMPLAINT_CHARACTERS)}`,
+      );
     else this.#conclude({ kind: 'failed', error: brokenTalk(news.broken) });
   }
 
@@ -179,10 +196,16 @@ export class WorkerJob {
         this.#takeResult(message);
         return;
       case 'error':
-        this.#conclude({ kind: 'failed', error: this.#stopReason === undefined ? redacted(reported(message), redaction) : cancelled(this.#stopReason) });
+        this.#conclude({
+          kind: 'failed',
+          error: this.#stopReason === undefined ? redacted(reported(message), redaction) : cancelled(this.#stopReason),
+        });
         return;
       case 'cancelled':
-        this.#conclude({ kind: 'failed', error: cancelled(this.#stopReason ?? message.reason ?? 'the worker did not say why') });
+        this.#conclude({
+          kind: 'failed',
+          error: cancelled(this.#stopReason ?? message.reason ?? 'the worker did not say why'),
+        });
     }
   }
 
@@ -190,7 +213,10 @@ export class WorkerJob {
     const { redaction, log } = this.#options;
     const said = { ...metadata, ...(usage === undefined ? {} : { usage }) };
     const dropped = disbelievedMetadata(said);
-    if (dropped.length > 0) log.system(`Metadata of the result that a worker does not decide was dropped: ${dropped.join(', ').slice(0, SHOWN_COMPLAINT_CHARACTERS)}`);
+    if (dropped.length > 0)
+      log.system(
+        `Metadata of the result that a worker does not decide was dropped: ${dropped.join(', ').slice(0, SHOWN_COMPLAINT_CHARACTERS)}`,
+      );
     this.#conclude({ kind: 'result', output: redaction.text(output), metadata: believedMetadata(said, redaction) });
   }
 
@@ -205,7 +231,10 @@ export class WorkerJob {
   async #loseTouch(): Promise<void> {
     const { worker, killGraceMs, log } = this.#options;
     if (await worker.process.endedWithin(killGraceMs)) return;
-    this.#conclude({ kind: 'failed', error: this.#stopReason === undefined ? silenced({ stderr: log.lastErrors }) : cancelled(this.#stopReason) });
+    this.#conclude({
+      kind: 'failed',
+      error: this.#stopReason === undefined ? silenced({ stderr: log.lastErrors }) : cancelled(this.#stopReason),
+    });
   }
 
   /** Ends what is left of it, and finds out how it ended if nobody has said. */
@@ -219,7 +248,10 @@ export class WorkerJob {
       }
       const exit = await process.end({ graceMs: killGraceMs });
       // Its last words are read: an outcome may have been among them.
-      this.#outcome ??= { kind: 'failed', error: this.#stopReason === undefined ? crashed(exit, { stderr: log.lastErrors }) : cancelled(this.#stopReason) };
+      this.#outcome ??= {
+        kind: 'failed',
+        error: this.#stopReason === undefined ? crashed(exit, { stderr: log.lastErrors }) : cancelled(this.#stopReason),
+      };
     } catch (error) {
       this.#unproven = BackgroundTaskError.from(error, 'process');
       this.#outcome = { kind: 'failed', error: this.#unproven };
@@ -230,8 +262,10 @@ export class WorkerJob {
 
   #note(): void {
     const { log } = this.#options;
-    if (this.#outcome?.kind === 'failed') log.entry('error', { text: this.#outcome.error.message, ...this.#outcome.error.toJSON() });
-    else if (this.#outcome !== undefined) log.entry('result', { text: this.#outcome.output, metadata: this.#outcome.metadata });
+    if (this.#outcome?.kind === 'failed')
+      log.entry('error', { text: this.#outcome.error.message, ...this.#outcome.error.toJSON() });
+    else if (this.#outcome !== undefined)
+      log.entry('result', { text: this.#outcome.output, metadata: this.#outcome.metadata });
   }
 
   #told(): SubagentJobResult {
@@ -240,7 +274,11 @@ export class WorkerJob {
     if (outcome.kind === 'failed') throw outcome.error;
     const { trouble } = this.#options.log;
     const metadata = { ...outcome.metadata, ...(trouble === undefined ? {} : { transcriptTrouble: trouble }) };
-    return { jobId: this.#options.jobId, output: outcome.output, ...(Object.keys(metadata).length === 0 ? {} : { metadata }) };
+    return {
+      jobId: this.#options.jobId,
+      output: outcome.output,
+      ...(Object.keys(metadata).length === 0 ? {} : { metadata }),
+    };
   }
 }
 

@@ -1,6 +1,7 @@
 /**
- * The life of a worker beside its job: it loads what serves the job, hands it what the parent says, and ends with the parent. That the
- * parent has gone is seen here, and by a thread of its own, which sees it even when the agent keeps this one busy.
+ * The life of a worker beside its job: it loads what serves the job, hands it what the parent says, and ends with the
+ * parent. That the parent has gone is seen here, and by a thread of its own, which sees it even when the agent keeps
+ * this one busy.
  */
 import { rmSync } from 'node:fs';
 import { Worker } from 'node:worker_threads';

@@ -1,4 +1,7 @@
-/** One forked worker: in a group and session of its own, with its process tree on record before it exists, and ended with it. */
+/**
+ * One forked worker: in a group and session of its own, with its process tree on record before it exists, and ended
+ * with it.
+ */
 import { fork } from 'node:child_process';
 import type { ChildProcess } from 'node:child_process';
 import { mkdtemp, rm } from 'node:fs/promises';
@@ -34,8 +37,14 @@ export interface StartWorkerOptions {
   readonly taskId: string;
 }
 
-/** @throws BackgroundTaskError category `storage` when it cannot be put on record, `process` when it cannot be forked */
-export async function startWorkerProcess({ processTree, taskId, ...options }: StartWorkerOptions): Promise<WorkerProcess> {
+/**
+ * @throws BackgroundTaskError category `storage` when it cannot be put on record, `process` when it cannot be forked
+ */
+export async function startWorkerProcess({
+  processTree,
+  taskId,
+  ...options
+}: StartWorkerOptions): Promise<WorkerProcess> {
   const [tree, folder] = await bothOrNeither(
     processTree.prepare({ taskId, commandPreview: `subagent worker ${options.workerPath}` }),
     mkdtemp(join(tmpdir(), 'wakechart-worker-')),
@@ -153,7 +162,11 @@ export class WorkerProcess {
 
 type ForkedChild = ChildProcess & { readonly pid: number; readonly stdout: Readable; readonly stderr: Readable };
 
-async function forked({ workerPath, execArgv, environment }: Omit<StartWorkerOptions, 'processTree' | 'taskId'>, tree: TrackedProcessTree, folder: string): Promise<ForkedChild> {
+async function forked(
+  { workerPath, execArgv, environment }: Omit<StartWorkerOptions, 'processTree' | 'taskId'>,
+  tree: TrackedProcessTree,
+  folder: string,
+): Promise<ForkedChild> {
   const launch = tree.launch({
     program: process.execPath,
     args: execArgv,
@@ -214,7 +227,10 @@ async function within({ happens, durationMs, clock }: Within): Promise<boolean> 
 }
 
 /** What one of them made is undone when the other fails. */
-async function bothOrNeither(preparing: Promise<TrackedProcessTree>, making: Promise<string>): Promise<readonly [TrackedProcessTree, string]> {
+async function bothOrNeither(
+  preparing: Promise<TrackedProcessTree>,
+  making: Promise<string>,
+): Promise<readonly [TrackedProcessTree, string]> {
   const [tree, folder] = await Promise.allSettled([preparing, making]);
   if (tree.status === 'fulfilled' && folder.status === 'fulfilled') return [tree.value, folder.value];
   if (tree.status === 'fulfilled') await tree.value.end({ graceMs: 0 }).catch(() => undefined);

@@ -1,4 +1,7 @@
-/** Tells the parent what happens in the job. Text comes in many small pieces: those of one turn of the event loop go together. */
+/**
+ * Tells the parent what happens in the job. Text comes in many small pieces: those of one turn of the event loop go
+ * together.
+ */
 import type { BackgroundTaskRunnerEvent } from '../../machines/task/task-state.ts';
 import { excessOf, noteOf } from '../../machines/subagent/worker-bounds.ts';
 import type { SubagentWorkerChildMessage } from '../../machines/subagent/worker-protocol.ts';
@@ -40,14 +43,17 @@ export class WorkerRelay {
   flush(): void {
     const text = this.#text.join('');
     this.#text = [];
-    for (let from = 0; from < text.length; ) {
+    for (let from = 0; from < text.length;) {
       const to = wholeCharacters(text, from + MAX_DELTA_CHARACTERS);
       void this.#tell({ type: 'text_delta', delta: text.slice(from, to) });
       from = to;
     }
   }
 
-  #isRefused({ requestId, toolArgs }: Extract<BackgroundTaskRunnerEvent, { type: 'background_task_permission_request' }>): boolean {
+  #isRefused({
+    requestId,
+    toolArgs,
+  }: Extract<BackgroundTaskRunnerEvent, { type: 'background_task_permission_request' }>): boolean {
     const excess = excessOf(toolArgs);
     if (excess !== undefined) this.#refuse(requestId, `${excess}, received more`);
     return excess !== undefined;
@@ -72,11 +78,18 @@ function wholeCharacters(text: string, end: number): number {
 }
 
 /** Undefined for what only schedules say. */
-function messageFor(event: Exclude<BackgroundTaskRunnerEvent, { type: 'background_task_text_delta' }>): SubagentWorkerChildMessage | undefined {
+function messageFor(
+  event: Exclude<BackgroundTaskRunnerEvent, { type: 'background_task_text_delta' }>,
+): SubagentWorkerChildMessage | undefined {
   switch (event.type) {
     case 'background_task_tool_start': {
       const { toolName, firstArg, toolTimeoutMs } = event;
-      return { type: 'tool_start', toolName, ...(firstArg === undefined ? {} : { firstArg: noteOf(firstArg) }), ...(toolTimeoutMs === undefined ? {} : { toolTimeoutMs }) };
+      return {
+        type: 'tool_start',
+        toolName,
+        ...(firstArg === undefined ? {} : { firstArg: noteOf(firstArg) }),
+        ...(toolTimeoutMs === undefined ? {} : { toolTimeoutMs }),
+      };
     }
     case 'background_task_tool_end': {
       const { toolName, success, error } = event;

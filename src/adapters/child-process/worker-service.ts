@@ -1,4 +1,7 @@
-/** What a worker does once it is loaded: opens a runtime of sessions, runs the one job that it is given in it, and tells the parent what happens. */
+/**
+ * What a worker does once it is loaded: opens a runtime of sessions, runs the one job that it is given in it, and tells
+ * the parent what happens.
+ */
 import { join } from 'node:path';
 import type { SubagentJobHandle, SubagentJobResult, SubagentRunner } from '../../actors/subagent/subagent-runner.ts';
 import type { NewAgent } from '../../actors/session/agent-catalog.ts';
@@ -6,7 +9,12 @@ import { RuntimeError, messageOf } from '../../machines/errors.ts';
 import type { ProviderTable } from '../../machines/run/provider-settings.ts';
 import { boundedMetadata, excessOf, noteOf } from '../../machines/subagent/worker-bounds.ts';
 import { readParentMessage } from '../../machines/subagent/worker-messages.ts';
-import type { SubagentWorkerChildMessage, SubagentWorkerParentMessage, SubagentWorkerStartPayload, WorkerParentConfig } from '../../machines/subagent/worker-protocol.ts';
+import type {
+  SubagentWorkerChildMessage,
+  SubagentWorkerParentMessage,
+  SubagentWorkerStartPayload,
+  WorkerParentConfig,
+} from '../../machines/subagent/worker-protocol.ts';
 import { providerOf, withProvider } from '../../machines/subagent/worker-provider.ts';
 import { ExchangeFolder } from './exchange-folder.ts';
 import { MessageLink } from './message-link.ts';
@@ -44,7 +52,9 @@ const OWN_HOME = 'home';
 const EXIT_AS_ASKED = 0;
 const EXIT_TALK_BROKEN = 3;
 
-export function createWorkerService(openRuntime: OpenWorkerRuntime): (surroundings: WorkerSurroundings) => WorkerService {
+export function createWorkerService(
+  openRuntime: OpenWorkerRuntime,
+): (surroundings: WorkerSurroundings) => WorkerService {
   return (surroundings) => new JobService(surroundings, openRuntime);
 }
 
@@ -72,7 +82,11 @@ class JobService implements WorkerService {
       transmit: surroundings.transmit,
       onMessage: (message) => this.#take(message),
       onInvalid: (complaint) => process.stderr.write(`An invalid message of the parent was dropped: ${complaint}\n`),
-      onBroken: ({ complaint }) => void this.#finish({ type: 'error', category: 'crash', code: 'SUBAGENT_WORKER_PROTOCOL', message: noteOf(complaint) }, EXIT_TALK_BROKEN),
+      onBroken: ({ complaint }) =>
+        void this.#finish(
+          { type: 'error', category: 'crash', code: 'SUBAGENT_WORKER_PROTOCOL', message: noteOf(complaint) },
+          EXIT_TALK_BROKEN,
+        ),
     });
   }
 
@@ -130,7 +144,10 @@ class JobService implements WorkerService {
       await this.#finish(resultMessage(await result), EXIT_AS_ASKED);
     } catch (error) {
       const wasStopped = this.#stop.signal.aborted;
-      await this.#finish(wasStopped ? { type: 'cancelled', reason: noteOf(messageOf(this.#stop.signal.reason)) } : errorMessage(error), EXIT_AS_ASKED);
+      await this.#finish(
+        wasStopped ? { type: 'cancelled', reason: noteOf(messageOf(this.#stop.signal.reason)) } : errorMessage(error),
+        EXIT_AS_ASKED,
+      );
     }
   }
 
@@ -138,17 +155,27 @@ class JobService implements WorkerService {
     const { jobId, parentConfig, providerProfile } = start;
     const { signal } = this.#stop;
     const config = parentConfig ?? {};
-    const providers = providerProfile === undefined || providerProfile === null ? (config.providers ?? {}) : withProvider(config.providers ?? {}, providerOf(providerProfile));
+    const providers =
+      providerProfile === undefined || providerProfile === null
+        ? (config.providers ?? {})
+        : withProvider(config.providers ?? {}, providerOf(providerProfile));
     const runtime = await this.#runtimeFor(runtimeOptions(this.#surroundings.folder, config, providers));
     const agent = newAgentOf(start);
     if (agent !== undefined) await runtime.createAgent(agent);
     await this.#surroundings.guarded;
     signal.throwIfAborted();
-    const relay = new WorkerRelay({ tell: (message) => this.#tell(message), refuse: (requestId, why) => void this.#refuse(requestId, why) });
+    const relay = new WorkerRelay({
+      tell: (message) => this.#tell(message),
+      refuse: (requestId, why) => void this.#refuse(requestId, why),
+    });
     const request = jobRequestOf(start);
     await this.#tell({ type: 'accepted', jobId });
     const handle = await runtime.runner.start({ jobId, request, emit: relay.emit, signal });
-    signal.addEventListener('abort', () => void Promise.resolve(handle.cancel(messageOf(signal.reason))).catch(() => undefined), { once: true });
+    signal.addEventListener(
+      'abort',
+      () => void Promise.resolve(handle.cancel(messageOf(signal.reason))).catch(() => undefined),
+      { once: true },
+    );
     return { ...handle, result: handle.result.finally(() => relay.flush()) };
   }
 
@@ -165,7 +192,10 @@ class JobService implements WorkerService {
     if (id !== undefined) await this.#tell({ type: 'sent', id, ...(refusal === undefined ? {} : { error: refusal }) });
   }
 
-  async #answer({ requestId, allowed }: Extract<SubagentWorkerParentMessage, { type: 'permission_decision' }>): Promise<void> {
+  async #answer({
+    requestId,
+    allowed,
+  }: Extract<SubagentWorkerParentMessage, { type: 'permission_decision' }>): Promise<void> {
     try {
       await (await this.#handle()).answerPermission?.(requestId, allowed);
     } catch (error) {
@@ -175,7 +205,9 @@ class JobService implements WorkerService {
 
   /** Nobody can judge what cannot be shown whole. */
   async #refuse(requestId: string, why: string): Promise<void> {
-    process.stderr.write(`A request for permission was denied without being asked, since its arguments are too large to be shown: ${why}\n`);
+    process.stderr.write(
+      `A request for permission was denied without being asked, since its arguments are too large to be shown: ${why}\n`,
+    );
     await this.#answer({ type: 'permission_decision', requestId, allowed: false });
   }
 
@@ -228,11 +260,19 @@ class JobService implements WorkerService {
 
 /** Schemas are compiled when they are first used: not with a job waiting. */
 function rehearse(): void {
-  const reading = readParentMessage({ type: 'start', jobId: 'rehearsal', request: { kind: 'agent', label: 'rehearsal', agentType: 'rehearsal', prompt: '', cwd: '/' } });
+  const reading = readParentMessage({
+    type: 'start',
+    jobId: 'rehearsal',
+    request: { kind: 'agent', label: 'rehearsal', agentType: 'rehearsal', prompt: '', cwd: '/' },
+  });
   if (reading.kind === 'message' && reading.message.type === 'start') jobRequestOf(reading.message);
 }
 
-function runtimeOptions(folder: string, { home = join(folder, OWN_HOME), store, humans = 'reachable', environment, setup }: WorkerParentConfig, providers: ProviderTable): WorkerRuntimeOptions {
+function runtimeOptions(
+  folder: string,
+  { home = join(folder, OWN_HOME), store, humans = 'reachable', environment, setup }: WorkerParentConfig,
+  providers: ProviderTable,
+): WorkerRuntimeOptions {
   return { home, store, humans, environment, providers, setup };
 }
 
@@ -244,5 +284,12 @@ function errorMessage(error: unknown): SubagentWorkerChildMessage {
   if (!RuntimeError.is(error)) return { type: 'error', message: noteOf(messageOf(error)), category: 'runner' };
   const { message, category, code, hint, details } = error;
   const isShort = excessOf(details) === undefined;
-  return { type: 'error', message: noteOf(message), category, code, ...(hint === undefined ? {} : { hint: noteOf(hint) }), ...(details === undefined || !isShort ? {} : { details: { ...details } }) };
+  return {
+    type: 'error',
+    message: noteOf(message),
+    category,
+    code,
+    ...(hint === undefined ? {} : { hint: noteOf(hint) }),
+    ...(details === undefined || !isShort ? {} : { details: { ...details } }),
+  };
 }

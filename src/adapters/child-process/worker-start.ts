@@ -1,5 +1,6 @@
 /**
- * How the program of a worker begins. It says that it is there before it loads anything else, and keeps what it is told meanwhile.
+ * How the program of a worker begins. It says that it is there before it loads anything else, and keeps what it is told
+ * meanwhile.
  *
  * What is imported here is loaded before `ready`, and each import takes its time: next to nothing.
  */
@@ -21,7 +22,9 @@ export function startSubagentWorker(load: LoadWorkerService): void {
   }
   const { [EXCHANGE_VARIABLE]: folder, [LIFELINE_VARIABLE]: lifeline } = process.env;
   if (process.send === undefined || folder === undefined || lifeline === undefined) {
-    process.stderr.write('This program is forked by Wakechart, for one subagent job each time. Run "wakechart --help" for what people run.\n');
+    process.stderr.write(
+      'This program is forked by Wakechart, for one subagent job each time. Run "wakechart --help" for what people run.\n',
+    );
     process.exitCode = NOT_A_WORKER;
     return;
   }

@@ -1,4 +1,7 @@
-/** One turn of Claude Code, as its stream tells it. Requests of the program (may this tool run?) and ours go over the same two pipes. */
+/**
+ * One turn of Claude Code, as its stream tells it. Requests of the program (may this tool run?) and ours go over the
+ * same two pipes.
+ */
 import type { RunPermissionAnswer } from '../../actors/run/agent-runtime.ts';
 import { isNestedTooDeeply } from '../../machines/vault/secret-redaction.ts';
 import { claudeFailure } from './claude-failures.ts';
@@ -27,8 +30,8 @@ import { toolOutputText } from './tool-output.ts';
 /** What the program made up itself, such as the text of an error. */
 const SYNTHETIC_MODEL = '<synthetic>';
 /**
- * The program would run `/commands` and read the files of `@mentions` without asking. Nobody typed this text there, and it may hold what a
- * tool has found somewhere: it is to be delivered as written.
+ * The program would run `/commands` and read the files of `@mentions` without asking. Nobody typed this text there, and
+ * it may hold what a tool has found somewhere: it is to be delivered as written.
  */
 const COMMAND_OR_MENTION = /@|^\s*\//;
 const MAX_SHOWN_ID_CHARACTERS = 100;
@@ -78,8 +81,13 @@ export class ClaudeConversation implements CliConversation {
     this.args = args;
     this.#openingId = newId();
     const { instructions, prompt } = turn;
-    const initialize = { subtype: 'initialize', ...(instructions === undefined ? {} : { appendSystemPrompt: instructions }) };
-    this.opening = jsonLine({ type: 'control_request', request_id: this.#openingId, request: initialize }) + this.furtherMessage(prompt);
+    const initialize = {
+      subtype: 'initialize',
+      ...(instructions === undefined ? {} : { appendSystemPrompt: instructions }),
+    };
+    this.opening =
+      jsonLine({ type: 'control_request', request_id: this.#openingId, request: initialize }) +
+      this.furtherMessage(prompt);
   }
 
   read(line: string): CliReading {
@@ -97,13 +105,23 @@ export class ClaudeConversation implements CliConversation {
     const uuid = this.#newId();
     this.#unanswered.add(uuid);
     const composed = COMMAND_OR_MENTION.test(text) ? { client_composed: true } : {};
-    return jsonLine({ type: 'user', uuid, session_id: '', parent_tool_use_id: null, ...composed, message: { role: 'user', content: [{ type: 'text', text }] } });
+    return jsonLine({
+      type: 'user',
+      uuid,
+      session_id: '',
+      parent_tool_use_id: null,
+      ...composed,
+      message: { role: 'user', content: [{ type: 'text', text }] },
+    });
   }
 
   answer(askId: string, answer: RunPermissionAnswer): string {
     const input = this.#asked.get(askId) ?? {};
     this.#asked.delete(askId);
-    const response = answer.decision === 'allow' ? { behavior: 'allow', updatedInput: input } : { behavior: 'deny', message: answer.message };
+    const response =
+      answer.decision === 'allow'
+        ? { behavior: 'allow', updatedInput: input }
+        : { behavior: 'deny', message: answer.message };
     return jsonLine({ type: 'control_response', response: { subtype: 'success', request_id: askId, response } });
   }
 
@@ -115,8 +133,10 @@ export class ClaudeConversation implements CliConversation {
   #readSystem(given: unknown): readonly CliFact[] | undefined {
     const { data } = systemMessage.safeParse(given);
     if (data === undefined) return undefined;
-    if (data.subtype === 'init') return data.session_id === undefined ? [] : [{ kind: 'session', sessionId: data.session_id }];
-    if (data.subtype === 'permission_denied' && data.tool_use_id !== undefined) return [{ kind: 'tool_refused', callId: data.tool_use_id }];
+    if (data.subtype === 'init')
+      return data.session_id === undefined ? [] : [{ kind: 'session', sessionId: data.session_id }];
+    if (data.subtype === 'permission_denied' && data.tool_use_id !== undefined)
+      return [{ kind: 'tool_refused', callId: data.tool_use_id }];
     if (data.subtype === 'model_refusal_no_fallback') this.#errorText = data.content;
     return [];
   }
@@ -135,7 +155,8 @@ export class ClaudeConversation implements CliConversation {
     const tools = blocks.flatMap((block) => requestOf(block));
     // What a subagent of the program says is not said to us; what it does is done all the same.
     if (parent_tool_use_id !== undefined) return tools;
-    if (error === undefined && message.model !== SYNTHETIC_MODEL) return blocks.flatMap((block) => this.#factsOf(block));
+    if (error === undefined && message.model !== SYNTHETIC_MODEL)
+      return blocks.flatMap((block) => this.#factsOf(block));
     const words = blocks.flatMap((block) => (block.type === 'text' ? [block.text] : [])).join('\n');
     this.#errorCode = error ?? this.#errorCode;
     this.#errorText = words === '' ? (error ?? this.#errorText) : words;
@@ -155,16 +176,38 @@ export class ClaudeConversation implements CliConversation {
 
   #readResult(given: unknown): readonly CliFact[] {
     const parsed = resultMessage.safeParse(given);
-    if (!parsed.success) return [{ kind: 'finished', finish: { failure: { kind: 'server_error', message: 'its result is none: it names no subtype' }, goesOn: 'no' } }];
+    if (!parsed.success)
+      return [
+        {
+          kind: 'finished',
+          finish: {
+            failure: { kind: 'server_error', message: 'its result is none: it names no subtype' },
+            goesOn: 'no',
+          },
+        },
+      ];
     const result = parsed.data;
-    const failure = claudeFailure(result, { code: this.#errorCode, message: this.#errorText, retryAtMs: this.#retryAtMs });
+    const failure = claudeFailure(result, {
+      code: this.#errorCode,
+      message: this.#errorText,
+      retryAtMs: this.#retryAtMs,
+    });
     this.#results.push(result);
     this.#settleMessages(result);
     const usage = claudeUsage(this.#results, { isResumed: this.#turn.resumedSessionId !== undefined });
     const modelSteps = this.#results.reduce((steps, { num_turns = 0 }) => steps + num_turns, 0);
     return [
       ...(result.session_id === undefined ? [] : [{ kind: 'session', sessionId: result.session_id } as const]),
-      { kind: 'finished', finish: { failure, usage, modelSteps, text: result.result, goesOn: failure === undefined ? this.#goesOn(result) : 'no' } },
+      {
+        kind: 'finished',
+        finish: {
+          failure,
+          usage,
+          modelSteps,
+          text: result.result,
+          goesOn: failure === undefined ? this.#goesOn(result) : 'no',
+        },
+      },
     ];
   }
 
@@ -184,13 +227,25 @@ export class ClaudeConversation implements CliConversation {
     if (data === undefined) return undefined;
     const { request_id: askId, request } = data;
     const parsed = permissionRequest.safeParse(request);
-    if (request.subtype !== 'can_use_tool' || !parsed.success) return [{ kind: 'reply', text: refusal(askId, `${request.subtype} is not supported here`) }];
+    if (request.subtype !== 'can_use_tool' || !parsed.success)
+      return [{ kind: 'reply', text: refusal(askId, `${request.subtype} is not supported here`) }];
     // An answer could be taken for that to the other question.
-    if (this.#asked.has(askId)) return [{ kind: 'reply', text: refusal(askId, `a question with the id ${askId.slice(0, MAX_SHOWN_ID_CHARACTERS)} is not answered yet`) }];
+    if (this.#asked.has(askId))
+      return [
+        {
+          kind: 'reply',
+          text: refusal(askId, `a question with the id ${askId.slice(0, MAX_SHOWN_ID_CHARACTERS)} is not answered yet`),
+        },
+      ];
     const { tool_name: name, tool_use_id: callId = askId, input } = parsed.data;
     this.#asked.set(askId, input);
     const denial = name === 'AskUserQuestion' ? NOBODY_TO_ANSWER : isNestedTooDeeply(input) ? TOO_DEEP : undefined;
-    if (denial !== undefined) return [{ kind: 'tool_requested', callId, name, input }, { kind: 'tool_refused', callId }, { kind: 'reply', text: this.answer(askId, { decision: 'deny', message: denial }) }];
+    if (denial !== undefined)
+      return [
+        { kind: 'tool_requested', callId, name, input },
+        { kind: 'tool_refused', callId },
+        { kind: 'reply', text: this.answer(askId, { decision: 'deny', message: denial }) },
+      ];
     return [{ kind: 'asked', askId, request: { callId, name, input, means: claudeToolMeaning(name, input) } }];
   }
 
@@ -207,7 +262,12 @@ export class ClaudeConversation implements CliConversation {
     if (data === undefined) return undefined;
     const { subtype, request_id, error } = data.response;
     if (subtype !== 'error' || request_id !== this.#openingId) return [];
-    return [{ kind: 'finished', finish: { failure: { message: `it refused to begin: ${error ?? 'it did not say why'}` }, goesOn: 'no' } }];
+    return [
+      {
+        kind: 'finished',
+        finish: { failure: { message: `it refused to begin: ${error ?? 'it did not say why'}` }, goesOn: 'no' },
+      },
+    ];
   }
 
   #readRateLimit(given: unknown): readonly CliFact[] | undefined {
@@ -225,12 +285,21 @@ export class ClaudeConversation implements CliConversation {
 }
 
 function requestOf(block: ClaudeBlock): readonly CliFact[] {
-  return block.type === 'tool_use' ? [{ kind: 'tool_requested', callId: block.id, name: block.name, input: block.input ?? {} }] : [];
+  return block.type === 'tool_use'
+    ? [{ kind: 'tool_requested', callId: block.id, name: block.name, input: block.input ?? {} }]
+    : [];
 }
 
 function endOf(block: ClaudeBlock): readonly CliFact[] {
   if (block.type !== 'tool_result') return [];
-  return [{ kind: 'tool_ended', callId: block.tool_use_id, outcome: block.is_error === true ? 'failed' : 'completed', output: toolOutputText(block.content) }];
+  return [
+    {
+      kind: 'tool_ended',
+      callId: block.tool_use_id,
+      outcome: block.is_error === true ? 'failed' : 'completed',
+      output: toolOutputText(block.content),
+    },
+  ];
 }
 
 /** Whoever asks must not wait for ever. */

@@ -43,7 +43,12 @@ export const claudeDialect: CliDialect = {
   converse: (turn) => new ClaudeConversation(turn, { args: argumentsFor(turn), newId: randomUUID }),
 };
 
-function argumentsFor({ model, resumedSessionId, maxCost, options: { [BUDGET_OPTION]: ownBudget, ...options } }: CliTurn): readonly string[] {
+function argumentsFor({
+  model,
+  resumedSessionId,
+  maxCost,
+  options: { [BUDGET_OPTION]: ownBudget, ...options },
+}: CliTurn): readonly string[] {
   return [
     '-p',
     '--output-format=stream-json',

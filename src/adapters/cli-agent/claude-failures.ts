@@ -1,15 +1,22 @@
-/** How Claude Code tells that a turn has failed. What its codes and words mean in general is for the classifier; this is what only it says. */
+/**
+ * How Claude Code tells that a turn has failed. What its codes and words mean in general is for the classifier; this is
+ * what only it says.
+ */
 import type { RunFailureKind } from '../../machines/run/run-failure.ts';
 import type { ClaudeResult } from './claude-messages.ts';
 import type { CliFailure } from './dialect.ts';
 
 /** `terminal_reason` of a result. */
-const TERMINAL_REASONS: Readonly<Record<string, RunFailureKind>> = { prompt_too_long: 'context_overflow', image_error: 'format' };
+const TERMINAL_REASONS: Readonly<Record<string, RunFailureKind>> = {
+  prompt_too_long: 'context_overflow',
+  image_error: 'format',
+};
 
 /** A limit of the user's own: neither another account nor another model is what is wanted. */
 const LIMITS: Readonly<Record<string, string>> = {
   error_max_turns: 'it has taken as many turns as its option "max-turns" allows',
-  error_max_budget_usd: 'it has spent as much as its option "max-budget-usd" allows, or as the budget of the agent left for it',
+  error_max_budget_usd:
+    'it has spent as much as its option "max-budget-usd" allows, or as the budget of the agent left for it',
   error_max_structured_output_retries: 'its answers never fitted its option "json-schema"',
 };
 
@@ -23,10 +30,14 @@ export interface ClaudeComplaints {
 }
 
 /** Undefined when the turn has succeeded. */
-export function claudeFailure(result: ClaudeResult, { code, message, retryAtMs }: ClaudeComplaints): CliFailure | undefined {
+export function claudeFailure(
+  result: ClaudeResult,
+  { code, message, retryAtMs }: ClaudeComplaints,
+): CliFailure | undefined {
   const limit = LIMITS[result.subtype];
   if (limit !== undefined) return { kind: 'format', message: limit, retry: 'never' };
-  if (result.stop_reason === 'refusal') return { kind: 'refusal', message: message ?? wordsOf(result) ?? 'the model refused to answer' };
+  if (result.stop_reason === 'refusal')
+    return { kind: 'refusal', message: message ?? wordsOf(result) ?? 'the model refused to answer' };
   if (result.subtype === 'success' && !result.is_error) return undefined;
   return {
     kind: TERMINAL_REASONS[result.terminal_reason ?? ''],

@@ -1,6 +1,6 @@
 /**
- * The messages of the stream of Claude Code (`--output-format stream-json`), as far as they are relied upon. Everything else in them, and
- * every other kind of message, is let through unread.
+ * The messages of the stream of Claude Code (`--output-format stream-json`), as far as they are relied upon. Everything
+ * else in them, and every other kind of message, is let through unread.
  */
 import { z } from 'zod';
 
@@ -10,13 +10,27 @@ const amount = z.number().nonnegative().optional().catch(undefined);
 const optionalText = z.string().optional().catch(undefined);
 
 /** Set on what a subagent of the program said and did. */
-const parent = z.string().nullish().catch(undefined).transform((id) => id ?? undefined);
+const parent = z
+  .string()
+  .nullish()
+  .catch(undefined)
+  .transform((id) => id ?? undefined);
 
 const contentBlock = z.discriminatedUnion('type', [
   z.object({ type: z.literal('text'), text: z.string() }),
   z.object({ type: z.literal('thinking'), thinking: z.string() }),
-  z.object({ type: z.literal('tool_use'), id: z.string().min(1).max(500), name: z.string(), input: z.unknown().optional() }),
-  z.object({ type: z.literal('tool_result'), tool_use_id: z.string(), content: z.unknown().optional(), is_error: z.boolean().nullish() }),
+  z.object({
+    type: z.literal('tool_use'),
+    id: z.string().min(1).max(500),
+    name: z.string(),
+    input: z.unknown().optional(),
+  }),
+  z.object({
+    type: z.literal('tool_result'),
+    tool_use_id: z.string(),
+    content: z.unknown().optional(),
+    is_error: z.boolean().nullish(),
+  }),
 ]);
 
 export type ClaudeBlock = z.output<typeof contentBlock>;
@@ -55,12 +69,19 @@ export const streamEvent = z.object({
     type: z.string(),
     index: z.number().optional(),
     content_block: z.object({ type: z.string() }).optional(),
-    delta: z.object({ type: z.string().optional(), text: z.string().optional(), thinking: z.string().optional() }).optional(),
+    delta: z
+      .object({ type: z.string().optional(), text: z.string().optional(), thinking: z.string().optional() })
+      .optional(),
   }),
   parent_tool_use_id: parent,
 });
 
-const usage = z.object({ input_tokens: count, output_tokens: count, cache_read_input_tokens: count, cache_creation_input_tokens: count });
+const usage = z.object({
+  input_tokens: count,
+  output_tokens: count,
+  cache_read_input_tokens: count,
+  cache_creation_input_tokens: count,
+});
 
 const modelUsage = z.object({
   inputTokens: count,
@@ -90,7 +111,10 @@ export const resultMessage = z.object({
 
 export type ClaudeResult = z.output<typeof resultMessage>;
 
-export const controlRequest = z.object({ request_id: z.string().min(1), request: z.looseObject({ subtype: z.string() }) });
+export const controlRequest = z.object({
+  request_id: z.string().min(1),
+  request: z.looseObject({ subtype: z.string() }),
+});
 
 export const permissionRequest = z.object({
   tool_name: z.string(),

@@ -1,6 +1,6 @@
 /**
- * What Claude Code says, once: it streams each block of text in pieces and then tells the whole block again, and an older one tells whole
- * blocks only.
+ * What Claude Code says, once: it streams each block of text in pieces and then tells the whole block again, and an
+ * older one tells whole blocks only.
  */
 import type { z } from 'zod';
 import type { CliFact } from './dialect.ts';
@@ -32,7 +32,8 @@ export class ClaudeText {
     const what = delta?.thinking === undefined ? 'text' : 'reasoning';
     const text = delta?.thinking ?? delta?.text ?? '';
     if (text === '') return [];
-    const block = this.#blocks.findLast((open) => open.index === index && open.what === what) ?? this.#open(what, index);
+    const block =
+      this.#blocks.findLast((open) => open.index === index && open.what === what) ?? this.#open(what, index);
     block.text += text;
     return [{ kind: 'said', what, block: block.number, text }];
   }

@@ -13,15 +13,20 @@ interface Tokens {
 const NONE: Tokens = { input: 0, output: 0, cacheRead: 0, cacheWrite: 0, reasoning: 0 };
 
 /**
- * `results` in order, one per turn. The totals by model and the cost are those of the whole process; in a session that goes on they may
- * begin with what its earlier processes took. So a resumed run counts the tokens of its own turns, without those of subagents, and takes
- * its share of the cost by them.
+ * `results` in order, one per turn. The totals by model and the cost are those of the whole process; in a session that
+ * goes on they may begin with what its earlier processes took. So a resumed run counts the tokens of its own turns,
+ * without those of subagents, and takes its share of the cost by them.
  */
-export function claudeUsage(results: readonly ClaudeResult[], { isResumed }: { readonly isResumed: boolean }): RunUsage | undefined {
+export function claudeUsage(
+  results: readonly ClaudeResult[],
+  { isResumed }: { readonly isResumed: boolean },
+): RunUsage | undefined {
   const last = results.at(-1);
   if (last === undefined) return undefined;
   const own = results.map(tokensOfTurn).reduce(sum, NONE);
-  const total = Object.values(last.modelUsage ?? {}).map(tokensOfModel).reduce(sum, NONE);
+  const total = Object.values(last.modelUsage ?? {})
+    .map(tokensOfModel)
+    .reduce(sum, NONE);
   const tokens = isResumed || weight(total) < weight(own) ? own : total;
   const cost = last.total_cost_usd;
   if (weight(tokens) === 0 && cost === undefined) return undefined;

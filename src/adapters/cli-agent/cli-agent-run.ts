@@ -1,4 +1,7 @@
-/** One run of the backend: a program for the turn, a second one when the session that was to go on is gone, and the result of it all. */
+/**
+ * One run of the backend: a program for the turn, a second one when the session that was to go on is gone, and the
+ * result of it all.
+ */
 import type { Clock } from '../../actors/clock/clock.ts';
 import type { AgentRunParams, AgentRunResult } from '../../actors/run/agent-runtime.ts';
 import type { RunEvents } from '../../actors/run/run-events.ts';
@@ -96,7 +99,14 @@ export class CliAgentRun {
     this.#dialect = dialectOf(params.provider, this.#settings);
     const { credential, workspaceDir } = params;
     const { pass = [], set = {} } = this.#settings?.program ?? {};
-    this.#environment = programEnvironment({ host: surroundings.environment(), dialect: this.#dialect, pass, set, credential, workspaceDir });
+    this.#environment = programEnvironment({
+      host: surroundings.environment(),
+      dialect: this.#dialect,
+      pass,
+      set,
+      credential,
+      workspaceDir,
+    });
     this.#redaction = new SecretRedaction(this.#environment.secrets);
     const emit: RunEvents['emit'] = (event) => this.#events.emit(event);
     this.#said = new SaidSoFar({ redaction: this.#redaction, emit });
@@ -119,7 +129,9 @@ export class CliAgentRun {
       if (this.#signal.aborted) return { failure: this.#aborted() };
       if (thrown instanceof SettingsRefused) return { failure: ownFailure('format', thrown.message, this.#failing()) };
       if (!(thrown instanceof ProgramNotStarted)) return { failure: thrownFailure(thrown, this.#failing()) };
-      return { failure: thrown.because === 'missing' ? missingProgram(this.#failing()) : startFailure(thrown, this.#failing()) };
+      return {
+        failure: thrown.because === 'missing' ? missingProgram(this.#failing()) : startFailure(thrown, this.#failing()),
+      };
     }
   }
 
@@ -160,7 +172,12 @@ export class CliAgentRun {
     const { processTree, clock, killGraceMs, onNews } = this.#surroundings;
     this.#program = new ProgramRun({
       conversation,
-      command: { command: commandOf(this.#command(), agentDir), args, cwd: workspaceDir, environment: this.#environment.variables },
+      command: {
+        command: commandOf(this.#command(), agentDir),
+        args,
+        cwd: workspaceDir,
+        environment: this.#environment.variables,
+      },
       processTree,
       clock,
       taskId: `run ${runId}`,
@@ -180,7 +197,11 @@ export class CliAgentRun {
     switch (outcome.kind) {
       case 'finished': {
         const { failure, usage, modelSteps } = outcome.finish;
-        return { failure: failure === undefined ? this.#emptiness() : toldFailure(failure, this.#failing()), usage, modelSteps };
+        return {
+          failure: failure === undefined ? this.#emptiness() : toldFailure(failure, this.#failing()),
+          usage,
+          modelSteps,
+        };
       }
       case 'session_gone':
         return { failure: ownFailure('session_expired', outcome.because, this.#failing()) };
@@ -194,14 +215,17 @@ export class CliAgentRun {
   }
 
   #emptiness(): RunFailure | undefined {
-    return this.#said.hasText || this.#tools.count > 0 ? undefined : ownFailure('empty_response', 'it ended without an answer', this.#failing());
+    return this.#said.hasText || this.#tools.count > 0
+      ? undefined
+      : ownFailure('empty_response', 'it ended without an answer', this.#failing());
   }
 
   #conclude({ failure, usage = this.#program?.usage, modelSteps }: Ending): AgentRunResult {
     const hasActed = this.#said.characters > 0 || this.#tools.count > 0;
     const payloads = this.#said.payloads();
     this.#tools.endAll(failure?.kind === 'aborted');
-    if (failure === undefined) this.#events.emit({ stream: 'lifecycle', data: { phase: 'end', ...(usage === undefined ? {} : { usage }) } });
+    if (failure === undefined)
+      this.#events.emit({ stream: 'lifecycle', data: { phase: 'end', ...(usage === undefined ? {} : { usage }) } });
     else this.#events.fail(failure);
     const sessionId = this.#program?.sessionId;
     return {
@@ -226,13 +250,21 @@ export class CliAgentRun {
 
   #failing(): FailureSurroundings {
     const { clock } = this.#surroundings;
-    return { dialect: this.#dialect, command: this.#command(), provider: this.#params.provider, redaction: this.#redaction, now: clock.now() };
+    return {
+      dialect: this.#dialect,
+      command: this.#command(),
+      provider: this.#params.provider,
+      redaction: this.#redaction,
+      now: clock.now(),
+    };
   }
 }
 
 function dialectOf(provider: string, settings: CheckedProviderSettings | undefined): CliDialect {
   if (settings?.dialect !== undefined) return DIALECTS[settings.dialect];
-  throw new SettingsRefused(`expected the provider "${provider}" to say which family its program is of (dialect: claude or codex), received ${settings === undefined ? 'no settings' : 'none'}`);
+  throw new SettingsRefused(
+    `expected the provider "${provider}" to say which family its program is of (dialect: claude or codex), received ${settings === undefined ? 'no settings' : 'none'}`,
+  );
 }
 
 function shown(sessionId: string): string {

@@ -1,6 +1,6 @@
 /**
- * The backend that drives command-line agents: `claude -p` and `codex exec`, and programs that speak as they do. A run is a turn: one
- * program, which runs tools of its own until its model has answered.
+ * The backend that drives command-line agents: `claude -p` and `codex exec`, and programs that speak as they do. A run
+ * is a turn: one program, which runs tools of its own until its model has answered.
  */
 import { ZodError } from 'zod';
 import type { Clock } from '../../actors/clock/clock.ts';
@@ -32,7 +32,10 @@ export interface CliAgentRuntimeOptions {
   readonly id?: string | undefined;
   /** What programs inherit the usual variables from. Default: that of this process. */
   readonly environment?: (() => HostEnvironment) | undefined;
-  /** How long a program may say nothing, in milliseconds, where the settings of the provider do not say. Default 900,000. */
+  /**
+   * How long a program may say nothing, in milliseconds, where the settings of the provider do not say. Default
+   * 900,000.
+   */
   readonly idleTimeoutMs?: number | undefined;
   /** Between SIGTERM and SIGKILL, in milliseconds. Default 2000. */
   readonly killGraceMs?: number | undefined;
@@ -63,7 +66,12 @@ export function createCliAgentRuntime({ id = CLI_AGENT_RUNTIME_ID, ...options }:
     asksPermission: (provider, { providers }) => providerAsks(provider, providers),
     run: (params) => {
       // Whoever starts a run hears of listeners that throw; what a listener makes of an event is its own affair.
-      const events = new RunEvents({ runId: params.runId, clock: surroundings.clock, onEvent: params.onEvent, onListenerError: () => undefined });
+      const events = new RunEvents({
+        runId: params.runId,
+        clock: surroundings.clock,
+        onEvent: params.onEvent,
+        onListenerError: () => undefined,
+      });
       return active.run(params, events, ({ signal }) => runOne(params, { surroundings, events, signal }, listening));
     },
     async abort(runId) {
@@ -74,7 +82,11 @@ export function createCliAgentRuntime({ id = CLI_AGENT_RUNTIME_ID, ...options }:
   };
 }
 
-async function runOne(params: AgentRunParams, life: CliAgentRunLife, listening: Map<string, CliAgentRun>): Promise<AgentRunResult> {
+async function runOne(
+  params: AgentRunParams,
+  life: CliAgentRunLife,
+  listening: Map<string, CliAgentRun>,
+): Promise<AgentRunResult> {
   const run = opened(params, life);
   if (!(run instanceof CliAgentRun)) return refusedRun(life.events, run);
   listening.set(params.runId, run);
@@ -89,6 +101,12 @@ function opened(params: AgentRunParams, life: CliAgentRunLife): CliAgentRun | Ru
   try {
     return new CliAgentRun(params, life);
   } catch (error) {
-    return { kind: 'format', message: error instanceof ZodError ? `the settings of the provider "${params.provider}" are not valid: ${describeIssues(error).join('; ')}` : messageOf(error) };
+    return {
+      kind: 'format',
+      message:
+        error instanceof ZodError
+          ? `the settings of the provider "${params.provider}" are not valid: ${describeIssues(error).join('; ')}`
+          : messageOf(error),
+    };
   }
 }

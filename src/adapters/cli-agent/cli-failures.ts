@@ -45,11 +45,18 @@ export interface ProgramEnd {
 }
 
 /** A program that has ended without a result. What it said goes before how it ended. */
-export function endFailure({ exit, errorOutput, complaint, noise }: ProgramEnd, surroundings: FailureSurroundings): RunFailure {
+export function endFailure(
+  { exit, errorOutput, complaint, noise }: ProgramEnd,
+  surroundings: FailureSurroundings,
+): RunFailure {
   const said = complaint === undefined ? undefined : toldFailure(complaint, surroundings);
   if (said !== undefined && said.kind !== 'unknown') return said;
   const failure = endedProgramFailure({ exit, errorOutput, complaint: complaint?.message }, surroundings.now);
-  const words = [complaint?.message, errorOutput === '' ? undefined : `its error output ends with: ${errorOutput}`, noise].filter((part) => part !== undefined);
+  const words = [
+    complaint?.message,
+    errorOutput === '' ? undefined : `its error output ends with: ${errorOutput}`,
+    noise,
+  ].filter((part) => part !== undefined);
   return worded(failure, [`${exitText(exit)} without a result`, ...words].join('; '), surroundings);
 }
 
@@ -64,7 +71,11 @@ export function thrownFailure(thrown: unknown, surroundings: FailureSurroundings
   return worded(classified, classified.message, surroundings);
 }
 
-function worded(failure: RunFailure, message: string, { dialect, command, redaction }: FailureSurroundings): RunFailure {
+function worded(
+  failure: RunFailure,
+  message: string,
+  { dialect, command, redaction }: FailureSurroundings,
+): RunFailure {
   const advice = failure.kind === 'auth' ? ` (${dialect.howToLogIn})` : '';
   // Secrets that are known go first, by their values; then what looks like one.
   return { ...failure, message: `${command}: ${messageLine(redaction.text(message))}${advice}` };
@@ -81,5 +92,9 @@ export function missingProgram(surroundings: FailureSurroundings): RunFailure {
   const { dialect, command, provider } = surroundings;
   const message = `there is no such program; ${dialect.howToInstall}, or set program.command of the provider "${provider}" to where it is`;
   // Nothing is wrong with the candidate: once the program is there, it can be asked at once.
-  return ownFailure('unknown', `${message}. PATH was looked through for "${command}", the workspace left out`, surroundings);
+  return ownFailure(
+    'unknown',
+    `${message}. PATH was looked through for "${command}", the workspace left out`,
+    surroundings,
+  );
 }

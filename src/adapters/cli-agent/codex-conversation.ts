@@ -1,6 +1,14 @@
 /** One turn of Codex, as its stream tells it. */
 import type { RunUsage } from '../../machines/run/run-output.ts';
-import { errorEvent, errorItem, itemEvent, textItem, threadStarted, turnCompleted, turnFailed } from './codex-events.ts';
+import {
+  errorEvent,
+  errorItem,
+  itemEvent,
+  textItem,
+  threadStarted,
+  turnCompleted,
+  turnFailed,
+} from './codex-events.ts';
 import type { CodexItem } from './codex-events.ts';
 import { toolFacts } from './codex-tools.ts';
 import type { CliConversation, CliFact, CliFailure, CliReading, CliTurn } from './dialect.ts';
@@ -38,7 +46,10 @@ export class CodexConversation implements CliConversation {
     this.args = args;
     const { instructions, prompt, resumedSessionId } = turn;
     // A session that goes on has been told.
-    this.opening = instructions === undefined || resumedSessionId !== undefined ? prompt : `<instructions>\n${instructions}\n</instructions>\n\n${prompt}`;
+    this.opening =
+      instructions === undefined || resumedSessionId !== undefined
+        ? prompt
+        : `<instructions>\n${instructions}\n</instructions>\n\n${prompt}`;
   }
 
   read(line: string): CliReading {
@@ -52,22 +63,29 @@ export class CodexConversation implements CliConversation {
     return this.#complaint === undefined ? undefined : { message: this.#complaint };
   }
 
-  /** Asked to go on with a session that it does not find, it may begin another without a word: that one has not seen the conversation. */
+  /**
+   * Asked to go on with a session that it does not find, it may begin another without a word: that one has not seen the
+   * conversation.
+   */
   #readThread(given: unknown): readonly CliFact[] | undefined {
     const { data } = threadStarted.safeParse(given);
     if (data === undefined) return undefined;
     const { resumedSessionId } = this.#turn;
-    if (resumedSessionId === undefined || data.thread_id === resumedSessionId) return [{ kind: 'session', sessionId: data.thread_id }];
+    if (resumedSessionId === undefined || data.thread_id === resumedSessionId)
+      return [{ kind: 'session', sessionId: data.thread_id }];
     return [{ kind: 'session_gone', because: `it began another session (${data.thread_id}) instead` }];
   }
 
   #readCompleted(given: unknown): readonly CliFact[] | undefined {
     const { data } = turnCompleted.safeParse(given);
-    return data === undefined ? undefined : [{ kind: 'finished', finish: { usage: usageOf(data.usage), modelSteps: 1, goesOn: 'no' } }];
+    return data === undefined
+      ? undefined
+      : [{ kind: 'finished', finish: { usage: usageOf(data.usage), modelSteps: 1, goesOn: 'no' } }];
   }
 
   #readFailed(given: unknown): readonly CliFact[] {
-    const message = turnFailed.safeParse(given).data?.error.message ?? this.#complaint ?? 'it told of a failure without saying which';
+    const message =
+      turnFailed.safeParse(given).data?.error.message ?? this.#complaint ?? 'it told of a failure without saying which';
     return [{ kind: 'finished', finish: { failure: { message }, goesOn: 'no' } }];
   }
 
@@ -99,7 +117,9 @@ export class CodexConversation implements CliConversation {
   }
 }
 
-function usageOf(usage: NonNullable<ReturnType<typeof turnCompleted.parse>['usage']> | undefined): RunUsage | undefined {
+function usageOf(
+  usage: NonNullable<ReturnType<typeof turnCompleted.parse>['usage']> | undefined,
+): RunUsage | undefined {
   if (usage === undefined) return undefined;
   const { input_tokens, output_tokens, cached_input_tokens, cache_write_input_tokens, reasoning_output_tokens } = usage;
   return {

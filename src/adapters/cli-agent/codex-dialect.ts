@@ -1,10 +1,27 @@
-/** How Codex is started for one turn: `codex exec --json`, with the prompt on its input. It cannot ask anybody while it runs. */
+/**
+ * How Codex is started for one turn: `codex exec --json`, with the prompt on its input. It cannot ask anybody while it
+ * runs.
+ */
 import { CodexConversation } from './codex-conversation.ts';
 import type { CliDialect, CliTurn } from './dialect.ts';
 import { flagsOf, tomlOverrides } from './program-options.ts';
 
 /** Names of options that the backend sets itself, or that would make the stream another one. */
-const TAKEN_OPTIONS: ReadonlySet<string> = new Set(['json', 'experimental-json', 'cd', 'C', 'model', 'm', 'c', 'image', 'i', 'last', 'color', 'output-last-message', 'o']);
+const TAKEN_OPTIONS: ReadonlySet<string> = new Set([
+  'json',
+  'experimental-json',
+  'cd',
+  'C',
+  'model',
+  'm',
+  'c',
+  'image',
+  'i',
+  'last',
+  'color',
+  'output-last-message',
+  'o',
+]);
 
 export const codexDialect: CliDialect = {
   name: 'codex',

@@ -15,7 +15,10 @@ const TOOLS: Readonly<Record<string, ToolKind>> = {
   command_execution: {
     name: () => 'command_execution',
     input: ({ command = '' }) => ({ command }),
-    output: ({ aggregated_output = '', exit_code }) => ({ output: aggregated_output, ...(exit_code === undefined ? {} : { exitCode: exit_code }) }),
+    output: ({ aggregated_output = '', exit_code }) => ({
+      output: aggregated_output,
+      ...(exit_code === undefined ? {} : { exitCode: exit_code }),
+    }),
   },
   file_change: {
     name: () => 'file_change',
@@ -39,7 +42,10 @@ const NO_TOOLS: ReadonlySet<string> = new Set(['todo_list', 'error', 'reasoning'
 
 const MAX_NAME_CHARACTERS = 200;
 
-/** What this adapter does not know may have done anything: were it passed over, a failed turn would be asked for once more. */
+/**
+ * What this adapter does not know may have done anything: were it passed over, a failed turn would be asked for once
+ * more.
+ */
 function unknownTool({ id: _id, type, status, ...input }: CodexItem): ToolKind {
   return {
     name: () => type.slice(0, MAX_NAME_CHARACTERS) || 'unknown',
@@ -49,7 +55,12 @@ function unknownTool({ id: _id, type, status, ...input }: CodexItem): ToolKind {
 }
 
 /** Anything else has not worked. */
-const OUTCOMES: Readonly<Record<string, BackendToolOutcome>> = { completed: 'completed', declined: 'denied', cancelled: 'cancelled', canceled: 'cancelled' };
+const OUTCOMES: Readonly<Record<string, BackendToolOutcome>> = {
+  completed: 'completed',
+  declined: 'denied',
+  cancelled: 'cancelled',
+  canceled: 'cancelled',
+};
 
 /** It is told when it begins, or only when it is over; the ledger takes only the first request of an id. */
 export function toolFacts(item: CodexItem, phase: 'started' | 'updated' | 'completed'): readonly CliFact[] | undefined {

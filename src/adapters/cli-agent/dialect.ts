@@ -1,4 +1,7 @@
-/** What a family of command-line agents has to tell about itself, so that one runtime drives them all: arguments, lines in, facts out. */
+/**
+ * What a family of command-line agents has to tell about itself, so that one runtime drives them all: arguments, lines
+ * in, facts out.
+ */
 import type { RunPermissionAnswer, RunPermissionRequest } from '../../actors/run/agent-runtime.ts';
 import type { RunFailure, RunFailureKind } from '../../machines/run/run-failure.ts';
 import type { BackendToolOutcome, RunUsage } from '../../machines/run/run-output.ts';
@@ -44,7 +47,10 @@ export interface CliConversation {
   readonly opening: string;
   /** Whether the program listens to what is written later; else its input ends with the opening. */
   readonly keepsInputOpen: boolean;
-  /** What a line says; `unknown` for a message of a kind that this adapter does not know, `noise` for what is no message. */
+  /**
+   * What a line says; `unknown` for a message of a kind that this adapter does not know, `noise` for what is no
+   * message.
+   */
   read(line: string): CliReading;
   /** Asks the program to stop the turn. */
   interruption?(): string;
@@ -67,7 +73,12 @@ export type CliFact =
   | { readonly kind: 'tool_started'; readonly callId: string }
   /** The program refuses it by its own rules; its end still comes. */
   | { readonly kind: 'tool_refused'; readonly callId: string }
-  | { readonly kind: 'tool_ended'; readonly callId: string; readonly outcome: BackendToolOutcome; readonly output: unknown }
+  | {
+      readonly kind: 'tool_ended';
+      readonly callId: string;
+      readonly outcome: BackendToolOutcome;
+      readonly output: unknown;
+    }
   | { readonly kind: 'asked'; readonly askId: string; readonly request: RunPermissionRequest }
   | { readonly kind: 'ask_withdrawn'; readonly askId: string }
   /** To be written to the program as it stands. */
@@ -81,7 +92,10 @@ export interface CliFinish {
   readonly modelSteps?: number | undefined;
   /** The whole answer, for a program that has streamed nothing of it. */
   readonly text?: string | undefined;
-  /** Whether another turn follows by itself, for messages that were written meanwhile. `perhaps`: the program does not tell what it has read. */
+  /**
+   * Whether another turn follows by itself, for messages that were written meanwhile. `perhaps`: the program does not
+   * tell what it has read.
+   */
   readonly goesOn: 'no' | 'perhaps' | 'surely';
 }
 

@@ -51,7 +51,9 @@ export class OutputLines {
       options.onEnd(exit);
     });
     stdout.once('end', () => {
-      void within(exited, LAST_STEPS_MS, { keepsAlive: false }).then((exit) => exit === undefined && options.onEnd(undefined));
+      void within(exited, LAST_STEPS_MS, { keepsAlive: false }).then(
+        (exit) => exit === undefined && options.onEnd(undefined),
+      );
     });
   }
 
@@ -66,7 +68,8 @@ export class OutputLines {
   report(): void {
     const { noise } = this;
     if (noise !== undefined) this.#options.onNews(noise);
-    if (this.#unknownCount > 0) this.#options.onNews(`${this.#unknownCount} messages of kinds that are not known here were passed over`);
+    if (this.#unknownCount > 0)
+      this.#options.onNews(`${this.#unknownCount} messages of kinds that are not known here were passed over`);
   }
 
   #take(chunk: Buffer): void {

@@ -1,4 +1,7 @@
-/** The environment of a program that runs an agent: what programs need, what somebody named, and one account. Nothing else of ours. */
+/**
+ * The environment of a program that runs an agent: what programs need, what somebody named, and one account. Nothing
+ * else of ours.
+ */
 import { realpathSync } from 'node:fs';
 import type { RunCredential } from '../../actors/run/agent-runtime.ts';
 import { entryOf, pathOutside, secretsAmong, withoutOurVariables } from '../../machines/run/agent-variables.ts';
@@ -21,15 +24,28 @@ export interface ProgramEnvironment {
   readonly secrets: ReadonlyMap<string, string>;
 }
 
-export function programEnvironment({ host, dialect, pass, set, credential, workspaceDir }: ProgramEnvironmentOptions): ProgramEnvironment {
-  const given = commandEnvironment(without(host, dialect.nestingVariables), { pass, set: { ...dialect.defaultVariables, ...set } });
+export function programEnvironment({
+  host,
+  dialect,
+  pass,
+  set,
+  credential,
+  workspaceDir,
+}: ProgramEnvironmentOptions): ProgramEnvironment {
+  const given = commandEnvironment(without(host, dialect.nestingVariables), {
+    pass,
+    set: { ...dialect.defaultVariables, ...set },
+  });
   const others = credential?.secret === undefined ? given : without(given, dialect.accountVariables);
   const own = withoutOurVariables({ ...others, ...credential?.environment, ...accountOf(dialect, credential) });
   const variables = { ...own, PATH: pathOutside({ path: own['PATH'] ?? '', workspaceDir, realPathOf }) };
   return { variables, secrets: secretsIn(variables, { pass, dialect, credential }) };
 }
 
-function without<Value>(variables: Readonly<Record<string, Value>>, names: readonly string[]): Readonly<Record<string, Value>> {
+function without<Value>(
+  variables: Readonly<Record<string, Value>>,
+  names: readonly string[],
+): Readonly<Record<string, Value>> {
   return Object.fromEntries(Object.entries(variables).filter(([name]) => !names.includes(name)));
 }
 
@@ -37,7 +53,10 @@ function accountOf(dialect: CliDialect, credential: RunCredential | undefined): 
   return credential?.secret === undefined ? {} : { [dialect.secretVariable(credential.secret)]: credential.secret };
 }
 
-function secretsIn(variables: Readonly<Record<string, string>>, { pass, dialect, credential }: Pick<ProgramEnvironmentOptions, 'pass' | 'dialect' | 'credential'>): ReadonlyMap<string, string> {
+function secretsIn(
+  variables: Readonly<Record<string, string>>,
+  { pass, dialect, credential }: Pick<ProgramEnvironmentOptions, 'pass' | 'dialect' | 'credential'>,
+): ReadonlyMap<string, string> {
   const ofAccounts = dialect.accountVariables.flatMap((name) => entryOf(name, variables));
   return new Map([...ofAccounts, ...secretsAmong(pass, variables), ...Object.entries(accountOf(dialect, credential))]);
 }

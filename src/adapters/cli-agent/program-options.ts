@@ -7,15 +7,19 @@ const BARE_KEY = /^[A-Za-z0-9_-]+$/;
 const MAX_DEPTH = 20;
 
 /**
- * `{ 'max-turns': 5, verbose: true, 'add-dir': ['a', 'b'], settings: {...} }` becomes `--max-turns=5 --verbose --add-dir=a --add-dir=b
- * --settings={...}`. False and null leave an option out.
+ * `{ 'max-turns': 5, verbose: true, 'add-dir': ['a', 'b'], settings: {...} }` becomes `--max-turns=5 --verbose
+ * --add-dir=a --add-dir=b --settings={...}`. False and null leave an option out.
  * @param taken names that are ours to set
  * @throws SettingsRefused
  */
 export function flagsOf(options: Readonly<Record<string, unknown>>, taken: ReadonlySet<string>): readonly string[] {
   return Object.entries(options).flatMap(([name, value]) => {
-    if (!FLAG_NAME.test(name)) throw new SettingsRefused(`expected the names of options as the program calls them, without dashes in front, received ${JSON.stringify(name)}`);
-    if (taken.has(name)) throw new SettingsRefused(`the option "${name}" is set by the backend itself and cannot be given`);
+    if (!FLAG_NAME.test(name))
+      throw new SettingsRefused(
+        `expected the names of options as the program calls them, without dashes in front, received ${JSON.stringify(name)}`,
+      );
+    if (taken.has(name))
+      throw new SettingsRefused(`the option "${name}" is set by the backend itself and cannot be given`);
     return (Array.isArray(value) ? (value as unknown[]) : [value]).flatMap((one) => flag(name, one));
   });
 }
@@ -46,9 +50,13 @@ function tomlValue(value: unknown, path: readonly string[]): string {
   if (path.length > MAX_DEPTH) throw new SettingsRefused('the option "config" is nested too deeply');
   if (Array.isArray(value)) return `[${value.map((item) => tomlValue(item, [...path, ''])).join(',')}]`;
   if (isTable(value)) {
-    return `{${Object.entries(value).map(([key, item]) => `${keyText(key)}=${tomlValue(item, [...path, key])}`).join(',')}}`;
+    return `{${Object.entries(value)
+      .map(([key, item]) => `${keyText(key)}=${tomlValue(item, [...path, key])}`)
+      .join(',')}}`;
   }
-  throw new SettingsRefused(`the option "config" holds ${JSON.stringify(value) ?? 'nothing'} at ${path.join('.')}, which TOML cannot say`);
+  throw new SettingsRefused(
+    `the option "config" holds ${JSON.stringify(value) ?? 'nothing'} at ${path.join('.')}, which TOML cannot say`,
+  );
 }
 
 function keyText(key: string): string {

@@ -1,4 +1,7 @@
-/** The program of one run: started in a group and session of its own, with its process tree on record, and ended with it. */
+/**
+ * The program of one run: started in a group and session of its own, with its process tree on record, and ended with
+ * it.
+ */
 import { spawn } from 'node:child_process';
 import type { ChildProcessByStdio } from 'node:child_process';
 import { stat } from 'node:fs/promises';
@@ -47,16 +50,29 @@ export interface ProgramProcess {
 }
 
 /**
- * @throws ProgramNotStarted; SettingsRefused when the working folder cannot be entered; BackgroundTaskError category `storage` when the
- * program cannot be put on record; the reason of `signal` when that aborted
+ * @throws ProgramNotStarted; SettingsRefused when the working folder cannot be entered; BackgroundTaskError category
+ * `storage` when the program cannot be put on record; the reason of `signal` when that aborted
  */
-export async function startProgram({ command: { command, args, cwd, environment }, processTree, taskId, signal }: StartProgramOptions): Promise<ProgramProcess> {
+export async function startProgram({
+  command: { command, args, cwd, environment },
+  processTree,
+  taskId,
+  signal,
+}: StartProgramOptions): Promise<ProgramProcess> {
   await checkFolder(cwd);
-  const tree = await processTree.prepare({ taskId, commandPreview: [command, ...args].join(' ').slice(0, PREVIEW_CHARACTERS) });
+  const tree = await processTree.prepare({
+    taskId,
+    commandPreview: [command, ...args].join(' ').slice(0, PREVIEW_CHARACTERS),
+  });
   try {
     signal.throwIfAborted();
     const launch = tree.launch({ program: command, args, cwd, environment });
-    const child: Child = spawn(launch.program, [...launch.args], { cwd, env: launch.environment, detached: true, stdio: ['pipe', 'pipe', 'pipe'] });
+    const child: Child = spawn(launch.program, [...launch.args], {
+      cwd,
+      env: launch.environment,
+      detached: true,
+      stdio: ['pipe', 'pipe', 'pipe'],
+    });
     const { pid } = child;
     if (pid === undefined) throw await failureOf(child);
     return attached(child, pid, tree);
@@ -87,7 +103,14 @@ function attached(child: Child, pid: number, tree: TrackedProcessTree): ProgramP
       for (const stream of [stdin, stdout, stderr]) stream.destroy();
     }
   };
-  return { stdin, stdout, stderr, exited, endedWithin: async (durationMs) => void (await within(exited, durationMs)), end };
+  return {
+    stdin,
+    stdout,
+    stderr,
+    exited,
+    endedWithin: async (durationMs) => void (await within(exited, durationMs)),
+    end,
+  };
 }
 
 async function failureOf(child: Child): Promise<unknown> {

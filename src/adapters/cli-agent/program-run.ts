@@ -1,6 +1,6 @@
 /**
- * One life of a program: started, written to, listened to, and ended with its whole process tree, however it behaves. What its lines mean
- * is the dialect's affair.
+ * One life of a program: started, written to, listened to, and ended with its whole process tree, however it behaves.
+ * What its lines mean is the dialect's affair.
  */
 import type { Clock } from '../../actors/clock/clock.ts';
 import type { AgentRunParams, RunPermissionAnswer, RunPermissionRequest } from '../../actors/run/agent-runtime.ts';
@@ -160,7 +160,10 @@ export class ProgramRun {
   #onEnd(exit: ProgramExit | undefined): void {
     if (this.#betweenTurns !== undefined) this.#settle({ kind: 'finished', finish: this.#betweenTurns });
     const complaint = this.#options.conversation.lastComplaint();
-    this.#settle({ kind: 'ended', end: { exit, errorOutput: this.#errorOutput.toString(), complaint, noise: this.#lines?.noise } });
+    this.#settle({
+      kind: 'ended',
+      end: { exit, errorOutput: this.#errorOutput.toString(), complaint, noise: this.#lines?.noise },
+    });
   }
 
   /** What comes after the end counts for nothing, but for what a program still tells while it is being stopped. */
@@ -180,7 +183,8 @@ export class ProgramRun {
         return this.#settle(fact);
       case 'said':
         said.add(fact);
-        if (said.characters > MAX_SAID_CHARACTERS) this.#cutOff('format', `it has said more than ${MAX_SAID_CHARACTERS} characters`);
+        if (said.characters > MAX_SAID_CHARACTERS)
+          this.#cutOff('format', `it has said more than ${MAX_SAID_CHARACTERS} characters`);
         return;
       case 'tool_requested':
         return this.#request(fact);
@@ -189,9 +193,13 @@ export class ProgramRun {
       case 'tool_refused':
         return tools.denied(fact.callId);
       case 'tool_ended':
-        return tools.ended(this.#outcome === undefined || fact.outcome !== 'failed' ? fact : { ...fact, outcome: 'cancelled' });
+        return tools.ended(
+          this.#outcome === undefined || fact.outcome !== 'failed' ? fact : { ...fact, outcome: 'cancelled' },
+        );
       case 'asked':
-        this.#ask(fact).catch((error: unknown) => this.#cutOff('unknown', `a question of it could not be answered: ${messageOf(error)}`));
+        this.#ask(fact).catch((error: unknown) =>
+          this.#cutOff('unknown', `a question of it could not be answered: ${messageOf(error)}`),
+        );
         return;
       case 'ask_withdrawn':
         return this.#withdraw(fact.askId);
@@ -234,7 +242,8 @@ export class ProgramRun {
     const { tools } = this.#options;
     if (this.#asks.has(askId)) return;
     this.#questionCount += 1;
-    if (this.#questionCount > MAX_QUESTIONS) return this.#cutOff('format', `it has asked for permission more than ${MAX_QUESTIONS} times`);
+    if (this.#questionCount > MAX_QUESTIONS)
+      return this.#cutOff('format', `it has asked for permission more than ${MAX_QUESTIONS} times`);
     const withdrawal = new AbortController();
     this.#asks.set(askId, withdrawal);
     this.#request(request);
@@ -253,7 +262,10 @@ export class ProgramRun {
   }
 
   /** What cannot be written down is denied. */
-  #replyTo(askId: string, answer: RunPermissionAnswer): { readonly decision: RunPermissionAnswer['decision']; readonly text: string } {
+  #replyTo(
+    askId: string,
+    answer: RunPermissionAnswer,
+  ): { readonly decision: RunPermissionAnswer['decision']; readonly text: string } {
     const { conversation } = this.#options;
     try {
       return { decision: answer.decision, text: conversation.answer?.(askId, answer) ?? '' };
@@ -265,7 +277,8 @@ export class ProgramRun {
 
   async #answerTo(request: RunPermissionRequest, signal: AbortSignal): Promise<RunPermissionAnswer> {
     const { requestPermission, redaction } = this.#options;
-    if (requestPermission === undefined || this.#outcome !== undefined) return { decision: 'deny', message: NOBODY_PERMITS };
+    if (requestPermission === undefined || this.#outcome !== undefined)
+      return { decision: 'deny', message: NOBODY_PERMITS };
     try {
       return await requestPermission(shownRequest({ ...request, signal }, redaction));
     } catch (error) {
@@ -285,7 +298,8 @@ export class ProgramRun {
     const stdin = this.#process?.stdin;
     if (stdin?.writable !== true || text === '') return;
     stdin.write(text);
-    if (stdin.writableLength > MAX_UNREAD_BYTES) this.#cutOff('format', `it has not read ${stdin.writableLength} bytes that were written to it`);
+    if (stdin.writableLength > MAX_UNREAD_BYTES)
+      this.#cutOff('format', `it has not read ${stdin.writableLength} bytes that were written to it`);
   }
 
   async #windDown(process: ProgramProcess, { kind }: ProgramOutcome): Promise<void> {
@@ -295,7 +309,8 @@ export class ProgramRun {
     if (process.stdin.writable) process.stdin.end();
     if (kind === 'finished') await process.endedWithin(LINGER_AFTER_ANSWER_MS);
     // Only one that understands that it is to stop is given the time.
-    if (kind === 'stopped' && this.#options.conversation.interruption !== undefined) await process.endedWithin(LINGER_AFTER_STOP_MS);
+    if (kind === 'stopped' && this.#options.conversation.interruption !== undefined)
+      await process.endedWithin(LINGER_AFTER_STOP_MS);
     await this.#endTree(process);
   }
 
@@ -303,7 +318,9 @@ export class ProgramRun {
     try {
       await process.end({ graceMs: this.#options.killGraceMs });
     } catch {
-      await process.end({ graceMs: 0 }).catch((error: unknown) => this.#options.onNews(`its processes could not all be ended: ${messageOf(error)}`));
+      await process
+        .end({ graceMs: 0 })
+        .catch((error: unknown) => this.#options.onNews(`its processes could not all be ended: ${messageOf(error)}`));
     }
   }
 }

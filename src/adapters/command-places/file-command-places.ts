@@ -27,7 +27,10 @@ interface RealWorkspace {
 export class FileCommandPlaces implements CommandPlaces {
   readonly #guard: RealWorkspace['guard'];
 
-  /** @param guard of the folders that are the runtime's own: a pattern of the shell may find them. Without it there are none */
+  /**
+   * @param guard of the folders that are the runtime's own: a pattern of the shell may find them. Without it there are
+   * none
+   */
   constructor(guard?: RealWorkspace['guard']) {
     this.#guard = guard;
   }
@@ -42,13 +45,18 @@ export class FileCommandPlaces implements CommandPlaces {
   }
 }
 
-async function lookAt({ commands, cwd, workspaceDirectory, forbidden }: CommandLook, guard: RealWorkspace['guard']): Promise<string | undefined> {
+async function lookAt(
+  { commands, cwd, workspaceDirectory, forbidden }: CommandLook,
+  guard: RealWorkspace['guard'],
+): Promise<string | undefined> {
   const workspace = { directory: await realpath(workspaceDirectory), cwd: await realpath(cwd), forbidden, guard };
   let places = 0;
   for (const command of commands) {
     for (const folder of command.folders ?? ['']) {
       const here = { ...workspace, cwd: resolve(workspace.cwd, folder) };
-      const found = (await Promise.all((command.patterns ?? []).map((pattern) => placesFound(here.cwd, pattern, MAX_PLACES)))).flat();
+      const found = (
+        await Promise.all((command.patterns ?? []).map((pattern) => placesFound(here.cwd, pattern, MAX_PLACES)))
+      ).flat();
       const paths = [...command.paths, ...found];
       places += paths.length;
       if (places > MAX_PLACES) return `it names more than ${MAX_PLACES} places`;
@@ -59,7 +67,11 @@ async function lookAt({ commands, cwd, workspaceDirectory, forbidden }: CommandL
   return undefined;
 }
 
-async function commandProblem(workspace: RealWorkspace, { argv, usesGit }: LookedCommand, paths: readonly string[]): Promise<string | undefined> {
+async function commandProblem(
+  workspace: RealWorkspace,
+  { argv, usesGit }: LookedCommand,
+  paths: readonly string[],
+): Promise<string | undefined> {
   const program = argv[0] ?? '';
   const ofFolder = await folderProblem(workspace);
   if (ofFolder !== undefined) return ofFolder;
@@ -85,13 +97,19 @@ async function placeProblem(workspace: RealWorkspace, path: string, program: str
   if (path.startsWith('-')) return `"${path}" begins like an option`;
   const place = await existing(asWritten);
   if (program === 'cd' && place.realPath !== asWritten) return `"${path}" is a link, or is reached through one`;
-  if ((await workspace.guard?.protects(asWritten, workspace.directory)) === true) return `"${path}" lies in the home of the runtime`;
-  return insideProblem(workspace, place.realPath, `"${path}"`) ?? kindProblem(place, path, program) ?? forbiddenProblem(workspace, place, asWritten, path);
+  if ((await workspace.guard?.protects(asWritten, workspace.directory)) === true)
+    return `"${path}" lies in the home of the runtime`;
+  return (
+    insideProblem(workspace, place.realPath, `"${path}"`) ??
+    kindProblem(place, path, program) ??
+    forbiddenProblem(workspace, place, asWritten, path)
+  );
 }
 
 function insideProblem({ directory }: RealWorkspace, realPath: string, what: string): string | undefined {
   const fromWorkspace = relative(directory, realPath);
-  if (fromWorkspace === '..' || fromWorkspace.startsWith(`..${sep}`) || isAbsolute(fromWorkspace)) return `${what} leads out of the workspace`;
+  if (fromWorkspace === '..' || fromWorkspace.startsWith(`..${sep}`) || isAbsolute(fromWorkspace))
+    return `${what} leads out of the workspace`;
   return hasSecretName(fromWorkspace.split(sep).join('/')) ? `${what} may hold secrets` : undefined;
 }
 
@@ -101,9 +119,18 @@ function kindProblem({ kind }: Existing, path: string, program: string): string 
 }
 
 /** What the path says by itself has been held against the rules already; here it is where a link leads. */
-function forbiddenProblem({ directory, forbidden }: RealWorkspace, { realPath, kind }: Existing, asWritten: string, path: string): string | undefined {
+function forbiddenProblem(
+  { directory, forbidden }: RealWorkspace,
+  { realPath, kind }: Existing,
+  asWritten: string,
+  path: string,
+): string | undefined {
   if (realPath === asWritten) return undefined;
   const inside = relative(directory, realPath).split(sep).join('/');
-  const glob = forbidden.find((each) => matchesGlob(each, inside, { matching: 'wide' }) || (kind === 'folder' && mayMatchBelow(each, inside, { matching: 'wide' })));
+  const glob = forbidden.find(
+    (each) =>
+      matchesGlob(each, inside, { matching: 'wide' }) ||
+      (kind === 'folder' && mayMatchBelow(each, inside, { matching: 'wide' })),
+  );
   return glob === undefined ? undefined : `"${path}" leads to "${inside}", and a rule is against reading "${glob}"`;
 }

@@ -8,13 +8,21 @@ import { LookFailed } from './look-failed.ts';
 /** Names of one folder beyond which nobody waits for them. */
 const MAX_NAMES = 20_000;
 
-/** From the folder, as the pattern writes them; the pattern itself when it has no wildcard. @throws LookFailed when there are too many */
+/**
+ * From the folder, as the pattern writes them; the pattern itself when it has no wildcard. @throws LookFailed when
+ * there are too many
+ */
 export async function placesFound(folder: string, pattern: string, max: number): Promise<readonly string[]> {
   let found: readonly string[] = [''];
   for (const segment of pattern.split('/')) {
     const matcher = nameMatcher(segment);
     const next: string[] = [];
-    for (const place of found) next.push(...(matcher === undefined ? [join(place, segment)] : (await namesIn(join(folder, place), matcher)).map((name) => join(place, name))));
+    for (const place of found)
+      next.push(
+        ...(matcher === undefined
+          ? [join(place, segment)]
+          : (await namesIn(join(folder, place), matcher)).map((name) => join(place, name))),
+      );
     if (next.length > max) throw new LookFailed(`"${pattern}" finds more than ${max} places`);
     found = next;
   }

@@ -3,7 +3,11 @@
 const MAX_LINES = 10_000;
 
 /** Ways to show differences that git has by itself. */
-const OWN_DRIVERS = new Set('ada bash bibtex cpp csharp css dts elixir fortran fountain golang html ini java kotlin markdown matlab objc pascal perl php python ruby rust scheme tex'.split(' '));
+const OWN_DRIVERS = new Set(
+  'ada bash bibtex cpp csharp css dts elixir fortran fountain golang html ini java kotlin markdown matlab objc pascal perl php python ruby rust scheme tex'.split(
+    ' ',
+  ),
+);
 
 /** Why it may make git run a program, for people. */
 export function attributesProblem(text: string, what: string): string | undefined {

@@ -1,15 +1,19 @@
 /**
- * Reads the settings of a repository, as far as they are known to be harmless for git commands that only read. A section or a key that is
- * not in the table may name a program, and a line that is not plain may mean another one.
+ * Reads the settings of a repository, as far as they are known to be harmless for git commands that only read. A
+ * section or a key that is not in the table may name a program, and a line that is not plain may mean another one.
  */
 
 const words = (text: string): ReadonlySet<string> => new Set(text.split(' '));
 
 /** In lower case, by section; `*` for those with a name behind, as in `[branch "main"]`. */
 const HARMLESS_KEYS: Readonly<Record<string, ReadonlySet<string>>> = {
-  core: words('repositoryformatversion filemode bare logallrefupdates ignorecase precomposeunicode symlinks autocrlf eol safecrlf longpaths quotepath hidedotfiles abbrev whitespace compression preloadindex untrackedcache trustctime protectntfs protecthfs'),
+  core: words(
+    'repositoryformatversion filemode bare logallrefupdates ignorecase precomposeunicode symlinks autocrlf eol safecrlf longpaths quotepath hidedotfiles abbrev whitespace compression preloadindex untrackedcache trustctime protectntfs protecthfs',
+  ),
   'remote.*': words('url fetch push pushurl tagopt prune skipfetchall gh-resolved'),
-  'branch.*': words('remote merge rebase pushremote description vscode-merge-base github-pr-owner-number gh-merge-base'),
+  'branch.*': words(
+    'remote merge rebase pushremote description vscode-merge-base github-pr-owner-number gh-merge-base',
+  ),
   user: words('name email'),
   init: words('defaultbranch'),
   pull: words('rebase ff'),
@@ -26,7 +30,9 @@ const HARMLESS_KEYS: Readonly<Record<string, ReadonlySet<string>>> = {
   'submodule.*': words('active url'),
   extensions: words('objectformat worktreeconfig refstorage'),
   color: words('ui branch diff grep interactive showbranch status'),
-  'color.*': words('meta frag old new commit whitespace plain context branch tag remote head current local upstream header added changed untracked updated deleted nobranch'),
+  'color.*': words(
+    'meta frag old new commit whitespace plain context branch tag remote head current local upstream header added changed untracked updated deleted nobranch',
+  ),
 };
 
 const MAX_LINES = 5_000;
@@ -58,7 +64,11 @@ export function readGitConfig(text: string, what: string): GitConfig {
     if (setting === undefined) return { problem: `line ${index + 1} of ${what} is not plain`, hashBytes };
     const key = setting['key']?.toLowerCase() ?? '';
     const value = setting['value']?.toLowerCase();
-    if (!isHarmless(section, key, value)) return { problem: `${what} sets ${section}.${key}, which may make git run a program or look elsewhere`, hashBytes };
+    if (!isHarmless(section, key, value))
+      return {
+        problem: `${what} sets ${section}.${key}, which may make git run a program or look elsewhere`,
+        hashBytes,
+      };
     if (`${section}.${key}` === 'extensions.objectformat') hashBytes = value === 'sha256' ? 32 : 20;
   }
   return { hashBytes };

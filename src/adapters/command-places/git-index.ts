@@ -24,10 +24,14 @@ export function readGitIndex(bytes: Buffer, hashBytes: number): GitIndex | undef
   }
 }
 
-function readEntries(bytes: Buffer, hashBytes: number): { readonly repositories: readonly string[]; readonly end: number } {
+function readEntries(
+  bytes: Buffer,
+  hashBytes: number,
+): { readonly repositories: readonly string[]; readonly end: number } {
   const version = bytes.readUInt32BE(4);
   const count = bytes.readUInt32BE(8);
-  if (bytes.toString('latin1', 0, 4) !== 'DIRC' || version < 2 || version > 4) throw new RangeError('no index of a known version');
+  if (bytes.toString('latin1', 0, 4) !== 'DIRC' || version < 2 || version > 4)
+    throw new RangeError('no index of a known version');
   const repositories: string[] = [];
   let at = HEADER_BYTES;
   let previous = Buffer.alloc(0);
@@ -67,7 +71,10 @@ function readShortenedName(bytes: Buffer, from: number, previous: Buffer): ReadN
   }
   if (dropped > previous.length) throw new RangeError('a name that begins before itself');
   const end = zeroAfter(bytes, at + 1);
-  return { name: Buffer.concat([previous.subarray(0, previous.length - dropped), bytes.subarray(at + 1, end)]), end: end + 1 };
+  return {
+    name: Buffer.concat([previous.subarray(0, previous.length - dropped), bytes.subarray(at + 1, end)]),
+    end: end + 1,
+  };
 }
 
 function zeroAfter(bytes: Buffer, from: number): number {

@@ -1,6 +1,7 @@
 /**
- * Whether git, when it only reads, runs nothing but itself in a repository. A repository can name programs in its settings, its hooks and
- * its attributes, and a folder that came from anywhere can bring one along; so only what is known to be harmless may be in there.
+ * Whether git, when it only reads, runs nothing but itself in a repository. A repository can name programs in its
+ * settings, its hooks and its attributes, and a folder that came from anywhere can bring one along; so only what is
+ * known to be harmless may be in there.
  */
 import { dirname, join, relative } from 'node:path';
 import { attributesProblem } from './git-attributes.ts';
@@ -35,14 +36,18 @@ interface Place {
   readonly workspace: string;
 }
 
-/** Why git would not be safe there, for people; undefined when nothing speaks against it. @throws LookFailed when it cannot be told */
+/**
+ * Why git would not be safe there, for people; undefined when nothing speaks against it. @throws LookFailed when it
+ * cannot be told
+ */
 export async function repositoryProblem({ cwd, workspace }: Place): Promise<string | undefined> {
   for (let folder = cwd; ; folder = dirname(folder)) {
     const found = await lstatOf(join(folder, '.git'));
     if (found?.isDirectory() === true) return gitFolderProblem({ top: folder, cwd });
     if (found !== undefined) return 'its .git is no folder: the repository lies elsewhere';
     if (await isBareRepository(folder)) return 'its folder is a repository without files of its own';
-    if (folder === workspace || folder === dirname(folder)) return 'there is no repository in the workspace, so git would look for one above it';
+    if (folder === workspace || folder === dirname(folder))
+      return 'there is no repository in the workspace, so git would look for one above it';
   }
 }
 
@@ -72,11 +77,15 @@ async function layoutProblem(gitFolder: string): Promise<string | undefined> {
   if (head?.isFile() !== true) return 'its repository is not whole, so git may take another one';
   for (const name of [...NEEDED_FOLDERS, ...OTHER_FOLDERS]) {
     const part = await lstatOf(join(gitFolder, name));
-    if (part === undefined && NEEDED_FOLDERS.includes(name)) return 'its repository is not whole, so git may take another one';
+    if (part === undefined && NEEDED_FOLDERS.includes(name))
+      return 'its repository is not whole, so git may take another one';
     if (part !== undefined && !part.isDirectory()) return `.git/${name} is no folder`;
   }
-  for (const [name, because] of BORROWED) if ((await lstatOf(join(gitFolder, name))) !== undefined) return `its repository ${because}`;
-  for (const name of HOOKS_OF_READERS) if ((await lstatOf(join(gitFolder, 'hooks', name))) !== undefined) return `its repository has the hook ${name}, which git runs`;
+  for (const [name, because] of BORROWED)
+    if ((await lstatOf(join(gitFolder, name))) !== undefined) return `its repository ${because}`;
+  for (const name of HOOKS_OF_READERS)
+    if ((await lstatOf(join(gitFolder, 'hooks', name))) !== undefined)
+      return `its repository has the hook ${name}, which git runs`;
   return undefined;
 }
 
@@ -85,11 +94,17 @@ async function configIn(gitFolder: string, name: string): Promise<GitConfig> {
   return readGitConfig(bytes?.toString('utf8') ?? '', `.git/${name}`);
 }
 
-/** Those of the whole repository, and those on the way to the folder: programs they name are defined in settings only. */
+/**
+ * Those of the whole repository, and those on the way to the folder: programs they name are defined in settings only.
+ */
 async function attributesProblemOf({ top, cwd }: Repository, gitFolder: string): Promise<string | undefined> {
   const folders = [top];
-  for (const name of relative(top, cwd).split(/[/\\]/)) if (name !== '') folders.push(join(folders.at(-1) ?? top, name));
-  for (const path of [join(gitFolder, 'info', 'attributes'), ...folders.map((folder) => join(folder, '.gitattributes'))]) {
+  for (const name of relative(top, cwd).split(/[/\\]/))
+    if (name !== '') folders.push(join(folders.at(-1) ?? top, name));
+  for (const path of [
+    join(gitFolder, 'info', 'attributes'),
+    ...folders.map((folder) => join(folder, '.gitattributes')),
+  ]) {
     const what = relative(top, path);
     const bytes = await readSmallFile(path, { what, maxBytes: MAX_ATTRIBUTES_BYTES });
     const problem = bytes === undefined ? undefined : attributesProblem(bytes.toString('utf8'), what);
@@ -99,7 +114,11 @@ async function attributesProblemOf({ top, cwd }: Repository, gitFolder: string):
 }
 
 /** Git asks each repository inside what has changed in it, under its own settings. */
-async function submoduleProblem({ top }: Repository, gitFolder: string, { hashBytes }: GitConfig): Promise<string | undefined> {
+async function submoduleProblem(
+  { top }: Repository,
+  gitFolder: string,
+  { hashBytes }: GitConfig,
+): Promise<string | undefined> {
   const bytes = await readSmallFile(join(gitFolder, 'index'), { what: '.git/index', maxBytes: MAX_INDEX_BYTES });
   if (bytes === undefined) return undefined;
   const index = readGitIndex(bytes, hashBytes);

@@ -20,7 +20,7 @@ interface Place {
 
 /** Why a search below the folder may show secrets, for people. @throws LookFailed when it cannot be told */
 export async function ignoreFilesProblem({ cwd, workspace }: Place): Promise<string | undefined> {
-  for (let folder = cwd; folder !== workspace && folder !== dirname(folder); ) {
+  for (let folder = cwd; folder !== workspace && folder !== dirname(folder);) {
     folder = dirname(folder);
     const problem = await problemIn(folder, await readdir(folder, { withFileTypes: true }), workspace);
     if (problem !== undefined) return problem;
@@ -31,7 +31,8 @@ export async function ignoreFilesProblem({ cwd, workspace }: Place): Promise<str
     const entries = await readdir(folder, { withFileTypes: true });
     const problem = await problemIn(folder, entries, workspace);
     if (problem !== undefined) return problem;
-    for (const entry of entries) if (entry.isDirectory() && !NOT_ENTERED.has(entry.name)) folders.push(join(folder, entry.name));
+    for (const entry of entries)
+      if (entry.isDirectory() && !NOT_ENTERED.has(entry.name)) folders.push(join(folder, entry.name));
     if (folders.length > MAX_FOLDERS) throw new LookFailed(`there are more than ${MAX_FOLDERS} folders to search`);
   }
   return undefined;
@@ -39,12 +40,17 @@ export async function ignoreFilesProblem({ cwd, workspace }: Place): Promise<str
 
 async function problemIn(folder: string, entries: readonly Dirent[], workspace: string): Promise<string | undefined> {
   const places = entries.filter(({ name }) => IGNORE_FILES.has(name)).map(({ name }) => join(folder, name));
-  if (entries.some((entry) => entry.name === '.git' && entry.isDirectory())) places.push(join(folder, '.git', 'info', 'exclude'));
+  if (entries.some((entry) => entry.name === '.git' && entry.isDirectory()))
+    places.push(join(folder, '.git', 'info', 'exclude'));
   for (const place of places) {
     const what = relative(workspace, place);
     const bytes = await readSmallFile(place, { what, maxBytes: MAX_BYTES });
-    const line = bytes?.toString('utf8').split(/\r?\n/).find((each) => takesInSecrets(each));
-    if (line !== undefined) return `${what} says "${line.trim()}", for which rg searches hidden files that may hold secrets`;
+    const line = bytes
+      ?.toString('utf8')
+      .split(/\r?\n/)
+      .find((each) => takesInSecrets(each));
+    if (line !== undefined)
+      return `${what} says "${line.trim()}", for which rg searches hidden files that may hold secrets`;
   }
   return undefined;
 }

@@ -36,8 +36,14 @@ export async function lstatOf(path: string): Promise<Stats | undefined> {
   }
 }
 
-/** The bytes of an ordinary file that is no link; undefined when there is none. @throws LookFailed when it is something else, or too large */
-export async function readSmallFile(path: string, { what, maxBytes }: { readonly what: string; readonly maxBytes: number }): Promise<Buffer | undefined> {
+/**
+ * The bytes of an ordinary file that is no link; undefined when there is none. @throws LookFailed when it is something
+ * else, or too large
+ */
+export async function readSmallFile(
+  path: string,
+  { what, maxBytes }: { readonly what: string; readonly maxBytes: number },
+): Promise<Buffer | undefined> {
   const found = await lstatOf(path);
   if (found === undefined) return undefined;
   if (!found.isFile()) throw new LookFailed(`${what} is no ordinary file`);

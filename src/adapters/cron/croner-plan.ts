@@ -1,13 +1,15 @@
 /**
- * Cron expressions read by croner: five fields, six with seconds in front, seven with a year at the end; names, ranges, steps, `L`, `W`, `#`, `+`
- * and nicknames such as `@daily`; or a date and time such as `2030-01-23T09:00:00`, which is one slot.
+ * Cron expressions read by croner: five fields, six with seconds in front, seven with a year at the end; names, ranges,
+ * steps, `L`, `W`, `#`, `+` and nicknames such as `@daily`; or a date and time such as `2030-01-23T09:00:00`, which is
+ * one slot.
  *
- * Only croner's arithmetic is used. Its timers cannot be driven by another clock, and its `protect` drops overlapping runs without a trace: both
- * are done by the schedule (see machines/schedule/overlap.ts).
+ * Only croner's arithmetic is used. Its timers cannot be driven by another clock, and its `protect` drops overlapping
+ * runs without a trace: both are done by the schedule (see machines/schedule/overlap.ts).
  *
- * Clock changes follow Vixie cron. Where neither the seconds, the minutes nor the hours have a `*` or a step, the job has fixed times of day: one that a
- * change leaves out fires at the first instant after the gap, one that a change repeats fires the first time only. Any other job runs
- * by intervals: it keeps its rhythm through a repeated hour, and has nothing to do in a missing one.
+ * Clock changes follow Vixie cron. Where neither the seconds, the minutes nor the hours have a `*` or a step, the job
+ * has fixed times of day: one that a change leaves out fires at the first instant after the gap, one that a change
+ * repeats fires the first time only. Any other job runs by intervals: it keeps its rhythm through a repeated hour, and
+ * has nothing to do in a missing one.
  */
 import { Cron } from 'croner';
 import type { CronPlan, CronTimes } from '../../actors/schedule/cron-plan.ts';
@@ -50,7 +52,10 @@ function single(slotMs: number): NominalTimes {
 }
 
 function parsed(expression: string, timezone: string): Cron {
-  if (expression.length > MAX_EXPRESSION_CHARACTERS) throw invalid(`the cron expression has ${expression.length} characters, at most ${MAX_EXPRESSION_CHARACTERS} are read`);
+  if (expression.length > MAX_EXPRESSION_CHARACTERS)
+    throw invalid(
+      `the cron expression has ${expression.length} characters, at most ${MAX_EXPRESSION_CHARACTERS} are read`,
+    );
   if (/^\s*\d{4}-/.test(expression)) checkDate(expression);
   try {
     const cron = new Cron(expression, { timezone, paused: true, fixedTimeRule: 'no-wildcard' });
@@ -58,24 +63,34 @@ function parsed(expression: string, timezone: string): Cron {
     cron.nextRun(new Date(0));
     return cron;
   } catch (thrown) {
-    throw invalid(`cannot read the cron expression "${expression}": ${messageOf(thrown).replace(/^Cron\w*: /, '')}`, thrown);
+    throw invalid(
+      `cannot read the cron expression "${expression}": ${messageOf(thrown).replace(/^Cron\w*: /, '')}`,
+      thrown,
+    );
   }
 }
 
 const DATE_TIME = /^(?<dateTime>\d{4}-\d\d-\d\dT\d\d:\d\d(?::\d\d)?)(?:Z|[+-]\d\d:\d\d)?$/;
 
-/** croner takes the 30th of February for the 2nd of March, and drops fractions of a second, which would make a slot early. */
+/**
+ * croner takes the 30th of February for the 2nd of March, and drops fractions of a second, which would make a slot
+ * early.
+ */
 function checkDate(expression: string): void {
   const dateTime = DATE_TIME.exec(expression)?.groups?.['dateTime'];
   const normalized = dateTime === undefined ? undefined : new Date(`${dateTime}Z`);
-  const isReal = normalized !== undefined && !Number.isNaN(normalized.getTime()) && normalized.toISOString().startsWith(dateTime ?? '');
+  const isReal =
+    normalized !== undefined &&
+    !Number.isNaN(normalized.getTime()) &&
+    normalized.toISOString().startsWith(dateTime ?? '');
   if (!isReal) throw invalid(`"${expression}" is not a date and time of the form 2030-01-23T09:00:00`);
 }
 
 function checkedTimezone(timezone: string): string {
   try {
     Intl.DateTimeFormat('en', { timeZone: timezone });
-    // As it was typed: canonical names change with the release of the time zone data, and the plan would seem to have changed.
+    // As it was typed: canonical names change with the release of the time zone data, and the plan would seem to have
+    // changed.
     return timezone;
   } catch (cause) {
     throw new BackgroundTaskError('validation', `there is no time zone "${timezone}"`, {

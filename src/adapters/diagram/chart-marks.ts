@@ -10,7 +10,11 @@ export interface MarkedPair {
 }
 
 /** By the changes that a comparison found, where there is one; what it says nothing of is compared by its id. */
-export function marksBetween(before: ChartDescription, after: ChartDescription, diff: ChartDiff | undefined): MarkedPair {
+export function marksBetween(
+  before: ChartDescription,
+  after: ChartDescription,
+  diff: ChartDiff | undefined,
+): MarkedPair {
   const [old, recent] = [partsOf(before), partsOf(after)];
   const marks = { before: new Map<string, Mark>(), after: new Map<string, Mark>() };
   const renamed = new Map((diff?.changes ?? []).flatMap(renameOf));

@@ -13,7 +13,10 @@ import { planChart } from './plan-chart.ts';
 import type { Theme } from './theme.ts';
 import { otherwiseOf } from './wording.ts';
 
-/** Beyond these a picture is thousands of pixels wide and shows nothing that a list does not show better, and its layout takes from many seconds to a minute. */
+/**
+ * Beyond these a picture is thousands of pixels wide and shows nothing that a list does not show better, and its layout
+ * takes from many seconds to a minute.
+ */
 const MOST_DRAWN = { states: 200, transitions: 400 } as const;
 
 /** With more nodes and edges than this no picture fits a page, and a second layout would only take long. */
@@ -37,10 +40,23 @@ export interface ChartPicture {
 const WIDEST_IN_LIST = 480;
 
 /** Never rejects on account of the layout. */
-export async function drawPicture({ description, heading, layout = layOut, layoutMs = AMPLE_LAYOUT_MS, ...look }: ChartPicture): Promise<Drawn> {
+export async function drawPicture({
+  description,
+  heading,
+  layout = layOut,
+  layoutMs = AMPLE_LAYOUT_MS,
+  ...look
+}: ChartPicture): Promise<Drawn> {
   const drawing = drawingOf(description, look);
-  const list = (because: string): Drawn => drawList(description, { drawing, heading, because, wording: { marks: look.marks, otherwise: otherwiseOf(description.transitions), widestRow: WIDEST_IN_LIST } });
-  if (description.states.length - 1 > MOST_DRAWN.states || description.transitions.length > MOST_DRAWN.transitions) return list('the chart is too big for a picture');
+  const list = (because: string): Drawn =>
+    drawList(description, {
+      drawing,
+      heading,
+      because,
+      wording: { marks: look.marks, otherwise: otherwiseOf(description.transitions), widestRow: WIDEST_IN_LIST },
+    });
+  if (description.states.length - 1 > MOST_DRAWN.states || description.transitions.length > MOST_DRAWN.transitions)
+    return list('the chart is too big for a picture');
   const placed = await narrowest(description, look.marks, timed(layout, layoutMs));
   return placed === undefined ? list('no layout was found for the chart') : drawChart(placed, drawing, heading);
 }
@@ -54,13 +70,21 @@ function timed(layout: Layout, layoutMs: number): TimedLayout {
 }
 
 /** With room where that fits a page, else as narrow as it gets. */
-async function narrowest(description: ChartDescription, marks: Marks, layout: TimedLayout): Promise<PlacedDiagram | undefined> {
+async function narrowest(
+  description: ChartDescription,
+  marks: Marks,
+  layout: TimedLayout,
+): Promise<PlacedDiagram | undefined> {
   let best: PlacedDiagram | undefined;
   for (const isTight of [false, true]) {
     const plan = planChart(description, { marks, isTight });
     const placed = await settled(layout, plan);
     if (placed !== undefined && (best === undefined || placed.width < best.width)) best = placed;
-    if (best !== undefined && (best.width + 2 * MARGIN <= PAGE_WIDTH || plan.nodes.length + plan.edges.length > MANY_PARTS)) return best;
+    if (
+      best !== undefined &&
+      (best.width + 2 * MARGIN <= PAGE_WIDTH || plan.nodes.length + plan.edges.length > MANY_PARTS)
+    )
+      return best;
   }
   return best;
 }

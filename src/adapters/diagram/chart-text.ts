@@ -17,7 +17,8 @@ export function chartText({ states, transitions, description }: ChartDescription
   ];
   let text = '';
   for (const [index, sentence] of sentences.entries()) {
-    if (text.length + sentence.length > LONGEST) return `${text} And ${counted(sentences.length - index, 'more sentence')} that stand in the chart itself.`.trim();
+    if (text.length + sentence.length > LONGEST)
+      return `${text} And ${counted(sentences.length - index, 'more sentence')} that stand in the chart itself.`.trim();
     text = text === '' ? sentence : `${text} ${sentence}`;
   }
   return text;

@@ -17,12 +17,18 @@ const HINT = 'Give what describeChart() returns, as it is.';
 /** @throws RuntimeError CHART_INVALID */
 export function checkedChart(value: unknown): ChartDescription {
   const chart = parseOrThrow(chartDescription, value, { what: 'chart description', code: 'CHART_INVALID', hint: HINT });
-  if (chart.states.length > MOST_STATES) throw invalid(chart, `it has ${chart.states.length} states; ${MOST_STATES} are the most`);
-  if (chart.transitions.length > MOST_TRANSITIONS) throw invalid(chart, `it has ${chart.transitions.length} transitions; ${MOST_TRANSITIONS} are the most`);
+  if (chart.states.length > MOST_STATES)
+    throw invalid(chart, `it has ${chart.states.length} states; ${MOST_STATES} are the most`);
+  if (chart.transitions.length > MOST_TRANSITIONS)
+    throw invalid(chart, `it has ${chart.transitions.length} transitions; ${MOST_TRANSITIONS} are the most`);
   const known = new Set<string>();
   for (const [index, { id, parent }] of chart.states.entries()) {
     if (known.has(id)) throw invalid(chart, `two states have the id "${id}"`);
-    if (index === 0 ? id !== ROOT || parent !== undefined : parent === undefined || !known.has(parent)) throw invalid(chart, `state "${id}" does not come after a parent of its own; the root has the empty id and comes first`);
+    if (index === 0 ? id !== ROOT || parent !== undefined : parent === undefined || !known.has(parent))
+      throw invalid(
+        chart,
+        `state "${id}" does not come after a parent of its own; the root has the empty id and comes first`,
+      );
     known.add(id);
   }
   if (known.size === 0) throw invalid(chart, 'it has no states');
@@ -34,7 +40,9 @@ const ids = z.array(z.string()).max(MOST_IDS).readonly();
 const renderOptions = z.strictObject({
   theme: z.enum(['auto', 'light', 'dark']).default('auto'),
   active: ids.default([]),
-  marks: z.strictObject({ added: ids.default([]), removed: ids.default([]), changed: ids.default([]) }).default({ added: [], removed: [], changed: [] }),
+  marks: z
+    .strictObject({ added: ids.default([]), removed: ids.default([]), changed: ids.default([]) })
+    .default({ added: [], removed: [], changed: [] }),
   title: z.boolean().default(true),
   styles: z.enum(['inside', 'outside']).default('inside'),
   cacheDirectory: z.string().min(1).optional(),
@@ -45,13 +53,24 @@ export type CheckedOptions = z.output<typeof renderOptions>;
 
 /** @throws RuntimeError RENDER_OPTIONS_INVALID */
 export function checkedOptions(value: unknown): CheckedOptions {
-  return parseOrThrow(renderOptions, value, { what: 'options of a diagram', code: 'RENDER_OPTIONS_INVALID', hint: 'Known are theme, active, marks, title, styles, cacheDirectory and layoutMs.' });
+  return parseOrThrow(renderOptions, value, {
+    what: 'options of a diagram',
+    code: 'RENDER_OPTIONS_INVALID',
+    hint: 'Known are theme, active, marks, title, styles, cacheDirectory and layoutMs.',
+  });
 }
 
 export function marksOf({ added, removed, changed }: CheckedOptions['marks']): Marks {
-  return new Map([...changed.map((id) => [id, 'changed'] as const), ...added.map((id) => [id, 'added'] as const), ...removed.map((id) => [id, 'removed'] as const)]);
+  return new Map([
+    ...changed.map((id) => [id, 'changed'] as const),
+    ...added.map((id) => [id, 'added'] as const),
+    ...removed.map((id) => [id, 'removed'] as const),
+  ]);
 }
 
 function invalid({ id }: ChartDescription, problem: string): RuntimeError {
-  return new RuntimeError('CHART_INVALID', `the description of chart "${id}" is not valid: ${problem}`, { category: 'validation', hint: HINT });
+  return new RuntimeError('CHART_INVALID', `the description of chart "${id}" is not valid: ${problem}`, {
+    category: 'validation',
+    hint: HINT,
+  });
 }

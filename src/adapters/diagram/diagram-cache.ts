@@ -1,4 +1,7 @@
-/** Keeps drawings in memory and in a folder, by what they were drawn of. A cache is never a reason to fail: what cannot be read is drawn, what cannot be written is not kept. */
+/**
+ * Keeps drawings in memory and in a folder, by what they were drawn of. A cache is never a reason to fail: what cannot
+ * be read is drawn, what cannot be written is not kept.
+ */
 import { readdir, stat, unlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import { withPlainFile } from '../system/own-files.ts';
@@ -25,7 +28,10 @@ const DIGEST_LENGTH = 64;
 const inMemory = new Map<string, string>();
 const underway = new Map<string, Promise<string>>();
 
-/** The drawing of the key, from memory, from the folder, or drawn now and kept in both. Asked for twice at once, it is drawn once. */
+/**
+ * The drawing of the key, from memory, from the folder, or drawn now and kept in both. Asked for twice at once, it is
+ * drawn once.
+ */
 export async function cachedDrawing({ key, directory }: CacheEntry, draw: () => Promise<string>): Promise<string> {
   const known = inMemory.get(key);
   if (known !== undefined) {
@@ -72,11 +78,16 @@ async function readKept(path: string): Promise<string | undefined> {
     if (size > MOST_BYTES) return undefined;
     const content = await file.readFile('utf8');
     const drawing = content.slice(DIGEST_LENGTH + 1);
-    return content.charAt(DIGEST_LENGTH) === '\n' && content.slice(0, DIGEST_LENGTH) === sha256Of(drawing) ? drawing : undefined;
+    return content.charAt(DIGEST_LENGTH) === '\n' && content.slice(0, DIGEST_LENGTH) === sha256Of(drawing)
+      ? drawing
+      : undefined;
   }).catch(() => undefined);
 }
 
-async function keep({ key, directory }: { readonly key: string; readonly directory: string }, drawing: string): Promise<void> {
+async function keep(
+  { key, directory }: { readonly key: string; readonly directory: string },
+  drawing: string,
+): Promise<void> {
   const path = join(directory, key + SUFFIX);
   try {
     if ((await readKept(path)) !== undefined) return;
@@ -94,11 +105,17 @@ async function makeRoom(directory: string): Promise<void> {
   const ours = names.filter((name) => /^[0-9a-f]{64}\.svg$/.test(name));
   const drafts = names.filter((name) => /^\.[0-9a-f]{64}\.(?:svg\.)?[0-9a-f-]{36}\.tmp$/.test(name));
   if (ours.length < MOST_FILES && drafts.length === 0) return;
-  const dated = async (name: string): Promise<{ readonly path: string; readonly at: number }> => ({ path: join(directory, name), at: (await stat(join(directory, name)).catch(() => ({ mtimeMs: 0 }))).mtimeMs });
+  const dated = async (name: string): Promise<{ readonly path: string; readonly at: number }> => ({
+    path: join(directory, name),
+    at: (await stat(join(directory, name)).catch(() => ({ mtimeMs: 0 }))).mtimeMs,
+  });
   const byAge = (await Promise.all(ours.map(dated))).toSorted((left, right) => left.at - right.at);
   const datedDrafts = await Promise.all(drafts.map(dated));
   // The time of the files themselves: a draft is old beside the others in the folder, whatever the clock says.
   const newest = Math.max(0, ...byAge.map(({ at }) => at), ...datedDrafts.map(({ at }) => at));
-  const gone = [...byAge.slice(0, Math.max(0, byAge.length - MOST_FILES + 1)), ...datedDrafts.filter(({ at }) => at < newest - OLD_DRAFT_MS)];
+  const gone = [
+    ...byAge.slice(0, Math.max(0, byAge.length - MOST_FILES + 1)),
+    ...datedDrafts.filter(({ at }) => at < newest - OLD_DRAFT_MS),
+  ];
   await Promise.all(gone.map(async ({ path }) => unlink(path).catch(() => undefined)));
 }

@@ -1,4 +1,7 @@
-/** What is drawn of a chart and how large each thing is, before anybody knows where: nodes in nodes, and edges between them. */
+/**
+ * What is drawn of a chart and how large each thing is, before anybody knows where: nodes in nodes, and edges between
+ * them.
+ */
 
 /** Signs that are drawn as lines, since no font is sure to have them. */
 export type Icon = 'play' | 'done' | 'failed' | 'clock' | 'again' | 'forbidden';
@@ -50,7 +53,9 @@ export interface PlannedEdge {
   /** Ids of all transitions that it stands for. */
   readonly transitions: readonly string[];
   readonly isError: boolean;
-  /** It runs against the order of reading: the layout is told of it the other way round, so that there are no cycles. */
+  /**
+   * It runs against the order of reading: the layout is told of it the other way round, so that there are no cycles.
+   */
   readonly isBackward: boolean;
   readonly labelWidth: number;
   readonly labelHeight: number;

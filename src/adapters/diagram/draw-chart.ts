@@ -31,12 +31,26 @@ export function headingOf({ id, version }: ChartDescription): Heading {
   return { title: id, note: version === undefined ? '' : `version ${version}` };
 }
 
-export function drawChart({ nodes, edges, rows, ...size }: PlacedDiagram, drawing: Drawing, heading: Heading | undefined): Drawn {
+export function drawChart(
+  { nodes, edges, rows, ...size }: PlacedDiagram,
+  drawing: Drawing,
+  heading: Heading | undefined,
+): Drawn {
   const top = drawHeading(heading, rows, drawing);
   const outer = nodes.filter(({ shape }) => shape === 'compound' || shape === 'region');
   const inner = nodes.filter(({ shape }) => shape !== 'compound' && shape !== 'region');
-  const content = [...outer.map((node) => drawNode(node, drawing)), ...edges.map((edge) => drawEdge(edge, drawing)), ...inner.map((node) => drawNode(node, drawing))];
-  return { width: Math.max(top.width, size.width), height: top.height + size.height, content: top.content + element('g', { transform: top.height === 0 ? undefined : `translate(0 ${numberText(top.height)})` }, ...content) };
+  const content = [
+    ...outer.map((node) => drawNode(node, drawing)),
+    ...edges.map((edge) => drawEdge(edge, drawing)),
+    ...inner.map((node) => drawNode(node, drawing)),
+  ];
+  return {
+    width: Math.max(top.width, size.width),
+    height: top.height + size.height,
+    content:
+      top.content +
+      element('g', { transform: top.height === 0 ? undefined : `translate(0 ${numberText(top.height)})` }, ...content),
+  };
 }
 
 /** The title, with lines under it. Nothing where there is neither. */
@@ -45,9 +59,16 @@ export function drawHeading(heading: Heading | undefined, rows: readonly Row[], 
   const title = shortened(heading?.title ?? '', LONGEST_TITLE);
   const note = shortened(heading?.note ?? '', LONGEST_TITLE);
   const titleWidth = textWidth(title, { size: TITLE_SIZE, isBold: true });
-  const noteText = note === '' ? '' : drawText([{ text: note, tone: 'quiet' }], { x: titleWidth + 10, y: TITLE_HEIGHT / 2 + 1 }, drawing.theme);
+  const noteText =
+    note === ''
+      ? ''
+      : drawText([{ text: note, tone: 'quiet' }], { x: titleWidth + 10, y: TITLE_HEIGHT / 2 + 1 }, drawing.theme);
   const above = heading === undefined ? 0 : TITLE_HEIGHT;
-  const words = heading === undefined ? '' : drawText([{ text: title, tone: 'name' }], { x: 0, y: TITLE_HEIGHT / 2, size: TITLE_SIZE }, drawing.theme) + noteText;
+  const words =
+    heading === undefined
+      ? ''
+      : drawText([{ text: title, tone: 'name' }], { x: 0, y: TITLE_HEIGHT / 2, size: TITLE_SIZE }, drawing.theme) +
+        noteText;
   return {
     width: Math.max(titleWidth + 10 + textWidth(note, { size: 12 }), widestOf(rows)),
     height: above + rows.length * ROW_HEIGHT + BELOW_HEADING,
@@ -63,5 +84,9 @@ export function sideBySide(parts: readonly Drawn[]): Drawn {
     x += width + (parts.length > 1 ? 2 * MARGIN : MARGIN);
     return group;
   });
-  return { width: parts.length > 1 ? x - MARGIN : x, height: Math.max(...parts.map(({ height }) => height)) + 2 * MARGIN, content: placed.join('') };
+  return {
+    width: parts.length > 1 ? x - MARGIN : x,
+    height: Math.max(...parts.map(({ height }) => height)) + 2 * MARGIN,
+    content: placed.join(''),
+  };
 }

@@ -18,7 +18,14 @@ const ICONS = {
   forbidden: 'M0 -4.8A4.8 4.8 0 1 1 -0.01 -4.8ZM-3.3 -3.3L3.3 3.3',
 } satisfies Record<Icon, string>;
 
-const ICON_PAINT = { play: 'play-icon', done: 'icon', failed: 'error-icon', clock: 'icon', again: 'icon', forbidden: 'icon' } as const satisfies Record<Icon, string>;
+const ICON_PAINT = {
+  play: 'play-icon',
+  done: 'icon',
+  failed: 'error-icon',
+  clock: 'icon',
+  again: 'icon',
+  forbidden: 'icon',
+} as const satisfies Record<Icon, string>;
 
 export interface TextPlace {
   /** Where it starts, or its middle where it is centered. */
@@ -29,18 +36,38 @@ export interface TextPlace {
   readonly size?: number;
 }
 
-export function drawText(parts: readonly TextPart[], { x, y, isCentered = false, size = ROW_SIZE }: TextPlace, theme: Theme): string {
-  const pieces = parts.map(({ text, tone }) => element('tspan', { ...paint(tone, theme), 'font-weight': isBoldTone(tone) ? 600 : undefined }, escaped(text)));
-  return element('text', { x, y: y + size * BASELINE, 'font-size': size, 'text-anchor': isCentered ? 'middle' : undefined }, ...pieces);
+export function drawText(
+  parts: readonly TextPart[],
+  { x, y, isCentered = false, size = ROW_SIZE }: TextPlace,
+  theme: Theme,
+): string {
+  const pieces = parts.map(({ text, tone }) =>
+    element('tspan', { ...paint(tone, theme), 'font-weight': isBoldTone(tone) ? 600 : undefined }, escaped(text)),
+  );
+  return element(
+    'text',
+    { x, y: y + size * BASELINE, 'font-size': size, 'text-anchor': isCentered ? 'middle' : undefined },
+    ...pieces,
+  );
 }
 
 /** One line, `x` being the left edge of the text around it. */
 export function drawRow({ icon, parts, indent }: Row, { x, y, isCentered = false }: TextPlace, theme: Theme): string {
   if (isCentered) return drawText(parts, { x, y, isCentered }, theme);
   const start = x + indent;
-  return (icon === undefined ? '' : drawIcon(icon, start, y, theme)) + drawText(parts, { x: start + (icon === undefined ? 0 : ICON_WIDTH), y }, theme);
+  return (
+    (icon === undefined ? '' : drawIcon(icon, start, y, theme)) +
+    drawText(parts, { x: start + (icon === undefined ? 0 : ICON_WIDTH), y }, theme)
+  );
 }
 
 function drawIcon(icon: Icon, x: number, y: number, theme: Theme): string {
-  return element('path', { ...paint(ICON_PAINT[icon], theme), d: ICONS[icon], transform: `translate(${numberText(x + 5)} ${numberText(y)})`, 'stroke-width': 1.6, 'stroke-linecap': 'round', 'stroke-linejoin': 'round' });
+  return element('path', {
+    ...paint(ICON_PAINT[icon], theme),
+    d: ICONS[icon],
+    transform: `translate(${numberText(x + 5)} ${numberText(y)})`,
+    'stroke-width': 1.6,
+    'stroke-linecap': 'round',
+    'stroke-linejoin': 'round',
+  });
 }

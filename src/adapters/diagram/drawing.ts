@@ -1,4 +1,6 @@
-/** What drawing a chart needs beside the places: the theme, what is lit and marked, and the sentences of its tooltips. */
+/**
+ * What drawing a chart needs beside the places: the theme, what is lit and marked, and the sentences of its tooltips.
+ */
 import type { ChartDescription } from '../../machines/inspection/chart-description.ts';
 import type { Marks } from './diagram-plan.ts';
 import { shortened } from './text-width.ts';
@@ -24,7 +26,10 @@ export interface Drawing {
   sentenceOf(transition: string): string;
 }
 
-export function drawingOf(description: ChartDescription, { theme, active, marks }: { readonly theme: Theme; readonly active: ReadonlySet<string>; readonly marks: Marks }): Drawing {
+export function drawingOf(
+  description: ChartDescription,
+  { theme, active, marks }: { readonly theme: Theme; readonly active: ReadonlySet<string>; readonly marks: Marks },
+): Drawing {
   const states = new Map(description.states.map((state) => [state.id, state]));
   const transitions = new Map(description.transitions.map((transition) => [transition.id, transition]));
   const colorOf = (id: string): string | undefined => {
@@ -35,22 +40,43 @@ export function drawingOf(description: ChartDescription, { theme, active, marks 
   return {
     theme,
     colorOf,
-    classOf: (base, id) => [base, active.has(id) ? 'is-active' : '', marks.has(id) ? `is-${marks.get(id)}` : ''].filter((part) => part !== '').join(' '),
+    classOf: (base, id) =>
+      [base, active.has(id) ? 'is-active' : '', marks.has(id) ? `is-${marks.get(id)}` : '']
+        .filter((part) => part !== '')
+        .join(' '),
     shapePaint: (look, state) => {
       const mark = marks.get(state);
       const { class: name, ...colors } = paint(look, theme);
       const lit = active.has(state) ? { fill: plainColor('glow', theme), stroke: plainColor('lit', theme) } : {};
-      return { class: `wk-shape ${name}`, ...colors, ...(mark === undefined ? {} : { fill: plainColor(`${mark}fill`, theme), stroke: plainColor(mark, theme) }), ...lit };
+      return {
+        class: `wk-shape ${name}`,
+        ...colors,
+        ...(mark === undefined ? {} : { fill: plainColor(`${mark}fill`, theme), stroke: plainColor(mark, theme) }),
+        ...lit,
+      };
     },
     edgePaint: (look, transition = '') => {
       const color = colorOf(transition);
-      const withClass = (added: string, { class: name, ...colors }: Painted): Painted => ({ class: `${added} ${name ?? ''}`, ...colors });
+      const withClass = (added: string, { class: name, ...colors }: Painted): Painted => ({
+        class: `${added} ${name ?? ''}`,
+        ...colors,
+      });
       return {
-        runPaint: { ...withClass('wk-run', paint(`${look}line`, theme)), ...(color === undefined ? {} : { stroke: color }) },
-        tipPaint: { ...withClass('wk-head', paint(`${look}tip`, theme)), ...(color === undefined ? {} : { fill: color, stroke: color }) },
+        runPaint: {
+          ...withClass('wk-run', paint(`${look}line`, theme)),
+          ...(color === undefined ? {} : { stroke: color }),
+        },
+        tipPaint: {
+          ...withClass('wk-head', paint(`${look}tip`, theme)),
+          ...(color === undefined ? {} : { fill: color, stroke: color }),
+        },
       };
     },
-    tooltipOf: (state) => shortened([placeName(state), states.get(state)?.description ?? ''].filter((part) => part !== '').join(': '), LONGEST_TOOLTIP),
+    tooltipOf: (state) =>
+      shortened(
+        [placeName(state), states.get(state)?.description ?? ''].filter((part) => part !== '').join(': '),
+        LONGEST_TOOLTIP,
+      ),
     sentenceOf: (id) => {
       const transition = transitions.get(id);
       return transition === undefined ? id : shortened(transitionSentence(transition), LONGEST_TOOLTIP);

@@ -11,7 +11,15 @@ const GAP = 1;
 /** The line without its tip, as the data of an SVG path. */
 export function runOf(points: readonly Point[], label: Box | undefined): string {
   const shown = withoutTip(points);
-  const pieces = label === undefined ? [shown] : cutAt(shown, { x: label.x - GAP, y: label.y - GAP, width: label.width + 2 * GAP, height: label.height + 2 * GAP });
+  const pieces =
+    label === undefined
+      ? [shown]
+      : cutAt(shown, {
+          x: label.x - GAP,
+          y: label.y - GAP,
+          width: label.width + 2 * GAP,
+          height: label.height + 2 * GAP,
+        });
   return pieces.map(rounded).join('');
 }
 
@@ -56,7 +64,11 @@ function cutAt(points: readonly Point[], box: Box): Point[][] {
 }
 
 /** Where a line enters and leaves a box, as parts of its length. */
-function spanInside(from: Point, to: Point, box: Box): { readonly enters: number; readonly leaves: number } | undefined {
+function spanInside(
+  from: Point,
+  to: Point,
+  box: Box,
+): { readonly enters: number; readonly leaves: number } | undefined {
   let [enters, leaves] = [0, 1];
   for (const [start, delta, low, high] of [
     [from.x, to.x - from.x, box.x, box.x + box.width],

@@ -10,7 +10,9 @@ export interface LayoutChoice {
   readonly isCompacted: boolean;
 }
 
-/** Of those that were tried, the one with which our charts read best: least crossings, least over the width of a page. */
+/**
+ * Of those that were tried, the one with which our charts read best: least crossings, least over the width of a page.
+ */
 const SEED = '12';
 
 /** Around what lies in a state, in pixels. */
@@ -20,7 +22,10 @@ const INNER_MARGIN = 14;
 const ROOMY = { nodes: '22', lines: '12', beside: '14' } as const;
 const TIGHT = { nodes: '8', lines: '7', beside: '6' } as const;
 
-/** ELK reads options of compound nodes from the nodes themselves, not from what is around them: they are repeated on each. */
+/**
+ * ELK reads options of compound nodes from the nodes themselves, not from what is around them: they are repeated on
+ * each.
+ */
 function optionsOf({ direction, placement, isCompacted }: LayoutChoice, isTight: boolean): LayoutOptions {
   const { nodes, lines, beside } = isTight ? TIGHT : ROOMY;
   return {
@@ -50,24 +55,52 @@ function optionsOf({ direction, placement, isCompacted }: LayoutChoice, isTight:
 
 export function elkGraphOf(plan: DiagramPlan, choice: LayoutChoice): ElkNode {
   const options = optionsOf(choice, plan.isTight);
-  const childrenOf = (parent: string | undefined): ElkNode[] => plan.nodes.filter((node) => node.parent === parent).map((node) => elkNodeOf(node, childrenOf(node.key), options, choice));
-  return { id: 'root', layoutOptions: { ...options, 'elk.padding': '[top=0,left=0,bottom=0,right=0]' }, children: childrenOf(undefined), edges: plan.edges.map(elkEdgeOf) };
+  const childrenOf = (parent: string | undefined): ElkNode[] =>
+    plan.nodes
+      .filter((node) => node.parent === parent)
+      .map((node) => elkNodeOf(node, childrenOf(node.key), options, choice));
+  return {
+    id: 'root',
+    layoutOptions: { ...options, 'elk.padding': '[top=0,left=0,bottom=0,right=0]' },
+    children: childrenOf(undefined),
+    edges: plan.edges.map(elkEdgeOf),
+  };
 }
 
-function elkNodeOf({ key, width, height }: PlannedNode, children: ElkNode[], options: LayoutOptions, { direction }: LayoutChoice): ElkNode {
+function elkNodeOf(
+  { key, width, height }: PlannedNode,
+  children: ElkNode[],
+  options: LayoutOptions,
+  { direction }: LayoutChoice,
+): ElkNode {
   if (children.length === 0) return { id: key, width, height };
   // ELK turns compound nodes with the direction, and their smallest size with them.
   const smallest = direction === 'DOWN' ? `(${height},${width})` : `(${width},${height})`;
   return {
     id: key,
     children,
-    layoutOptions: { ...options, 'elk.padding': `[top=${height + INNER_MARGIN / 2},left=${INNER_MARGIN},bottom=${INNER_MARGIN},right=${INNER_MARGIN}]`, 'elk.nodeSize.constraints': '[MINIMUM_SIZE]', 'elk.nodeSize.minimum': smallest },
+    layoutOptions: {
+      ...options,
+      'elk.padding': `[top=${height + INNER_MARGIN / 2},left=${INNER_MARGIN},bottom=${INNER_MARGIN},right=${INNER_MARGIN}]`,
+      'elk.nodeSize.constraints': '[MINIMUM_SIZE]',
+      'elk.nodeSize.minimum': smallest,
+    },
   };
 }
 
 function elkEdgeOf({ key, source, target, isBackward, rows, labelWidth, labelHeight }: PlannedEdge): ElkExtendedEdge {
-  const label = { text: key, width: labelWidth, height: labelHeight, layoutOptions: { 'elk.edgeLabels.inline': 'true', 'elk.edgeLabels.placement': 'CENTER' } };
-  return { id: key, sources: [isBackward ? target : source], targets: [isBackward ? source : target], labels: rows.length === 0 ? [] : [label] };
+  const label = {
+    text: key,
+    width: labelWidth,
+    height: labelHeight,
+    layoutOptions: { 'elk.edgeLabels.inline': 'true', 'elk.edgeLabels.placement': 'CENTER' },
+  };
+  return {
+    id: key,
+    sources: [isBackward ? target : source],
+    targets: [isBackward ? source : target],
+    labels: rows.length === 0 ? [] : [label],
+  };
 }
 
 /** @throws Error when ELK left something without a place */
@@ -80,7 +113,11 @@ export function placedOf(plan: DiagramPlan, laidOut: ElkNode): PlacedDiagram {
     for (const child of node.children ?? []) visit(child, depth + 1);
   };
   for (const child of laidOut.children ?? []) visit(child, 0);
-  const nodes = plan.nodes.map((node): PlacedNode => ({ ...node, box: known(boxes.get(node.key), node.key), depth: depths.get(node.key) ?? 0 }));
+  const nodes = plan.nodes.map((node): PlacedNode => ({
+    ...node,
+    box: known(boxes.get(node.key), node.key),
+    depth: depths.get(node.key) ?? 0,
+  }));
   const edges = new Map((laidOut.edges ?? []).map((edge) => [edge.id, edge]));
   return {
     width: known(laidOut.width, 'the width'),
@@ -96,7 +133,11 @@ function placedEdge(edge: PlannedEdge, { sections = [], labels = [] }: ElkExtend
   const { startPoint, bendPoints = [], endPoint } = known(section, edge.key);
   const points: Point[] = [startPoint, ...bendPoints, endPoint].map(({ x, y }) => ({ x, y }));
   const [label] = labels;
-  return { ...edge, points: edge.isBackward ? points.toReversed() : points, ...(label === undefined ? {} : { label: boxOf(label) }) };
+  return {
+    ...edge,
+    points: edge.isBackward ? points.toReversed() : points,
+    ...(label === undefined ? {} : { label: boxOf(label) }),
+  };
 }
 
 function boxOf({ x, y, width, height }: Partial<Box>): Box {
@@ -104,6 +145,7 @@ function boxOf({ x, y, width, height }: Partial<Box>): Box {
 }
 
 function known<Value>(value: Value | undefined, what: string): Value {
-  if (value === undefined || (typeof value === 'number' && !Number.isFinite(value))) throw new Error(`the layout has no place for ${what}`);
+  if (value === undefined || (typeof value === 'number' && !Number.isFinite(value)))
+    throw new Error(`the layout has no place for ${what}`);
   return value;
 }

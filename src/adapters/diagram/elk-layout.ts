@@ -9,7 +9,10 @@ import { withHeadings } from './place-headings.ts';
 import { faultsOf } from './placement-faults.ts';
 import { tidied } from './tidy-edges.ts';
 
-/** The first that has no faults is taken: pushing together goes wrong where much is nested, and the last two where hardly anything else goes right. */
+/**
+ * The first that has no faults is taken: pushing together goes wrong where much is nested, and the last two where
+ * hardly anything else goes right.
+ */
 const CHOICES: readonly LayoutChoice[] = [
   { direction: 'DOWN', placement: 'NETWORK_SIMPLEX', isCompacted: true },
   { direction: 'DOWN', placement: 'NETWORK_SIMPLEX', isCompacted: false },
@@ -20,8 +23,14 @@ const CHOICES: readonly LayoutChoice[] = [
 /** Milliseconds for one picture, much more than any chart takes that people have drawn. */
 export const AMPLE_LAYOUT_MS = 120_000;
 
-/** A layout without faults; undefined when none was found in time. Same plan, same layout, where time is ample: chance has a seed. */
-export async function layOut(plan: DiagramPlan, time: LayoutTime = { leftMs: AMPLE_LAYOUT_MS }): Promise<PlacedDiagram | undefined> {
+/**
+ * A layout without faults; undefined when none was found in time. Same plan, same layout, where time is ample: chance
+ * has a seed.
+ */
+export async function layOut(
+  plan: DiagramPlan,
+  time: LayoutTime = { leftMs: AMPLE_LAYOUT_MS },
+): Promise<PlacedDiagram | undefined> {
   for (const choice of CHOICES) {
     const placed = await placedBy(plan, time, choice);
     if (placed !== undefined && faultsOf(placed).length === 0) return placed;

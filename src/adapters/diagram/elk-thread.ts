@@ -1,6 +1,7 @@
 /**
- * ELK in a thread of its own, started with the first picture: it never lets go before it is done, and some small charts would take it for ever.
- * One layout at a time; a thread that is not done in time is ended, and the next layout gets another one.
+ * ELK in a thread of its own, started with the first picture: it never lets go before it is done, and some small charts
+ * would take it for ever. One layout at a time; a thread that is not done in time is ended, and the next layout gets
+ * another one.
  */
 import { createRequire } from 'node:module';
 import { Worker } from 'node:worker_threads';
@@ -16,7 +17,10 @@ const ELK = 'elkjs/lib/elk.bundled.js';
 const IDLE_MS = 30_000;
 const MAX_HEAP_MB = 512;
 
-/** ELK is a large program that was translated from another language: whatever it throws means only that this way does not work. */
+/**
+ * ELK is a large program that was translated from another language: whatever it throws means only that this way does
+ * not work.
+ */
 const PROGRAM = `
 const { parentPort, workerData } = require('node:worker_threads');
 const Elk = require(workerData);
@@ -28,7 +32,10 @@ let thread: Worker | undefined;
 let idle: NodeJS.Timeout | undefined;
 let queue: Promise<unknown> = Promise.resolve();
 
-/** The graph with its places; undefined where ELK has none, or not in time: then nothing of `time` is left. @throws Error where there is no ELK */
+/**
+ * The graph with its places; undefined where ELK has none, or not in time: then nothing of `time` is left. @throws
+ * Error where there is no ELK
+ */
 export function placedByElk(graph: ElkNode, time: LayoutTime): Promise<ElkNode | undefined> {
   const mine = queue.then(() => place(graph, time));
   queue = mine.catch(() => undefined);
@@ -54,7 +61,13 @@ async function place(graph: ElkNode, time: LayoutTime): Promise<ElkNode | undefi
 
 function started(): Worker {
   const path = createRequire(import.meta.url).resolve(ELK);
-  const worker = new Worker(PROGRAM, { eval: true, workerData: path, execArgv: [], env: {}, resourceLimits: { maxOldGenerationSizeMb: MAX_HEAP_MB } });
+  const worker = new Worker(PROGRAM, {
+    eval: true,
+    workerData: path,
+    execArgv: [],
+    env: {},
+    resourceLimits: { maxOldGenerationSizeMb: MAX_HEAP_MB },
+  });
   const forget = (): void => {
     if (thread === worker) thread = undefined;
   };
@@ -78,7 +91,10 @@ async function answerOf(worker: Worker, graph: ElkNode, leftMs: number): Promise
   }
 }
 
-function answerAwaited(): { readonly promise: Promise<ElkNode | undefined | 'late'>; readonly resolve: (answer: ElkNode | undefined | 'late') => void } {
+function answerAwaited(): {
+  readonly promise: Promise<ElkNode | undefined | 'late'>;
+  readonly resolve: (answer: ElkNode | undefined | 'late') => void;
+} {
   let resolve: (answer: ElkNode | undefined | 'late') => void = () => undefined;
   const promise = new Promise<ElkNode | undefined | 'late'>((settle) => {
     resolve = settle;

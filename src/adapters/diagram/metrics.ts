@@ -30,7 +30,10 @@ export function isBoldTone(tone: Tone): boolean {
 }
 
 export function rowWidth({ icon, parts, indent }: Row): number {
-  const text = parts.reduce((width, part) => width + textWidth(part.text, { size: ROW_SIZE, isBold: isBoldTone(part.tone) }), 0);
+  const text = parts.reduce(
+    (width, part) => width + textWidth(part.text, { size: ROW_SIZE, isBold: isBoldTone(part.tone) }),
+    0,
+  );
   return indent + (icon === undefined ? 0 : ICON_WIDTH) + text;
 }
 
@@ -45,5 +48,8 @@ export function blockSize(name: string, rows: readonly Row[]): { readonly width:
 }
 
 export function labelSize(rows: readonly Row[]): { readonly width: number; readonly height: number } {
-  return { width: Math.ceil(widestOf(rows) + 2 * LABEL_PADDING_X), height: rows.length * ROW_HEIGHT + 2 * LABEL_PADDING_Y };
+  return {
+    width: Math.ceil(widestOf(rows) + 2 * LABEL_PADDING_X),
+    height: rows.length * ROW_HEIGHT + 2 * LABEL_PADDING_Y,
+  };
 }

@@ -1,11 +1,20 @@
-/** Puts the headings of outer states where no line runs through them: as far left as there is room between the lines. */
+/**
+ * Puts the headings of outer states where no line runs through them: as far left as there is room between the lines.
+ */
 import type { Box, PlacedDiagram, PlacedEdge, PlacedNode } from './placed-diagram.ts';
 
 /** Between a heading and a line. */
 const ROOM = 4;
 
 export function withHeadings(diagram: PlacedDiagram): PlacedDiagram {
-  return { ...diagram, nodes: diagram.nodes.map((node) => (node.shape === 'compound' || node.shape === 'region' ? { ...node, headingX: headingX(node, diagram.edges) } : node)) };
+  return {
+    ...diagram,
+    nodes: diagram.nodes.map((node) =>
+      node.shape === 'compound' || node.shape === 'region'
+        ? { ...node, headingX: headingX(node, diagram.edges) }
+        : node,
+    ),
+  };
 }
 
 function headingX({ box, width, height }: PlacedNode, edges: readonly PlacedEdge[]): number {
@@ -24,9 +33,18 @@ function headingX({ box, width, height }: PlacedNode, edges: readonly PlacedEdge
 function spansIn(band: Box, { points, label }: PlacedEdge): (readonly [number, number])[] {
   const spans = points.slice(1).flatMap((to, index): (readonly [number, number])[] => {
     const from = points[index] ?? to;
-    const isInside = Math.max(from.y, to.y) > band.y + 1 && Math.min(from.y, to.y) < band.y + band.height && Math.max(from.x, to.x) > band.x && Math.min(from.x, to.x) < band.x + band.width;
+    const isInside =
+      Math.max(from.y, to.y) > band.y + 1 &&
+      Math.min(from.y, to.y) < band.y + band.height &&
+      Math.max(from.x, to.x) > band.x &&
+      Math.min(from.x, to.x) < band.x + band.width;
     return isInside ? [[Math.min(from.x, to.x), Math.max(from.x, to.x)]] : [];
   });
-  const isLabelInside = label !== undefined && label.y < band.y + band.height && label.y + label.height > band.y && label.x < band.x + band.width && label.x + label.width > band.x;
+  const isLabelInside =
+    label !== undefined &&
+    label.y < band.y + band.height &&
+    label.y + label.height > band.y &&
+    label.x < band.x + band.width &&
+    label.x + label.width > band.x;
   return isLabelInside ? [...spans, [label.x, label.x + label.width]] : spans;
 }

@@ -41,9 +41,19 @@ export function textBoxOf({ box, shape, width, height, headingX = box.x }: Place
 }
 
 export function overlap(left: Box, right: Box, tolerance = 0.5): boolean {
-  return left.x + tolerance < right.x + right.width && right.x + tolerance < left.x + left.width && left.y + tolerance < right.y + right.height && right.y + tolerance < left.y + left.height;
+  return (
+    left.x + tolerance < right.x + right.width &&
+    right.x + tolerance < left.x + left.width &&
+    left.y + tolerance < right.y + right.height &&
+    right.y + tolerance < left.y + left.height
+  );
 }
 
 export function contains(outer: Box, inner: Box, tolerance = 0.5): boolean {
-  return inner.x >= outer.x - tolerance && inner.y >= outer.y - tolerance && inner.x + inner.width <= outer.x + outer.width + tolerance && inner.y + inner.height <= outer.y + outer.height + tolerance;
+  return (
+    inner.x >= outer.x - tolerance &&
+    inner.y >= outer.y - tolerance &&
+    inner.x + inner.width <= outer.x + outer.width + tolerance &&
+    inner.y + inner.height <= outer.y + outer.height + tolerance
+  );
 }

@@ -7,12 +7,18 @@ export function faultsOf({ width, height, nodes, edges }: PlacedDiagram): string
   const page: Box = { x: 0, y: 0, width, height };
   const labels = edges.flatMap(({ key, label }) => (label === undefined ? [] : [{ key, box: label }]));
   const faults: string[] = [];
-  for (const { key, box } of [...nodes, ...labels]) if (!contains(page, box)) faults.push(`${key} is outside of the picture`);
-  for (const { key, points } of edges) if (points.some((point) => !contains(page, { ...point, width: 0, height: 0 }))) faults.push(`${key} runs outside of the picture`);
+  for (const { key, box } of [...nodes, ...labels])
+    if (!contains(page, box)) faults.push(`${key} is outside of the picture`);
+  for (const { key, points } of edges)
+    if (points.some((point) => !contains(page, { ...point, width: 0, height: 0 })))
+      faults.push(`${key} runs outside of the picture`);
   for (const [index, left] of labels.entries()) {
-    for (const right of labels.slice(index + 1)) if (overlap(left.box, right.box)) faults.push(`the labels of ${left.key} and ${right.key} overlap`);
+    for (const right of labels.slice(index + 1))
+      if (overlap(left.box, right.box)) faults.push(`the labels of ${left.key} and ${right.key} overlap`);
     // A label may stand inside an outer state, away from its heading, and on nothing else.
-    for (const node of nodes) if (overlap(left.box, textBoxOf(node)) || cutsBorder(left.box, node)) faults.push(`the label of ${left.key} overlaps ${node.key}`);
+    for (const node of nodes)
+      if (overlap(left.box, textBoxOf(node)) || cutsBorder(left.box, node))
+        faults.push(`the label of ${left.key} overlaps ${node.key}`);
   }
   return [...faults, ...nodeFaults(nodes)];
 }

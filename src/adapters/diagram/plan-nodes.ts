@@ -29,26 +29,70 @@ export function stateNode(state: ChartState, inside: readonly ChartTransition[],
   const name = state.id === ROOT ? state.key : stateName(state, context.wording.marks);
   const rows = innerRows(state, inside, context.wording);
   const { width, height } = blockSize(name, rows);
-  const box = shape === 'history' ? { width: SIGN_SIZE, height: SIGN_SIZE } : { width: shape === 'leaf' || shape === 'final' ? Math.max(width, NARROWEST_LEAF) : width, height };
-  return { key: keyOf.state(state.id), ...parentKey(state.parent), shape, state: state.id, name: shape === 'history' ? (state.history === 'deep' ? 'H*' : 'H') : name, rows: shape === 'history' ? [] : rows, ...box, order: (context.order.get(state.id) ?? 0) + FIRST_STATE };
+  const box =
+    shape === 'history'
+      ? { width: SIGN_SIZE, height: SIGN_SIZE }
+      : { width: shape === 'leaf' || shape === 'final' ? Math.max(width, NARROWEST_LEAF) : width, height };
+  return {
+    key: keyOf.state(state.id),
+    ...parentKey(state.parent),
+    shape,
+    state: state.id,
+    name: shape === 'history' ? (state.history === 'deep' ? 'H*' : 'H') : name,
+    rows: shape === 'history' ? [] : rows,
+    ...box,
+    order: (context.order.get(state.id) ?? 0) + FIRST_STATE,
+  };
 }
 
 /** Signs come before the states beside them. */
 const FIRST_STATE = 2;
 
 export function startNode(inside: string): PlannedNode {
-  return { key: keyOf.start(inside), ...parentKey(inside), shape: 'start', state: inside, name: '', rows: [], width: DOT_SIZE, height: DOT_SIZE, order: 0 };
+  return {
+    key: keyOf.start(inside),
+    ...parentKey(inside),
+    shape: 'start',
+    state: inside,
+    name: '',
+    rows: [],
+    width: DOT_SIZE,
+    height: DOT_SIZE,
+    order: 0,
+  };
 }
 
 export function anywhereNode(inside: string): PlannedNode {
-  return { key: keyOf.anywhere(inside), ...parentKey(inside), shape: 'anywhere', state: inside, name: '∗', rows: [], width: SIGN_SIZE, height: SIGN_SIZE, order: 1 };
+  return {
+    key: keyOf.anywhere(inside),
+    ...parentKey(inside),
+    shape: 'anywhere',
+    state: inside,
+    name: '∗',
+    rows: [],
+    width: SIGN_SIZE,
+    height: SIGN_SIZE,
+    order: 1,
+  };
 }
 
 /** What stands in the box of a state: what it has, and the transitions that do not leave it. */
 export function innerRows(state: ChartState, inside: readonly ChartTransition[], wording: Wording): Row[] {
-  const rows = [...stateRows(state), ...inside.flatMap((transition) => transitionRows(transition, wording, transition.forbids ? 'forbidden' : transition.targets.length > 0 ? 'again' : undefined))];
+  const rows = [
+    ...stateRows(state),
+    ...inside.flatMap((transition) =>
+      transitionRows(
+        transition,
+        wording,
+        transition.forbids ? 'forbidden' : transition.targets.length > 0 ? 'again' : undefined,
+      ),
+    ),
+  ];
   if (rows.length <= MOST_ROWS) return rows;
-  return [...rows.slice(0, MOST_ROWS - 1), { parts: [{ text: `and ${rows.length - MOST_ROWS + 1} more`, tone: 'quiet' }], indent: 0 }];
+  return [
+    ...rows.slice(0, MOST_ROWS - 1),
+    { parts: [{ text: `and ${rows.length - MOST_ROWS + 1} more`, tone: 'quiet' }], indent: 0 },
+  ];
 }
 
 /** Transitions that stay in their state or come back to it at once. */

@@ -1,4 +1,7 @@
-/** In which order the states of a chart are read: by breadth from where it starts, final states last. Layout follows it, and what runs against it is drawn backward. */
+/**
+ * In which order the states of a chart are read: by breadth from where it starts, final states last. Layout follows it,
+ * and what runs against it is drawn backward.
+ */
 import { ROOT } from '../../machines/inspection/chart-states.ts';
 import type { ChartDescription, ChartState } from '../../machines/inspection/chart-description.ts';
 
@@ -6,11 +9,18 @@ import type { ChartDescription, ChartState } from '../../machines/inspection/cha
 export function readingOrder({ states, transitions }: ChartDescription): ReadonlyMap<string, number> {
   const ranks = ranksOf({ states, transitions });
   const places = new Map(states.map(({ id }, index) => [id, index]));
-  const weight = ({ id, kind }: ChartState): readonly [number, number, number] => [kind === 'final' ? 1 : 0, ranks.get(id) ?? Number.MAX_SAFE_INTEGER, places.get(id) ?? 0];
+  const weight = ({ id, kind }: ChartState): readonly [number, number, number] => [
+    kind === 'final' ? 1 : 0,
+    ranks.get(id) ?? Number.MAX_SAFE_INTEGER,
+    places.get(id) ?? 0,
+  ];
   const order = new Map<string, number>();
   for (const siblings of groupedBy(states, parentOf).values()) {
     const weighted = siblings.map((state) => ({ id: state.id, weight: weight(state) }));
-    weighted.sort((left, right) => left.weight[0] - right.weight[0] || left.weight[1] - right.weight[1] || left.weight[2] - right.weight[2]);
+    weighted.sort(
+      (left, right) =>
+        left.weight[0] - right.weight[0] || left.weight[1] - right.weight[1] || left.weight[2] - right.weight[2],
+    );
     for (const [index, { id }] of weighted.entries()) order.set(id, index);
   }
   return order;
@@ -21,7 +31,10 @@ function parentOf({ parent }: ChartState): string | undefined {
 }
 
 /** How many events lead to each state at the least. Nothing for one that no transition leads to. */
-function ranksOf({ states, transitions }: Pick<ChartDescription, 'states' | 'transitions'>): ReadonlyMap<string, number> {
+function ranksOf({
+  states,
+  transitions,
+}: Pick<ChartDescription, 'states' | 'transitions'>): ReadonlyMap<string, number> {
   const byId = new Map(states.map((state) => [state.id, state]));
   const children = groupedBy(states, parentOf);
   const ranks = new Map<string, number>();

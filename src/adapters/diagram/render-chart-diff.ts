@@ -1,4 +1,7 @@
-/** Draws two versions of a chart beside each other: what is gone, what is new and what is different has a sign and a color. */
+/**
+ * Draws two versions of a chart beside each other: what is gone, what is new and what is different has a sign and a
+ * color.
+ */
 import { canonicalJson } from '../../machines/canonical-json.ts';
 import type { ChartDiff } from '../../machines/inspection/chart-change.ts';
 import type { ChartDescription } from '../../machines/inspection/chart-description.ts';
@@ -18,10 +21,16 @@ import { placeName } from './wording.ts';
 const MOST_TOLD = 40;
 
 /**
- * Both versions as one SVG document, the older one on the left. Marks follow `diff`, what `diffCharts` returns, where it is given; without it, states and transitions are compared by their ids.
+ * Both versions as one SVG document, the older one on the left. Marks follow `diff`, what `diffCharts` returns, where
+ * it is given; without it, states and transitions are compared by their ids.
  * @throws RuntimeError CHART_INVALID, RENDER_OPTIONS_INVALID
  */
-export async function renderChartDiff(before: ChartDescription, after: ChartDescription, diff?: ChartDiff, options: Pick<RenderOptions, 'theme' | 'styles' | 'cacheDirectory'> = {}): Promise<string> {
+export async function renderChartDiff(
+  before: ChartDescription,
+  after: ChartDescription,
+  diff?: ChartDiff,
+  options: Pick<RenderOptions, 'theme' | 'styles' | 'cacheDirectory'> = {},
+): Promise<string> {
   const [left, right] = [checkedChart(before), checkedChart(after)];
   const { theme, styles, cacheDirectory } = checkedOptions(options);
   const marks = marksBetween(left, right, diff);
@@ -29,9 +38,23 @@ export async function renderChartDiff(before: ChartDescription, after: ChartDesc
   const key = sha256Of(canonicalJson({ hash, theme, styles, before: [...marks.before], after: [...marks.after] }));
   return cachedDrawing({ key, directory: cacheDirectory }, async () => {
     const half = async (description: ChartDescription, own: Marks, title: string): Promise<Drawn> =>
-      drawPicture({ description, theme, active: new Set(), marks: own, heading: { title, note: [description.id, description.version ?? ''].filter((part) => part !== '').join(' ') } });
+      drawPicture({
+        description,
+        theme,
+        active: new Set(),
+        marks: own,
+        heading: { title, note: [description.id, description.version ?? ''].filter((part) => part !== '').join(' ') },
+      });
     const drawn = sideBySide([await half(left, marks.before, 'Before'), await half(right, marks.after, 'After')]);
-    return svgDocument({ drawn, theme, key, hash, title: `State chart of ${right.id}, before and after`, text: textOf(marks.before, marks.after), styles });
+    return svgDocument({
+      drawn,
+      theme,
+      key,
+      hash,
+      title: `State chart of ${right.id}, before and after`,
+      text: textOf(marks.before, marks.after),
+      styles,
+    });
   });
 }
 
@@ -42,5 +65,7 @@ function textOf(before: Marks, after: Marks): string {
     ...[...after].filter(([, mark]) => mark === 'changed').map(([id]) => `Changed: ${placeName(id)}.`),
   ];
   if (told.length === 0) return 'Nothing differs.';
-  return told.length > MOST_TOLD ? `${told.slice(0, MOST_TOLD).join(' ')} And ${told.length - MOST_TOLD} more.` : told.join(' ');
+  return told.length > MOST_TOLD
+    ? `${told.slice(0, MOST_TOLD).join(' ')} And ${told.length - MOST_TOLD} more.`
+    : told.join(' ');
 }

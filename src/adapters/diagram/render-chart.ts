@@ -23,7 +23,10 @@ export interface RenderOptions {
   readonly styles?: 'inside' | 'outside' | undefined;
   /** A folder to keep drawings in. Made where it is not there; what is wrong with it is no error, only slower. */
   readonly cacheDirectory?: string | undefined;
-  /** How many milliseconds it may take to lay it out: with less than the two minutes where absent, the picture of a chart may depend on how fast the machine is. */
+  /**
+   * How many milliseconds it may take to lay it out: with less than the two minutes where absent, the picture of a
+   * chart may depend on how fast the machine is.
+   */
   readonly layoutMs?: number | undefined;
 }
 
@@ -34,18 +37,35 @@ export interface DiagramMarks {
 }
 
 /**
- * The chart as an SVG document. Each state is a group with `data-state`, each transition one with `data-transition`; the class `is-active` on one of them lights it.
- * A chart that cannot be laid out becomes a list.
+ * The chart as an SVG document. Each state is a group with `data-state`, each transition one with `data-transition`;
+ * the class `is-active` on one of them lights it. A chart that cannot be laid out becomes a list.
  * @throws RuntimeError CHART_INVALID, RENDER_OPTIONS_INVALID
  */
 export async function renderChart(description: ChartDescription, options: RenderOptions = {}): Promise<string> {
   const chart = checkedChart(description);
   const { cacheDirectory, layoutMs, ...look } = checkedOptions(options);
   const hash = diagramHash(chart);
-  const key = sha256Of(canonicalJson({ hash, ...look, active: look.active.toSorted(), ...(layoutMs === undefined ? {} : { layoutMs }) }));
+  const key = sha256Of(
+    canonicalJson({ hash, ...look, active: look.active.toSorted(), ...(layoutMs === undefined ? {} : { layoutMs }) }),
+  );
   return cachedDrawing({ key, directory: cacheDirectory }, async () => {
     const { theme, styles } = look;
-    const drawn = await drawPicture({ description: chart, theme, active: new Set(look.active), marks: marksOf(look.marks), heading: look.title ? headingOf(chart) : undefined, layoutMs });
-    return svgDocument({ drawn: sideBySide([drawn]), theme, key, hash, title: `State chart of ${chart.id}`, text: chartText(chart), styles });
+    const drawn = await drawPicture({
+      description: chart,
+      theme,
+      active: new Set(look.active),
+      marks: marksOf(look.marks),
+      heading: look.title ? headingOf(chart) : undefined,
+      layoutMs,
+    });
+    return svgDocument({
+      drawn: sideBySide([drawn]),
+      theme,
+      key,
+      hash,
+      title: `State chart of ${chart.id}`,
+      text: chartText(chart),
+      styles,
+    });
   });
 }

@@ -1,4 +1,7 @@
-/** Wraps what was drawn into an SVG document that stands alone: no font, no request, no script; with a title and a description for those who cannot see it. */
+/**
+ * Wraps what was drawn into an SVG document that stands alone: no font, no request, no script; with a title and a
+ * description for those who cannot see it.
+ */
 import type { Drawn } from './draw-chart.ts';
 import { element, escaped } from './svg-text.ts';
 import { FONT, diagramStyles, paint } from './theme.ts';
@@ -30,7 +33,14 @@ export function svgDocument({ drawn, theme, key, hash, title, text, styles }: Do
     viewBox: `0 0 ${width} ${height}`,
     'font-family': FONT,
   };
-  const page = element('rect', { ...paint('page', theme), x: 0.5, y: 0.5, width: width - 1, height: height - 1, rx: 10 });
+  const page = element('rect', {
+    ...paint('page', theme),
+    x: 0.5,
+    y: 0.5,
+    width: width - 1,
+    height: height - 1,
+    rx: 10,
+  });
   const sheet = styles === 'inside' ? element('style', {}, `\n${diagramStyles(theme)}\n`) : '';
   return `${element('svg', attributes, element('title', { id: `${id}-title` }, escaped(title)), element('desc', { id: `${id}-text` }, escaped(text)), sheet, page, drawn.content)}\n`;
 }

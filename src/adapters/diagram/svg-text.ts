@@ -2,11 +2,21 @@
 
 export type Attributes = Readonly<Record<string, string | number | undefined>>;
 
-const ENTITIES: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;', "'": '&#39;', '\n': '&#10;', '\r': '&#13;', '\t': '&#9;' };
+const ENTITIES: Readonly<Record<string, string>> = {
+  '&': '&amp;',
+  '<': '&lt;',
+  '>': '&gt;',
+  '"': '&quot;',
+  "'": '&#39;',
+  '\n': '&#10;',
+  '\r': '&#13;',
+  '\t': '&#9;',
+};
 
 export function escaped(text: string): string {
   let harmless = '';
-  for (const character of text) harmless += ENTITIES[character] ?? (isInXml(character.codePointAt(0) ?? 0) ? character : '\ufffd');
+  for (const character of text)
+    harmless += ENTITIES[character] ?? (isInXml(character.codePointAt(0) ?? 0) ? character : '\ufffd');
   return harmless;
 }
 
@@ -17,7 +27,9 @@ function isInXml(code: number): boolean {
 
 /** An element around what is inside, which has to be SVG already. Attributes that are undefined are left out. */
 export function element(name: string, attributes: Attributes, ...inside: readonly string[]): string {
-  const written = Object.entries(attributes).flatMap(([key, value]) => (value === undefined ? [] : [` ${key}="${typeof value === 'number' ? numberText(value) : escaped(value)}"`]));
+  const written = Object.entries(attributes).flatMap(([key, value]) =>
+    value === undefined ? [] : [` ${key}="${typeof value === 'number' ? numberText(value) : escaped(value)}"`],
+  );
   const content = inside.join('');
   return content === '' ? `<${name}${written.join('')}/>` : `<${name}${written.join('')}>${content}</${name}>`;
 }

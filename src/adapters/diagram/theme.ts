@@ -1,13 +1,14 @@
 /**
- * Colors and the style sheet of pictures. Every element also has its light color as an attribute, so that a picture is legible
- * where style sheets are not: in programs that know none, and in pages whose rules forbid those that are written inside.
+ * Colors and the style sheet of pictures. Every element also has its light color as an attribute, so that a picture is
+ * legible where style sheets are not: in programs that know none, and in pages whose rules forbid those that are
+ * written inside.
  */
 
 export type Theme = 'auto' | 'light' | 'dark';
 
 /**
- * By the name of the variable, `--wk-<name>`. Every text has a contrast of 4.5 to whatever it stands on, every line one of 3; only the rim of the
- * picture, which says nothing, has less. Tests measure it in a browser.
+ * By the name of the variable, `--wk-<name>`. Every text has a contrast of 4.5 to whatever it stands on, every line one
+ * of 3; only the rim of the picture, which says nothing, has less. Tests measure it in a browser.
  */
 const LIGHT = {
   page: '#ffffff',
@@ -61,7 +62,8 @@ const DARK: Readonly<Record<Color, string>> = {
 
 export type Color = keyof typeof LIGHT;
 
-export const FONT = "ui-sans-serif, system-ui, -apple-system, 'Segoe UI', Roboto, 'Helvetica Neue', Arial, 'Noto Sans', sans-serif";
+export const FONT =
+  "ui-sans-serif, system-ui, -apple-system, 'Segoe UI', Roboto, 'Helvetica Neue', Arial, 'Noto Sans', sans-serif";
 
 /** The color as an attribute has it. */
 export function plainColor(color: Color, theme: Theme): string {
@@ -93,9 +95,16 @@ const PAINT: Readonly<Record<string, { readonly fill?: Color; readonly stroke?: 
 };
 
 /** The class, and its colors for where there is no style sheet. */
-export function paint(name: string, theme: Theme): { readonly class: string; readonly fill?: string; readonly stroke?: string } {
+export function paint(
+  name: string,
+  theme: Theme,
+): { readonly class: string; readonly fill?: string; readonly stroke?: string } {
   const { fill, stroke } = PAINT[name] ?? {};
-  return { class: `wk-${name}`, fill: fill === undefined ? 'none' : plainColor(fill, theme), ...(stroke === undefined ? {} : { stroke: plainColor(stroke, theme) }) };
+  return {
+    class: `wk-${name}`,
+    fill: fill === undefined ? 'none' : plainColor(fill, theme),
+    ...(stroke === undefined ? {} : { stroke: plainColor(stroke, theme) }),
+  };
 }
 
 export interface DiagramStylesOptions {
@@ -106,14 +115,23 @@ export interface DiagramStylesOptions {
 const MARKS = ['added', 'removed', 'changed'] as const;
 
 /**
- * The style sheet of pictures of a theme, for a page that puts them into itself: give it where the page may have style sheets, and draw with `styles: 'outside'`.
- * `is-active` on an element with `data-state` or `data-transition` lights it.
+ * The style sheet of pictures of a theme, for a page that puts them into itself: give it where the page may have style
+ * sheets, and draw with `styles: 'outside'`. `is-active` on an element with `data-state` or `data-transition` lights
+ * it.
  */
 export function diagramStyles(theme: Theme, { hasDifferences = true }: DiagramStylesOptions = {}): string {
-  const ofDifferences: ReadonlySet<string> = new Set(hasDifferences ? [] : MARKS.flatMap((mark) => [mark, `${mark}fill`]));
-  const variables = (colors: Readonly<Record<Color, string>>): string => Object.entries(colors).flatMap(([name, value]) => (ofDifferences.has(name) ? [] : [`--wk-${name}:${value}`])).join(';');
+  const ofDifferences: ReadonlySet<string> = new Set(
+    hasDifferences ? [] : MARKS.flatMap((mark) => [mark, `${mark}fill`]),
+  );
+  const variables = (colors: Readonly<Record<Color, string>>): string =>
+    Object.entries(colors)
+      .flatMap(([name, value]) => (ofDifferences.has(name) ? [] : [`--wk-${name}:${value}`]))
+      .join(';');
   const root = `.wk-${theme}`;
-  const painted = Object.entries(PAINT).map(([name, { fill, stroke }]) => `.wk .wk-${name}{${[fill === undefined ? '' : `fill:var(--wk-${fill})`, stroke === undefined ? '' : `stroke:var(--wk-${stroke})`].filter((part) => part !== '').join(';')}}`);
+  const painted = Object.entries(PAINT).map(
+    ([name, { fill, stroke }]) =>
+      `.wk .wk-${name}{${[fill === undefined ? '' : `fill:var(--wk-${fill})`, stroke === undefined ? '' : `stroke:var(--wk-${stroke})`].filter((part) => part !== '').join(';')}}`,
+  );
   return [
     `${root}{${variables(theme === 'dark' ? DARK : LIGHT)}}`,
     ...(theme === 'auto' ? [`@media (prefers-color-scheme:dark){${root}{${variables(DARK)}}}`] : []),

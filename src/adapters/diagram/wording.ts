@@ -27,19 +27,40 @@ export function stateName({ id, key }: ChartState, marks: Marks): string {
 
 /** The lines under the name of a state: what it invokes, its tags, what happens on its way in and out. */
 export function stateRows({ invokes, tags, entry, exit }: ChartState): Row[] {
-  const rows: Row[] = invokes.map(({ id }) => ({ icon: 'play', parts: [{ text: shortened(plain(id), LONGEST_NAME), tone: 'event' }], indent: 0 }));
-  if (tags.length > 0) rows.push(quiet(named(tags.map((tag) => `#${tag}`), ' ')));
+  const rows: Row[] = invokes.map(({ id }) => ({
+    icon: 'play',
+    parts: [{ text: shortened(plain(id), LONGEST_NAME), tone: 'event' }],
+    indent: 0,
+  }));
+  if (tags.length > 0)
+    rows.push(
+      quiet(
+        named(
+          tags.map((tag) => `#${tag}`),
+          ' ',
+        ),
+      ),
+    );
   if (entry.length > 0) rows.push(actionRow('on entry', entry));
   if (exit.length > 0) rows.push(actionRow('on exit', exit));
   return rows;
 }
 
 /** The line of a transition, or lines where it is long. */
-export function transitionRows(transition: ChartTransition, { marks, otherwise, widestRow }: Wording, lead?: Icon): Row[] {
+export function transitionRows(
+  transition: ChartTransition,
+  { marks, otherwise, widestRow }: Wording,
+  lead?: Icon,
+): Row[] {
   const { id, guard, actions } = transition;
   const mark = marks.get(id);
   const trigger = triggerOf(transition);
-  const head: TextPart[] = [...(mark === undefined ? [] : [{ text: SIGNS[mark], tone: 'mark' as const }]), ...(trigger.text === '' ? [] : [{ text: trigger.text, tone: trigger.isError ? ('error' as const) : ('event' as const) }])];
+  const head: TextPart[] = [
+    ...(mark === undefined ? [] : [{ text: SIGNS[mark], tone: 'mark' as const }]),
+    ...(trigger.text === ''
+      ? []
+      : [{ text: trigger.text, tone: trigger.isError ? ('error' as const) : ('event' as const) }]),
+  ];
   const tails: TextPart[] = [];
   if (guard !== undefined) tails.push({ text: `[${shortened(plain(guard.name), LONGEST_NAME)}]`, tone: 'guard' });
   else if (otherwise.has(id)) tails.push({ text: '[else]', tone: 'guard' });
@@ -49,14 +70,40 @@ export function transitionRows(transition: ChartTransition, { marks, otherwise, 
 
 /** Transitions without a guard that come after others of the same event with one. */
 export function otherwiseOf(transitions: readonly ChartTransition[]): ReadonlySet<string> {
-  const guarded = new Set(transitions.filter(({ guard }) => guard !== undefined).map(({ source, event }) => JSON.stringify([source, event])));
-  return new Set(transitions.filter(({ guard, index, source, event }) => guard === undefined && index > 0 && guarded.has(JSON.stringify([source, event]))).map(({ id }) => id));
+  const guarded = new Set(
+    transitions.filter(({ guard }) => guard !== undefined).map(({ source, event }) => JSON.stringify([source, event])),
+  );
+  return new Set(
+    transitions
+      .filter(
+        ({ guard, index, source, event }) =>
+          guard === undefined && index > 0 && guarded.has(JSON.stringify([source, event])),
+      )
+      .map(({ id }) => id),
+  );
 }
 
 /** One sentence for the tooltip of a transition. */
-export function transitionSentence({ source, event, targets, guard, actions, forbids, description }: ChartTransition): string {
-  const where = targets.length > 0 ? `to ${targets.map(placeName).join(' and ')}` : forbids ? 'is taken and changes nothing' : 'stays';
-  const parts = [`${placeName(source)}: ${event} ${where}`, guard === undefined ? '' : `if ${guard.name}`, actions.length === 0 ? '' : `doing ${actions.map(({ name }) => name).join(', ')}`];
+export function transitionSentence({
+  source,
+  event,
+  targets,
+  guard,
+  actions,
+  forbids,
+  description,
+}: ChartTransition): string {
+  const where =
+    targets.length > 0
+      ? `to ${targets.map(placeName).join(' and ')}`
+      : forbids
+        ? 'is taken and changes nothing'
+        : 'stays';
+  const parts = [
+    `${placeName(source)}: ${event} ${where}`,
+    guard === undefined ? '' : `if ${guard.name}`,
+    actions.length === 0 ? '' : `doing ${actions.map(({ name }) => name).join(', ')}`,
+  ];
   return [parts.filter((part) => part !== '').join(' '), description ?? ''].filter((part) => part !== '').join('. ');
 }
 
@@ -92,7 +139,10 @@ function folded(first: Row, tails: readonly TextPart[], widestRow: number): Row[
   const rows: Row[] = [];
   let row = first;
   for (const tail of tails) {
-    const joined: Row = { ...row, parts: [...row.parts, { ...tail, text: row.parts.length === 0 ? tail.text : ` ${tail.text}` }] };
+    const joined: Row = {
+      ...row,
+      parts: [...row.parts, { ...tail, text: row.parts.length === 0 ? tail.text : ` ${tail.text}` }],
+    };
     if (row.parts.length === 0 || rowWidth(joined) <= widestRow) row = joined;
     else {
       rows.push(row);
@@ -103,7 +153,13 @@ function folded(first: Row, tails: readonly TextPart[], widestRow: number): Row[
 }
 
 function actionRow(when: string, operations: readonly ChartOperation[]): Row {
-  return { parts: [{ text: when, tone: 'quiet' }, { text: ` / ${operationNames(operations)}`, tone: 'action' }], indent: 0 };
+  return {
+    parts: [
+      { text: when, tone: 'quiet' },
+      { text: ` / ${operationNames(operations)}`, tone: 'action' },
+    ],
+    indent: 0,
+  };
 }
 
 function quiet(text: string): Row {
@@ -111,7 +167,10 @@ function quiet(text: string): Row {
 }
 
 function operationNames(operations: readonly ChartOperation[]): string {
-  return named(operations.map(({ name }) => plain(name)), ', ');
+  return named(
+    operations.map(({ name }) => plain(name)),
+    ', ',
+  );
 }
 
 function named(names: readonly string[], separator: string): string {

@@ -16,7 +16,8 @@ export function failureIn(answer: Answer): StepFailure | undefined {
   const { unified, raw } = finish.finishReason;
   const reason: string = unified;
   // What the SDK says when nobody said anything.
-  if (reason === 'interrupted' || (reason === 'other' && raw === undefined)) return brokenAnswer('it ended before it was complete');
+  if (reason === 'interrupted' || (reason === 'other' && raw === undefined))
+    return brokenAnswer('it ended before it was complete');
   if (reason === 'error') return brokenAnswer(`it ended with an error${raw === undefined ? '' : ` (${raw})`}`);
   if (reason === 'content-filter') return refusal(answer, raw);
   return answer.isEmpty ? emptyAnswer(reason, raw) : undefined;
@@ -24,11 +25,18 @@ export function failureIn(answer: Answer): StepFailure | undefined {
 
 function refusal({ text }: Answer, raw: string | undefined): StepFailure {
   const said = text.trim() === '' ? '' : `: ${text.trim().slice(0, SHOWN_CHARACTERS)}`;
-  return new StepFailure({ kind: 'refusal', message: `the provider refused to answer${raw === undefined ? '' : ` (${raw})`}${said}` });
+  return new StepFailure({
+    kind: 'refusal',
+    message: `the provider refused to answer${raw === undefined ? '' : ` (${raw})`}${said}`,
+  });
 }
 
 function emptyAnswer(reason: string, raw: string | undefined): StepFailure {
-  if (raw !== undefined && CONTEXT_IS_FULL.includes(raw)) return new StepFailure({ kind: 'context_overflow', message: `the conversation fills the context of the model (${raw})` });
+  if (raw !== undefined && CONTEXT_IS_FULL.includes(raw))
+    return new StepFailure({
+      kind: 'context_overflow',
+      message: `the conversation fills the context of the model (${raw})`,
+    });
   const why = reason === 'length' ? ': it reached its limit of output tokens before it said anything' : '';
   return new StepFailure({ kind: 'empty_response', message: `the model said nothing and asked for no tool${why}` });
 }

@@ -5,7 +5,10 @@ import type { PieceRedaction, SecretRedaction } from '../../machines/vault/secre
 import type { FinishPart, ModelStreamPart } from './language-model.ts';
 import { brokenAnswer } from './step-failure.ts';
 
-/** Characters of everything that is said and reasoned. No model writes as much; a server that never ends would fill the memory. */
+/**
+ * Characters of everything that is said and reasoned. No model writes as much; a server that never ends would fill the
+ * memory.
+ */
 const MAX_ANSWER_CHARACTERS = 32_000_000;
 
 interface Block {
@@ -56,9 +59,12 @@ export class Answer {
   /** What is nothing that is said is passed over. @throws StepFailure when there is too much of it */
   add(part: ModelStreamPart): void {
     if (part.type === 'finish') this.#finish = part;
-    else if (part.type === 'text-start' || part.type === 'reasoning-start') this.#begin(kindOf(part), part.id, part.providerMetadata);
-    else if (part.type === 'text-delta' || part.type === 'reasoning-delta') this.#say(this.#blockOf(kindOf(part), part.id, part.providerMetadata), part.delta);
-    else if (part.type === 'text-end' || part.type === 'reasoning-end') this.#end(kindOf(part), part.id, part.providerMetadata);
+    else if (part.type === 'text-start' || part.type === 'reasoning-start')
+      this.#begin(kindOf(part), part.id, part.providerMetadata);
+    else if (part.type === 'text-delta' || part.type === 'reasoning-delta')
+      this.#say(this.#blockOf(kindOf(part), part.id, part.providerMetadata), part.delta);
+    else if (part.type === 'text-end' || part.type === 'reasoning-end')
+      this.#end(kindOf(part), part.id, part.providerMetadata);
     // What the provider runs itself is nothing that we are asked for.
     else if (part.type === 'tool-call' && part.providerExecuted !== true) this.#call(part);
   }
@@ -76,7 +82,9 @@ export class Answer {
       if (!('kind' in part)) return isPartial ? [] : [part];
       if (part.kind === 'text') return part.text === '' ? [] : [{ type: 'text', text: part.text }];
       const own = opaque.get(part);
-      return part.text === '' && own === undefined ? [] : [{ type: 'reasoning', text: part.text, ...(own === undefined ? {} : { opaque: own }) }];
+      return part.text === '' && own === undefined
+        ? []
+        : [{ type: 'reasoning', text: part.text, ...(own === undefined ? {} : { opaque: own }) }];
     });
   }
 
@@ -105,7 +113,8 @@ export class Answer {
 
   #say(block: Block, delta: string): void {
     this.#characters += delta.length;
-    if (this.#characters > MAX_ANSWER_CHARACTERS) throw brokenAnswer(`it has more than ${MAX_ANSWER_CHARACTERS} characters`);
+    if (this.#characters > MAX_ANSWER_CHARACTERS)
+      throw brokenAnswer(`it has more than ${MAX_ANSWER_CHARACTERS} characters`);
     this.#tell(block, block.pieces.add(delta));
   }
 
@@ -117,21 +126,34 @@ export class Answer {
 
   #call({ toolCallId, toolName, input }: ToolCallPart): void {
     this.#characters += input.length;
-    if (this.#characters > MAX_ANSWER_CHARACTERS) throw brokenAnswer(`it has more than ${MAX_ANSWER_CHARACTERS} characters`);
+    if (this.#characters > MAX_ANSWER_CHARACTERS)
+      throw brokenAnswer(`it has more than ${MAX_ANSWER_CHARACTERS} characters`);
     const { redaction, events } = this.#options;
     const call = { callId: toolCallId, name: toolName, input: redaction.json(inputOf(input)) };
     this.#parts.push({ type: 'tool_call', ...call });
     events.emit({ stream: 'tool', data: { phase: 'requested', ...call } });
   }
 
-  /** Reasoning that OpenAI keeps under an id cannot be given back by that id, since it is asked to keep nothing: only what is encrypted can. */
+  /**
+   * Reasoning that OpenAI keeps under an id cannot be given back by that id, since it is asked to keep nothing: only
+   * what is encrypted can.
+   */
   #opaqueParts(): Map<Block, OpaquePart> {
     const { provider, model } = this.#options;
     const blocks = this.#parts.filter((part) => 'kind' in part).filter(({ opaque }) => Object.keys(opaque).length > 0);
-    const encrypted = new Set(blocks.flatMap(({ opaque: { openai } }) => (openai?.['reasoningEncryptedContent'] === undefined ? [] : [openai['itemId']])));
+    const encrypted = new Set(
+      blocks.flatMap(({ opaque: { openai } }) =>
+        openai?.['reasoningEncryptedContent'] === undefined ? [] : [openai['itemId']],
+      ),
+    );
     const usable = blocks.filter(({ opaque: { openai } }) => openai === undefined || encrypted.has(openai['itemId']));
     // Through JSON: values that are absent are none.
-    return new Map(usable.map((block) => [block, { provider, model, data: JSON.parse(JSON.stringify(block.opaque)) as OpaquePart['data'] }]));
+    return new Map(
+      usable.map((block) => [
+        block,
+        { provider, model, data: JSON.parse(JSON.stringify(block.opaque)) as OpaquePart['data'] },
+      ]),
+    );
   }
 }
 

@@ -1,8 +1,8 @@
 /**
  * The embedded backend: asks a model over HTTP, one step at a time, through the language models of the AI SDK.
  *
- * It keeps nothing between runs and retries nothing: what failed is told with its kind, and whoever called decides. The packages of the SDK
- * are loaded with the first run that needs them.
+ * It keeps nothing between runs and retries nothing: what failed is told with its kind, and whoever called decides. The
+ * packages of the SDK are loaded with the first run that needs them.
  */
 import type { Clock } from '../../actors/clock/clock.ts';
 import { ActiveRuns } from '../../actors/run/active-runs.ts';
@@ -24,7 +24,10 @@ import type { WorkspaceFiles } from './workspace-files.ts';
 
 const EMBEDDED_RUNTIME_ID = 'embedded';
 
-/** What is shorter is a stand-in for servers that want no key, such as "ollama" or "not-needed": what the model says may hold it as a word. */
+/**
+ * What is shorter is a stand-in for servers that want no key, such as "ollama" or "not-needed": what the model says may
+ * hold it as a word.
+ */
 const MIN_KEY_CHARACTERS = 12;
 
 export interface EmbeddedAgentRuntimeOptions {
@@ -58,17 +61,36 @@ export function createEmbeddedAgentRuntime(options: EmbeddedAgentRuntimeOptions)
 }
 
 /** Runs a step that ends when the controller says so. */
-async function runUntil(controller: AbortController, params: AgentRunParams, events: RunEvents, options: EmbeddedAgentRuntimeOptions): Promise<AgentRunResult> {
+async function runUntil(
+  controller: AbortController,
+  params: AgentRunParams,
+  events: RunEvents,
+  options: EmbeddedAgentRuntimeOptions,
+): Promise<AgentRunResult> {
   const { clock, environment = process.env, files = workspaceFiles, fetch = globalThis.fetch } = options;
   const access = accessOrFailure(params, environment);
   if (access instanceof StepFailure) return failed(events, access.failure);
   const redaction = redactionOf(access.key);
-  const answer = new Answer({ events, redaction: (access.key ?? '').length < MIN_KEY_CHARACTERS ? redactionOf() : redaction, provider: params.provider, model: params.model });
+  const answer = new Answer({
+    events,
+    redaction: (access.key ?? '').length < MIN_KEY_CHARACTERS ? redactionOf() : redaction,
+    provider: params.provider,
+    model: params.model,
+  });
   try {
     await takeStep({ params, access, answer, clock, files, fetch, controller });
     return answered(events, answer);
   } catch (thrown) {
-    return failed(events, failureOf(stoppedBy(controller.signal) ?? thrown, { redact: (text) => redaction.text(text), now: clock.now(), provider: params.provider, baseUrl: access.baseUrl }), answer);
+    return failed(
+      events,
+      failureOf(stoppedBy(controller.signal) ?? thrown, {
+        redact: (text) => redaction.text(text),
+        now: clock.now(),
+        provider: params.provider,
+        baseUrl: access.baseUrl,
+      }),
+      answer,
+    );
   }
 }
 
@@ -100,7 +122,11 @@ function answered(events: RunEvents, answer: Answer): AgentRunResult {
 /** What was said until then is kept, and what was paid for is told. */
 function failed(events: RunEvents, failure: RunFailure, answer?: Answer): AgentRunResult {
   events.fail(failure);
-  return { payloads: answer?.payloads({ isPartial: true }) ?? [], ...(answer === undefined ? {} : usageOf(answer)), meta: { error: failure } };
+  return {
+    payloads: answer?.payloads({ isPartial: true }) ?? [],
+    ...(answer === undefined ? {} : usageOf(answer)),
+    meta: { error: failure },
+  };
 }
 
 function usageOf({ finish }: Answer): { readonly usage?: RunUsage } {

@@ -1,4 +1,7 @@
-/** Reads a stream of server-sent events as bytes, line by line, only so far as to tell whether somebody says something, and whether an event ends. */
+/**
+ * Reads a stream of server-sent events as bytes, line by line, only so far as to tell whether somebody says something,
+ * and whether an event ends.
+ */
 
 /** Bytes of one event: a model's whole answer is shorter. */
 export const MAX_EVENT_BYTES = 16 * 1024 * 1024;
@@ -12,7 +15,10 @@ const MAX_HEAD_BYTES = 32;
 
 const PING = /^event: ?ping$/;
 
-/** `said`: a piece of an event. `ping`: an event that only says that the connection lives. `nothing`: comments and empty lines, which tell no more than that. */
+/**
+ * `said`: a piece of an event. `ping`: an event that only says that the connection lives. `nothing`: comments and empty
+ * lines, which tell no more than that.
+ */
 export type Heard = 'said' | 'ping' | 'nothing';
 
 export class EventLines {
@@ -29,7 +35,7 @@ export class EventLines {
   /** What the next bytes tell, whichever way they are cut. */
   add(bytes: Uint8Array): Heard {
     let heard: Heard = 'nothing';
-    for (let start = 0; start < bytes.length && !this.isEndless; ) {
+    for (let start = 0; start < bytes.length && !this.isEndless;) {
       const found = bytes.indexOf(LINE_FEED, start);
       const end = found === -1 ? bytes.length : found;
       heard = louder(heard, this.#part(bytes.subarray(start, end)));
@@ -41,7 +47,8 @@ export class EventLines {
 
   #part(bytes: Uint8Array): Heard {
     const room = MAX_HEAD_BYTES - this.#head.length;
-    if (room > 0) for (const byte of bytes.subarray(0, room)) if (byte !== CARRIAGE_RETURN) this.#head += String.fromCharCode(byte);
+    if (room > 0)
+      for (const byte of bytes.subarray(0, room)) if (byte !== CARRIAGE_RETURN) this.#head += String.fromCharCode(byte);
     this.#lineBytes += bytes.length;
     // What is shorter may still become the name of a ping.
     return this.#lineBytes > MAX_HEAD_BYTES ? this.#told() : 'nothing';

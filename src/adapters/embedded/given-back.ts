@@ -1,10 +1,12 @@
 /**
- * What of the reasoning in a conversation a provider takes, and whether it may reason on. Only what a model itself has said, unchanged, is given
- * back to it, and never as the last of a message: each provider wants what came of it right behind.
+ * What of the reasoning in a conversation a provider takes, and whether it may reason on. Only what a model itself has
+ * said, unchanged, is given back to it, and never as the last of a message: each provider wants what came of it right
+ * behind.
  *
- * Anthropic lets a model think in a turn that goes on only where the turn began with its own thoughts. A turn goes on while its newest results
- * stand in what came last, whatever was said beside them: a message that steers it, a note of an interruption. What was called by another model
- * over another interface, or with its thinking off, has no such thoughts. Then the model is asked without thinking until the turn is over.
+ * Anthropic lets a model think in a turn that goes on only where the turn began with its own thoughts. A turn goes on
+ * while its newest results stand in what came last, whatever was said beside them: a message that steers it, a note of
+ * an interruption. What was called by another model over another interface, or with its thinking off, has no such
+ * thoughts. Then the model is asked without thinking until the turn is over.
  */
 import type { AssistantMessage, ProviderMessage, ReasoningPart } from '../../machines/turn/provider-message.ts';
 import type { ProviderOptions } from './language-model.ts';
@@ -18,7 +20,10 @@ export interface Reader {
 }
 
 /** What makes reasoning readable for the model that wrote it; undefined for any other, which would refuse it. */
-export function reasoningOptions({ opaque }: ReasoningPart, { api, provider, model }: Reader): ProviderOptions | undefined {
+export function reasoningOptions(
+  { opaque }: ReasoningPart,
+  { api, provider, model }: Reader,
+): ProviderOptions | undefined {
   if (opaque === undefined || opaque.provider !== provider || opaque.model !== model) return undefined;
   const { data } = opaque;
   const name = OPTIONS_NAMES[api];
@@ -31,20 +36,28 @@ export function reasoningOptions({ opaque }: ReasoningPart, { api, provider, mod
 export function readableBy(messages: readonly ProviderMessage[], reader: Reader): readonly ProviderMessage[] {
   return messages.flatMap((message): ProviderMessage[] => {
     if (message.role !== 'assistant') return [message];
-    const own = message.content.filter((part) => part.type !== 'reasoning' || reasoningOptions(part, reader) !== undefined);
+    const own = message.content.filter(
+      (part) => part.type !== 'reasoning' || reasoningOptions(part, reader) !== undefined,
+    );
     const content = own.slice(0, own.findLastIndex(({ type }) => type !== 'reasoning') + 1);
     return content.length === 0 ? [] : [{ role: 'assistant', content }];
   });
 }
 
 export function withoutReasoning(messages: readonly ProviderMessage[]): readonly ProviderMessage[] {
-  return messages.map((message) => (message.role === 'assistant' ? { role: 'assistant', content: message.content.filter(({ type }) => type !== 'reasoning') } : message));
+  return messages.map((message) =>
+    message.role === 'assistant'
+      ? { role: 'assistant', content: message.content.filter(({ type }) => type !== 'reasoning') }
+      : message,
+  );
 }
 
 /** Whether Anthropic lets the model think before it goes on. @param messages as the model can read them */
 export function mayThink(messages: readonly ProviderMessage[]): boolean {
   const turn = turnInProgress(messages);
-  return turn.every(({ said, begins }, index) => said.content[0]?.type === 'reasoning' || !(begins || index === turn.length - 1));
+  return turn.every(
+    ({ said, begins }, index) => said.content[0]?.type === 'reasoning' || !(begins || index === turn.length - 1),
+  );
 }
 
 interface Saying {
@@ -53,7 +66,10 @@ interface Saying {
   readonly begins: boolean;
 }
 
-/** What the assistant has said, oldest first, in the turn that the last results belong to; nothing when no results are to be read. */
+/**
+ * What the assistant has said, oldest first, in the turn that the last results belong to; nothing when no results are
+ * to be read.
+ */
 function turnInProgress(messages: readonly ProviderMessage[]): readonly Saying[] {
   const turn: Saying[] = [];
   let isAnswered = false;

@@ -24,7 +24,8 @@ export function guardedFetch({ leftOut, onHeard, fetch }: GuardedFetchOptions): 
     const response = await fetch(input, { ...init, headers, redirect: 'manual' });
     onHeard('said');
     if (response.status >= 300 && response.status < 400) throw await redirected(response);
-    if (!response.ok) return response.body === null ? response : withBody(response, beginningOf(response.body, onHeard));
+    if (!response.ok)
+      return response.body === null ? response : withBody(response, beginningOf(response.body, onHeard));
     if (response.body === null) return response;
     await expectStream(response, onHeard);
     return withBody(response, eventsOf(response.body, onHeard));
@@ -82,7 +83,10 @@ async function redirected(response: Response): Promise<StepFailure> {
   await response.body?.cancel();
   const { status, headers } = response;
   const target = withoutSecrets(headers.get('location'));
-  return new StepFailure({ kind: 'format', message: `the provider answered with a redirection (HTTP ${status}${target === null ? '' : ` to ${target}`}), which is not followed; correct its base address` });
+  return new StepFailure({
+    kind: 'format',
+    message: `the provider answered with a redirection (HTTP ${status}${target === null ? '' : ` to ${target}`}), which is not followed; correct its base address`,
+  });
 }
 
 /** Where it leads: what such an address carries besides is for whom it was made. */
@@ -90,7 +94,10 @@ function withoutSecrets(location: string | null): string | null {
   return location?.replace(/[?#].*$/s, '').replace(/^([^/]*\/\/)[^/]*@/, '$1') ?? null;
 }
 
-/** Some answer 200 and then say in JSON or in HTML what is wrong. Servers that name no type, or an odd one, are believed. */
+/**
+ * Some answer 200 and then say in JSON or in HTML what is wrong. Servers that name no type, or an odd one, are
+ * believed.
+ */
 async function expectStream(response: Response, onHeard: (heard: Heard) => void): Promise<void> {
   const type = response.headers.get('content-type')?.split(';')[0]?.trim().toLowerCase();
   if (response.body === null || (type !== 'application/json' && type !== 'text/html')) return;
@@ -98,7 +105,8 @@ async function expectStream(response: Response, onHeard: (heard: Heard) => void)
   const body = parsed(text);
   const isError = typeof body === 'object' && body !== null && 'error' in body;
   const what = `expected a stream of events from the provider, received ${type} with HTTP ${response.status}: ${text.slice(0, SHOWN_CHARACTERS)}`;
-  if (type === 'text/html') throw new StepFailure({ kind: 'server_error', message: `${what} (is its base address right?)` });
+  if (type === 'text/html')
+    throw new StepFailure({ kind: 'server_error', message: `${what} (is its base address right?)` });
   if (!isError) throw new StepFailure({ kind: 'format', message: what });
   // An error that is sent as a success: what its body says counts, and failing that, that it is the server's.
   throw Object.assign(new Error(what), { status: 500, headers: Object.fromEntries(response.headers), body });

@@ -1,4 +1,7 @@
-/** The language models of the AI SDK as this backend calls them, whichever of two versions of their specification the installed package speaks. */
+/**
+ * The language models of the AI SDK as this backend calls them, whichever of two versions of their specification the
+ * installed package speaks.
+ */
 import type { AnthropicProvider } from '@ai-sdk/anthropic';
 
 /** Version 3 of the specification. Version 4 asks for files in another shape, and tells more than is read here. */
@@ -28,19 +31,36 @@ export function isSpoken({ specificationVersion }: LanguageModel): boolean {
 export async function streamOf(model: LanguageModel, call: ModelCall): Promise<ModelStream> {
   const version: string = model.specificationVersion;
   // The types are those of version 3; what differs in version 4 is what is converted here.
-  return model.doStream(version === 'v4' ? { ...call, prompt: call.prompt.map(inVersion4) as unknown as ModelCall['prompt'] } : call);
+  return model.doStream(
+    version === 'v4' ? { ...call, prompt: call.prompt.map(inVersion4) as unknown as ModelCall['prompt'] } : call,
+  );
 }
 
 function inVersion4(message: ModelMessage): unknown {
-  if (message.role === 'user') return { ...message, content: message.content.map((part) => (part.type === 'file' ? { ...part, data: { type: 'data', data: part.data } } : part)) };
+  if (message.role === 'user')
+    return {
+      ...message,
+      content: message.content.map((part) =>
+        part.type === 'file' ? { ...part, data: { type: 'data', data: part.data } } : part,
+      ),
+    };
   if (message.role !== 'tool') return message;
-  return { ...message, content: message.content.map((part) => (part.type === 'tool-result' ? { ...part, output: outputInVersion4(part.output) } : part)) };
+  return {
+    ...message,
+    content: message.content.map((part) =>
+      part.type === 'tool-result' ? { ...part, output: outputInVersion4(part.output) } : part,
+    ),
+  };
 }
 
 function outputInVersion4(output: ToolResultContent['output']): unknown {
   if (output.type !== 'content') return output;
   return {
     ...output,
-    value: output.value.map((part) => (part.type === 'image-data' ? { type: 'file', mediaType: part.mediaType, data: { type: 'data', data: part.data } } : part)),
+    value: output.value.map((part) =>
+      part.type === 'image-data'
+        ? { type: 'file', mediaType: part.mediaType, data: { type: 'data', data: part.data } }
+        : part,
+    ),
   };
 }

@@ -1,4 +1,7 @@
-/** The provider packages of the AI SDK, each loaded with the first run that needs it: they are optional peers, and most runtimes need one of them. */
+/**
+ * The provider packages of the AI SDK, each loaded with the first run that needs it: they are optional peers, and most
+ * runtimes need one of them.
+ */
 import { RuntimeError, messageOf } from '../../machines/errors.ts';
 import type { LanguageModel } from './language-model.ts';
 import { isSpoken } from './language-model.ts';
@@ -21,21 +24,34 @@ export type ModelMaker = (address: ModelAddress) => LanguageModel;
 const LOADERS: Readonly<Record<HttpInterface, () => Promise<ModelMaker>>> = {
   async anthropic() {
     const { createAnthropic } = await import('@ai-sdk/anthropic');
-    return ({ model, baseUrl, key, headers, fetch }) => createAnthropic({ baseURL: baseUrl, apiKey: key, headers: { ...headers }, fetch }).languageModel(model);
+    return ({ model, baseUrl, key, headers, fetch }) =>
+      createAnthropic({ baseURL: baseUrl, apiKey: key, headers: { ...headers }, fetch }).languageModel(model);
   },
   async openai() {
     const { createOpenAI } = await import('@ai-sdk/openai');
-    return ({ model, baseUrl, key, headers, fetch }) => createOpenAI({ baseURL: baseUrl, apiKey: key, headers: { ...headers }, fetch }).responses(model);
+    return ({ model, baseUrl, key, headers, fetch }) =>
+      createOpenAI({ baseURL: baseUrl, apiKey: key, headers: { ...headers }, fetch }).responses(model);
   },
   async 'openai-chat'() {
     const { createOpenAICompatible } = await import('@ai-sdk/openai-compatible');
     return ({ model, baseUrl, key, headers, fetch }) =>
-      createOpenAICompatible({ name: OPTIONS_NAMES['openai-chat'], baseURL: baseUrl, apiKey: key, headers: { ...headers }, fetch, includeUsage: true }).chatModel(model);
+      createOpenAICompatible({
+        name: OPTIONS_NAMES['openai-chat'],
+        baseURL: baseUrl,
+        apiKey: key,
+        headers: { ...headers },
+        fetch,
+        includeUsage: true,
+      }).chatModel(model);
   },
 };
 
 /** Under which name the packages look for what is meant for them. */
-export const OPTIONS_NAMES = { anthropic: 'anthropic', openai: 'openai', 'openai-chat': 'openaiCompatible' } as const satisfies Record<HttpInterface, string>;
+export const OPTIONS_NAMES = {
+  anthropic: 'anthropic',
+  openai: 'openai',
+  'openai-chat': 'openaiCompatible',
+} as const satisfies Record<HttpInterface, string>;
 
 export const DEFAULT_BASE_URLS: Readonly<Partial<Record<HttpInterface, string>>> = {
   anthropic: 'https://api.anthropic.com/v1',
@@ -60,14 +76,21 @@ export async function loadModelMaker(api: HttpInterface): Promise<ModelMaker> {
 
 function checked(model: LanguageModel, api: HttpInterface): LanguageModel {
   if (isSpoken(model)) return model;
-  throw sdkMissing(api, `speaks version "${model.specificationVersion}" of the specification of models, and versions 3 and 4 are understood`);
+  throw sdkMissing(
+    api,
+    `speaks version "${model.specificationVersion}" of the specification of models, and versions 3 and 4 are understood`,
+  );
 }
 
 function sdkMissing(api: HttpInterface, what: string, cause?: unknown): RuntimeError {
   const { name, versions } = PACKAGES[api];
-  return new RuntimeError('AI_SDK_MISSING', `models of the interface "${api}" need the package ${name}, which ${what}`, {
-    category: 'not_found',
-    hint: `Install it beside wakechart: npm install "${name}@${versions}"`,
-    ...(cause === undefined ? {} : { cause }),
-  });
+  return new RuntimeError(
+    'AI_SDK_MISSING',
+    `models of the interface "${api}" need the package ${name}, which ${what}`,
+    {
+      category: 'not_found',
+      hint: `Install it beside wakechart: npm install "${name}@${versions}"`,
+      ...(cause === undefined ? {} : { cause }),
+    },
+  );
 }

@@ -1,4 +1,7 @@
-/** How a run reaches its model: the settings of its provider, the key that opens it, and the package that speaks its interface. */
+/**
+ * How a run reaches its model: the settings of its provider, the key that opens it, and the package that speaks its
+ * interface.
+ */
 import type { AgentRunParams } from '../../actors/run/agent-runtime.ts';
 import { messageOf } from '../../machines/errors.ts';
 import type { CheckedProviderSettings } from '../../machines/run/provider-settings.ts';
@@ -20,13 +23,21 @@ export interface ProviderAccess {
 }
 
 /** @throws StepFailure `format` when the provider is not set up, `auth` when its key is missing */
-export function providerAccess({ provider, config, credential }: AgentRunParams, environment: NodeJS.ProcessEnv): ProviderAccess {
+export function providerAccess(
+  { provider, config, credential }: AgentRunParams,
+  environment: NodeJS.ProcessEnv,
+): ProviderAccess {
   const settings = checkedSettings(provider, config.providers);
   const { api } = settings;
   if (api === undefined) throw notSetUp(provider, 'has no "api": expected anthropic, openai or openai-chat');
   const baseUrl = settings.baseUrl ?? DEFAULT_BASE_URLS[api];
   if (baseUrl === undefined) throw notSetUp(provider, 'has no "baseUrl", which the interface openai-chat needs');
-  return { api, settings, baseUrl, key: keyOf(provider, settings, credential?.secret ?? variable(environment, settings.keyVariable)) };
+  return {
+    api,
+    settings,
+    baseUrl,
+    key: keyOf(provider, settings, credential?.secret ?? variable(environment, settings.keyVariable)),
+  };
 }
 
 function checkedSettings(provider: string, providers: AgentRunParams['config']['providers']): CheckedProviderSettings {
@@ -48,21 +59,39 @@ function variable(environment: NodeJS.ProcessEnv, name: string | undefined): str
   return name === undefined ? undefined : environment[name];
 }
 
-function keyOf(provider: string, { needsKey = true, keyVariable }: CheckedProviderSettings, given: string | undefined): string {
+function keyOf(
+  provider: string,
+  { needsKey = true, keyVariable }: CheckedProviderSettings,
+  given: string | undefined,
+): string {
   // A newline at the end is what files and commands leave, and no header takes it.
   const key = given?.trim() ?? '';
   if (key === '') {
     if (!needsKey) return '';
-    throw new StepFailure({ kind: 'auth', message: `the provider "${provider}" needs a key, and there is none. ${adviceFor(provider, keyVariable)}`, isLocal: true });
+    throw new StepFailure({
+      kind: 'auth',
+      message: `the provider "${provider}" needs a key, and there is none. ${adviceFor(provider, keyVariable)}`,
+      isLocal: true,
+    });
   }
-  if (!/^[\x21-\x7e]+$/.test(key)) throw new StepFailure({ kind: 'auth', message: `the key for the provider "${provider}" holds characters that no header can carry`, isLocal: true });
+  if (!/^[\x21-\x7e]+$/.test(key))
+    throw new StepFailure({
+      kind: 'auth',
+      message: `the key for the provider "${provider}" holds characters that no header can carry`,
+      isLocal: true,
+    });
   return key;
 }
 
 function adviceFor(provider: string, keyVariable: string | undefined): string {
   // Whoever puts the key itself where its name belongs must not read it again in a log.
   const isName = keyVariable !== undefined && !looksLikeKey(keyVariable);
-  const set = keyVariable === undefined ? 'Add' : isName ? `Set ${keyVariable}, or add` : 'What stands in "keyVariable" looks like a key itself: put the name of a variable there, and set that; or add';
+  const set =
+    keyVariable === undefined
+      ? 'Add'
+      : isName
+        ? `Set ${keyVariable}, or add`
+        : 'What stands in "keyVariable" looks like a key itself: put the name of a variable there, and set that; or add';
   return `${set} an account with: wakechart auth add NAME --provider ${provider} --env ${isName ? keyVariable : 'VARIABLE'}`;
 }
 
@@ -75,7 +104,15 @@ export interface ReachedModelOptions extends ProviderAccess {
 }
 
 /** @throws RuntimeError AI_SDK_MISSING */
-export async function reachedModel({ api, settings, baseUrl, key, model, fetch, onHeard }: ReachedModelOptions): Promise<LanguageModel> {
+export async function reachedModel({
+  api,
+  settings,
+  baseUrl,
+  key,
+  model,
+  fetch,
+  onHeard,
+}: ReachedModelOptions): Promise<LanguageModel> {
   const make = await loadModelMaker(api);
   const { headers = {} } = settings;
   const own = new Set(Object.keys(headers).map((name) => name.toLowerCase()));

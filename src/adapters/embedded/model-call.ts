@@ -1,4 +1,7 @@
-/** One call of a model, made from what a run is given: the conversation, the tools, the limits, and where a provider may cache what it read. */
+/**
+ * One call of a model, made from what a run is given: the conversation, the tools, the limits, and where a provider may
+ * cache what it read.
+ */
 import type { AgentRunParams } from '../../actors/run/agent-runtime.ts';
 import type { ProviderMessage } from '../../machines/turn/provider-message.ts';
 import { messagesOf } from '../../actors/run/run-messages.ts';
@@ -21,7 +24,11 @@ export interface ModelCallOptions {
   readonly files: WorkspaceFiles;
 }
 
-const READS: Readonly<Record<HttpInterface, readonly FileSort[]>> = { anthropic: ['image', 'pdf'], openai: ['image', 'pdf'], 'openai-chat': ['image'] };
+const READS: Readonly<Record<HttpInterface, readonly FileSort[]>> = {
+  anthropic: ['image', 'pdf'],
+  openai: ['image', 'pdf'],
+  'openai-chat': ['image'],
+};
 
 /** OpenAI takes no longer ones. */
 const MAX_CACHE_KEY_CHARACTERS = 64;
@@ -36,13 +43,24 @@ export async function modelCall(options: ModelCallOptions): Promise<ModelCall> {
   const shown = await ShownFiles.load(messages, { files, workspaceDir, api, reads: settings.reads ?? READS[api] });
   const prompt = promptOf({ instructions, messages, files: shown, api, provider, model });
   const offered = tools.map((tool) => offeredTool(tool, api));
-  const call = api === 'anthropic' ? withCacheHints({ prompt, tools: offered, ...request }) : { prompt, tools: offered, ...request };
+  const call =
+    api === 'anthropic'
+      ? withCacheHints({ prompt, tools: offered, ...request })
+      : { prompt, tools: offered, ...request };
   const providerOptions = { [OPTIONS_NAMES[api]]: ownOptions(call.options, params, api) };
-  return { ...call.settings, prompt: call.prompt, ...(call.tools.length === 0 ? {} : { tools: call.tools }), providerOptions };
+  return {
+    ...call.settings,
+    prompt: call.prompt,
+    ...(call.tools.length === 0 ? {} : { tools: call.tools }),
+    providerOptions,
+  };
 }
 
 /** Thinking that adapts itself goes on wherever a turn began; what has a budget does not. */
-function withinTurn({ params, api, settings: { options = {} } }: ModelCallOptions, messages: readonly ProviderMessage[]): RequestOptions {
+function withinTurn(
+  { params, api, settings: { options = {} } }: ModelCallOptions,
+  messages: readonly ProviderMessage[],
+): RequestOptions {
   const maxOutputTokens = params.budget?.maxOutputTokens;
   const request = requestOptions(api, options, maxOutputTokens);
   if (api !== 'anthropic' || thinkingOf(request) !== 'enabled' || mayThink(messages)) return request;
@@ -53,13 +71,27 @@ function thinkingOf({ options: { thinking } }: RequestOptions): unknown {
   return typeof thinking === 'object' && thinking !== null && !Array.isArray(thinking) ? thinking['type'] : undefined;
 }
 
-function offeredTool({ name, description, inputSchema }: NonNullable<AgentRunParams['tools']>[number], api: HttpInterface): ModelTool {
+function offeredTool(
+  { name, description, inputSchema }: NonNullable<AgentRunParams['tools']>[number],
+  api: HttpInterface,
+): ModelTool {
   // The Responses interface is strict where nothing is said, and refuses schemas with anything optional.
-  return { type: 'function', name, description, inputSchema: { ...inputSchema }, ...(api === 'openai' ? { strict: false } : {}) };
+  return {
+    type: 'function',
+    name,
+    description,
+    inputSchema: { ...inputSchema },
+    ...(api === 'openai' ? { strict: false } : {}),
+  };
 }
 
-function ownOptions(options: RequestOptions['options'], params: AgentRunParams, api: HttpInterface): ProviderOptions[string] {
-  if (api === 'openai') return { promptCacheKey: params.sessionId.slice(0, MAX_CACHE_KEY_CHARACTERS), ...options, store: false };
+function ownOptions(
+  options: RequestOptions['options'],
+  params: AgentRunParams,
+  api: HttpInterface,
+): ProviderOptions[string] {
+  if (api === 'openai')
+    return { promptCacheKey: params.sessionId.slice(0, MAX_CACHE_KEY_CHARACTERS), ...options, store: false };
   return { ...options };
 }
 
@@ -69,8 +101,8 @@ interface CachedCall extends RequestOptions {
 }
 
 /**
- * Four places, which is as many as Anthropic takes: the end of the tools, of the instructions, of the conversation, and of what the call
- * before this one had read, in case the end lies too far from it to be found.
+ * Four places, which is as many as Anthropic takes: the end of the tools, of the instructions, of the conversation, and
+ * of what the call before this one had read, in case the end lies too far from it to be found.
  */
 function withCacheHints({ prompt, tools, options, settings }: CachedCall): CachedCall {
   const { cacheControl = { type: 'ephemeral' }, ...others } = options;

@@ -5,7 +5,17 @@ import type { HttpInterface } from './load-models.ts';
 
 type JsonOptions = NonNullable<CheckedProviderSettings['options']>;
 type Json = JsonOptions[string];
-type CallSettings = Pick<ModelCall, 'temperature' | 'topP' | 'topK' | 'seed' | 'presencePenalty' | 'frequencyPenalty' | 'stopSequences' | 'maxOutputTokens'>;
+type CallSettings = Pick<
+  ModelCall,
+  | 'temperature'
+  | 'topP'
+  | 'topK'
+  | 'seed'
+  | 'presencePenalty'
+  | 'frequencyPenalty'
+  | 'stopSequences'
+  | 'maxOutputTokens'
+>;
 
 export interface RequestOptions {
   readonly settings: CallSettings;
@@ -33,14 +43,20 @@ const MIN_THINKING_TOKENS = 1_024;
  * Takes names as an interface writes them (`reasoning_effort`) and as the SDK does (`reasoningEffort`).
  * @param maxOutputTokens what the run may write at most
  */
-export function requestOptions(api: HttpInterface, given: JsonOptions, maxOutputTokens: number | undefined): RequestOptions {
+export function requestOptions(
+  api: HttpInterface,
+  given: JsonOptions,
+  maxOutputTokens: number | undefined,
+): RequestOptions {
   const named = api === 'openai-chat' ? namedForChat(given) : flattened(api, inCamelCase(given));
   const settings: CallSettings = {};
   const options: Record<string, Json> = {};
   for (const [name, value] of Object.entries(named)) if (!isSetting(settings, api, name, value)) options[name] = value;
   const most = Math.min(maxOutputTokens ?? Infinity, settings.maxOutputTokens ?? Infinity);
   if (most === Infinity) return { settings, options };
-  return api === 'anthropic' ? withinThinking({ settings, options }, most) : { settings: { ...settings, maxOutputTokens: most }, options };
+  return api === 'anthropic'
+    ? withinThinking({ settings, options }, most)
+    : { settings: { ...settings, maxOutputTokens: most }, options };
 }
 
 /** Puts it where it belongs. Chat servers other than OpenAI take `top_k`, which the SDK would leave out. */
@@ -59,20 +75,35 @@ function isSetting(settings: CallSettings, api: HttpInterface, name: string, val
 
 /** What Chat Completions takes is passed on as it is; the SDK would overwrite these two. */
 function namedForChat({ reasoning_effort: effort, verbosity, ...others }: JsonOptions): JsonOptions {
-  return { ...others, ...(effort === undefined ? {} : { reasoningEffort: effort }), ...(verbosity === undefined ? {} : { textVerbosity: verbosity }) };
+  return {
+    ...others,
+    ...(effort === undefined ? {} : { reasoningEffort: effort }),
+    ...(verbosity === undefined ? {} : { textVerbosity: verbosity }),
+  };
 }
 
 /** The Responses interface nests what the SDK wants flat. */
 function flattened(api: HttpInterface, { reasoning, text, ...others }: JsonOptions): JsonOptions {
-  const given = { ...(reasoning === undefined ? {} : { reasoning }), ...(text === undefined ? {} : { text }), ...others };
+  const given = {
+    ...(reasoning === undefined ? {} : { reasoning }),
+    ...(text === undefined ? {} : { text }),
+    ...others,
+  };
   if (api !== 'openai') return given;
   const { effort, summary } = objectOf(reasoning);
   const { verbosity } = objectOf(text);
   const flat = { reasoningEffort: effort, reasoningSummary: summary, textVerbosity: verbosity };
-  return { ...others, ...Object.fromEntries(Object.entries(flat).flatMap(([name, value]) => (value === undefined ? [] : [[name, value]]))) };
+  return {
+    ...others,
+    ...Object.fromEntries(
+      Object.entries(flat).flatMap(([name, value]) => (value === undefined ? [] : [[name, value]])),
+    ),
+  };
 }
 
-/** The SDK adds the budget for thinking to what may be written: together they must not be more than the run may write. */
+/**
+ * The SDK adds the budget for thinking to what may be written: together they must not be more than the run may write.
+ */
 function withinThinking({ settings, options }: RequestOptions, most: number): RequestOptions {
   const { thinking, ...others } = options;
   const { type, budgetTokens } = objectOf(thinking);
@@ -80,7 +111,10 @@ function withinThinking({ settings, options }: RequestOptions, most: number): Re
   const wanted = typeof budgetTokens === 'number' ? budgetTokens : MIN_THINKING_TOKENS;
   const budget = Math.min(wanted, Math.floor(most * 0.75));
   if (budget < MIN_THINKING_TOKENS) return { settings: { ...settings, maxOutputTokens: most }, options: others };
-  return { settings: { ...settings, maxOutputTokens: most - budget }, options: { ...others, thinking: { ...objectOf(thinking), budgetTokens: budget } } };
+  return {
+    settings: { ...settings, maxOutputTokens: most - budget },
+    options: { ...others, thinking: { ...objectOf(thinking), budgetTokens: budget } },
+  };
 }
 
 function objectOf(value: Json | undefined): Readonly<Record<string, Json | undefined>> & JsonOptions {
@@ -88,7 +122,12 @@ function objectOf(value: Json | undefined): Readonly<Record<string, Json | undef
 }
 
 function inCamelCase(options: JsonOptions): JsonOptions {
-  return Object.fromEntries(Object.entries(options).map(([name, value]) => [camelCased(name), typeof value === 'object' && value !== null && !Array.isArray(value) ? inCamelCase(value) : value]));
+  return Object.fromEntries(
+    Object.entries(options).map(([name, value]) => [
+      camelCased(name),
+      typeof value === 'object' && value !== null && !Array.isArray(value) ? inCamelCase(value) : value,
+    ]),
+  );
 }
 
 function camelCased(name: string): string {

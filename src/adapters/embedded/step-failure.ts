@@ -1,4 +1,6 @@
-/** A model step that failed, and how whatever the SDK throws or streams as an error becomes a failure of a known kind. */
+/**
+ * A model step that failed, and how whatever the SDK throws or streams as an error becomes a failure of a known kind.
+ */
 import { cutText } from '../../machines/cut-text.ts';
 import { RuntimeError, messageOf } from '../../machines/errors.ts';
 import { classifyRunFailure } from '../../machines/run/classify-failure.ts';
@@ -30,11 +32,22 @@ export interface FailureOfOptions {
 export function failureOf(thrown: unknown, { redact, now, provider, baseUrl }: FailureOfOptions): RunFailure {
   const failure = stepFailureIn(thrown)?.failure ?? classified(thrown, now);
   const hint = failure.hint ?? (isUnreached(thrown) ? redact(unreachedHint(provider, baseUrl)) : undefined);
-  return { ...failure, message: cutText(redact(failure.message), MAX_MESSAGE_CHARACTERS), ...(hint === undefined ? {} : { hint }) };
+  return {
+    ...failure,
+    message: cutText(redact(failure.message), MAX_MESSAGE_CHARACTERS),
+    ...(hint === undefined ? {} : { hint }),
+  };
 }
 
 /** Nothing listens there, or no such host is known: whatever is wrong, no provider has said anything. */
-const UNREACHED: readonly unknown[] = ['ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN', 'EHOSTUNREACH', 'ENETUNREACH', 'UND_ERR_CONNECT_TIMEOUT'];
+const UNREACHED: readonly unknown[] = [
+  'ECONNREFUSED',
+  'ENOTFOUND',
+  'EAI_AGAIN',
+  'EHOSTUNREACH',
+  'ENETUNREACH',
+  'UND_ERR_CONNECT_TIMEOUT',
+];
 const MAX_CAUSES = 10;
 
 function isUnreached(thrown: unknown, depth = 0): boolean {
@@ -45,13 +58,19 @@ function isUnreached(thrown: unknown, depth = 0): boolean {
 }
 
 /** How servers on one's own machine are started. */
-const STARTS: Readonly<Record<string, string>> = { ollama: '`ollama serve`', 'lm-studio': '`lms server start`', vllm: '`vllm serve MODEL`' };
+const STARTS: Readonly<Record<string, string>> = {
+  ollama: '`ollama serve`',
+  'lm-studio': '`lms server start`',
+  vllm: '`vllm serve MODEL`',
+};
 
 function unreachedHint(provider: string, baseUrl: string): string {
   const { hostname } = new URL(baseUrl);
   const isHere = hostname === 'localhost' || hostname === '[::1]' || hostname.startsWith('127.');
   const start = STARTS[provider];
-  const server = isHere ? `Start the server${start === undefined ? '' : ` (${start})`}` : 'See that the server runs and can be reached from here';
+  const server = isHere
+    ? `Start the server${start === undefined ? '' : ` (${start})`}`
+    : 'See that the server runs and can be reached from here';
   return `${server}, or correct its address: baseUrl of "${provider}" in providers.yaml, now ${baseUrl}.`;
 }
 
@@ -62,7 +81,8 @@ function stepFailureIn(thrown: unknown): StepFailure | undefined {
 }
 
 function classified(thrown: unknown, now: number): RunFailure {
-  if (RuntimeError.is(thrown) && thrown.code === 'AI_SDK_MISSING') return { kind: 'format', message: `${thrown.message}. ${thrown.hint ?? ''}`.trim(), isLocal: true };
+  if (RuntimeError.is(thrown) && thrown.code === 'AI_SDK_MISSING')
+    return { kind: 'format', message: `${thrown.message}. ${thrown.hint ?? ''}`.trim(), isLocal: true };
   return classifyRunFailure(thrown, { now });
 }
 
@@ -96,9 +116,16 @@ export function streamedFailure({ error, api, headers }: StreamedError): unknown
   if (error instanceof Error) return isUnreadable(error) ? brokenAnswer(messageOf(error)) : error;
   if (typeof error !== 'object' || error === null) return error;
   const { type, code, statusCode, data, message } = error as Readonly<Record<string, unknown>>;
-  const status = statusIn(statusCode) ?? statusIn(code) ?? (api === 'anthropic' && typeof type === 'string' ? ANTHROPIC_STATUSES[type] : undefined);
+  const status =
+    statusIn(statusCode) ??
+    statusIn(code) ??
+    (api === 'anthropic' && typeof type === 'string' ? ANTHROPIC_STATUSES[type] : undefined);
   const body = data ?? (api === 'anthropic' ? { type: 'error', error } : { error });
-  const facts = { ...(headers === undefined ? {} : { headers }), body, ...(typeof message === 'string' ? { message } : {}) };
+  const facts = {
+    ...(headers === undefined ? {} : { headers }),
+    body,
+    ...(typeof message === 'string' ? { message } : {}),
+  };
   // A body says more than a status that nobody sent.
   return status === undefined ? { status: 500, ...facts } : { status, ...facts };
 }
@@ -108,7 +135,12 @@ function statusIn(value: unknown): number | undefined {
   return typeof status === 'number' && Number.isInteger(status) && status >= 400 && status <= 599 ? status : undefined;
 }
 
-const UNREADABLE: readonly string[] = ['AI_JSONParseError', 'AI_TypeValidationError', 'AI_InvalidResponseDataError', 'AI_NoContentGeneratedError'];
+const UNREADABLE: readonly string[] = [
+  'AI_JSONParseError',
+  'AI_TypeValidationError',
+  'AI_InvalidResponseDataError',
+  'AI_NoContentGeneratedError',
+];
 
 function isUnreadable({ name }: Error): boolean {
   return UNREADABLE.includes(name);

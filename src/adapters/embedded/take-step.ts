@@ -35,7 +35,10 @@ export interface StepOptions {
   readonly clock: Clock;
   readonly files: WorkspaceFiles;
   readonly fetch: typeof globalThis.fetch;
-  /** Ends the step, and everything that it holds. The step itself aborts it too: with a StepFailure when the provider falls silent. */
+  /**
+   * Ends the step, and everything that it holds. The step itself aborts it too: with a StepFailure when the provider
+   * falls silent.
+   */
   readonly controller: AbortController;
 }
 
@@ -43,7 +46,10 @@ export interface StepOptions {
 export async function takeStep(options: StepOptions): Promise<void> {
   const { params, access, answer, clock, controller } = options;
   const limitMs = access.settings.idleTimeoutMs ?? DEFAULT_IDLE_TIMEOUT_MS;
-  const silence = new StepFailure({ kind: 'timeout', message: `the provider "${params.provider}" said nothing for ${limitMs} ms` });
+  const silence = new StepFailure({
+    kind: 'timeout',
+    message: `the provider "${params.provider}" said nothing for ${limitMs} ms`,
+  });
   const onIdle = (): void => {
     // A connection that only stays open after the answer is not waited for much longer anyway.
     if (answer.finish === undefined) controller.abort(silence);
@@ -71,7 +77,10 @@ function listenerOf(watch: IdleWatch, clock: Clock, limitMs: number): (heard: He
   };
 }
 
-async function readAnswer({ params, access, answer, clock, files, fetch, controller }: StepOptions, onHeard: (heard: Heard) => void): Promise<void> {
+async function readAnswer(
+  { params, access, answer, clock, files, fetch, controller }: StepOptions,
+  onHeard: (heard: Heard) => void,
+): Promise<void> {
   const { api, settings } = access;
   const { signal } = controller;
   const call = await modelCall({ params, api, settings, files });
@@ -89,12 +98,16 @@ interface Reading {
   readonly signal: AbortSignal;
 }
 
-async function readParts(stream: ModelStream['stream'], { answer, api, headers, clock, signal }: Reading): Promise<void> {
+async function readParts(
+  stream: ModelStream['stream'],
+  { answer, api, headers, clock, signal }: Reading,
+): Promise<void> {
   const reader = stream.getReader();
   for (;;) {
     const { done, value: part } = await reader.read();
     if (done || signal.aborted) return;
-    if (part.type === 'error' && !isForeignEvent(part.error, api)) throw streamedFailure({ error: part.error, api, headers });
+    if (part.type === 'error' && !isForeignEvent(part.error, api))
+      throw streamedFailure({ error: part.error, api, headers });
     answer.add(part);
     if (part.type === 'finish') return drained(reader, clock);
   }
@@ -105,5 +118,9 @@ async function drained(reader: ReadableStreamDefaultReader<ModelStreamPart>, clo
   const rest = async (): Promise<void> => {
     while (!(await reader.read()).done);
   };
-  await within(rest().catch(() => undefined), DRAIN_LIMIT_MS, { clock });
+  await within(
+    rest().catch(() => undefined),
+    DRAIN_LIMIT_MS,
+    { clock },
+  );
 }

@@ -1,4 +1,7 @@
-/** The files that a conversation refers to, read from the session's workspace and from nowhere else, whatever a path or a link says. */
+/**
+ * The files that a conversation refers to, read from the session's workspace and from nowhere else, whatever a path or
+ * a link says.
+ */
 import { open, realpath } from 'node:fs/promises';
 import type { FileHandle } from 'node:fs/promises';
 import { resolve, sep } from 'node:path';
@@ -41,7 +44,9 @@ export const workspaceFiles: WorkspaceFiles = {
         await file.close();
       }
     } catch (error) {
-      return unusable(isMissing(error) ? 'it is not there any more' : `it cannot be read: ${systemCodeOf(error) ?? messageOf(error)}`);
+      return unusable(
+        isMissing(error) ? 'it is not there any more' : `it cannot be read: ${systemCodeOf(error) ?? messageOf(error)}`,
+      );
     }
   },
 };

@@ -15,16 +15,24 @@ export function environmentInvalid(fileName: string, complaints: readonly Compla
   const [first] = complaints;
   const shown = complaints.slice(0, MAX_COMPLAINTS).map(({ line, message }) => `line ${line}: ${message}`);
   const more = complaints.length - shown.length;
-  return new RuntimeError('ENVIRONMENT_INVALID', `environment file ${fileName} is not valid: ${shown.join('; ')}${more > 0 ? `; and ${more} more` : ''}`, {
-    category: 'validation',
-    hint: 'An environment needs "sandbox: required" or "sandbox: off", and may have description, network, mounts, vaults, permission, budget, variables, quota, evaluation and hostBound.',
-    details: { fileName, line: first?.line ?? 1, issues: complaints },
-  });
+  return new RuntimeError(
+    'ENVIRONMENT_INVALID',
+    `environment file ${fileName} is not valid: ${shown.join('; ')}${more > 0 ? `; and ${more} more` : ''}`,
+    {
+      category: 'validation',
+      hint: 'An environment needs "sandbox: required" or "sandbox: off", and may have description, network, mounts, vaults, permission, budget, variables, quota, evaluation and hostBound.',
+      details: { fileName, line: first?.line ?? 1, issues: complaints },
+    },
+  );
 }
 
 /** A place that somebody else may have made or may change. */
 export function environmentExposed(path: string, problem: string, hint: string): RuntimeError {
-  return new RuntimeError('ENVIRONMENT_INVALID', `the environment in ${path} cannot be relied on: ${problem}`, { category: 'permission', hint, details: { path } });
+  return new RuntimeError('ENVIRONMENT_INVALID', `the environment in ${path} cannot be relied on: ${problem}`, {
+    category: 'permission',
+    hint,
+    details: { path },
+  });
 }
 
 export function environmentNotFound(environmentId: string, known: readonly string[]): RuntimeError {
@@ -37,13 +45,23 @@ export function environmentNotFound(environmentId: string, known: readonly strin
 }
 
 export function environmentExists(environmentId: string): RuntimeError {
-  return new RuntimeError('ENVIRONMENT_EXISTS', `there is a file for the environment "${environmentId}" already`, { category: 'conflict', hint: 'Edit it, or choose another name.', details: { environmentId } });
+  return new RuntimeError('ENVIRONMENT_EXISTS', `there is a file for the environment "${environmentId}" already`, {
+    category: 'conflict',
+    hint: 'Edit it, or choose another name.',
+    details: { environmentId },
+  });
 }
 
 export function unreadable(path: string, cause: unknown): RuntimeError {
-  return new RuntimeError('STORAGE_FAILED', `could not read ${path}: ${messageOf(cause)}`, { category: 'storage', cause });
+  return new RuntimeError('STORAGE_FAILED', `could not read ${path}: ${messageOf(cause)}`, {
+    category: 'storage',
+    cause,
+  });
 }
 
 export function unwritable(path: string, cause: unknown): RuntimeError {
-  return new RuntimeError('STORAGE_FAILED', `could not write ${path}: ${messageOf(cause)}`, { category: 'storage', cause });
+  return new RuntimeError('STORAGE_FAILED', `could not write ${path}: ${messageOf(cause)}`, {
+    category: 'storage',
+    cause,
+  });
 }

@@ -1,11 +1,18 @@
-/** An environment as YAML: what is wrong with it is named with its line, and a key that nobody knows with the one that was probably meant. */
+/**
+ * An environment as YAML: what is wrong with it is named with its line, and a key that nobody knows with the one that
+ * was probably meant.
+ */
 import { isAbsolute, resolve } from 'node:path';
 import { LineCounter, isCollection, isMap, isNode, parseDocument } from 'yaml';
 import type { Document, Node } from 'yaml';
 import { z } from 'zod';
 import { frontmatterIssues } from '../../machines/agent/frontmatter-issues.ts';
 import { closestName } from '../../machines/closest-name.ts';
-import { MAX_ENVIRONMENT_FILE_CHARACTERS, environmentFile, environmentShape } from '../../machines/environment/environment-definition.ts';
+import {
+  MAX_ENVIRONMENT_FILE_CHARACTERS,
+  environmentFile,
+  environmentShape,
+} from '../../machines/environment/environment-definition.ts';
 import type { EnvironmentDefinition } from '../../machines/environment/environment-definition.ts';
 import { messageOf } from '../../machines/errors.ts';
 import { pathOf } from '../../machines/validate.ts';
@@ -22,22 +29,47 @@ export interface EnvironmentSource {
 
 /** @throws RuntimeError ENVIRONMENT_INVALID */
 export function parseEnvironment({ environmentId, source, fileName, home }: EnvironmentSource): EnvironmentDefinition {
-  if (source.length > MAX_ENVIRONMENT_FILE_CHARACTERS) throw environmentInvalid(fileName, [{ line: 1, message: `expected at most ${MAX_ENVIRONMENT_FILE_CHARACTERS} characters, received ${source.length}` }]);
+  if (source.length > MAX_ENVIRONMENT_FILE_CHARACTERS)
+    throw environmentInvalid(fileName, [
+      { line: 1, message: `expected at most ${MAX_ENVIRONMENT_FILE_CHARACTERS} characters, received ${source.length}` },
+    ]);
   const lines = new LineCounter();
   const document = parseDocument(source.replace(/^\uFEFF/, ''), { lineCounter: lines, prettyErrors: false });
   const lineAt = (offset: number): number => Math.max(1, lines.linePos(offset).line);
-  if (document.errors.length > 0) throw environmentInvalid(fileName, document.errors.map(({ pos, code, message }) => ({ line: lineAt(pos[0]), message: code === 'MULTIPLE_DOCS' ? 'expected one environment in a file, found a line "---" that begins another' : message })));
+  if (document.errors.length > 0)
+    throw environmentInvalid(
+      fileName,
+      document.errors.map(({ pos, code, message }) => ({
+        line: lineAt(pos[0]),
+        message:
+          code === 'MULTIPLE_DOCS'
+            ? 'expected one environment in a file, found a line "---" that begins another'
+            : message,
+      })),
+    );
   const value = plainValue(document, fileName);
   const parsed = readValue(value, fileName);
   if (!parsed.success) {
     throw environmentInvalid(
       fileName,
-      frontmatterIssues(parsed.error).map(({ path, message }) => ({ line: lineAt(offsetOf(document, path)), message: path.length === 0 ? message : `${pathOf(path)}: ${message}${meantKey(path, message)}` })),
+      frontmatterIssues(parsed.error).map(({ path, message }) => ({
+        line: lineAt(offsetOf(document, path)),
+        message: path.length === 0 ? message : `${pathOf(path)}: ${message}${meantKey(path, message)}`,
+      })),
     );
   }
   const tilde = parsed.data.mounts.findIndex((mount) => mount.source.startsWith('~'));
-  if (tilde >= 0) throw environmentInvalid(fileName, [{ line: lineAt(offsetOf(document, ['mounts', tilde, 'source'])), message: `mounts[${tilde}].source: expected a path from "/" or from the home of Wakechart; "~" is not read here` }]);
-  const mounts = parsed.data.mounts.map((mount) => ({ ...mount, source: isAbsolute(mount.source) ? resolve(mount.source) : resolve(home, mount.source) }));
+  if (tilde >= 0)
+    throw environmentInvalid(fileName, [
+      {
+        line: lineAt(offsetOf(document, ['mounts', tilde, 'source'])),
+        message: `mounts[${tilde}].source: expected a path from "/" or from the home of Wakechart; "~" is not read here`,
+      },
+    ]);
+  const mounts = parsed.data.mounts.map((mount) => ({
+    ...mount,
+    source: isAbsolute(mount.source) ? resolve(mount.source) : resolve(home, mount.source),
+  }));
   return { ...parsed.data, mounts, environmentId };
 }
 
@@ -72,7 +104,9 @@ function keyOrValueAt(document: Document, path: readonly PropertyKey[]): Node | 
   const around: unknown = path.length === 1 ? document.contents : document.getIn(path.slice(0, -1), true);
   const name = path.at(-1);
   // A value may begin on a line below its key.
-  const key = isMap(around) ? around.items.find((pair) => isNode(pair.key) && pair.key.toJSON() === name)?.key : undefined;
+  const key = isMap(around)
+    ? around.items.find((pair) => isNode(pair.key) && pair.key.toJSON() === name)?.key
+    : undefined;
   const node: unknown = key ?? (isCollection(around) ? around.get(name, true) : undefined);
   return isNode(node) ? node : undefined;
 }

@@ -6,7 +6,10 @@ import { environmentExposed, unreadable, unwritable } from './environment-errors
 
 const OWN_IT = 'Make it a real file in a real folder that only you can write (chmod go-w).';
 
-/** The content of the file; undefined when it is not there. Every wake asks, and most files are not there. @throws RuntimeError ENVIRONMENT_INVALID, STORAGE_FAILED */
+/**
+ * The content of the file; undefined when it is not there. Every wake asks, and most files are not there. @throws
+ * RuntimeError ENVIRONMENT_INVALID, STORAGE_FAILED
+ */
 export function readOwnFile(path: string, maxBytes: number): string | undefined {
   try {
     requireOwnFolder(dirname(path), 'writers');
@@ -45,5 +48,9 @@ async function writing<Result>(path: string, work: () => Promise<Result>): Promi
 function unreliable(path: string, error: unknown): unknown {
   if (!(error instanceof UnusableFile)) return unreadable(path, error);
   if (error.trouble === 'unreadable') return unreadable(path, error.cause);
-  return environmentExposed(path, `it ${error.message}`, error.trouble === 'damaged' ? 'Shorten it, and save it as UTF-8.' : OWN_IT);
+  return environmentExposed(
+    path,
+    `it ${error.message}`,
+    error.trouble === 'damaged' ? 'Shorten it, and save it as UTF-8.' : OWN_IT,
+  );
 }

@@ -1,10 +1,17 @@
-/** Environments as files: `<home>/environments/<id>.yaml`, and what wakes ran in: `<home>/environments/.known/<fingerprint>.json`. */
+/**
+ * Environments as files: `<home>/environments/<id>.yaml`, and what wakes ran in:
+ * `<home>/environments/.known/<fingerprint>.json`.
+ */
 import { lstatSync } from 'node:fs';
 import { readdir } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import type { EnvironmentCatalog, EnvironmentListing } from '../../actors/environment/environment-catalog.ts';
 import { canonicalJson } from '../../machines/canonical-json.ts';
-import { BUILT_IN_ENVIRONMENTS, MAX_ENVIRONMENT_FILE_CHARACTERS, rememberedEnvironment } from '../../machines/environment/environment-definition.ts';
+import {
+  BUILT_IN_ENVIRONMENTS,
+  MAX_ENVIRONMENT_FILE_CHARACTERS,
+  rememberedEnvironment,
+} from '../../machines/environment/environment-definition.ts';
 import type { EnvironmentDefinition } from '../../machines/environment/environment-definition.ts';
 import { RuntimeError, messageOf } from '../../machines/errors.ts';
 import { environmentId as environmentIdSchema } from '../../machines/ids.ts';
@@ -49,7 +56,9 @@ export class FileEnvironmentCatalog implements EnvironmentCatalog {
     const names = await this.#fileNames();
     const found = await Promise.all(names.map((name) => this.#listingOf(name)));
     const taken = new Set(found.map(({ environmentId }) => environmentId));
-    const builtIn = BUILT_IN_ENVIRONMENTS.filter(({ environmentId }) => !taken.has(environmentId)).map((definition) => ({ environmentId: definition.environmentId, definition, isBuiltIn: true }));
+    const builtIn = BUILT_IN_ENVIRONMENTS.filter(({ environmentId }) => !taken.has(environmentId)).map(
+      (definition) => ({ environmentId: definition.environmentId, definition, isBuiltIn: true }),
+    );
     return [...found, ...builtIn].toSorted((one, other) => (one.environmentId < other.environmentId ? -1 : 1));
   }
 
@@ -59,7 +68,10 @@ export class FileEnvironmentCatalog implements EnvironmentCatalog {
     if (source !== undefined) return this.validate(id, source);
     const builtIn = BUILT_IN_ENVIRONMENTS.find((definition) => definition.environmentId === id);
     if (builtIn !== undefined) return builtIn;
-    throw environmentNotFound(id, (await this.list()).map((listing) => listing.environmentId));
+    throw environmentNotFound(
+      id,
+      (await this.list()).map((listing) => listing.environmentId),
+    );
   }
 
   validate(environmentId: string, source: string, fileName = `${environmentId}${SUFFIX}`): EnvironmentDefinition {
@@ -69,7 +81,8 @@ export class FileEnvironmentCatalog implements EnvironmentCatalog {
   async create(environmentId: string, source: string): Promise<EnvironmentDefinition> {
     const definition = this.validate(environmentId, source);
     await makeOwnFolder(this.#directory);
-    if (!(await writeNewFile(this.#pathOf(definition.environmentId), source))) throw environmentExists(definition.environmentId);
+    if (!(await writeNewFile(this.#pathOf(definition.environmentId), source)))
+      throw environmentExists(definition.environmentId);
     return definition;
   }
 
@@ -95,7 +108,11 @@ export class FileEnvironmentCatalog implements EnvironmentCatalog {
     const path = this.#knownPath(fingerprint);
     const content = readOwnFile(path, MAX_KNOWN_BYTES);
     if (content === undefined) return undefined;
-    return parseOrThrow(rememberedEnvironment, plainJson(content, path), { what: `the record ${path}`, code: 'ENVIRONMENT_INVALID', hint: 'Remove it: the next wake in that environment writes it anew.' });
+    return parseOrThrow(rememberedEnvironment, plainJson(content, path), {
+      what: `the record ${path}`,
+      code: 'ENVIRONMENT_INVALID',
+      hint: 'Remove it: the next wake in that environment writes it anew.',
+    });
   }
 
   async #fileNames(): Promise<readonly string[]> {
@@ -124,7 +141,11 @@ export class FileEnvironmentCatalog implements EnvironmentCatalog {
 
   #knownPath(fingerprint: string): string {
     if (FINGERPRINT.test(fingerprint)) return join(this.#directory, KNOWN_FOLDER, `${fingerprint}.json`);
-    throw new RuntimeError('ENVIRONMENT_INVALID', `expected the fingerprint of an environment, received ${JSON.stringify(fingerprint.slice(0, 100))}`, { category: 'validation', hint: 'A fingerprint has 64 hexadecimal digits.' });
+    throw new RuntimeError(
+      'ENVIRONMENT_INVALID',
+      `expected the fingerprint of an environment, received ${JSON.stringify(fingerprint.slice(0, 100))}`,
+      { category: 'validation', hint: 'A fingerprint has 64 hexadecimal digits.' },
+    );
   }
 }
 
@@ -133,7 +154,10 @@ function checkedId(environmentId: unknown): string {
 }
 
 function misnamed(name: string): RuntimeError {
-  return new RuntimeError('ENVIRONMENT_INVALID', `nobody can name the environment in ${name}`, { category: 'validation', hint: `Call the file NAME${SUFFIX}, with a name of lower-case letters, digits, "-" and "_".` });
+  return new RuntimeError('ENVIRONMENT_INVALID', `nobody can name the environment in ${name}`, {
+    category: 'validation',
+    hint: `Call the file NAME${SUFFIX}, with a name of lower-case letters, digits, "-" and "_".`,
+  });
 }
 
 function plainJson(content: string, path: string): unknown {
@@ -148,7 +172,9 @@ function plainJson(content: string, path: string): unknown {
 function stateOf(path: string): string | undefined {
   try {
     const found = lstatSync(path, { bigint: true, throwIfNoEntry: false });
-    return found?.isFile() === true ? `${found.dev} ${found.ino} ${found.size} ${found.mode} ${found.mtimeNs} ${found.ctimeNs}` : undefined;
+    return found?.isFile() === true
+      ? `${found.dev} ${found.ino} ${found.size} ${found.mode} ${found.mtimeNs} ${found.ctimeNs}`
+      : undefined;
   } catch {
     return undefined;
   }

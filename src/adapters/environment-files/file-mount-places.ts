@@ -1,4 +1,7 @@
-/** The folders behind the mounts of a session, in a home: its own ones are made, and those that an environment declares are looked at with care. */
+/**
+ * The folders behind the mounts of a session, in a home: its own ones are made, and those that an environment declares
+ * are looked at with care.
+ */
 import { lstatSync, realpathSync } from 'node:fs';
 import type { BigIntStats } from 'node:fs';
 import { mkdir, realpath, stat } from 'node:fs/promises';
@@ -41,33 +44,60 @@ export function createFileMountPlaces({ layout, userHome = homedir() }: FileMoun
   return {
     async resolve({ session, workspaceDirectory, declared, environmentId, sandbox }) {
       requireRealHome(layout.home);
-      const [folders, sources] = await Promise.all([ownFolders({ layout, session, workspaceDirectory, own }), checkedSources(declared, { home: layout.home, userHome, environmentId })]);
+      const [folders, sources] = await Promise.all([
+        ownFolders({ layout, session, workspaceDirectory, own }),
+        checkedSources(declared, { home: layout.home, userHome, environmentId }),
+      ]);
       const { workspace } = folders;
       if (sandbox === 'required') await requireShuttable(workspace, { home: layout.home, userHome });
-      const overlap = sources.map((mount) => ({ mount, problem: overlapProblem(mount, { sources, workspace }) })).find(({ problem }) => problem !== undefined);
-      if (overlap?.problem !== undefined) throw notMountable({ ...overlap.mount, environmentId }, overlap.problem, 'Mount folders apart from each other, or with the same access.');
+      const overlap = sources
+        .map((mount) => ({ mount, problem: overlapProblem(mount, { sources, workspace }) }))
+        .find(({ problem }) => problem !== undefined);
+      if (overlap?.problem !== undefined)
+        throw notMountable(
+          { ...overlap.mount, environmentId },
+          overlap.problem,
+          'Mount folders apart from each other, or with the same access.',
+        );
       return { folders, declared: sources };
     },
   };
 }
 
-/** Folders that say what agents may do. A link in place of one could be led elsewhere by whoever can write where it leads. */
+/**
+ * Folders that say what agents may do. A link in place of one could be led elsewhere by whoever can write where it
+ * leads.
+ */
 const OF_THE_HOME = ['agents', 'vaults', 'environments'];
 
 function requireRealHome(home: string): void {
   for (const path of OF_THE_HOME.map((name) => join(home, name))) {
-    if (lookAt(path)?.isSymbolicLink() === true) throw unavailable(path, 'it is a link', 'Make it a real folder of the home.');
+    if (lookAt(path)?.isSymbolicLink() === true)
+      throw unavailable(path, 'it is a link', 'Make it a real folder of the home.');
   }
 }
 
 /** As declared sources are looked at. What lies in the home is the session's own. */
-async function requireShuttable(workspace: string, { home, userHome }: { readonly home: string; readonly userHome: string }): Promise<void> {
+async function requireShuttable(
+  workspace: string,
+  { home, userHome }: { readonly home: string; readonly userHome: string },
+): Promise<void> {
   const realHome = await nearestRealPath(home);
   if (workspace.startsWith(`${realHome}${sep}`)) return;
   const secret = (await keptPlaces(userHome)).find((place) => overlaps(workspace, place));
-  if (secret !== undefined) throw unavailable(workspace, `a sandbox would show ${secret}, which no agent may see`, 'Let the session work in a folder apart from it, such as a project.');
+  if (secret !== undefined)
+    throw unavailable(
+      workspace,
+      `a sandbox would show ${secret}, which no agent may see`,
+      'Let the session work in a folder apart from it, such as a project.',
+    );
   const socket = socketOfContainers(workspace);
-  if (socket !== undefined) throw unavailable(workspace, `it holds ${socket}, by which commands would get out of their sandbox`, 'Let the session work in another folder.');
+  if (socket !== undefined)
+    throw unavailable(
+      workspace,
+      `it holds ${socket}, by which commands would get out of their sandbox`,
+      'Let the session work in another folder.',
+    );
 }
 
 function socketOfContainers(folder: string): string | undefined {
@@ -75,14 +105,27 @@ function socketOfContainers(folder: string): string | undefined {
 }
 
 /** The same folder with two accesses: what is to be read only could be written by its other name. */
-function overlapProblem(mount: DeclaredMount, { sources, workspace }: { readonly sources: readonly DeclaredMount[]; readonly workspace: string }): string | undefined {
+function overlapProblem(
+  mount: DeclaredMount,
+  { sources, workspace }: { readonly sources: readonly DeclaredMount[]; readonly workspace: string },
+): string | undefined {
   if (mount.access === 'rw') return undefined;
   const other = sources.find(({ source, access }) => access === 'rw' && overlaps(source, mount.source));
-  if (other !== undefined) return `it is to be read only, and overlaps with ${other.source}, which ${other.path} lets agents write`;
-  return overlaps(workspace, mount.source) ? `it is to be read only, and overlaps with the workspace ${workspace}, which agents write` : undefined;
+  if (other !== undefined)
+    return `it is to be read only, and overlaps with ${other.source}, which ${other.path} lets agents write`;
+  return overlaps(workspace, mount.source)
+    ? `it is to be read only, and overlaps with the workspace ${workspace}, which agents write`
+    : undefined;
 }
 
-async function checkedSources(declared: readonly DeclaredMount[], { home, userHome, environmentId }: { readonly home: string; readonly userHome: string; readonly environmentId: string }): Promise<readonly DeclaredMount[]> {
+async function checkedSources(
+  declared: readonly DeclaredMount[],
+  {
+    home,
+    userHome,
+    environmentId,
+  }: { readonly home: string; readonly userHome: string; readonly environmentId: string },
+): Promise<readonly DeclaredMount[]> {
   if (declared.length === 0) return declared;
   const check = { home: await realpath(home), kept: await keptPlaces(userHome), environmentId };
   return Promise.all(declared.map(async (mount) => ({ ...mount, source: await checkedSource(mount, check) })));
@@ -97,9 +140,21 @@ export interface SourcesCheck {
 }
 
 /** Why declared mounts could not be had now, without making anything. */
-export async function sourceProblems({ home, environmentId, declared, userHome = homedir() }: SourcesCheck): Promise<readonly RuntimeError[]> {
+export async function sourceProblems({
+  home,
+  environmentId,
+  declared,
+  userHome = homedir(),
+}: SourcesCheck): Promise<readonly RuntimeError[]> {
   const check = { home: await nearestRealPath(home), kept: await keptPlaces(userHome), environmentId };
-  const found = await Promise.all(declared.map((mount) => checkedSource(mount, check).then(() => undefined, (error: unknown) => error)));
+  const found = await Promise.all(
+    declared.map((mount) =>
+      checkedSource(mount, check).then(
+        () => undefined,
+        (error: unknown) => error,
+      ),
+    ),
+  );
   return found.filter((error) => RuntimeError.is(error));
 }
 
@@ -109,7 +164,8 @@ async function keptPlaces(userHome: string): Promise<readonly string[]> {
   return [...places, ...(await Promise.all(places.map(nearestRealPath)))];
 }
 
-interface OwnFoldersRequest extends Pick<FileMountPlacesOptions, 'layout'>, Pick<MountRequest, 'session' | 'workspaceDirectory'> {
+interface OwnFoldersRequest
+  extends Pick<FileMountPlacesOptions, 'layout'>, Pick<MountRequest, 'session' | 'workspaceDirectory'> {
   readonly own: OwnFolders;
 }
 
@@ -130,7 +186,10 @@ async function ownFolders({ layout, session, workspaceDirectory, own }: OwnFolde
 /** Folders that are remembered. */
 const MAX_KNOWN_FOLDERS = 1_000;
 
-/** Folders of the runtime's own. One that was proven to be where it should is proven still while the same folder is in its place. */
+/**
+ * Folders of the runtime's own. One that was proven to be where it should is proven still while the same folder is in
+ * its place.
+ */
 class OwnFolders {
   /** The one proven last at the end. */
   readonly #known = new Map<string, { readonly identity: string; readonly real: string }>();
@@ -171,7 +230,10 @@ function identityOf(path: string): string | undefined {
   return found?.isDirectory() === true ? `${found.dev} ${found.ino}` : undefined;
 }
 
-/** What is there, links not followed. In this turn of the event loop: every wake looks at its folders, and each look takes microseconds. */
+/**
+ * What is there, links not followed. In this turn of the event loop: every wake looks at its folders, and each look
+ * takes microseconds.
+ */
 function lookAt(path: string): BigIntStats | undefined {
   try {
     return lstatSync(path, { bigint: true, throwIfNoEntry: false });
@@ -186,7 +248,8 @@ async function ownFolder(base: string, names: readonly string[]): Promise<string
   try {
     await mkdir(path, { recursive: true, mode: FOLDER_MODE });
   } catch (error) {
-    if (hasCode(error, 'EEXIST', 'ENOTDIR')) throw unavailable(path, 'something else than a folder is in its place', 'Move that away.');
+    if (hasCode(error, 'EEXIST', 'ENOTDIR'))
+      throw unavailable(path, 'something else than a folder is in its place', 'Move that away.');
     throw unwritable(path, error);
   }
   const [real, realBase] = await Promise.all([realpath(path), realpath(base)]);
@@ -202,19 +265,38 @@ interface SourceCheck {
   readonly environmentId: string;
 }
 
-async function checkedSource({ path, source }: DeclaredMount, { home, kept, environmentId }: SourceCheck): Promise<string> {
-  const refuse = (problem: string, hint: string): RuntimeError => notMountable({ path, source, environmentId }, problem, hint);
+async function checkedSource(
+  { path, source }: DeclaredMount,
+  { home, kept, environmentId }: SourceCheck,
+): Promise<string> {
+  const refuse = (problem: string, hint: string): RuntimeError =>
+    notMountable({ path, source, environmentId }, problem, hint);
   const real = await realpath(source).catch((error: unknown) => {
-    throw refuse(hasCode(error, 'ENOENT') ? 'it is not there' : messageOf(error), 'Make the folder, or correct "source" in the environment.');
+    throw refuse(
+      hasCode(error, 'ENOENT') ? 'it is not there' : messageOf(error),
+      'Make the folder, or correct "source" in the environment.',
+    );
   });
   const found = await stat(real);
   if (!found.isDirectory()) throw refuse('it is no folder', 'Mount the folder that it lies in.');
   if (dirname(real) === real) throw refuse('it is the whole system', 'Mount the folder that is needed.');
-  if (overlaps(real, home)) throw refuse('it is, holds or lies in the home of Wakechart, where policies, agents and logs are', 'Mount a folder apart from the home.');
+  if (overlaps(real, home))
+    throw refuse(
+      'it is, holds or lies in the home of Wakechart, where policies, agents and logs are',
+      'Mount a folder apart from the home.',
+    );
   const secret = kept.find((place) => overlaps(real, place));
-  if (secret !== undefined) throw refuse(`it is, holds or lies in ${secret}, which no agent may see`, 'Mount the folder that is needed; secrets are given through vaults.');
+  if (secret !== undefined)
+    throw refuse(
+      `it is, holds or lies in ${secret}, which no agent may see`,
+      'Mount the folder that is needed; secrets are given through vaults.',
+    );
   const socket = socketOfContainers(real);
-  if (socket !== undefined) throw refuse(`it holds ${socket}, by which commands would get out of their sandbox`, 'Mount the folder that is needed, without the socket.');
+  if (socket !== undefined)
+    throw refuse(
+      `it holds ${socket}, by which commands would get out of their sandbox`,
+      'Mount the folder that is needed, without the socket.',
+    );
   return real;
 }
 
@@ -225,13 +307,25 @@ function overlaps(one: string, other: string): boolean {
 }
 
 function unavailable(path: string, problem: string, hint: string): RuntimeError {
-  return new RuntimeError('MOUNT_UNAVAILABLE', `expected ${path} to be a folder for the agent: ${problem}`, { category: 'storage', hint, details: { path } });
+  return new RuntimeError('MOUNT_UNAVAILABLE', `expected ${path} to be a folder for the agent: ${problem}`, {
+    category: 'storage',
+    hint,
+    details: { path },
+  });
 }
 
-function notMountable({ path, source, environmentId }: { readonly path: string; readonly source: string; readonly environmentId: string }, problem: string, hint: string): RuntimeError {
-  return new RuntimeError('MOUNT_UNAVAILABLE', `the environment "${environmentId}" (environments/${environmentId}.yaml) mounts ${source} as ${path}, and cannot: ${problem}`, {
-    category: 'validation',
-    hint,
-    details: { environmentId, path, source },
-  });
+function notMountable(
+  { path, source, environmentId }: { readonly path: string; readonly source: string; readonly environmentId: string },
+  problem: string,
+  hint: string,
+): RuntimeError {
+  return new RuntimeError(
+    'MOUNT_UNAVAILABLE',
+    `the environment "${environmentId}" (environments/${environmentId}.yaml) mounts ${source} as ${path}, and cannot: ${problem}`,
+    {
+      category: 'validation',
+      hint,
+      details: { environmentId, path, source },
+    },
+  );
 }

@@ -1,4 +1,7 @@
-/** What no environment may mount: the home of Wakechart, what holds the keys of people and of the system, and what is not files at all. */
+/**
+ * What no environment may mount: the home of Wakechart, what holds the keys of people and of the system, and what is
+ * not files at all.
+ */
 import { join } from 'node:path';
 
 /** In the home folder of whoever runs Wakechart. */
@@ -23,7 +26,20 @@ const OF_PEOPLE = [
   'Library/Keychains',
 ];
 
-const OF_THE_SYSTEM = ['/proc', '/sys', '/dev', '/run', '/var/run', '/boot', '/etc/shadow', '/etc/gshadow', '/etc/sudoers', '/etc/sudoers.d', '/etc/ssh', '/etc/ssl/private'];
+const OF_THE_SYSTEM = [
+  '/proc',
+  '/sys',
+  '/dev',
+  '/run',
+  '/var/run',
+  '/boot',
+  '/etc/shadow',
+  '/etc/gshadow',
+  '/etc/sudoers',
+  '/etc/sudoers.d',
+  '/etc/ssh',
+  '/etc/ssl/private',
+];
 
 /** @param userHome absolute */
 export function placesOfSecrets(userHome: string): readonly string[] {

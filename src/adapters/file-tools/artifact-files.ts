@@ -1,6 +1,6 @@
 /**
- * The facts of a session as files in the workspace, readable by their owner only. They can be made anew at any time, so no disk is waited for;
- * the agent may write where they are, so nothing that it puts there is followed or trusted.
+ * The facts of a session as files in the workspace, readable by their owner only. They can be made anew at any time, so
+ * no disk is waited for; the agent may write where they are, so nothing that it puts there is followed or trusted.
  */
 import { Buffer } from 'node:buffer';
 import { createHash } from 'node:crypto';
@@ -54,12 +54,17 @@ export function createArtifactFiles(): ArtifactFiles {
     return putAll(folder, files, artifacts);
   };
   return {
-    async layOut({ workspaceDirectory, sessionId }: ArtifactPlace, artifacts: readonly Artifact[]): Promise<readonly string[]> {
+    async layOut(
+      { workspaceDirectory, sessionId }: ArtifactPlace,
+      artifacts: readonly Artifact[],
+    ): Promise<readonly string[]> {
       try {
         const places = await Places.open({ workspaceDirectory });
         return await mutex.run(places.workspace, async () => {
           if (sessionId !== undefined) await within(places, [], (folder) => inFolder(folder, [SHARED_INDEX]));
-          return within(places, sessionId === undefined ? [] : [SESSIONS_FOLDER, sessionId], (folder) => inFolder(folder, artifacts));
+          return within(places, sessionId === undefined ? [] : [SESSIONS_FOLDER, sessionId], (folder) =>
+            inFolder(folder, artifacts),
+          );
         });
       } catch (error) {
         throw notLaidOut(error);
@@ -68,7 +73,11 @@ export function createArtifactFiles(): ArtifactFiles {
   };
 }
 
-async function within<Result>(places: Places, names: readonly string[], use: (folder: OpenFolder) => Promise<Result>): Promise<Result> {
+async function within<Result>(
+  places: Places,
+  names: readonly string[],
+  use: (folder: OpenFolder) => Promise<Result>,
+): Promise<Result> {
   const folder = await openRuntimeFolder(places, names);
   try {
     return await use(folder);
@@ -82,20 +91,28 @@ async function firstLook(folder: OpenFolder): Promise<KnownFiles> {
   for await (const { name } of await opendir(folder.at())) {
     if (!isDraft(name)) continue;
     const stats = await lstat(folder.at(name)).catch(() => undefined);
-    if (stats !== undefined && Date.now() - stats.mtimeMs > DRAFT_AGE_MS) await unlink(folder.at(name)).catch(() => undefined);
+    if (stats !== undefined && Date.now() - stats.mtimeMs > DRAFT_AGE_MS)
+      await unlink(folder.at(name)).catch(() => undefined);
   }
   return new Map();
 }
 
 /** One that cannot be written keeps no other from being. */
-async function putAll(folder: OpenFolder, files: KnownFiles, artifacts: readonly Artifact[]): Promise<readonly string[]> {
+async function putAll(
+  folder: OpenFolder,
+  files: KnownFiles,
+  artifacts: readonly Artifact[],
+): Promise<readonly string[]> {
   const results = await Promise.allSettled(artifacts.map((artifact) => put(folder, files, artifact)));
   const names = new Set(artifacts.map(({ name }) => name));
   // What says nothing any more goes: it would be taken for true.
-  for (const name of files.keys()) if (!names.has(name) && files.delete(name)) await unlink(folder.at(name)).catch(() => undefined);
+  for (const name of files.keys())
+    if (!names.has(name) && files.delete(name)) await unlink(folder.at(name)).catch(() => undefined);
   const failure = results.find((result) => result.status === 'rejected');
   if (failure !== undefined) throw failure.reason;
-  return artifacts.filter((_, index) => results[index]?.status === 'fulfilled' && results[index].value).map(({ name }) => name);
+  return artifacts
+    .filter((_, index) => results[index]?.status === 'fulfilled' && results[index].value)
+    .map(({ name }) => name);
 }
 
 /** Of artifacts that are laid out again as they are. */
@@ -126,8 +143,9 @@ async function put(folder: OpenFolder, files: KnownFiles, artifact: Artifact): P
 }
 
 /**
- * What changes with every change to it, also to its mode; undefined when nothing is there. In a folder that has just been opened a look takes
- * microseconds, and each step looks at all files: to ask another thread for each would cost more than all else that is done here.
+ * What changes with every change to it, also to its mode; undefined when nothing is there. In a folder that has just
+ * been opened a look takes microseconds, and each step looks at all files: to ask another thread for each would cost
+ * more than all else that is done here.
  */
 function stateAt(folder: OpenFolder, name: string): string | undefined {
   try {
@@ -153,10 +171,14 @@ async function holds(folder: OpenFolder, name: string, content: Buffer): Promise
 
 function notLaidOut(error: unknown): RuntimeError {
   const reason = RuntimeError.is(error) ? error.message : (systemCodeOf(error) ?? messageOf(error));
-  return new RuntimeError('ARTIFACTS_NOT_WRITTEN', `could not lay out the facts of a session in ${RUNTIME_FOLDER} of its workspace: ${reason}`, {
-    category: 'storage',
-    hint: `Check that ${RUNTIME_FOLDER} in the workspace is a folder that can be written, and that the disk is not full. The session goes on without them.`,
-    details: { reason },
-    cause: error,
-  });
+  return new RuntimeError(
+    'ARTIFACTS_NOT_WRITTEN',
+    `could not lay out the facts of a session in ${RUNTIME_FOLDER} of its workspace: ${reason}`,
+    {
+      category: 'storage',
+      hint: `Check that ${RUNTIME_FOLDER} in the workspace is a folder that can be written, and that the disk is not full. The session goes on without them.`,
+      details: { reason },
+      cause: error,
+    },
+  );
 }

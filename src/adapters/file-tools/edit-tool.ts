@@ -34,9 +34,19 @@ export function createEditTool(ports: FileToolPorts): Tool<EditInput> {
           return await withPresentFile(folder, place, async ({ handle, mode, confirm }) => {
             const before = await readAll(handle, place, context.signal);
             const change = changeOf(before, input);
-            const grown = await ports.admit(context, { places, place, change: { bytes: change.content.length - before.length, files: 0 } });
+            const grown = await ports.admit(context, {
+              places,
+              place,
+              change: { bytes: change.content.length - before.length, files: 0 },
+            });
             context.signal.throwIfAborted();
-            await putWholeFile(folder, { name: basename(place.realPath), content: change.content, mode, as: 'replace', confirm });
+            await putWholeFile(folder, {
+              name: basename(place.realPath),
+              content: change.content,
+              mode,
+              as: 'replace',
+              confirm,
+            });
             grown();
             rememberChange(ports, { place, context, before, after: change.content });
             return { path: place.shown, replacements: change.replacements, diff: change.diff };
@@ -95,14 +105,23 @@ function decodeText(content: Buffer, path: string): string {
     if (fileKindOf(content).kind !== 'text') throw new TypeError('it is not text');
     return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(content);
   } catch (cause) {
-    throw new RuntimeError('FILE_NOT_TEXT', `cannot edit ${shownPath(path)}: it is not UTF-8 text`, { category: 'validation', hint: 'Use a program that knows what kind of file it is.', details: { path }, cause });
+    throw new RuntimeError('FILE_NOT_TEXT', `cannot edit ${shownPath(path)}: it is not UTF-8 text`, {
+      category: 'validation',
+      hint: 'Use a program that knows what kind of file it is.',
+      details: { path },
+      cause,
+    });
   }
 }
 
 function tooLarge(path: string, bytes: number): RuntimeError {
-  return new RuntimeError('FILE_TOO_LARGE', `cannot edit ${shownPath(path)}: it has or would have ${bytes} bytes; expected ${MAX_EDIT_BYTES} at most`, {
-    category: 'capacity',
-    hint: 'Use a program that changes it as it reads it.',
-    details: { path, bytes, maxBytes: MAX_EDIT_BYTES },
-  });
+  return new RuntimeError(
+    'FILE_TOO_LARGE',
+    `cannot edit ${shownPath(path)}: it has or would have ${bytes} bytes; expected ${MAX_EDIT_BYTES} at most`,
+    {
+      category: 'capacity',
+      hint: 'Use a program that changes it as it reads it.',
+      details: { path, bytes, maxBytes: MAX_EDIT_BYTES },
+    },
+  );
 }

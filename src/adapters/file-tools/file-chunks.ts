@@ -18,7 +18,8 @@ export interface Beginning {
 
 export async function beginningOf(handle: FileHandle): Promise<Beginning> {
   const { size } = await handle.stat();
-  // What the system makes up as it is read has no size beforehand. Memory for pieces that stay empty is what a search would spend most on.
+  // What the system makes up as it is read has no size beforehand. Memory for pieces that stay empty is what a search
+  // would spend most on.
   const wanted = size === 0 ? PROBE_BYTES : Math.min(size, CHUNK_BYTES);
   const { bytesRead, buffer } = await handle.read(Buffer.allocUnsafe(wanted), 0, wanted, 0);
   return { handle, bytes: buffer.subarray(0, bytesRead), size };
@@ -34,7 +35,7 @@ export async function* chunksFrom({ handle, bytes, size }: Beginning, signal: Ab
 /** A file from a position on. Each piece is good until the next one is asked for. */
 export async function* chunksOf(handle: FileHandle, signal: AbortSignal, from = 0): AsyncGenerator<Buffer> {
   const buffer = Buffer.allocUnsafe(CHUNK_BYTES);
-  for (let position = from; ; ) {
+  for (let position = from; ;) {
     signal.throwIfAborted();
     const { bytesRead } = await handle.read(buffer, 0, CHUNK_BYTES, position);
     if (bytesRead === 0) return;
@@ -44,8 +45,8 @@ export async function* chunksOf(handle: FileHandle, signal: AbortSignal, from = 
 }
 
 /**
- * What tells one state of a file from another: its content; for a large file its size, its number and its times. A file is told by the one
- * or the other depending on its size alone, so that two states can be compared.
+ * What tells one state of a file from another: its content; for a large file its size, its number and its times. A file
+ * is told by the one or the other depending on its size alone, so that two states can be compared.
  */
 export async function versionOf(handle: FileHandle, signal: AbortSignal): Promise<string> {
   const hash = new VersionHash();

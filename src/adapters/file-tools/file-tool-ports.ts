@@ -1,4 +1,7 @@
-/** What the file tools of one runtime share: where they may go, what each session has seen, whose turn it is to change a file. */
+/**
+ * What the file tools of one runtime share: where they may go, what each session has seen, whose turn it is to change a
+ * file.
+ */
 import { readlinkSync, realpathSync } from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
 import type { ToolContext } from '../../actors/turn/tool.ts';
@@ -17,10 +20,13 @@ export interface FileToolsOptions extends WriteLocksOptions {
   /** Folders outside the workspace that may be read, absolute. Default: none. */
   readonly readRoots?: readonly string[] | undefined;
   /**
-   * Whether open files are asked where they are, through /proc. It closes every race with somebody who moves links about. Default: on Linux.
+   * Whether open files are asked where they are, through /proc. It closes every race with somebody who moves links
+   * about. Default: on Linux.
    */
   readonly usesDescriptors?: boolean | undefined;
-  /** The home of Wakechart, absolute: its secrets are read by no tool, and where commands are shut in nothing of it is. */
+  /**
+   * The home of Wakechart, absolute: its secrets are read by no tool, and where commands are shut in nothing of it is.
+   */
   readonly home?: string | undefined;
 }
 
@@ -37,17 +43,38 @@ export class FileToolPorts {
     this.locks = new WriteLocks(locks);
   }
 
-  async places({ workspaceDirectory, environment, subject }: Surroundings & Pick<ToolContext, 'subject'>): Promise<Places> {
-    const allowed = subject?.kind === 'path' ? { path: subject.mount === undefined ? resolve(workspaceDirectory, subject.path) : subject.path, mount: subject.mount } : undefined;
-    return Places.open({ workspaceDirectory, mounts: environment?.mounts, allowed, isShutIn: environment?.definition.sandbox === 'required', ...this.#options });
+  async places({
+    workspaceDirectory,
+    environment,
+    subject,
+  }: Surroundings & Pick<ToolContext, 'subject'>): Promise<Places> {
+    const allowed =
+      subject?.kind === 'path'
+        ? {
+            path: subject.mount === undefined ? resolve(workspaceDirectory, subject.path) : subject.path,
+            mount: subject.mount,
+          }
+        : undefined;
+    return Places.open({
+      workspaceDirectory,
+      mounts: environment?.mounts,
+      allowed,
+      isShutIn: environment?.definition.sandbox === 'required',
+      ...this.#options,
+    });
   }
 
   /**
-   * Refuses what would make a workspace hold more than its environment allows. Gives what is to be called when the change was made.
+   * Refuses what would make a workspace hold more than its environment allows. Gives what is to be called when the
+   * change was made.
    * @throws RuntimeError QUOTA_EXCEEDED
    */
-  async admit({ environment, signal }: Pick<ToolContext, 'environment' | 'signal'>, { places, place, change }: Change): Promise<() => void> {
-    if (environment === undefined || (place.root.kind !== 'workspace' && place.root.kind !== 'runtime')) return () => undefined;
+  async admit(
+    { environment, signal }: Pick<ToolContext, 'environment' | 'signal'>,
+    { places, place, change }: Change,
+  ): Promise<() => void> {
+    if (environment === undefined || (place.root.kind !== 'workspace' && place.root.kind !== 'runtime'))
+      return () => undefined;
     await this.quotas.admit({ places, limits: environment.definition.quota, signal }, change);
     return () => this.quotas.add(places, change);
   }
@@ -72,11 +99,20 @@ export function lockedFolder({ realPath, mount }: Root): LockedFolder {
 }
 
 /**
- * A path in the terms of a rule: where it leads now, so that a symbolic link is judged by what it stands for; in the workspace under the name
- * that this has for the runtime, in another mount as the agent names it.
+ * A path in the terms of a rule: where it leads now, so that a symbolic link is judged by what it stands for; in the
+ * workspace under the name that this has for the runtime, in another mount as the agent names it.
  */
-export function pathSubject(path: string, access: Access, { workspaceDirectory, environment }: Surroundings): Extract<PermissionSubject, { readonly kind: 'path' }> {
-  const roots = new MountRoots({ directory: workspaceDirectory, workspace: nearestRealPath(resolve(workspaceDirectory)), mounts: environment?.mounts, readRoots: [] });
+export function pathSubject(
+  path: string,
+  access: Access,
+  { workspaceDirectory, environment }: Surroundings,
+): Extract<PermissionSubject, { readonly kind: 'path' }> {
+  const roots = new MountRoots({
+    directory: workspaceDirectory,
+    workspace: nearestRealPath(resolve(workspaceDirectory)),
+    mounts: environment?.mounts,
+    readRoots: [],
+  });
   const named = roots.named(path);
   if (named.kind === 'vault') return { kind: 'path', path: named.path, mount: named.mount, access };
   const realPath = nearestRealPath(named.absolute);
@@ -96,7 +132,9 @@ function nearestRealPath(absolute: string, links = 0): string {
     const folder = nearestRealPath(parent, links);
     const target = links < MAX_LINKS ? targetOf(absolute) : undefined;
     // Whoever writes to a link that leads nowhere makes the file that it names.
-    return target === undefined ? join(folder, basename(absolute)) : nearestRealPath(resolve(folder, target), links + 1);
+    return target === undefined
+      ? join(folder, basename(absolute))
+      : nearestRealPath(resolve(folder, target), links + 1);
   }
 }
 

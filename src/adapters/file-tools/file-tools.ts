@@ -11,13 +11,16 @@ import { createWriteTool } from './write-tool.ts';
 
 export interface FileToolset {
   readonly tools: readonly Tool[];
-  /** What to tell an agent after a command, for `withQuotaNotes`; undefined as long as its workspace holds no more than it may. */
+  /**
+   * What to tell an agent after a command, for `withQuotaNotes`; undefined as long as its workspace holds no more than
+   * it may.
+   */
   readonly quotaNote: QuotaNote;
 }
 
 /**
- * One set for a whole runtime: it remembers what each session has seen of each file, and lets calls write one after another. That memory is
- * the process's own; after a restart `write` asks for files to be read again.
+ * One set for a whole runtime: it remembers what each session has seen of each file, and lets calls write one after
+ * another. That memory is the process's own; after a restart `write` asks for files to be read again.
  */
 export function createFileTools(options: FileToolsOptions = {}): readonly Tool[] {
   return createFileToolset(options).tools;
@@ -27,7 +30,13 @@ export function createFileTools(options: FileToolsOptions = {}): readonly Tool[]
 export function createFileToolset(options: FileToolsOptions = {}): FileToolset {
   const ports = new FileToolPorts(options);
   return {
-    tools: [createReadTool(ports), createWriteTool(ports), createEditTool(ports), createGlobTool(ports), createGrepTool(ports)],
+    tools: [
+      createReadTool(ports),
+      createWriteTool(ports),
+      createEditTool(ports),
+      createGlobTool(ports),
+      createGrepTool(ports),
+    ],
     quotaNote: (context) => ports.quotaNote(context),
   };
 }

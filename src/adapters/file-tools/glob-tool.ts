@@ -25,7 +25,10 @@ export function createGlobTool(ports: FileToolPorts): Tool<GlobInput> {
   return {
     definition: globDefinition,
     subject: ({ path = '.' }, context) => ({ ...pathSubject(path, 'read', context), reachesBelow: true }),
-    async run({ pattern, path = '.', includeHidden = false, includeIgnored = false, limit = DEFAULT_GLOB_FILES }, context) {
+    async run(
+      { pattern, path = '.', includeHidden = false, includeIgnored = false, limit = DEFAULT_GLOB_FILES },
+      context,
+    ) {
       const glob = parseGlob(pattern);
       const places = await ports.places(context);
       const start = await places.locate(path, 'read');
@@ -35,7 +38,10 @@ export function createGlobTool(ports: FileToolPorts): Tool<GlobInput> {
         // Opened for what it says about a path that is no folder.
         await (await places.openFolder(start)).close();
         const { found, isCut } = await collect(walk, places, signal);
-        return outputOf(found, { limit, notes: [...walk.notes, ...(isCut ? [`The search ended at ${MAX_GLOB_COLLECTED} files.`] : [])] });
+        return outputOf(found, {
+          limit,
+          notes: [...walk.notes, ...(isCut ? [`The search ended at ${MAX_GLOB_COLLECTED} files.`] : [])],
+        });
       } catch (error) {
         throw fileFailed('search', path, error);
       }
@@ -43,20 +49,40 @@ export function createGlobTool(ports: FileToolPorts): Tool<GlobInput> {
   };
 }
 
-function outputOf(found: readonly FoundFile[], { limit, notes }: { readonly limit: number; readonly notes: readonly string[] }): GlobOutput {
-  const sorted = found.toSorted((one, other) => other.changedAtMs - one.changedAtMs || (one.path < other.path ? -1 : 1));
-  const cut = sorted.length > limit ? [`The ${limit} changed last of ${sorted.length} files are named. Narrow the pattern or begin in another folder to see others.`] : [];
+function outputOf(
+  found: readonly FoundFile[],
+  { limit, notes }: { readonly limit: number; readonly notes: readonly string[] },
+): GlobOutput {
+  const sorted = found.toSorted(
+    (one, other) => other.changedAtMs - one.changedAtMs || (one.path < other.path ? -1 : 1),
+  );
+  const cut =
+    sorted.length > limit
+      ? [
+          `The ${limit} changed last of ${sorted.length} files are named. Narrow the pattern or begin in another folder to see others.`,
+        ]
+      : [];
   const said = [...cut, ...notes];
-  return { files: sorted.slice(0, limit).map(({ path }) => path), found: sorted.length, ...(said.length === 0 ? {} : { notes: said }) };
+  return {
+    files: sorted.slice(0, limit).map(({ path }) => path),
+    found: sorted.length,
+    ...(said.length === 0 ? {} : { notes: said }),
+  };
 }
 
-async function collect(walk: TreeWalk, places: Places, signal: AbortSignal): Promise<{ readonly found: readonly FoundFile[]; readonly isCut: boolean }> {
+async function collect(
+  walk: TreeWalk,
+  places: Places,
+  signal: AbortSignal,
+): Promise<{ readonly found: readonly FoundFile[]; readonly isCut: boolean }> {
   const found: FoundFile[] = [];
   for await (const { folder, files } of walk.folders()) {
     const shownFolder = places.shownAs(folder.realPath);
     for (let start = 0; start < files.length; start += BATCH_FILES) {
       signal.throwIfAborted();
-      const looked = await Promise.all(files.slice(start, start + BATCH_FILES).map((file) => lookAt(file, { folder, shownFolder, places })));
+      const looked = await Promise.all(
+        files.slice(start, start + BATCH_FILES).map((file) => lookAt(file, { folder, shownFolder, places })),
+      );
       found.push(...looked.flatMap((file) => file ?? []));
       if (found.length >= MAX_GLOB_COLLECTED) return { found: found.slice(0, MAX_GLOB_COLLECTED), isCut: true };
     }
@@ -70,7 +96,10 @@ interface Surroundings extends Pick<WalkedFolder, 'folder'> {
 }
 
 /** When a file was changed; undefined when it is gone, or a link to no file that may be read. */
-async function lookAt({ name, isLink }: WalkedFolder['files'][number], { folder, shownFolder, places }: Surroundings): Promise<FoundFile | undefined> {
+async function lookAt(
+  { name, isLink }: WalkedFolder['files'][number],
+  { folder, shownFolder, places }: Surroundings,
+): Promise<FoundFile | undefined> {
   try {
     const target = isLink ? await places.follow(folder.at(name), 'read') : folder.at(name);
     if (target === undefined) return undefined;

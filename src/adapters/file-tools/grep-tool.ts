@@ -3,7 +3,11 @@ import type { RE2JS } from 're2js';
 import type { SessionSecrets } from '../../actors/environment/session-secrets.ts';
 import type { Tool, ToolContext } from '../../actors/turn/tool.ts';
 import { fileKindOf } from '../../machines/turn/files/file-kind.ts';
-import { DEFAULT_GREP_MATCHES, MAX_GREP_FILE_BYTES, MAX_GREP_LINE_CHARACTERS } from '../../machines/turn/files/file-limits.ts';
+import {
+  DEFAULT_GREP_MATCHES,
+  MAX_GREP_FILE_BYTES,
+  MAX_GREP_LINE_CHARACTERS,
+} from '../../machines/turn/files/file-limits.ts';
 import { parseGlob } from '../../machines/turn/files/glob-pattern.ts';
 import { grepDefinition } from '../../machines/turn/files/grep-files.ts';
 import type { GrepInput } from '../../machines/turn/files/grep-files.ts';
@@ -54,7 +58,14 @@ class Search {
   readonly #passedOver = { binary: 0, large: 0, unreadable: 0, longLines: 0 };
 
   constructor(input: GrepInput, { signal, environment }: Pick<ToolContext, 'signal' | 'environment'>) {
-    const { pattern, ignoreCase = false, glob = '**', filesOnly = false, context = 0, maxMatches = DEFAULT_GREP_MATCHES } = input;
+    const {
+      pattern,
+      ignoreCase = false,
+      glob = '**',
+      filesOnly = false,
+      context = 0,
+      maxMatches = DEFAULT_GREP_MATCHES,
+    } = input;
     this.#input = input;
     this.#signal = signal;
     this.#secrets = environment?.secrets;
@@ -87,7 +98,9 @@ class Search {
       const names = files.filter(({ isLink }) => !isLink).map(({ name }) => name);
       const shownFolder = places.shownAs(folder.realPath);
       for (let at = 0; at < names.length && !this.#report.isFull; at += OPENED_AHEAD) {
-        await this.#searchTogether(names.slice(at, at + OPENED_AHEAD).map((name) => ({ at: folder.at(name), shown: below(shownFolder, name) })));
+        await this.#searchTogether(
+          names.slice(at, at + OPENED_AHEAD).map((name) => ({ at: folder.at(name), shown: below(shownFolder, name) })),
+        );
       }
       if (this.#report.isFull) break;
     }
@@ -98,7 +111,9 @@ class Search {
   async #searchTogether(paths: readonly { readonly at: string; readonly shown: string }[]): Promise<void> {
     const handles = await Promise.all(paths.map(({ at, shown }) => openRegularFile(at, shown).catch(() => undefined)));
     try {
-      const beginnings = await Promise.all(handles.map(async (handle) => (handle === undefined ? undefined : beginningOf(handle))));
+      const beginnings = await Promise.all(
+        handles.map(async (handle) => (handle === undefined ? undefined : beginningOf(handle))),
+      );
       for (const [index, beginning] of beginnings.entries()) {
         if (beginning === undefined) this.#passedOver.unreadable += 1;
         else await this.#searchFile(beginning, paths[index]?.shown ?? '', MAX_GREP_FILE_BYTES);
@@ -151,6 +166,8 @@ class Search {
       [unreadable, 'not searched because it could not be read'],
       [longLines, `with lines of which only the first ${MAX_GREP_LINE_CHARACTERS} characters were searched`],
     ];
-    return said.flatMap(([count, what]) => (count === 0 ? [] : [`${count} ${count === 1 ? 'file' : 'files'} ${what}.`]));
+    return said.flatMap(([count, what]) =>
+      count === 0 ? [] : [`${count} ${count === 1 ? 'file' : 'files'} ${what}.`],
+    );
   }
 }

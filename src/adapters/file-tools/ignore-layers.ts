@@ -29,7 +29,10 @@ export class IgnoreLayers {
     return new IgnoreLayers([]);
   }
 
-  /** What holds from above in a folder of the workspace. Whoever begins in a folder that is ignored means it: then nothing does. */
+  /**
+   * What holds from above in a folder of the workspace. Whoever begins in a folder that is ignored means it: then
+   * nothing does.
+   */
   static async above(places: Places, start: string): Promise<IgnoreLayers> {
     let layers = IgnoreLayers.none();
     for (const folderPath of foldersBetween(places.workspace, start)) {

@@ -1,6 +1,7 @@
 /**
- * What file tools leave alone wherever in a workspace or a mount it lies: the secrets of the home always, and in an environment with a sandbox
- * what its commands cannot reach either. Otherwise a tool would do for an agent what its commands cannot.
+ * What file tools leave alone wherever in a workspace or a mount it lies: the secrets of the home always, and in an
+ * environment with a sandbox what its commands cannot reach either. Otherwise a tool would do for an agent what its
+ * commands cannot.
  */
 import { join, relative, sep } from 'node:path';
 import { RuntimeError } from '../../machines/errors.ts';
@@ -40,8 +41,14 @@ export class KeptPlaces {
     return new KeptPlaces(isShutIn ? [real] : SECRET_FOLDERS.map((name) => join(real, name)), isShutIn);
   }
 
-  /** @throws RuntimeError FILE_ACCESS_DENIED. @param path as errors call it @param realPath where it leads @param root the folder by whose right it is touched */
-  require(path: string, { realPath, root, access }: { readonly realPath: string; readonly root: Root; readonly access: 'read' | 'write' }): void {
+  /**
+   * @throws RuntimeError FILE_ACCESS_DENIED. @param path as errors call it @param realPath where it leads @param root
+   * the folder by whose right it is touched
+   */
+  require(
+    path: string,
+    { realPath, root, access }: { readonly realPath: string; readonly root: Root; readonly access: 'read' | 'write' },
+  ): void {
     const kept = this.#keptAs(realPath, root, access);
     if (kept !== undefined) throw keptError(path, access, kept);
   }
@@ -61,10 +68,16 @@ export class KeptPlaces {
 }
 
 function keptError(path: string, access: 'read' | 'write', kept: Kept): RuntimeError {
-  const because = kept === 'home' ? 'it lies in a home of Wakechart, with policies, agents and secrets in it' : 'it belongs to a repository of git, whose settings and hooks name programs that people run';
+  const because =
+    kept === 'home'
+      ? 'it lies in a home of Wakechart, with policies, agents and secrets in it'
+      : 'it belongs to a repository of git, whose settings and hooks name programs that people run';
   return new RuntimeError('FILE_ACCESS_DENIED', `cannot ${access} ${shownPath(path)}: ${because}`, {
     category: 'permission',
-    hint: kept === 'home' ? 'Work with files of the project. What people have set up is theirs to change.' : 'Use git itself, in a command.',
+    hint:
+      kept === 'home'
+        ? 'Work with files of the project. What people have set up is theirs to change.'
+        : 'Use git itself, in a command.',
     details: { path },
   });
 }

@@ -5,7 +5,8 @@ import type { Root } from './mount-roots.ts';
 
 const INSTEAD: Readonly<Record<Root['kind'], string>> = {
   workspace: 'The environment gives the workspace for reading only.',
-  agent: 'What all sessions of the agent share is changed by promotion only: write it in the workspace, then promote it.',
+  agent:
+    'What all sessions of the agent share is changed by promotion only: write it in the workspace, then promote it.',
   runtime: 'Write in the workspace instead.',
   learnings: 'What was learned gets there by itself: name it in the directive that ends the turn.',
   skills: 'Skills are written by people. Work on a copy in the workspace.',
@@ -15,17 +16,25 @@ const INSTEAD: Readonly<Record<Root['kind'], string>> = {
 };
 
 export function readOnlyMount(path: string, { kind, mount }: Root): RuntimeError {
-  return new RuntimeError('MOUNT_READ_ONLY', `cannot write ${shownPath(path)}: ${mount ?? 'the folder that it lies in'} is there for reading only; nothing was written`, {
-    category: 'permission',
-    hint: INSTEAD[kind],
-    details: { path, ...(mount === undefined ? {} : { mount }) },
-  });
+  return new RuntimeError(
+    'MOUNT_READ_ONLY',
+    `cannot write ${shownPath(path)}: ${mount ?? 'the folder that it lies in'} is there for reading only; nothing was written`,
+    {
+      category: 'permission',
+      hint: INSTEAD[kind],
+      details: { path, ...(mount === undefined ? {} : { mount }) },
+    },
+  );
 }
 
 export function vaultNotReadable(path: string): RuntimeError {
-  return new RuntimeError('VAULT_NOT_READABLE', `${shownPath(path)} is in a vault: its secrets have names, and nobody reads them as files`, {
-    category: 'permission',
-    hint: 'Name a secret where it is used: in "secrets" of a command, or in a header of a request.',
-    details: { path },
-  });
+  return new RuntimeError(
+    'VAULT_NOT_READABLE',
+    `${shownPath(path)} is in a vault: its secrets have names, and nobody reads them as files`,
+    {
+      category: 'permission',
+      hint: 'Name a secret where it is used: in "secrets" of a command, or in a header of a request.',
+      details: { path },
+    },
+  );
 }

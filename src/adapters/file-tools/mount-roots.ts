@@ -45,9 +45,18 @@ export class MountRoots {
     this.#workspace = workspace;
     this.#mounts = mounts;
     const declared = mounts.find(({ kind }) => kind === 'workspace');
-    const own: Root = { realPath: workspace, access: declared?.access === 'ro' ? 'ro' : 'rw', kind: 'workspace', ...(declared === undefined ? {} : { mount: declared.path }) };
+    const own: Root = {
+      realPath: workspace,
+      access: declared?.access === 'ro' ? 'ro' : 'rw',
+      kind: 'workspace',
+      ...(declared === undefined ? {} : { mount: declared.path }),
+    };
     const others = mounts.flatMap((mount) => rootOf(mount) ?? []).filter(({ kind }) => kind !== 'workspace');
-    this.#roots = [own, ...others.toSorted((one, other) => rank(one) - rank(other)), ...readRoots.map((realPath): Root => ({ realPath, access: 'ro', kind: 'read' }))];
+    this.#roots = [
+      own,
+      ...others.toSorted((one, other) => rank(one) - rank(other)),
+      ...readRoots.map((realPath): Root => ({ realPath, access: 'ro', kind: 'read' })),
+    ];
   }
 
   /** The roots of mounts besides the workspace, as the agent names them. */
@@ -59,7 +68,10 @@ export class MountRoots {
     return this.#roots.flatMap((root) => (root.kind === kind ? [root.realPath] : []));
   }
 
-  /** The folder in which a real path lies: the longest one. `preferred` decides between mounts of one and the same folder. */
+  /**
+   * The folder in which a real path lies: the longest one. `preferred` decides between mounts of one and the same
+   * folder.
+   */
   rootOf(realPath: string, preferred?: Root): Root | undefined {
     const around = this.#roots.filter((root) => isWithin(root.realPath, realPath));
     const longest = around.toSorted((one, other) => other.realPath.length - one.realPath.length)[0];
@@ -71,24 +83,35 @@ export class MountRoots {
     if (this.#mounts.length === 0) return { kind: 'place', absolute: resolve(this.#directory, path) };
     if (!path.startsWith('/')) return this.#fromWorkspace(path);
     const plain = posix.normalize(path);
-    const asNamed = withoutEnd(plain === AGENT_ALIAS || plain.startsWith(`${AGENT_ALIAS}/`) ? AGENT_PATH + plain.slice(AGENT_ALIAS.length) : plain);
-    if (asNamed === VAULTS_PATH || asNamed.startsWith(`${VAULTS_PATH}/`)) return { kind: 'vault', path: asNamed, mount: asNamed.split('/').slice(0, 3).join('/') };
+    const asNamed = withoutEnd(
+      plain === AGENT_ALIAS || plain.startsWith(`${AGENT_ALIAS}/`)
+        ? AGENT_PATH + plain.slice(AGENT_ALIAS.length)
+        : plain,
+    );
+    if (asNamed === VAULTS_PATH || asNamed.startsWith(`${VAULTS_PATH}/`))
+      return { kind: 'vault', path: asNamed, mount: asNamed.split('/').slice(0, 3).join('/') };
     const found = mountAt(this.#mounts, asNamed);
     const host = this.#hostRoot(plain);
-    // A path of the host goes before a name that fits less of it: a workspace may lie in a folder that is called as a mount is.
-    if (found === undefined || (host !== undefined && host.length >= found.mount.path.length)) return { kind: 'place', absolute: resolve(plain) };
+    // A path of the host goes before a name that fits less of it: a workspace may lie in a folder that is called as a
+    // mount is.
+    if (found === undefined || (host !== undefined && host.length >= found.mount.path.length))
+      return { kind: 'place', absolute: resolve(plain) };
     return this.#inMount(found.mount, found.rest);
   }
 
   /** As results name a place. */
   shownAs(realPath: string, root = this.rootOf(realPath)): string {
-    if (root === undefined || root.kind === 'read' || (root.kind !== 'workspace' && root.mount === undefined)) return realPath;
+    if (root === undefined || root.kind === 'read' || (root.kind !== 'workspace' && root.mount === undefined))
+      return realPath;
     const rest = relative(root.realPath, realPath).split(sep).join('/');
     if (root.kind === 'workspace') return rest === '' ? '.' : rest;
     return rest === '' ? (root.mount ?? '') : `${root.mount ?? ''}/${rest}`;
   }
 
-  /** As rules name it: in the workspace under the name that this has for the runtime, which may lead there through links; in a mount by that. */
+  /**
+   * As rules name it: in the workspace under the name that this has for the runtime, which may lead there through
+   * links; in a mount by that.
+   */
   forRules(realPath: string, root = this.rootOf(realPath)): { readonly path: string; readonly mount?: string } {
     if (root === undefined || root.kind === 'read') return { path: realPath };
     if (root.kind === 'workspace') return { path: resolve(this.#directory, relative(this.#workspace, realPath)) };
@@ -99,14 +122,20 @@ export class MountRoots {
   #fromWorkspace(path: string): NamedPlace {
     const plain = posix.normalize(path);
     const agent = this.#mounts.find((mount) => mount.path === AGENT_PATH);
-    const isAgents = agent !== undefined && (plain === 'agent' || plain.startsWith('agent/')) && !isThere(join(this.#workspace, 'agent'));
-    return isAgents ? this.#inMount(agent, withoutEnd(plain).slice('agent/'.length)) : { kind: 'place', absolute: resolve(this.#directory, path) };
+    const isAgents =
+      agent !== undefined &&
+      (plain === 'agent' || plain.startsWith('agent/')) &&
+      !isThere(join(this.#workspace, 'agent'));
+    return isAgents
+      ? this.#inMount(agent, withoutEnd(plain).slice('agent/'.length))
+      : { kind: 'place', absolute: resolve(this.#directory, path) };
   }
 
   #inMount(mount: Mount, rest: string): NamedPlace {
     if (mount.kind === 'workspace') return { kind: 'place', absolute: join(this.#directory, rest) };
     const root = rootOf(mount);
-    if (root === undefined) return { kind: 'vault', path: rest === '' ? mount.path : `${mount.path}/${rest}`, mount: mount.path };
+    if (root === undefined)
+      return { kind: 'vault', path: rest === '' ? mount.path : `${mount.path}/${rest}`, mount: mount.path };
     return { kind: 'place', absolute: join(root.realPath, rest), root };
   }
 

@@ -1,6 +1,7 @@
 /**
- * A folder that is held open while something is done in it. On Linux its files are reached through its descriptor, so that nobody can put a
- * symbolic link in place of the folder or one above it in between; elsewhere the folder is looked at again.
+ * A folder that is held open while something is done in it. On Linux its files are reached through its descriptor, so
+ * that nobody can put a symbolic link in place of the folder or one above it in between; elsewhere the folder is looked
+ * at again.
  */
 import { constants, readlinkSync } from 'node:fs';
 import { mkdir, open, realpath, stat } from 'node:fs/promises';
@@ -80,8 +81,15 @@ export class OpenFolder {
   }
 }
 
-/** Where an open file or folder is now; undefined when that cannot be told. `expected` is where it was when it was opened. */
-export async function pathOfHandle(handle: FileHandle, expected: string, usesDescriptors: boolean): Promise<string | undefined> {
+/**
+ * Where an open file or folder is now; undefined when that cannot be told. `expected` is where it was when it was
+ * opened.
+ */
+export async function pathOfHandle(
+  handle: FileHandle,
+  expected: string,
+  usesDescriptors: boolean,
+): Promise<string | undefined> {
   // The kernel answers from memory: to ask in another thread costs far more than the answer.
   if (usesDescriptors) return withoutRemark(readlinkSync(`/proc/self/fd/${handle.fd}`), handle);
   const actual = await realpath(expected).catch(() => undefined);
@@ -92,7 +100,10 @@ export async function pathOfHandle(handle: FileHandle, expected: string, usesDes
 
 const DELETED = ' (deleted)';
 
-/** Linux says so of what has been deleted or replaced since it was opened: it was there, and its content is still what was asked for. */
+/**
+ * Linux says so of what has been deleted or replaced since it was opened: it was there, and its content is still what
+ * was asked for.
+ */
 async function withoutRemark(path: string, handle: FileHandle): Promise<string> {
   return path.endsWith(DELETED) && (await handle.stat()).nlink === 0 ? path.slice(0, -DELETED.length) : path;
 }

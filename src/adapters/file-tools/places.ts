@@ -1,7 +1,7 @@
 /**
- * Where the file tools may go: the workspace of a session, its other mounts, and folders that may be read besides. Paths are judged by where
- * they lead once every symbolic link is followed, under the right of the mount that this is, and what was opened is judged again, so that a
- * link put in between changes nothing.
+ * Where the file tools may go: the workspace of a session, its other mounts, and folders that may be read besides.
+ * Paths are judged by where they lead once every symbolic link is followed, under the right of the mount that this is,
+ * and what was opened is judged again, so that a link put in between changes nothing.
  */
 import { constants, existsSync } from 'node:fs';
 import type { Stats } from 'node:fs';
@@ -43,21 +43,30 @@ export interface PlacesOptions {
   readonly mounts?: readonly Mount[] | undefined;
   /** Absolute. Those that do not exist are passed over. */
   readonly readRoots?: readonly string[] | undefined;
-  /** The path that was allowed, absolute and as rules name it, with its mount, when one was: then no other is located. */
+  /**
+   * The path that was allowed, absolute and as rules name it, with its mount, when one was: then no other is located.
+   */
   readonly allowed?: { readonly path: string; readonly mount?: string | undefined } | undefined;
   /** Whether the system tells where an open file is, as Linux does. */
   readonly usesDescriptors?: boolean | undefined;
   /** The home of Wakechart, absolute: what in it is not the session's own is left alone. */
   readonly home?: string | undefined;
-  /** Whether the commands of the session run in a sandbox: then tools leave alone what those cannot reach. Default false. */
+  /**
+   * Whether the commands of the session run in a sandbox: then tools leave alone what those cannot reach. Default
+   * false.
+   */
   readonly isShutIn?: boolean | undefined;
 }
 
 /** Containers may come without it. */
 const HAS_DESCRIPTORS = process.platform === 'linux' && existsSync('/proc/self/fd');
 
-/** A FIFO is opened without waiting for somebody at its other end, a terminal without becoming ours. Windows knows neither. */
-const READ_FLAGS = constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0) | (constants.O_NONBLOCK ?? 0) | (constants.O_NOCTTY ?? 0);
+/**
+ * A FIFO is opened without waiting for somebody at its other end, a terminal without becoming ours. Windows knows
+ * neither.
+ */
+const READ_FLAGS =
+  constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0) | (constants.O_NONBLOCK ?? 0) | (constants.O_NOCTTY ?? 0);
 
 interface PlacesParts extends Pick<PlacesOptions, 'allowed' | 'usesDescriptors'> {
   readonly roots: MountRoots;
@@ -80,14 +89,26 @@ export class Places {
     this.#usesDescriptors = usesDescriptors;
   }
 
-  static async open({ workspaceDirectory, mounts, readRoots = [], home, isShutIn = false, ...options }: PlacesOptions): Promise<Places> {
+  static async open({
+    workspaceDirectory,
+    mounts,
+    readRoots = [],
+    home,
+    isShutIn = false,
+    ...options
+  }: PlacesOptions): Promise<Places> {
     const workspace =
       (home !== undefined && isWithin(home, workspaceDirectory) ? realPathOfOwn(workspaceDirectory) : undefined) ??
       (await realpath(workspaceDirectory).catch((error: unknown) => {
         throw fileFailed('use the workspace', workspaceDirectory, error);
       }));
     const readable = await Promise.all(readRoots.map((root) => realpath(root).catch(() => undefined)));
-    const roots = new MountRoots({ directory: workspaceDirectory, workspace, mounts, readRoots: readable.flatMap((root) => root ?? []) });
+    const roots = new MountRoots({
+      directory: workspaceDirectory,
+      workspace,
+      mounts,
+      readRoots: readable.flatMap((root) => root ?? []),
+    });
     return new Places({ ...options, roots, kept: KeptPlaces.of({ home, isShutIn }), workspace });
   }
 
@@ -98,10 +119,15 @@ export class Places {
 
   /** The real paths of the folders that count as what the session holds: none lies in another. */
   get measured(): readonly string[] {
-    return [this.#workspace, ...this.#roots.realPathsOf('runtime')].filter((path, _index, all) => all.every((other) => other === path || !isWithin(other, path)));
+    return [this.#workspace, ...this.#roots.realPathsOf('runtime')].filter((path, _index, all) =>
+      all.every((other) => other === path || !isWithin(other, path)),
+    );
   }
 
-  /** @throws RuntimeError PATH_OUTSIDE_WORKSPACE, MOUNT_READ_ONLY, VAULT_NOT_READABLE, PATH_CHANGED, PATH_INVALID, NOT_A_FILE, FILE_ACCESS_DENIED */
+  /**
+   * @throws RuntimeError PATH_OUTSIDE_WORKSPACE, MOUNT_READ_ONLY, VAULT_NOT_READABLE, PATH_CHANGED, PATH_INVALID,
+   * NOT_A_FILE, FILE_ACCESS_DENIED
+   */
   async locate(path: string, access: Access): Promise<Place> {
     const named = this.#named(path);
     const { existing, missing, error } = await nearestExisting(named.absolute, path);
@@ -110,12 +136,15 @@ export class Places {
     const realPath = join(existing, ...missing);
     this.#kept.require(path, { realPath, root, access });
     const forRules = this.#roots.forRules(realPath, root);
-    if (this.#allowed !== undefined && (this.#allowed.path !== forRules.path || this.#allowed.mount !== forRules.mount)) throw movedSince(path);
-    if (access === 'write' && root.access === 'ro') throw root.kind === 'read' ? outside(path, access, this.#roots.names) : readOnlyMount(path, root);
+    if (this.#allowed !== undefined && (this.#allowed.path !== forRules.path || this.#allowed.mount !== forRules.mount))
+      throw movedSince(path);
+    if (access === 'write' && root.access === 'ro')
+      throw root.kind === 'read' ? outside(path, access, this.#roots.names) : readOnlyMount(path, root);
     if (error !== undefined && systemCodeOf(error) !== 'ENOENT') throw fileFailed(access, path, error);
     const [first] = missing;
     // It would be followed by whoever makes the file that it names.
-    if (first !== undefined && (await isLink(join(existing, first)))) throw notAFile(path, 'a symbolic link that leads nowhere');
+    if (first !== undefined && (await isLink(join(existing, first))))
+      throw notAFile(path, 'a symbolic link that leads nowhere');
     return { path, access, shown: this.#roots.shownAs(realPath, root), root, realPath, existing, missing };
   }
 
@@ -196,12 +225,16 @@ export class Places {
 
   /** What is said when something is opened and lies elsewhere than it did when it was located. */
   #refused(actual: string | undefined, { path, access }: Pick<Place, 'path' | 'access'>): Error {
-    return actual !== undefined && this.#isAllowed(actual, access) ? movedSince(path) : outside(path, access, this.#roots.names);
+    return actual !== undefined && this.#isAllowed(actual, access)
+      ? movedSince(path)
+      : outside(path, access, this.#roots.names);
   }
 
   #isAllowed(realPath: string, access: Access): boolean {
     const root = this.#roots.rootOf(realPath);
-    return root !== undefined && (access === 'read' || root.access === 'rw') && !this.#kept.keeps(realPath, root, access);
+    return (
+      root !== undefined && (access === 'read' || root.access === 'rw') && !this.#kept.keeps(realPath, root, access)
+    );
   }
 }
 
@@ -211,8 +244,15 @@ export function below(shownFolder: string, name: string): string {
   return shownFolder.endsWith('/') ? shownFolder + name : `${shownFolder}/${name}`;
 }
 
-/** Opens what must be a regular file and no symbolic link. `path` is what errors call it; `confirm` says whether it may be read. */
-export async function openRegularFile(realPath: string, path: string, confirm?: (handle: FileHandle) => Promise<void>): Promise<FileHandle> {
+/**
+ * Opens what must be a regular file and no symbolic link. `path` is what errors call it; `confirm` says whether it may
+ * be read.
+ */
+export async function openRegularFile(
+  realPath: string,
+  path: string,
+  confirm?: (handle: FileHandle) => Promise<void>,
+): Promise<FileHandle> {
   let handle: FileHandle | undefined;
   try {
     // Looked at before it is opened as well: opening a device can do something by itself.
@@ -236,7 +276,10 @@ function requireFile(stats: Stats, path: string): void {
 }
 
 /** Where a path leads, as far as it exists; `error` is what the whole of it met. `path` is what errors call it. */
-async function nearestExisting(absolute: string, path: string): Promise<{ readonly existing: string; readonly missing: readonly string[]; readonly error: unknown }> {
+async function nearestExisting(
+  absolute: string,
+  path: string,
+): Promise<{ readonly existing: string; readonly missing: readonly string[]; readonly error: unknown }> {
   const missing: string[] = [];
   let first: unknown;
   for (let current = absolute; ; current = dirname(current)) {

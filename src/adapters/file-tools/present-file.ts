@@ -1,4 +1,7 @@
-/** A file that is about to be replaced: held open, so that what is known about it stays true of it, and looked at again before the end. */
+/**
+ * A file that is about to be replaced: held open, so that what is known about it stays true of it, and looked at again
+ * before the end.
+ */
 import { Buffer } from 'node:buffer';
 import { access, constants } from 'node:fs/promises';
 import type { FileHandle } from 'node:fs/promises';
@@ -18,8 +21,14 @@ export interface PresentFile {
   readonly confirm: () => Promise<void>;
 }
 
-/** Opens the file of a place in its folder for as long as `use` takes. @throws RuntimeError when it may not be written */
-export async function withPresentFile<Result>(folder: OpenFolder, place: Place, use: (file: PresentFile) => Promise<Result>): Promise<Result> {
+/**
+ * Opens the file of a place in its folder for as long as `use` takes. @throws RuntimeError when it may not be written
+ */
+export async function withPresentFile<Result>(
+  folder: OpenFolder,
+  place: Place,
+  use: (file: PresentFile) => Promise<Result>,
+): Promise<Result> {
   const path = folder.at(basename(place.realPath));
   const handle = await openRegularFile(path, place.path);
   try {
@@ -49,9 +58,13 @@ async function presentState(path: string, place: Place): Promise<string> {
 export function encodeText(text: string, path: string): Buffer {
   const bytes = Buffer.from(text);
   if (bytes.toString() === text) return bytes;
-  throw new RuntimeError('CONTENT_NOT_TEXT', `cannot write ${shownPath(path)}: the text holds half of a surrogate pair, which UTF-8 cannot hold`, {
-    category: 'validation',
-    hint: 'Write the whole character.',
-    details: { path },
-  });
+  throw new RuntimeError(
+    'CONTENT_NOT_TEXT',
+    `cannot write ${shownPath(path)}: the text holds half of a surrogate pair, which UTF-8 cannot hold`,
+    {
+      category: 'validation',
+      hint: 'Write the whole character.',
+      details: { path },
+    },
+  );
 }

@@ -26,7 +26,12 @@ export function createReadTool(ports: FileToolPorts): Tool<ReadInput> {
       const place = await places.locate(path, 'read');
       const handle = await places.openFile(place);
       try {
-        const { output, version } = await readOpenFile(handle, { place, page: { offset, limit }, signal: context.signal, secrets: context.environment?.secrets });
+        const { output, version } = await readOpenFile(handle, {
+          place,
+          page: { offset, limit },
+          signal: context.signal,
+          secrets: context.environment?.secrets,
+        });
         ports.seen.remember(context.session.sessionId, place.realPath, version);
         return output;
       } catch (error) {
@@ -56,10 +61,17 @@ async function readOpenFile(handle: FileHandle, { place, page, signal, secrets }
   const what = { mediaType: kind.mediaType, path: place.shown, bytes: beginning.size };
   const version = await versionOf(handle, signal);
   if (kind.kind === 'image') return { output: { type: 'image', ...what, mediaType: kind.mediaType }, version };
-  return { output: { type: 'binary', ...what, note: 'This file is not UTF-8 text, so its content is not shown.' }, version };
+  return {
+    output: { type: 'binary', ...what, note: 'This file is not UTF-8 text, so its content is not shown.' },
+    version,
+  };
 }
 
-async function readPage(beginning: Beginning, request: PageRequest, { signal, secrets }: Pick<Reading, 'signal' | 'secrets'>): Promise<ReadFile> {
+async function readPage(
+  beginning: Beginning,
+  request: PageRequest,
+  { signal, secrets }: Pick<Reading, 'signal' | 'secrets'>,
+): Promise<ReadFile> {
   const page = new LinePage(request);
   const splitter = new LineSplitter({ maxCharacters: MAX_LINE_CHARACTERS });
   const shown = new ShownText({ secrets, hasMark: true });

@@ -8,7 +8,11 @@ export function compileSearch(pattern: string, { ignoreCase }: { readonly ignore
   const compiled = compile(pattern, ignoreCase ? RE2JS.CASE_INSENSITIVE : 0);
   const size = compiled.programSize();
   if (size > MAX_SEARCH_PROGRAM) {
-    throw invalidPattern(pattern, `it makes a program of ${size} steps; expected ${MAX_SEARCH_PROGRAM} at most`, 'Use smaller repetitions.');
+    throw invalidPattern(
+      pattern,
+      `it makes a program of ${size} steps; expected ${MAX_SEARCH_PROGRAM} at most`,
+      'Use smaller repetitions.',
+    );
   }
   return compiled;
 }
@@ -25,10 +29,20 @@ function compile(pattern: string, flags: number): RE2JS {
   try {
     return RE2JS.compile(pattern, flags);
   } catch (error) {
-    throw invalidPattern(pattern, messageOf(error), 'The syntax is that of RE2: no look-around, no back-references; a backslash makes brackets, braces, dots and the like literal.', error);
+    throw invalidPattern(
+      pattern,
+      messageOf(error),
+      'The syntax is that of RE2: no look-around, no back-references; a backslash makes brackets, braces, dots and the like literal.',
+      error,
+    );
   }
 }
 
 function invalidPattern(pattern: string, message: string, hint: string, cause?: unknown): RuntimeError {
-  return new RuntimeError('PATTERN_INVALID', `cannot search for ${JSON.stringify(pattern)}: ${message}`, { category: 'validation', hint, details: { pattern }, cause });
+  return new RuntimeError('PATTERN_INVALID', `cannot search for ${JSON.stringify(pattern)}: ${message}`, {
+    category: 'validation',
+    hint,
+    details: { pattern },
+    cause,
+  });
 }

@@ -1,4 +1,7 @@
-/** Remembers in which state each session last saw each file, in this process; the sessions and files used longest ago are forgotten first. */
+/**
+ * Remembers in which state each session last saw each file, in this process; the sessions and files used longest ago
+ * are forgotten first.
+ */
 import { MAX_SEEN_FILES, MAX_SEEN_SESSIONS } from '../../machines/turn/files/file-limits.ts';
 
 export class SeenFiles {

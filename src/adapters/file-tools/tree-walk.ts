@@ -1,4 +1,7 @@
-/** Goes through the files below a folder in a fixed order, follows no symbolic link, and leaves out what nobody wants to see in a search. */
+/**
+ * Goes through the files below a folder in a fixed order, follows no symbolic link, and leaves out what nobody wants to
+ * see in a search.
+ */
 import type { Dirent } from 'node:fs';
 import { opendir } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -55,7 +58,10 @@ export class TreeWalk {
 
   /** What was not looked at, and why. */
   get notes(): readonly string[] {
-    const unreadable = this.#unreadable === 0 ? [] : [`${this.#unreadable} ${this.#unreadable === 1 ? 'folder' : 'folders'} could not be read.`];
+    const unreadable =
+      this.#unreadable === 0
+        ? []
+        : [`${this.#unreadable} ${this.#unreadable === 1 ? 'folder' : 'folders'} could not be read.`];
     return [...this.#notes, ...unreadable];
   }
 
@@ -75,7 +81,9 @@ export class TreeWalk {
         await folder.close();
       }
       if (this.#entries > MAX_WALKED_ENTRIES) {
-        this.#notes.add(`Only the first ${MAX_WALKED_ENTRIES} files and folders were looked at. Begin in a folder further down.`);
+        this.#notes.add(
+          `Only the first ${MAX_WALKED_ENTRIES} files and folders were looked at. Begin in a folder further down.`,
+        );
         return;
       }
     }
@@ -93,7 +101,10 @@ export class TreeWalk {
     }
   }
 
-  async #look(folder: OpenFolder, { realPath, depth, progress, ignored: above }: WaitingFolder): Promise<{ files: WalkedFolder['files']; folders: WaitingFolder[] }> {
+  async #look(
+    folder: OpenFolder,
+    { realPath, depth, progress, ignored: above }: WaitingFolder,
+  ): Promise<{ files: WalkedFolder['files']; folders: WaitingFolder[] }> {
     const { glob, includeHidden, includeIgnored } = this.#options;
     const ignored = includeIgnored ? above : await above.inFolder(folder);
     const files: { readonly name: string; readonly isLink: boolean }[] = [];
@@ -103,10 +114,14 @@ export class TreeWalk {
       const { name } = entry;
       const next = stepGlob(glob, progress, { name, includeHidden });
       const isFolder = entry.isDirectory();
-      const isWanted = isFolder ? canGoOn(glob, next) : (entry.isFile() || entry.isSymbolicLink()) && isMatched(glob, next) && !isDraft(name);
-      if (!isWanted || (!includeIgnored && (ALWAYS_IGNORED.has(name) || ignored.isIgnored(folder, name, isFolder)))) continue;
+      const isWanted = isFolder
+        ? canGoOn(glob, next)
+        : (entry.isFile() || entry.isSymbolicLink()) && isMatched(glob, next) && !isDraft(name);
+      if (!isWanted || (!includeIgnored && (ALWAYS_IGNORED.has(name) || ignored.isIgnored(folder, name, isFolder))))
+        continue;
       if (!isFolder) files.push({ name, isLink: entry.isSymbolicLink() });
-      else if (depth < MAX_WALK_DEPTH) folders.push({ realPath: join(realPath, name), depth: depth + 1, progress: next, ignored });
+      else if (depth < MAX_WALK_DEPTH)
+        folders.push({ realPath: join(realPath, name), depth: depth + 1, progress: next, ignored });
       else this.#notes.add(`Folders more than ${MAX_WALK_DEPTH} deep were not looked into.`);
     }
     return { files, folders };
@@ -117,7 +132,9 @@ export class TreeWalk {
     try {
       for await (const entry of await opendir(folder.at(), { bufferSize: BUFFERED_ENTRIES })) {
         if (entries.length === MAX_FOLDER_ENTRIES) {
-          this.#notes.add(`Only ${MAX_FOLDER_ENTRIES} entries of ${this.#options.places.shownAs(folder.realPath)} were looked at.`);
+          this.#notes.add(
+            `Only ${MAX_FOLDER_ENTRIES} entries of ${this.#options.places.shownAs(folder.realPath)} were looked at.`,
+          );
           break;
         }
         entries.push(entry);

@@ -1,6 +1,7 @@
 /**
- * How much a session holds in its workspace and in what it keeps for itself, and what more it may hold. What tools write is added up as it is written; what commands write is found by
- * measuring again, now and then, so that large workspaces cost little.
+ * How much a session holds in its workspace and in what it keeps for itself, and what more it may hold. What tools
+ * write is added up as it is written; what commands write is found by measuring again, now and then, so that large
+ * workspaces cost little.
  */
 import { lstat, opendir } from 'node:fs/promises';
 import type { Dirent } from 'node:fs';
@@ -36,7 +37,10 @@ export interface QuotaRequest {
   readonly signal: AbortSignal;
 }
 
-/** A measurement may be as old as this many times what it took, within bounds: measuring never takes more than a twentieth of the time. */
+/**
+ * A measurement may be as old as this many times what it took, within bounds: measuring never takes more than a
+ * twentieth of the time.
+ */
 const AGE_PER_DURATION = 20;
 const MIN_AGE_MS = 1_000;
 const MAX_AGE_MS = 60_000;
@@ -48,7 +52,10 @@ export class WorkspaceQuotas {
   /** By the folders that are measured, the ones used last at the end. */
   readonly #known = new Map<string, Measurement>();
 
-  /** @throws RuntimeError QUOTA_EXCEEDED when the change would make the workspace hold more than it may; it may always hold less */
+  /**
+   * @throws RuntimeError QUOTA_EXCEEDED when the change would make the workspace hold more than it may; it may always
+   * hold less
+   */
   async admit(request: QuotaRequest, change: Usage): Promise<void> {
     const { limits } = request;
     if (limits.maxBytes === undefined && limits.maxFiles === undefined) return;
@@ -67,7 +74,9 @@ export class WorkspaceQuotas {
     if (known !== undefined) this.#known.set(key, { ...known, ...sum(known, change) });
   }
 
-  /** What to say after something that may have written; undefined as long as the workspace holds no more than it may. */
+  /**
+   * What to say after something that may have written; undefined as long as the workspace holds no more than it may.
+   */
   async note(request: QuotaRequest): Promise<string | undefined> {
     const { limits } = request;
     if (limits.maxBytes === undefined && limits.maxFiles === undefined) return undefined;
@@ -75,7 +84,9 @@ export class WorkspaceQuotas {
     if (known !== undefined && isFresh(known) && excess(known, undefined, limits) === undefined) return undefined;
     // Nobody is told what was true before: the command may have deleted what was too much.
     const problem = excess(await this.#measure(request), undefined, limits);
-    return problem === undefined ? undefined : `The workspace holds ${problem}. Nothing more can be written by file tools until something is deleted.`;
+    return problem === undefined
+      ? undefined
+      : `The workspace holds ${problem}. Nothing more can be written by file tools until something is deleted.`;
   }
 
   async #measure({ places, limits, signal }: QuotaRequest): Promise<Usage> {
@@ -104,14 +115,26 @@ function sum(one: Usage, other: Usage): Usage {
 }
 
 /** What is too much, in words. A change that adds nothing to it is not to blame. */
-function excess({ bytes, files }: Usage, change: Usage | undefined, { maxBytes, maxFiles }: QuotaLimits): string | undefined {
-  if (maxBytes !== undefined && bytes > maxBytes && (change === undefined || change.bytes > 0)) return `${bytes} bytes, ${maxBytes} at most are allowed`;
-  if (maxFiles !== undefined && files > maxFiles && (change === undefined || change.files > 0)) return `${files} files and folders, ${maxFiles} at most are allowed`;
+function excess(
+  { bytes, files }: Usage,
+  change: Usage | undefined,
+  { maxBytes, maxFiles }: QuotaLimits,
+): string | undefined {
+  if (maxBytes !== undefined && bytes > maxBytes && (change === undefined || change.bytes > 0))
+    return `${bytes} bytes, ${maxBytes} at most are allowed`;
+  if (maxFiles !== undefined && files > maxFiles && (change === undefined || change.files > 0))
+    return `${files} files and folders, ${maxFiles} at most are allowed`;
   return undefined;
 }
 
-/** Everything, also outputs that the runtime keeps there; not what it lays out about the session, which comes back whatever is deleted. Links are not followed. */
-async function measure(places: Places, { needsBytes, signal }: { readonly needsBytes: boolean; readonly signal: AbortSignal }): Promise<Usage> {
+/**
+ * Everything, also outputs that the runtime keeps there; not what it lays out about the session, which comes back
+ * whatever is deleted. Links are not followed.
+ */
+async function measure(
+  places: Places,
+  { needsBytes, signal }: { readonly needsBytes: boolean; readonly signal: AbortSignal },
+): Promise<Usage> {
   const breather = new Breather(signal);
   const waiting = [...places.measured];
   let bytes = 0;
@@ -147,7 +170,10 @@ function isLaidOut(path: string): boolean {
 function isRuntimeFolder(path: string): boolean {
   if (basename(path) === RUNTIME_FOLDER) return true;
   const [above, sessions] = [dirname(dirname(path)), basename(dirname(path))];
-  return (basename(path) === 'sessions' && basename(dirname(path)) === RUNTIME_FOLDER) || (sessions === 'sessions' && basename(above) === RUNTIME_FOLDER);
+  return (
+    (basename(path) === 'sessions' && basename(dirname(path)) === RUNTIME_FOLDER) ||
+    (sessions === 'sessions' && basename(above) === RUNTIME_FOLDER)
+  );
 }
 
 async function* entriesOf(folder: OpenFolder): AsyncGenerator<Dirent> {
@@ -161,14 +187,24 @@ async function* entriesOf(folder: OpenFolder): AsyncGenerator<Dirent> {
 async function bytesOf(folder: OpenFolder, names: readonly string[], breather: Breather): Promise<number> {
   let bytes = 0;
   for (let start = 0; start < names.length; start += BATCH_FILES) {
-    const sizes = await Promise.all(names.slice(start, start + BATCH_FILES).map((name) => lstat(folder.at(name)).then(({ size }) => size, () => 0)));
+    const sizes = await Promise.all(
+      names.slice(start, start + BATCH_FILES).map((name) =>
+        lstat(folder.at(name)).then(
+          ({ size }) => size,
+          () => 0,
+        ),
+      ),
+    );
     bytes += sizes.reduce((all, size) => all + size, 0);
     if (breather.isDue) await breather.rest();
   }
   return bytes;
 }
 
-function quotaExceeded(problem: string, { usage, change, limits }: { readonly usage: Usage; readonly change: Usage; readonly limits: QuotaLimits }): RuntimeError {
+function quotaExceeded(
+  problem: string,
+  { usage, change, limits }: { readonly usage: Usage; readonly change: Usage; readonly limits: QuotaLimits },
+): RuntimeError {
   return new RuntimeError('QUOTA_EXCEEDED', `the workspace would hold ${problem}; nothing was written`, {
     category: 'capacity',
     hint: 'Delete what is not needed any more, or write less. The quota is set by the environment.',

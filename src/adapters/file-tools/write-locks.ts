@@ -1,6 +1,6 @@
 /**
- * One writer at a time in each folder, among the calls of this process and among processes. A process that is killed while it writes keeps
- * nobody out.
+ * One writer at a time in each folder, among the calls of this process and among processes. A process that is killed
+ * while it writes keeps nobody out.
  */
 import { createHash } from 'node:crypto';
 import { join } from 'node:path';
@@ -13,8 +13,9 @@ import { KeyedMutex } from '../../actors/concurrency/mutex.ts';
 
 export interface WriteLocksOptions {
   /**
-   * Absolute: the folder in which processes tell each other where they write, made when it is not there and for nobody else. Processes that
-   * share a workspace need the same one. Default: none; then only the calls of this process take turns.
+   * Absolute: the folder in which processes tell each other where they write, made when it is not there and for nobody
+   * else. Processes that share a workspace need the same one. Default: none; then only the calls of this process take
+   * turns.
    */
   readonly lockDirectory?: string | undefined;
   /** Milliseconds that a call waits for its turn. Default 10,000. */
@@ -39,13 +40,19 @@ export class WriteLocks {
     this.#maxWaitMs = maxLockWaitMs;
   }
 
-  /** Runs `work` while nobody else runs one for the same folder. @throws RuntimeError WORKSPACE_BUSY; the reason of the signal; what `work` throws */
+  /**
+   * Runs `work` while nobody else runs one for the same folder. @throws RuntimeError WORKSPACE_BUSY; the reason of the
+   * signal; what `work` throws
+   */
   async run<Result>(folder: LockedFolder, work: () => Promise<Result>, signal: AbortSignal): Promise<Result> {
     const deadline = performance.now() + this.#maxWaitMs;
     return this.#mutex.run(folder.realPath, async () => {
       signal.throwIfAborted();
       if (this.#directory === undefined) return work();
-      const path = join(this.#directory, `${createHash('sha256').update(folder.realPath).digest('hex').slice(0, 40)}.lock`);
+      const path = join(
+        this.#directory,
+        `${createHash('sha256').update(folder.realPath).digest('hex').slice(0, 40)}.lock`,
+      );
       await this.#acquire(path, { folder, deadline, signal, directory: this.#directory });
       try {
         return await work();
@@ -56,8 +63,26 @@ export class WriteLocks {
     });
   }
 
-  async #acquire(path: string, { folder, deadline, signal, directory }: { readonly folder: LockedFolder; readonly deadline: number; readonly signal: AbortSignal; readonly directory: string }): Promise<void> {
-    const acquire = (): Promise<void> => acquireLock(path, { busy: (_, pid) => busy(folder, this.#maxWaitMs, pid), maxWaitMs: Math.max(0, deadline - performance.now()), signal });
+  async #acquire(
+    path: string,
+    {
+      folder,
+      deadline,
+      signal,
+      directory,
+    }: {
+      readonly folder: LockedFolder;
+      readonly deadline: number;
+      readonly signal: AbortSignal;
+      readonly directory: string;
+    },
+  ): Promise<void> {
+    const acquire = (): Promise<void> =>
+      acquireLock(path, {
+        busy: (_, pid) => busy(folder, this.#maxWaitMs, pid),
+        maxWaitMs: Math.max(0, deadline - performance.now()),
+        signal,
+      });
     try {
       await acquire().catch(async (error: unknown) => {
         if (!hasCode(error, 'ENOENT')) throw error;
@@ -72,9 +97,13 @@ export class WriteLocks {
 
 function busy({ shown }: LockedFolder, waitedMs: number, pid: number | undefined): RuntimeError {
   const who = pid === undefined ? 'another process' : `process ${pid}`;
-  return new RuntimeError('WORKSPACE_BUSY', `cannot write in ${shown}: ${who} has been writing there for ${waitedMs} ms; nothing was written`, {
-    category: 'conflict',
-    hint: 'Try again. If it stays so, see whether that process hangs.',
-    details: { waitedMs, ...(pid === undefined ? {} : { pid }) },
-  });
+  return new RuntimeError(
+    'WORKSPACE_BUSY',
+    `cannot write in ${shown}: ${who} has been writing there for ${waitedMs} ms; nothing was written`,
+    {
+      category: 'conflict',
+      hint: 'Try again. If it stays so, see whether that process hangs.',
+      details: { waitedMs, ...(pid === undefined ? {} : { pid }) },
+    },
+  );
 }

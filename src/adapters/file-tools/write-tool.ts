@@ -49,9 +49,19 @@ interface Writing {
 
 async function writeFile(writing: Writing): Promise<WriteOutput['action']> {
   const { ports, places, place, content, context } = writing;
-  const before = place.missing.length > 0 ? 0 : await lstat(place.realPath).then(({ size }) => size, () => 0);
+  const before =
+    place.missing.length > 0
+      ? 0
+      : await lstat(place.realPath).then(
+          ({ size }) => size,
+          () => 0,
+        );
   // Before a folder is made for it.
-  const grown = await ports.admit(context, { places, place, change: { bytes: content.length - before, files: place.missing.length } });
+  const grown = await ports.admit(context, {
+    places,
+    place,
+    change: { bytes: content.length - before, files: place.missing.length },
+  });
   const folder = await places.openParent(place);
   try {
     if (place.missing.length === 0) {
@@ -82,9 +92,13 @@ async function replaceSeenFile(folder: OpenFolder, { ports, place, content, cont
 }
 
 function notSeen({ path }: Place): RuntimeError {
-  return new RuntimeError('FILE_NOT_READ', `${shownPath(path)} exists and this session has not read it; nothing was written`, {
-    category: 'conflict',
-    hint: 'Read it first, then decide what to write. To change a part of it use edit.',
-    details: { path },
-  });
+  return new RuntimeError(
+    'FILE_NOT_READ',
+    `${shownPath(path)} exists and this session has not read it; nothing was written`,
+    {
+      category: 'conflict',
+      hint: 'Read it first, then decide what to write. To change a part of it use edit.',
+      details: { path },
+    },
+  );
 }

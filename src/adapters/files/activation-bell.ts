@@ -1,6 +1,6 @@
 /**
- * Tells every process that hints were made: one file whose time of change is moved, and one watch on the folder it lies in, however many
- * folders of hints there are. Where the system cannot notify, the file is looked at now and then.
+ * Tells every process that hints were made: one file whose time of change is moved, and one watch on the folder it lies
+ * in, however many folders of hints there are. Where the system cannot notify, the file is looked at now and then.
  */
 import { closeSync, openSync, utimesSync, watch } from 'node:fs';
 import type { FSWatcher } from 'node:fs';

@@ -1,6 +1,7 @@
 /**
- * Whether the hints in a folder have seen a power failure. They are not put on the disk one by one, since that would cost every message a
- * sync; so after a boot of the system some may be missing that were there before it. A stamp says under which boot all of them were made.
+ * Whether the hints in a folder have seen a power failure. They are not put on the disk one by one, since that would
+ * cost every message a sync; so after a boot of the system some may be missing that were there before it. A stamp says
+ * under which boot all of them were made.
  */
 import { readFile } from 'node:fs/promises';
 import { uptime } from 'node:os';

@@ -1,9 +1,10 @@
 /**
- * Hints as names of an empty file in folders by time: making one is linking a name, removing one is unlinking it, and what is far away is
- * not read. Any number of processes may do so at once. Nothing is put on the disk for sure; after a power failure the index is suspect.
+ * Hints as names of an empty file in folders by time: making one is linking a name, removing one is unlinking it, and
+ * what is far away is not read. Any number of processes may do so at once. Nothing is put on the disk for sure; after a
+ * power failure the index is suspect.
  *
- * All of them are names of one file, since a name costs a file system a part of what a file does. Where it has no such names, or no more of
- * them for this file, a hint is a file of its own.
+ * All of them are names of one file, since a name costs a file system a part of what a file does. Where it has no such
+ * names, or no more of them for this file, a hint is a file of its own.
  */
 import { readdirSync } from 'node:fs';
 import { opendir, readdir, rmdir } from 'node:fs/promises';
@@ -32,7 +33,10 @@ const MAX_ATTEMPTS = 1_000;
 /** Hints that are made or removed at the same time. */
 const PARALLEL_HINTS = 16;
 
-/** A folder that held no more names than this when it was read last is read by the thread that asks: it takes a few microseconds. */
+/**
+ * A folder that held no more names than this when it was read last is read by the thread that asks: it takes a few
+ * microseconds.
+ */
 const FEW_NAMES = 128;
 /** Folders of which that is remembered. */
 const MAX_SHORT_FOLDERS = 16;
@@ -76,7 +80,10 @@ export class FileActivationIndex implements ActivationIndex {
     await this.#makeAll(activations);
   }
 
-  /** What was foretold is written. Whoever dies before he can say so is found by the look that a worker takes every now and then. */
+  /**
+   * What was foretold is written. Whoever dies before he can say so is found by the look that a worker takes every now
+   * and then.
+   */
   announce(): void {
     void this.#ring();
   }
@@ -99,7 +106,8 @@ export class FileActivationIndex implements ActivationIndex {
     const elsewhere = new Set<string>();
     let nextDueAtMs: number | undefined;
     try {
-      // Most of what is due lies in the present folder: it is read meanwhile. One that is made between the two comes with a ring of the bell.
+      // Most of what is due lies in the present folder: it is read meanwhile. One that is made between the two comes
+      // with a ring of the bell.
       const [buckets, atPresent] = await Promise.all([this.#buckets(), this.#read(present)]);
       for (const bucket of buckets.filter((name) => name <= present)) {
         const activations = bucket === present ? atPresent : await this.#read(bucket);
@@ -112,11 +120,18 @@ export class FileActivationIndex implements ActivationIndex {
         }
       }
       // What is due later in this folder comes before all that lies in others.
-      nextDueAtMs ??= await this.#nextAfter(buckets.filter((name) => name > present), query);
+      nextDueAtMs ??= await this.#nextAfter(
+        buckets.filter((name) => name > present),
+        query,
+      );
     } catch (error) {
       throw storageFailed(`look for what is due in ${this.#directory}`, error);
     }
-    return { due: dueSessions(found, query.limit), nextDueAtMs, ...(elsewhere.size === 0 ? {} : { elsewhere: elsewhere.size }) };
+    return {
+      due: dueSessions(found, query.limit),
+      nextDueAtMs,
+      ...(elsewhere.size === 0 ? {} : { elsewhere: elsewhere.size }),
+    };
   }
 
   reserve({ sessionId, activations: [hint] }: DueSession): boolean {
@@ -169,7 +184,11 @@ export class FileActivationIndex implements ActivationIndex {
     return checked.length > 0;
   }
 
-  async #eachOf(activations: readonly Activation[], doing: string, work: (activation: Activation) => Promise<void>): Promise<void> {
+  async #eachOf(
+    activations: readonly Activation[],
+    doing: string,
+    work: (activation: Activation) => Promise<void>,
+  ): Promise<void> {
     try {
       for (let start = 0; start < activations.length; start += PARALLEL_HINTS) {
         const results = await Promise.allSettled(activations.slice(start, start + PARALLEL_HINTS).map(work));
@@ -234,7 +253,9 @@ export class FileActivationIndex implements ActivationIndex {
     }
   }
 
-  /** At once, and after that at most once in a turn of the event loop: a ring is for every hint that was made before it. */
+  /**
+   * At once, and after that at most once in a turn of the event loop: a ring is for every hint that was made before it.
+   */
   #ring(): Promise<void> {
     this.#nextRing ??= (this.#ringing ?? Promise.resolve()).then(() => {
       this.#nextRing = undefined;

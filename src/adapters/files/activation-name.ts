@@ -8,8 +8,8 @@
  *                      │               └ when it is due, in milliseconds since the epoch
  *                      └ the ten minutes in which that lies, in UTC
  *
- * Names and folders sort by time. A letter of a cause that is not in lower case is marked, since some file systems tell none from the
- * other. Whatever else lies there is passed over.
+ * Names and folders sort by time. A letter of a cause that is not in lower case is marked, since some file systems tell
+ * none from the other. Whatever else lies there is passed over.
  */
 import { isUuidV7 } from '../../machines/ids.ts';
 import { MAX_DUE_AT_MS } from '../../machines/session/activation-check.ts';
@@ -51,7 +51,14 @@ export function readName(name: string, bucket: string): Activation | undefined {
   const dueAtMs = Number(due);
   if (due === '' || dueAtMs > MAX_DUE_AT_MS || bucketOf(dueAtMs) !== bucket || !isUuidV7(sessionId)) return undefined;
   const causeId = cause.replaceAll(/~([a-z])/g, (_mark, letter: string) => letter.toUpperCase());
-  const activation = { sessionId, agentId, causeId, kind: KINDS[Number(kind)] ?? 'retry', dueAtMs, priority: PRIORITIES[priority as keyof typeof PRIORITIES] };
+  const activation = {
+    sessionId,
+    agentId,
+    causeId,
+    kind: KINDS[Number(kind)] ?? 'retry',
+    dueAtMs,
+    priority: PRIORITIES[priority as keyof typeof PRIORITIES],
+  };
   // There is one way to write each hint: any other could not be found again to be removed.
   return nameOf(activation) === name ? activation : undefined;
 }

@@ -1,6 +1,7 @@
 /**
- * Which due sessions a worker is about to wake, for the workers of other processes: a name beside the hints, made before the wake and removed
- * after it. Only a hint, as those are: the lease decides who wakes. It spares the others to open a session that is taken.
+ * Which due sessions a worker is about to wake, for the workers of other processes: a name beside the hints, made
+ * before the wake and removed after it. Only a hint, as those are: the lease decides who wakes. It spares the others to
+ * open a session that is taken.
  *
  * A process that dies leaves its names behind, so one that has been there for a while says nothing any more.
  */
@@ -12,7 +13,10 @@ import { systemCodeOf } from '../system/error-codes.ts';
 
 const RESERVED_FOLDER = '.reserved';
 
-/** For so long others believe a name that they have seen, in milliseconds; the lease tells them about a wake that takes longer. */
+/**
+ * For so long others believe a name that they have seen, in milliseconds; the lease tells them about a wake that takes
+ * longer.
+ */
 const BELIEVED_MS = 1_000;
 
 /** After so long a name of another process is removed. */

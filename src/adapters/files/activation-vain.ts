@@ -4,7 +4,13 @@ import type { Activation } from '../../machines/session/activation.ts';
 import type { NewSessionEvents } from '../../actors/session/event-store.ts';
 
 /** Refusals after which none of the events is in the log. After any other it may be. */
-const STORED_NOTHING: ReadonlySet<string> = new Set(['HEAD_MOVED', 'EPOCH_SUPERSEDED', 'RECORD_TOO_LARGE', 'SESSION_EVENT_INVALID', 'SESSION_NOT_FOUND']);
+const STORED_NOTHING: ReadonlySet<string> = new Set([
+  'HEAD_MOVED',
+  'EPOCH_SUPERSEDED',
+  'RECORD_TOO_LARGE',
+  'SESSION_EVENT_INVALID',
+  'SESSION_NOT_FOUND',
+]);
 
 /** Whether an append that was refused with this error has certainly stored nothing. */
 export function hasStoredNothing(error: unknown): boolean {
@@ -18,6 +24,9 @@ export function hintsOf(events: NewSessionEvents, hints: readonly Activation[]):
 }
 
 function causesIn({ id, type, data }: NewSessionEvents[0]): string[] {
-  const queuedWakeId = type === 'wake.queued' && typeof data === 'object' && data !== null && 'queuedWakeId' in data ? data.queuedWakeId : undefined;
+  const queuedWakeId =
+    type === 'wake.queued' && typeof data === 'object' && data !== null && 'queuedWakeId' in data
+      ? data.queuedWakeId
+      : undefined;
   return typeof queuedWakeId === 'string' ? [id, queuedWakeId] : [id];
 }

@@ -29,7 +29,11 @@ export async function copyAttachment(source: AttachmentSource, to: string): Prom
   });
   try {
     const stats = await from.stat();
-    if (!stats.isFile()) throw invalid(path, `expected a file, ${path} is ${stats.isDirectory() ? 'a folder' : 'a device, a pipe or a socket'}`);
+    if (!stats.isFile())
+      throw invalid(
+        path,
+        `expected a file, ${path} is ${stats.isDirectory() ? 'a folder' : 'a device, a pipe or a socket'}`,
+      );
     if (stats.size > MAX_ATTACHMENT_BYTES) throw tooLarge(path, stats.size);
     const { sha256, bytes, head } = await copied(from, to, path);
     const name = shownName(source.name ?? basename(path));
@@ -77,12 +81,22 @@ function read(from: FileHandle, piece: Buffer, path: string): Promise<{ readonly
 }
 
 function unreadable(path: string, cause: unknown): RuntimeError {
-  if (systemCodeOf(cause) === 'ELOOP') return invalid(path, `expected a file, ${path} is a link`, 'Name the file that it leads to.', cause);
-  return invalid(path, `could not read ${path}: ${messageOf(cause)}`, 'Check the path and its permissions; nothing was sent.', cause);
+  if (systemCodeOf(cause) === 'ELOOP')
+    return invalid(path, `expected a file, ${path} is a link`, 'Name the file that it leads to.', cause);
+  return invalid(
+    path,
+    `could not read ${path}: ${messageOf(cause)}`,
+    'Check the path and its permissions; nothing was sent.',
+    cause,
+  );
 }
 
 function tooLarge(path: string, bytes: number): RuntimeError {
-  return invalid(path, `expected at most ${MAX_ATTACHMENT_BYTES} bytes in ${path}, it holds ${bytes} or more`, 'Send a part of it, or say in the message where the agent can find it.');
+  return invalid(
+    path,
+    `expected at most ${MAX_ATTACHMENT_BYTES} bytes in ${path}, it holds ${bytes} or more`,
+    'Send a part of it, or say in the message where the agent can find it.',
+  );
 }
 
 function invalid(path: string, message: string, hint = 'Name a plain file.', cause?: unknown): RuntimeError {

@@ -1,6 +1,7 @@
 /**
- * Files that came with messages: `.wakechart-runtime/attachments/<sha256><.ext>` in the workspace of the session. They are copied aside
- * first and put in their places together, so that a file that cannot be had leaves nothing of the others.
+ * Files that came with messages: `.wakechart-runtime/attachments/<sha256><.ext>` in the workspace of the session. They
+ * are copied aside first and put in their places together, so that a file that cannot be had leaves nothing of the
+ * others.
  */
 import { randomUUID } from 'node:crypto';
 import { rename, unlink } from 'node:fs/promises';
@@ -43,7 +44,11 @@ export function createAttachmentFiles(directories: Pick<SessionDirectories, 'wor
 }
 
 /** A content that is there already is put there again: whoever works in the workspace may have changed it. */
-async function place(folder: HeldFolder, copies: readonly CopiedFile[], drafts: readonly string[]): Promise<readonly Attachment[]> {
+async function place(
+  folder: HeldFolder,
+  copies: readonly CopiedFile[],
+  drafts: readonly string[],
+): Promise<readonly Attachment[]> {
   const kept: Attachment[] = [];
   for (const [index, { sha256, ...copy }] of copies.entries()) {
     const file = attachmentFileName(sha256, copy.name);
@@ -62,7 +67,9 @@ async function openFolder(workspace: string): Promise<HeldFolder> {
     try {
       folder = await parent.enterOrMake(name);
     } catch (error) {
-      throw ['ELOOP', 'ENOTDIR'].includes(systemCodeOf(error) ?? '') ? inTheWay(name, error) : storageFailed('make the folder of the attachments', error);
+      throw ['ELOOP', 'ENOTDIR'].includes(systemCodeOf(error) ?? '')
+        ? inTheWay(name, error)
+        : storageFailed('make the folder of the attachments', error);
     } finally {
       await parent.close();
     }
@@ -71,9 +78,13 @@ async function openFolder(workspace: string): Promise<HeldFolder> {
 }
 
 function inTheWay(name: string, cause: unknown): RuntimeError {
-  return new RuntimeError('STORAGE_FAILED', `could not keep the attachments: expected "${name}" in the workspace of the session to be a folder, it is a link or a file`, {
-    category: 'storage',
-    hint: 'Remove what is in its place, then send again.',
-    cause,
-  });
+  return new RuntimeError(
+    'STORAGE_FAILED',
+    `could not keep the attachments: expected "${name}" in the workspace of the session to be a folder, it is a link or a file`,
+    {
+      category: 'storage',
+      hint: 'Remove what is in its place, then send again.',
+      cause,
+    },
+  );
 }

@@ -1,4 +1,6 @@
-/** The embedded event store: one folder per session, no service. Any number of processes may use the same home at once. */
+/**
+ * The embedded event store: one folder per session, no service. Any number of processes may use the same home at once.
+ */
 import { access, constants, readdir, stat } from 'node:fs/promises';
 import { agentId as agentIdSchema, isUuidV7 } from '../../machines/ids.ts';
 import { RuntimeError } from '../../machines/errors.ts';
@@ -10,7 +12,14 @@ import type { SessionEvent } from '../../machines/session/session-event.ts';
 import type { SessionState } from '../../machines/session/session-state.ts';
 import type { Clock } from '../../actors/clock/clock.ts';
 import type { ActivationIndex } from '../../actors/session/activation-index.ts';
-import { assertIdentity, recordTooLarge, sessionBusy, sessionExists, sessionNotFound, storeClosed } from '../../actors/session/event-store.ts';
+import {
+  assertIdentity,
+  recordTooLarge,
+  sessionBusy,
+  sessionExists,
+  sessionNotFound,
+  storeClosed,
+} from '../../actors/session/event-store.ts';
 import type {
   AppendOptions,
   AppendResult,
@@ -80,7 +89,17 @@ export class FileEventStore implements EventStore {
   readonly #identities = new Map<string, SessionIdentity>();
   #isClosed = false;
 
-  constructor({ home, clock, durability = 'disk', keepsViews = true, operations = systemFileOperations, leaseMs, socketDirectory, segmentBytes, checkpointEvents }: FileEventStoreOptions) {
+  constructor({
+    home,
+    clock,
+    durability = 'disk',
+    keepsViews = true,
+    operations = systemFileOperations,
+    leaseMs,
+    socketDirectory,
+    segmentBytes,
+    checkpointEvents,
+  }: FileEventStoreOptions) {
     this.durability = durability;
     this.#layout = new HomeLayout(home);
     this.#clock = clock;
@@ -99,7 +118,10 @@ export class FileEventStore implements EventStore {
     return this.#create(identity, () => recordsOf(events).map((part) => ({ events: part })));
   }
 
-  async createFromRecords(identity: SessionIdentity, records: readonly [SessionRecord, ...SessionRecord[]]): Promise<AppendResult> {
+  async createFromRecords(
+    identity: SessionIdentity,
+    records: readonly [SessionRecord, ...SessionRecord[]],
+  ): Promise<AppendResult> {
     return this.#create(identity, () => records);
   }
 
@@ -109,11 +131,13 @@ export class FileEventStore implements EventStore {
     const { sessionId } = identity;
     const records = given().map(({ events, key }) => encodeRecord({ events, key }));
     admitted(records.map(({ record }) => record));
-    for (const { byteLength } of records) if (byteLength > MAX_RECORD_BYTES) throw recordTooLarge(sessionId, byteLength, MAX_RECORD_BYTES);
+    for (const { byteLength } of records)
+      if (byteLength > MAX_RECORD_BYTES) throw recordTooLarge(sessionId, byteLength, MAX_RECORD_BYTES);
     try {
       await makeSessionFolder({ identity, layout: this.#layout, operations: this.#operations }, firstLogOf(records));
     } catch (error) {
-      const isTaken = ['ENOTEMPTY', 'EEXIST', 'EPERM'].includes(systemCodeOf(error) ?? '') && (await this.#isThere(identity));
+      const isTaken =
+        ['ENOTEMPTY', 'EEXIST', 'EPERM'].includes(systemCodeOf(error) ?? '') && (await this.#isThere(identity));
       throw isTaken ? sessionExists(sessionId) : storageFailed(`create session ${sessionId}`, error);
     }
     this.#remember(identity);
@@ -156,28 +180,37 @@ export class FileEventStore implements EventStore {
 
   append(sessionId: string, events: NewSessionEvents, options: AppendOptions = {}): Promise<AppendResult> {
     const { activate = [], settle = [] } = options;
-    if (activate.length > 0 || settle.length > 0) return this.#appendWithHints(sessionId, events, { options, activate, settle });
+    if (activate.length > 0 || settle.length > 0)
+      return this.#appendWithHints(sessionId, events, { options, activate, settle });
     return this.#withLog(sessionId, (log) => log.append(events, options));
   }
 
-  async #appendWithHints(sessionId: string, events: NewSessionEvents, { options, activate, settle }: HintedAppend): Promise<AppendResult> {
+  async #appendWithHints(
+    sessionId: string,
+    events: NewSessionEvents,
+    { options, activate, settle }: HintedAppend,
+  ): Promise<AppendResult> {
     this.#assertOpen();
     if (!this.#identities.has(sessionId)) await this.identify(sessionId);
     // Before anybody can see the events: a hint too many costs a look, a missing one would cost the wake.
     if (activate.length > 0) await this.#activations.foretell(activate);
-    const result = await this.#withLog(sessionId, (log) => log.append(events, options)).catch(async (error: unknown) => {
-      if (activate.length > 0 && hasStoredNothing(error)) await this.#takeBack(sessionId, events, activate);
-      throw error;
-    });
+    const result = await this.#withLog(sessionId, (log) => log.append(events, options)).catch(
+      async (error: unknown) => {
+        if (activate.length > 0 && hasStoredNothing(error)) await this.#takeBack(sessionId, events, activate);
+        throw error;
+      },
+    );
     if (activate.length > 0 && !result.isDuplicate) await this.#announce(activate);
-    if (activate.length > 0 && result.isDuplicate && result.events[0]?.id !== events[0].id) await this.#takeBack(sessionId, events, activate);
+    if (activate.length > 0 && result.isDuplicate && result.events[0]?.id !== events[0].id)
+      await this.#takeBack(sessionId, events, activate);
     if (settle.length > 0) await this.#activations.remove(settle).catch(() => undefined);
     return result;
   }
 
   /**
-   * What is due is stored now. A hint is left alone for HINT_GRACE_MS by whoever looks and finds no cause for it; of an older one that was
-   * made again, somebody may have thought that it is a stray. Stored is stored, whatever becomes of hints now.
+   * What is due is stored now. A hint is left alone for HINT_GRACE_MS by whoever looks and finds no cause for it; of an
+   * older one that was made again, somebody may have thought that it is a stray. Stored is stored, whatever becomes of
+   * hints now.
    */
   async #announce(activations: readonly Activation[]): Promise<void> {
     const areFresh = activations.every(({ dueAtMs }) => this.#clock.now() - dueAtMs < HINT_GRACE_MS / 2);
@@ -236,7 +269,8 @@ export class FileEventStore implements EventStore {
         log.saveCheckpoint(state),
       ]);
       if (view.status === 'rejected') throw storageFailed(`write the view of session ${state.sessionId}`, view.reason);
-      if (checkpoint.status === 'rejected') throw storageFailed(`write a checkpoint of session ${state.sessionId}`, checkpoint.reason);
+      if (checkpoint.status === 'rejected')
+        throw storageFailed(`write a checkpoint of session ${state.sessionId}`, checkpoint.reason);
     });
   }
 
@@ -244,7 +278,8 @@ export class FileEventStore implements EventStore {
     return this.#withLog(sessionId, async (log, identity) => {
       const view = await readSessionView(this.#viewPlace(identity));
       const checkpoint = await log.checkpoint();
-      const isNewer = view !== undefined && view.state.head >= (checkpoint?.head ?? 0) && (await log.holds(view.extent));
+      const isNewer =
+        view !== undefined && view.state.head >= (checkpoint?.head ?? 0) && (await log.holds(view.extent));
       return frozen(isNewer ? view.state : checkpoint);
     });
   }
@@ -253,9 +288,14 @@ export class FileEventStore implements EventStore {
     let hasEnded = false;
     const endings: (() => void)[] = [];
     const begin = async (): Promise<void> => {
-      const { stopHearing, segment, identity } = await this.#withLog(sessionId, async (log, where) => ({ stopHearing: log.onAppend(onChange), segment: log.segment, identity: where }));
+      const { stopHearing, segment, identity } = await this.#withLog(sessionId, async (log, where) => ({
+        stopHearing: log.onAppend(onChange),
+        segment: log.segment,
+        identity: where,
+      }));
       endings.push(stopHearing);
-      if (!hasEnded) endings.push(watchLog({ segments: this.#segments(identity), segment, clock: this.#clock, onChange }));
+      if (!hasEnded)
+        endings.push(watchLog({ segments: this.#segments(identity), segment, clock: this.#clock, onChange }));
       // Also when the listener has ended it at the first call.
       if (hasEnded) for (const end of endings.splice(0)) end();
     };
@@ -290,10 +330,16 @@ export class FileEventStore implements EventStore {
   }
 
   /** Runs `work` on the session's log. */
-  #withLog<Value>(sessionId: string, work: (log: SessionLog, identity: SessionIdentity) => Promise<Value>): Promise<Value> {
+  #withLog<Value>(
+    sessionId: string,
+    work: (log: SessionLog, identity: SessionIdentity) => Promise<Value>,
+  ): Promise<Value> {
     const known = this.#identities.get(sessionId);
-    const use = (identity: SessionIdentity, orElse?: () => Promise<Value>): Promise<Value> => this.#logs.use(identity, (log) => work(log, identity), orElse);
-    return known === undefined || this.#isClosed ? this.#located(sessionId, (identity) => use(identity)) : use(known, () => this.#anew(sessionId, use));
+    const use = (identity: SessionIdentity, orElse?: () => Promise<Value>): Promise<Value> =>
+      this.#logs.use(identity, (log) => work(log, identity), orElse);
+    return known === undefined || this.#isClosed
+      ? this.#located(sessionId, (identity) => use(identity))
+      : use(known, () => this.#anew(sessionId, use));
   }
 
   /** Where the session is now: another process may have deleted it and brought it back. */
@@ -326,12 +372,20 @@ export class FileEventStore implements EventStore {
     if (vain.length === 0) return;
     await this.#activations.remove(vain).catch(() => undefined);
     // The very same events may have been stored by somebody else just now, and his hints have the same names.
-    const isStored = await this.findById(sessionId, events[0].id).then((found) => found !== undefined, (error: unknown) => !isSessionGone(error));
+    const isStored = await this.findById(sessionId, events[0].id).then(
+      (found) => found !== undefined,
+      (error: unknown) => !isSessionGone(error),
+    );
     if (isStored) await this.#activations.add(vain).catch(() => undefined);
   }
 
   #leaseRequest(identity: SessionIdentity): LeaseRequest {
-    return { sessionId: identity.sessionId, directory: this.#layout.session(identity), clock: this.#clock, ...this.#lease };
+    return {
+      sessionId: identity.sessionId,
+      directory: this.#layout.session(identity),
+      clock: this.#clock,
+      ...this.#lease,
+    };
   }
 
   #assertOpen(): void {

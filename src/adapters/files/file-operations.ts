@@ -1,8 +1,18 @@
 /**
- * Everything that the files store does to a disk, one method for each change. All of its changes go through here, so that a test can let
- * any of them fail, or end the process before or after it. Errors are those of the system.
+ * Everything that the files store does to a disk, one method for each change. All of its changes go through here, so
+ * that a test can let any of them fail, or end the process before or after it. Errors are those of the system.
  */
-import { closeSync, constants, fstatSync, ftruncateSync, linkSync, openSync, renameSync, unlinkSync, writeSync } from 'node:fs';
+import {
+  closeSync,
+  constants,
+  fstatSync,
+  ftruncateSync,
+  linkSync,
+  openSync,
+  renameSync,
+  unlinkSync,
+  writeSync,
+} from 'node:fs';
 import { mkdir, open, rm } from 'node:fs/promises';
 import type { FileHandle } from 'node:fs/promises';
 import { systemCodeOf } from '../system/error-codes.ts';
@@ -13,8 +23,9 @@ export const PRIVATE_FOLDER_MODE = 0o700;
 const PRIVATE_FILE_MODE = 0o600;
 
 /**
- * Up to so many bytes are written by the thread that asks. The system copies them to its memory in a few microseconds; to pass them to
- * another thread and to hear from it takes ten times as long. Whatever waits for the disk itself is done by another thread.
+ * Up to so many bytes are written by the thread that asks. The system copies them to its memory in a few microseconds;
+ * to pass them to another thread and to hear from it takes ten times as long. Whatever waits for the disk itself is
+ * done by another thread.
  */
 const SHORT_BYTES = 64 * 1024;
 
@@ -34,7 +45,9 @@ export interface ReadableFile {
 }
 
 export interface LogFile extends ReadableFile {
-  /** Writes at the end in one call, whoever else appends. Resolves with how many bytes got there, which may be fewer. */
+  /**
+   * Writes at the end in one call, whoever else appends. Resolves with how many bytes got there, which may be fewer.
+   */
   append(bytes: Uint8Array): Promise<number>;
   /** Puts what was written on the disk. */
   sync(): Promise<void>;
@@ -54,14 +67,20 @@ export interface FileOperations {
   makeDirectories(path: string): Promise<void>;
   /** Makes a file with this content, for its owner only. @throws EEXIST */
   createFile(path: string, content: string | Uint8Array): Promise<void>;
-  /** Writes over a file where it lies, or makes it, for its owner only. Who reads meanwhile may see a part: for what tells by itself whether it is whole. */
+  /**
+   * Writes over a file where it lies, or makes it, for its owner only. Who reads meanwhile may see a part: for what
+   * tells by itself whether it is whole.
+   */
   overwriteFile(path: string, content: string): Promise<void>;
   syncFile(path: string): Promise<void>;
   /** Puts a folder's entries on the disk: a file that was made or renamed is found again after a power failure. */
   syncDirectory(path: string): Promise<void>;
   /** Takes the place of what is there. */
   rename(from: string, to: string): Promise<void>;
-  /** Another name for a file that is there. @throws ENOENT, EEXIST, and whatever a file system says that has no such names */
+  /**
+   * Another name for a file that is there. @throws ENOENT, EEXIST, and whatever a file system says that has no such
+   * names
+   */
   linkFile(from: string, to: string): Promise<void>;
   removeFile(path: string): Promise<void>;
   /** Removes a folder with all that is in it. */
@@ -116,7 +135,11 @@ export const systemFileOperations: FileOperations = {
   },
   async openWritable(path) {
     const handle = await open(path, constants.O_RDWR);
-    return { ...readable(handle), write: (bytes, position) => writeAt(handle, bytes, position), sync: () => handle.datasync() };
+    return {
+      ...readable(handle),
+      write: (bytes, position) => writeAt(handle, bytes, position),
+      sync: () => handle.datasync(),
+    };
   },
 };
 
@@ -131,7 +154,7 @@ function createSmall(path: string, content: string | Uint8Array): void {
 }
 
 function writeAll(descriptor: number, bytes: Uint8Array): void {
-  for (let done = 0; done < bytes.length; ) {
+  for (let done = 0; done < bytes.length;) {
     const written = writeSync(descriptor, bytes, done);
     if (written === 0) throw new Error('the file takes no more bytes');
     done += written;
@@ -193,10 +216,12 @@ function readable(handle: FileHandle): ReadableFile {
 }
 
 async function writeAt(handle: FileHandle, bytes: Uint8Array, position: number): Promise<void> {
-  for (let done = 0; done < bytes.length; ) {
+  for (let done = 0; done < bytes.length;) {
     const left = bytes.length - done;
     const bytesWritten =
-      left <= SHORT_BYTES ? writeSync(handle.fd, bytes, done, left, position + done) : (await handle.write(bytes, done, left, position + done)).bytesWritten;
+      left <= SHORT_BYTES
+        ? writeSync(handle.fd, bytes, done, left, position + done)
+        : (await handle.write(bytes, done, left, position + done)).bytesWritten;
     if (bytesWritten === 0) throw new Error('the file takes no more bytes');
     done += bytesWritten;
   }

@@ -1,4 +1,7 @@
-/** Tells when a file may have grown, also by another process: by the system's notifications, or by looking now and then where those fail. */
+/**
+ * Tells when a file may have grown, also by another process: by the system's notifications, or by looking now and then
+ * where those fail.
+ */
 import { watch } from 'node:fs';
 import type { FSWatcher } from 'node:fs';
 import { stat } from 'node:fs/promises';
@@ -13,7 +16,10 @@ export interface FileWatchOptions {
   readonly onChange: () => void;
 }
 
-/** Calls `onChange` once when it is watching, since what was appended before would go unnoticed. Returns the function that ends it. */
+/**
+ * Calls `onChange` once when it is watching, since what was appended before would go unnoticed. Returns the function
+ * that ends it.
+ */
 export function watchFile({ path, clock, onChange }: FileWatchOptions): () => void {
   let watcher: FSWatcher | undefined;
   let stopLooking: (() => void) | undefined;

@@ -1,4 +1,7 @@
-/** Numbers of records by a 64-bit hash, in a few bytes each: a million of them take no more than a small part of the heap. */
+/**
+ * Numbers of records by a 64-bit hash, in a few bytes each: a million of them take no more than a small part of the
+ * heap.
+ */
 import type { TextHash } from './text-hash.ts';
 
 const SMALLEST_CAPACITY = 1024;

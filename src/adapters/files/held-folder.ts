@@ -1,6 +1,6 @@
 /**
- * A folder that is held open while files are put into it. On Linux they are reached through its descriptor, so that nobody who works
- * beside it can put a link in its place in between.
+ * A folder that is held open while files are put into it. On Linux they are reached through its descriptor, so that
+ * nobody who works beside it can put a link in its place in between.
  */
 import { constants } from 'node:fs';
 import { mkdir, open } from 'node:fs/promises';

@@ -40,7 +40,10 @@ export interface NamedRecord extends LogPlace {
   readonly key: TextHash | undefined;
 }
 
-/** The index is not what it was when it was written, or not that of this log. It is thrown away, and the log is read again. */
+/**
+ * The index is not what it was when it was written, or not that of this log. It is thrown away, and the log is read
+ * again.
+ */
 export class IndexDamaged extends Error {
   constructor() {
     super('the index of the log does not agree with the log');
@@ -70,7 +73,8 @@ export function encodeEntries(records: readonly NamedRecord[], number: number): 
 
 /** The entry at `at` of `bytes`, which is the `number`-th. @throws IndexDamaged */
 export function decodeEntry(bytes: Buffer, at: number, number: number): IndexedRecord {
-  if (at + ENTRY_BYTES > bytes.length || bytes.readUInt32LE(at + CHECKED_BYTES) !== checksumOf(bytes, at, number)) throw new IndexDamaged();
+  if (at + ENTRY_BYTES > bytes.length || bytes.readUInt32LE(at + CHECKED_BYTES) !== checksumOf(bytes, at, number))
+    throw new IndexDamaged();
   const key = { low: bytes.readUInt32LE(at + 28), high: bytes.readUInt32LE(at + 32) };
   return {
     firstSeq: bytes.readUInt32LE(at) + bytes.readUInt16LE(at + 4) * WORD,

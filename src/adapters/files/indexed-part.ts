@@ -1,6 +1,7 @@
 /**
- * The part of a log that a checkpoint stands for, found through its index on the disk: a place by binary search, a repeated record by
- * the hashes of ids and keys. Nothing of it is kept in memory until somebody asks for a key, or for an id as old as that part.
+ * The part of a log that a checkpoint stands for, found through its index on the disk: a place by binary search, a
+ * repeated record by the hashes of ids and keys. Nothing of it is kept in memory until somebody asks for a key, or for
+ * an id as old as that part.
  */
 import { crc32 } from 'node:zlib';
 import type { LogRecord, RecordPlace } from '../../machines/session/log-admission.ts';
@@ -44,7 +45,17 @@ export class IndexedPart {
   readonly #segments: LogSegments;
   #tables: Tables = {};
 
-  constructor({ path, segments, extent, head }: { readonly path: string; readonly segments: LogSegments; readonly extent: IndexExtent; readonly head: number }) {
+  constructor({
+    path,
+    segments,
+    extent,
+    head,
+  }: {
+    readonly path: string;
+    readonly segments: LogSegments;
+    readonly extent: IndexExtent;
+    readonly head: number;
+  }) {
     this.#path = path;
     this.#segments = segments;
     this.extent = extent;
@@ -52,7 +63,10 @@ export class IndexedPart {
   }
 
   /** The same part and these records behind it. What was loaded of it stays loaded. */
-  extended({ path, extent, head }: { readonly path: string; readonly extent: IndexExtent; readonly head: number }, records: readonly NamedRecord[]): IndexedPart {
+  extended(
+    { path, extent, head }: { readonly path: string; readonly extent: IndexExtent; readonly head: number },
+    records: readonly NamedRecord[],
+  ): IndexedPart {
     const part = new IndexedPart({ path, extent, head, segments: this.#segments });
     part.#tables = { ...this.#tables };
     for (const [index, { id, key }] of records.entries()) {
@@ -132,7 +146,11 @@ export class IndexedPart {
   }
 
   /** The first of the candidates whose record is the one that is looked for. */
-  async #find(what: keyof Tables, text: string, isIt: (record: LogRecord) => boolean): Promise<RecordPlace | undefined> {
+  async #find(
+    what: keyof Tables,
+    text: string,
+    isIt: (record: LogRecord) => boolean,
+  ): Promise<RecordPlace | undefined> {
     const table = (this.#tables[what] ??= await this.#load(what));
     const numbers = table.find(hashText(text));
     if (numbers.length === 0) return undefined;
@@ -178,7 +196,9 @@ export class IndexedPart {
 
   async #entriesAt(file: ReadableFile, number: number, count: number): Promise<IndexedRecord[]> {
     const bytes = await this.#bytesAt(file, number, count);
-    return Array.from({ length: bytes.length / ENTRY_BYTES }, (_, index) => decodeEntry(bytes, index * ENTRY_BYTES, number + index));
+    return Array.from({ length: bytes.length / ENTRY_BYTES }, (_, index) =>
+      decodeEntry(bytes, index * ENTRY_BYTES, number + index),
+    );
   }
 
   /** The bytes of `count` entries from the `number`-th on, or of those that are left. */

@@ -82,7 +82,10 @@ export const RUNTIME_FOLDER = 'runtime';
 export const WORKSPACE_FOLDER = 'workspace';
 export const CHECKPOINT_FILE = 'checkpoint.json';
 
-/** The file of a log's n-th segment, from 1. The first one has the plain name, so that a short log is one file with no number. */
+/**
+ * The file of a log's n-th segment, from 1. The first one has the plain name, so that a short log is one file with no
+ * number.
+ */
 export function segmentFile(segment: number): string {
   return segment === 1 ? LOG_FILE : `events.${String(segment).padStart(6, '0')}.jsonl`;
 }

@@ -1,4 +1,7 @@
-/** One attempt to get the lease of a session: asks who is there, takes a number, and makes sure that nobody else who lives has one. */
+/**
+ * One attempt to get the lease of a session: asks who is there, takes a number, and makes sure that nobody else who
+ * lives has one.
+ */
 import type { Clock } from '../../actors/clock/clock.ts';
 import { wakeConflict } from '../../actors/session/event-store.ts';
 import type { WakeClaim, WakeRight } from '../../actors/session/event-store.ts';
@@ -54,13 +57,14 @@ export class LeaseAcquisition {
   /** Takes the first free number above the log's epoch and above whoever is silent. */
   async #takeNumber(): Promise<void> {
     let epoch = Math.max(this.#options.claim.epoch, ...this.#silent.keys()) + 1;
-    // One that lives here contends at the same time as we do, or holds the right and has not written it into the log yet.
+    // One that lives here contends at the same time as we do, or holds the right and has not written it into the log
+    // yet.
     for (; !(await this.#holding.bind(epoch)); epoch += 1) await this.#passOrRefuse(epoch, 'answered');
   }
 
   /**
-   * Looks at everybody else who might have taken a number meanwhile; those at or below the log's epoch have no say. False when somebody
-   * above us is silent, and we need a number that is higher yet.
+   * Looks at everybody else who might have taken a number meanwhile; those at or below the log's epoch have no say.
+   * False when somebody above us is silent, and we need a number that is higher yet.
    */
   async #standsAboveAll(): Promise<boolean> {
     const { claim, folder } = this.#options;
@@ -111,6 +115,10 @@ export class LeaseAcquisition {
     const answer = inquiry?.answer;
     if (answer === undefined) return new RuntimeError(code, message, { category, hint, details });
     const { pid, host, epoch } = answer;
-    return new RuntimeError(code, `${message}: process ${pid} on ${host}, under epoch ${epoch}`, { category, hint, details: { ...details, pid, host, epoch } });
+    return new RuntimeError(code, `${message}: process ${pid} on ${host}, under epoch ${epoch}`, {
+      category,
+      hint,
+      details: { ...details, pid, host, epoch },
+    });
   }
 }

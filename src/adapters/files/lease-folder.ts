@@ -1,10 +1,10 @@
 /**
  * Where the sockets of one session's leases lie, each named by its epoch.
  *
- * On Linux that is `runtime/lease` in the session's folder: whoever shares the folder meets there, in whatever container or network
- * namespace it runs. The path of a socket may have 107 bytes and a session's folder has more, so sockets are bound and reached through
- * `/proc/self/fd/<folder>/`. Elsewhere, and where the file system takes no sockets, they lie in a folder of short path outside the home,
- * keyed by the session folder's real path.
+ * On Linux that is `runtime/lease` in the session's folder: whoever shares the folder meets there, in whatever
+ * container or network namespace it runs. The path of a socket may have 107 bytes and a session's folder has more, so
+ * sockets are bound and reached through `/proc/self/fd/<folder>/`. Elsewhere, and where the file system takes no
+ * sockets, they lie in a folder of short path outside the home, keyed by the session folder's real path.
  */
 import { createHash } from 'node:crypto';
 import { closeSync, openSync, readdirSync } from 'node:fs';
@@ -25,7 +25,8 @@ const MAX_SOCKET_PATH_BYTES = 103;
 export type LeasePlace = { readonly kind: 'session' } | { readonly kind: 'elsewhere'; readonly root: string };
 
 /**
- * The same for every process of this user, which TMPDIR is not: a worker that cron starts must meet the one in a terminal.
+ * The same for every process of this user, which TMPDIR is not: a worker that cron starts must meet the one in a
+ * terminal.
  */
 export function defaultSocketDirectory(): string {
   return process.platform === 'win32' ? join(tmpdir(), 'wakechart') : `/tmp/wakechart-${userId()}`;
@@ -64,8 +65,8 @@ export class LeaseFolder {
   }
 
   /**
-   * The folder for the session in `directory`; undefined when it is not there. One that others can use is not ours: whoever
-   * makes it, complains.
+   * The folder for the session in `directory`; undefined when it is not there. One that others can use is not ours:
+   * whoever makes it, complains.
    * @throws the system's error
    */
   static async find(place: LeasePlace, directory: string): Promise<LeaseFolder | undefined> {
@@ -78,7 +79,10 @@ export class LeaseFolder {
     }
   }
 
-  /** The same, made if need be. @throws the system's error; ENOENT when the session's folder is gone; RuntimeError SOCKET_DIRECTORY_UNSAFE */
+  /**
+   * The same, made if need be. @throws the system's error; ENOENT when the session's folder is gone; RuntimeError
+   * SOCKET_DIRECTORY_UNSAFE
+   */
   static async make(place: LeasePlace, directory: string): Promise<LeaseFolder> {
     const found = await LeaseFolder.find(place, directory);
     if (found !== undefined) return found;
@@ -91,7 +95,8 @@ export class LeaseFolder {
   static async #open(place: LeasePlace, directory: string): Promise<LeaseFolder> {
     const path = await pathOf(place, directory);
     const isThrownAway = place.kind === 'elsewhere';
-    // In this turn of the event loop, as the bind and the listing: a folder with a few names is looked at faster than a thread takes over.
+    // In this turn of the event loop, as the bind and the listing: a folder with a few names is looked at faster than a
+    // thread takes over.
     if (await canReachThroughDescriptors()) return new LeaseFolder(path, openSync(path, 'r'), isThrownAway);
     await readdir(path);
     return new LeaseFolder(path, undefined, isThrownAway);
@@ -101,16 +106,23 @@ export class LeaseFolder {
   addressOf(epoch: number): string {
     const address = join(this.#base, `${epoch}.sock`);
     if (Buffer.byteLength(address) <= MAX_SOCKET_PATH_BYTES) return address;
-    throw new RuntimeError('SOCKET_PATH_TOO_LONG', `expected a socket path of at most ${MAX_SOCKET_PATH_BYTES} bytes, received ${address}`, {
-      category: 'storage',
-      hint: 'Set socketDirectory to a folder with a shorter path.',
-    });
+    throw new RuntimeError(
+      'SOCKET_PATH_TOO_LONG',
+      `expected a socket path of at most ${MAX_SOCKET_PATH_BYTES} bytes, received ${address}`,
+      {
+        category: 'storage',
+        hint: 'Set socketDirectory to a folder with a shorter path.',
+      },
+    );
   }
 
   /** Whose names are there, highest first. @throws ENOENT when the folder is gone */
   epochs(): number[] {
     const names = readdirSync(this.#base);
-    return names.flatMap((name) => /^([1-9][0-9]{0,14})\.sock$/.exec(name)?.[1] ?? []).map(Number).toSorted((one, other) => other - one);
+    return names
+      .flatMap((name) => /^([1-9][0-9]{0,14})\.sock$/.exec(name)?.[1] ?? [])
+      .map(Number)
+      .toSorted((one, other) => other - one);
   }
 
   /** Whether this user may not take names in it. False when it is only gone. */
@@ -126,11 +138,15 @@ export class LeaseFolder {
     await unlink(this.addressOf(epoch)).catch(() => undefined);
   }
 
-  /** To be called after every socket in it was closed: a descriptor that is given to another folder would lead their names astray. */
+  /**
+   * To be called after every socket in it was closed: a descriptor that is given to another folder would lead their
+   * names astray.
+   */
   async close(): Promise<void> {
     if (this.#descriptor !== undefined) closeSync(this.#descriptor);
     this.#descriptor = undefined;
-    // Refused by the system while another process has a name in it; a process that was about to take one makes it again.
+    // Refused by the system while another process has a name in it; a process that was about to take one makes it
+    // again.
     if (this.#isThrownAway) await rmdir(this.#path).catch(() => undefined);
   }
 }
@@ -138,7 +154,13 @@ export class LeaseFolder {
 /** Two ways to the same session lead to one folder: in the session's own by themselves, elsewhere by its real path. */
 async function pathOf(place: LeasePlace, directory: string): Promise<string> {
   if (place.kind === 'session') return join(directory, RUNTIME_FOLDER, LEASE_FOLDER);
-  return join(place.root, createHash('sha256').update(await realpath(directory).catch(() => directory)).digest('hex').slice(0, 32));
+  return join(
+    place.root,
+    createHash('sha256')
+      .update(await realpath(directory).catch(() => directory))
+      .digest('hex')
+      .slice(0, 32),
+  );
 }
 
 async function makeFolder(path: string): Promise<void> {
@@ -150,12 +172,18 @@ async function makeFolder(path: string): Promise<void> {
 /** Others may write next to it: in a folder of theirs they could answer for our processes, or make them silent. */
 async function isPrivate(root: string): Promise<boolean> {
   const found = await lstat(root);
-  return found.isDirectory() && (process.platform === 'win32' || (found.uid === userId() && (found.mode & 0o077) === 0));
+  return (
+    found.isDirectory() && (process.platform === 'win32' || (found.uid === userId() && (found.mode & 0o077) === 0))
+  );
 }
 
 function socketDirectoryUnsafe(root: string): RuntimeError {
-  return new RuntimeError('SOCKET_DIRECTORY_UNSAFE', `expected ${root} to be a folder that only its owner, this user, can use; it is not`, {
-    category: 'storage',
-    hint: 'Remove it, or let only this user use it (chmod 700), or set socketDirectory to another folder.',
-  });
+  return new RuntimeError(
+    'SOCKET_DIRECTORY_UNSAFE',
+    `expected ${root} to be a folder that only its owner, this user, can use; it is not`,
+    {
+      category: 'storage',
+      hint: 'Remove it, or let only this user use it (chmod 700), or set socketDirectory to another folder.',
+    },
+  );
 }

@@ -34,11 +34,18 @@ export class LeaseHolding implements WakeRight {
     return this.#lost.signal;
   }
 
-  /** Takes a number and answers under it from now on. False when somebody has it, dead or alive. @throws the system's error */
+  /**
+   * Takes a number and answers under it from now on. False when somebody has it, dead or alive. @throws the system's
+   * error
+   */
   async bind(epoch: number): Promise<boolean> {
     try {
       const address = this.#folder.addressOf(epoch);
-      this.#socket = await LeaseSocket.listen({ address, answer: () => this.#answer(), onPassed: (by) => this.#pass(by) });
+      this.#socket = await LeaseSocket.listen({
+        address,
+        answer: () => this.#answer(),
+        onPassed: (by) => this.#pass(by),
+      });
       this.#epoch = epoch;
       this.#take('BIND');
       return true;
@@ -91,11 +98,15 @@ export class LeaseHolding implements WakeRight {
     if (by <= this.#epoch || !this.#take('PASS')) return;
     this.#socket?.announce();
     this.#lost.abort(
-      new RuntimeError('WAKE_SUPERSEDED', `the wake of session ${this.#sessionId} under epoch ${this.#epoch} gave no sign of life, and epoch ${by} has taken over`, {
-        category: 'conflict',
-        hint: 'Leave the session to the other wake; nothing that this one still writes counts.',
-        details: { sessionId: this.#sessionId, epoch: this.#epoch, by },
-      }),
+      new RuntimeError(
+        'WAKE_SUPERSEDED',
+        `the wake of session ${this.#sessionId} under epoch ${this.#epoch} gave no sign of life, and epoch ${by} has taken over`,
+        {
+          category: 'conflict',
+          hint: 'Leave the session to the other wake; nothing that this one still writes counts.',
+          details: { sessionId: this.#sessionId, epoch: this.#epoch, by },
+        },
+      ),
     );
   }
 

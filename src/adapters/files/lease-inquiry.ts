@@ -1,6 +1,6 @@
 /**
- * One question to the holder of a lease: does it live? Only a refused connection says that it is dead, and only silence for the lease's
- * whole length, while we ourselves were awake, that it is silent.
+ * One question to the holder of a lease: does it live? Only a refused connection says that it is dead, and only silence
+ * for the lease's whole length, while we ourselves were awake, that it is silent.
  */
 import { connect } from 'node:net';
 import type { Socket } from 'node:net';
@@ -37,20 +37,32 @@ const IS_ENOUGH = {
   ended: { contending: false, held: false, lost: true },
 } as const satisfies Record<InquiryPatience, Record<LeasePhase, boolean>>;
 
-/** What the system says when nobody listens: no such name, a name whose owner died, or a name that is no socket at all. */
-const NOBODY_LISTENS: ReadonlySet<string> = new Set(['ECONNREFUSED', 'ENOENT', 'ENOTDIR', 'ENOTSOCK', 'EPROTOTYPE', 'ELOOP']);
+/**
+ * What the system says when nobody listens: no such name, a name whose owner died, or a name that is no socket at all.
+ */
+const NOBODY_LISTENS: ReadonlySet<string> = new Set([
+  'ECONNREFUSED',
+  'ENOENT',
+  'ENOTDIR',
+  'ENOTSOCK',
+  'EPROTOTYPE',
+  'ELOOP',
+]);
 /** What it says when the other end hangs up. */
 const HUNG_UP: ReadonlySet<string> = new Set(['ECONNRESET', 'EPIPE']);
 /** What it says when more are waiting to be let in than fit. */
 const IS_FULL = 'EAGAIN';
 
 /**
- * A lease's length is counted in this many parts, each no longer than its own time: when the whole machine was asleep, or a container
- * that holds both of us was frozen, one part has passed and the other side has had no chance to answer.
+ * A lease's length is counted in this many parts, each no longer than its own time: when the whole machine was asleep,
+ * or a container that holds both of us was frozen, one part has passed and the other side has had no chance to answer.
  */
 const PARTS = 5;
 
-/** How often somebody may hang up on us without a word before we take it to be alive: the dead do not accept connections. */
+/**
+ * How often somebody may hang up on us without a word before we take it to be alive: the dead do not accept
+ * connections.
+ */
 const MAX_HANG_UPS = 3;
 
 export class Inquiry {
@@ -87,7 +99,10 @@ export class Inquiry {
     return this.#wasAlive;
   }
 
-  /** Tells a silent holder that `epoch` has taken over: it reads that when it is awake again, though we may be gone by then. */
+  /**
+   * Tells a silent holder that `epoch` has taken over: it reads that when it is awake again, though we may be gone by
+   * then.
+   */
   tellPassed(epoch: number): void {
     if (this.#connection === undefined) void leaveNote(this.#options.address, epoch);
     else sendAndHangUp(this.#connection, epoch);
@@ -138,7 +153,8 @@ export class Inquiry {
     const code = failure === undefined ? undefined : (systemCodeOf(failure) ?? '');
     if (code === IS_FULL) return;
     if (code !== undefined && NOBODY_LISTENS.has(code)) return this.#end({ kind: 'dead' });
-    if (failure !== undefined && code !== undefined && !HUNG_UP.has(code)) return this.#break(storageFailed('ask the holder of a lease', failure));
+    if (failure !== undefined && code !== undefined && !HUNG_UP.has(code))
+      return this.#break(storageFailed('ask the holder of a lease', failure));
     // It let go of its name, or died, or cannot talk: the name tells which.
     this.#hangUps += 1;
     if (this.#hangUps < MAX_HANG_UPS) return this.#connect();

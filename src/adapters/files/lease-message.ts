@@ -1,6 +1,6 @@
 /**
- * What is said over the socket of a lease: one JSON object per line, short, and checked. Whatever is not one of these messages is
- * passed over, so that a stranger cannot hurt anybody and a newer version may say more.
+ * What is said over the socket of a lease: one JSON object per line, short, and checked. Whatever is not one of these
+ * messages is passed over, so that a stranger cannot hurt anybody and a newer version may say more.
  *
  *   asker  → holder   {"type":"ask"}                                             are you alive?
  *   holder → asker    {"type":"alive","phase":"held","epoch":5,"pid":77,"host":"…"}   at once, and again when the phase changes
@@ -22,7 +22,11 @@ const leaseAnswer = z.object({
   host: z.string().max(256),
 });
 
-const leaseMessage = z.discriminatedUnion('type', [z.object({ type: z.literal('ask') }), leaseAnswer, z.object({ type: z.literal('passed'), by: epoch })]);
+const leaseMessage = z.discriminatedUnion('type', [
+  z.object({ type: z.literal('ask') }),
+  leaseAnswer,
+  z.object({ type: z.literal('passed'), by: epoch }),
+]);
 
 export type LeaseAnswer = Readonly<z.output<typeof leaseAnswer>>;
 
@@ -36,11 +40,15 @@ export function encodeMessage(message: LeaseMessage): string {
 export class MessageReader {
   #rest = '';
 
-  /** The messages that `text` completes; undefined when a line is longer than any of ours, and the speaker nobody of ours. */
+  /**
+   * The messages that `text` completes; undefined when a line is longer than any of ours, and the speaker nobody of
+   * ours.
+   */
   read(text: string): LeaseMessage[] | undefined {
     const lines = (this.#rest + text).split('\n');
     this.#rest = lines.pop() ?? '';
-    if (this.#rest.length > MAX_MESSAGE_LENGTH || lines.some(({ length }) => length > MAX_MESSAGE_LENGTH)) return undefined;
+    if (this.#rest.length > MAX_MESSAGE_LENGTH || lines.some(({ length }) => length > MAX_MESSAGE_LENGTH))
+      return undefined;
     return lines.flatMap(messagesIn);
   }
 }

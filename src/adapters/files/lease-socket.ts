@@ -1,6 +1,7 @@
 /**
- * The listening end of a lease: as long as it answers, its process lives. It never keeps the process alive, and its name is gone when it
- * is closed. When the process dies, the kernel closes it, which everybody who is connected hears at once.
+ * The listening end of a lease: as long as it answers, its process lives. It never keeps the process alive, and its
+ * name is gone when it is closed. When the process dies, the kernel closes it, which everybody who is connected hears
+ * at once.
  */
 import { chmodSync } from 'node:fs';
 import { createServer } from 'node:net';
@@ -35,7 +36,10 @@ export class LeaseSocket {
     this.#server = createServer((connection) => this.#admit(connection));
   }
 
-  /** @throws the system's error: EADDRINUSE when the name is taken, EACCES when its folder is gone, ENOENT when the name is */
+  /**
+   * @throws the system's error: EADDRINUSE when the name is taken, EACCES when its folder is gone, ENOENT when the name
+   * is
+   */
   static async listen(options: LeaseSocketOptions): Promise<LeaseSocket> {
     const socket = new LeaseSocket(options);
     await socket.#listen();

@@ -1,10 +1,11 @@
 /**
  * The lease of a session: who may run its next wake, across processes.
  *
- * The log arbitrates by epoch; the lease only tells who lives. Whoever is to wake under epoch `e` listens on a socket named `e`, and
- * whoever wants to go past it asks it first. A dead process refuses connections, a silent one does not answer, and nobody has to believe
- * a clock, a process id or a file that says "mine". A name that is taken is never removed to make room, only passed by the next number,
- * so that two who saw the same dead owner cannot both succeed. See docs/decisions/0009.
+ * The log arbitrates by epoch; the lease only tells who lives. Whoever is to wake under epoch `e` listens on a socket
+ * named `e`, and whoever wants to go past it asks it first. A dead process refuses connections, a silent one does not
+ * answer, and nobody has to believe a clock, a process id or a file that says "mine". A name that is taken is never
+ * removed to make room, only passed by the next number, so that two who saw the same dead owner cannot both succeed.
+ * See docs/decisions/0009.
  */
 import { access } from 'node:fs/promises';
 import { z } from 'zod';
@@ -27,16 +28,22 @@ const DEFAULT_LEASE_MS = 15_000;
 const MAX_LEASE_MS = 86_400_000;
 
 export interface LeaseOptions {
-  /** How long a wake's process may give no sign of life before another wake takes over, in milliseconds. Default 15,000. */
+  /**
+   * How long a wake's process may give no sign of life before another wake takes over, in milliseconds. Default 15,000.
+   */
   readonly leaseMs?: number | undefined;
   /**
-   * A folder, for this user only, in which to keep the sockets that tell who wakes which session. All who share a home must name the
-   * same one. Default: the session's own folder on Linux; below /tmp elsewhere, and where the home's file system takes no sockets.
+   * A folder, for this user only, in which to keep the sockets that tell who wakes which session. All who share a home
+   * must name the same one. Default: the session's own folder on Linux; below /tmp elsewhere, and where the home's file
+   * system takes no sockets.
    */
   readonly socketDirectory?: string | undefined;
 }
 
-const leaseOptions = z.object({ leaseMs: z.number().positive().max(MAX_LEASE_MS).default(DEFAULT_LEASE_MS), socketDirectory: z.string().min(1).optional() });
+const leaseOptions = z.object({
+  leaseMs: z.number().positive().max(MAX_LEASE_MS).default(DEFAULT_LEASE_MS),
+  socketDirectory: z.string().min(1).optional(),
+});
 
 export type CheckedLeaseOptions = Readonly<z.output<typeof leaseOptions>>;
 
@@ -53,11 +60,16 @@ export interface LeaseRequest extends CheckedLeaseOptions {
 }
 
 /** @throws RuntimeError SESSION_NOT_FOUND when the session's folder is gone; STORAGE_FAILED */
-export async function assertSessionFolder({ sessionId, directory }: Pick<LeaseRequest, 'sessionId' | 'directory'>): Promise<void> {
+export async function assertSessionFolder({
+  sessionId,
+  directory,
+}: Pick<LeaseRequest, 'sessionId' | 'directory'>): Promise<void> {
   try {
     await access(directory);
   } catch (error) {
-    throw systemCodeOf(error) === 'ENOENT' ? sessionNotFound(sessionId) : storageFailed(`find the folder of session ${sessionId}`, error);
+    throw systemCodeOf(error) === 'ENOENT'
+      ? sessionNotFound(sessionId)
+      : storageFailed(`find the folder of session ${sessionId}`, error);
   }
 }
 
@@ -74,8 +86,8 @@ const TAKES_NO_SOCKETS: ReadonlySet<string> = new Set(['EOPNOTSUPP', 'ENOTSUP', 
 const MAX_ATTEMPTS = 100;
 
 /**
- * @throws RuntimeError WAKE_CONFLICT when somebody who lives holds the right or is about to; STORAGE_FAILED; SESSION_NOT_FOUND when the
- *   session's folder is gone
+ * @throws RuntimeError WAKE_CONFLICT when somebody who lives holds the right or is about to; STORAGE_FAILED;
+ * SESSION_NOT_FOUND when the session's folder is gone
  */
 export async function acquireLease(request: LeaseRequest, claim: WakeClaim): Promise<WakeRight> {
   const [first, ...others] = await placesOf(request);
@@ -89,7 +101,9 @@ export async function acquireLease(request: LeaseRequest, claim: WakeClaim): Pro
   }
 }
 
-type Attempt = { readonly kind: 'acquired'; readonly right: WakeRight } | { readonly kind: 'gone' | 'no_sockets'; readonly error: unknown };
+type Attempt =
+  | { readonly kind: 'acquired'; readonly right: WakeRight }
+  | { readonly kind: 'gone' | 'no_sockets'; readonly error: unknown };
 
 async function attemptAt(place: LeasePlace, request: LeaseRequest, claim: WakeClaim): Promise<Attempt> {
   const opened = await openFolder(place, request);
@@ -101,7 +115,8 @@ async function attemptAt(place: LeasePlace, request: LeaseRequest, claim: WakeCl
   } catch (error) {
     const code = systemCodeOf(error) ?? '';
     await acquisition.giveUp();
-    // The folder is gone, for which Node says EACCES when it binds a socket; or our name is, because the log has gone past our claim.
+    // The folder is gone, for which Node says EACCES when it binds a socket; or our name is, because the log has gone
+    // past our claim.
     if (code === 'ENOENT' || (code === 'EACCES' && !(await folder.isDenied()))) return { kind: 'gone', error };
     if (TAKES_NO_SOCKETS.has(code)) return { kind: 'no_sockets', error };
     throw failed(request, error);
@@ -109,7 +124,10 @@ async function attemptAt(place: LeasePlace, request: LeaseRequest, claim: WakeCl
 }
 
 /** The folder, or the error that says that somebody removed it while it was being made. */
-async function openFolder(place: LeasePlace, request: LeaseRequest): Promise<{ readonly folder: LeaseFolder } | { readonly error: unknown }> {
+async function openFolder(
+  place: LeasePlace,
+  request: LeaseRequest,
+): Promise<{ readonly folder: LeaseFolder } | { readonly error: unknown }> {
   try {
     return { folder: await LeaseFolder.make(place, request.directory) };
   } catch (error) {
@@ -131,8 +149,8 @@ async function placesOf({ socketDirectory }: LeaseRequest): Promise<readonly [Le
 }
 
 /**
- * Resolves when the lease may have become free: its holder has let go or died, which the kernel tells at once, or is silent for the
- * lease's length. Resolves at once when nobody has it, and when `signal` aborts.
+ * Resolves when the lease may have become free: its holder has let go or died, which the kernel tells at once, or is
+ * silent for the lease's length. Resolves at once when nobody has it, and when `signal` aborts.
  * @throws RuntimeError STORAGE_FAILED
  */
 export async function leaseFreed(request: LeaseRequest, signal: AbortSignal): Promise<void> {
@@ -151,7 +169,11 @@ export async function leaseFreed(request: LeaseRequest, signal: AbortSignal): Pr
 }
 
 /** Waits for the end of the one with the highest number; false when nobody is there. */
-async function hasOutlastedHolder(folder: LeaseFolder, { clock, leaseMs }: LeaseRequest, signal: AbortSignal): Promise<boolean> {
+async function hasOutlastedHolder(
+  folder: LeaseFolder,
+  { clock, leaseMs }: LeaseRequest,
+  signal: AbortSignal,
+): Promise<boolean> {
   for (const epoch of folder.epochs()) {
     if (signal.aborted) return true;
     const inquiry = new Inquiry({ address: folder.addressOf(epoch), clock, leaseMs, patience: 'ended' });

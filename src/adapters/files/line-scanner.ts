@@ -1,4 +1,7 @@
-/** Reads the complete lines of a file from a position on. A last line without its newline may still be being written: it is left for later. */
+/**
+ * Reads the complete lines of a file from a position on. A last line without its newline may still be being written: it
+ * is left for later.
+ */
 import { MAX_RECORD_BYTES } from '../../machines/session/limits.ts';
 import type { ReadableFile } from './file-operations.ts';
 
@@ -26,7 +29,12 @@ export interface ScannedPiece {
 }
 
 /** Lines of `file` between `from` and `to`, as many at a time as one read brings. */
-export async function* scanLines(file: ReadableFile, from: number, to: number, chunkBytes = CHUNK_BYTES): AsyncGenerator<ScannedPiece, void, undefined> {
+export async function* scanLines(
+  file: ReadableFile,
+  from: number,
+  to: number,
+  chunkBytes = CHUNK_BYTES,
+): AsyncGenerator<ScannedPiece, void, undefined> {
   let lineStart = from;
   let readFrom = from;
   let wanted = chunkBytes;
@@ -46,7 +54,10 @@ export async function* scanLines(file: ReadableFile, from: number, to: number, c
   }
 }
 
-/** The complete lines of a chunk, undefined when there are none; the first of them began at `longLineStart`, when that is given. */
+/**
+ * The complete lines of a chunk, undefined when there are none; the first of them began at `longLineStart`, when that
+ * is given.
+ */
 function linesOf(chunk: Buffer, position: number, longLineStart: number | undefined): ScannedPiece | undefined {
   const lines: ScannedLine[] = [];
   let offset = 0;

@@ -1,6 +1,7 @@
 /**
- * The logs that are open. Bounded: those not used for longest are closed when nobody needs them, and opened again when somebody does. One
- * whose session turns out to be gone is given up, since another process may have brought the session back in new files.
+ * The logs that are open. Bounded: those not used for longest are closed when nobody needs them, and opened again when
+ * somebody does. One whose session turns out to be gone is given up, since another process may have brought the session
+ * back in new files.
  */
 import { RuntimeError } from '../../machines/errors.ts';
 import { sessionNotFound, storeClosed } from '../../actors/session/event-store.ts';
@@ -45,10 +46,14 @@ export class LogCache {
   }
 
   /**
-   * Runs `work` with the session's log, which stays open until it is done. After SESSION_NOT_FOUND and SESSION_HISTORY_LOST the next call
-   * opens it anew; after the first, `orElse` may know where the session is now.
+   * Runs `work` with the session's log, which stays open until it is done. After SESSION_NOT_FOUND and
+   * SESSION_HISTORY_LOST the next call opens it anew; after the first, `orElse` may know where the session is now.
    */
-  async use<Value>(identity: SessionIdentity, work: (log: SessionLog) => Promise<Value>, orElse?: () => Promise<Value>): Promise<Value> {
+  async use<Value>(
+    identity: SessionIdentity,
+    work: (log: SessionLog) => Promise<Value>,
+    orElse?: () => Promise<Value>,
+  ): Promise<Value> {
     if (this.#isClosed) throw storeClosed();
     const entry = this.#open(identity);
     if (entry.users === 0) this.#held.add(entry);
@@ -103,7 +108,12 @@ export class LogCache {
   }
 
   #opened(identity: SessionIdentity): OpenLog {
-    const entry: OpenLog = { sessionId: identity.sessionId, opening: this.#openFile(identity), log: undefined, users: 0 };
+    const entry: OpenLog = {
+      sessionId: identity.sessionId,
+      opening: this.#openFile(identity),
+      log: undefined,
+      users: 0,
+    };
     entry.opening.then(
       (log) => {
         entry.log = log;
@@ -122,9 +132,16 @@ export class LogCache {
   async #openFile(identity: SessionIdentity): Promise<SessionLog> {
     const { layout, ...options } = this.#options;
     try {
-      return await SessionLog.open({ ...options, isNeverEmpty: true, sessionId: identity.sessionId, directory: layout.session(identity) });
+      return await SessionLog.open({
+        ...options,
+        isNeverEmpty: true,
+        sessionId: identity.sessionId,
+        directory: layout.session(identity),
+      });
     } catch (error) {
-      throw systemCodeOf(error) === 'ENOENT' ? sessionNotFound(identity.sessionId) : storageFailed(`open the log of session ${identity.sessionId}`, error);
+      throw systemCodeOf(error) === 'ENOENT'
+        ? sessionNotFound(identity.sessionId)
+        : storageFailed(`open the log of session ${identity.sessionId}`, error);
     }
   }
 

@@ -1,11 +1,13 @@
 /**
- * Finds what is gone from a log without a trace: every record says how the log went on when it was written, and readers compare.
+ * Finds what is gone from a log without a trace: every record says how the log went on when it was written, and readers
+ * compare.
  *
- * The chain of a log is a running checksum over the checksums of its records, in file order, whether they count or not. Appends of several
- * processes are not ordered by a lock, so a record cannot name the one before it. It names a point of the chain instead: the last one that its
- * writer knew to be on the disk. Records that others wrote in between are covered by the next that names a later point. A power failure takes
- * only what was not synced, so a point that a record names is never one that a crash takes: where it is not there, something acknowledged is
- * gone. What no record names yet is kept beside the log, see log-end.ts.
+ * The chain of a log is a running checksum over the checksums of its records, in file order, whether they count or not.
+ * Appends of several processes are not ordered by a lock, so a record cannot name the one before it. It names a point
+ * of the chain instead: the last one that its writer knew to be on the disk. Records that others wrote in between are
+ * covered by the next that names a later point. A power failure takes only what was not synced, so a point that a
+ * record names is never one that a crash takes: where it is not there, something acknowledged is gone. What no record
+ * names yet is kept beside the log, see log-end.ts.
  */
 import { crc32 } from 'node:zlib';
 import { WordRows } from '../../machines/session/word-rows.ts';
@@ -85,8 +87,11 @@ export class LogChain {
   faultOf({ records, chain }: ChainPoint): LogFault | undefined {
     if (records < this.#base.records) return undefined;
     if (records > this.#records) return `${records} records were stored, and ${this.#records} are there`;
-    const there = records === this.#base.records ? this.#base.chain : this.#links.get(records - this.#base.records - 1, 0);
-    return there === chain ? undefined : `the first ${records} records are not those that were stored, or not in their order`;
+    const there =
+      records === this.#base.records ? this.#base.chain : this.#links.get(records - this.#base.records - 1, 0);
+    return there === chain
+      ? undefined
+      : `the first ${records} records are not those that were stored, or not in their order`;
   }
 
   #restart(point: ChainPoint): void {

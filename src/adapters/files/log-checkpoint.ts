@@ -1,14 +1,17 @@
 /**
- * A checkpoint: a point of a session's log, the state folded up to there, and an index of the records before. Whoever opens the session
- * reads on from there. `runtime/checkpoint.json` says all of it; the index lies beside it in `runtime/log-index.<generation>.bin`.
+ * A checkpoint: a point of a session's log, the state folded up to there, and an index of the records before. Whoever
+ * opens the session reads on from there. `runtime/checkpoint.json` says all of it; the index lies beside it in
+ * `runtime/log-index.<generation>.bin`.
  *
  * Several processes may make checkpoints of one log at once, without a lock:
- * - checkpoint.json is replaced as a whole, and each one stands for itself. An older one that comes last costs a longer tail.
- * - The index is only added to, and what belongs at a place of it follows from the log alone: whoever writes there writes the same bytes.
- *   A writer first reads what is there beyond the length it knows. What is the same stays; a half-written end is completed. What differs
- *   (the log was damaged between two readers) is nobody's to overwrite: the writer begins a new generation under a name of its own.
- * - Old generations are removed by whoever made a newer one. One that is missed, or does not agree with its checkpoint, costs reading the
- *   log from the start.
+ * - checkpoint.json is replaced as a whole, and each one stands for itself. An older one that comes last costs a
+ *   longer tail.
+ * - The index is only added to, and what belongs at a place of it follows from the log alone: whoever writes there
+ *   writes the same bytes. A writer first reads what is there beyond the length it knows. What is the same stays; a
+ *   half-written end is completed. What differs (the log was damaged between two readers) is nobody's to overwrite: the
+ *   writer begins a new generation under a name of its own.
+ * - Old generations are removed by whoever made a newer one. One that is missed, or does not agree with its
+ *   checkpoint, costs reading the log from the start.
  */
 import { randomUUID } from 'node:crypto';
 import { readFile, readdir } from 'node:fs/promises';
@@ -33,8 +36,13 @@ const INDEX_FILE = /^log-index\.[0-9a-f-]{36}\.bin$/;
 const count = z.number().int().nonnegative();
 const place = { segment: count, offset: count };
 
-/** A state that was stored. It stays the object it is, since its checksum depends on the order of its parts; and by that it is what was written. */
-export const storedState = z.custom<SessionState>((value) => typeof value === 'object' && value !== null && 'sessionId' in value && 'head' in value);
+/**
+ * A state that was stored. It stays the object it is, since its checksum depends on the order of its parts; and by that
+ * it is what was written.
+ */
+export const storedState = z.custom<SessionState>(
+  (value) => typeof value === 'object' && value !== null && 'sessionId' in value && 'head' in value,
+);
 
 const storedCheckpoint = z.object({
   format: z.literal(CHECKPOINT_FORMAT),
@@ -68,15 +76,26 @@ export interface Checkpoint {
   readonly state: SessionState;
 }
 
-/** The checkpoint of a log, if there is one that is whole and agrees with the log. What is wrong with it never matters: the log is there. */
-export async function readCheckpoint({ sessionId, directory, segments }: CheckpointPlace): Promise<Checkpoint | undefined> {
+/**
+ * The checkpoint of a log, if there is one that is whole and agrees with the log. What is wrong with it never matters:
+ * the log is there.
+ */
+export async function readCheckpoint({
+  sessionId,
+  directory,
+  segments,
+}: CheckpointPlace): Promise<Checkpoint | undefined> {
   try {
     const stored = parse(await readFile(join(directory, RUNTIME_FOLDER, CHECKPOINT_FILE), 'utf8'));
-    if (stored === undefined || stored.state.sessionId !== sessionId || stored.state.head !== stored.head) return undefined;
+    if (stored === undefined || stored.state.sessionId !== sessionId || stored.state.head !== stored.head)
+      return undefined;
     const { index, head } = stored;
     const part = new IndexedPart({ path: indexPath(directory, index.generation), segments, extent: index, head });
     const last = await part.last();
-    const isOfThisPart = last.firstSeq + last.count - 1 === head && last.segment === stored.last.segment && last.offset === stored.last.offset;
+    const isOfThisPart =
+      last.firstSeq + last.count - 1 === head &&
+      last.segment === stored.last.segment &&
+      last.offset === stored.last.offset;
     if (!isOfThisPart || !(await standsIn(stored, segments))) return undefined;
     return { start: { ...stored, part }, state: stored.state };
   } catch {
@@ -95,7 +114,11 @@ async function standsIn({ segment, offset, headId, last }: LogExtent, segments: 
  * Keeps `state` as that of the point that `index` has come to. Undefined when somebody else's goes further.
  * @throws IndexDamaged when the index on the disk cannot be gone on with
  */
-export async function writeCheckpoint(where: CheckpointPlace, index: LogIndex, state: SessionState): Promise<Checkpoint | undefined> {
+export async function writeCheckpoint(
+  where: CheckpointPlace,
+  index: LogIndex,
+  state: SessionState,
+): Promise<Checkpoint | undefined> {
   const known = index.part?.extent ?? (await extentOfOthers(where, index));
   const listed = index.part?.extent.records ?? 0;
   if (known !== undefined && known.records > listed + index.tailSize.records) return undefined;
@@ -104,12 +127,17 @@ export async function writeCheckpoint(where: CheckpointPlace, index: LogIndex, s
   const point = index.point;
   const checkpoint = { format: CHECKPOINT_FORMAT, foldVersion: SESSION_FOLD_VERSION, ...point, index: extent, state };
   const folder = join(where.directory, RUNTIME_FOLDER);
-  await replaceFile(join(folder, CHECKPOINT_FILE), `${JSON.stringify({ crc: crc32(JSON.stringify(checkpoint)), checkpoint })}\n`, where.operations);
+  await replaceFile(
+    join(folder, CHECKPOINT_FILE),
+    `${JSON.stringify({ crc: crc32(JSON.stringify(checkpoint)), checkpoint })}\n`,
+    where.operations,
+  );
   if (extent.generation !== known?.generation) await removeOthers(folder, extent.generation, where.operations);
   // Only now: a part that was added to must not be used when the checkpoint could not be written.
   const path = indexPath(where.directory, extent.generation);
   const part =
-    index.part?.extended({ path, extent, head: point.head }, tail) ?? new IndexedPart({ path, segments: where.segments, extent, head: point.head });
+    index.part?.extended({ path, extent, head: point.head }, tail) ??
+    new IndexedPart({ path, segments: where.segments, extent, head: point.head });
   return { start: { ...point, part }, state };
 }
 
@@ -119,14 +147,21 @@ function parse(text: string): StoredCheckpoint | undefined {
   return storedCheckpoint.parse(checkpoint);
 }
 
-/** The index that somebody else has begun, for one who has read all of the log, if it lists the same records as far as it goes. */
+/**
+ * The index that somebody else has begun, for one who has read all of the log, if it lists the same records as far as
+ * it goes.
+ */
 async function extentOfOthers(where: CheckpointPlace, index: LogIndex): Promise<IndexExtent | undefined> {
   const extent = (await readCheckpoint(where))?.start.part.extent;
   if (extent === undefined || extent.records > index.tailSize.records) return extent;
   return crc32(encodeEntries(index.tail.slice(0, extent.records), 0)) === extent.checksum ? extent : undefined;
 }
 
-async function writeIndex(where: CheckpointPlace, known: IndexExtent | undefined, records: readonly NamedRecord[]): Promise<IndexExtent> {
+async function writeIndex(
+  where: CheckpointPlace,
+  known: IndexExtent | undefined,
+  records: readonly NamedRecord[],
+): Promise<IndexExtent> {
   const bytes = encodeEntries(records, known?.records ?? 0);
   const grown = {
     records: (known?.records ?? 0) + records.length,
@@ -140,8 +175,15 @@ async function writeIndex(where: CheckpointPlace, known: IndexExtent | undefined
   return { ...grown, generation };
 }
 
-/** Adds `bytes` to an index that holds at least what is known of it. Gives back what is known when something else stands behind that. */
-async function addTo({ directory, operations }: CheckpointPlace, known: IndexExtent, bytes: Buffer): Promise<Buffer | undefined> {
+/**
+ * Adds `bytes` to an index that holds at least what is known of it. Gives back what is known when something else stands
+ * behind that.
+ */
+async function addTo(
+  { directory, operations }: CheckpointPlace,
+  known: IndexExtent,
+  bytes: Buffer,
+): Promise<Buffer | undefined> {
   const end = known.records * ENTRY_BYTES;
   const file = await operations.openWritable(indexPath(directory, known.generation)).catch(() => {
     throw new IndexDamaged();

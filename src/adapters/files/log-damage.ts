@@ -1,8 +1,10 @@
 /**
- * Finds what in a file of a log is no record, and tells a write that was cut off from a record that was there and is damaged.
+ * Finds what in a file of a log is no record, and tells a write that was cut off from a record that was there and is
+ * damaged.
  *
- * A crash or a full disk leaves the beginning of a record: an append that failed, or that nobody was left to acknowledge. When its writer
- * lived on and another process's record came in between, the rest stands on a later line, and both parts together make a whole record.
+ * A crash or a full disk leaves the beginning of a record: an append that failed, or that nobody was left to
+ * acknowledge. When its writer lived on and another process's record came in between, the rest stands on a later line,
+ * and both parts together make a whole record.
  */
 import { setTimeout as pause } from 'node:timers/promises';
 import { MAX_RECORD_BYTES } from '../../machines/session/limits.ts';
@@ -79,7 +81,12 @@ class DamageSearch {
     for await (const { lines, end } of scanLines(this.#log, from, to)) {
       for (const { bytes, start, end: next } of lines) {
         if (bytes !== undefined && decodeLine(bytes) !== undefined) continue;
-        this.#note({ offset: start, length: next - start, isTornWrite: bytes !== undefined && this.#isTorn(bytes), isAtEnd: false });
+        this.#note({
+          offset: start,
+          length: next - start,
+          isTornWrite: bytes !== undefined && this.#isTorn(bytes),
+          isAtEnd: false,
+        });
       }
       read = end;
     }
@@ -112,7 +119,8 @@ class DamageSearch {
 export function isBeginningOfRecord(line: Buffer): boolean {
   const text = line.toString('latin1', 0, LONGEST_HEADER);
   const crc = text.slice(CRC_START, CRC_START + CRC_DIGITS).replaceAll(/[0-9a-f]/g, '0');
-  if (text.length <= HEADER.length) return HEADER.startsWith(text.slice(0, CRC_START) + crc + text.slice(CRC_START + CRC_DIGITS));
+  if (text.length <= HEADER.length)
+    return HEADER.startsWith(text.slice(0, CRC_START) + crc + text.slice(CRC_START + CRC_DIGITS));
   const [, beforeRecord, digits, rest] = /^(\{"crc":"[0-9a-f]{8}","len":([1-9]\d{0,9}))(.*)$/s.exec(text) ?? [];
   if (beforeRecord === undefined || digits === undefined || rest === undefined) return false;
   if (!rest.startsWith(AFTER_LENGTH)) return AFTER_LENGTH.startsWith(rest);

@@ -1,7 +1,8 @@
 /**
- * The acknowledged end of a log, in `events.end` beside it: how the log went when the last receipt was given. A log that is shorter has lost
- * something. It is written after the sync of the log and without one of its own: after a power failure it may lag, and it never leads. Each
- * writer has a place of its own in the file, so none takes back what another has written; the one that says most counts.
+ * The acknowledged end of a log, in `events.end` beside it: how the log went when the last receipt was given. A log
+ * that is shorter has lost something. It is written after the sync of the log and without one of its own: after a power
+ * failure it may lag, and it never leads. Each writer has a place of its own in the file, so none takes back what
+ * another has written; the one that says most counts.
  */
 import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
@@ -39,7 +40,12 @@ export class LogEnd {
   /** That as a record names it. */
   #claim: ChainClaim | undefined;
 
-  private constructor(path: string, operations: FileOperations, file: WritableFile | undefined, known: readonly AcknowledgedEnd[]) {
+  private constructor(
+    path: string,
+    operations: FileOperations,
+    file: WritableFile | undefined,
+    known: readonly AcknowledgedEnd[],
+  ) {
     const name = randomBytes(WRITER_BYTES);
     this.#writer = name.toString('hex');
     this.#place = name.readUIntBE(0, WRITER_BYTES) % PLACES;
@@ -47,7 +53,10 @@ export class LogEnd {
     this.#path = path;
     this.#operations = operations;
     this.#file = file;
-    this.#durable = known.reduce<AcknowledgedEnd | undefined>((last, end) => (last !== undefined && last.records >= end.records ? last : end), undefined);
+    this.#durable = known.reduce<AcknowledgedEnd | undefined>(
+      (last, end) => (last !== undefined && last.records >= end.records ? last : end),
+      undefined,
+    );
   }
 
   /** Of the session in `directory`. To be opened before its log is read: the log only grows. */
@@ -69,7 +78,10 @@ export class LogEnd {
     return { records, chain, writer: this.#writer };
   }
 
-  /** After a write that failed: it may have left a record without its last newline, and the same bytes written again would look like a copy of it. */
+  /**
+   * After a write that failed: it may have left a record without its last newline, and the same bytes written again
+   * would look like a copy of it.
+   */
   writeUnderNewName(): void {
     this.#writer = randomBytes(WRITER_BYTES).toString('hex');
     this.#claim = undefined;
@@ -87,7 +99,10 @@ export class LogEnd {
     }
   }
 
-  /** Forgets what every writer has kept: the log ends so, and what was behind it is known to be gone. @throws the system's error */
+  /**
+   * Forgets what every writer has kept: the log ends so, and what was behind it is known to be gone. @throws the
+   * system's error
+   */
   async startAnew(end: AcknowledgedEnd): Promise<void> {
     this.#file ??= await this.#made();
     const bytes = Buffer.alloc(PLACES * PLACE_BYTES, ' ');
@@ -129,7 +144,9 @@ export async function endsOf(path: string): Promise<readonly AcknowledgedEnd[]> 
 
 async function endsIn(file: ReadableFile): Promise<AcknowledgedEnd[]> {
   const bytes = await file.read(0, PLACES * PLACE_BYTES);
-  const ends = Array.from({ length: Math.ceil(bytes.length / PLACE_BYTES) }, (_, place) => decoded(bytes.toString('latin1', place * PLACE_BYTES, (place + 1) * PLACE_BYTES)));
+  const ends = Array.from({ length: Math.ceil(bytes.length / PLACE_BYTES) }, (_, place) =>
+    decoded(bytes.toString('latin1', place * PLACE_BYTES, (place + 1) * PLACE_BYTES)),
+  );
   return ends.filter((end) => end !== undefined);
 }
 

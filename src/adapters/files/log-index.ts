@@ -1,6 +1,6 @@
 /**
- * What is known about the part of a log that has been read: which records count, and where each of them lies. It begins at a checkpoint,
- * when there is one; the part before that is on the disk. Fed with the records of the log in order.
+ * What is known about the part of a log that has been read: which records count, and where each of them lies. It begins
+ * at a checkpoint, when there is one; the part before that is on the disk. Fed with the records of the log in order.
  */
 import type { Verdict } from '../../machines/session/log-admission.ts';
 import { WordRows } from '../../machines/session/word-rows.ts';
@@ -84,7 +84,13 @@ export class LogIndex {
 
   /** The point that reading has come to. */
   get point(): LogPoint {
-    return { ...this.extent, epoch: this.admission.epoch, afterDamage: this.#isAfterDamage, damagedLines: this.damagedLines, chain: this.chain.point };
+    return {
+      ...this.extent,
+      epoch: this.admission.epoch,
+      afterDamage: this.#isAfterDamage,
+      damagedLines: this.damagedLines,
+      chain: this.chain.point,
+    };
   }
 
   /** The records behind the checkpoint, in order. */
@@ -98,7 +104,11 @@ export class LogIndex {
   }
 
   /** Takes the record that begins at `start` and ends before `end`. Gives its first sequence number if it counts. */
-  take(record: ReadRecord, { start, end }: { readonly start: number; readonly end: number }, earlier: EarlierRecords | undefined): number | undefined {
+  take(
+    record: ReadRecord,
+    { start, end }: { readonly start: number; readonly end: number },
+    earlier: EarlierRecords | undefined,
+  ): number | undefined {
     this.passTo(end);
     const verdict = this.#admit(record, start, earlier);
     return verdict.kind === 'admitted' ? verdict.firstSeq : undefined;
@@ -171,7 +181,8 @@ export class LogIndex {
     this.chain.take(record);
     const verdict = this.admission.admit(record, { afterDamage: this.#isAfterDamage, earlier });
     if (verdict.kind === 'duplicate') this.#compareCopies(record, verdict.firstSeq);
-    // A void record says nothing about what the damaged one before it was: the next one that counts may still have to follow that.
+    // A void record says nothing about what the damaged one before it was: the next one that counts may still have to
+    // follow that.
     if (verdict.kind !== 'admitted') return verdict;
     this.#isAfterDamage = false;
     this.#keep(record, start);
@@ -183,7 +194,8 @@ export class LogIndex {
   #compareCopies({ over, checksum }: ReadRecord, firstSeq: number): void {
     if (over === undefined || this.#tail.size === 0) return;
     const number = this.admission.numberOf(firstSeq);
-    if (this.admission.recordAt(number).firstSeq === firstSeq && this.#tail.get(number, CHECKSUM) === checksum) this.chain.note(`the record of event ${firstSeq} is there twice`);
+    if (this.admission.recordAt(number).firstSeq === firstSeq && this.#tail.get(number, CHECKSUM) === checksum)
+      this.chain.note(`the record of event ${firstSeq} is there twice`);
   }
 }
 

@@ -1,6 +1,6 @@
 /**
- * Reads one session's log, segment after segment, and keeps its index up to date. Whatever is wrong with a checkpoint or its index is
- * made good here, by reading the log again from its start. Not safe against itself: one call at a time.
+ * Reads one session's log, segment after segment, and keeps its index up to date. Whatever is wrong with a checkpoint
+ * or its index is made good here, by reading the log again from its start. Not safe against itself: one call at a time.
  */
 import { historyLost } from '../../actors/session/event-store.ts';
 import type { Verdict } from '../../machines/session/log-admission.ts';
@@ -30,7 +30,10 @@ export interface LogReaderOptions {
   readonly ends: readonly ChainPoint[];
   /** Whether it was made with a record in it: where there is none, they are gone. Default false. */
   readonly isNeverEmpty?: boolean | undefined;
-  /** What is done with a log of which something is gone. `tell`: it is read as far as it goes, and `fault` says what is wrong. Default `refuse`. */
+  /**
+   * What is done with a log of which something is gone. `tell`: it is read as far as it goes, and `fault` says what is
+   * wrong. Default `refuse`.
+   */
   readonly onLoss?: 'refuse' | 'tell' | undefined;
 }
 
@@ -111,7 +114,9 @@ export class LogReader {
     this.#state = state;
   }
 
-  /** Runs `work`, and once more after reading all of the log anew when the index turns out not to agree with the log. */
+  /**
+   * Runs `work`, and once more after reading all of the log anew when the index turns out not to agree with the log.
+   */
   async withIndex<Value>(work: () => Promise<Value>): Promise<Value> {
     try {
       return await work();
@@ -127,7 +132,10 @@ export class LogReader {
       if (this.#doubted !== undefined) await this.#restart();
       const known = wanted.from <= this.#index.admission.head ? await this.reread(wanted) : [];
       if (known.length >= wanted.limit) return known;
-      const fresh = await this.#scan({ from: Math.max(wanted.from, this.#index.admission.head + 1), limit: wanted.limit - known.length });
+      const fresh = await this.#scan({
+        from: Math.max(wanted.from, this.#index.admission.head + 1),
+        limit: wanted.limit - known.length,
+      });
       // Further on it may say that the loss was accepted.
       if (this.fault !== undefined) await this.#scan(NOTHING);
       this.#assertWhole();
@@ -159,7 +167,10 @@ export class LogReader {
     });
   }
 
-  /** Reads what stands before `size` in the segment that is being read, and nothing behind it. False when all was read anew instead. */
+  /**
+   * Reads what stands before `size` in the segment that is being read, and nothing behind it. False when all was read
+   * anew instead.
+   */
   async readTo(size: number): Promise<boolean> {
     try {
       await this.#scanSegment(size, NOTHING, []);
@@ -175,7 +186,8 @@ export class LogReader {
   async isStillThere(): Promise<boolean> {
     const { segment, extent } = this.#index;
     if (extent.last?.segment !== segment) return true;
-    for await (const record of this.#options.segments.recordsAt([extent.last], { segment, file: this.#file })) return record?.checksum === extent.last.checksum;
+    for await (const record of this.#options.segments.recordsAt([extent.last], { segment, file: this.#file }))
+      return record?.checksum === extent.last.checksum;
     return false;
   }
 
@@ -198,7 +210,9 @@ export class LogReader {
     if (kept !== undefined) return kept;
     const { sessionId } = this.#options;
     const records = await this.recordsIn({ from, to });
-    return records.flatMap(({ record, firstSeq }) => eventsOf(record, { sessionId, firstSeq })).filter(({ seq }) => seq >= from && seq <= to);
+    return records
+      .flatMap(({ record, firstSeq }) => eventsOf(record, { sessionId, firstSeq }))
+      .filter(({ seq }) => seq >= from && seq <= to);
   }
 
   /** The records that hold the events from `from` to `to`, as far as they were read before. @throws IndexDamaged */
@@ -214,7 +228,8 @@ export class LogReader {
       });
     }
     const tailFrom = Math.max(from, known + 1);
-    if (last >= tailFrom) await this.#collect(this.#index.tailCovering({ from: tailFrom, to: last }), records, assertSame);
+    if (last >= tailFrom)
+      await this.#collect(this.#index.tailCovering({ from: tailFrom, to: last }), records, assertSame);
     return records;
   }
 
@@ -224,7 +239,10 @@ export class LogReader {
     check: (entry: Entry, record: ReadRecord | undefined) => void,
   ): Promise<void> {
     let next = 0;
-    for await (const record of this.#options.segments.recordsAt(entries, { segment: this.#index.segment, file: this.#file })) {
+    for await (const record of this.#options.segments.recordsAt(entries, {
+      segment: this.#index.segment,
+      file: this.#file,
+    })) {
       const entry = entries[next];
       next += 1;
       if (entry === undefined) return;
@@ -278,11 +296,16 @@ export class LogReader {
   }
 
   #assertWhole(): void {
-    if (this.fault !== undefined && this.#options.onLoss !== 'tell') throw historyLost(this.#options.sessionId, this.fault);
+    if (this.fault !== undefined && this.#options.onLoss !== 'tell')
+      throw historyLost(this.#options.sessionId, this.fault);
   }
 
   /** Not an async function: it runs for every record, and only few of them need to look at the disk. */
-  #takeLine(line: ScannedLine, wanted: Wanted, events: SessionEvent[]): ScanEnd | undefined | Promise<ScanEnd | undefined> {
+  #takeLine(
+    line: ScannedLine,
+    wanted: Wanted,
+    events: SessionEvent[],
+  ): ScanEnd | undefined | Promise<ScanEnd | undefined> {
     const content = line.bytes === undefined ? undefined : decodeLine(line.bytes);
     if (content === undefined) {
       this.#isLastSegment = false;
@@ -301,9 +324,16 @@ export class LogReader {
     return undefined;
   }
 
-  #takeRecord(record: ReadRecord, line: ScannedLine, earlier: EarlierRecords | undefined, { from, limit }: Wanted, events: SessionEvent[]): ScanEnd | undefined {
+  #takeRecord(
+    record: ReadRecord,
+    line: ScannedLine,
+    earlier: EarlierRecords | undefined,
+    { from, limit }: Wanted,
+    events: SessionEvent[],
+  ): ScanEnd | undefined {
     const firstSeq = this.#index.take(record, line, earlier);
-    if (firstSeq !== undefined && line.start >= this.#recentFrom) this.#recent.keep(record, firstSeq, line.end - line.start);
+    if (firstSeq !== undefined && line.start >= this.#recentFrom)
+      this.#recent.keep(record, firstSeq, line.end - line.start);
     if (firstSeq === undefined || limit === 0 || firstSeq + record.events.length <= from) return undefined;
     for (const event of eventsOf(record, { sessionId: this.#options.sessionId, firstSeq })) {
       if (event.seq >= from) events.push(event);

@@ -1,9 +1,10 @@
 /**
- * The files that a session's log consists of. One goes on in the next: when a segment is long enough, a writer makes the next file and
- * then seals the current one. Any number of writers may do so at once: the next file is there once, whoever makes it, and the first seal
- * in the file ends it for every reader.
+ * The files that a session's log consists of. One goes on in the next: when a segment is long enough, a writer makes
+ * the next file and then seals the current one. Any number of writers may do so at once: the next file is there once,
+ * whoever makes it, and the first seal in the file ends it for every reader.
  *
- * A crash between the two leaves a next file without a record in it, which changes nothing. Old segments are never removed.
+ * A crash between the two leaves a next file without a record in it, which changes nothing. Old segments are never
+ * removed.
  */
 import { existsSync } from 'node:fs';
 import { stat } from 'node:fs/promises';
@@ -46,7 +47,10 @@ export class LogSegments {
     return this.#operations.openLog(this.pathOf(segment));
   }
 
-  /** Puts the segment before this one on the disk, once: another process that has ended it may not have come to its sync yet. */
+  /**
+   * Puts the segment before this one on the disk, once: another process that has ended it may not have come to its sync
+   * yet.
+   */
   async syncBefore(segment: number): Promise<void> {
     if (segment > this.#syncedSegment) await this.#operations.syncFile(this.pathOf(segment - 1));
     this.#syncedSegment = segment;
@@ -94,8 +98,11 @@ export class LogSegments {
   }
 
   /** One record for each of `places`, which are in the order of the log; undefined where none can be read. */
-  async *recordsAt(places: readonly LogPlace[], current?: OpenSegment): AsyncGenerator<ReadRecord | undefined, void, undefined> {
-    for (let from = 0; from < places.length; ) {
+  async *recordsAt(
+    places: readonly LogPlace[],
+    current?: OpenSegment,
+  ): AsyncGenerator<ReadRecord | undefined, void, undefined> {
+    for (let from = 0; from < places.length;) {
       const segment = places[from]?.segment ?? 0;
       let to = from + 1;
       while (places[to]?.segment === segment) to += 1;
@@ -113,7 +120,11 @@ export class LogSegments {
     }
   }
 
-  async #reading<Value>(segment: number, otherwise: Value, work: (file: ReadableFile) => Promise<Value>): Promise<Value> {
+  async #reading<Value>(
+    segment: number,
+    otherwise: Value,
+    work: (file: ReadableFile) => Promise<Value>,
+  ): Promise<Value> {
     const file = await this.#openToRead(segment);
     if (file === undefined) return otherwise;
     try {
@@ -133,11 +144,19 @@ export class LogSegments {
   }
 }
 
-async function* recordsIn(file: ReadableFile, places: readonly LogPlace[]): AsyncGenerator<ReadRecord | undefined, void, undefined> {
+async function* recordsIn(
+  file: ReadableFile,
+  places: readonly LogPlace[],
+): AsyncGenerator<ReadRecord | undefined, void, undefined> {
   const first = places[0]?.offset ?? 0;
   const extent = (places.at(-1)?.offset ?? first) - first;
   let next = 0;
-  for await (const { lines } of scanLines(file, first, await file.size(), Math.min(extent + RECORD_GUESS_BYTES, MAX_READ_BYTES))) {
+  for await (const { lines } of scanLines(
+    file,
+    first,
+    await file.size(),
+    Math.min(extent + RECORD_GUESS_BYTES, MAX_READ_BYTES),
+  )) {
     for (const { start, bytes } of lines) {
       // Places without a line of their own: there is something else now.
       for (; (places[next]?.offset ?? Infinity) < start; next += 1) yield undefined;

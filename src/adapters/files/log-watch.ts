@@ -11,7 +11,10 @@ export interface LogWatchOptions {
   readonly onChange: () => void;
 }
 
-/** Calls `onChange` once when it is watching, since what was appended before would go unnoticed. Returns the function that ends it. */
+/**
+ * Calls `onChange` once when it is watching, since what was appended before would go unnoticed. Returns the function
+ * that ends it.
+ */
 export function watchLog(options: LogWatchOptions): () => void {
   const watch = new LogWatch(options);
   return () => watch.end();

@@ -1,6 +1,6 @@
 /**
- * The newest records of a log, kept in memory: what was just appended is read by everybody who follows, and need not be read back from the
- * disk and checked for each of them. Bounded; whatever is older is read from the log.
+ * The newest records of a log, kept in memory: what was just appended is read by everybody who follows, and need not be
+ * read back from the disk and checked for each of them. Bounded; whatever is older is read from the log.
  */
 import { frozen } from '../../actors/session/frozen.ts';
 import type { SessionEvent } from '../../machines/session/session-event.ts';
@@ -31,7 +31,10 @@ export class RecentRecords {
     this.#sessionId = sessionId;
   }
 
-  /** Keeps the record that was admitted with `firstSeq`. Nobody can change what is in it from now on. `bytes` is its length in the log. */
+  /**
+   * Keeps the record that was admitted with `firstSeq`. Nobody can change what is in it from now on. `bytes` is its
+   * length in the log.
+   */
   keep(record: ReadRecord, firstSeq: number, bytes: number): void {
     if (firstSeq !== this.#nextSeq) this.clear();
     for (const { data } of record.events) frozen(data);

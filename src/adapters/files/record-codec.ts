@@ -3,10 +3,11 @@
  *
  *   \n{"crc":"1a2b3c4d","len":123,"record":{"key":"…","after":"…","events":[…]}}\n
  *
- * The line is a JSON object of its own. `len` and `crc` (CRC-32) are those of the bytes of `record`. A newline stands before it as
- * well as after it, so that whatever half a record a crash left in front stays alone on its own line.
+ * The line is a JSON object of its own. `len` and `crc` (CRC-32) are those of the bytes of `record`. A newline stands
+ * before it as well as after it, so that whatever half a record a crash left in front stays alone on its own line.
  *
- * `record` may hold `over`, the point of the log's chain that its writer knew to be on the disk (see log-chain.ts), and `anew`: true.
+ * `record` may hold `over`, the point of the log's chain that its writer knew to be on the disk (see log-chain.ts), and
+ * `anew`: true.
  *
  * A seal is a record without events, {"seal":2}: the log goes on in that segment, and what follows here does not count.
  */
@@ -56,7 +57,8 @@ export function encodeRecord({ key, after, events }: LogRecord, { over, isAnew }
   const text = `{${before}"events":${toJson(events)}}`;
   const { line, byteLength, checksum } = frame(text);
   // What is kept in memory is what a reader will find: known events are copied, all others are read back from the text.
-  const record = recordOf({ key, after, over, isAnew, events, checksum }, copyPlainEvent) ?? recordFrom(JSON.parse(text), checksum);
+  const record =
+    recordOf({ key, after, over, isAnew, events, checksum }, copyPlainEvent) ?? recordFrom(JSON.parse(text), checksum);
   if (record === undefined) throw eventsNotStorable();
   return { record, text: line, byteLength };
 }
@@ -93,8 +95,14 @@ export function eventsOf({ events }: ReadRecord, { sessionId, firstSeq }: Record
 }
 
 /** The same, where it has to be known that there is one. */
-export function placedEvents({ events: [first, ...rest] }: ReadRecord, { sessionId, firstSeq }: RecordStart): readonly [SessionEvent, ...SessionEvent[]] {
-  return [placeEvent(first, sessionId, firstSeq), ...rest.map((event, index) => placeEvent(event, sessionId, firstSeq + 1 + index))];
+export function placedEvents(
+  { events: [first, ...rest] }: ReadRecord,
+  { sessionId, firstSeq }: RecordStart,
+): readonly [SessionEvent, ...SessionEvent[]] {
+  return [
+    placeEvent(first, sessionId, firstSeq),
+    ...rest.map((event, index) => placeEvent(event, sessionId, firstSeq + 1 + index)),
+  ];
 }
 
 export function isSeal(value: unknown): value is Seal {
@@ -108,7 +116,10 @@ function frame(text: string): { readonly line: string; readonly byteLength: numb
   return { line: `${header}${text}}\n`, byteLength: header.length + length + 2, checksum };
 }
 
-/** Where the record begins and what its checksum is to be; undefined when the line is not framed as it has to be. Byte by byte: it runs for every record. */
+/**
+ * Where the record begins and what its checksum is to be; undefined when the line is not framed as it has to be. Byte
+ * by byte: it runs for every record.
+ */
 function readHeader(line: Buffer): { readonly start: number; readonly checksum: number } | undefined {
   if (!startsWith(line, BEFORE_CRC, 0)) return undefined;
   const crcEnd = BEFORE_CRC.length + CRC_DIGITS;
@@ -122,7 +133,11 @@ function readHeader(line: Buffer): { readonly start: number; readonly checksum: 
   const lengthStart = crcEnd + AFTER_CRC.length;
   let at = lengthStart;
   let length = 0;
-  for (let byte = line[at] ?? 0; byte >= 0x30 && byte <= 0x39 && at - lengthStart < MAX_LENGTH_DIGITS; byte = line[at] ?? 0) {
+  for (
+    let byte = line[at] ?? 0;
+    byte >= 0x30 && byte <= 0x39 && at - lengthStart < MAX_LENGTH_DIGITS;
+    byte = line[at] ?? 0
+  ) {
     length = length * 10 + (byte - 0x30);
     at += 1;
   }
@@ -158,13 +173,18 @@ function recordFrom(value: unknown, checksum: number): ReadRecord | undefined {
   if (key !== undefined && typeof key !== 'string') return undefined;
   if (after !== undefined && typeof after !== 'string') return undefined;
   if (!Array.isArray(events)) return undefined;
-  return recordOf({ key, after, over: claimFrom(over), isAnew: anew === true ? true : undefined, events, checksum }, (event) => quickStoredEvent(event) ?? readStoredEvent(event));
+  return recordOf(
+    { key, after, over: claimFrom(over), isAnew: anew === true ? true : undefined, events, checksum },
+    (event) => quickStoredEvent(event) ?? readStoredEvent(event),
+  );
 }
 
 function claimFrom(over: unknown): ChainClaim | undefined {
   if (!Array.isArray(over)) return undefined;
   const [records, chain, writer] = over as readonly unknown[];
-  return typeof records === 'number' && typeof chain === 'number' && typeof writer === 'string' ? { records, chain, writer } : undefined;
+  return typeof records === 'number' && typeof chain === 'number' && typeof writer === 'string'
+    ? { records, chain, writer }
+    : undefined;
 }
 
 interface RecordParts extends RecordLink {
@@ -174,7 +194,10 @@ interface RecordParts extends RecordLink {
   readonly checksum: number;
 }
 
-function recordOf({ key, after, over, isAnew, events, checksum }: RecordParts, read: (event: unknown) => StoredEvent | undefined): ReadRecord | undefined {
+function recordOf(
+  { key, after, over, isAnew, events, checksum }: RecordParts,
+  read: (event: unknown) => StoredEvent | undefined,
+): ReadRecord | undefined {
   const first = read(events[0]);
   if (first === undefined) return undefined;
   if (events.length === 1) return { events: [first], key, after, over, isAnew, checksum };
@@ -206,6 +229,7 @@ function fieldOf(name: string, value: string | undefined): string {
 let lastClaim: { readonly over: ChainClaim; readonly text: string } | undefined;
 
 function claimText(over: ChainClaim): string {
-  if (lastClaim?.over !== over) lastClaim = { over, text: `"over":[${over.records},${over.chain},${JSON.stringify(over.writer)}],` };
+  if (lastClaim?.over !== over)
+    lastClaim = { over, text: `"over":[${over.records},${over.chain},${JSON.stringify(over.writer)}],` };
   return lastClaim.text;
 }

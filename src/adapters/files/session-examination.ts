@@ -1,4 +1,7 @@
-/** Looks at all of one session's files, byte by byte and trusting none of them: what is damaged, and what does not agree with the log. */
+/**
+ * Looks at all of one session's files, byte by byte and trusting none of them: what is damaged, and what does not agree
+ * with the log.
+ */
 import { readFile, readdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
@@ -50,8 +53,13 @@ export interface SessionExamination {
  */
 export async function examineSession(home: string, identity: SessionIdentity): Promise<SessionExamination> {
   const directory = new HomeLayout(home).session(identity);
-  const names = [...(await readdir(directory)), ...(await readdir(join(directory, RUNTIME_FOLDER)).catch(() => [])).map((name) => join(RUNTIME_FOLDER, name))];
-  const segments = names.filter((name) => /^events(\.\d{6})?\.jsonl$/.test(name)).toSorted((one, other) => (one === segmentFile(1) ? -1 : other === segmentFile(1) ? 1 : one < other ? -1 : 1));
+  const names = [
+    ...(await readdir(directory)),
+    ...(await readdir(join(directory, RUNTIME_FOLDER)).catch(() => [])).map((name) => join(RUNTIME_FOLDER, name)),
+  ];
+  const segments = names
+    .filter((name) => /^events(\.\d{6})?\.jsonl$/.test(name))
+    .toSorted((one, other) => (one === segmentFile(1) ? -1 : other === segmentFile(1) ? 1 : one < other ? -1 : 1));
   const damage: DamagedPlace[] = [];
   for (const name of segments) damage.push(...(await damageIn(join(directory, name))));
   return {
@@ -63,7 +71,10 @@ export async function examineSession(home: string, identity: SessionIdentity): P
   };
 }
 
-/** The session as its log says it is now, from the first event on. @throws what the system says when a file of the log cannot be read */
+/**
+ * The session as its log says it is now, from the first event on. @throws what the system says when a file of the log
+ * cannot be read
+ */
 export async function foldLog(home: string, identity: SessionIdentity): Promise<SessionState> {
   return (await foldWhole(identity, new HomeLayout(home).session(identity))).state;
 }
@@ -77,7 +88,17 @@ interface FoldedLog {
 async function foldWhole(identity: SessionIdentity, directory: string): Promise<FoldedLog> {
   const ends = await endsOf(join(directory, END_FILE));
   const segments = new LogSegments(directory, systemFileOperations);
-  const reader = await LogReader.open({ sessionId: identity.sessionId, segments, segmentBytes: DEFAULT_SEGMENT_BYTES, ends, isNeverEmpty: true, onLoss: 'tell' }, undefined);
+  const reader = await LogReader.open(
+    {
+      sessionId: identity.sessionId,
+      segments,
+      segmentBytes: DEFAULT_SEGMENT_BYTES,
+      ends,
+      isNeverEmpty: true,
+      onLoss: 'tell',
+    },
+    undefined,
+  );
   try {
     let state = initialSessionState(identity);
     for (;;) {
@@ -101,14 +122,19 @@ interface Copy {
 }
 
 /** Views and checkpoints that say something else than the log. Those that lie behind are as they should be. */
-async function compareCopies(identity: SessionIdentity, directory: string): Promise<Pick<SessionExamination, 'state' | 'loss' | 'untrue'>> {
+async function compareCopies(
+  identity: SessionIdentity,
+  directory: string,
+): Promise<Pick<SessionExamination, 'state' | 'loss' | 'untrue'>> {
   for (let looks = 1; ; looks += 1) {
     // Before the log: so none of them may be ahead of it.
     const copies = [await viewCopy(identity, directory), await checkpointCopy(identity, directory)];
     const { state, loss } = await foldWhole(identity, directory);
     // Of an older version there may be no other trace of what is gone.
     const ahead = copies.find(({ head }) => head > state.head);
-    const what = loss ?? (ahead === undefined ? undefined : `${ahead.path} was made of ${ahead.head} events, and ${state.head} are there`);
+    const what =
+      loss ??
+      (ahead === undefined ? undefined : `${ahead.path} was made of ${ahead.head} events, and ${state.head} are there`);
     // They may hold what the log has lost.
     if (what !== undefined) return { state, loss: what, untrue: [] };
     const untrue: string[] = [];
@@ -125,25 +151,48 @@ async function compareCopies(identity: SessionIdentity, directory: string): Prom
 async function viewCopy(identity: SessionIdentity, directory: string): Promise<Copy> {
   const path = join(directory, VIEW_FILE);
   const mark = await markOf(path);
-  const view = await readSessionView({ identity, directory, segments: new LogSegments(directory, systemFileOperations) });
-  const agrees = (state: SessionState): boolean => view !== undefined && (view.state.head < state.head || isSameState(view.state, state));
-  return { path, mark, head: view?.state.head ?? 0, agrees: async (state) => agrees(state) || (view === undefined && (await isOfOtherFold(path))) };
+  const view = await readSessionView({
+    identity,
+    directory,
+    segments: new LogSegments(directory, systemFileOperations),
+  });
+  const agrees = (state: SessionState): boolean =>
+    view !== undefined && (view.state.head < state.head || isSameState(view.state, state));
+  return {
+    path,
+    mark,
+    head: view?.state.head ?? 0,
+    agrees: async (state) => agrees(state) || (view === undefined && (await isOfOtherFold(path))),
+  };
 }
 
 async function checkpointCopy({ sessionId }: SessionIdentity, directory: string): Promise<Copy> {
   const path = join(directory, RUNTIME_FOLDER, CHECKPOINT_FILE);
   const mark = await markOf(path);
-  const checkpoint = await readCheckpoint({ sessionId, directory, segments: new LogSegments(directory, systemFileOperations), operations: systemFileOperations });
-  const isIndexWhole = (): Promise<boolean> => checkpoint?.start.part.verify().then(() => true, () => false) ?? Promise.resolve(false);
+  const checkpoint = await readCheckpoint({
+    sessionId,
+    directory,
+    segments: new LogSegments(directory, systemFileOperations),
+    operations: systemFileOperations,
+  });
+  const isIndexWhole = (): Promise<boolean> =>
+    checkpoint?.start.part.verify().then(
+      () => true,
+      () => false,
+    ) ?? Promise.resolve(false);
   return {
     path,
     mark,
     head: checkpoint?.state.head ?? 0,
-    agrees: async (state) => (checkpoint === undefined ? isOfOtherFold(path) : checkpoint.state.head <= state.head && (await isIndexWhole())),
+    agrees: async (state) =>
+      checkpoint === undefined ? isOfOtherFold(path) : checkpoint.state.head <= state.head && (await isIndexWhole()),
   };
 }
 
-/** Whether another version of Wakechart made it, by other rules: nobody reads it here, and it is made again when there is something new. */
+/**
+ * Whether another version of Wakechart made it, by other rules: nobody reads it here, and it is made again when there
+ * is something new.
+ */
 async function isOfOtherFold(path: string): Promise<boolean> {
   try {
     const copy = storedFold.parse(JSON.parse(await readFile(path, 'utf8')));
@@ -161,7 +210,9 @@ async function markOf(path: string): Promise<string | undefined> {
   );
 }
 
-/** As they are stored, whatever the order of their parts: it differs by whether a state was folded on from a stored one. */
+/**
+ * As they are stored, whatever the order of their parts: it differs by whether a state was folded on from a stored one.
+ */
 function isSameState(one: SessionState, other: SessionState): boolean {
   return isDeepStrictEqual(JSON.parse(JSON.stringify(one)), JSON.parse(JSON.stringify(other)));
 }
@@ -171,6 +222,13 @@ const OTHERS = 0o077;
 async function openFiles(directory: string, names: readonly string[]): Promise<string[]> {
   if (process.platform === 'win32') return [];
   const paths = [directory, ...names.map((name) => join(directory, name))];
-  const modes = await Promise.all(paths.map((path) => stat(path).then(({ mode }) => mode, () => 0)));
+  const modes = await Promise.all(
+    paths.map((path) =>
+      stat(path).then(
+        ({ mode }) => mode,
+        () => 0,
+      ),
+    ),
+  );
   return paths.filter((_, index) => ((modes[index] ?? 0) & OTHERS) !== 0);
 }

@@ -29,8 +29,14 @@ export function firstLogOf(records: readonly EncodedRecord[]): FirstLog {
   return { text: records.map(({ text }) => text).join(''), end: { records: count, chain, events } };
 }
 
-/** Made aside and moved into place: a session is there with its first events or not at all. @throws ENOTEMPTY or EEXIST when it is there already */
-export async function makeSessionFolder({ identity, layout, operations }: SessionFolderPlace, log: FirstLog): Promise<void> {
+/**
+ * Made aside and moved into place: a session is there with its first events or not at all. @throws ENOTEMPTY or EEXIST
+ * when it is there already
+ */
+export async function makeSessionFolder(
+  { identity, layout, operations }: SessionFolderPlace,
+  log: FirstLog,
+): Promise<void> {
   const sessions = layout.sessionsOf(identity.agentId);
   const aside = join(sessions, `.new-${randomUUID()}`);
   try {

@@ -1,9 +1,9 @@
 /**
  * One session's log: appends with group commit, reads from any sequence number.
  *
- * Other processes append to the same files at the same time. Each append is one write at the end; afterwards the file says, by the
- * rules of log-admission.ts, which sequence numbers it got or why it does not count. Everything that arrives while one write and its
- * sync run goes into the next.
+ * Other processes append to the same files at the same time. Each append is one write at the end; afterwards the file
+ * says, by the rules of log-admission.ts, which sequence numbers it got or why it does not count. Everything that
+ * arrives while one write and its sync run goes into the next.
  */
 import type { RuntimeError } from '../../machines/errors.ts';
 import { epochOf } from '../../machines/session/log-admission.ts';
@@ -11,8 +11,20 @@ import type { RecordPlace, Verdict } from '../../machines/session/log-admission.
 import { MAX_RECORD_BYTES } from '../../machines/session/limits.ts';
 import type { SessionEvent } from '../../machines/session/session-event.ts';
 import type { SessionState } from '../../machines/session/session-state.ts';
-import { MAX_READ_EVENTS, epochSuperseded, headMoved, recordTooLarge, sessionNotFound } from '../../actors/session/event-store.ts';
-import type { AppendOptions, AppendResult, NewSessionEvents, ReadOptions, StoredRecord } from '../../actors/session/event-store.ts';
+import {
+  MAX_READ_EVENTS,
+  epochSuperseded,
+  headMoved,
+  recordTooLarge,
+  sessionNotFound,
+} from '../../actors/session/event-store.ts';
+import type {
+  AppendOptions,
+  AppendResult,
+  NewSessionEvents,
+  ReadOptions,
+  StoredRecord,
+} from '../../actors/session/event-store.ts';
 import { systemCodeOf } from '../system/error-codes.ts';
 import type { FileOperations } from './file-operations.ts';
 import { LogEnd, encodedEnd } from './log-end.ts';
@@ -66,12 +78,19 @@ export class SessionLog {
   #queue: PendingAppend[] = [];
   #isDraining = false;
   #draining: Promise<void> = Promise.resolve();
-  /** Whether the log was read to its end, and nothing has failed since. What others append shows after the next write. */
+  /**
+   * Whether the log was read to its end, and nothing has failed since. What others append shows after the next write.
+   */
   #isCaughtUp = false;
   #turn: Promise<unknown> = Promise.resolve();
   #users = 0;
 
-  private constructor({ sessionId, durability, checkpointEvents }: SessionLogOptions, where: CheckpointPlace, segmentBytes: number, { reader, end }: { readonly reader: LogReader; readonly end: LogEnd }) {
+  private constructor(
+    { sessionId, durability, checkpointEvents }: SessionLogOptions,
+    where: CheckpointPlace,
+    segmentBytes: number,
+    { reader, end }: { readonly reader: LogReader; readonly end: LogEnd },
+  ) {
     this.#sessionId = sessionId;
     this.#where = where;
     this.#durability = durability;
@@ -89,7 +108,10 @@ export class SessionLog {
     // Before the log, which may only have grown since.
     const end = await LogEnd.open(directory, operations);
     try {
-      const reader = await LogReader.open({ sessionId, segments, segmentBytes, ends: end.known, isNeverEmpty }, await readCheckpoint(where));
+      const reader = await LogReader.open(
+        { sessionId, segments, segmentBytes, ends: end.known, isNeverEmpty },
+        await readCheckpoint(where),
+      );
       return new SessionLog(options, where, segmentBytes, { reader, end });
     } catch (error) {
       await end.close();
@@ -130,7 +152,10 @@ export class SessionLog {
       await this.#reader.catchUp();
       return this.#reader.withIndex(() => this.#reader.recordsIn({ from: first, to: first + MAX_READ_EVENTS - 1 }));
     });
-    return found.slice(0, Math.max(0, limit)).map(({ record, firstSeq }) => ({ events: placedEvents(record, { sessionId: this.#sessionId, firstSeq }), key: record.key }));
+    return found.slice(0, Math.max(0, limit)).map(({ record, firstSeq }) => ({
+      events: placedEvents(record, { sessionId: this.#sessionId, firstSeq }),
+      key: record.key,
+    }));
   }
 
   async head(): Promise<number> {
@@ -184,7 +209,8 @@ export class SessionLog {
         const { index } = this.#reader;
         const { records, events, bytes } = index.tailSize;
         const isDue = records > 0 && (events >= this.#checkpointEvents || bytes >= CHECKPOINT_BYTES);
-        const made = isDue && index.admission.head === state.head ? await writeCheckpoint(this.#where, index, state) : undefined;
+        const made =
+          isDue && index.admission.head === state.head ? await writeCheckpoint(this.#where, index, state) : undefined;
         if (made !== undefined) this.#reader.rebase(made);
       });
     });
@@ -211,7 +237,9 @@ export class SessionLog {
       await this.#reader.catchUp();
       return this.#reader.withIndex(async () => {
         const place = await find(this.#reader.index);
-        return place === undefined ? undefined : this.#result(await this.#reader.reread({ from: place.firstSeq, limit: place.count }), true);
+        return place === undefined
+          ? undefined
+          : this.#result(await this.#reader.reread({ from: place.firstSeq, limit: place.count }), true);
       });
     });
   }
@@ -232,10 +260,12 @@ export class SessionLog {
     const batch: PendingAppend[] = [];
     try {
       // What others have appended shows after the write at the latest; a condition on the head is better judged before.
-      if (!this.#isCaughtUp || this.#queue.some(({ options }) => options.expectedHead !== undefined)) await this.#reader.catchUp();
+      if (!this.#isCaughtUp || this.#queue.some(({ options }) => options.expectedHead !== undefined))
+        await this.#reader.catchUp();
       this.#isCaughtUp = true;
       const left = await this.#writeAll(await this.#take(batch));
-      for (const { pending } of left) pending.reject(this.#failed('append to', new Error('another process keeps writing into the same place')));
+      for (const { pending } of left)
+        pending.reject(this.#failed('append to', new Error('another process keeps writing into the same place')));
       for (const lookUp of this.#lookUps.splice(0)) await lookUp();
     } catch (error) {
       this.#isCaughtUp = false;
@@ -247,11 +277,18 @@ export class SessionLog {
     }
   }
 
-  /** Writes records until the log holds them or says why it never will. Returns those that it could not be brought to hold. */
+  /**
+   * Writes records until the log holds them or says why it never will. Returns those that it could not be brought to
+   * hold.
+   */
   async #writeAll(records: Written[]): Promise<Written[]> {
     let written = records;
     let attempts = 0;
-    for (let writes = 0; written.length > 0 && attempts < MAX_WRITE_ATTEMPTS && writes < MAX_SEALED_WRITES; writes += 1) {
+    for (
+      let writes = 0;
+      written.length > 0 && attempts < MAX_WRITE_ATTEMPTS && writes < MAX_SEALED_WRITES;
+      writes += 1
+    ) {
       await this.#rollWhenLong();
       const { segment } = this.#reader.index;
       written = await this.#write(written);
@@ -292,8 +329,12 @@ export class SessionLog {
     const { events, options } = pending;
     try {
       const after = options.expectedHead === undefined ? undefined : this.#reader.index.admission.headId;
-      const encoded = encodeRecord({ events, key: options.idempotencyKey, after }, { over: this.#end.claim(this.#reader.index.chain) });
-      if (encoded.byteLength > MAX_RECORD_BYTES) throw recordTooLarge(this.#sessionId, encoded.byteLength, MAX_RECORD_BYTES);
+      const encoded = encodeRecord(
+        { events, key: options.idempotencyKey, after },
+        { over: this.#end.claim(this.#reader.index.chain) },
+      );
+      if (encoded.byteLength > MAX_RECORD_BYTES)
+        throw recordTooLarge(this.#sessionId, encoded.byteLength, MAX_RECORD_BYTES);
       return encoded;
     } catch (error) {
       pending.reject(error);
@@ -309,12 +350,18 @@ export class SessionLog {
     return this.#isSettled(record, verdict) ? verdict : undefined;
   }
 
-  /** Whether what others have stored since cannot change the verdict but by what writing shows. The id goes before the key, and may be among theirs. */
+  /**
+   * Whether what others have stored since cannot change the verdict but by what writing shows. The id goes before the
+   * key, and may be among theirs.
+   */
   #isSettled({ events: [first] }: ReadRecord, { kind }: Verdict): boolean {
     return kind === 'admitted' || (kind === 'duplicate' && this.#reader.index.admission.findId(first.id) !== undefined);
   }
 
-  /** What would become of a record. Not refused for what is known only: somebody else may have stored the very same one since. */
+  /**
+   * What would become of a record. Not refused for what is known only: somebody else may have stored the very same one
+   * since.
+   */
   async #judge(record: ReadRecord): Promise<Verdict> {
     const known = await this.#judgeByKnown(record);
     if (this.#isSettled(record, known)) return known;
@@ -328,7 +375,11 @@ export class SessionLog {
     return this.#reader.index.judge(record, earlier);
   }
 
-  #isToBeWritten(pending: PendingAppend, record: ReadRecord, { verdict, hasOthersAhead }: { readonly verdict: Verdict; readonly hasOthersAhead: boolean }): boolean {
+  #isToBeWritten(
+    pending: PendingAppend,
+    record: ReadRecord,
+    { verdict, hasOthersAhead }: { readonly verdict: Verdict; readonly hasOthersAhead: boolean },
+  ): boolean {
     const { expectedHead } = pending.options;
     const { head } = this.#reader.index.admission;
     if (this.#settleUnlessAdmitted(pending, record, verdict)) return false;
@@ -360,7 +411,10 @@ export class SessionLog {
     return this.#settleRead(written);
   }
 
-  /** Does everything while the disk works, but for telling. Records that a failed sync leaves behind are in doubt until they are read again. */
+  /**
+   * Does everything while the disk works, but for telling. Records that a failed sync leaves behind are in doubt until
+   * they are read again.
+   */
   async #settleOwn(written: readonly Written[], synced: Promise<void>): Promise<void> {
     const before = this.#reader.index.chain.point;
     const tell = this.#reader.takeOwn(written).map((verdict, number) => this.#telling(written[number], verdict));
@@ -389,7 +443,7 @@ export class SessionLog {
   /** Writes at the end of the segment. Returns the number of bytes. */
   async #appendText(text: string): Promise<number> {
     const bytes = Buffer.from(text, 'utf8');
-    for (let done = 0; done < bytes.length; ) {
+    for (let done = 0; done < bytes.length;) {
       const count = await this.#reader.file.append(done === 0 ? bytes : bytes.subarray(done));
       if (count === 0) throw new Error('the file takes no more bytes');
       done += count;
@@ -422,7 +476,8 @@ export class SessionLog {
     for (const each of written) {
       const { pending, record } = each;
       const place = this.#reader.index.admission.findId(record.events[0].id);
-      if (place !== undefined) this.#lookUps.push(() => this.#resultOfRead(record, place).then(pending.resolve, pending.reject));
+      if (place !== undefined)
+        this.#lookUps.push(() => this.#resultOfRead(record, place).then(pending.resolve, pending.reject));
       else if (!this.#settleUnlessAdmitted(pending, record, await this.#judgeByKnown(record))) missing.push(each);
     }
     return missing;
@@ -458,7 +513,10 @@ export class SessionLog {
   }
 
   async #resultAt(firstSeq: number, count: number): Promise<AppendResult> {
-    return this.#result(await this.#reader.withIndex(() => this.#reader.reread({ from: firstSeq, limit: count })), true);
+    return this.#result(
+      await this.#reader.withIndex(() => this.#reader.reread({ from: firstSeq, limit: count })),
+      true,
+    );
   }
 
   #result(events: readonly SessionEvent[], isDuplicate: boolean): AppendResult {

@@ -1,4 +1,7 @@
-/** The copy of a session's state that lies beside its log, for lists and for those who fold on from it. It can be made again from the log. */
+/**
+ * The copy of a session's state that lies beside its log, for lists and for those who fold on from it. It can be made
+ * again from the log.
+ */
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { crc32 } from 'node:zlib';
@@ -48,9 +51,20 @@ export interface SessionViewContent {
   readonly extent: LogExtent;
 }
 
-export async function writeSessionView(directory: string, { state, extent }: SessionViewContent, operations: FileOperations): Promise<void> {
-  const view = { format: VIEW_FORMAT, foldVersion: SESSION_FOLD_VERSION, log: extent, crc: checksum(extent, state), state };
-  // In its place: a file system may put a file that takes the place of another on the disk at once, and a wake would wait for that.
+export async function writeSessionView(
+  directory: string,
+  { state, extent }: SessionViewContent,
+  operations: FileOperations,
+): Promise<void> {
+  const view = {
+    format: VIEW_FORMAT,
+    foldVersion: SESSION_FOLD_VERSION,
+    log: extent,
+    crc: checksum(extent, state),
+    state,
+  };
+  // In its place: a file system may put a file that takes the place of another on the disk at once, and a wake would
+  // wait for that.
   await operations.overwriteFile(join(directory, VIEW_FILE), padded(JSON.stringify(view, undefined, 2)));
 }
 
@@ -60,12 +74,20 @@ function padded(text: string): string {
   return `${text}${' '.repeat(Math.ceil(bytes / PAGE_BYTES) * PAGE_BYTES - bytes)}\n`;
 }
 
-/** The stored state and how much of the log it stands for, if it is whole. What is wrong with it never matters: the log is there. */
-export async function readSessionView({ identity, directory }: SessionViewPlace): Promise<SessionViewContent | undefined> {
+/**
+ * The stored state and how much of the log it stands for, if it is whole. What is wrong with it never matters: the log
+ * is there.
+ */
+export async function readSessionView({
+  identity,
+  directory,
+}: SessionViewPlace): Promise<SessionViewContent | undefined> {
   try {
     const { log, state, crc } = storedView.parse(JSON.parse(await readFile(join(directory, VIEW_FILE), 'utf8')));
     const isOfThisSession = state.sessionId === identity.sessionId && state.agentId === identity.agentId;
-    return isOfThisSession && state.head === log.head && crc === checksum(log, state) ? { state, extent: log } : undefined;
+    return isOfThisSession && state.head === log.head && crc === checksum(log, state)
+      ? { state, extent: log }
+      : undefined;
   } catch {
     return undefined;
   }

@@ -1,4 +1,7 @@
-/** Judges the records of a log behind a checkpoint, by the same rules as if all of the log had been judged in this process. */
+/**
+ * Judges the records of a log behind a checkpoint, by the same rules as if all of the log had been judged in this
+ * process.
+ */
 import { LogAdmission } from '../../machines/session/log-admission.ts';
 import type { LogRecord, RecordPlace, Verdict } from '../../machines/session/log-admission.ts';
 
@@ -34,7 +37,8 @@ export class TailAdmission {
     this.#shift = base === undefined ? 0 : base.head - SEED_EVENTS;
     this.#seeds = base === undefined ? 0 : 1;
     // One record stands for all before: its first id is nobody's, its last one is that of the last event.
-    if (base !== undefined) this.#records.admit({ events: [seedEvent('', base.epoch), seedEvent(base.headId, base.epoch)] });
+    if (base !== undefined)
+      this.#records.admit({ events: [seedEvent('', base.epoch), seedEvent(base.headId, base.epoch)] });
   }
 
   get head(): number {

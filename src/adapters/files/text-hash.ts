@@ -1,4 +1,7 @@
-/** A 64-bit hash of ids and keys, as two 32-bit words. It finds candidates: whoever uses it looks at the record before believing it. */
+/**
+ * A 64-bit hash of ids and keys, as two 32-bit words. It finds candidates: whoever uses it looks at the record before
+ * believing it.
+ */
 
 export interface TextHash {
   readonly low: number;

@@ -13,7 +13,9 @@ import { userFilters } from './read-settings.ts';
 import { readBytes } from './reflog.ts';
 import { parseStatus } from './status-output.ts';
 
-/** Times of files advance in steps of the kernel's clock, 10 ms at most; file systems of old know whole seconds, or two. */
+/**
+ * Times of files advance in steps of the kernel's clock, 10 ms at most; file systems of old know whole seconds, or two.
+ */
 const STEP_MS = 12;
 const COARSE_STEP_MS = 2100;
 /** Bigger ones of git's own files are known by how they were last seen. */
@@ -62,12 +64,21 @@ export function isIndex(path: string): boolean {
 }
 
 /** Only where something was written after the checkout can anything differ from it. */
-async function changedBefore(context: WorktreeContext, record: WorktreeRecord, files: FolderWalk): Promise<Record<string, string>> {
+async function changedBefore(
+  context: WorktreeContext,
+  record: WorktreeRecord,
+  files: FolderWalk,
+): Promise<Record<string, string>> {
   const index = await lstat(join(gitDirectoryOf(record), 'index'), { bigint: true });
   const changed = Object.create(null) as Record<string, string>;
   if (files.newestMs < Number(index.mtimeMs)) return changed;
   const filters = await userFilters(context.git, record.worktreePath);
-  const output = await gitIn(context, record, ['status', '--porcelain=v2', '-z', '--untracked-files=no', '--ignore-submodules=dirty', '--no-renames'], { filters });
+  const output = await gitIn(
+    context,
+    record,
+    ['status', '--porcelain=v2', '-z', '--untracked-files=no', '--ignore-submodules=dirty', '--no-renames'],
+    { filters },
+  );
   for (const entry of parseStatus(output)) changed[entry.path] = entry.line;
   return changed;
 }

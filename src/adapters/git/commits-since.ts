@@ -1,16 +1,22 @@
-/** What was committed on the checked-out branch since some work began, and the tree that everything is compared with to see what has changed since. */
+/**
+ * What was committed on the checked-out branch since some work began, and the tree that everything is compared with to
+ * see what has changed since.
+ */
 import type { FolderDifference, FolderLook } from '../../actors/inspection/folder-changes.ts';
 import { shownPath } from './git-command.ts';
 import { GitFailure } from './worktree-errors.ts';
 
-export interface CommitsSince extends Required<Pick<FolderDifference, 'since'>>, Pick<FolderDifference, 'commits' | 'commitCount'> {
+export interface CommitsSince
+  extends Required<Pick<FolderDifference, 'since'>>, Pick<FolderDifference, 'commits' | 'commitCount'> {
   /** A commit, or the tree without files. */
   readonly base: string;
 }
 
 interface SinceQuestion extends Pick<FolderLook, 'since' | 'begunAt'> {
   readonly head: string;
-  /** Those that changed something there are listed, where it is a part of the repository: nothing, or `--` and a folder. */
+  /**
+   * Those that changed something there are listed, where it is a part of the repository: nothing, or `--` and a folder.
+   */
   readonly within: readonly string[];
   /** Its history was cut off somewhere. */
   readonly isShallow: boolean;
@@ -23,7 +29,10 @@ const MAX_COMMITS = 20;
 const MAX_SUBJECT_CHARACTERS = 1_000;
 const MAX_SECONDS = 8.64e12;
 /** By the length of the ids of the repository; git has it without its being stored. */
-const EMPTY_TREE: Readonly<Record<number, string>> = { 40: '4b825dc642cb6eb9a060e54bf8d69288fbee4904', 64: '6ef19b41225c5369f1c104d45d8d85efa9b057b53b14b4b9b939dd74decc5321' };
+const EMPTY_TREE: Readonly<Record<number, string>> = {
+  40: '4b825dc642cb6eb9a060e54bf8d69288fbee4904',
+  64: '6ef19b41225c5369f1c104d45d8d85efa9b057b53b14b4b9b939dd74decc5321',
+};
 /** What a merge brought along is in the merge. */
 const OF_BRANCH = ['rev-list', '--first-parent'];
 
@@ -46,22 +55,39 @@ async function beginOf({ head, since, begunAt, isShallow, run }: SinceQuestion):
   // Commits know the second: one of the same second is far more often what was there than what was made.
   const before = (await run([...OF_BRANCH, '--max-count=1', `--min-age=${Math.floor(begunAt / 1_000)}`, head])).trim();
   if (before !== '') return { base: before, since: `the last commit before the session began, ${short(before)}` };
-  if (!isShallow) return { base: EMPTY_TREE[head.length] ?? head, since: 'an empty folder: nothing was committed before the session began' };
+  if (!isShallow)
+    return {
+      base: EMPTY_TREE[head.length] ?? head,
+      since: 'an empty folder: nothing was committed before the session began',
+    };
   const oldest = (await run([...OF_BRANCH, '--max-parents=0', '--max-count=1', head])).trim();
-  return oldest === '' ? undefined : { base: oldest, since: `the oldest commit that is here, ${short(oldest)}: the history before it was left out` };
+  return oldest === ''
+    ? undefined
+    : { base: oldest, since: `the oldest commit that is here, ${short(oldest)}: the history before it was left out` };
 }
 
-async function listed({ head, within, run }: SinceQuestion, base: string): Promise<Pick<FolderDifference, 'commits' | 'commitCount'>> {
+async function listed(
+  { head, within, run }: SinceQuestion,
+  base: string,
+): Promise<Pick<FolderDifference, 'commits' | 'commitCount'>> {
   if (base === head) return { commits: [], commitCount: 0 };
   // A tree leads to no commits that could be left out.
   const range = [head, ...(base === EMPTY_TREE[head.length] ? [] : [`^${base}`]), ...within];
   const count = Number((await run([...OF_BRANCH, '--count', ...range])).trim());
-  const output = await run([...OF_BRANCH, `--max-count=${MAX_COMMITS}`, '--encoding=UTF-8', '--format=%ct %s', ...range]);
-  const commits = [...output.matchAll(/^commit (?<hash>[\da-f]{40,64})\n(?<seconds>\d+) (?<subject>.*)$/gm)].map(({ groups }) => ({
-    hash: groups?.['hash'] ?? '',
-    subject: shownPath(groups?.['subject'] ?? '').slice(0, MAX_SUBJECT_CHARACTERS),
-    at: new Date(Math.min(Number(groups?.['seconds']), MAX_SECONDS) * 1_000).toISOString(),
-  }));
+  const output = await run([
+    ...OF_BRANCH,
+    `--max-count=${MAX_COMMITS}`,
+    '--encoding=UTF-8',
+    '--format=%ct %s',
+    ...range,
+  ]);
+  const commits = [...output.matchAll(/^commit (?<hash>[\da-f]{40,64})\n(?<seconds>\d+) (?<subject>.*)$/gm)].map(
+    ({ groups }) => ({
+      hash: groups?.['hash'] ?? '',
+      subject: shownPath(groups?.['subject'] ?? '').slice(0, MAX_SUBJECT_CHARACTERS),
+      at: new Date(Math.min(Number(groups?.['seconds']), MAX_SECONDS) * 1_000).toISOString(),
+    }),
+  );
   return { commits, commitCount: count };
 }
 

@@ -26,7 +26,10 @@ const LONGEST_PAUSE_MS = 1000;
 const ID_BYTES = 4;
 const LONGEST_NAME = 48;
 
-/** @throws RuntimeError WORKTREE_NOT_A_REPOSITORY, WORKTREE_NO_COMMIT, WORKTREE_PLACE_INVALID, WORKTREE_NOT_CREATED, WORKTREE_CANCELLED */
+/**
+ * @throws RuntimeError WORKTREE_NOT_A_REPOSITORY, WORKTREE_NO_COMMIT, WORKTREE_PLACE_INVALID, WORKTREE_NOT_CREATED,
+ * WORKTREE_CANCELLED
+ */
 export async function createWorktree(context: WorktreeContext, request: WorktreeRequest): Promise<WorktreeRecord> {
   try {
     const repository = await findRepository(context, request.cwd, request.signal);
@@ -45,19 +48,31 @@ export async function createWorktree(context: WorktreeContext, request: Worktree
 
 type Attempt = { readonly record: WorktreeRecord } | { readonly collision: unknown };
 
-async function attemptOnce(context: WorktreeContext, request: WorktreeRequest, repository: Repository, directory: string): Promise<Attempt> {
+async function attemptOnce(
+  context: WorktreeContext,
+  request: WorktreeRequest,
+  repository: Repository,
+  directory: string,
+): Promise<Attempt> {
   const creating = newRecord(context, request, repository, directory);
-  if (await isThere(creating.worktreePath)) return { collision: new Error(`there is something at ${creating.worktreePath}`) };
+  if (await isThere(creating.worktreePath))
+    return { collision: new Error(`there is something at ${creating.worktreePath}`) };
   await context.owners.take(creating.id);
   try {
     await context.records.write(creating);
-    const uncommitted = uncommittedIn(context, repository, request.signal).catch((error: unknown) => `what is uncommitted there could not be found out: ${saidBy(error)}`);
-    const added = worktreeMutex.run(`create ${repository.commonDirectory}`, () => addWorktree(context, creating, repository, request.signal));
+    const uncommitted = uncommittedIn(context, repository, request.signal).catch(
+      (error: unknown) => `what is uncommitted there could not be found out: ${saidBy(error)}`,
+    );
+    const added = worktreeMutex.run(`create ${repository.commonDirectory}`, () =>
+      addWorktree(context, creating, repository, request.signal),
+    );
     // Where one fails, the other is not to be at work any more when that is told.
     await Promise.allSettled([uncommitted, added]);
     await added;
     const parentStatus = await uncommitted;
-    return { record: await madeReady(context, { ...creating, ...(parentStatus === undefined ? {} : { parentStatus }) }) };
+    return {
+      record: await madeReady(context, { ...creating, ...(parentStatus === undefined ? {} : { parentStatus }) }),
+    };
   } catch (error) {
     const isCollision = error instanceof GitFailure && isTaken(error);
     await undoCreation(context, creating, { isForeign: isCollision });
@@ -66,7 +81,12 @@ async function attemptOnce(context: WorktreeContext, request: WorktreeRequest, r
   }
 }
 
-function newRecord(context: WorktreeContext, { jobId, key, keepFilesIn }: WorktreeRequest, repository: Repository, directory: string): WorktreeRecord {
+function newRecord(
+  context: WorktreeContext,
+  { jobId, key, keepFilesIn }: WorktreeRequest,
+  repository: Repository,
+  directory: string,
+): WorktreeRecord {
   const id = `${nameOf(jobId)}-${randomBytes(ID_BYTES).toString('hex')}`;
   const absent: WorktreeRecord = {
     version: WORKTREE_RECORD_VERSION,
@@ -91,15 +111,38 @@ function newRecord(context: WorktreeContext, { jobId, key, keepFilesIn }: Worktr
 
 /** A part of a path, a branch and a command line on any system, whatever the job is called. */
 function nameOf(jobId: string): string {
-  const name = jobId.toLowerCase().replaceAll(/[^a-z0-9_]+/g, '-').replaceAll(/^-+|-+$/g, '').slice(0, LONGEST_NAME);
+  const name = jobId
+    .toLowerCase()
+    .replaceAll(/[^a-z0-9_]+/g, '-')
+    .replaceAll(/^-+|-+$/g, '')
+    .slice(0, LONGEST_NAME);
   return name === '' ? 'job' : name;
 }
 
-async function addWorktree(context: WorktreeContext, record: WorktreeRecord, { root, settings }: Repository, signal?: AbortSignal): Promise<void> {
+async function addWorktree(
+  context: WorktreeContext,
+  record: WorktreeRecord,
+  { root, settings }: Repository,
+  signal?: AbortSignal,
+): Promise<void> {
   const { worktreePath, branchName, baseRevision, jobId } = record;
   const reason = `wakechart works in it for ${nameOf(jobId)}`;
   const isPrivate = await canCheckOutPrivately(context, signal);
-  const command = ['worktree', 'add', '-q', '--lock', '--reason', reason, '--no-track', ...(isPrivate ? ['--no-checkout'] : []), '-b', branchName, '--', worktreePath, baseRevision];
+  const command = [
+    'worktree',
+    'add',
+    '-q',
+    '--lock',
+    '--reason',
+    reason,
+    '--no-track',
+    ...(isPrivate ? ['--no-checkout'] : []),
+    '-b',
+    branchName,
+    '--',
+    worktreePath,
+    baseRevision,
+  ];
   const filters = context.runRepositoryFilters ? [] : settings.ownFilters;
   for (let attempt = 1, pauseMs = FIRST_PAUSE_MS; ; attempt += 1, pauseMs = Math.min(2 * pauseMs, LONGEST_PAUSE_MS)) {
     try {
@@ -107,7 +150,8 @@ async function addWorktree(context: WorktreeContext, record: WorktreeRecord, { r
       if (isPrivate) await checkOut(context, record, signal);
       return;
     } catch (error) {
-      if (!(error instanceof GitFailure) || !isLocked(error) || attempt >= LOCK_ATTEMPTS || signal?.aborted === true) throw error;
+      if (!(error instanceof GitFailure) || !isLocked(error) || attempt >= LOCK_ATTEMPTS || signal?.aborted === true)
+        throw error;
       await undoCreation(context, record, { isForeign: false, keepsRecord: true });
       await pause(pauseMs * (0.5 + Math.random()));
     }
@@ -115,16 +159,22 @@ async function addWorktree(context: WorktreeContext, record: WorktreeRecord, { r
 }
 
 /**
- * Without the settings of the repository, in which somebody may name a program just now. Not where its programs may run, nor where filters of the user's own
- * are to run: those may look for the repository that they work for.
+ * Without the settings of the repository, in which somebody may name a program just now. Not where its programs may
+ * run, nor where filters of the user's own are to run: those may look for the repository that they work for.
  */
-async function canCheckOutPrivately({ git, worktreesDirectory, runGitHooks, runRepositoryFilters }: WorktreeContext, signal?: AbortSignal): Promise<boolean> {
+async function canCheckOutPrivately(
+  { git, worktreesDirectory, runGitHooks, runRepositoryFilters }: WorktreeContext,
+  signal?: AbortSignal,
+): Promise<boolean> {
   return !runGitHooks && !runRepositoryFilters && (await userFilters(git, worktreesDirectory, signal)).length === 0;
 }
 
 async function checkOut(context: WorktreeContext, record: WorktreeRecord, signal?: AbortSignal): Promise<void> {
   const gitDirectory = await gitDirectoryMade(record);
-  await gitIn(context, { ...record, gitDirectory }, ['read-tree', '--reset', '-u', record.baseRevision], { writes: true, signal });
+  await gitIn(context, { ...record, gitDirectory }, ['read-tree', '--reset', '-u', record.baseRevision], {
+    writes: true,
+    signal,
+  });
 }
 
 /** Where git has made its own folder for it. */
@@ -137,7 +187,11 @@ async function madeReady(context: WorktreeContext, creating: WorktreeRecord): Pr
   const { worktreePath, subdirectory, id, jobId, branchName } = creating;
   const gitDirectory = await gitDirectoryMade(creating);
   const ready = movedRecord({ ...creating, gitDirectory }, 'CREATED');
-  await replaceFile(join(gitDirectory, MARKER), `${JSON.stringify({ id, jobId, branchName, createdAt: creating.createdAt })}\n`, { durability: 'os' });
+  await replaceFile(
+    join(gitDirectory, MARKER),
+    `${JSON.stringify({ id, jobId, branchName, createdAt: creating.createdAt })}\n`,
+    { durability: 'os' },
+  );
   if (subdirectory !== '') await mkdir(join(worktreePath, subdirectory), { recursive: true });
   await context.records.write(ready);
   return ready;
@@ -145,7 +199,9 @@ async function madeReady(context: WorktreeContext, creating: WorktreeRecord): Pr
 
 /** Where git says that a name is taken. */
 function isTaken({ stderr }: GitFailure): boolean {
-  return /already exists|is already (?:checked out|used|registered)|is a missing but/.test(stderr) && !/\.lock'/.test(stderr);
+  return (
+    /already exists|is already (?:checked out|used|registered)|is a missing but/.test(stderr) && !/\.lock'/.test(stderr)
+  );
 }
 
 /** Where another git is at work on the same file. */
@@ -153,8 +209,14 @@ function isLocked({ stderr }: GitFailure): boolean {
   return /\.lock': File exists|could not lock|cannot lock ref '[^']*': Unable to create/.test(stderr);
 }
 
-/** The folder of all worktrees, as the system knows it, made where it is missing. Inside a checkout it hides itself from git. */
-async function placeFor({ worktreesDirectory }: WorktreeContext, { root, commonDirectory }: Repository): Promise<string> {
+/**
+ * The folder of all worktrees, as the system knows it, made where it is missing. Inside a checkout it hides itself from
+ * git.
+ */
+async function placeFor(
+  { worktreesDirectory }: WorktreeContext,
+  { root, commonDirectory }: Repository,
+): Promise<string> {
   try {
     await makeFolder(worktreesDirectory);
   } catch (error) {

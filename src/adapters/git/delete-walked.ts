@@ -1,8 +1,9 @@
 /**
- * Deletes a folder by the list of what was seen in it, and nothing else: what has come since stays, and the folder with it.
+ * Deletes a folder by the list of what was seen in it, and nothing else: what has come since stays, and the folder with
+ * it.
  *
- * Somebody may put a link in the place of a folder meanwhile. So on Linux each folder is opened without following links, seen to be the one that was
- * walked, and what is in it is named by way of that.
+ * Somebody may put a link in the place of a folder meanwhile. So on Linux each folder is opened without following
+ * links, seen to be the one that was walked, and what is in it is named by way of that.
  */
 import { Buffer } from 'node:buffer';
 import { constants } from 'node:fs';
@@ -39,7 +40,10 @@ export async function deleteWalked(root: string, walk: FolderWalk): Promise<void
   await rmdir(root);
 }
 
-/** Deletes a folder with all that is in it; one that is not there is fine. @throws Error of the system, or one that says what stands in the way */
+/**
+ * Deletes a folder with all that is in it; one that is not there is fine. @throws Error of the system, or one that says
+ * what stands in the way
+ */
 export async function deleteWhole(root: string): Promise<void> {
   for (let attempt = 1; ; attempt += 1) {
     const stats = await lstat(root).catch(() => undefined);
@@ -69,33 +73,52 @@ class Deletion {
   }
 
   async run(root: string): Promise<void> {
-    await this.#inside(root, (stats) => this.#root === stats, async (place) => {
-      await this.#empty(place, this.#contents, MAX_FOLDERS);
-      const left = (await readdir(pathOf(place), { encoding: 'latin1' })).find((name) => name !== LAST);
-      if (left !== undefined) throw new Error(`${JSON.stringify(shownPath(left))} has come into it while it was being removed`);
-      if (this.#contents.files.includes(LAST)) await this.#each([LAST], 1, (name) => unlink(pathOf(`${place}/${name}`)));
-    });
+    await this.#inside(
+      root,
+      (stats) => this.#root === stats,
+      async (place) => {
+        await this.#empty(place, this.#contents, MAX_FOLDERS);
+        const left = (await readdir(pathOf(place), { encoding: 'latin1' })).find((name) => name !== LAST);
+        if (left !== undefined)
+          throw new Error(`${JSON.stringify(shownPath(left))} has come into it while it was being removed`);
+        if (this.#contents.files.includes(LAST))
+          await this.#each([LAST], 1, (name) => unlink(pathOf(`${place}/${name}`)));
+      },
+    );
   }
 
   async #empty(place: string, { files, folders }: Contents, atOnce: number): Promise<void> {
     const isRoot = atOnce > 1;
-    await this.#each(isRoot ? files.filter((name) => name !== LAST) : files, MAX_DELETIONS, (name) => unlink(pathOf(`${place}/${name}`)));
+    await this.#each(isRoot ? files.filter((name) => name !== LAST) : files, MAX_DELETIONS, (name) =>
+      unlink(pathOf(`${place}/${name}`)),
+    );
     await this.#each([...folders], atOnce, async ([name, contents]) => {
       const path = `${place}/${name}`;
       const [device] = (this.#root ?? '').split(' ');
-      await this.#inside(path, (stats) => stats === `${device} ${contents.inode}`, (inner) => this.#empty(inner, contents, 1));
+      await this.#inside(
+        path,
+        (stats) => stats === `${device} ${contents.inode}`,
+        (inner) => this.#empty(inner, contents, 1),
+      );
       await rmdir(pathOf(path)).catch((error: unknown) => refuse(path, error));
     });
   }
 
   /** Runs `work` with a path that leads into the folder that was walked, whatever its own path leads to meanwhile. */
-  async #inside(path: string, isWalked: (stats: string) => boolean, work: (place: string) => Promise<void>): Promise<void> {
+  async #inside(
+    path: string,
+    isWalked: (stats: string) => boolean,
+    work: (place: string) => Promise<void>,
+  ): Promise<void> {
     if (!this.#isByHandle) {
       const stats = await lstat(pathOf(path), { bigint: true });
       if (!isWalked(`${stats.dev} ${stats.ino}`)) throw replaced(path);
       return work(path);
     }
-    const handle: FileHandle = await open(pathOf(path), constants.O_RDONLY | constants.O_DIRECTORY | constants.O_NOFOLLOW).catch((error: unknown) => refuse(path, error));
+    const handle: FileHandle = await open(
+      pathOf(path),
+      constants.O_RDONLY | constants.O_DIRECTORY | constants.O_NOFOLLOW,
+    ).catch((error: unknown) => refuse(path, error));
     try {
       const stats = await handle.stat({ bigint: true });
       if (!isWalked(`${stats.dev} ${stats.ino}`)) throw replaced(path);
@@ -146,7 +169,9 @@ function refuse(path: string, error: unknown): never {
 }
 
 function replaced(path: string): Error {
-  return new Error(`${JSON.stringify(shownPath(path.slice(path.lastIndexOf('/') + 1)))} is not the folder any more that it was`);
+  return new Error(
+    `${JSON.stringify(shownPath(path.slice(path.lastIndexOf('/') + 1)))} is not the folder any more that it was`,
+  );
 }
 
 function pathOf(bytes: string): Buffer {
@@ -154,5 +179,8 @@ function pathOf(bytes: string): Buffer {
 }
 
 function canNameByHandle(): Promise<boolean> {
-  return access('/proc/self/fd').then(() => process.platform === 'linux', () => false);
+  return access('/proc/self/fd').then(
+    () => process.platform === 'linux',
+    () => false,
+  );
 }

@@ -1,4 +1,7 @@
-/** What lies in a worktree that its commit does not hold: changed, staged, hidden, untracked and ignored files, and repositories of their own. */
+/**
+ * What lies in a worktree that its commit does not hold: changed, staged, hidden, untracked and ignored files, and
+ * repositories of their own.
+ */
 import { createHash } from 'node:crypto';
 import { readlink } from 'node:fs/promises';
 import { Buffer } from 'node:buffer';
@@ -31,17 +34,29 @@ export interface FilesQuestion {
 }
 
 /** @param isIndexAsBefore git's index is the one that the agent was given */
-export async function lookAtFiles(question: FilesQuestion, isIndexAsBefore: boolean): Promise<readonly WorktreeFinding[]> {
+export async function lookAtFiles(
+  question: FilesQuestion,
+  isIndexAsBefore: boolean,
+): Promise<readonly WorktreeFinding[]> {
   const { files, baseline } = question;
   if (isIndexAsBefore && baseline !== undefined && isAsBefore(files, baseline)) return [];
   const { context, record, place } = question;
   const [filters, { head }] = await Promise.all([question.filters(), headOf(context, record)]);
   const [index, status] = await Promise.all([
     gitIn(context, record, ['ls-files', '-v', '--stage', '-z'], { place, filters }),
-    gitIn(context, record, ['status', '--porcelain=v2', '-z', '--untracked-files=no', '--ignore-submodules=dirty', '--no-renames'], { place, filters, ...(isCommit(head) ? { head } : {}) }),
+    gitIn(
+      context,
+      record,
+      ['status', '--porcelain=v2', '-z', '--untracked-files=no', '--ignore-submodules=dirty', '--no-renames'],
+      { place, filters, ...(isCommit(head) ? { head } : {}) },
+    ),
   ]);
   const entries = parseIndex(index);
-  return [...changesIn(question, status), ...(await hiddenIn(question, entries)), ...(await strangersIn(question, entries))];
+  return [
+    ...changesIn(question, status),
+    ...(await hiddenIn(question, entries)),
+    ...(await strangersIn(question, entries)),
+  ];
 }
 
 /** What is none leaves the commit that it was made from to be compared with: where HEAD is, is told elsewhere. */
@@ -73,7 +88,11 @@ function changesIn({ files, baseline, missingIsFine }: FilesQuestion, status: st
     if (inFile !== '.' && !isSameFile && !(missingIsFine && inFile === 'D')) changed.push(path);
   }
   // Nobody has decided what they are to be: to commit them would commit the marks of the conflict.
-  return [...findingOf('operation', 'in conflict', inConflict), ...findingOf('staged', 'staged', staged), ...findingOf('changed', 'changed', changed)];
+  return [
+    ...findingOf('operation', 'in conflict', inConflict),
+    ...findingOf('staged', 'staged', staged),
+    ...findingOf('changed', 'changed', changed),
+  ];
 }
 
 /** Git was told not to look at some files; those are compared here. */
@@ -104,13 +123,21 @@ function isAlike({ mode }: IndexEntry, { kind, signature }: WalkedEntry): boolea
 }
 
 /** What each would be called if it were added to the repository. */
-async function contentIds({ context, record, place, filters: named }: FilesQuestion, entries: readonly IndexEntry[]): Promise<readonly string[]> {
+async function contentIds(
+  { context, record, place, filters: named }: FilesQuestion,
+  entries: readonly IndexEntry[],
+): Promise<readonly string[]> {
   const ordinary = entries.filter(({ mode }) => mode !== LINK);
   const filters = await named();
   const input = ordinary.map(({ path }) => `${path}\n`).join('');
-  const output = ordinary.length === 0 ? '' : await gitIn(context, record, ['hash-object', '--stdin-paths'], { place, filters, input });
+  const output =
+    ordinary.length === 0
+      ? ''
+      : await gitIn(context, record, ['hash-object', '--stdin-paths'], { place, filters, input });
   const ids = new Map(output.split('\n').map((id, index) => [ordinary[index]?.path, id]));
-  return Promise.all(entries.map(async (entry) => (entry.mode === LINK ? linkId(place, entry) : (ids.get(entry.path) ?? ''))));
+  return Promise.all(
+    entries.map(async (entry) => (entry.mode === LINK ? linkId(place, entry) : (ids.get(entry.path) ?? ''))),
+  );
 }
 
 async function linkId(place: string, { path, objectId }: IndexEntry): Promise<string> {
@@ -131,7 +158,11 @@ async function strangersIn(question: FilesQuestion, entries: readonly IndexEntry
   ]);
   for (const [path, { kind, signature }] of files.entries) {
     if (path === '.git' || kind === 'folder' || known.has(path) || baseline?.files[path] === signature) continue;
-    const group = isBelow(path, submodules) ? 'submodule' : path.split('/').includes('.git') ? 'nested_repository' : 'untracked';
+    const group = isBelow(path, submodules)
+      ? 'submodule'
+      : path.split('/').includes('.git')
+        ? 'nested_repository'
+        : 'untracked';
     groups.get(group)?.push(path);
   }
   const loose = groups.get('untracked') ?? [];
@@ -139,22 +170,37 @@ async function strangersIn(question: FilesQuestion, entries: readonly IndexEntry
   return [
     ...findingOf('submodule', 'in a submodule', groups.get('submodule') ?? []),
     ...findingOf('nested_repository', 'of a repository inside it', groups.get('nested_repository') ?? []),
-    ...findingOf('untracked', 'untracked', loose.filter((path) => !ignored.has(path))),
-    ...findingOf('ignored', 'new or changed though ignored by git', loose.filter((path) => ignored.has(path))),
+    ...findingOf(
+      'untracked',
+      'untracked',
+      loose.filter((path) => !ignored.has(path)),
+    ),
+    ...findingOf(
+      'ignored',
+      'new or changed though ignored by git',
+      loose.filter((path) => ignored.has(path)),
+    ),
   ];
 }
 
 function isBelow(path: string, folders: ReadonlySet<string>): boolean {
   if (folders.size === 0) return false;
-  for (let end = path.length; end > 0; end = path.lastIndexOf('/', end - 1)) if (folders.has(path.slice(0, end))) return true;
+  for (let end = path.length; end > 0; end = path.lastIndexOf('/', end - 1))
+    if (folders.has(path.slice(0, end))) return true;
   return false;
 }
 
 /** Only tells two kinds of finding apart: where git cannot say, they count as untracked. */
-async function ignoredOf({ context, record, place }: FilesQuestion, paths: readonly string[]): Promise<ReadonlySet<string>> {
+async function ignoredOf(
+  { context, record, place }: FilesQuestion,
+  paths: readonly string[],
+): Promise<ReadonlySet<string>> {
   if (paths.length === 0) return new Set();
   try {
-    const output = await gitIn(context, record, ['check-ignore', '-z', '--stdin'], { place, input: paths.map((path) => `${path}\0`).join('') });
+    const output = await gitIn(context, record, ['check-ignore', '-z', '--stdin'], {
+      place,
+      input: paths.map((path) => `${path}\0`).join(''),
+    });
     return new Set(output.split('\0'));
   } catch (error) {
     if (error instanceof GitFailure) return new Set();
@@ -166,8 +212,17 @@ async function ignoredOf({ context, record, place }: FilesQuestion, paths: reado
 function findingOf(kind: WorktreeFindingKind, what: string, paths: readonly string[]): WorktreeFinding[] {
   if (paths.length === 0) return [];
   // They were seen in the order in which the disk answered.
-  const shown = [...paths].sort().slice(0, SHOWN_PATHS).map((path) => shownPath(path));
+  const shown = [...paths]
+    .sort()
+    .slice(0, SHOWN_PATHS)
+    .map((path) => shownPath(path));
   const rest = paths.length - shown.length;
   const names = shown.map((path) => JSON.stringify(path)).join(', ');
-  return [{ kind, text: `${paths.length} ${paths.length === 1 ? 'file' : 'files'} ${what}: ${names}${rest > 0 ? ` and ${rest} more` : ''}`, paths: shown }];
+  return [
+    {
+      kind,
+      text: `${paths.length} ${paths.length === 1 ? 'file' : 'files'} ${what}: ${names}${rest > 0 ? ` and ${rest} more` : ''}`,
+      paths: shown,
+    },
+  ];
 }

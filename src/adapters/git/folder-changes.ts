@@ -1,9 +1,11 @@
 /**
- * What was changed in a folder of a git repository, for people who look at it: the files, the difference to a commit, and the commits since that one.
+ * What was changed in a folder of a git repository, for people who look at it: the files, the difference to a commit,
+ * and the commits since that one.
  *
- * Whoever works in the folder may have written the settings of its repository, so git runs over a folder of its own for every command that reads files
- * (see private-git.ts), with no filter, no text conversion and no other program of anybody. Nothing is written into the repository: files that git does
- * not know are added to a private copy of its index, which git may bring up to date as well.
+ * Whoever works in the folder may have written the settings of its repository, so git runs over a folder of its own for
+ * every command that reads files (see private-git.ts), with no filter, no text conversion and no other program of
+ * anybody. Nothing is written into the repository: files that git does not know are added to a private copy of its
+ * index, which git may bring up to date as well.
  */
 import { randomUUID } from 'node:crypto';
 import { realpath, rm, writeFile } from 'node:fs/promises';
@@ -23,7 +25,9 @@ import { fileSettingsOf, locateRepository } from './repository.ts';
 import type { Repository } from './repository.ts';
 
 export interface GitFolderChangesOptions {
-  /** Absolute: where private files are made while git runs, such as `<home>/worktrees`. Made when it is first needed. */
+  /**
+   * Absolute: where private files are made while git runs, such as `<home>/worktrees`. Made when it is first needed.
+   */
   readonly near: string;
   /** Absolute: folders, such as the home, whose contents belong to no repository that they lie in. */
   readonly ceilingDirectories?: readonly string[] | undefined;
@@ -39,20 +43,46 @@ const MAX_COMPARED = 200;
 /** Compared in one go, so that the difference is not much longer than it may be. */
 const COMPARED_AT_ONCE = 10;
 /** Larger files are said to differ, and no more. */
-const SETTINGS = ['core.bigFileThreshold=256k', 'diff.algorithm=myers', 'diff.context=3', 'diff.interHunkContext=0', 'diff.renameLimit=400', 'diff.noprefix=false', 'diff.mnemonicPrefix=false'];
+const SETTINGS = [
+  'core.bigFileThreshold=256k',
+  'diff.algorithm=myers',
+  'diff.context=3',
+  'diff.interHunkContext=0',
+  'diff.renameLimit=400',
+  'diff.noprefix=false',
+  'diff.mnemonicPrefix=false',
+];
 const MAX_INDEX_BYTES = 128 * 1024 * 1024;
 const MAX_LINK_BYTES = 8_192;
 const MAX_SHALLOW_BYTES = 4 * 1024 * 1024;
 
 /** Names from within the folder, without any program of anybody. */
-const DIFF = ['diff', '--no-color', '--no-ext-diff', '--no-textconv', '--ignore-submodules=dirty', '--submodule=short', '--src-prefix=a/', '--dst-prefix=b/', '-M'];
+const DIFF = [
+  'diff',
+  '--no-color',
+  '--no-ext-diff',
+  '--no-textconv',
+  '--ignore-submodules=dirty',
+  '--submodule=short',
+  '--src-prefix=a/',
+  '--dst-prefix=b/',
+  '-M',
+];
 /** No name is a pattern. */
 const LITERAL = { GIT_LITERAL_PATHSPECS: '1' };
 
 /** Of a file with nothing in it, by the length of the ids of the repository. */
-const EMPTY_FILE: Readonly<Record<number, string>> = { 40: 'e69de29bb2d1d6434b8b29ae775ad8c2e48c5391', 64: '473a0f4c3be8a93681a267e3b1e9a7dcda1185436fe141f7749120a303721813' };
+const EMPTY_FILE: Readonly<Record<number, string>> = {
+  40: 'e69de29bb2d1d6434b8b29ae775ad8c2e48c5391',
+  64: '473a0f4c3be8a93681a267e3b1e9a7dcda1185436fe141f7749120a303721813',
+};
 
-export function createGitFolderChanges({ near, ceilingDirectories = [], timeoutMs = 10_000, gitPath = 'git' }: GitFolderChangesOptions): FolderChanges {
+export function createGitFolderChanges({
+  near,
+  ceilingDirectories = [],
+  timeoutMs = 10_000,
+  gitPath = 'git',
+}: GitFolderChangesOptions): FolderChanges {
   const git = new GitCommand({ gitPath, timeoutMs });
   return { read: (folder, look) => differenceIn({ git, near, ceilingDirectories }, folder, look) };
 }
@@ -66,7 +96,8 @@ interface Surroundings {
 async function differenceIn(around: Surroundings, folder: string, look: FolderLook): Promise<FolderDifference> {
   try {
     const repository = await locateRepository(around, folder, look.signal);
-    if (!isInside(await realpath(folder), repository.root) || !(await isOwnRoot(repository))) return nothing('the settings of its git repository say that its files lie elsewhere');
+    if (!isInside(await realpath(folder), repository.root) || !(await isOwnRoot(repository)))
+      return nothing('the settings of its git repository say that its files lie elsewhere');
     return await new Difference(around, repository, look).read();
   } catch (error) {
     if (!RuntimeError.is(error)) throw error;
@@ -80,7 +111,9 @@ async function differenceIn(around: Surroundings, folder: string, look: FolderLo
 async function isOwnRoot({ root, gitDirectory }: Pick<Repository, 'root' | 'gitDirectory'>): Promise<boolean> {
   const path = join(root, '.git');
   if ((await realpath(path).catch(() => '')) === gitDirectory) return true;
-  const named = /^gitdir: (?<named>.+)\n?$/.exec(String((await plainContent(path, MAX_LINK_BYTES)) ?? ''))?.groups?.['named'];
+  const named = /^gitdir: (?<named>.+)\n?$/.exec(String((await plainContent(path, MAX_LINK_BYTES)) ?? ''))?.groups?.[
+    'named'
+  ];
   return named !== undefined && (await realpath(resolve(root, named)).catch(() => '')) === gitDirectory;
 }
 
@@ -110,7 +143,10 @@ class Difference {
     const { git, near } = this.#around;
     const { root, gitDirectory } = this.#repository;
     const content = await plainContent(join(gitDirectory, 'index'), MAX_INDEX_BYTES);
-    if (content === undefined) return nothing(`the index of its git repository is missing, or no plain file of at most ${MAX_INDEX_BYTES} bytes`);
+    if (content === undefined)
+      return nothing(
+        `the index of its git repository is missing, or no plain file of at most ${MAX_INDEX_BYTES} bytes`,
+      );
     this.#filters = await userFilters(git, root, this.#look.signal);
     await makeFolder(near, { durability: 'os' });
     try {
@@ -127,14 +163,23 @@ class Difference {
     const { base, ...told } = await this.#commits(within);
     this.#base = base;
     const tracked = parseNames(await this.#run([...DIFF, '--name-status', '-z', base, ...within]));
-    const others = (await this.#run(['ls-files', '--others', '--exclude-standard', '-z', ...within])).split('\0').filter((path) => path !== '');
-    const named: readonly NamedChange[] = [...tracked, ...others.map((path) => ({ path, change: 'untracked' as const }))];
+    const others = (await this.#run(['ls-files', '--others', '--exclude-standard', '-z', ...within]))
+      .split('\0')
+      .filter((path) => path !== '');
+    const named: readonly NamedChange[] = [
+      ...tracked,
+      ...others.map((path) => ({ path, change: 'untracked' as const })),
+    ];
     const loose = await this.#uncommitted(named, within);
     const { difference, isCut } = await this.#compared(named);
     const branch = await this.#branch();
     return {
       ...(branch === undefined ? {} : { branch }),
-      files: named.slice(0, MAX_NAMED).map(({ path, change }) => ({ path: shownPath(path), change, ...(loose.has(path) ? { isUncommitted: true as const } : {}) })),
+      files: named.slice(0, MAX_NAMED).map(({ path, change }) => ({
+        path: shownPath(path),
+        change,
+        ...(loose.has(path) ? { isUncommitted: true as const } : {}),
+      })),
       fileCount: named.length,
       difference,
       ...told,
@@ -160,7 +205,9 @@ class Difference {
   /** Undefined where none is checked out. */
   async #branch(): Promise<string | undefined> {
     const { signal } = this.#look;
-    const name = await this.#around.git.run(['symbolic-ref', '-q', '--short', 'HEAD'], { cwd: this.#repository.root, signal }).catch(() => '');
+    const name = await this.#around.git
+      .run(['symbolic-ref', '-q', '--short', 'HEAD'], { cwd: this.#repository.root, signal })
+      .catch(() => '');
     return name === '' ? undefined : shownPath(name).trim();
   }
 
@@ -179,13 +226,18 @@ class Difference {
       next += some.length;
     }
     const isLong = difference.length > maxCharacters;
-    return { difference: isLong ? difference.slice(0, maxCharacters).replace(/[\uD800-\uDBFF]$/, '') : difference, isCut: isLong || next < named.filter(({ path }) => !path.endsWith('/')).length };
+    return {
+      difference: isLong ? difference.slice(0, maxCharacters).replace(/[\uD800-\uDBFF]$/, '') : difference,
+      isCut: isLong || next < named.filter(({ path }) => !path.endsWith('/')).length,
+    };
   }
 
   /** As if the files had been empty. */
   async #addToIndex(untracked: readonly NamedChange[]): Promise<void> {
     if (untracked.length === 0) return;
-    const input = untracked.map(({ path }) => `100644 ${EMPTY_FILE[this.#repository.head.length] ?? ''} 0\t${path}\0`).join('');
+    const input = untracked
+      .map(({ path }) => `100644 ${EMPTY_FILE[this.#repository.head.length] ?? ''} 0\t${path}\0`)
+      .join('');
     await this.#run(['update-index', '-z', '--index-info'], { input, writes: true });
   }
 
@@ -194,6 +246,12 @@ class Difference {
     const { root: place, commonDirectory, gitDirectory, head, settings } = this.#repository;
     const { signal } = this.#look;
     const files = { near, commonDirectory, gitDirectory, place, head, index: this.#index };
-    return runPrivately(git, files, command, { ...call, settings: [...fileSettingsOf(settings), ...SETTINGS], filters: this.#filters, environment: LITERAL, signal });
+    return runPrivately(git, files, command, {
+      ...call,
+      settings: [...fileSettingsOf(settings), ...SETTINGS],
+      filters: this.#filters,
+      environment: LITERAL,
+      signal,
+    });
   }
 }

@@ -1,8 +1,8 @@
 /**
  * Everything that lies in a folder, and how each file was last seen.
  *
- * Every read goes through the thread pool: a disk that is busy may take seconds for one. Links are not followed, and no other file system is entered.
- * Names are bytes (see git-command.ts).
+ * Every read goes through the thread pool: a disk that is busy may take seconds for one. Links are not followed, and no
+ * other file system is entered. Names are bytes (see git-command.ts).
  */
 import { Buffer } from 'node:buffer';
 import { lstat, readdir } from 'node:fs';
@@ -96,7 +96,8 @@ class Walker implements FolderWalk {
     this.#reads += 1;
     readdir(this.#at(folder), { encoding: 'latin1' }, (error, names) => {
       this.#reads -= 1;
-      if (error !== null) this.problems.push(`${this.#shown(folder)} cannot be read (${systemCodeOf(error) ?? 'unknown reason'})`);
+      if (error !== null)
+        this.problems.push(`${this.#shown(folder)} cannot be read (${systemCodeOf(error) ?? 'unknown reason'})`);
       else for (const name of names) this.#add(folder === '' ? name : `${folder}/${name}`);
       this.#goOn();
     });

@@ -1,8 +1,9 @@
 /**
- * Runs git: never in the way of the event loop, never longer than a limit, in an environment that leads it nowhere else.
+ * Runs git: never in the way of the event loop, never longer than a limit, in an environment that leads it nowhere
+ * else.
  *
- * Paths are bytes to git and to the file system. What git prints is read as latin1, one character for each byte, so that every name stays what
- * it is; `shownPath` makes one readable.
+ * Paths are bytes to git and to the file system. What git prints is read as latin1, one character for each byte, so
+ * that every name stays what it is; `shownPath` makes one readable.
  */
 import { Buffer } from 'node:buffer';
 import { GitFailure } from './worktree-errors.ts';
@@ -57,7 +58,12 @@ export class GitCommand {
     const { timeoutMs, gitPath } = this.#options;
     const result = await execa(gitPath, [...command], {
       cwd,
-      env: { ...gitEnvironment(process.env), ...settingVariables({ filters, runGitHooks, more: settings }), ...(writes === true ? {} : READING), ...environment },
+      env: {
+        ...gitEnvironment(process.env),
+        ...settingVariables({ filters, runGitHooks, more: settings }),
+        ...(writes === true ? {} : READING),
+        ...environment,
+      },
       extendEnv: false,
       ...(input === undefined ? { stdin: 'ignore' } : { input: Buffer.from(input, 'latin1') }),
       ...(signal === undefined ? {} : { cancelSignal: signal }),
@@ -89,10 +95,19 @@ function failureOf(command: readonly string[], ended: Ended, timeoutMs: number):
   const stderr = typeof ended.stderr === 'string' ? shownPath(ended.stderr) : '';
   const { exitCode } = ended;
   if (ended.isCanceled) return new GitFailure(`${what} was aborted`, { kind: 'aborted', stderr });
-  if (ended.timedOut) return new GitFailure(`${what} did not end within ${timeoutMs} ms`, { kind: 'timed_out', stderr: '' });
-  if (ended.isMaxBuffer) return new GitFailure(`${what} printed more than ${MAX_OUTPUT_CHARACTERS} bytes`, { kind: 'too_much', stderr: '' });
-  if (exitCode === undefined && ended.signal === undefined) return new GitFailure(`${what} could not be started (${ended.code ?? 'unknown reason'})`, { kind: 'missing', stderr });
-  return new GitFailure(`${what} ended with ${exitCode === undefined ? (ended.signal ?? '') : `exit code ${exitCode}`}`, { kind: 'failed', stderr, exitCode });
+  if (ended.timedOut)
+    return new GitFailure(`${what} did not end within ${timeoutMs} ms`, { kind: 'timed_out', stderr: '' });
+  if (ended.isMaxBuffer)
+    return new GitFailure(`${what} printed more than ${MAX_OUTPUT_CHARACTERS} bytes`, { kind: 'too_much', stderr: '' });
+  if (exitCode === undefined && ended.signal === undefined)
+    return new GitFailure(`${what} could not be started (${ended.code ?? 'unknown reason'})`, {
+      kind: 'missing',
+      stderr,
+    });
+  return new GitFailure(
+    `${what} ended with ${exitCode === undefined ? (ended.signal ?? '') : `exit code ${exitCode}`}`,
+    { kind: 'failed', stderr, exitCode },
+  );
 }
 
 /** A path of bytes, for people. */

@@ -1,4 +1,7 @@
-/** What git's own folder for a worktree holds beyond what it was made with: merges and rebases under way, references and modules of its own. */
+/**
+ * What git's own folder for a worktree holds beyond what it was made with: merges and rebases under way, references and
+ * modules of its own.
+ */
 import type { WorktreeFinding } from '../../machines/subagent/worktree-findings.ts';
 import { contentsOf, isIndex } from './baseline.ts';
 import type { FolderWalk } from './folder-walk.ts';
@@ -15,9 +18,24 @@ export interface GitFolderLook {
 }
 
 /** Change with every use; what they name is looked for among the commits. */
-const LIVING: ReadonlySet<string> = new Set(['HEAD', 'index', 'logs/HEAD', 'ORIG_HEAD', 'FETCH_HEAD', 'COMMIT_EDITMSG', 'gitdir', 'AUTO_MERGE']);
+const LIVING: ReadonlySet<string> = new Set([
+  'HEAD',
+  'index',
+  'logs/HEAD',
+  'ORIG_HEAD',
+  'FETCH_HEAD',
+  'COMMIT_EDITMSG',
+  'gitdir',
+  'AUTO_MERGE',
+]);
 /** What git, or this runtime, puts there when it makes one. */
-const MADE_WITH: ReadonlySet<string> = new Set(['commondir', 'locked', 'config.worktree', 'info/sparse-checkout', MARKER]);
+const MADE_WITH: ReadonlySet<string> = new Set([
+  'commondir',
+  'locked',
+  'config.worktree',
+  'info/sparse-checkout',
+  MARKER,
+]);
 /** Without them nothing that git says of it can be trusted. */
 const NEEDED = ['HEAD', 'commondir', 'gitdir', 'index', 'logs/HEAD'];
 
@@ -35,15 +53,33 @@ const OPERATIONS: readonly (readonly [pattern: RegExp, what: string])[] = [
   [/\.lock$/, 'a git that has not ended'],
 ];
 
-export async function lookAtGitFolder(folder: string, walk: FolderWalk, baseline: Baseline | undefined): Promise<GitFolderLook> {
+export async function lookAtGitFolder(
+  folder: string,
+  walk: FolderWalk,
+  baseline: Baseline | undefined,
+): Promise<GitFolderLook> {
   const contents = await contentsOf(folder, walk);
-  const findings: WorktreeFinding[] = walk.problems.map((problem) => ({ kind: 'unknown', text: `in git's own folder, ${problem}` }));
-  for (const name of NEEDED) if (contents[name] === undefined) findings.push({ kind: 'unknown', text: `git's own folder for it has no ${name}` });
-  const modules = Object.keys(contents).filter((path) => path.startsWith('modules/') && baseline?.gitFiles[path] !== contents[path]);
-  if (modules.length > 0) findings.push({ kind: 'submodule', text: 'submodules were set up in it, and may have commits of their own' });
+  const findings: WorktreeFinding[] = walk.problems.map((problem) => ({
+    kind: 'unknown',
+    text: `in git's own folder, ${problem}`,
+  }));
+  for (const name of NEEDED)
+    if (contents[name] === undefined)
+      findings.push({ kind: 'unknown', text: `git's own folder for it has no ${name}` });
+  const modules = Object.keys(contents).filter(
+    (path) => path.startsWith('modules/') && baseline?.gitFiles[path] !== contents[path],
+  );
+  if (modules.length > 0)
+    findings.push({ kind: 'submodule', text: 'submodules were set up in it, and may have commits of their own' });
   findings.push(...operationsIn(contents, baseline), ...rewrittenIn(contents, baseline));
-  const commits = Object.entries(contents).flatMap(([path, text]) => (isIndex(path) || !text.startsWith('=') ? [] : commitsIn(text)));
-  return { findings, commits, isIndexAsBefore: baseline !== undefined && contents['index'] === baseline.gitFiles['index'] };
+  const commits = Object.entries(contents).flatMap(([path, text]) =>
+    isIndex(path) || !text.startsWith('=') ? [] : commitsIn(text),
+  );
+  return {
+    findings,
+    commits,
+    isIndexAsBefore: baseline !== undefined && contents['index'] === baseline.gitFiles['index'],
+  };
 }
 
 function operationsIn(contents: Readonly<Record<string, string>>, baseline: Baseline | undefined): WorktreeFinding[] {
@@ -51,15 +87,25 @@ function operationsIn(contents: Readonly<Record<string, string>>, baseline: Base
   for (const [path, text] of Object.entries(contents)) {
     if (LIVING.has(path) || isIndex(path) || path.startsWith('modules/')) continue;
     if (baseline === undefined ? MADE_WITH.has(path) : baseline.gitFiles[path] === text) continue;
-    const what = OPERATIONS.find(([pattern]) => pattern.test(path))?.[1] ?? `something that git did not make it with (${shownPath(path)})`;
+    const what =
+      OPERATIONS.find(([pattern]) => pattern.test(path))?.[1] ??
+      `something that git did not make it with (${shownPath(path)})`;
     if (!found.has(what)) found.set(what, path);
   }
-  return [...found].map(([what, path]) => ({ kind: 'operation', text: `in git's own folder for it there is ${what}: ${shownPath(path)}` }));
+  return [...found].map(([what, path]) => ({
+    kind: 'operation',
+    text: `in git's own folder for it there is ${what}: ${shownPath(path)}`,
+  }));
 }
 
 /** A history only ever grows; one that does not go on from what it was hides commits. */
 function rewrittenIn(contents: Readonly<Record<string, string>>, baseline: Baseline | undefined): WorktreeFinding[] {
   const before = baseline?.gitFiles['logs/HEAD'];
   if (before === undefined || contents['logs/HEAD']?.startsWith(before) === true) return [];
-  return [{ kind: 'unknown', text: 'the history of its HEAD was rewritten, and may have had commits that nothing names any more' }];
+  return [
+    {
+      kind: 'unknown',
+      text: 'the history of its HEAD was rewritten, and may have had commits that nothing names any more',
+    },
+  ];
 }

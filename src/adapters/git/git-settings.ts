@@ -1,12 +1,15 @@
 /**
  * The settings under which git runs here, whatever the repository says.
  *
- * A repository can name programs in its settings, and settings under which git overlooks changes; and an agent may have written them.
- * So the ones that run something or hide something are set for every command.
+ * A repository can name programs in its settings, and settings under which git overlooks changes; and an agent may have
+ * written them. So the ones that run something or hide something are set for every command.
  */
 import { devNull } from 'node:os';
 
-/** Say who makes commits and where settings lie. Everything else named GIT_* would lead git to another repository, index or program. */
+/**
+ * Say who makes commits and where settings lie. Everything else named GIT_* would lead git to another repository, index
+ * or program.
+ */
 const KEPT_VARIABLE = /^GIT_(?:CONFIG_(?:GLOBAL|NOSYSTEM|SYSTEM)|(?:AUTHOR|COMMITTER)_(?:NAME|EMAIL|DATE))$/i;
 
 const ALWAYS = [
@@ -39,7 +42,10 @@ const ALWAYS = [
   'advice.detachedHead=false',
 ];
 
-/** Of the repository's own settings, those that say how its files lie on the disk: as they were when the worktree was made. */
+/**
+ * Of the repository's own settings, those that say how its files lie on the disk: as they were when the worktree was
+ * made.
+ */
 export const FILE_SETTINGS = [
   'core.filemode',
   'core.symlinks',
@@ -56,13 +62,27 @@ export function isFileSetting(setting: string): boolean {
   return FILE_SETTINGS.some((name) => setting.startsWith(`${name}=`));
 }
 
-/** An object that is missing is not fetched: the repository may name a program that fetches. Older versions know only the first. */
+/**
+ * An object that is missing is not fetched: the repository may name a program that fetches. Older versions know only
+ * the first.
+ */
 const NO_FETCH = { GIT_ALLOW_PROTOCOL: '', GIT_NO_LAZY_FETCH: '1' } as const;
 
 /** The environment of git, from that of this process. */
 export function gitEnvironment(environment: Readonly<Record<string, string | undefined>>): Record<string, string> {
-  const kept = Object.entries(environment).filter((entry): entry is [string, string] => entry[1] !== undefined && (!/^GIT_/i.test(entry[0]) || KEPT_VARIABLE.test(entry[0])));
-  return { ...Object.fromEntries(kept), LC_ALL: 'C', LANGUAGE: '', GIT_TERMINAL_PROMPT: '0', GIT_PAGER: 'cat', GIT_EDITOR: 'false', ...NO_FETCH };
+  const kept = Object.entries(environment).filter(
+    (entry): entry is [string, string] =>
+      entry[1] !== undefined && (!/^GIT_/i.test(entry[0]) || KEPT_VARIABLE.test(entry[0])),
+  );
+  return {
+    ...Object.fromEntries(kept),
+    LC_ALL: 'C',
+    LANGUAGE: '',
+    GIT_TERMINAL_PROMPT: '0',
+    GIT_PAGER: 'cat',
+    GIT_EDITOR: 'false',
+    ...NO_FETCH,
+  };
 }
 
 /** For commands that only look: they write nothing, not even what they learned. */
@@ -81,7 +101,10 @@ export function settingVariables({ filters, runGitHooks, more = [] }: SettingOpt
   const hooks = runGitHooks === true ? [] : [`core.hooksPath=${devNull}`];
   // The last one counts.
   const settings = [...more, ...ALWAYS, ...hooks].map((setting) => pairOf(setting));
-  const all = [...settings, ...filters.flatMap((filter) => FILTER_OFF.map(([name, value]) => [`filter.${filter}.${name}`, value] as const))];
+  const all = [
+    ...settings,
+    ...filters.flatMap((filter) => FILTER_OFF.map(([name, value]) => [`filter.${filter}.${name}`, value] as const)),
+  ];
   const variables = all.flatMap(([name, value], index) => [
     [`GIT_CONFIG_KEY_${index}`, name],
     [`GIT_CONFIG_VALUE_${index}`, value],

@@ -1,5 +1,17 @@
-/** Git worktrees for subagents: a folder and a branch of its own for each job, removed only when nothing in it could be lost. */
-import type { AdoptWorktreeOptions, DiscardWorktreeOptions, KeptWorktree, PreparedSubagentWorktree, ReconcileWorktreesOptions, ReconciledWorktree, WorktreeKeeper, WorktreeRequest } from '../../actors/subagent/worktree-adapter.ts';
+/**
+ * Git worktrees for subagents: a folder and a branch of its own for each job, removed only when nothing in it could be
+ * lost.
+ */
+import type {
+  AdoptWorktreeOptions,
+  DiscardWorktreeOptions,
+  KeptWorktree,
+  PreparedSubagentWorktree,
+  ReconcileWorktreesOptions,
+  ReconciledWorktree,
+  WorktreeKeeper,
+  WorktreeRequest,
+} from '../../actors/subagent/worktree-adapter.ts';
 import type { WorktreeInspection } from '../../machines/subagent/worktree-findings.ts';
 import { contextOf } from './git-worktree-options.ts';
 import type { GitWorktreeOptions } from './git-worktree-options.ts';

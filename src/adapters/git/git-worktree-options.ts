@@ -15,7 +15,9 @@ import { OwnerFiles } from './owner-files.ts';
 import { RecordFiles } from './record-files.ts';
 
 export interface GitWorktreeOptions {
-  /** Absolute. Holds the worktrees and the records of them, such as `<home>/worktrees`. Made when it is first needed. */
+  /**
+   * Absolute. Holds the worktrees and the records of them, such as `<home>/worktrees`. Made when it is first needed.
+   */
   readonly worktreesDirectory: string;
   /** What the branches begin with. Default `wakechart`. */
   readonly branchPrefix?: string | undefined;
@@ -29,11 +31,19 @@ export interface GitWorktreeOptions {
   readonly gitPath?: string | undefined;
   /** Whom worktrees belong to. Default: this process. */
   readonly host?: WorktreeOwner | undefined;
-  /** Tells which of the processes that have worktrees live. Default: by their pids, as far as these mean something here. */
+  /**
+   * Tells which of the processes that have worktrees live. Default: by their pids, as far as these mean something here.
+   */
   readonly hostLife?: HostLife | undefined;
-  /** Whether `git worktree add` runs the hooks of the repository. Default false: whoever can write to a repository could run programs by them. */
+  /**
+   * Whether `git worktree add` runs the hooks of the repository. Default false: whoever can write to a repository could
+   * run programs by them.
+   */
   readonly runGitHooks?: boolean | undefined;
-  /** Whether the checkout runs filters that the repository itself names. Those of the user's own settings run always. Default false. */
+  /**
+   * Whether the checkout runs filters that the repository itself names. Those of the user's own settings run always.
+   * Default false.
+   */
   readonly runRepositoryFilters?: boolean | undefined;
   /** Absolute: folders, such as the home, whose contents belong to no repository that they lie in. Default none. */
   readonly ceilingDirectories?: readonly string[] | undefined;
@@ -48,15 +58,28 @@ const optionsSchema = z.strictObject({
   branchPrefix: z
     .string()
     .max(100)
-    .regex(/^[A-Za-z0-9_][\w-]*(?:[./][\w-]+)*$/, 'expected words of letters, digits, "_" and "-", with "/" or "." between them')
+    .regex(
+      /^[A-Za-z0-9_][\w-]*(?:[./][\w-]+)*$/,
+      'expected words of letters, digits, "_" and "-", with "/" or "." between them',
+    )
     .refine((prefix) => !/\.lock(?:\/|$)/.test(prefix), 'expected no part that ends in ".lock"')
     .default('wakechart'),
   maxCreateAttempts: z.number().int().min(1).max(1000).default(5),
-  clock: z.custom<Pick<Clock, 'now'>>((clock) => typeof (clock as Partial<Clock> | undefined)?.now === 'function', 'expected a clock').optional(),
+  clock: z
+    .custom<Pick<Clock, 'now'>>(
+      (clock) => typeof (clock as Partial<Clock> | undefined)?.now === 'function',
+      'expected a clock',
+    )
+    .optional(),
   timeoutMs: z.number().positive().max(MAX_TIMEOUT_MS).default(120_000),
   gitPath: z.string().min(1).default('git'),
   host: worktreeOwner.optional(),
-  hostLife: z.custom<HostLife>((life) => typeof (life as Partial<HostLife> | undefined)?.isAlive === 'function', 'expected a HostLife').optional(),
+  hostLife: z
+    .custom<HostLife>(
+      (life) => typeof (life as Partial<HostLife> | undefined)?.isAlive === 'function',
+      'expected a HostLife',
+    )
+    .optional(),
   runGitHooks: z.boolean().default(false),
   runRepositoryFilters: z.boolean().default(false),
   ceilingDirectories: z.array(absolutePath).readonly().default([]),
@@ -64,8 +87,12 @@ const optionsSchema = z.strictObject({
 
 /** @throws RuntimeError WORKTREE_OPTIONS_INVALID naming each option that is wrong */
 export function contextOf(given: GitWorktreeOptions): WorktreeContext {
-  const options = parseOrThrow(optionsSchema, given, { what: 'the options of git worktrees', code: 'WORKTREE_OPTIONS_INVALID' });
-  const { worktreesDirectory, branchPrefix, maxCreateAttempts, runGitHooks, runRepositoryFilters, ceilingDirectories } = options;
+  const options = parseOrThrow(optionsSchema, given, {
+    what: 'the options of git worktrees',
+    code: 'WORKTREE_OPTIONS_INVALID',
+  });
+  const { worktreesDirectory, branchPrefix, maxCreateAttempts, runGitHooks, runRepositoryFilters, ceilingDirectories } =
+    options;
   const clock = options.clock ?? createSystemClock();
   return {
     git: new GitCommand({ gitPath: options.gitPath, timeoutMs: options.timeoutMs }),

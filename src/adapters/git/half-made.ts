@@ -1,4 +1,7 @@
-/** Deals with a worktree whose maker died while git was making it: nobody has worked in it, unless what lies there says otherwise. */
+/**
+ * Deals with a worktree whose maker died while git was making it: nobody has worked in it, unless what lies there says
+ * otherwise.
+ */
 import { readdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { randomUUID } from 'node:crypto';
@@ -28,27 +31,64 @@ export async function endHalfMade(context: WorktreeContext, record: WorktreeReco
     await context.owners.release(record.id);
     return { action: 'left', reason: `it is still being made: ${user}` };
   }
-  const findings = await workIn(context, record).catch((error: unknown): WorktreeFinding[] => [{ kind: 'unknown', text: `what lies in it could not be found out: ${saidBy(error)}` }]);
+  const findings = await workIn(context, record).catch((error: unknown): WorktreeFinding[] => [
+    { kind: 'unknown', text: `what lies in it could not be found out: ${saidBy(error)}` },
+  ]);
   if (findings.length > 0) {
-    await keep(context, movedRecord(record, 'OWNER_LOST', 'INSPECT', 'DIRTY'), { findings, nextAction: `Look at it, and take from it what you need. Then: wakechart worktree remove ${record.id} --discard` });
+    await keep(context, movedRecord(record, 'OWNER_LOST', 'INSPECT', 'DIRTY'), {
+      findings,
+      nextAction: `Look at it, and take from it what you need. Then: wakechart worktree remove ${record.id} --discard`,
+    });
     return { action: 'preserved', reason: findings.map(({ text }) => text).join('; ') };
   }
-  const wasThere = (await isThere(record.worktreePath)) || (await isThere(gitDirectoryOf(record))) || (await branchTip(context, record).catch(() => undefined)) !== undefined;
+  const wasThere =
+    (await isThere(record.worktreePath)) ||
+    (await isThere(gitDirectoryOf(record))) ||
+    (await branchTip(context, record).catch(() => undefined)) !== undefined;
   await undoCreation(context, record, { isForeign: !wasThere });
-  return wasThere ? { action: 'removed', reason: 'it was never finished' } : { action: 'forgotten', reason: 'nothing of it was made' };
+  return wasThere
+    ? { action: 'removed', reason: 'it was never finished' }
+    : { action: 'forgotten', reason: 'nothing of it was made' };
 }
 
-/** Everything but files of its commit, some of which may be missing. Compared with an index of its own: that of the worktree may be half there too. */
+/**
+ * Everything but files of its commit, some of which may be missing. Compared with an index of its own: that of the
+ * worktree may be half there too.
+ */
 async function workIn(context: WorktreeContext, record: WorktreeRecord): Promise<WorktreeFinding[]> {
   if (!(await isThere(record.worktreePath))) return [];
-  if (!(await isThere(join(record.worktreePath, '.git')))) return (await isEmptyFolder(record.worktreePath)) ? [] : [{ kind: 'unknown', text: 'what lies there has no .git' }];
+  if (!(await isThere(join(record.worktreePath, '.git'))))
+    return (await isEmptyFolder(record.worktreePath)) ? [] : [{ kind: 'unknown', text: 'what lies there has no .git' }];
   const index = join(context.worktreesDirectory, `${record.id}.${randomUUID()}.tmp`);
   try {
     const call = { index, filters: await userFilters(context.git, context.worktreesDirectory) };
     await gitIn(context, record, ['read-tree', record.baseRevision], { ...call, writes: true });
-    const output = await gitIn(context, record, ['status', '--porcelain=v1', '-z', '--untracked-files=all', '--ignored=matching', '--no-renames', '--ignore-submodules=dirty'], call);
+    const output = await gitIn(
+      context,
+      record,
+      [
+        'status',
+        '--porcelain=v1',
+        '-z',
+        '--untracked-files=all',
+        '--ignored=matching',
+        '--no-renames',
+        '--ignore-submodules=dirty',
+      ],
+      call,
+    );
     const odd = output.split('\0').filter((entry) => entry !== '' && entry[1] !== 'D' && !/^[MADT] /.test(entry));
-    return odd.length === 0 ? [] : [{ kind: 'untracked', text: `it was never finished, but ${odd.slice(0, 5).map((entry) => JSON.stringify(shownPath(entry.slice(3)))).join(', ')} is not of its commit` }];
+    return odd.length === 0
+      ? []
+      : [
+          {
+            kind: 'untracked',
+            text: `it was never finished, but ${odd
+              .slice(0, 5)
+              .map((entry) => JSON.stringify(shownPath(entry.slice(3))))
+              .join(', ')} is not of its commit`,
+          },
+        ];
   } finally {
     await rm(index, { force: true });
   }

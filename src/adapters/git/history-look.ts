@@ -47,42 +47,89 @@ export async function lookAtHistory({ context, record, commits, mergedIsFine }: 
     readReflog(join(record.commonDirectory, 'logs', 'refs', 'heads', ...record.branchName.split('/'))),
   ]);
   const findings: WorktreeFinding[] = [];
-  if (headBranch !== record.branchName) findings.push({ kind: 'moved_branch', text: headBranch === undefined ? `its HEAD is detached, at ${head}` : `its HEAD is on branch ${headBranch}` });
+  if (headBranch !== record.branchName)
+    findings.push({
+      kind: 'moved_branch',
+      text: headBranch === undefined ? `its HEAD is detached, at ${head}` : `its HEAD is on branch ${headBranch}`,
+    });
   if (tip === undefined) findings.push({ kind: 'moved_branch', text: `its branch ${record.branchName} is gone` });
   let passing: Promise<readonly string[]> | undefined;
-  const exceptPassing: ExceptPassing = async () => (await (passing ??= passingBranches(context, record))).map((name) => `--exclude=refs/heads/${name}`);
+  const exceptPassing: ExceptPassing = async () =>
+    (await (passing ??= passingBranches(context, record))).map((name) => `--exclude=refs/heads/${name}`);
   const { count, isWhole } = await countOwn(context, record, [head, tip], exceptPassing);
   const isMerged = count === 0 && isWhole;
-  if (count !== undefined && !(mergedIsFine && isMerged)) findings.push({ kind: 'committed', text: `it is not at the commit that it was made from: ${wordsOf(count)}` });
+  if (count !== undefined && !(mergedIsFine && isMerged))
+    findings.push({ kind: 'committed', text: `it is not at the commit that it was made from: ${wordsOf(count)}` });
   const named = new Set([...commits, ...[...log, ...branchLog].flatMap(({ from, to }) => [from, to])]);
   const unreachable = await unreachableOf(context, record, [...named], exceptPassing);
   if (unreachable.length > 0) {
-    findings.push({ kind: 'unreachable_commit', text: `${unreachable.length === MAX_COMMITS ? 'at least ' : ''}${unreachable.length} ${unreachable.length === 1 ? 'commit' : 'commits'} that no branch has which lasts: ${unreachable.slice(0, 3).join(', ')}` });
+    findings.push({
+      kind: 'unreachable_commit',
+      text: `${unreachable.length === MAX_COMMITS ? 'at least ' : ''}${unreachable.length} ${unreachable.length === 1 ? 'commit' : 'commits'} that no branch has which lasts: ${unreachable.slice(0, 3).join(', ')}`,
+    });
   }
   const elsewhere = strayCommit(record, log);
-  if (!mergedIsFine && findings.length === 0 && elsewhere !== undefined) findings.push({ kind: 'committed', text: `commits were made in it that another branch has: ${elsewhere}` });
-  const branches = new Set([record.branchName, ...log.flatMap(({ message }) => /^checkout: moving from (?<from>\S+) to (?<to>\S+)$/.exec(message)?.slice(1) ?? [])].map((name) => bytesOf(name)));
+  if (!mergedIsFine && findings.length === 0 && elsewhere !== undefined)
+    findings.push({ kind: 'committed', text: `commits were made in it that another branch has: ${elsewhere}` });
+  const branches = new Set(
+    [
+      record.branchName,
+      ...log.flatMap(
+        ({ message }) => /^checkout: moving from (?<from>\S+) to (?<to>\S+)$/.exec(message)?.slice(1) ?? [],
+      ),
+    ].map((name) => bytesOf(name)),
+  );
   const stashes = await stashesSince(record.commonDirectory, record.stashesBefore, branches);
-  if (stashes.length > 0) findings.push({ kind: 'stashed', text: `${stashes.length} stash ${stashes.length === 1 ? 'entry' : 'entries'} made since: ${stashes.map(({ name }) => name).join(', ')}` });
+  if (stashes.length > 0)
+    findings.push({
+      kind: 'stashed',
+      text: `${stashes.length} stash ${stashes.length === 1 ? 'entry' : 'entries'} made since: ${stashes.map(({ name }) => name).join(', ')}`,
+    });
   return { findings, head, headBranch, tip, isMerged, unreachable, stash: stashes[0]?.name, elsewhere };
 }
 
 /** The newest commit that was made in it, wherever it went; undefined when there is none. */
 function strayCommit({ baseRevision }: WorktreeRecord, log: readonly ReflogEntry[]): string | undefined {
-  return log.findLast(({ to, message }) => to !== baseRevision && /^(?:commit|cherry-pick|revert|rebase|am|merge|pull)\b/.test(message))?.to;
+  return log.findLast(
+    ({ to, message }) => to !== baseRevision && /^(?:commit|cherry-pick|revert|rebase|am|merge|pull)\b/.test(message),
+  )?.to;
 }
 
-/** Names branches of other worktrees to git as none that count. Those may be removed at this moment, counting on this one. */
+/**
+ * Names branches of other worktrees to git as none that count. Those may be removed at this moment, counting on this
+ * one.
+ */
 type ExceptPassing = () => Promise<readonly string[]>;
 
-/** How many commits are nowhere else, and whether all of it could be asked about; no count where it is where it began. */
-async function countOwn(context: WorktreeContext, record: WorktreeRecord, at: readonly (string | undefined)[], exceptPassing: ExceptPassing): Promise<{ readonly count?: number | undefined; readonly isWhole: boolean }> {
+/**
+ * How many commits are nowhere else, and whether all of it could be asked about; no count where it is where it began.
+ */
+async function countOwn(
+  context: WorktreeContext,
+  record: WorktreeRecord,
+  at: readonly (string | undefined)[],
+  exceptPassing: ExceptPassing,
+): Promise<{ readonly count?: number | undefined; readonly isWhole: boolean }> {
   const moved = [...new Set(at.filter((commit) => commit !== undefined && commit !== record.baseRevision))] as string[];
   if (moved.length === 0) return { isWhole: true };
   const known = moved.filter((commit) => commit !== 'no commit');
-  const own = await gitBeside(context, record, ['rev-list', `--max-count=${MAX_COMMITS}`, '--stdin', ...LASTING, ...(await exceptPassing()), `--exclude=refs/heads/${record.branchName}`, '--exclude=refs/stash', '--all'], {
-    input: known.map((commit) => `${commit}\n`).join(''),
-  });
+  const own = await gitBeside(
+    context,
+    record,
+    [
+      'rev-list',
+      `--max-count=${MAX_COMMITS}`,
+      '--stdin',
+      ...LASTING,
+      ...(await exceptPassing()),
+      `--exclude=refs/heads/${record.branchName}`,
+      '--exclude=refs/stash',
+      '--all',
+    ],
+    {
+      input: known.map((commit) => `${commit}\n`).join(''),
+    },
+  );
   return { count: own.split('\n').filter((line) => line !== '').length, isWhole: known.length === moved.length };
 }
 
@@ -92,11 +139,29 @@ function wordsOf(count: number): string {
 }
 
 /** Of `commits`, with all that lead to them, those that no branch, tag or other reference names which lasts. */
-async function unreachableOf(context: WorktreeContext, record: WorktreeRecord, commits: readonly string[], exceptPassing: ExceptPassing): Promise<readonly string[]> {
+async function unreachableOf(
+  context: WorktreeContext,
+  record: WorktreeRecord,
+  commits: readonly string[],
+  exceptPassing: ExceptPassing,
+): Promise<readonly string[]> {
   const asked = commits.filter((commit) => commit !== record.baseRevision && !/^0+$/.test(commit));
   if (asked.length === 0) return [];
-  const output = await gitBeside(context, record, ['rev-list', '--ignore-missing', `--max-count=${MAX_COMMITS}`, '--stdin', ...LASTING, ...(await exceptPassing()), '--all'], {
-    input: asked.map((commit) => `${commit}\n`).join(''),
-  });
+  const output = await gitBeside(
+    context,
+    record,
+    [
+      'rev-list',
+      '--ignore-missing',
+      `--max-count=${MAX_COMMITS}`,
+      '--stdin',
+      ...LASTING,
+      ...(await exceptPassing()),
+      '--all',
+    ],
+    {
+      input: asked.map((commit) => `${commit}\n`).join(''),
+    },
+  );
   return output.split('\n').filter((line) => line !== '');
 }

@@ -17,7 +17,13 @@ export function isSameOwner(one: WorktreeOwner, other: WorktreeOwner): boolean {
 }
 
 /** Nothing is taken from one of whom it is `unknown`, unless a person says that it is gone. */
-export function standingOf({ pid, startTime, system, token }: WorktreeOwner, life: HostLife | undefined): Promise<Standing> {
+export function standingOf(
+  { pid, startTime, system, token }: WorktreeOwner,
+  life: HostLife | undefined,
+): Promise<Standing> {
   const [host, ...inHost] = system.split('/');
-  return standingOfProcess({ pid, began: startTime, system: inHost.length === 0 ? system : inHost.join('/'), host, token }, life);
+  return standingOfProcess(
+    { pid, began: startTime, system: inHost.length === 0 ? system : inHost.join('/'), host, token },
+    life,
+  );
 }

@@ -1,8 +1,8 @@
 /**
  * Looks for everything in a worktree that could be lost.
  *
- * Clean is what every look says so of. A look that fails is a finding too. What git says is checked by a walk of our own, which knows of no settings:
- * it sees every file, and whether it is as it was when the agent began.
+ * Clean is what every look says so of. A look that fails is a finding too. What git says is checked by a walk of our
+ * own, which knows of no settings: it sees every file, and whether it is as it was when the agent began.
  */
 import { lstat } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -45,7 +45,11 @@ export interface WorktreeLook {
 const NOTHING: FolderWalk = { entries: new Map(), root: undefined, problems: [], isCoarse: false, newestMs: 0 };
 const NO_HISTORY: HistoryLook = { findings: [], unreachable: [] };
 
-export async function lookAt(context: WorktreeContext, record: WorktreeRecord, options: LookOptions = {}): Promise<WorktreeLook> {
+export async function lookAt(
+  context: WorktreeContext,
+  record: WorktreeRecord,
+  options: LookOptions = {},
+): Promise<WorktreeLook> {
   const findings: WorktreeFinding[] = [];
   /** What cannot be found out is a finding. */
   const noted = async <Result>(what: string, look: Promise<Result>): Promise<Result | undefined> =>
@@ -55,9 +59,13 @@ export async function lookAt(context: WorktreeContext, record: WorktreeRecord, o
     });
   const place = options.place ?? record.worktreePath;
   const baseline = await context.records.readBaseline(record.id);
-  // Who had something of it open before it was moved aside could still write; nobody can open anything there by its path.
+  // Who had something of it open before it was moved aside could still write; nobody can open anything there by its
+  // path.
   const users = (await noted('who is at work in it', usersOf(place))) ?? [];
-  const isRoot = await noted('whether its folder is the one that was made', lookAtRoot(record, place, baseline, findings));
+  const isRoot = await noted(
+    'whether its folder is the one that was made',
+    lookAtRoot(record, place, baseline, findings),
+  );
   // Before git is asked: what changes from now on differs from what is seen here.
   const files = isRoot === true ? ((await noted('what lies in it', walkFiles(record, place))) ?? NOTHING) : NOTHING;
   const gitFiles = (await noted("what lies in git's own folder", walkFolder(gitDirectoryOf(record)))) ?? NOTHING;
@@ -68,7 +76,11 @@ export async function lookAt(context: WorktreeContext, record: WorktreeRecord, o
     const question = { context, record, place, files, baseline, missingIsFine: options.missingIsFine === true };
     findings.push(...((await noted('what was changed', filesOf(question, folder?.isIndexAsBefore === true))) ?? []));
   }
-  const history = (await noted('what was committed', lookAtHistory({ context, record, commits: folder?.commits ?? [], mergedIsFine: options.mergedIsFine === true }))) ?? NO_HISTORY;
+  const history =
+    (await noted(
+      'what was committed',
+      lookAtHistory({ context, record, commits: folder?.commits ?? [], mergedIsFine: options.mergedIsFine === true }),
+    )) ?? NO_HISTORY;
   findings.push(...history.findings);
   findings.push(...users.map((text): WorktreeFinding => ({ kind: 'in_use', text })));
   return { inspection: inspectionOf(record, findings, history), files, gitFiles, tip: history.tip };
@@ -86,29 +98,45 @@ async function filesOf(question: Question, isIndexAsBefore: boolean): Promise<re
   return lookAtFiles({ ...question, filters }, isIndexAsBefore);
 }
 
-function inspectionOf(record: WorktreeRecord, findings: readonly WorktreeFinding[], history: HistoryLook): WorktreeInspection {
+function inspectionOf(
+  record: WorktreeRecord,
+  findings: readonly WorktreeFinding[],
+  history: HistoryLook,
+): WorktreeInspection {
   const head = history.head === 'no commit' ? undefined : history.head;
   const { headBranch, isMerged, unreachable, stash, elsewhere } = history;
   // Where HEAD is back at the start, what was committed is on another branch.
   const made = headBranch === record.branchName && head === record.baseRevision ? elsewhere : undefined;
   const nextAction = worktreeNextAction({ ...record, head, headBranch, isMerged, unreachable, stash, made }, findings);
-  return { isClean: findings.length === 0, findings, ...(head === undefined ? {} : { head }), ...(nextAction === undefined ? {} : { nextAction }) };
+  return {
+    isClean: findings.length === 0,
+    findings,
+    ...(head === undefined ? {} : { head }),
+    ...(nextAction === undefined ? {} : { nextAction }),
+  };
 }
 
 /** @returns whether there is a folder to be looked into */
-async function lookAtRoot(record: WorktreeRecord, place: string, baseline: Baseline | undefined, findings: WorktreeFinding[]): Promise<boolean> {
+async function lookAtRoot(
+  record: WorktreeRecord,
+  place: string,
+  baseline: Baseline | undefined,
+  findings: WorktreeFinding[],
+): Promise<boolean> {
   const odd = (text: string): void => {
     findings.push({ kind: 'unknown', text });
   };
   const stats = await lstat(place, { bigint: true }).catch(() => undefined);
   if (stats === undefined) odd(`its folder is not at ${place}: somebody has moved or deleted it`);
   else if (!stats.isDirectory()) odd(`what is at ${place} is no folder any more`);
-  else if (baseline !== undefined && baseline.root !== `${stats.dev} ${stats.ino}`) odd(`the folder at ${place} is not the one that was made`);
+  else if (baseline !== undefined && baseline.root !== `${stats.dev} ${stats.ino}`)
+    odd(`the folder at ${place} is not the one that was made`);
   if (!(await isGitFolderOf(record))) odd("git's own folder for it is gone, or belongs to another place");
   if (stats?.isDirectory() !== true) return false;
   const link = await readBytes(join(place, '.git')).catch(() => 'unreadable');
   const isLink = (await lstat(join(place, '.git')).catch(() => undefined))?.isFile() === true;
-  if (!isLink || link !== bytesOf(`gitdir: ${gitDirectoryOf(record)}\n`)) odd('its .git does not lead to the repository that it was made from any more');
+  if (!isLink || link !== bytesOf(`gitdir: ${gitDirectoryOf(record)}\n`))
+    odd('its .git does not lead to the repository that it was made from any more');
   return true;
 }
 
@@ -119,7 +147,11 @@ async function walkFiles(record: WorktreeRecord, place: string): Promise<FolderW
 
 /** Paths from the root of the folders that the runtime itself wrote. Only what really is a folder is one. */
 export async function runtimeFoldersIn({ subdirectory }: WorktreeRecord, place: string): Promise<readonly string[]> {
-  const candidates = [...new Set([RUNTIME_FOLDER, ...(subdirectory === '' ? [] : [`${subdirectory}/${RUNTIME_FOLDER}`])])];
-  const found = await Promise.all(candidates.map(async (path) => (await lstat(join(place, path)).catch(() => undefined))?.isDirectory() === true));
+  const candidates = [
+    ...new Set([RUNTIME_FOLDER, ...(subdirectory === '' ? [] : [`${subdirectory}/${RUNTIME_FOLDER}`])]),
+  ];
+  const found = await Promise.all(
+    candidates.map(async (path) => (await lstat(join(place, path)).catch(() => undefined))?.isDirectory() === true),
+  );
   return candidates.filter((_, index) => found[index] === true);
 }

@@ -1,4 +1,7 @@
-/** Under which other paths a folder can be reached: a part of a file system may be mounted at several, each process seeing those of its namespace. */
+/**
+ * Under which other paths a folder can be reached: a part of a file system may be mounted at several, each process
+ * seeing those of its namespace.
+ */
 
 export interface Mount {
   /** Of the file system. */
@@ -13,7 +16,9 @@ export interface Mount {
 export function parseMounts(text: string): readonly Mount[] {
   return text.split('\n').flatMap((line) => {
     const [, , device, root, point] = line.split(' ');
-    return device === undefined || root === undefined || point === undefined ? [] : [{ device, root: unescaped(root), point: unescaped(point) }];
+    return device === undefined || root === undefined || point === undefined
+      ? []
+      : [{ device, root: unescaped(root), point: unescaped(point) }];
   });
 }
 
@@ -23,7 +28,12 @@ export function parseMounts(text: string): readonly Mount[] {
  * @param here the mounts by which `folder` is the path that is meant
  */
 export function aliasesOf(folder: string, here: readonly Mount[], there: readonly Mount[]): readonly string[] {
-  const own = here.filter(({ point }) => isAtOrIn(folder, point)).reduce<Mount | undefined>((best, mount) => (best === undefined || mount.point.length >= best.point.length ? mount : best), undefined);
+  const own = here
+    .filter(({ point }) => isAtOrIn(folder, point))
+    .reduce<Mount | undefined>(
+      (best, mount) => (best === undefined || mount.point.length >= best.point.length ? mount : best),
+      undefined,
+    );
   if (own === undefined) return [];
   const path = joined(own.root, below(folder, own.point));
   const aliases = there.flatMap(({ device, root, point }) => {

@@ -8,13 +8,21 @@ export interface NamedChange {
   readonly before?: string | undefined;
 }
 
-const CHANGES: Readonly<Record<string, NamedChange['change']>> = { A: 'added', D: 'removed', M: 'changed', T: 'changed', U: 'changed', R: 'renamed', C: 'added' };
+const CHANGES: Readonly<Record<string, NamedChange['change']>> = {
+  A: 'added',
+  D: 'removed',
+  M: 'changed',
+  T: 'changed',
+  U: 'changed',
+  R: 'renamed',
+  C: 'added',
+};
 
 /** Reads `git diff --name-status -z`. */
 export function parseNames(output: string): readonly NamedChange[] {
   const fields = output.split('\0');
   const named: NamedChange[] = [];
-  for (let at = 0; at + 1 < fields.length; ) {
+  for (let at = 0; at + 1 < fields.length;) {
     const letter = (fields[at] ?? '').charAt(0);
     const hasTwo = letter === 'R' || letter === 'C';
     const [before, path = before] = hasTwo ? fields.slice(at + 1, at + 3) : fields.slice(at + 1, at + 2);

@@ -1,9 +1,10 @@
 /**
  * Who has a worktree in hand: `<id>.<number>.owner` beside its record, one for each process that has, or wants, it.
  *
- * Whoever wants one makes its file and then looks who else has one. Of two that come at once at least one sees the other, and who sees a
- * living other takes its own file back. So two never have it, and nobody has to take anything from the living. Files of the dead count for nothing; one
- * who may live elsewhere counts as living, until a person says that it does not.
+ * Whoever wants one makes its file and then looks who else has one. Of two that come at once at least one sees the
+ * other, and who sees a living other takes its own file back. So two never have it, and nobody has to take anything
+ * from the living. Files of the dead count for nothing; one who may live elsewhere counts as living, until a person
+ * says that it does not.
  */
 import { randomUUID } from 'node:crypto';
 import { readFile, rm, stat } from 'node:fs/promises';
@@ -21,7 +22,10 @@ const OWNER_NAME = /^(?<id>[\w-]+)\.[\da-f-]{36}\.owner$/;
 const ATTEMPTS = 6;
 const LONGEST_PAUSE_MS = 20;
 
-/** Files of an owner get their name when they are whole. One this old that says nothing was cut short when its writer, or the machine, died. */
+/**
+ * Files of an owner get their name when they are whole. One this old that says nothing was cut short when its writer,
+ * or the machine, died.
+ */
 const UNREADABLE_AGE_MS = 5000;
 
 interface OwnerFile {
@@ -111,7 +115,10 @@ export class OwnerFiles {
     await makeFolder(this.#directory);
     const name = `${id}.${randomUUID()}.owner`;
     const token = await this.#life?.token();
-    await replaceFile(join(this.#directory, name), JSON.stringify({ ...this.#self, ...(token === undefined ? {} : { token }) }));
+    await replaceFile(
+      join(this.#directory, name),
+      JSON.stringify({ ...this.#self, ...(token === undefined ? {} : { token }) }),
+    );
     return name;
   }
 
@@ -182,7 +189,10 @@ function otherOf(files: readonly OwnerFile[], { ownerIsGone = false }: TakeOptio
 function inWords({ owner, standing }: OwnerFile): WorktreeHolder {
   const who = owner === undefined ? 'whoever wrote down that it has it' : `process ${owner.pid}`;
   if (standing !== 'unknown') return { by: `${who} has it, and lives`, isUncertain: false };
-  return { by: `${owner === undefined ? who : `${who} of ${hostOf(owner)}`} may be alive, which cannot be told from here`, isUncertain: true };
+  return {
+    by: `${owner === undefined ? who : `${who} of ${hostOf(owner)}`} may be alive, which cannot be told from here`,
+    isUncertain: true,
+  };
 }
 
 /** What its system calls itself. */

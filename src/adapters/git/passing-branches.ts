@@ -10,12 +10,19 @@ import type { WorktreeContext } from './worktree-context.ts';
 const markSchema = z.object({ branchName: z.string().min(1) });
 
 /** Those of all worktrees of its repository, whichever home they belong to, but its own. */
-export async function passingBranches({ records }: WorktreeContext, { id, commonDirectory, branchName }: WorktreeRecord): Promise<readonly string[]> {
-  const others = (await records.list()).records.filter((record) => record.id !== id && record.commonDirectory === commonDirectory);
+export async function passingBranches(
+  { records }: WorktreeContext,
+  { id, commonDirectory, branchName }: WorktreeRecord,
+): Promise<readonly string[]> {
+  const others = (await records.list()).records.filter(
+    (record) => record.id !== id && record.commonDirectory === commonDirectory,
+  );
   const folder = join(commonDirectory, 'worktrees');
   const names = await namesIn(folder);
   const marked = await Promise.all(names.map(async (name) => markedBranch(join(folder, name, MARKER))));
-  return [...new Set([...others.map((record) => record.branchName), ...marked.flatMap((name) => name ?? [])])].filter((name) => name !== branchName);
+  return [...new Set([...others.map((record) => record.branchName), ...marked.flatMap((name) => name ?? [])])].filter(
+    (name) => name !== branchName,
+  );
 }
 
 /** Undefined where nobody of ours has said whose it is. */

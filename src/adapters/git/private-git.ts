@@ -1,8 +1,9 @@
 /**
  * Runs git over files and objects of a repository without its settings.
  *
- * Whoever can write to a repository can name programs in its settings at any moment, also between a look at them and their use. So commands that
- * read or write files get a folder of git's own for each call: nothing in it but a HEAD, a format, and what says which files there are.
+ * Whoever can write to a repository can name programs in its settings at any moment, also between a look at them and
+ * their use. So commands that read or write files get a folder of git's own for each call: nothing in it but a HEAD, a
+ * format, and what says which files there are.
  */
 import { randomUUID } from 'node:crypto';
 import { mkdir, rm, symlink, writeFile } from 'node:fs/promises';
@@ -34,11 +35,21 @@ export interface FilesOfGit {
 }
 
 /** @throws GitFailure, or an error of the system where the private folder cannot be made */
-export async function runPrivately(git: GitCommand, files: FilesOfGit, command: readonly string[], call: Omit<GitCall, 'cwd'>): Promise<string> {
+export async function runPrivately(
+  git: GitCommand,
+  files: FilesOfGit,
+  command: readonly string[],
+  call: Omit<GitCall, 'cwd'>,
+): Promise<string> {
   const folder = join(files.near, `git.${randomUUID()}.tmp`);
   try {
     await furnish(folder, files);
-    const environment = { ...call.environment, GIT_DIR: folder, GIT_OBJECT_DIRECTORY: join(files.commonDirectory, 'objects'), GIT_INDEX_FILE: files.index ?? join(files.gitDirectory, 'index') };
+    const environment = {
+      ...call.environment,
+      GIT_DIR: folder,
+      GIT_OBJECT_DIRECTORY: join(files.commonDirectory, 'objects'),
+      GIT_INDEX_FILE: files.index ?? join(files.gitDirectory, 'index'),
+    };
     return await git.run([`--work-tree=${files.place}`, ...command], { ...call, cwd: files.place, environment });
   } finally {
     await rm(folder, { recursive: true, force: true });
@@ -50,7 +61,10 @@ async function furnish(folder: string, { near, commonDirectory, gitDirectory, he
   await mkdir(folder, { mode: 0o700 });
   await mkdir(join(folder, 'refs'));
   await mkdir(join(folder, 'info'));
-  const format = head.length === 64 ? '[core]\n\trepositoryformatversion = 1\n[extensions]\n\tobjectFormat = sha256\n' : '[core]\n\trepositoryformatversion = 0\n';
+  const format =
+    head.length === 64
+      ? '[core]\n\trepositoryformatversion = 1\n[extensions]\n\tobjectFormat = sha256\n'
+      : '[core]\n\trepositoryformatversion = 0\n';
   await writeFile(join(folder, 'config'), format);
   await writeFile(join(folder, 'HEAD'), `${head}\n`);
   // Attributes may name a filter, but none is there that the repository says what to run for.
@@ -59,7 +73,8 @@ async function furnish(folder: string, { near, commonDirectory, gitDirectory, he
   await copied(join(gitDirectory, 'info', 'sparse-checkout'), join(folder, 'info', 'sparse-checkout'));
   // Where the history was cut off, what came before is not missing.
   await copied(join(commonDirectory, 'shallow'), join(folder, 'shallow'));
-  for (const name of await namesIn(gitDirectory)) if (name.startsWith('sharedindex.')) await symlink(join(gitDirectory, name), join(folder, name));
+  for (const name of await namesIn(gitDirectory))
+    if (name.startsWith('sharedindex.')) await symlink(join(gitDirectory, name), join(folder, name));
 }
 
 async function copied(from: string, to: string): Promise<void> {
@@ -67,9 +82,14 @@ async function copied(from: string, to: string): Promise<void> {
   if (content !== undefined) await writeFile(to, content);
 }
 
-/** What is in a plain file; undefined for anything else, however quickly it becomes that: a pipe in its place would keep us waiting. */
+/**
+ * What is in a plain file; undefined for anything else, however quickly it becomes that: a pipe in its place would keep
+ * us waiting.
+ */
 export function plainContent(path: string, maxBytes: number): Promise<Buffer | undefined> {
-  return withPlainFile(path, async (file, size) => (size <= maxBytes ? file.readFile() : undefined)).catch(unlessCode('EACCES', 'EPERM'));
+  return withPlainFile(path, async (file, size) => (size <= maxBytes ? file.readFile() : undefined)).catch(
+    unlessCode('EACCES', 'EPERM'),
+  );
 }
 
 export interface WorktreeGitCall extends Omit<GitCall, 'cwd' | 'settings'> {
@@ -81,9 +101,24 @@ export interface WorktreeGitCall extends Omit<GitCall, 'cwd' | 'settings'> {
   readonly index?: string | undefined;
 }
 
-/** Runs git over the files of the worktree of `record`, as its record knows it: what worktree and repository say of themselves is not asked. */
-export function gitIn(context: WorktreeContext, record: WorktreeRecord, command: readonly string[], call: WorktreeGitCall = {}): Promise<string> {
+/**
+ * Runs git over the files of the worktree of `record`, as its record knows it: what worktree and repository say of
+ * themselves is not asked.
+ */
+export function gitIn(
+  context: WorktreeContext,
+  record: WorktreeRecord,
+  command: readonly string[],
+  call: WorktreeGitCall = {},
+): Promise<string> {
   const { place = record.worktreePath, head = record.baseRevision, index, ...rest } = call;
-  const files = { near: context.worktreesDirectory, commonDirectory: record.commonDirectory, gitDirectory: gitDirectoryOf(record), place, head, index };
+  const files = {
+    near: context.worktreesDirectory,
+    commonDirectory: record.commonDirectory,
+    gitDirectory: gitDirectoryOf(record),
+    place,
+    head,
+    index,
+  };
   return runPrivately(context.git, files, command, { ...rest, settings: record.fileSettings });
 }

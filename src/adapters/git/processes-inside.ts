@@ -1,11 +1,17 @@
-/** Which processes are at work in a folder, as far as the system shows it: on Linux, those of the same user. Elsewhere it says nothing. */
+/**
+ * Which processes are at work in a folder, as far as the system shows it: on Linux, those of the same user. Elsewhere
+ * it says nothing.
+ */
 import { readFileSync, readdirSync, readlinkSync } from 'node:fs';
 import { aliasesOf, isAtOrIn, parseMounts } from './mounts.ts';
 import type { Mount } from './mounts.ts';
 
 const SLICE_MS = 3;
 
-/** Says who is inside, in words: a process whose folder, program or open file lies in `folder`, or a file system mounted there. */
+/**
+ * Says who is inside, in words: a process whose folder, program or open file lies in `folder`, or a file system mounted
+ * there.
+ */
 export async function usersOf(folder: string): Promise<readonly string[]> {
   const here = mountsOf('self');
   const users: string[] = mountsIn(folder, here);
@@ -41,17 +47,23 @@ function placeInside(pid: string, folders: readonly string[]): string | undefine
   if (isInside(linkOf(`/proc/${pid}/root`), folders)) return 'its root in it';
   if (isInside(linkOf(`/proc/${pid}/exe`), folders)) return 'its program in it';
   const descriptors = namesIn(`/proc/${pid}/fd`);
-  return descriptors.some((descriptor) => isInside(linkOf(`/proc/${pid}/fd/${descriptor}`), folders)) ? 'a file of it open' : undefined;
+  return descriptors.some((descriptor) => isInside(linkOf(`/proc/${pid}/fd/${descriptor}`), folders))
+    ? 'a file of it open'
+    : undefined;
 }
 
-/** The system marks what has been unlinked; a process whose folder was deleted writes into nothing that could be kept. */
+/**
+ * The system marks what has been unlinked; a process whose folder was deleted writes into nothing that could be kept.
+ */
 function isInside(target: string | undefined, folders: readonly string[]): boolean {
   return target !== undefined && folders.some((folder) => isAtOrIn(target, folder));
 }
 
 /** The paths of `folder` as a process sees them, by its pid. */
 function placesByNamespace(folder: string, here: readonly Mount[]): (pid: string) => readonly string[] {
-  const known = new Map<string, readonly string[]>([[linkOf('/proc/self/ns/mnt') ?? '', [folder, ...aliasesOf(folder, here, here)]]]);
+  const known = new Map<string, readonly string[]>([
+    [linkOf('/proc/self/ns/mnt') ?? '', [folder, ...aliasesOf(folder, here, here)]],
+  ]);
   return (pid) => {
     const namespace = linkOf(`/proc/${pid}/ns/mnt`) ?? '';
     const places = known.get(namespace) ?? [folder, ...aliasesOf(folder, here, mountsOf(pid))];

@@ -5,7 +5,12 @@ import { parseSettings } from './git-settings.ts';
 import type { RepositorySettings } from './git-settings.ts';
 
 /** @throws GitFailure */
-export async function readSettings(git: GitCommand, cwd: string, signal?: AbortSignal, gitDirectory?: string): Promise<RepositorySettings> {
+export async function readSettings(
+  git: GitCommand,
+  cwd: string,
+  signal?: AbortSignal,
+  gitDirectory?: string,
+): Promise<RepositorySettings> {
   const where = gitDirectory === undefined ? [] : [`--git-dir=${gitDirectory}`];
   return parseSettings(await git.run([...where, 'config', '--list', '--show-scope', '-z'], { cwd, signal }));
 }

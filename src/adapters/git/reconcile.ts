@@ -1,4 +1,7 @@
-/** Deals with the worktrees of processes that are gone: removes what has nothing in it, keeps and reports the rest. Several may do it at once. */
+/**
+ * Deals with the worktrees of processes that are gone: removes what has nothing in it, keeps and reports the rest.
+ * Several may do it at once.
+ */
 import { readdir, rmdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { ReconcileWorktreesOptions, ReconciledWorktree } from '../../actors/subagent/worktree-adapter.ts';
@@ -17,13 +20,20 @@ import { branchTip, dropBranch, removeBranchLock } from './undo-creation.ts';
 
 type End = Pick<ReconciledWorktree, 'action' | 'reason'>;
 
-export async function reconcileWorktrees(context: WorktreeContext, { isAwaited = async () => false }: ReconcileWorktreesOptions = {}): Promise<readonly ReconciledWorktree[]> {
+export async function reconcileWorktrees(
+  context: WorktreeContext,
+  { isAwaited = async () => false }: ReconcileWorktreesOptions = {},
+): Promise<readonly ReconciledWorktree[]> {
   const { records, unreadable } = await context.records.list();
   const ends: ReconciledWorktree[] = [];
   for (const bad of unreadable) ends.push(await setAside(context, bad));
   for (const record of records) {
     const isLeft = record.key !== undefined && (await isAwaited(record.key));
-    ends.push(isLeft ? reported(record, { action: 'left', reason: 'whoever works in it is going to go on' }) : await reconcileOne(context, record));
+    ends.push(
+      isLeft
+        ? reported(record, { action: 'left', reason: 'whoever works in it is going to go on' })
+        : await reconcileOne(context, record),
+    );
   }
   await context.owners.sweep(new Set([...records, ...unreadable].map(({ id }) => id)));
   await context.records.sweep(Date.now());
@@ -35,12 +45,23 @@ async function setAside(context: WorktreeContext, bad: UnreadableRecord): Promis
     (name) => `it was set aside as ${name}`,
     (error: unknown) => `it could not be set aside: ${messageOf(error)}`,
   );
-  const place = { id: bad.id, jobId: bad.id, worktreePath: join(context.worktreesDirectory, bad.id), branchName: `${context.branchPrefix}/${bad.id}` };
-  return { ...place, action: 'preserved', reason: `${bad.problem}; ${where}`, nextAction: `Look at the record and at ${place.worktreePath}; nothing of the worktree was changed.` };
+  const place = {
+    id: bad.id,
+    jobId: bad.id,
+    worktreePath: join(context.worktreesDirectory, bad.id),
+    branchName: `${context.branchPrefix}/${bad.id}`,
+  };
+  return {
+    ...place,
+    action: 'preserved',
+    reason: `${bad.problem}; ${where}`,
+    nextAction: `Look at the record and at ${place.worktreePath}; nothing of the worktree was changed.`,
+  };
 }
 
 async function reconcileOne(context: WorktreeContext, listed: WorktreeRecord): Promise<ReconciledWorktree> {
-  if (listed.status === 'preserved') return reported(listed, { action: 'preserved', reason: listed.findings.map(({ text }) => text).join('; ') });
+  if (listed.status === 'preserved')
+    return reported(listed, { action: 'preserved', reason: listed.findings.map(({ text }) => text).join('; ') });
   const holder = (await context.owners.holder(listed.id)) ?? (await context.owners.take(listed.id));
   if (holder !== undefined) return reported(listed, { action: 'left', reason: holder.by });
   let record: WorktreeRecord | undefined;
@@ -49,7 +70,12 @@ async function reconcileOne(context: WorktreeContext, listed: WorktreeRecord): P
     record = await context.records.read(listed.id);
     if (record === undefined || record.status === 'preserved') {
       await context.owners.release(listed.id);
-      return reported(record ?? listed, record === undefined ? { action: 'forgotten', reason: 'another process has dealt with it' } : { action: 'preserved' });
+      return reported(
+        record ?? listed,
+        record === undefined
+          ? { action: 'forgotten', reason: 'another process has dealt with it' }
+          : { action: 'preserved' },
+      );
     }
     const end = await endOf(context, record);
     return reported((await context.records.read(record.id)) ?? record, end);
@@ -72,7 +98,8 @@ export async function endOf(context: WorktreeContext, record: WorktreeRecord): P
   if (record.isVerified === true && !(await isThere(record.worktreePath))) return endVerified(context, record, isAside);
   if (isAside) await putBack(record);
   const lost = record.status === 'orphaned' ? record : movedRecord(record, 'OWNER_LOST');
-  if (!(await isThere(record.worktreePath)) && !(await isThere(gitDirectoryOf(record)))) return endVanished(context, lost);
+  if (!(await isThere(record.worktreePath)) && !(await isThere(gitDirectoryOf(record))))
+    return endVanished(context, lost);
   try {
     await removeWorktree(context, withoutMarks(lost), { looksFirst: true });
     return { action: 'removed', reason: 'there was nothing in it' };
@@ -112,10 +139,16 @@ async function endVanished(context: WorktreeContext, record: WorktreeRecord): Pr
   const isRepositoryThere = await isThere(record.commonDirectory);
   if (isRepositoryThere && !(await dropBranch(context, record, record.baseRevision))) {
     const nextAction = `Merge what its branch has: git -C ${JSON.stringify(record.repoRoot)} merge ${record.branchName}`;
-    await keep(context, movedRecord(record, 'INSPECT', 'DIRTY'), { findings: [{ kind: 'committed', text: 'its folder is gone; its branch has commits' }], nextAction });
+    await keep(context, movedRecord(record, 'INSPECT', 'DIRTY'), {
+      findings: [{ kind: 'committed', text: 'its folder is gone; its branch has commits' }],
+      nextAction,
+    });
     return { action: 'preserved', reason: 'its folder is gone; its branch has commits' };
   }
   await context.records.forget(record.id);
   await context.owners.release(record.id);
-  return { action: 'forgotten', reason: isRepositoryThere ? 'its folder was removed by somebody else' : 'its repository and its folder are gone' };
+  return {
+    action: 'forgotten',
+    reason: isRepositoryThere ? 'its folder was removed by somebody else' : 'its repository and its folder are gone',
+  };
 }

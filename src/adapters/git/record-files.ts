@@ -1,6 +1,6 @@
 /**
- * What is kept about worktrees, beside their folders: `<id>.json` is the record, `<id>.baseline` says how the files were when the agent began.
- * A record that cannot be read is set aside under another name, never deleted.
+ * What is kept about worktrees, beside their folders: `<id>.json` is the record, `<id>.baseline` says how the files
+ * were when the agent began. A record that cannot be read is set aside under another name, never deleted.
  */
 import { readFile, realpath, rename, rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
@@ -23,7 +23,9 @@ const baselineSchema = z.object({
   root: z.string(),
   /** Every file of the worktree, by its path, with how it was last seen. */
   files: z.record(z.string(), z.string()),
-  /** Every file of git's own folder for it, by its path: what was in it where it is small, else how it was last seen. */
+  /**
+   * Every file of git's own folder for it, by its path: what was in it where it is small, else how it was last seen.
+   */
   gitFiles: z.record(z.string(), z.string()),
   /** What `git status` said of files that were changed then, by their paths. */
   changed: z.record(z.string(), z.string()),
@@ -61,7 +63,10 @@ export class RecordFiles {
   }
 
   /** Oldest first. */
-  async list(): Promise<{ readonly records: readonly WorktreeRecord[]; readonly unreadable: readonly UnreadableRecord[] }> {
+  async list(): Promise<{
+    readonly records: readonly WorktreeRecord[];
+    readonly unreadable: readonly UnreadableRecord[];
+  }> {
     const records: WorktreeRecord[] = [];
     const bad: UnreadableRecord[] = [];
     for (const name of await namesIn(this.#directory)) {
@@ -74,7 +79,10 @@ export class RecordFiles {
         bad.push({ id, fileName: name, problem: messageOf(error) });
       }
     }
-    return { records: records.sort((one, other) => compare(one.createdAt, other.createdAt) || compare(one.id, other.id)), unreadable: bad };
+    return {
+      records: records.sort((one, other) => compare(one.createdAt, other.createdAt) || compare(one.id, other.id)),
+      unreadable: bad,
+    };
   }
 
   /** Every trace of it. */
@@ -115,11 +123,20 @@ export class RecordFiles {
   }
 
   /** What a record names is deleted. So it may name only what is made for a worktree of this name, whoever wrote it. */
-  async #refuseStrange({ id, worktreePath, commonDirectory, gitDirectory, branchName, fileSettings }: WorktreeRecord, fileName: string): Promise<void> {
+  async #refuseStrange(
+    { id, worktreePath, commonDirectory, gitDirectory, branchName, fileSettings }: WorktreeRecord,
+    fileName: string,
+  ): Promise<void> {
     const directory = await realpath(this.#directory).catch(() => this.#directory);
-    if (worktreePath !== join(directory, id)) throw unreadable(fileName, `the worktree is to lie at ${join(directory, id)}, not at ${worktreePath}`);
-    if (gitDirectory !== undefined && dirname(gitDirectory) !== join(commonDirectory, 'worktrees')) throw unreadable(fileName, `git's own folder for it is to lie in ${join(commonDirectory, 'worktrees')}, not at ${gitDirectory}`);
-    if (!MADE_ID.test(id) || !branchName.endsWith(`/${id}`)) throw unreadable(fileName, `${JSON.stringify(branchName)} is no branch of its own`);
+    if (worktreePath !== join(directory, id))
+      throw unreadable(fileName, `the worktree is to lie at ${join(directory, id)}, not at ${worktreePath}`);
+    if (gitDirectory !== undefined && dirname(gitDirectory) !== join(commonDirectory, 'worktrees'))
+      throw unreadable(
+        fileName,
+        `git's own folder for it is to lie in ${join(commonDirectory, 'worktrees')}, not at ${gitDirectory}`,
+      );
+    if (!MADE_ID.test(id) || !branchName.endsWith(`/${id}`))
+      throw unreadable(fileName, `${JSON.stringify(branchName)} is no branch of its own`);
     const strange = fileSettings.find((setting) => !isFileSetting(setting));
     if (strange !== undefined) throw unreadable(fileName, `${JSON.stringify(strange)} says nothing of files`);
   }
@@ -147,10 +164,14 @@ function parsed(text: string, fileName: string): unknown {
 }
 
 function unreadable(fileName: string, because: string): RuntimeError {
-  return new RuntimeError('WORKTREE_RECORD_UNREADABLE', `expected "${fileName}" to be the record of a worktree: ${because}`, {
-    category: 'storage',
-    hint: 'Look at the file and at the worktree of that name; nothing of either was changed.',
-  });
+  return new RuntimeError(
+    'WORKTREE_RECORD_UNREADABLE',
+    `expected "${fileName}" to be the record of a worktree: ${because}`,
+    {
+      category: 'storage',
+      hint: 'Look at the file and at the worktree of that name; nothing of either was changed.',
+    },
+  );
 }
 
 function compare(one: string, other: string): number {

@@ -1,4 +1,7 @@
-/** The histories that git keeps of its references, read as the files that they are: no git that could be led astray stands between. */
+/**
+ * The histories that git keeps of its references, read as the files that they are: no git that could be led astray
+ * stands between.
+ */
 import { open, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { isMissing } from '../system/error-codes.ts';
@@ -16,8 +19,12 @@ export interface ReflogEntry {
 export async function readReflog(path: string): Promise<readonly ReflogEntry[]> {
   const text = await readBytes(path);
   return (text ?? '').split('\n').flatMap((line) => {
-    const found = /^(?<from>[\da-f]{40,64}) (?<to>[\da-f]{40,64}) (?<who>[^\t]*)(?:\t(?<message>.*))?$/.exec(line)?.groups;
-    return found === undefined ? [] : [{ from: found['from'] ?? '', to: found['to'] ?? '', message: found['message'] ?? '' }];
+    const found = /^(?<from>[\da-f]{40,64}) (?<to>[\da-f]{40,64}) (?<who>[^\t]*)(?:\t(?<message>.*))?$/.exec(
+      line,
+    )?.groups;
+    return found === undefined
+      ? []
+      : [{ from: found['from'] ?? '', to: found['to'] ?? '', message: found['message'] ?? '' }];
   });
 }
 
@@ -32,8 +39,15 @@ export interface OwnStash {
   readonly name: string;
 }
 
-/** Stash entries made since `before` that are not plainly of another branch than `branches`: all checkouts share one stash. */
-export async function stashesSince(commonDirectory: string, before: readonly string[], branches: ReadonlySet<string>): Promise<readonly OwnStash[]> {
+/**
+ * Stash entries made since `before` that are not plainly of another branch than `branches`: all checkouts share one
+ * stash.
+ */
+export async function stashesSince(
+  commonDirectory: string,
+  before: readonly string[],
+  branches: ReadonlySet<string>,
+): Promise<readonly OwnStash[]> {
   const entries = await readReflog(join(commonDirectory, 'logs', 'refs', 'stash'));
   const known = new Set(before);
   return entries.flatMap(({ to, message }, index) => {

@@ -1,9 +1,10 @@
 /**
  * Removes a worktree in which nothing could be lost.
  *
- * Between a look and a deletion somebody may write. So the folder is moved aside first, where nobody who knows its path writes any more, and where no process
- * may have anything of it open. It is looked at there, and then exactly the files that were seen are deleted. What comes in even so keeps the folder.
- * Branch and git's own folder go last; the record goes when everything else is gone.
+ * Between a look and a deletion somebody may write. So the folder is moved aside first, where nobody who knows its path
+ * writes any more, and where no process may have anything of it open. It is looked at there, and then exactly the files
+ * that were seen are deleted. What comes in even so keeps the folder. Branch and git's own folder go last; the record
+ * goes when everything else is gone.
  */
 import { lstat, rename, rmdir, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
@@ -34,38 +35,69 @@ export interface RemoveOptions {
   readonly looksFirst?: boolean | undefined;
 }
 
-/** Its owner is this process. @throws RuntimeError WORKTREE_NOT_CLEAN, WORKTREE_IN_USE, WORKTREE_NOT_REMOVED: it is preserved then, with all that is in it */
-export async function removeWorktree(context: WorktreeContext, record: WorktreeRecord, options: RemoveOptions = {}): Promise<void> {
+/**
+ * Its owner is this process. @throws RuntimeError WORKTREE_NOT_CLEAN, WORKTREE_IN_USE, WORKTREE_NOT_REMOVED: it is
+ * preserved then, with all that is in it
+ */
+export async function removeWorktree(
+  context: WorktreeContext,
+  record: WorktreeRecord,
+  options: RemoveOptions = {},
+): Promise<void> {
   const inspecting = movedRecord(record, 'INSPECT');
   const isThere = (await lstat(record.worktreePath).catch(() => undefined))?.isDirectory() === true;
-  if (options.looksFirst === true || !isThere) await refuseDirty(context, inspecting, await lookAt(context, record, options), options);
+  if (options.looksFirst === true || !isThere)
+    await refuseDirty(context, inspecting, await lookAt(context, record, options), options);
   const user = (await usersOf(record.worktreePath))[0];
   if (user !== undefined) {
-    await keep(context, movedRecord(inspecting, 'DIRTY'), { findings: [{ kind: 'in_use', text: user }], nextAction: `End that first, then: wakechart worktree remove ${record.id}` });
+    await keep(context, movedRecord(inspecting, 'DIRTY'), {
+      findings: [{ kind: 'in_use', text: user }],
+      nextAction: `End that first, then: wakechart worktree remove ${record.id}`,
+    });
     throw inUse(record.id, user);
   }
   await removeAside(context, inspecting, options);
 }
 
-/** @throws RuntimeError WORKTREE_NOT_CLEAN, WORKTREE_IN_USE when there is a reason to keep it; that is written down then */
-async function refuseDirty(context: WorktreeContext, inspecting: WorktreeRecord, { inspection }: WorktreeLook, { mayLose }: RemoveOptions): Promise<void> {
+/**
+ * @throws RuntimeError WORKTREE_NOT_CLEAN, WORKTREE_IN_USE when there is a reason to keep it; that is written down then
+ */
+async function refuseDirty(
+  context: WorktreeContext,
+  inspecting: WorktreeRecord,
+  { inspection }: WorktreeLook,
+  { mayLose }: RemoveOptions,
+): Promise<void> {
   const { findings, nextAction } = inspection;
   const user = findings.find(({ kind }) => kind === 'in_use');
   if (mayLose === true ? user === undefined : inspection.isClean) return;
   await keep(context, movedRecord(inspecting, 'DIRTY'), inspection);
-  if (user !== undefined && (mayLose === true || findings.every(({ kind }) => kind === 'in_use'))) throw inUse(inspecting.id, user.text);
+  if (user !== undefined && (mayLose === true || findings.every(({ kind }) => kind === 'in_use')))
+    throw inUse(inspecting.id, user.text);
   throw notClean(inspecting.id, findings, nextAction);
 }
 
 /** Writes down that it stays, and lets go of it. */
-export async function keep(context: WorktreeContext, preserved: WorktreeRecord, { findings, nextAction }: Pick<WorktreeInspection, 'findings' | 'nextAction'>): Promise<void> {
+export async function keep(
+  context: WorktreeContext,
+  preserved: WorktreeRecord,
+  { findings, nextAction }: Pick<WorktreeInspection, 'findings' | 'nextAction'>,
+): Promise<void> {
   const { nextAction: _before, ...rest } = preserved;
-  const copies = findings.map(({ kind, text, paths }) => ({ kind, text, ...(paths === undefined ? {} : { paths: [...paths] }) }));
+  const copies = findings.map(({ kind, text, paths }) => ({
+    kind,
+    text,
+    ...(paths === undefined ? {} : { paths: [...paths] }),
+  }));
   await context.records.write({ ...rest, findings: copies, ...(nextAction === undefined ? {} : { nextAction }) });
   await context.owners.release(preserved.id);
 }
 
-async function removeAside(context: WorktreeContext, inspecting: WorktreeRecord, options: RemoveOptions): Promise<void> {
+async function removeAside(
+  context: WorktreeContext,
+  inspecting: WorktreeRecord,
+  options: RemoveOptions,
+): Promise<void> {
   const mayLose = options.mayLose === true;
   let record: WorktreeRecord = mayLose ? { ...inspecting, mayLose } : inspecting;
   try {
@@ -73,9 +105,13 @@ async function removeAside(context: WorktreeContext, inspecting: WorktreeRecord,
     const look = await lookAt(context, record, { ...options, place: asideOf(record) });
     const user = look.inspection.findings.find(({ kind }) => kind === 'in_use');
     if (user !== undefined) throw inUse(record.id, user.text);
-    if (!mayLose && !look.inspection.isClean) throw notClean(record.id, look.inspection.findings, look.inspection.nextAction);
+    if (!mayLose && !look.inspection.isClean)
+      throw notClean(record.id, look.inspection.findings, look.inspection.nextAction);
     const kept = await takeRuntimeFiles(record, asideOf(record));
-    record = movedRecord({ ...record, findings: [], isVerified: true, ...(kept.length === 0 ? {} : { filesKeptIn: [...kept] }) }, 'CLEAN');
+    record = movedRecord(
+      { ...record, findings: [], isVerified: true, ...(kept.length === 0 ? {} : { filesKeptIn: [...kept] }) },
+      'CLEAN',
+    );
     await context.records.write(record);
     await deleteAside(record, look.files, mayLose);
     await finishVerified(context, record, look.gitFiles, look.tip);
@@ -86,7 +122,12 @@ async function removeAside(context: WorktreeContext, inspecting: WorktreeRecord,
 }
 
 /** Its files are gone; takes away what git still knows of it, and its record. */
-export async function finishVerified(context: WorktreeContext, record: WorktreeRecord, gitFiles: FolderWalk, tip: string | undefined): Promise<void> {
+export async function finishVerified(
+  context: WorktreeContext,
+  record: WorktreeRecord,
+  gitFiles: FolderWalk,
+  tip: string | undefined,
+): Promise<void> {
   if (tip !== undefined && !(await dropBranch(context, record, tip))) {
     const now = await branchTip(context, record);
     throw new Error(`its branch ${record.branchName} was moved to ${now ?? 'nothing'} in the meantime`);
@@ -99,7 +140,8 @@ export async function finishVerified(context: WorktreeContext, record: WorktreeR
 
 async function moveAside(record: WorktreeRecord): Promise<void> {
   const aside = asideOf(record);
-  if ((await lstat(aside).catch(() => undefined)) !== undefined) throw new Error(`there is something at ${aside} already`);
+  if ((await lstat(aside).catch(() => undefined)) !== undefined)
+    throw new Error(`there is something at ${aside} already`);
   await rename(record.worktreePath, aside).catch((error: unknown) => {
     // Somebody deleted it before; only a person may say that this is fine.
     if (!hasCode(error, 'ENOENT') || record.mayLose !== true) throw error;
@@ -125,17 +167,26 @@ async function deleteGitFolder(record: WorktreeRecord, gitFiles: FolderWalk): Pr
   await rmdir(dirname(folder)).catch(() => undefined);
 }
 
-/** Puts everything back as far as it is there, and writes down that it stays. Never throws: the error that led here says more. */
+/**
+ * Puts everything back as far as it is there, and writes down that it stays. Never throws: the error that led here says
+ * more.
+ */
 async function restore(context: WorktreeContext, record: WorktreeRecord, error: unknown): Promise<void> {
   const aside = asideOf(record);
   const isRefusal = RuntimeError.is(error) && error.code !== 'WORKTREE_NOT_REMOVED';
-  const findings: WorktreeFinding[] = isRefusal ? [] : [{ kind: 'unknown', text: `it could not be removed: ${messageOf(error)}` }];
+  const findings: WorktreeFinding[] = isRefusal
+    ? []
+    : [{ kind: 'unknown', text: `it could not be removed: ${messageOf(error)}` }];
   let nextAction = `See what stands in the way, then: wakechart worktree remove ${record.id}`;
   try {
     if ((await lstat(aside).catch(() => undefined)) !== undefined) {
       await putBack(record);
       // Files that were deleted are all in the commit.
-      if (record.isVerified === true && record.mayLose !== true) await gitIn(context, record, ['checkout-index', '--all', '--quiet'], { writes: true, filters: await userFilters(context.git, dirname(record.worktreePath)) });
+      if (record.isVerified === true && record.mayLose !== true)
+        await gitIn(context, record, ['checkout-index', '--all', '--quiet'], {
+          writes: true,
+          filters: await userFilters(context.git, dirname(record.worktreePath)),
+        });
     }
     const { inspection } = await lookAt(context, record);
     findings.push(...inspection.findings);
@@ -144,7 +195,10 @@ async function restore(context: WorktreeContext, record: WorktreeRecord, error: 
     findings.push({ kind: 'unknown', text: `its files lie in ${aside}: ${messageOf(cause)}` });
   }
   const { isVerified: _verified, mayLose: _mayLose, ...rest } = record;
-  await keep(context, movedRecord(rest, record.status === 'removing' ? 'REMOVE_FAILED' : 'DIRTY'), { findings, nextAction }).catch(() => undefined);
+  await keep(context, movedRecord(rest, record.status === 'removing' ? 'REMOVE_FAILED' : 'DIRTY'), {
+    findings,
+    nextAction,
+  }).catch(() => undefined);
 }
 
 /** Back to its path. @throws Error when something else has come to be there */
@@ -155,7 +209,9 @@ export async function putBack(record: WorktreeRecord): Promise<void> {
   await rename(asideOf(record), worktreePath);
   // The last file to be deleted: without it nothing in the folder says where it belongs.
   if (record.isVerified === true && record.mayLose !== true) {
-    await writeFile(join(worktreePath, '.git'), `gitdir: ${gitDirectoryOf(record)}\n`, { flag: 'wx' }).catch(unlessCode('EEXIST'));
+    await writeFile(join(worktreePath, '.git'), `gitdir: ${gitDirectoryOf(record)}\n`, { flag: 'wx' }).catch(
+      unlessCode('EEXIST'),
+    );
   }
 }
 

@@ -31,24 +31,50 @@ export interface Repository {
 const SEPARATOR = '--wakechart-next';
 
 /** @throws RuntimeError WORKTREE_NOT_A_REPOSITORY, WORKTREE_NO_COMMIT; GitFailure when git itself fails */
-export async function findRepository(context: Pick<WorktreeContext, 'git' | 'ceilingDirectories'>, cwd: string, signal?: AbortSignal): Promise<Repository> {
+export async function findRepository(
+  context: Pick<WorktreeContext, 'git' | 'ceilingDirectories'>,
+  cwd: string,
+  signal?: AbortSignal,
+): Promise<Repository> {
   const located = await locateRepository(context, cwd, signal);
   return { ...located, stashes: await parseStashes(located.commonDirectory) };
 }
 
-/** Asks git alone, which is given up when it takes too long: nothing of the repository is opened here. @throws as `findRepository` does */
-export async function locateRepository({ git, ceilingDirectories: ceilings }: Pick<WorktreeContext, 'git' | 'ceilingDirectories'>, cwd: string, signal?: AbortSignal): Promise<Omit<Repository, 'stashes'>> {
+/**
+ * Asks git alone, which is given up when it takes too long: nothing of the repository is opened here. @throws as
+ * `findRepository` does
+ */
+export async function locateRepository(
+  { git, ceilingDirectories: ceilings }: Pick<WorktreeContext, 'git' | 'ceilingDirectories'>,
+  cwd: string,
+  signal?: AbortSignal,
+): Promise<Omit<Repository, 'stashes'>> {
   const folder = await realFolder(cwd);
   const call = { cwd: folder, signal };
-  const questions = ['rev-parse', '--path-format=absolute', '--show-toplevel', SEPARATOR, '--git-common-dir', SEPARATOR, '--absolute-git-dir', SEPARATOR, '--show-prefix', SEPARATOR];
+  const questions = [
+    'rev-parse',
+    '--path-format=absolute',
+    '--show-toplevel',
+    SEPARATOR,
+    '--git-common-dir',
+    SEPARATOR,
+    '--absolute-git-dir',
+    SEPARATOR,
+    '--show-prefix',
+    SEPARATOR,
+  ];
   const [answers, settings] = await Promise.all([
-    git.run([...questions, '--verify', '-q', 'HEAD^{commit}'], call).catch((error: unknown) => refused(git, folder, error, signal)),
+    git
+      .run([...questions, '--verify', '-q', 'HEAD^{commit}'], call)
+      .catch((error: unknown) => refused(git, folder, error, signal)),
     readSettings(git, folder, signal).catch((error: unknown) => {
       if (error instanceof GitFailure && error.kind === 'failed') throw notARepository(cwd, saidBy(error));
       throw error;
     }),
   ]);
-  const [root = '', common = '', own = '', prefix = '', head = ''] = answers.split(`${SEPARATOR}\n`).map((answer) => shownPath(answer).replace(/\n$/, ''));
+  const [root = '', common = '', own = '', prefix = '', head = ''] = answers
+    .split(`${SEPARATOR}\n`)
+    .map((answer) => shownPath(answer).replace(/\n$/, ''));
   await refuseAbove(ceilings, folder, root);
   const [commonDirectory, gitDirectory] = await Promise.all([realpath(common), realpath(own)]);
   return { root, commonDirectory, gitDirectory, subdirectory: prefix.replace(/\/$/, ''), head, settings };
@@ -59,7 +85,10 @@ async function refuseAbove(ceilings: readonly string[], folder: string, root: st
   for (const given of ceilings) {
     const ceiling = await realpath(given).catch(() => given);
     if (isInside(folder, ceiling) && !(root !== ceiling && isInside(root, ceiling))) {
-      throw notARepository(folder, `the repository at ${JSON.stringify(root)} lies around ${JSON.stringify(ceiling)}, whose contents are no part of it`);
+      throw notARepository(
+        folder,
+        `the repository at ${JSON.stringify(root)} lies around ${JSON.stringify(ceiling)}, whose contents are no part of it`,
+      );
     }
   }
 }
@@ -73,10 +102,24 @@ export function fileSettingsOf({ own }: RepositorySettings): string[] {
 }
 
 /** What the checkout has that is in no commit, in words; undefined when that is nothing. */
-export async function uncommittedIn({ git, worktreesDirectory: near }: WorktreeContext, repository: Repository, signal?: AbortSignal): Promise<string | undefined> {
-  const command = ['status', '--porcelain=v1', '-z', '--untracked-files=all', '--ignore-submodules=dirty', '--no-renames'];
+export async function uncommittedIn(
+  { git, worktreesDirectory: near }: WorktreeContext,
+  repository: Repository,
+  signal?: AbortSignal,
+): Promise<string | undefined> {
+  const command = [
+    'status',
+    '--porcelain=v1',
+    '-z',
+    '--untracked-files=all',
+    '--ignore-submodules=dirty',
+    '--no-renames',
+  ];
   const { root: place } = repository;
-  const output = await runPrivately(git, { ...repository, near, place }, command, { settings: fileSettingsOf(repository.settings), signal });
+  const output = await runPrivately(git, { ...repository, near, place }, command, {
+    settings: fileSettingsOf(repository.settings),
+    signal,
+  });
   const entries = output.split('\0').filter((entry) => entry !== '');
   const untracked = entries.filter((entry) => entry.startsWith('??')).length;
   const changed = entries.length - untracked;
@@ -84,7 +127,10 @@ export async function uncommittedIn({ git, worktreesDirectory: near }: WorktreeC
     ...(changed === 0 ? [] : [`${changed} changed ${changed === 1 ? 'file' : 'files'}`]),
     ...(untracked === 0 ? [] : [`${untracked} untracked ${untracked === 1 ? 'file' : 'files'}`]),
   ];
-  const files = counts.length === 0 ? [] : [`${counts.join(', ')}, which ${entries.length === 1 ? 'is' : 'are'} not in the worktree`];
+  const files =
+    counts.length === 0
+      ? []
+      : [`${counts.join(', ')}, which ${entries.length === 1 ? 'is' : 'are'} not in the worktree`];
   const hasSubmodules = (await stat(join(repository.root, '.gitmodules')).catch(() => undefined)) !== undefined;
   const parts = hasSubmodules ? [...files, 'submodules, which are empty in the worktree'] : files;
   return parts.length === 0 ? undefined : parts.join('; ');

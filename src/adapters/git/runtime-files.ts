@@ -1,4 +1,7 @@
-/** Takes what the runtime wrote into a worktree out of it before it goes: outputs and attachments belong to the session, not to the checkout. */
+/**
+ * Takes what the runtime wrote into a worktree out of it before it goes: outputs and attachments belong to the session,
+ * not to the checkout.
+ */
 import { randomUUID } from 'node:crypto';
 import { cp, lstat, readdir, rename, rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
@@ -20,7 +23,9 @@ export async function takeRuntimeFiles(record: WorktreeRecord, place: string): P
     if (await isEmpty(folder)) {
       await rm(folder, { recursive: true });
     } else {
-      const target = await freeName(record.keepFilesIn === undefined ? `${record.worktreePath}.files` : join(record.keepFilesIn, RUNTIME_FOLDER));
+      const target = await freeName(
+        record.keepFilesIn === undefined ? `${record.worktreePath}.files` : join(record.keepFilesIn, RUNTIME_FOLDER),
+      );
       await move(folder, target);
       kept.push(target);
     }
@@ -36,7 +41,10 @@ async function removeArtifacts(folder: string): Promise<void> {
 /** Nothing but the line that hides it from git. */
 async function isEmpty(folder: string): Promise<boolean> {
   const names = await readdir(folder);
-  return names.every((name) => name === '.gitignore') && (names.length === 0 || (await lstat(join(folder, '.gitignore'))).size <= 2);
+  return (
+    names.every((name) => name === '.gitignore') &&
+    (names.length === 0 || (await lstat(join(folder, '.gitignore'))).size <= 2)
+  );
 }
 
 async function freeName(wanted: string): Promise<string> {
@@ -53,7 +61,13 @@ async function move(from: string, to: string): Promise<void> {
     // To another disk: whole under another name first, so that nobody takes half of it for all.
     const partial = `${to}.${randomUUID()}.partial`;
     try {
-      await cp(from, partial, { recursive: true, verbatimSymlinks: true, preserveTimestamps: true, errorOnExist: true, force: false });
+      await cp(from, partial, {
+        recursive: true,
+        verbatimSymlinks: true,
+        preserveTimestamps: true,
+        errorOnExist: true,
+        force: false,
+      });
       await rename(partial, to);
     } catch (cause) {
       await rm(partial, { recursive: true, force: true });

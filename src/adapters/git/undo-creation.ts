@@ -16,7 +16,11 @@ export interface UndoOptions {
 }
 
 /** Never throws: what cannot be taken back stays in its record, for the next start to look at. */
-export async function undoCreation(context: WorktreeContext, record: WorktreeRecord, { isForeign, keepsRecord }: UndoOptions): Promise<void> {
+export async function undoCreation(
+  context: WorktreeContext,
+  record: WorktreeRecord,
+  { isForeign, keepsRecord }: UndoOptions,
+): Promise<void> {
   try {
     if (!isForeign) await takeBack(context, record);
     if (keepsRecord === true) return;
@@ -34,8 +38,9 @@ async function takeBack(context: WorktreeContext, record: WorktreeRecord): Promi
 }
 
 /**
- * Removes the lock that a killed git left on the branch of a worktree whose owner is gone: with it no commit could be made there any more.
- * No other worktree has a branch of this name, so no git but one that still works for this one can hold it; where a process lives in there, it stays.
+ * Removes the lock that a killed git left on the branch of a worktree whose owner is gone: with it no commit could be
+ * made there any more. No other worktree has a branch of this name, so no git but one that still works for this one can
+ * hold it; where a process lives in there, it stays.
  */
 export async function removeBranchLock({ commonDirectory, branchName, worktreePath }: WorktreeRecord): Promise<void> {
   const lock = join(commonDirectory, 'refs/heads', `${branchName}.lock`);
@@ -60,8 +65,15 @@ export async function dropBranch(context: WorktreeContext, record: WorktreeRecor
 }
 
 /** The commit of its branch; undefined when there is no such branch. */
-export async function branchTip(context: WorktreeContext, record: Pick<WorktreeRecord, 'commonDirectory' | 'branchName'>): Promise<string | undefined> {
-  const output = await gitBeside(context, record, ['for-each-ref', '--format=%(objectname) %(refname)', `refs/heads/${record.branchName}`]);
+export async function branchTip(
+  context: WorktreeContext,
+  record: Pick<WorktreeRecord, 'commonDirectory' | 'branchName'>,
+): Promise<string | undefined> {
+  const output = await gitBeside(context, record, [
+    'for-each-ref',
+    '--format=%(objectname) %(refname)',
+    `refs/heads/${record.branchName}`,
+  ]);
   const line = output.split('\n').find((each) => each.endsWith(` refs/heads/${record.branchName}`));
   return line?.split(' ')[0];
 }

@@ -34,12 +34,21 @@ export function asideOf({ worktreePath }: Pick<WorktreeRecord, 'worktreePath'>):
 }
 
 /** Runs git in the repository, without files. */
-export function gitBeside(context: WorktreeContext, record: Pick<WorktreeRecord, 'commonDirectory'>, command: readonly string[], call: Omit<GitCall, 'cwd'> = {}): Promise<string> {
+export function gitBeside(
+  context: WorktreeContext,
+  record: Pick<WorktreeRecord, 'commonDirectory'>,
+  command: readonly string[],
+  call: Omit<GitCall, 'cwd'> = {},
+): Promise<string> {
   return context.git.run([`--git-dir=${record.commonDirectory}`, ...command], { ...call, cwd: record.commonDirectory });
 }
 
 /** Git names it after the folder. */
-export function gitDirectoryOf({ gitDirectory, commonDirectory, id }: Pick<WorktreeRecord, 'gitDirectory' | 'commonDirectory' | 'id'>): string {
+export function gitDirectoryOf({
+  gitDirectory,
+  commonDirectory,
+  id,
+}: Pick<WorktreeRecord, 'gitDirectory' | 'commonDirectory' | 'id'>): string {
   return gitDirectory ?? join(commonDirectory, 'worktrees', id);
 }
 

@@ -2,7 +2,13 @@
 import { realpath, rm } from 'node:fs/promises';
 import { basename, isAbsolute, join } from 'node:path';
 import { z } from 'zod';
-import type { KeptWorktree, PreparedSubagentWorktree, ReconcileWorktreesOptions, ReconciledWorktree, WorktreeRequest } from '../../actors/subagent/worktree-adapter.ts';
+import type {
+  KeptWorktree,
+  PreparedSubagentWorktree,
+  ReconcileWorktreesOptions,
+  ReconciledWorktree,
+  WorktreeRequest,
+} from '../../actors/subagent/worktree-adapter.ts';
 import type { WorktreeInspection } from '../../machines/subagent/worktree-findings.ts';
 import { firstNextAction } from '../../machines/subagent/worktree-next-action.ts';
 import { movedRecord } from '../../machines/subagent/worktree-record.ts';
@@ -23,7 +29,10 @@ const requestSchema = z.object({
   jobId: z.string().min(1),
   cwd: z.string().min(1),
   key: z.string().min(1).optional(),
-  keepFilesIn: z.string().refine((path) => isAbsolute(path), 'expected an absolute path').optional(),
+  keepFilesIn: z
+    .string()
+    .refine((path) => isAbsolute(path), 'expected an absolute path')
+    .optional(),
   signal: z.custom<AbortSignal>((signal) => signal instanceof AbortSignal, 'expected an AbortSignal').optional(),
 });
 
@@ -35,10 +44,15 @@ export class WorktreeDesk {
   }
 
   async prepare(given: WorktreeRequest): Promise<PreparedSubagentWorktree> {
-    const request: WorktreeRequest = parseOrThrow(requestSchema, given, { what: 'the request for a worktree', code: 'WORKTREE_REQUEST_INVALID' });
+    const request: WorktreeRequest = parseOrThrow(requestSchema, given, {
+      what: 'the request for a worktree',
+      code: 'WORKTREE_REQUEST_INVALID',
+    });
     const { key } = request;
     if (key === undefined) return preparedOf(await createWorktree(this.#context, request));
-    return worktreeMutex.run(this.#keyOf(`key ${key}`), async () => preparedOf((await this.#keptUnder(key)) ?? (await createWorktree(this.#context, request))));
+    return worktreeMutex.run(this.#keyOf(`key ${key}`), async () =>
+      preparedOf((await this.#keptUnder(key)) ?? (await createWorktree(this.#context, request))),
+    );
   }
 
   async begin(worktree: PreparedSubagentWorktree): Promise<void> {
@@ -52,7 +66,10 @@ export class WorktreeDesk {
   async inspect(worktree: PreparedSubagentWorktree): Promise<WorktreeInspection> {
     return this.#with(idOf(worktree), async (record) => {
       if (record !== undefined) return (await lookAt(this.#context, record)).inspection;
-      return { isClean: false, findings: [{ kind: 'unknown', text: `there is no record of worktree ${idOf(worktree)}` }] };
+      return {
+        isClean: false,
+        findings: [{ kind: 'unknown', text: `there is no record of worktree ${idOf(worktree)}` }],
+      };
     });
   }
 
@@ -122,7 +139,10 @@ export class WorktreeDesk {
     return worktreeMutex.run(this.#keyOf('reconcile'), () => reconcileWorktrees(this.#context, options));
   }
 
-  /** The worktree that is kept under `key`, in hand of this process from now on; undefined when there is none that can be gone on with. */
+  /**
+   * The worktree that is kept under `key`, in hand of this process from now on; undefined when there is none that can
+   * be gone on with.
+   */
   async #keptUnder(key: string): Promise<WorktreeRecord | undefined> {
     const { records } = await this.#context.records.list();
     for (const { id } of records.filter((record) => record.key === key).reverse()) {
@@ -140,14 +160,19 @@ export class WorktreeDesk {
     // Another process may have dealt with it until it was in hand.
     const record = await records.read(id);
     if (record !== undefined && isUnfinished(record)) await endOf(this.#context, record);
-    else if (record !== undefined && (await isThere(asideOf(record))) && !(await isThere(record.worktreePath))) await putBack(record);
+    else if (record !== undefined && (await isThere(asideOf(record))) && !(await isThere(record.worktreePath)))
+      await putBack(record);
     const left = isUnfinished(listed) ? undefined : record;
     if (left === undefined || !(await isThere(left.worktreePath))) {
       await owners.release(id);
       return undefined;
     }
     const { nextAction: _nextAction, isVerified: _isVerified, mayLose: _mayLose, ...rest } = left;
-    const adopted = movedRecord({ ...rest, findings: [], isGoneOnWith: true }, ...(isResting(left) ? [] : (['OWNER_LOST'] as const)), 'ADOPT');
+    const adopted = movedRecord(
+      { ...rest, findings: [], isGoneOnWith: true },
+      ...(isResting(left) ? [] : (['OWNER_LOST'] as const)),
+      'ADOPT',
+    );
     await records.write(adopted);
     return adopted;
   }
@@ -157,21 +182,39 @@ export class WorktreeDesk {
     const path = await realpath(name).catch(() => name);
     const exact = records.find(({ id }) => id === name);
     if (exact !== undefined) return exact;
-    const found = records.filter(({ jobId, branchName, worktreePath }) => [jobId, branchName, worktreePath].includes(name) || worktreePath === path);
+    const found = records.filter(
+      ({ jobId, branchName, worktreePath }) =>
+        [jobId, branchName, worktreePath].includes(name) || worktreePath === path,
+    );
     const [first] = found;
     if (first === undefined) throw notFound(name);
-    if (found.length > 1) throw ambiguous(name, found.map(({ id }) => id));
+    if (found.length > 1)
+      throw ambiguous(
+        name,
+        found.map(({ id }) => id),
+      );
     return first;
   }
 
   async #kept(record: WorktreeRecord): Promise<KeptWorktree> {
     const { id, jobId, key, status, createdAt, findings } = record;
     const isOwned = await this.#context.owners.isOwned(id);
-    return { ...preparedOf(record), id, jobId, ...(key === undefined ? {} : { key }), status, createdAt, isOwned, findings };
+    return {
+      ...preparedOf(record),
+      id,
+      jobId,
+      ...(key === undefined ? {} : { key }),
+      status,
+      createdAt,
+      isOwned,
+      findings,
+    };
   }
 
   #with<Result>(id: string, work: (record: WorktreeRecord | undefined) => Promise<Result>): Promise<Result> {
-    return worktreeMutex.run(this.#keyOf(`worktree ${id}`), async () => work(/^[\w-]+$/.test(id) ? await this.#context.records.read(id) : undefined));
+    return worktreeMutex.run(this.#keyOf(`worktree ${id}`), async () =>
+      work(/^[\w-]+$/.test(id) ? await this.#context.records.read(id) : undefined),
+    );
   }
 
   async #take(id: string, options: TakeOptions = {}): Promise<void> {

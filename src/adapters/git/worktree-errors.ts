@@ -9,7 +9,10 @@ export class GitFailure extends Error {
   readonly stderr: string;
   readonly exitCode: number | undefined;
 
-  constructor(message: string, how: { readonly kind: GitFailure['kind']; readonly stderr: string; readonly exitCode?: number | undefined }) {
+  constructor(
+    message: string,
+    how: { readonly kind: GitFailure['kind']; readonly stderr: string; readonly exitCode?: number | undefined },
+  ) {
     super(message);
     this.kind = how.kind;
     this.stderr = how.stderr;
@@ -18,51 +21,81 @@ export class GitFailure extends Error {
 }
 
 export function notARepository(cwd: string, said: string): RuntimeError {
-  return new RuntimeError('WORKTREE_NOT_A_REPOSITORY', `expected ${quoted(cwd)} to lie in the files of a git repository: ${said}`, {
-    category: 'validation',
-    hint: 'Choose a folder of a git repository, run `git init` there, or ask for isolation "none".',
-    details: { cwd },
-  });
+  return new RuntimeError(
+    'WORKTREE_NOT_A_REPOSITORY',
+    `expected ${quoted(cwd)} to lie in the files of a git repository: ${said}`,
+    {
+      category: 'validation',
+      hint: 'Choose a folder of a git repository, run `git init` there, or ask for isolation "none".',
+      details: { cwd },
+    },
+  );
 }
 
 export function noCommit(repoRoot: string): RuntimeError {
-  return new RuntimeError('WORKTREE_NO_COMMIT', `expected the repository at ${quoted(repoRoot)} to have a commit to make a worktree from; its HEAD names none`, {
-    category: 'validation',
-    hint: 'Make a first commit there.',
-    details: { repoRoot },
-  });
+  return new RuntimeError(
+    'WORKTREE_NO_COMMIT',
+    `expected the repository at ${quoted(repoRoot)} to have a commit to make a worktree from; its HEAD names none`,
+    {
+      category: 'validation',
+      hint: 'Make a first commit there.',
+      details: { repoRoot },
+    },
+  );
 }
 
 export function notCreated(cwd: string, attempts: number, cause: unknown): RuntimeError {
-  return new RuntimeError('WORKTREE_NOT_CREATED', `git made no worktree from ${quoted(cwd)} in ${attempts} ${attempts === 1 ? 'attempt' : 'attempts'}: ${saidBy(cause)}`, {
-    category: cause instanceof GitFailure && cause.kind === 'timed_out' ? 'timeout' : 'process',
-    hint: 'Nothing of it is left behind. Do what git asks for, and try again.',
-    details: { cwd, attempts },
-  });
+  return new RuntimeError(
+    'WORKTREE_NOT_CREATED',
+    `git made no worktree from ${quoted(cwd)} in ${attempts} ${attempts === 1 ? 'attempt' : 'attempts'}: ${saidBy(cause)}`,
+    {
+      category: cause instanceof GitFailure && cause.kind === 'timed_out' ? 'timeout' : 'process',
+      hint: 'Nothing of it is left behind. Do what git asks for, and try again.',
+      details: { cwd, attempts },
+    },
+  );
 }
 
 export function givenUp(): RuntimeError {
-  return new RuntimeError('WORKTREE_CANCELLED', 'the worktree was given up before it was ready: its request was aborted', { category: 'process', hint: 'Nothing of it is left behind.' });
+  return new RuntimeError(
+    'WORKTREE_CANCELLED',
+    'the worktree was given up before it was ready: its request was aborted',
+    { category: 'process', hint: 'Nothing of it is left behind.' },
+  );
 }
 
 export function placeInvalid(path: string, because: string): RuntimeError {
-  return new RuntimeError('WORKTREE_PLACE_INVALID', `expected ${quoted(path)} to be a folder that can hold worktrees: ${because}`, {
-    category: 'validation',
-    hint: 'Choose another worktreesDirectory, such as <home>/worktrees.',
-    details: { path },
-  });
+  return new RuntimeError(
+    'WORKTREE_PLACE_INVALID',
+    `expected ${quoted(path)} to be a folder that can hold worktrees: ${because}`,
+    {
+      category: 'validation',
+      hint: 'Choose another worktreesDirectory, such as <home>/worktrees.',
+      details: { path },
+    },
+  );
 }
 
 export function notClean(id: string, findings: readonly WorktreeFinding[], nextAction?: string): RuntimeError {
-  return new RuntimeError('WORKTREE_NOT_CLEAN', `worktree "${id}" is kept, because something in it could be lost: ${findings.map(({ text }) => text).join('; ')}`, {
-    category: 'conflict',
-    hint: nextAction ?? `Look at it with \`wakechart worktree list\`, or give it up with \`wakechart worktree remove ${id} --discard\`.`,
-    details: { id, findings },
-  });
+  return new RuntimeError(
+    'WORKTREE_NOT_CLEAN',
+    `worktree "${id}" is kept, because something in it could be lost: ${findings.map(({ text }) => text).join('; ')}`,
+    {
+      category: 'conflict',
+      hint:
+        nextAction ??
+        `Look at it with \`wakechart worktree list\`, or give it up with \`wakechart worktree remove ${id} --discard\`.`,
+      details: { id, findings },
+    },
+  );
 }
 
 /** @param isUncertain nobody can tell whether that is still so */
-export function inUse(id: string, by: string, { isUncertain = false }: { readonly isUncertain?: boolean | undefined } = {}): RuntimeError {
+export function inUse(
+  id: string,
+  by: string,
+  { isUncertain = false }: { readonly isUncertain?: boolean | undefined } = {},
+): RuntimeError {
   return new RuntimeError('WORKTREE_IN_USE', `worktree "${id}" is in use: ${by}`, {
     category: 'conflict',
     hint: isUncertain
@@ -81,11 +114,15 @@ export function notRemoved(id: string, because: unknown): RuntimeError {
 }
 
 export function notFound(name: string): RuntimeError {
-  return new RuntimeError('WORKTREE_NOT_FOUND', `expected "${name}" to be the id, job, branch or path of a worktree that is kept; there is none`, {
-    category: 'not_found',
-    hint: 'List them with `wakechart worktree list`.',
-    details: { name },
-  });
+  return new RuntimeError(
+    'WORKTREE_NOT_FOUND',
+    `expected "${name}" to be the id, job, branch or path of a worktree that is kept; there is none`,
+    {
+      category: 'not_found',
+      hint: 'List them with `wakechart worktree list`.',
+      details: { name },
+    },
+  );
 }
 
 export function ambiguous(name: string, ids: readonly string[]): RuntimeError {

@@ -1,4 +1,7 @@
-/** Writes a hand into an empty folder that nobody else knows of: contents that lie here already come from there, the rest is fetched. */
+/**
+ * Writes a hand into an empty folder that nobody else knows of: contents that lie here already come from there, the
+ * rest is fetched.
+ */
 import { Buffer } from 'node:buffer';
 import { chmod, constants, mkdir, open, symlink } from 'node:fs/promises';
 import type { FileHandle } from 'node:fs/promises';
@@ -65,7 +68,11 @@ export async function draftHand(hand: DraftHand): Promise<DraftedHand> {
   const files = entries.filter((entry) => entry.kind === 'file');
   const writer = new DraftWriter(hand, known);
   const taken = here.goes ? await writer.takeOver(files) : new Map<string, string>();
-  for (const group of groupsOf(files.filter(({ path }) => !taken.has(path)).map((file) => ({ file, isHere: isSameContent(file, known.get(file.path)?.entry) })))) {
+  for (const group of groupsOf(
+    files
+      .filter(({ path }) => !taken.has(path))
+      .map((file) => ({ file, isHere: isSameContent(file, known.get(file.path)?.entry) })),
+  )) {
     signal?.throwIfAborted();
     await writer.write(group);
   }
@@ -95,7 +102,8 @@ class DraftWriter {
       signal?.throwIfAborted();
       const { entry, look = '' } = this.#known.get(file.path) ?? {};
       if (!isSameContent(file, entry) || entry?.kind !== 'file' || entry.mode !== file.mode) return;
-      if (await linkFile({ from: this.#placeOf(file.path), to: join(draft, file.path), look, seenNs: here.seenNs })) taken.set(file.path, look);
+      if (await linkFile({ from: this.#placeOf(file.path), to: join(draft, file.path), look, seenNs: here.seenNs }))
+        taken.set(file.path, look);
     });
     return taken;
   }
@@ -103,7 +111,12 @@ class DraftWriter {
   /** All of them are written before the first is put on the disk: that takes the others along. */
   async write(group: readonly WantedFile[]): Promise<void> {
     const { draft, get } = this.#hand;
-    const source = new PieceSource(group.flatMap(({ file, isHere }) => (isHere ? [] : file.pieces.map((hash, index) => ({ hash, bytes: bytesOfPiece(file, index) })))), get);
+    const source = new PieceSource(
+      group.flatMap(({ file, isHere }) =>
+        isHere ? [] : file.pieces.map((hash, index) => ({ hash, bytes: bytesOfPiece(file, index) })),
+      ),
+      get,
+    );
     // The pieces of one large file come one after the other, those of many small ones at once.
     if (group.length > 1) await source.fetchAll();
     const written: { readonly path: string; readonly handle: FileHandle }[] = [];
@@ -190,16 +203,24 @@ async function writeFile(handle: FileHandle, { mode, pieces }: HandFile, next: N
   await handle.chmod(mode);
 }
 
-/** All of them on the disk, and then the modes, the deepest first: one that may not be entered lets nobody reach what is in it. The tops stay ours, since they have to be moved. */
+/**
+ * All of them on the disk, and then the modes, the deepest first: one that may not be entered lets nobody reach what is
+ * in it. The tops stay ours, since they have to be moved.
+ */
 async function settleFolders(draft: string, entries: readonly HandEntry[]): Promise<void> {
   const folders = entries.filter(({ kind }) => kind === 'folder');
   await eachAtMost(folders, MAX_SYNCS, ({ path }) => syncFolder(join(draft, path)));
   await syncFolder(draft);
   for (const entry of entries.toReversed()) {
-    if (entry.kind === 'folder' && dirname(entry.path) !== '.') await chmod(nativePath(join(draft, entry.path)), entry.mode);
+    if (entry.kind === 'folder' && dirname(entry.path) !== '.')
+      await chmod(nativePath(join(draft, entry.path)), entry.mode);
   }
 }
 
 function isSameContent(entry: HandFile, here: HandEntry | undefined): boolean {
-  return here?.kind === 'file' && here.size === entry.size && entry.pieces.every((piece, index) => piece === here.pieces[index]);
+  return (
+    here?.kind === 'file' &&
+    here.size === entry.size &&
+    entry.pieces.every((piece, index) => piece === here.pieces[index])
+  );
 }

@@ -1,6 +1,7 @@
 /**
- * Takes a file of the hand that lies here into the one that is laid out, as it is: under a second name, until the old one goes. Nothing of it is
- * read or written. Only where the old hand goes afterwards: two hands must not share what somebody may change in one of them.
+ * Takes a file of the hand that lies here into the one that is laid out, as it is: under a second name, until the old
+ * one goes. Nothing of it is read or written. Only where the old hand goes afterwards: two hands must not share what
+ * somebody may change in one of them.
  */
 import { constants } from 'node:fs';
 import { link, lstat, open, unlink } from 'node:fs/promises';
@@ -36,7 +37,10 @@ export async function linkFile({ from, to, look, seenNs }: LinkedFile): Promise<
   return false;
 }
 
-/** How it looks when its old name is gone, which its number of names and so its time of change say. Empty: not as it was. */
+/**
+ * How it looks when its old name is gone, which its number of names and so its time of change say. Empty: not as it
+ * was.
+ */
 export async function lookAfter(path: string, look: string): Promise<string> {
   const stats = await lstat(nativePath(path), { bigint: true }).catch(() => undefined);
   return stats?.nlink === 1n && isSameBut(lookOf(stats), look) ? lookOf(stats) : '';

@@ -31,7 +31,10 @@ export class HandPlaces {
     const session = layout.session(place);
     this.directory = join(session, 'hand');
     const runtime: RootPlace = { root: 'runtime', directory: join(session, 'runtime', 'agent') };
-    this.roots = place.workspace === undefined ? [runtime, { root: 'workspace', directory: layout.ownWorkspace(place) }] : [runtime];
+    this.roots =
+      place.workspace === undefined
+        ? [runtime, { root: 'workspace', directory: layout.ownWorkspace(place) }]
+        : [runtime];
   }
 
   /** The whole of a hand that is being laid out, folder by folder. */

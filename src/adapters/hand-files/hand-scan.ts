@@ -1,6 +1,6 @@
 /**
- * Reads a hand as it is: every folder, file and link, without following any. Files that look as they were known are not read. One that changes
- * while it is read is read again; one that keeps changing is taken as it was read last.
+ * Reads a hand as it is: every folder, file and link, without following any. Files that look as they were known are not
+ * read. One that changes while it is read is read again; one that keeps changing is taken as it was read last.
  */
 import { Buffer } from 'node:buffer';
 import { constants } from 'node:fs';
@@ -78,7 +78,12 @@ class Scanner {
 
   result(): ScannedHand {
     const sorted = this.#found.toSorted((one, other) => byPath(one.entry, other.entry));
-    return { entries: sorted.map(({ entry }) => entry), looks: sorted.map(({ look }) => look), read: this.#read, skipped: this.#skipped.toSorted() };
+    return {
+      entries: sorted.map(({ entry }) => entry),
+      looks: sorted.map(({ look }) => look),
+      read: this.#read,
+      skipped: this.#skipped.toSorted(),
+    };
   }
 
   async #folder(folder: OpenFolder, path: string, dev: bigint): Promise<void> {
@@ -104,7 +109,10 @@ class Scanner {
   }
 
   /** Takes in what is no folder. @returns whether it is one */
-  async #look(folder: OpenFolder, { name, path, dev }: { readonly name: string; readonly path: string; readonly dev: bigint }): Promise<boolean> {
+  async #look(
+    folder: OpenFolder,
+    { name, path, dev }: { readonly name: string; readonly path: string; readonly dev: bigint },
+  ): Promise<boolean> {
     this.#scan.signal?.throwIfAborted();
     if (isLaidOut(path)) return false;
     const stats = await lstat(folder.at(name), { bigint: true }).catch((error: unknown) => this.#absent(path, error));
@@ -118,11 +126,16 @@ class Scanner {
   }
 
   async #link(folder: OpenFolder, { name, path }: { readonly name: string; readonly path: string }): Promise<void> {
-    const target = await readlink(folder.at(name), { encoding: 'buffer' }).catch((error: unknown) => (systemCodeOf(error) === 'EINVAL' ? undefined : this.#absent(path, error)));
+    const target = await readlink(folder.at(name), { encoding: 'buffer' }).catch((error: unknown) =>
+      systemCodeOf(error) === 'EINVAL' ? undefined : this.#absent(path, error),
+    );
     if (target !== undefined) this.#add({ kind: 'link', path, target: nameOfBytes(target) });
   }
 
-  async #file(folder: OpenFolder, { name, path, stats }: { readonly name: string; readonly path: string; readonly stats: BigIntStats }): Promise<void> {
+  async #file(
+    folder: OpenFolder,
+    { name, path, stats }: { readonly name: string; readonly path: string; readonly stats: BigIntStats },
+  ): Promise<void> {
     const known = this.#scan.known.get(path);
     const look = lookOf(stats);
     this.#count(Number(stats.size));

@@ -1,6 +1,7 @@
 /**
- * Puts a hand that was laid out whole in the place of the one that lies there. A file says that this has begun before anything is moved, so that
- * whoever comes after a crash ends it: without the file the old hand lies there, with it the new one will.
+ * Puts a hand that was laid out whole in the place of the one that lies there. A file says that this has begun before
+ * anything is moved, so that whoever comes after a crash ends it: without the file the old hand lies there, with it the
+ * new one will.
  */
 import { randomUUID } from 'node:crypto';
 import { chmod, lstat, mkdir, open, readFile, readdir, rename, unlink } from 'node:fs/promises';
@@ -67,7 +68,9 @@ export async function isHalfDone(places: HandPlaces): Promise<boolean> {
 
 /** The newest that was put aside for a wake after that of `epoch`. @returns its absolute path */
 export async function lastSetAside(places: HandPlaces, epoch: number): Promise<string | undefined> {
-  const wakes = (await readdir(places.directory)).flatMap((name) => Number(/^before-(?<wake>\d+)$/.exec(name)?.groups?.['wake'] ?? []));
+  const wakes = (await readdir(places.directory)).flatMap((name) =>
+    Number(/^before-(?<wake>\d+)$/.exec(name)?.groups?.['wake'] ?? []),
+  );
   const newest = Math.max(epoch, ...wakes);
   return newest > epoch ? places.before(newest) : undefined;
 }
@@ -80,7 +83,10 @@ async function readSwap(places: HandPlaces): Promise<Swap | undefined> {
   return text === undefined ? undefined : swapFile.parse(JSON.parse(text));
 }
 
-/** A root that the new hand does not have goes away. What somebody has made in between, in the place of the old one, is put to the old one. */
+/**
+ * A root that the new hand does not have goes away. What somebody has made in between, in the place of the old one, is
+ * put to the old one.
+ */
 async function swapRoot(places: HandPlaces, { root, directory }: RootPlace, { epoch }: Swap): Promise<void> {
   const before = join(places.before(epoch), root);
   const drafted = join(places.draft, root);
@@ -113,10 +119,13 @@ async function moveAway(directory: string, before: string): Promise<void> {
 }
 
 async function isThere(path: string): Promise<boolean> {
-  return lstat(path).then(() => true, (error: unknown) => {
-    if (isMissing(error)) return false;
-    throw error;
-  });
+  return lstat(path).then(
+    () => true,
+    (error: unknown) => {
+      if (isMissing(error)) return false;
+      throw error;
+    },
+  );
 }
 
 export function syncFolder(path: string): Promise<void> {

@@ -7,7 +7,17 @@ import type { HandFolders, LaidHand, LayHand, TakeHand, TakenHand } from '../../
 import type { SessionPlace } from '../../actors/session/session-directories.ts';
 import { RuntimeError } from '../../machines/errors.ts';
 import { differenceOf, isSameHand } from '../../machines/hand/hand-difference.ts';
-import { HAND_PIECE_BYTES, damaged, handFile, indexText, isHandPath, measureOf, partsOf, readIndex, readParts } from '../../machines/hand/hand-manifest.ts';
+import {
+  HAND_PIECE_BYTES,
+  damaged,
+  handFile,
+  indexText,
+  isHandPath,
+  measureOf,
+  partsOf,
+  readIndex,
+  readParts,
+} from '../../machines/hand/hand-manifest.ts';
 import type { HandEntry, HandFile } from '../../machines/hand/hand-manifest.ts';
 import type { HandHost } from '../../machines/hand/hand-standing.ts';
 import { draftHand } from './hand-draft.ts';
@@ -54,11 +64,16 @@ export function createHomeHandFolders({ layout }: HomeHandFoldersOptions): HandF
   };
   return {
     host: async () => (known ??= await hostOfHome(layout.home)),
-    hasGivenFolder: (folder) => stat(folder).then((found) => found.isDirectory(), () => false),
+    hasGivenFolder: (folder) =>
+      stat(folder).then(
+        (found) => found.isDirectory(),
+        () => false,
+      ),
     recover: (place) => attempt('end what was begun with the folder of the session', () => recover(placesOf(place))),
     take: (place, take) => attempt('copy the folder of the session', () => takeHand(placesOf(place), take)),
     lay: (place, lay) => attempt('lay out the folder of the session', () => layHand(placesOf(place), lay)),
-    place: (place, file, get) => attempt('put a file into the folder of the session', () => placeFile(placesOf(place), file, get)),
+    place: (place, file, get) =>
+      attempt('put a file into the folder of the session', () => placeFile(placesOf(place), file, get)),
     readFile: (place, path) => attempt('read a file of the session', () => readHandFile(placesOf(place), path)),
   };
 }
@@ -74,16 +89,40 @@ async function takeHand(places: HandPlaces, { kept, limits, onPieces, signal }: 
   const before = known !== undefined && known.manifestId === kept ? known : undefined;
   const batches = new PieceBatches(onPieces);
   const takenNs = await fileSystemNow(places.directory);
-  const scanned = await scanHand({ roots: places.roots, known: knownFiles(before), limits, signal, onPiece: (bytes) => batches.add(bytes) });
+  const scanned = await scanHand({
+    roots: places.roots,
+    known: knownFiles(before),
+    limits,
+    signal,
+    onPiece: (bytes) => batches.add(bytes),
+  });
   const manifest = await manifestOf(scanned.entries, before, batches);
   await batches.flush();
   const isNews = manifest.id !== before?.manifestId || scanned.read > 0;
   const confirm = async (): Promise<void> => {
-    if (isNews) await writeKnown(places.directory, { manifestId: manifest.id, entries: scanned.entries, looks: scanned.looks, takenNs });
+    if (isNews)
+      await writeKnown(places.directory, {
+        manifestId: manifest.id,
+        entries: scanned.entries,
+        looks: scanned.looks,
+        takenNs,
+      });
   };
-  const pieces = new Set([manifest.id, ...manifest.parts, ...scanned.entries.flatMap((entry) => (entry.kind === 'file' ? entry.pieces : []))]);
+  const pieces = new Set([
+    manifest.id,
+    ...manifest.parts,
+    ...scanned.entries.flatMap((entry) => (entry.kind === 'file' ? entry.pieces : [])),
+  ]);
   const paths = new Set(scanned.entries.flatMap((entry) => (entry.kind === 'file' ? [entry.path] : [])));
-  return { manifestId: manifest.id, pieces, has: (path) => paths.has(path), read: scanned.read, skipped: scanned.skipped, confirm, ...measureOf(scanned.entries) };
+  return {
+    manifestId: manifest.id,
+    pieces,
+    has: (path) => paths.has(path),
+    read: scanned.read,
+    skipped: scanned.skipped,
+    confirm,
+    ...measureOf(scanned.entries),
+  };
 }
 
 function unlessUnreadable(error: unknown): undefined {
@@ -100,7 +139,11 @@ interface Manifest {
 }
 
 /** Gives out the parts that were not there before, and the index after them. */
-async function manifestOf(entries: readonly HandEntry[], before: KnownHand | undefined, batches?: PieceBatches): Promise<Manifest> {
+async function manifestOf(
+  entries: readonly HandEntry[],
+  before: KnownHand | undefined,
+  batches?: PieceBatches,
+): Promise<Manifest> {
   const encoder = new TextEncoder();
   const texts = partsOf(entries);
   const parts = texts.map(hashOf);
@@ -108,7 +151,8 @@ async function manifestOf(entries: readonly HandEntry[], before: KnownHand | und
   const id = hashOf(index);
   if (batches === undefined || id === before?.manifestId) return { id, parts };
   const there = new Set(before === undefined ? [] : partsOf(before.entries).map(hashOf));
-  for (const [number, text] of texts.entries()) if (!there.has(parts[number] ?? '')) await batches.add(encoder.encode(text));
+  for (const [number, text] of texts.entries())
+    if (!there.has(parts[number] ?? '')) await batches.add(encoder.encode(text));
   await batches.add(encoder.encode(index));
   return { id, parts };
 }
@@ -120,13 +164,24 @@ async function layHand(places: HandPlaces, lay: LayHand): Promise<LaidHand> {
   return { ...laid, ...(setAside === undefined ? {} : { setAside }) };
 }
 
-async function layOut(places: HandPlaces, { manifestId, epoch, get, signal }: LayHand): Promise<Omit<LaidHand, 'setAside'> & { readonly keepsBefore: boolean }> {
+async function layOut(
+  places: HandPlaces,
+  { manifestId, epoch, get, signal }: LayHand,
+): Promise<Omit<LaidHand, 'setAside'> & { readonly keepsBefore: boolean }> {
   await mkdir(places.directory, { recursive: true, mode: PRIVATE_FOLDER_MODE });
   await recover(places);
-  const entries = (await entriesOf(manifestId, get)).filter(({ path }) => places.roots.some(({ root }) => path === root || path.startsWith(`${root}/`)));
+  const entries = (await entriesOf(manifestId, get)).filter(({ path }) =>
+    places.roots.some(({ root }) => path === root || path.startsWith(`${root}/`)),
+  );
   const known = await readKnown(places.directory);
   const takenNs = await fileSystemNow(places.directory);
-  const scan = { roots: places.roots, known: knownFiles(known), limits: NO_BOUNDS, signal, onPiece: (bytes: Uint8Array) => Promise.resolve(hashOf(bytes)) };
+  const scan = {
+    roots: places.roots,
+    known: knownFiles(known),
+    limits: NO_BOUNDS,
+    signal,
+    onPiece: (bytes: Uint8Array) => Promise.resolve(hashOf(bytes)),
+  };
   // What nobody can read is kept, whatever it is.
   const seen = await scanHand(scan).catch(unlessUnreadable);
   const here = seen ?? NOTHING_SEEN;
@@ -136,7 +191,14 @@ async function layOut(places: HandPlaces, { manifestId, epoch, get, signal }: La
     return { ...measure, fetchedBytes: 0, keepsBefore: false };
   }
   const keepsBefore = seen === undefined || holdsWork(here, known);
-  const drafted = await draftHand({ draft: places.draft, entries, here: { ...here, seenNs: takenNs, goes: !keepsBefore }, roots: places.roots, get, signal });
+  const drafted = await draftHand({
+    draft: places.draft,
+    entries,
+    here: { ...here, seenNs: takenNs, goes: !keepsBefore },
+    roots: places.roots,
+    get,
+    signal,
+  });
   await beginSwap(places, { epoch, keepsBefore });
   await endSwap(places);
   const looks = await looksAfter(places, entries, drafted);
@@ -145,7 +207,11 @@ async function layOut(places: HandPlaces, { manifestId, epoch, get, signal }: La
 }
 
 /** Those that were taken over had a second name until the old hand was gone. */
-async function looksAfter(places: HandPlaces, entries: readonly HandEntry[], { looks, taken }: DraftedHand): Promise<readonly string[]> {
+async function looksAfter(
+  places: HandPlaces,
+  entries: readonly HandEntry[],
+  { looks, taken }: DraftedHand,
+): Promise<readonly string[]> {
   const directories = new Map<string, string>(places.roots.map(({ root, directory }) => [root, directory]));
   const after = [...looks];
   await eachAtMost(entries.entries(), MAX_LOOKS, async ([index, { path }]) => {
@@ -174,7 +240,9 @@ async function entriesOf(manifestId: string, get: LayHand['get']): Promise<reado
 /** Whether something lies here that no copy was made of, but for what comes again by itself. */
 function holdsWork(here: ScannedHand, known: KnownHand | undefined): boolean {
   const { added, changed } = differenceOf(known?.entries ?? [], here.entries);
-  return [...added, ...changed].some(({ kind, path }) => kind !== 'folder' && (!path.startsWith(ATTACHMENTS) || path.startsWith(OUTPUTS)));
+  return [...added, ...changed].some(
+    ({ kind, path }) => kind !== 'folder' && (!path.startsWith(ATTACHMENTS) || path.startsWith(OUTPUTS)),
+  );
 }
 
 async function placeFile(places: HandPlaces, file: HandFile, get: LayHand['get']): Promise<void> {
@@ -206,15 +274,29 @@ async function placeFile(places: HandPlaces, file: HandFile, get: LayHand['get']
   }
 }
 
-async function readHandFile(places: HandPlaces, path: string): Promise<{ readonly file: HandFile; readonly pieces: readonly HandPiece[] }> {
+async function readHandFile(
+  places: HandPlaces,
+  path: string,
+): Promise<{ readonly file: HandFile; readonly pieces: readonly HandPiece[] }> {
   const { root, names, name } = namesOf(path);
   const folder = await walkTo(await places.directoryOf(root), names, false);
   try {
     const handle = await open(folder.at(name), 'r');
     try {
       const [{ mode }, bytes] = [await handle.stat(), await handle.readFile()];
-      const pieces = Array.from({ length: Math.ceil(bytes.length / HAND_PIECE_BYTES) }, (_, index) => bytes.subarray(index * HAND_PIECE_BYTES, (index + 1) * HAND_PIECE_BYTES)).map((piece) => ({ hash: hashOf(piece), bytes: piece }));
-      return { file: handFile.parse({ kind: 'file', path, mode: mode & 0o777, size: bytes.length, pieces: pieces.map(({ hash }) => hash) }), pieces };
+      const pieces = Array.from({ length: Math.ceil(bytes.length / HAND_PIECE_BYTES) }, (_, index) =>
+        bytes.subarray(index * HAND_PIECE_BYTES, (index + 1) * HAND_PIECE_BYTES),
+      ).map((piece) => ({ hash: hashOf(piece), bytes: piece }));
+      return {
+        file: handFile.parse({
+          kind: 'file',
+          path,
+          mode: mode & 0o777,
+          size: bytes.length,
+          pieces: pieces.map(({ hash }) => hash),
+        }),
+        pieces,
+      };
     } finally {
       await handle.close();
     }
@@ -226,6 +308,11 @@ async function readHandFile(places: HandPlaces, path: string): Promise<{ readonl
 function namesOf(path: string): { readonly root: string; readonly names: readonly string[]; readonly name: string } {
   const [root = '', ...names] = path.split('/');
   const name = names.pop();
-  if (name === undefined || !isHandPath(path)) throw new RuntimeError('HAND_PATH_INVALID', `expected a path of a file in the hand, received ${JSON.stringify(path)}`, { category: 'validation' });
+  if (name === undefined || !isHandPath(path))
+    throw new RuntimeError(
+      'HAND_PATH_INVALID',
+      `expected a path of a file in the hand, received ${JSON.stringify(path)}`,
+      { category: 'validation' },
+    );
   return { root, names, name };
 }

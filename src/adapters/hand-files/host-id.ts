@@ -1,7 +1,7 @@
 /**
- * Who a home is: an id that is made up once and kept in it, with the number that the file system gave the file and what the machine and its disk are
- * known by. A home that was copied has another number, one on a copied disk is elsewhere, and so it becomes another one; two homes must never take
- * each other's sessions for their own.
+ * Who a home is: an id that is made up once and kept in it, with the number that the file system gave the file and what
+ * the machine and its disk are known by. A home that was copied has another number, one on a copied disk is elsewhere,
+ * and so it becomes another one; two homes must never take each other's sessions for their own.
  */
 import { randomUUID } from 'node:crypto';
 import { link, open, readFile, rename, stat, unlink } from 'node:fs/promises';
@@ -40,7 +40,9 @@ async function idAt(path: string, place: string): Promise<string | undefined> {
   try {
     const [text, { ino }] = await Promise.all([readFile(path, 'utf8'), stat(path, { bigint: true })]);
     const parsed = shape.safeParse(JSON.parse(text));
-    return parsed.success && parsed.data.inode === String(ino) && parsed.data.place === place ? parsed.data.id : undefined;
+    return parsed.success && parsed.data.inode === String(ino) && parsed.data.place === place
+      ? parsed.data.id
+      : undefined;
   } catch (error) {
     if (isMissing(error) || error instanceof SyntaxError) return undefined;
     throw error;

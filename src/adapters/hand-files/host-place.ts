@@ -1,6 +1,7 @@
 /**
- * What tells the place of a home from that of a copy of it, as far as the system shows it: the id of the machine, and that of the disk. All of it
- * stays when the machine starts again, as numbers of devices and names such as `sda` need not: they count only where there is nothing else.
+ * What tells the place of a home from that of a copy of it, as far as the system shows it: the id of the machine, and
+ * that of the disk. All of it stays when the machine starts again, as numbers of devices and names such as `sda` need
+ * not: they count only where there is nothing else.
  */
 import { createHash } from 'node:crypto';
 import { readFile, realpath, stat, statfs } from 'node:fs/promises';
@@ -10,16 +11,26 @@ import { isMissing } from './hand-errors.ts';
 const MACHINE_IDS = ['etc/machine-id', 'var/lib/dbus/machine-id'];
 const MACHINE_ID = /^[\da-f]{32}$/;
 
-/** Below the folder of a disk in sysfs: what its maker or its host gave it, the volume of a device mapper, the file behind a loop device. */
+/**
+ * Below the folder of a disk in sysfs: what its maker or its host gave it, the volume of a device mapper, the file
+ * behind a loop device.
+ */
 const DISK_IDS = ['wwid', 'device/wwid', 'serial', 'device/serial', 'dm/uuid', 'loop/backing_file'];
 const PCI_ADDRESS = /^[\da-f]{4,}:[\da-f]{2}:[\da-f]{2}\.\d$/;
 const SCSI_ADDRESS = /^\d+(?<behind>:\d+:\d+:\d+)$/;
 
-/** Magic numbers of statfs(2) for what several machines may have at once: NFS, SMB, 9P, FUSE, Ceph, Lustre, AFS, GFS2, OCFS2, GPFS. */
-const SHARED: ReadonlySet<number> = new Set([0x6969, 0xff534d42, 0xfe534d42, 0x01021997, 0x65735546, 0x00c36400, 0x0bd00bd0, 0x5346414f, 0x01161970, 0x7461636f, 0x47504653]);
+/**
+ * Magic numbers of statfs(2) for what several machines may have at once: NFS, SMB, 9P, FUSE, Ceph, Lustre, AFS, GFS2,
+ * OCFS2, GPFS.
+ */
+const SHARED: ReadonlySet<number> = new Set([
+  0x6969, 0xff534d42, 0xfe534d42, 0x01021997, 0x65735546, 0x00c36400, 0x0bd00bd0, 0x5346414f, 0x01161970, 0x7461636f,
+  0x47504653,
+]);
 
 /**
- * Empty where machines may share the file system, or where nothing can be read: then the file in the home is all that there is to go by.
+ * Empty where machines may share the file system, or where nothing can be read: then the file in the home is all that
+ * there is to go by.
  * @param root where `etc` and `sys` are
  */
 export async function placeOf(home: string, root = '/'): Promise<string> {
@@ -29,7 +40,11 @@ export async function placeOf(home: string, root = '/'): Promise<string> {
   const [disk, device] = await diskOf(home, root);
   const facts = [machine, disk ?? (machine === undefined ? device : undefined)].filter((fact) => fact !== undefined);
   // The id of a machine is nobody else's business: its hash tells as much.
-  return facts.length === 0 ? '' : createHash('sha256').update(JSON.stringify(['wakechart', ...facts])).digest('hex');
+  return facts.length === 0
+    ? ''
+    : createHash('sha256')
+        .update(JSON.stringify(['wakechart', ...facts]))
+        .digest('hex');
 }
 
 /** Undefined where there is no home yet. */
@@ -52,7 +67,10 @@ async function machineId(root: string): Promise<string | undefined> {
 }
 
 /** The disk as its system knows it, and its number. */
-async function diskOf(home: string, root: string): Promise<readonly [disk: string | undefined, device: string | undefined]> {
+async function diskOf(
+  home: string,
+  root: string,
+): Promise<readonly [disk: string | undefined, device: string | undefined]> {
   if (process.platform !== 'linux') return [undefined, undefined];
   const { major, minor } = numbersOf((await stat(home, { bigint: true })).dev);
   const number = `${major}:${minor}`;
@@ -76,13 +94,18 @@ async function firstOf(disk: string): Promise<string | undefined> {
 
 /** Where it is plugged in. The number of a SCSI host is left out: it is given in the order in which drivers start. */
 function slotOf(disk: string): string | undefined {
-  const parts = disk.split('/').flatMap((part) => (PCI_ADDRESS.test(part) ? [part] : (SCSI_ADDRESS.exec(part)?.groups?.['behind'] ?? [])));
+  const parts = disk
+    .split('/')
+    .flatMap((part) => (PCI_ADDRESS.test(part) ? [part] : (SCSI_ADDRESS.exec(part)?.groups?.['behind'] ?? [])));
   return parts.length === 0 ? undefined : `slot ${parts.join(' ')}`;
 }
 
 /** As Linux writes both into one number. */
 function numbersOf(dev: bigint): { readonly major: bigint; readonly minor: bigint } {
-  return { major: ((dev >> 8n) & 0xfffn) | ((dev >> 32n) & 0xfffff000n), minor: (dev & 0xffn) | ((dev >> 12n) & 0xffffff00n) };
+  return {
+    major: ((dev >> 8n) & 0xfffn) | ((dev >> 32n) & 0xfffff000n),
+    minor: (dev & 0xffn) | ((dev >> 12n) & 0xffffff00n),
+  };
 }
 
 /** Undefined where it is missing or not to be read, as some of sysfs is only by root. */

@@ -1,6 +1,6 @@
 /**
- * What a hand was when it was last looked at, beside it: of a file that looks the same, size, times and number, nothing has to be read again. It
- * can be made again at any time, so it costs no sync, and one that is damaged counts as none.
+ * What a hand was when it was last looked at, beside it: of a file that looks the same, size, times and number, nothing
+ * has to be read again. It can be made again at any time, so it costs no sync, and one that is damaged counts as none.
  */
 import { randomUUID } from 'node:crypto';
 import { readFile, rename, stat, unlink, writeFile } from 'node:fs/promises';
@@ -16,7 +16,10 @@ import { hashOf } from './hash.ts';
 const FILE = 'known';
 const FILE_MODE = 0o600;
 
-/** A file that changed so shortly before it was looked at may have changed again in the same moment, by the clock of the file system. */
+/**
+ * A file that changed so shortly before it was looked at may have changed again in the same moment, by the clock of the
+ * file system.
+ */
 const MOMENT_NS = 100_000_000n;
 /** Of file systems that know no fractions of seconds. */
 const COARSE_MOMENT_NS = 2_000_000_000n;
@@ -36,7 +39,11 @@ export function lookOf({ ino, size, mtimeNs, ctimeNs }: BigIntStats): string {
 }
 
 /** Files by path whose content is known as long as they look the same. */
-export function trusted({ entries, looks, takenNs }: KnownHand): ReadonlyMap<string, { readonly file: HandFile; readonly look: string }> {
+export function trusted({
+  entries,
+  looks,
+  takenNs,
+}: KnownHand): ReadonlyMap<string, { readonly file: HandFile; readonly look: string }> {
   return new Map(
     entries.flatMap((entry, index) => {
       const look = looks[index] ?? '';

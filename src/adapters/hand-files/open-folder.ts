@@ -1,6 +1,6 @@
 /**
- * A folder that is held open while what is in it is read or written. On Linux that is reached through its descriptor, so that nobody who works
- * in it can lead us elsewhere by a link that is put in between.
+ * A folder that is held open while what is in it is read or written. On Linux that is reached through its descriptor,
+ * so that nobody who works in it can lead us elsewhere by a link that is put in between.
  */
 import { Buffer } from 'node:buffer';
 import { constants } from 'node:fs';
@@ -41,7 +41,7 @@ export class OpenFolder {
   /** Opens a folder in it, which is made when it is not there. */
   async enterOrMake(name: string): Promise<OpenFolder> {
     await mkdir(this.at(name), { mode: PRIVATE_FOLDER_MODE }).catch((error: unknown) => {
-      if (!(hasCode(error, 'EEXIST'))) throw error;
+      if (!hasCode(error, 'EEXIST')) throw error;
     });
     return this.enter(name);
   }

@@ -1,4 +1,7 @@
-/** Pieces on their way out: handed on a few at a time, so that neither the memory fills nor every small file takes a trip of its own. */
+/**
+ * Pieces on their way out: handed on a few at a time, so that neither the memory fills nor every small file takes a
+ * trip of its own.
+ */
 import type { HandPiece } from '../../actors/hand/hand-copies.ts';
 import { hashOf } from './hash.ts';
 

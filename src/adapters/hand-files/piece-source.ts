@@ -65,7 +65,10 @@ export class PieceSource {
 }
 
 /** @throws RuntimeError HAND_COPY_DAMAGED for one whose bytes are not what its name says */
-export async function fetchPieces(hashes: readonly string[], get: (hashes: readonly string[]) => Promise<readonly HandPiece[]>): Promise<readonly HandPiece[]> {
+export async function fetchPieces(
+  hashes: readonly string[],
+  get: (hashes: readonly string[]) => Promise<readonly HandPiece[]>,
+): Promise<readonly HandPiece[]> {
   const pieces = await get(hashes);
   for (const { hash, bytes } of pieces) if (hashOf(bytes) !== hash) throw damaged(`piece ${hash} holds something else`);
   return pieces;

@@ -1,6 +1,7 @@
 /**
- * Copies of hands in a folder that several machines share: `<sessionId>/pieces/<ab>/<hash>`, and `<sessionId>/standings/<number>`, of which the
- * highest counts. A standing is made under the number after the one it was decided upon, so of two who decide at the same time one has to look again.
+ * Copies of hands in a folder that several machines share: `<sessionId>/pieces/<ab>/<hash>`, and
+ * `<sessionId>/standings/<number>`, of which the highest counts. A standing is made under the number after the one it
+ * was decided upon, so of two who decide at the same time one has to look again.
  */
 import { randomUUID } from 'node:crypto';
 import { link, mkdir, open, readFile, readdir, rename, rm, stat, unlink, writeFile } from 'node:fs/promises';
@@ -28,15 +29,22 @@ export interface SharedFolderCopiesOptions {
   readonly graceMs?: number | undefined;
 }
 
-export function createSharedFolderCopies({ directory, graceMs = HAND_GRACE_MS }: SharedFolderCopiesOptions): HandCopies {
+export function createSharedFolderCopies({
+  directory,
+  graceMs = HAND_GRACE_MS,
+}: SharedFolderCopiesOptions): HandCopies {
   const of = (sessionId: string): SharedHand => new SharedHand(sessionId, join(directory, sessionId), graceMs);
-  const attempt = <Parameters extends readonly unknown[], Value>(work: (hand: SharedHand, ...parameters: Parameters) => Promise<Value>) => async (sessionId: string, ...parameters: Parameters): Promise<Value> => {
-    try {
-      return await work(of(sessionId), ...parameters);
-    } catch (error) {
-      throw storageFailed(`keep or find the copy of session ${sessionId}`, error);
-    }
-  };
+  const attempt =
+    <Parameters extends readonly unknown[], Value>(
+      work: (hand: SharedHand, ...parameters: Parameters) => Promise<Value>,
+    ) =>
+    async (sessionId: string, ...parameters: Parameters): Promise<Value> => {
+      try {
+        return await work(of(sessionId), ...parameters);
+      } catch (error) {
+        throw storageFailed(`keep or find the copy of session ${sessionId}`, error);
+      }
+    };
   return {
     has: attempt((hand, hashes: readonly string[]) => hand.has(hashes)),
     put: attempt((hand, pieces: readonly HandPiece[]) => hand.put(pieces)),
@@ -44,7 +52,10 @@ export function createSharedFolderCopies({ directory, graceMs = HAND_GRACE_MS }:
     prune: attempt((hand, prune: Parameters<HandCopies['prune']>[1]) => hand.prune(prune)),
     latest: attempt(async (hand) => (await hand.newest())?.standing),
     record: attempt((hand, record: HandRecord) => hand.record(record)),
-    add: attempt(async (hand, file: Parameters<HandCopies['add']>[1]) => void (await hand.change((before) => withAdded(before, file)))),
+    add: attempt(
+      async (hand, file: Parameters<HandCopies['add']>[1]) =>
+        void (await hand.change((before) => withAdded(before, file))),
+    ),
     letGo: attempt((hand, nextEpoch: number) => hand.letGo(nextEpoch)),
     forget: attempt((hand) => hand.forget()),
   };
@@ -68,8 +79,12 @@ class SharedHand {
 
   async has(hashes: readonly string[]): Promise<ReadonlySet<string>> {
     const nowMs = await this.#nowMs();
-    const there = await Promise.all(hashes.map(async (hash) => ({ hash, ageMs: await this.#ageMs(this.#piece(hash), nowMs) })));
-    return new Set(there.filter(({ ageMs }) => ageMs !== undefined && ageMs < this.#graceMs / 2).map(({ hash }) => hash));
+    const there = await Promise.all(
+      hashes.map(async (hash) => ({ hash, ageMs: await this.#ageMs(this.#piece(hash), nowMs) })),
+    );
+    return new Set(
+      there.filter(({ ageMs }) => ageMs !== undefined && ageMs < this.#graceMs / 2).map(({ hash }) => hash),
+    );
   }
 
   async put(pieces: readonly HandPiece[]): Promise<void> {
@@ -82,7 +97,9 @@ class SharedHand {
   }
 
   async get(hashes: readonly string[]): Promise<readonly HandPiece[]> {
-    const found = await Promise.all(hashes.map(async (hash) => ({ hash, bytes: await readIfThere(this.#piece(hash)) })));
+    const found = await Promise.all(
+      hashes.map(async (hash) => ({ hash, bytes: await readIfThere(this.#piece(hash)) })),
+    );
     return found.flatMap(({ hash, bytes }) => (bytes === undefined ? [] : [{ hash, bytes }]));
   }
 
@@ -101,7 +118,10 @@ class SharedHand {
 
   async newest(): Promise<NumberedStanding | undefined> {
     for (;;) {
-      const name = (await namesIn(this.#standings)).filter((each) => /^\d+$/.test(each)).toSorted().at(-1);
+      const name = (await namesIn(this.#standings))
+        .filter((each) => /^\d+$/.test(each))
+        .toSorted()
+        .at(-1);
       if (name === undefined) return undefined;
       const text = await readIfThere(join(this.#standings, name));
       // Removed in between, since there are newer ones.
@@ -127,7 +147,9 @@ class SharedHand {
     await rm(this.#directory, { recursive: true, force: true });
   }
 
-  async change(decide: (before: HandStanding | undefined) => HandStanding): Promise<{ readonly before: HandStanding | undefined }> {
+  async change(
+    decide: (before: HandStanding | undefined) => HandStanding,
+  ): Promise<{ readonly before: HandStanding | undefined }> {
     await mkdir(this.#standings, { recursive: true, mode: FOLDER_MODE });
     for (;;) {
       const newest = await this.newest();
@@ -168,7 +190,8 @@ class SharedHand {
     const nowMs = await this.#nowMs();
     for (const name of await namesIn(this.#standings)) {
       const path = join(this.#standings, name);
-      if (Number(name) < newest && ((await this.#ageMs(path, nowMs)) ?? 0) > HAND_GRACE_MS) await unlink(path).catch(() => undefined);
+      if (Number(name) < newest && ((await this.#ageMs(path, nowMs)) ?? 0) > HAND_GRACE_MS)
+        await unlink(path).catch(() => undefined);
     }
   }
 
@@ -187,10 +210,13 @@ class SharedHand {
   }
 
   async #ageMs(path: string, nowMs: number): Promise<number | undefined> {
-    return stat(path).then(({ mtimeMs }) => nowMs - mtimeMs, (error: unknown) => {
-      if (isMissing(error)) return undefined;
-      throw error;
-    });
+    return stat(path).then(
+      ({ mtimeMs }) => nowMs - mtimeMs,
+      (error: unknown) => {
+        if (isMissing(error)) return undefined;
+        throw error;
+      },
+    );
   }
 
   /** By the clock of whoever keeps the folder. */

@@ -1,6 +1,7 @@
 /**
- * What a token says: `<boot>-<machine>-<name>`, digests of the boot of the kernel and of the machine, and a name that nobody else has. All
- * containers of one machine have one boot, and may have different machines: a machine here is what calls itself the same after a restart.
+ * What a token says: `<boot>-<machine>-<name>`, digests of the boot of the kernel and of the machine, and a name that
+ * nobody else has. All containers of one machine have one boot, and may have different machines: a machine here is what
+ * calls itself the same after a restart.
  */
 import { createHash, randomBytes } from 'node:crypto';
 import { readFileSync } from 'node:fs';
@@ -21,7 +22,10 @@ export interface HostPlace {
 /** Where this process runs. */
 export function placeHere(): HostPlace {
   const boot = bootHere();
-  return { boot: boot === undefined ? NO_BOOT : digest(boot), machine: digest(`${hostname()}\n${textOf('/etc/machine-id')}`) };
+  return {
+    boot: boot === undefined ? NO_BOOT : digest(boot),
+    machine: digest(`${hostname()}\n${textOf('/etc/machine-id')}`),
+  };
 }
 
 export function newToken({ boot, machine }: HostPlace): string {

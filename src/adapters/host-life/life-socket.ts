@@ -1,4 +1,7 @@
-/** A socket that is there while its process lives: the kernel answers for a process that is busy or stopped, and for none that is gone. */
+/**
+ * A socket that is there while its process lives: the kernel answers for a process that is busy or stopped, and for
+ * none that is gone.
+ */
 import { chmod, rename, rm } from 'node:fs/promises';
 import { connect, createServer } from 'node:net';
 import type { Server } from 'node:net';
@@ -24,8 +27,8 @@ export interface LifeSocket {
 }
 
 /**
- * Listens as `<name>.sock` in `folder`, which is there. It gets that name when it listens: under it, one that does not answer is dead. Never
- * keeps the process alive.
+ * Listens as `<name>.sock` in `folder`, which is there. It gets that name when it listens: under it, one that does not
+ * answer is dead. Never keeps the process alive.
  * @throws the system's error
  */
 export async function openLifeSocket(folder: string, name: string): Promise<LifeSocket> {

@@ -1,6 +1,7 @@
 /**
- * Tells who lives by sockets, `<home>/hosts/<token>.sock` each: a process listens under its token as long as it lives, and the kernel answers
- * for it. So it can be asked from any container and any namespace of the machine that sees the folder, by whatever path.
+ * Tells who lives by sockets, `<home>/hosts/<token>.sock` each: a process listens under its token as long as it lives,
+ * and the kernel answers for it. So it can be asked from any container and any namespace of the machine that sees the
+ * folder, by whatever path.
  */
 import { readdir, rm, stat } from 'node:fs/promises';
 import { join, resolve } from 'node:path';

@@ -1,4 +1,7 @@
-/** Finds the address behind a host, and whether a request may go there. It is the address that is connected to: a name that means another one a moment later leads nowhere else. */
+/**
+ * Finds the address behind a host, and whether a request may go there. It is the address that is connected to: a name
+ * that means another one a moment later leads nowhere else.
+ */
 import { lookup } from 'node:dns/promises';
 import { isIP } from 'node:net';
 import { networkInterfaces } from 'node:os';
@@ -20,10 +23,14 @@ export interface AddressRules {
 }
 
 /** @throws RuntimeError HOST_NOT_FOUND, ADDRESS_FORBIDDEN */
-export async function checkedAddress({ hostname, host }: Pick<URL, 'hostname' | 'host'>, { mayReachHome, find = findBySystem }: AddressRules): Promise<CheckedAddress> {
+export async function checkedAddress(
+  { hostname, host }: Pick<URL, 'hostname' | 'host'>,
+  { mayReachHome, find = findBySystem }: AddressRules,
+): Promise<CheckedAddress> {
   const name = hostname.replace(/^\[|\]$/g, '');
   const version = isIP(name);
-  const addresses = version === 0 ? await find(name) : [{ address: name, family: version === 4 ? (4 as const) : (6 as const) }];
+  const addresses =
+    version === 0 ? await find(name) : [{ address: name, family: version === 4 ? (4 as const) : (6 as const) }];
   const [first] = addresses;
   if (first === undefined) throw notFound(host);
   // A name with one good address and one bad one is there to be tried until the bad one is taken.
@@ -31,7 +38,10 @@ export async function checkedAddress({ hostname, host }: Pick<URL, 'hostname' | 
   if (bad === undefined) return first;
   throw new RuntimeError('ADDRESS_FORBIDDEN', `${host} is at ${bad.address}, which requests of agents do not go to`, {
     category: 'permission',
-    hint: addressKind(bad.address) === 'never' ? 'Nothing that is meant for agents is there.' : 'It belongs to this machine or its network. This tool goes there only in an environment without a sandbox; only people can change that.',
+    hint:
+      addressKind(bad.address) === 'never'
+        ? 'Nothing that is meant for agents is there.'
+        : 'It belongs to this machine or its network. This tool goes there only in an environment without a sandbox; only people can change that.',
     details: { host, address: bad.address },
   });
 }
@@ -57,5 +67,8 @@ async function findBySystem(hostname: string): Promise<readonly CheckedAddress[]
 }
 
 function notFound(host: string): RuntimeError {
-  return new RuntimeError('HOST_NOT_FOUND', `there is no host ${host}, or its address cannot be found now`, { category: 'not_found', hint: 'Check the name.' });
+  return new RuntimeError('HOST_NOT_FOUND', `there is no host ${host}, or its address cannot be found now`, {
+    category: 'not_found',
+    hint: 'Check the name.',
+  });
 }

@@ -41,13 +41,23 @@ export async function exchange(options: HttpExchange): Promise<HttpAnswer> {
   } catch (error) {
     signal.throwIfAborted();
     // The words of the system name addresses and codes, never headers.
-    throw new RuntimeError('HTTP_REQUEST_FAILED', `the request to ${url.host} has failed: ${messageOf(error)}`, { category: 'provider', hint: 'Whether the server has acted on it is not known, unless it could not be reached.' });
+    throw new RuntimeError('HTTP_REQUEST_FAILED', `the request to ${url.host} has failed: ${messageOf(error)}`, {
+      category: 'provider',
+      hint: 'Whether the server has acted on it is not known, unless it could not be reached.',
+    });
   }
 }
 
 function answerTo({ method, url, headers, body, address, signal }: HttpExchange): Promise<IncomingMessage> {
   return new Promise((resolve, reject) => {
-    const options: RequestOptions = { method, headers: { ...headers }, lookup: alwaysAt(address), agent: false, signal, maxHeaderSize: MAX_HEADER_BYTES };
+    const options: RequestOptions = {
+      method,
+      headers: { ...headers },
+      lookup: alwaysAt(address),
+      agent: false,
+      signal,
+      maxHeaderSize: MAX_HEADER_BYTES,
+    };
     const start = url.protocol === 'https:' ? requestSecure : requestPlain;
     const request = start(url, options, resolve);
     request.on('error', reject);
@@ -59,7 +69,9 @@ function answerTo({ method, url, headers, body, address, signal }: HttpExchange)
   });
 }
 
-/** The name stays in the request and in what the certificate is held against; what is connected to is what was checked. */
+/**
+ * The name stays in the request and in what the certificate is held against; what is connected to is what was checked.
+ */
 function alwaysAt({ address, family }: CheckedAddress): LookupFunction {
   return (_hostname, { all }, callback) => {
     if (all === true) callback(null, [{ address, family }]);
@@ -67,7 +79,11 @@ function alwaysAt({ address, family }: CheckedAddress): LookupFunction {
   };
 }
 
-async function bodyOf(response: IncomingMessage, maxBytes: number, signal: AbortSignal): Promise<Pick<HttpAnswer, 'body' | 'isTruncated'>> {
+async function bodyOf(
+  response: IncomingMessage,
+  maxBytes: number,
+  signal: AbortSignal,
+): Promise<Pick<HttpAnswer, 'body' | 'isTruncated'>> {
   const stream = unpacked(response);
   const stop = (): void => {
     response.destroy();
@@ -93,7 +109,14 @@ async function bodyOf(response: IncomingMessage, maxBytes: number, signal: Abort
 /** Some servers pack what nobody has asked them to. */
 function unpacked(response: IncomingMessage): Readable {
   const encoding = response.headers['content-encoding']?.trim().toLowerCase();
-  const unpack = encoding === 'gzip' || encoding === 'x-gzip' ? createGunzip() : encoding === 'deflate' ? createInflate() : encoding === 'br' ? createBrotliDecompress() : undefined;
+  const unpack =
+    encoding === 'gzip' || encoding === 'x-gzip'
+      ? createGunzip()
+      : encoding === 'deflate'
+        ? createInflate()
+        : encoding === 'br'
+          ? createBrotliDecompress()
+          : undefined;
   if (unpack === undefined) return response;
   response.on('error', (error) => unpack.destroy(error));
   response.once('close', () => {

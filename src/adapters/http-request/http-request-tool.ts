@@ -1,6 +1,6 @@
 /**
- * `http_request`. Secrets are put in here and nowhere before: over https only, and to no host that they are not for. A redirect to another place
- * is not followed: whether the agent may go there is for the rules about its calls to say.
+ * `http_request`. Secrets are put in here and nowhere before: over https only, and to no host that they are not for. A
+ * redirect to another place is not followed: whether the agent may go there is for the rules about its calls to say.
  */
 import type { Clock } from '../../actors/clock/clock.ts';
 import type { SessionEnvironment } from '../../actors/environment/session-environment.ts';
@@ -71,7 +71,10 @@ class Request {
       const answer = await this.#send(url, method, body);
       const next = redirectOf(answer, url);
       if (next === undefined) return await this.#output(url, answer);
-      const refused = redirects === MAX_REDIRECTS ? `This was redirect number ${MAX_REDIRECTS + 1}, to ${next.href}; no more are followed.` : whyNotThere(method, url, next);
+      const refused =
+        redirects === MAX_REDIRECTS
+          ? `This was redirect number ${MAX_REDIRECTS + 1}, to ${next.href}; no more are followed.`
+          : whyNotThere(method, url, next);
       if (refused !== undefined) return await this.#output(url, answer, refused);
       url = next;
     }
@@ -86,13 +89,25 @@ class Request {
   }
 
   #headersFor(url: URL, body: string | undefined): Record<string, string> {
-    const given = Object.entries(this.#input.headers ?? {}).map(([name, value]) => [name.toLowerCase(), typeof value === 'string' ? value : `${value.prefix ?? ''}${this.#secretFor(url, value.vault)}`] as const);
-    const headers: Record<string, string> = { 'user-agent': this.#options.userAgent, accept: '*/*', ...Object.fromEntries(given), 'accept-encoding': 'identity' };
+    const given = Object.entries(this.#input.headers ?? {}).map(
+      ([name, value]) =>
+        [
+          name.toLowerCase(),
+          typeof value === 'string' ? value : `${value.prefix ?? ''}${this.#secretFor(url, value.vault)}`,
+        ] as const,
+    );
+    const headers: Record<string, string> = {
+      'user-agent': this.#options.userAgent,
+      accept: '*/*',
+      ...Object.fromEntries(given),
+      'accept-encoding': 'identity',
+    };
     if (body === undefined) {
       delete headers['content-type'];
       return headers;
     }
-    const type = headers['content-type'] ?? (this.#input.json === undefined ? 'text/plain; charset=utf-8' : 'application/json');
+    const type =
+      headers['content-type'] ?? (this.#input.json === undefined ? 'text/plain; charset=utf-8' : 'application/json');
     return { ...headers, 'content-type': type, 'content-length': String(Buffer.byteLength(body)) };
   }
 
@@ -103,11 +118,18 @@ class Request {
     return value;
   }
 
-  async #output(url: URL, { status, headers, body, isTruncated }: HttpAnswer, remark?: string): Promise<HttpRequestOutput> {
+  async #output(
+    url: URL,
+    { status, headers, body, isTruncated }: HttpAnswer,
+    remark?: string,
+  ): Promise<HttpRequestOutput> {
     const secrets = this.#environment?.secrets;
     const contentType = headers['content-type'];
     const text = body.length === 0 ? undefined : await bodyText({ bytes: body, isTruncated, contentType }, secrets);
-    const noText = text === undefined && body.length > 0 ? `The body is no text (${contentType?.slice(0, 100) ?? 'of no type'}) and is not shown.` : undefined;
+    const noText =
+      text === undefined && body.length > 0
+        ? `The body is no text (${contentType?.slice(0, 100) ?? 'of no type'}) and is not shown.`
+        : undefined;
     const notes = [remark, noText].filter((note) => note !== undefined);
     return {
       status,
@@ -124,10 +146,15 @@ class Request {
 const REDIRECTS: ReadonlySet<number> = new Set([301, 302, 303, 307, 308]);
 
 function redirectOf({ status, headers: { location } }: HttpAnswer, url: URL): URL | undefined {
-  return REDIRECTS.has(status) && location !== undefined && URL.canParse(location, url.href) ? plainAddress(new URL(location, url)) : undefined;
+  return REDIRECTS.has(status) && location !== undefined && URL.canParse(location, url.href)
+    ? plainAddress(new URL(location, url))
+    : undefined;
 }
 
-/** Undefined when it is followed: to read, at the same place of the same host, and nothing less safe. Rules name a place by host and path. */
+/**
+ * Undefined when it is followed: to read, at the same place of the same host, and nothing less safe. Rules name a place
+ * by host and path.
+ */
 function whyNotThere(method: string, from: URL, to: URL): string | undefined {
   const isReading = method === 'GET' || method === 'HEAD';
   const isUpgrade = from.protocol === 'http:' && to.protocol === 'https:';
@@ -136,23 +163,44 @@ function whyNotThere(method: string, from: URL, to: URL): string | undefined {
   return `This is a redirect to ${to.href}, which was not followed: ${isReading ? 'it leads elsewhere' : 'only GET and HEAD are sent again'}. Request that itself if it is wanted.`;
 }
 
-function deadline(clock: HttpRequestToolOptions['clock'], seconds: number, signal: AbortSignal): { readonly signal: AbortSignal; end(): void } {
+function deadline(
+  clock: HttpRequestToolOptions['clock'],
+  seconds: number,
+  signal: AbortSignal,
+): { readonly signal: AbortSignal; end(): void } {
   const late = new AbortController();
   const timer = clock.setTimeout(
-    () => late.abort(new RuntimeError('HTTP_TIMEOUT', `there was no whole answer within ${seconds} seconds`, { category: 'timeout', hint: 'Raise timeoutSeconds. Whether the server has acted on the request is not known.' })),
+    () =>
+      late.abort(
+        new RuntimeError('HTTP_TIMEOUT', `there was no whole answer within ${seconds} seconds`, {
+          category: 'timeout',
+          hint: 'Raise timeoutSeconds. Whether the server has acted on the request is not known.',
+        }),
+      ),
     seconds * 1_000,
   );
   return { signal: AbortSignal.any([signal, late.signal]), end: () => clock.clearTimeout(timer) };
 }
 
 function networkDisabled(environmentId: string): RuntimeError {
-  return new RuntimeError('NETWORK_DISABLED', `the environment "${environmentId}" has no network`, { category: 'permission', hint: 'Say so in your answer; only people can change the environment.' });
+  return new RuntimeError('NETWORK_DISABLED', `the environment "${environmentId}" has no network`, {
+    category: 'permission',
+    hint: 'Say so in your answer; only people can change the environment.',
+  });
 }
 
 function needsHttps(reference: string, host: string): RuntimeError {
-  return new RuntimeError('SECRET_NEEDS_HTTPS', `the secret "${reference}" is sent over https only, and to this machine itself; this would be http to ${host}`, { category: 'permission', hint: 'Use an https URL.' });
+  return new RuntimeError(
+    'SECRET_NEEDS_HTTPS',
+    `the secret "${reference}" is sent over https only, and to this machine itself; this would be http to ${host}`,
+    { category: 'permission', hint: 'Use an https URL.' },
+  );
 }
 
 function notForHeaders(reference: string): RuntimeError {
-  return new RuntimeError('SECRET_UNAVAILABLE', `the secret "${reference}" holds characters that no header can, such as line ends`, { category: 'validation', hint: 'Only its owner can put that right.', details: { reference } });
+  return new RuntimeError(
+    'SECRET_UNAVAILABLE',
+    `the secret "${reference}" holds characters that no header can, such as line ends`,
+    { category: 'validation', hint: 'Only its owner can put that right.', details: { reference } },
+  );
 }

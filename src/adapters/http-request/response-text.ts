@@ -3,7 +3,8 @@ import type { IncomingHttpHeaders } from 'node:http';
 import { setImmediate } from 'node:timers/promises';
 import type { SessionSecrets } from '../../actors/environment/session-secrets.ts';
 
-const TEXT = /^(?:text\/|application\/(?:.*\+)?(?:json|xml|yaml|x-yaml|javascript|graphql|x-www-form-urlencoded|x-ndjson|toml|sql)|image\/svg\+xml|message\/|multipart\/)/i;
+const TEXT =
+  /^(?:text\/|application\/(?:.*\+)?(?:json|xml|yaml|x-yaml|javascript|graphql|x-www-form-urlencoded|x-ndjson|toml|sql)|image\/svg\+xml|message\/|multipart\/)/i;
 
 /** Bytes that are looked through at a stretch: whatever else runs in this process has its turn in between. */
 const PIECE_BYTES = 65_536;
@@ -18,7 +19,10 @@ export interface Body {
 }
 
 /** Undefined for what is no text. */
-export async function bodyText({ bytes, isTruncated, contentType }: Body, secrets: SessionSecrets | undefined): Promise<string | undefined> {
+export async function bodyText(
+  { bytes, isTruncated, contentType }: Body,
+  secrets: SessionSecrets | undefined,
+): Promise<string | undefined> {
   const text = decoded(bytes, contentType, isTruncated);
   if (text === undefined) return undefined;
   const redaction = secrets?.bytes();
@@ -36,8 +40,13 @@ export async function bodyText({ bytes, isTruncated, contentType }: Body, secret
 
 /** By their names; what came more than once stands in one line. */
 export function headerTexts(headers: IncomingHttpHeaders, secrets: SessionSecrets | undefined): Record<string, string> {
-  const texts = Object.entries(headers).flatMap(([name, value]) => (value === undefined ? [] : [[name, Array.isArray(value) ? value.join(', ') : value] as const]));
-  const redacted = texts.map(([name, value]) => [secrets?.text(name) ?? name, (secrets?.text(value) ?? value).slice(0, MAX_HEADER_CHARACTERS)] as const);
+  const texts = Object.entries(headers).flatMap(([name, value]) =>
+    value === undefined ? [] : [[name, Array.isArray(value) ? value.join(', ') : value] as const],
+  );
+  const redacted = texts.map(
+    ([name, value]) =>
+      [secrets?.text(name) ?? name, (secrets?.text(value) ?? value).slice(0, MAX_HEADER_CHARACTERS)] as const,
+  );
   return Object.fromEntries(redacted);
 }
 

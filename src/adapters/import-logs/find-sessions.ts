@@ -1,4 +1,7 @@
-/** Finds the sessions of another runtime, wherever somebody points: at its home, at an agent, at a session or at one log. */
+/**
+ * Finds the sessions of another runtime, wherever somebody points: at its home, at an agent, at a session or at one
+ * log.
+ */
 import { basename, dirname, join } from 'node:path';
 import { messageOf } from '../../machines/errors.ts';
 import { MAX_IMPORT_SESSIONS } from '../../machines/import/import-limits.ts';
@@ -44,7 +47,10 @@ export async function findSessions(tree: SourceTree, from: SourceRuntime): Promi
   const finder = new Finder(tree, from);
   if (tree.isFile) return { sessions: [ofFile(tree.root, from)], passedOver: [] };
   await finder.look(tree.root, undefined);
-  return { sessions: finder.sessions.slice(0, MAX_IMPORT_SESSIONS), passedOver: [...finder.passedOver.values(), ...finder.tooMany()] };
+  return {
+    sessions: finder.sessions.slice(0, MAX_IMPORT_SESSIONS),
+    passedOver: [...finder.passedOver.values(), ...finder.tooMany()],
+  };
 }
 
 /** The log of a session is found with what lies beside it. */
@@ -55,7 +61,12 @@ function ofFile(path: string, from: SourceRuntime): SourceSession {
 }
 
 function ofFolder(folder: string, agentName: string | undefined): SourceSession {
-  return { log: join(folder, SOURCE_LOG), folder, name: basename(folder), ...(agentName === undefined ? {} : { agentName }) };
+  return {
+    log: join(folder, SOURCE_LOG),
+    folder,
+    name: basename(folder),
+    ...(agentName === undefined ? {} : { agentName }),
+  };
 }
 
 function agentAbove(sessionFolder: string): string | undefined {
@@ -81,7 +92,15 @@ class Finder {
 
   tooMany(): PassedOver[] {
     const count = this.sessions.length - MAX_IMPORT_SESSIONS;
-    return count <= 0 ? [] : [{ path: this.#tree.shown(this.#tree.root), because: `${count} sessions more than the ${MAX_IMPORT_SESSIONS} of one import; name its agents one by one`, isTrouble: true }];
+    return count <= 0
+      ? []
+      : [
+          {
+            path: this.#tree.shown(this.#tree.root),
+            because: `${count} sessions more than the ${MAX_IMPORT_SESSIONS} of one import; name its agents one by one`,
+            isTrouble: true,
+          },
+        ];
   }
 
   async look(folder: string, agentName: string | undefined): Promise<void> {
@@ -92,7 +111,8 @@ class Finder {
       if (below === 'folder') return this.look(join(folder, HOME_FOLDERS.rowboat), undefined);
       return this.#runs(folder);
     }
-    if (kinds.has(SOURCE_LOG) || kinds.has(SOURCE_STATE)) this.sessions.push(ofFolder(folder, agentName ?? agentAbove(folder)));
+    if (kinds.has(SOURCE_LOG) || kinds.has(SOURCE_STATE))
+      this.sessions.push(ofFolder(folder, agentName ?? agentAbove(folder)));
     else if (kinds.get(SESSIONS) === 'folder') await this.#sessions(join(folder, SESSIONS), basename(folder));
     else if (kinds.get(AGENTS) === 'folder') await this.#agents(join(folder, AGENTS));
     else if (below === 'folder') await this.look(join(folder, HOME_FOLDERS.openboa), undefined);
@@ -120,7 +140,11 @@ class Finder {
     for (const [name, kind] of await this.#kindsIn(folder)) {
       if (!name.endsWith(LOG_ENDING)) continue;
       if (kind === 'file') this.sessions.push({ log: join(folder, name), name: withoutEnding(name) });
-      else if (kind === 'folder') this.#passOver(join(folder, name), { because: 'a folder, where the log of a run was expected', isTrouble: true });
+      else if (kind === 'folder')
+        this.#passOver(join(folder, name), {
+          because: 'a folder, where the log of a run was expected',
+          isTrouble: true,
+        });
     }
   }
 
@@ -128,8 +152,13 @@ class Finder {
     try {
       const entries = await this.#tree.list(folder);
       for (const { name, kind } of entries) {
-        if (kind === 'link') this.#passOver(join(folder, name), { because: 'a symbolic link, which is not followed', isTrouble: false });
-        else if (kind === 'other') this.#passOver(join(folder, name), { because: 'a pipe, a socket or a device, which is not opened', isTrouble: false });
+        if (kind === 'link')
+          this.#passOver(join(folder, name), { because: 'a symbolic link, which is not followed', isTrouble: false });
+        else if (kind === 'other')
+          this.#passOver(join(folder, name), {
+            because: 'a pipe, a socket or a device, which is not opened',
+            isTrouble: false,
+          });
       }
       return new Map(entries.map(({ name, kind }) => [name, kind]));
     } catch (error) {

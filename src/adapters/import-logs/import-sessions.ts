@@ -1,6 +1,6 @@
 /**
- * Brings sessions of another runtime over, one by one: each is there with all that belongs to it, or not at all. The same source again
- * brings nothing. Nothing is ever written where the source lies.
+ * Brings sessions of another runtime over, one by one: each is there with all that belongs to it, or not at all. The
+ * same source again brings nothing. Nothing is ever written where the source lies.
  */
 import type { AgentCatalog } from '../../actors/session/agent-catalog.ts';
 import type { SessionIdentity } from '../../actors/session/event-store.ts';
@@ -55,7 +55,10 @@ export interface ImportOutcome {
 /** The ids that were not kept; more of them help nobody. */
 const MAX_NEW_IDS = 10_000;
 
-/** @throws RuntimeError IMPORT_UNREADABLE, IMPORT_NOTHING_FOUND, AGENT_NOT_FOUND for `agentId`; what is wrong with one session is in its report */
+/**
+ * @throws RuntimeError IMPORT_UNREADABLE, IMPORT_NOTHING_FOUND, AGENT_NOT_FOUND for `agentId`; what is wrong with one
+ * session is in its report
+ */
 export async function importSessions(request: ImportRequest, ports: ImportPorts): Promise<ImportOutcome> {
   const { from, path, agentId, signal, onSession } = request;
   if (agentId !== undefined) await ports.agents.get(agentId);
@@ -85,7 +88,11 @@ async function importOne(one: OneImport): Promise<ImportedSessionReport> {
   let source: ImportedSessionReport['source'] = { path };
   try {
     const read = await readSession(tree, session, request.from);
-    source = { path, sessionId: read.identity.sessionId ?? session.name, agentId: session.agentName ?? read.identity.agentId };
+    source = {
+      path,
+      sessionId: read.identity.sessionId ?? session.name,
+      agentId: session.agentName ?? read.identity.agentId,
+    };
     return await importRead(one, read, source);
   } catch (error) {
     const { code, hint } = RuntimeError.is(error) ? error : { code: 'INTERNAL', hint: undefined };
@@ -93,7 +100,11 @@ async function importOne(one: OneImport): Promise<ImportedSessionReport> {
   }
 }
 
-async function importRead({ request, ports }: OneImport, read: ReadSession, source: ImportedSessionReport['source']): Promise<ImportedSessionReport> {
+async function importRead(
+  { request, ports }: OneImport,
+  read: ReadSession,
+  source: ImportedSessionReport['source'],
+): Promise<ImportedSessionReport> {
   assertImportable(read, source, request.from);
   const nowMs = ports.now();
   const mark: SourceMark = { source: read.source, content: read.content, createdAtMs: read.identity.createdAtMs ?? 0 };
@@ -102,7 +113,14 @@ async function importRead({ request, ports }: OneImport, read: ReadSession, sour
   const identity = { sessionId: place.sessionId, agentId };
   const composed = composeSession({
     ...{ from: request.from, mark, ...identity, digest: sha256, nowMs },
-    ...{ title: read.identity.title, model: read.identity.model, entries: read.log.entries, queue: read.queue, outcome: read.outcome, isTerminated: read.isTerminated },
+    ...{
+      title: read.identity.title,
+      model: read.identity.model,
+      entries: read.log.entries,
+      queue: read.queue,
+      outcome: read.outcome,
+      isTerminated: read.isTerminated,
+    },
     fallbackAtMs: read.writtenAtMs > 0 ? read.writtenAtMs : nowMs,
   });
   const leftOver = [...read.log.leftOver, ...composed.leftOver].toSorted((one, other) => one.line - other.line);
@@ -115,19 +133,37 @@ async function importRead({ request, ports }: OneImport, read: ReadSession, sour
 }
 
 /** @throws RuntimeError IMPORT_OURS, IMPORT_EMPTY, IMPORT_NOT_UNDERSTOOD */
-function assertImportable({ log, queueLog, files }: ReadSession, { path }: ImportedSessionReport['source'], from: SourceRuntime): void {
-  if (log.isOurs) throw new RuntimeError('IMPORT_OURS', `${path} is a log of Wakechart`, { category: 'validation', hint: 'Bring it over with `wakechart session export` and `wakechart session import`.' });
-  if (log.entries.length + log.leftOver.length + (queueLog?.entries.length ?? 0) + files.size === 0) throw new RuntimeError('IMPORT_EMPTY', `there is nothing in ${path}`, { category: 'validation', hint: 'Nothing is lost: it holds no record.' });
+function assertImportable(
+  { log, queueLog, files }: ReadSession,
+  { path }: ImportedSessionReport['source'],
+  from: SourceRuntime,
+): void {
+  if (log.isOurs)
+    throw new RuntimeError('IMPORT_OURS', `${path} is a log of Wakechart`, {
+      category: 'validation',
+      hint: 'Bring it over with `wakechart session export` and `wakechart session import`.',
+    });
+  if (log.entries.length + log.leftOver.length + (queueLog?.entries.length ?? 0) + files.size === 0)
+    throw new RuntimeError('IMPORT_EMPTY', `there is nothing in ${path}`, {
+      category: 'validation',
+      hint: 'Nothing is lost: it holds no record.',
+    });
   if (files.size > 0 || [...log.entries, ...(queueLog?.entries ?? [])].some(isUnderstood)) return;
-  throw new RuntimeError('IMPORT_NOT_UNDERSTOOD', `expected records of ${from} in ${path}, found none: ${counts(log)}`, {
-    category: 'validation',
-    hint: `Name a log of ${from}; --from ${OTHER[from]} reads those of ${OTHER[from]}. Nothing was made, and the file is as it was.`,
-  });
+  throw new RuntimeError(
+    'IMPORT_NOT_UNDERSTOOD',
+    `expected records of ${from} in ${path}, found none: ${counts(log)}`,
+    {
+      category: 'validation',
+      hint: `Name a log of ${from}; --from ${OTHER[from]} reads those of ${OTHER[from]}. Nothing was made, and the file is as it was.`,
+    },
+  );
 }
 
 const OTHER = { openboa: 'rowboat', rowboat: 'openboa' } as const satisfies Record<SourceRuntime, SourceRuntime>;
 
-/** Any file has lines; a session with nothing of anybody in it would only be a copy of them where agents can read it. */
+/**
+ * Any file has lines; a session with nothing of anybody in it would only be a copy of them where agents can read it.
+ */
 function isUnderstood({ reading: { facts, identity, leftOver } }: SourceEntry): boolean {
   return facts.length > 0 || identity !== undefined || leftOver === undefined;
 }
@@ -152,7 +188,10 @@ async function placeFor(mark: SourceMark, own: string | undefined, { sessions }:
     if (first.id === expected) return { sessionId, isThere: true, agentId: first.agentId };
     if (isOfSameSource(first.id, expected)) throw changed(sessionId);
   }
-  throw new RuntimeError('SESSION_EXISTS', 'both ids that it could have are taken by other sessions', { category: 'conflict', hint: 'Delete one of them, if it is not wanted any more.' });
+  throw new RuntimeError('SESSION_EXISTS', 'both ids that it could have are taken by other sessions', {
+    category: 'conflict',
+    hint: 'Delete one of them, if it is not wanted any more.',
+  });
 }
 
 interface FirstEvent {
@@ -162,7 +201,8 @@ interface FirstEvent {
 
 async function firstEventOf(sessionId: string, sessions: ImportPorts['sessions']): Promise<FirstEvent | undefined> {
   try {
-    for await (const { id, type, data } of sessions.events(sessionId, { from: 1, limit: 1 })) return { id, agentId: type === 'session.created' ? data.agentId : undefined };
+    for await (const { id, type, data } of sessions.events(sessionId, { from: 1, limit: 1 }))
+      return { id, agentId: type === 'session.created' ? data.agentId : undefined };
     return { id: '', agentId: undefined };
   } catch (error) {
     if (RuntimeError.is(error) && error.code === 'SESSION_NOT_FOUND') return undefined;
@@ -171,14 +211,22 @@ async function firstEventOf(sessionId: string, sessions: ImportPorts['sessions']
 }
 
 function changed(sessionId: string): RuntimeError {
-  return new RuntimeError('IMPORT_SOURCE_CHANGED', `it was imported before, as session ${sessionId}, and has changed since`, {
-    category: 'conflict',
-    hint: `The session may have gone on here, so nothing is added to it. To have it as it is now, export session ${sessionId} if it matters, delete it, and import again.`,
-  });
+  return new RuntimeError(
+    'IMPORT_SOURCE_CHANGED',
+    `it was imported before, as session ${sessionId}, and has changed since`,
+    {
+      category: 'conflict',
+      hint: `The session may have gone on here, so nothing is added to it. To have it as it is now, export session ${sessionId} if it matters, delete it, and import again.`,
+    },
+  );
 }
 
 /** @throws RuntimeError IMPORT_NO_AGENT */
-async function agentFor({ isThere, agentId: has }: Place, { agentId }: ImportRequest, { wanted, agents }: { readonly wanted: string | undefined; readonly agents: ImportPorts['agents'] }): Promise<string> {
+async function agentFor(
+  { isThere, agentId: has }: Place,
+  { agentId }: ImportRequest,
+  { wanted, agents }: { readonly wanted: string | undefined; readonly agents: ImportPorts['agents'] },
+): Promise<string> {
   // What is there already belongs to whom it was given.
   if (isThere && has !== undefined) return has;
   if (agentId !== undefined) return agentId;
@@ -191,12 +239,30 @@ async function agentFor({ isThere, agentId: has }: Place, { agentId }: ImportReq
       if (!RuntimeError.is(error) || error.code !== 'AGENT_NOT_FOUND') throw error;
     }
   }
-  const [what, name] = own.success ? [`there is no agent "${own.data}" here`, own.data] : [wanted === undefined ? 'it does not say whose session it is' : `"${wanted.slice(0, 100)}" cannot be the name of an agent here`, 'NAME'];
-  throw new RuntimeError('IMPORT_NO_AGENT', what, { category: 'not_found', hint: `Make the agent with \`wakechart agent create ${name}\`, or name one that is there with --agent NAME.` });
+  const [what, name] = own.success
+    ? [`there is no agent "${own.data}" here`, own.data]
+    : [
+        wanted === undefined
+          ? 'it does not say whose session it is'
+          : `"${wanted.slice(0, 100)}" cannot be the name of an agent here`,
+        'NAME',
+      ];
+  throw new RuntimeError('IMPORT_NO_AGENT', what, {
+    category: 'not_found',
+    hint: `Make the agent with \`wakechart agent create ${name}\`, or name one that is there with --agent NAME.`,
+  });
 }
 
-/** False when somebody else was faster. @throws RuntimeError STORAGE_FAILED and what else storing a session throws; nothing is made then */
-async function make(identity: SessionIdentity, { events }: ComposedSession, mark: SourceMark, { sessions, now }: ImportPorts): Promise<boolean> {
+/**
+ * False when somebody else was faster. @throws RuntimeError STORAGE_FAILED and what else storing a session throws;
+ * nothing is made then
+ */
+async function make(
+  identity: SessionIdentity,
+  { events }: ComposedSession,
+  mark: SourceMark,
+  { sessions, now }: ImportPorts,
+): Promise<boolean> {
   try {
     await sessions.import(exportedLines(identity, events, now()));
     return true;
@@ -207,8 +273,15 @@ async function make(identity: SessionIdentity, { events }: ComposedSession, mark
   }
 }
 
-/** A session that was made and lacks what belongs to it is taken back. One that a crash has left like that gets it with the next import. */
-async function keepFiles(identity: SessionIdentity, files: ReadonlyMap<string, string | Uint8Array>, { isMade, ports }: { readonly isMade: boolean; readonly ports: ImportPorts }): Promise<void> {
+/**
+ * A session that was made and lacks what belongs to it is taken back. One that a crash has left like that gets it with
+ * the next import.
+ */
+async function keepFiles(
+  identity: SessionIdentity,
+  files: ReadonlyMap<string, string | Uint8Array>,
+  { isMade, ports }: { readonly isMade: boolean; readonly ports: ImportPorts },
+): Promise<void> {
   try {
     await keepImportedFiles(ports.workspaceOf(identity), files);
   } catch (error) {
@@ -217,10 +290,26 @@ async function keepFiles(identity: SessionIdentity, files: ReadonlyMap<string, s
   }
 }
 
-function filesFor({ files, queueLog }: ReadSession, leftOver: readonly LeftOver[]): ReadonlyMap<string, string | Uint8Array> {
-  const queueLeft = [...(queueLog?.leftOver ?? []), ...(queueLog?.entries ?? []).flatMap(({ line, record, reading }) => (reading.leftOver === undefined ? [] : [{ line, type: reading.type, because: reading.leftOver, record }]))];
-  const lines = [...leftOver.map((each) => ({ file: 'log', ...each })), ...queueLeft.map((each) => ({ file: 'wake-queue.jsonl', ...each }))];
-  return new Map<string, string | Uint8Array>([...files, ...(lines.length === 0 ? [] : [['left-over.jsonl', lines.map((line) => `${JSON.stringify(line)}\n`).join('')] as const])]);
+function filesFor(
+  { files, queueLog }: ReadSession,
+  leftOver: readonly LeftOver[],
+): ReadonlyMap<string, string | Uint8Array> {
+  const queueLeft = [
+    ...(queueLog?.leftOver ?? []),
+    ...(queueLog?.entries ?? []).flatMap(({ line, record, reading }) =>
+      reading.leftOver === undefined ? [] : [{ line, type: reading.type, because: reading.leftOver, record }],
+    ),
+  ];
+  const lines = [
+    ...leftOver.map((each) => ({ file: 'log', ...each })),
+    ...queueLeft.map((each) => ({ file: 'wake-queue.jsonl', ...each })),
+  ];
+  return new Map<string, string | Uint8Array>([
+    ...files,
+    ...(lines.length === 0
+      ? []
+      : [['left-over.jsonl', lines.map((line) => `${JSON.stringify(line)}\n`).join('')] as const]),
+  ]);
 }
 
 interface ReportSources {
@@ -232,7 +321,14 @@ interface ReportSources {
   readonly files: ReadonlyMap<string, unknown>;
 }
 
-function reportOf({ read, composed, leftOver, source, identity, files }: ReportSources): Omit<ImportedSessionReport, 'status'> {
+function reportOf({
+  read,
+  composed,
+  leftOver,
+  source,
+  identity,
+  files,
+}: ReportSources): Omit<ImportedSessionReport, 'status'> {
   const { log, queueLog } = read;
   const { state } = composed;
   return {
@@ -241,9 +337,17 @@ function reportOf({ read, composed, leftOver, source, identity, files }: ReportS
     records: log.records,
     repeated: log.repeated + composed.repeated,
     damaged: log.damaged + (queueLog?.damaged ?? 0),
-    damage: [...log.damage, ...(queueLog?.damage ?? []).map((each) => ({ ...each, what: `wake-queue.jsonl: ${each.what}` }))],
+    damage: [
+      ...log.damage,
+      ...(queueLog?.damage ?? []).map((each) => ({ ...each, what: `wake-queue.jsonl: ${each.what}` })),
+    ],
     leftOver: countedByType(leftOver),
-    ...{ closedCalls: composed.closedCalls, unread: state.pending.length, queuedWakes: state.queuedWakes.length, isParked: state.parked !== undefined },
+    ...{
+      closedCalls: composed.closedCalls,
+      unread: state.pending.length,
+      queuedWakes: state.queuedWakes.length,
+      isParked: state.parked !== undefined,
+    },
     keptIds: composed.keptIds,
     newIds: Object.fromEntries([...composed.newIds].slice(0, MAX_NEW_IDS)),
     files: [...files.keys()],
@@ -252,7 +356,19 @@ function reportOf({ read, composed, leftOver, source, identity, files }: ReportS
 }
 
 function nothingFound({ from, path }: ImportRequest, passedOver: readonly PassedOver[]): RuntimeError {
-  const why = passedOver.length === 0 ? '' : ` (${passedOver.map((each) => `${each.path}: ${each.because}`).slice(0, 3).join('; ')})`;
-  const where = from === 'openboa' ? 'its home (.openboa), an agent, a session or its events.jsonl' : 'its home (with a folder runs) or one run log (runs/<run>.jsonl)';
-  return new RuntimeError('IMPORT_NOTHING_FOUND', `there are no sessions of ${from} in ${path}${why}`, { category: 'not_found', hint: `Name ${where}.` });
+  const why =
+    passedOver.length === 0
+      ? ''
+      : ` (${passedOver
+          .map((each) => `${each.path}: ${each.because}`)
+          .slice(0, 3)
+          .join('; ')})`;
+  const where =
+    from === 'openboa'
+      ? 'its home (.openboa), an agent, a session or its events.jsonl'
+      : 'its home (with a folder runs) or one run log (runs/<run>.jsonl)';
+  return new RuntimeError('IMPORT_NOTHING_FOUND', `there are no sessions of ${from} in ${path}${why}`, {
+    category: 'not_found',
+    hint: `Name ${where}.`,
+  });
 }

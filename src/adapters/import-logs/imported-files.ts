@@ -1,4 +1,6 @@
-/** Puts what belongs to an imported session and is no event into `imported/` of its workspace: all of it, or nothing. */
+/**
+ * Puts what belongs to an imported session and is no event into `imported/` of its workspace: all of it, or nothing.
+ */
 import { randomUUID } from 'node:crypto';
 import { open, rename, rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
@@ -8,7 +10,10 @@ import { PRIVATE_FILE_MODE, isThere, makeFolder, syncFolder } from '../system/wh
 const IMPORTED_FOLDER = 'imported';
 
 /** What stands there already stays as it is. @throws RuntimeError STORAGE_FAILED; nothing is there then */
-export async function keepImportedFiles(workspace: string, files: ReadonlyMap<string, string | Uint8Array>): Promise<void> {
+export async function keepImportedFiles(
+  workspace: string,
+  files: ReadonlyMap<string, string | Uint8Array>,
+): Promise<void> {
   if (files.size === 0) return;
   const place = join(workspace, IMPORTED_FOLDER);
   if (await isThere(place)) return;
@@ -23,7 +28,11 @@ export async function keepImportedFiles(workspace: string, files: ReadonlyMap<st
     await rm(aside, { recursive: true, force: true }).catch(() => undefined);
     // Somebody else imports the same, and was faster.
     if (await isThere(place)) return;
-    throw new RuntimeError('STORAGE_FAILED', `could not write what goes along with the session to ${place}: ${messageOf(cause)}`, { category: 'storage', hint: 'Check the space on that disk and who owns the home, then import again.', cause });
+    throw new RuntimeError(
+      'STORAGE_FAILED',
+      `could not write what goes along with the session to ${place}: ${messageOf(cause)}`,
+      { category: 'storage', hint: 'Check the space on that disk and who owns the home, then import again.', cause },
+    );
   }
 }
 

@@ -1,4 +1,7 @@
-/** Reads all that is known of one session of another runtime: its log, its state, its queue, and the files that go along as they are. */
+/**
+ * Reads all that is known of one session of another runtime: its log, its state, its queue, and the files that go along
+ * as they are.
+ */
 import { createHash } from 'node:crypto';
 import type { FileHandle } from 'node:fs/promises';
 import { basename, join } from 'node:path';
@@ -39,7 +42,12 @@ export interface ReadSession {
 
 const QUEUE = 'wake-queue.jsonl';
 const RUNTIME = 'runtime';
-const ALONG = [SOURCE_STATE, join(RUNTIME, 'checkpoint.json'), join(RUNTIME, 'session-state.md'), join(RUNTIME, 'working-buffer.md')];
+const ALONG = [
+  SOURCE_STATE,
+  join(RUNTIME, 'checkpoint.json'),
+  join(RUNTIME, 'session-state.md'),
+  join(RUNTIME, 'working-buffer.md'),
+];
 /** How often a log is read again that is written meanwhile. */
 const MAX_LOOKS = 3;
 
@@ -48,16 +56,24 @@ export const sha256: Digest = (text) => createHash('sha256').update(text).digest
 /** @throws RuntimeError IMPORT_UNREADABLE, IMPORT_TOO_LARGE, IMPORT_BEING_WRITTEN */
 export async function readSession(tree: SourceTree, session: SourceSession, from: SourceRuntime): Promise<ReadSession> {
   const isThere = (await tree.kindOf(session.log)) !== undefined;
-  const events = isThere ? await readLog(tree, session.log, from === 'openboa' ? readOpenboaRecord : readRowboatRecord) : { log: new SourceLog(readOpenboaRecord, sha256), content: sha256(''), writtenAtMs: 0 };
+  const events = isThere
+    ? await readLog(tree, session.log, from === 'openboa' ? readOpenboaRecord : readRowboatRecord)
+    : { log: new SourceLog(readOpenboaRecord, sha256), content: sha256(''), writtenAtMs: 0 };
   const { files, notBrought } = await filesOf(tree, session);
   const state = stateIn(files.get(SOURCE_STATE), notBrought);
   const queued = await readQueue(tree, session);
-  const identity = merged(state === undefined ? {} : openboaIdentity({ ...state, sessionId: state['sessionId'] ?? state['id'] }), events.log.identity);
+  const identity = merged(
+    state === undefined ? {} : openboaIdentity({ ...state, sessionId: state['sessionId'] ?? state['id'] }),
+    events.log.identity,
+  );
   return {
     log: events.log,
     identity,
     source: sourceName(from, session, { identity, log: events.log }),
-    content: queued === undefined ? events.content : createHash('sha256').update(events.content).update(queued.content).digest(),
+    content:
+      queued === undefined
+        ? events.content
+        : createHash('sha256').update(events.content).update(queued.content).digest(),
     queue: queued === undefined ? undefined : queued.log.entries.flatMap(({ reading }) => reading.facts),
     queueLog: queued?.log,
     outcome: state === undefined ? undefined : openboaOutcome(state['outcome']),
@@ -69,7 +85,11 @@ export async function readSession(tree: SourceTree, session: SourceSession, from
 }
 
 /** Ids are unique for an agent at least; a log that has none is known by how it begins. */
-function sourceName(from: SourceRuntime, { name, agentName, folder }: SourceSession, { identity, log }: { readonly identity: SourceIdentity; readonly log: SourceLog }): string {
+function sourceName(
+  from: SourceRuntime,
+  { name, agentName, folder }: SourceSession,
+  { identity, log }: { readonly identity: SourceIdentity; readonly log: SourceLog },
+): string {
   const sessionId = identity.sessionId ?? (folder === undefined ? undefined : name);
   const agent = from === 'openboa' ? (agentName ?? identity.agentId ?? '') : '';
   const beginning = sessionId === undefined ? JSON.stringify([name, log.entries[0]?.record]) : sessionId;
@@ -89,13 +109,17 @@ async function readLog(tree: SourceTree, path: string, read: (record: JsonObject
       if (before.size > MAX_IMPORT_LOG_BYTES) throw tooLarge(tree.shown(path), before.size);
       const found = await readOnce(handle, read);
       const after = await handle.stat({ bigint: true });
-      if (after.size === before.size && after.mtimeNs === before.mtimeNs) return { ...found, writtenAtMs: Number(after.mtimeMs) };
+      if (after.size === before.size && after.mtimeNs === before.mtimeNs)
+        return { ...found, writtenAtMs: Number(after.mtimeMs) };
       if (looks === MAX_LOOKS) throw beingWritten(tree.shown(path));
     }
   });
 }
 
-async function readOnce(handle: FileHandle, read: (record: JsonObject) => RecordReading): Promise<Pick<LogRead, 'log' | 'content'>> {
+async function readOnce(
+  handle: FileHandle,
+  read: (record: JsonObject) => RecordReading,
+): Promise<Pick<LogRead, 'log' | 'content'>> {
   const log = new SourceLog(read, sha256);
   const { digest, hasMark, carriageReturns } = await readLines(handle, (line) => log.ingest(line));
   if (hasMark) log.noteWhole('it begins with a byte order mark, which was left out');
@@ -107,13 +131,21 @@ async function readQueue(tree: SourceTree, { folder }: SourceSession): Promise<L
   if (folder === undefined || (await tree.kindOf(join(folder, QUEUE))) === undefined) return undefined;
   return readLog(tree, join(folder, QUEUE), (record) => {
     const fact = queueFact(record);
-    return { type: 'queued wake', id: firstText(record, ['id', 'queuedWakeId', 'wakeId']), facts: fact === undefined ? [] : [fact], ...(fact === undefined ? { leftOver: 'a queued wake without a time' } : {}) };
+    return {
+      type: 'queued wake',
+      id: firstText(record, ['id', 'queuedWakeId', 'wakeId']),
+      facts: fact === undefined ? [] : [fact],
+      ...(fact === undefined ? { leftOver: 'a queued wake without a time' } : {}),
+    };
   });
 }
 
 type NotBrought = { path: string; because: string };
 
-async function filesOf(tree: SourceTree, { folder }: SourceSession): Promise<{ readonly files: ReadonlyMap<string, Uint8Array>; readonly notBrought: NotBrought[] }> {
+async function filesOf(
+  tree: SourceTree,
+  { folder }: SourceSession,
+): Promise<{ readonly files: ReadonlyMap<string, Uint8Array>; readonly notBrought: NotBrought[] }> {
   const files = new Map<string, Uint8Array>();
   const notBrought: NotBrought[] = [];
   if (folder === undefined) return { files, notBrought };
@@ -126,28 +158,47 @@ async function filesOf(tree: SourceTree, { folder }: SourceSession): Promise<{ r
     }
   }
   const known = new Set([SOURCE_LOG, QUEUE, RUNTIME, ...ALONG]);
-  for (const { name } of await tree.list(folder)) if (!known.has(name)) notBrought.push({ path: name, because: 'it is no part of what is known of a session' });
+  for (const { name } of await tree.list(folder))
+    if (!known.has(name)) notBrought.push({ path: name, because: 'it is no part of what is known of a session' });
   const runtime = await tree.list(join(folder, RUNTIME)).catch(() => []);
-  for (const { name } of runtime) if (!known.has(join(RUNTIME, name))) notBrought.push({ path: join(RUNTIME, name), because: 'it is no part of what is known of a session' });
+  for (const { name } of runtime)
+    if (!known.has(join(RUNTIME, name)))
+      notBrought.push({ path: join(RUNTIME, name), because: 'it is no part of what is known of a session' });
   return { files, notBrought };
 }
 
 function stateIn(bytes: Uint8Array | undefined, notBrought: NotBrought[]): JsonObject | undefined {
   if (bytes === undefined) return undefined;
   try {
-    const state = asObject(JSON.parse(Buffer.from(bytes).toString('utf8').replace(/^\uFEFF/, '')));
+    const state = asObject(
+      JSON.parse(
+        Buffer.from(bytes)
+          .toString('utf8')
+          .replace(/^\uFEFF/, ''),
+      ),
+    );
     if (state !== undefined) return state;
     notBrought.push({ path: basename(SOURCE_STATE), because: 'it is no object; it goes along as a file' });
   } catch (error) {
-    notBrought.push({ path: basename(SOURCE_STATE), because: `it is damaged (${messageOf(error)}); it goes along as a file` });
+    notBrought.push({
+      path: basename(SOURCE_STATE),
+      because: `it is damaged (${messageOf(error)}); it goes along as a file`,
+    });
   }
   return undefined;
 }
 
 function tooLarge(path: string, bytes: bigint): RuntimeError {
-  return new RuntimeError('IMPORT_TOO_LARGE', `expected a log of at most ${MAX_IMPORT_LOG_BYTES} bytes, ${path} has ${bytes}`, { category: 'capacity', hint: 'Import a part of it: a copy with its last lines.' });
+  return new RuntimeError(
+    'IMPORT_TOO_LARGE',
+    `expected a log of at most ${MAX_IMPORT_LOG_BYTES} bytes, ${path} has ${bytes}`,
+    { category: 'capacity', hint: 'Import a part of it: a copy with its last lines.' },
+  );
 }
 
 function beingWritten(path: string): RuntimeError {
-  return new RuntimeError('IMPORT_BEING_WRITTEN', `${path} is being written`, { category: 'conflict', hint: 'Stop the other runtime, then import it again.' });
+  return new RuntimeError('IMPORT_BEING_WRITTEN', `${path} is being written`, {
+    category: 'conflict',
+    hint: 'Stop the other runtime, then import it again.',
+  });
 }

@@ -25,7 +25,11 @@ const MARK = Buffer.from([0xef, 0xbb, 0xbf]);
 const BOUNDS: LineBounds = { lineBytes: MAX_IMPORT_LINE_BYTES, chunkBytes: 256 * 1024 };
 
 /** Reads from the beginning to where the file ended when it was begun. */
-export async function readLines(handle: FileHandle, onLine: (line: SourceLine) => void, bounds: LineBounds = BOUNDS): Promise<ReadLog> {
+export async function readLines(
+  handle: FileHandle,
+  onLine: (line: SourceLine) => void,
+  bounds: LineBounds = BOUNDS,
+): Promise<ReadLog> {
   const { size } = await handle.stat();
   const hash = createHash('sha256');
   const lines = new Lines(onLine, bounds.lineBytes);
@@ -85,7 +89,12 @@ class Lines {
     this.#number += 1;
     const text = bytes.toString('utf8');
     const isBroken = text.includes('\uFFFD') && !Buffer.from(text).equals(bytes);
-    this.#onLine({ number, text, ...(isLast ? { isLast } : {}), ...(isTooLong ? { trouble: 'too_long' } : isBroken ? { trouble: 'not_utf8' } : {}) });
+    this.#onLine({
+      number,
+      text,
+      ...(isLast ? { isLast } : {}),
+      ...(isTooLong ? { trouble: 'too_long' } : isBroken ? { trouble: 'not_utf8' } : {}),
+    });
   }
 
   #bytes(isTooLong: boolean): Buffer {

@@ -1,6 +1,6 @@
 /**
- * The files of another runtime, to be read and nothing else. Symbolic links below the path that somebody named are not followed: what is
- * imported can be read by agents, and a link may lead to what none of them should see.
+ * The files of another runtime, to be read and nothing else. Symbolic links below the path that somebody named are not
+ * followed: what is imported can be read by agents, and a link may lead to what none of them should see.
  */
 import { lstat, open, readdir, realpath } from 'node:fs/promises';
 import type { FileHandle } from 'node:fs/promises';
@@ -15,7 +15,6 @@ export interface SourceEntryName {
   readonly name: string;
   readonly kind: EntryKind;
 }
-
 
 export class SourceTree {
   /** Absolute, without links. */
@@ -50,7 +49,13 @@ export class SourceTree {
     await this.#assertNoLink(folder);
     const entries = await readdir(folder, { withFileTypes: true });
     return entries
-      .map((entry) => ({ name: entry.name, kind: entry.isSymbolicLink() ? 'link' : entry.isDirectory() ? 'folder' : entry.isFile() ? 'file' : 'other' } as const))
+      .map(
+        (entry) =>
+          ({
+            name: entry.name,
+            kind: entry.isSymbolicLink() ? 'link' : entry.isDirectory() ? 'folder' : entry.isFile() ? 'file' : 'other',
+          }) as const,
+      )
       .toSorted((one, other) => (one.name < other.name ? -1 : 1));
   }
 
@@ -63,7 +68,11 @@ export class SourceTree {
   /** Opens a file to read it. @throws RuntimeError IMPORT_UNREADABLE for a link, a pipe, or what the system refuses */
   async read<Result>(path: string, work: (handle: FileHandle) => Promise<Result>): Promise<Result> {
     const handle = await open(path, READING_NO_LINK).catch((cause: unknown) => {
-      throw unreadable(this.shown(path), isLoop(cause) ? 'it is a symbolic link, which is not followed' : messageOf(cause), cause);
+      throw unreadable(
+        this.shown(path),
+        isLoop(cause) ? 'it is a symbolic link, which is not followed' : messageOf(cause),
+        cause,
+      );
     });
     try {
       if (!(await handle.stat()).isFile()) throw unreadable(this.shown(path), 'it is no file');
@@ -74,7 +83,10 @@ export class SourceTree {
     }
   }
 
-  /** The bytes of a small file; undefined when there is none. @throws RuntimeError IMPORT_UNREADABLE, also for one that is too large */
+  /**
+   * The bytes of a small file; undefined when there is none. @throws RuntimeError IMPORT_UNREADABLE, also for one that
+   * is too large
+   */
   async readSmall(path: string, maxBytes: number): Promise<Buffer | undefined> {
     if ((await this.kindOf(path)) === undefined) return undefined;
     return this.read(path, async (handle) => {
@@ -96,7 +108,11 @@ export class SourceTree {
 }
 
 function unreadable(path: string, because: string, cause?: unknown): RuntimeError {
-  return new RuntimeError('IMPORT_UNREADABLE', `could not read ${path}: ${because}`, { category: 'storage', hint: 'Name the home of the other runtime, an agent, a session or one log of it, and check who may read it.', cause });
+  return new RuntimeError('IMPORT_UNREADABLE', `could not read ${path}: ${because}`, {
+    category: 'storage',
+    hint: 'Name the home of the other runtime, an agent, a session or one log of it, and check who may read it.',
+    cause,
+  });
 }
 
 function isLoop(error: unknown): boolean {

@@ -1,8 +1,8 @@
 /**
  * Writes what is recorded into a file as it happens: an inspection log, compressed where the file is named `*.gz`.
  *
- * Nothing is kept for a slow disk: it is read from the recorder as fast as it can be written, and what has fallen out there meanwhile is missing
- * here, which the numbers of the records say.
+ * Nothing is kept for a slow disk: it is read from the recorder as fast as it can be written, and what has fallen out
+ * there meanwhile is missing here, which the numbers of the records say.
  */
 import { open } from 'node:fs/promises';
 import type { FileHandle } from 'node:fs/promises';
@@ -30,7 +30,10 @@ export interface WrittenLog {
 
 const MODE = 0o600;
 
-/** Makes the file, which only its owner reads, and writes until it is closed. @throws RuntimeError INSPECTION_LOG_EXISTS, STORAGE_FAILED */
+/**
+ * Makes the file, which only its owner reads, and writes until it is closed. @throws RuntimeError
+ * INSPECTION_LOG_EXISTS, STORAGE_FAILED
+ */
 export async function writeInspectionLog(options: InspectionLogFileOptions): Promise<InspectionLogFile> {
   return new InspectionLogFile(options, await made(options.path));
 }
@@ -41,9 +44,21 @@ async function made(path: string): Promise<FileHandle> {
     return await open(path, 'wx', MODE);
   } catch (cause) {
     if (hasCode(cause, 'EEXIST')) {
-      throw new RuntimeError('INSPECTION_LOG_EXISTS', `expected ${path} to be a new file; there is something of that name`, { category: 'conflict', hint: 'Name another file, or move that one away: a recording never writes over anything.', cause });
+      throw new RuntimeError(
+        'INSPECTION_LOG_EXISTS',
+        `expected ${path} to be a new file; there is something of that name`,
+        {
+          category: 'conflict',
+          hint: 'Name another file, or move that one away: a recording never writes over anything.',
+          cause,
+        },
+      );
     }
-    throw new RuntimeError('STORAGE_FAILED', `could not make the recording ${path}: ${messageOf(cause)}`, { category: 'storage', hint: 'Name a file in a folder that is there and can be written.', cause });
+    throw new RuntimeError('STORAGE_FAILED', `could not make the recording ${path}: ${messageOf(cause)}`, {
+      category: 'storage',
+      hint: 'Name a file in a folder that is there and can be written.',
+      cause,
+    });
   }
 }
 
@@ -75,7 +90,9 @@ export class InspectionLogFile {
     this.#goOn();
   }
 
-  /** Writes what there is still, and ends the file. Never rejects: what goes wrong is told to `onTrouble`. Idempotent. */
+  /**
+   * Writes what there is still, and ends the file. Never rejects: what goes wrong is told to `onTrouble`. Idempotent.
+   */
   close(): Promise<WrittenLog> {
     return (this.#closing ??= this.#close());
   }
@@ -132,7 +149,13 @@ export class InspectionLogFile {
     this.#leave();
     this.#input.destroy();
     const { path, onTrouble } = this.#options;
-    onTrouble(new RuntimeError('STORAGE_FAILED', `the recording ${path} ends early: ${messageOf(cause)}`, { category: 'storage', hint: 'What was recorded until then is in it.', cause }));
+    onTrouble(
+      new RuntimeError('STORAGE_FAILED', `the recording ${path} ends early: ${messageOf(cause)}`, {
+        category: 'storage',
+        hint: 'What was recorded until then is in it.',
+        cause,
+      }),
+    );
   }
 }
 

@@ -1,6 +1,7 @@
 /**
- * A stored inspection log as pieces of text, from a file: compressed or not, which its first bytes say. One that is not compressed may still be written
- * to: it is followed, until whoever reads it leaves, or it is cut short, replaced or removed, which is told.
+ * A stored inspection log as pieces of text, from a file: compressed or not, which its first bytes say. One that is not
+ * compressed may still be written to: it is followed, until whoever reads it leaves, or it is cut short, replaced or
+ * removed, which is told.
  */
 import { constants, createReadStream } from 'node:fs';
 import { open, stat } from 'node:fs/promises';
@@ -28,7 +29,10 @@ const READING = constants.O_RDONLY | (constants.O_NONBLOCK ?? 0);
  * Opens the file, and reads it as it is asked for. `return` of the iterator closes it, also while it waits.
  * @throws RuntimeError INSPECTION_FILE_MISSING, INSPECTION_FILE_UNREADABLE
  */
-export async function openLogFile(path: string, { follow = true, lookMs = LOOK_MS }: LogFileOptions = {}): Promise<AsyncIterable<LogPiece>> {
+export async function openLogFile(
+  path: string,
+  { follow = true, lookMs = LOOK_MS }: LogFileOptions = {},
+): Promise<AsyncIterable<LogPiece>> {
   const handle = await opened(path);
   const left = new AbortController();
   const pieces = piecesOf({ path, handle, follow, lookMs, left: left.signal });
@@ -53,7 +57,12 @@ async function opened(path: string): Promise<FileHandle> {
   } catch (cause) {
     await handle?.close();
     const code = systemCodeOf(cause);
-    if (isMissing(cause)) throw new RuntimeError('INSPECTION_FILE_MISSING', `there is no file ${JSON.stringify(path)}`, { category: 'not_found', hint: 'Give the path of an inspection log, or none to look at the sessions of the home.', cause });
+    if (isMissing(cause))
+      throw new RuntimeError('INSPECTION_FILE_MISSING', `there is no file ${JSON.stringify(path)}`, {
+        category: 'not_found',
+        hint: 'Give the path of an inspection log, or none to look at the sessions of the home.',
+        cause,
+      });
     throw unreadable(path, code ?? 'no reason was given', cause);
   }
   await handle.close();
@@ -61,7 +70,11 @@ async function opened(path: string): Promise<FileHandle> {
 }
 
 function unreadable(path: string, because: string, cause?: unknown): RuntimeError {
-  return new RuntimeError('INSPECTION_FILE_UNREADABLE', `cannot read ${JSON.stringify(path)}: ${because}`, { category: 'validation', hint: 'Give a plain file that you may read; "-" reads what comes through a pipe.', ...(cause === undefined ? {} : { cause }) });
+  return new RuntimeError('INSPECTION_FILE_UNREADABLE', `cannot read ${JSON.stringify(path)}: ${because}`, {
+    category: 'validation',
+    hint: 'Give a plain file that you may read; "-" reads what comes through a pipe.',
+    ...(cause === undefined ? {} : { cause }),
+  });
 }
 
 interface OpenFile {
@@ -76,7 +89,10 @@ async function* piecesOf(file: OpenFile): AsyncGenerator<LogPiece, undefined> {
   const { handle, left } = file;
   try {
     const { buffer, bytesRead } = await handle.read(Buffer.alloc(2), 0, 2, 0);
-    if (isGzip(buffer.subarray(0, bytesRead))) yield* unpacked(createReadStream('', { fd: handle, start: 0, autoClose: false, highWaterMark: CHUNK_BYTES, signal: left }));
+    if (isGzip(buffer.subarray(0, bytesRead)))
+      yield* unpacked(
+        createReadStream('', { fd: handle, start: 0, autoClose: false, highWaterMark: CHUNK_BYTES, signal: left }),
+      );
     else yield* textOf(bytesOf(file));
     yield CAUGHT_UP;
   } catch (error) {
@@ -109,7 +125,10 @@ async function* bytesOf(file: OpenFile): AsyncGenerator<Buffer | Exclude<LogPiec
   }
 }
 
-/** Waits by looking: what tells of changes to files is not to be relied upon everywhere. @returns a note where nothing can be added any more */
+/**
+ * Waits by looking: what tells of changes to files is not to be relied upon everywhere. @returns a note where nothing
+ * can be added any more
+ */
 async function changed({ path, handle, lookMs, left }: OpenFile, size: number): Promise<string> {
   for (;;) {
     await pause(lookMs, { signal: left });
@@ -118,6 +137,7 @@ async function changed({ path, handle, lookMs, left }: OpenFile, size: number): 
     if (own.size > size) return 'grown';
     if (own.size < size) return 'The file was cut short; what was written to it since is not read. Open it again.';
     if (named === undefined) return 'The file was removed; nothing is added any more.';
-    if (named.ino !== own.ino || named.dev !== own.dev) return 'The file was replaced by another one; this is the one before. Open it again.';
+    if (named.ino !== own.ino || named.dev !== own.dev)
+      return 'The file was replaced by another one; this is the one before. Open it again.';
   }
 }

@@ -34,14 +34,19 @@ export async function* unpacked(packed: Readable): AsyncGenerator<LogPiece> {
   try {
     yield* textOf(gunzip as AsyncIterable<Uint8Array>);
   } catch (error) {
-    yield { note: `The compressed log is damaged or has no end (${messageOf(error)}); what could be unpacked of it is shown.` };
+    yield {
+      note: `The compressed log is damaged or has no end (${messageOf(error)}); what could be unpacked of it is shown.`,
+    };
   } finally {
     packed.destroy();
     gunzip.destroy();
   }
 }
 
-/** A log that comes through a pipe, compressed or not. It has ended when the pipe has; nobody knows before that how much is still to come. */
+/**
+ * A log that comes through a pipe, compressed or not. It has ended when the pipe has; nobody knows before that how much
+ * is still to come.
+ */
 export async function* piecesOfStream(stream: Readable): AsyncGenerator<LogPiece> {
   const chunks = stream[Symbol.asyncIterator]() as AsyncIterator<Uint8Array>;
   const beginning: Uint8Array[] = [];

@@ -38,26 +38,58 @@ export function App(): JSX.Element {
         </p>
       )}
       <nav class="narrow-nav" aria-label="Parts of the page">
-        <Tabs label="Parts of the page" tabs={NARROW} chosen={narrowPane.value} onChoose={(id) => { narrowPane.value = id; }} />
+        <Tabs
+          label="Parts of the page"
+          tabs={NARROW}
+          chosen={narrowPane.value}
+          onChoose={(id) => {
+            narrowPane.value = id;
+          }}
+        />
       </nav>
       <main class="columns">
         <section class="column left" aria-label="Sessions and actors">
-          <Guarded name="The list of sessions"><SessionList /></Guarded>
-          <Guarded name="The tree of actors"><TreePane /></Guarded>
+          <Guarded name="The list of sessions">
+            <SessionList />
+          </Guarded>
+          <Guarded name="The tree of actors">
+            <TreePane />
+          </Guarded>
         </section>
         <section class="column middle" aria-label="State">
-          {tabs.length < 2 ? undefined : <Tabs label="What is shown" tabs={tabs} chosen={middleTab.value} onChoose={(id) => { middleTab.value = id; }} />}
-          {middleTab.value === 'fleet' ? <Guarded name="The fleet"><FleetPane /></Guarded> : chosenSession.value !== undefined && middleTab.value === 'session' ? (
-            <Guarded name="The session" key={chosenSession.value}><SessionPane sessionId={chosenSession.value} /></Guarded>
+          {tabs.length < 2 ? undefined : (
+            <Tabs
+              label="What is shown"
+              tabs={tabs}
+              chosen={middleTab.value}
+              onChoose={(id) => {
+                middleTab.value = id;
+              }}
+            />
+          )}
+          {middleTab.value === 'fleet' ? (
+            <Guarded name="The fleet">
+              <FleetPane />
+            </Guarded>
+          ) : chosenSession.value !== undefined && middleTab.value === 'session' ? (
+            <Guarded name="The session" key={chosenSession.value}>
+              <SessionPane sessionId={chosenSession.value} />
+            </Guarded>
           ) : (
-            <Guarded name="The chart"><ChartPane /></Guarded>
+            <Guarded name="The chart">
+              <ChartPane />
+            </Guarded>
           )}
         </section>
         <section class="column right" aria-label="Events">
-          <Guarded name="The events"><EventsPane /></Guarded>
+          <Guarded name="The events">
+            <EventsPane />
+          </Guarded>
         </section>
       </main>
-      <Guarded name="The time bar"><TimeBar /></Guarded>
+      <Guarded name="The time bar">
+        <TimeBar />
+      </Guarded>
       <Help />
     </div>
   );

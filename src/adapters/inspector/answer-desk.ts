@@ -35,9 +35,16 @@ export class AnswerDesk {
     this.#source = source;
   }
 
-  /** @throws RuntimeError `validation` for what is no answer, 409 for a second that says something else, and what the source throws */
+  /**
+   * @throws RuntimeError `validation` for what is no answer, 409 for a second that says something else, and what the
+   * source throws
+   */
   async take(sessionId: string, body: unknown): Promise<SendReceipt> {
-    const answer = parseOrThrow(schema, body, { what: 'answer', code: 'INSPECTOR_ANSWER_INVALID', hint: 'Send { type: "allow" | "deny" | "answer", requestId }, with text for an answer.' });
+    const answer = parseOrThrow(schema, body, {
+      what: 'answer',
+      code: 'INSPECTOR_ANSWER_INVALID',
+      hint: 'Send { type: "allow" | "deny" | "answer", requestId }, with text for an answer.',
+    });
     const key = JSON.stringify([sessionId, answer.requestId]);
     const content = createHash('sha256').update(canonicalJson(answer)).digest('base64');
     const before = this.#given.get(key);
@@ -45,11 +52,18 @@ export class AnswerDesk {
     if (before.content === content) return before.receipt;
     // One that the source refused has changed nothing, so the other may still be given.
     await before.receipt.catch(() => undefined);
-    if (this.#given.get(key) === before) throw new Refusal(409, 'INSPECTOR_ANSWERED_OTHERWISE', 'this request was answered otherwise before', { hint: 'Look at the session: the first answer counts.' });
+    if (this.#given.get(key) === before)
+      throw new Refusal(409, 'INSPECTOR_ANSWERED_OTHERWISE', 'this request was answered otherwise before', {
+        hint: 'Look at the session: the first answer counts.',
+      });
     return this.take(sessionId, body);
   }
 
-  async #give(key: string, content: string, { sessionId, answer }: { readonly sessionId: string; readonly answer: InspectionAnswer }): Promise<SendReceipt> {
+  async #give(
+    key: string,
+    content: string,
+    { sessionId, answer }: { readonly sessionId: string; readonly answer: InspectionAnswer },
+  ): Promise<SendReceipt> {
     const receipt = this.#source.answer(sessionId, answer);
     const given = { content, receipt };
     this.#given.set(key, given);

@@ -1,8 +1,14 @@
-/** How many may be connected at once. Whoever only holds a connection makes room for the next: a stranger with many silent ones locks nobody out. */
+/**
+ * How many may be connected at once. Whoever only holds a connection makes room for the next: a stranger with many
+ * silent ones locks nobody out.
+ */
 import type { Server } from 'node:http';
 import type { Socket } from 'node:net';
 
-/** At the limit, the connection that has waited longest without a request under way is closed; where all have one, the new one. */
+/**
+ * At the limit, the connection that has waited longest without a request under way is closed; where all have one, the
+ * new one.
+ */
 export function boundConnections(server: Server, limit: number): void {
   const open = new Set<Socket>();
   /** Those without a request under way, in the order of their last one. */

@@ -11,7 +11,10 @@ import type { Route, Visit } from './route.ts';
 export function fleetRoute({ source, limits }: CheckedInspectorOptions): Route {
   const answer = async ({ query, ...exchange }: Visit): Promise<void> => {
     parametersOf(query, []);
-    if (source.fleet === undefined) throw new Refusal(404, 'INSPECTOR_NO_FLEET', 'nobody here knows of other workers', { hint: 'A database that many share does: wakechart inspect --store URL' });
+    if (source.fleet === undefined)
+      throw new Refusal(404, 'INSPECTOR_NO_FLEET', 'nobody here knows of other workers', {
+        hint: 'A database that many share does: wakechart inspect --store URL',
+      });
     sendJson(exchange, 200, shownFleet(await soon(source.fleet(), limits.requestMs)));
   };
   return { pattern: /^\/api\/fleet$/, methods: READING, answer };

@@ -21,21 +21,64 @@ const limits = z
     stallMs: milliseconds.default(30_000),
     heartbeatMs: milliseconds.default(10_000),
     requestMs: milliseconds.default(10_000),
-    maxBodyBytes: z.int().min(1).max(64 * 1024 * 1024).default(2 * 1024 * 1024),
+    maxBodyBytes: z
+      .int()
+      .min(1)
+      .max(64 * 1024 * 1024)
+      .default(2 * 1024 * 1024),
   })
-  .refine(({ heartbeatMs, stallMs }) => heartbeatMs < stallMs, 'expected heartbeatMs to be less than stallMs: a quiet stream would count as stalled');
+  .refine(
+    ({ heartbeatMs, stallMs }) => heartbeatMs < stallMs,
+    'expected heartbeatMs to be less than stallMs: a quiet stream would count as stalled',
+  );
 
-const hostName = z.string().max(253).regex(/^(?:[a-z0-9](?:[a-z0-9-]*[a-z0-9])?(?:\.[a-z0-9](?:[a-z0-9-]*[a-z0-9])?)*|\[[0-9a-f:]+\])$/, 'expected a host name or address in lower case, without a port');
+const hostName = z
+  .string()
+  .max(253)
+  .regex(
+    /^(?:[a-z0-9](?:[a-z0-9-]*[a-z0-9])?(?:\.[a-z0-9](?:[a-z0-9-]*[a-z0-9])?)*|\[[0-9a-f:]+\])$/,
+    'expected a host name or address in lower case, without a port',
+  );
 
-const hasMethods = (...names: readonly string[]) => (value: unknown): boolean =>
-  typeof value === 'object' && value !== null && names.every((name) => typeof (value as Readonly<Record<string, unknown>>)[name] === 'function');
+const hasMethods =
+  (...names: readonly string[]) =>
+  (value: unknown): boolean =>
+    typeof value === 'object' &&
+    value !== null &&
+    names.every((name) => typeof (value as Readonly<Record<string, unknown>>)[name] === 'function');
 
 const schema = z
   .strictObject({
-    source: z.custom<InspectorOptions['source']>(hasMethods('about', 'range', 'records', 'follow', 'chart', 'recordingOf', 'sessions', 'session', 'events', 'processes', 'changes', 'answer'), 'expected an InspectionSource'),
-    pictures: z.custom<ChartPictures>(hasMethods('hash', 'draw'), 'expected an object with the functions hash and draw'),
-    pageDirectory: z.string().max(4_096).refine((path) => isAbsolute(path) && !path.includes('\0'), 'expected an absolute path').optional(),
-    host: z.string().refine((host) => isIP(host) !== 0, 'expected an IP address of this machine, such as 127.0.0.1').default('127.0.0.1'),
+    source: z.custom<InspectorOptions['source']>(
+      hasMethods(
+        'about',
+        'range',
+        'records',
+        'follow',
+        'chart',
+        'recordingOf',
+        'sessions',
+        'session',
+        'events',
+        'processes',
+        'changes',
+        'answer',
+      ),
+      'expected an InspectionSource',
+    ),
+    pictures: z.custom<ChartPictures>(
+      hasMethods('hash', 'draw'),
+      'expected an object with the functions hash and draw',
+    ),
+    pageDirectory: z
+      .string()
+      .max(4_096)
+      .refine((path) => isAbsolute(path) && !path.includes('\0'), 'expected an absolute path')
+      .optional(),
+    host: z
+      .string()
+      .refine((host) => isIP(host) !== 0, 'expected an IP address of this machine, such as 127.0.0.1')
+      .default('127.0.0.1'),
     port: z.int().min(0).max(65_535).default(0),
     exposeBeyondThisMachine: z.strictObject({ hostNames: z.array(hostName).min(1).max(MAX_HOST_NAMES) }).optional(),
     limits: limits.prefault({}),
@@ -43,14 +86,19 @@ const schema = z
   })
   .refine(({ host, exposeBeyondThisMachine }) => isLoopback(host) || exposeBeyondThisMachine !== undefined, {
     path: ['host'],
-    message: 'expected 127.0.0.1 or ::1: others on the network could connect to any other address. Only exposeBeyondThisMachine allows that',
+    message:
+      'expected 127.0.0.1 or ::1: others on the network could connect to any other address. Only exposeBeyondThisMachine allows that',
   });
 
 export type CheckedInspectorOptions = Readonly<z.output<typeof schema>>;
 
 /** @throws RuntimeError INSPECTOR_OPTIONS_INVALID */
 export function checkOptions(options: unknown): CheckedInspectorOptions {
-  return parseOrThrow(schema, options, { what: 'options of the inspector', code: 'INSPECTOR_OPTIONS_INVALID', hint: 'Leave host and port out for a free port that only this machine reaches.' });
+  return parseOrThrow(schema, options, {
+    what: 'options of the inspector',
+    code: 'INSPECTOR_OPTIONS_INVALID',
+    hint: 'Leave host and port out for a free port that only this machine reaches.',
+  });
 }
 
 function isLoopback(host: string): boolean {
@@ -67,15 +115,23 @@ export function hostOf({ host, exposeBeyondThisMachine }: CheckedInspectorOption
   return isLoopback(host) ? host : (exposeBeyondThisMachine?.hostNames[0] ?? host);
 }
 
-/** How the browser that signs in is told to call it: by the name of the place, where that leads to the address on which it listens. */
+/**
+ * How the browser that signs in is told to call it: by the name of the place, where that leads to the address on which
+ * it listens.
+ */
 export function placedHostOf(options: CheckedInspectorOptions, { name }: Place): string {
   return LOCALHOST.has(options.host) ? name : hostOf(options);
 }
 
-/** What the Host header may say. The address and `localhost` too: not every program and browser knows the names below `localhost`. */
+/**
+ * What the Host header may say. The address and `localhost` too: not every program and browser knows the names below
+ * `localhost`.
+ */
 export function allowedHosts(options: CheckedInspectorOptions, { name }: Place, port: number): ReadonlySet<string> {
   const loopback = isLoopback(options.host) ? options.host : '127.0.0.1';
-  const all = [name, loopback, 'localhost', ...(options.exposeBeyondThisMachine?.hostNames ?? [])].map((each) => authorityOf(each, port));
+  const all = [name, loopback, 'localhost', ...(options.exposeBeyondThisMachine?.hostNames ?? [])].map((each) =>
+    authorityOf(each, port),
+  );
   // Browsers leave out the port that HTTP has by default.
   return new Set(port === 80 ? [...all, ...all.map((authority) => authority.replace(/:80$/, ''))] : all);
 }

@@ -30,7 +30,12 @@ const HEAD_MS = 3_000;
 /** @param place default: one of its own, which is what keeps others out */
 export async function listen(given: InspectorOptions, place: Place = newPlace()): Promise<InspectorServer> {
   const options = checkOptions(given);
-  const server = createServer({ requestTimeout: options.limits.requestMs, headersTimeout: Math.min(HEAD_MS, options.limits.requestMs), keepAliveTimeout: IDLE_MS, connectionsCheckingInterval: Math.min(LOOK_MS, options.limits.requestMs) });
+  const server = createServer({
+    requestTimeout: options.limits.requestMs,
+    headersTimeout: Math.min(HEAD_MS, options.limits.requestMs),
+    keepAliveTimeout: IDLE_MS,
+    connectionsCheckingInterval: Math.min(LOOK_MS, options.limits.requestMs),
+  });
   const { maxConnections, stallMs } = options.limits;
   boundConnections(server, maxConnections);
   // A socket on which nothing moves for so long is destroyed, whoever of both it is that waits.
@@ -43,7 +48,12 @@ export async function listen(given: InspectorOptions, place: Place = newPlace())
   const origin = `http://${authorityOf(hostOf(options), port)}`;
   const placed = `http://${authorityOf(placedHostOf(options, place), port)}${place.path}`;
   const close = closer(server);
-  return { origin, signInAddress: () => `${placed}?${TOKEN}=${gate.signIn.newToken()}`, close, [Symbol.asyncDispose]: close };
+  return {
+    origin,
+    signInAddress: () => `${placed}?${TOKEN}=${gate.signIn.newToken()}`,
+    close,
+    [Symbol.asyncDispose]: close,
+  };
 }
 
 async function listening(server: Server, { host, port }: CheckedInspectorOptions): Promise<number> {
@@ -52,8 +62,17 @@ async function listening(server: Server, { host, port }: CheckedInspectorOptions
     await once(server, 'listening');
   } catch (cause) {
     const code = systemCodeOf(cause);
-    if (code === 'EADDRINUSE') throw new RuntimeError('INSPECTOR_PORT_TAKEN', `port ${port} of ${host} is taken by another program`, { category: 'conflict', hint: 'Choose another, or leave it out for a free one.', cause });
-    throw new RuntimeError('INSPECTOR_CANNOT_LISTEN', `cannot listen on port ${port} of ${host} (${code ?? 'no reason was given'})`, { category: 'permission', hint: 'Choose a port above 1023, and an address of this machine.', cause });
+    if (code === 'EADDRINUSE')
+      throw new RuntimeError('INSPECTOR_PORT_TAKEN', `port ${port} of ${host} is taken by another program`, {
+        category: 'conflict',
+        hint: 'Choose another, or leave it out for a free one.',
+        cause,
+      });
+    throw new RuntimeError(
+      'INSPECTOR_CANNOT_LISTEN',
+      `cannot listen on port ${port} of ${host} (${code ?? 'no reason was given'})`,
+      { category: 'permission', hint: 'Choose a port above 1023, and an address of this machine.', cause },
+    );
   }
   return (server.address() as AddressInfo).port;
 }
@@ -72,7 +91,10 @@ function closer(server: Server): () => Promise<void> {
 /** Node hands these over as bare sockets. */
 function refuseTunnel(_request: IncomingMessage, socket: Duplex): void {
   socket.on('error', () => socket.destroy());
-  socket.end('HTTP/1.1 405 Method Not Allowed\r\nAllow: GET, HEAD, POST\r\nConnection: close\r\nContent-Length: 0\r\n\r\n', () => socket.destroy());
+  socket.end(
+    'HTTP/1.1 405 Method Not Allowed\r\nAllow: GET, HEAD, POST\r\nConnection: close\r\nContent-Length: 0\r\n\r\n',
+    () => socket.destroy(),
+  );
 }
 
 class Gate {
@@ -107,22 +129,31 @@ class Gate {
   /** The same within the place. @throws Refusal 404 for what is not, whoever asks: it does not say who has signed in */
   #placed({ path, query }: Target): Target {
     const inside = within(this.#place, path);
-    if (inside === undefined) throw new Refusal(404, 'INSPECTOR_NOT_FOUND', 'there is nothing at this address', { hint: OPEN_IT });
+    if (inside === undefined)
+      throw new Refusal(404, 'INSPECTOR_NOT_FOUND', 'there is nothing at this address', { hint: OPEN_IT });
     return { path: inside, query };
   }
 
-  /** Exchanges the token of an address for a cookie. @returns whether that was all @throws Refusal 401 for a browser that has not signed in */
+  /**
+   * Exchanges the token of an address for a cookie. @returns whether that was all @throws Refusal 401 for a browser
+   * that has not signed in
+   */
   #isSignedInBy(exchange: Exchange, { path, query }: Target): boolean {
     const { method, headers } = exchange.request;
     const isKnown = this.signIn.knows(headers.cookie);
     if (path !== '/' || !query.has(TOKEN)) {
       if (isKnown) return false;
-      throw new Refusal(401, 'INSPECTOR_SIGN_IN', 'this browser has not signed in', { hint: 'Open the address that the program printed.' });
+      throw new Refusal(401, 'INSPECTOR_SIGN_IN', 'this browser has not signed in', {
+        hint: 'Open the address that the program printed.',
+      });
     }
     const { token = '' } = parametersOf(query, [TOKEN]);
     // Looking whether an address leads somewhere must not use it up.
     const cookie = method === 'GET' ? this.signIn.exchange(token) : undefined;
-    if (cookie === undefined && !isKnown) throw new Refusal(401, 'INSPECTOR_TOKEN_REFUSED', 'this address is not good, was used before, or is too old', { hint: `Each address that the program prints is good once, for ${TOKEN_MINUTES} minutes. Ask it for another.` });
+    if (cookie === undefined && !isKnown)
+      throw new Refusal(401, 'INSPECTOR_TOKEN_REFUSED', 'this address is not good, was used before, or is too old', {
+        hint: `Each address that the program prints is good once, for ${TOKEN_MINUTES} minutes. Ask it for another.`,
+      });
     // What another program left in the browser at this origin goes, should there have been one.
     const given = cookie === undefined ? {} : { 'set-cookie': cookie, 'clear-site-data': '"storage"' };
     if (isOpenedElsewhere(exchange.request)) leadOnFromElsewhere(exchange, given);

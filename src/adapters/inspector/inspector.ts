@@ -11,7 +11,10 @@ export interface ChartPictures {
 }
 
 export interface InspectorLimits {
-  /** Connections at once; for one more, the one that has been silent longest is closed, or itself where none is. Default 64. */
+  /**
+   * Connections at once; for one more, the one that has been silent longest is closed, or itself where none is. Default
+   * 64.
+   */
   readonly maxConnections?: number | undefined;
   /** Browsers that follow at once. Default 16. */
   readonly maxLiveStreams?: number | undefined;
@@ -30,11 +33,17 @@ export interface InspectorOptions {
   readonly pictures: ChartPictures;
   /** Absolute path of the folder with the page: `index.html` and what it needs. Without one there is only the API. */
   readonly pageDirectory?: string | undefined;
-  /** An address of this machine. Default 127.0.0.1. Any that others can reach is refused without `exposeBeyondThisMachine`. */
+  /**
+   * An address of this machine. Default 127.0.0.1. Any that others can reach is refused without
+   * `exposeBeyondThisMachine`.
+   */
   readonly host?: string | undefined;
   /** Default 0: a free one. */
   readonly port?: number | undefined;
-  /** Lets others on the network connect, unencrypted: whoever can listen to the network can read what is shown and answer in your name. The names are those by which browsers may call this machine. */
+  /**
+   * Lets others on the network connect, unencrypted: whoever can listen to the network can read what is shown and
+   * answer in your name. The names are those by which browsers may call this machine.
+   */
   readonly exposeBeyondThisMachine?: { readonly hostNames: readonly string[] } | undefined;
   readonly limits?: InspectorLimits | undefined;
   /** Hears what clients are not told: why something inside failed. */
@@ -42,11 +51,15 @@ export interface InspectorOptions {
 }
 
 export interface InspectorServer extends AsyncDisposable {
-  /** Where it listens: `http://127.0.0.1:4321`. Nothing lies there: everything is below a path that only `signInAddress` tells. */
+  /**
+   * Where it listens: `http://127.0.0.1:4321`. Nothing lies there: everything is below a path that only `signInAddress`
+   * tells.
+   */
   readonly origin: string;
   /**
-   * A new address that signs one browser in, once, within ten minutes: `http://wc-<random>.localhost:4321/<random>/?token=…`. Name and path are those
-   * of this inspector alone, so that what it gives a browser goes to no other program. Browsers know what `*.localhost` is; for one that does not, put
+   * A new address that signs one browser in, once, within ten minutes:
+   * `http://wc-<random>.localhost:4321/<random>/?token=…`. Name and path are those of this inspector alone, so that
+   * what it gives a browser goes to no other program. Browsers know what `*.localhost` is; for one that does not, put
    * 127.0.0.1 in its place. At most 16 unused ones are good: the oldest is forgotten.
    */
   signInAddress(): string;

@@ -1,8 +1,8 @@
 /**
  * Records as they are made, as server-sent events.
  *
- * Nothing is kept for a client: each is at a number of its own in what the recording has, and is given what came since as fast as it reads.
- * One that falls behind what the recording still has is told to load anew, with event `reload`.
+ * Nothing is kept for a client: each is at a number of its own in what the recording has, and is given what came since
+ * as fast as it reads. One that falls behind what the recording still has is told to load anew, with event `reload`.
  */
 import type { InspectionRecording } from '../../actors/inspection/inspection-source.ts';
 import { HeartbeatSignal } from './heartbeat-signal.ts';
@@ -29,7 +29,10 @@ export interface LiveOptions {
 type ReloadReason = 'other_program' | 'too_far_behind' | 'from_the_future';
 
 /** Until the client or the server leaves. */
-export async function sendLive(exchange: Exchange, { recording, from, lastEventId, heartbeatMs }: LiveOptions): Promise<void> {
+export async function sendLive(
+  exchange: Exchange,
+  { recording, from, lastEventId, heartbeatMs }: LiveOptions,
+): Promise<void> {
   const { request, response } = exchange;
   begin(exchange, 200, { 'content-type': 'text/event-stream; charset=utf-8' });
   if (request.method === 'HEAD') return void response.end();
@@ -42,7 +45,8 @@ export async function sendLive(exchange: Exchange, { recording, from, lastEventI
     const start = placeOf(lastEventId, recording.header.boot) ?? from ?? range.last + 1;
     await stream.write(`retry: ${RETRY_MS}\n${event('hello', { boot: recording.header.boot, ...range })}`);
     const reason = start === 'other_program' ? start : await sendFrom(start, { recording, stream, signal });
-    if (reason !== undefined) await stream.write(event('reload', { reason, boot: recording.header.boot, ...recording.range() }));
+    if (reason !== undefined)
+      await stream.write(event('reload', { reason, boot: recording.header.boot, ...recording.range() }));
     stream.end();
   } finally {
     unfollow();
@@ -80,7 +84,9 @@ async function sendUpTo(last: number, start: number, { recording, stream }: Live
     const first = page.find(({ s }) => s >= next);
     if (first !== undefined && first.s > next) return undefined;
     for (const portion of portionsOf(page, { from: next, to: last })) {
-      await stream.write(`id: ${placeIn(recording.header.boot, portion.last)}\nevent: records\ndata: [${portion.texts.join(',')}]\n\n`);
+      await stream.write(
+        `id: ${placeIn(recording.header.boot, portion.last)}\nevent: records\ndata: [${portion.texts.join(',')}]\n\n`,
+      );
       next = portion.last + 1;
     }
     if (next > last) break;
@@ -92,7 +98,9 @@ function event(name: string, data: unknown): string {
   return `event: ${name}\ndata: ${JSON.stringify(data)}\n\n`;
 }
 
-/** An id in one line of plain characters, whatever a log of strangers is called: what it is sent back in is a header. */
+/**
+ * An id in one line of plain characters, whatever a log of strangers is called: what it is sent back in is a header.
+ */
 function placeIn(boot: string, number: number): string {
   return `${encoded(boot)}:${number}`;
 }
@@ -106,5 +114,7 @@ function placeOf(lastEventId: string | undefined, boot: string): number | 'other
   if (lastEventId === undefined || lastEventId === '') return undefined;
   const mark = lastEventId.lastIndexOf(':');
   const number = lastEventId.slice(mark + 1);
-  return lastEventId.slice(0, mark) === encoded(boot) && /^\d{1,15}$/.test(number) ? Number(number) + 1 : 'other_program';
+  return lastEventId.slice(0, mark) === encoded(boot) && /^\d{1,15}$/.test(number)
+    ? Number(number) + 1
+    : 'other_program';
 }

@@ -1,6 +1,6 @@
 /**
- * The files of the page. What is in the folder is listed first and then looked up by its whole name, so no address, however it is written,
- * leads anywhere else; links in the folder are not followed.
+ * The files of the page. What is in the folder is listed first and then looked up by its whole name, so no address,
+ * however it is written, leads anywhere else; links in the folder are not followed.
  */
 import { createHash } from 'node:crypto';
 import { open, readdir } from 'node:fs/promises';
@@ -47,7 +47,10 @@ export class PageFiles {
     this.#directory = directory;
   }
 
-  /** @param path decoded, from the root of the page, as `/index.html` @returns undefined for anything that is no file of the page */
+  /**
+   * @param path decoded, from the root of the page, as `/index.html` @returns undefined for anything that is no file of
+   * the page
+   */
   async find(path: string): Promise<PageFile | undefined> {
     const name = path === '/' ? 'index.html' : path.slice(1);
     // Each time: a page that was built anew has other files, and a folder may have become a link.
@@ -55,11 +58,21 @@ export class PageFiles {
     if (!names.has(name)) return undefined;
     const content = await contentOf(join(this.#directory, name));
     const compressed = names.has(`${name}.gz`) ? await contentOf(join(this.#directory, `${name}.gz`)) : undefined;
-    return content === undefined ? undefined : { ...(compressed === undefined ? {} : { compressed }), type: TYPES[extname(name).toLowerCase()] ?? OTHER, tag: createHash('sha256').update(content).digest('hex'), content };
+    return content === undefined
+      ? undefined
+      : {
+          ...(compressed === undefined ? {} : { compressed }),
+          type: TYPES[extname(name).toLowerCase()] ?? OTHER,
+          tag: createHash('sha256').update(content).digest('hex'),
+          content,
+        };
   }
 }
 
-/** Plain files, by their path from the folder with slashes. Hidden ones, and those in hidden folders, are not for browsers. */
+/**
+ * Plain files, by their path from the folder with slashes. Hidden ones, and those in hidden folders, are not for
+ * browsers.
+ */
 async function namesIn(directory: string): Promise<ReadonlySet<string>> {
   const names = new Set<string>();
   const folders = [''];

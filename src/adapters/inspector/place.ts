@@ -1,9 +1,10 @@
 /**
  * Where one inspector lies: a host name and a path, each of which nobody can guess.
  *
- * Browsers send a cookie to every port of its host, and keep what a page left at an origin, as service workers, for whoever has that port next. So each
- * inspector has a name of its own below `localhost`, which browsers resolve to this machine by themselves, and where it is called by another
- * name its path does the same: the cookie goes to nothing else.
+ * Browsers send a cookie to every port of its host, and keep what a page left at an origin, as service workers, for
+ * whoever has that port next. So each inspector has a name of its own below `localhost`, which browsers resolve to this
+ * machine by themselves, and where it is called by another name its path does the same: the cookie goes to nothing
+ * else.
  */
 import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
 
@@ -17,10 +18,16 @@ export interface Place {
 }
 
 export function newPlace(): Place {
-  return { name: `wc-${randomBytes(PLACE_BYTES).toString('hex')}.localhost`, path: `/${randomBytes(PLACE_BYTES).toString('hex')}/` };
+  return {
+    name: `wc-${randomBytes(PLACE_BYTES).toString('hex')}.localhost`,
+    path: `/${randomBytes(PLACE_BYTES).toString('hex')}/`,
+  };
 }
 
-/** What comes after the path of the place, with its slash; undefined for what lies elsewhere. Takes the same time wherever they differ. */
+/**
+ * What comes after the path of the place, with its slash; undefined for what lies elsewhere. Takes the same time
+ * wherever they differ.
+ */
 export function within({ path: place }: Place, path: string): string | undefined {
   const isInside = timingSafeEqual(digestOf(path.slice(0, place.length)), digestOf(place));
   return isInside ? path.slice(place.length - 1) : undefined;

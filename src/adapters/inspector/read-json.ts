@@ -18,12 +18,21 @@ export async function readJson(request: IncomingMessage, maxBytes: number): Prom
 /** A form of another site can send text and forms, and never JSON. */
 function checkKind(headers: IncomingMessage['headers']): void {
   const kind = (headers['content-type'] ?? '').toLowerCase();
-  if (!/^application\/json\s*(?:;\s*charset="?utf-8"?\s*)?$/.test(kind)) throw new Refusal(415, 'INSPECTOR_JSON_EXPECTED', 'expected a body of the type application/json in UTF-8', { hint: 'Send Content-Type: application/json.' });
+  if (!/^application\/json\s*(?:;\s*charset="?utf-8"?\s*)?$/.test(kind))
+    throw new Refusal(415, 'INSPECTOR_JSON_EXPECTED', 'expected a body of the type application/json in UTF-8', {
+      hint: 'Send Content-Type: application/json.',
+    });
   const coding = (headers['content-encoding'] ?? 'identity').toLowerCase();
-  if (coding !== 'identity') throw new Refusal(415, 'INSPECTOR_JSON_EXPECTED', 'expected a body that is not compressed', { hint: 'Leave Content-Encoding out.' });
+  if (coding !== 'identity')
+    throw new Refusal(415, 'INSPECTOR_JSON_EXPECTED', 'expected a body that is not compressed', {
+      hint: 'Leave Content-Encoding out.',
+    });
 }
 
-/** What comes after the limit is read and thrown away by Node, for as long as a request may take: cut off, a client would not hear why. */
+/**
+ * What comes after the limit is read and thrown away by Node, for as long as a request may take: cut off, a client
+ * would not hear why.
+ */
 function bytesOf(request: IncomingMessage, maxBytes: number): Promise<Buffer> {
   return new Promise((resolve, reject) => {
     const chunks: Buffer[] = [];
@@ -36,7 +45,13 @@ function bytesOf(request: IncomingMessage, maxBytes: number): Promise<Buffer> {
     });
     request.once('end', () => resolve(Buffer.concat(chunks)));
     request.once('error', reject);
-    request.once('close', () => reject(new Refusal(400, 'INSPECTOR_BODY_INCOMPLETE', 'the request ended before its body did', { hint: 'Send it again.' })));
+    request.once('close', () =>
+      reject(
+        new Refusal(400, 'INSPECTOR_BODY_INCOMPLETE', 'the request ended before its body did', {
+          hint: 'Send it again.',
+        }),
+      ),
+    );
   });
 }
 

@@ -12,7 +12,10 @@ export interface Portion {
 }
 
 /** The records from number `from` to `to`, in portions. Nothing for what the page has beside them. */
-export function* portionsOf(page: readonly InspectionRecord[], { from, to }: { readonly from: number; readonly to: number }): Generator<Portion> {
+export function* portionsOf(
+  page: readonly InspectionRecord[],
+  { from, to }: { readonly from: number; readonly to: number },
+): Generator<Portion> {
   let texts: string[] = [];
   let characters = 0;
   let last = from - 1;
@@ -30,7 +33,10 @@ export function* portionsOf(page: readonly InspectionRecord[], { from, to }: { r
   if (texts.length > 0) yield { texts, last };
 }
 
-/** Of one that cannot be written its number and time stay, under a kind that readers do not know, so that they count it and miss nothing else. */
+/**
+ * Of one that cannot be written its number and time stay, under a kind that readers do not know, so that they count it
+ * and miss nothing else.
+ */
 function textOf(record: InspectionRecord): string {
   try {
     return JSON.stringify(record);

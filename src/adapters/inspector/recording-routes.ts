@@ -1,4 +1,7 @@
-/** What is looked at through time: the records, those that come, and the charts, of the main recording or of that of one session. */
+/**
+ * What is looked at through time: the records, those that come, and the charts, of the main recording or of that of one
+ * session.
+ */
 import type { InspectionRecording } from '../../actors/inspection/inspection-source.ts';
 import type { ChartDescription } from '../../machines/inspection/chart-description.ts';
 import { soon } from './answer-soon.ts';
@@ -49,12 +52,20 @@ export class RecordingRoutes {
     const lastEventId = exchange.request.headers['last-event-id'];
     const start = from === undefined ? undefined : sequenceNumber(from);
     if (this.#liveStreams >= maxLiveStreams) {
-      throw new Refusal(503, 'INSPECTOR_TOO_MANY_FOLLOWERS', `at most ${maxLiveStreams} may follow at once`, { hint: 'Close another tab.', headers: { 'retry-after': '5' } });
+      throw new Refusal(503, 'INSPECTOR_TOO_MANY_FOLLOWERS', `at most ${maxLiveStreams} may follow at once`, {
+        hint: 'Close another tab.',
+        headers: { 'retry-after': '5' },
+      });
     }
     // Before anything is waited for: many who come at once are as many.
     this.#liveStreams += 1;
     try {
-      await sendLive(exchange, { recording: await this.#recording(session), from: start, lastEventId: lastEventId === undefined ? undefined : String(lastEventId), heartbeatMs });
+      await sendLive(exchange, {
+        recording: await this.#recording(session),
+        from: start,
+        lastEventId: lastEventId === undefined ? undefined : String(lastEventId),
+        heartbeatMs,
+      });
     } finally {
       this.#liveStreams -= 1;
     }
@@ -62,20 +73,27 @@ export class RecordingRoutes {
 
   async #chart({ query, name, ...exchange }: Visit): Promise<void> {
     const chart = await this.#chartOf(name, query);
-    return sendTagged(exchange, this.#options.pictures.hash(chart), async () => JSON.stringify(chart), { 'content-type': 'application/json; charset=utf-8' });
+    return sendTagged(exchange, this.#options.pictures.hash(chart), async () => JSON.stringify(chart), {
+      'content-type': 'application/json; charset=utf-8',
+    });
   }
 
   async #picture({ query, name, ...exchange }: Visit): Promise<void> {
     const chart = await this.#chartOf(name, query);
     const { pictures, limits } = this.#options;
-    return sendTagged(exchange, pictures.hash(chart), () => soon(pictures.draw(chart), limits.requestMs), { 'content-type': 'image/svg+xml; charset=utf-8' });
+    return sendTagged(exchange, pictures.hash(chart), () => soon(pictures.draw(chart), limits.requestMs), {
+      'content-type': 'image/svg+xml; charset=utf-8',
+    });
   }
 
   async #chartOf(id: string, query: URLSearchParams): Promise<ChartDescription> {
     const { session } = parametersOf(query, ['session']);
     const recording = await this.#recording(session);
     const chart = id.length > MAX_CHART_ID_CHARACTERS ? undefined : recording.chart(id);
-    if (chart === undefined) throw new Refusal(404, 'INSPECTOR_CHART_UNKNOWN', 'no chart of this id was recorded', { hint: 'The records of kind "machine" name those that were.' });
+    if (chart === undefined)
+      throw new Refusal(404, 'INSPECTOR_CHART_UNKNOWN', 'no chart of this id was recorded', {
+        hint: 'The records of kind "machine" name those that were.',
+      });
     return chart;
   }
 

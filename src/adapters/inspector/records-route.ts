@@ -15,12 +15,19 @@ export interface RecordsOptions {
   readonly from: number;
 }
 
-/** Everything from number `from` to what is the newest now. Cut off rather than ended when the recording fails on the way. */
+/**
+ * Everything from number `from` to what is the newest now. Cut off rather than ended when the recording fails on the
+ * way.
+ */
 export async function sendRecords(exchange: Exchange, { recording, from }: RecordsOptions): Promise<void> {
   const { last } = recording.range();
   const { request, response } = exchange;
   const isCompressed = takesGzip(request.headers['accept-encoding']);
-  begin(exchange, 200, { 'content-type': 'application/x-ndjson; charset=utf-8', vary: 'accept-encoding', ...(isCompressed ? { 'content-encoding': 'gzip' } : {}) });
+  begin(exchange, 200, {
+    'content-type': 'application/x-ndjson; charset=utf-8',
+    vary: 'accept-encoding',
+    ...(isCompressed ? { 'content-encoding': 'gzip' } : {}),
+  });
   if (request.method === 'HEAD') return void response.end();
   const gzip = isCompressed ? createGzip({ level: LEVEL }) : undefined;
   // It ends both when either breaks, which the stream below learns of.

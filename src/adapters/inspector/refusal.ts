@@ -1,4 +1,7 @@
-/** What goes wrong, as clients are told: a status and `{ code, message, hint }`, and nothing about the inside of the program. */
+/**
+ * What goes wrong, as clients are told: a status and `{ code, message, hint }`, and nothing about the inside of the
+ * program.
+ */
 import { RuntimeError } from '../../machines/errors.ts';
 import type { ErrorCategory } from '../../machines/errors.ts';
 
@@ -44,17 +47,44 @@ const STATUS = {
 const MAX_CHARACTERS = 1_000;
 const HINT_OF_OURS = 'The program that runs the inspector was told why.';
 
-/** Absolute paths, of files in URLs too, up to what usually ends one. What has a protocol that is not `file` is an address. */
-const PATHS = /\bfile:\/\/[^\s'"`<>]*|(?<![\w.:/~])~?(?:\/[^\s'"`<>:;,()[\]{}/]+)+\/?|(?<!\w)[A-Za-z]:[\\/][^\s'"`<>;,()]*|\\\\[^\s'"`<>;,()]+/gu;
+/**
+ * Absolute paths, of files in URLs too, up to what usually ends one. What has a protocol that is not `file` is an
+ * address.
+ */
+const PATHS =
+  /\bfile:\/\/[^\s'"`<>]*|(?<![\w.:/~])~?(?:\/[^\s'"`<>:;,()[\]{}/]+)+\/?|(?<!\w)[A-Za-z]:[\\/][^\s'"`<>;,()]*|\\\\[^\s'"`<>;,()]+/gu;
 
 /** Whatever was thrown, as it is told to a client. */
 export function tell(error: unknown): ToldError {
-  if (error instanceof Refusal) return { status: error.status, headers: error.headers, body: { code: error.code, message: error.message, hint: error.hint ?? '' }, isOurs: false };
-  if (!RuntimeError.is(error)) return { status: 500, headers: {}, body: { code: 'INSPECTOR_FAILED', message: 'the inspector failed to answer', hint: HINT_OF_OURS }, isOurs: true };
+  if (error instanceof Refusal)
+    return {
+      status: error.status,
+      headers: error.headers,
+      body: { code: error.code, message: error.message, hint: error.hint ?? '' },
+      isOurs: false,
+    };
+  if (!RuntimeError.is(error))
+    return {
+      status: 500,
+      headers: {},
+      body: { code: 'INSPECTOR_FAILED', message: 'the inspector failed to answer', hint: HINT_OF_OURS },
+      isOurs: true,
+    };
   const status = STATUS[error.category] ?? 500;
   // What storage, processes and providers say is made of paths and of words of others.
-  if (status === 500) return { status, headers: {}, body: { code: error.code, message: `what was asked for failed (${error.category})`, hint: HINT_OF_OURS }, isOurs: true };
-  return { status, headers: {}, body: { code: error.code, message: shown(error.message), hint: shown(error.hint ?? '') }, isOurs: false };
+  if (status === 500)
+    return {
+      status,
+      headers: {},
+      body: { code: error.code, message: `what was asked for failed (${error.category})`, hint: HINT_OF_OURS },
+      isOurs: true,
+    };
+  return {
+    status,
+    headers: {},
+    body: { code: error.code, message: shown(error.message), hint: shown(error.hint ?? '') },
+    isOurs: false,
+  };
 }
 
 function shown(text: string): string {

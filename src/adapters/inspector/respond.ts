@@ -47,8 +47,15 @@ export function sendJson(exchange: Exchange, status: number, value: unknown, hea
   sendBody(exchange, status, JSON.stringify(value), { ...headers, 'content-type': 'application/json; charset=utf-8' });
 }
 
-/** A response that the browser may keep, and asks about each time; 304 where it has this one. @param tag without quotes */
-export async function sendTagged(exchange: Exchange, tag: string, body: () => Promise<string | Uint8Array>, headers: OutgoingHttpHeaders): Promise<void> {
+/**
+ * A response that the browser may keep, and asks about each time; 304 where it has this one. @param tag without quotes
+ */
+export async function sendTagged(
+  exchange: Exchange,
+  tag: string,
+  body: () => Promise<string | Uint8Array>,
+  headers: OutgoingHttpHeaders,
+): Promise<void> {
   const kept = { ...headers, etag: `"${tag}"`, 'cache-control': 'private, no-cache' };
   if (names(exchange.request.headers['if-none-match'], tag)) {
     begin(exchange, 304, kept);
@@ -60,17 +67,25 @@ export async function sendTagged(exchange: Exchange, tag: string, body: () => Pr
 
 /** Whether an If-None-Match header names the tag. */
 function names(header: string | undefined, tag: string): boolean {
-  return header !== undefined && header.split(',').some((each) => ['*', `"${tag}"`, `W/"${tag}"`].includes(each.trim()));
+  return (
+    header !== undefined && header.split(',').some((each) => ['*', `"${tag}"`, `W/"${tag}"`].includes(each.trim()))
+  );
 }
 
 /** JSON for programs, a line of text for people who opened a page. */
 export function sendError(exchange: Exchange, { status, headers, body }: ToldError): void {
   const { url = '', headers: asked } = exchange.request;
-  if (API.test(url) || (asked.accept ?? '').includes('application/json')) return sendJson(exchange, status, body, headers);
-  sendBody(exchange, status, `${body.message} [${body.code}]\n${body.hint}\n`, { ...headers, 'content-type': 'text/plain; charset=utf-8' });
+  if (API.test(url) || (asked.accept ?? '').includes('application/json'))
+    return sendJson(exchange, status, body, headers);
+  sendBody(exchange, status, `${body.message} [${body.code}]\n${body.hint}\n`, {
+    ...headers,
+    'content-type': 'text/plain; charset=utf-8',
+  });
 }
 
 /** @param accepted the header Accept-Encoding */
 export function takesGzip(accepted: string | string[] | undefined): boolean {
-  return String(accepted ?? '').split(',').some((each) => /^\s*(?:gzip|x-gzip|\*)\s*(?:;\s*q=(?!0(?:\.0*)?\s*$)[\d.]+\s*)?$/i.test(each));
+  return String(accepted ?? '')
+    .split(',')
+    .some((each) => /^\s*(?:gzip|x-gzip|\*)\s*(?:;\s*q=(?!0(?:\.0*)?\s*$)[\d.]+\s*)?$/i.test(each));
 }

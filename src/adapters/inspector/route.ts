@@ -24,12 +24,17 @@ export function sequenceNumber(text: string): number {
   return numberOf('from', text, { min: 1, max: Number.MAX_SAFE_INTEGER });
 }
 
-/** The id as it was given, where sessions can have it. @throws Refusal 404 for any other: no source is asked for what cannot be */
+/**
+ * The id as it was given, where sessions can have it. @throws Refusal 404 for any other: no source is asked for what
+ * cannot be
+ */
 export function sessionNamed(name: string): string {
   if (!sessionIdSchema.safeParse(name).success) throw sessionUnknown();
   return name;
 }
 
 export function sessionUnknown(): Refusal {
-  return new Refusal(404, 'INSPECTOR_SESSION_UNKNOWN', 'there is no session of this id', { hint: '/api/sessions lists them.' });
+  return new Refusal(404, 'INSPECTOR_SESSION_UNKNOWN', 'there is no session of this id', {
+    hint: '/api/sessions lists them.',
+  });
 }

@@ -1,4 +1,7 @@
-/** Which address gives what, to a browser that has signed in: the API, and under every other address the files of the page. */
+/**
+ * Which address gives what, to a browser that has signed in: the API, and under every other address the files of the
+ * page.
+ */
 import type { CheckedInspectorOptions } from './inspector-options.ts';
 import { fleetRoute } from './fleet-route.ts';
 import { PageFiles } from './page-files.ts';
@@ -38,11 +41,21 @@ export class Routes {
     const { type, tag, content, compressed } = file;
     const isCompressed = compressed !== undefined && takesGzip(exchange.request.headers['accept-encoding']);
     // What differs has a tag of its own.
-    if (isCompressed) return sendTagged(exchange, `${tag}-gzip`, async () => compressed, { 'content-type': type, 'content-encoding': 'gzip', vary: 'accept-encoding' });
-    return sendTagged(exchange, tag, async () => content, { 'content-type': type, ...(compressed === undefined ? {} : { vary: 'accept-encoding' }) });
+    if (isCompressed)
+      return sendTagged(exchange, `${tag}-gzip`, async () => compressed, {
+        'content-type': type,
+        'content-encoding': 'gzip',
+        vary: 'accept-encoding',
+      });
+    return sendTagged(exchange, tag, async () => content, {
+      'content-type': type,
+      ...(compressed === undefined ? {} : { vary: 'accept-encoding' }),
+    });
   }
 }
 
 function notFound(): Refusal {
-  return new Refusal(404, 'INSPECTOR_NOT_FOUND', 'there is nothing at this address', { hint: 'Go back to the start of the page.' });
+  return new Refusal(404, 'INSPECTOR_NOT_FOUND', 'there is nothing at this address', {
+    hint: 'Go back to the start of the page.',
+  });
 }

@@ -1,6 +1,12 @@
 /** The stored sessions: which there are, how each stands, what it did, and answers to what it waits for. */
 import type { InspectedEvents, InspectionSource } from '../../actors/inspection/inspection-source.ts';
-import { shownChanges, shownProcesses, shownSession, shownSessions, shownSteps } from '../../actors/inspection/shown-answers.ts';
+import {
+  shownChanges,
+  shownProcesses,
+  shownSession,
+  shownSessions,
+  shownSteps,
+} from '../../actors/inspection/shown-answers.ts';
 import { AnswerDesk } from './answer-desk.ts';
 import { soon } from './answer-soon.ts';
 import type { CheckedInspectorOptions } from './inspector-options.ts';
@@ -32,7 +38,11 @@ export class SessionRoutes {
       { pattern: /^\/api\/sessions$/, methods: READING, answer: (visit) => this.#sessions(visit) },
       { pattern: /^\/api\/sessions\/([^/]+)$/, methods: READING, answer: (visit) => this.#session(visit) },
       { pattern: /^\/api\/sessions\/([^/]+)\/events$/, methods: READING, answer: (visit) => this.#events(visit) },
-      { pattern: /^\/api\/sessions\/([^/]+)\/transcript$/, methods: READING, answer: (visit) => this.#transcript(visit) },
+      {
+        pattern: /^\/api\/sessions\/([^/]+)\/transcript$/,
+        methods: READING,
+        answer: (visit) => this.#transcript(visit),
+      },
       { pattern: /^\/api\/sessions\/([^/]+)\/processes$/, methods: READING, answer: (visit) => this.#processes(visit) },
       { pattern: /^\/api\/sessions\/([^/]+)\/changes$/, methods: READING, answer: (visit) => this.#changes(visit) },
       { pattern: /^\/api\/sessions\/([^/]+)\/answers$/, methods: ['POST'], answer: (visit) => this.#answer(visit) },
@@ -64,7 +74,10 @@ export class SessionRoutes {
   /** @throws Refusal for a query or a session that cannot be */
   async #eventsOf(query: URLSearchParams, name: string): Promise<InspectedEvents> {
     const { from = '1', limit } = parametersOf(query, ['from', 'limit']);
-    const wanted = { from: sequenceNumber(from), limit: limit === undefined ? EVENTS : numberOf('limit', limit, { min: 1, max: MAX_EVENTS }) };
+    const wanted = {
+      from: sequenceNumber(from),
+      limit: limit === undefined ? EVENTS : numberOf('limit', limit, { min: 1, max: MAX_EVENTS }),
+    };
     const events = await this.#soon(this.#source.events(sessionNamed(name), wanted));
     if (events === undefined) throw sessionUnknown();
     return events;
@@ -72,12 +85,16 @@ export class SessionRoutes {
 
   async #processes({ query, name, ...exchange }: Visit): Promise<void> {
     parametersOf(query, []);
-    sendJson(exchange, 200, { processes: shownProcesses(await this.#soon(this.#source.processes(sessionNamed(name)))) });
+    sendJson(exchange, 200, {
+      processes: shownProcesses(await this.#soon(this.#source.processes(sessionNamed(name)))),
+    });
   }
 
   async #changes({ query, name, ...exchange }: Visit): Promise<void> {
     parametersOf(query, []);
-    sendJson(exchange, 200, { changes: (await this.#soon(this.#source.changes(sessionNamed(name)))).map(shownChanges) });
+    sendJson(exchange, 200, {
+      changes: (await this.#soon(this.#source.changes(sessionNamed(name)))).map(shownChanges),
+    });
   }
 
   async #answer({ query, name, ...exchange }: Visit): Promise<void> {

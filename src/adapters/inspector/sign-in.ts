@@ -1,8 +1,8 @@
 /**
  * Who may look: a random token in an address is exchanged, once, for a cookie that scripts cannot read.
  *
- * An address ends up in histories and lists of processes, so what it holds is worthless after its first use, and some minutes later. Only digests are kept, and each
- * comparison takes the same time whatever was given.
+ * An address ends up in histories and lists of processes, so what it holds is worthless after its first use, and some
+ * minutes later. Only digests are kept, and each comparison takes the same time whatever was given.
  */
 import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
 import type { Place } from './place.ts';
@@ -20,7 +20,10 @@ export class SignIn {
   readonly #tokens = new Digests(MAX_TOKENS, TOKEN_MINUTES * MINUTE_MS);
   readonly #browsers = new Digests(MAX_BROWSERS, Infinity);
 
-  /** Cookies go to all ports of a host, so the path of the place keeps this one to itself; the name says for people which port it is for. */
+  /**
+   * Cookies go to all ports of a host, so the path of the place keeps this one to itself; the name says for people
+   * which port it is for.
+   */
   constructor(port: number, place: Place) {
     this.#place = place;
     this.#cookieName = `wakechart_inspector_${port}`;
@@ -36,10 +39,16 @@ export class SignIn {
     return `${this.#cookieName}=${this.#browsers.issue()}; Path=${this.#place.path}; HttpOnly; SameSite=Strict`;
   }
 
-  /** Whether a Cookie header is that of a browser that has signed in. A page on another port of the same host can set one of the same name, so that one of several may fit. */
+  /**
+   * Whether a Cookie header is that of a browser that has signed in. A page on another port of the same host can set
+   * one of the same name, so that one of several may fit.
+   */
   knows(header: string | undefined): boolean {
     const prefix = `${this.#cookieName}=`;
-    const values = (header ?? '').split(';').map((each) => each.trim()).filter((each) => each.startsWith(prefix));
+    const values = (header ?? '')
+      .split(';')
+      .map((each) => each.trim())
+      .filter((each) => each.startsWith(prefix));
     return values.some((each) => this.#browsers.has(each.slice(prefix.length)));
   }
 }
@@ -81,7 +90,9 @@ class Digests {
   #find(secret: string): Issued | undefined {
     const given = digestOf(secret);
     const now = performance.now();
-    return this.#issued.filter(({ digest }) => timingSafeEqual(digest, given)).find(({ at }) => now - at < this.#lifeMs);
+    return this.#issued
+      .filter(({ digest }) => timingSafeEqual(digest, given))
+      .find(({ at }) => now - at < this.#lifeMs);
   }
 }
 

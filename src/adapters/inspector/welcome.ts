@@ -15,8 +15,16 @@ export function leadOn(exchange: Exchange, path: string, headers: OutgoingHttpHe
   exchange.response.end();
 }
 
-/** The same for one that a file or a page elsewhere has sent here. Its redirects would count as sent by them, without the cookie: so a page of ours asks instead. */
+/**
+ * The same for one that a file or a page elsewhere has sent here. Its redirects would count as sent by them, without
+ * the cookie: so a page of ours asks instead.
+ */
 export function leadOnFromElsewhere(exchange: Exchange, headers: OutgoingHttpHeaders): void {
-  begin(exchange, 200, { 'content-type': 'text/html; charset=utf-8', 'content-length': Buffer.byteLength(GO_ON), 'content-security-policy': GO_ON_POLICY, ...headers });
+  begin(exchange, 200, {
+    'content-type': 'text/html; charset=utf-8',
+    'content-length': Buffer.byteLength(GO_ON),
+    'content-security-policy': GO_ON_POLICY,
+    ...headers,
+  });
   exchange.response.end(GO_ON);
 }

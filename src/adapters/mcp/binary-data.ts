@@ -17,10 +17,14 @@ export type Decoded =
 export function decodeBase64(data: string): Decoded {
   const body = data.replaceAll(/[\r\n\t ]+/g, '').replace(/={1,2}$/, '');
   const bytes = Math.floor(body.length * BASE64_BYTES);
-  if (bytes > MAX_FILE_BYTES) return { kind: 'unusable', reason: `${bytes} bytes are too many, ${MAX_FILE_BYTES} are kept at most` };
+  if (bytes > MAX_FILE_BYTES)
+    return { kind: 'unusable', reason: `${bytes} bytes are too many, ${MAX_FILE_BYTES} are kept at most` };
   // What is not in the alphabet is looked for: a pattern for the whole would need memory for each character.
-  if (/[^A-Za-z0-9+/]/.test(body) || body.length % 4 === 1) return { kind: 'unusable', reason: 'the data is not base64' };
-  return body === '' ? { kind: 'unusable', reason: 'the data is empty' } : { kind: 'bytes', bytes: Buffer.from(body, 'base64') };
+  if (/[^A-Za-z0-9+/]/.test(body) || body.length % 4 === 1)
+    return { kind: 'unusable', reason: 'the data is not base64' };
+  return body === ''
+    ? { kind: 'unusable', reason: 'the data is empty' }
+    : { kind: 'bytes', bytes: Buffer.from(body, 'base64') };
 }
 
 const MEDIA_TYPE = /^[a-z0-9][\w.+-]{0,60}\/[a-z0-9][\w.+-]{0,80}$/i;
@@ -39,7 +43,10 @@ export interface BinaryKind {
 /** `claimed` says what kind of file it is only where the bytes do not: an image is seen, and not believed. */
 export function binaryKindOf(bytes: Uint8Array, claimed: string | undefined): BinaryKind {
   const seen = seenKindOf(bytes);
-  const mediaType = seen.kind === 'image' ? seen.mediaType : (claimedType(claimed) ?? (seen.kind === 'text' ? 'text/plain' : seen.mediaType));
+  const mediaType =
+    seen.kind === 'image'
+      ? seen.mediaType
+      : (claimedType(claimed) ?? (seen.kind === 'text' ? 'text/plain' : seen.mediaType));
   return { kind: seen.kind, mediaType, extension: EXTENSIONS.get(mediaType) ?? 'bin' };
 }
 

@@ -29,7 +29,10 @@ export class Deadline {
     const { clock, limitMs, totalMs } = this.#options;
     const leftMs = this.#startedMs + totalMs - clock.steadyNow();
     clock.clearTimeout(this.#timer);
-    this.#timer = clock.setTimeout(() => this.#reach(leftMs < limitMs ? totalMs : limitMs), Math.max(0, Math.min(limitMs, leftMs)));
+    this.#timer = clock.setTimeout(
+      () => this.#reach(leftMs < limitMs ? totalMs : limitMs),
+      Math.max(0, Math.min(limitMs, leftMs)),
+    );
   }
 
   /** No limit is reached any more. */

@@ -24,26 +24,35 @@ export type CallResult = z.output<typeof callResultSchema>;
 type Part = FilePart;
 
 /**
- * A text when there is nothing but text; the structured content when the blocks say the same in words; else
- * `{ structured?, content: [{ type, ... }] }`. What is too large or not known is named in its place. Images, sounds and files are kept, and
- * stand there by reference: the tool that was called must have run, so what cannot be kept is left out and said to be.
+ * A text when there is nothing but text; the structured content when the blocks say the same in words; else `{
+ * structured?, content: [{ type, ... }] }`. What is too large or not known is named in its place. Images, sounds and
+ * files are kept, and stand there by reference: the tool that was called must have run, so what cannot be kept is left
+ * out and said to be.
  */
 export async function resultForModel(result: CallResult, options: FileReferencesOptions): Promise<unknown> {
   const { redaction } = options;
   const files = new FileReferences(options);
   const parts: Part[] = [];
   // In turn: the first of them are kept, and only so many.
-  for (const block of blocksOf(result.content, redaction)) parts.push('file' in block ? await files.partOf(block.file) : block.part);
+  for (const block of blocksOf(result.content, redaction))
+    parts.push('file' in block ? await files.partOf(block.file) : block.part);
   const structured = withoutReferences(redaction.json(result.structuredContent));
   const texts = parts.map((part) => (part.type === 'text' ? String(part['text']) : undefined));
   const isOnlyText = texts.every((text) => text !== undefined);
   if (structured === undefined) return isOnlyText ? texts.join('\n') : withImagesApart({ content: parts });
-  return isOnlyText && (texts.length === 0 || saysTheSame(texts.join('\n'), structured)) ? structured : withImagesApart({ structured, content: parts });
+  return isOnlyText && (texts.length === 0 || saysTheSame(texts.join('\n'), structured))
+    ? structured
+    : withImagesApart({ structured, content: parts });
 }
 
-/** Data of a server in which something could be taken for an image that we have kept is only told: it would choose which file a model is shown. */
+/**
+ * Data of a server in which something could be taken for an image that we have kept is only told: it would choose which
+ * file a model is shown.
+ */
 function withoutReferences(structured: unknown): unknown {
-  return [structured, [structured]].some((output) => imageReferencesIn(output).length > 0) ? JSON.stringify(structured) : structured;
+  return [structured, [structured]].some((output) => imageReferencesIn(output).length > 0)
+    ? JSON.stringify(structured)
+    : structured;
 }
 
 interface Composed {
@@ -55,17 +64,24 @@ interface Composed {
 function withImagesApart(composed: Composed): object {
   const images = composed.content.filter((part) => imageReferencesIn(part).length > 0);
   if (images.length === 0 || JSON.stringify(composed).length <= MAX_TOOL_RESULT_CHARACTERS) return composed;
-  const others = composed.content.filter((part) => !images.includes(part)).map((part) => (part.type === 'text' ? String(part['text']) : JSON.stringify(part)));
+  const others = composed.content
+    .filter((part) => !images.includes(part))
+    .map((part) => (part.type === 'text' ? String(part['text']) : JSON.stringify(part)));
   const output = [...('structured' in composed ? [JSON.stringify(composed.structured)] : []), ...others].join('\n');
   return { output, content: images };
 }
 
 /** The words of a result, for an error. */
 export function wordsOf(result: CallResult, redaction: SecretRedaction): string {
-  const words = blocksOf(result.content, redaction).map((block) => ('file' in block ? `[${block.file.type}]` : wordsOfPart(block.part)));
-  const structured = result.structuredContent === undefined ? [] : [JSON.stringify(redaction.json(result.structuredContent))];
+  const words = blocksOf(result.content, redaction).map((block) =>
+    'file' in block ? `[${block.file.type}]` : wordsOfPart(block.part),
+  );
+  const structured =
+    result.structuredContent === undefined ? [] : [JSON.stringify(redaction.json(result.structuredContent))];
   const text = (words.length > 0 ? words : structured).join('\n').trim();
-  return text.length <= MAX_ERROR_CHARACTERS ? text : `${text.slice(0, MAX_ERROR_CHARACTERS)}\n[${text.length - MAX_ERROR_CHARACTERS} more characters were left out]`;
+  return text.length <= MAX_ERROR_CHARACTERS
+    ? text
+    : `${text.slice(0, MAX_ERROR_CHARACTERS)}\n[${text.length - MAX_ERROR_CHARACTERS} more characters were left out]`;
 }
 
 function wordsOfPart(part: Part): string {
@@ -97,13 +113,24 @@ const knownBlock = z.discriminatedUnion('type', [
   }),
   z.looseObject({
     type: z.literal('resource'),
-    resource: z.looseObject({ uri: z.string(), mimeType: z.string().optional(), text: z.string().optional(), blob: z.string().optional() }),
+    resource: z.looseObject({
+      uri: z.string(),
+      mimeType: z.string().optional(),
+      text: z.string().optional(),
+      blob: z.string().optional(),
+    }),
   }),
 ]);
 
 function blockOf(given: unknown, redaction: SecretRedaction): Block {
   const parsed = knownBlock.safeParse(given);
-  if (!parsed.success) return { part: { type: 'text', text: `[a block of type ${redaction.text(typeOf(given))} was left out: it is not known or not well-formed]` } };
+  if (!parsed.success)
+    return {
+      part: {
+        type: 'text',
+        text: `[a block of type ${redaction.text(typeOf(given))} was left out: it is not known or not well-formed]`,
+      },
+    };
   const known = parsed.data;
   switch (known.type) {
     case 'text':
@@ -117,7 +144,8 @@ function blockOf(given: unknown, redaction: SecretRedaction): Block {
     }
     case 'resource': {
       const { uri, mimeType, text, blob } = known.resource;
-      if (text === undefined && blob !== undefined) return { file: { type: 'resource', data: blob, mediaType: mimeType, uri } };
+      if (text === undefined && blob !== undefined)
+        return { file: { type: 'resource', data: blob, mediaType: mimeType, uri } };
       return { part: redaction.json({ type: 'resource', uri, mediaType: mimeType, text }) };
     }
   }

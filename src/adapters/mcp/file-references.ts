@@ -1,4 +1,7 @@
-/** Images, sounds and files in what a tool answered: kept in the workspace, and given to the model by reference, as the tool `read` gives images. */
+/**
+ * Images, sounds and files in what a tool answered: kept in the workspace, and given to the model by reference, as the
+ * tool `read` gives images.
+ */
 import { Buffer } from 'node:buffer';
 import { messageOf } from '../../machines/errors.ts';
 import { binaryKindOf, decodeBase64, shownMediaType } from './binary-data.ts';
@@ -42,7 +45,10 @@ export class FileReferences {
     this.#keep = keep;
   }
 
-  /** `{ type, mediaType, path, bytes }` of a file that is kept, and `{ type, mediaType, leftOut }` of any other. Never rejects. */
+  /**
+   * `{ type, mediaType, path, bytes }` of a file that is kept, and `{ type, mediaType, leftOut }` of any other. Never
+   * rejects.
+   */
   async partOf(file: SentFile): Promise<FilePart> {
     if (this.#keep === undefined) return this.#leftOut(file, 'there is no workspace to keep it in');
     const decoded = decodeBase64(file.data);
@@ -64,12 +70,22 @@ export class FileReferences {
   #described(file: SentFile, { kind, mediaType }: BinaryKind): FilePart {
     const uri = this.#uriOf(file);
     if (kind === 'image') return { type: 'image', mediaType, ...uri };
-    if (file.type === 'image') return { type: 'binary', mediaType, note: 'The server calls this an image, but a model can be shown PNG, JPEG, GIF and WebP only.' };
+    if (file.type === 'image')
+      return {
+        type: 'binary',
+        mediaType,
+        note: 'The server calls this an image, but a model can be shown PNG, JPEG, GIF and WebP only.',
+      };
     return { type: file.type, ...uri, mediaType };
   }
 
   #leftOut(file: SentFile, reason: string): FilePart {
-    return { type: file.type, ...this.#uriOf(file), mediaType: shownMediaType(this.#shown(file.mediaType)), leftOut: this.#redaction.text(`This was left out: ${reason}.`) };
+    return {
+      type: file.type,
+      ...this.#uriOf(file),
+      mediaType: shownMediaType(this.#shown(file.mediaType)),
+      leftOut: this.#redaction.text(`This was left out: ${reason}.`),
+    };
   }
 
   #uriOf({ uri }: SentFile): { readonly uri?: string } {

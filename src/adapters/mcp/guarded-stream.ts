@@ -1,8 +1,9 @@
 /**
  * The body of an HTTP response of an MCP server, as it may be read: bounded, and with an end.
  *
- * A stream of events that answers a request and breaks off would leave the request open for ever. Where the server gave no event id to
- * resume from, an answer is put at the end which says so; the client drops it if the real one came before.
+ * A stream of events that answers a request and breaks off would leave the request open for ever. Where the server gave
+ * no event id to resume from, an answer is put at the end which says so; the client drops it if the real one came
+ * before.
  */
 
 const LINE_FEED = 0x0a;
@@ -31,7 +32,10 @@ export interface EventStreamOptions {
 }
 
 /** The same events, as long as each of them keeps within `limitBytes`. */
-export function guardedEvents(body: ReadableStream<Uint8Array>, options: EventStreamOptions): ReadableStream<Uint8Array> {
+export function guardedEvents(
+  body: ReadableStream<Uint8Array>,
+  options: EventStreamOptions,
+): ReadableStream<Uint8Array> {
   const { limitBytes, requestId, resumedFrom, stop, onEvent } = options;
   const reader = body.getReader();
   const scan = new EventScan(onEvent, resumedFrom);
@@ -74,7 +78,10 @@ const ENDED: BrokenOff = { kind: 'ended', message: 'the stream ended before the 
 const STOPPED: BrokenOff = { kind: 'stopped', message: 'the request was given up' };
 
 /** The same bytes up to `limitBytes`; what comes after them fails the stream with `error`, or is left out. */
-export function guardedBody(body: ReadableStream<Uint8Array>, { limitBytes, error }: { readonly limitBytes: number; readonly error: (() => Error) | undefined }): ReadableStream<Uint8Array> {
+export function guardedBody(
+  body: ReadableStream<Uint8Array>,
+  { limitBytes, error }: { readonly limitBytes: number; readonly error: (() => Error) | undefined },
+): ReadableStream<Uint8Array> {
   let bytes = 0;
   const limit = new TransformStream<Uint8Array, Uint8Array>({
     transform(chunk, controller) {
@@ -90,9 +97,16 @@ export function guardedBody(body: ReadableStream<Uint8Array>, { limitBytes, erro
   return body.pipeThrough(limit);
 }
 
-/** An answer in place of the server's: a result, since nothing else keeps the SDK from resuming. Completes an event that broke off. */
+/**
+ * An answer in place of the server's: a result, since nothing else keeps the SDK from resuming. Completes an event that
+ * broke off.
+ */
 export function brokenOffEvent(requestId: number, why: BrokenOff): Uint8Array {
-  const message = { jsonrpc: '2.0', id: requestId, result: { content: [], isError: true, _meta: { [BROKEN_OFF]: why } } };
+  const message = {
+    jsonrpc: '2.0',
+    id: requestId,
+    result: { content: [], isError: true, _meta: { [BROKEN_OFF]: why } },
+  };
   return new TextEncoder().encode(`\n\ndata: ${JSON.stringify(message)}\n\n`);
 }
 

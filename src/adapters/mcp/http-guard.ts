@@ -1,6 +1,7 @@
 /**
- * Stands between the SDK's HTTP transport and the network: bounds what is read, ends what was given up, and keeps a server that drops its
- * streams from being asked without end. Redirects are the SDK's to judge: it follows none that leaves the origin.
+ * Stands between the SDK's HTTP transport and the network: bounds what is read, ends what was given up, and keeps a
+ * server that drops its streams from being asked without end. Redirects are the SDK's to judge: it follows none that
+ * leaves the origin.
  */
 import type { FetchLike } from '@modelcontextprotocol/sdk/shared/transport.js';
 import type { Clock } from '../../actors/clock/clock.ts';
@@ -96,7 +97,16 @@ export class HttpGuard {
       request.lastEventId = lastEventId;
       request.barren = 0;
     };
-    return withBody(response, guardedEvents(body, { limitBytes, requestId: id, resumedFrom: request.lastEventId, stop: request.stop.signal, onEvent }));
+    return withBody(
+      response,
+      guardedEvents(body, {
+        limitBytes,
+        requestId: id,
+        resumedFrom: request.lastEventId,
+        stop: request.stop.signal,
+        onEvent,
+      }),
+    );
   }
 
   async #get(url: string | URL, init: RequestInit): Promise<Response> {
@@ -108,7 +118,8 @@ export class HttpGuard {
   /** The stream on which a server speaks by itself. Going without it costs nothing that is needed. */
   async #standingStream(url: string | URL, init: RequestInit): Promise<Response> {
     if (this.#barrenStreams >= MAX_BARREN_STREAMS) return noStream();
-    if (this.#streams > 0) await pause(FIRST_PAUSE_MS * 2 ** this.#barrenStreams, { clock: this.#options.clock, signal: init.signal });
+    if (this.#streams > 0)
+      await pause(FIRST_PAUSE_MS * 2 ** this.#barrenStreams, { clock: this.#options.clock, signal: init.signal });
     if (init.signal?.aborted === true) return noStream();
     this.#streams += 1;
     this.#barrenStreams += 1;
@@ -117,13 +128,27 @@ export class HttpGuard {
     const onEvent = (): void => {
       this.#barrenStreams = 0;
     };
-    return withBody(response, guardedEvents(response.body, { limitBytes: this.#options.limitBytes, requestId: undefined, resumedFrom: undefined, stop: undefined, onEvent }));
+    return withBody(
+      response,
+      guardedEvents(response.body, {
+        limitBytes: this.#options.limitBytes,
+        requestId: undefined,
+        resumedFrom: undefined,
+        stop: undefined,
+        onEvent,
+      }),
+    );
   }
 
   /** Goes on with the answer to a request where its stream broke off. */
-  async #resume(url: string | URL, init: RequestInit, [id, request]: readonly [number, OpenRequest]): Promise<Response> {
+  async #resume(
+    url: string | URL,
+    init: RequestInit,
+    [id, request]: readonly [number, OpenRequest],
+  ): Promise<Response> {
     request.barren += 1;
-    if (request.barren > MAX_BARREN_RESUMPTIONS) return this.#givenUp(id, 'the stream broke off, and so did each attempt to resume it');
+    if (request.barren > MAX_BARREN_RESUMPTIONS)
+      return this.#givenUp(id, 'the stream broke off, and so did each attempt to resume it');
     try {
       const response = await fetch(url, { ...init, signal: anySignal(init.signal, request.stop.signal) });
       if (response.ok) return this.#answering(response, { id, request });
@@ -138,7 +163,9 @@ export class HttpGuard {
 
   #givenUp(id: number, message: string): Response {
     this.#open.delete(id);
-    return new Response(brokenOffEvent(id, { kind: 'ended', message }), { headers: { 'content-type': 'text/event-stream' } });
+    return new Response(brokenOffEvent(id, { kind: 'ended', message }), {
+      headers: { 'content-type': 'text/event-stream' },
+    });
   }
 }
 
@@ -149,7 +176,9 @@ function noStream(): Response {
 
 function guarded(response: Response): Response {
   const { body, ok } = response;
-  return ok || body === null ? response : withBody(response, guardedBody(body, { limitBytes: MAX_ERROR_BYTES, error: undefined }));
+  return ok || body === null
+    ? response
+    : withBody(response, guardedBody(body, { limitBytes: MAX_ERROR_BYTES, error: undefined }));
 }
 
 function withBody({ status, statusText, headers }: Response, body: ReadableStream<Uint8Array>): Response {
@@ -167,7 +196,11 @@ function anySignal(one: AbortSignal | null | undefined, other: AbortSignal): Abo
 /** The request that a body is, or the one that it cancels. */
 function readMessage(body: unknown): { readonly id?: number; readonly cancels?: number } {
   if (typeof body !== 'string') return {};
-  const message = JSON.parse(body) as { readonly id?: unknown; readonly method?: unknown; readonly params?: { readonly requestId?: unknown } };
+  const message = JSON.parse(body) as {
+    readonly id?: unknown;
+    readonly method?: unknown;
+    readonly params?: { readonly requestId?: unknown };
+  };
   if (message.method === 'notifications/cancelled') return { cancels: Number(message.params?.requestId) };
   return typeof message.method === 'string' && typeof message.id === 'number' ? { id: message.id } : {};
 }

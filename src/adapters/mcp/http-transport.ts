@@ -10,7 +10,12 @@ import type { HttpSettings } from './server-settings.ts';
 const FAREWELL_MS = 2_000;
 
 /** A guard gives up before the SDK does, and says so; see HttpGuard. */
-const RECONNECTION = { initialReconnectionDelay: 250, maxReconnectionDelay: 5_000, reconnectionDelayGrowFactor: 2, maxRetries: 6 };
+const RECONNECTION = {
+  initialReconnectionDelay: 250,
+  maxReconnectionDelay: 5_000,
+  reconnectionDelayGrowFactor: 2,
+  maxRetries: 6,
+};
 
 export interface HttpTransportOptions {
   readonly settings: HttpSettings;
@@ -25,7 +30,10 @@ export interface HttpLink {
   farewell(): Promise<void>;
 }
 
-export function createHttpLink(Transport: HttpTransportClass, { settings, clock, limitBytes, tooLarge }: HttpTransportOptions): HttpLink {
+export function createHttpLink(
+  Transport: HttpTransportClass,
+  { settings, clock, limitBytes, tooLarge }: HttpTransportOptions,
+): HttpLink {
   const guard = new HttpGuard({ clock, limitBytes, tooLarge });
   const transport = new Transport(settings.url, {
     requestInit: { headers: settings.headers },
@@ -39,7 +47,11 @@ export function createHttpLink(Transport: HttpTransportClass, { settings, clock,
     if ('id' in message && !('method' in message)) guard.answered(message.id);
   };
   const farewell = async (): Promise<void> => {
-    await within(transport.terminateSession().catch(() => undefined), FAREWELL_MS, { clock });
+    await within(
+      transport.terminateSession().catch(() => undefined),
+      FAREWELL_MS,
+      { clock },
+    );
     await transport.close();
   };
   return { transport, farewell };

@@ -5,7 +5,14 @@ import { RuntimeError, messageOf } from '../../machines/errors.ts';
 import { MAX_MESSAGE_BYTES, TOO_LARGE_CODE } from './stdio-transport.ts';
 import type { Route } from './link-routes.ts';
 import type { SecretRedaction } from '../../machines/vault/secret-redaction.ts';
-import { HopelessAttempt, SessionExpired, callFailed, fullMessageOf, messageTooLarge, serverLost } from './server-errors.ts';
+import {
+  HopelessAttempt,
+  SessionExpired,
+  callFailed,
+  fullMessageOf,
+  messageTooLarge,
+  serverLost,
+} from './server-errors.ts';
 import type { ServerLabel } from './server-errors.ts';
 
 /** Characters of what a server said. */
@@ -40,20 +47,27 @@ export function requestFailure(error: unknown, { label, route, redaction }: Fail
   const words = shortened(redaction.text(fullMessageOf(error)));
   const status = httpStatusOf(error);
   if (status !== undefined) {
-    const isExpired = route.transport.sessionId !== undefined && (status === 404 || (status === 400 && /session/i.test(words)));
-    return isExpired ? new SessionExpired(words) : callFailed(label, `MCP server "${label.server}" refused the request with HTTP ${status}: ${words}`, { status });
+    const isExpired =
+      route.transport.sessionId !== undefined && (status === 404 || (status === 400 && /session/i.test(words)));
+    return isExpired
+      ? new SessionExpired(words)
+      : callFailed(label, `MCP server "${label.server}" refused the request with HTTP ${status}: ${words}`, { status });
   }
   const code = protocolCodeOf(error);
-  if (code === TOO_LARGE_CODE) return messageTooLarge(label, { bytes: droppedBytesOf(error), limitBytes: MAX_MESSAGE_BYTES });
+  if (code === TOO_LARGE_CODE)
+    return messageTooLarge(label, { bytes: droppedBytesOf(error), limitBytes: MAX_MESSAGE_BYTES });
   if (code === undefined || code === CONNECTION_CLOSED_CODE) return serverLost(label, words);
   return callFailed(label, words, { code });
 }
 
 /** The failure that stands in an answer which the server never gave; undefined for an answer of the server. */
 export function brokenOffFailure(meta: unknown, label: ServerLabel): Error | undefined {
-  const why = typeof meta === 'object' && meta !== null && BROKEN_OFF in meta ? (meta[BROKEN_OFF] as BrokenOff) : undefined;
+  const why =
+    typeof meta === 'object' && meta !== null && BROKEN_OFF in meta ? (meta[BROKEN_OFF] as BrokenOff) : undefined;
   if (why === undefined) return undefined;
-  return why.kind === 'too_large' ? messageTooLarge(label, { bytes: MAX_MESSAGE_BYTES, limitBytes: MAX_MESSAGE_BYTES }) : serverLost(label, why.message);
+  return why.kind === 'too_large'
+    ? messageTooLarge(label, { bytes: MAX_MESSAGE_BYTES, limitBytes: MAX_MESSAGE_BYTES })
+    : serverLost(label, why.message);
 }
 
 /** Errors that tell of nothing but messages which came after somebody stopped waiting. */
@@ -73,7 +87,11 @@ function openWords(error: unknown, route: Route): string {
 function isHopeless(error: unknown): boolean {
   const status = httpStatusOf(error);
   if (status !== undefined) return status < 500 && !PASSING_STATUS.has(status);
-  return error instanceof HopelessAttempt || isBadShape(error) || /protocol version is not supported|Unexpected content type/.test(messageOf(error));
+  return (
+    error instanceof HopelessAttempt ||
+    isBadShape(error) ||
+    /protocol version is not supported|Unexpected content type/.test(messageOf(error))
+  );
 }
 
 /** What zod throws, whichever copy of it the SDK has. */

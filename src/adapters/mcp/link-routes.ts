@@ -28,9 +28,14 @@ export interface Route {
   readonly transport: Transport;
   /** Why it has ended, once it has. Redacted. */
   endedBecause(): string | undefined;
-  /** What there is to say about it when an attempt fails: where it leads, what the program said. Redacted; may be empty. */
+  /**
+   * What there is to say about it when an attempt fails: where it leads, what the program said. Redacted; may be empty.
+   */
   remark(): string;
-  /** Ends it as gently as it goes. @throws BackgroundTaskError category `process` when processes are left; a later call tries again */
+  /**
+   * Ends it as gently as it goes. @throws BackgroundTaskError category `process` when processes are left; a later call
+   * tries again
+   */
   close(): Promise<void>;
 }
 
@@ -40,7 +45,10 @@ export async function routeTo(options: RouteOptions): Promise<Route> {
   return settings.kind === 'stdio' ? stdioRoute(options, settings) : httpRoute(options, settings);
 }
 
-function stdioRoute({ sdk, label, processTree, killGraceMs, signal, onNoise }: RouteOptions, settings: StdioSettings): Route {
+function stdioRoute(
+  { sdk, label, processTree, killGraceMs, signal, onNoise }: RouteOptions,
+  settings: StdioSettings,
+): Route {
   const taskId = `mcp:${label.agentId}:${label.server}`;
   const transport = new StdioTransport({
     start: () => startServerProcess({ settings, processTree, taskId, killGraceMs, signal }),

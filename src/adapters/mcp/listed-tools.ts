@@ -1,4 +1,7 @@
-/** The tools that a server lists, read with care: which of them can be offered to a model, under which name, and as what. */
+/**
+ * The tools that a server lists, read with care: which of them can be offered to a model, under which name, and as
+ * what.
+ */
 import { z } from 'zod';
 import { inputCheckOf } from '../../machines/turn/input-check.ts';
 import type { ToolDefinition, ToolEffect } from '../../machines/turn/tool-definition.ts';
@@ -39,7 +42,10 @@ const listed = z.looseObject({
   title: z.string().optional().catch(undefined),
   description: z.string().optional().catch(undefined),
   inputSchema: z.record(z.string(), z.unknown()).optional(),
-  execution: z.looseObject({ taskSupport: z.string().optional().catch(undefined) }).optional().catch(undefined),
+  execution: z
+    .looseObject({ taskSupport: z.string().optional().catch(undefined) })
+    .optional()
+    .catch(undefined),
   annotations: z
     .looseObject({
       readOnlyHint: z.boolean().optional().catch(undefined),
@@ -61,12 +67,18 @@ export function readListedTools(given: readonly unknown[], { server, settings }:
     const parsed = listed.safeParse(item);
     const tool = parsed.success ? parsed.data : undefined;
     const schema = tool === undefined ? undefined : objectSchemaOf(settings.redaction.json(tool.inputSchema));
-    const size = schema === undefined ? 0 : schema.characters + Math.min(tool?.description?.length ?? 0, MAX_DESCRIPTION_CHARACTERS);
+    const size =
+      schema === undefined
+        ? 0
+        : schema.characters + Math.min(tool?.description?.length ?? 0, MAX_DESCRIPTION_CHARACTERS);
     if (tool === undefined) leftOut.add('not well-formed', `number ${index + 1}`);
     else if (known.has(tool.name)) leftOut.add('named like another', tool.name);
-    else if (tool.execution?.taskSupport === 'required') leftOut.add('run only as tasks of the protocol, which are not supported', tool.name);
-    else if (schema === undefined) leftOut.add(`without an input schema of an object of at most ${MAX_SCHEMA_CHARACTERS} characters`, tool.name);
-    else if (size > room) leftOut.add(`beyond ${MAX_LIST_CHARACTERS} characters of descriptions and schemas`, tool.name);
+    else if (tool.execution?.taskSupport === 'required')
+      leftOut.add('run only as tasks of the protocol, which are not supported', tool.name);
+    else if (schema === undefined)
+      leftOut.add(`without an input schema of an object of at most ${MAX_SCHEMA_CHARACTERS} characters`, tool.name);
+    else if (size > room)
+      leftOut.add(`beyond ${MAX_LIST_CHARACTERS} characters of descriptions and schemas`, tool.name);
     else {
       known.set(tool.name, { tool, schema: schema.schema });
       room -= size;
@@ -87,7 +99,10 @@ interface DefinitionParts {
 }
 
 /** What a server says of its own tools counts only where the agent file trusts it. */
-function definitionOf({ name: serverName, title, description, annotations }: Listed, { name, schema, settings }: DefinitionParts): ToolDefinition<Input> {
+function definitionOf(
+  { name: serverName, title, description, annotations }: Listed,
+  { name, schema, settings }: DefinitionParts,
+): ToolDefinition<Input> {
   const believed = settings.trust ? (annotations ?? {}) : {};
   const readOnly = believed.readOnlyHint === true;
   const text = settings.redaction.text(description ?? title ?? serverName);
@@ -113,7 +128,9 @@ function effectsOf(kind: ServerSettings['kind'], readOnly: boolean): readonly To
 }
 
 /** The schema as it is, if models can be shown it. */
-function objectSchemaOf(schema: Input | undefined): { readonly schema: Input; readonly characters: number } | undefined {
+function objectSchemaOf(
+  schema: Input | undefined,
+): { readonly schema: Input; readonly characters: number } | undefined {
   const whole = { ...schema, type: schema?.['type'] ?? 'object' };
   if (whole.type !== 'object') return undefined;
   const characters = charactersOf(whole);

@@ -9,7 +9,8 @@ export interface McpSdk {
   readonly ToolListChangedNotificationSchema: typeof import('@modelcontextprotocol/sdk/types.js').ToolListChangedNotificationSchema;
 }
 
-export type HttpTransportClass = typeof import('@modelcontextprotocol/sdk/client/streamableHttp.js').StreamableHTTPClientTransport;
+export type HttpTransportClass =
+  typeof import('@modelcontextprotocol/sdk/client/streamableHttp.js').StreamableHTTPClientTransport;
 
 /** @throws RuntimeError MCP_SDK_MISSING saying what to install */
 export async function loadMcpSdk(): Promise<McpSdk> {
@@ -34,9 +35,13 @@ export async function loadHttpTransport(): Promise<HttpTransportClass> {
 }
 
 function sdkMissing(cause: unknown): RuntimeError {
-  return new RuntimeError('MCP_SDK_MISSING', `MCP servers need the package ${PACKAGE}, which could not be loaded: ${messageOf(cause)}`, {
-    category: 'not_found',
-    hint: `Install it beside wakechart: npm install ${PACKAGE}@^1.32.2`,
-    cause,
-  });
+  return new RuntimeError(
+    'MCP_SDK_MISSING',
+    `MCP servers need the package ${PACKAGE}, which could not be loaded: ${messageOf(cause)}`,
+    {
+      category: 'not_found',
+      hint: `Install it beside wakechart: npm install ${PACKAGE}@^1.32.2`,
+      cause,
+    },
+  );
 }

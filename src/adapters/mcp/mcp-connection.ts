@@ -1,6 +1,6 @@
 /**
- * The connection of one agent to one MCP server, shared by its wakes: opened when somebody needs it, opened again when it was lost, let go
- * when nobody has used it for long. Its lifecycle is the chart `mcpConnectionMachine`.
+ * The connection of one agent to one MCP server, shared by its wakes: opened when somebody needs it, opened again when
+ * it was lost, let go when nobody has used it for long. Its lifecycle is the chart `mcpConnectionMachine`.
  */
 import type { Clock, TimerHandle } from '../../actors/clock/clock.ts';
 import { mcpConnectionLifecycle } from '../../machines/turn/mcp-connection-machine.ts';
@@ -83,8 +83,8 @@ export class McpConnection {
   }
 
   /**
-   * Does `work` on a live link, opening one if need be; the connection is kept meanwhile. Work whose session the server no longer knows is
-   * done once more in a new one.
+   * Does `work` on a live link, opening one if need be; the connection is kept meanwhile. Work whose session the server
+   * no longer knows is done once more in a new one.
    * @throws RuntimeError TOOL_SERVER_UNAVAILABLE, the signal's reason, or what `work` threw
    */
   async use<Result>(work: (ready: ReadyLink) => Promise<Result>, options: UseOptions): Promise<Result> {
@@ -94,11 +94,14 @@ export class McpConnection {
       return await this.#work(work, options);
     } finally {
       this.#users -= 1;
-      if (this.#users === 0 && !this.#stop.signal.aborted) this.#idleTimer = this.#options.clock.setTimeout(() => this.#rest(), this.#options.idleMs);
+      if (this.#users === 0 && !this.#stop.signal.aborted)
+        this.#idleTimer = this.#options.clock.setTimeout(() => this.#rest(), this.#options.idleMs);
     }
   }
 
-  /** Ends it for good. @throws BackgroundTaskError category `process` when processes are left; a later call tries again */
+  /**
+   * Ends it for good. @throws BackgroundTaskError category `process` when processes are left; a later call tries again
+   */
   async close(reason: string): Promise<void> {
     const { clock } = this.#options;
     clock.clearTimeout(this.#idleTimer);
@@ -118,7 +121,10 @@ export class McpConnection {
     }
   }
 
-  async #work<Result>(work: (ready: ReadyLink) => Promise<Result>, { signal, isRepeatable }: UseOptions): Promise<Result> {
+  async #work<Result>(
+    work: (ready: ReadyLink) => Promise<Result>,
+    { signal, isRepeatable }: UseOptions,
+  ): Promise<Result> {
     for (let isFirst = true; ; isFirst = false) {
       const ready = await this.#whenReady(signal);
       ready.users += 1;
@@ -170,7 +176,9 @@ export class McpConnection {
     if (error instanceof HopelessAttempt || RuntimeError.is(error)) {
       this.#failures = 0;
       this.#move('GIVE_UP');
-      throw RuntimeError.is(error) && error.code === 'MCP_SDK_MISSING' ? error : serverUnavailable(label, messageOf(error), error);
+      throw RuntimeError.is(error) && error.code === 'MCP_SDK_MISSING'
+        ? error
+        : serverUnavailable(label, messageOf(error), error);
     }
     this.#failures += 1;
     const isLate = error instanceof StartTimeout || clock.steadyNow() + this.#backOffMs() >= deadlineMs;
@@ -189,7 +197,8 @@ export class McpConnection {
         if (attempt.ready !== undefined) this.#lost(attempt.ready, why);
       },
       onToolsChanged: () => {
-        if (attempt.ready?.tools.changed() === true) this.#options.onNews('tools_changed', 'it says that its tools have changed');
+        if (attempt.ready?.tools.changed() === true)
+          this.#options.onNews('tools_changed', 'it says that its tools have changed');
       },
     };
     const link = await this.#options.open(events, timeoutMs);
@@ -197,7 +206,12 @@ export class McpConnection {
       await this.#end(link);
       throw new Error(attempt.lost ?? 'it is being closed');
     }
-    const ready: ReadyLink = { link, tools: new ToolList({ ...this.#options.list, link }), sinceMs: this.#options.clock.steadyNow(), users: 0 };
+    const ready: ReadyLink = {
+      link,
+      tools: new ToolList({ ...this.#options.list, link }),
+      sinceMs: this.#options.clock.steadyNow(),
+      users: 0,
+    };
     attempt.ready = ready;
     this.#ready = ready;
     this.#move('CONNECTED');

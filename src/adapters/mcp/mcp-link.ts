@@ -1,4 +1,7 @@
-/** One live connection to an MCP server: the client of the SDK on a route. It lives once; who needs another opens another. */
+/**
+ * One live connection to an MCP server: the client of the SDK on a route. It lives once; who needs another opens
+ * another.
+ */
 import type { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { z } from 'zod';
 import type { ToolProgress } from '../../actors/turn/tool.ts';
@@ -64,7 +67,8 @@ export class McpLink {
     this.#client.setNotificationHandler(sdk.ToolListChangedNotificationSchema, onToolsChanged);
     // oxlint-disable-next-line unicorn/prefer-add-event-listener -- the SDK has fields for its listeners, and no events.
     this.#client.onerror = (error): void => {
-      if (!this.#isClosing && !isLateMessage(error)) onNoise(settings.redaction.text(error.message).slice(0, MAX_WORDS));
+      if (!this.#isClosing && !isLateMessage(error))
+        onNoise(settings.redaction.text(error.message).slice(0, MAX_WORDS));
     };
   }
 
@@ -98,15 +102,29 @@ export class McpLink {
 
   /** One page of the tools. @throws as `call` */
   listTools(cursor: string | undefined, request: LinkRequest): Promise<ToolsPage> {
-    return this.#ask({ method: 'tools/list', params: cursor === undefined ? {} : { cursor }, what: 'what tools it has' }, toolsPage, request);
+    return this.#ask(
+      { method: 'tools/list', params: cursor === undefined ? {} : { cursor }, what: 'what tools it has' },
+      toolsPage,
+      request,
+    );
   }
 
-  /** @throws RuntimeError TOOL_CALL_TIMEOUT, TOOL_CALL_FAILED, TOOL_SERVER_LOST or TOOL_RESULT_TOO_LARGE; SessionExpired; the signal's reason */
+  /**
+   * @throws RuntimeError TOOL_CALL_TIMEOUT, TOOL_CALL_FAILED, TOOL_SERVER_LOST or TOOL_RESULT_TOO_LARGE;
+   * SessionExpired; the signal's reason
+   */
   call(name: string, input: Readonly<Record<string, unknown>>, request: LinkRequest): Promise<CallResult> {
-    return this.#ask({ method: 'tools/call', params: { name, arguments: input }, what: `a call of ${name}` }, callResultSchema, request);
+    return this.#ask(
+      { method: 'tools/call', params: { name, arguments: input }, what: `a call of ${name}` },
+      callResultSchema,
+      request,
+    );
   }
 
-  /** Ends it, and what runs on it. @throws BackgroundTaskError category `process` when processes are left; a later call tries again */
+  /**
+   * Ends it, and what runs on it. @throws BackgroundTaskError category `process` when processes are left; a later call
+   * tries again
+   */
   async close(): Promise<void> {
     this.#isClosing = true;
     await this.#route.close();
@@ -121,7 +139,12 @@ export class McpLink {
     const stopped = new Promise<never>((_resolve, reject) => {
       forward = (): void => reject(signal.reason as Error);
       signal.addEventListener('abort', forward, { once: true });
-      deadline = new Deadline({ clock, limitMs: timeoutMs, totalMs: timeoutMs, onReached: () => reject(new StartTimeout(`it was not ready within ${timeoutMs} ms`)) });
+      deadline = new Deadline({
+        clock,
+        limitMs: timeoutMs,
+        totalMs: timeoutMs,
+        onReached: () => reject(new StartTimeout(`it was not ready within ${timeoutMs} ms`)),
+      });
     });
     try {
       signal.throwIfAborted();
@@ -131,14 +154,19 @@ export class McpLink {
       deadline?.end();
       if (forward !== undefined) signal.removeEventListener('abort', forward);
     }
-    if (client.transport === undefined) throw new Error(this.#route.endedBecause() ?? 'the connection ended with the handshake');
+    if (client.transport === undefined)
+      throw new Error(this.#route.endedBecause() ?? 'the connection ended with the handshake');
     // oxlint-disable-next-line unicorn/prefer-add-event-listener -- the SDK has fields for its listeners, and no events.
     client.onclose = (): void => {
       if (!this.#isClosing) this.#options.onLost(this.#route.endedBecause() ?? 'the connection was closed');
     };
   }
 
-  async #ask<Schema extends z.ZodType>(question: Question, schema: Schema, request: LinkRequest): Promise<z.output<Schema>> {
+  async #ask<Schema extends z.ZodType>(
+    question: Question,
+    schema: Schema,
+    request: LinkRequest,
+  ): Promise<z.output<Schema>> {
     const { label } = this.#options;
     const answer = await this.#send(question, request);
     const failure = brokenOffFailure(answer['_meta'], label);
@@ -148,7 +176,10 @@ export class McpLink {
     throw callFailed(label, `MCP server "${label.server}" answered ${question.what} in a form that is not understood`);
   }
 
-  async #send({ method, params, what }: Question, { signal, timeoutMs, onProgress }: LinkRequest): Promise<Readonly<Record<string, unknown>>> {
+  async #send(
+    { method, params, what }: Question,
+    { signal, timeoutMs, onProgress }: LinkRequest,
+  ): Promise<Readonly<Record<string, unknown>>> {
     signal.throwIfAborted();
     const { clock, label } = this.#options;
     const stop = new AbortController();
@@ -165,7 +196,11 @@ export class McpLink {
       onProgress?.(this.#progressOf(progress));
     };
     try {
-      return await this.#client.request({ method, params: { ...params } }, z.looseObject({}), { signal: stop.signal, timeout: NEVER_MS, onprogress });
+      return await this.#client.request({ method, params: { ...params } }, z.looseObject({}), {
+        signal: stop.signal,
+        timeout: NEVER_MS,
+        onprogress,
+      });
     } catch (error) {
       if (timeout !== undefined) throw timeout;
       signal.throwIfAborted();

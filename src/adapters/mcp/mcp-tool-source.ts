@@ -1,9 +1,9 @@
 /**
  * Tools from MCP servers, over the standard streams of a program or over streamable HTTP.
  *
- * Each server of an agent has one connection, which concurrent wakes share and the next wake finds open. The program of a server runs in a
- * process tree of its own: gone when the source is closed, and after a crash when the next host reconciles. The SDK is an optional peer,
- * loaded with the first server.
+ * Each server of an agent has one connection, which concurrent wakes share and the next wake finds open. The program of
+ * a server runs in a process tree of its own: gone when the source is closed, and after a crash when the next host
+ * reconciles. The SDK is an optional peer, loaded with the first server.
  */
 import { createHash } from 'node:crypto';
 import type { Clock } from '../../actors/clock/clock.ts';
@@ -32,7 +32,10 @@ const DEFAULT_KILL_GRACE_MS = 2_000;
 export interface McpToolSourceOptions {
   readonly processTree: ProcessTree;
   readonly clock?: Clock | undefined;
-  /** Where references are looked up, and what programs inherit a few variables from. Default: the environment of this process. */
+  /**
+   * Where references are looked up, and what programs inherit a few variables from. Default: the environment of this
+   * process.
+   */
   readonly environment?: (() => Environment) | undefined;
   /** Keeps images, sounds and files that tools answer with. Without it they are left out, and said to be. */
   readonly files?: FileKeeper | undefined;
@@ -75,13 +78,24 @@ class McpToolSource implements ToolSource {
   async toolsOf({ signal, tools: wanted, ...target }: ToolServerRequest): Promise<readonly Tool[]> {
     const label = labelOf(target);
     signal.throwIfAborted();
-    const { tools } = await this.#use(target, { signal, isRepeatable: true }, ({ tools: list }) => untilAborted(list.current(), signal)).catch((error: unknown) => {
+    const { tools } = await this.#use(target, { signal, isRepeatable: true }, ({ tools: list }) =>
+      untilAborted(list.current(), signal),
+    ).catch((error: unknown) => {
       signal.throwIfAborted();
-      throw RuntimeError.is(error) && LASTING_CODES.has(error.code) ? error : serverUnavailable(label, messageOf(error), error);
+      throw RuntimeError.is(error) && LASTING_CODES.has(error.code)
+        ? error
+        : serverUnavailable(label, messageOf(error), error);
     });
     const missing = (wanted ?? []).filter((name) => !tools.some(({ serverName }) => serverName === name));
-    if (missing.length > 0) this.#tell(label, 'left_out', `it has no tool ${missing.map((name) => `"${name}"`).join(', ')}, which the agent file names`);
-    return tools.filter(({ serverName }) => wanted === undefined || wanted.includes(serverName)).map((tool) => this.#toolOf(tool, target) as Tool);
+    if (missing.length > 0)
+      this.#tell(
+        label,
+        'left_out',
+        `it has no tool ${missing.map((name) => `"${name}"`).join(', ')}, which the agent file names`,
+      );
+    return tools
+      .filter(({ serverName }) => wanted === undefined || wanted.includes(serverName))
+      .map((tool) => this.#toolOf(tool, target) as Tool);
   }
 
   async close(reason = 'the source of tools is closed'): Promise<void> {
@@ -98,13 +112,25 @@ class McpToolSource implements ToolSource {
   #toolOf({ serverName, definition }: ServerTool, target: Target): Tool<Input> {
     const label = labelOf(target);
     const run = async (input: Input, { signal, onProgress, session, callId }: ToolContext): Promise<unknown> => {
-      const { result, redaction } = await this.#use(target, { signal, isRepeatable: false }, async ({ link }, settings) => ({
-        result: await link.call(serverName, input, { signal, timeoutMs: settings.timeoutMs, onProgress: guarded(onProgress) }),
-        redaction: settings.redaction,
-      }));
-      if (result.isError === true) throw callFailed(label, wordsOf(result, redaction) || `The tool ${serverName} failed and did not say why.`);
+      const { result, redaction } = await this.#use(
+        target,
+        { signal, isRepeatable: false },
+        async ({ link }, settings) => ({
+          result: await link.call(serverName, input, {
+            signal,
+            timeoutMs: settings.timeoutMs,
+            onProgress: guarded(onProgress),
+          }),
+          redaction: settings.redaction,
+        }),
+      );
+      if (result.isError === true)
+        throw callFailed(label, wordsOf(result, redaction) || `The tool ${serverName} failed and did not say why.`);
       const { files } = this.#options;
-      return resultForModel(result, { redaction, keep: files && ((file) => files.keepBytes({ ...file, session, callId })) });
+      return resultForModel(result, {
+        redaction,
+        keep: files && ((file) => files.keepBytes({ ...file, session, callId })),
+      });
     };
     return { definition, run };
   }
@@ -143,7 +169,12 @@ class McpToolSource implements ToolSource {
       startTimeoutMs: settings.startTimeoutMs,
       idleMs: this.#options.idleMs ?? DEFAULT_IDLE_MS,
       open: (events, timeoutMs) => this.#open({ ...events, label, settings }, timeoutMs),
-      list: { server: target.name, settings, timeoutMs: settings.startTimeoutMs, onLeftOut: (line) => this.#tell(label, 'left_out', line) },
+      list: {
+        server: target.name,
+        settings,
+        timeoutMs: settings.startTimeoutMs,
+        onLeftOut: (line) => this.#tell(label, 'left_out', line),
+      },
       onNews: (kind, message) => {
         if (kind === 'tools_changed' || (kind === 'connected' && isConnectedAnew)) this.#changes += 1;
         isConnectedAnew ||= kind === 'connected';
@@ -155,7 +186,10 @@ class McpToolSource implements ToolSource {
     return connection;
   }
 
-  async #open(events: LinkEvents & { readonly label: ServerLabel; readonly settings: ServerSettings }, timeoutMs: number): Promise<McpLink> {
+  async #open(
+    events: LinkEvents & { readonly label: ServerLabel; readonly settings: ServerSettings },
+    timeoutMs: number,
+  ): Promise<McpLink> {
     const { processTree, clientInfo, killGraceMs = DEFAULT_KILL_GRACE_MS } = this.#options;
     this.#sdk ??= loadMcpSdk().catch((error: unknown) => {
       this.#sdk = undefined;
@@ -163,7 +197,18 @@ class McpToolSource implements ToolSource {
     });
     const noise = new NoiseLimit((message) => this.#tell(events.label, 'noise', message));
     const sdk = await this.#sdk;
-    return McpLink.open({ ...events, sdk, clientInfo, processTree, killGraceMs, clock: this.#clock, onNoise: (message) => noise.add(message) }, timeoutMs);
+    return McpLink.open(
+      {
+        ...events,
+        sdk,
+        clientInfo,
+        processTree,
+        killGraceMs,
+        clock: this.#clock,
+        onNoise: (message) => noise.add(message),
+      },
+      timeoutMs,
+    );
   }
 
   /** Whoever needs it again gets a new one; this one is remembered until everything of it has ended. */
@@ -213,23 +258,29 @@ function labelOf({ agentId, name }: Target): ServerLabel {
 }
 
 /**
- * One connection for what is the same in every respect, the values behind references included: a token that was renewed is another. So are
- * sessions with other secrets, and those that are shut in with other folders: what one of them leaves with a server another could be told.
+ * One connection for what is the same in every respect, the values behind references included: a token that was renewed
+ * is another. So are sessions with other secrets, and those that are shut in with other folders: what one of them
+ * leaves with a server another could be told.
  */
 function keyOf({ agentId, name, server, agentDirectory, environment }: Target, settings: ServerSettings): string {
   const { redaction: _, ...values } = settings;
   const secrets = environment?.secrets.names.map(({ reference }) => reference) ?? [];
   const sandbox = environment?.sandbox === undefined ? null : [environment.mounts, environment.definition.network];
-  return createHash('sha256').update(JSON.stringify([agentId, name, agentDirectory, server, values, secrets, sandbox])).digest('hex');
+  return createHash('sha256')
+    .update(JSON.stringify([agentId, name, agentDirectory, server, values, secrets, sandbox]))
+    .digest('hex');
 }
 
 /** Somebody else's function, called from within the SDK. */
 function guarded(onProgress: ToolContext['onProgress']): ToolContext['onProgress'] {
-  return onProgress && ((progress) => {
-    try {
-      onProgress(progress);
-    } catch {
-      // The call goes on all the same.
-    }
-  });
+  return (
+    onProgress &&
+    ((progress) => {
+      try {
+        onProgress(progress);
+      } catch {
+        // The call goes on all the same.
+      }
+    })
+  );
 }

@@ -10,12 +10,16 @@ export interface ServerLabel {
 /** The server cannot be used now. `cause` says why; its own hint counts for more than a general one. */
 export function serverUnavailable({ server, agentId }: ServerLabel, why: string, cause?: unknown): RuntimeError {
   const own = RuntimeError.is(cause) ? cause : undefined;
-  return new RuntimeError('TOOL_SERVER_UNAVAILABLE', `MCP server "${server}" of agent ${agentId} cannot be used: ${why}`, {
-    category: 'runner',
-    hint: own?.hint ?? 'Check how the agent file names the server, and try to start or reach it by hand.',
-    details: { agentId, server, ...(own === undefined ? {} : { because: own.code }) },
-    cause,
-  });
+  return new RuntimeError(
+    'TOOL_SERVER_UNAVAILABLE',
+    `MCP server "${server}" of agent ${agentId} cannot be used: ${why}`,
+    {
+      category: 'runner',
+      hint: own?.hint ?? 'Check how the agent file names the server, and try to start or reach it by hand.',
+      details: { agentId, server, ...(own === undefined ? {} : { because: own.code }) },
+      cause,
+    },
+  );
 }
 
 /** The connection ended while a request was open. */
@@ -27,7 +31,10 @@ export function serverLost({ server, agentId }: ServerLabel, why: string): Runti
   });
 }
 
-export function callTimedOut({ server, agentId }: ServerLabel, { what, limitMs }: { readonly what: string; readonly limitMs: number }): RuntimeError {
+export function callTimedOut(
+  { server, agentId }: ServerLabel,
+  { what, limitMs }: { readonly what: string; readonly limitMs: number },
+): RuntimeError {
   return new RuntimeError('TOOL_CALL_TIMEOUT', `MCP server "${server}" did not answer ${what} within ${limitMs} ms`, {
     category: 'timeout',
     hint: 'It was told to stop, but may still be at work. If it needs longer, raise timeoutMs of the server in the agent file.',
@@ -36,17 +43,31 @@ export function callTimedOut({ server, agentId }: ServerLabel, { what, limitMs }
 }
 
 /** The tool or its server says that the call failed. */
-export function callFailed({ server, agentId }: ServerLabel, message: string, details: Readonly<Record<string, unknown>> = {}): RuntimeError {
-  return new RuntimeError('TOOL_CALL_FAILED', message, { category: 'runner', details: { agentId, server, ...details } });
+export function callFailed(
+  { server, agentId }: ServerLabel,
+  message: string,
+  details: Readonly<Record<string, unknown>> = {},
+): RuntimeError {
+  return new RuntimeError('TOOL_CALL_FAILED', message, {
+    category: 'runner',
+    details: { agentId, server, ...details },
+  });
 }
 
-export function messageTooLarge({ server, agentId }: ServerLabel, { bytes, limitBytes }: { readonly bytes: number; readonly limitBytes: number }): RuntimeError {
+export function messageTooLarge(
+  { server, agentId }: ServerLabel,
+  { bytes, limitBytes }: { readonly bytes: number; readonly limitBytes: number },
+): RuntimeError {
   const size = bytes > limitBytes ? `${bytes} bytes` : 'more';
-  return new RuntimeError('TOOL_RESULT_TOO_LARGE', `MCP server "${server}" answered with ${size}, of which at most ${limitBytes} are taken`, {
-    category: 'capacity',
-    hint: 'The call may have taken effect. Ask for less at once, such as a part of the file.',
-    details: { agentId, server, bytes, limitBytes },
-  });
+  return new RuntimeError(
+    'TOOL_RESULT_TOO_LARGE',
+    `MCP server "${server}" answered with ${size}, of which at most ${limitBytes} are taken`,
+    {
+      category: 'capacity',
+      hint: 'The call may have taken effect. Ask for less at once, such as a part of the file.',
+      details: { agentId, server, bytes, limitBytes },
+    },
+  );
 }
 
 /** The message of what a connection threw, with that of the system behind it: `fetch failed` alone says nothing. */
@@ -60,7 +81,10 @@ export class HopelessAttempt extends Error {
   override readonly name = 'HopelessAttempt';
 }
 
-/** The server no longer knows the session under which it was asked: it has done nothing, and may be asked again in a new one. */
+/**
+ * The server no longer knows the session under which it was asked: it has done nothing, and may be asked again in a new
+ * one.
+ */
 export class SessionExpired extends Error {
   override readonly name = 'SessionExpired';
 }

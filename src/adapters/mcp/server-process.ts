@@ -1,4 +1,7 @@
-/** The program behind an MCP server: started in a group and session of its own, with its process tree on record, and ended with it. */
+/**
+ * The program behind an MCP server: started in a group and session of its own, with its process tree on record, and
+ * ended with it.
+ */
 import { spawn } from 'node:child_process';
 import type { ChildProcessByStdio } from 'node:child_process';
 import { stat } from 'node:fs/promises';
@@ -31,21 +34,39 @@ export interface ServerProcess {
   /** Resolves with how the program ended, in words, when it has. What it started may still run. */
   readonly exited: Promise<string>;
   /**
-   * Ends the program and all that it started, and resolves when it is proven gone. `lingerMs`: how long they may take by themselves.
+   * Ends the program and all that it started, and resolves when it is proven gone. `lingerMs`: how long they may take
+   * by themselves.
    * @throws BackgroundTaskError category `process` naming who is left
    */
   end(options: { readonly lingerMs: number }): Promise<void>;
 }
 
-/** @throws HopelessAttempt when the program cannot be started; BackgroundTaskError category `storage` when it cannot be put on record */
-export async function startServerProcess({ settings, processTree, taskId, killGraceMs, signal }: ServerProcessOptions): Promise<ServerProcess> {
+/**
+ * @throws HopelessAttempt when the program cannot be started; BackgroundTaskError category `storage` when it cannot be
+ * put on record
+ */
+export async function startServerProcess({
+  settings,
+  processTree,
+  taskId,
+  killGraceMs,
+  signal,
+}: ServerProcessOptions): Promise<ServerProcess> {
   const { command, args, cwd, environment } = settings;
   await checkFolder(cwd);
-  const tree = await processTree.prepare({ taskId, commandPreview: [command, ...args].join(' ').slice(0, PREVIEW_CHARACTERS) });
+  const tree = await processTree.prepare({
+    taskId,
+    commandPreview: [command, ...args].join(' ').slice(0, PREVIEW_CHARACTERS),
+  });
   try {
     signal.throwIfAborted();
     const launch = tree.launch({ program: command, args, cwd, environment });
-    const child: Child = spawn(launch.program, [...launch.args], { cwd, env: launch.environment, detached: true, stdio: ['pipe', 'pipe', 'pipe'] });
+    const child: Child = spawn(launch.program, [...launch.args], {
+      cwd,
+      env: launch.environment,
+      detached: true,
+      stdio: ['pipe', 'pipe', 'pipe'],
+    });
     const { pid } = child;
     if (pid === undefined) throw await failureOf(child);
     return attached(child, { pid, tree, killGraceMs });
@@ -68,7 +89,9 @@ function attached(child: Child, { pid, tree, killGraceMs }: Attachment): ServerP
   tree.attach(pid).catch(() => undefined);
   child.on('error', () => undefined);
   const exited = new Promise<string>((resolve) => {
-    child.once('exit', (code, signalName) => resolve(code === null ? `it was ended by ${String(signalName)}` : `it ended with exit code ${code}`));
+    child.once('exit', (code, signalName) =>
+      resolve(code === null ? `it was ended by ${String(signalName)}` : `it ended with exit code ${code}`),
+    );
   });
   const { stdin, stdout, stderr } = child;
   const end = async ({ lingerMs }: { readonly lingerMs: number }): Promise<void> => {

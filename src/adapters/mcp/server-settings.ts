@@ -53,28 +53,55 @@ export interface SettingsSource {
 }
 
 /**
- * @throws RuntimeError MCP_VARIABLE_MISSING, MCP_VARIABLE_INVALID, MCP_FOLDER_HIDDEN, NETWORK_DISABLED, SECRET_NEEDS_HTTPS and what SessionSecrets
- * throws, naming the variable or the secret and never its value
+ * @throws RuntimeError MCP_VARIABLE_MISSING, MCP_VARIABLE_INVALID, MCP_FOLDER_HIDDEN, NETWORK_DISABLED,
+ * SECRET_NEEDS_HTTPS and what SessionSecrets throws, naming the variable or the secret and never its value
  */
-export function settingsOf(server: McpServer, { agentDirectory, environment, session }: SettingsSource): ServerSettings {
+export function settingsOf(
+  server: McpServer,
+  { agentDirectory, environment, session }: SettingsSource,
+): ServerSettings {
   const { timeoutMs = DEFAULT_MCP_TIMEOUT_MS, startTimeoutMs = DEFAULT_MCP_START_TIMEOUT_MS, trust = false } = server;
   const secrets = new Map<string, string>();
   const shared = { timeoutMs, startTimeoutMs, trust };
   if ('url' in server) {
     if (session?.definition.network === 'disabled') throw networkDisabled(session.definition.environmentId);
     const url = new URL(server.url);
-    const headers = resolved(server.headers ?? {}, { environment, secrets, secretOf: (reference) => secretForHost(session, reference, url), refuse: /[\0\r\n]|[^\t\u0020-\u00ff]/ });
-    return { kind: 'http', url, headers, redaction: new SecretRedaction(secrets, { beside: session?.secrets }), ...shared };
+    const headers = resolved(server.headers ?? {}, {
+      environment,
+      secrets,
+      secretOf: (reference) => secretForHost(session, reference, url),
+      refuse: /[\0\r\n]|[^\t\u0020-\u00ff]/,
+    });
+    return {
+      kind: 'http',
+      url,
+      headers,
+      redaction: new SecretRedaction(secrets, { beside: session?.secrets }),
+      ...shared,
+    };
   }
   const { command, args = [], cwd = '.', env = {} } = server;
-  const inherited = Object.entries(environment).filter(([name, value]) => INHERITED.test(name) && value !== undefined && !value.startsWith('()'));
-  const own = resolved(env, { environment, secrets, secretOf: (reference) => secretsOf(session).forCommand(reference), refuse: /\0/ });
+  const inherited = Object.entries(environment).filter(
+    ([name, value]) => INHERITED.test(name) && value !== undefined && !value.startsWith('()'),
+  );
+  const own = resolved(env, {
+    environment,
+    secrets,
+    secretOf: (reference) => secretsOf(session).forCommand(reference),
+    refuse: /\0/,
+  });
   const program = {
     command: command.startsWith('./') || command.startsWith('../') ? resolve(agentDirectory, command) : command,
     args,
   };
   const folder = isAbsolute(cwd) ? cwd : resolve(agentDirectory, cwd);
-  const { command: started, args: words, cwd: startedIn } = session?.sandbox === undefined ? { ...program, cwd: folder } : inSandbox(session, program, server.cwd === undefined ? undefined : folder);
+  const {
+    command: started,
+    args: words,
+    cwd: startedIn,
+  } = session?.sandbox === undefined
+    ? { ...program, cwd: folder }
+    : inSandbox(session, program, server.cwd === undefined ? undefined : folder);
   return {
     kind: 'stdio',
     command: started,
@@ -97,7 +124,12 @@ interface Resolution {
 
 function resolved(values: Values, { environment, secrets, secretOf, refuse }: Resolution): Record<string, string> {
   const entries = Object.entries(values).map(([name, given]) => {
-    const value = typeof given === 'string' ? given : 'vault' in given ? `${given.prefix ?? ''}${secretOf(given.vault)}` : environment[given.env];
+    const value =
+      typeof given === 'string'
+        ? given
+        : 'vault' in given
+          ? `${given.prefix ?? ''}${secretOf(given.vault)}`
+          : environment[given.env];
     const where = whereOf(name, given);
     if (value === undefined) {
       throw new RuntimeError('MCP_VARIABLE_MISSING', `${where} is not set in the environment of the runtime`, {
@@ -107,10 +139,14 @@ function resolved(values: Values, { environment, secrets, secretOf, refuse }: Re
     }
     if (typeof given !== 'string' && 'env' in given) secrets.set(given.env, value);
     if (refuse.test(value)) {
-      throw new RuntimeError('MCP_VARIABLE_INVALID', `${where} holds characters that cannot be sent, such as line ends`, {
-        category: 'validation',
-        hint: 'Look for a line end at the end of the value.',
-      });
+      throw new RuntimeError(
+        'MCP_VARIABLE_INVALID',
+        `${where} holds characters that cannot be sent, such as line ends`,
+        {
+          category: 'validation',
+          hint: 'Look for a line end at the end of the value.',
+        },
+      );
     }
     return [name, value] as const;
   });
@@ -119,7 +155,9 @@ function resolved(values: Values, { environment, secrets, secretOf, refuse }: Re
 
 function whereOf(name: string, given: Value): string {
   if (typeof given === 'string') return `the value of ${name}`;
-  return 'vault' in given ? `the secret ${given.vault}, which ${name} refers to,` : `the variable ${given.env}, which ${name} refers to,`;
+  return 'vault' in given
+    ? `the secret ${given.vault}, which ${name} refers to,`
+    : `the variable ${given.env}, which ${name} refers to,`;
 }
 
 function secretsOf(session: SessionEnvironment | undefined): SessionEnvironment['secrets'] {
@@ -127,30 +165,56 @@ function secretsOf(session: SessionEnvironment | undefined): SessionEnvironment[
 }
 
 /** Over a wire that anybody can read, no secret is sent. */
-function secretForHost(session: SessionEnvironment | undefined, reference: string, { protocol, host, hostname }: URL): string {
+function secretForHost(
+  session: SessionEnvironment | undefined,
+  reference: string,
+  { protocol, host, hostname }: URL,
+): string {
   if (protocol === 'https:' || isLoopbackName(hostname)) return secretsOf(session).forHost(reference, host);
-  throw new RuntimeError('SECRET_NEEDS_HTTPS', `the secret "${reference}" is sent over https only, and to this machine itself; the server is at ${protocol}//${host}`, {
-    category: 'permission',
-    hint: 'Reach the server over https.',
-  });
+  throw new RuntimeError(
+    'SECRET_NEEDS_HTTPS',
+    `the secret "${reference}" is sent over https only, and to this machine itself; the server is at ${protocol}//${host}`,
+    {
+      category: 'permission',
+      hint: 'Reach the server over https.',
+    },
+  );
 }
 
-/** The program sees what the commands of the session see: it begins in the workspace, unless it is told to begin in another folder that is mounted. */
-function inSandbox({ sandbox, mounts }: SessionEnvironment, program: { readonly command: string; readonly args: readonly string[] }, folder: string | undefined): { readonly command: string; readonly args: readonly string[]; readonly cwd: string } {
+/**
+ * The program sees what the commands of the session see: it begins in the workspace, unless it is told to begin in
+ * another folder that is mounted.
+ */
+function inSandbox(
+  { sandbox, mounts }: SessionEnvironment,
+  program: { readonly command: string; readonly args: readonly string[] },
+  folder: string | undefined,
+): { readonly command: string; readonly args: readonly string[]; readonly cwd: string } {
   const cwd = folder ?? mounts.find(({ kind }) => kind === 'workspace')?.directory;
-  const isSeen = mounts.some(({ directory, access }) => access !== 'none' && directory !== undefined && (cwd === directory || cwd?.startsWith(`${directory}/`) === true));
+  const isSeen = mounts.some(
+    ({ directory, access }) =>
+      access !== 'none' && directory !== undefined && (cwd === directory || cwd?.startsWith(`${directory}/`) === true),
+  );
   if (sandbox === undefined || cwd === undefined || !isSeen) {
-    throw new RuntimeError('MCP_FOLDER_HIDDEN', `the program would begin in ${cwd ?? 'a folder that is not there'}, which is not mounted in its sandbox`, {
-      category: 'permission',
-      hint: 'Leave "cwd" out, to begin in the workspace, or mount the folder in the environment file.',
-    });
+    throw new RuntimeError(
+      'MCP_FOLDER_HIDDEN',
+      `the program would begin in ${cwd ?? 'a folder that is not there'}, which is not mounted in its sandbox`,
+      {
+        category: 'permission',
+        hint: 'Leave "cwd" out, to begin in the workspace, or mount the folder in the environment file.',
+      },
+    );
   }
   return { ...sandbox.wrapProgram(program, cwd), cwd };
 }
 
 function networkDisabled(environmentId: string): RuntimeError {
-  return new RuntimeError('NETWORK_DISABLED', `the environment "${environmentId}" has no network, and the server would be reached over it`, {
-    category: 'permission',
-    hint: 'Say "network: open" in the environment file, or leave the server out of the agent file.',
-  });
+  return new RuntimeError(
+    'NETWORK_DISABLED',
+    `the environment "${environmentId}" has no network, and the server would be reached over it`,
+    {
+      category: 'permission',
+      hint: 'Say "network: open" in the environment file, or leave the server out of the agent file.',
+    },
+  );
 }

@@ -1,8 +1,9 @@
 /**
- * Messages to and from a program, one JSON text per line: the transport of the SDK over a process whose whole tree we own.
+ * Messages to and from a program, one JSON text per line: the transport of the SDK over a process whose whole tree we
+ * own.
  *
- * Whatever the program does, it ends in `onclose`, once: it may exit, close its output, stop reading, or say what nobody can read. What it
- * says beside the protocol is reported and skipped.
+ * Whatever the program does, it ends in `onclose`, once: it may exit, close its output, stop reading, or say what
+ * nobody can read. What it says beside the protocol is reported and skipped.
  */
 import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js';
 import type { JSONRPCMessage } from '@modelcontextprotocol/sdk/types.js';
@@ -28,7 +29,9 @@ const SAMPLE_CHARACTERS = 200;
 /** Of what a server said last beside the protocol. */
 const ERROR_OUTPUT_CHARACTERS = 4_000;
 
-/** The code in an error response that stands for a message beyond the limit. The protocol leaves it to implementations. */
+/**
+ * The code in an error response that stands for a message beyond the limit. The protocol leaves it to implementations.
+ */
 export const TOO_LARGE_CODE = -32_077;
 
 export interface StdioTransportOptions {
@@ -94,7 +97,8 @@ export class StdioTransport implements Transport {
   async send(message: JSONRPCMessage): Promise<void> {
     const stdin = this.#process?.stdin;
     if (stdin === undefined || this.#isClosed) throw new Error('the server is not running');
-    if (stdin.writableLength > MAX_UNREAD_BYTES) throw new Error(`the server has not read ${stdin.writableLength} bytes; nothing more is sent`);
+    if (stdin.writableLength > MAX_UNREAD_BYTES)
+      throw new Error(`the server has not read ${stdin.writableLength} bytes; nothing more is sent`);
     await new Promise<void>((resolve, reject) => {
       stdin.write(`${JSON.stringify(message)}\n`, (error) => {
         if (error) reject(error);
@@ -110,7 +114,10 @@ export class StdioTransport implements Transport {
     await this.#ended?.catch(() => undefined);
   }
 
-  /** Resolves when the process tree is proven gone. @throws BackgroundTaskError category `process`; a later call tries again */
+  /**
+   * Resolves when the process tree is proven gone. @throws BackgroundTaskError category `process`; a later call tries
+   * again
+   */
   async gone(): Promise<void> {
     await this.close();
     try {
@@ -129,7 +136,10 @@ export class StdioTransport implements Transport {
   #readLine(line: Line): void {
     if (line.kind === 'too_long') return this.#refuseLine(line);
     const message = this.#parse(line.text);
-    if (message === undefined) this.#options.onNoise(`its output has a line that is no message: ${this.#options.redaction.text(line.text).slice(0, SAMPLE_CHARACTERS)}`);
+    if (message === undefined)
+      this.#options.onNoise(
+        `its output has a line that is no message: ${this.#options.redaction.text(line.text).slice(0, SAMPLE_CHARACTERS)}`,
+      );
     else this.#deliver(message);
   }
 
@@ -153,12 +163,19 @@ export class StdioTransport implements Transport {
     const id = answeredRequest(line);
     this.#options.onNoise(`a message of ${line.bytes} bytes was dropped; at most ${MAX_MESSAGE_BYTES} are taken`);
     if (id === undefined) this.#finish(`it sent a message of ${line.bytes} bytes`);
-    else this.#deliver({ jsonrpc: '2.0', id, error: { code: TOO_LARGE_CODE, message: 'too large', data: { bytes: line.bytes } } });
+    else
+      this.#deliver({
+        jsonrpc: '2.0',
+        id,
+        error: { code: TOO_LARGE_CODE, message: 'too large', data: { bytes: line.bytes } },
+      });
   }
 
   /** The program may be about to end; how it ended says more than that its output did. */
   #outputEnded(exited: Promise<string>): void {
-    void within(exited, LAST_WORDS_MS, { keepsAlive: false }).then((how) => this.#finish(how ?? 'it closed its output'));
+    void within(exited, LAST_WORDS_MS, { keepsAlive: false }).then((how) =>
+      this.#finish(how ?? 'it closed its output'),
+    );
   }
 
   /** The first cause wins. */

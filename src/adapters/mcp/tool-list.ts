@@ -31,7 +31,10 @@ export class ToolList {
     this.#options = options;
   }
 
-  /** The server says that its tools have changed. Whether that is news: it may say so many times before anybody asks again. */
+  /**
+   * The server says that its tools have changed. Whether that is news: it may say so many times before anybody asks
+   * again.
+   */
   changed(): boolean {
     const isNews = this.#readVersion === this.#version;
     this.#version += 1;

@@ -1,8 +1,10 @@
 /**
- * The names under which models see the tools of a server: `<server>__<tool>`, made of letters, digits, `_` and `-`, 64 at most.
+ * The names under which models see the tools of a server: `<server>__<tool>`, made of letters, digits, `_` and `-`, 64
+ * at most.
  *
- * A name that fits stays as it is. What had to be changed and meets another, what is too long, and what could be read as a tool of another
- * server ends in a hash of both names instead: the same in every wake, whatever else the server offers.
+ * A name that fits stays as it is. What had to be changed and meets another, what is too long, and what could be read
+ * as a tool of another server ends in a hash of both names instead: the same in every wake, whatever else the server
+ * offers.
  */
 import { createHash } from 'node:crypto';
 
@@ -12,12 +14,21 @@ const SEPARATOR = '__';
 
 /** The models' names of the tools, by the server's; `tools` without duplicates. */
 export function modelNamesOf(server: string, tools: readonly string[]): ReadonlyMap<string, string> {
-  const wishes = tools.map((tool) => ({ tool, wish: wishFor(server, tool), isExact: isPlain(server) && isPlain(tool) }));
+  const wishes = tools.map((tool) => ({
+    tool,
+    wish: wishFor(server, tool),
+    isExact: isPlain(server) && isPlain(tool),
+  }));
   const counts = new Map<string, number>();
   for (const { wish } of wishes) counts.set(wish, (counts.get(wish) ?? 0) + 1);
   const needsHash = ({ wish, isExact }: (typeof wishes)[number]): boolean =>
     wish.length > MAX_CHARACTERS || isAmbiguous(server) || (!isExact && (counts.get(wish) ?? 0) > 1);
-  return new Map(wishes.map((entry) => [entry.tool, needsHash(entry) ? withHash(entry.wish, `${server}\0${entry.tool}`) : entry.wish]));
+  return new Map(
+    wishes.map((entry) => [
+      entry.tool,
+      needsHash(entry) ? withHash(entry.wish, `${server}\0${entry.tool}`) : entry.wish,
+    ]),
+  );
 }
 
 function wishFor(server: string, tool: string): string {

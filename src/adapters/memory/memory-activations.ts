@@ -1,4 +1,7 @@
-/** The index of what is due, for the store in memory: nothing is ever lost, and everybody who watches is in this process. */
+/**
+ * The index of what is due, for the store in memory: nothing is ever lost, and everybody who watches is in this
+ * process.
+ */
 import { checkActivation } from '../../machines/session/activation-check.ts';
 import type { Activation } from '../../machines/session/activation.ts';
 import { dueSessions } from '../../machines/session/due-sessions.ts';
@@ -22,7 +25,8 @@ export class MemoryActivations implements ActivationIndex {
     const found: Activation[] = [];
     let nextDueAtMs: number | undefined;
     for (const activation of this.#hints.values()) {
-      if ((agentId !== undefined && activation.agentId !== agentId) || except?.has(activation.sessionId) === true) continue;
+      if ((agentId !== undefined && activation.agentId !== agentId) || except?.has(activation.sessionId) === true)
+        continue;
       if (activation.dueAtMs <= nowMs) found.push(activation);
       else nextDueAtMs = Math.min(nextDueAtMs ?? Infinity, activation.dueAtMs);
     }

@@ -4,7 +4,14 @@ import type { CandidateAdmission, CandidateStandings } from '../../actors/run/ca
 import type { ReportedAttempt } from '../../machines/run/breaker.ts';
 import type { Candidate } from '../../machines/run/candidate.ts';
 import type { CandidateStanding } from '../../machines/run/candidate-standing.ts';
-import { admitCandidate, listStandings, readStandings, reportOutcome, resetStandings, standingTable } from '../../machines/run/standing-table.ts';
+import {
+  admitCandidate,
+  listStandings,
+  readStandings,
+  reportOutcome,
+  resetStandings,
+  standingTable,
+} from '../../machines/run/standing-table.ts';
 import type { StandingFilter, StandingReport, StandingTable, TableChange } from '../../machines/run/standing-table.ts';
 
 export interface MemoryCandidateStandingsOptions {
@@ -23,7 +30,10 @@ export class MemoryCandidateStandings implements CandidateStandings {
     return readStandings(this.#table, candidates, this.#clock.now());
   }
 
-  async admit(candidate: Candidate, { isPinned = false }: { readonly isPinned?: boolean | undefined } = {}): Promise<CandidateAdmission> {
+  async admit(
+    candidate: Candidate,
+    { isPinned = false }: { readonly isPinned?: boolean | undefined } = {},
+  ): Promise<CandidateAdmission> {
     return this.#keep(admitCandidate(this.#table, candidate, { nowMs: this.#clock.now(), isPinned }));
   }
 

@@ -62,7 +62,10 @@ export class MemoryEventStore implements EventStore {
     return this.#create(identity, () => recordsOf(events).map((part) => copyOf({ events: part })));
   }
 
-  async createFromRecords(identity: SessionIdentity, records: readonly [SessionRecord, ...SessionRecord[]]): Promise<AppendResult> {
+  async createFromRecords(
+    identity: SessionIdentity,
+    records: readonly [SessionRecord, ...SessionRecord[]],
+  ): Promise<AppendResult> {
     return this.#create(identity, () => records.map(copyOf));
   }
 
@@ -77,7 +80,11 @@ export class MemoryEventStore implements EventStore {
     return this.#session(sessionId).identity;
   }
 
-  async append(sessionId: string, events: NewSessionEvents, { idempotencyKey, expectedHead, activate = [], settle = [] }: AppendOptions = {}): Promise<AppendResult> {
+  async append(
+    sessionId: string,
+    events: NewSessionEvents,
+    { idempotencyKey, expectedHead, activate = [], settle = [] }: AppendOptions = {},
+  ): Promise<AppendResult> {
     const session = this.#session(sessionId);
     const record = copyOf({ events, key: idempotencyKey });
     assertSize(sessionId, record);
@@ -107,13 +114,19 @@ export class MemoryEventStore implements EventStore {
     return place === undefined ? undefined : this.#resultAt(session, place.firstSeq, place.count);
   }
 
-  async read(sessionId: string, { from = 1, limit = MAX_READ_EVENTS }: ReadOptions = {}): Promise<readonly SessionEvent[]> {
+  async read(
+    sessionId: string,
+    { from = 1, limit = MAX_READ_EVENTS }: ReadOptions = {},
+  ): Promise<readonly SessionEvent[]> {
     const start = Math.max(1, from) - 1;
     const count = Math.max(0, Math.min(limit, MAX_READ_EVENTS));
     return this.#session(sessionId).events.slice(start, start + count);
   }
 
-  async records(sessionId: string, { from = 1, limit = MAX_READ_EVENTS }: ReadOptions = {}): Promise<readonly StoredRecord[]> {
+  async records(
+    sessionId: string,
+    { from = 1, limit = MAX_READ_EVENTS }: ReadOptions = {},
+  ): Promise<readonly StoredRecord[]> {
     const { records } = this.#session(sessionId);
     const to = Math.max(1, from) + MAX_READ_EVENTS;
     const wanted = records.filter(({ events }) => (events.at(-1)?.seq ?? 0) >= from && events[0].seq < to);
@@ -169,7 +182,14 @@ export class MemoryEventStore implements EventStore {
     const records = read();
     for (const record of records) assertSize(identity.sessionId, record);
     const admission = admitted(records);
-    const session: MemorySession = { identity: Object.freeze({ ...identity }), admission, events: [], records: [], listeners: new Set(), view: undefined };
+    const session: MemorySession = {
+      identity: Object.freeze({ ...identity }),
+      admission,
+      events: [],
+      records: [],
+      listeners: new Set(),
+      view: undefined,
+    };
     const stored = records.flatMap((record) => this.#store(session, record).events);
     this.#sessions.set(identity.sessionId, session);
     return { events: stored, durability: this.durability, isDuplicate: false };
@@ -178,7 +198,8 @@ export class MemoryEventStore implements EventStore {
   /** Keeps a record that was admitted. */
   #store({ identity: { sessionId }, events, records }: MemorySession, record: MemoryRecord): AppendResult {
     const [first, ...rest] = record.events;
-    const place = (event: StoredEvent, index: number): SessionEvent => frozen(placeEvent(event, sessionId, events.length + 1 + index));
+    const place = (event: StoredEvent, index: number): SessionEvent =>
+      frozen(placeEvent(event, sessionId, events.length + 1 + index));
     const stored = [place(first, 0), ...rest.map((event, index) => place(event, index + 1))] as const;
     events.push(...stored);
     records.push({ events: stored, key: record.key });
@@ -214,7 +235,10 @@ function assertSize(sessionId: string, record: MemoryRecord): void {
   if (bytes > MAX_RECORD_BYTES) throw recordTooLarge(sessionId, bytes, MAX_RECORD_BYTES);
 }
 
-/** Through JSON, as every other store does it: what cannot be stored is refused here too, and nobody keeps a part of what is stored. */
+/**
+ * Through JSON, as every other store does it: what cannot be stored is refused here too, and nobody keeps a part of
+ * what is stored.
+ */
 function copyOf(record: LogRecord): MemoryRecord {
   const { events, key } = toJson(record);
   const [first, ...rest] = events.map(readStoredEvent);

@@ -25,14 +25,27 @@ export function createMemoryHandCopies({ clock, graceMs = HAND_GRACE_MS }: Memor
     return pieces;
   };
   return {
-    has: (sessionId, hashes) => Promise.resolve(new Set(hashes.filter((hash) => clock.now() - (piecesOf(sessionId).get(hash)?.putMs ?? -Infinity) < graceMs / 2))),
+    has: (sessionId, hashes) =>
+      Promise.resolve(
+        new Set(
+          hashes.filter((hash) => clock.now() - (piecesOf(sessionId).get(hash)?.putMs ?? -Infinity) < graceMs / 2),
+        ),
+      ),
     put: async (sessionId, pieces) => {
-      for (const { hash, bytes } of pieces) piecesOf(sessionId).set(hash, { hash, bytes: bytes.slice(), putMs: clock.now() });
+      for (const { hash, bytes } of pieces)
+        piecesOf(sessionId).set(hash, { hash, bytes: bytes.slice(), putMs: clock.now() });
     },
-    get: (sessionId, hashes) => Promise.resolve(hashes.flatMap((hash) => piecesOf(sessionId).get(hash) ?? []).map(({ hash, bytes }) => ({ hash, bytes: bytes.slice() }))),
+    get: (sessionId, hashes) =>
+      Promise.resolve(
+        hashes
+          .flatMap((hash) => piecesOf(sessionId).get(hash) ?? [])
+          .map(({ hash, bytes }) => ({ hash, bytes: bytes.slice() })),
+      ),
     prune: async (sessionId, { epoch, keep }) => {
       if (standings.get(sessionId)?.epoch !== epoch) return { pieces: 0, bytes: 0 };
-      const old = [...piecesOf(sessionId).values()].filter(({ hash, putMs }) => !keep.has(hash) && clock.now() - putMs > graceMs);
+      const old = [...piecesOf(sessionId).values()].filter(
+        ({ hash, putMs }) => !keep.has(hash) && clock.now() - putMs > graceMs,
+      );
       for (const { hash } of old) piecesOf(sessionId).delete(hash);
       return { pieces: old.length, bytes: old.reduce((sum, { bytes }) => sum + bytes.length, 0) };
     },

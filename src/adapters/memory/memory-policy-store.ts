@@ -32,7 +32,11 @@ export class MemoryPolicyStore implements PolicyStore {
     const checked = checkRule(rule);
     const ofAgent = this.#kept.get(checkedAgent(agentId)) ?? new Map<string, KeptRule>();
     const text = formatRule(checked);
-    if (!ofAgent.has(text)) ofAgent.set(text, Object.freeze({ rule: checked, since: isoTimeOf(this.#clock.now()), by: { ...by }, isForEveryAgent: false }));
+    if (!ofAgent.has(text))
+      ofAgent.set(
+        text,
+        Object.freeze({ rule: checked, since: isoTimeOf(this.#clock.now()), by: { ...by }, isForEveryAgent: false }),
+      );
     this.#kept.set(agentId, ofAgent);
   }
 

@@ -1,4 +1,6 @@
-/** The rights to wake the sessions of one process: the same rules as across processes, with nobody who could be silent. */
+/**
+ * The rights to wake the sessions of one process: the same rules as across processes, with nobody who could be silent.
+ */
 import { RuntimeError } from '../../machines/errors.ts';
 import { wakeConflict } from '../../actors/session/event-store.ts';
 import type { WakeClaim, WakeRight } from '../../actors/session/event-store.ts';
@@ -20,11 +22,15 @@ class MemoryWakeRight implements WakeRight {
 
   lose(sessionId: string, by: number): void {
     this.#lost.abort(
-      new RuntimeError('WAKE_SUPERSEDED', `epoch ${by} of session ${sessionId} has taken over from epoch ${this.epoch}`, {
-        category: 'conflict',
-        hint: 'Leave the session to the other wake; nothing that this one still writes counts.',
-        details: { sessionId, epoch: this.epoch, by },
-      }),
+      new RuntimeError(
+        'WAKE_SUPERSEDED',
+        `epoch ${by} of session ${sessionId} has taken over from epoch ${this.epoch}`,
+        {
+          category: 'conflict',
+          hint: 'Leave the session to the other wake; nothing that this one still writes counts.',
+          details: { sessionId, epoch: this.epoch, by },
+        },
+      ),
     );
     this.#free();
   }
@@ -51,7 +57,8 @@ export class MemoryWakeRights {
   /** @throws RuntimeError WAKE_CONFLICT */
   async acquire(sessionId: string, { epoch, isOpen }: WakeClaim): Promise<WakeRight> {
     const holder = this.#held.get(sessionId);
-    if (holder !== undefined && (holder.epoch > epoch || (holder.epoch === epoch && isOpen))) throw wakeConflict(sessionId);
+    if (holder !== undefined && (holder.epoch > epoch || (holder.epoch === epoch && isOpen)))
+      throw wakeConflict(sessionId);
     // The log has gone past the one who has it; one whose wake has ended is only about to let go.
     if (holder !== undefined && holder.epoch < epoch) holder.lose(sessionId, epoch + 1);
     const right: MemoryWakeRight = new MemoryWakeRight(epoch + 1, () => {

@@ -2,10 +2,18 @@
 import type { Span, Tracer } from '@opentelemetry/api';
 import type { SpanEnd, SpanKind, SpanOperation, SpanStart } from '../../machines/telemetry/span-operation.ts';
 
-export type TracingApi = Pick<typeof import('@opentelemetry/api'), 'ROOT_CONTEXT' | 'SpanKind' | 'SpanStatusCode' | 'context' | 'trace'>;
+export type TracingApi = Pick<
+  typeof import('@opentelemetry/api'),
+  'ROOT_CONTEXT' | 'SpanKind' | 'SpanStatusCode' | 'context' | 'trace'
+>;
 
 /** Models are asked elsewhere; everything else happens here. */
-const IS_ASKED_ELSEWHERE: Readonly<Record<SpanKind, boolean>> = { wake: false, step: true, attempt: false, tool: false };
+const IS_ASKED_ELSEWHERE: Readonly<Record<SpanKind, boolean>> = {
+  wake: false,
+  step: true,
+  attempt: false,
+  tool: false,
+};
 
 interface OpenSpan {
   readonly span: Span;
@@ -43,9 +51,18 @@ export class OpenSpans {
     const { SpanKind: kinds, context, trace, ROOT_CONTEXT } = this.#api;
     const parent = parentKey === undefined ? undefined : this.#open.get(parentKey)?.span;
     // A wake belongs to whatever asked for it, if that is traced; what has lost its parent is a trace of its own.
-    const surroundings = parent === undefined ? (kind === 'wake' ? context.active() : ROOT_CONTEXT) : trace.setSpan(ROOT_CONTEXT, parent);
+    const surroundings =
+      parent === undefined ? (kind === 'wake' ? context.active() : ROOT_CONTEXT) : trace.setSpan(ROOT_CONTEXT, parent);
     const startMs = Date.parse(at);
-    const span = this.#tracer().startSpan(name, { kind: IS_ASKED_ELSEWHERE[kind] ? kinds.CLIENT : kinds.INTERNAL, attributes: { ...attributes }, startTime: new Date(startMs) }, surroundings);
+    const span = this.#tracer().startSpan(
+      name,
+      {
+        kind: IS_ASKED_ELSEWHERE[kind] ? kinds.CLIENT : kinds.INTERNAL,
+        attributes: { ...attributes },
+        startTime: new Date(startMs),
+      },
+      surroundings,
+    );
     this.#open.set(key, { span, startMs });
   }
 
@@ -56,7 +73,11 @@ export class OpenSpans {
     this.#open.delete(key);
     const { span, startMs } = open;
     span.setAttributes({ ...attributes });
-    if (status.code === 'error') span.setStatus({ code: this.#api.SpanStatusCode.ERROR, ...(status.message === undefined ? {} : { message: status.message }) });
+    if (status.code === 'error')
+      span.setStatus({
+        code: this.#api.SpanStatusCode.ERROR,
+        ...(status.message === undefined ? {} : { message: status.message }),
+      });
     // The clock of the records may have been set back.
     span.end(new Date(Math.max(startMs, Date.parse(at))));
   }

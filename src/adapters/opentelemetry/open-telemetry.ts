@@ -1,6 +1,6 @@
 /**
- * Traces of what agents do, for whatever OpenTelemetry provider the program has registered. Without one it costs a look at one property for
- * each event, and not even the interface of OpenTelemetry is loaded.
+ * Traces of what agents do, for whatever OpenTelemetry provider the program has registered. Without one it costs a look
+ * at one property for each event, and not even the interface of OpenTelemetry is loaded.
  */
 import { SpanFold } from '../../machines/telemetry/span-fold.ts';
 import type { SessionEvent } from '../../machines/session/session-event.ts';
@@ -15,7 +15,10 @@ const REGISTERED = Symbol.for('opentelemetry.js.api.1');
 const MAX_WAITING_EVENTS = 10_000;
 
 export interface OpenTelemetryOptions {
-  /** Characters of what was said and given that a span tells, for each of its attributes. Default 0: it tells nothing of it. */
+  /**
+   * Characters of what was said and given that a span tells, for each of its attributes. Default 0: it tells nothing of
+   * it.
+   */
   readonly contentCharacters?: number | undefined;
   /** Told once when spans cannot be passed on. Default: nobody. */
   readonly onError?: ((error: unknown) => void) | undefined;
@@ -23,7 +26,11 @@ export interface OpenTelemetryOptions {
   readonly now?: (() => number) | undefined;
 }
 
-export function createOpenTelemetry({ contentCharacters, onError = () => undefined, now = Date.now }: OpenTelemetryOptions = {}): Telemetry {
+export function createOpenTelemetry({
+  contentCharacters,
+  onError = () => undefined,
+  now = Date.now,
+}: OpenTelemetryOptions = {}): Telemetry {
   return new OpenTelemetry({ contentCharacters: checkedLimit(contentCharacters), onError, now });
 }
 

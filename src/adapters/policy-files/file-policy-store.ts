@@ -37,7 +37,9 @@ export class FilePolicyStore implements PolicyStore {
     const names = id === EVERY_AGENT ? [EVERY_AGENT] : [EVERY_AGENT, id];
     return names.flatMap((name) => {
       const source = readPolicyFile(this.#pathOf(name));
-      return source === undefined ? [] : parsePolicy({ source, fileName: fileNameOf(name), isForEveryAgent: name === EVERY_AGENT });
+      return source === undefined
+        ? []
+        : parsePolicy({ source, fileName: fileNameOf(name), isForEveryAgent: name === EVERY_AGENT });
     });
   }
 
@@ -68,14 +70,18 @@ export class FilePolicyStore implements PolicyStore {
     const path = this.#pathOf(id);
     await makePolicyFolder(this.#directory);
     try {
-      await underLock(join(this.#directory, `.${id}.lock`), async () => {
-        const source = readPolicyFile(path) ?? '';
-        const next = changed(source, parsePolicy({ source, fileName: fileNameOf(id), isForEveryAgent: false }));
-        if (next === source) return;
-        // What is written must be what is read, or the agent would be left without a policy.
-        parsePolicy({ source: next, fileName: fileNameOf(id), isForEveryAgent: false });
-        await replacePolicyFile(path, next);
-      }, (waitedMs) => policyBusy(path, waitedMs));
+      await underLock(
+        join(this.#directory, `.${id}.lock`),
+        async () => {
+          const source = readPolicyFile(path) ?? '';
+          const next = changed(source, parsePolicy({ source, fileName: fileNameOf(id), isForEveryAgent: false }));
+          if (next === source) return;
+          // What is written must be what is read, or the agent would be left without a policy.
+          parsePolicy({ source: next, fileName: fileNameOf(id), isForEveryAgent: false });
+          await replacePolicyFile(path, next);
+        },
+        (waitedMs) => policyBusy(path, waitedMs),
+      );
     } catch (error) {
       throw RuntimeError.is(error) ? error : policyUnwritable(path, error);
     }
@@ -95,8 +101,12 @@ function checkedAgent(agentId: string): string {
 }
 
 function reserved(): RuntimeError {
-  return new RuntimeError('POLICY_RESERVED', `the rules of "${EVERY_AGENT}" are for every agent, and only people write them`, {
-    category: 'permission',
-    hint: `Edit ${fileNameOf(EVERY_AGENT)} in the folder of the policy yourself, or give the agent another name.`,
-  });
+  return new RuntimeError(
+    'POLICY_RESERVED',
+    `the rules of "${EVERY_AGENT}" are for every agent, and only people write them`,
+    {
+      category: 'permission',
+      hint: `Edit ${fileNameOf(EVERY_AGENT)} in the folder of the policy yourself, or give the agent another name.`,
+    },
+  );
 }

@@ -19,7 +19,11 @@ export function policyInvalid(fileName: string, complaints: readonly Complaint[]
 
 /** A place that somebody else may have made or may change. */
 export function policyExposed(path: string, problem: string, hint: string): RuntimeError {
-  return new RuntimeError('POLICY_INVALID', `the policy in ${path} cannot be relied on: ${problem}`, { category: 'permission', hint, details: { path } });
+  return new RuntimeError('POLICY_INVALID', `the policy in ${path} cannot be relied on: ${problem}`, {
+    category: 'permission',
+    hint,
+    details: { path },
+  });
 }
 
 export function policyUnreadable(path: string, cause: unknown): RuntimeError {
@@ -40,5 +44,8 @@ export function policyBusy(path: string, waitedMs: number): RuntimeError {
 }
 
 export function policyUnwritable(path: string, cause: unknown): RuntimeError {
-  return new RuntimeError('STORAGE_FAILED', `could not write ${path}: ${messageOf(cause)}`, { category: 'storage', cause });
+  return new RuntimeError('STORAGE_FAILED', `could not write ${path}: ${messageOf(cause)}`, {
+    category: 'storage',
+    cause,
+  });
 }

@@ -1,4 +1,7 @@
-/** Reads and replaces policy files, and refuses those that somebody else may have put there: links, and what others may write. */
+/**
+ * Reads and replaces policy files, and refuses those that somebody else may have put there: links, and what others may
+ * write.
+ */
 import { realpath } from 'node:fs/promises';
 import { basename, dirname, join, relative, sep } from 'node:path';
 import { hasCode } from '../system/error-codes.ts';
@@ -9,7 +12,10 @@ import { MAX_POLICY_BYTES } from './policy-text.ts';
 
 const OWN_IT = 'Make it a real file in a real folder that only you can write (chmod go-w).';
 
-/** The content of the file; undefined when it is not there. Every call of a tool asks, and most files are not there. @throws RuntimeError POLICY_INVALID */
+/**
+ * The content of the file; undefined when it is not there. Every call of a tool asks, and most files are not there.
+ * @throws RuntimeError POLICY_INVALID
+ */
 export function readPolicyFile(path: string): string | undefined {
   try {
     requireOwnFolder(dirname(path), 'writers');
@@ -40,11 +46,22 @@ export async function replacePolicyFile(path: string, content: string): Promise<
  * A policy that lies where an agent writes is none. Both folders are followed to where they really are.
  * @throws RuntimeError POLICY_INVALID
  */
-export async function assertPolicyOutside({ directory, workspaceDirectory }: { readonly directory: string; readonly workspaceDirectory: string }): Promise<void> {
+export async function assertPolicyOutside({
+  directory,
+  workspaceDirectory,
+}: {
+  readonly directory: string;
+  readonly workspaceDirectory: string;
+}): Promise<void> {
   const [policy, workspace] = await Promise.all([realPlace(directory), realPlace(workspaceDirectory)]);
   const from = relative(workspace, policy);
   const isOutside = from === '..' || from.startsWith(`..${sep}`) || join(workspace, from) !== policy;
-  if (!isOutside) throw policyExposed(directory, `it lies in the workspace ${workspaceDirectory}, where its agent can write`, 'Keep the policy in a folder that is in no workspace.');
+  if (!isOutside)
+    throw policyExposed(
+      directory,
+      `it lies in the workspace ${workspaceDirectory}, where its agent can write`,
+      'Keep the policy in a folder that is in no workspace.',
+    );
 }
 
 /** Where a path really is; of what does not exist yet, where the folder is in which it would be made. */
@@ -60,5 +77,9 @@ async function realPlace(path: string): Promise<string> {
 function unreliable(path: string, error: unknown): unknown {
   if (!(error instanceof UnusableFile)) return policyUnreadable(path, error);
   if (error.trouble === 'unreadable') return policyUnreadable(path, error.cause);
-  return policyExposed(path, `it ${error.message}`, error.trouble === 'damaged' ? 'Remove the rules that nobody needs, and save it as UTF-8.' : OWN_IT);
+  return policyExposed(
+    path,
+    `it ${error.message}`,
+    error.trouble === 'damaged' ? 'Remove the rules that nobody needs, and save it as UTF-8.' : OWN_IT,
+  );
 }

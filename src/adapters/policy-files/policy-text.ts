@@ -68,7 +68,11 @@ export function parsePolicy({ source, fileName, isForEveryAgent }: PolicyText): 
 /** The text with one rule more; everything else, comments too, stays where it is. The text must be a policy. */
 export function withRule(source: string, { rule, since, by }: Pick<KeptRule, 'rule' | 'since' | 'by'>): string {
   const document = parseDocument(source);
-  const written = { rule: formatRule(rule), ...(since === undefined ? {} : { since }), ...(by === undefined ? {} : { by: { ...by } }) };
+  const written = {
+    rule: formatRule(rule),
+    ...(since === undefined ? {} : { since }),
+    ...(by === undefined ? {} : { by: { ...by } }),
+  };
   if (!isMap(document.contents)) document.contents = document.createNode({}) as unknown as typeof document.contents;
   const rules = document.get('rules');
   if (isSeq(rules)) {
@@ -91,14 +95,26 @@ export function withoutRule(source: string, index: number): string {
 function keptRule(written: WrittenRule, isForEveryAgent: boolean): KeptRule {
   if (typeof written === 'string') return Object.freeze({ rule: parseRule(written), isForEveryAgent });
   const { rule, since, by } = written;
-  return Object.freeze({ rule: parseRule(rule), isForEveryAgent, ...(since === undefined ? {} : { since }), ...(by === undefined ? {} : { by }) });
+  return Object.freeze({
+    rule: parseRule(rule),
+    isForEveryAgent,
+    ...(since === undefined ? {} : { since }),
+    ...(by === undefined ? {} : { by }),
+  });
 }
 
-function parseYaml(source: string, fileName: string): { readonly document: Document; readonly lineOf: (node: Node | undefined) => number } {
+function parseYaml(
+  source: string,
+  fileName: string,
+): { readonly document: Document; readonly lineOf: (node: Node | undefined) => number } {
   const lines = new LineCounter();
   const document = parseDocument(source, { lineCounter: lines, prettyErrors: false });
   const problems = [...document.errors, ...document.warnings];
-  if (problems.length > 0) throw policyInvalid(fileName, problems.slice(0, MAX_COMPLAINTS).map(({ pos, message }) => ({ line: lines.linePos(pos[0]).line, message })));
+  if (problems.length > 0)
+    throw policyInvalid(
+      fileName,
+      problems.slice(0, MAX_COMPLAINTS).map(({ pos, message }) => ({ line: lines.linePos(pos[0]).line, message })),
+    );
   return { document, lineOf: (node) => lines.linePos(node?.range?.[0] ?? 0).line };
 }
 
@@ -113,7 +129,10 @@ function plainValue(document: Document, fileName: string): unknown {
 
 function complaintOf(issue: z.core.$ZodIssue, lineAt: (path: readonly PropertyKey[]) => number): Complaint {
   const path = issue.code === 'unrecognized_keys' ? [...issue.path, issue.keys[0] ?? ''] : issue.path;
-  const message = issue.code === 'invalid_union' ? 'expected the text of a rule, or an object with rule, since and by' : issue.message.replace(/^Invalid (input|string|option): /, '');
+  const message =
+    issue.code === 'invalid_union'
+      ? 'expected the text of a rule, or an object with rule, since and by'
+      : issue.message.replace(/^Invalid (input|string|option): /, '');
   return { line: lineAt(path), message: path.length === 0 ? message : `${pathOf(path)}: ${message}` };
 }
 

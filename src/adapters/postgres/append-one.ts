@@ -24,33 +24,63 @@ const TYPES = [
   'text uuid uuid integer text boolean text',
 ].flatMap((types) => types.split(' '));
 
-/** Of the events of an append that takes nothing along, in bytes: no more than the table of events takes of one of them. */
+/**
+ * Of the events of an append that takes nothing along, in bytes: no more than the table of events takes of one of them.
+ */
 const MAX_PLAIN_BYTES = 65_536;
 
 /** Something is stored already that there can be once only. */
 const UNIQUE_VIOLATION = '23505';
 
-export async function askForOne(database: PostgresDatabase, record: AppendedRecord, isAsync: boolean): Promise<readonly AppendVerdict[]> {
+export async function askForOne(
+  database: PostgresDatabase,
+  record: AppendedRecord,
+  isAsync: boolean,
+): Promise<readonly AppendVerdict[]> {
   if (takesNothingAlong(record)) {
     const stored = await storedPlainly(database, record, isAsync);
     if (stored !== undefined) return [stored];
   }
-  return database.run<AppendVerdict>(statement(database.schema, isAsync && record.companion?.lease === undefined), valuesOf(record));
+  return database.run<AppendVerdict>(
+    statement(database.schema, isAsync && record.companion?.lease === undefined),
+    valuesOf(record),
+  );
 }
 
 function takesNothingAlong({ key, hints, settled, companion, bytes }: AppendedRecord): boolean {
-  return key === undefined && hints.length === 0 && settled.length === 0 && companion === undefined && bytes <= MAX_PLAIN_BYTES;
+  return (
+    key === undefined &&
+    hints.length === 0 &&
+    settled.length === 0 &&
+    companion === undefined &&
+    bytes <= MAX_PLAIN_BYTES
+  );
 }
 
 /** Undefined where it is not stored now: it may have been before, and `append_one_1` tells. */
-async function storedPlainly(database: PostgresDatabase, record: AppendedRecord, isAsync: boolean): Promise<AppendVerdict | undefined> {
+async function storedPlainly(
+  database: PostgresDatabase,
+  record: AppendedRecord,
+  isAsync: boolean,
+): Promise<AppendVerdict | undefined> {
   const { sessionId, expectedHead, claimsEpoch, events } = record;
   const [ids, types, versions, , times, data] = eventColumns(events);
   const head = expectedHead === undefined ? null : headColumn(expectedHead);
   const values = [sessionId, head, claimsEpoch, events[0]?.epoch ?? null, ids, types, versions, times, data];
   try {
-    const [row] = await database.run<{ readonly head: number | null }>(plainStatement(database.schema, isAsync), values);
-    return typeof row?.head === 'number' ? { verdict: 'stored', first_seq: row.head - events.length + 1, events: events.length, head: row.head, epoch: null } : undefined;
+    const [row] = await database.run<{ readonly head: number | null }>(
+      plainStatement(database.schema, isAsync),
+      values,
+    );
+    return typeof row?.head === 'number'
+      ? {
+          verdict: 'stored',
+          first_seq: row.head - events.length + 1,
+          events: events.length,
+          head: row.head,
+          epoch: null,
+        }
+      : undefined;
   } catch (error) {
     if (RuntimeError.is(error) && error.details?.['systemCode'] === UNIQUE_VIOLATION) return undefined;
     throw error;
@@ -59,7 +89,9 @@ async function storedPlainly(database: PostgresDatabase, record: AppendedRecord,
 
 function plainStatement(schema: string, isAsync: boolean): Statement {
   const call = `${schema}.append_events_1($1, $2, $3, $4, $5, $6, $7, $8, $9)`;
-  return frequent(isAsync ? losable({ because: ASKED_FOR, columns: 'head', from: `${call} AS head` }) : `SELECT ${call} AS head`);
+  return frequent(
+    isAsync ? losable({ because: ASKED_FOR, columns: 'head', from: `${call} AS head` }) : `SELECT ${call} AS head`,
+  );
 }
 
 /** What is no head of any log, such as a number that does not fit into the column, is -1: no log ends there either. */
@@ -78,7 +110,10 @@ function valuesOf(record: AppendedRecord): readonly unknown[] {
   const [, ...hinted] = hintColumns(hints);
   const [, ...named] = hintNames(settled);
   const { lease, at, view } = companion ?? {};
-  const kept = view === undefined ? [null, null, null, null] : [SESSION_FOLD_VERSION, view.status, view.parked !== undefined, JSON.stringify(view)];
+  const kept =
+    view === undefined
+      ? [null, null, null, null]
+      : [SESSION_FOLD_VERSION, view.status, view.parked !== undefined, JSON.stringify(view)];
   const head = expectedHead === undefined ? null : headColumn(expectedHead);
   return [
     ...[sessionId, key ?? null, head, at ?? null, claimsEpoch, events[0]?.epoch ?? null],

@@ -1,6 +1,7 @@
 /**
- * Stores appends in batches: what arrives while every connection is busy goes into the next statement together, which is one sync of the
- * server's disk for all of it. An append that meets an idle store goes at once. Those of one session keep their order.
+ * Stores appends in batches: what arrives while every connection is busy goes into the next statement together, which
+ * is one sync of the server's disk for all of it. An append that meets an idle store goes at once. Those of one session
+ * keep their order.
  */
 import { RuntimeError } from '../../machines/errors.ts';
 import { ASKED_FOR, askForOne, headColumn } from './append-one.ts';
@@ -16,10 +17,20 @@ const MAX_BATCH_BYTES = 8 * 1024 * 1024;
 
 export interface AppendVerdict {
   /**
-   * `same`: its first event is stored already. `duplicate`: its key is. Of one that asks for a right to wake: `conflict`, somebody who lives has it;
-   * `passed`, another epoch has to be asked for; `expired`, the worker that asks counts for dead.
+   * `same`: its first event is stored already. `duplicate`: its key is. Of one that asks for a right to wake:
+   * `conflict`, somebody who lives has it; `passed`, another epoch has to be asked for; `expired`, the worker that asks
+   * counts for dead.
    */
-  readonly verdict: 'stored' | 'same' | 'duplicate' | 'superseded' | 'moved' | 'missing' | 'conflict' | 'passed' | 'expired';
+  readonly verdict:
+    | 'stored'
+    | 'same'
+    | 'duplicate'
+    | 'superseded'
+    | 'moved'
+    | 'missing'
+    | 'conflict'
+    | 'passed'
+    | 'expired';
   readonly first_seq: number | null;
   readonly events: number | null;
   readonly head: number | null;
@@ -62,7 +73,8 @@ export class AppendQueue {
 
   /** Resolves when nothing waits and nothing is on its way. */
   async settled(): Promise<void> {
-    while (this.#inFlight > 0 || this.#waiting.length > 0) await new Promise<void>((resolve) => this.#idle.push(resolve));
+    while (this.#inFlight > 0 || this.#waiting.length > 0)
+      await new Promise<void>((resolve) => this.#idle.push(resolve));
   }
 
   #sendNext(): void {
@@ -90,7 +102,8 @@ export class AppendQueue {
       const { record } = each;
       // One that takes something along goes alone.
       const isApart = record.companion !== undefined || batch[0]?.record.companion !== undefined;
-      const isFull = batch.length >= MAX_BATCH_RECORDS || (batch.length > 0 && (isApart || bytes + record.bytes > MAX_BATCH_BYTES));
+      const isFull =
+        batch.length >= MAX_BATCH_RECORDS || (batch.length > 0 && (isApart || bytes + record.bytes > MAX_BATCH_BYTES));
       // What stands behind one that is left is left too: nothing of a session overtakes.
       if (isFull || this.#busy.has(record.sessionId) || passed.has(record.sessionId)) {
         left.push(each);
@@ -109,7 +122,8 @@ export class AppendQueue {
       const verdicts = await this.#ask(batch.map(({ record }) => record));
       for (const [index, { resolve, reject }] of batch.entries()) {
         const verdict = verdicts[index];
-        if (verdict === undefined) reject(databaseFailed('append', new Error(`${verdicts.length} answers to ${batch.length} appends`)));
+        if (verdict === undefined)
+          reject(databaseFailed('append', new Error(`${verdicts.length} answers to ${batch.length} appends`)));
         else resolve(verdict);
       }
     } catch (error) {
@@ -152,13 +166,19 @@ function isOfOneSession({ sessionId, hints, settled }: AppendedRecord): boolean 
   return [...hints, ...settled].every((hint) => hint.sessionId === sessionId);
 }
 
-/** What is wrong with the data of one, such as a character that the database's encoding has not. Classes of SQLSTATE: 22 data, 23 constraints, 54 limits. */
+/**
+ * What is wrong with the data of one, such as a character that the database's encoding has not. Classes of SQLSTATE: 22
+ * data, 23 constraints, 54 limits.
+ */
 function isOfOneRecord(systemCode: unknown): boolean {
   return typeof systemCode === 'string' && /^(22|23|54)/.test(systemCode);
 }
 
 /** Types of the parameters, in order: what arrives as text has to be told what it is. */
-const APPEND_TYPES = 'boolean uuid[] text[] integer[] boolean[] integer[] integer[] integer[] uuid[] text[] integer[] integer[] text[] text[] uuid[] text[] text[] text[] text[] smallint[] bigint[] uuid[] text[] text[] smallint[] bigint[]'.split(' ');
+const APPEND_TYPES =
+  'boolean uuid[] text[] integer[] boolean[] integer[] integer[] integer[] uuid[] text[] integer[] integer[] text[] text[] uuid[] text[] text[] text[] text[] smallint[] bigint[] uuid[] text[] text[] smallint[] bigint[]'.split(
+    ' ',
+  );
 
 function appendStatement(schema: string, isAsync: boolean): string | LosableStatement {
   const columns = 'verdict, first_seq, events, head, epoch';

@@ -50,9 +50,13 @@ export interface AppendedRecord {
   readonly companion?: RecordCompanion | undefined;
 }
 
-/** What an append takes along: the right to wake that it begins under, or the end of one, and the state that it leaves. */
+/**
+ * What an append takes along: the right to wake that it begins under, or the end of one, and the state that it leaves.
+ */
 export interface RecordCompanion {
-  readonly lease?: { readonly act: 'take' | 'free'; readonly worker: string | null; readonly token: string } | undefined;
+  readonly lease?:
+    | { readonly act: 'take' | 'free'; readonly worker: string | null; readonly token: string }
+    | undefined;
   /** Time of the event at the expected head. */
   readonly at?: string | undefined;
   readonly view?: SessionState | undefined;
@@ -61,32 +65,77 @@ export interface RecordCompanion {
 }
 
 /** @throws RuntimeError SESSION_EVENT_INVALID, RECORD_TOO_LARGE, ACTIVATION_INVALID */
-export function appendedRecord(sessionId: string, record: LogRecord, { expectedHead, activate = [], settle = [] }: Omit<AppendOptions, 'idempotencyKey'> = {}, companion?: RecordCompanion): AppendedRecord {
+export function appendedRecord(
+  sessionId: string,
+  record: LogRecord,
+  { expectedHead, activate = [], settle = [] }: Omit<AppendOptions, 'idempotencyKey'> = {},
+  companion?: RecordCompanion,
+): AppendedRecord {
   const key = record.key === undefined ? undefined : columnOfKey(record.key);
   const data = record.events.map(dataOf);
   const stored = record.events.map((event, index) => storedEvent(event, data[index] ?? ''));
   const [first, ...rest] = stored;
   if (first === undefined || rest.some(({ epoch }) => epoch !== first.epoch)) throw eventsNotStorable();
-  const events = record.events.map(({ id, type, v, epoch, at }, index): EventColumns => ({ id, type, v, epoch: epoch ?? null, at, data: data[index] ?? '' }));
+  const events = record.events.map(({ id, type, v, epoch, at }, index): EventColumns => ({
+    id,
+    type,
+    v,
+    epoch: epoch ?? null,
+    at,
+    data: data[index] ?? '',
+  }));
   checkColumns(key, events);
-  const bytes = events.reduce((sum, { id, type, at, data: text }) => sum + id.length + utf8Length(type) + utf8Length(at) + utf8Length(text), utf8Length(key ?? ''));
+  const bytes = events.reduce(
+    (sum, { id, type, at, data: text }) => sum + id.length + utf8Length(type) + utf8Length(at) + utf8Length(text),
+    utf8Length(key ?? ''),
+  );
   if (bytes > MAX_RECORD_BYTES) throw recordTooLarge(sessionId, bytes, MAX_RECORD_BYTES);
-  return { sessionId, key, expectedHead, claimsEpoch: claimsEpoch(record), events, stored: [first, ...rest], hints: activate.map(checkActivation), settled: settle.filter(isActivation), bytes, companion };
+  return {
+    sessionId,
+    key,
+    expectedHead,
+    claimsEpoch: claimsEpoch(record),
+    events,
+    stored: [first, ...rest],
+    hints: activate.map(checkActivation),
+    settled: settle.filter(isActivation),
+    bytes,
+    companion,
+  };
 }
 
-/** What a row cannot hold is refused before anything is sent, for it would fail there, or be stored as something else. */
+/**
+ * What a row cannot hold is refused before anything is sent, for it would fail there, or be stored as something else.
+ */
 function checkColumns(key: string | undefined, events: readonly EventColumns[]): void {
-  if (key !== undefined && isTooLongKey(key)) throw notInRow(`an idempotency key of at most ${MAX_KEY_BYTES} bytes`, `Make it shorter: ${MAX_IDEMPOTENCY_KEY_CHARACTERS} characters always fit.`);
-  if (!events.every(({ type, at }) => isStorableText(type) && isStorableText(at))) throw notInRow('types and times of events without NUL and without halves of characters', 'Write them as Unicode text.');
-  if (!events.every(({ v }) => Math.abs(v) <= MAX_VERSION)) throw notInRow(`versions of events up to ${MAX_VERSION}`, 'Count versions of a type from 1.');
-  if (!events.every(({ epoch }) => epoch === null || epoch <= MAX_EPOCH)) throw notInRow(`epochs up to ${MAX_EPOCH}`, 'Let the store count the epochs: each wake takes the next one.');
+  if (key !== undefined && isTooLongKey(key))
+    throw notInRow(
+      `an idempotency key of at most ${MAX_KEY_BYTES} bytes`,
+      `Make it shorter: ${MAX_IDEMPOTENCY_KEY_CHARACTERS} characters always fit.`,
+    );
+  if (!events.every(({ type, at }) => isStorableText(type) && isStorableText(at)))
+    throw notInRow(
+      'types and times of events without NUL and without halves of characters',
+      'Write them as Unicode text.',
+    );
+  if (!events.every(({ v }) => Math.abs(v) <= MAX_VERSION))
+    throw notInRow(`versions of events up to ${MAX_VERSION}`, 'Count versions of a type from 1.');
+  if (!events.every(({ epoch }) => epoch === null || epoch <= MAX_EPOCH))
+    throw notInRow(`epochs up to ${MAX_EPOCH}`, 'Let the store count the epochs: each wake takes the next one.');
 }
 
 function notInRow(expected: string, hint: string): RuntimeError {
-  return new RuntimeError('SESSION_EVENT_INVALID', `expected ${expected}, received what PostgreSQL cannot store as it is`, { category: 'validation', hint });
+  return new RuntimeError(
+    'SESSION_EVENT_INVALID',
+    `expected ${expected}, received what PostgreSQL cannot store as it is`,
+    { category: 'validation', hint },
+  );
 }
 
-export function placedEvents({ sessionId, stored }: Pick<AppendedRecord, 'sessionId' | 'stored'>, firstSeq: number): SessionEvent[] {
+export function placedEvents(
+  { sessionId, stored }: Pick<AppendedRecord, 'sessionId' | 'stored'>,
+  firstSeq: number,
+): SessionEvent[] {
   return stored.map((event, index) => frozen(placeEvent(event, sessionId, firstSeq + index)));
 }
 
@@ -100,7 +149,15 @@ export function eventColumns(events: readonly EventColumns[]): readonly (readonl
 /** The hints' columns, each as one array. */
 export function hintColumns(hints: readonly Activation[]): readonly (readonly unknown[])[] {
   const part = <Value>(read: (hint: Activation) => Value): Value[] => hints.map(read);
-  return [part(({ sessionId }) => sessionId), part(({ agentId }) => agentId), part(({ causeId }) => causeId), part(({ kind }) => kind), part(({ priority }) => priority), part(urgencyRank), part(({ dueAtMs }) => dueAtMs)];
+  return [
+    part(({ sessionId }) => sessionId),
+    part(({ agentId }) => agentId),
+    part(({ causeId }) => causeId),
+    part(({ kind }) => kind),
+    part(({ priority }) => priority),
+    part(urgencyRank),
+    part(({ dueAtMs }) => dueAtMs),
+  ];
 }
 
 /** As much of a hint as names it. */
@@ -109,7 +166,9 @@ export function hintNames(hints: readonly Activation[]): readonly (readonly unkn
   return [sessions, agents, causes, ranks, times];
 }
 
-/** What is kept in memory is what a reader will find: known events are copied, all others are read back from their text. */
+/**
+ * What is kept in memory is what a reader will find: known events are copied, all others are read back from their text.
+ */
 function storedEvent(event: LogRecord['events'][number], data: string): StoredEvent {
   const stored = copyPlainEvent(event) ?? readStoredEvent({ ...event, data: JSON.parse(data) as unknown });
   if (stored === undefined) throw eventsNotStorable();

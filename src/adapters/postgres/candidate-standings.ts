@@ -1,6 +1,7 @@
 /**
- * How candidates stand, in PostgreSQL: cooldowns and breakers that hold for the workers of all machines. Accounts themselves, and their secrets,
- * never come here. It is experience, not truth: a row that cannot be read counts as nothing known, and says so.
+ * How candidates stand, in PostgreSQL: cooldowns and breakers that hold for the workers of all machines. Accounts
+ * themselves, and their secrets, never come here. It is experience, not truth: a row that cannot be read counts as
+ * nothing known, and says so.
  */
 import type { Clock } from '../../actors/clock/clock.ts';
 import type { CandidateAdmission, CandidateStandings } from '../../actors/run/candidate-standings.ts';
@@ -10,7 +11,15 @@ import { candidateKey } from '../../machines/run/candidate.ts';
 import type { Candidate } from '../../machines/run/candidate.ts';
 import { candidateStanding } from '../../machines/run/candidate-standing.ts';
 import type { CandidateStanding } from '../../machines/run/candidate-standing.ts';
-import { MAX_STANDINGS, admitCandidate, listStandings, readStandings, reportOutcome, resetStandings, standingTable } from '../../machines/run/standing-table.ts';
+import {
+  MAX_STANDINGS,
+  admitCandidate,
+  listStandings,
+  readStandings,
+  reportOutcome,
+  resetStandings,
+  standingTable,
+} from '../../machines/run/standing-table.ts';
 import type { StandingFilter, StandingReport, StandingTable, TableChange } from '../../machines/run/standing-table.ts';
 import type { PostgresDatabase } from './postgres-database.ts';
 import { RevisedRows, keyOf } from './standing-rows.ts';
@@ -46,7 +55,10 @@ class PostgresCandidateStandings implements CandidateStandings {
     return readStandings(this.#tableOf(rows.map(({ body }) => body)), candidates, this.#clock.now());
   }
 
-  async admit(candidate: Candidate, { isPinned = false }: { readonly isPinned?: boolean | undefined } = {}): Promise<CandidateAdmission> {
+  async admit(
+    candidate: Candidate,
+    { isPinned = false }: { readonly isPinned?: boolean | undefined } = {},
+  ): Promise<CandidateAdmission> {
     return this.#change(candidate, (table) => admitCandidate(table, candidate, { nowMs: this.#clock.now(), isPinned }));
   }
 
@@ -59,8 +71,17 @@ class PostgresCandidateStandings implements CandidateStandings {
   async reset(filter?: StandingFilter): Promise<number> {
     const rows = (await this.#rows.all()).map(({ key, body }) => ({ key, table: this.#tableOf([body]) }));
     // What cannot be read is forgotten with all.
-    const meant = rows.filter(({ table }) => (table.size === 0 ? filter === undefined : resetStandings(table, filter).answer === 1));
-    await Promise.all(meant.map(({ key }) => this.#rows.change(key, (body) => ({ answer: undefined, ...(body === undefined ? {} : { write: { body: undefined } }) }))));
+    const meant = rows.filter(({ table }) =>
+      table.size === 0 ? filter === undefined : resetStandings(table, filter).answer === 1,
+    );
+    await Promise.all(
+      meant.map(({ key }) =>
+        this.#rows.change(key, (body) => ({
+          answer: undefined,
+          ...(body === undefined ? {} : { write: { body: undefined } }),
+        })),
+      ),
+    );
     return meant.length;
   }
 
@@ -68,7 +89,11 @@ class PostgresCandidateStandings implements CandidateStandings {
     return listStandings(this.#tableOf((await this.#rows.all()).map(({ body }) => body)), this.#clock.now());
   }
 
-  #report(candidate: Candidate, outcome: StandingReport, attempt: ReportedAttempt | undefined): Promise<{ readonly answer: CandidateStanding; readonly isNew: boolean }> {
+  #report(
+    candidate: Candidate,
+    outcome: StandingReport,
+    attempt: ReportedAttempt | undefined,
+  ): Promise<{ readonly answer: CandidateStanding; readonly isNew: boolean }> {
     return this.#change(candidate, (before) => {
       const { answer, table } = reportOutcome(before, candidate, outcome, { nowMs: this.#clock.now(), attempt });
       return { answer: { answer, isNew: before.size === 0 && table.size > 0 }, table };
@@ -86,8 +111,8 @@ class PostgresCandidateStandings implements CandidateStandings {
   }
 
   /**
-   * Beyond what anybody has those go about which there is nothing to know, then those that were used the longest ago. It only tidies up: when it
-   * fails, the next candidate that is new does it.
+   * Beyond what anybody has those go about which there is nothing to know, then those that were used the longest ago.
+   * It only tidies up: when it fails, the next candidate that is new does it.
    */
   async #forgetOldest(newest: string): Promise<void> {
     const table = `${this.#database.schema}.candidate_standing`;
@@ -123,10 +148,14 @@ class PostgresCandidateStandings implements CandidateStandings {
 }
 
 function unreadable(error: unknown): RuntimeError {
-  return new RuntimeError('STANDINGS_INVALID', `how a candidate stands cannot be read in the database, and counts as unknown: ${messageOf(error)}`, {
-    category: 'storage',
-    hint: 'It may have been written by a newer version of wakechart. It is replaced with the next report.',
-  });
+  return new RuntimeError(
+    'STANDINGS_INVALID',
+    `how a candidate stands cannot be read in the database, and counts as unknown: ${messageOf(error)}`,
+    {
+      category: 'storage',
+      hint: 'It may have been written by a newer version of wakechart. It is replaced with the next report.',
+    },
+  );
 }
 
 function warn(warning: RuntimeError): void {

@@ -1,6 +1,7 @@
 /**
- * The database's time, for everything about sessions: all workers share it, whatever their own clocks say. Timers and durations are those of
- * this machine. It never runs ahead: what the database said when it was asked is taken for the moment of its answer.
+ * The database's time, for everything about sessions: all workers share it, whatever their own clocks say. Timers and
+ * durations are those of this machine. It never runs ahead: what the database said when it was asked is taken for the
+ * moment of its answer.
  */
 import type { Clock, TimerHandle } from '../../actors/clock/clock.ts';
 
@@ -26,7 +27,10 @@ export class DatabaseClock implements Clock {
     return this.#local.now() - this.now();
   }
 
-  /** @param databaseMs milliseconds since the epoch @param askedMs when it was asked, on the steady clock; the answer is there now */
+  /**
+   * @param databaseMs milliseconds since the epoch @param askedMs when it was asked, on the steady clock; the answer is
+   * there now
+   */
   learn(databaseMs: number, askedMs: number): void {
     const nowMs = this.#local.steadyNow();
     const roundTripMs = nowMs - askedMs;

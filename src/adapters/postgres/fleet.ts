@@ -1,5 +1,13 @@
 /** The workers over one database, and what they do between them, in one statement: what it tells fits together. */
-import type { Fleet, FleetLag, FleetLease, FleetList, FleetParked, FleetSight, FleetWorker } from '../../actors/inspection/fleet.ts';
+import type {
+  Fleet,
+  FleetLag,
+  FleetLease,
+  FleetList,
+  FleetParked,
+  FleetSight,
+  FleetWorker,
+} from '../../actors/inspection/fleet.ts';
 import type { PostgresDatabase } from './postgres-database.ts';
 
 export interface PostgresFleetOptions {
@@ -17,7 +25,10 @@ export interface PostgresFleetOptions {
 const LISTED = 100;
 /** It is asked again every two seconds: a look at a hundred thousand that are due is to take some hundredths of one. */
 const COUNTED = 2_000;
-/** Most of what is due can be in hand already, and most of what was parked can be due again: past so many of them nobody looks. */
+/**
+ * Most of what is due can be in hand already, and most of what was parked can be due again: past so many of them nobody
+ * looks.
+ */
 const SEEN = 20_000;
 /** Of one worker. Those that live wake no more than that; one that is gone may have left any number. */
 const COUNTED_OF_WORKER = 1_000;
@@ -26,7 +37,13 @@ const PARTS = 12;
 
 const MAX_REASON_CHARACTERS = 2_000;
 
-export function createPostgresFleet({ database, isHearing, listed = LISTED, counted = COUNTED, seen = SEEN }: PostgresFleetOptions): Fleet {
+export function createPostgresFleet({
+  database,
+  isHearing,
+  listed = LISTED,
+  counted = COUNTED,
+  seen = SEEN,
+}: PostgresFleetOptions): Fleet {
   let statement: string | undefined;
   return {
     async look() {
@@ -40,32 +57,66 @@ export function createPostgresFleet({ database, isHearing, listed = LISTED, coun
 
 /** Whoever only watches sees no word of what was said: then no reasons are told. */
 async function readsData(database: PostgresDatabase): Promise<boolean> {
-  const [right] = await database.run<{ readonly is_given: boolean }>("SELECT has_column_privilege($1, 'data', 'SELECT') AS is_given", [`${database.schema}.event`]);
+  const [right] = await database.run<{ readonly is_given: boolean }>(
+    "SELECT has_column_privilege($1, 'data', 'SELECT') AS is_given",
+    [`${database.schema}.event`],
+  );
   return right?.is_given === true;
 }
 
 interface SightRow {
   readonly at: number;
-  readonly workers: readonly (Omit<FleetWorker, 'startedAt' | 'aliveUntil'> & { readonly startedAt: number; readonly aliveUntil: number })[];
+  readonly workers: readonly (Omit<FleetWorker, 'startedAt' | 'aliveUntil'> & {
+    readonly startedAt: number;
+    readonly aliveUntil: number;
+  })[];
   readonly worker_count: number;
-  readonly leases: readonly (Omit<FleetLease, 'since' | 'owner'> & { readonly since: number; readonly owner: string | null })[];
+  readonly leases: readonly (Omit<FleetLease, 'since' | 'owner'> & {
+    readonly since: number;
+    readonly owner: string | null;
+  })[];
   readonly lease_count: number;
-  readonly lag: readonly { readonly tenant: string; readonly priority: string; readonly sessions: number; readonly since: number }[];
+  readonly lag: readonly {
+    readonly tenant: string;
+    readonly priority: string;
+    readonly sessions: number;
+    readonly since: number;
+  }[];
   readonly due_count: number;
   readonly lag_sessions: number;
   /** Whether there is more than was looked at. */
   readonly is_due_unseen: boolean;
-  readonly parked: readonly { readonly sessionId: string; readonly agentId: string; readonly at: string | null; readonly data: string | null }[];
+  readonly parked: readonly {
+    readonly sessionId: string;
+    readonly agentId: string;
+    readonly at: string | null;
+    readonly data: string | null;
+  }[];
   readonly parked_count: number;
   readonly is_parked_unseen: boolean;
   readonly connections: number;
   readonly most_connections: number;
 }
 
-function sightOf(row: SightRow, { counted, isHearing }: { readonly counted: number; readonly isHearing: boolean }): FleetSight {
-  const listOf = <Item>(items: readonly Item[], count: number, isUnseen = false): FleetList<Item> => ({ items, total: Math.min(count, counted), isCut: count > counted || isUnseen });
-  const workers = row.workers.map(({ startedAt, aliveUntil, ...worker }) => ({ ...worker, startedAt: iso(startedAt), aliveUntil: iso(aliveUntil) }));
-  const leases = row.leases.map(({ since, owner, ...lease }) => ({ ...lease, ...(owner === null ? {} : { owner }), since: iso(since) }));
+function sightOf(
+  row: SightRow,
+  { counted, isHearing }: { readonly counted: number; readonly isHearing: boolean },
+): FleetSight {
+  const listOf = <Item>(items: readonly Item[], count: number, isUnseen = false): FleetList<Item> => ({
+    items,
+    total: Math.min(count, counted),
+    isCut: count > counted || isUnseen,
+  });
+  const workers = row.workers.map(({ startedAt, aliveUntil, ...worker }) => ({
+    ...worker,
+    startedAt: iso(startedAt),
+    aliveUntil: iso(aliveUntil),
+  }));
+  const leases = row.leases.map(({ since, owner, ...lease }) => ({
+    ...lease,
+    ...(owner === null ? {} : { owner }),
+    since: iso(since),
+  }));
   return {
     at: iso(row.at),
     workers: listOf(workers, row.worker_count),
@@ -77,21 +128,36 @@ function sightOf(row: SightRow, { counted, isHearing }: { readonly counted: numb
   };
 }
 
-function lagOf({ lag, due_count: dueCount, lag_sessions: sessions, is_due_unseen: isUnseen }: SightRow, counted: number): FleetLag {
+function lagOf(
+  { lag, due_count: dueCount, lag_sessions: sessions, is_due_unseen: isUnseen }: SightRow,
+  counted: number,
+): FleetLag {
   const parts = lag.map(({ since, ...part }) => ({ ...part, since: iso(since) }));
   const [first] = parts;
-  return { sessions: Math.min(sessions, counted), isCut: dueCount > counted || isUnseen, ...(first === undefined ? {} : { since: first.since }), parts };
+  return {
+    sessions: Math.min(sessions, counted),
+    isCut: dueCount > counted || isUnseen,
+    ...(first === undefined ? {} : { since: first.since }),
+    parts,
+  };
 }
 
 function parkedOf({ sessionId, agentId, at, data }: SightRow['parked'][number]): FleetParked {
-  return { sessionId, agentId, reason: reasonIn(data).slice(0, MAX_REASON_CHARACTERS), ...(at === null ? {} : { since: at }) };
+  return {
+    sessionId,
+    agentId,
+    reason: reasonIn(data).slice(0, MAX_REASON_CHARACTERS),
+    ...(at === null ? {} : { since: at }),
+  };
 }
 
 /** Of what the event says. Empty where it is none of ours. */
 function reasonIn(data: string | null): string {
   try {
     const value: unknown = JSON.parse(data ?? 'null');
-    return typeof value === 'object' && value !== null && 'reason' in value && typeof value.reason === 'string' ? value.reason : '';
+    return typeof value === 'object' && value !== null && 'reason' in value && typeof value.reason === 'string'
+      ? value.reason
+      : '';
   } catch {
     return '';
   }
@@ -106,11 +172,13 @@ const millisecondsOf = (time: string): string => `floor(extract(epoch FROM ${tim
 const rowsOf = (query: string): string => `coalesce((SELECT json_agg(listed) FROM (${query}) AS listed), '[]')`;
 
 /** One more than is counted says that there are more. */
-const countOf = (query: string, most = '$2'): string => `(SELECT count(*)::int FROM (${query} LIMIT ${most} + 1) AS found)`;
+const countOf = (query: string, most = '$2'): string =>
+  `(SELECT count(*)::int FROM (${query} LIMIT ${most} + 1) AS found)`;
 
 /**
- * $1: how many are listed of each, $2: up to where is counted, $3: up to where is looked. Rows are found by their keys, one by one, each in a
- * subquery of its own: a join over all leases is what the planner takes for cheap until there are many of them.
+ * $1: how many are listed of each, $2: up to where is counted, $3: up to where is looked. Rows are found by their keys,
+ * one by one, each in a subquery of its own: a join over all leases is what the planner takes for cheap until there are
+ * many of them.
  */
 function sightStatement(schema: string, hasReasons: boolean): string {
   return `WITH RECURSIVE moment AS MATERIALIZED (SELECT at, floor(extract(epoch FROM at) * 1000)::bigint AS ms FROM clock_timestamp() AS at),
@@ -141,7 +209,8 @@ function workersQuery(schema: string): string {
 
 /** Who holds anything, from one to the next in the index: whoever is gone may have left no other trace. */
 function holdersQuery(schema: string): string {
-  const next = (where: string): string => `SELECT s.lease_worker FROM ${schema}.session s WHERE s.lease_worker IS NOT NULL${where} ORDER BY s.lease_worker LIMIT 1`;
+  const next = (where: string): string =>
+    `SELECT s.lease_worker FROM ${schema}.session s WHERE s.lease_worker IS NOT NULL${where} ORDER BY s.lease_worker LIMIT 1`;
   return `SELECT (${next('')}) AS id, 1 AS turn
     UNION ALL
     SELECT (${next(' AND s.lease_worker > h.id')}), h.turn + 1 FROM holder h WHERE h.id IS NOT NULL AND h.turn <= $2`;
@@ -169,7 +238,10 @@ function dueQuery(schema: string): string {
 
 const LAG = `SELECT tenant, priority, count(DISTINCT session_id)::int AS sessions, min(due_at_ms)::float8 AS since FROM due GROUP BY tenant, priority ORDER BY since, tenant, priority LIMIT ${PARTS}`;
 
-/** Whatever lets a session go on makes it due, so one that has nothing to do is still as its view says, however old that is. */
+/**
+ * Whatever lets a session go on makes it due, so one that has nothing to do is still as its view says, however old that
+ * is.
+ */
 function parkedIds(schema: string): string {
   const head = `(SELECT s.head FROM ${schema}.session s WHERE s.id = v.session_id)`;
   const isDue = `(SELECT true FROM ${schema}.activation a WHERE a.session_id = v.session_id LIMIT 1)`;

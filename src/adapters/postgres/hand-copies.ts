@@ -1,4 +1,7 @@
-/** Copies of the folders that sessions work in, in PostgreSQL: pieces as rows of up to one mebibyte, and one row that says where each hand is. */
+/**
+ * Copies of the folders that sessions work in, in PostgreSQL: pieces as rows of up to one mebibyte, and one row that
+ * says where each hand is.
+ */
 import { Buffer } from 'node:buffer';
 import { z } from 'zod';
 import { HAND_GRACE_MS } from '../../actors/hand/hand-copies.ts';
@@ -39,11 +42,16 @@ const prunedRow = z.object({ pieces: count, bytes: count });
 
 const latestOrRow = handRow.extend({ is_known: z.boolean(), is_said: z.boolean() });
 
-const latest = (...more: readonly string[]): string => `SELECT ${['coalesce(h.epoch, 0) AS epoch', 'h.host_id, h.host_name, h.bound, h.copy_epoch, h.manifest_id, h.files, h.bytes, a.added', ...more].join(', ')}
+const latest = (
+  ...more: readonly string[]
+): string => `SELECT ${['coalesce(h.epoch, 0) AS epoch', 'h.host_id, h.host_name, h.bound, h.copy_epoch, h.manifest_id, h.files, h.bytes, a.added', ...more].join(', ')}
   FROM (SELECT array_agg(file ORDER BY added_at, path) AS added FROM $s.hand_added WHERE session_id = $1) a0
   CROSS JOIN LATERAL (SELECT coalesce(a0.added, '{}') AS added) a LEFT JOIN $s.hand h ON h.session_id = $1`;
 
-/** The row is locked by the insertion: of two wakes that speak at once the earlier one finds that the later one has, or comes before it. */
+/**
+ * The row is locked by the insertion: of two wakes that speak at once the earlier one finds that the later one has, or
+ * comes before it.
+ */
 const SAID = `said AS (
     INSERT INTO $s.hand AS h (session_id, epoch, host_id, host_name, bound, copy_epoch, manifest_id, files, bytes) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)
     ON CONFLICT (session_id) DO UPDATE SET epoch = excluded.epoch, host_id = excluded.host_id, host_name = excluded.host_name, bound = excluded.bound,
@@ -57,7 +65,18 @@ const SAID = `said AS (
 
 function saidValues(sessionId: string, { epoch, host, copy, bound, settled = [] }: HandRecord): readonly unknown[] {
   const { epoch: copyEpoch = null, manifestId = null, files = null, bytes = null } = copy ?? {};
-  return [sessionId, epoch, host.id, host.name, bound ?? null, copyEpoch, manifestId, files, bytes, [...settled].map(keyOf)];
+  return [
+    sessionId,
+    epoch,
+    host.id,
+    host.name,
+    bound ?? null,
+    copyEpoch,
+    manifestId,
+    files,
+    bytes,
+    [...settled].map(keyOf),
+  ];
 }
 
 /** In one order, whoever puts the same: no two of them wait for each other. */
@@ -67,7 +86,10 @@ function putting(hashes: string, bytes: string, condition = ''): string {
 }
 
 function pieceColumns(pieces: readonly HandPiece[]): readonly (readonly Buffer[])[] {
-  return [pieces.map(({ hash }) => bytesOf(hash)), pieces.map(({ bytes }) => Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength))];
+  return [
+    pieces.map(({ hash }) => bytesOf(hash)),
+    pieces.map(({ bytes }) => Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)),
+  ];
 }
 
 export function createPostgresHandCopies({ database, graceMs = HAND_GRACE_MS }: PostgresHandCopiesOptions): HandCopies {
@@ -84,11 +106,10 @@ class PostgresHandCopies implements HandCopies {
   }
 
   async has(sessionId: string, hashes: readonly string[]): Promise<ReadonlySet<string>> {
-    const rows = await this.#run(`SELECT p.hash FROM $s.hand_piece p WHERE p.session_id = $1 AND p.hash = ANY ($2::bytea[]) AND p.put_at > clock_timestamp() - $3 * interval '1 millisecond'`, [
-      sessionId,
-      hashes.map(bytesOf),
-      this.#graceMs / 2,
-    ]);
+    const rows = await this.#run(
+      `SELECT p.hash FROM $s.hand_piece p WHERE p.session_id = $1 AND p.hash = ANY ($2::bytea[]) AND p.put_at > clock_timestamp() - $3 * interval '1 millisecond'`,
+      [sessionId, hashes.map(bytesOf), this.#graceMs / 2],
+    );
     return new Set(rows.map((row) => textOf(pieceRow.pick({ hash: true }).parse(row).hash)));
   }
 
@@ -99,7 +120,10 @@ class PostgresHandCopies implements HandCopies {
   }
 
   async get(sessionId: string, hashes: readonly string[]): Promise<readonly HandPiece[]> {
-    const rows = await this.#run('SELECT p.hash, p.bytes FROM $s.hand_piece p WHERE p.session_id = $1 AND p.hash = ANY ($2::bytea[])', [sessionId, hashes.map(bytesOf)]);
+    const rows = await this.#run(
+      'SELECT p.hash, p.bytes FROM $s.hand_piece p WHERE p.session_id = $1 AND p.hash = ANY ($2::bytea[])',
+      [sessionId, hashes.map(bytesOf)],
+    );
     return rows.map((row) => {
       const { hash, bytes } = pieceRow.parse(row);
       return { hash: textOf(hash), bytes };
@@ -120,12 +144,19 @@ class PostgresHandCopies implements HandCopies {
   }
 
   async latest(sessionId: string): Promise<HandStanding | undefined> {
-    const [row] = await this.#run(`${latest()} WHERE h.session_id IS NOT NULL OR cardinality(a.added) > 0`, [sessionId]);
+    const [row] = await this.#run(`${latest()} WHERE h.session_id IS NOT NULL OR cardinality(a.added) > 0`, [
+      sessionId,
+    ]);
     return row === undefined ? undefined : standingOf(handRow.parse(row));
   }
 
-  /** Run again after its answer was lost it finds what it has said: then the hand is at home where it was said to be. */
-  async latestOr(sessionId: string, { epoch, host, bound }: Pick<HandRecord, 'epoch' | 'host' | 'bound'>): Promise<{ readonly standing: HandStanding | undefined; readonly isSaid: boolean }> {
+  /**
+   * Run again after its answer was lost it finds what it has said: then the hand is at home where it was said to be.
+   */
+  async latestOr(
+    sessionId: string,
+    { epoch, host, bound }: Pick<HandRecord, 'epoch' | 'host' | 'bound'>,
+  ): Promise<{ readonly standing: HandStanding | undefined; readonly isSaid: boolean }> {
     const [row] = await this.#run(
       `WITH first AS (INSERT INTO $s.hand (session_id, epoch, host_id, host_name, bound) VALUES ($1, $2, $3, $4, $5) ON CONFLICT DO NOTHING RETURNING 1)
        ${latest('h.session_id IS NOT NULL OR cardinality(a.added) > 0 AS is_known, EXISTS (SELECT 1 FROM first) AS is_said')}`,
@@ -151,11 +182,15 @@ class PostgresHandCopies implements HandCopies {
 
   async add(sessionId: string, file: HandFile): Promise<void> {
     // The whole path is in the file. A path may be longer than an index takes, and hold bytes that are no text.
-    await this.#run('INSERT INTO $s.hand_added (session_id, path, file) VALUES ($1, $2, $3) ON CONFLICT (session_id, path) DO UPDATE SET file = excluded.file', [sessionId, keyOf(file.path), JSON.stringify(file)]);
+    await this.#run(
+      'INSERT INTO $s.hand_added (session_id, path, file) VALUES ($1, $2, $3) ON CONFLICT (session_id, path) DO UPDATE SET file = excluded.file',
+      [sessionId, keyOf(file.path), JSON.stringify(file)],
+    );
   }
 
   async letGo(sessionId: string, nextEpoch: number): Promise<boolean> {
-    // Run again after its answer was lost it finds nobody at home: who let it go is told that nobody was there, which is so by then.
+    // Run again after its answer was lost it finds nobody at home: who let it go is told that nobody was there, which
+    // is so by then.
     const [row] = await this.#run(
       `WITH before AS (SELECT h.session_id, h.host_id FROM $s.hand h WHERE h.session_id = $1 FOR UPDATE)
        UPDATE $s.hand h SET epoch = $2, host_id = NULL, host_name = NULL, bound = NULL, changed_at = clock_timestamp() FROM before b WHERE h.session_id = b.session_id
@@ -166,7 +201,10 @@ class PostgresHandCopies implements HandCopies {
   }
 
   async forget(sessionId: string): Promise<void> {
-    await this.#run('WITH a AS (DELETE FROM $s.hand_added WHERE session_id = $1), p AS (DELETE FROM $s.hand_piece WHERE session_id = $1) DELETE FROM $s.hand WHERE session_id = $1', [sessionId]);
+    await this.#run(
+      'WITH a AS (DELETE FROM $s.hand_added WHERE session_id = $1), p AS (DELETE FROM $s.hand_piece WHERE session_id = $1) DELETE FROM $s.hand WHERE session_id = $1',
+      [sessionId],
+    );
   }
 
   /** Prepared: to plan one of these takes longer than to run it, and each wake asks for some. */
@@ -175,7 +213,17 @@ class PostgresHandCopies implements HandCopies {
   }
 }
 
-function standingOf({ epoch, host_id: id, host_name: name, bound, copy_epoch: copyEpoch, manifest_id: manifestId, files, bytes, added }: z.output<typeof handRow>): HandStanding {
+function standingOf({
+  epoch,
+  host_id: id,
+  host_name: name,
+  bound,
+  copy_epoch: copyEpoch,
+  manifest_id: manifestId,
+  files,
+  bytes,
+  added,
+}: z.output<typeof handRow>): HandStanding {
   return handStanding.parse({
     epoch,
     ...(id === null ? {} : { host: { id, name } }),

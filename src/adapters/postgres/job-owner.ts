@@ -1,6 +1,6 @@
 /**
- * The process that has jobs in hand, as others see it: a row that is renewed for as long as there are any. Processes of one machine see each other
- * better than that, and need not wait until the row runs out.
+ * The process that has jobs in hand, as others see it: a row that is renewed for as long as there are any. Processes of
+ * one machine see each other better than that, and need not wait until the row runs out.
  */
 import { randomUUID } from 'node:crypto';
 import type { Clock, TimerHandle } from '../../actors/clock/clock.ts';
@@ -61,7 +61,13 @@ export class JobOwner {
   }
 
   /** Whether a process of this machine lives; undefined when that cannot be told, or when it is of another one. */
-  async isAliveHere({ place, token }: { readonly place: string | null; readonly token: string | null }): Promise<boolean | undefined> {
+  async isAliveHere({
+    place,
+    token,
+  }: {
+    readonly place: string | null;
+    readonly token: string | null;
+  }): Promise<boolean | undefined> {
     return place === this.#options.place && token !== null ? this.#options.hostLife?.isAlive(token) : undefined;
   }
 

@@ -1,6 +1,7 @@
 /**
- * Records of jobs in PostgreSQL: numbered over all machines, since the log of a session that goes on elsewhere names jobs by their numbers, and to be
- * had by any machine when the process that had them is gone, so that a session hears of their end although its machine never comes back.
+ * Records of jobs in PostgreSQL: numbered over all machines, since the log of a session that goes on elsewhere names
+ * jobs by their numbers, and to be had by any machine when the process that had them is gone, so that a session hears
+ * of their end although its machine never comes back.
  */
 import { randomUUID } from 'node:crypto';
 import { z } from 'zod';
@@ -85,8 +86,19 @@ class DatabaseJobRecords implements PostgresJobRecords {
     const record = make(`agent_${number}`);
     this.#self.takes(number);
     try {
-      const values = [number, this.#self.id, randomUUID(), this.#place, this.#machine, record.stage, jobRecordText(record)];
-      await this.#database.run(`UPDATE ${this.#job} SET owner = $2, claim = $3, place = $4, machine = $5, stage = $6, body = $7 WHERE number = $1 AND body IS NULL`, values);
+      const values = [
+        number,
+        this.#self.id,
+        randomUUID(),
+        this.#place,
+        this.#machine,
+        record.stage,
+        jobRecordText(record),
+      ];
+      await this.#database.run(
+        `UPDATE ${this.#job} SET owner = $2, claim = $3, place = $4, machine = $5, stage = $6, body = $7 WHERE number = $1 AND body IS NULL`,
+        values,
+      );
     } catch (error) {
       this.#self.lets(number);
       throw error;
@@ -96,8 +108,14 @@ class DatabaseJobRecords implements PostgresJobRecords {
 
   async write(record: JobRecord): Promise<void> {
     const number = numberOf(record.jobId);
-    // One that was closed does not come back, and one that somebody has taken over is no longer ours to say how it ended.
-    await this.#database.run(`UPDATE ${this.#job} SET stage = $3, body = $4 WHERE number = $1 AND owner = $2`, [number, this.#self.id, record.stage, jobRecordText(record)]);
+    // One that was closed does not come back, and one that somebody has taken over is no longer ours to say how it
+    // ended.
+    await this.#database.run(`UPDATE ${this.#job} SET stage = $3, body = $4 WHERE number = $1 AND owner = $2`, [
+      number,
+      this.#self.id,
+      record.stage,
+      jobRecordText(record),
+    ]);
     if (record.stage === 'ended') this.#self.lets(number);
   }
 
@@ -115,7 +133,10 @@ class DatabaseJobRecords implements PostgresJobRecords {
     if (row.owner === this.#self.id || (await this.#isAlive(row))) return undefined;
     await this.#self.register();
     const claim = randomUUID();
-    await this.#database.run(`UPDATE ${this.#job} SET owner = $2, claim = $3 WHERE number = $1 AND claim = $4 AND stage <> 'ended'`, [number, this.#self.id, claim, row.claim]);
+    await this.#database.run(
+      `UPDATE ${this.#job} SET owner = $2, claim = $3 WHERE number = $1 AND claim = $4 AND stage <> 'ended'`,
+      [number, this.#self.id, claim, row.claim],
+    );
     // Asked apart: it is true too when the answer to the claim was lost.
     const [now] = await this.#rows('j.number = $1 AND j.claim = $2', [number, claim]);
     const own = now === undefined ? undefined : readRecord(now);
@@ -165,7 +186,12 @@ class DatabaseJobRecords implements PostgresJobRecords {
 
   async #setAside({ number, claim }: JobRow, { isForeign }: UnreadableRecord): Promise<undefined> {
     // One of another version says something to somebody.
-    if (!isForeign) await this.#database.run(`UPDATE ${this.#job} SET stage = $3 WHERE number = $1 AND claim = $2`, [number, claim, ASIDE]);
+    if (!isForeign)
+      await this.#database.run(`UPDATE ${this.#job} SET stage = $3 WHERE number = $1 AND claim = $2`, [
+        number,
+        claim,
+        ASIDE,
+      ]);
     return undefined;
   }
 }
@@ -188,11 +214,18 @@ function readRecord({ number, body }: Pick<JobRow, 'number' | 'body'>): JobRecor
   if (record?.jobId === `agent_${number}`) return record;
   const version = versioned.safeParse(value).data?.version ?? 0;
   const isForeign = version > JOB_RECORD_VERSION;
-  return { reason: isForeign ? `it is of version ${version}, which this program does not know` : 'it is no record of a job', isForeign };
+  return {
+    reason: isForeign ? `it is of version ${version}, which this program does not know` : 'it is no record of a job',
+    isForeign,
+  };
 }
 
 function numberOf(id: string): number {
   const digits = jobId.exec(id)?.groups?.['number'];
   if (digits !== undefined) return Number(digits);
-  throw new RuntimeError('JOB_ID_INVALID', `the id of a job on record is agent_<n>, such as agent_1, got ${JSON.stringify(id)}`, { category: 'validation' });
+  throw new RuntimeError(
+    'JOB_ID_INVALID',
+    `the id of a job on record is agent_<n>, such as agent_1, got ${JSON.stringify(id)}`,
+    { category: 'validation' },
+  );
 }

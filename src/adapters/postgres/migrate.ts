@@ -1,6 +1,7 @@
 /**
- * Brings a schema up to date, and says whether one fits this program. Steps are numbered and only go forward; all that are missing are one
- * transaction under an advisory lock, so that two who migrate at once do it once. It runs beside workers: a step says how old a program it still serves.
+ * Brings a schema up to date, and says whether one fits this program. Steps are numbered and only go forward; all that
+ * are missing are one transaction under an advisory lock, so that two who migrate at once do it once. It runs beside
+ * workers: a step says how old a program it still serves.
  */
 import { createHash } from 'node:crypto';
 import { RuntimeError } from '../../machines/errors.ts';
@@ -47,7 +48,9 @@ interface AppliedRow {
 }
 
 /** @throws RuntimeError STORE_SCHEMA_CHANGED, STORE_SCHEMA_NEW, STORE_SERVER_OLD, STORAGE_FAILED */
-export async function migratePostgres(options: PostgresPlace & { readonly steps?: readonly Migration[] }): Promise<MigrationReport> {
+export async function migratePostgres(
+  options: PostgresPlace & { readonly steps?: readonly Migration[] },
+): Promise<MigrationReport> {
   const { steps = MIGRATIONS, ...where } = options;
   const place = checkPlace(where);
   return withDatabase(place, async (database) => {
@@ -60,7 +63,10 @@ export async function migratePostgres(options: PostgresPlace & { readonly steps?
       assertSame(known, steps);
       for (const step of steps.slice(known.length)) {
         await run(step.statements(database.schema));
-        await run(`INSERT INTO ${database.schema}.migration (version, name, checksum, serves) VALUES ($1, $2, $3, $4)`, [step.version, step.name, checksumOf(step), step.serves]);
+        await run(
+          `INSERT INTO ${database.schema}.migration (version, name, checksum, serves) VALUES ($1, $2, $3, $4)`,
+          [step.version, step.name, checksumOf(step), step.serves],
+        );
         applied.push(`${String(step.version).padStart(4, '0')}-${step.name}`);
       }
     });
@@ -71,7 +77,9 @@ export async function migratePostgres(options: PostgresPlace & { readonly steps?
 /** What there is, without changing it. @throws RuntimeError STORAGE_FAILED */
 export async function checkPostgres(options: PostgresPlace): Promise<SchemaState> {
   const place = checkPlace(options);
-  return withDatabase(place, (database) => schemaState(database).catch((error: unknown) => unreached(place.url, error)));
+  return withDatabase(place, (database) =>
+    schemaState(database).catch((error: unknown) => unreached(place.url, error)),
+  );
 }
 
 export interface WantedStore extends Pick<PlaceSettings, 'url' | 'schema'> {
@@ -79,22 +87,39 @@ export interface WantedStore extends Pick<PlaceSettings, 'url' | 'schema'> {
 }
 
 /** @throws RuntimeError STORE_SCHEMA_OLD, STORE_SCHEMA_NEW, STORE_SERVER_OLD, STORE_NOT_SYNCED */
-export async function assertSchema(database: PostgresDatabase, { url, schema, durability }: WantedStore): Promise<void> {
-  const { version, wanted, serves, server, isSynced } = await schemaState(database).catch((error: unknown) => unreached(url, error));
+export async function assertSchema(
+  database: PostgresDatabase,
+  { url, schema, durability }: WantedStore,
+): Promise<void> {
+  const { version, wanted, serves, server, isSynced } = await schemaState(database).catch((error: unknown) =>
+    unreached(url, error),
+  );
   if (server < OLDEST_SERVER) throw serverOld(server, url);
   if (version < wanted) {
-    throw new RuntimeError('STORE_SCHEMA_OLD', `expected version ${wanted} of the schema "${schema}" in ${shownUrl(url)}, found ${version === 0 ? 'none' : `version ${version}`}`, {
-      category: 'validation',
-      hint: 'Run `wakechart store migrate --store URL` as the owner of the schema; programs of the version before go on meanwhile.',
-      details: { version, wanted },
-    });
+    throw new RuntimeError(
+      'STORE_SCHEMA_OLD',
+      `expected version ${wanted} of the schema "${schema}" in ${shownUrl(url)}, found ${version === 0 ? 'none' : `version ${version}`}`,
+      {
+        category: 'validation',
+        hint: 'Run `wakechart store migrate --store URL` as the owner of the schema; programs of the version before go on meanwhile.',
+        details: { version, wanted },
+      },
+    );
   }
   if (serves > wanted) throw schemaNew(version, wanted);
   if (!isSynced && durability === 'disk') throw notSynced(url);
 }
 
-async function withDatabase<Value>(place: PlaceSettings, work: (database: PostgresDatabase) => Promise<Value>): Promise<Value> {
-  const database = new ConnectedDatabase(await loadDriver(), { ...place, poolSize: 1, patienceMs: 0, callLimitMs: MIGRATION_LIMIT_MS });
+async function withDatabase<Value>(
+  place: PlaceSettings,
+  work: (database: PostgresDatabase) => Promise<Value>,
+): Promise<Value> {
+  const database = new ConnectedDatabase(await loadDriver(), {
+    ...place,
+    poolSize: 1,
+    patienceMs: 0,
+    callLimitMs: MIGRATION_LIMIT_MS,
+  });
   try {
     return await work(database);
   } finally {
@@ -111,9 +136,18 @@ interface StateRow {
 async function schemaState(database: PostgresDatabase): Promise<SchemaState> {
   const { schema } = database;
   const run: PostgresDatabase['run'] = (statement, values) => database.run(statement, values);
-  const [row] = await run<StateRow>(`SELECT current_setting('server_version_num') AS server, to_regclass($1) IS NOT NULL AS is_there, ${COMMITS_WAIT} AS is_synced`, [`${schema}.migration`]);
+  const [row] = await run<StateRow>(
+    `SELECT current_setting('server_version_num') AS server, to_regclass($1) IS NOT NULL AS is_there, ${COMMITS_WAIT} AS is_synced`,
+    [`${schema}.migration`],
+  );
   const known = row?.is_there === true ? await ledger(run, schema) : [];
-  return { version: known.length, wanted: MIGRATIONS.length, serves: Math.max(0, ...known.map(({ serves }) => serves)), server: Number(row?.server ?? 0), isSynced: row?.is_synced === true };
+  return {
+    version: known.length,
+    wanted: MIGRATIONS.length,
+    serves: Math.max(0, ...known.map(({ serves }) => serves)),
+    server: Number(row?.server ?? 0),
+    isSynced: row?.is_synced === true,
+  };
 }
 
 async function lock(run: PostgresDatabase['run'], { schema }: PlaceSettings): Promise<void> {
@@ -122,7 +156,9 @@ async function lock(run: PostgresDatabase['run'], { schema }: PlaceSettings): Pr
 
 async function makeLedger(run: PostgresDatabase['run'], schema: string): Promise<void> {
   // Asked first: an owner of the schema may not be allowed to make one.
-  const [row] = await run<{ readonly is_there: boolean }>('SELECT to_regnamespace($1) IS NOT NULL AS is_there', [schema]);
+  const [row] = await run<{ readonly is_there: boolean }>('SELECT to_regnamespace($1) IS NOT NULL AS is_there', [
+    schema,
+  ]);
   if (row?.is_there !== true) await run(`CREATE SCHEMA ${schema}`);
   await run(ledgerStatement(schema));
 }
@@ -143,16 +179,22 @@ function assertSame(known: readonly AppliedRow[], steps: readonly Migration[]): 
   for (const [index, { version, name, checksum }] of known.entries()) {
     const step = steps[index];
     if (step !== undefined && step.version === version && checksumOf(step) === checksum) continue;
-    throw new RuntimeError('STORE_SCHEMA_CHANGED', `expected step ${version} (${name}) of the schema as it was released, found another one applied`, {
-      category: 'conflict',
-      hint: 'The schema was made by another build. Compare the table "migration" with that build before you change anything.',
-      details: { version, name },
-    });
+    throw new RuntimeError(
+      'STORE_SCHEMA_CHANGED',
+      `expected step ${version} (${name}) of the schema as it was released, found another one applied`,
+      {
+        category: 'conflict',
+        hint: 'The schema was made by another build. Compare the table "migration" with that build before you change anything.',
+        details: { version, name },
+      },
+    );
   }
 }
 
 function checksumOf(step: Migration): string {
-  return createHash('sha256').update(`${step.version} ${step.name}\n${step.statements(quoted('s'))}`).digest('hex');
+  return createHash('sha256')
+    .update(`${step.version} ${step.name}\n${step.statements(quoted('s'))}`)
+    .digest('hex');
 }
 
 async function assertServer(database: PostgresDatabase, { url }: PlaceSettings): Promise<void> {
@@ -165,24 +207,40 @@ function unreached(url: string, error: unknown): never {
   if (!RuntimeError.is(error) || error.code !== 'STORAGE_FAILED') throw error;
   const { message, hint, details } = error;
   const { username } = new URL(url);
-  throw new RuntimeError('STORAGE_FAILED', `could not connect to ${shownUrl(url)}${username === '' ? '' : ` as ${username}`}: ${message.replace(/^could not [^:]*: /, '')}`, { category: 'storage', hint, details, cause: error });
+  throw new RuntimeError(
+    'STORAGE_FAILED',
+    `could not connect to ${shownUrl(url)}${username === '' ? '' : ` as ${username}`}: ${message.replace(/^could not [^:]*: /, '')}`,
+    { category: 'storage', hint, details, cause: error },
+  );
 }
 
 function serverOld(server: number, url: string): RuntimeError {
-  return new RuntimeError('STORE_SERVER_OLD', `expected PostgreSQL 15 or newer at ${shownUrl(url)}, found ${Math.trunc(server / 10_000)}`, { category: 'validation', hint: 'Upgrade the server.', details: { server } });
+  return new RuntimeError(
+    'STORE_SERVER_OLD',
+    `expected PostgreSQL 15 or newer at ${shownUrl(url)}, found ${Math.trunc(server / 10_000)}`,
+    { category: 'validation', hint: 'Upgrade the server.', details: { server } },
+  );
 }
 
 function notSynced(url: string): RuntimeError {
-  return new RuntimeError('STORE_NOT_SYNCED', `expected synchronous_commit to be on for this user at ${shownUrl(url)}, found it off: what was acknowledged would be lost when the server crashes`, {
-    category: 'validation',
-    hint: 'Let an administrator run: ALTER ROLE NAME SET synchronous_commit = on. Or open the store with the durability "os", whose receipts say what they are worth.',
-  });
+  return new RuntimeError(
+    'STORE_NOT_SYNCED',
+    `expected synchronous_commit to be on for this user at ${shownUrl(url)}, found it off: what was acknowledged would be lost when the server crashes`,
+    {
+      category: 'validation',
+      hint: 'Let an administrator run: ALTER ROLE NAME SET synchronous_commit = on. Or open the store with the durability "os", whose receipts say what they are worth.',
+    },
+  );
 }
 
 function schemaNew(version: number, wanted: number): RuntimeError {
-  return new RuntimeError('STORE_SCHEMA_NEW', `expected version ${wanted} of the schema, found version ${version}, which serves no program this old`, {
-    category: 'validation',
-    hint: 'Upgrade Wakechart on this machine.',
-    details: { version, wanted },
-  });
+  return new RuntimeError(
+    'STORE_SCHEMA_NEW',
+    `expected version ${wanted} of the schema, found version ${version}, which serves no program this old`,
+    {
+      category: 'validation',
+      hint: 'Upgrade Wakechart on this machine.',
+      details: { version, wanted },
+    },
+  );
 }

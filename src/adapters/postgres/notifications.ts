@@ -1,6 +1,7 @@
 /**
- * Tells other processes that something is due or stored: one coalesced notification on a connection of its own, never one in the transaction
- * of an append, which would make all appends wait for each other. It says only that something is to be looked at; a process that does not hear it polls.
+ * Tells other processes that something is due or stored: one coalesced notification on a connection of its own, never
+ * one in the transaction of an append, which would make all appends wait for each other. It says only that something is
+ * to be looked at; a process that does not hear it polls.
  */
 import { randomUUID } from 'node:crypto';
 import type { Clock, TimerHandle } from '../../actors/clock/clock.ts';
@@ -33,17 +34,26 @@ export interface NotificationsOptions {
   readonly onPoll: () => void;
 }
 
-/** The first after so many milliseconds of quiet is said at once; what comes within them is said together. What is due waits for no more. */
+/**
+ * The first after so many milliseconds of quiet is said at once; what comes within them is said together. What is due
+ * waits for no more.
+ */
 const COALESCE_MS = 2;
 
 /** The same for news of sessions: each wakes every process that listens, whether or not it watches the session. */
 const COALESCE_NEWS_MS = 20;
 
-/** Where the server is slow to take news, they wait for so many times as long as it took, up to a limit: telling them is a small part of the work. */
+/**
+ * Where the server is slow to take news, they wait for so many times as long as it took, up to a limit: telling them is
+ * a small part of the work.
+ */
 const QUIET_PER_SAYING = 10;
 const MAX_QUIET_MS = 200;
 
-/** A notification holds less than 8,000 bytes: https://www.postgresql.org/docs/current/sql-notify.html. Ids, each with a head, beyond it wait for the next one. */
+/**
+ * A notification holds less than 8,000 bytes: https://www.postgresql.org/docs/current/sql-notify.html. Ids, each with a
+ * head, beyond it wait for the next one.
+ */
 const MAX_IDS = 160;
 
 /** Calls of its own that a connection may miss before it is taken for dead. */
@@ -146,7 +156,11 @@ export class Notifications {
     const isDue = this.#isDue;
     this.#isDue = false;
     for (const [id] of news) this.#sessions.delete(id);
-    await this.#notify([this.#name, isDue ? 'due' : '', ...news.flatMap(([id, head]) => (head === undefined ? [id] : [id, head]))].join(' '));
+    await this.#notify(
+      [this.#name, isDue ? 'due' : '', ...news.flatMap(([id, head]) => (head === undefined ? [id] : [id, head]))].join(
+        ' ',
+      ),
+    );
     if (this.#sessions.size > 0) await this.#say();
   }
 
@@ -159,7 +173,10 @@ export class Notifications {
     try {
       if (this.#client === undefined || !this.#speaksItself) await database.run('SELECT pg_notify($1, $2)', values);
       else await this.#client.query({ text: 'SELECT pg_notify($1, $2)', values });
-      this.#newsQuietMs = Math.min(MAX_QUIET_MS, Math.max(COALESCE_NEWS_MS, QUIET_PER_SAYING * (clock.steadyNow() - askedMs)));
+      this.#newsQuietMs = Math.min(
+        MAX_QUIET_MS,
+        Math.max(COALESCE_NEWS_MS, QUIET_PER_SAYING * (clock.steadyNow() - askedMs)),
+      );
     } catch {
       // A connection that does not answer hears nothing either.
       if (this.#client !== undefined && this.#speaksItself) void this.#lost(this.#client);
@@ -258,14 +275,18 @@ export class Notifications {
 
   #poll(): void {
     if (this.#unheard > 1) this.#isHearing = false;
-    if (this.#unheard > MAX_UNHEARD && this.#client !== undefined && this.#speaksItself) return void this.#lost(this.#client);
+    if (this.#unheard > MAX_UNHEARD && this.#client !== undefined && this.#speaksItself)
+      return void this.#lost(this.#client);
     this.#options.onPoll();
     void this.#callOut();
     this.#armPoll();
   }
 }
 
-/** Ids, each followed by its head where that was said. Programs of the version before say none, and take one for an id that they do not know. */
+/**
+ * Ids, each followed by its head where that was said. Programs of the version before say none, and take one for an id
+ * that they do not know.
+ */
 function newsOf(said: readonly string[]): SessionNews[] {
   return said.flatMap((word, index) => {
     if (/^\d+$/.test(word)) return [];

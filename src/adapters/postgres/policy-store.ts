@@ -1,6 +1,6 @@
 /**
- * The rules that people have kept by an answer, in PostgreSQL: one row for each agent, for the workers of all machines. What people write by hand
- * stays in the files of a home, and stands before them.
+ * The rules that people have kept by an answer, in PostgreSQL: one row for each agent, for the workers of all machines.
+ * What people write by hand stays in the files of a home, and stands before them.
  */
 import { z } from 'zod';
 import { isoTimeOf } from '../../actors/clock/iso-time.ts';
@@ -17,14 +17,23 @@ import { RevisedRows } from './standing-rows.ts';
 export interface PostgresPolicyStoreOptions {
   readonly database: PostgresDatabase;
   readonly clock: Pick<Clock, 'now'>;
-  /** What people have written on this machine. Its rules come first; what is removed is removed there too. Default: nothing is. */
+  /**
+   * What people have written on this machine. Its rules come first; what is removed is removed there too. Default:
+   * nothing is.
+   */
   readonly written?: Pick<PolicyStore, 'rules' | 'remove'> | undefined;
 }
 
 /** With files it names the rules for every agent, so it can be the name of none here either. */
 const EVERY_AGENT = 'all';
 
-const keptRules = z.array(z.strictObject({ rule: z.string(), since: z.iso.datetime(), by: z.strictObject({ sessionId: z.string(), requestId: z.string() }) }));
+const keptRules = z.array(
+  z.strictObject({
+    rule: z.string(),
+    since: z.iso.datetime(),
+    by: z.strictObject({ sessionId: z.string(), requestId: z.string() }),
+  }),
+);
 
 type KeptRules = z.output<typeof keptRules>;
 
@@ -57,7 +66,15 @@ class PostgresPolicyStore implements PolicyStore {
       const before = rulesIn(id, body);
       if (before.some((kept) => kept.rule === text)) return { answer: undefined };
       const { sessionId, requestId } = by;
-      return { answer: undefined, write: { body: JSON.stringify([...before, { rule: text, since: isoTimeOf(this.#clock.now()), by: { sessionId, requestId } }]) } };
+      return {
+        answer: undefined,
+        write: {
+          body: JSON.stringify([
+            ...before,
+            { rule: text, since: isoTimeOf(this.#clock.now()), by: { sessionId, requestId } },
+          ]),
+        },
+      };
     });
   }
 
@@ -67,7 +84,9 @@ class PostgresPolicyStore implements PolicyStore {
     const wasKept = await this.#rows.change(id, (body) => {
       const before = rulesIn(id, body);
       const left = before.filter((kept) => kept.rule !== text);
-      return left.length === before.length ? { answer: false } : { answer: true, write: { body: JSON.stringify(left) } };
+      return left.length === before.length
+        ? { answer: false }
+        : { answer: true, write: { body: JSON.stringify(left) } };
     });
     const wasWritten = (await this.#written?.remove(id, text)) ?? false;
     return wasKept || wasWritten;
@@ -92,12 +111,16 @@ function keptRule(agentId: string, { rule, since, by }: KeptRules[number]): Kept
 }
 
 function unreadable(agentId: string, cause: unknown): RuntimeError {
-  return new RuntimeError('POLICY_INVALID', `the rules of "${agentId}" in the database cannot be relied on: ${messageOf(cause)}`, {
-    category: 'permission',
-    hint: 'They may have been kept by a newer version of wakechart; run that one. Nothing is allowed by itself until they can be read.',
-    details: { agentId },
-    cause,
-  });
+  return new RuntimeError(
+    'POLICY_INVALID',
+    `the rules of "${agentId}" in the database cannot be relied on: ${messageOf(cause)}`,
+    {
+      category: 'permission',
+      hint: 'They may have been kept by a newer version of wakechart; run that one. Nothing is allowed by itself until they can be read.',
+      details: { agentId },
+      cause,
+    },
+  );
 }
 
 function checkedAgent(agentId: string): string {
@@ -107,8 +130,12 @@ function checkedAgent(agentId: string): string {
 function changeableAgent(agentId: string): string {
   const id = checkedAgent(agentId);
   if (id !== EVERY_AGENT) return id;
-  throw new RuntimeError('POLICY_RESERVED', `the rules of "${EVERY_AGENT}" are for every agent, and only people write them`, {
-    category: 'permission',
-    hint: 'Write them into the folder of the policy on each machine, or give the agent another name.',
-  });
+  throw new RuntimeError(
+    'POLICY_RESERVED',
+    `the rules of "${EVERY_AGENT}" are for every agent, and only people write them`,
+    {
+      category: 'permission',
+      hint: 'Write them into the folder of the policy on each machine, or give the agent another name.',
+    },
+  );
 }

@@ -28,7 +28,14 @@ interface HintRow {
   readonly due_at_ms: string;
 }
 
-type HintValues = readonly [sessionId: string, agentId: string, causeId: string, kind: Activation['kind'], dueAtMs: number, priority: Activation['priority']];
+type HintValues = readonly [
+  sessionId: string,
+  agentId: string,
+  causeId: string,
+  kind: Activation['kind'],
+  dueAtMs: number,
+  priority: Activation['priority'],
+];
 
 interface ClaimRow {
   readonly hints: readonly HintValues[] | null;
@@ -36,7 +43,10 @@ interface ClaimRow {
   readonly openings: readonly OpeningValues[] | null;
 }
 
-/** A claim holds so long, in milliseconds, unless its worker asks again or wakes the session: what waits too long at one worker, another takes. */
+/**
+ * A claim holds so long, in milliseconds, unless its worker asks again or wakes the session: what waits too long at one
+ * worker, another takes.
+ */
 const CLAIM_MS = 10_000;
 
 /** Hints that `rebuilt` makes in one statement. */
@@ -48,7 +58,15 @@ const OPENING_EVENTS = 256;
 const OPENING_BYTES = 262_144;
 
 type OpeningValues = readonly [sessionId: string, events: readonly OpeningEvent[], state: string | null];
-type OpeningEvent = readonly [seq: number, id: string, type: string, v: number, epoch: number | null, at: string, data: string];
+type OpeningEvent = readonly [
+  seq: number,
+  id: string,
+  type: string,
+  v: number,
+  epoch: number | null,
+  at: string,
+  data: string,
+];
 
 const HINT_SELECTION = 'a.session_id, a.agent_id, a.cause_id, a.kind, a.priority, a.due_at_ms';
 
@@ -132,7 +150,10 @@ export class PostgresActivations implements ActivationIndex {
        SELECT ${HINT_SELECTION} FROM ${schema}.activation a JOIN chosen USING (session_id) WHERE a.due_at_ms <= $1 AND ($3::text IS NULL OR a.agent_id = $3)`,
       [nowMs, [...except], agentId ?? null, Math.max(0, limit)],
     );
-    return { due: dueSessions(rows.map(activationOf), limit), nextDueAtMs: await this.#nextAfter(nowMs, { except, agentId }) };
+    return {
+      due: dueSessions(rows.map(activationOf), limit),
+      nextDueAtMs: await this.#nextAfter(nowMs, { except, agentId }),
+    };
   }
 
   /** By the database's clock, which no hint is ahead of. */
@@ -146,9 +167,25 @@ export class PostgresActivations implements ActivationIndex {
       from: `${schema}.claim_due_2($1, $2, $3, $4::uuid[], $5, $6, $7::uuid[], $8, $9, $10)`,
     });
     const most = [SESSION_FOLD_VERSION, OPENING_EVENTS, OPENING_BYTES];
-    const values = [worker, Math.floor(nowMs), Math.max(0, Math.min(claims, limit)), [...except], agentId ?? null, CLAIM_MS, [...this.#openings.keys()], ...most];
+    const values = [
+      worker,
+      Math.floor(nowMs),
+      Math.max(0, Math.min(claims, limit)),
+      [...except],
+      agentId ?? null,
+      CLAIM_MS,
+      [...this.#openings.keys()],
+      ...most,
+    ];
     const [claimed] = await database.run<ClaimRow>(frequent(claiming), values);
-    const hints = (claimed?.hints ?? []).map(([sessionId, agent, causeId, kind, dueAtMs, priority]): Activation => ({ sessionId, agentId: agent, causeId, kind, dueAtMs, priority }));
+    const hints = (claimed?.hints ?? []).map(([sessionId, agent, causeId, kind, dueAtMs, priority]): Activation => ({
+      sessionId,
+      agentId: agent,
+      causeId,
+      kind,
+      dueAtMs,
+      priority,
+    }));
     const again = claimed?.again_at_ms ?? undefined;
     const due = this.#opened(dueSessions(hints, limit), claimed?.openings ?? []);
     return { due, nextDueAtMs: again === undefined ? undefined : Math.max(Math.floor(nowMs) + 1, Number(again)) };
@@ -169,7 +206,10 @@ export class PostgresActivations implements ActivationIndex {
     return opened;
   }
 
-  async #nextAfter(nowMs: number, { except = new Set(), agentId }: Pick<DueQuery, 'except' | 'agentId'>): Promise<number | undefined> {
+  async #nextAfter(
+    nowMs: number,
+    { except = new Set(), agentId }: Pick<DueQuery, 'except' | 'agentId'>,
+  ): Promise<number | undefined> {
     const { database } = this.#options;
     const [row] = await database.run<{ readonly due_at_ms: string }>(
       `SELECT a.due_at_ms FROM ${database.schema}.activation a
@@ -185,12 +225,25 @@ function openingOf({ sessionId, agentId }: DueSession, [, events, text]: Opening
   try {
     const { view: state } = viewOf(sessionId, text);
     if (text !== null && state === undefined) return undefined;
-    return { agentId, state, events: events.map(([seq, id, type, v, epoch, at, data]) => eventOf(sessionId, { seq, id, type, v, epoch, at, data, record_events: null, record_key: null })) };
+    return {
+      agentId,
+      state,
+      events: events.map(([seq, id, type, v, epoch, at, data]) =>
+        eventOf(sessionId, { seq, id, type, v, epoch, at, data, record_events: null, record_key: null }),
+      ),
+    };
   } catch {
     return undefined;
   }
 }
 
-function activationOf({ session_id: sessionId, agent_id: agentId, cause_id: causeId, kind, priority, due_at_ms: dueAtMs }: HintRow): Activation {
+function activationOf({
+  session_id: sessionId,
+  agent_id: agentId,
+  cause_id: causeId,
+  kind,
+  priority,
+  due_at_ms: dueAtMs,
+}: HintRow): Activation {
   return { sessionId, agentId, causeId, kind, dueAtMs: Number(dueAtMs), priority };
 }

@@ -1,6 +1,7 @@
 /**
- * The connections of one store. A statement is one transaction: when the connection is cut nobody knows whether it took place, so it is run
- * again, and every statement of ours gives the same answer twice. A server that is away is waited for.
+ * The connections of one store. A statement is one transaction: when the connection is cut nobody knows whether it took
+ * place, so it is run again, and every statement of ours gives the same answer twice. A server that is away is waited
+ * for.
  */
 import { RuntimeError } from '../../machines/errors.ts';
 import type { Clock } from '../../actors/clock/clock.ts';
@@ -11,8 +12,9 @@ import { codeOf, databaseFailed, isCollision, isPassing, isUnanswered, storeOver
 import { quoted } from './postgres-options.ts';
 
 /**
- * A statement whose changes a crash of the server may take although it was answered: the server does not wait for its disk. All others are
- * flushed before they are answered, because others go by the answer. Only `losable` makes one, and it asks for the reason.
+ * A statement whose changes a crash of the server may take although it was answered: the server does not wait for its
+ * disk. All others are flushed before they are answered, because others go by the answer. Only `losable` makes one, and
+ * it asks for the reason.
  */
 export interface LosableStatement {
   readonly text: string;
@@ -56,8 +58,9 @@ export interface PostgresDatabase {
   /** The schema's name, quoted for use in statements. */
   readonly schema: string;
   /**
-   * Runs one statement as a transaction of its own and gives its rows, when its changes are on the server's disk unless it is losable. It is run again when the connection is cut or the server is away,
-   * so it has to be one that may take place twice.
+   * Runs one statement as a transaction of its own and gives its rows, when its changes are on the server's disk unless
+   * it is losable. It is run again when the connection is cut or the server is away, so it has to be one that may take
+   * place twice.
    * @throws RuntimeError STORAGE_FAILED, STORE_OVERLOADED, STORE_CLOSED
    */
   run<Row>(statement: Statement, values?: readonly unknown[]): Promise<readonly Row[]>;
@@ -88,8 +91,18 @@ const APPLICATION_NAME = 'wakechart';
 /** A connection that nobody has used for so long is closed, in milliseconds. */
 const IDLE_MS = 30_000;
 
-export function connectionSettings({ url, callLimitMs }: Pick<DatabaseSettings, 'url' | 'callLimitMs'>): ConnectionSettings {
-  return { connectionString: url, application_name: APPLICATION_NAME, connectionTimeoutMillis: CONNECT_LIMIT_MS, query_timeout: callLimitMs, keepAlive: true, keepAliveInitialDelayMillis: 10_000 };
+export function connectionSettings({
+  url,
+  callLimitMs,
+}: Pick<DatabaseSettings, 'url' | 'callLimitMs'>): ConnectionSettings {
+  return {
+    connectionString: url,
+    application_name: APPLICATION_NAME,
+    connectionTimeoutMillis: CONNECT_LIMIT_MS,
+    query_timeout: callLimitMs,
+    keepAlive: true,
+    keepAliveInitialDelayMillis: 10_000,
+  };
 }
 
 export class ConnectedDatabase implements PostgresDatabase {
@@ -109,22 +122,33 @@ export class ConnectedDatabase implements PostgresDatabase {
   constructor(driver: PostgresDriver, settings: DatabaseSettings) {
     this.schema = quoted(settings.schema);
     this.#settings = settings;
-    this.#pool = new driver.Pool({ ...connectionSettings(settings), max: settings.poolSize, idleTimeoutMillis: IDLE_MS, allowExitOnIdle: false });
+    this.#pool = new driver.Pool({
+      ...connectionSettings(settings),
+      max: settings.poolSize,
+      idleTimeoutMillis: IDLE_MS,
+      allowExitOnIdle: false,
+    });
     // A connection that dies while nobody uses it is replaced by the next that somebody needs.
     this.#pool.on('error', () => undefined);
-    // At once: the server may end a connection in the same breath in which it takes it, and an error that nobody hears would end this process.
+    // At once: the server may end a connection in the same breath in which it takes it, and an error that nobody hears
+    // would end this process.
     this.#pool.on('connect', (client) => client.on('error', () => undefined));
   }
 
   run<Row>(statement: Statement, values: readonly unknown[] = []): Promise<readonly Row[]> {
     // The rows are what the statement says they are: each place that runs one names their type beside it.
-    return this.#patiently(textOf(statement), (client) => this.#ask(client, statement, values)) as Promise<readonly Row[]>;
+    return this.#patiently(textOf(statement), (client) => this.#ask(client, statement, values)) as Promise<
+      readonly Row[]
+    >;
   }
 
   async transaction<Value>(work: (run: PostgresDatabase['run']) => Promise<Value>): Promise<Value> {
     const within = async (client: PooledClient): Promise<Value> => {
       await client.query({ text: 'BEGIN' });
-      const value = await work(<Row>(statement: Statement, values: readonly unknown[] = []) => this.#ask(client, statement, values) as Promise<readonly Row[]>);
+      const value = await work(
+        <Row>(statement: Statement, values: readonly unknown[] = []) =>
+          this.#ask(client, statement, values) as Promise<readonly Row[]>,
+      );
       await client.query({ text: 'COMMIT' });
       return value;
     };
@@ -154,13 +178,24 @@ export class ConnectedDatabase implements PostgresDatabase {
     return this.#closing;
   }
 
-  /** Ends a statement that nobody waits for any more: it would hold its place on the server, while the next try takes another one. */
+  /**
+   * Ends a statement that nobody waits for any more: it would hold its place on the server, while the next try takes
+   * another one.
+   */
   async #abandon(processId: number): Promise<void> {
     const ours = `pid = $1 AND usename = current_user AND application_name = '${APPLICATION_NAME}' AND state = 'active'`;
-    await this.#withClient((client) => client.query({ text: `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE ${ours}`, values: [processId] }));
+    await this.#withClient((client) =>
+      client.query({
+        text: `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE ${ours}`,
+        values: [processId],
+      }),
+    );
   }
 
-  async #patiently(statement: string, work: (client: PooledClient) => Promise<readonly unknown[]>): Promise<readonly unknown[]> {
+  async #patiently(
+    statement: string,
+    work: (client: PooledClient) => Promise<readonly unknown[]>,
+  ): Promise<readonly unknown[]> {
     const { clock, patienceMs } = this.#settings;
     const beganMs = clock.steadyNow();
     for (let attempt = 1; ; attempt += 1) {
@@ -170,7 +205,8 @@ export class ConnectedDatabase implements PostgresDatabase {
       } catch (error) {
         if (RuntimeError.is(error)) throw error;
         const isOver = this.#isHurried || clock.steadyNow() - beganMs >= patienceMs;
-        if (!isPassing(error) || (isOver && !(isCollision(error) && attempt < 5))) throw databaseFailed(`run ${nameOf(statement)}`, error);
+        if (!isPassing(error) || (isOver && !(isCollision(error) && attempt < 5)))
+          throw databaseFailed(`run ${nameOf(statement)}`, error);
       }
       await this.#pause(Math.min(MAX_PAUSE_MS, FIRST_PAUSE_MS * 2 ** (attempt - 1)));
     }
@@ -186,7 +222,9 @@ export class ConnectedDatabase implements PostgresDatabase {
     return rows;
   }
 
-  /** A pooler of transactions may give each statement another connection of the server, which has not heard of the name. */
+  /**
+   * A pooler of transactions may give each statement another connection of the server, which has not heard of the name.
+   */
   async #keepsNames(client: PooledClient): Promise<boolean> {
     const known = this.#direct.get(client) ?? isDirect(client);
     this.#direct.set(client, known);
@@ -210,7 +248,8 @@ export class ConnectedDatabase implements PostgresDatabase {
       // What a refused statement leaves is clean; after anything else nobody knows what the connection still says.
       isBroken = codeOf(error) === undefined || isPassing(error);
       if (!isBroken) await client.query({ text: 'ROLLBACK' }).catch(() => (isBroken = true));
-      if (isUnanswered(error) && typeof client.processID === 'number' && this.#closing === undefined) void this.#abandon(client.processID).catch(() => undefined);
+      if (isUnanswered(error) && typeof client.processID === 'number' && this.#closing === undefined)
+        void this.#abandon(client.processID).catch(() => undefined);
       throw error;
     } finally {
       this.#inUse.delete(client);
@@ -224,7 +263,8 @@ export class ConnectedDatabase implements PostgresDatabase {
       return await this.#pool.connect();
     } catch (error) {
       if (this.#closing !== undefined) throw storeClosed();
-      if (this.#inUse.size >= this.#settings.poolSize && codeOf(error) === undefined) throw storeOverloaded(CONNECT_LIMIT_MS, error);
+      if (this.#inUse.size >= this.#settings.poolSize && codeOf(error) === undefined)
+        throw storeOverloaded(CONNECT_LIMIT_MS, error);
       throw error;
     }
   }

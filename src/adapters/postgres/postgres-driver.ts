@@ -6,7 +6,11 @@ export interface DriverResult {
 }
 
 export interface DriverClient {
-  query(request: { readonly text: string; readonly values?: readonly unknown[]; readonly name?: string }): Promise<DriverResult>;
+  query(request: {
+    readonly text: string;
+    readonly values?: readonly unknown[];
+    readonly name?: string;
+  }): Promise<DriverResult>;
   on(event: 'error' | 'end', listener: (error?: unknown) => void): unknown;
   on(event: 'notification', listener: (message: { readonly payload?: string | undefined }) => void): unknown;
 }
@@ -44,7 +48,13 @@ export interface ConnectionSettings {
 }
 
 export interface PostgresDriver {
-  readonly Pool: new (settings: ConnectionSettings & { readonly max: number; readonly idleTimeoutMillis: number; readonly allowExitOnIdle: boolean }) => DriverPool;
+  readonly Pool: new (
+    settings: ConnectionSettings & {
+      readonly max: number;
+      readonly idleTimeoutMillis: number;
+      readonly allowExitOnIdle: boolean;
+    },
+  ) => DriverPool;
   readonly Client: new (settings: ConnectionSettings) => LoneClient;
 }
 
@@ -54,17 +64,22 @@ export async function loadDriver(): Promise<PostgresDriver> {
     const { default: pg } = await import('pg');
     return pg;
   } catch (cause) {
-    throw new RuntimeError('POSTGRES_DRIVER_MISSING', 'expected the package pg, which speaks to PostgreSQL, and could not load it', {
-      category: 'validation',
-      hint: 'Install it beside wakechart: npm install pg',
-      cause,
-    });
+    throw new RuntimeError(
+      'POSTGRES_DRIVER_MISSING',
+      'expected the package pg, which speaks to PostgreSQL, and could not load it',
+      {
+        category: 'validation',
+        hint: 'Install it beside wakechart: npm install pg',
+        cause,
+      },
+    );
   }
 }
 
 /**
- * Whether the server itself is at the other end. A pooler of transactions hands on what is heard while somebody speaks and drops the rest: who speaks
- * through the connection on which he listens would hear himself, and take that for a sign that he hears others.
+ * Whether the server itself is at the other end. A pooler of transactions hands on what is heard while somebody speaks
+ * and drops the rest: who speaks through the connection on which he listens would hear himself, and take that for a
+ * sign that he hears others.
  */
 export async function isDirect(client: Pick<PooledClient, 'query' | 'processID'>): Promise<boolean> {
   const { rows } = await client.query({ text: 'SELECT pg_backend_pid() AS pid' });

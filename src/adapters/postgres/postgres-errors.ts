@@ -1,8 +1,12 @@
-/** What PostgreSQL and its driver say, in words that help, as errors of ours. No text of ours holds a password: the driver's do not either. */
+/**
+ * What PostgreSQL and its driver say, in words that help, as errors of ours. No text of ours holds a password: the
+ * driver's do not either.
+ */
 import { RuntimeError, messageOf } from '../../machines/errors.ts';
 import { statementWords } from './statement-words.ts';
 
-const UNKNOWN_ISSUER = "Nobody known has signed the server's certificate. Name the file of whoever did in the URL: sslmode=verify-full&sslrootcert=/path/to/ca.pem";
+const UNKNOWN_ISSUER =
+  "Nobody known has signed the server's certificate. Name the file of whoever did in the URL: sslmode=verify-full&sslrootcert=/path/to/ca.pem";
 
 const HINTS: Readonly<Record<string, string>> = {
   '28P01': 'Check user and password in the URL.',
@@ -11,7 +15,8 @@ const HINTS: Readonly<Record<string, string>> = {
   '42501': 'Grant the role what it needs; `wakechart store roles` prints the statements.',
   '53100': "The server's disk is full. Free some space there; everything that was acknowledged is stored.",
   '53200': 'The server is out of memory.',
-  '53300': 'The server takes no more connections. Raise its max_connections, let each program have fewer (pool_size=2 in the URL, poolSize in a program), or put PgBouncer in between.',
+  '53300':
+    'The server takes no more connections. Raise its max_connections, let each program have fewer (pool_size=2 in the URL, poolSize in a program), or put PgBouncer in between.',
   '3F000': 'Make the schema first: wakechart store migrate --store URL',
   '42P01': 'Make the tables first: wakechart store migrate --store URL',
   '42883': 'Bring the schema up to date first: wakechart store migrate --store URL',
@@ -24,17 +29,29 @@ const HINTS: Readonly<Record<string, string>> = {
   UNABLE_TO_GET_ISSUER_CERT_LOCALLY: UNKNOWN_ISSUER,
   CERT_SIGNATURE_FAILURE: UNKNOWN_ISSUER,
   CERT_HAS_EXPIRED: "Renew the server's certificate.",
-  ERR_TLS_CERT_ALTNAME_INVALID: "Name the server in the URL as its certificate does, or have a certificate made for that name.",
+  ERR_TLS_CERT_ALTNAME_INVALID:
+    'Name the server in the URL as its certificate does, or have a certificate made for that name.',
 };
 
 /** States of the server that pass: https://www.postgresql.org/docs/current/errcodes-appendix.html */
 const PASSING = /^(08...|57P0[1-5]|53300|25006|40001|40P01|55P03|58030)$/;
 
 /** The network between us: what Node says, and what the driver says without a code. */
-const CUT_CODES: ReadonlySet<string> = new Set(['ECONNREFUSED', 'ECONNRESET', 'ETIMEDOUT', 'EPIPE', 'EHOSTUNREACH', 'ENETUNREACH', 'EAI_AGAIN', 'ENOTCONN']);
-const CUT_WORDS = /Connection terminated|connection timeout|timeout expired|timeout exceeded|Query read timeout|Client has encountered a connection error|Client was closed|not queryable|socket/i;
+const CUT_CODES: ReadonlySet<string> = new Set([
+  'ECONNREFUSED',
+  'ECONNRESET',
+  'ETIMEDOUT',
+  'EPIPE',
+  'EHOSTUNREACH',
+  'ENETUNREACH',
+  'EAI_AGAIN',
+  'ENOTCONN',
+]);
+const CUT_WORDS =
+  /Connection terminated|connection timeout|timeout expired|timeout exceeded|Query read timeout|Client has encountered a connection error|Client was closed|not queryable|socket/i;
 /** What a pooler says when the server behind it is away. */
-const POOLER_WORDS = /server_login_retry|server conn crashed|query_wait_timeout|pgbouncer|server closed the connection/i;
+const POOLER_WORDS =
+  /server_login_retry|server conn crashed|query_wait_timeout|pgbouncer|server closed the connection/i;
 
 export function codeOf(error: unknown): string | undefined {
   if (typeof error !== 'object' || error === null || !('code' in error)) return undefined;
@@ -62,26 +79,39 @@ export function isCollision(error: unknown): boolean {
 /** The driver says so where the server asks for a password and it knows of none. */
 const NO_PASSWORD = /password must be a (non-empty )?string/;
 
-/** @param what was being done; `run` and a function or a table is told in words of people. An error of ours passes through. */
+/**
+ * @param what was being done; `run` and a function or a table is told in words of people. An error of ours passes
+ * through.
+ */
 export function databaseFailed(what: string, error: unknown): RuntimeError {
   if (RuntimeError.is(error)) return error;
   const code = codeOf(error);
   const [, statement] = /^run ([^]*)$/.exec(what) ?? [];
   const message = messageOf(error);
   const isOpen = NO_PASSWORD.test(message);
-  return new RuntimeError('STORAGE_FAILED', `could not ${statement === undefined ? what : statementWords(statement)}: ${isOpen ? 'the server asks for a password, and none was given' : message}`, {
-    category: 'storage',
-    hint: isOpen ? 'Give it in the URL, or with $PGPASSWORD or $PGPASSFILE.' : ((code === undefined ? undefined : HINTS[code]) ?? 'Check the PostgreSQL server, then try again.'),
-    details: code === undefined ? undefined : { systemCode: code },
-    cause: error,
-  });
+  return new RuntimeError(
+    'STORAGE_FAILED',
+    `could not ${statement === undefined ? what : statementWords(statement)}: ${isOpen ? 'the server asks for a password, and none was given' : message}`,
+    {
+      category: 'storage',
+      hint: isOpen
+        ? 'Give it in the URL, or with $PGPASSWORD or $PGPASSFILE.'
+        : ((code === undefined ? undefined : HINTS[code]) ?? 'Check the PostgreSQL server, then try again.'),
+      details: code === undefined ? undefined : { systemCode: code },
+      cause: error,
+    },
+  );
 }
 
 export function storeOverloaded(waitedMs: number, cause: unknown): RuntimeError {
-  return new RuntimeError('STORE_OVERLOADED', `expected a free connection within ${waitedMs} ms, and all of them are busy`, {
-    category: 'capacity',
-    hint: 'Raise poolSize, or look for statements that take long on the server.',
-    details: { waitedMs },
-    cause,
-  });
+  return new RuntimeError(
+    'STORE_OVERLOADED',
+    `expected a free connection within ${waitedMs} ms, and all of them are busy`,
+    {
+      category: 'capacity',
+      hint: 'Raise poolSize, or look for statements that take long on the server.',
+      details: { waitedMs },
+      cause,
+    },
+  );
 }

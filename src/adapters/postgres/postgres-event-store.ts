@@ -1,4 +1,7 @@
-/** The event store for many machines: any number of processes share one PostgreSQL. Every step that has to be atomic is one call of a function there. */
+/**
+ * The event store for many machines: any number of processes share one PostgreSQL. Every step that has to be atomic is
+ * one call of a function there.
+ */
 import { isUuidV7 } from '../../machines/ids.ts';
 import { admitted, recordsOf } from '../../machines/session/log-records.ts';
 import type { LogRecord } from '../../machines/session/log-admission.ts';
@@ -6,8 +9,30 @@ import type { SessionState } from '../../machines/session/session-state.ts';
 import { RuntimeError } from '../../machines/errors.ts';
 import type { Clock } from '../../actors/clock/clock.ts';
 import type { ActivationIndex } from '../../actors/session/activation-index.ts';
-import { assertIdentity, epochSuperseded, headMoved, sessionBusy, sessionExists, sessionNotFound, storeClosed, wakeConflict } from '../../actors/session/event-store.ts';
-import type { AppendOptions, AppendResult, EventStore, ListFilter, NewSessionEvents, ReadOptions, SessionIdentity, SessionListing, SessionRecord, StoredRecord, WakeClaim, WakeRight } from '../../actors/session/event-store.ts';
+import {
+  assertIdentity,
+  epochSuperseded,
+  headMoved,
+  sessionBusy,
+  sessionExists,
+  sessionNotFound,
+  storeClosed,
+  wakeConflict,
+} from '../../actors/session/event-store.ts';
+import type {
+  AppendOptions,
+  AppendResult,
+  EventStore,
+  ListFilter,
+  NewSessionEvents,
+  ReadOptions,
+  SessionIdentity,
+  SessionListing,
+  SessionRecord,
+  StoredRecord,
+  WakeClaim,
+  WakeRight,
+} from '../../actors/session/event-store.ts';
 import { ASKED_FOR } from './append-one.ts';
 import { AppendQueue } from './append-queue.ts';
 import { appendedRecord, eventColumns, placedEvents } from './appended-record.ts';
@@ -48,7 +73,8 @@ export class PostgresEventStore implements EventStore {
 
   /**
    * Opens the store of a database whose schema is up to date.
-   * @throws RuntimeError STORE_OPTIONS_INVALID, POSTGRES_DRIVER_MISSING, STORE_SCHEMA_OLD, STORE_SCHEMA_NEW, STORE_SERVER_OLD, STORE_NOT_SYNCED, STORAGE_FAILED
+   * @throws RuntimeError STORE_OPTIONS_INVALID, POSTGRES_DRIVER_MISSING, STORE_SCHEMA_OLD, STORE_SCHEMA_NEW,
+   * STORE_SERVER_OLD, STORE_NOT_SYNCED, STORAGE_FAILED
    */
   static async open(options: PostgresEventStoreOptions): Promise<PostgresEventStore> {
     const settings = checkStoreOptions(options);
@@ -73,7 +99,12 @@ export class PostgresEventStore implements EventStore {
     this.#rows = new SessionRows(database);
     this.#queue = new AppendQueue({ database, isAsync: durability === 'os', maxInFlight: Math.max(1, poolSize - 1) });
     this.#watchers = new SessionWatchers(database);
-    this.#rights = new WakeRights({ database, clock, life: () => this.#life, onFreed: (sessionId, isDue) => this.#freed(sessionId, isDue) });
+    this.#rights = new WakeRights({
+      database,
+      clock,
+      life: () => this.#life,
+      onFreed: (sessionId, isDue) => this.#freed(sessionId, isDue),
+    });
     this.#life = new WorkerLife({
       ...{ database, clock, databaseClock, owner, leaseMs },
       held: () => this.#rights.held(),
@@ -81,10 +112,19 @@ export class PostgresEventStore implements EventStore {
       onExpired: (reason) => this.#rights.loseAll(reason),
       onRenewed: () => this.#rights.letGoOfUnanswered(),
     });
-    this.#activations = new PostgresActivations({ database, registered: () => this.#life.registered(), onMade: () => this.#made() });
+    this.#activations = new PostgresActivations({
+      database,
+      registered: () => this.#life.registered(),
+      onMade: () => this.#made(),
+    });
     this.#notifications = new Notifications({
       ...{ driver, database, clock, url, schemaName },
-      ...{ callLimitMs: settings.callLimitMs, news: settings.news, pollMs: settings.pollMs, slowPollMs: settings.slowPollMs },
+      ...{
+        callLimitMs: settings.callLimitMs,
+        news: settings.news,
+        pollMs: settings.pollMs,
+        slowPollMs: settings.slowPollMs,
+      },
       onDue: () => this.#activations.tell(),
       onSessions: (news) => news.forEach(({ sessionId, head }) => this.#watchers.tell([sessionId], head)),
       onPoll: () => {
@@ -103,7 +143,10 @@ export class PostgresEventStore implements EventStore {
     return this.#database;
   }
 
-  /** Whether it is told of news by other processes. False behind a pooler of transactions, and while the server is away: then it polls. */
+  /**
+   * Whether it is told of news by other processes. False behind a pooler of transactions, and while the server is away:
+   * then it polls.
+   */
   get isHearing(): boolean {
     return this.#notifications.isHearing;
   }
@@ -116,10 +159,16 @@ export class PostgresEventStore implements EventStore {
   async create(identity: SessionIdentity, events: NewSessionEvents): Promise<AppendResult> {
     this.#assertOpen();
     assertIdentity(identity);
-    return this.#create(identity, recordsOf(events).map((part) => ({ events: part })));
+    return this.#create(
+      identity,
+      recordsOf(events).map((part) => ({ events: part })),
+    );
   }
 
-  async createFromRecords(identity: SessionIdentity, records: readonly [SessionRecord, ...SessionRecord[]]): Promise<AppendResult> {
+  async createFromRecords(
+    identity: SessionIdentity,
+    records: readonly [SessionRecord, ...SessionRecord[]],
+  ): Promise<AppendResult> {
     this.#assertOpen();
     assertIdentity(identity);
     admitted(records);
@@ -130,10 +179,26 @@ export class PostgresEventStore implements EventStore {
     return this.#of(sessionId, () => this.#rows.identify(sessionId));
   }
 
-  async append(sessionId: string, events: NewSessionEvents, { idempotencyKey, ...options }: AppendOptions = {}): Promise<AppendResult> {
+  async append(
+    sessionId: string,
+    events: NewSessionEvents,
+    { idempotencyKey, ...options }: AppendOptions = {},
+  ): Promise<AppendResult> {
     return this.#of(sessionId, async () => {
-      const record = appendedRecord(sessionId, { events, key: idempotencyKey }, options, this.#rights.companionOf(sessionId, options));
-      const { verdict, first_seq: firstSeq, events: count, head, epoch, is_due: isDue } = await this.#rights.withRecord(record, (each) => this.#queue.append(each));
+      const record = appendedRecord(
+        sessionId,
+        { events, key: idempotencyKey },
+        options,
+        this.#rights.companionOf(sessionId, options),
+      );
+      const {
+        verdict,
+        first_seq: firstSeq,
+        events: count,
+        head,
+        epoch,
+        is_due: isDue,
+      } = await this.#rights.withRecord(record, (each) => this.#queue.append(each));
       switch (verdict) {
         case 'stored':
           return this.#stored(record, firstSeq ?? 0, isDue);
@@ -141,7 +206,11 @@ export class PostgresEventStore implements EventStore {
         case 'duplicate':
           // It may be ours, and the answer was lost: then nobody has been told.
           if (verdict === 'same') this.#tell(record, firstSeq ?? 0);
-          return { events: await this.#rows.at(sessionId, { firstSeq: firstSeq ?? 0, count: count ?? 0 }), durability: this.durability, isDuplicate: true };
+          return {
+            events: await this.#rows.at(sessionId, { firstSeq: firstSeq ?? 0, count: count ?? 0 }),
+            durability: this.durability,
+            isDuplicate: true,
+          };
         case 'superseded':
           throw epochSuperseded(sessionId, record.stored[0].epoch ?? 0, epoch ?? 0);
         case 'moved':
@@ -186,7 +255,10 @@ export class PostgresEventStore implements EventStore {
       throw RuntimeError.is(error) && error.code === 'WAKE_CONFLICT' ? sessionBusy(sessionId) : error;
     });
     try {
-      const [row] = await this.#database.run<{ readonly verdict: string }>(`SELECT ${this.#database.schema}.delete_session_1($1, $2) AS verdict`, [sessionId, right.token]);
+      const [row] = await this.#database.run<{ readonly verdict: string }>(
+        `SELECT ${this.#database.schema}.delete_session_1($1, $2) AS verdict`,
+        [sessionId, right.token],
+      );
       if (row?.verdict === 'lost') throw sessionBusy(sessionId);
     } finally {
       await right.release();
@@ -240,14 +312,19 @@ export class PostgresEventStore implements EventStore {
   async #begin(): Promise<void> {
     await assertSchema(this.#database, this.#settings);
     const askedMs = this.#settings.clock.steadyNow();
-    const [row] = await this.#database.run<{ readonly now_ms: number }>('SELECT (extract(epoch FROM clock_timestamp()) * 1000)::float8 AS now_ms');
+    const [row] = await this.#database.run<{ readonly now_ms: number }>(
+      'SELECT (extract(epoch FROM clock_timestamp()) * 1000)::float8 AS now_ms',
+    );
     if (row !== undefined && this.clock instanceof DatabaseClock) this.clock.learn(row.now_ms, askedMs);
     await this.#notifications.begin();
   }
 
   async #end(): Promise<void> {
     const { clock } = this.#settings;
-    const timers = [clock.setTimeout(() => this.#database.hurry(), CLOSING_GRACE_MS), clock.setTimeout(() => this.#database.cut(), 2 * CLOSING_GRACE_MS)];
+    const timers = [
+      clock.setTimeout(() => this.#database.hurry(), CLOSING_GRACE_MS),
+      clock.setTimeout(() => this.#database.cut(), 2 * CLOSING_GRACE_MS),
+    ];
     await this.#queue.settled();
     this.#database.hurry();
     await this.#life.close();
@@ -264,8 +341,18 @@ export class PostgresEventStore implements EventStore {
     const from = `${schema}.create_session_1($1, $2, $3, coalesce($4, nullif(current_setting('wakechart.tenant', true), ''), 'default'),
          $5::text[], $6::integer[], $7::uuid[], $8::text[], $9::integer[], $10::integer[], $11::text[], $12::text[]) AS verdict`;
     const [row] = await this.#database.run<{ readonly verdict: 'stored' | 'same' | 'taken' }>(
-      this.durability === 'os' ? losable({ because: ASKED_FOR, columns: 'verdict', from }) : `SELECT verdict FROM ${from}`,
-      [false, sessionId, agentId, tenantOf?.(identity) ?? null, parts.map(({ key }) => key ?? null), parts.map(({ events }) => events.length), ...eventColumns(parts.flatMap(({ events }) => events))],
+      this.durability === 'os'
+        ? losable({ because: ASKED_FOR, columns: 'verdict', from })
+        : `SELECT verdict FROM ${from}`,
+      [
+        false,
+        sessionId,
+        agentId,
+        tenantOf?.(identity) ?? null,
+        parts.map(({ key }) => key ?? null),
+        parts.map(({ events }) => events.length),
+        ...eventColumns(parts.flatMap(({ events }) => events)),
+      ],
     );
     // Made with the very same first event: by ourselves, and the answer was lost.
     if (row?.verdict === 'taken') throw sessionExists(sessionId);
@@ -279,7 +366,11 @@ export class PostgresEventStore implements EventStore {
   }
 
   #stored(record: AppendedRecord, firstSeq: number, isDue: boolean | undefined): AppendResult {
-    const stored: AppendResult = { events: placedEvents(record, firstSeq), durability: this.durability, isDuplicate: false };
+    const stored: AppendResult = {
+      events: placedEvents(record, firstSeq),
+      durability: this.durability,
+      isDuplicate: false,
+    };
     this.#tell(record, firstSeq);
     if (record.companion?.lease?.act !== 'free') return stored;
     this.#rights.freed(record.sessionId);
@@ -300,7 +391,10 @@ export class PostgresEventStore implements EventStore {
     this.#notifications.ringDue();
   }
 
-  /** Whoever waits for the right may have it, and what is due of the session may be claimed: where nothing is, nobody has to look. */
+  /**
+   * Whoever waits for the right may have it, and what is due of the session may be claimed: where nothing is, nobody
+   * has to look.
+   */
   #freed(sessionId: string, isDue: boolean): void {
     this.#watchers.tell([sessionId]);
     this.#notifications.ringSession(sessionId);

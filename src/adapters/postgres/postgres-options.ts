@@ -20,7 +20,10 @@ export interface PostgresPlace {
 export interface PostgresEventStoreOptions extends PostgresPlace {
   /** `os` acknowledges before the server has synced its log, and says so in every receipt. Default `disk`. */
   readonly durability?: 'disk' | 'os' | undefined;
-  /** How long a process may give no sign of life, in milliseconds, before another may take over its wakes. Default 15,000. */
+  /**
+   * How long a process may give no sign of life, in milliseconds, before another may take over its wakes. Default
+   * 15,000.
+   */
   readonly leaseMs?: number | undefined;
   /** How long a call waits for a server that is away, in milliseconds, before it fails. Default 30,000. */
   readonly patienceMs?: number | undefined;
@@ -28,13 +31,19 @@ export interface PostgresEventStoreOptions extends PostgresPlace {
   readonly poolSize?: number | undefined;
   /** How long one statement may take, in milliseconds. Default 30,000. */
   readonly callLimitMs?: number | undefined;
-  /** `poll` never listens. Default `listen`, which polls all the same while nothing is heard, as behind a pooler of transactions. */
+  /**
+   * `poll` never listens. Default `listen`, which polls all the same while nothing is heard, as behind a pooler of
+   * transactions.
+   */
   readonly news?: 'listen' | 'poll' | undefined;
   /** How often it looks for news while it hears none, in milliseconds. Default 500. */
   readonly pollMs?: number | undefined;
   /** How often it looks although it hears, in milliseconds. Default 5,000. */
   readonly slowPollMs?: number | undefined;
-  /** For whom a session works: claims are fair between tenants. Default: the setting `wakechart.tenant` of the role, else `default`. */
+  /**
+   * For whom a session works: claims are fair between tenants. Default: the setting `wakechart.tenant` of the role,
+   * else `default`.
+   */
   readonly tenantOf?: ((identity: SessionIdentity) => string) | undefined;
   /** Names this process for people. */
   readonly owner?: string | undefined;
@@ -43,7 +52,9 @@ export interface PostgresEventStoreOptions extends PostgresPlace {
 }
 
 const milliseconds = z.number().int().positive().max(86_400_000);
-export const schemaName = z.string().regex(/^[a-z_][a-z0-9_]{0,40}$/, 'a name of lower-case letters, digits and "_", such as wakechart');
+export const schemaName = z
+  .string()
+  .regex(/^[a-z_][a-z0-9_]{0,40}$/, 'a name of lower-case letters, digits and "_", such as wakechart');
 const listener = z.custom<unknown>((value) => typeof value === 'function', 'expected a function');
 const port = z.custom<Clock>((value) => typeof value === 'object' && value !== null, 'expected a clock');
 
@@ -66,7 +77,8 @@ const storeShape = z.strictObject({
   onStatement: listener.optional(),
 });
 
-export type StoreSettings = Omit<z.output<typeof storeShape>, 'tenantOf' | 'onStatement'> & Pick<PostgresEventStoreOptions, 'tenantOf' | 'onStatement'>;
+export type StoreSettings = Omit<z.output<typeof storeShape>, 'tenantOf' | 'onStatement'> &
+  Pick<PostgresEventStoreOptions, 'tenantOf' | 'onStatement'>;
 export type PlaceSettings = z.output<typeof placeShape>;
 
 const CODE = 'STORE_OPTIONS_INVALID';
@@ -95,7 +107,10 @@ function checkUrl(url: string): void {
   if (isPostgresUrl(url)) {
     const wrong = wordsProblem(url);
     if (wrong === undefined) return;
-    throw new RuntimeError(CODE, `expected ${wrong}`, { category: 'validation', hint: 'Leave it out. The schema of the tables and the number of connections are options in a program: schema, poolSize.' });
+    throw new RuntimeError(CODE, `expected ${wrong}`, {
+      category: 'validation',
+      hint: 'Leave it out. The schema of the tables and the number of connections are options in a program: schema, poolSize.',
+    });
   }
   throw new RuntimeError(CODE, 'expected the URL of a PostgreSQL database, received something else', {
     category: 'validation',

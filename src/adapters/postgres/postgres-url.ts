@@ -4,8 +4,8 @@
 const BEHIND_AUTHORITY = /^postgres(?:ql)?:\/\/[^/?#]*(?<rest>[^]*)$/;
 
 /**
- * Whether it is read as it was meant. In `postgres://user:7/secret@host/db` the password ends the authority, and what follows would be shown as the
- * name of a database: an "@" that ends no password has to be percent-encoded.
+ * Whether it is read as it was meant. In `postgres://user:7/secret@host/db` the password ends the authority, and what
+ * follows would be shown as the name of a database: an "@" that ends no password has to be percent-encoded.
  */
 export function isPostgresUrl(text: string): boolean {
   const rest = BEHIND_AUTHORITY.exec(text)?.groups?.['rest'];
@@ -37,15 +37,18 @@ const DRIVER_WORDS: readonly string[] = [
 const SSL_MODES: readonly string[] = ['disable', 'prefer', 'require', 'verify-ca', 'verify-full', 'no-verify'];
 
 /**
- * What is wrong with the words behind the "?": the driver passes over what it does not know, and whoever mistyped a word would believe that it holds.
- * @param ours words that are ours @returns the end of a sentence that begins with "expected"; undefined when nothing is wrong
+ * What is wrong with the words behind the "?": the driver passes over what it does not know, and whoever mistyped a
+ * word would believe that it holds.
+ * @param ours words that are ours @returns the end of a sentence that begins with "expected"; undefined when nothing is
+ * wrong
  */
 export function wordsProblem(url: string, ours: readonly string[] = []): string | undefined {
   const { searchParams } = new URL(url);
   const known = [...ours, ...DRIVER_WORDS];
   const unknown = [...new Set(searchParams.keys())].filter((word) => !known.includes(word));
   // A word may be half of a password that was not encoded.
-  if (unknown.length > 0) return `words that are known behind the "?" of the URL, received ${unknown.length === 1 ? 'one' : String(unknown.length)} that ${unknown.length === 1 ? 'is' : 'are'} not${named(unknown)}. Known are ${known.join(', ')}`;
+  if (unknown.length > 0)
+    return `words that are known behind the "?" of the URL, received ${unknown.length === 1 ? 'one' : String(unknown.length)} that ${unknown.length === 1 ? 'is' : 'are'} not${named(unknown)}. Known are ${known.join(', ')}`;
   const mode = searchParams.get('sslmode');
   return mode === null || SSL_MODES.includes(mode) ? undefined : `sslmode to be one of ${SSL_MODES.join(', ')}`;
 }

@@ -1,6 +1,7 @@
 /**
- * Idempotency keys as a column holds them. UTF-8 has no halves of characters and PostgreSQL no NUL, and keys that differ in them alone are
- * different keys: a key that was cut in the middle of an emoji must not be taken for another one.
+ * Idempotency keys as a column holds them. UTF-8 has no halves of characters and PostgreSQL no NUL, and keys that
+ * differ in them alone are different keys: a key that was cut in the middle of an emoji must not be taken for another
+ * one.
  */
 import { utf8Length } from '../../machines/utf8.ts';
 

@@ -1,6 +1,7 @@
 /**
- * Row level security by tenant, as SQL. Which tenant a role works for is a row that only the owner can write: a setting of the connection
- * would be the role's own to change. It holds for every connection of the role, behind a pooler too, and a role without a tenant sees nothing.
+ * Row level security by tenant, as SQL. Which tenant a role works for is a row that only the owner can write: a setting
+ * of the connection would be the role's own to change. It holds for every connection of the role, behind a pooler too,
+ * and a role without a tenant sees nothing.
  *
  * The owner of the tables is not bound by it (it is not forced): he migrates all rows, and backs all of them up.
  */
@@ -31,9 +32,10 @@ CREATE OR REPLACE TRIGGER put_tenant BEFORE INSERT ON $s.activation FOR EACH ROW
 `;
 
 /**
- * Read from the catalog, so that tables of later migrations get theirs. What belongs to a session goes by the session. What does not gets a tenant of
- * its own, and names that people choose, such as those of schedules, are each tenant's to choose. Rows of workers may be seen by all, since a lease
- * asks whether its holder lives, and are written by their tenant alone. A claim may be of a session that was deleted meanwhile.
+ * Read from the catalog, so that tables of later migrations get theirs. What belongs to a session goes by the session.
+ * What does not gets a tenant of its own, and names that people choose, such as those of schedules, are each tenant's
+ * to choose. Rows of workers may be seen by all, since a lease asks whether its holder lives, and are written by their
+ * tenant alone. A claim may be of a session that was deleted meanwhile.
  */
 const POLICIES = `
 DO $body$

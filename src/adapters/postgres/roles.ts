@@ -1,7 +1,8 @@
 /**
- * Who may do what in a database: the statements that make its roles, for the administrator to read and to run. The owner makes the tables and
- * changes them; those who work may read and write rows, and nothing else; who only watches sees no word of what was said. The statements may be
- * run again at any time, and whoever shuts tenants apart or has it watched runs them again after each migration.
+ * Who may do what in a database: the statements that make its roles, for the administrator to read and to run. The
+ * owner makes the tables and changes them; those who work may read and write rows, and nothing else; who only watches
+ * sees no word of what was said. The statements may be run again at any time, and whoever shuts tenants apart or has it
+ * watched runs them again after each migration.
  */
 import { z } from 'zod';
 import { parseOrThrow } from '../../machines/validate.ts';
@@ -23,7 +24,9 @@ export interface PostgresRolesOptions {
 }
 
 /** No quotes and no dollar: what is left means the same in every kind of SQL text. */
-const roleName = z.string().regex(/^[A-Za-z_][\w.@-]{0,62}$/, 'a name of letters, digits, "_", "-", "." and "@", of 63 characters at most');
+const roleName = z
+  .string()
+  .regex(/^[A-Za-z_][\w.@-]{0,62}$/, 'a name of letters, digits, "_", "-", "." and "@", of 63 characters at most');
 const tenantName = z.string().regex(/^[^\p{Cc}\p{Cs}]{1,200}$/u, 'a name of 1 to 200 characters');
 
 const shape = z
@@ -34,16 +37,33 @@ const shape = z
     monitor: roleName.optional(),
     tenant: tenantName.optional(),
   })
-  .refine(({ owner, runtime, monitor }) => new Set([owner, runtime, monitor]).size === 3, 'expected roles of different names');
+  .refine(
+    ({ owner, runtime, monitor }) => new Set([owner, runtime, monitor]).size === 3,
+    'expected roles of different names',
+  );
 
 /** PostgreSQL cuts what is longer. */
 const LONGEST_NAME = 63;
 
-/** What may be seen of what is stored, without a word of what anybody said: tables with their columns. Whatever is not here stays hidden. */
+/**
+ * What may be seen of what is stored, without a word of what anybody said: tables with their columns. Whatever is not
+ * here stays hidden.
+ */
 const WATCHED: Readonly<Record<string, readonly string[]>> = {
   migration: ['version', 'name', 'checksum', 'serves', 'applied_at'],
   worker: ['id', 'owner', 'started_at', 'alive_until'],
-  session: ['id', 'agent_id', 'tenant', 'head', 'epoch', 'lease_epoch', 'lease_worker', 'leased_at', 'created_at', 'changed_at'],
+  session: [
+    'id',
+    'agent_id',
+    'tenant',
+    'head',
+    'epoch',
+    'lease_epoch',
+    'lease_worker',
+    'leased_at',
+    'created_at',
+    'changed_at',
+  ],
   event: ['session_id', 'seq', 'id', 'type', 'v', 'epoch', 'at', 'record_events'],
   blob: ['session_id', 'seq'],
   activation: ['session_id', 'agent_id', 'tenant', 'cause_id', 'kind', 'priority', 'rank', 'due_at_ms'],
@@ -57,10 +77,25 @@ const WATCHED: Readonly<Record<string, readonly string[]>> = {
 
 /** @throws RuntimeError STORE_OPTIONS_INVALID */
 export function postgresRoles(options: PostgresRolesOptions = {}): string {
-  const { schema, owner, runtime, monitor, tenant } = parseOrThrow(shape, options, { what: 'roles of the PostgreSQL store', code: 'STORE_OPTIONS_INVALID' });
+  const { schema, owner, runtime, monitor, tenant } = parseOrThrow(shape, options, {
+    what: 'roles of the PostgreSQL store',
+    code: 'STORE_OPTIONS_INVALID',
+  });
   const users = [runtime, ...(monitor === undefined ? [] : [monitor])];
-  const making = [...[owner, ...users].map((role) => MAKE_ROLE.replaceAll('$role', role)), ...users.map((role) => SETTINGS.replaceAll('$role', role))].join('');
-  const parts = [HEAD, making, BELONGING, RIGHTS, ...(tenant === undefined ? [] : [ROW_SECURITY]), GRANTS, ...(monitor === undefined ? [] : [watching(monitor)]), 'RESET ROLE;\nCOMMIT;\n'];
+  const making = [
+    ...[owner, ...users].map((role) => MAKE_ROLE.replaceAll('$role', role)),
+    ...users.map((role) => SETTINGS.replaceAll('$role', role)),
+  ].join('');
+  const parts = [
+    HEAD,
+    making,
+    BELONGING,
+    RIGHTS,
+    ...(tenant === undefined ? [] : [ROW_SECURITY]),
+    GRANTS,
+    ...(monitor === undefined ? [] : [watching(monitor)]),
+    'RESET ROLE;\nCOMMIT;\n',
+  ];
   return parts
     .join('\n')
     .replaceAll('$ledger', () => `${ledgerStatement(quoted(schema))};`)
@@ -90,8 +125,9 @@ END $body$;
 `;
 
 /**
- * Who may make operators in a schema that others look through has his code run by them, with their rights: so these look through none. A statement that
- * never ends, and a transaction that is left open, hold what others wait for; where the administrator has said how long already, that holds.
+ * Who may make operators in a schema that others look through has his code run by them, with their rights: so these
+ * look through none. A statement that never ends, and a transaction that is left open, hold what others wait for; where
+ * the administrator has said how long already, that holds.
  */
 const SETTINGS = `
 DO $body$
@@ -109,7 +145,10 @@ EXCEPTION WHEN insufficient_privilege THEN
 END $body$;
 `;
 
-/** From here on it is the owner who acts: what he makes is his, and an administrator of a managed server may do no more than he. */
+/**
+ * From here on it is the owner who acts: what he makes is his, and an administrator of a managed server may do no more
+ * than he.
+ */
 const BELONGING = `
 DO $body$ BEGIN
   IF EXISTS (SELECT FROM pg_roles WHERE rolname = '$runtime' AND (rolsuper OR rolbypassrls OR pg_has_role(rolname, '$owner', 'MEMBER'))) THEN
@@ -165,7 +204,9 @@ END $body$;
 
 function watching(monitor: string): string {
   const columns = Object.entries(WATCHED).flatMap(([table, names]) => names.map((name) => `('${table}', '${name}')`));
-  return WATCHING.replaceAll('$policy', `watched by ${monitor}`.slice(0, LONGEST_NAME)).replaceAll('$monitor', monitor).replaceAll('$columns', columns.join(', '));
+  return WATCHING.replaceAll('$policy', `watched by ${monitor}`.slice(0, LONGEST_NAME))
+    .replaceAll('$monitor', monitor)
+    .replaceAll('$columns', columns.join(', '));
 }
 
 const WATCHING = `

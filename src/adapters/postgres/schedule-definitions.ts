@@ -21,7 +21,11 @@ const DEFAULT_POLL_MS = 2_000;
 const INVALID = 'SCHEDULE_DEFINITION_INVALID';
 const REPAIR = 'Remove the schedule and add it again.';
 
-export function createPostgresScheduleDefinitions({ database, clock, pollMs = DEFAULT_POLL_MS }: PostgresScheduleDefinitionsOptions): ScheduleDefinitions {
+export function createPostgresScheduleDefinitions({
+  database,
+  clock,
+  pollMs = DEFAULT_POLL_MS,
+}: PostgresScheduleDefinitionsOptions): ScheduleDefinitions {
   const rows = new RevisedRows(database, 'schedule_definition');
   return {
     async list() {
@@ -32,12 +36,22 @@ export function createPostgresScheduleDefinitions({ database, clock, pollMs = DE
       return readable(listingIn(await rows.load(checkedName(id)), id));
     },
     async add(definition) {
-      const isNew = await rows.change(definition.id, (body) => (body === undefined ? { answer: true, write: { body: JSON.stringify(definition) } } : { answer: false }));
-      if (!isNew) throw new RuntimeError('SCHEDULE_EXISTS', `there is a schedule "${definition.id}" already`, { category: 'conflict', hint: 'Choose another id, or replace it.', details: { scheduleId: definition.id } });
+      const isNew = await rows.change(definition.id, (body) =>
+        body === undefined ? { answer: true, write: { body: JSON.stringify(definition) } } : { answer: false },
+      );
+      if (!isNew)
+        throw new RuntimeError('SCHEDULE_EXISTS', `there is a schedule "${definition.id}" already`, {
+          category: 'conflict',
+          hint: 'Choose another id, or replace it.',
+          details: { scheduleId: definition.id },
+        });
     },
-    replace: (definition) => rows.change(definition.id, () => ({ answer: undefined, write: { body: JSON.stringify(definition) } })),
+    replace: (definition) =>
+      rows.change(definition.id, () => ({ answer: undefined, write: { body: JSON.stringify(definition) } })),
     async remove(id) {
-      const wasThere = await rows.change(checkedName(id), (body) => (body === undefined ? { answer: false } : { answer: true, write: { body: undefined } }));
+      const wasThere = await rows.change(checkedName(id), (body) =>
+        body === undefined ? { answer: false } : { answer: true, write: { body: undefined } },
+      );
       if (!wasThere) throw unknown(id);
     },
     ring: (id) => rows.touch(id),
@@ -65,7 +79,11 @@ function listingOf(id: string, body: string): ScheduleListing {
 }
 
 function read(id: string, body: string): ScheduleDefinition {
-  const definition = parseOrThrow(scheduleDefinition, JSON.parse(body), { what: `schedule "${id}"`, code: INVALID, hint: REPAIR });
+  const definition = parseOrThrow(scheduleDefinition, JSON.parse(body), {
+    what: `schedule "${id}"`,
+    code: INVALID,
+    hint: REPAIR,
+  });
   if (definition.id !== id) throw invalid(id, `its row defines the schedule "${definition.id}"`);
   return definition;
 }
@@ -80,5 +98,9 @@ function invalid(id: string, what: string): RuntimeError {
 }
 
 function unknown(id: string): RuntimeError {
-  return new RuntimeError('SCHEDULE_NOT_FOUND', `there is no schedule "${id}"`, { category: 'not_found', hint: 'List the schedules.', details: { scheduleId: id } });
+  return new RuntimeError('SCHEDULE_NOT_FOUND', `there is no schedule "${id}"`, {
+    category: 'not_found',
+    hint: 'List the schedules.',
+    details: { scheduleId: id },
+  });
 }

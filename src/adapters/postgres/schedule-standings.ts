@@ -1,4 +1,6 @@
-/** How schedules stand, in PostgreSQL: a row for each, replaced by exactly one of all who have seen the same revision. */
+/**
+ * How schedules stand, in PostgreSQL: a row for each, replaced by exactly one of all who have seen the same revision.
+ */
 import type { ScheduleStandings } from '../../actors/schedule/durable-ports.ts';
 import { scheduleStanding } from '../../machines/schedule/durable-standing.ts';
 import { slotsKeyOf } from '../../machines/schedule/schedule-definition.ts';
@@ -7,7 +9,11 @@ import { parseOrThrow } from '../../machines/validate.ts';
 import type { PostgresDatabase } from './postgres-database.ts';
 import { RevisedRows } from './standing-rows.ts';
 
-export function createPostgresScheduleStandings({ database }: { readonly database: PostgresDatabase }): ScheduleStandings {
+export function createPostgresScheduleStandings({
+  database,
+}: {
+  readonly database: PostgresDatabase;
+}): ScheduleStandings {
   const rows = new RevisedRows(database, 'schedule_standing');
   return {
     async load(definition) {
@@ -21,12 +27,19 @@ export function createPostgresScheduleStandings({ database }: { readonly databas
 
 function parse(id: string, body: string): ReturnType<typeof scheduleStanding.parse> {
   try {
-    return parseOrThrow(scheduleStanding, JSON.parse(body), { what: `the standing of schedule "${id}"`, code: 'SCHEDULE_STORE' });
-  } catch (thrown) {
-    throw new RuntimeError('SCHEDULE_STORE', `the database holds no standing of schedule "${id}" that can be read: ${messageOf(thrown)}`, {
-      category: 'storage',
-      hint: 'It may have been written by a newer version of wakechart; run that one.',
-      details: { scheduleId: id },
+    return parseOrThrow(scheduleStanding, JSON.parse(body), {
+      what: `the standing of schedule "${id}"`,
+      code: 'SCHEDULE_STORE',
     });
+  } catch (thrown) {
+    throw new RuntimeError(
+      'SCHEDULE_STORE',
+      `the database holds no standing of schedule "${id}" that can be read: ${messageOf(thrown)}`,
+      {
+        category: 'storage',
+        hint: 'It may have been written by a newer version of wakechart; run that one.',
+        details: { scheduleId: id },
+      },
+    );
   }
 }

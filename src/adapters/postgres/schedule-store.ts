@@ -1,6 +1,6 @@
 /**
- * Schedules remembered in PostgreSQL: a log for each, which all workers of all machines add up alike. So appending a claim and reading back
- * whether it holds is an atomic claim of a slot, as it is with files.
+ * Schedules remembered in PostgreSQL: a log for each, which all workers of all machines add up alike. So appending a
+ * claim and reading back whether it holds is an atomic claim of a slot, as it is with files.
  */
 import { randomUUID } from 'node:crypto';
 import { z } from 'zod';
@@ -15,7 +15,10 @@ import { keyOf } from './standing-rows.ts';
 
 export interface PostgresScheduleStoreOptions {
   readonly database: PostgresDatabase;
-  /** So many records behind what was added up last are added up for good: reading a schedule costs no more than these. Default 128. */
+  /**
+   * So many records behind what was added up last are added up for good: reading a schedule costs no more than these.
+   * Default 128.
+   */
   readonly foldEvery?: number | undefined;
 }
 
@@ -29,7 +32,10 @@ const recordShape = z.object({ seq: place, body: z.string() });
 
 type Found = z.output<typeof foundShape>;
 
-export function createPostgresScheduleStore({ database, foldEvery = DEFAULT_FOLD_EVERY }: PostgresScheduleStoreOptions): ScheduleStore {
+export function createPostgresScheduleStore({
+  database,
+  foldEvery = DEFAULT_FOLD_EVERY,
+}: PostgresScheduleStoreOptions): ScheduleStore {
   return new PostgresScheduleStore(database, foldEvery);
 }
 
@@ -60,10 +66,14 @@ class PostgresScheduleStore implements ScheduleStore {
   async append(scheduleId: string, records: readonly ScheduleRecord[]): Promise<readonly boolean[]> {
     if (records.length === 0) return [];
     const bodies = records.map((record) => JSON.stringify(record));
-    const rows = await this.#database.run(`SELECT * FROM ${this.#database.schema}.append_schedule_records_1($1, $2::uuid, $3::text[])`, [keyOf(scheduleId), randomUUID(), bodies]);
+    const rows = await this.#database.run(
+      `SELECT * FROM ${this.#database.schema}.append_schedule_records_1($1, $2::uuid, $3::text[])`,
+      [keyOf(scheduleId), randomUUID(), bodies],
+    );
     const found = appendedShape.parse(rows[0]);
     const own = found.first_seq - found.folded_from - 1;
-    // The answer came late, and others have added up our records meanwhile: what they made of them is in the log from its beginning.
+    // The answer came late, and others have added up our records meanwhile: what they made of them is in the log from
+    // its beginning.
     if (own < 0) return this.#heldFromTheBeginning(scheduleId, found.first_seq, records.length);
     const ledger = ledgerOf(found);
     const held = found.tail.slice(0, own + records.length).map((body) => ledger.ingest(recordIn(body)));
@@ -72,8 +82,11 @@ class PostgresScheduleStore implements ScheduleStore {
   }
 
   async *records(scheduleId: string): AsyncGenerator<ScheduleRecord> {
-    for (let after = 0; ; ) {
-      const rows = await this.#database.run(`SELECT seq, body FROM ${this.#database.schema}.schedule_record WHERE schedule = $1 AND seq > $2 ORDER BY seq LIMIT ${PAGE}`, [keyOf(scheduleId), after]);
+    for (let after = 0; ;) {
+      const rows = await this.#database.run(
+        `SELECT seq, body FROM ${this.#database.schema}.schedule_record WHERE schedule = $1 AND seq > $2 ORDER BY seq LIMIT ${PAGE}`,
+        [keyOf(scheduleId), after],
+      );
       for (const row of rows) {
         const { seq, body } = recordShape.parse(row);
         after = seq;
@@ -99,7 +112,10 @@ class PostgresScheduleStore implements ScheduleStore {
   /** Only saves those who come later some work: when it fails, one of them does it. */
   async #fold(scheduleId: string, through: number, history: ScheduleHistory): Promise<void> {
     await this.#database
-      .run(`UPDATE ${this.#database.schema}.schedule_log SET folded = $2, folded_through = $3 WHERE schedule = $1 AND folded_through < $3`, [keyOf(scheduleId), JSON.stringify(history), through])
+      .run(
+        `UPDATE ${this.#database.schema}.schedule_log SET folded = $2, folded_through = $3 WHERE schedule = $1 AND folded_through < $3`,
+        [keyOf(scheduleId), JSON.stringify(history), through],
+      )
       .catch(() => undefined);
   }
 }
@@ -116,8 +132,12 @@ function recordIn(body: string): ScheduleRecord {
 function read<Schema extends z.ZodType>(schema: Schema, body: string): z.output<Schema> {
   const parsed = schema.safeParse(JSON.parse(body));
   if (parsed.success) return parsed.data;
-  throw new RuntimeError('SCHEDULE_STORE_VERSION', `a schedule record is of a kind this version does not know: ${z.prettifyError(parsed.error)}`, {
-    category: 'storage',
-    hint: 'It was written by a newer version of wakechart; run that one, or a newer one still.',
-  });
+  throw new RuntimeError(
+    'SCHEDULE_STORE_VERSION',
+    `a schedule record is of a kind this version does not know: ${z.prettifyError(parsed.error)}`,
+    {
+      category: 'storage',
+      hint: 'It was written by a newer version of wakechart; run that one, or a newer one still.',
+    },
+  );
 }

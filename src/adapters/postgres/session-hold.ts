@@ -6,7 +6,10 @@ import type { PostgresDatabase } from './postgres-database.ts';
 /** @throws RuntimeError SESSION_NOT_FOUND, STORAGE_FAILED */
 export async function holdSession(database: PostgresDatabase, sessionId: string): Promise<SessionHold> {
   const madeAt = async (): Promise<string | undefined> => {
-    const [row] = await database.run<{ readonly made_at: string }>(`SELECT s.created_at::text AS made_at FROM ${database.schema}.session s WHERE s.id = $1`, [sessionId]);
+    const [row] = await database.run<{ readonly made_at: string }>(
+      `SELECT s.created_at::text AS made_at FROM ${database.schema}.session s WHERE s.id = $1`,
+      [sessionId],
+    );
     return row?.made_at;
   };
   const held = await madeAt();

@@ -1,6 +1,12 @@
 /** What is read of sessions: their rows, their events, their records. */
 import { MAX_READ_EVENTS, sessionNotFound } from '../../actors/session/event-store.ts';
-import type { ListFilter, ReadOptions, SessionIdentity, SessionListing, StoredRecord } from '../../actors/session/event-store.ts';
+import type {
+  ListFilter,
+  ReadOptions,
+  SessionIdentity,
+  SessionListing,
+  StoredRecord,
+} from '../../actors/session/event-store.ts';
 import { frozen } from '../../actors/session/frozen.ts';
 import { SESSION_FOLD_VERSION } from '../../machines/session/session-fold.ts';
 import type { SessionEvent } from '../../machines/session/session-event.ts';
@@ -51,13 +57,22 @@ export class SessionRows {
     return (await this.#row<{ readonly head: number }>(sessionId, 's.head')).head;
   }
 
-  async read(sessionId: string, { from = 1, limit = MAX_READ_EVENTS }: ReadOptions = {}): Promise<readonly SessionEvent[]> {
+  async read(
+    sessionId: string,
+    { from = 1, limit = MAX_READ_EVENTS }: ReadOptions = {},
+  ): Promise<readonly SessionEvent[]> {
     const count = Math.max(0, Math.min(limit, MAX_READ_EVENTS));
-    const rows = await this.#database.run<EventRow | NoEvent>(frequent(`SELECT * FROM ${this.#database.schema}.read_events_1($1, $2, $3)`), [sessionId, placeOf(from), count]);
+    const rows = await this.#database.run<EventRow | NoEvent>(
+      frequent(`SELECT * FROM ${this.#database.schema}.read_events_1($1, $2, $3)`),
+      [sessionId, placeOf(from), count],
+    );
     return eventRows(sessionId, rows).map((row) => eventOf(sessionId, row));
   }
 
-  async records(sessionId: string, { from = 1, limit = MAX_READ_EVENTS }: ReadOptions = {}): Promise<readonly StoredRecord[]> {
+  async records(
+    sessionId: string,
+    { from = 1, limit = MAX_READ_EVENTS }: ReadOptions = {},
+  ): Promise<readonly StoredRecord[]> {
     const { schema } = this.#database;
     const first = placeOf(from);
     // From the beginning of the record that holds the first, to the end of the one that holds the last.
@@ -69,7 +84,11 @@ export class SessionRows {
   }
 
   /** @param column `id` of its first event, or its `record_key` */
-  async findRecord(sessionId: string, column: 'id' | 'record_key', value: string): Promise<readonly SessionEvent[] | undefined> {
+  async findRecord(
+    sessionId: string,
+    column: 'id' | 'record_key',
+    value: string,
+  ): Promise<readonly SessionEvent[] | undefined> {
     const { schema } = this.#database;
     if (column === 'id' && !UUID.test(value)) {
       // What is no UUID is nobody's id.
@@ -77,25 +96,33 @@ export class SessionRows {
       return undefined;
     }
     const place = `SELECT r.seq, r.record_events FROM ${schema}.event r WHERE r.session_id = $1 AND r.${column} = $2 AND r.record_events IS NOT NULL`;
-    const rows = await this.#rows(sessionId, `EXISTS (SELECT FROM (${place}) r WHERE e.seq >= r.seq AND e.seq < r.seq + r.record_events)`, [column === 'id' ? value : columnOfKey(value)], undefined);
+    const rows = await this.#rows(
+      sessionId,
+      `EXISTS (SELECT FROM (${place}) r WHERE e.seq >= r.seq AND e.seq < r.seq + r.record_events)`,
+      [column === 'id' ? value : columnOfKey(value)],
+      undefined,
+    );
     return rows.length === 0 ? undefined : rows.map((row) => eventOf(sessionId, row));
   }
 
   async at(sessionId: string, { firstSeq, count }: RecordPlace): Promise<readonly SessionEvent[]> {
-    return (await this.#rows(sessionId, 'e.seq >= $2 AND e.seq < $3', [firstSeq, firstSeq + count], undefined)).map((row) => eventOf(sessionId, row));
+    return (await this.#rows(sessionId, 'e.seq >= $2 AND e.seq < $3', [firstSeq, firstSeq + count], undefined)).map(
+      (row) => eventOf(sessionId, row),
+    );
   }
 
   async list({ agentId, newest = Infinity }: ListFilter): Promise<readonly SessionListing[]> {
     const { schema } = this.#database;
     const listings: SessionListing[] = [];
-    for (let before = GREATEST_ID; listings.length < newest; ) {
+    for (let before = GREATEST_ID; listings.length < newest;) {
       const rows = await this.#database.run<FoundRow & { readonly state: string | null }>(
         // Each view by its key: as a join it may be read whole for a few of the newest sessions.
         `SELECT s.id, s.agent_id, (SELECT v.state FROM ${schema}.view v WHERE v.session_id = s.id AND v.head = s.head AND v.fold_version = $3) AS state FROM ${schema}.session s
          WHERE s.id < $1 AND ($2::text IS NULL OR s.agent_id = $2) ORDER BY s.id DESC LIMIT $4`,
         [before, agentId ?? null, SESSION_FOLD_VERSION, Math.min(LISTED_AT_ONCE, newest - listings.length)],
       );
-      for (const { id, agent_id, state } of rows) listings.push({ sessionId: id, agentId: agent_id, ...viewOf(id, state) });
+      for (const { id, agent_id, state } of rows)
+        listings.push({ sessionId: id, agentId: agent_id, ...viewOf(id, state) });
       if (rows.length === 0) break;
       before = rows.at(-1)?.id ?? before;
     }
@@ -116,7 +143,14 @@ export class SessionRows {
       columns: 's.id',
       from: `${schema}.session s WHERE s.id = $1`,
     });
-    const rows = await this.#database.run(statement, [state.sessionId, state.head, SESSION_FOLD_VERSION, state.status, state.parked !== undefined, JSON.stringify(state)]);
+    const rows = await this.#database.run(statement, [
+      state.sessionId,
+      state.head,
+      SESSION_FOLD_VERSION,
+      state.status,
+      state.parked !== undefined,
+      JSON.stringify(state),
+    ]);
     if (rows.length === 0) throw sessionNotFound(state.sessionId);
   }
 
@@ -131,13 +165,21 @@ export class SessionRows {
   }
 
   async #row<Row>(sessionId: string, columns: string): Promise<Row> {
-    const [row] = await this.#database.run<Row>(`SELECT ${columns} FROM ${this.#database.schema}.session s WHERE s.id = $1`, [sessionId]);
+    const [row] = await this.#database.run<Row>(
+      `SELECT ${columns} FROM ${this.#database.schema}.session s WHERE s.id = $1`,
+      [sessionId],
+    );
     if (row === undefined) throw sessionNotFound(sessionId);
     return row;
   }
 
   /** Rows of events in order; the session is looked for in the same statement. */
-  async #rows(sessionId: string, condition: string, values: readonly unknown[], limit: number | undefined): Promise<readonly EventRow[]> {
+  async #rows(
+    sessionId: string,
+    condition: string,
+    values: readonly unknown[],
+    limit: number | undefined,
+  ): Promise<readonly EventRow[]> {
     const { schema } = this.#database;
     const rows = await this.#database.run<EventRow | NoEvent>(
       `SELECT found.* FROM ${schema}.session s LEFT JOIN LATERAL (
@@ -150,7 +192,10 @@ export class SessionRows {
   }
 }
 
-/** Statements give one row without an event for a session that has none of those. @throws RuntimeError SESSION_NOT_FOUND when there is not even that */
+/**
+ * Statements give one row without an event for a session that has none of those. @throws RuntimeError SESSION_NOT_FOUND
+ * when there is not even that
+ */
 function eventRows(sessionId: string, rows: readonly (EventRow | NoEvent)[]): readonly EventRow[] {
   if (rows.length === 0) throw sessionNotFound(sessionId);
   return rows.filter((row): row is EventRow => row.seq !== null);

@@ -1,9 +1,9 @@
 /**
- * Rows that are whole values: each is replaced by whoever has seen the revision before it, so of all who change one at the same time exactly one
- * does, and the others look and decide again. No lock is held between looking and changing.
+ * Rows that are whole values: each is replaced by whoever has seen the revision before it, so of all who change one at
+ * the same time exactly one does, and the others look and decide again. No lock is held between looking and changing.
  *
- * Every change carries an id of its own, which the row remembers for a while. So a change whose answer was lost is recognized as made, by the
- * statement that is run again and by a later look alike.
+ * Every change carries an id of its own, which the row remembers for a while. So a change whose answer was lost is
+ * recognized as made, by the statement that is run again and by a later look alike.
  */
 import { createHash, randomUUID } from 'node:crypto';
 import { z } from 'zod';
@@ -33,13 +33,21 @@ export interface RowChange<Answer> {
 /** As many as the table takes. */
 const REMEMBERED_WRITES = 32;
 
-/** Every attempt is beaten by a change of somebody else's, so all of them together get on; how many may go before one caller is told. */
+/**
+ * Every attempt is beaten by a change of somebody else's, so all of them together get on; how many may go before one
+ * caller is told.
+ */
 const MAX_ATTEMPTS = 512;
 
 /** Longer than what is named by people; short enough for an index. */
 const PLAIN_KEY = /^(?!sha256:)[ -~]{1,500}$/;
 
-const rowShape = z.object({ key: z.string(), revision: z.coerce.number().int().positive(), body: z.string().nullable(), writes: z.array(z.string()) });
+const rowShape = z.object({
+  key: z.string(),
+  revision: z.coerce.number().int().positive(),
+  body: z.string().nullable(),
+  writes: z.array(z.string()),
+});
 
 interface KnownRow extends RevisedRow {
   readonly writes: readonly string[];
@@ -88,7 +96,8 @@ export class RevisedRows {
   }
 
   /**
-   * Replaces the row by what `decide` makes of it, exactly once, however many do so at the same time; `decide` may be asked again.
+   * Replaces the row by what `decide` makes of it, exactly once, however many do so at the same time; `decide` may be
+   * asked again.
    * @throws RuntimeError STORE_BUSY, category `storage`, and what `decide` throws
    */
   change<Answer>(name: string, decide: (body: string | undefined) => RowChange<Answer>): Promise<Answer> {
@@ -103,7 +112,9 @@ export class RevisedRows {
 
   /** Another one after every change of any row. */
   async stamp(): Promise<string> {
-    const [row] = await this.#database.run<{ readonly stamp: unknown }>(`SELECT count(*) || ':' || coalesce(sum(revision), 0) AS stamp FROM ${this.#table}`);
+    const [row] = await this.#database.run<{ readonly stamp: unknown }>(
+      `SELECT count(*) || ':' || coalesce(sum(revision), 0) AS stamp FROM ${this.#table}`,
+    );
     return String(row?.stamp);
   }
 
@@ -120,7 +131,11 @@ export class RevisedRows {
       answers.set(writeId, { answer });
       if (await this.#write(key, row?.revision ?? 0, write.body, writeId)) return answer;
     }
-    throw new RuntimeError('STORE_BUSY', `a row of ${this.#name} was changed by others ${MAX_ATTEMPTS} times in a row`, { category: 'conflict', hint: 'Try again.', details: { table: this.#name } });
+    throw new RuntimeError(
+      'STORE_BUSY',
+      `a row of ${this.#name} was changed by others ${MAX_ATTEMPTS} times in a row`,
+      { category: 'conflict', hint: 'Try again.', details: { table: this.#name } },
+    );
   }
 
   async #load(key: string): Promise<KnownRow | undefined> {
@@ -130,7 +145,10 @@ export class RevisedRows {
 
   async #select(which: string, values: readonly unknown[]): Promise<readonly KnownRow[]> {
     // Each step of a model looks how its candidates stand.
-    const rows = await this.#database.run(frequent(`SELECT key, revision, body, writes::text[] AS writes FROM ${this.#table} ${which}`), values);
+    const rows = await this.#database.run(
+      frequent(`SELECT key, revision, body, writes::text[] AS writes FROM ${this.#table} ${which}`),
+      values,
+    );
     return rows.map((row) => {
       const { body, ...rest } = rowShape.parse(row);
       return { ...rest, body: body ?? undefined };
@@ -141,7 +159,10 @@ export class RevisedRows {
   async #write(key: string, after: number, body: string | undefined, writeId: string): Promise<boolean> {
     const rows =
       after === 0
-        ? await this.#database.run(`INSERT INTO ${this.#table} (key, revision, writes, body) VALUES ($1, 1, ARRAY[$2::uuid], $3) ON CONFLICT DO NOTHING RETURNING 1`, [key, writeId, body ?? null])
+        ? await this.#database.run(
+            `INSERT INTO ${this.#table} (key, revision, writes, body) VALUES ($1, 1, ARRAY[$2::uuid], $3) ON CONFLICT DO NOTHING RETURNING 1`,
+            [key, writeId, body ?? null],
+          )
         : await this.#database.run(
             `UPDATE ${this.#table} SET revision = revision + 1, writes = (ARRAY[$2::uuid] || writes)[1:${REMEMBERED_WRITES}], body = $3, changed_at = clock_timestamp()
               WHERE key = $1 AND revision = $4 RETURNING 1`,

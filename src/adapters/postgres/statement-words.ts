@@ -1,4 +1,6 @@
-/** What a statement of ours does, in the words of whoever waits for it: he has never heard of its functions and tables. */
+/**
+ * What a statement of ours does, in the words of whoever waits for it: he has never heard of its functions and tables.
+ */
 
 /** By function or table; how a sentence goes on that begins with "could not". */
 const WORDS: Readonly<Record<string, string>> = {
@@ -34,7 +36,9 @@ const WORDS: Readonly<Record<string, string>> = {
   worker: 'say that this worker lives',
 };
 
-/** @param name the function, whose version its number is, or the table; or the beginning of a statement about neither */
+/**
+ * @param name the function, whose version its number is, or the table; or the beginning of a statement about neither
+ */
 export function statementWords(name: string): string {
   const known = WORDS[name.replace(/_\d+$/, '')];
   if (known !== undefined) return known;

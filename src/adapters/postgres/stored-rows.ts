@@ -1,4 +1,7 @@
-/** From rows to events and records. A row that is no event counts as damage: the database has been written by somebody else. */
+/**
+ * From rows to events and records. A row that is no event counts as damage: the database has been written by somebody
+ * else.
+ */
 import { RuntimeError } from '../../machines/errors.ts';
 import { quickStoredEvent } from '../../machines/session/quick-event.ts';
 import { placeEvent, readStoredEvent } from '../../machines/session/session-event.ts';
@@ -13,7 +16,8 @@ export interface EventRow extends EventColumns {
 }
 
 /** Columns of `EventRow`, of `event` as e and `blob` as b. */
-export const EVENT_SELECTION = 'e.seq, e.id, e.type, e.v, e.epoch, e.at, e.record_events, e.record_key, coalesce(e.data, b.data) AS data';
+export const EVENT_SELECTION =
+  'e.seq, e.id, e.type, e.v, e.epoch, e.at, e.record_events, e.record_key, coalesce(e.data, b.data) AS data';
 
 /** @throws RuntimeError SESSION_LOG_DAMAGED */
 export function eventOf(sessionId: string, { seq, id, type, v, epoch, at, data }: EventRow): SessionEvent {

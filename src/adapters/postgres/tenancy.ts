@@ -1,4 +1,7 @@
-/** Where tenants are shut apart: which of them a role works for. One that works for none sees an empty store, which is not the same as there being nothing. */
+/**
+ * Where tenants are shut apart: which of them a role works for. One that works for none sees an empty store, which is
+ * not the same as there being nothing.
+ */
 import { RuntimeError } from '../../machines/errors.ts';
 import type { PostgresDatabase } from './postgres-database.ts';
 import { shownUrl } from './postgres-url.ts';
@@ -6,8 +9,8 @@ import { shownUrl } from './postgres-url.ts';
 type Bound = Pick<PostgresDatabase, 'schema' | 'run'>;
 
 /**
- * `open`: no row is kept from this user. `tenant`: he sees the rows of that one alone. `none`: he works for none, so there is no row that he sees.
- * `watched`: a policy of his own shows him rows, as it does to whoever monitors.
+ * `open`: no row is kept from this user. `tenant`: he sees the rows of that one alone. `none`: he works for none, so
+ * there is no row that he sees. `watched`: a policy of his own shows him rows, as it does to whoever monitors.
  */
 export type Tenancy = { readonly is: 'open' | 'none' | 'watched' } | { readonly is: 'tenant'; readonly tenant: string };
 
@@ -32,7 +35,10 @@ export async function tenancyOf(database: Bound): Promise<Tenancy> {
   return typeof row?.tenant === 'string' ? { is: 'tenant', tenant: row.tenant } : { is: 'none' };
 }
 
-/** Whether a user whom rows are kept from could give himself another tenant. The owner of the tables may, and nothing is kept from him. */
+/**
+ * Whether a user whom rows are kept from could give himself another tenant. The owner of the tables may, and nothing is
+ * kept from him.
+ */
 export async function mayChooseTenant(database: Bound): Promise<boolean> {
   const [row] = await database.run<{ readonly may: boolean }>(
     `SELECT row_security_active(s.oid) AND (has_table_privilege(t.oid, 'INSERT, UPDATE, DELETE, TRUNCATE') OR has_any_column_privilege(t.oid, 'INSERT, UPDATE')) AS may
@@ -45,8 +51,12 @@ export async function mayChooseTenant(database: Bound): Promise<boolean> {
 /** @throws RuntimeError STORE_TENANT_MISSING, STORAGE_FAILED */
 export async function assertTenant(database: Bound, url: string): Promise<void> {
   if ((await tenancyOf(database)).is !== 'none') return;
-  throw new RuntimeError('STORE_TENANT_MISSING', `expected a user who works for a tenant: ${shownUrl(url)} shuts tenants apart, and this user is in none and would see nothing`, {
-    category: 'validation',
-    hint: 'Connect as the user of a tenant; to give this one a tenant, an administrator runs what `wakechart store roles --runtime ROLE --tenant NAME` prints. The owner of the schema sees every tenant.',
-  });
+  throw new RuntimeError(
+    'STORE_TENANT_MISSING',
+    `expected a user who works for a tenant: ${shownUrl(url)} shuts tenants apart, and this user is in none and would see nothing`,
+    {
+      category: 'validation',
+      hint: 'Connect as the user of a tenant; to give this one a tenant, an administrator runs what `wakechart store roles --runtime ROLE --tenant NAME` prints. The owner of the schema sees every tenant.',
+    },
+  );
 }

@@ -2,8 +2,8 @@
 import { isPostgresUrl } from './postgres-url.ts';
 
 /**
- * The password as it is written and as it is meant. One that is the name of something there as well, such as that of the user, is left out: it
- * could not be taken out of a text without tearing out the name.
+ * The password as it is written and as it is meant. One that is the name of something there as well, such as that of
+ * the user, is left out: it could not be taken out of a text without tearing out the name.
  * @param others words from elsewhere that may be its password
  */
 export function secretsOfUrl(url: string, others: readonly string[] = []): readonly string[] {
@@ -11,7 +11,9 @@ export function secretsOfUrl(url: string, others: readonly string[] = []): reado
   const { username, password, host, pathname, searchParams } = new URL(url);
   const names = `${username} ${host}${pathname} wakechart postgres password`.toLowerCase();
   const written = [password, searchParams.get('password') ?? '', ...others];
-  return [...new Set(written.flatMap((word) => [word, decoded(word)]))].filter((word) => word !== '' && !names.includes(word.toLowerCase()));
+  return [...new Set(written.flatMap((word) => [word, decoded(word)]))].filter(
+    (word) => word !== '' && !names.includes(word.toLowerCase()),
+  );
 }
 
 function decoded(word: string): string {

@@ -14,7 +14,9 @@ export interface WakeRightsOptions {
   readonly database: PostgresDatabase;
   readonly clock: Clock;
   readonly life: () => WorkerLife;
-  /** The lease of a session is free, as far as this store is concerned. `isDue`: there is something to do all the same. */
+  /**
+   * The lease of a session is free, as far as this store is concerned. `isDue`: there is something to do all the same.
+   */
   readonly onFreed: (sessionId: string, isDue: boolean) => void;
 }
 
@@ -29,7 +31,10 @@ interface AcquireRow {
 /** A worker whose row has expired asks again under a new name. */
 const MAX_ASKS = 3;
 
-/** A statement waits for a lock on the server as long as that is held, whoever has given up on it; not for so long, in milliseconds. */
+/**
+ * A statement waits for a lock on the server as long as that is held, whoever has given up on it; not for so long, in
+ * milliseconds.
+ */
 const LATEST_MS = 3_600_000;
 
 interface Unanswered {
@@ -51,7 +56,11 @@ class LeasedRight implements WakeRight, HeldLease {
   readonly #release: (right: LeasedRight) => Promise<void>;
   #released: Promise<void> | undefined;
 
-  constructor({ sessionId, epoch, token }: HeldLease, release: (right: LeasedRight) => Promise<void>, withFirstAt?: string) {
+  constructor(
+    { sessionId, epoch, token }: HeldLease,
+    release: (right: LeasedRight) => Promise<void>,
+    withFirstAt?: string,
+  ) {
     this.sessionId = sessionId;
     this.epoch = epoch;
     this.token = token;
@@ -87,7 +96,10 @@ export type { LeasedRight };
 export class WakeRights {
   readonly #options: WakeRightsOptions;
   readonly #held = new Map<string, LeasedRight>();
-  /** By token: no answer came when it was asked for, or let go of, so the database may have a lease of ours, now or later, that nobody here holds. */
+  /**
+   * By token: no answer came when it was asked for, or let go of, so the database may have a lease of ours, now or
+   * later, that nobody here holds.
+   */
   readonly #unanswered = new Map<string, Unanswered>();
 
   constructor(options: WakeRightsOptions) {
@@ -102,11 +114,20 @@ export class WakeRights {
   async acquire(sessionId: string, claim: WakeClaim): Promise<LeasedRight> {
     const { database, life } = this.#options;
     const token = randomUUID();
-    if (claim.withFirst !== undefined && !claim.isOpen) return new LeasedRight({ sessionId, epoch: claim.epoch + 1, token }, (own) => this.#release(own), claim.withFirst.at);
+    if (claim.withFirst !== undefined && !claim.isOpen)
+      return new LeasedRight(
+        { sessionId, epoch: claim.epoch + 1, token },
+        (own) => this.#release(own),
+        claim.withFirst.at,
+      );
     for (let asks = 1; asks <= MAX_ASKS; asks += 1) {
       const worker = await life().registered();
-      const statement = frequent(`SELECT verdict, epoch, head, at FROM ${database.schema}.acquire_lease_2($1, $2, $3, $4, $5)`);
-      const [row] = await this.#answered({ sessionId, token }, () => database.run<AcquireRow>(statement, [sessionId, worker, token, claim.epoch, claim.isOpen]));
+      const statement = frequent(
+        `SELECT verdict, epoch, head, at FROM ${database.schema}.acquire_lease_2($1, $2, $3, $4, $5)`,
+      );
+      const [row] = await this.#answered({ sessionId, token }, () =>
+        database.run<AcquireRow>(statement, [sessionId, worker, token, claim.epoch, claim.isOpen]),
+      );
       if (row?.verdict === 'missing') throw sessionNotFound(sessionId);
       if (row?.verdict === 'given') return this.#hold({ sessionId, epoch: row.epoch, token }, tipOf(row));
       if (row?.verdict === 'conflict') {
@@ -121,9 +142,13 @@ export class WakeRights {
   }
 
   /** What a record takes along. */
-  companionOf(sessionId: string, { begins, ends }: Pick<AppendOptions, 'begins' | 'ends'>): RecordCompanion | undefined {
+  companionOf(
+    sessionId: string,
+    { begins, ends }: Pick<AppendOptions, 'begins' | 'ends'>,
+  ): RecordCompanion | undefined {
     const worker = this.#options.life().id ?? null;
-    if (begins instanceof LeasedRight && begins.withFirstAt !== undefined) return { lease: { act: 'take', worker, token: begins.token }, at: begins.withFirstAt, begins };
+    if (begins instanceof LeasedRight && begins.withFirstAt !== undefined)
+      return { lease: { act: 'take', worker, token: begins.token }, at: begins.withFirstAt, begins };
     const held = this.#held.get(sessionId);
     if (ends === undefined || held === undefined || ends.right !== held) return undefined;
     return { lease: { act: 'free', worker, token: held.token }, view: ends.view };
@@ -133,7 +158,10 @@ export class WakeRights {
    * Asks with a record, and again under a new name for a worker whose row has expired.
    * @throws RuntimeError WAKE_CONFLICT, HEAD_MOVED
    */
-  async withRecord(record: AppendedRecord, append: (record: AppendedRecord) => Promise<AppendVerdict>): Promise<AppendVerdict> {
+  async withRecord(
+    record: AppendedRecord,
+    append: (record: AppendedRecord) => Promise<AppendVerdict>,
+  ): Promise<AppendVerdict> {
     const { sessionId, companion } = record;
     const { begins: right } = companion ?? {};
     if (!(right instanceof LeasedRight)) return append(record);
@@ -177,18 +205,31 @@ export class WakeRights {
     for (const right of rights) right.lose(reason);
   }
 
-  /** Lets go of what the database may have given to nobody, of one session or of all. @returns whether there may have been any */
+  /**
+   * Lets go of what the database may have given to nobody, of one session or of all. @returns whether there may have
+   * been any
+   */
   async letGoOfUnanswered(sessionId?: string): Promise<boolean> {
     const { clock, database, life } = this.#options;
-    for (const [token, { sinceMs }] of this.#unanswered) if (clock.steadyNow() - sinceMs > LATEST_MS) this.#unanswered.delete(token);
-    const found = [...this.#unanswered].filter(([, unanswered]) => sessionId === undefined || unanswered.sessionId === sessionId);
+    for (const [token, { sinceMs }] of this.#unanswered)
+      if (clock.steadyNow() - sinceMs > LATEST_MS) this.#unanswered.delete(token);
+    const found = [...this.#unanswered].filter(
+      ([, unanswered]) => sessionId === undefined || unanswered.sessionId === sessionId,
+    );
     if (found.length === 0) return false;
     const sessions = found.map(([, unanswered]) => unanswered.sessionId);
-    await database.run(`SELECT ${database.schema}.release_leases_2($1, $2, $3)`, [life().id ?? null, sessions, found.map(([token]) => token)]);
+    await database.run(`SELECT ${database.schema}.release_leases_2($1, $2, $3)`, [
+      life().id ?? null,
+      sessions,
+      found.map(([token]) => token),
+    ]);
     return true;
   }
 
-  async #answered<Answer>({ sessionId, token }: Pick<HeldLease, 'sessionId' | 'token'>, ask: () => Promise<Answer>): Promise<Answer> {
+  async #answered<Answer>(
+    { sessionId, token }: Pick<HeldLease, 'sessionId' | 'token'>,
+    ask: () => Promise<Answer>,
+  ): Promise<Answer> {
     try {
       return await ask();
     } catch (error) {
@@ -203,7 +244,8 @@ export class WakeRights {
     right.tip = tip;
     this.#held.set(lease.sessionId, right);
     // The log has gone past the one who had it; one whose wake has ended is only about to let go.
-    if (before !== undefined && before.epoch + 1 < lease.epoch) before.lose(superseded(lease.sessionId, before.epoch, lease.epoch));
+    if (before !== undefined && before.epoch + 1 < lease.epoch)
+      before.lose(superseded(lease.sessionId, before.epoch, lease.epoch));
     return right;
   }
 
@@ -215,7 +257,9 @@ export class WakeRights {
     try {
       // Whoever has expired has nothing to let go of, and nothing that anybody waits for.
       const releasing = frequent(`SELECT is_due FROM ${database.schema}.release_leases_2($1, $2, $3) AS is_due`);
-      const [row] = await this.#answered({ sessionId, token }, () => database.run<{ readonly is_due: boolean }>(releasing, [life().id ?? null, [sessionId], [token]]));
+      const [row] = await this.#answered({ sessionId, token }, () =>
+        database.run<{ readonly is_due: boolean }>(releasing, [life().id ?? null, [sessionId], [token]]),
+      );
       isDue = row?.is_due ?? true;
     } catch (error) {
       // It is let go of later, or ends with this worker's life; what it was for is stored.
@@ -231,7 +275,11 @@ function tipOf({ head, at }: AcquireRow): LogTip | undefined {
 
 /** Others were given epochs that they have not written under: the claim has to be a higher one. */
 function epochPassed(sessionId: string, epoch: number): RuntimeError {
-  return new RuntimeError('HEAD_MOVED', `session ${sessionId} has given epoch ${epoch} to somebody already`, { category: 'conflict', hint: 'Ask for the right first.', details: { sessionId, epoch } });
+  return new RuntimeError('HEAD_MOVED', `session ${sessionId} has given epoch ${epoch} to somebody already`, {
+    category: 'conflict',
+    hint: 'Ask for the right first.',
+    details: { sessionId, epoch },
+  });
 }
 
 function superseded(sessionId: string, epoch: number, by: number | undefined): RuntimeError {

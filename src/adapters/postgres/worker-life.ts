@@ -1,6 +1,7 @@
 /**
- * This store's row among the workers: as long as it is renewed, every lease and claim of this store holds. A renewal that does not come
- * through in time fails closed: all its rights are lost, here as well as there, and what it wants next it asks for under a new name.
+ * This store's row among the workers: as long as it is renewed, every lease and claim of this store holds. A renewal
+ * that does not come through in time fails closed: all its rights are lost, here as well as there, and what it wants
+ * next it asks for under a new name.
  */
 import { randomUUID } from 'node:crypto';
 import { RuntimeError } from '../../machines/errors.ts';
@@ -77,11 +78,15 @@ export class WorkerLife {
     this.#options.clock.clearTimeout(this.#timer);
     const { leaseMs, onExpired } = this.#options;
     onExpired(
-      new RuntimeError('WAKE_LEASE_EXPIRED', `expected a renewal of this worker's leases within ${leaseMs} ms, and the database had none`, {
-        category: 'conflict',
-        hint: 'The process was stopped, too busy or cut off from the database; another worker goes on with its sessions.',
-        details: { leaseMs },
-      }),
+      new RuntimeError(
+        'WAKE_LEASE_EXPIRED',
+        `expected a renewal of this worker's leases within ${leaseMs} ms, and the database had none`,
+        {
+          category: 'conflict',
+          hint: 'The process was stopped, too busy or cut off from the database; another worker goes on with its sessions.',
+          details: { leaseMs },
+        },
+      ),
     );
   }
 
@@ -96,7 +101,11 @@ export class WorkerLife {
     const { database } = this.#options;
     const { schema } = database;
     // Whoever cannot say good-bye is missed when its time is over.
-    await database.run(`WITH gone AS (DELETE FROM ${schema}.claim WHERE worker = $1) DELETE FROM ${schema}.worker WHERE id = $1`, [id]).catch(() => undefined);
+    await database
+      .run(`WITH gone AS (DELETE FROM ${schema}.claim WHERE worker = $1) DELETE FROM ${schema}.worker WHERE id = $1`, [
+        id,
+      ])
+      .catch(() => undefined);
   }
 
   async #register(): Promise<string> {
@@ -140,7 +149,12 @@ export class WorkerLife {
     const leases = held();
     const askedMs = clock.steadyNow();
     try {
-      const [row] = await database.run<RenewalRow>(renewalStatement(database.schema), [id, leaseMs, leases.map(({ sessionId }) => sessionId), leases.map(({ token }) => token)]);
+      const [row] = await database.run<RenewalRow>(renewalStatement(database.schema), [
+        id,
+        leaseMs,
+        leases.map(({ sessionId }) => sessionId),
+        leases.map(({ token }) => token),
+      ]);
       if (row === undefined || this.#id !== id) return;
       databaseClock.learn(row.now_ms, askedMs);
       if (!row.is_renewed) return this.expire();

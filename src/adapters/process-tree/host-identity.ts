@@ -38,8 +38,8 @@ export async function readHost(table: ProcessTable): Promise<Host> {
 }
 
 /**
- * Linux names its boots. Elsewhere the start of the first process stands for it. The pid namespace is part of it: a restarted
- * container has the old boot and the old pids, and none of the old processes.
+ * Linux names its boots. Elsewhere the start of the first process stands for it. The pid namespace is part of it: a
+ * restarted container has the old boot and the old pids, and none of the old processes.
  */
 function bootIdentity(first: ProcessEntry | undefined): string {
   // Rounded by far more than two readings may differ.
@@ -47,7 +47,11 @@ function bootIdentity(first: ProcessEntry | undefined): string {
 }
 
 /** This process as its records name it. A token is made only for who has something to record, not for who looks. */
-export async function recordedHost({ host: { leaders: _leaders, ...host }, life, records }: RecordingHost): Promise<HostIdentity> {
+export async function recordedHost({
+  host: { leaders: _leaders, ...host },
+  life,
+  records,
+}: RecordingHost): Promise<HostIdentity> {
   const token = records === undefined ? undefined : await life?.token();
   return { ...host, ...(token === undefined ? {} : { token }) };
 }
@@ -64,20 +68,25 @@ export type HostReach =
   | 'here'
   /** It ran on another boot: nothing of it is left. */
   | 'earlier_boot'
-  /** Another pid namespace of this boot, such as a container: its processes have other pids here, or are not to be seen at all. */
+  /**
+   * Another pid namespace of this boot, such as a container: its processes have other pids here, or are not to be seen
+   * at all.
+   */
   | 'elsewhere';
 
 export function reachOf(there: Pick<HostIdentity, 'boot'>, here: Pick<HostIdentity, 'boot'>): HostReach {
   if (there.boot === here.boot) return 'here';
-  return there.boot.includes('/pid:') && there.boot.split('/')[0] === here.boot.split('/')[0] ? 'elsewhere' : 'earlier_boot';
+  return there.boot.includes('/pid:') && there.boot.split('/')[0] === here.boot.split('/')[0]
+    ? 'elsewhere'
+    : 'earlier_boot';
 }
 
 /** The namespace that all others are in. Source: PROC_PID_INIT_INO in include/linux/proc_ns.h. */
 const FIRST_NAMESPACE = 'pid:[4026531836]';
 
 /**
- * Whether nobody in the namespace of a dead `host` can be hidden from here: it was the first process there, with which all others end, or
- * somebody in it is to be seen, or everything is.
+ * Whether nobody in the namespace of a dead `host` can be hidden from here: it was the first process there, with which
+ * all others end, or somebody in it is to be seen, or everything is.
  */
 export function isSeenInto(host: Pick<HostIdentity, 'boot' | 'pid'>, pids: Iterable<number>): boolean {
   if (host.pid === 1 || (process.geteuid?.() === 0 && namespaceOf('self') === FIRST_NAMESPACE)) return true;
@@ -94,8 +103,16 @@ function namespaceOf(pid: number | 'self'): string | undefined {
   }
 }
 
-/** Whether `host` still runs. One that is on its way out does not: its lock may be free already, and it ends nothing of what it started. */
+/**
+ * Whether `host` still runs. One that is on its way out does not: its lock may be free already, and it ends nothing of
+ * what it started.
+ */
 export async function isAlive(host: Pick<HostIdentity, 'pid' | 'startTime'>, table: ProcessTable): Promise<boolean> {
   const entry = await table.look(host.pid);
-  return entry !== undefined && entry.state !== 'dead' && entry.isExiting !== true && isSameStart(entry.startTime, host.startTime, table.startTolerance);
+  return (
+    entry !== undefined &&
+    entry.state !== 'dead' &&
+    entry.isExiting !== true &&
+    isSameStart(entry.startTime, host.startTime, table.startTolerance)
+  );
 }

@@ -4,7 +4,9 @@ import type { ProcessEntry, ProcessSnapshot } from './process-table.ts';
 /** What is known of a tree before the look. */
 export interface TreeEvidence {
   readonly tag: string;
-  /** Start times by pid of the root and of every member seen so far: one that has shed its tag is known by what it was. */
+  /**
+   * Start times by pid of the root and of every member seen so far: one that has shed its tag is known by what it was.
+   */
   readonly known: ReadonlyMap<number, number>;
   /** No member started earlier. */
   readonly startedSince: number;
@@ -42,8 +44,8 @@ export function findMembers(snapshot: ProcessSnapshot, evidence: TreeEvidence, s
   return [...members.values()].filter(({ state }) => state !== 'dead');
 
   /**
-   * Sessions and groups can only be joined by being born into them, so one that a member leads, or that a member lives in after its
-   * leader has gone, was made inside the tree. A living leader that is no member has made it outside.
+   * Sessions and groups can only be joined by being born into them, so one that a member leads, or that a member lives
+   * in after its leader has gone, was made inside the tree. A living leader that is no member has made it outside.
    */
   function isOwned(leader: number): boolean {
     if (leader <= 0 || evidence.sharedLeaders.has(leader)) return false;

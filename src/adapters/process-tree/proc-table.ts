@@ -1,9 +1,9 @@
 /**
  * Looks at processes through Linux' /proc.
  *
- * /proc is no snapshot: processes come and go while it is read. So a look ends only when a fresh listing shows nobody that has not
- * been read; whoever forks during the look is caught by its child being listed. The reads are synchronous, ten times cheaper than
- * through the thread pool, and taken in slices so that the event loop is never held for long.
+ * /proc is no snapshot: processes come and go while it is read. So a look ends only when a fresh listing shows nobody
+ * that has not been read; whoever forks during the look is caught by its child being listed. The reads are synchronous,
+ * ten times cheaper than through the thread pool, and taken in slices so that the event loop is never held for long.
  */
 import { closeSync, openSync, readFileSync, readSync, readdirSync, statSync } from 'node:fs';
 import { isProcessOver, processFields } from '../../machines/task/process-stat.ts';
@@ -112,7 +112,9 @@ function listPids(): number[] {
 /** Longer than any line of /proc/<pid>/stat: its name has 16 characters at most, the rest are some 50 numbers. */
 const statBuffer = Buffer.alloc(2048);
 
-/** Set when a process begins to exit, before it closes what it has open. Source: PF_EXITING in include/linux/sched.h. */
+/**
+ * Set when a process begins to exit, before it closes what it has open. Source: PF_EXITING in include/linux/sched.h.
+ */
 const EXITING_FLAG = 0x4;
 
 /** What /proc/<pid>/stat tells; undefined when there is no such process. See proc_pid_stat(5). */
@@ -159,7 +161,9 @@ function readEnvironment(pid: number): Buffer | undefined {
 
 function holdsOneOf(pid: number, names: ReadonlySet<string>): boolean {
   try {
-    return readdirSync(`/proc/${pid}/fd`).some((descriptor) => names.has(streamName(`/proc/${pid}/fd/${descriptor}`) ?? ''));
+    return readdirSync(`/proc/${pid}/fd`).some((descriptor) =>
+      names.has(streamName(`/proc/${pid}/fd/${descriptor}`) ?? ''),
+    );
   } catch {
     return false;
   }

@@ -11,9 +11,14 @@ export interface ProcessEntry {
   readonly startTime: number;
   /** `dead`: a zombie that waits to be collected. */
   readonly state: 'alive' | 'stopped' | 'dead';
-  /** On its way out: it runs no more of its program, and has let go of some of what it held. Absent where the system does not tell. */
+  /**
+   * On its way out: it runs no more of its program, and has let go of some of what it held. Absent where the system
+   * does not tell.
+   */
   readonly isExiting?: boolean | undefined;
-  /** The tags of the trees it was started in, outermost first; empty when it has none or does not show its environment. */
+  /**
+   * The tags of the trees it was started in, outermost first; empty when it has none or does not show its environment.
+   */
   readonly tags: readonly string[];
   /** Soft limit of its resident set, in bytes. Absent where the system does not tell. */
   readonly residentLimit?: number | undefined;
@@ -61,7 +66,9 @@ export class ProcessSnapshot {
     this.#bySession = indexed(all, (entry) => (entry.session > 0 ? [entry.session] : []));
     this.#byGroup = indexed(all, (entry) => [entry.group]);
     this.#byTag = indexed(all, (entry) => entry.tags);
-    this.#byLimit = indexed(all, ({ residentLimit }) => (residentLimit !== undefined && isOfTree(residentLimit) ? [residentLimit] : []));
+    this.#byLimit = indexed(all, ({ residentLimit }) =>
+      residentLimit !== undefined && isOfTree(residentLimit) ? [residentLimit] : [],
+    );
   }
 
   childrenOf(pid: number): readonly ProcessEntry[] {
@@ -84,12 +91,20 @@ export class ProcessSnapshot {
   /** The process and those above it, up to the first that is not to be seen. */
   lineage(pid: number): ReadonlySet<number> {
     const pids = new Set<number>();
-    for (let at: number | undefined = pid; at !== undefined && at > 0 && !pids.has(at); at = this.entries.get(at)?.parent) pids.add(at);
+    for (
+      let at: number | undefined = pid;
+      at !== undefined && at > 0 && !pids.has(at);
+      at = this.entries.get(at)?.parent
+    )
+      pids.add(at);
     return pids;
   }
 }
 
-function indexed<Key>(entries: readonly ProcessEntry[], keysOf: (entry: ProcessEntry) => readonly Key[]): Map<Key, ProcessEntry[]> {
+function indexed<Key>(
+  entries: readonly ProcessEntry[],
+  keysOf: (entry: ProcessEntry) => readonly Key[],
+): Map<Key, ProcessEntry[]> {
   const index = new Map<Key, ProcessEntry[]>();
   for (const entry of entries) {
     for (const key of keysOf(entry)) {
@@ -101,7 +116,10 @@ function indexed<Key>(entries: readonly ProcessEntry[], keysOf: (entry: ProcessE
   return index;
 }
 
-/** Whether a process shows that it was started in the tree: by its environment, or by the limit that it cannot have from elsewhere. */
+/**
+ * Whether a process shows that it was started in the tree: by its environment, or by the limit that it cannot have from
+ * elsewhere.
+ */
 export function isOfTag({ tags, residentLimit }: ProcessEntry, tag: string): boolean {
   return tags.includes(tag) || (residentLimit !== undefined && residentLimit === residentLimitOf(tag));
 }

@@ -5,7 +5,13 @@ import { z } from 'zod';
 import { BackgroundTaskError } from '../../machines/task/task-error.ts';
 import type { Clock } from '../../actors/clock/clock.ts';
 import type { HostLife } from '../../actors/host/host-life.ts';
-import type { ProcessTree, ProcessTreeWork, ReconcileOptions, ReconciledProcessTree, TrackedProcessTree } from '../../actors/task/process-tree.ts';
+import type {
+  ProcessTree,
+  ProcessTreeWork,
+  ReconcileOptions,
+  ReconciledProcessTree,
+  TrackedProcessTree,
+} from '../../actors/task/process-tree.ts';
 import { readHost, recordedHost } from './host-identity.ts';
 import type { ProcessTable, ProcessTableKind } from './process-table.ts';
 import { createProcTable } from './proc-table.ts';
@@ -19,11 +25,14 @@ import type { TreeSurroundings } from './tracked-tree.ts';
 export interface ProcessTreeOptions {
   readonly clock: Clock;
   /**
-   * Where records of running trees are kept, such as `<home>/processes`. One directory serves any number of hosts of one system. Default: no
-   * records, and nothing to reconcile after a crash.
+   * Where records of running trees are kept, such as `<home>/processes`. One directory serves any number of hosts of
+   * one system. Default: no records, and nothing to reconcile after a crash.
    */
   readonly directory?: string | undefined;
-  /** Tells of hosts in other pid namespaces, such as containers, whether they live. Default: what they left is left alone until the system starts again. */
+  /**
+   * Tells of hosts in other pid namespaces, such as containers, whether they live. Default: what they left is left
+   * alone until the system starts again.
+   */
   readonly hostLife?: HostLife | undefined;
   /** How long to wait, after SIGKILL, for the last member to go. Default 5000. */
   readonly proofTimeoutMs?: number | undefined;
@@ -38,9 +47,12 @@ const numbers = z.object({ proofTimeoutMs: z.number().nonnegative().default(DEFA
 /** @throws BackgroundTaskError category `validation` for bad options, `process` on a system without POSIX processes */
 export function createProcessTree(options: ProcessTreeOptions): ProcessTree {
   const parsed = numbers.safeParse({ proofTimeoutMs: options.proofTimeoutMs });
-  if (!parsed.success) throw new BackgroundTaskError('validation', `invalid process tree options: ${z.prettifyError(parsed.error)}`);
+  if (!parsed.success)
+    throw new BackgroundTaskError('validation', `invalid process tree options: ${z.prettifyError(parsed.error)}`);
   if (process.platform === 'win32') {
-    throw new BackgroundTaskError('process', 'process trees need a POSIX system, this is Windows', { hint: 'Run Wakechart in the Windows Subsystem for Linux.' });
+    throw new BackgroundTaskError('process', 'process trees need a POSIX system, this is Windows', {
+      hint: 'Run Wakechart in the Windows Subsystem for Linux.',
+    });
   }
   return new SystemProcessTree(options, parsed.data.proofTimeoutMs);
 }
@@ -106,7 +118,15 @@ class SystemProcessTree implements ProcessTree {
 
   async #readSurroundings(): Promise<TreeSurroundings> {
     const host = await readHost(this.#table);
-    return { table: this.#table, looks: this.#looks, clock: this.#clock, life: this.#life, records: this.#records, proofTimeoutMs: this.#proofTimeoutMs, host };
+    return {
+      table: this.#table,
+      looks: this.#looks,
+      clock: this.#clock,
+      life: this.#life,
+      records: this.#records,
+      proofTimeoutMs: this.#proofTimeoutMs,
+      host,
+    };
   }
 }
 

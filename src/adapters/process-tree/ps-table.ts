@@ -1,8 +1,8 @@
 /**
  * Looks at processes through `ps`, where there is no /proc: macOS and the BSDs.
  *
- * Start times come in whole seconds, and some systems hide environments even from their owner; what is left to go by then are
- * parentage, group and session.
+ * Start times come in whole seconds, and some systems hide environments even from their owner; what is left to go by
+ * then are parentage, group and session.
  */
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
@@ -21,7 +21,8 @@ const MAX_OUTPUT_BYTES = 256 * 1_048_576;
 const START_TOLERANCE_S = 2;
 
 /** pid, parent, group, session, state, a date of five words, and the command with its environment. */
-const ROW = /^\s*(?<pid>\d+)\s+(?<parent>\d+)\s+(?<group>\d+)\s+(?<session>\S+)\s+(?<state>\S+)\s+(?<start>\S+\s+\S+\s+\d+\s+[\d:]+\s+\d+)(?:\s+(?<command>.*))?$/;
+const ROW =
+  /^\s*(?<pid>\d+)\s+(?<parent>\d+)\s+(?<group>\d+)\s+(?<session>\S+)\s+(?<state>\S+)\s+(?<start>\S+\s+\S+\s+\d+\s+[\d:]+\s+\d+)(?:\s+(?<command>.*))?$/;
 const TAG = new RegExp(`(?:^|\\s)${TAG_VARIABLE}=(?<tags>\\S*)`);
 
 export function createPsTable(platform: NodeJS.Platform = process.platform): ProcessTable {
@@ -64,7 +65,9 @@ export function createPsTable(platform: NodeJS.Platform = process.platform): Pro
     look: async (pid) => (await pick([pid])).get(pid),
     stillThere: async (entries) => {
       const now = await pick(entries.map(({ pid }) => pid));
-      return entries.filter(({ pid, startTime }) => Math.abs((now.get(pid)?.startTime ?? -Infinity) - startTime) <= START_TOLERANCE_S);
+      return entries.filter(
+        ({ pid, startTime }) => Math.abs((now.get(pid)?.startTime ?? -Infinity) - startTime) <= START_TOLERANCE_S,
+      );
     },
     outputsOf: () => [],
     holdersOf: () => Promise.resolve([]),

@@ -32,7 +32,8 @@ async function reconcileFile(work: Reconciliation, file: RecordFile): Promise<Re
   });
   // To end the tree that this host itself runs in would be suicide.
   const own = await around.table.look(process.pid);
-  if (own !== undefined && isOfTag({ ...own, tags: splitTags(process.env[TAG_VARIABLE] ?? '') }, file.tag)) return left('around_this_host');
+  if (own !== undefined && isOfTag({ ...own, tags: splitTags(process.env[TAG_VARIABLE] ?? '') }, file.tag))
+    return left('around_this_host');
   if (file.claimedBy !== undefined && (await isAlive(file.claimedBy, around.table))) return left('being_reconciled');
   const content = await records.read(file).catch(() => ({ kind: 'unreadable', isForeign: true }) as const);
   if (content.kind === 'absent') return undefined;
@@ -55,8 +56,15 @@ async function reconcileFile(work: Reconciliation, file: RecordFile): Promise<Re
   return claim === undefined ? undefined : settleClaim(work, { claim, record, isSameBoot });
 }
 
-/** Its pids mean others here, so nothing is signalled: what is left there is for the next host there. A record goes when there is nothing. */
-async function reconcileElsewhere(work: Reconciliation, file: RecordFile, record: ProcessRecord): Promise<ReconciledProcessTree> {
+/**
+ * Its pids mean others here, so nothing is signalled: what is left there is for the next host there. A record goes when
+ * there is nothing.
+ */
+async function reconcileElsewhere(
+  work: Reconciliation,
+  file: RecordFile,
+  record: ProcessRecord,
+): Promise<ReconciledProcessTree> {
   const { records, around, options } = work;
   const { host } = record;
   const head = reportHead(record.tag, record);
@@ -69,7 +77,12 @@ async function reconcileElsewhere(work: Reconciliation, file: RecordFile, record
     await records.forget(file);
     return { ...head, action: 'gone', survivors: [] };
   }
-  return { ...head, action: 'left', reason: 'elsewhere', survivors: survivors.map(({ pid, startTime }) => ({ pid, startTime: String(startTime) })) };
+  return {
+    ...head,
+    action: 'left',
+    reason: 'elsewhere',
+    survivors: survivors.map(({ pid, startTime }) => ({ pid, startTime: String(startTime) })),
+  };
 }
 
 interface ClaimedRecord {
@@ -78,7 +91,10 @@ interface ClaimedRecord {
   readonly isSameBoot: boolean;
 }
 
-async function settleClaim(work: Reconciliation, { claim, record, isSameBoot }: ClaimedRecord): Promise<ReconciledProcessTree> {
+async function settleClaim(
+  work: Reconciliation,
+  { claim, record, isSameBoot }: ClaimedRecord,
+): Promise<ReconciledProcessTree> {
   const { records } = work;
   const head = reportHead(record.tag, record);
   try {
@@ -104,9 +120,16 @@ async function settleClaim(work: Reconciliation, { claim, record, isSameBoot }: 
 }
 
 async function ownRecord(record: ProcessRecord, around: TreeSurroundings): Promise<ProcessRecord> {
-  return { ...record, host: await recordedHost(around), sharedLeaders: [...record.sharedLeaders, ...around.host.leaders] };
+  return {
+    ...record,
+    host: await recordedHost(around),
+    sharedLeaders: [...record.sharedLeaders, ...around.host.leaders],
+  };
 }
 
-function reportHead(tag: string, record: ProcessRecord | undefined): Pick<ReconciledProcessTree, 'tag' | 'taskId' | 'pid'> {
+function reportHead(
+  tag: string,
+  record: ProcessRecord | undefined,
+): Pick<ReconciledProcessTree, 'tag' | 'taskId' | 'pid'> {
   return { tag, taskId: record?.taskId, pid: record?.root?.pid };
 }

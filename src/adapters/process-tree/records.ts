@@ -1,9 +1,10 @@
 /**
  * What a host leaves on disk about the trees it owns, one file each: `<directory>/<tag>.json`.
  *
- * Written beside and renamed, so that a reader never sees half of one. Not synced to disk: a record matters after the death of a
- * process, and when the whole system dies, so do the processes it tells of. Who reconciles a record first renames it to a claim that carries
- * its own identity, so that of several hosts one deals with it, and a claim whose owner died is claimed again.
+ * Written beside and renamed, so that a reader never sees half of one. Not synced to disk: a record matters after the
+ * death of a process, and when the whole system dies, so do the processes it tells of. Who reconciles a record first
+ * renames it to a claim that carries its own identity, so that of several hosts one deals with it, and a claim whose
+ * owner died is claimed again.
  */
 import { randomUUID } from 'node:crypto';
 import { readFile, rename, rm } from 'node:fs/promises';
@@ -61,7 +62,8 @@ export class ProcessRecords {
   }
 
   async write(record: ProcessRecord): Promise<void> {
-    const write = (): Promise<void> => replaceFile(this.#path(`${record.tag}.json`), JSON.stringify(record), { durability: 'os' });
+    const write = (): Promise<void> =>
+      replaceFile(this.#path(`${record.tag}.json`), JSON.stringify(record), { durability: 'os' });
     try {
       await write();
     } catch (error) {
@@ -80,7 +82,14 @@ export class ProcessRecords {
   async list(): Promise<readonly RecordFile[]> {
     return (await namesIn(this.#directory)).flatMap((name): RecordFile[] => {
       const claim = CLAIM_NAME.exec(name)?.groups;
-      if (claim !== undefined) return [{ name, tag: claim['tag'] ?? '', claimedBy: { pid: Number(claim['pid']), startTime: Number(claim['start']) } }];
+      if (claim !== undefined)
+        return [
+          {
+            name,
+            tag: claim['tag'] ?? '',
+            claimedBy: { pid: Number(claim['pid']), startTime: Number(claim['start']) },
+          },
+        ];
       const tag = RECORD_NAME.exec(name)?.groups?.['tag'];
       return tag === undefined ? [] : [{ name, tag }];
     });
@@ -143,5 +152,11 @@ export class ProcessRecords {
 }
 
 function isOfAnotherFormat(value: unknown): boolean {
-  return typeof value === 'object' && value !== null && 'format' in value && typeof value.format === 'number' && value.format !== FORMAT;
+  return (
+    typeof value === 'object' &&
+    value !== null &&
+    'format' in value &&
+    typeof value.format === 'number' &&
+    value.format !== FORMAT
+  );
 }

@@ -1,6 +1,7 @@
 /**
- * Lets everybody who wants to look at the system at the same time share one look. Each asker gets a look that began after it asked,
- * since an older one may lack what it is looking for; a thousand trees that end together cost a few looks, not thousands.
+ * Lets everybody who wants to look at the system at the same time share one look. Each asker gets a look that began
+ * after it asked, since an older one may lack what it is looking for; a thousand trees that end together cost a few
+ * looks, not thousands.
  */
 import type { ProcessSnapshot, ProcessTable, TableRequest } from './process-table.ts';
 

@@ -11,13 +11,15 @@ export interface SignalRequest {
 }
 
 /**
- * Signals whole groups where all of a group belongs to the tree: that reaches even a child being forked at this moment. The others
- * get theirs one by one.
+ * Signals whole groups where all of a group belongs to the tree: that reaches even a child being forked at this moment.
+ * The others get theirs one by one.
  */
 export function signalMembers({ members, snapshot, signal, spared }: SignalRequest): void {
   const pids = new Set(members.map(({ pid }) => pid));
   const isWhole = (group: number): boolean =>
-    group > 1 && !spared.has(group) && snapshot.inGroup(group).every(({ pid, state }) => pids.has(pid) || state === 'dead');
+    group > 1 &&
+    !spared.has(group) &&
+    snapshot.inGroup(group).every(({ pid, state }) => pids.has(pid) || state === 'dead');
   const groups = new Set(members.map(({ group }) => group).filter(isWhole));
   for (const group of groups) signalProcess(-group, signal);
   for (const { pid, group } of members) if (!groups.has(group)) signalProcess(pid, signal);

@@ -1,6 +1,7 @@
 /**
- * The environment variable by which members of a tree are recognized, whatever else they shed. It holds one tag per tree around the
- * process, outermost first: a host that runs inside a task adds its own, so the outer task still finds everything below.
+ * The environment variable by which members of a tree are recognized, whatever else they shed. It holds one tag per
+ * tree around the process, outermost first: a host that runs inside a task adds its own, so the outer task still finds
+ * everything below.
  */
 
 export const TAG_VARIABLE = 'WAKECHART_TASK';

@@ -3,7 +3,13 @@ import { BackgroundTaskError } from '../../machines/task/task-error.ts';
 import { messageOf } from '../../machines/errors.ts';
 import type { Clock } from '../../actors/clock/clock.ts';
 import type { HostLife } from '../../actors/host/host-life.ts';
-import type { EndProcessTreeOptions, EndedProcessTree, ProcessIdentity, ProcessLaunch, TrackedProcessTree } from '../../actors/task/process-tree.ts';
+import type {
+  EndProcessTreeOptions,
+  EndedProcessTree,
+  ProcessIdentity,
+  ProcessLaunch,
+  TrackedProcessTree,
+} from '../../actors/task/process-tree.ts';
 import type { Host } from './host-identity.ts';
 import { launchIn } from './launch.ts';
 import type { ProcessEntry, ProcessTable } from './process-table.ts';
@@ -61,11 +67,15 @@ export class TrackedTree implements TrackedProcessTree {
     try {
       await this.#around.records?.write(this.#record);
     } catch (cause) {
-      throw new BackgroundTaskError('storage', `the process record of task ${this.#record.taskId} could not be written: ${messageOf(cause)}`, {
-        code: 'PROCESS_RECORD_UNWRITABLE',
-        hint: 'Processes are started only when a crash could not leave them behind unrecorded: make the directory writable, or free some space.',
-        cause,
-      });
+      throw new BackgroundTaskError(
+        'storage',
+        `the process record of task ${this.#record.taskId} could not be written: ${messageOf(cause)}`,
+        {
+          code: 'PROCESS_RECORD_UNWRITABLE',
+          hint: 'Processes are started only when a crash could not leave them behind unrecorded: make the directory writable, or free some space.',
+          cause,
+        },
+      );
     }
   }
 
@@ -108,7 +118,11 @@ export class TrackedTree implements TrackedProcessTree {
     await this.writeRecord();
   }
 
-  async #end({ lingerMs = 0, graceMs = DEFAULT_GRACE_MS, includeOutputHolders = false }: EndProcessTreeOptions): Promise<EndedProcessTree> {
+  async #end({
+    lingerMs = 0,
+    graceMs = DEFAULT_GRACE_MS,
+    includeOutputHolders = false,
+  }: EndProcessTreeOptions): Promise<EndedProcessTree> {
     // The record must not be written after it has been removed.
     await this.#recorded.catch(() => undefined);
     const signalled = new Set<string>();
@@ -136,7 +150,11 @@ export class TrackedTree implements TrackedProcessTree {
     };
     const deadline = clock.setTimeout(this.#hurry, durationMs);
     try {
-      for (let pauseMs = FIRST_PAUSE_MS; look.members.length > 0 && !isOver; pauseMs = Math.min(pauseMs * 2, LONGEST_PAUSE_MS)) {
+      for (
+        let pauseMs = FIRST_PAUSE_MS;
+        look.members.length > 0 && !isOver;
+        pauseMs = Math.min(pauseMs * 2, LONGEST_PAUSE_MS)
+      ) {
         // The pause is the system's, whatever clock measures the deadline: processes die in real time.
         await new Promise<void>((resolve) => {
           const timer = setTimeout(resolve, pauseMs);
@@ -157,7 +175,11 @@ export class TrackedTree implements TrackedProcessTree {
   async #kill(first: TreeLook, signalled: Set<string>): Promise<void> {
     const deadline = performance.now() + this.#around.proofTimeoutMs;
     let look = first;
-    for (let pauseMs = FIRST_PAUSE_MS; look.members.length > 0; pauseMs = Math.min(pauseMs * 2, LONGEST_KILL_PAUSE_MS)) {
+    for (
+      let pauseMs = FIRST_PAUSE_MS;
+      look.members.length > 0;
+      pauseMs = Math.min(pauseMs * 2, LONGEST_KILL_PAUSE_MS)
+    ) {
       if (performance.now() > deadline) throw this.#notEnded(look.members);
       await this.#signal(look, 'SIGKILL', signalled);
       await new Promise((resolve) => setTimeout(resolve, pauseMs));
@@ -174,7 +196,10 @@ export class TrackedTree implements TrackedProcessTree {
   #notEnded(members: readonly ProcessEntry[]): BackgroundTaskError {
     const { taskId } = this.#record;
     const pids = members.map(({ pid }) => pid);
-    const what = pids.length === 1 ? `process ${pids[0]} of task ${taskId} is` : `processes ${pids.join(', ')} of task ${taskId} are`;
+    const what =
+      pids.length === 1
+        ? `process ${pids[0]} of task ${taskId} is`
+        : `processes ${pids.join(', ')} of task ${taskId} are`;
     return new BackgroundTaskError('process', `${what} still running ${this.#around.proofTimeoutMs} ms after SIGKILL`, {
       code: 'PROCESS_TREE_SURVIVES',
       hint: 'They may belong to another user, or hang in the kernel: end them by hand, or cancel again.',

@@ -79,7 +79,13 @@ export class TreeMembers {
     const { tag, sharedLeaders, table } = this.#options;
     return findMembers(
       snapshot,
-      { tag, known: this.#known, startedSince: this.#startedSince, startTolerance: table.startTolerance, sharedLeaders },
+      {
+        tag,
+        known: this.#known,
+        startedSince: this.#startedSince,
+        startTolerance: table.startTolerance,
+        sharedLeaders,
+      },
       process.pid,
     );
   }
@@ -88,7 +94,8 @@ export class TreeMembers {
     const found = new Set(members.map(({ pid }) => pid));
     const lineage = snapshot.lineage(process.pid);
     const candidates = [...snapshot.entries.values()].filter(
-      ({ pid, state, startTime }) => state !== 'dead' && startTime >= this.#startedSince && !found.has(pid) && !lineage.has(pid),
+      ({ pid, state, startTime }) =>
+        state !== 'dead' && startTime >= this.#startedSince && !found.has(pid) && !lineage.has(pid),
     );
     return this.#options.table.holdersOf(this.#outputs, candidates);
   }
@@ -97,7 +104,8 @@ export class TreeMembers {
   #remember(snapshot: ProcessSnapshot, members: readonly ProcessEntry[]): void {
     for (const [pid, startTime] of this.#known) {
       const entry = snapshot.entries.get(pid);
-      if (entry === undefined || !isSameStart(entry.startTime, startTime, this.#options.table.startTolerance)) this.#known.delete(pid);
+      if (entry === undefined || !isSameStart(entry.startTime, startTime, this.#options.table.startTolerance))
+        this.#known.delete(pid);
     }
     for (const member of members) this.add(member);
   }

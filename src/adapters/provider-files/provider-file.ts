@@ -1,4 +1,7 @@
-/** The providers that somebody has set up for a home: `providers.yaml` in it, by name. What is wrong is named with its line. */
+/**
+ * The providers that somebody has set up for a home: `providers.yaml` in it, by name. What is wrong is named with its
+ * line.
+ */
 import { readFile } from 'node:fs/promises';
 import { RuntimeError, messageOf } from '../../machines/errors.ts';
 import { providerTable } from '../../machines/run/provider-settings.ts';
@@ -12,13 +15,22 @@ const MAX_FILE_CHARACTERS = 256_000;
 export async function readProviderFile(path: string): Promise<ProviderTable> {
   const text = await textOf(path);
   if (text === undefined) return {};
-  if (text.length > MAX_FILE_CHARACTERS) throw invalid(path, [`expected at most ${MAX_FILE_CHARACTERS} characters, received ${text.length}`]);
+  if (text.length > MAX_FILE_CHARACTERS)
+    throw invalid(path, [`expected at most ${MAX_FILE_CHARACTERS} characters, received ${text.length}`]);
   // Most homes have no such file.
   const { LineCounter, isNode, parseDocument } = await import('yaml');
   const lineCounter = new LineCounter();
   const document = parseDocument(text, { lineCounter, uniqueKeys: true });
-  const lineOf = (offset: number | undefined): string => (offset === undefined ? '' : `line ${lineCounter.linePos(offset).line}: `);
-  if (document.errors.length > 0) throw invalid(path, document.errors.map(({ pos: [offset], message }) => `${lineOf(offset)}${message.split('\n')[0]?.replace(/ at line \d+.*$/, '') ?? ''}`));
+  const lineOf = (offset: number | undefined): string =>
+    offset === undefined ? '' : `line ${lineCounter.linePos(offset).line}: `;
+  if (document.errors.length > 0)
+    throw invalid(
+      path,
+      document.errors.map(
+        ({ pos: [offset], message }) =>
+          `${lineOf(offset)}${message.split('\n')[0]?.replace(/ at line \d+.*$/, '') ?? ''}`,
+      ),
+    );
   const reading = providerTable.safeParse(document.toJS({ maxAliasCount: 20 }) ?? {});
   if (reading.success) return reading.data;
   throw invalid(
@@ -41,9 +53,13 @@ async function textOf(path: string): Promise<string | undefined> {
 }
 
 function invalid(path: string, problems: readonly string[]): RuntimeError {
-  return new RuntimeError('PROVIDERS_INVALID', `${path} does not say which providers there are: ${problems.join('; ')}`, {
-    category: 'validation',
-    hint: 'Correct what is named. Each provider has a "backend" (embedded, cli-agent or acp) and what that needs: "api", "baseUrl" and "keyVariable" for embedded, a "program" with its "command" for the others.',
-    details: { path },
-  });
+  return new RuntimeError(
+    'PROVIDERS_INVALID',
+    `${path} does not say which providers there are: ${problems.join('; ')}`,
+    {
+      category: 'validation',
+      hint: 'Correct what is named. Each provider has a "backend" (embedded, cli-agent or acp) and what that needs: "api", "baseUrl" and "keyVariable" for embedded, a "program" with its "command" for the others.',
+      details: { path },
+    },
+  );
 }

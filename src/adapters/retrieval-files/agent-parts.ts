@@ -1,4 +1,6 @@
-/** The index of one agent: a part for each session and for what they share, in memory as in the files beside the store. */
+/**
+ * The index of one agent: a part for each session and for what they share, in memory as in the files beside the store.
+ */
 import type { AgentIndex, IndexSearch, IndexSize, SessionUpdate } from '../../actors/retrieval/retrieval-index.ts';
 import type { QueryTerm } from '../../machines/retrieval/query.ts';
 import type { TextHit } from '../../machines/retrieval/ranking.ts';
@@ -54,7 +56,11 @@ export class AgentParts implements AgentIndex {
   }
 
   size(): IndexSize {
-    return { sessions: this.#cursors.size, documents: this.#parts.totals.documents, characters: this.#parts.totals.characters };
+    return {
+      sessions: this.#cursors.size,
+      documents: this.#parts.totals.documents,
+      characters: this.#parts.totals.characters,
+    };
   }
 
   cursors(): ReadonlyMap<string, SessionCursor> {
@@ -93,7 +99,13 @@ export class AgentParts implements AgentIndex {
     const found: TextHit[] = [];
     for (const hit of hits) {
       const document = this.#documentAt({ part: hit.from.part, index: hit.index });
-      if (document !== undefined) found.push({ document, score: hit.score, terms: [...new Set(hit.found.map(({ term }) => term))], words: wordsOf(hit, byTerm) });
+      if (document !== undefined)
+        found.push({
+          document,
+          score: hit.score,
+          terms: [...new Set(hit.found.map(({ term }) => term))],
+          words: wordsOf(hit, byTerm),
+        });
       if (this.#slices.isOver) await this.#slices.breathe();
     }
     return found;
@@ -105,21 +117,32 @@ export class AgentParts implements AgentIndex {
 
   around(document: RetrievalDocument): ReturnType<AgentIndex['around']> {
     const place = this.#places.get(document);
-    return place === undefined || document.kind !== 'text' ? {} : { before: this.#textFrom(place, -1), after: this.#textFrom(place, 1) };
+    return place === undefined || document.kind !== 'text'
+      ? {}
+      : { before: this.#textFrom(place, -1), after: this.#textFrom(place, 1) };
   }
 
-  async #made(sessionId: string | undefined, known: Part | undefined, documents: readonly RetrievalDocument[]): Promise<Part> {
+  async #made(
+    sessionId: string | undefined,
+    known: Part | undefined,
+    documents: readonly RetrievalDocument[],
+  ): Promise<Part> {
     const added: PartEntry[] = [];
     for (const document of documents) {
       added.push(entryOf(document));
       if (this.#slices.isOver) await this.#slices.breathe();
     }
-    return encodePart(sessionId, merged(known === undefined ? [] : await entriesOf(known, this.#slices), added), this.#slices);
+    return encodePart(
+      sessionId,
+      merged(known === undefined ? [] : await entriesOf(known, this.#slices), added),
+      this.#slices,
+    );
   }
 
   /** The next message in a direction. */
   #textFrom({ part, index }: Place, step: 1 | -1): RetrievalDocument | undefined {
-    for (let at = index + step; at >= 0 && at < part.counts.documents; at += step) if (part.isText(at)) return this.#documentAt({ part, index: at });
+    for (let at = index + step; at >= 0 && at < part.counts.documents; at += step)
+      if (part.isText(at)) return this.#documentAt({ part, index: at });
     return undefined;
   }
 

@@ -38,7 +38,7 @@ export class BestHits<Hit extends Ranked> {
   }
 
   #rise(from: number): void {
-    for (let at = from; at > 0; ) {
+    for (let at = from; at > 0;) {
       const above = (at - 1) >> 1;
       if (!this.#isWorse(at, above)) return;
       this.#swap(at, above);
@@ -47,7 +47,7 @@ export class BestHits<Hit extends Ranked> {
   }
 
   #sink(from: number): void {
-    for (let at = from; ; ) {
+    for (let at = from; ;) {
       const [left, right] = [2 * at + 1, 2 * at + 2];
       let worst = at;
       if (this.#isWorse(left, worst)) worst = left;

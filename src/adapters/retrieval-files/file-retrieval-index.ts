@@ -1,7 +1,8 @@
 /**
- * The index in files beside the store: `<agent>/retrieval/<sessionId>.part`. Any number of processes may use it at once. Each reads a file
- * whole or not at all, and puts another in its place whole; whoever comes last wins, and whoever finds less than there is reads on from the
- * logs. The parts of the agents that were searched last stay in memory, as they are in their files.
+ * The index in files beside the store: `<agent>/retrieval/<sessionId>.part`. Any number of processes may use it at
+ * once. Each reads a file whole or not at all, and puts another in its place whole; whoever comes last wins, and
+ * whoever finds less than there is reads on from the logs. The parts of the agents that were searched last stay in
+ * memory, as they are in their files.
  */
 import { rm } from 'node:fs/promises';
 import type { AgentIndex, RetrievalIndex } from '../../actors/retrieval/retrieval-index.ts';
@@ -35,7 +36,11 @@ export class FileRetrievalIndex implements RetrievalIndex {
 
   of(agentId: string): Promise<AgentIndex> {
     const { folderOf, onTrouble, maxOpenAgents = DEFAULT_OPEN_AGENTS } = this.#options;
-    const known = this.#agents.get(agentId) ?? loaded(new AgentParts({ folder: new PartFolder({ folder: folderOf(agentId), onTrouble }), slices: this.#slices }));
+    const known =
+      this.#agents.get(agentId) ??
+      loaded(
+        new AgentParts({ folder: new PartFolder({ folder: folderOf(agentId), onTrouble }), slices: this.#slices }),
+      );
     this.#agents.delete(agentId);
     this.#agents.set(agentId, known);
     for (const oldest of this.#agents.keys()) {

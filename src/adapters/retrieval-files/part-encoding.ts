@@ -1,7 +1,15 @@
 /** Makes a part of entries. */
 import { Part, packFacts } from './part.ts';
 import type { PartEntry } from './part-entries.ts';
-import { MAX_TOOLS_OF_PART, bodySize, hashOfTerm, packPosting, sectionsOf, timesInText, timesInTitle } from './part-layout.ts';
+import {
+  MAX_TOOLS_OF_PART,
+  bodySize,
+  hashOfTerm,
+  packPosting,
+  sectionsOf,
+  timesInText,
+  timesInTitle,
+} from './part-layout.ts';
 import type { PartCounts, PartSections } from './part-layout.ts';
 import type { Slices } from './slices.ts';
 
@@ -13,9 +21,15 @@ interface PostedTerm {
 }
 
 /** @param entries in the order of the session; not more than a part holds */
-export async function encodePart(sessionId: string | undefined, entries: readonly PartEntry[], slices: Slices): Promise<Part> {
+export async function encodePart(
+  sessionId: string | undefined,
+  entries: readonly PartEntry[],
+  slices: Slices,
+): Promise<Part> {
   const terms = await postedTerms(entries, slices);
-  const tools = [...new Set(entries.flatMap(({ tool }) => (tool === undefined ? [] : [tool])))].sort().slice(0, MAX_TOOLS_OF_PART);
+  const tools = [...new Set(entries.flatMap(({ tool }) => (tool === undefined ? [] : [tool])))]
+    .sort()
+    .slice(0, MAX_TOOLS_OF_PART);
   const words = Buffer.from(terms.map(({ term }) => term).join('\n'));
   const counts: PartCounts = {
     documents: entries.length,
@@ -63,7 +77,11 @@ function fillTerms({ hashes, starts, postings }: PartSections, terms: readonly P
   starts[terms.length] = at;
 }
 
-function fillDocuments(sections: PartSections, entries: readonly PartEntry[], tools: ReadonlyMap<string, number>): void {
+function fillDocuments(
+  sections: PartSections,
+  entries: readonly PartEntry[],
+  tools: ReadonlyMap<string, number>,
+): void {
   let at = 0;
   for (const [index, { kind, tool, lastSeq, atMs, json, titleTerms, textTerms }] of entries.entries()) {
     sections.at[index] = atMs;

@@ -1,4 +1,7 @@
-/** Documents with their words, on the way into a part: made of documents, or taken out of a part without reading any text again. */
+/**
+ * Documents with their words, on the way into a part: made of documents, or taken out of a part without reading any
+ * text again.
+ */
 import { factsOf } from '../../machines/retrieval/document-facts.ts';
 import type { RetrievalDocument, RetrievalKind } from '../../machines/retrieval/retrieval-document.ts';
 import { MAX_DOCUMENTS_PER_SESSION } from '../../machines/retrieval/retrieval-limits.ts';
@@ -30,8 +33,12 @@ const FIRST_TO_GO = ['trace', 'text'] as const;
 export function entryOf(document: RetrievalDocument): PartEntry {
   const { title, text } = document;
   const terms = new Map<string, number>();
-  const titleTerms = addTerms(title, (term, times) => terms.set(term, packPosting(0, Math.min(times, MOST_IN_TITLE), 0)));
-  const textTerms = addTerms(text, (term, times) => terms.set(term, (terms.get(term) ?? 0) + Math.min(times, MOST_IN_TEXT)));
+  const titleTerms = addTerms(title, (term, times) =>
+    terms.set(term, packPosting(0, Math.min(times, MOST_IN_TITLE), 0)),
+  );
+  const textTerms = addTerms(text, (term, times) =>
+    terms.set(term, (terms.get(term) ?? 0) + Math.min(times, MOST_IN_TEXT)),
+  );
   return { ...placed(document), json: Buffer.from(JSON.stringify(document)), terms, titleTerms, textTerms };
 }
 
@@ -63,7 +70,14 @@ export async function entriesOf(part: Part, slices: Slices): Promise<readonly Pa
   for (const [index, terms] of termsBy.entries()) {
     const document = part.documentAt(index);
     const lengths = part.lengths[index] ?? 0;
-    if (document !== undefined) entries.push({ ...placed(document), json: part.jsonAt(index), terms, titleTerms: lengths >>> 16, textTerms: lengths & 0xff_ff });
+    if (document !== undefined)
+      entries.push({
+        ...placed(document),
+        json: part.jsonAt(index),
+        terms,
+        titleTerms: lengths >>> 16,
+        textTerms: lengths & 0xff_ff,
+      });
     if (slices.isOver) await slices.breathe();
   }
   return entries;
@@ -83,5 +97,9 @@ export function merged(known: readonly PartEntry[], added: readonly PartEntry[])
 
 /** Parts of one message come in order of their number, which ends their ids. */
 function byPlace(one: PartEntry, other: PartEntry): number {
-  return one.firstSeq - other.firstSeq || one.id.length - other.id.length || (one.id < other.id ? -1 : one.id > other.id ? 1 : 0);
+  return (
+    one.firstSeq - other.firstSeq ||
+    one.id.length - other.id.length ||
+    (one.id < other.id ? -1 : one.id > other.id ? 1 : 0)
+  );
 }

@@ -1,7 +1,8 @@
 /**
- * The file of one session's part of the index: a line that says what it is, then the part as it is in memory. Whole or as good as not there:
- * the first line holds the hash of everything. It is put in its place by a rename, so a reader never sees half of it, and it is not synced
- * (docs/decisions/0012): after a power failure it may be torn, and is made anew.
+ * The file of one session's part of the index: a line that says what it is, then the part as it is in memory. Whole or
+ * as good as not there: the first line holds the hash of everything. It is put in its place by a rename, so a reader
+ * never sees half of it, and it is not synced (docs/decisions/0012): after a power failure it may be torn, and is made
+ * anew.
  */
 import { createHash } from 'node:crypto';
 import { open } from 'node:fs/promises';
@@ -16,7 +17,10 @@ import { replaceFile } from '../system/whole-files.ts';
 import { Part } from './part.ts';
 import { bodySize, partCounts } from './part-layout.ts';
 
-/** Changes with whatever changes what documents are made of a log, or how parts are laid out: a file of another format is made anew. */
+/**
+ * Changes with whatever changes what documents are made of a log, or how parts are laid out: a file of another format
+ * is made anew.
+ */
 const PART_FORMAT = `wakechart-retrieval/2-${endianness()}`;
 
 const MAX_FILE_BYTES = 64 * 1024 * 1024;
@@ -29,7 +33,13 @@ const ALIGNMENT = 8;
 
 const NEW_LINE = 0x0a;
 
-const headSchema = z.strictObject({ format: z.literal(PART_FORMAT), sessionId: z.string(), cursor: sessionCursor, counts: partCounts, sha256: z.string() });
+const headSchema = z.strictObject({
+  format: z.literal(PART_FORMAT),
+  sessionId: z.string(),
+  cursor: sessionCursor,
+  counts: partCounts,
+  sha256: z.string(),
+});
 
 type Head = Readonly<z.output<typeof headSchema>>;
 
@@ -38,14 +48,23 @@ export interface KeptPart {
   readonly part: Part;
 }
 
-/** Undefined for what is not there, is damaged, of another format or another session's. @throws what the system says when it cannot be read */
+/**
+ * Undefined for what is not there, is damaged, of another format or another session's. @throws what the system says
+ * when it cannot be read
+ */
 export async function readPart(path: string, sessionId: string): Promise<KeptPart | undefined> {
   const bytes = await bytesOf(path);
   if (bytes === undefined) return undefined;
   const end = bytes.indexOf(NEW_LINE) + 1;
   const head = headOf(bytes.subarray(0, end));
   const body = bytes.subarray(end);
-  if (head === undefined || head.sessionId !== sessionId || body.length !== bodySize(head.counts) || hashOf(head, body) !== head.sha256) return undefined;
+  if (
+    head === undefined ||
+    head.sessionId !== sessionId ||
+    body.length !== bodySize(head.counts) ||
+    hashOf(head, body) !== head.sha256
+  )
+    return undefined;
   const part = Part.of(sessionId, head.counts, body);
   return part === undefined ? undefined : { cursor: head.cursor, part };
 }
@@ -58,7 +77,10 @@ export interface PartPlace {
 }
 
 /** @throws what the system says when it cannot be written */
-export async function writePart({ path, sessionId, isAnew = false }: PartPlace, { cursor, part }: KeptPart): Promise<void> {
+export async function writePart(
+  { path, sessionId, isAnew = false }: PartPlace,
+  { cursor, part }: KeptPart,
+): Promise<void> {
   if (!isAnew && (await seqOf(path, sessionId)) > cursor.seq) return;
   const known: Omit<Head, 'sha256'> = { format: PART_FORMAT, sessionId, cursor, counts: part.counts };
   const line = JSON.stringify({ ...known, sha256: hashOf(known, part.body) });
@@ -90,7 +112,8 @@ function bytesOf(path: string): Promise<Buffer | undefined> {
 async function readWhole(handle: FileHandle, size: number): Promise<Buffer> {
   const bytes = Buffer.allocUnsafeSlow(size);
   let length = 0;
-  for (let read = -1; read !== 0 && length < size; length += read) read = (await handle.read(bytes, length, size - length, length)).bytesRead;
+  for (let read = -1; read !== 0 && length < size; length += read)
+    read = (await handle.read(bytes, length, size - length, length)).bytesRead;
   return bytes.subarray(0, length);
 }
 
@@ -103,5 +126,9 @@ function headOf(line: Buffer): Head | undefined {
 }
 
 function hashOf({ format, sessionId, cursor, counts }: Omit<Head, 'sha256'>, body: Buffer): string {
-  return createHash('sha256').update(canonicalJson({ format, sessionId, cursor, counts })).update('\n').update(body).digest('base64');
+  return createHash('sha256')
+    .update(canonicalJson({ format, sessionId, cursor, counts }))
+    .update('\n')
+    .update(body)
+    .digest('base64');
 }

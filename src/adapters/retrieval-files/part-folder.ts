@@ -1,4 +1,7 @@
-/** The folder with the files of an agent's parts. What goes wrong with it is told once and costs nobody anything but time. */
+/**
+ * The folder with the files of an agent's parts. What goes wrong with it is told once and costs nobody anything but
+ * time.
+ */
 import { lstat, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { RuntimeError } from '../../machines/errors.ts';
@@ -41,7 +44,9 @@ export class PartFolder {
     const readOn = async (): Promise<void> => {
       for (let name = waiting.pop(); name !== undefined; name = waiting.pop()) {
         const sessionId = name.slice(0, -SUFFIX.length);
-        const found = await readPart(this.#pathOf(sessionId), sessionId).catch((error: unknown) => this.#trouble(error));
+        const found = await readPart(this.#pathOf(sessionId), sessionId).catch((error: unknown) =>
+          this.#trouble(error),
+        );
         if (found !== undefined) await take({ ...found, sessionId });
       }
     };
@@ -104,12 +109,18 @@ export class PartFolder {
 
 /** A link is none: it may lead anywhere. */
 async function isFolder(path: string): Promise<boolean> {
-  return lstat(path).then((found) => found.isDirectory(), (error: unknown) => {
-    if (isMissing(error)) return false;
-    throw error;
-  });
+  return lstat(path).then(
+    (found) => found.isDirectory(),
+    (error: unknown) => {
+      if (isMissing(error)) return false;
+      throw error;
+    },
+  );
 }
 
 function notAFolder(folder: string): RuntimeError {
-  return new RuntimeError('RETRIEVAL_FOLDER_INVALID', `expected a folder at ${folder}, there is something else`, { category: 'storage', hint: 'Move it away: the index is made anew.' });
+  return new RuntimeError('RETRIEVAL_FOLDER_INVALID', `expected a folder at ${folder}, there is something else`, {
+    category: 'storage',
+    hint: 'Move it away: the index is made anew.',
+  });
 }

@@ -1,6 +1,6 @@
 /**
- * Where things are in the body of a part: the documents of one session and the words in them, as one block of bytes that is the same in
- * memory and in the file, so that opening a part is reading it.
+ * Where things are in the body of a part: the documents of one session and the words in them, as one block of bytes
+ * that is the same in memory and in the file, so that opening a part is reading it.
  *
  *   at         Float64 x documents      milliseconds since the epoch, NaN where unknown
  *   hashes     Uint32  x terms          of each term, ascending: a term is found by halving
@@ -23,12 +23,17 @@ export const MOST_IN_TITLE = 2 ** TITLE_BITS - 1;
 /** What fits into the rest. */
 const MAX_DOCUMENTS_OF_PART = 2 ** (32 - TEXT_BITS - TITLE_BITS);
 
-export const packPosting = (document: number, inTitle: number, inText: number): number => ((document << (TEXT_BITS + TITLE_BITS)) | (inTitle << TEXT_BITS) | inText) >>> 0;
+export const packPosting = (document: number, inTitle: number, inText: number): number =>
+  ((document << (TEXT_BITS + TITLE_BITS)) | (inTitle << TEXT_BITS) | inText) >>> 0;
 export const postedDocument = (posting: number): number => posting >>> (TEXT_BITS + TITLE_BITS);
 export const timesInTitle = (posting: number): number => (posting >>> TEXT_BITS) & MOST_IN_TITLE;
 export const timesInText = (posting: number): number => posting & MOST_IN_TEXT;
 
-const count = z.number().int().nonnegative().max(2 ** 31);
+const count = z
+  .number()
+  .int()
+  .nonnegative()
+  .max(2 ** 31);
 
 /** Tools that a part can name; calls of further ones are found as calls of none. */
 export const MAX_TOOLS_OF_PART = 1_000;
@@ -61,7 +66,9 @@ export interface PartSections {
 
 /** In bytes. */
 export function bodySize({ documents, terms, postings, wordBytes, documentBytes }: PartCounts): number {
-  return 8 * documents + 4 * (terms + (terms + 1) + postings + (documents + 1) + 3 * documents) + wordBytes + documentBytes;
+  return (
+    8 * documents + 4 * (terms + (terms + 1) + postings + (documents + 1) + 3 * documents) + wordBytes + documentBytes
+  );
 }
 
 /** @param body begins at a multiple of 8 in its memory, and is as long as `bodySize` says */

@@ -61,7 +61,8 @@ export class PartSet {
       if (slices.isOver) await slices.breathe();
     }
     // Somebody may have changed something meanwhile: then it is for the next time.
-    if (numbered.length !== this.#parts.size || numbered.some(({ name, part }) => this.#parts.get(name)?.part !== part)) return;
+    if (numbered.length !== this.#parts.size || numbered.some(({ name, part }) => this.#parts.get(name)?.part !== part))
+      return;
     this.#vocabulary = vocabulary;
     for (const each of numbered) this.#parts.set(each.name, each);
   }

@@ -1,4 +1,7 @@
-/** The documents of one session, or of what all sessions share, with the words in them. Never changes: another one is made instead. */
+/**
+ * The documents of one session, or of what all sessions share, with the words in them. Never changes: another one is
+ * made instead.
+ */
 import type { DocumentFacts } from '../../machines/retrieval/document-facts.ts';
 import { retrievalDocument, retrievalKind } from '../../machines/retrieval/retrieval-document.ts';
 import type { RetrievalDocument, RetrievalKind } from '../../machines/retrieval/retrieval-document.ts';
@@ -83,7 +86,11 @@ export class Part implements PartSections {
 
   #isWhole(): boolean {
     const { documents, postings, documentBytes } = this.counts;
-    return rises(this.starts, postings) && rises(this.places, documentBytes) && this.postings.every((posting) => postedDocument(posting) < documents);
+    return (
+      rises(this.starts, postings) &&
+      rises(this.places, documentBytes) &&
+      this.postings.every((posting) => postedDocument(posting) < documents)
+    );
   }
 }
 

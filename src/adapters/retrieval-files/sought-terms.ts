@@ -1,4 +1,7 @@
-/** Which terms a search looks for: those of the query that tell something, and for words that hardly any document holds what is written nearly so. */
+/**
+ * Which terms a search looks for: those of the query that tell something, and for words that hardly any document holds
+ * what is written nearly so.
+ */
 import type { QueryTerm } from '../../machines/retrieval/query.ts';
 import { hashOfTerm } from './part-layout.ts';
 import type { NearTerm, Vocabulary } from './vocabulary.ts';
@@ -36,16 +39,28 @@ export function soughtTerms(terms: readonly QueryTerm[], vocabulary: Vocabulary)
   return worthLookingFor(terms, vocabulary).flatMap(({ term, weight }, sourceIndex) => {
     const named = { source: term, sourceIndex };
     const number = vocabulary.numberOf(term);
-    const exact: readonly SoughtTerm[] = number === undefined ? [] : [{ ...named, term, number, hash: hashOfTerm(term), weight }];
-    const near = nearTerms(term, vocabulary).map((each) => ({ ...named, term: each.term, number: each.number, hash: hashOfTerm(each.term), weight: weight * each.weight }));
+    const exact: readonly SoughtTerm[] =
+      number === undefined ? [] : [{ ...named, term, number, hash: hashOfTerm(term), weight }];
+    const near = nearTerms(term, vocabulary).map((each) => ({
+      ...named,
+      term: each.term,
+      number: each.number,
+      hash: hashOfTerm(each.term),
+      weight: weight * each.weight,
+    }));
     return [...exact, ...near];
   });
 }
 
-/** The rarest first, words before what stands for them, until so much is to be looked at that a search would take long: what is left out tells least. */
+/**
+ * The rarest first, words before what stands for them, until so much is to be looked at that a search would take long:
+ * what is left out tells least.
+ */
 function worthLookingFor(terms: readonly QueryTerm[], vocabulary: Vocabulary): readonly QueryTerm[] {
   const costs = terms.map((term) => ({ term, isWord: term.weight === 1, cost: vocabulary.documentsWith(term.term) }));
-  const known = costs.filter(({ isWord, cost }) => isWord || cost > 0).map((each) => ({ ...each, rank: each.cost / each.term.weight }));
+  const known = costs
+    .filter(({ isWord, cost }) => isWord || cost > 0)
+    .map((each) => ({ ...each, rank: each.cost / each.term.weight }));
   const kept: QueryTerm[] = [];
   let [words, postings] = [0, 0];
   for (const { term, isWord, cost } of known.sort((one, other) => one.rank - other.rank)) {
@@ -69,12 +84,23 @@ function nearTerms(term: string, vocabulary: Vocabulary): readonly WeighedTerm[]
   if (term.length < LEAST_FUZZY_CHARACTERS || holding > RARE_DOCUMENTS) return [];
   const weighed = (near: NearTerm, share: number, distanceShare: number): readonly [number, WeighedTerm] => [
     near.number,
-    { term: near.term, number: near.number, weight: (share * near.term.length) / (near.term.length + distanceShare * near.distance) },
+    {
+      term: near.term,
+      number: near.number,
+      weight: (share * near.term.length) / (near.term.length + distanceShare * near.distance),
+    },
   ];
   const edits = term.length >= TWO_EDITS_FROM_CHARACTERS ? 2 : 1;
-  const fuzzy = /^\p{L}+$/u.test(term) ? vocabulary.writtenLike(term, edits).map((near) => weighed(near, FUZZY_WEIGHT, 1)) : [];
-  const longer = holding === 0 ? vocabulary.startingWith(term).map((near) => weighed(near, PREFIX_WEIGHT, PREFIX_DISTANCE_SHARE)) : [];
+  const fuzzy = /^\p{L}+$/u.test(term)
+    ? vocabulary.writtenLike(term, edits).map((near) => weighed(near, FUZZY_WEIGHT, 1))
+    : [];
+  const longer =
+    holding === 0
+      ? vocabulary.startingWith(term).map((near) => weighed(near, PREFIX_WEIGHT, PREFIX_DISTANCE_SHARE))
+      : [];
   // What is both counts as the longer word.
   const found = [...new Map([...fuzzy, ...longer]).values()];
-  return found.sort((one, other) => other.weight - one.weight || (one.term < other.term ? -1 : 1)).slice(0, MAX_NEAR_TERMS);
+  return found
+    .sort((one, other) => other.weight - one.weight || (one.term < other.term ? -1 : 1))
+    .slice(0, MAX_NEAR_TERMS);
 }

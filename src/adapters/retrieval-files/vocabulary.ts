@@ -62,14 +62,19 @@ export class Vocabulary {
 
   /** @param number of a term of this vocabulary */
   holding(number: number): Holding {
-    return { documents: this.#documents[number] ?? 0, titles: this.#titles[number] ?? 0, texts: this.#texts[number] ?? 0 };
+    return {
+      documents: this.#documents[number] ?? 0,
+      titles: this.#titles[number] ?? 0,
+      texts: this.#texts[number] ?? 0,
+    };
   }
 
   /** Longer terms that begin so, in no order. */
   startingWith(term: string): readonly NearTerm[] {
     const found: NearTerm[] = [];
     for (const [number, other] of this.#terms.entries()) {
-      if (other.length > term.length && other.startsWith(term) && this.#documents[number] !== 0) found.push({ term: other, number, distance: other.length - term.length });
+      if (other.length > term.length && other.startsWith(term) && this.#documents[number] !== 0)
+        found.push({ term: other, number, distance: other.length - term.length });
     }
     return found;
   }

@@ -1,6 +1,6 @@
 /**
- * Finds the documents that the terms of a query fit best, by BM25+ over title and text, part by part: nothing of a document is opened but
- * what is counted. Gives the same however the documents came into the parts.
+ * Finds the documents that the terms of a query fit best, by BM25+ over title and text, part by part: nothing of a
+ * document is opened but what is counted. Gives the same however the documents came into the parts.
  */
 import type { DocumentFacts } from '../../machines/retrieval/document-facts.ts';
 import { BestHits } from './best-hits.ts';
@@ -140,7 +140,11 @@ class PartScores {
     for (let term = 0; term < slots.length; term += 1) {
       const slot = slots[term] ?? NOWHERE;
       if (slot === NOWHERE) continue;
-      const [inTitle, inText, source] = [weights.inTitle[term] ?? 0, weights.inText[term] ?? 0, sought[term]?.sourceIndex ?? 0];
+      const [inTitle, inText, source] = [
+        weights.inTitle[term] ?? 0,
+        weights.inText[term] ?? 0,
+        sought[term]?.sourceIndex ?? 0,
+      ];
       const end = part.starts[slot + 1] ?? 0;
       for (let at = part.starts[slot] ?? 0; at < end; at += 1) {
         const posting = part.postings[at] ?? 0;
@@ -181,7 +185,11 @@ function saturated(times: number, length: number): number {
   return d + (times * (k + 1)) / (times + k * (1 - b + length));
 }
 
-function tellWhatFits(hits: readonly WordHit[], slots: ReadonlyMap<NumberedPart, Int32Array>, sought: readonly SoughtTerm[]): void {
+function tellWhatFits(
+  hits: readonly WordHit[],
+  slots: ReadonlyMap<NumberedPart, Int32Array>,
+  sought: readonly SoughtTerm[],
+): void {
   const byPart = new Map<NumberedPart, Map<number, WordHit>>();
   for (const hit of hits) {
     const known = byPart.get(hit.from) ?? new Map<number, WordHit>();
@@ -191,7 +199,8 @@ function tellWhatFits(hits: readonly WordHit[], slots: ReadonlyMap<NumberedPart,
     for (const [term, slot] of (slots.get(from) ?? new Int32Array(0)).entries()) {
       const each = sought[term];
       if (slot === NOWHERE || each === undefined) continue;
-      for (const posting of from.part.postings.subarray(from.part.starts[slot], from.part.starts[slot + 1])) byIndex.get(postedDocument(posting))?.found.push(each);
+      for (const posting of from.part.postings.subarray(from.part.starts[slot], from.part.starts[slot + 1]))
+        byIndex.get(postedDocument(posting))?.found.push(each);
     }
   }
 }

@@ -47,7 +47,10 @@ export function* linesIn(bytes: Buffer): Generator<TextLine> {
 export const absent = unlessCode('ENOENT');
 
 export function damaged(path: string, what: string): RuntimeError {
-  return new RuntimeError('SCHEDULE_STORE', `${path}: ${what}`, { category: 'storage', hint: 'Look at the file and at the disk it lies on.' });
+  return new RuntimeError('SCHEDULE_STORE', `${path}: ${what}`, {
+    category: 'storage',
+    hint: 'Look at the file and at the disk it lies on.',
+  });
 }
 
 const HINTS: Readonly<Record<string, string>> = {

@@ -1,4 +1,7 @@
-/** Schedules remembered in files: one folder for each, append-only, safe against crashes and shared by any number of processes. */
+/**
+ * Schedules remembered in files: one folder for each, append-only, safe against crashes and shared by any number of
+ * processes.
+ */
 import { randomUUID } from 'node:crypto';
 import { resolve } from 'node:path';
 import { z } from 'zod';
@@ -11,10 +14,17 @@ import { folderOf } from './schedule-folder.ts';
 const storeOptions = z.strictObject({
   /** Created when the first record is stored. */
   directory: z.string().min(1),
-  /** `disk`: a record counts when `fdatasync` has returned. `os`: it survives the end of the process, not a power failure. */
+  /**
+   * `disk`: a record counts when `fdatasync` has returned. `os`: it survives the end of the process, not a power
+   * failure.
+   */
   durability: z.enum(['disk', 'os']).default('disk'),
   /** A segment this long is closed. Opening a schedule reads one segment, however long its history is. */
-  maxSegmentBytes: z.number().int().positive().default(1024 * 1024),
+  maxSegmentBytes: z
+    .number()
+    .int()
+    .positive()
+    .default(1024 * 1024),
 });
 
 export type FileScheduleStoreOptions = Readonly<z.input<typeof storeOptions>>;
@@ -30,18 +40,30 @@ export function createFileScheduleStore(options: FileScheduleStoreOptions): Sche
   const entryOf = (scheduleId: string): { readonly file: ScheduleFile; tail: Promise<unknown> } => {
     const known = files.get(scheduleId);
     if (known !== undefined) return known;
-    const file = new ScheduleFile({ folder: folderOf(root, scheduleId), scheduleId, maxSegmentBytes, durability, nextLineId: () => `${writer}-${(lineCount += 1)}` });
+    const file = new ScheduleFile({
+      folder: folderOf(root, scheduleId),
+      scheduleId,
+      maxSegmentBytes,
+      durability,
+      nextLineId: () => `${writer}-${(lineCount += 1)}`,
+    });
     const entry = { file, tail: Promise.resolve() };
     files.set(scheduleId, entry);
     return entry;
   };
 
   /** One access to a schedule's file after another. */
-  const inTurn = <Result>(scheduleId: string, what: string, work: (file: ScheduleFile) => Promise<Result>): Promise<Result> => {
+  const inTurn = <Result>(
+    scheduleId: string,
+    what: string,
+    work: (file: ScheduleFile) => Promise<Result>,
+  ): Promise<Result> => {
     const entry = entryOf(scheduleId);
-    const result = entry.tail.then(() => work(entry.file)).catch((thrown: unknown) => {
-      throw storeError(thrown, `${what} schedule "${scheduleId}"`);
-    });
+    const result = entry.tail
+      .then(() => work(entry.file))
+      .catch((thrown: unknown) => {
+        throw storeError(thrown, `${what} schedule "${scheduleId}"`);
+      });
     entry.tail = result.catch(() => undefined);
     return result;
   };
@@ -62,5 +84,9 @@ export function createFileScheduleStore(options: FileScheduleStoreOptions): Sche
 function checked(options: FileScheduleStoreOptions): z.output<typeof storeOptions> {
   const parsed = storeOptions.safeParse(options);
   if (parsed.success) return parsed.data;
-  throw new RuntimeError('SCHEDULE_STORE_OPTIONS', `invalid options of the schedule store: ${z.prettifyError(parsed.error)}`, { category: 'validation' });
+  throw new RuntimeError(
+    'SCHEDULE_STORE_OPTIONS',
+    `invalid options of the schedule store: ${z.prettifyError(parsed.error)}`,
+    { category: 'validation' },
+  );
 }

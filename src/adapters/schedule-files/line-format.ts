@@ -3,8 +3,8 @@
  *
  *   {"crc":"1c291ca3","id":"<writer>:<n>","entry":{"kind":"record","record":{…}}}
  *
- * A write begins with a newline as well as ending with one, so what a crash has torn off stays alone on its line. A line that does not
- * check is such a remnant: it was never acknowledged, and readers pass over it.
+ * A write begins with a newline as well as ending with one, so what a crash has torn off stays alone on its line. A
+ * line that does not check is such a remnant: it was never acknowledged, and readers pass over it.
  */
 import { crc32 } from 'node:zlib';
 import { z } from 'zod';
@@ -14,7 +14,13 @@ import { slotRecord } from '../../machines/schedule/slot-record.ts';
 
 const entrySchema = z.discriminatedUnion('kind', [
   /** The first line of a segment: what all segments before it add up to. */
-  z.strictObject({ kind: z.literal('head'), v: z.literal(1), scheduleId: z.string(), segment: z.number().int().positive(), history: scheduleHistory }),
+  z.strictObject({
+    kind: z.literal('head'),
+    v: z.literal(1),
+    scheduleId: z.string(),
+    segment: z.number().int().positive(),
+    history: scheduleHistory,
+  }),
   z.strictObject({ kind: z.literal('record'), record: slotRecord }),
   /** Nothing after this line counts; the log goes on in the next segment. */
   z.strictObject({ kind: z.literal('seal') }),
@@ -44,17 +50,23 @@ function encodeLine({ id, entry }: FileLine): string {
 
 /**
  * The line that `text` holds, or undefined for a remnant.
- * @throws RuntimeError category `storage` for a sound line that this version does not understand: to pass over it could fire a slot twice
+ * @throws RuntimeError category `storage` for a sound line that this version does not understand: to pass over it could
+ * fire a slot twice
  */
 export function decodeLine(text: string): FileLine | undefined {
   const covered = text.slice(COVERED_FROM);
-  if (!text.startsWith(OPENING) || text.slice(OPENING.length, COVERED_FROM) !== `${checksum(covered)}",`) return undefined;
+  if (!text.startsWith(OPENING) || text.slice(OPENING.length, COVERED_FROM) !== `${checksum(covered)}",`)
+    return undefined;
   const parsed = lineSchema.safeParse(JSON.parse(text));
   if (parsed.success) return parsed.data;
-  throw new RuntimeError('SCHEDULE_STORE_VERSION', `a schedule record is of a kind this version does not know: ${z.prettifyError(parsed.error)}`, {
-    category: 'storage',
-    hint: 'It was written by a newer version of wakechart; run that one, or a newer one still.',
-  });
+  throw new RuntimeError(
+    'SCHEDULE_STORE_VERSION',
+    `a schedule record is of a kind this version does not know: ${z.prettifyError(parsed.error)}`,
+    {
+      category: 'storage',
+      hint: 'It was written by a newer version of wakechart; run that one, or a newer one still.',
+    },
+  );
 }
 
 function checksum(text: string): string {

@@ -38,9 +38,15 @@ export function createFileScheduleDefinitions({ directory }: { readonly director
         await makeFolder(folder);
         return createFile(pathOf(definition.id), textOf(definition));
       });
-      if (!isNew) throw new RuntimeError('SCHEDULE_EXISTS', `there is a schedule "${definition.id}" already`, { category: 'conflict', hint: 'Choose another id, or replace it.', details: { scheduleId: definition.id } });
+      if (!isNew)
+        throw new RuntimeError('SCHEDULE_EXISTS', `there is a schedule "${definition.id}" already`, {
+          category: 'conflict',
+          hint: 'Choose another id, or replace it.',
+          details: { scheduleId: definition.id },
+        });
     },
-    replace: (definition) => attempt(`replace schedule "${definition.id}"`, () => replaceFile(pathOf(definition.id), textOf(definition))),
+    replace: (definition) =>
+      attempt(`replace schedule "${definition.id}"`, () => replaceFile(pathOf(definition.id), textOf(definition))),
     async remove(id) {
       await attempt(`remove schedule "${id}"`, () =>
         removeFile(pathOf(checkedName(id))).catch((thrown: unknown) => {
@@ -52,7 +58,9 @@ export function createFileScheduleDefinitions({ directory }: { readonly director
     async ring(id) {
       const now = new Date();
       // A time of the file that changes is heard by those who watch its folder, and changes nothing else.
-      await utimes(pathOf(id), now, now).catch(absent).catch((thrown: unknown) => failed(thrown, `tell of the change of schedule "${id}"`));
+      await utimes(pathOf(id), now, now)
+        .catch(absent)
+        .catch((thrown: unknown) => failed(thrown, `tell of the change of schedule "${id}"`));
     },
     watch: (onChange) => watchFolder(folder, onChange),
   };
@@ -76,7 +84,13 @@ async function listingOf(id: string, path: string): Promise<ScheduleListing | un
     return { id, definition: await read(id, path) };
   } catch (thrown) {
     if (hasCode(thrown, 'ENOENT')) return undefined;
-    const error = RuntimeError.is(thrown) ? thrown : new RuntimeError(INVALID, `${path} cannot be read: ${messageOf(thrown)}`, { category: 'storage', hint: 'Look at the file and at who owns it.', cause: thrown });
+    const error = RuntimeError.is(thrown)
+      ? thrown
+      : new RuntimeError(INVALID, `${path} cannot be read: ${messageOf(thrown)}`, {
+          category: 'storage',
+          hint: 'Look at the file and at who owns it.',
+          cause: thrown,
+        });
     return { id, error: error.toJSON() };
   }
 }
@@ -90,7 +104,11 @@ async function read(id: string, path: string): Promise<ScheduleDefinition> {
   } catch (cause) {
     throw invalid(path, messageOf(cause), cause);
   }
-  const definition = parseOrThrow(scheduleDefinition, value, { what: `the schedule in ${path}`, code: INVALID, hint: REPAIR });
+  const definition = parseOrThrow(scheduleDefinition, value, {
+    what: `the schedule in ${path}`,
+    code: INVALID,
+    hint: REPAIR,
+  });
   if (definition.id !== id) throw invalid(path, `it defines the schedule "${definition.id}"; its name says "${id}"`);
   return definition;
 }
@@ -132,9 +150,17 @@ function failed(thrown: unknown, what: string): never {
 }
 
 function invalid(path: string, what: string, cause?: unknown): RuntimeError {
-  return new RuntimeError(INVALID, `the schedule in ${path} is not valid: ${what}`, { category: 'validation', hint: REPAIR, cause });
+  return new RuntimeError(INVALID, `the schedule in ${path} is not valid: ${what}`, {
+    category: 'validation',
+    hint: REPAIR,
+    cause,
+  });
 }
 
 function unknown(id: string): RuntimeError {
-  return new RuntimeError('SCHEDULE_NOT_FOUND', `there is no schedule "${id}"`, { category: 'not_found', hint: 'List the schedules.', details: { scheduleId: id } });
+  return new RuntimeError('SCHEDULE_NOT_FOUND', `there is no schedule "${id}"`, {
+    category: 'not_found',
+    hint: 'List the schedules.',
+    details: { scheduleId: id },
+  });
 }

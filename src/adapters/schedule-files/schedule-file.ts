@@ -1,10 +1,11 @@
 /**
  * The log of one schedule in segments, shared by any number of processes without a lock.
  *
- * A write is one `O_APPEND`, so the file puts the records of all processes in one order. A writer then reads what has come since it last
- * looked, its own lines included, and so learns which of its records hold. A segment that has grown long is closed with a seal: what
- * lands behind the seal does not count, for its writer sees the seal first and writes again to the next segment. That one begins with
- * the sum of everything before, which all compute alike, and whoever creates it first creates it for all.
+ * A write is one `O_APPEND`, so the file puts the records of all processes in one order. A writer then reads what has
+ * come since it last looked, its own lines included, and so learns which of its records hold. A segment that has grown
+ * long is closed with a seal: what lands behind the seal does not count, for its writer sees the seal first and writes
+ * again to the next segment. That one begins with the sum of everything before, which all compute alike, and whoever
+ * creates it first creates it for all.
  */
 import { constants } from 'node:fs';
 import { open, readFile, stat } from 'node:fs/promises';
@@ -64,7 +65,10 @@ export class ScheduleFile {
     for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt += 1) {
       await this.#readOn();
       const writtenTo = this.#segment;
-      const lines = records.map((record): FileLine => ({ id: this.#options.nextLineId(), entry: { kind: 'record', record } }));
+      const lines = records.map((record): FileLine => ({
+        id: this.#options.nextLineId(),
+        entry: { kind: 'record', record },
+      }));
       await this.#write(lines);
       const answers: Answers = new Map(lines.map(({ id }) => [id, undefined]));
       await this.#readOn(answers);
@@ -96,7 +100,8 @@ export class ScheduleFile {
   async #locate(): Promise<boolean> {
     if (this.#segment !== undefined) {
       const found = await stat(this.#path).catch(absent);
-      if (found !== undefined && found.size >= this.#offset && this.#identity === (await identityOf(this.#path))) return true;
+      if (found !== undefined && found.size >= this.#offset && this.#identity === (await identityOf(this.#path)))
+        return true;
     }
     this.#segment = undefined;
     const segments = await this.#segments();
@@ -171,7 +176,8 @@ export class ScheduleFile {
     const file = await open(this.#path, constants.O_WRONLY | constants.O_APPEND);
     try {
       const { bytesWritten } = await file.write(bytes);
-      if (bytesWritten < bytes.length) throw damaged(this.#path, `only ${bytesWritten} of ${bytes.length} bytes could be written; is the disk full?`);
+      if (bytesWritten < bytes.length)
+        throw damaged(this.#path, `only ${bytesWritten} of ${bytes.length} bytes could be written; is the disk full?`);
       if (this.#options.durability === 'disk') await file.datasync();
     } finally {
       await file.close();
@@ -193,7 +199,11 @@ export class ScheduleFile {
     const { folder, scheduleId, durability, nextLineId } = this.#options;
     const path = segmentPath(folder, segment);
     if ((await stat(path).catch(absent)) !== undefined) return;
-    await createFile(path, encodeLines([{ id: nextLineId(), entry: { kind: 'head', v: 1, scheduleId, segment, history } }]), { durability });
+    await createFile(
+      path,
+      encodeLines([{ id: nextLineId(), entry: { kind: 'head', v: 1, scheduleId, segment, history } }]),
+      { durability },
+    );
     // Whoever was faster may have died before it was on the disk.
     await syncFolder(folder, { durability });
   }

@@ -8,11 +8,15 @@ const SEGMENT_DIGITS = 8;
 const SEGMENT_NAME = /^(?<number>\d{8})\.jsonl$/;
 
 /**
- * A folder name for any id: safe on every file system, also where case does not count or names are short. The hash alone tells ids apart;
- * the part before it is for people.
+ * A folder name for any id: safe on every file system, also where case does not count or names are short. The hash
+ * alone tells ids apart; the part before it is for people.
  */
 export function folderOf(directory: string, scheduleId: string): string {
-  const readable = scheduleId.toLowerCase().replaceAll(/[^a-z0-9]+/g, '-').slice(0, READABLE_CHARACTERS).replaceAll(/^-+|-+$/g, '');
+  const readable = scheduleId
+    .toLowerCase()
+    .replaceAll(/[^a-z0-9]+/g, '-')
+    .slice(0, READABLE_CHARACTERS)
+    .replaceAll(/^-+|-+$/g, '');
   const hash = createHash('sha256').update(scheduleId).digest('hex').slice(0, HASH_CHARACTERS);
   return join(directory, readable === '' ? hash : `${readable}-${hash}`);
 }

@@ -1,7 +1,7 @@
 /**
- * How schedules stand, in files: `<directory>/standings/<id>-<series>/<revision>.json`, each the whole standing. The newest one counts. A revision is
- * a file that only one writer can create, so the next standing replaces exactly the one it was made from, without a lock and with nothing to
- * clean up after a crash.
+ * How schedules stand, in files: `<directory>/standings/<id>-<series>/<revision>.json`, each the whole standing. The
+ * newest one counts. A revision is a file that only one writer can create, so the next standing replaces exactly the
+ * one it was made from, without a lock and with nothing to clean up after a crash.
  */
 import { readFile, rm } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
@@ -70,7 +70,10 @@ async function record(folder: string, after: number, standing: ScheduleStanding)
 
 function parse(path: string, text: string): ScheduleStanding {
   try {
-    return parseOrThrow(scheduleStanding, JSON.parse(text), { what: `the standing in ${path}`, code: 'SCHEDULE_STORE' });
+    return parseOrThrow(scheduleStanding, JSON.parse(text), {
+      what: `the standing in ${path}`,
+      code: 'SCHEDULE_STORE',
+    });
   } catch (thrown) {
     throw damaged(path, `it holds no standing of a schedule: ${messageOf(thrown)}`);
   }

@@ -1,8 +1,9 @@
 /**
  * The script backend: plays a written script instead of asking a model. Offline and deterministic.
  *
- * It keeps nothing between runs: its position is the number of model steps in the session's log, so it goes on after a restart exactly
- * where it was. A step that fails as written counts as a step; one whose expectation is not met does not, and is tried again.
+ * It keeps nothing between runs: its position is the number of model steps in the session's log, so it goes on after a
+ * restart exactly where it was. A step that fails as written counts as a step; one whose expectation is not met does
+ * not, and is tried again.
  */
 import { resolve } from 'node:path';
 import { RuntimeError, messageOf } from '../../machines/errors.ts';
@@ -28,7 +29,10 @@ export interface ScriptAgentRuntimeOptions {
   readonly onListenerError?: OnListenerError | undefined;
 }
 
-/** Scripts that are kept at once: a long one is played step by step, and reading all of it at each step would be quadratic. */
+/**
+ * Scripts that are kept at once: a long one is played step by step, and reading all of it at each step would be
+ * quadratic.
+ */
 const MAX_KEPT_SCRIPTS = 8;
 
 /** Why no step can be played. It has not moved the script on. */
@@ -41,7 +45,11 @@ class Unplayable extends Error {
   }
 }
 
-export function createScriptAgentRuntime({ clock, id = SCRIPT_RUNTIME_ID, onListenerError }: ScriptAgentRuntimeOptions): AgentRuntime {
+export function createScriptAgentRuntime({
+  clock,
+  id = SCRIPT_RUNTIME_ID,
+  onListenerError,
+}: ScriptAgentRuntimeOptions): AgentRuntime {
   const files = new ParsedFiles<Script>(MAX_KEPT_SCRIPTS);
   const runtime = createAgentRuntime({
     id,
@@ -77,12 +85,16 @@ async function play(params: AgentRunParams, { files, clock, voice }: Stage): Pro
   if (step.delayMs !== undefined) await pause(step.delayMs, { clock, signal: voice.signal });
   if (voice.signal.aborted) return {};
   const unmet = step.expect === undefined ? undefined : unmetExpectation(step.expect, messagesOf(params));
-  if (unmet !== undefined) throw new Unplayable({ kind: 'format', message: `script ${params.model}, step ${position + 1}: ${unmet}` });
+  if (unmet !== undefined)
+    throw new Unplayable({ kind: 'format', message: `script ${params.model}, step ${position + 1}: ${unmet}` });
   if (step.reasoning !== undefined) voice.think(step.reasoning);
   if (step.text !== undefined) voice.say(step.text);
   if (step.pauseMs !== undefined) await pause(step.pauseMs, { clock, signal: voice.signal });
   if (!voice.signal.aborted) ask(step, position, voice);
-  return { ...(step.usage === undefined ? {} : { usage: { ...step.usage } }), meta: { ...(step.error === undefined ? {} : { error: step.error }), modelSteps: 1 } };
+  return {
+    ...(step.usage === undefined ? {} : { usage: { ...step.usage } }),
+    meta: { ...(step.error === undefined ? {} : { error: step.error }), modelSteps: 1 },
+  };
 }
 
 /** What the backend says when a script has nothing more to say. */
@@ -93,7 +105,10 @@ function loadScript({ model, agentDir }: AgentRunParams, files: ParsedFiles<Scri
     return files.load(resolve(agentDir, model), (text) => parseScript(text, model));
   } catch (thrown) {
     if (RuntimeError.is(thrown)) throw new Unplayable({ kind: 'format', message: thrown.message });
-    throw new Unplayable({ kind: 'model_not_found', message: `could not read script ${model} from the folder of the agent: ${messageOf(thrown)}` });
+    throw new Unplayable({
+      kind: 'model_not_found',
+      message: `could not read script ${model} from the folder of the agent: ${messageOf(thrown)}`,
+    });
   }
 }
 
@@ -104,17 +119,25 @@ function partOf({ steps, conversations = [], onEnd }: Script, params: AgentRunPa
   return { steps: fitting?.steps ?? steps, onEnd };
 }
 
-function stepAt({ steps, onEnd }: Pick<Script, 'steps' | 'onEnd'>, position: number, fileName: string): ScriptStep | undefined {
+function stepAt(
+  { steps, onEnd }: Pick<Script, 'steps' | 'onEnd'>,
+  position: number,
+  fileName: string,
+): ScriptStep | undefined {
   const step = steps[position];
   if (step !== undefined || onEnd === 'sleep') return step;
   const last = steps.at(-1);
   if (onEnd === 'repeat-last' && last !== undefined) return last;
-  throw new Unplayable({ kind: 'empty_response', message: `script ${fileName} has ${steps.length} steps and was asked for step ${position + 1}` });
+  throw new Unplayable({
+    kind: 'empty_response',
+    message: `script ${fileName} has ${steps.length} steps and was asked for step ${position + 1}`,
+  });
 }
 
 /** The script is kept for the next step: whoever gets a part of it may change what they got. */
 function ask({ toolCalls = [], directive }: ScriptStep, position: number, voice: RunVoice): void {
-  for (const [index, { name, input }] of toolCalls.entries()) voice.call({ callId: `script_${position + 1}_${index + 1}`, name, input: structuredClone(input) });
+  for (const [index, { name, input }] of toolCalls.entries())
+    voice.call({ callId: `script_${position + 1}_${index + 1}`, name, input: structuredClone(input) });
   if (directive !== undefined) voice.direct(structuredClone(directive));
 }
 

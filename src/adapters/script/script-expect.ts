@@ -6,24 +6,36 @@ import type { ScriptExpectation } from './script-schema.ts';
 const MAX_SHOWN_CHARACTERS = 500;
 
 /** What is wrong, in words that show what came, or undefined when everything is as expected. */
-export function unmetExpectation(expectation: ScriptExpectation, messages: readonly ProviderMessage[]): string | undefined {
-  const { lastToolResultIncludes, lastToolResultExcludes, lastToolResultOutcome, lastUserMessageIncludes } = expectation;
+export function unmetExpectation(
+  expectation: ScriptExpectation,
+  messages: readonly ProviderMessage[],
+): string | undefined {
+  const { lastToolResultIncludes, lastToolResultExcludes, lastToolResultOutcome, lastUserMessageIncludes } =
+    expectation;
   const results = lastResults(messages);
-  const wantsResults = [lastToolResultIncludes, lastToolResultExcludes, lastToolResultOutcome].some((wanted) => wanted !== undefined);
+  const wantsResults = [lastToolResultIncludes, lastToolResultExcludes, lastToolResultOutcome].some(
+    (wanted) => wanted !== undefined,
+  );
   if (wantsResults && results === undefined) return 'expected the result of a tool call, and no tool has been called';
   const output = (results ?? []).map((result) => plainText(result.output)).join('\n');
   const said = lastUserText(messages);
 
   for (const wanted of listOf(lastToolResultIncludes)) {
-    if (!output.includes(wanted)) return `expected the last tool result to include ${JSON.stringify(wanted)}, received: ${shown(output)}`;
+    if (!output.includes(wanted))
+      return `expected the last tool result to include ${JSON.stringify(wanted)}, received: ${shown(output)}`;
   }
   for (const unwanted of listOf(lastToolResultExcludes)) {
-    if (output.includes(unwanted)) return `expected the last tool result not to include ${JSON.stringify(unwanted)}, received: ${shown(output)}`;
+    if (output.includes(unwanted))
+      return `expected the last tool result not to include ${JSON.stringify(unwanted)}, received: ${shown(output)}`;
   }
-  const other = results?.find(({ outcome }) => lastToolResultOutcome !== undefined && outcome !== lastToolResultOutcome);
-  if (other !== undefined) return `expected the last tool result to be ${lastToolResultOutcome}, received ${other.outcome}: ${shown(output)}`;
+  const other = results?.find(
+    ({ outcome }) => lastToolResultOutcome !== undefined && outcome !== lastToolResultOutcome,
+  );
+  if (other !== undefined)
+    return `expected the last tool result to be ${lastToolResultOutcome}, received ${other.outcome}: ${shown(output)}`;
   for (const wanted of listOf(lastUserMessageIncludes)) {
-    if (!said.includes(wanted)) return `expected the last user message to include ${JSON.stringify(wanted)}, received: ${shown(said)}`;
+    if (!said.includes(wanted))
+      return `expected the last user message to include ${JSON.stringify(wanted)}, received: ${shown(said)}`;
   }
   return undefined;
 }
@@ -32,7 +44,9 @@ export function unmetExpectation(expectation: ScriptExpectation, messages: reado
 function plainText(output: unknown): string {
   if (typeof output === 'string') return output;
   if (typeof output !== 'object' || output === null) return JSON.stringify(output) ?? '';
-  const texts = Object.entries(output).map(([key, value]) => (Array.isArray(output) ? plainText(value) : `${key}: ${plainText(value)}`));
+  const texts = Object.entries(output).map(([key, value]) =>
+    Array.isArray(output) ? plainText(value) : `${key}: ${plainText(value)}`,
+  );
   return texts.join('\n');
 }
 

@@ -10,7 +10,10 @@ import { parseOrThrow } from '../../machines/validate.ts';
 /** A day. */
 const MAX_DELAY_MS = 86_400_000;
 
-/** What was read as JSON is JSON: a check that goes through it could only fail, on what is deep, and lose what is named "__proto__". */
+/**
+ * What was read as JSON is JSON: a check that goes through it could only fail, on what is deep, and lose what is named
+ * "__proto__".
+ */
 const json = z.unknown();
 
 const texts = z.union([z.string().min(1), z.array(z.string().min(1)).min(1)]);
@@ -30,7 +33,10 @@ const scriptStep = z
   .strictObject({
     text: z.string().optional(),
     reasoning: z.string().optional(),
-    toolCalls: z.array(z.strictObject({ name: z.string().min(1), input: json.default({}) })).max(MAX_TOOL_CALLS_PER_STEP + 1).optional(),
+    toolCalls: z
+      .array(z.strictObject({ name: z.string().min(1), input: json.default({}) }))
+      .max(MAX_TOOL_CALLS_PER_STEP + 1)
+      .optional(),
     /** Given to the runtime as it stands: a malformed one is how a malformed one is tested. */
     directive: json.optional(),
     usage: runUsage.optional(),
@@ -39,10 +45,19 @@ const scriptStep = z
     /** How long it says nothing more after its text, before it asks for tools, fails or ends. */
     pauseMs: z.number().nonnegative().max(MAX_DELAY_MS).optional(),
     /** The step fails like this after what it says, if it says anything. */
-    error: z.strictObject({ kind: runFailureKind, message: z.string().min(1), retryAfterMs: z.number().nonnegative().optional() }).optional(),
+    error: z
+      .strictObject({
+        kind: runFailureKind,
+        message: z.string().min(1),
+        retryAfterMs: z.number().nonnegative().optional(),
+      })
+      .optional(),
     expect: expectation.optional(),
   })
-  .refine((step) => step.error === undefined || (step.toolCalls ?? step.directive) === undefined, 'a step that fails with an error can ask for nothing');
+  .refine(
+    (step) => step.error === undefined || (step.toolCalls ?? step.directive) === undefined,
+    'a step that fails with an error can ask for nothing',
+  );
 
 const script = z.strictObject({
   format: z.literal('wakechart-script/1'),
@@ -52,7 +67,10 @@ const script = z.strictObject({
   notes: z.array(z.string()).optional(),
   steps: z.array(scriptStep).max(MAX_SCRIPT_STEPS),
   /** Sessions that begin with such a message play other steps: the first that fits. */
-  conversations: z.array(z.strictObject({ firstUserMessageIncludes: texts, steps: z.array(scriptStep).max(MAX_SCRIPT_STEPS) })).max(100).optional(),
+  conversations: z
+    .array(z.strictObject({ firstUserMessageIncludes: texts, steps: z.array(scriptStep).max(MAX_SCRIPT_STEPS) }))
+    .max(100)
+    .optional(),
   /** What comes after the last step: nothing more to say, the last step again, or a failure. */
   onEnd: z.enum(['sleep', 'repeat-last', 'error']).default('sleep'),
 });
@@ -67,7 +85,11 @@ const HINT = 'See the script backend in the documentation of the command line.';
 export function parseScript(source: string, fileName: string): Script {
   const what = `script ${fileName}`;
   if (source.length > MAX_SCRIPT_CHARACTERS) {
-    throw new RuntimeError('SCRIPT_INVALID', `${what} is not valid: expected at most ${MAX_SCRIPT_CHARACTERS} characters, received ${source.length}`, { category: 'validation' });
+    throw new RuntimeError(
+      'SCRIPT_INVALID',
+      `${what} is not valid: expected at most ${MAX_SCRIPT_CHARACTERS} characters, received ${source.length}`,
+      { category: 'validation' },
+    );
   }
   return parseOrThrow(script, parseJson(source, what), { what, code: 'SCRIPT_INVALID', hint: HINT });
 }
@@ -77,6 +99,10 @@ function parseJson(source: string, what: string): unknown {
     // An editor may have put a byte order mark in front.
     return JSON.parse(source.replace(/^\uFEFF/, ''));
   } catch (cause) {
-    throw new RuntimeError('SCRIPT_INVALID', `${what} is not JSON: ${messageOf(cause)}`, { category: 'validation', hint: HINT, cause });
+    throw new RuntimeError('SCRIPT_INVALID', `${what} is not JSON: ${messageOf(cause)}`, {
+      category: 'validation',
+      hint: HINT,
+      cause,
+    });
   }
 }

@@ -1,4 +1,7 @@
-/** Follows `cd` through a line: in which folders each of its commands may run. Where that is not for sure, in all that it may be. */
+/**
+ * Follows `cd` through a line: in which folders each of its commands may run. Where that is not for sure, in all that
+ * it may be.
+ */
 import type { GapSign } from './shell-gaps.ts';
 import { NotUnderstood } from './not-understood.ts';
 

@@ -1,4 +1,7 @@
-/** One word of a command line, read from its text: plain characters, quotes and escapes that every shell undoes alike, and little else. */
+/**
+ * One word of a command line, read from its text: plain characters, quotes and escapes that every shell undoes alike,
+ * and little else.
+ */
 import { openPatterns } from '../../machines/permission/open-word.ts';
 import type { OpenWord } from '../../machines/permission/shell-reading.ts';
 import { messageIn } from './message-document.ts';
@@ -92,7 +95,11 @@ class WordReader {
       if (character === '"') break;
       if (character === '\\' && ESCAPED_IN_DOUBLE_QUOTES.test(next)) this.#take(next, 2);
       else if (character === '$' && next === '?') this.#takeStatus();
-      else if (character === '`' || next === '\n' && character === '\\' || (character === '$' && !AFTER_PLAIN_DOLLAR.test(next))) {
+      else if (
+        character === '`' ||
+        (next === '\n' && character === '\\') ||
+        (character === '$' && !AFTER_PLAIN_DOLLAR.test(next))
+      ) {
         throw new NotUnderstood('it has an expansion between double quotes');
       } else this.#take(character, 1);
     }

@@ -6,8 +6,9 @@
  *   EOF
  *   )"
  *
- * The quoted mark makes the text mean itself. Some shells look for the end of `$(` by counting quotes and parentheses, and know nothing of
- * here-documents; so the text may hold these in pairs only, and nothing else that such a count would stumble over.
+ * The quoted mark makes the text mean itself. Some shells look for the end of `$(` by counting quotes and parentheses,
+ * and know nothing of here-documents; so the text may hold these in pairs only, and nothing else that such a count
+ * would stumble over.
  */
 
 const DOCUMENT = /^"\$\(cat <<'(?<mark>[A-Z]{1,20})'\n(?<body>[^]*)\n\k<mark>\n\)"$/;

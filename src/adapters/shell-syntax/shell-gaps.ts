@@ -1,10 +1,25 @@
-/** What stands around simple commands: separators, groups, comments and line ends. All of it is known, or the line is not understood. */
+/**
+ * What stands around simple commands: separators, groups, comments and line ends. All of it is known, or the line is
+ * not understood.
+ */
 import { NotUnderstood } from './not-understood.ts';
 
 /** One letter for each thing that means something, so that their order can be held against a pattern. */
 export type GapSign = '&&' | '||' | '|' | ';' | 'line' | '(' | ')' | '{' | '}' | 'time' | 'redirection';
 
-const LETTERS: Readonly<Record<GapSign, string>> = { '&&': 'A', '||': 'O', '|': 'P', ';': 'S', line: 'N', '(': 'L', ')': 'C', '{': 'G', '}': 'H', time: 'T', redirection: 'R' };
+const LETTERS: Readonly<Record<GapSign, string>> = {
+  '&&': 'A',
+  '||': 'O',
+  '|': 'P',
+  ';': 'S',
+  line: 'N',
+  '(': 'L',
+  ')': 'C',
+  '{': 'G',
+  '}': 'H',
+  time: 'T',
+  redirection: 'R',
+};
 
 /** Redirections that neither write nor read a file: to and from nowhere, and of one stream into the other. */
 const HARMLESS = String.raw`[12]?>[ \t]*/dev/null|<[ \t]*/dev/null|2>&1|1?>&2`;
@@ -39,7 +54,7 @@ export function readGap(gap: string, place: keyof typeof PATTERNS): readonly Gap
 function signsIn(gap: string, place: keyof typeof PATTERNS): GapSign[] {
   const signs: GapSign[] = [];
   let mayComment = place === 'before';
-  for (let at = 0; at < gap.length; ) {
+  for (let at = 0; at < gap.length;) {
     const blank = found(BLANK, gap, at);
     if (blank !== undefined) {
       mayComment = !blank.endsWith('\n');
@@ -75,5 +90,9 @@ function found(pattern: RegExp, text: string, at: number): string | undefined {
 }
 
 function unknown(gap: string): NotUnderstood {
-  return new NotUnderstood(gap.includes('#') ? 'it has a comment that may be none' : `it joins commands in a way that is not known ("${gap.trim()}")`);
+  return new NotUnderstood(
+    gap.includes('#')
+      ? 'it has a comment that may be none'
+      : `it joins commands in a way that is not known ("${gap.trim()}")`,
+  );
 }

@@ -1,9 +1,10 @@
 /**
- * Reads a command line by its syntax tree, and believes only what it knows: simple commands of plain words, joined by `;`, a new line,
- * `&&`, `||` or `|`, alone or in groups. Everything else is not understood.
+ * Reads a command line by its syntax tree, and believes only what it knows: simple commands of plain words, joined by
+ * `;`, a new line, `&&`, `||` or `|`, alone or in groups. Everything else is not understood.
  *
- * The tree says where the words are. What they mean is read again from the text itself, and what stands between them must be made of
- * known signs in a known order, so that nothing the tree leaves out (comments, escaped line ends, a stray `&`) goes unseen.
+ * The tree says where the words are. What they mean is read again from the text itself, and what stands between them
+ * must be made of known signs in a known order, so that nothing the tree leaves out (comments, escaped line ends, a
+ * stray `&`) goes unseen.
  */
 import { parse } from 'unbash';
 import type { Command, PipelineNode, Redirection, Statement } from 'unbash';
@@ -33,7 +34,8 @@ export const readShell: ReadShell = (command) => {
 };
 
 function readLine(source: string): ShellCommand[] {
-  if (source.length > MAX_READ_CHARACTERS) throw new NotUnderstood(`it is longer than ${MAX_READ_CHARACTERS} characters`);
+  if (source.length > MAX_READ_CHARACTERS)
+    throw new NotUnderstood(`it is longer than ${MAX_READ_CHARACTERS} characters`);
   assertPlainCharacters(source);
   const script = parse(source);
   const [error] = script.errors ?? [];
@@ -45,7 +47,10 @@ function readLine(source: string): ShellCommand[] {
   return readInFolders(source, commands);
 }
 
-/** Tabs and line ends are the only control characters; nothing is invisible, reorders text or looks like a blank without being one. */
+/**
+ * Tabs and line ends are the only control characters; nothing is invisible, reorders text or looks like a blank without
+ * being one.
+ */
 function assertPlainCharacters(source: string): void {
   const odd = /(?![ \t\n])[\p{C}\p{Z}\p{Default_Ignorable_Code_Point}]/u.exec(source)?.[0];
   if (odd === undefined) return;
@@ -104,7 +109,12 @@ function readInFolders(source: string, commands: readonly Command[]): ShellComma
 }
 
 /** What a wrapper runs is a program: the shell's own `cd` is none. */
-function entersFolder(folders: EnteredFolders, source: string, { name, prefix }: Command, { argv, open, input }: ShellCommand): boolean {
+function entersFolder(
+  folders: EnteredFolders,
+  source: string,
+  { name, prefix }: Command,
+  { argv, open, input }: ShellCommand,
+): boolean {
   if (name === undefined || source.slice(name.pos, name.end) !== 'cd') {
     folders.stay();
     return false;
@@ -145,7 +155,11 @@ function commandIn(words: readonly ReadWord[], input: string | undefined): Shell
   const inner = isPlain ? words.slice(at) : words;
   const open: Record<number, OpenWord> = {};
   for (const [index, word] of inner.entries()) if (word.open !== undefined) open[index] = word.open;
-  return { argv: inner.map(({ value }) => value), ...(Object.keys(open).length === 0 ? {} : { open }), ...(input === undefined ? {} : { input }) };
+  return {
+    argv: inner.map(({ value }) => value),
+    ...(Object.keys(open).length === 0 ? {} : { open }),
+    ...(input === undefined ? {} : { input }),
+  };
 }
 
 function assertBetweenWords(gap: string): void {
@@ -154,7 +168,8 @@ function assertBetweenWords(gap: string): void {
 
 function assertHarmlessVariable(source: string, { pos, end }: Command['prefix'][number]): void {
   const text = source.slice(pos, end);
-  if (!isHarmlessVariable(text)) throw new NotUnderstood('it begins with a redirection, or with an assignment that may change what runs');
+  if (!isHarmlessVariable(text))
+    throw new NotUnderstood('it begins with a redirection, or with an assignment that may change what runs');
 }
 
 /** Two readings of one word that differ are none. */
@@ -169,6 +184,7 @@ function inputOf(redirection: Redirection, text: string, before: string | undefi
   if (HARMLESS_REDIRECTION.test(text)) return before;
   const { file } = INPUT.exec(text)?.groups ?? {};
   const word = file === undefined ? undefined : readWord(file);
-  if (word === undefined || word.open !== undefined || word.isDocument === true || before !== undefined) throw new NotUnderstood('it redirects input or output');
+  if (word === undefined || word.open !== undefined || word.isDocument === true || before !== undefined)
+    throw new NotUnderstood('it redirects input or output');
   return word.value;
 }

@@ -1,11 +1,11 @@
 /**
  * A task's log on disk: it follows the ring in memory.
  *
- * The file begins with the first line and takes half of the limit; a task that prints faster than that can be written is asked to wait
- * (see `pressure`), for a moment and never for a disk that hangs. What comes after goes to tail files, `<path>.<first line>`, of which
- * the newest are kept. Behind the head nothing waits: what comes too fast is dropped by the ring, a `[system]` line in the file says
- * how many lines are missing, and what came last is there in the end. Lines keep their numbers wherever they lie. A disk that fails
- * ends the file and nothing else.
+ * The file begins with the first line and takes half of the limit; a task that prints faster than that can be written
+ * is asked to wait (see `pressure`), for a moment and never for a disk that hangs. What comes after goes to tail files,
+ * `<path>.<first line>`, of which the newest are kept. Behind the head nothing waits: what comes too fast is dropped by
+ * the ring, a `[system]` line in the file says how many lines are missing, and what came last is there in the end.
+ * Lines keep their numbers wherever they lie. A disk that fails ends the file and nothing else.
  */
 import { open, rm } from 'node:fs/promises';
 import type { FileHandle } from 'node:fs/promises';
@@ -88,7 +88,10 @@ export class DiskLog {
     await file?.close().catch(() => undefined);
   }
 
-  /** Up to `limit` lines from `offset` on, or from the next line that is kept; undefined when there is none or it cannot be read. */
+  /**
+   * Up to `limit` lines from `offset` on, or from the next line that is kept; undefined when there is none or it cannot
+   * be read.
+   */
   read(offset: number, limit: number): Promise<LogLines | undefined> {
     return readLogLines(this.#segments, offset, limit);
   }
@@ -97,7 +100,7 @@ export class DiskLog {
     try {
       // What is logged in the same turn comes along.
       await Promise.resolve();
-      for (let more = true; more; ) {
+      for (let more = true; more;) {
         const began = performance.now();
         const pieces = this.#nextBatch();
         more = pieces.length > 0;
@@ -114,7 +117,9 @@ export class DiskLog {
     }
   }
 
-  /** Takes what the ring holds, up to a batch, formatted: the ring may overwrite its bytes while they are being written. */
+  /**
+   * Takes what the ring holds, up to a batch, formatted: the ring may overwrite its bytes while they are being written.
+   */
   #nextBatch(): FormattedPiece[] {
     const pieces: FormattedPiece[] = [];
     let size = 0;
@@ -143,7 +148,9 @@ export class DiskLog {
     const segment = await this.#segmentFor(bytes.length, firstLine);
     const missing = firstLine - segment.endLine;
     if (missing > 0) {
-      const mark = Buffer.from(`[system] ${missing} lines are missing here: they came faster than they could be written\n`);
+      const mark = Buffer.from(
+        `[system] ${missing} lines are missing here: they came faster than they could be written\n`,
+      );
       await this.#writeAll(mark);
       segment.skip(mark.length);
     }
@@ -170,7 +177,7 @@ export class DiskLog {
   }
 
   async #writeAll(bytes: Buffer): Promise<void> {
-    for (let at = 0; at < bytes.length; ) {
+    for (let at = 0; at < bytes.length;) {
       const written = await this.#file?.write(bytes, at);
       at += written?.bytesWritten ?? bytes.length;
     }

@@ -16,10 +16,18 @@ export interface OpenLogFile {
 }
 
 /**
- * Makes `<directory>/<taskId>.log`. A file of that name is another task's, of an earlier run or of another host, since ids are counted
- * from one in each: it is left alone, and this task's file carries part of `unique` in its name.
+ * Makes `<directory>/<taskId>.log`. A file of that name is another task's, of an earlier run or of another host, since
+ * ids are counted from one in each: it is left alone, and this task's file carries part of `unique` in its name.
  */
-export async function openLogFile({ directory, taskId, unique }: { readonly directory: string; readonly taskId: string; readonly unique: string }): Promise<OpenLogFile> {
+export async function openLogFile({
+  directory,
+  taskId,
+  unique,
+}: {
+  readonly directory: string;
+  readonly taskId: string;
+  readonly unique: string;
+}): Promise<OpenLogFile> {
   const name = fileNameOf(taskId);
   try {
     return await create(directory, `${name}.log`);
@@ -43,7 +51,10 @@ async function create(directory: string, name: string): Promise<OpenLogFile> {
 
 /** An id as a file name: nothing in it can climb out of the directory, and different ids stay different. */
 export function fileNameOf(taskId: string): string {
-  const safe = taskId.replaceAll(/[^\w.-]|^\.|^$/gu, (character) => [...Buffer.from(character)].map((byte) => `%${byte.toString(16)}`).join('') || '%');
+  const safe = taskId.replaceAll(
+    /[^\w.-]|^\.|^$/gu,
+    (character) => [...Buffer.from(character)].map((byte) => `%${byte.toString(16)}`).join('') || '%',
+  );
   if (safe.length <= MAX_NAME_LENGTH) return safe;
   const hash = createHash('sha256').update(taskId).digest('hex').slice(0, HASH_LENGTH);
   return `${safe.slice(0, MAX_NAME_LENGTH - HASH_LENGTH - 1)}-${hash}`;

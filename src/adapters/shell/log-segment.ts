@@ -31,9 +31,22 @@ export class LogSegment {
   }
 
   /** Lines were written at the end of the file. */
-  add({ firstLine, lines, bytes }: { readonly firstLine: number; readonly lines: number; readonly bytes: number }): void {
+  add({
+    firstLine,
+    lines,
+    bytes,
+  }: {
+    readonly firstLine: number;
+    readonly lines: number;
+    readonly bytes: number;
+  }): void {
     const last = this.stretches.at(-1);
-    if (last !== undefined && firstLine === this.endLine && last.bytes < STRETCH_BYTES && last.at + last.bytes === this.bytes) {
+    if (
+      last !== undefined &&
+      firstLine === this.endLine &&
+      last.bytes < STRETCH_BYTES &&
+      last.at + last.bytes === this.bytes
+    ) {
       last.lines += lines;
       last.bytes += bytes;
     } else {
@@ -50,7 +63,11 @@ export class LogSegment {
 }
 
 /** Lines in a row from `offset` on, or from the first kept after it. */
-export async function readLogLines(segments: readonly LogSegment[], offset: number, limit: number): Promise<LogLines | undefined> {
+export async function readLogLines(
+  segments: readonly LogSegment[],
+  offset: number,
+  limit: number,
+): Promise<LogLines | undefined> {
   const segment = segments.find(({ endLine, bytes }) => endLine > offset && bytes > 0);
   if (segment === undefined) return undefined;
   const first = segment.stretches.findIndex((stretch) => stretch.firstLine + stretch.lines > offset);
@@ -69,7 +86,9 @@ function inARow(stretches: readonly Stretch[], end: number): number {
   let bytes = 0;
   let previous: Stretch | undefined;
   for (const stretch of stretches) {
-    const follows = previous === undefined || (previous.firstLine + previous.lines === stretch.firstLine && previous.at + previous.bytes === stretch.at);
+    const follows =
+      previous === undefined ||
+      (previous.firstLine + previous.lines === stretch.firstLine && previous.at + previous.bytes === stretch.at);
     if (!follows || (previous !== undefined && stretch.firstLine >= end)) break;
     bytes += stretch.bytes;
     previous = stretch;

@@ -39,7 +39,8 @@ export function pipeSource(descriptor: number): OutputSource {
     ...controlsOf(socket),
     start: (onChunk) => {
       deliver = onChunk;
-      // There are no such events while `onread` is served; a Node that did not know it would still deliver. It makes the stream flow, too.
+      // There are no such events while `onread` is served; a Node that did not know it would still deliver. It makes
+      // the stream flow, too.
       socket.on('data', onChunk);
     },
   };

@@ -1,4 +1,7 @@
-/** What the shell tools need of Node besides tasks: the environment, an interrupt, and where a path or a process really is. */
+/**
+ * What the shell tools need of Node besides tasks: the environment, an interrupt, and where a path or a process really
+ * is.
+ */
 import { lstatSync, readFileSync, readdirSync, readlinkSync, realpathSync, statSync } from 'node:fs';
 import { dirname, isAbsolute, join, relative, resolve } from 'node:path';
 import type { ProcessFolder, ShellHost } from '../../actors/shell/shell-host.ts';
@@ -21,7 +24,10 @@ export function createShellHost(): ShellHost {
       const root = realpathSync.native(workspace);
       const real = realOf(resolve(root, path), path);
       if (isWithin(root, real)) return real;
-      throw new RuntimeError('PATH_OUTSIDE_WORKSPACE', `expected a folder in the workspace, received ${path}`, { category: 'permission', hint: 'Name a folder from the workspace, such as "src".' });
+      throw new RuntimeError('PATH_OUTSIDE_WORKSPACE', `expected a folder in the workspace, received ${path}`, {
+        category: 'permission',
+        hint: 'Name a folder from the workspace, such as "src".',
+      });
     },
     leadsThrough,
     programInside,
@@ -34,7 +40,11 @@ function realOf(path: string, given: string): string {
   try {
     return realpathSync.native(path);
   } catch (cause) {
-    throw new RuntimeError('FOLDER_NOT_FOUND', `there is no folder ${given} in the workspace: ${messageOf(cause)}`, { category: 'not_found', hint: 'Look what is there with glob or ls.', cause });
+    throw new RuntimeError('FOLDER_NOT_FOUND', `there is no folder ${given} in the workspace: ${messageOf(cause)}`, {
+      category: 'not_found',
+      hint: 'Look what is there with glob or ls.',
+      cause,
+    });
   }
 }
 
@@ -70,7 +80,9 @@ function targetOf(path: string): string | undefined {
   }
 }
 
-/** The process in a sandbox whose number is 1 keeps the others; the program that was asked for is the first of those. */
+/**
+ * The process in a sandbox whose number is 1 keeps the others; the program that was asked for is the first of those.
+ */
 const FIRST_PROGRAM = 2;
 
 function programInside(processId: number): { readonly processId: number; readonly group: number } | undefined {
@@ -88,7 +100,9 @@ function processesBeside(processId: number, { isShutIn }: { readonly isShutIn: b
   const program = programInside(processId)?.processId;
   const keepers = childrenOf(processId);
   // What has lost its parent in the sandbox is a child of what keeps that.
-  return [...keepers.flatMap(childrenOf), ...(program === undefined ? [] : childrenOf(program))].filter((each) => each !== program && isAlive(each)).length;
+  return [...keepers.flatMap(childrenOf), ...(program === undefined ? [] : childrenOf(program))].filter(
+    (each) => each !== program && isAlive(each),
+  ).length;
 }
 
 function isAlive(processId: number): boolean {
@@ -98,21 +112,37 @@ function isAlive(processId: number): boolean {
 
 function childrenOf(processId: number): readonly number[] {
   const listed = textOf(`/proc/${processId}/task/${processId}/children`);
-  if (listed !== undefined) return listed.split(' ').filter((word) => word !== '').map(Number);
+  if (listed !== undefined)
+    return listed
+      .split(' ')
+      .filter((word) => word !== '')
+      .map(Number);
   // A kernel without such lists.
-  return namesIn('/proc').filter((name) => /^\d+$/.test(name)).map(Number).filter((each) => statFields(each)?.[1] === processId);
+  return namesIn('/proc')
+    .filter((name) => /^\d+$/.test(name))
+    .map(Number)
+    .filter((each) => statFields(each)?.[1] === processId);
 }
 
 /** Its number in the innermost namespace. */
 function isNumberedInside(processId: number, number: number): boolean {
-  const numbers = /^NSpid:\s*(?<numbers>.*)$/m.exec(textOf(`/proc/${processId}/status`) ?? '')?.groups?.['numbers']?.trim().split(/\s+/) ?? [];
+  const numbers =
+    /^NSpid:\s*(?<numbers>.*)$/m
+      .exec(textOf(`/proc/${processId}/status`) ?? '')
+      ?.groups?.['numbers']?.trim()
+      .split(/\s+/) ?? [];
   return numbers.length > 1 && Number(numbers.at(-1)) === number;
 }
 
 /** State, parent and group, after the name, which may hold anything. */
 function statFields(processId: number): readonly [string, number, number] | undefined {
-  const [state, parent, group] = textOf(`/proc/${processId}/stat`)?.replace(/^[\s\S]*\) /, '').split(' ') ?? [];
-  return state === undefined || parent === undefined || group === undefined ? undefined : [state, Number(parent), Number(group)];
+  const [state, parent, group] =
+    textOf(`/proc/${processId}/stat`)
+      ?.replace(/^[\s\S]*\) /, '')
+      .split(' ') ?? [];
+  return state === undefined || parent === undefined || group === undefined
+    ? undefined
+    : [state, Number(parent), Number(group)];
 }
 
 function textOf(path: string): string | undefined {

@@ -31,18 +31,23 @@ export class ShellInput {
 
   /**
    * Resolves when the process's side has taken the text. Several writes keep their order.
-   * @throws BackgroundTaskError category `runner` when the input is closed, or closes before it is all taken; `capacity` when too much waits
+   * @throws BackgroundTaskError category `runner` when the input is closed, or closes before it is all taken;
+   * `capacity` when too much waits
    */
   async write(text: string, { end }: { readonly end: boolean }): Promise<void> {
     const { taskId, stream, limitBytes } = this.#options;
     if (this.#closed !== undefined || stream === undefined) throw this.#refusal();
     const bytes = Buffer.byteLength(text);
     if (this.#waitingBytes + bytes > limitBytes) {
-      throw new BackgroundTaskError('capacity', `task ${taskId} would have ${this.#waitingBytes + bytes} bytes of input waiting, at most ${limitBytes} may`, {
-        code: 'TASK_INPUT_FULL',
-        hint: 'The process reads more slowly than it is written to: wait for earlier sends, or pass a file.',
-        details: { waitingBytes: this.#waitingBytes, limitBytes },
-      });
+      throw new BackgroundTaskError(
+        'capacity',
+        `task ${taskId} would have ${this.#waitingBytes + bytes} bytes of input waiting, at most ${limitBytes} may`,
+        {
+          code: 'TASK_INPUT_FULL',
+          hint: 'The process reads more slowly than it is written to: wait for earlier sends, or pass a file.',
+          details: { waitingBytes: this.#waitingBytes, limitBytes },
+        },
+      );
     }
     this.#waitingBytes += bytes;
     try {
@@ -64,7 +69,10 @@ export class ShellInput {
     }
   }
 
-  /** Nothing more can be written. The process does not notice: it must not end by itself because it is about to be ended. */
+  /**
+   * Nothing more can be written. The process does not notice: it must not end by itself because it is about to be
+   * ended.
+   */
   refuse(reason: string): void {
     this.#closed ??= reason;
   }

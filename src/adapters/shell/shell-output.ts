@@ -1,4 +1,7 @@
-/** Carries the output of a process to its log and its captures, as fast as it comes and no faster than a listener allows. */
+/**
+ * Carries the output of a process to its log and its captures, as fast as it comes and no faster than a listener
+ * allows.
+ */
 import type { ByteRedaction } from '../../actors/environment/session-secrets.ts';
 import { messageOf } from '../../machines/errors.ts';
 import { createLimitedOutputCapture } from '../../machines/task/output-capture.ts';
@@ -24,7 +27,10 @@ export interface ShellOutputOptions {
   readonly log: TaskLog;
   readonly limitBytes: number;
   readonly onOutput: OnShellOutput | undefined;
-  /** Takes secrets out of one stream, before anything of it is kept or told. Without it, and where it gives undefined, there are none. */
+  /**
+   * Takes secrets out of one stream, before anything of it is kept or told. Without it, and where it gives undefined,
+   * there are none.
+   */
   readonly redaction?: (() => ByteRedaction | undefined) | undefined;
   /** Something was written, whatever it was. */
   readonly onActivity: () => void;
@@ -52,17 +58,19 @@ export class ShellOutput {
     this.#onOutput = options.onOutput;
     this.head = createLimitedOutputCapture(options.limitBytes);
     this.tail = createLimitedOutputCapture(options.limitBytes, { keep: 'tail' });
-    this.#ended = Promise.all([this.#carry('stdout', options.stdout), this.#carry('stderr', options.stderr)]).then(() => {
-      this.#hasEnded = true;
-    });
+    this.#ended = Promise.all([this.#carry('stdout', options.stdout), this.#carry('stderr', options.stderr)]).then(
+      () => {
+        this.#hasEnded = true;
+      },
+    );
   }
 
   /**
-   * Once nobody is left to write: reads what is still on its way, at the listener's pace unless somebody is in a hurry. False when the
-   * streams do not end although they are silent, or go on for long.
+   * Once nobody is left to write: reads what is still on its way, at the listener's pace unless somebody is in a hurry.
+   * False when the streams do not end although they are silent, or go on for long.
    */
   async settle(isHurried: () => boolean): Promise<boolean> {
-    for (let periods = 0; !this.#hasEnded && periods < MAX_PERIODS; ) {
+    for (let periods = 0; !this.#hasEnded && periods < MAX_PERIODS;) {
       const before = this.#receivedBytes;
       await Promise.race([this.#ended, quietPeriod(QUIET_MS)]);
       if (this.#isHeld && !isHurried()) continue;
@@ -106,7 +114,12 @@ export class ShellOutput {
 
   #tell(listener: OnShellOutput, source: 'stdout' | 'stderr', stream: OutputSource, chunk: Uint8Array): void {
     try {
-      this.#hold(stream, listener({ taskId: this.#options.taskId, source, chunk: chunk.slice() })?.catch((error: unknown) => this.#drop(error)));
+      this.#hold(
+        stream,
+        listener({ taskId: this.#options.taskId, source, chunk: chunk.slice() })?.catch((error: unknown) =>
+          this.#drop(error),
+        ),
+      );
     } catch (error) {
       this.#drop(error);
     }

@@ -1,4 +1,6 @@
-/** Keeps what is known of open shells in one small file each, in a folder of their session that only the runtime uses. */
+/**
+ * Keeps what is known of open shells in one small file each, in a folder of their session that only the runtime uses.
+ */
 import { readFileSync, readdirSync } from 'node:fs';
 import { mkdir, rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
@@ -13,14 +15,19 @@ const SUFFIX = '.json';
 /** More than any record has. */
 const MAX_RECORD_CHARACTERS = 2_000_000;
 
-/** @param folderOf absolute; the folder of the session itself lies two levels above. It is made when it is needed, and not without the session's */
+/**
+ * @param folderOf absolute; the folder of the session itself lies two levels above. It is made when it is needed, and
+ * not without the session's
+ */
 export function createShellRecordFiles(folderOf: (session: SessionIdentity) => string): ShellRecords {
   const fileOf = (session: SessionIdentity, name: string): string => join(folderOf(session), `${name}${SUFFIX}`);
   return {
     read: (session, name) => recordIn(fileOf(session, name)),
     names(session) {
       try {
-        return readdirSync(folderOf(session)).flatMap((file) => (file.endsWith(SUFFIX) ? [file.slice(0, -SUFFIX.length)] : []));
+        return readdirSync(folderOf(session)).flatMap((file) =>
+          file.endsWith(SUFFIX) ? [file.slice(0, -SUFFIX.length)] : [],
+        );
       } catch {
         return [];
       }
@@ -29,7 +36,8 @@ export function createShellRecordFiles(folderOf: (session: SessionIdentity) => s
       const folder = folderOf(session);
       await makeFolder(dirname(folder));
       await makeFolder(folder);
-      // Not synced, since it is asked for after every command: what a power cut leaves of it cannot be read, and is none.
+      // Not synced, since it is asked for after every command: what a power cut leaves of it cannot be read, and is
+      // none.
       await replaceFile(fileOf(session, name), `${JSON.stringify(record)}\n`, { durability: 'os' });
     },
     remove: (session, name) => rm(fileOf(session, name), { force: true }),

@@ -1,4 +1,7 @@
-/** Runs process tasks: a command in a POSIX shell, its whole process tree owned from before the start until it is proven gone. */
+/**
+ * Runs process tasks: a command in a POSIX shell, its whole process tree owned from before the start until it is proven
+ * gone.
+ */
 import { z } from 'zod';
 import type { Clock } from '../../actors/clock/clock.ts';
 import type { ByteRedaction } from '../../actors/environment/session-secrets.ts';
@@ -44,7 +47,9 @@ export interface ManagedShellProcessRunnerOptions {
   readonly lingerMs?: number | undefined;
   /** Most bytes of output in a result, unless the request says otherwise. Default 30,000. */
   readonly outputLimitBytes?: number | undefined;
-  /** Most memory for a task's log; 512 KiB at least where there is a log file, whose lines wait there. Default 1 MiB. */
+  /**
+   * Most memory for a task's log; 512 KiB at least where there is a log file, whose lines wait there. Default 1 MiB.
+   */
   readonly logLimitBytes?: number | undefined;
   /** Most disk space for a task's log, 8 MiB at least. Default 64 MiB. */
   readonly logFileLimitBytes?: number | undefined;
@@ -52,12 +57,15 @@ export interface ManagedShellProcessRunnerOptions {
   readonly inputLimitBytes?: number | undefined;
   /** Shell of requests that name none. Default `/bin/sh`. */
   readonly defaultShell?: string | undefined;
-  /** What commands inherit; a request's own variables are added to it. Default: the environment of this process, without the URL of its store. */
+  /**
+   * What commands inherit; a request's own variables are added to it. Default: the environment of this process, without
+   * the URL of its store.
+   */
   readonly environment?: (() => Readonly<Record<string, string | undefined>>) | undefined;
   readonly onOutput?: OnShellOutput | undefined;
   /**
-   * Takes secrets out of what a command puts out, before it is logged, captured or told: asked once for each stream of a task. Where it throws
-   * the command is not run.
+   * Takes secrets out of what a command puts out, before it is logged, captured or told: asked once for each stream of
+   * a task. Where it throws the command is not run.
    */
   readonly redactionOf?: ((request: ProcessTaskRequest) => ByteRedaction | undefined) | undefined;
 }
@@ -65,17 +73,21 @@ export interface ManagedShellProcessRunnerOptions {
 /**
  * The runner of process tasks.
  *
- * Input: `request.stdin` is written at the start and closes the input. Without it the input of a background task stays open for `send`;
- * that of a foreground task is empty, since nobody could end the wait of a command that reads it.
- * Results: an exit code or a signal is a result, also after `cancel`. `result` rejects with category `timeout` after `timeoutMs`, and
- * with `process` when the command ended by itself and what it left running cannot be ended.
+ * Input: `request.stdin` is written at the start and closes the input. Without it the input of a background task stays
+ * open for `send`; that of a foreground task is empty, since nobody could end the wait of a command that reads it.
+ * Results: an exit code or a signal is a result, also after `cancel`. `result` rejects with category `timeout` after
+ * `timeoutMs`, and with `process` when the command ended by itself and what it left running cannot be ended.
  * @throws BackgroundTaskError category `validation` for bad options
  */
-export function createManagedShellProcessRunner(options: ManagedShellProcessRunnerOptions): BackgroundTaskRunner<ProcessTaskRequest> {
+export function createManagedShellProcessRunner(
+  options: ManagedShellProcessRunnerOptions,
+): BackgroundTaskRunner<ProcessTaskRequest> {
   const { processTree, clock, environment = environmentForCommands, onOutput, redactionOf, ...given } = options;
   const parsed = settingsSchema.safeParse(given);
   if (!parsed.success) {
-    throw new BackgroundTaskError('validation', `invalid shell runner options: ${z.prettifyError(parsed.error)}`, { code: 'TASK_OPTIONS_INVALID' });
+    throw new BackgroundTaskError('validation', `invalid shell runner options: ${z.prettifyError(parsed.error)}`, {
+      code: 'TASK_OPTIONS_INVALID',
+    });
   }
   const runner = { processTree, clock, environment, onOutput, redactionOf, settings: parsed.data };
   return { kind: 'process', start: (start) => startTask(runner, start) };
@@ -96,9 +108,15 @@ interface Runner {
   readonly settings: Settings;
 }
 
-async function startTask(runner: Runner, { taskId, request, emit }: BackgroundTaskStart<ProcessTaskRequest>): Promise<ShellTask> {
+async function startTask(
+  runner: Runner,
+  { taskId, request, emit }: BackgroundTaskStart<ProcessTaskRequest>,
+): Promise<ShellTask> {
   const [execa] = await Promise.all([loadExeca(), checkWorkingFolder(request.cwd)]);
-  const tree = await runner.processTree.prepare({ taskId, commandPreview: request.command.slice(0, COMMAND_PREVIEW_CHARACTERS) });
+  const tree = await runner.processTree.prepare({
+    taskId,
+    commandPreview: request.command.slice(0, COMMAND_PREVIEW_CHARACTERS),
+  });
   const shell = request.shell ?? runner.settings.defaultShell;
   const environment = { ...(request.inheritEnv === false ? {} : runner.environment()), ...request.env };
   const command = {
@@ -123,21 +141,51 @@ interface StartedShell extends Pick<BackgroundTaskStart<ProcessTaskRequest>, 'ta
 }
 
 /** Connects everything before the process can say a word: until the first await nothing of it has been read. */
-async function attachTask({ settings, clock, onOutput, redactionOf }: Runner, { taskId, request, emit, tree, process }: StartedShell): Promise<ShellTask> {
+async function attachTask(
+  { settings, clock, onOutput, redactionOf }: Runner,
+  { taskId, request, emit, tree, process }: StartedShell,
+): Promise<ShellTask> {
   const attached = tree.attach(process.pid);
-  const log = new TaskLog({ taskId, memoryLimitBytes: settings.logLimitBytes, hasFile: settings.logDirectory !== undefined });
+  const log = new TaskLog({
+    taskId,
+    memoryLimitBytes: settings.logLimitBytes,
+    hasFile: settings.logDirectory !== undefined,
+  });
   const input = new ShellInput({ taskId, stream: process.stdin, limitBytes: settings.inputLimitBytes });
   const { stdout, stderr } = process;
   const activity = { type: 'background_task_activity', taskId } as const;
   const limitBytes = request.outputLimitBytes ?? settings.outputLimitBytes;
   const redaction = redactionOf === undefined ? undefined : (): ByteRedaction | undefined => redactionOf(request);
-  const output = new ShellOutput({ taskId, stdout, stderr, log, onOutput, limitBytes, redaction, onActivity: () => emit(activity) });
-  if (request.stdin !== undefined) input.write(request.stdin, { end: true }).catch((error: unknown) => log.system(messageOf(error)));
+  const output = new ShellOutput({
+    taskId,
+    stdout,
+    stderr,
+    log,
+    onOutput,
+    limitBytes,
+    redaction,
+    onActivity: () => emit(activity),
+  });
+  if (request.stdin !== undefined)
+    input.write(request.stdin, { end: true }).catch((error: unknown) => log.system(messageOf(error)));
   const { killGraceMs, lingerMs, logDirectory, logFileLimitBytes } = settings;
-  const task = new ShellTask({ taskId, process, tree, log, input, output, clock, killGraceMs, lingerMs, timeoutMs: request.timeoutMs ?? 0 });
+  const task = new ShellTask({
+    taskId,
+    process,
+    tree,
+    log,
+    input,
+    output,
+    clock,
+    killGraceMs,
+    lingerMs,
+    timeoutMs: request.timeoutMs ?? 0,
+  });
   await Promise.all([
     attached.catch((error: unknown) => log.system(messageOf(error))),
-    logDirectory === undefined ? undefined : log.openFile({ directory: logDirectory, limitBytes: logFileLimitBytes, unique: tree.tag }),
+    logDirectory === undefined
+      ? undefined
+      : log.openFile({ directory: logDirectory, limitBytes: logFileLimitBytes, unique: tree.tag }),
   ]);
   return task;
 }

@@ -58,10 +58,15 @@ export async function takeOutputPipes(): Promise<OutputPipes | undefined> {
 }
 
 /**
- * Starts the command. The process runs when this returns, and its pipes carry data from the next turn of the event loop on.
+ * Starts the command. The process runs when this returns, and its pipes carry data from the next turn of the event loop
+ * on.
  * @returns a promise of the reason when it could not be started; the pipes are closed then
  */
-export function startShell(execa: Execa, request: ShellCommand, pipes: OutputPipes | undefined): ShellProcess | Promise<BackgroundTaskError> {
+export function startShell(
+  execa: Execa,
+  request: ShellCommand,
+  pipes: OutputPipes | undefined,
+): ShellProcess | Promise<BackgroundTaskError> {
   const { program, args, shell, cwd, environment, input } = request;
   try {
     const child = execa(program, args, {
@@ -83,10 +88,17 @@ export function startShell(execa: Execa, request: ShellCommand, pipes: OutputPip
       return child.then((result) => spawnError(result.cause ?? result, shell));
     }
     const exited = new Promise<ProcessExit>((resolve) => {
-      child.once('exit', (exitCode, signalCode) => resolve(exitCode === null ? { signalCode: signalCode ?? undefined } : { exitCode }));
+      child.once('exit', (exitCode, signalCode) =>
+        resolve(exitCode === null ? { signalCode: signalCode ?? undefined } : { exitCode }),
+      );
     });
     child.catch(() => undefined);
-    return { pid, exited, stdin: child.stdin ?? undefined, ...(pipes === undefined ? ownStreams(child) : hostEnds(pipes)) };
+    return {
+      pid,
+      exited,
+      stdin: child.stdin ?? undefined,
+      ...(pipes === undefined ? ownStreams(child) : hostEnds(pipes)),
+    };
   } catch (error) {
     closeAll(pipes);
     return Promise.resolve(spawnError(error, shell));
@@ -100,14 +112,23 @@ function descriptorOrPipe(descriptor: number | undefined): 3 | 'pipe' {
 
 type Outputs = Pick<ShellProcess, 'stdout' | 'stderr'>;
 
-/** The host's ends of the pipes. The command has the others, which end when it and all its descendants have let go of them. */
+/**
+ * The host's ends of the pipes. The command has the others, which end when it and all its descendants have let go of
+ * them.
+ */
 function hostEnds({ stdout, stderr }: OutputPipes): Outputs {
   closeDescriptor(stdout.writeEnd);
   closeDescriptor(stderr.writeEnd);
   return { stdout: pipeSource(stdout.readEnd), stderr: pipeSource(stderr.readEnd) };
 }
 
-function ownStreams({ stdout, stderr }: { readonly stdout: Readable | null; readonly stderr: Readable | null }): Outputs {
+function ownStreams({
+  stdout,
+  stderr,
+}: {
+  readonly stdout: Readable | null;
+  readonly stderr: Readable | null;
+}): Outputs {
   return { stdout: streamSource(stdout ?? Readable.from([])), stderr: streamSource(stderr ?? Readable.from([])) };
 }
 
@@ -121,12 +142,21 @@ function closeAll(pipes: OutputPipes | undefined): void {
 export async function checkWorkingFolder(cwd: string): Promise<void> {
   try {
     if (!(await stat(cwd)).isDirectory()) {
-      throw processError(`the working folder ${cwd} is no folder`, 'TASK_CWD_INVALID', 'Pass the folder that the command is to run in as cwd.');
+      throw processError(
+        `the working folder ${cwd} is no folder`,
+        'TASK_CWD_INVALID',
+        'Pass the folder that the command is to run in as cwd.',
+      );
     }
     await access(cwd, constants.X_OK);
   } catch (error) {
     if (error instanceof BackgroundTaskError) throw error;
-    throw processError(`the working folder ${cwd} cannot be entered: ${messageOf(error)}`, 'TASK_CWD_INVALID', 'Create it, or pass an existing folder as cwd.', error);
+    throw processError(
+      `the working folder ${cwd} cannot be entered: ${messageOf(error)}`,
+      'TASK_CWD_INVALID',
+      'Create it, or pass an existing folder as cwd.',
+      error,
+    );
   }
 }
 
@@ -135,19 +165,44 @@ function spawnError(error: unknown, shell: string): BackgroundTaskError {
   const code = systemCodeOf(error);
   switch (code) {
     case 'ENOENT':
-      return processError(`${failed}: there is no such program`, 'TASK_SHELL_MISSING', `Install ${shell}, or name another shell in the request.`, error);
+      return processError(
+        `${failed}: there is no such program`,
+        'TASK_SHELL_MISSING',
+        `Install ${shell}, or name another shell in the request.`,
+        error,
+      );
     case 'EACCES':
-      return processError(`${failed}: it may not be executed`, 'TASK_SHELL_MISSING', 'Name a shell that is an executable file.', error);
+      return processError(
+        `${failed}: it may not be executed`,
+        'TASK_SHELL_MISSING',
+        'Name a shell that is an executable file.',
+        error,
+      );
     case 'E2BIG':
-      return processError(`${failed}: the command and its environment are too long for the system`, 'TASK_COMMAND_TOO_LONG', 'Put the command into a script file, or pass large data through stdin.', error);
+      return processError(
+        `${failed}: the command and its environment are too long for the system`,
+        'TASK_COMMAND_TOO_LONG',
+        'Put the command into a script file, or pass large data through stdin.',
+        error,
+      );
     case 'EAGAIN':
     case 'EMFILE':
     case 'ENFILE':
     case 'ENOMEM':
-      return processError(`${failed}: the system has no resources left (${code})`, 'TASK_SPAWN_RESOURCES', 'Run fewer tasks at once, or raise the limits on processes and open files.', error);
+      return processError(
+        `${failed}: the system has no resources left (${code})`,
+        'TASK_SPAWN_RESOURCES',
+        'Run fewer tasks at once, or raise the limits on processes and open files.',
+        error,
+      );
     case undefined:
     default:
-      return processError(`${failed}: ${messageOf(error)}`, 'TASK_SPAWN_FAILED', 'The command, the environment and the paths must be text without NUL characters.', error);
+      return processError(
+        `${failed}: ${messageOf(error)}`,
+        'TASK_SPAWN_FAILED',
+        'The command, the environment and the paths must be text without NUL characters.',
+        error,
+      );
   }
 }
 

@@ -1,14 +1,19 @@
 /**
  * One running command: how it ends, and what is left of it then.
  *
- * The command may end by itself, be cancelled, or run out of time; whichever comes first is what happened. In each case its process
- * tree is ended and proven gone, the rest of its output is read, and only then does `result` settle.
+ * The command may end by itself, be cancelled, or run out of time; whichever comes first is what happened. In each case
+ * its process tree is ended and proven gone, the rest of its output is read, and only then does `result` settle.
  */
 import type { Clock, TimerHandle } from '../../actors/clock/clock.ts';
 import type { BackgroundTaskHandle } from '../../actors/task/task-runner.ts';
 import type { EndedProcessTree, TrackedProcessTree } from '../../actors/task/process-tree.ts';
 import { BackgroundTaskError } from '../../machines/task/task-error.ts';
-import type { BackgroundTaskInput, BackgroundTaskLogCursor, BackgroundTaskLogPage, BackgroundTaskResult } from '../../machines/task/task-state.ts';
+import type {
+  BackgroundTaskInput,
+  BackgroundTaskLogCursor,
+  BackgroundTaskLogPage,
+  BackgroundTaskResult,
+} from '../../machines/task/task-state.ts';
 import type { ShellInput } from './shell-input.ts';
 import type { ShellOutput } from './shell-output.ts';
 import type { ProcessExit, ShellProcess } from './shell-spawn.ts';
@@ -61,7 +66,10 @@ export class ShellTask implements BackgroundTaskHandle {
     this.#log = parts.log;
     this.#input = parts.input;
     this.#live = parts;
-    this.#timer = parts.timeoutMs > 0 ? parts.clock.setTimeout(() => this.#requestStop(parts, { kind: 'timed_out' }), parts.timeoutMs) : undefined;
+    this.#timer =
+      parts.timeoutMs > 0
+        ? parts.clock.setTimeout(() => this.#requestStop(parts, { kind: 'timed_out' }), parts.timeoutMs)
+        : undefined;
     this.result = this.#run(parts).finally(() => {
       this.#live = undefined;
     });
@@ -73,7 +81,10 @@ export class ShellTask implements BackgroundTaskHandle {
     return this.#log.path;
   }
 
-  /** Resolves when the tree is proven gone and the result is there. @throws BackgroundTaskError category `process` naming who is left */
+  /**
+   * Resolves when the tree is proven gone and the result is there. @throws BackgroundTaskError category `process`
+   * naming who is left
+   */
   async cancel(reason = 'no reason given'): Promise<void> {
     const live = this.#live;
     if (live === undefined) return;
@@ -82,7 +93,8 @@ export class ShellTask implements BackgroundTaskHandle {
     await live.tree.end({ graceMs: live.killGraceMs });
     this.#retryNow?.();
     await this.result.catch((error: unknown) => {
-      // Somebody hidden was found late, and could not be ended. How the work itself failed is for those who wait for the result.
+      // Somebody hidden was found late, and could not be ended. How the work itself failed is for those who wait for
+      // the result.
       if (error instanceof BackgroundTaskError && error.category === 'process') throw error;
     });
   }
@@ -90,7 +102,9 @@ export class ShellTask implements BackgroundTaskHandle {
   /** @throws BackgroundTaskError category `validation` for input that is no stdin, and as ShellInput.write does */
   async send({ stdin, end }: BackgroundTaskInput): Promise<void> {
     if (stdin === undefined && end !== true) {
-      throw new BackgroundTaskError('validation', `task ${this.taskId} is a process and takes stdin only`, { hint: 'Send { stdin: text }.' });
+      throw new BackgroundTaskError('validation', `task ${this.taskId} is a process and takes stdin only`, {
+        hint: 'Send { stdin: text }.',
+      });
     }
     await this.#input.write(stdin ?? '', { end: end ?? true });
   }
@@ -109,7 +123,8 @@ export class ShellTask implements BackgroundTaskHandle {
       const exit = await exited;
       await this.#readRest(parts);
       if (this.#stop?.kind === 'timed_out') throw timeoutError(parts, exit);
-      // Before the result is made: it takes in what the streams held back, and knows the log's place only when its file is open.
+      // Before the result is made: it takes in what the streams held back, and knows the log's place only when its file
+      // is open.
       await output.close();
       await log.finish();
       return this.#resultOf(parts, exit, ended);
@@ -168,10 +183,15 @@ export class ShellTask implements BackgroundTaskHandle {
     if (await output.settle(isHurried)) return;
     const { ended } = await tree.end({ graceMs: killGraceMs, includeOutputHolders: true });
     if (ended > 0) log.system(`${counted(ended)} held the output open after the command; ended`);
-    if (!(await output.settle(isHurried))) log.system('the output is held open by a process that cannot be found; it is not read any further');
+    if (!(await output.settle(isHurried)))
+      log.system('the output is held open by a process that cannot be found; it is not read any further');
   }
 
-  #resultOf({ output, log }: ShellTaskParts, { exitCode, signalCode }: ProcessExit, endedProcesses: number): BackgroundTaskResult {
+  #resultOf(
+    { output, log }: ShellTaskParts,
+    { exitCode, signalCode }: ProcessExit,
+    endedProcesses: number,
+  ): BackgroundTaskResult {
     const metadata = {
       ...(output.head.isTruncated ? { outputBytes: output.head.totalBytes, outputTail: output.tail.toString() } : {}),
       ...(endedProcesses > 0 && this.#hasExited ? { endedProcesses } : {}),
@@ -191,12 +211,20 @@ function counted(processes: number): string {
   return processes === 1 ? '1 process' : `${processes} processes`;
 }
 
-function timeoutError({ taskId, timeoutMs }: ShellTaskParts, { exitCode, signalCode }: ProcessExit, leftOver?: unknown): BackgroundTaskError {
+function timeoutError(
+  { taskId, timeoutMs }: ShellTaskParts,
+  { exitCode, signalCode }: ProcessExit,
+  leftOver?: unknown,
+): BackgroundTaskError {
   const left = leftOver instanceof BackgroundTaskError ? leftOver : undefined;
-  return new BackgroundTaskError('timeout', `task ${taskId} ran longer than ${timeoutMs} ms${left === undefined ? '' : `; ${left.message}`}`, {
-    code: 'TASK_TIMED_OUT',
-    hint: left?.hint ?? 'Raise timeoutMs, or split the work.',
-    details: { timeoutReason: 'max_runtime', timeoutMs, exitCode, signalCode, ...left?.details },
-    cause: leftOver,
-  });
+  return new BackgroundTaskError(
+    'timeout',
+    `task ${taskId} ran longer than ${timeoutMs} ms${left === undefined ? '' : `; ${left.message}`}`,
+    {
+      code: 'TASK_TIMED_OUT',
+      hint: left?.hint ?? 'Raise timeoutMs, or split the work.',
+      details: { timeoutReason: 'max_runtime', timeoutMs, exitCode, signalCode, ...left?.details },
+      cause: leftOver,
+    },
+  );
 }

@@ -38,7 +38,9 @@ export class TaskLog {
 
   constructor({ taskId, memoryLimitBytes, hasFile }: TaskLogOptions) {
     this.#taskId = taskId;
-    this.#ring = new LogRing({ limitBytes: hasFile ? Math.max(memoryLimitBytes, MIN_WRITE_BUFFER_BYTES) : memoryLimitBytes });
+    this.#ring = new LogRing({
+      limitBytes: hasFile ? Math.max(memoryLimitBytes, MIN_WRITE_BUFFER_BYTES) : memoryLimitBytes,
+    });
   }
 
   /** Absent while there is no file. */
@@ -46,7 +48,10 @@ export class TaskLog {
     return this.#disk?.path;
   }
 
-  /** @returns what to wait for before more is appended, so that the beginning of the file is complete; undefined: nothing */
+  /**
+   * @returns what to wait for before more is appended, so that the beginning of the file is complete; undefined:
+   * nothing
+   */
   append(source: LogSource, chunk: Uint8Array): Promise<void> | undefined {
     this.#ring.append(source, chunk);
     this.#disk?.wake();
@@ -65,7 +70,10 @@ export class TaskLog {
     this.#disk?.wake();
   }
 
-  /** Begins the file; everything logged so far goes there too. Never rejects: a log that cannot be written is reported in memory. */
+  /**
+   * Begins the file; everything logged so far goes there too. Never rejects: a log that cannot be written is reported
+   * in memory.
+   */
   openFile(place: DiskLogPlace): Promise<void> {
     this.#opening = this.#open(place).finally(() => {
       this.#opening = undefined;
@@ -106,7 +114,12 @@ export class TaskLog {
     const opening = openLogFile({ directory, taskId: this.#taskId, unique });
     try {
       const opened = await within(opening, DISK_PATIENCE_MS, 'opening it');
-      this.#disk = new DiskLog({ ring: this.#ring, limitBytes, onFailure: (error) => this.#reportDisk(error), ...opened });
+      this.#disk = new DiskLog({
+        ring: this.#ring,
+        limitBytes,
+        onFailure: (error) => this.#reportDisk(error),
+        ...opened,
+      });
       this.#disk.wake();
     } catch (error) {
       opening.then(({ file }) => file.close()).catch(() => undefined);
@@ -117,6 +130,9 @@ export class TaskLog {
   #reportDisk(error: unknown): void {
     if (this.#hasReportedDisk) return;
     this.#hasReportedDisk = true;
-    this.#ring.appendText('system', `the log file could not be written, the log goes on in memory: ${messageOf(error)}`);
+    this.#ring.appendText(
+      'system',
+      `the log file could not be written, the log goes on in memory: ${messageOf(error)}`,
+    );
   }
 }

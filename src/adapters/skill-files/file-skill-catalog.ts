@@ -1,11 +1,20 @@
-/** Skills as folders: `<home>/skills/<name>/SKILL.md` for all agents, `<home>/agents/<id>/skills/<name>/SKILL.md` for one. */
+/**
+ * Skills as folders: `<home>/skills/<name>/SKILL.md` for all agents, `<home>/agents/<id>/skills/<name>/SKILL.md` for
+ * one.
+ */
 import type { Dirent } from 'node:fs';
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { SkillCatalog, SkillListing, SkillQuery, SkillText } from '../../actors/skill/skill-catalog.ts';
 import { RuntimeError, messageOf } from '../../machines/errors.ts';
 import { agentId as agentIdSchema } from '../../machines/ids.ts';
-import { MAX_SKILLS, MAX_SKILL_FILE_CHARACTERS, MAX_SKILL_RESOURCE_BYTES, SKILL_FILE, skillName } from '../../machines/skill/skill-definition.ts';
+import {
+  MAX_SKILLS,
+  MAX_SKILL_FILE_CHARACTERS,
+  MAX_SKILL_RESOURCE_BYTES,
+  SKILL_FILE,
+  skillName,
+} from '../../machines/skill/skill-definition.ts';
 import type { Skill, SkillScope } from '../../machines/skill/skill-definition.ts';
 import { skillResourcePath } from '../../machines/skill/skill-definitions.ts';
 import { parseOrThrow } from '../../machines/validate.ts';
@@ -51,7 +60,10 @@ export class FileSkillCatalog implements SkillCatalog {
 
   /** What lies among the skills and is none, with why: somebody may have meant it to be one. */
   async strangers({ agentId }: Pick<SkillQuery, 'agentId'> = {}): Promise<readonly SkillStranger[]> {
-    const directories = [...(agentId === undefined ? [] : [this.#options.agentDirectory(checkedAgentId(agentId))]), this.#options.directory];
+    const directories = [
+      ...(agentId === undefined ? [] : [this.#options.agentDirectory(checkedAgentId(agentId))]),
+      this.#options.directory,
+    ];
     return (await Promise.all(directories.map(strangersIn))).flat();
   }
 
@@ -66,12 +78,23 @@ export class FileSkillCatalog implements SkillCatalog {
     return skillIn(await this.#placeOf(name, query));
   }
 
-  async read(name: string, { file = SKILL_FILE, ...query }: SkillQuery & { readonly file?: string | undefined } = {}): Promise<SkillText> {
-    const path = parseOrThrow(skillResourcePath, file, { what: `the path ${JSON.stringify(file.slice(0, MAX_SHOWN_PATH))}`, code: 'SKILL_FILE_REFUSED', hint: 'Name a file as the skill lists it, such as reference/forms.md.' });
+  async read(
+    name: string,
+    { file = SKILL_FILE, ...query }: SkillQuery & { readonly file?: string | undefined } = {},
+  ): Promise<SkillText> {
+    const path = parseOrThrow(skillResourcePath, file, {
+      what: `the path ${JSON.stringify(file.slice(0, MAX_SHOWN_PATH))}`,
+      code: 'SKILL_FILE_REFUSED',
+      hint: 'Name a file as the skill lists it, such as reference/forms.md.',
+    });
     const place = await this.#placeOf(name, query);
     // What has no valid SKILL.md is no skill, and nothing of it is read.
     await skillIn(place);
-    const read = await readFolderText(place, path, path === SKILL_FILE ? MAX_SKILL_FILE_BYTES : MAX_SKILL_RESOURCE_BYTES);
+    const read = await readFolderText(
+      place,
+      path,
+      path === SKILL_FILE ? MAX_SKILL_FILE_BYTES : MAX_SKILL_RESOURCE_BYTES,
+    );
     return { name: place.name, file: path, ...read, files: await listFolder(place.folder) };
   }
 
@@ -80,35 +103,57 @@ export class FileSkillCatalog implements SkillCatalog {
   }
 
   async #placeOf(name: string, query: SkillQuery): Promise<SkillPlace> {
-    const id = parseOrThrow(skillName, name, { what: 'name of a skill', code: 'SKILL_NOT_FOUND', hint: 'Skills are listed by skills_list, or wakechart skills list.' });
+    const id = parseOrThrow(skillName, name, {
+      what: 'name of a skill',
+      code: 'SKILL_NOT_FOUND',
+      hint: 'Skills are listed by skills_list, or wakechart skills list.',
+    });
     const places = await this.#places(query);
     const place = places.find((each) => each.name === id);
-    if (place === undefined) throw notFound(id, places.map((each) => each.name));
+    if (place === undefined)
+      throw notFound(
+        id,
+        places.map((each) => each.name),
+      );
     // A folder without a SKILL.md is no skill.
-    if ((await listingOf(place)).length === 0) throw notFound(id, places.flatMap((each) => (each === place ? [] : [each.name])));
+    if ((await listingOf(place)).length === 0)
+      throw notFound(
+        id,
+        places.flatMap((each) => (each === place ? [] : [each.name])),
+      );
     return place;
   }
 
   /** By name, the agent's own before those of all. */
   async #places({ agentId, only }: SkillQuery): Promise<readonly SkillPlace[]> {
-    const ofAgent = agentId === undefined ? [] : await placesIn(this.#options.agentDirectory(checkedAgentId(agentId)), 'agent');
+    const ofAgent =
+      agentId === undefined ? [] : await placesIn(this.#options.agentDirectory(checkedAgentId(agentId)), 'agent');
     const ofAll = await placesIn(this.#options.directory, 'home');
     const own = new Set(ofAgent.map(({ name }) => name));
-    return [...ofAgent, ...ofAll.filter(({ name }) => !own.has(name))].filter(({ name }) => only === undefined || only.includes(name)).toSorted((one, other) => (one.name < other.name ? -1 : 1));
+    return [...ofAgent, ...ofAll.filter(({ name }) => !own.has(name))]
+      .filter(({ name }) => only === undefined || only.includes(name))
+      .toSorted((one, other) => (one.name < other.name ? -1 : 1));
   }
 }
 
 async function entriesOf(directory: string): Promise<readonly Dirent[]> {
   return readdir(directory, { withFileTypes: true }).catch((error: unknown) => {
     if (isMissing(error)) return [];
-    throw new RuntimeError('STORAGE_FAILED', `could not read ${directory}: ${messageOf(error)}`, { category: 'storage', hint: 'A folder of skills must be readable for whoever runs Wakechart: check who owns it and its permissions.', cause: error });
+    throw new RuntimeError('STORAGE_FAILED', `could not read ${directory}: ${messageOf(error)}`, {
+      category: 'storage',
+      hint: 'A folder of skills must be readable for whoever runs Wakechart: check who owns it and its permissions.',
+      cause: error,
+    });
   });
 }
 
 /** Hidden entries are somebody else's affair, such as those of git. */
 async function strangersIn(directory: string): Promise<readonly SkillStranger[]> {
   const strangers: SkillStranger[] = [];
-  for (const entry of (await entriesOf(directory)).filter(({ name }) => !name.startsWith('.')).toSorted(byName).slice(0, MAX_SKILLS)) {
+  for (const entry of (await entriesOf(directory))
+    .filter(({ name }) => !name.startsWith('.'))
+    .toSorted(byName)
+    .slice(0, MAX_SKILLS)) {
     const because = await strangenessOf(directory, entry);
     if (because !== undefined) strangers.push({ path: join(directory, entry.name), because });
   }
@@ -116,9 +161,15 @@ async function strangersIn(directory: string): Promise<readonly SkillStranger[]>
 }
 
 async function strangenessOf(directory: string, entry: Dirent): Promise<string | undefined> {
-  if (!entry.isDirectory() && !entry.isSymbolicLink()) return entry.name.endsWith('.md') && entry.name !== 'README.md' ? `a skill is a folder with a ${SKILL_FILE} in it, and this is a file` : undefined;
-  if (!skillName.safeParse(entry.name).success) return 'the name of a skill has lower-case letters, digits, "-" and "_", at most 64 of them';
-  const names = await readdir(join(directory, entry.name)).catch((error: unknown): string[] | undefined => (isMissing(error) ? [] : undefined));
+  if (!entry.isDirectory() && !entry.isSymbolicLink())
+    return entry.name.endsWith('.md') && entry.name !== 'README.md'
+      ? `a skill is a folder with a ${SKILL_FILE} in it, and this is a file`
+      : undefined;
+  if (!skillName.safeParse(entry.name).success)
+    return 'the name of a skill has lower-case letters, digits, "-" and "_", at most 64 of them';
+  const names = await readdir(join(directory, entry.name)).catch((error: unknown): string[] | undefined =>
+    isMissing(error) ? [] : undefined,
+  );
   // What cannot be read is told by the listing.
   if (names === undefined || names.includes(SKILL_FILE)) return undefined;
   const meant = names.find((name) => name.toLowerCase() === SKILL_FILE.toLowerCase());
@@ -159,5 +210,9 @@ function checkedAgentId(agentId: string): string {
 
 function notFound(name: string, names: readonly string[]): RuntimeError {
   const shown = names.slice(0, MAX_NAMES).join(', ');
-  return new RuntimeError('SKILL_NOT_FOUND', `there is no skill "${name}"`, { category: 'not_found', hint: shown === '' ? 'There are no skills here.' : `There are: ${shown}${names.length > MAX_NAMES ? ', …' : ''}.`, details: { name } });
+  return new RuntimeError('SKILL_NOT_FOUND', `there is no skill "${name}"`, {
+    category: 'not_found',
+    hint: shown === '' ? 'There are no skills here.' : `There are: ${shown}${names.length > MAX_NAMES ? ', …' : ''}.`,
+    details: { name },
+  });
 }

@@ -25,14 +25,29 @@ const MAX_COMPLAINTS = 5;
 
 /** @throws RuntimeError SKILL_INVALID */
 export function parseSkillFile({ source, fileName, scope, folderName }: SkillSource): Skill {
-  if (source.length > MAX_SKILL_FILE_CHARACTERS) throw invalid(fileName, 1, `expected at most ${MAX_SKILL_FILE_CHARACTERS} characters, received ${source.length}`);
+  if (source.length > MAX_SKILL_FILE_CHARACTERS)
+    throw invalid(fileName, 1, `expected at most ${MAX_SKILL_FILE_CHARACTERS} characters, received ${source.length}`);
   const parts = PARTS.exec(source.replace(/^\uFEFF/, '').replaceAll('\r\n', '\n'));
-  if (parts === null) throw invalid(fileName, 1, 'expected frontmatter between two lines of "---" at the start of the file');
+  if (parts === null)
+    throw invalid(fileName, 1, 'expected frontmatter between two lines of "---" at the start of the file');
   const [, yaml = '', body = ''] = parts;
   const { frontmatter, lineOf } = readFrontmatter(yaml, fileName);
   const { name, description, version, license, tags = [] } = frontmatter;
-  if (folderName !== undefined && folderName !== name) throw invalid(fileName, lineOf('name'), `name: expected "${folderName}", the name of its folder, received "${name}"`);
-  return Object.freeze({ name, description, scope, tags, instructions: body.trim(), ...(version === undefined ? {} : { version: String(version) }), ...(license === undefined ? {} : { license }) });
+  if (folderName !== undefined && folderName !== name)
+    throw invalid(
+      fileName,
+      lineOf('name'),
+      `name: expected "${folderName}", the name of its folder, received "${name}"`,
+    );
+  return Object.freeze({
+    name,
+    description,
+    scope,
+    tags,
+    instructions: body.trim(),
+    ...(version === undefined ? {} : { version: String(version) }),
+    ...(license === undefined ? {} : { license }),
+  });
 }
 
 interface ReadFrontmatter {
@@ -50,8 +65,16 @@ function readFrontmatter(yaml: string, fileName: string): ReadFrontmatter {
   const parsed = skillFrontmatter.safeParse(plainValue(document, fileName), { reportInput: true });
   if (parsed.success) return { frontmatter: parsed.data, lineOf };
   const issues = frontmatterIssues(parsed.error, skillFrontmatter);
-  const complaints = issues.slice(0, MAX_COMPLAINTS).map(({ path, message }) => (path.length === 0 ? message : `${pathOf(path)}: ${message}`));
-  throw invalid(fileName, lineOf(issues[0]?.path[0]), [...complaints, ...(issues.length > MAX_COMPLAINTS ? [`and ${issues.length - MAX_COMPLAINTS} more`] : [])].join('; '));
+  const complaints = issues
+    .slice(0, MAX_COMPLAINTS)
+    .map(({ path, message }) => (path.length === 0 ? message : `${pathOf(path)}: ${message}`));
+  throw invalid(
+    fileName,
+    lineOf(issues[0]?.path[0]),
+    [...complaints, ...(issues.length > MAX_COMPLAINTS ? [`and ${issues.length - MAX_COMPLAINTS} more`] : [])].join(
+      '; ',
+    ),
+  );
 }
 
 function plainValue(document: Document, fileName: string): unknown {
@@ -64,7 +87,9 @@ function plainValue(document: Document, fileName: string): unknown {
 }
 
 function offsetOf({ contents }: Document, key: unknown): number {
-  const pair = isMap(contents) ? contents.items.find((item) => isScalar(item.key) && item.key.value === key) : undefined;
+  const pair = isMap(contents)
+    ? contents.items.find((item) => isScalar(item.key) && item.key.value === key)
+    : undefined;
   return isNode(pair?.key) ? (pair.key.range?.[0] ?? 0) : 0;
 }
 

@@ -1,4 +1,7 @@
-/** Reads files of one folder and of nothing else: every link is followed before anything is opened, and what was opened is what was looked at. */
+/**
+ * Reads files of one folder and of nothing else: every link is followed before anything is opened, and what was opened
+ * is what was looked at.
+ */
 import { constants } from 'node:fs';
 import type { BigIntStats } from 'node:fs';
 import { lstat, open, readdir, realpath } from 'node:fs/promises';
@@ -25,9 +28,14 @@ export interface SkillFolder {
 
 /**
  * @param file from there, with slashes
- * @throws RuntimeError SKILL_FILE_NOT_FOUND; SKILL_FILE_REFUSED for what lies elsewhere, is no text, or holds more than `maxBytes`
+ * @throws RuntimeError SKILL_FILE_NOT_FOUND; SKILL_FILE_REFUSED for what lies elsewhere, is no text, or holds more than
+ * `maxBytes`
  */
-export async function readFolderText({ name, folder }: SkillFolder, file: string, maxBytes: number): Promise<FolderText> {
+export async function readFolderText(
+  { name, folder }: SkillFolder,
+  file: string,
+  maxBytes: number,
+): Promise<FolderText> {
   const refused = (because: string): RuntimeError => fileRefused({ name, file }, because);
   try {
     const root = await realpath(folder);
@@ -72,7 +80,8 @@ export async function listFolder(folder: string): Promise<readonly string[]> {
       if (files.length >= MAX_SKILL_FILES) return;
       if (entry.name.startsWith('.')) continue;
       if (entry.isFile()) files.push(`${prefix}${entry.name}`);
-      else if (entry.isDirectory() && depth < MAX_SKILL_DEPTH) await look(join(path, entry.name), `${prefix}${entry.name}/`, depth + 1);
+      else if (entry.isDirectory() && depth < MAX_SKILL_DEPTH)
+        await look(join(path, entry.name), `${prefix}${entry.name}/`, depth + 1);
     }
   };
   await look(folder, '', 1);
@@ -99,13 +108,24 @@ interface FileOfSkill {
 }
 
 function notFound({ name, file }: FileOfSkill): RuntimeError {
-  return new RuntimeError('SKILL_FILE_NOT_FOUND', `the skill ${name} has no file ${JSON.stringify(file)}`, { category: 'not_found', hint: 'Read the skill without a file: the reply names those that it has.' });
+  return new RuntimeError('SKILL_FILE_NOT_FOUND', `the skill ${name} has no file ${JSON.stringify(file)}`, {
+    category: 'not_found',
+    hint: 'Read the skill without a file: the reply names those that it has.',
+  });
 }
 
 function unreadable({ name, file }: FileOfSkill, cause: unknown): RuntimeError {
-  return new RuntimeError('STORAGE_FAILED', `the file ${JSON.stringify(file)} of the skill ${name} could not be read: ${messageOf(cause)}`, { category: 'storage', hint: 'Check who owns it and its permissions.', cause });
+  return new RuntimeError(
+    'STORAGE_FAILED',
+    `the file ${JSON.stringify(file)} of the skill ${name} could not be read: ${messageOf(cause)}`,
+    { category: 'storage', hint: 'Check who owns it and its permissions.', cause },
+  );
 }
 
 function fileRefused({ name, file }: FileOfSkill, because: string): RuntimeError {
-  return new RuntimeError('SKILL_FILE_REFUSED', `the file ${JSON.stringify(file)} of the skill ${name} is not read: ${because}`, { category: 'permission', hint: 'Skills hold text files of their own, in their folder.' });
+  return new RuntimeError(
+    'SKILL_FILE_REFUSED',
+    `the file ${JSON.stringify(file)} of the skill ${name} is not read: ${because}`,
+    { category: 'permission', hint: 'Skills hold text files of their own, in their folder.' },
+  );
 }

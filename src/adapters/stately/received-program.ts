@@ -92,7 +92,10 @@ export class ReceivedProgram {
     this.#parts.onEnd();
   }
 
-  /** When the program says that it was, unless that cannot be. What it kept back while nobody listened is older than its connection. */
+  /**
+   * When the program says that it was, unless that cannot be. What it kept back while nobody listened is older than its
+   * connection.
+   */
   #timeOf(createdAt: string | undefined): number {
     const now = this.#parts.now();
     const said = createdAt !== undefined && /^\d{1,16}$/.test(createdAt) ? Number(createdAt) : now;
@@ -108,5 +111,7 @@ function textOf(data: RawData): string {
 /** @returns undefined where it ended as connections do */
 function reasonOf(code: number): string | undefined {
   if (code === NORMAL || code === GOING_AWAY || code === NO_CODE) return undefined;
-  return code === BROKEN_OFF ? 'The connection broke off, as it does when a program ends without closing it.' : `The connection ended with code ${code}.`;
+  return code === BROKEN_OFF
+    ? 'The connection broke off, as it does when a program ends without closing it.'
+    : `The connection ended with code ${code}.`;
 }

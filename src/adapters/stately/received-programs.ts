@@ -35,7 +35,12 @@ export class ReceivedPrograms {
     this.#boot = options.boot;
     this.#text = new StatelyText(options.redact);
     this.#charts = new StatelyCharts(this.#text, options.limits.charts);
-    this.recording = new ReceivedRecording({ boot: options.boot, startedAt: options.clock.now(), limits: options.limits, onProblem: options.onProblem });
+    this.recording = new ReceivedRecording({
+      boot: options.boot,
+      startedAt: options.clock.now(),
+      limits: options.limits,
+      onProblem: options.onProblem,
+    });
   }
 
   get connected(): number {
@@ -59,18 +64,31 @@ export class ReceivedPrograms {
     const complaint = this.#complaint ?? [...this.#open].find((each) => each.complaint !== undefined)?.complaint;
     const unknown = this.#unknownType ?? [...this.#open].find((each) => each.unknownType !== undefined)?.unknownType;
     return [
-      this.#programs === 0 ? 'No program has connected yet.' : `${programs} of ${this.#programs} programs that have connected ${programs === 1 ? 'is' : 'are'} connected.`,
-      ...(lostFrames === 0 ? [] : [`${lostFrames} frames are not shown${complaint === undefined ? '' : `; the first that could not be read: ${this.#text.message(complaint)}`}.`]),
-      ...(unknown === undefined ? [] : [`There are frames of a type that is not known here: ${this.#text.name(unknown)}.`]),
+      this.#programs === 0
+        ? 'No program has connected yet.'
+        : `${programs} of ${this.#programs} programs that have connected ${programs === 1 ? 'is' : 'are'} connected.`,
+      ...(lostFrames === 0
+        ? []
+        : [
+            `${lostFrames} frames are not shown${complaint === undefined ? '' : `; the first that could not be read: ${this.#text.message(complaint)}`}.`,
+          ]),
+      ...(unknown === undefined
+        ? []
+        : [`There are frames of a type that is not known here: ${this.#text.name(unknown)}.`]),
       ...(forgotten === 0 ? [] : [`${forgotten} older records were forgotten.`]),
-      ...(this.#refusedOrigin === undefined ? [] : [`A page of ${this.#refusedOrigin} wanted to connect and was refused: it may after a start with --stately-origin.`]),
+      ...(this.#refusedOrigin === undefined
+        ? []
+        : [
+            `A page of ${this.#refusedOrigin} wanted to connect and was refused: it may after a start with --stately-origin.`,
+          ]),
       ...this.#charts.notes,
     ];
   }
 
   refuse({ headers }: IncomingMessage): void {
     this.#refused += 1;
-    if (headers.origin !== undefined && !this.#options.origins.includes(headers.origin)) this.#refusedOrigin = this.#text.name(headers.origin.slice(0, MAX_ORIGIN_CHARACTERS));
+    if (headers.origin !== undefined && !this.#options.origins.includes(headers.origin))
+      this.#refusedOrigin = this.#text.name(headers.origin.slice(0, MAX_ORIGIN_CHARACTERS));
   }
 
   add(socket: WebSocket, title: string | undefined): void {

@@ -16,16 +16,25 @@ const limits = z.strictObject({
   actors: bounded(10_000, 1_000_000),
 });
 
-const origin = z.string().max(300).refine(isWebOrigin, 'expected an origin as browsers write it: http://localhost:5173, without a path');
+const origin = z
+  .string()
+  .max(300)
+  .refine(isWebOrigin, 'expected an origin as browsers write it: http://localhost:5173, without a path');
 const isFunction = (value: unknown): boolean => typeof value === 'function';
 
 const schema = z.strictObject({
   port: z.int().min(0).max(65_535).default(8_080),
-  host: z.string().refine(isLoopback, 'expected 127.0.0.1 or ::1: whoever can connect can make the inspector show anything').default('127.0.0.1'),
+  host: z
+    .string()
+    .refine(isLoopback, 'expected 127.0.0.1 or ::1: whoever can connect can make the inspector show anything')
+    .default('127.0.0.1'),
   origins: z.array(origin).max(MAX_ORIGINS).readonly().default([]),
   limits: limits.prefault({}),
   redact: z.custom<NonNullable<StatelyReceiverOptions['redact']>>(isFunction, 'expected a function').optional(),
-  clock: z.custom<StatelyReceiverOptions['clock']>((value) => typeof value === 'object' && value !== null && isFunction((value as { readonly now?: unknown }).now), 'expected a Clock'),
+  clock: z.custom<StatelyReceiverOptions['clock']>(
+    (value) => typeof value === 'object' && value !== null && isFunction((value as { readonly now?: unknown }).now),
+    'expected a Clock',
+  ),
   onProblem: z.custom<StatelyReceiverOptions['onProblem']>(isFunction, 'expected a function'),
 });
 
@@ -33,7 +42,11 @@ export type CheckedReceiverOptions = Readonly<z.output<typeof schema>>;
 
 /** @throws RuntimeError STATELY_OPTIONS_INVALID */
 export function checkReceiverOptions(options: unknown): CheckedReceiverOptions {
-  return parseOrThrow(schema, options, { what: 'options of the Stately receiver', code: 'STATELY_OPTIONS_INVALID', hint: 'Leave host out; name each origin whole, such as http://localhost:5173.' });
+  return parseOrThrow(schema, options, {
+    what: 'options of the Stately receiver',
+    code: 'STATELY_OPTIONS_INVALID',
+    hint: 'Leave host out; name each origin whole, such as http://localhost:5173.',
+  });
 }
 
 function isLoopback(host: string): boolean {

@@ -26,15 +26,31 @@ export async function listen(given: StatelyReceiverOptions): Promise<StatelyRece
   const { limits } = options;
   const onProblem = quiet(options.onProblem);
   const programs = new ReceivedPrograms({ ...options, onProblem, boot: randomBytes(4).toString('hex') });
-  const sockets = new WebSocketServer({ noServer: true, maxPayload: limits.frameBytes, perMessageDeflate: false, clientTracking: false, autoPong: true });
-  const server = createServer({ requestTimeout: HANDSHAKE_MS, headersTimeout: HANDSHAKE_MS, connectionsCheckingInterval: 1_000, keepAliveTimeout: 1_000 }, answerPlainly);
+  const sockets = new WebSocketServer({
+    noServer: true,
+    maxPayload: limits.frameBytes,
+    perMessageDeflate: false,
+    clientTracking: false,
+    autoPong: true,
+  });
+  const server = createServer(
+    {
+      requestTimeout: HANDSHAKE_MS,
+      headersTimeout: HANDSHAKE_MS,
+      connectionsCheckingInterval: 1_000,
+      keepAliveTimeout: 1_000,
+    },
+    answerPlainly,
+  );
   server.maxConnections = limits.connections + MORE_SOCKETS;
   server.timeout = HANDSHAKE_MS;
   const port = await listening(server, options);
   server.on('error', onProblem);
   server.on('upgrade', (request, socket, head) => {
     socket.on('error', () => socket.destroy());
-    const refusal = programs.isClosed ? { status: 503, because: 'this receiver is closing' } : admit(request, { options, port, boot: programs.recording.header.boot, connected: programs.connected });
+    const refusal = programs.isClosed
+      ? { status: 503, because: 'this receiver is closing' }
+      : admit(request, { options, port, boot: programs.recording.header.boot, connected: programs.connected });
     if (refusal !== undefined) {
       programs.refuse(request);
       refuse(socket, refusal.status, refusal.because);
@@ -63,9 +79,17 @@ async function listening(server: Server, { host, port }: CheckedReceiverOptions)
   } catch (cause) {
     const code = systemCodeOf(cause);
     if (code === 'EADDRINUSE') {
-      throw new RuntimeError('STATELY_PORT_TAKEN', `port ${port} of ${host} is taken by another program`, { category: 'conflict', hint: 'Choose another with --stately-port, and give the programs its address: createWebSocketInspector({ url }).', cause });
+      throw new RuntimeError('STATELY_PORT_TAKEN', `port ${port} of ${host} is taken by another program`, {
+        category: 'conflict',
+        hint: 'Choose another with --stately-port, and give the programs its address: createWebSocketInspector({ url }).',
+        cause,
+      });
     }
-    throw new RuntimeError('STATELY_CANNOT_LISTEN', `cannot listen on port ${port} of ${host} (${code ?? 'no reason was given'})`, { category: 'permission', hint: 'Choose a port above 1023.', cause });
+    throw new RuntimeError(
+      'STATELY_CANNOT_LISTEN',
+      `cannot listen on port ${port} of ${host} (${code ?? 'no reason was given'})`,
+      { category: 'permission', hint: 'Choose a port above 1023.', cause },
+    );
   }
   return (server.address() as AddressInfo).port;
 }
@@ -90,13 +114,21 @@ function titleOf({ url = '/' }: IncomingMessage): string | undefined {
 }
 
 function answerPlainly(_request: IncomingMessage, response: ServerResponse): void {
-  response.writeHead(426, { 'content-type': 'text/plain; charset=utf-8', upgrade: 'websocket', connection: 'close', 'x-content-type-options': 'nosniff' });
+  response.writeHead(426, {
+    'content-type': 'text/plain; charset=utf-8',
+    upgrade: 'websocket',
+    connection: 'close',
+    'x-content-type-options': 'nosniff',
+  });
   response.end('XState programs connect here: createWebSocketInspector({ url }). There is no page.\n');
 }
 
 function refuse(socket: Duplex, status: number, because: string): void {
   const body = `${because}\n`;
-  socket.end(`HTTP/1.1 ${status} Refused\r\nContent-Type: text/plain; charset=utf-8\r\nContent-Length: ${Buffer.byteLength(body)}\r\nX-Content-Type-Options: nosniff\r\nConnection: close\r\n\r\n${body}`, () => socket.destroy());
+  socket.end(
+    `HTTP/1.1 ${status} Refused\r\nContent-Type: text/plain; charset=utf-8\r\nContent-Length: ${Buffer.byteLength(body)}\r\nX-Content-Type-Options: nosniff\r\nConnection: close\r\n\r\n${body}`,
+    () => socket.destroy(),
+  );
 }
 
 function quiet(report: (error: unknown) => void): (error: unknown) => void {

@@ -35,7 +35,14 @@ export class SenderConnection {
   constructor(address: URL, parts: SenderConnectionParts) {
     this.#parts = parts;
     const isPlain = address.protocol === 'ws:';
-    this.#socket = new WebSocket(address, { perMessageDeflate: false, handshakeTimeout: HANDSHAKE_MS, maxPayload: MAX_INCOMING_BYTES, headers: { [RECORDING_HEADER]: encodedBoot(parts.boot) }, followRedirects: false, ...(isPlain ? { lookup: loopbackOnly } : {}) });
+    this.#socket = new WebSocket(address, {
+      perMessageDeflate: false,
+      handshakeTimeout: HANDSHAKE_MS,
+      maxPayload: MAX_INCOMING_BYTES,
+      headers: { [RECORDING_HEADER]: encodedBoot(parts.boot) },
+      followRedirects: false,
+      ...(isPlain ? { lookup: loopbackOnly } : {}),
+    });
     this.#socket.on('open', () => {
       this.#awaitPing();
       parts.onOpen();
@@ -59,7 +66,8 @@ export class SenderConnection {
   /** Resolves when all were passed on. @throws when the connection is lost before */
   async send(texts: readonly string[]): Promise<void> {
     await new Promise<void>((resolve, reject) => {
-      const passedOn = (error?: Error | null): void => (error === undefined || error === null ? resolve() : reject(error));
+      const passedOn = (error?: Error | null): void =>
+        error === undefined || error === null ? resolve() : reject(error);
       for (const [index, text] of texts.entries()) {
         if (index === texts.length - 1) this.#socket.send(text, passedOn);
         else this.#socket.send(text, ignore);

@@ -9,18 +9,28 @@ import type { StatelySenderOptions } from './stately-sender.ts';
 const MAX_ADDRESS_CHARACTERS = 2_000;
 const MAX_DELAY_MS = 3_600_000;
 
-const hasMethods = (...names: readonly string[]) => (value: unknown): boolean =>
-  typeof value === 'object' && value !== null && names.every((name) => typeof (value as Readonly<Record<string, unknown>>)[name] === 'function');
+const hasMethods =
+  (...names: readonly string[]) =>
+  (value: unknown): boolean =>
+    typeof value === 'object' &&
+    value !== null &&
+    names.every((name) => typeof (value as Readonly<Record<string, unknown>>)[name] === 'function');
 const isFunction = (value: unknown): boolean => typeof value === 'function';
 const delay = (standard: number): z.ZodDefault<z.ZodInt> => z.int().min(1).max(MAX_DELAY_MS).default(standard);
 
 const schema = z.strictObject({
   to: z.string().max(MAX_ADDRESS_CHARACTERS),
-  recording: z.custom<StatelySenderOptions['recording']>(hasMethods('range', 'records', 'follow'), 'expected an InspectionRecording'),
+  recording: z.custom<StatelySenderOptions['recording']>(
+    hasMethods('range', 'records', 'follow'),
+    'expected an InspectionRecording',
+  ),
   from: z.int().min(1).optional(),
   redact: z.custom<NonNullable<StatelySenderOptions['redact']>>(isFunction, 'expected a function').optional(),
   unknownSecrets: z.array(z.string()).readonly().default([]),
-  clock: z.custom<StatelySenderOptions['clock']>(hasMethods('now', 'steadyNow', 'setTimeout', 'clearTimeout'), 'expected a Clock'),
+  clock: z.custom<StatelySenderOptions['clock']>(
+    hasMethods('now', 'steadyNow', 'setTimeout', 'clearTimeout'),
+    'expected a Clock',
+  ),
   tell: z.custom<StatelySenderOptions['tell']>(isFunction, 'expected a function'),
   retry: z
     .strictObject({ firstMs: delay(500), longestMs: delay(30_000) })
@@ -32,17 +42,33 @@ export type CheckedSenderOptions = Readonly<z.output<typeof schema>> & { readonl
 
 /** @throws RuntimeError STATELY_SENDER_OPTIONS_INVALID, STATELY_SEND_REFUSED */
 export function checkSenderOptions(options: unknown): CheckedSenderOptions {
-  const checked = parseOrThrow(schema, options, { what: 'options of the Stately sender', code: 'STATELY_SENDER_OPTIONS_INVALID' });
+  const checked = parseOrThrow(schema, options, {
+    what: 'options of the Stately sender',
+    code: 'STATELY_SENDER_OPTIONS_INVALID',
+  });
   return { ...checked, address: sendAddress(checked.to) };
 }
 
 /** Where an inspection may be sent. @throws RuntimeError STATELY_SEND_REFUSED */
 export function sendAddress(text: string): URL {
   const url = URL.canParse(text) ? new URL(text) : undefined;
-  if (url === undefined || (url.protocol !== 'wss:' && url.protocol !== 'ws:')) throw refused('expected the address of a WebSocket, such as wss://inspector.example.com/room', 'Begin it with wss://.');
-  if (url.username !== '' || url.password !== '') throw refused('expected an address without a name and a password in it', 'They would show in the list of processes. Use an address that holds a token of that inspector, if it gives one.');
-  if (url.hash !== '' || text.includes('#')) throw refused('expected an address without a part after #', 'Leave it out.');
-  if (url.protocol === 'ws:' && !isLoopbackHost(url.hostname)) throw refused(`expected wss:// for ${url.host}: over ws:// everybody on the way could read what is sent`, 'Use wss://. Only 127.0.0.1, [::1] and localhost may be ws://.');
+  if (url === undefined || (url.protocol !== 'wss:' && url.protocol !== 'ws:'))
+    throw refused(
+      'expected the address of a WebSocket, such as wss://inspector.example.com/room',
+      'Begin it with wss://.',
+    );
+  if (url.username !== '' || url.password !== '')
+    throw refused(
+      'expected an address without a name and a password in it',
+      'They would show in the list of processes. Use an address that holds a token of that inspector, if it gives one.',
+    );
+  if (url.hash !== '' || text.includes('#'))
+    throw refused('expected an address without a part after #', 'Leave it out.');
+  if (url.protocol === 'ws:' && !isLoopbackHost(url.hostname))
+    throw refused(
+      `expected wss:// for ${url.host}: over ws:// everybody on the way could read what is sent`,
+      'Use wss://. Only 127.0.0.1, [::1] and localhost may be ws://.',
+    );
   return url;
 }
 
@@ -50,7 +76,10 @@ function refused(message: string, hint: string): RuntimeError {
   return new RuntimeError('STATELY_SEND_REFUSED', message, { category: 'validation', hint });
 }
 
-/** The name of this machine, or one of its loopback addresses; `URL` has brought other ways to write those into this one. */
+/**
+ * The name of this machine, or one of its loopback addresses; `URL` has brought other ways to write those into this
+ * one.
+ */
 function isLoopbackHost(hostname: string): boolean {
   return hostname === 'localhost' || hostname === '[::1]' || (isIP(hostname) === 4 && hostname.startsWith('127.'));
 }
@@ -59,8 +88,15 @@ export function isLoopbackAddress(address: string): boolean {
   return address === '::1' || (isIP(address) === 4 && address.startsWith('127.'));
 }
 
-/** What a person has to know before anything is sent. The path and the query of the address may hold a token and are not repeated. */
-export function announcementOf({ address, redact, unknownSecrets }: Pick<CheckedSenderOptions, 'address' | 'redact' | 'unknownSecrets'>): string {
+/**
+ * What a person has to know before anything is sent. The path and the query of the address may hold a token and are not
+ * repeated.
+ */
+export function announcementOf({
+  address,
+  redact,
+  unknownSecrets,
+}: Pick<CheckedSenderOptions, 'address' | 'redact' | 'unknownSecrets'>): string {
   const isLocal = isLoopbackHost(address.hostname);
   return [
     `Sending this inspection to ${address.host} (${address.protocol}//${isLocal ? ', a program on this machine' : ', encrypted on the way, outside this machine'}). What is sent:`,

@@ -1,6 +1,7 @@
 /**
- * Sends records as frames for as long as it is asked to. Nothing is kept here for a receiver that is away or slow: the recording is the buffer, and what it
- * has forgotten before it could be sent is counted. Whoever records never waits for this.
+ * Sends records as frames for as long as it is asked to. Nothing is kept here for a receiver that is away or slow: the
+ * recording is the buffer, and what it has forgotten before it could be sent is counted. Whoever records never waits
+ * for this.
  */
 import type { Clock, TimerHandle } from '../../actors/clock/clock.ts';
 import type { InspectionRecord } from '../../machines/inspection-log/inspection-record.ts';
@@ -57,7 +58,12 @@ class Sending implements StatelySender {
   }
 
   get statistics(): StatelySenderStatistics {
-    return { isConnected: this.#connection?.isOpen === true, sentFrames: this.#sentFrames, droppedRecords: this.#dropped, failures: this.#failures };
+    return {
+      isConnected: this.#connection?.isOpen === true,
+      sentFrames: this.#sentFrames,
+      droppedRecords: this.#dropped,
+      failures: this.#failures,
+    };
   }
 
   async drained(): Promise<void> {
@@ -85,7 +91,12 @@ class Sending implements StatelySender {
   }
 
   #connect(): void {
-    this.#connection = new SenderConnection(this.#options.address, { boot: this.#options.recording.header.boot, clock: this.#clock, onOpen: () => this.#opened(), onLost: (because) => this.#lost(because) });
+    this.#connection = new SenderConnection(this.#options.address, {
+      boot: this.#options.recording.header.boot,
+      clock: this.#clock,
+      onOpen: () => this.#opened(),
+      onLost: (because) => this.#lost(because),
+    });
   }
 
   #opened(): void {
@@ -107,7 +118,10 @@ class Sending implements StatelySender {
     this.#attempts += 1;
     const most = Math.min(longestMs, firstMs * 2 ** Math.min(this.#attempts - 1, 30));
     const delayMs = Math.ceil(most / 2 + (most / 2) * Math.random());
-    if (!this.#isToldLost) this.#say(`Not connected to ${this.#options.address.host}: ${because}. Trying again, with pauses of at most ${longestMs / 1_000} seconds.`);
+    if (!this.#isToldLost)
+      this.#say(
+        `Not connected to ${this.#options.address.host}: ${because}. Trying again, with pauses of at most ${longestMs / 1_000} seconds.`,
+      );
     this.#isToldLost = true;
     this.#retry = this.#clock.setTimeout(() => this.#connect(), delayMs);
   }
@@ -146,7 +160,10 @@ class Sending implements StatelySender {
       for (const slice of slicesOf(page)) {
         if (!connection.isOpen || this.#isClosed) return;
         // Only what was passed on is behind us: the rest is sent again over the next connection.
-        await this.#give(connection, slice.flatMap((record) => this.#frames.of(record)));
+        await this.#give(
+          connection,
+          slice.flatMap((record) => this.#frames.of(record)),
+        );
         this.#passed(slice);
       }
     }
@@ -189,5 +206,7 @@ class Sending implements StatelySender {
 }
 
 function slicesOf(page: readonly InspectionRecord[]): readonly (readonly InspectionRecord[])[] {
-  return Array.from({ length: Math.ceil(page.length / SLICE_RECORDS) }, (_, index) => page.slice(index * SLICE_RECORDS, (index + 1) * SLICE_RECORDS));
+  return Array.from({ length: Math.ceil(page.length / SLICE_RECORDS) }, (_, index) =>
+    page.slice(index * SLICE_RECORDS, (index + 1) * SLICE_RECORDS),
+  );
 }

@@ -1,4 +1,7 @@
-/** Lets other XState programs show themselves: they connect with `createWebSocketInspector`. Nothing of it is loaded before it is asked for. */
+/**
+ * Lets other XState programs show themselves: they connect with `createWebSocketInspector`. Nothing of it is loaded
+ * before it is asked for.
+ */
 import type { Clock } from '../../actors/clock/clock.ts';
 import type { InspectionRecording, InspectionSource } from '../../actors/inspection/inspection-source.ts';
 
@@ -22,7 +25,10 @@ export interface StatelyReceiverOptions {
   readonly port?: number | undefined;
   /** 127.0.0.1 or ::1. Default 127.0.0.1. */
   readonly host?: string | undefined;
-  /** Origins whose pages may connect, as browsers write them: `http://localhost:5173`. Default none: only programs that send no Origin header, as Node does. */
+  /**
+   * Origins whose pages may connect, as browsers write them: `http://localhost:5173`. Default none: only programs that
+   * send no Origin header, as Node does.
+   */
   readonly origins?: readonly string[] | undefined;
   readonly limits?: StatelyReceiverLimits | undefined;
   /** Takes secrets out of every text before it is cut and kept. Without it none is taken out. */

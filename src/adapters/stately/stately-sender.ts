@@ -1,6 +1,7 @@
 /**
- * Shows an inspection in somebody else's inspector: what is recorded goes out as frames of @statelyai/inspect over a WebSocket. It leaves the machine,
- * so nothing is sent before somebody was told what it is. Nothing of it is loaded before it is asked for.
+ * Shows an inspection in somebody else's inspector: what is recorded goes out as frames of @statelyai/inspect over a
+ * WebSocket. It leaves the machine, so nothing is sent before somebody was told what it is. Nothing of it is loaded
+ * before it is asked for.
  */
 import type { Clock } from '../../actors/clock/clock.ts';
 import type { InspectionRecording } from '../../actors/inspection/inspection-source.ts';
@@ -16,9 +17,15 @@ export interface StatelySenderOptions {
   /** Secrets that `redact` does not know of, by name: whoever is told what leaves is told of them. */
   readonly unknownSecrets?: readonly string[] | undefined;
   readonly clock: Clock;
-  /** Is told what leaves the machine before anything does, and later what happens to the connection: whole lines. At first it is waited for; when it throws then, nothing is sent. */
+  /**
+   * Is told what leaves the machine before anything does, and later what happens to the connection: whole lines. At
+   * first it is waited for; when it throws then, nothing is sent.
+   */
   readonly tell: (text: string) => void | Promise<void>;
-  /** Milliseconds between attempts to connect: the first, doubled up to the longest, each drawn from its upper half. Default 500 and 30,000. */
+  /**
+   * Milliseconds between attempts to connect: the first, doubled up to the longest, each drawn from its upper half.
+   * Default 500 and 30,000.
+   */
   readonly retry?: { readonly firstMs?: number | undefined; readonly longestMs?: number | undefined } | undefined;
 }
 
@@ -42,7 +49,8 @@ export interface StatelySender extends AsyncDisposable {
 
 /**
  * Tells what leaves, then begins to connect. It goes on trying until it is closed.
- * @throws RuntimeError STATELY_SENDER_OPTIONS_INVALID, STATELY_SEND_REFUSED for an address that would show everything on the way
+ * @throws RuntimeError STATELY_SENDER_OPTIONS_INVALID, STATELY_SEND_REFUSED for an address that would show everything
+ * on the way
  */
 export async function createStatelySender(options: StatelySenderOptions): Promise<StatelySender> {
   return (await import('./sending.ts')).startSending(options);

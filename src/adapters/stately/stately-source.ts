@@ -1,4 +1,7 @@
-/** What was received, as a source for the inspector: its recording, beside the sessions of another source where there is one. */
+/**
+ * What was received, as a source for the inspector: its recording, beside the sessions of another source where there is
+ * one.
+ */
 import type { InspectionSource } from '../../actors/inspection/inspection-source.ts';
 import { RuntimeError } from '../../machines/errors.ts';
 import type { ReceivedPrograms } from './received-programs.ts';
@@ -26,7 +29,11 @@ export function statelySource({ url, programs, base }: StatelySourceParts): Insp
     changes: async (sessionId) => (base === undefined ? [] : base.changes(sessionId)),
     answer: async (sessionId, answer) => {
       if (base !== undefined) return base.answer(sessionId, answer);
-      throw new RuntimeError('INSPECTOR_NO_SESSIONS', 'expected a home with sessions, and there is none: only other programs are shown here', { category: 'not_found', hint: 'Start wakechart inspect with --home.' });
+      throw new RuntimeError(
+        'INSPECTOR_NO_SESSIONS',
+        'expected a home with sessions, and there is none: only other programs are shown here',
+        { category: 'not_found', hint: 'Start wakechart inspect with --home.' },
+      );
     },
   };
 }

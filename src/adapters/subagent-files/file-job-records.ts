@@ -1,8 +1,9 @@
 /**
- * Records of jobs as files, `<directory>/agent_<n>.json` each, with the process that it belongs to; large outputs in `<directory>/agent_<n>/`.
+ * Records of jobs as files, `<directory>/agent_<n>.json` each, with the process that it belongs to; large outputs in
+ * `<directory>/agent_<n>/`.
  *
- * A record of a process that is gone changes hands by a file `agent_<n>.owner-<k>`, which names its k-th owner: whoever makes it has the record. So
- * of several processes one deals with it, and where that one dies over it the next does.
+ * A record of a process that is gone changes hands by a file `agent_<n>.owner-<k>`, which names its k-th owner: whoever
+ * makes it has the record. So of several processes one deals with it, and where that one dies over it the next does.
  */
 import { randomUUID } from 'node:crypto';
 import { lstat, readFile, rename, rm, stat } from 'node:fs/promises';
@@ -27,24 +28,49 @@ const optionsSchema = z.strictObject({
   directory: z.string().min(1),
   /** What a record survives when it is reported as stored. */
   durability: z.enum(['disk', 'os']).default('disk'),
-  /** Tells which of the processes that made records live. Default: by their pids, as far as these mean something here. */
-  hostLife: z.custom<HostLife>((value) => typeof (value as Partial<HostLife> | null)?.isAlive === 'function', 'expected a HostLife').optional(),
+  /**
+   * Tells which of the processes that made records live. Default: by their pids, as far as these mean something here.
+   */
+  hostLife: z
+    .custom<HostLife>(
+      (value) => typeof (value as Partial<HostLife> | null)?.isAlive === 'function',
+      'expected a HostLife',
+    )
+    .optional(),
   /** Tells how old files are. Default: the system's time. */
-  clock: z.custom<Pick<Clock, 'now'>>((value) => typeof (value as Partial<Clock> | null)?.now === 'function', 'expected a clock').optional(),
+  clock: z
+    .custom<Pick<Clock, 'now'>>(
+      (value) => typeof (value as Partial<Clock> | null)?.now === 'function',
+      'expected a clock',
+    )
+    .optional(),
 });
 
 export type FileJobRecordsOptions = z.input<typeof optionsSchema>;
 
 /** @throws RuntimeError category `validation` for options that make no sense */
 export function createFileJobRecords(options: FileJobRecordsOptions): JobRecords {
-  const { directory, durability, clock = Date, hostLife } = parseOrThrow(optionsSchema, options, { what: 'the options of job records', code: 'JOB_RECORDS_OPTIONS' });
+  const {
+    directory,
+    durability,
+    clock = Date,
+    hostLife,
+  } = parseOrThrow(optionsSchema, options, { what: 'the options of job records', code: 'JOB_RECORDS_OPTIONS' });
   return new FileJobRecords({ directory: resolve(directory), durability, clock, life: hostLife });
 }
 
 const unlessMissing = unlessCode('ENOENT');
 
-/** Which process a record belongs to: see ProcessName, and HostLife for the token, which is absent where there can be none. */
-const recordOwner = z.object({ pid: z.number().int().positive(), began: z.string(), system: z.string(), token: z.string().optional() });
+/**
+ * Which process a record belongs to: see ProcessName, and HostLife for the token, which is absent where there can be
+ * none.
+ */
+const recordOwner = z.object({
+  pid: z.number().int().positive(),
+  began: z.string(),
+  system: z.string(),
+  token: z.string().optional(),
+});
 
 type RecordOwner = Readonly<z.output<typeof recordOwner>>;
 
@@ -107,7 +133,8 @@ class FileJobRecords implements JobRecords {
       // One that was closed does not come back.
       if ((await stat(path).catch(unlessMissing)) === undefined) return;
       // The stages around an end can be come to again: only the end itself cannot.
-      const writing: Writing = record.stage === 'ending' || this.#writing.durability === 'os' ? this.#writing : { durability: 'whole' };
+      const writing: Writing =
+        record.stage === 'ending' || this.#writing.durability === 'os' ? this.#writing : { durability: 'whole' };
       await replaceFile(path, await this.#textOf(record), writing);
     });
   }
@@ -115,7 +142,9 @@ class FileJobRecords implements JobRecords {
   async list(): Promise<readonly FoundJobRecord[]> {
     return this.#doing('list the jobs', async () => {
       const names = await namesIn(this.#directory);
-      const ids = names.filter((name) => /^agent_\d+\.json$/.test(name) && numberOf(name) > 0).map((name) => name.slice(0, -'.json'.length));
+      const ids = names
+        .filter((name) => /^agent_\d+\.json$/.test(name) && numberOf(name) > 0)
+        .map((name) => name.slice(0, -'.json'.length));
       ids.sort((a, b) => numberOf(a) - numberOf(b));
       const found: FoundJobRecord[] = [];
       for (const jobId of ids) {
@@ -163,7 +192,8 @@ class FileJobRecords implements JobRecords {
       await this.#numbers.mark(numberOf(jobId));
       await rm(this.#pathOf(jobId), { force: true });
       for (const name of await namesIn(this.#directory)) {
-        if (OWNER_NAME.test(name) && name.startsWith(`${jobId}.`)) await rm(join(this.#directory, name), { force: true });
+        if (OWNER_NAME.test(name) && name.startsWith(`${jobId}.`))
+          await rm(join(this.#directory, name), { force: true });
       }
       await rm(folder, { recursive: true, force: true });
       if ((await namesIn(this.#directory)).length > 0) await syncFolder(this.#directory, this.#writing);
@@ -175,7 +205,11 @@ class FileJobRecords implements JobRecords {
     if (stored === undefined) return undefined;
     if ('reason' in stored) return { kind: 'unreadable', jobId, reason: stored.reason };
     const { owner } = await this.#ownerOf(jobId, stored.owner, names);
-    const standing = isThisProcess(owner) ? 'here' : (await standingOf(owner, this.#life)) === 'gone' ? 'gone' : 'alive';
+    const standing = isThisProcess(owner)
+      ? 'here'
+      : (await standingOf(owner, this.#life)) === 'gone'
+        ? 'gone'
+        : 'alive';
     return { kind: 'record', record: stored.record, owner: standing };
   }
 
@@ -185,7 +219,8 @@ class FileJobRecords implements JobRecords {
 
   async #setAside(jobId: string, { isForeign }: UnreadableRecord): Promise<undefined> {
     // One of another version says something to somebody.
-    if (!isForeign) await rename(this.#pathOf(jobId), `${this.#pathOf(jobId)}.${randomUUID()}.unreadable`).catch(unlessMissing);
+    if (!isForeign)
+      await rename(this.#pathOf(jobId), `${this.#pathOf(jobId)}.${randomUUID()}.unreadable`).catch(unlessMissing);
     return undefined;
   }
 
@@ -198,22 +233,35 @@ class FileJobRecords implements JobRecords {
     } catch (error) {
       return { reason: messageOf(error), isForeign: false };
     }
-    const { owner: givenOwner, record: givenRecord } = (value ?? {}) as { readonly owner?: unknown; readonly record?: unknown };
+    const { owner: givenOwner, record: givenRecord } = (value ?? {}) as {
+      readonly owner?: unknown;
+      readonly record?: unknown;
+    };
     const owner = recordOwner.safeParse(givenOwner);
     const record = jobRecordOf(givenRecord);
     if (owner.success && record?.jobId === jobId) return { owner: owner.data, record };
     const version = (givenRecord as { readonly version?: unknown } | undefined)?.version;
     const isForeign = typeof version === 'number' && version > 1;
-    return { reason: isForeign ? `it is of version ${version}, which this program does not know` : 'it is no record of a job', isForeign };
+    return {
+      reason: isForeign ? `it is of version ${version}, which this program does not know` : 'it is no record of a job',
+      isForeign,
+    };
   }
 
   /** Whose the record is now, and how often it has changed hands. */
-  async #ownerOf(jobId: string, first: RecordOwner, names: readonly string[]): Promise<{ readonly owner: RecordOwner; readonly turn: number }> {
-    const turns = names.flatMap((name) => (name.startsWith(`${jobId}.`) ? [Number(OWNER_NAME.exec(name)?.groups?.['turn'] ?? 0)] : []));
+  async #ownerOf(
+    jobId: string,
+    first: RecordOwner,
+    names: readonly string[],
+  ): Promise<{ readonly owner: RecordOwner; readonly turn: number }> {
+    const turns = names.flatMap((name) =>
+      name.startsWith(`${jobId}.`) ? [Number(OWNER_NAME.exec(name)?.groups?.['turn'] ?? 0)] : [],
+    );
     const turn = turns.reduce((most, each) => Math.max(most, each), FIRST_OWNER_TURN);
     if (turn === FIRST_OWNER_TURN) return { owner: first, turn };
     const text = await readFile(this.#ownerPath(jobId, turn), 'utf8').catch(unlessMissing);
-    // Where it does not say whose it is, it is still its first owner's, whose end is looked for. The next turn goes on from here.
+    // Where it does not say whose it is, it is still its first owner's, whose end is looked for. The next turn goes on
+    // from here.
     return { owner: ownerIn(text) ?? first, turn };
   }
 
@@ -237,7 +285,11 @@ class FileJobRecords implements JobRecords {
 
   #folderOf(jobId: string): string {
     if (/^agent_\d+$/.test(jobId) && numberOf(jobId) > 0) return join(this.#directory, jobId);
-    throw new RuntimeError('JOB_ID_INVALID', `the id of a job on record is agent_<n>, such as agent_1, got ${JSON.stringify(jobId)}`, { category: 'validation' });
+    throw new RuntimeError(
+      'JOB_ID_INVALID',
+      `the id of a job on record is agent_<n>, such as agent_1, got ${JSON.stringify(jobId)}`,
+      { category: 'validation' },
+    );
   }
 
   async #doing<Result>(what: string, work: () => Promise<Result>): Promise<Result> {

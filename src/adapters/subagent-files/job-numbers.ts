@@ -1,8 +1,9 @@
 /**
  * Numbers that are given once, to any number of processes over one folder.
  *
- * A number is taken by whoever makes the file that is named after it. What has been given stays visible after that file is gone: by a mark,
- * a file in a folder of its own that is named after the number. Only the highest mark means something.
+ * A number is taken by whoever makes the file that is named after it. What has been given stays visible after that file
+ * is gone: by a mark, a file in a folder of its own that is named after the number. Only the highest mark means
+ * something.
  */
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -47,7 +48,9 @@ export class JobNumbers {
     const marks = await this.#marks();
     const top = highest(marks);
     // A higher one says all that these say.
-    await Promise.all(marks.filter((each) => each < top).map((each) => rm(join(folder, String(each)), { force: true })));
+    await Promise.all(
+      marks.filter((each) => each < top).map((each) => rm(join(folder, String(each)), { force: true })),
+    );
   }
 
   async #highestMark(): Promise<number> {

@@ -1,5 +1,6 @@
 /**
- * Executes hooks that are commands: in a shell, with what happened as JSON on the input, within a process tree that is gone when the hook is over.
+ * Executes hooks that are commands: in a shell, with what happened as JSON on the input, within a process tree that is
+ * gone when the hook is over.
  *
  * Exit code 0 is consent, 2 a refusal, any other a failure; what the command wrote last on its error output says why.
  */
@@ -15,7 +16,10 @@ import type { HookRun, HookTypeExecutor } from '../../actors/subagent/worktree-h
 
 export interface CommandHookOptions {
   readonly processTree: ProcessTree;
-  /** What the commands may inherit of: what programs need to find each other, and nothing else. Default: that of this process. */
+  /**
+   * What the commands may inherit of: what programs need to find each other, and nothing else. Default: that of this
+   * process.
+   */
   readonly environment?: HostEnvironment | undefined;
   /** Default `/bin/sh`. */
   readonly shell?: string | undefined;
@@ -24,14 +28,31 @@ export interface CommandHookOptions {
 }
 
 /** A definition is `{ type: 'command', command: 'npm ci' }`. */
-export function createCommandHookExecutor({ processTree, environment = process.env, shell = '/bin/sh', killGraceMs = 2_000 }: CommandHookOptions): HookTypeExecutor {
+export function createCommandHookExecutor({
+  processTree,
+  environment = process.env,
+  shell = '/bin/sh',
+  killGraceMs = 2_000,
+}: CommandHookOptions): HookTypeExecutor {
   return async (run) => {
     const command = commandOf(run);
     run.signal.throwIfAborted();
-    const tree = await processTree.prepare({ taskId: run.input.tool_input.jobId, commandPreview: command.slice(0, PREVIEW_CHARACTERS) });
+    const tree = await processTree.prepare({
+      taskId: run.input.tool_input.jobId,
+      commandPreview: command.slice(0, PREVIEW_CHARACTERS),
+    });
     const hook = new CommandHook({ run, command, tree, killGraceMs });
     const ended = await hook.run(() => {
-      const { program, args, environment: env } = tree.launch({ program: shell, args: ['-c', command], cwd: run.cwd, environment: commandEnvironment(environment) });
+      const {
+        program,
+        args,
+        environment: env,
+      } = tree.launch({
+        program: shell,
+        args: ['-c', command],
+        cwd: run.cwd,
+        environment: commandEnvironment(environment),
+      });
       return spawn(program, [...args], { cwd: run.cwd, env, detached: true, stdio: ['pipe', 'ignore', 'pipe'] });
     });
     judge(ended, hook.complaint, command);
@@ -89,7 +110,11 @@ class CommandHook {
       await attached;
       return end;
     } catch (error) {
-      throw new BackgroundTaskError('process', `the hook command could not be started: ${command}: ${messageOf(error)}`, { code: 'SUBAGENT_HOOK_FAILED', cause: error });
+      throw new BackgroundTaskError(
+        'process',
+        `the hook command could not be started: ${command}: ${messageOf(error)}`,
+        { code: 'SUBAGENT_HOOK_FAILED', cause: error },
+      );
     } finally {
       run.signal.removeEventListener('abort', onAbort);
       await this.#provenGone();
@@ -104,11 +129,15 @@ class CommandHook {
     try {
       await this.#end();
     } catch (error) {
-      throw new BackgroundTaskError('process', `something that the hook command started still runs: ${messageOf(error)}`, {
-        code: 'SUBAGENT_HOOK_FAILED',
-        details: { isRunning: true },
-        cause: error,
-      });
+      throw new BackgroundTaskError(
+        'process',
+        `something that the hook command started still runs: ${messageOf(error)}`,
+        {
+          code: 'SUBAGENT_HOOK_FAILED',
+          details: { isRunning: true },
+          cause: error,
+        },
+      );
     }
   }
 
@@ -128,14 +157,24 @@ function judge({ code, signalCode }: CommandEnd, complaint: string, command: str
   if (code === 0) return;
   const said = complaint === '' ? '' : `: ${complaint}`;
   if (code === REFUSAL_CODE) {
-    throw new BackgroundTaskError('permission', `the hook command refused${said}`, { code: 'SUBAGENT_HOOK_REFUSED', details: { command: command.slice(0, PREVIEW_CHARACTERS) } });
+    throw new BackgroundTaskError('permission', `the hook command refused${said}`, {
+      code: 'SUBAGENT_HOOK_REFUSED',
+      details: { command: command.slice(0, PREVIEW_CHARACTERS) },
+    });
   }
   const how = code === null ? `was ended by ${signalCode ?? 'a signal'}` : `ended with exit code ${code}`;
-  throw new BackgroundTaskError('process', `the hook command ${how}${said}`, { code: 'SUBAGENT_HOOK_FAILED', details: { command: command.slice(0, PREVIEW_CHARACTERS), exitCode: code } });
+  throw new BackgroundTaskError('process', `the hook command ${how}${said}`, {
+    code: 'SUBAGENT_HOOK_FAILED',
+    details: { command: command.slice(0, PREVIEW_CHARACTERS), exitCode: code },
+  });
 }
 
 function commandOf({ hook }: HookRun): string {
   const { command } = hook;
   if (typeof command === 'string' && command.trim() !== '') return command;
-  throw new BackgroundTaskError('validation', `a hook of type "command" needs a command, got ${JSON.stringify(command) ?? 'nothing'}`, { code: 'SUBAGENT_HOOKS_INVALID' });
+  throw new BackgroundTaskError(
+    'validation',
+    `a hook of type "command" needs a command, got ${JSON.stringify(command) ?? 'nothing'}`,
+    { code: 'SUBAGENT_HOOKS_INVALID' },
+  );
 }

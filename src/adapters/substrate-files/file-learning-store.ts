@@ -1,6 +1,6 @@
 /**
- * What agents have learned, as files: `learnings/learnings.jsonl`, which only grows, and `learnings/learnings.md` for reading, made from it.
- * A record that is torn or damaged is left out; the logs of the sessions have what it held.
+ * What agents have learned, as files: `learnings/learnings.jsonl`, which only grows, and `learnings/learnings.md` for
+ * reading, made from it. A record that is torn or damaged is left out; the logs of the sessions have what it held.
  */
 import { open, stat } from 'node:fs/promises';
 import { constants } from 'node:fs';
@@ -93,7 +93,8 @@ export class FileLearningStore implements LearningStore {
   async rebuild(agentId: string, captured: AsyncIterable<CapturedLearning>): Promise<LearningsExamination> {
     const id = checkedAgent(agentId);
     const found: CapturedLearning[] = [];
-    for await (const learning of captured) found.push(parseOrThrow(capturedLearning, learning, { what: 'learning', code: 'LEARNING_INVALID' }));
+    for await (const learning of captured)
+      found.push(parseOrThrow(capturedLearning, learning, { what: 'learning', code: 'LEARNING_INVALID' }));
     return this.#alone(id, async () => {
       const before = (await this.#fold(id)).ledger;
       const ledger = new LearningLedger();
@@ -103,7 +104,9 @@ export class FileLearningStore implements LearningStore {
         records.push(record);
       };
       // In the order of time; what a session that is gone has taught stays.
-      const all = new Map<string, CapturedLearning>([...before.all.map(capturedPart), ...found].map((each) => [each.learningId, each]));
+      const all = new Map<string, CapturedLearning>(
+        [...before.all.map(capturedPart), ...found].map((each) => [each.learningId, each]),
+      );
       for (const record of recordsInOrder(before, [...all.values()])) {
         if (record.type === 'forgotten') take({ ...record, learningId: whoseNow(ledger, record.learningId) });
         else if (ledger.size < MAX_LEARNINGS || ledger.foresee(record.learning).as === 'duplicate') take(record);
@@ -112,7 +115,8 @@ export class FileLearningStore implements LearningStore {
       const at = isoTimeOf(this.#options.clock.now());
       for (const { learningId, isForgotten } of before.all) {
         const holder = whoseNow(ledger, learningId);
-        if (isForgotten && ledger.get(holder)?.isForgotten === false) take({ type: 'forgotten', learningId: holder, at });
+        if (isForgotten && ledger.get(holder)?.isForgotten === false)
+          take({ type: 'forgotten', learningId: holder, at });
       }
       await replaceFile(this.#pathOf(id), records.map(lineOf).join(''));
       await this.#render(id);
@@ -132,7 +136,8 @@ export class FileLearningStore implements LearningStore {
       try {
         const stats = await handle.stat();
         if (!stats.isFile()) throw new Error('it is no file');
-        const last = stats.size === 0 ? '\n' : (await handle.read(Buffer.alloc(1), 0, 1, stats.size - 1)).buffer.toString();
+        const last =
+          stats.size === 0 ? '\n' : (await handle.read(Buffer.alloc(1), 0, 1, stats.size - 1)).buffer.toString();
         // What a crash has torn stays alone on its line.
         await handle.appendFile((last === '\n' ? '' : '\n') + lineOf(record));
         await handle.datasync();
@@ -166,7 +171,16 @@ export class FileLearningStore implements LearningStore {
   async #alone<Result>(agentId: string, work: () => Promise<Result>): Promise<Result> {
     const directory = this.#directoryOf(agentId);
     await makeFolder(directory);
-    return this.#options.exclusively(join(directory, LOCK), work, (waitedMs) => new RuntimeError('LEARNINGS_BUSY', `the learnings of agent ${agentId} were being changed by others for ${waitedMs} ms`, { category: 'conflict', hint: 'Try again.', details: { agentId, waitedMs } }));
+    return this.#options.exclusively(
+      join(directory, LOCK),
+      work,
+      (waitedMs) =>
+        new RuntimeError(
+          'LEARNINGS_BUSY',
+          `the learnings of agent ${agentId} were being changed by others for ${waitedMs} ms`,
+          { category: 'conflict', hint: 'Try again.', details: { agentId, waitedMs } },
+        ),
+    );
   }
 
   #directoryOf(agentId: string): string {
@@ -189,7 +203,13 @@ async function stampOf(path: string): Promise<string> {
   }
 }
 
-function capturedPart({ count: _count, lastSeenAt: _lastSeenAt, sessionIds: _sessionIds, isForgotten: _isForgotten, ...captured }: KeptLearning): CapturedLearning {
+function capturedPart({
+  count: _count,
+  lastSeenAt: _lastSeenAt,
+  sessionIds: _sessionIds,
+  isForgotten: _isForgotten,
+  ...captured
+}: KeptLearning): CapturedLearning {
   return captured;
 }
 
@@ -201,12 +221,21 @@ function whoseNow(ledger: LearningLedger, learningId: string): string {
 
 /** What was kept goes before what was taken out at the same time, and that before everything else. */
 function recordsInOrder(before: LearningLedger, captured: readonly CapturedLearning[]): readonly LearningRecord[] {
-  const learned = captured.map((learning) => ({ at: learning.at, rank: before.get(learning.learningId) === undefined ? 2 : 0, seq: learning.seq, record: { type: 'captured' as const, learning } }));
+  const learned = captured.map((learning) => ({
+    at: learning.at,
+    rank: before.get(learning.learningId) === undefined ? 2 : 0,
+    seq: learning.seq,
+    record: { type: 'captured' as const, learning },
+  }));
   const forgotten = before.all.flatMap(({ learningId }) => {
     const at = before.forgottenAt(learningId);
     return at === undefined ? [] : [{ at, rank: 1, seq: 0, record: { type: 'forgotten' as const, learningId, at } }];
   });
-  return [...learned, ...forgotten].toSorted((one, other) => (one.at < other.at ? -1 : one.at > other.at ? 1 : one.rank - other.rank || one.seq - other.seq)).map(({ record }) => record);
+  return [...learned, ...forgotten]
+    .toSorted((one, other) =>
+      one.at < other.at ? -1 : one.at > other.at ? 1 : one.rank - other.rank || one.seq - other.seq,
+    )
+    .map(({ record }) => record);
 }
 
 function checkedAgent(agentId: string): string {

@@ -1,14 +1,26 @@
 /**
  * What the sessions of an agent share, as files: a folder in which people edit by hand, and every version beside it.
  *
- * A version counts from the moment its manifest is there. The folder is brought up to it afterwards, by whoever comes next if need be; what it
- * holds besides is people's work, and becomes a version of theirs. One process at a time does either.
+ * A version counts from the moment its manifest is there. The folder is brought up to it afterwards, by whoever comes
+ * next if need be; what it holds besides is people's work, and becomes a version of theirs. One process at a time does
+ * either.
  */
 import { join } from 'node:path';
 import type { Clock } from '../../actors/clock/clock.ts';
 import { isoTimeOf } from '../../actors/clock/iso-time.ts';
-import { DEFAULT_VERSIONS_LISTED, MAX_VERSIONS_LISTED, substrateConflict, versionNotFound } from '../../actors/memory/substrate-store.ts';
-import type { SubstrateEdit, SubstrateHead, SubstrateRestore, SubstrateResult, SubstrateStore } from '../../actors/memory/substrate-store.ts';
+import {
+  DEFAULT_VERSIONS_LISTED,
+  MAX_VERSIONS_LISTED,
+  substrateConflict,
+  versionNotFound,
+} from '../../actors/memory/substrate-store.ts';
+import type {
+  SubstrateEdit,
+  SubstrateHead,
+  SubstrateRestore,
+  SubstrateResult,
+  SubstrateStore,
+} from '../../actors/memory/substrate-store.ts';
 import { PromotionPermit } from '../../actors/outcome/promotion-gate.ts';
 import type { ExclusiveWork } from '../../actors/run/exclusive-work.ts';
 import { RuntimeError } from '../../machines/errors.ts';
@@ -74,7 +86,13 @@ export class FileSubstrateStore implements SubstrateStore {
     return file === undefined ? undefined : place.versions.content(file);
   }
 
-  async versions(agentId: string, { before = Infinity, limit = DEFAULT_VERSIONS_LISTED }: { readonly before?: number | undefined; readonly limit?: number | undefined } = {}): Promise<readonly SubstrateVersion[]> {
+  async versions(
+    agentId: string,
+    {
+      before = Infinity,
+      limit = DEFAULT_VERSIONS_LISTED,
+    }: { readonly before?: number | undefined; readonly limit?: number | undefined } = {},
+  ): Promise<readonly SubstrateVersion[]> {
     const place = this.#placeOf(agentId);
     const newest = Math.min((await this.#current(place)).version, before - 1);
     const count = Math.max(0, Math.min(limit, MAX_VERSIONS_LISTED, newest));
@@ -96,7 +114,10 @@ export class FileSubstrateStore implements SubstrateStore {
   };
 
   async #edit(edit: SubstrateEdit, by: SubstrateAuthor): Promise<SubstrateResult> {
-    const { agentId, changes, expectedVersion, why } = parseOrThrow(substrateEdit, edit, { what: 'change of shared files', code: 'SUBSTRATE_CHANGE_INVALID' });
+    const { agentId, changes, expectedVersion, why } = parseOrThrow(substrateEdit, edit, {
+      what: 'change of shared files',
+      code: 'SUBSTRATE_CHANGE_INVALID',
+    });
     const contents = new Map<string, Uint8Array>();
     const changed = new Map<string, SubstrateFile | undefined>();
     for (const { path, content } of changes) {
@@ -111,33 +132,49 @@ export class FileSubstrateStore implements SubstrateStore {
   }
 
   async #restore(restore: SubstrateRestore, by: SubstrateAuthor): Promise<SubstrateResult> {
-    const { agentId, version, ...rest } = parseOrThrow(substrateRestore, restore, { what: 'restore of shared files', code: 'SUBSTRATE_CHANGE_INVALID' });
+    const { agentId, version, ...rest } = parseOrThrow(substrateRestore, restore, {
+      what: 'restore of shared files',
+      code: 'SUBSTRATE_CHANGE_INVALID',
+    });
     return this.#change({ agentId, ...rest, by }, async ({ files, version: head }, { folder, versions }) => {
       const wanted = await versions.get(version);
       if (wanted === undefined) throw versionNotFound(agentId, version, head);
       const changed = new Set(changedPaths(files, wanted.files));
       const coming = wanted.files.filter(({ path }) => changed.has(path));
-      await assertFree(folder, coming.map(({ path }) => path));
+      await assertFree(
+        folder,
+        coming.map(({ path }) => path),
+      );
       // A version whose contents are lost must not become the newest.
       for (const file of coming) await versions.content(file);
       return { files: wanted.files, contents: new Map() };
     });
   }
 
-  async #change({ agentId, expectedVersion, why, by }: Omit<SubstrateEdit, 'changes'> & { readonly by: SubstrateAuthor }, changing: Changing): Promise<SubstrateResult> {
+  async #change(
+    { agentId, expectedVersion, why, by }: Omit<SubstrateEdit, 'changes'> & { readonly by: SubstrateAuthor },
+    changing: Changing,
+  ): Promise<SubstrateResult> {
     const place = this.#placeOf(agentId);
     return this.#alone(place, async () => {
       const before = await this.#settle(place);
-      if (before.version !== expectedVersion) throw substrateConflict(agentId, { expected: expectedVersion, head: before.version });
+      if (before.version !== expectedVersion)
+        throw substrateConflict(agentId, { expected: expectedVersion, head: before.version });
       const { files, contents } = await changing(before, place);
       const excess = excessOf(files);
       if (excess !== undefined) throw tooLarge(agentId, excess);
       const clash = clashingPaths(files.map(({ path }) => path));
-      if (clash !== undefined) throw new RuntimeError('SUBSTRATE_CHANGE_INVALID', `${clash[0]} and ${clash[1]} cannot both be there: on some systems they are one, or one would lie in the other`, { category: 'validation', hint: 'Choose another name for one of them.' });
+      if (clash !== undefined)
+        throw new RuntimeError(
+          'SUBSTRATE_CHANGE_INVALID',
+          `${clash[0]} and ${clash[1]} cannot both be there: on some systems they are one, or one would lie in the other`,
+          { category: 'validation', hint: 'Choose another name for one of them.' },
+        );
       const next = nextVersion({ before, files, at: isoTimeOf(this.#options.clock.now()), by, why });
       if (next.changed.length === 0) return { version: before.version, isNew: false, changed: [] };
       for (const [path, content] of contents) await place.versions.keep(path, content);
-      if (!(await place.versions.commit(next))) throw substrateConflict(agentId, { expected: expectedVersion, head: (await place.versions.head()).version });
+      if (!(await place.versions.commit(next)))
+        throw substrateConflict(agentId, { expected: expectedVersion, head: (await place.versions.head()).version });
       // It counts from here on: a folder that cannot be written now is brought up to it by whoever comes next.
       await this.#settle(place).catch(() => undefined);
       return { version: next.version, isNew: true, changed: next.changed };
@@ -147,8 +184,15 @@ export class FileSubstrateStore implements SubstrateStore {
   /** The head, once what people have done is a part of it. Costs a look at each file where nothing has changed. */
   async #current(place: Place): Promise<SubstrateHead> {
     if (!isTaken(place.versions.directory) && place.folder.isEmpty()) return NOTHING;
-    const [head, checkedOut, look] = await Promise.all([place.versions.head(), place.versions.checkedOut(), place.folder.look()]);
-    const isSettled = head.version === checkedOut && (head.version === 0 ? look.files.length === 0 : look.isThere) && changedPaths(head.files, look.files).length === 0;
+    const [head, checkedOut, look] = await Promise.all([
+      place.versions.head(),
+      place.versions.checkedOut(),
+      place.folder.look(),
+    ]);
+    const isSettled =
+      head.version === checkedOut &&
+      (head.version === 0 ? look.files.length === 0 : look.isThere) &&
+      changedPaths(head.files, look.files).length === 0;
     return isSettled ? head : this.#alone(place, () => this.#settle(place));
   }
 
@@ -167,7 +211,13 @@ export class FileSubstrateStore implements SubstrateStore {
       const content = await folder.read(path);
       theirs.set(path, content === undefined ? undefined : await versions.keep(path, content));
     }
-    const next = nextVersion({ before: head, files: withChanges(head.files, theirs), at: isoTimeOf(this.#options.clock.now()), by: { kind: 'people' }, why: 'edited by hand' });
+    const next = nextVersion({
+      before: head,
+      files: withChanges(head.files, theirs),
+      at: isoTimeOf(this.#options.clock.now()),
+      by: { kind: 'people' },
+      why: 'edited by hand',
+    });
     if (next.changed.length === 0) return head;
     if (!(await versions.commit(next))) return this.#settle(place);
     await versions.setCheckedOut(next.version);
@@ -199,10 +249,14 @@ export class FileSubstrateStore implements SubstrateStore {
   async #alone<Result>({ versions, agentId }: Place, work: () => Promise<Result>): Promise<Result> {
     await makeFolder(versions.directory);
     const path = join(versions.directory, LOCK);
-    return this.#options.exclusively(path, async () => {
-      await versions.sweep();
-      return work();
-    }, (waitedMs) => busy(agentId, path, waitedMs));
+    return this.#options.exclusively(
+      path,
+      async () => {
+        await versions.sweep();
+        return work();
+      },
+      (waitedMs) => busy(agentId, path, waitedMs),
+    );
   }
 
   #placeOf(agentId: string): Place {
@@ -211,7 +265,12 @@ export class FileSubstrateStore implements SubstrateStore {
     if (known !== undefined) return known;
     const directory = this.#options.agentDirectory(id);
     const versions = new VersionFiles(join(directory, VERSIONS_FOLDER));
-    const place = { agentId: id, directory, versions, folder: new SharedFolder(join(directory, SHARED_FOLDER), versions.directory) };
+    const place = {
+      agentId: id,
+      directory,
+      versions,
+      folder: new SharedFolder(join(directory, SHARED_FOLDER), versions.directory),
+    };
     this.#places.set(id, place);
     return place;
   }
@@ -219,7 +278,11 @@ export class FileSubstrateStore implements SubstrateStore {
 
 /** Programs without types can hand in anything. */
 function authorOf(permit: PromotionPermit): SubstrateAuthor {
-  if (!(permit instanceof PromotionPermit)) throw new RuntimeError('PROMOTION_REFUSED', 'expected a permit of the promotion gate', { category: 'permission', hint: 'Evaluate the outcome of the session first.' });
+  if (!(permit instanceof PromotionPermit))
+    throw new RuntimeError('PROMOTION_REFUSED', 'expected a permit of the promotion gate', {
+      category: 'permission',
+      hint: 'Evaluate the outcome of the session first.',
+    });
   return { kind: 'session', sessionId: permit.sessionId, evaluationSeq: permit.evaluationSeq };
 }
 
@@ -232,9 +295,21 @@ async function assertFree(folder: SharedFolder, paths: Iterable<string>): Promis
 }
 
 function taken(path: string, obstacle: string): RuntimeError {
-  return new RuntimeError('SUBSTRATE_PATH_TAKEN', `${path} cannot be shared: ${obstacle} in the shared folder`, { category: 'conflict', hint: 'Move away what is in its place, or choose another path.', details: { path } });
+  return new RuntimeError('SUBSTRATE_PATH_TAKEN', `${path} cannot be shared: ${obstacle} in the shared folder`, {
+    category: 'conflict',
+    hint: 'Move away what is in its place, or choose another path.',
+    details: { path },
+  });
 }
 
 function busy(agentId: string, path: string, waitedMs: number): RuntimeError {
-  return new RuntimeError('SUBSTRATE_BUSY', `the shared files of agent ${agentId} were being changed by others for ${waitedMs} ms`, { category: 'conflict', hint: 'Try again. If nobody changes them, look at the lock file.', details: { agentId, path, waitedMs } });
+  return new RuntimeError(
+    'SUBSTRATE_BUSY',
+    `the shared files of agent ${agentId} were being changed by others for ${waitedMs} ms`,
+    {
+      category: 'conflict',
+      hint: 'Try again. If nobody changes them, look at the lock file.',
+      details: { agentId, path, waitedMs },
+    },
+  );
 }

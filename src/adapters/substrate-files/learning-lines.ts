@@ -1,6 +1,6 @@
 /**
- * learnings.jsonl: one record a line, with a checksum over it. Records are only ever added, each behind a line end of its own, so that a torn
- * one stays alone on its line.
+ * learnings.jsonl: one record a line, with a checksum over it. Records are only ever added, each behind a line end of
+ * its own, so that a torn one stays alone on its line.
  *
  *   {"sum":"0123456789abcdef","record":{"type":"captured","learning":{…}}}
  */

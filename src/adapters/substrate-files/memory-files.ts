@@ -22,5 +22,9 @@ export interface MemoryFiles {
 }
 
 export function createMemoryFiles(options: MemoryFilesOptions): MemoryFiles {
-  return { substrate: new FileSubstrateStore(options), learnings: new FileLearningStore(options), stage: createWorkspaceStage() };
+  return {
+    substrate: new FileSubstrateStore(options),
+    learnings: new FileLearningStore(options),
+    stage: createWorkspaceStage(),
+  };
 }

@@ -1,6 +1,7 @@
 /**
- * The folder of what the sessions of one agent share, where people edit by hand. Links are not followed; what is no plain file of a plain name
- * is not a part of it. A file that is not what it was expected to be is somebody's work, and is left alone.
+ * The folder of what the sessions of one agent share, where people edit by hand. Links are not followed; what is no
+ * plain file of a plain name is not a part of it. A file that is not what it was expected to be is somebody's work, and
+ * is left alone.
  */
 import { readdirSync } from 'node:fs';
 import { link, lstat, open, readdir, rename, rmdir, unlink } from 'node:fs/promises';
@@ -14,7 +15,10 @@ import { READING_NO_LINK, isNoPlainFile } from '../system/own-files.ts';
 import { draftOf, makeFolder, removeDraft, syncFolder, writeDraft } from '../system/whole-files.ts';
 import { readIfThere, sha256Of, storing } from './storage.ts';
 
-/** A file that was changed this shortly before it was read may have been changed once more since, in the same moment of the file system's clock. */
+/**
+ * A file that was changed this shortly before it was read may have been changed once more since, in the same moment of
+ * the file system's clock.
+ */
 const UNSETTLED_MS = 2_000;
 
 export interface FolderLook {
@@ -54,7 +58,10 @@ export class SharedFolder {
     }
   }
 
-  /** What is in it now. A file that was not touched is not read again. @throws RuntimeError SUBSTRATE_TOO_LARGE, STORAGE_FAILED */
+  /**
+   * What is in it now. A file that was not touched is not read again. @throws RuntimeError SUBSTRATE_TOO_LARGE,
+   * STORAGE_FAILED
+   */
   async look(): Promise<FolderLook> {
     const known = new Map<string, KnownHash>();
     const files: SubstrateFile[] = [];
@@ -76,12 +83,16 @@ export class SharedFolder {
       const found = await lstat(join(this.#directory, place)).catch(() => undefined);
       if (found === undefined) return undefined;
       const isFit = length === segments.length ? found.isFile() : found.isDirectory();
-      if (!isFit) return `${place} is ${found.isSymbolicLink() ? 'a link' : found.isDirectory() ? 'a folder' : 'no folder'}`;
+      if (!isFit)
+        return `${place} is ${found.isSymbolicLink() ? 'a link' : found.isDirectory() ? 'a folder' : 'no folder'}`;
     }
     return undefined;
   }
 
-  /** Makes a file what it is to become, unless somebody has changed it: then it is theirs. @throws RuntimeError STORAGE_FAILED */
+  /**
+   * Makes a file what it is to become, unless somebody has changed it: then it is theirs. @throws RuntimeError
+   * STORAGE_FAILED
+   */
   async become({ path, before, content }: Checkout): Promise<void> {
     if ((await this.obstacle(path)) !== undefined) return;
     const target = join(this.#directory, path);
@@ -125,16 +136,26 @@ export class SharedFolder {
     await syncFolder(dirname(target));
     // Folders are there for files only.
     for (let folder = dirname(target); folder !== this.#directory; folder = dirname(folder)) {
-      const isGone = await rmdir(folder).then(() => true, () => false);
+      const isGone = await rmdir(folder).then(
+        () => true,
+        () => false,
+      );
       if (!isGone) return;
     }
   }
 
-  async #walk(below: string, found: { readonly files: SubstrateFile[]; readonly known: Map<string, KnownHash> }): Promise<boolean> {
+  async #walk(
+    below: string,
+    found: { readonly files: SubstrateFile[]; readonly known: Map<string, KnownHash> },
+  ): Promise<boolean> {
     const folder = join(this.#directory, below);
     try {
       if (!(await lstat(folder)).isDirectory()) {
-        if (below === '') throw new RuntimeError('STORAGE_FAILED', `expected ${folder} to be a folder`, { category: 'storage', hint: 'Links are not followed: put a real folder there.' });
+        if (below === '')
+          throw new RuntimeError('STORAGE_FAILED', `expected ${folder} to be a folder`, {
+            category: 'storage',
+            hint: 'Links are not followed: put a real folder there.',
+          });
         return false;
       }
       for (const entry of await readdir(folder, { withFileTypes: true })) {
@@ -150,15 +171,21 @@ export class SharedFolder {
     }
   }
 
-  async #add(path: string, { files, known }: { readonly files: SubstrateFile[]; readonly known: Map<string, KnownHash> }): Promise<void> {
+  async #add(
+    path: string,
+    { files, known }: { readonly files: SubstrateFile[]; readonly known: Map<string, KnownHash> },
+  ): Promise<void> {
     const file = await this.#hashed(path);
     if (file === undefined) return;
     files.push({ path, sha256: file.sha256, bytes: file.bytes });
     if (file.stamp !== undefined) known.set(path, { stamp: file.stamp, sha256: file.sha256 });
-    if (files.length > MAX_SUBSTRATE_FILES) throw tooLarge(this.#directory, `there are more than ${MAX_SUBSTRATE_FILES} files`);
+    if (files.length > MAX_SUBSTRATE_FILES)
+      throw tooLarge(this.#directory, `there are more than ${MAX_SUBSTRATE_FILES} files`);
   }
 
-  async #hashed(path: string): Promise<{ readonly sha256: string; readonly bytes: number; readonly stamp: string | undefined } | undefined> {
+  async #hashed(
+    path: string,
+  ): Promise<{ readonly sha256: string; readonly bytes: number; readonly stamp: string | undefined } | undefined> {
     const target = join(this.#directory, path);
     const handle = await open(target, READING_NO_LINK).catch((error: unknown) => {
       if (isNoPlainFile(error)) return undefined;
@@ -169,7 +196,8 @@ export class SharedFolder {
       const stats = await handle.stat({ bigint: true });
       if (!stats.isFile()) return undefined;
       const { ino, size, mtimeNs, ctimeNs } = stats;
-      if (size > MAX_SUBSTRATE_FILE_BYTES) throw tooLarge(target, `it holds ${size} bytes, at most ${MAX_SUBSTRATE_FILE_BYTES} are kept`);
+      if (size > MAX_SUBSTRATE_FILE_BYTES)
+        throw tooLarge(target, `it holds ${size} bytes, at most ${MAX_SUBSTRATE_FILE_BYTES} are kept`);
       const stamp = `${ino} ${size} ${mtimeNs} ${ctimeNs}`;
       const known = this.#known.get(path);
       if (known?.stamp === stamp) return { sha256: known.sha256, bytes: Number(size), stamp };
@@ -189,5 +217,9 @@ async function hashAt(path: string): Promise<string | undefined> {
 }
 
 export function tooLarge(path: string, problem: string): RuntimeError {
-  return new RuntimeError('SUBSTRATE_TOO_LARGE', `what is shared in ${path} is too much: ${problem}`, { category: 'capacity', hint: 'Keep large files in a mount of the environment, and name it in MEMORY.md.', details: { path } });
+  return new RuntimeError('SUBSTRATE_TOO_LARGE', `what is shared in ${path} is too much: ${problem}`, {
+    category: 'capacity',
+    hint: 'Keep large files in a mount of the environment, and name it in MEMORY.md.',
+    details: { path },
+  });
 }

@@ -1,4 +1,7 @@
-/** Files of ours in an agent's folder: written whole and on the disk before they are there, read without following links. */
+/**
+ * Files of ours in an agent's folder: written whole and on the disk before they are there, read without following
+ * links.
+ */
 import { createHash } from 'node:crypto';
 import { lstatSync } from 'node:fs';
 import { lstat } from 'node:fs/promises';
@@ -32,7 +35,12 @@ export function isTaken(path: string): boolean {
 export async function readIfThere(path: string, maxBytes: number): Promise<Buffer | undefined> {
   return storing(`read ${path}`, () =>
     withPlainFile(path, (file, size) => {
-      if (size > maxBytes) throw new RuntimeError('STORAGE_FAILED', `expected ${path} to hold at most ${maxBytes} bytes, it holds ${size}`, { category: 'storage' });
+      if (size > maxBytes)
+        throw new RuntimeError(
+          'STORAGE_FAILED',
+          `expected ${path} to hold at most ${maxBytes} bytes, it holds ${size}`,
+          { category: 'storage' },
+        );
       return file.readFile();
     }),
   );
@@ -59,5 +67,9 @@ export async function storing<Result>(what: string, work: () => Promise<Result>)
 
 export function storageFailed(what: string, cause: unknown): RuntimeError {
   const hint = hasCode(cause, 'ENOSPC') ? 'Make room on the disk.' : 'Check who owns it and its permissions.';
-  return new RuntimeError('STORAGE_FAILED', `could not ${what}: ${messageOf(cause)}`, { category: 'storage', hint, cause });
+  return new RuntimeError('STORAGE_FAILED', `could not ${what}: ${messageOf(cause)}`, {
+    category: 'storage',
+    hint,
+    cause,
+  });
 }

@@ -54,14 +54,16 @@ export class VersionFiles {
     await makeFolder(join(this.directory, BLOBS));
     const blob = join(this.directory, BLOBS, sha256);
     // One that a crash has spoiled is made anew.
-    if ((await this.#blob(sha256)) === undefined && !(await createWhole(blob, content))) await replaceFile(blob, content);
+    if ((await this.#blob(sha256)) === undefined && !(await createWhole(blob, content)))
+      await replaceFile(blob, content);
     return { path, sha256, bytes: content.length };
   }
 
   /** @throws RuntimeError SUBSTRATE_DAMAGED */
   async content({ path, sha256 }: Pick<SubstrateFile, 'path' | 'sha256'>): Promise<Buffer> {
     const content = await this.#blob(sha256);
-    if (content === undefined) throw damaged(join(this.directory, BLOBS, sha256), `the content of ${path} is not there as it was kept`);
+    if (content === undefined)
+      throw damaged(join(this.directory, BLOBS, sha256), `the content of ${path} is not there as it was kept`);
     return content;
   }
 
@@ -137,5 +139,9 @@ function parsed(path: string, number: number, text: string): SubstrateVersion {
 }
 
 function damaged(path: string, problem: string): RuntimeError {
-  return new RuntimeError('SUBSTRATE_DAMAGED', `${path} cannot be relied on: ${problem}`, { category: 'storage', hint: 'Bring it back from a backup, or move the folder substrate-versions away: the files that are there now become its first version.', details: { path } });
+  return new RuntimeError('SUBSTRATE_DAMAGED', `${path} cannot be relied on: ${problem}`, {
+    category: 'storage',
+    hint: 'Bring it back from a backup, or move the folder substrate-versions away: the files that are there now become its first version.',
+    details: { path },
+  });
 }

@@ -1,7 +1,7 @@
 /**
- * The stage in a workspace. Its agent may put anything there, at any time: folders are held open while something is done in them and no link
- * is followed, so that nothing outside of the workspace is ever read or written. On Linux files are reached through the open folder; elsewhere the
- * folder is looked at again.
+ * The stage in a workspace. Its agent may put anything there, at any time: folders are held open while something is
+ * done in them and no link is followed, so that nothing outside of the workspace is ever read or written. On Linux
+ * files are reached through the open folder; elsewhere the folder is looked at again.
  */
 import { constants } from 'node:fs';
 import { mkdir, open, readdir, realpath, rename } from 'node:fs/promises';
@@ -12,7 +12,12 @@ import type { Stage, StagedFile, SubstrateStage } from '../../actors/memory/subs
 import { RuntimeError } from '../../machines/errors.ts';
 import { STAGE_FOLDER } from '../../machines/memory/resource-tool-definitions.ts';
 import { substratePath, substratePathProblem } from '../../machines/memory/substrate-path.ts';
-import { MAX_SUBSTRATE_BYTES, MAX_SUBSTRATE_FILES, MAX_SUBSTRATE_FILE_BYTES, versionNumber } from '../../machines/memory/substrate-version.ts';
+import {
+  MAX_SUBSTRATE_BYTES,
+  MAX_SUBSTRATE_FILES,
+  MAX_SUBSTRATE_FILE_BYTES,
+  versionNumber,
+} from '../../machines/memory/substrate-version.ts';
 import { hasCode, unlessCode } from '../system/error-codes.ts';
 import { READING_NO_LINK, isNoPlainFile } from '../system/own-files.ts';
 import { draftOf, removeDraft } from '../system/whole-files.ts';
@@ -29,7 +34,10 @@ const FILE_MODE = 0o644;
 
 const USES_DESCRIPTORS = process.platform === 'linux';
 
-const origin = z.strictObject({ version: z.union([z.literal(0), versionNumber]), paths: z.array(substratePath).max(MAX_SUBSTRATE_FILES * 2) });
+const origin = z.strictObject({
+  version: z.union([z.literal(0), versionNumber]),
+  paths: z.array(substratePath).max(MAX_SUBSTRATE_FILES * 2),
+});
 
 const MAX_ORIGIN_BYTES = 512 * 1024;
 
@@ -40,13 +48,20 @@ export function createWorkspaceStage(): SubstrateStage {
         inStage(workspaceDirectory, { isMade: true }, async (stage) => {
           for (const { path, content } of files) await putFile(stage, path, content);
           const before = await readOrigin(stage);
-          const paths = [...new Set([...(before?.paths ?? []), ...files.map(({ path }) => path)])].slice(0, MAX_SUBSTRATE_FILES * 2);
+          const paths = [...new Set([...(before?.paths ?? []), ...files.map(({ path }) => path)])].slice(
+            0,
+            MAX_SUBSTRATE_FILES * 2,
+          );
           await putIn(stage, ORIGIN_FILE, Buffer.from(`${JSON.stringify({ version, paths })}\n`));
           // In a worktree it is nobody's work to commit.
           await putIn(stage, IGNORE_FILE, Buffer.from('*\n'));
         }),
       ).then(() => undefined),
-    read: (workspaceDirectory) => storing(`read what is staged in ${workspaceDirectory}`, async () => (await inStage(workspaceDirectory, { isMade: false }, readStage)) ?? { files: [] }),
+    read: (workspaceDirectory) =>
+      storing(
+        `read what is staged in ${workspaceDirectory}`,
+        async () => (await inStage(workspaceDirectory, { isMade: false }, readStage)) ?? { files: [] },
+      ),
   };
 }
 
@@ -65,13 +80,22 @@ class Held {
   }
 
   /** Works in a folder in it. Undefined when there is none and none is to be made. */
-  async within<Result>(name: string, { isMade }: { readonly isMade: boolean }, work: (folder: Held) => Promise<Result>): Promise<Result | undefined> {
+  async within<Result>(
+    name: string,
+    { isMade }: { readonly isMade: boolean },
+    work: (folder: Held) => Promise<Result>,
+  ): Promise<Result | undefined> {
     if (isMade) await mkdir(this.at(name), { mode: FOLDER_MODE }).catch(unlessCode('EEXIST'));
     return held(this.at(name), join(this.#path, name), isMade, work);
   }
 }
 
-async function held<Result>(at: string, path: string, isNeeded: boolean, work: (folder: Held) => Promise<Result>): Promise<Result | undefined> {
+async function held<Result>(
+  at: string,
+  path: string,
+  isNeeded: boolean,
+  work: (folder: Held) => Promise<Result>,
+): Promise<Result | undefined> {
   const handle = await open(at, FOLDER_FLAGS).catch((error: unknown) => {
     if (!isNeeded && hasCode(error, 'ENOENT')) return undefined;
     if (isNoPlainFile(error)) throw unsafe(path);
@@ -86,7 +110,11 @@ async function held<Result>(at: string, path: string, isNeeded: boolean, work: (
   }
 }
 
-async function inStage<Result>(workspaceDirectory: string, options: { readonly isMade: boolean }, work: (stage: Held) => Promise<Result>): Promise<Result | undefined> {
+async function inStage<Result>(
+  workspaceDirectory: string,
+  options: { readonly isMade: boolean },
+  work: (stage: Held) => Promise<Result>,
+): Promise<Result | undefined> {
   const workspace = await realpath(workspaceDirectory);
   return held(workspace, workspace, true, (folder) => folder.within(STAGE_FOLDER, options, work));
 }
@@ -94,7 +122,9 @@ async function inStage<Result>(workspaceDirectory: string, options: { readonly i
 async function putFile(folder: Held, path: string, content: Uint8Array): Promise<void> {
   const slash = path.indexOf('/');
   if (slash === -1) return putIn(folder, path, content);
-  await folder.within(path.slice(0, slash), { isMade: true }, (inner) => putFile(inner, path.slice(slash + 1), content));
+  await folder.within(path.slice(0, slash), { isMade: true }, (inner) =>
+    putFile(inner, path.slice(slash + 1), content),
+  );
 }
 
 /** All at once, and in the place of a link rather than through it. */
@@ -118,7 +148,10 @@ async function readStage(stage: Held): Promise<Stage> {
   const files: StagedFile[] = [];
   await collect(stage, '', { files, room: MAX_SUBSTRATE_BYTES });
   const from = await readOrigin(stage);
-  return { ...(from === undefined ? {} : { origin: from }), files: files.toSorted((one, other) => (one.path < other.path ? -1 : 1)) };
+  return {
+    ...(from === undefined ? {} : { origin: from }),
+    files: files.toSorted((one, other) => (one.path < other.path ? -1 : 1)),
+  };
 }
 
 interface Collection {
@@ -130,7 +163,8 @@ async function collect(folder: Held, below: string, collection: Collection): Pro
   for (const entry of await readdir(folder.at(), { withFileTypes: true })) {
     const path = below === '' ? entry.name : `${below}/${entry.name}`;
     if (substratePathProblem(path) !== undefined) continue;
-    if (entry.isDirectory()) await folder.within(entry.name, { isMade: false }, (inner) => collect(inner, path, collection));
+    if (entry.isDirectory())
+      await folder.within(entry.name, { isMade: false }, (inner) => collect(inner, path, collection));
     else if (entry.isFile()) await collectFile(folder, entry.name, path, collection);
   }
 }
@@ -151,7 +185,11 @@ async function readPlain(folder: Held, name: string, maxBytes: number, path: str
   try {
     const stats = await handle.stat();
     if (!stats.isFile()) return undefined;
-    if (stats.nlink > 1) throw new RuntimeError('STAGE_UNSAFE', `${path} in ${STAGE_FOLDER} has a second name elsewhere`, { category: 'permission', hint: 'Copy it instead of linking it.' });
+    if (stats.nlink > 1)
+      throw new RuntimeError('STAGE_UNSAFE', `${path} in ${STAGE_FOLDER} has a second name elsewhere`, {
+        category: 'permission',
+        hint: 'Copy it instead of linking it.',
+      });
     if (stats.size > maxBytes) throw tooLarge(`${path} holds ${stats.size} bytes, at most ${maxBytes} are shared`);
     const buffer = Buffer.alloc(maxBytes + 1);
     let length = 0;
@@ -181,9 +219,16 @@ function ignoringAbsence(error: unknown): undefined {
 }
 
 function unsafe(path: string): RuntimeError {
-  return new RuntimeError('STAGE_UNSAFE', `expected ${path} to be a folder, and no link`, { category: 'permission', hint: 'Move away what is in its place.', details: { path } });
+  return new RuntimeError('STAGE_UNSAFE', `expected ${path} to be a folder, and no link`, {
+    category: 'permission',
+    hint: 'Move away what is in its place.',
+    details: { path },
+  });
 }
 
 function tooLarge(problem: string): RuntimeError {
-  return new RuntimeError('STAGE_TOO_LARGE', `what is staged is too much: ${problem}`, { category: 'capacity', hint: 'Remove what is not to be shared.' });
+  return new RuntimeError('STAGE_TOO_LARGE', `what is staged is too much: ${problem}`, {
+    category: 'capacity',
+    hint: 'Remove what is not to be shared.',
+  });
 }

@@ -1,12 +1,12 @@
 /**
- * Small files that people write and every wake asks for: read in this turn of the event loop, since to hand a page of text to another thread costs
- * more than to read it, and parsed again only when they have changed.
+ * Small files that people write and every wake asks for: read in this turn of the event loop, since to hand a page of
+ * text to another thread costs more than to read it, and parsed again only when they have changed.
  */
 import { closeSync, constants, openSync, readFileSync, statSync } from 'node:fs';
 
 /**
- * For how long a file must have rested before what it says is kept, in milliseconds. File systems stamp changes with a coarse clock, some only
- * every other second: of two changes within one tick the second does not show.
+ * For how long a file must have rested before what it says is kept, in milliseconds. File systems stamp changes with a
+ * coarse clock, some only every other second: of two changes within one tick the second does not show.
  */
 const RESTED_AFTER_MS = 2_000;
 

@@ -1,7 +1,8 @@
 /**
- * Which process something belongs to that is written down for others, and whether that lives. A pid means something only in one pid namespace of
- * one boot, and is given to another process in time: so the beginning of the process stands beside it. Who cannot be seen from here is asked by its
- * token, and of whom nothing can be told is `unknown`: nothing may be taken from such a one.
+ * Which process something belongs to that is written down for others, and whether that lives. A pid means something
+ * only in one pid namespace of one boot, and is given to another process in time: so the beginning of the process
+ * stands beside it. Who cannot be seen from here is asked by its token, and of whom nothing can be told is `unknown`:
+ * nothing may be taken from such a one.
  */
 import { readFileSync, readlinkSync } from 'node:fs';
 import { hostname } from 'node:os';
@@ -32,7 +33,11 @@ const LINUX_BOOT_ID = '/proc/sys/kernel/random/boot_id';
 let own: ProcessName | undefined;
 
 export function thisProcess(): ProcessName {
-  return (own ??= { pid: process.pid, began: beginOf(process.pid)?.began ?? '', system: systemHere() ?? hostname().replaceAll(/\s/g, '-') });
+  return (own ??= {
+    pid: process.pid,
+    began: beginOf(process.pid)?.began ?? '',
+    system: systemHere() ?? hostname().replaceAll(/\s/g, '-'),
+  });
 }
 
 export function isThisProcess({ pid, began, system }: ProcessName): boolean {
@@ -40,7 +45,10 @@ export function isThisProcess({ pid, began, system }: ProcessName): boolean {
   return pid === self.pid && began === self.began && system === self.system;
 }
 
-/** The boot of the system and the pid namespace, by which a process of another boot or of another container is told; undefined where the system names none. */
+/**
+ * The boot of the system and the pid namespace, by which a process of another boot or of another container is told;
+ * undefined where the system names none.
+ */
 export function systemHere(): string | undefined {
   try {
     const boot = bootHere();
@@ -59,7 +67,10 @@ export function bootHere(): string | undefined {
   }
 }
 
-/** By its pid where that means something here, which is exact even when somebody has removed the sockets; else by its token where that can be asked. */
+/**
+ * By its pid where that means something here, which is exact even when somebody has removed the sockets; else by its
+ * token where that can be asked.
+ */
 export async function standingOf(name: NamedProcess, life: HostLife | undefined): Promise<Standing> {
   const standing = standingHere(name);
   if (standing !== 'unknown') return standing;
@@ -70,7 +81,10 @@ export async function standingOf(name: NamedProcess, life: HostLife | undefined)
   return isOfEarlierBoot(name) ? 'gone' : 'unknown';
 }
 
-/** As its pid tells. `unknown` of one in another container, on another machine, or where the system does not say when processes began. */
+/**
+ * As its pid tells. `unknown` of one in another container, on another machine, or where the system does not say when
+ * processes began.
+ */
 export function standingHere({ pid, began, system }: ProcessName): Standing {
   if (system !== thisProcess().system) return 'unknown';
   const seen = beginOf(pid);
@@ -97,9 +111,14 @@ function beginOf(pid: number): ProcessStat | undefined {
   }
 }
 
-/** The same machine at another time. One that names neither its host nor a token is of this machine: it lies on a file system that takes no sockets. */
+/**
+ * The same machine at another time. One that names neither its host nor a token is of this machine: it lies on a file
+ * system that takes no sockets.
+ */
 function isOfEarlierBoot({ system, host, token }: NamedProcess): boolean {
-  return bootOf(system) !== bootOf(thisProcess().system) && (host === undefined ? token === undefined : host === hostname());
+  return (
+    bootOf(system) !== bootOf(thisProcess().system) && (host === undefined ? token === undefined : host === hostname())
+  );
 }
 
 function bootOf(system: string): string | undefined {

@@ -1,9 +1,10 @@
 /**
  * One process at a time works under a lock, and one that is killed while it does keeps nobody out.
  *
- * The lock is a symbolic link that leads nowhere: it is made whole in one step, or not at all, and its text names the holder. Where the holder
- * is gone, exactly one process may remove it: the one that makes a second link named after this very lock. That one too may be gone, and is
- * removed in the same way. So no lock is ever taken from the living, however the processes run in between.
+ * The lock is a symbolic link that leads nowhere: it is made whole in one step, or not at all, and its text names the
+ * holder. Where the holder is gone, exactly one process may remove it: the one that makes a second link named after
+ * this very lock. That one too may be gone, and is removed in the same way. So no lock is ever taken from the living,
+ * however the processes run in between.
  */
 import { randomUUID } from 'node:crypto';
 import { lstat, readFile, readlink, symlink, unlink } from 'node:fs/promises';
@@ -18,15 +19,22 @@ const MAX_WAIT_MS = 20_000;
 const FIRST_PAUSE_MS = 1;
 const LONGEST_PAUSE_MS = 40;
 
-/** Where nobody can tell whether the holder lives: on another machine, or where the system does not say when a process began. */
+/**
+ * Where nobody can tell whether the holder lives: on another machine, or where the system does not say when a process
+ * began.
+ */
 const UNKNOWN_HOLDER_MS = 15_000;
 
 const ID = z.uuid();
 const PID = z.coerce.number().int().positive();
-const linkSchema = z.tuple([ID, PID, z.string().max(40), z.string().max(300)]).transform(([id, pid, began, system]) => ({ id, pid, began: began === UNTOLD ? '' : began, system }));
+const linkSchema = z
+  .tuple([ID, PID, z.string().max(40), z.string().max(300)])
+  .transform(([id, pid, began, system]) => ({ id, pid, began: began === UNTOLD ? '' : began, system }));
 
 /** Of an earlier version, whose locks were files. */
-const fileSchema = z.object({ id: ID, pid: PID, began: z.string(), host: z.string() }).transform(({ host, ...holder }) => ({ ...holder, system: host }));
+const fileSchema = z
+  .object({ id: ID, pid: PID, began: z.string(), host: z.string() })
+  .transform(({ host, ...holder }) => ({ ...holder, system: host }));
 
 /** In place of an empty word, which would not be seen. */
 const UNTOLD = '-';
@@ -42,7 +50,9 @@ interface Holder {
 /** One that is not readable has no holder that could be told: its age decides. */
 const UNREADABLE: Holder = { id: '00000000-0000-4000-8000-000000000000', pid: 1, began: '', system: '' };
 
-/** What to throw when others have held it all the time. @param pid of the one who does; undefined when it cannot be told */
+/**
+ * What to throw when others have held it all the time. @param pid of the one who does; undefined when it cannot be told
+ */
 type Busy = (waitedMs: number, pid: number | undefined) => RuntimeError;
 
 export interface LockWait {
@@ -53,7 +63,8 @@ export interface LockWait {
 }
 
 /**
- * Runs `work` while no other process runs one under the lock at `path`. An ExclusiveWork: whoever composes adapters lends it to others.
+ * Runs `work` while no other process runs one under the lock at `path`. An ExclusiveWork: whoever composes adapters
+ * lends it to others.
  * @throws what `busy` makes, and what `work` throws
  */
 export async function underLock<Result>(path: string, work: () => Promise<Result>, busy: Busy): Promise<Result> {

@@ -1,7 +1,8 @@
 /**
- * Where paths lead once every symbolic link is followed. For folders that the runtime itself works with at every step, such as the home: the system
- * answers from memory in microseconds, and to ask in another thread costs ten times that. A path that a model or a mount names is
- * followed by another thread: it may lead to a file system that does not answer.
+ * Where paths lead once every symbolic link is followed. For folders that the runtime itself works with at every step,
+ * such as the home: the system answers from memory in microseconds, and to ask in another thread costs ten times that.
+ * A path that a model or a mount names is followed by another thread: it may lead to a file system that does not
+ * answer.
  */
 import { realpathSync } from 'node:fs';
 import { realpath } from 'node:fs/promises';

@@ -24,8 +24,15 @@ export function pause(durationMs: number, { signal, clock, keepsAlive = true }: 
   });
 }
 
-/** What `work` comes to, or undefined when that takes longer than so many milliseconds: it goes on unobserved. @throws what `work` throws by then */
-export async function within<Result>(work: Promise<Result>, durationMs: number, options: Omit<Pause, 'signal'> = {}): Promise<Result | undefined> {
+/**
+ * What `work` comes to, or undefined when that takes longer than so many milliseconds: it goes on unobserved. @throws
+ * what `work` throws by then
+ */
+export async function within<Result>(
+  work: Promise<Result>,
+  durationMs: number,
+  options: Omit<Pause, 'signal'> = {},
+): Promise<Result | undefined> {
   const over = new AbortController();
   try {
     return await Promise.race([work, pause(durationMs, { ...options, signal: over.signal })]);

@@ -1,6 +1,7 @@
 /**
- * Files that are there whole or not at all, for their owner only, and on the disk when that is reported: a draft, its bytes on the disk, then its
- * name, then the folder on the disk. A process that is killed in between leaves a draft, which no reader takes for a file.
+ * Files that are there whole or not at all, for their owner only, and on the disk when that is reported: a draft, its
+ * bytes on the disk, then its name, then the folder on the disk. A process that is killed in between leaves a draft,
+ * which no reader takes for a file.
  */
 import { randomUUID } from 'node:crypto';
 import type { PathLike } from 'node:fs';
@@ -17,7 +18,10 @@ const DRAFT = /\.(?:draft|tmp)$/;
 /** A draft lives for milliseconds; one this old has no writer. */
 const DRAFT_ABANDONED_MS = 3_600_000;
 
-/** What survives from then on: `disk`: a power failure. `whole`: the same, or what was there before, and never half of it. `os`: the process. */
+/**
+ * What survives from then on: `disk`: a power failure. `whole`: the same, or what was there before, and never half of
+ * it. `os`: the process.
+ */
 export type Durability = 'disk' | 'whole' | 'os';
 
 export interface Writing {
@@ -57,13 +61,23 @@ export async function createFile(path: string, content: FileContent, writing: Wr
   return true;
 }
 
-/** A draft for `path` in that folder, on the disk: whoever asks puts it in its place, or removes it. @returns where it is */
-export async function writeDraft(path: string, content: FileContent, { durability = 'disk' }: Writing = {}): Promise<string> {
+/**
+ * A draft for `path` in that folder, on the disk: whoever asks puts it in its place, or removes it. @returns where it
+ * is
+ */
+export async function writeDraft(
+  path: string,
+  content: FileContent,
+  { durability = 'disk' }: Writing = {},
+): Promise<string> {
   const draft = draftOf(path);
   try {
     const file = await open(draft, 'wx', PRIVATE_FILE_MODE);
     try {
-      for (const piece of Array.isArray(content) ? (content as readonly Uint8Array[]) : [content as string | Uint8Array]) await file.writeFile(piece);
+      for (const piece of Array.isArray(content)
+        ? (content as readonly Uint8Array[])
+        : [content as string | Uint8Array])
+        await file.writeFile(piece);
       if (durability !== 'os') await file.sync();
     } finally {
       await file.close();
@@ -96,8 +110,9 @@ export async function removeFile(path: string, writing: Writing = {}): Promise<v
 }
 
 /**
- * Makes a folder and those above it that are missing, for their owner only, each in its place on the disk. One by one: where the system refuses
- * as /proc does, the recursive way of Node 20 never ends, and where a disk is read-only it says that a folder above is missing.
+ * Makes a folder and those above it that are missing, for their owner only, each in its place on the disk. One by one:
+ * where the system refuses as /proc does, the recursive way of Node 20 never ends, and where a disk is read-only it
+ * says that a folder above is missing.
  */
 export async function makeFolder(path: string, writing: Writing = {}): Promise<void> {
   try {
@@ -154,11 +169,15 @@ export interface Sweep {
 }
 
 /** Removes what processes left in a folder of ours that were killed while they wrote. */
-export async function sweepDrafts(folder: string, { isOurs = () => true, nowMs = Date.now() }: Sweep = {}): Promise<void> {
+export async function sweepDrafts(
+  folder: string,
+  { isOurs = () => true, nowMs = Date.now() }: Sweep = {},
+): Promise<void> {
   for (const name of await namesIn(folder)) {
     if (!isDraft(name) || !isOurs(name)) continue;
     const found = await lstat(join(folder, name)).catch(() => undefined);
-    if (found !== undefined && nowMs - found.mtimeMs > DRAFT_ABANDONED_MS) await rm(join(folder, name), { recursive: true, force: true });
+    if (found !== undefined && nowMs - found.mtimeMs > DRAFT_ABANDONED_MS)
+      await rm(join(folder, name), { recursive: true, force: true });
   }
 }
 

@@ -1,4 +1,7 @@
-/** Vaults as files that people write: `<home>/vaults/<name>.yaml`, readable by their owner only. Wakechart never writes them. */
+/**
+ * Vaults as files that people write: `<home>/vaults/<name>.yaml`, readable by their owner only. Wakechart never writes
+ * them.
+ */
 import { readdir } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { vaultName } from '../../machines/environment/environment-definition.ts';
@@ -47,7 +50,11 @@ export class FileVaultCatalog implements VaultCatalog {
       return readOwnText(path, { maxBytes: MAX_FILE_BYTES, keptFrom: 'readers' })?.text;
     } catch (error) {
       if (!(error instanceof UnusableFile)) throw error;
-      throw new RuntimeError('VAULT_INVALID', `${place} ${error.message}`, { category: 'permission', hint: error.hint, details: { file: place } });
+      throw new RuntimeError('VAULT_INVALID', `${place} ${error.message}`, {
+        category: 'permission',
+        hint: error.hint,
+        details: { file: place },
+      });
     }
   }
 
@@ -55,7 +62,11 @@ export class FileVaultCatalog implements VaultCatalog {
     const files = await readdir(this.#directory).catch((error: unknown) => {
       if (isMissing(error)) return [];
       const code = systemCodeOf(error);
-      throw new RuntimeError('STORAGE_FAILED', `could not read ${this.#directory}${code === undefined ? '' : `: ${code}`}`, { category: 'storage', cause: error });
+      throw new RuntimeError(
+        'STORAGE_FAILED',
+        `could not read ${this.#directory}${code === undefined ? '' : `: ${code}`}`,
+        { category: 'storage', cause: error },
+      );
     });
     const names = files.filter((file) => file.endsWith(EXTENSION)).map((file) => basename(file, EXTENSION));
     return names.filter((name) => vaultName.safeParse(name).success).toSorted();
@@ -71,7 +82,10 @@ export class FileVaultCatalog implements VaultCatalog {
   }
 }
 
-/** The text of a file that a vault names. It may be a link: whoever mounts secrets makes them so. @throws Error in words that end a sentence */
+/**
+ * The text of a file that a vault names. It may be a link: whoever mounts secrets makes them so. @throws Error in words
+ * that end a sentence
+ */
 export async function readSecretFile(path: string): Promise<string> {
   const found = readOwnText(path, { maxBytes: MAX_SECRET_BYTES });
   if (found === undefined) throw new Error('is not there');

@@ -1,4 +1,6 @@
-/** A vault as YAML. What is wrong is named with its line; nothing that stands in the file is ever repeated but names. */
+/**
+ * A vault as YAML. What is wrong is named with its line; nothing that stands in the file is ever repeated but names.
+ */
 import { LineCounter, isAlias, isNode, parseDocument, visit } from 'yaml';
 import type { Document } from 'yaml';
 import type { z } from 'zod';
@@ -19,7 +21,8 @@ export interface VaultText {
 
 /** @throws RuntimeError VAULT_INVALID */
 export function parseVault({ name, text, fileName }: VaultText): VaultDefinition {
-  if (text.length > MAX_VAULT_FILE_CHARACTERS) throw invalid(fileName, [`expected at most ${MAX_VAULT_FILE_CHARACTERS} characters, received ${text.length}`]);
+  if (text.length > MAX_VAULT_FILE_CHARACTERS)
+    throw invalid(fileName, [`expected at most ${MAX_VAULT_FILE_CHARACTERS} characters, received ${text.length}`]);
   const lines = new LineCounter();
   // The pretty form of an error quotes the line.
   const document = parseDocument(text, { lineCounter: lines, prettyErrors: false, uniqueKeys: true });
@@ -32,7 +35,10 @@ export function parseVault({ name, text, fileName }: VaultText): VaultDefinition
   if (hasAlias) throw invalid(fileName, ['expected no aliases']);
   const parsed = vaultFile.safeParse(document.toJS() ?? {});
   if (parsed.success) return { name, ...parsed.data };
-  throw invalid(fileName, parsed.error.issues.map((issue) => `${placeOf(document, lines, issue.path)}${wordsOf(issue)}`));
+  throw invalid(
+    fileName,
+    parsed.error.issues.map((issue) => `${placeOf(document, lines, issue.path)}${wordsOf(issue)}`),
+  );
 }
 
 function placeOf(document: Document, lines: LineCounter, path: readonly PropertyKey[]): string {
@@ -48,7 +54,8 @@ function placeOf(document: Document, lines: LineCounter, path: readonly Property
 /** What was written where a name belongs may be the secret. */
 function wordsOf(issue: z.core.$ZodIssue): string {
   if (issue.code === 'unrecognized_keys') return `unknown keys: ${issue.keys.map(shownKey).join(', ')}`;
-  if (issue.code === 'invalid_key') return issue.issues.map(({ message }) => message).join('; ') || 'expected another name';
+  if (issue.code === 'invalid_key')
+    return issue.issues.map(({ message }) => message).join('; ') || 'expected another name';
   return issue.message.replace(/^Invalid (input|string|option): /, '');
 }
 
@@ -59,9 +66,13 @@ function shownKey(key: string): string {
 function invalid(fileName: string, complaints: readonly string[]): RuntimeError {
   const shown = complaints.slice(0, MAX_COMPLAINTS);
   const more = complaints.length - shown.length;
-  return new RuntimeError('VAULT_INVALID', `the vault ${fileName} is not valid: ${[...shown, ...(more > 0 ? [`and ${more} more`] : [])].join('; ')}`, {
-    category: 'validation',
-    hint: 'A vault reads like: secrets: { token: { env: GITHUB_TOKEN, hosts: [api.github.com] } }',
-    details: { file: fileName, issues: shown },
-  });
+  return new RuntimeError(
+    'VAULT_INVALID',
+    `the vault ${fileName} is not valid: ${[...shown, ...(more > 0 ? [`and ${more} more`] : [])].join('; ')}`,
+    {
+      category: 'validation',
+      hint: 'A vault reads like: secrets: { token: { env: GITHUB_TOKEN, hosts: [api.github.com] } }',
+      details: { file: fileName, issues: shown },
+    },
+  );
 }

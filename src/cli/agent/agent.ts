@@ -36,15 +36,22 @@ export interface AgentCreateOptions {
   readonly model: string | undefined;
 }
 
-export async function createAgent(context: CommandContext, { name, from, ...wanted }: AgentCreateOptions): Promise<number> {
+export async function createAgent(
+  context: CommandContext,
+  { name, from, ...wanted }: AgentCreateOptions,
+): Promise<number> {
   const { out, json } = context;
   const id = checkedAgentName(name);
   const own = wanted.provider === undefined ? {} : await homeProviders(context.home);
   const model = chosenModel(wanted, own);
   const source = from === undefined ? madeUp(id, model) : await readAgentFile(from);
   const known = await knownHome(context, id);
-  const { definition: parsed, warnings } = inspectAgentFile({ agentId: id, source, fileName: from ?? `${id}.md` }, { builtinTools: MANAGED_TOOL_NAMES, home: known });
-  const script = from === undefined ? (model === undefined ? starterScript() : undefined) : await scriptBeside(from, parsed);
+  const { definition: parsed, warnings } = inspectAgentFile(
+    { agentId: id, source, fileName: from ?? `${id}.md` },
+    { builtinTools: MANAGED_TOOL_NAMES, home: known },
+  );
+  const script =
+    from === undefined ? (model === undefined ? starterScript() : undefined) : await scriptBeside(from, parsed);
   await makeHome(context.home);
   await withAgents(context, async ({ agents, layout }) => {
     const definition = await agents.create({ agentId: id, source });
@@ -54,7 +61,10 @@ export async function createAgent(context: CommandContext, { name, from, ...want
     const posture = await posturesOf({ home: context.home, agents }).ofAgent(definition);
     if (json) return out.document({ ...definition, folder, posture });
     // One that is not there was told of already, with its line.
-    if (posture.sandbox === 'unknown' && known?.environments?.includes(posture.environmentId) !== false) await context.err.line(`${context.err.styles.yellow('warning:')} ${printable(posture.problem)}: none of its sessions will wake`);
+    if (posture.sandbox === 'unknown' && known?.environments?.includes(posture.environmentId) !== false)
+      await context.err.line(
+        `${context.err.styles.yellow('warning:')} ${printable(posture.problem)}: none of its sessions will wake`,
+      );
     await out.line(`${out.styles.green('Created')} agent ${out.styles.bold(id)}`);
     await out.line(`  ${folder}`);
     await out.line(`  works in ${textOfPosture(posture)}`);
@@ -72,7 +82,8 @@ export async function listAgents(context: CommandContext): Promise<number> {
   const { out, json, home } = context;
   const agents = await withAgents(context, (stores) => stores.agents.list());
   if (json) await out.document({ agents });
-  else if (agents.length === 0) await out.line(`No agents in ${home} yet. Make one: ${nextCommand(context, 'agent', 'create', 'NAME')}`);
+  else if (agents.length === 0)
+    await out.line(`No agents in ${home} yet. Make one: ${nextCommand(context, 'agent', 'create', 'NAME')}`);
   else {
     const rows = agents.map((listing) =>
       'definition' in listing
@@ -92,7 +103,16 @@ export async function showAgent(context: CommandContext, name: string): Promise<
     const folder = layout.agentDirectory(id);
     const posture = await posturesOf({ home: context.home, agents }).ofAgent(definition);
     if (json) return out.document({ ...definition, folder, posture });
-    for (const line of fieldLines([['agent', out.styles.bold(id)], ...describe(definition), ['environment', textOfPosture(posture)], ['folder', folder]], out)) await out.line(line);
+    for (const line of fieldLines(
+      [
+        ['agent', out.styles.bold(id)],
+        ...describe(definition),
+        ['environment', textOfPosture(posture)],
+        ['folder', folder],
+      ],
+      out,
+    ))
+      await out.line(line);
     await out.line(`\n${printable(definition.instructions)}`);
   });
   return EXIT_SUCCESS;
@@ -102,12 +122,18 @@ export async function showAgent(context: CommandContext, name: string): Promise<
 export async function validateAgent(context: CommandContext, file: string): Promise<number> {
   const { out, json } = context;
   const source = await readAgentFile(file);
-  const { definition: parsed, warnings } = inspectAgentFile({ agentId: 'agent', source, fileName: file }, { builtinTools: MANAGED_TOOL_NAMES, home: await knownHome(context, ownerOf(file, context)) });
+  const { definition: parsed, warnings } = inspectAgentFile(
+    { agentId: 'agent', source, fileName: file },
+    { builtinTools: MANAGED_TOOL_NAMES, home: await knownHome(context, ownerOf(file, context)) },
+  );
   const { agentId: _, ...definition } = parsed;
   await scriptBeside(file, definition);
-  if (json) return out.document({ valid: true, file: absolutePath(file), definition, warnings }).then(() => EXIT_SUCCESS);
+  if (json)
+    return out.document({ valid: true, file: absolutePath(file), definition, warnings }).then(() => EXIT_SUCCESS);
   await tellWarnings(context, warnings);
-  await out.line(`${out.styles.green('Valid:')} ${printable(file)} defines "${printable(definition.name)}" (${modelOf(definition)})`);
+  await out.line(
+    `${out.styles.green('Valid:')} ${printable(file)} defines "${printable(definition.name)}" (${modelOf(definition)})`,
+  );
   return EXIT_SUCCESS;
 }
 
@@ -120,14 +146,18 @@ function ownerOf(file: string, { home }: CommandContext): string | undefined {
 
 async function tellWarnings({ err, json }: CommandContext, warnings: readonly Complaint[]): Promise<void> {
   if (json) return;
-  for (const { line, message } of warnings) await err.line(`${err.styles.yellow('warning:')} line ${line}: ${printable(message)}`);
+  for (const { line, message } of warnings)
+    await err.line(`${err.styles.yellow('warning:')} line ${line}: ${printable(message)}`);
 }
 
 /** @throws a usage error: a name that cannot be one is seen without looking anywhere */
 export function checkedAgentName(name: string): string {
   const parsed = agentId.safeParse(name);
   if (parsed.success) return parsed.data;
-  throw usageError(`expected the name of an agent, received ${JSON.stringify(name)}`, 'A name has lower-case letters, digits, "-" and "_", at most 64 of them, such as code-reviewer.');
+  throw usageError(
+    `expected the name of an agent, received ${JSON.stringify(name)}`,
+    'A name has lower-case letters, digits, "-" and "_", at most 64 of them, such as code-reviewer.',
+  );
 }
 
 function readAgentFile(path: string): Promise<string> {
@@ -138,7 +168,21 @@ function modelOf({ provider, model }: Pick<AgentDefinition, 'provider' | 'model'
   return `${printable(provider)}/${printable(model)}`;
 }
 
-function describe({ name, description, provider, model, profile, profiles, fallbacks = [], tools, mcp = {}, permission, context, budget, skills }: AgentDefinition): [string, string | undefined][] {
+function describe({
+  name,
+  description,
+  provider,
+  model,
+  profile,
+  profiles,
+  fallbacks = [],
+  tools,
+  mcp = {},
+  permission,
+  context,
+  budget,
+  skills,
+}: AgentDefinition): [string, string | undefined][] {
   const { mode, expiresAfterSeconds } = permission;
   return [
     ['name', printable(name)],
@@ -146,17 +190,26 @@ function describe({ name, description, provider, model, profile, profiles, fallb
     ['model', choiceText({ provider, model, profile, profiles })],
     ...fallbacks.map((choice): [string, string] => ['fallback', choiceText(choice)]),
     ['tools', tools === undefined ? [...STANDARD_FAMILIES].join(', ') : tools.map(toolText).join(', ') || 'none'],
-    ...Object.entries(mcp).map(([server, settings]): [string, string] => [`mcp ${printable(server)}`, serverText(settings)]),
+    ...Object.entries(mcp).map(([server, settings]): [string, string] => [
+      `mcp ${printable(server)}`,
+      serverText(settings),
+    ]),
     ['skills', skills?.map(printable).join(', ')],
     ['permission', mode],
-    ...(['allow', 'ask', 'deny'] as const).flatMap((effect) => permission[effect].map((rule): [string, string] => [effect, printable(rule)])),
+    ...(['allow', 'ask', 'deny'] as const).flatMap((effect) =>
+      permission[effect].map((rule): [string, string] => [effect, printable(rule)]),
+    ),
     ['answer within', expiresAfterSeconds === undefined ? undefined : `${expiresAfterSeconds} seconds`],
     ['context', fieldsText(context)],
     ['budget', fieldsText(budget)],
   ];
 }
 
-function choiceText({ profile, profiles, ...choice }: Pick<AgentDefinition, 'provider' | 'model' | 'profile' | 'profiles'>): string {
+function choiceText({
+  profile,
+  profiles,
+  ...choice
+}: Pick<AgentDefinition, 'provider' | 'model' | 'profile' | 'profiles'>): string {
   const accounts = profile === undefined ? (profiles ?? []) : [profile];
   return `${modelOf(choice)}${accounts.length === 0 ? '' : `, account ${accounts.map(printable).join(', ')}`}`;
 }
@@ -180,5 +233,7 @@ function serverText(server: McpServer): string {
 }
 
 function fieldsText(fields: object): string {
-  return Object.entries(fields).map(([name, value]) => `${name} ${String(value)}`).join(', ');
+  return Object.entries(fields)
+    .map(([name, value]) => `${name} ${String(value)}`)
+    .join(', ');
 }

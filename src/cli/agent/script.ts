@@ -14,8 +14,14 @@ export interface AgentScript {
   readonly source: string;
 }
 
-/** The script that an agent file names, read and checked; undefined when it names a model, or a script at an absolute path. */
-export async function scriptBeside(agentFile: string, { provider, model }: Pick<AgentDefinition, 'provider' | 'model'>): Promise<AgentScript | undefined> {
+/**
+ * The script that an agent file names, read and checked; undefined when it names a model, or a script at an absolute
+ * path.
+ */
+export async function scriptBeside(
+  agentFile: string,
+  { provider, model }: Pick<AgentDefinition, 'provider' | 'model'>,
+): Promise<AgentScript | undefined> {
   if (provider !== SCRIPT_RUNTIME_ID) return undefined;
   const path = isAbsolute(model) ? model : join(dirname(agentFile), model);
   const source = await readTextFile({ path, what: 'script', maxBytes: MAX_SCRIPT_CHARACTERS * 4 });
@@ -23,10 +29,14 @@ export async function scriptBeside(agentFile: string, { provider, model }: Pick<
   if (isAbsolute(model)) return undefined;
   const fileName = normalize(model);
   if (!fileName.includes(sep)) return { fileName, source };
-  throw new RuntimeError('AGENT_INVALID', `expected the script of ${agentFile} to lie beside it, received ${JSON.stringify(model)}`, {
-    category: 'validation',
-    hint: 'Move the script into the folder of the agent file, or name it by its absolute path.',
-  });
+  throw new RuntimeError(
+    'AGENT_INVALID',
+    `expected the script of ${agentFile} to lie beside it, received ${JSON.stringify(model)}`,
+    {
+      category: 'validation',
+      hint: 'Move the script into the folder of the agent file, or name it by its absolute path.',
+    },
+  );
 }
 
 /** Puts the script into the agent's own folder. One that is there already is left as it is. */
@@ -35,10 +45,14 @@ export async function keepScript(folder: string, { fileName, source }: AgentScri
   try {
     await writeFile(path, source, { flag: 'wx', mode: 0o600 });
   } catch (cause) {
-    throw new RuntimeError('STORAGE_FAILED', `the agent was created, its script was not: could not write ${path}: ${messageOf(cause)}`, {
-      category: 'storage',
-      hint: `Put the script at ${path} yourself.`,
-      cause,
-    });
+    throw new RuntimeError(
+      'STORAGE_FAILED',
+      `the agent was created, its script was not: could not write ${path}: ${messageOf(cause)}`,
+      {
+        category: 'storage',
+        hint: `Put the script at ${path} yourself.`,
+        cause,
+      },
+    );
   }
 }

@@ -1,4 +1,7 @@
-/** The agents that `agent create` makes without a file: one that plays a script, so that it works offline and at once, or one with a model. */
+/**
+ * The agents that `agent create` makes without a file: one that plays a script, so that it works offline and at once,
+ * or one with a model.
+ */
 import { RuntimeError } from '../../machines/errors.ts';
 import { closestName } from '../../machines/closest-name.ts';
 import { KNOWN_PROVIDERS, settingsOf } from '../../machines/run/provider-settings.ts';
@@ -49,17 +52,30 @@ You are ${name}. You help with what lies in the workspace. Replace these lines w
 const MODEL_OF_PROGRAM = 'default';
 
 /** The model that was asked for. @throws a usage error that says what is missing; RuntimeError PROVIDER_UNKNOWN */
-export function chosenModel({ provider, model }: { readonly provider: string | undefined; readonly model: string | undefined }, own: ProviderTable): ModelOfAgent | undefined {
+export function chosenModel(
+  { provider, model }: { readonly provider: string | undefined; readonly model: string | undefined },
+  own: ProviderTable,
+): ModelOfAgent | undefined {
   if (provider === undefined) {
     if (model === undefined) return undefined;
-    throw usageError(`expected --provider with --model ${model}`, 'Say whose model it is, such as --provider anthropic.');
+    throw usageError(
+      `expected --provider with --model ${model}`,
+      'Say whose model it is, such as --provider anthropic.',
+    );
   }
-  if (provider === SCRIPT_RUNTIME_ID) throw usageError('expected the provider of a model, received script', 'An agent that plays a script is made from a file, with --from; without any option one is made that plays a small script.');
+  if (provider === SCRIPT_RUNTIME_ID)
+    throw usageError(
+      'expected the provider of a model, received script',
+      'An agent that plays a script is made from a file, with --from; without any option one is made that plays a small script.',
+    );
   const settings = settingsOf(provider, own);
   if (settings === undefined) throw unknownProvider(provider, [...Object.keys(own), ...Object.keys(KNOWN_PROVIDERS)]);
   if (model !== undefined) return { provider, model };
   if (settings.backend === 'cli-agent') return { provider, model: MODEL_OF_PROGRAM };
-  throw usageError(`expected --model with --provider ${provider}`, 'Name a model that your account has; models change too often for one to be chosen for you.');
+  throw usageError(
+    `expected --model with --provider ${provider}`,
+    'Name a model that your account has; models change too often for one to be chosen for you.',
+  );
 }
 
 function unknownProvider(provider: string, known: readonly string[]): RuntimeError {
@@ -70,7 +86,11 @@ function unknownProvider(provider: string, known: readonly string[]): RuntimeErr
   });
 }
 
-const PACKAGES = { anthropic: '@ai-sdk/anthropic', openai: '@ai-sdk/openai', 'openai-chat': '@ai-sdk/openai-compatible' } as const satisfies Record<NonNullable<CheckedProviderSettings['api']>, string>;
+const PACKAGES = {
+  anthropic: '@ai-sdk/anthropic',
+  openai: '@ai-sdk/openai',
+  'openai-chat': '@ai-sdk/openai-compatible',
+} as const satisfies Record<NonNullable<CheckedProviderSettings['api']>, string>;
 
 /** What has to be there before the agent can answer, as sentences. */
 export function needsOf({ provider }: ModelOfAgent, own: ProviderTable): readonly string[] {

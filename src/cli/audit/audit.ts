@@ -34,8 +34,10 @@ export interface MeantCharts {
 
 export async function auditCharts(context: CommandContext, options: AuditOptions): Promise<number> {
   const { diff, logs, coverage, picture, floor } = options;
-  if (picture !== undefined && diff === undefined) throw usageError('--picture draws what --diff finds', 'Give --diff REF too.');
-  if (floor !== undefined && logs === undefined && coverage === undefined) throw usageError('--floor is about what was seen', 'Give --coverage DIR or --logs DIR too.');
+  if (picture !== undefined && diff === undefined)
+    throw usageError('--picture draws what --diff finds', 'Give --diff REF too.');
+  if (floor !== undefined && logs === undefined && coverage === undefined)
+    throw usageError('--floor is about what was seen', 'Give --coverage DIR or --logs DIR too.');
   const meant = await chartsMeant(options);
   if (options.write === true || options.check === true) {
     const { checkAudits, writeAudits } = await import('./files.ts');
@@ -43,8 +45,13 @@ export async function auditCharts(context: CommandContext, options: AuditOptions
   }
   if (diff !== undefined) return (await import('./diff.ts')).diffAudits(context, meant, { ...options, diff });
   if (logs !== undefined) return (await import('./seen.ts')).seenInLogs(context, meant, { directory: logs, floor });
-  if (coverage !== undefined) return (await import('./seen.ts')).seenInTests(context, meant, { directory: coverage, floor });
-  return showAudits(context, meant.charts.map((chart) => auditChart(chart)), options);
+  if (coverage !== undefined)
+    return (await import('./seen.ts')).seenInTests(context, meant, { directory: coverage, floor });
+  return showAudits(
+    context,
+    meant.charts.map((chart) => auditChart(chart)),
+    options,
+  );
 }
 
 async function chartsMeant({ charts: ids, module }: AuditOptions): Promise<MeantCharts> {
@@ -54,12 +61,24 @@ async function chartsMeant({ charts: ids, module }: AuditOptions): Promise<Meant
   const unknown = ids.find((id) => !known.includes(id));
   if (unknown === undefined) return { charts: all.filter(({ machine }) => ids.includes(machine.id)), isAll: false };
   const near = closestName(unknown, known);
-  throw new RuntimeError('CHART_NOT_FOUND', `there is no chart "${unknown}"`, { category: 'not_found', hint: near === undefined ? `There are ${known.join(', ')}.` : `Did you mean "${near}"? There are ${known.join(', ')}.` });
+  throw new RuntimeError('CHART_NOT_FOUND', `there is no chart "${unknown}"`, {
+    category: 'not_found',
+    hint:
+      near === undefined ? `There are ${known.join(', ')}.` : `Did you mean "${near}"? There are ${known.join(', ')}.`,
+  });
 }
 
-async function showAudits({ out, json }: CommandContext, audits: readonly ChartAudit[], { charts }: AuditOptions): Promise<number> {
+async function showAudits(
+  { out, json }: CommandContext,
+  audits: readonly ChartAudit[],
+  { charts }: AuditOptions,
+): Promise<number> {
   if (json) await out.document({ audits });
   // Whoever names charts wants to know all about them.
-  else for (const line of charts.length === 0 ? tableLines(['CHART', 'STATES', 'EVENTS', 'TRANSITIONS', 'FINDINGS', 'LIFE OF'], auditRows(audits), out) : audits.flatMap((audit) => auditLines(audit, out))) await out.line(line);
+  else
+    for (const line of charts.length === 0
+      ? tableLines(['CHART', 'STATES', 'EVENTS', 'TRANSITIONS', 'FINDINGS', 'LIFE OF'], auditRows(audits), out)
+      : audits.flatMap((audit) => auditLines(audit, out)))
+      await out.line(line);
   return audits.some(({ counts }) => counts.errors > 0) ? EXIT_FAILURE : EXIT_SUCCESS;
 }

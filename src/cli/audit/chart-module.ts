@@ -1,4 +1,7 @@
-/** The charts of a user's module: every machine that it exports, alone, with what is known about it, or in a list. Its code runs when it is loaded. */
+/**
+ * The charts of a user's module: every machine that it exports, alone, with what is known about it, or in a list. Its
+ * code runs when it is loaded.
+ */
 import { stat } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
@@ -17,21 +20,34 @@ const MAX_DEPTH = 3;
  * In the order of their names in the module; one that is exported twice counts once.
  * @throws RuntimeError MODULE_NOT_FOUND, MODULE_FAILED, MODULE_WITHOUT_CHARTS, CHART_ID_TWICE
  */
-export async function chartsOfModule(file: string, { timeoutMs = LOAD_TIMEOUT_MS }: { readonly timeoutMs?: number } = {}): Promise<readonly Chart[]> {
+export async function chartsOfModule(
+  file: string,
+  { timeoutMs = LOAD_TIMEOUT_MS }: { readonly timeoutMs?: number } = {},
+): Promise<readonly Chart[]> {
   const path = resolve(file);
   const there = await stat(path).catch(() => undefined);
   if (there?.isFile() !== true) {
-    throw new RuntimeError('MODULE_NOT_FOUND', `expected a module at ${file}; ${there === undefined ? 'there is no such file' : 'that is no file'}`, { category: 'not_found', hint: 'The path is taken from the folder you are in.' });
+    throw new RuntimeError(
+      'MODULE_NOT_FOUND',
+      `expected a module at ${file}; ${there === undefined ? 'there is no such file' : 'that is no file'}`,
+      { category: 'not_found', hint: 'The path is taken from the folder you are in.' },
+    );
   }
   const exported = await load(path, { file, timeoutMs });
   const found = new Map<object, Chart>();
-  for (const value of Object.values(exported)) for (const chart of chartsIn(value)) if (!found.has(chart.machine) || chart.events !== undefined) found.set(chart.machine, chart);
+  for (const value of Object.values(exported))
+    for (const chart of chartsIn(value))
+      if (!found.has(chart.machine) || chart.events !== undefined) found.set(chart.machine, chart);
   const charts = [...found.values()];
   if (charts.length === 0) {
-    throw new RuntimeError('MODULE_WITHOUT_CHARTS', `expected ${file} to export an XState 5 machine, { machine, events }, or a list or an object of them; it exports ${Object.entries(exported).map(exportWord).toSorted().join(', ') || 'nothing'}`, {
-      category: 'validation',
-      hint: 'Export what createMachine() or setup().createMachine() returns. Functions are not called, and classes are not looked into.',
-    });
+    throw new RuntimeError(
+      'MODULE_WITHOUT_CHARTS',
+      `expected ${file} to export an XState 5 machine, { machine, events }, or a list or an object of them; it exports ${Object.entries(exported).map(exportWord).toSorted().join(', ') || 'nothing'}`,
+      {
+        category: 'validation',
+        hint: 'Export what createMachine() or setup().createMachine() returns. Functions are not called, and classes are not looked into.',
+      },
+    );
   }
   refuseTwice(charts, file);
   return charts;
@@ -54,11 +70,17 @@ async function load(path: string, { file, timeoutMs }: Loading): Promise<Readonl
   } catch (cause) {
     if (RuntimeError.is(cause)) throw cause;
     const isTypeScript = /\.[cm]?tsx?$/.test(path);
-    throw new RuntimeError('MODULE_FAILED', `${file} could not be loaded: ${messageOf(cause).replaceAll(/\s*\n\s*/g, ' ')}`, {
-      category: 'validation',
-      hint: isTypeScript ? 'Give the JavaScript that it compiles to, or a Node that loads TypeScript: from 22.18 on, or with NODE_OPTIONS="--import tsx".' : 'Load it with node by itself to see where it fails.',
-      cause,
-    });
+    throw new RuntimeError(
+      'MODULE_FAILED',
+      `${file} could not be loaded: ${messageOf(cause).replaceAll(/\s*\n\s*/g, ' ')}`,
+      {
+        category: 'validation',
+        hint: isTypeScript
+          ? 'Give the JavaScript that it compiles to, or a Node that loads TypeScript: from 22.18 on, or with NODE_OPTIONS="--import tsx".'
+          : 'Load it with node by itself to see where it fails.',
+        cause,
+      },
+    );
   } finally {
     watch.stop();
   }
@@ -67,25 +89,42 @@ async function load(path: string, { file, timeoutMs }: Loading): Promise<Readonl
 async function exportsOf(path: string): Promise<Readonly<Record<string, unknown>>> {
   const exported = (await import(pathToFileURL(path).href)) as Readonly<Record<string, unknown>>;
   // Not of whatever has a `then`: queries of some databases run when they are awaited.
-  return Object.fromEntries(await Promise.all(Object.entries(exported).map(async ([name, value]) => [name, value instanceof Promise ? await value : value] as const)));
+  return Object.fromEntries(
+    await Promise.all(
+      Object.entries(exported).map(
+        async ([name, value]) => [name, value instanceof Promise ? await value : value] as const,
+      ),
+    ),
+  );
 }
 
 /**
- * While code of somebody else is loaded: what it prints goes to standard error, since standard output is for the answer; and when it ends the process,
- * waits for what never comes, or for too long, that is said, and is no success.
+ * While code of somebody else is loaded: what it prints goes to standard error, since standard output is for the
+ * answer; and when it ends the process, waits for what never comes, or for too long, that is said, and is no success.
  */
-function watchLoading(file: string, timeoutMs: number): { readonly tooLate: Promise<never>; readonly stop: () => void } {
+function watchLoading(
+  file: string,
+  timeoutMs: number,
+): { readonly tooLate: Promise<never>; readonly stop: () => void } {
   const { stdout, stderr } = process;
   const written = Object.getOwnPropertyDescriptor(stdout, 'write');
   Object.defineProperty(stdout, 'write', { configurable: true, writable: true, value: stderr.write.bind(stderr) });
   const onExit = (): void => {
     process.exitCode = 1;
-    stderr.write(`error: ${file} ended the process while it was loaded, or waits for something that never comes [MODULE_FAILED]\n  hint: Export the machines from a module that does nothing else.\n`);
+    stderr.write(
+      `error: ${file} ended the process while it was loaded, or waits for something that never comes [MODULE_FAILED]\n  hint: Export the machines from a module that does nothing else.\n`,
+    );
   };
   process.once('exit', onExit);
   let timer: NodeJS.Timeout | undefined;
   const tooLate = new Promise<never>((_, reject) => {
-    const late = (): void => reject(new RuntimeError('MODULE_FAILED', `${file} was not loaded within ${timeoutMs / 1000} s`, { category: 'timeout', hint: 'See what it waits for at its top level, or export the machines from a module that does nothing else.' }));
+    const late = (): void =>
+      reject(
+        new RuntimeError('MODULE_FAILED', `${file} was not loaded within ${timeoutMs / 1000} s`, {
+          category: 'timeout',
+          hint: 'See what it waits for at its top level, or export the machines from a module that does nothing else.',
+        }),
+      );
     timer = setTimeout(late, timeoutMs);
     // When nothing else is going on, waiting is in vain.
     timer.unref();
@@ -107,9 +146,12 @@ function chartsIn(value: unknown, depth = 0): readonly Chart[] {
   if (Array.isArray(value)) return value.flatMap((each) => chartsIn(each, depth + 1));
   const chart = chartOf(value);
   if (chart !== undefined) return [chart];
-  // Of objects that are more than a list with names, such as actors and instances of classes, only the machine is looked for.
+  // Of objects that are more than a list with names, such as actors and instances of classes, only the machine is
+  // looked for.
   const prototype: unknown = Object.getPrototypeOf(value);
-  return prototype === Object.prototype || prototype === null ? Object.values(value).flatMap((each) => chartsIn(each, depth + 1)) : [];
+  return prototype === Object.prototype || prototype === null
+    ? Object.values(value).flatMap((each) => chartsIn(each, depth + 1))
+    : [];
 }
 
 function chartOf(value: object): Chart | undefined {
@@ -130,5 +172,8 @@ function refuseTwice(charts: readonly Chart[], file: string): void {
   const twice = ids.find((id, index) => ids.indexOf(id) !== index);
   if (twice === undefined) return;
   const what = twice === WITHOUT_ID ? 'more than one machine without an id' : `two charts with the id "${twice}"`;
-  throw new RuntimeError('CHART_ID_TWICE', `${file} exports ${what}`, { category: 'conflict', hint: "Give each machine an id of its own, such as createMachine({ id: 'door', … }): pages and files are named by it." });
+  throw new RuntimeError('CHART_ID_TWICE', `${file} exports ${what}`, {
+    category: 'conflict',
+    hint: "Give each machine an id of its own, such as createMachine({ id: 'door', … }): pages and files are named by it.",
+  });
 }

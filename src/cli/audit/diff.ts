@@ -1,4 +1,7 @@
-/** `wakechart audit --diff`: what has changed since a version, as semantic versions count it, and whether what that version wrote down can still be read. */
+/**
+ * `wakechart audit --diff`: what has changed since a version, as semantic versions count it, and whether what that
+ * version wrote down can still be read.
+ */
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Buffer } from 'node:buffer';
@@ -21,13 +24,20 @@ const GIT_TIMEOUT_MS = 30_000;
 
 type DiffOptions = AuditOptions & { readonly diff: string };
 
-export async function diffAudits(context: CommandContext, { charts, isAll }: MeantCharts, { diff: from, out: directory, picture }: DiffOptions): Promise<number> {
+export async function diffAudits(
+  context: CommandContext,
+  { charts, isAll }: MeantCharts,
+  { diff: from, out: directory, picture }: DiffOptions,
+): Promise<number> {
   const { out, json, interruption } = context;
   const git = new GitCommand({ gitPath: 'git', timeoutMs: GIT_TIMEOUT_MS });
-  const run = async (...words: readonly string[]): Promise<string> => Buffer.from(await git.run(words, { cwd: '.', signal: interruption.signal }), 'latin1').toString('utf8');
+  const run = async (...words: readonly string[]): Promise<string> =>
+    Buffer.from(await git.run(words, { cwd: '.', signal: interruption.signal }), 'latin1').toString('utf8');
   const before = await earlierAudits({ from, directory, git: run });
   const diffs = charts.map((chart) => diffOf(chart, before.get(chart.machine.id)));
-  const gone = isAll ? [...before.keys()].filter((id) => !charts.some(({ machine }) => machine.id === id)).map(goneChart) : [];
+  const gone = isAll
+    ? [...before.keys()].filter((id) => !charts.some(({ machine }) => machine.id === id)).map(goneChart)
+    : [];
   const all = [...diffs, ...gone];
   const bump = heaviest(all.map((diff) => diff.bump));
   const pictures = picture === undefined ? [] : await draw(picture, { charts, before, diffs });
@@ -38,14 +48,23 @@ export async function diffAudits(context: CommandContext, { charts, isAll }: Mea
 
 function diffOf(chart: Chart, before: WrittenAudit | undefined): ChartDiff {
   const { id } = chart.machine;
-  if (before === undefined) return { chart: id, bump: 'minor', changes: [{ bump: 'minor', kind: 'state-added', says: `The chart ${id} is new.` }] };
+  if (before === undefined)
+    return {
+      chart: id,
+      bump: 'minor',
+      changes: [{ bump: 'minor', kind: 'state-added', says: `The chart ${id} is new.` }],
+    };
   const { changes } = diffCharts(before.chart, auditChart(chart).chart);
   const together = [...changes, ...restoreOldSnapshots(before, chart)];
   return { chart: id, bump: heaviest(together.map((change) => change.bump)), changes: together };
 }
 
 function goneChart(id: string): ChartDiff {
-  return { chart: id, bump: 'major', changes: [{ bump: 'major', kind: 'state-removed', says: `The chart ${id} is gone.` }] };
+  return {
+    chart: id,
+    bump: 'major',
+    changes: [{ bump: 'major', kind: 'state-removed', says: `The chart ${id} is gone.` }],
+  };
 }
 
 function heaviest(bumps: readonly Bump[]): Bump {
@@ -82,7 +101,19 @@ interface Told {
 function linesOf({ out: { styles } }: CommandContext, { from, bump, diffs, pictures }: Told): string[] {
   const changed = diffs.filter((diff) => diff.bump !== 'none');
   if (changed.length === 0) return [`Nothing has changed in the charts since ${oneLine(from)}.`];
-  const weight = (change: ChartChange): string => (change.bump === 'major' ? styles.red('major') : change.bump === 'minor' ? styles.green('minor') : styles.dim('patch'));
-  const told = changed.flatMap((diff) => [`${styles.bold(diff.chart)}: ${diff.bump}`, ...diff.changes.map((change) => `  ${weight(change)}  ${oneLine(change.says)}`)]);
-  return [...told, ...pictures.map((path) => `drawn: ${path}`), `Since ${oneLine(from)}, the charts as a whole have a ${bump} change${bump === 'major' ? ': whoever relies on them may break.' : '.'}`];
+  const weight = (change: ChartChange): string =>
+    change.bump === 'major'
+      ? styles.red('major')
+      : change.bump === 'minor'
+        ? styles.green('minor')
+        : styles.dim('patch');
+  const told = changed.flatMap((diff) => [
+    `${styles.bold(diff.chart)}: ${diff.bump}`,
+    ...diff.changes.map((change) => `  ${weight(change)}  ${oneLine(change.says)}`),
+  ]);
+  return [
+    ...told,
+    ...pictures.map((path) => `drawn: ${path}`),
+    `Since ${oneLine(from)}, the charts as a whole have a ${bump} change${bump === 'major' ? ': whoever relies on them may break.' : '.'}`,
+  ];
 }

@@ -16,23 +16,40 @@ import { counted, printable } from '../terminal/text.ts';
 import { usageError } from '../usage.ts';
 import type { AuditOptions, MeantCharts } from './audit.ts';
 
-const PROBLEMS = { missing: 'is missing', differs: 'is stale', left: 'is about a chart that is gone' } as const satisfies Record<StaleFile['problem'], string>;
+const PROBLEMS = {
+  missing: 'is missing',
+  differs: 'is stale',
+  left: 'is about a chart that is gone',
+} as const satisfies Record<StaleFile['problem'], string>;
 
-export async function writeAudits(context: CommandContext, meant: MeantCharts, { out: directory, charts, module }: AuditOptions): Promise<number> {
+export async function writeAudits(
+  context: CommandContext,
+  meant: MeantCharts,
+  { out: directory, charts, module }: AuditOptions,
+): Promise<number> {
   refusePart(meant, charts);
   const { audits, files } = await filesOf(meant, { directory, draws: true });
   const changed = await writeAuditFiles(directory, files);
   const { out, json } = context;
   if (json) await out.document({ directory, changed, findings: openFindings(audits) });
   else {
-    for (const { name, problem } of changed) await out.line(`${problem === 'left' ? 'removed' : 'wrote'} ${join(directory, name)}`);
-    await out.line(changed.length === 0 ? `${directory} is up to date.` : `${counted(changed.length, 'file')} changed in ${directory}.`);
+    for (const { name, problem } of changed)
+      await out.line(`${problem === 'left' ? 'removed' : 'wrote'} ${join(directory, name)}`);
+    await out.line(
+      changed.length === 0
+        ? `${directory} is up to date.`
+        : `${counted(changed.length, 'file')} changed in ${directory}.`,
+    );
     await showErrors(context, audits, module);
   }
   return hasErrors(audits) ? EXIT_FAILURE : EXIT_SUCCESS;
 }
 
-export async function checkAudits(context: CommandContext, meant: MeantCharts, { out: directory, charts, module }: AuditOptions): Promise<number> {
+export async function checkAudits(
+  context: CommandContext,
+  meant: MeantCharts,
+  { out: directory, charts, module }: AuditOptions,
+): Promise<number> {
   refusePart(meant, charts);
   const { audits, files } = await filesOf(meant, { directory, draws: false });
   const stale = await staleAuditFiles(directory, files);
@@ -41,10 +58,16 @@ export async function checkAudits(context: CommandContext, meant: MeantCharts, {
   if (json) await out.document({ directory, ok: isFine, stale, findings: openFindings(audits) });
   else {
     // Where nothing was ever written one line says it all.
-    if (stale.length === files.size && stale.every(({ problem }) => problem === 'missing')) await out.line(`There are no written audits in ${directory}.`);
-    else for (const { name, problem } of stale) await out.line(`${join(directory, name)} ${out.styles.red(PROBLEMS[problem])}.`);
+    if (stale.length === files.size && stale.every(({ problem }) => problem === 'missing'))
+      await out.line(`There are no written audits in ${directory}.`);
+    else
+      for (const { name, problem } of stale)
+        await out.line(`${join(directory, name)} ${out.styles.red(PROBLEMS[problem])}.`);
     await showErrors(context, audits, module);
-    if (stale.length > 0) await out.line(`Bring them up to date: ${nextCommand(context, 'audit', '--write', ...(module === undefined ? [] : ['--module', module]), '--out', directory)}`);
+    if (stale.length > 0)
+      await out.line(
+        `Bring them up to date: ${nextCommand(context, 'audit', '--write', ...(module === undefined ? [] : ['--module', module]), '--out', directory)}`,
+      );
     if (isFine) await out.line(`${counted(audits.length, 'chart')}, and ${directory} says what they do.`);
   }
   return isFine ? EXIT_SUCCESS : EXIT_FAILURE;
@@ -52,7 +75,11 @@ export async function checkAudits(context: CommandContext, meant: MeantCharts, {
 
 /** The index lists all charts: a part of them cannot be written, nor looked for. */
 function refusePart({ isAll }: MeantCharts, charts: readonly string[]): void {
-  if (!isAll) throw usageError(`--write and --check are about all charts; ${charts.join(', ')} would be a part of them`, 'Leave the names out.');
+  if (!isAll)
+    throw usageError(
+      `--write and --check are about all charts; ${charts.join(', ')} would be a part of them`,
+      'Leave the names out.',
+    );
 }
 
 interface Making {
@@ -70,7 +97,10 @@ export function fileNameOf(id: string): string {
   });
 }
 
-async function filesOf({ charts }: MeantCharts, making: Making): Promise<{ readonly audits: readonly ChartAudit[]; readonly files: AuditFiles }> {
+async function filesOf(
+  { charts }: MeantCharts,
+  making: Making,
+): Promise<{ readonly audits: readonly ChartAudit[]; readonly files: AuditFiles }> {
   const audits = charts.map((chart) => auditChart(chart));
   const files = new Map([['README.md', auditIndex(audits)]]);
   for (const audit of audits) {
@@ -82,7 +112,10 @@ async function filesOf({ charts }: MeantCharts, making: Making): Promise<{ reado
   return { audits, files };
 }
 
-/** The one that is there, where it shows the chart as it is; else a new one, or nothing, which no written one is equal to. */
+/**
+ * The one that is there, where it shows the chart as it is; else a new one, or nothing, which no written one is equal
+ * to.
+ */
 async function pictureOf({ chart }: ChartAudit, { directory, draws }: Making): Promise<string> {
   const known = await writtenPicture(directory, `${chart.id}.svg`);
   if (known !== undefined && diagramHashIn(known) === diagramHash(chart)) return known;
@@ -90,16 +123,25 @@ async function pictureOf({ chart }: ChartAudit, { directory, draws }: Making): P
 }
 
 function openFindings(audits: readonly ChartAudit[]): readonly object[] {
-  return audits.flatMap(({ chart, findings }) => findings.filter(({ waived }) => waived === undefined).map((finding) => ({ chart: chart.id, ...finding })));
+  return audits.flatMap(({ chart, findings }) =>
+    findings.filter(({ waived }) => waived === undefined).map((finding) => ({ chart: chart.id, ...finding })),
+  );
 }
 
 function hasErrors(audits: readonly ChartAudit[]): boolean {
   return audits.some(({ counts }) => counts.errors > 0);
 }
 
-async function showErrors({ out }: CommandContext, audits: readonly ChartAudit[], module: string | undefined): Promise<void> {
+async function showErrors(
+  { out }: CommandContext,
+  audits: readonly ChartAudit[],
+  module: string | undefined,
+): Promise<void> {
   for (const { chart, counts, findings } of audits.filter((audit) => audit.counts.errors > 0)) {
-    await out.line(`${out.styles.bold(chart.id)}: ${findingsWord(counts)}${module === undefined ? '' : `, in ${module}`}`);
-    for (const finding of findings.filter(({ severity, waived }) => severity === 'error' && waived === undefined)) for (const line of findingLines(finding, out)) await out.line(line);
+    await out.line(
+      `${out.styles.bold(chart.id)}: ${findingsWord(counts)}${module === undefined ? '' : `, in ${module}`}`,
+    );
+    for (const finding of findings.filter(({ severity, waived }) => severity === 'error' && waived === undefined))
+      for (const line of findingLines(finding, out)) await out.line(line);
   }
 }

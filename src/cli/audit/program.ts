@@ -25,18 +25,59 @@ interface AuditWords {
 const MODES = ['write', 'check', 'diff', 'logs', 'coverage'] as const;
 
 export function addAuditCommand(program: Command, { run, withExamples }: AuditProgram): void {
-  const audit = program.command('audit').description('audit statecharts, ours or your own: what every state does with every event, how it is reached, what is wrong, what has changed, what was ever seen');
-  const mode = (name: (typeof MODES)[number], flags: string, words: string): Option => new Option(flags, words).conflicts(MODES.filter((other) => other !== name));
-  withExamples(audit, 'wakechart audit', 'wakechart audit task session', 'wakechart audit --module ./my-machines.js', 'wakechart audit --check', 'wakechart audit --diff main', 'wakechart audit --logs .wakechart')
+  const audit = program
+    .command('audit')
+    .description(
+      'audit statecharts, ours or your own: what every state does with every event, how it is reached, what is wrong, what has changed, what was ever seen',
+    );
+  const mode = (name: (typeof MODES)[number], flags: string, words: string): Option =>
+    new Option(flags, words).conflicts(MODES.filter((other) => other !== name));
+  withExamples(
+    audit,
+    'wakechart audit',
+    'wakechart audit task session',
+    'wakechart audit --module ./my-machines.js',
+    'wakechart audit --check',
+    'wakechart audit --diff main',
+    'wakechart audit --logs .wakechart',
+  )
     .argument('[charts...]', 'ids of charts (default: all)')
     .option('--module <file>', 'audit the machines that this JavaScript module exports; its code runs', nonEmpty)
     .addOption(mode('write', '--write', 'write a page, the audit as JSON and a diagram for each chart, and an index'))
     .addOption(mode('check', '--check', 'fail when a written audit is stale, or an error is found'))
-    .addOption(mode('diff', '--diff <ref>', 'compare with the audits of a git revision, or of a folder; fail when a major change is found').argParser(nonEmpty))
+    .addOption(
+      mode(
+        'diff',
+        '--diff <ref>',
+        'compare with the audits of a git revision, or of a folder; fail when a major change is found',
+      ).argParser(nonEmpty),
+    )
     .option('--out <dir>', 'the folder of the written audits', nonEmpty, 'docs/audits')
-    .option('--picture <dir>', 'with --diff: draw both versions side by side, one file for each chart that has changed', nonEmpty)
-    .addOption(mode('logs', '--logs <dir>', 'say which transitions the session logs below this folder show, and which they never do').argParser(nonEmpty))
-    .addOption(mode('coverage', '--coverage <dir>', 'say which transitions a test run took, from the sightings in this folder').argParser(nonEmpty))
-    .option('--floor <percent>', 'with --logs or --coverage: fail when fewer of the transitions of a chart were seen', wholeNumber({ min: 0, max: 100 }))
-    .action((charts: readonly string[], words: AuditWords) => run(audit, async (context) => (await import('./audit.ts')).auditCharts(context, { charts, ...words })));
+    .option(
+      '--picture <dir>',
+      'with --diff: draw both versions side by side, one file for each chart that has changed',
+      nonEmpty,
+    )
+    .addOption(
+      mode(
+        'logs',
+        '--logs <dir>',
+        'say which transitions the session logs below this folder show, and which they never do',
+      ).argParser(nonEmpty),
+    )
+    .addOption(
+      mode(
+        'coverage',
+        '--coverage <dir>',
+        'say which transitions a test run took, from the sightings in this folder',
+      ).argParser(nonEmpty),
+    )
+    .option(
+      '--floor <percent>',
+      'with --logs or --coverage: fail when fewer of the transitions of a chart were seen',
+      wholeNumber({ min: 0, max: 100 }),
+    )
+    .action((charts: readonly string[], words: AuditWords) =>
+      run(audit, async (context) => (await import('./audit.ts')).auditCharts(context, { charts, ...words })),
+    );
 }

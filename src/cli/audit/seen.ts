@@ -1,4 +1,6 @@
-/** `wakechart audit --logs` and `--coverage`: which transitions anybody ever took, in sessions that ran and in tests. */
+/**
+ * `wakechart audit --logs` and `--coverage`: which transitions anybody ever took, in sessions that ran and in tests.
+ */
 import { auditChart } from '../../machines/inspection/audit-chart.ts';
 import type { ChartCoverage, ChartSightings } from '../../machines/inspection/chart-change.ts';
 import type { Chart } from '../../machines/inspection/chart.ts';
@@ -27,24 +29,46 @@ interface Line {
   readonly hidden: readonly string[];
 }
 
-export async function seenInTests(context: CommandContext, { charts }: MeantCharts, { directory, floor }: Seen): Promise<number> {
+export async function seenInTests(
+  context: CommandContext,
+  { charts }: MeantCharts,
+  { directory, floor }: Seen,
+): Promise<number> {
   const sightings = await readSightings(directory);
-  const lines = charts.map((chart): Line => ({ coverage: coverageOf(auditChart(chart).chart, sightings.get(chart.machine.id) ?? nothingOf(chart)), hidden: [] }));
+  const lines = charts.map((chart): Line => ({
+    coverage: coverageOf(auditChart(chart).chart, sightings.get(chart.machine.id) ?? nothingOf(chart)),
+    hidden: [],
+  }));
   return tell(context, lines, { floor, never: 'never taken in a test', from: directory });
 }
 
-export async function seenInLogs(context: CommandContext, { charts }: MeantCharts, { directory, floor }: Seen): Promise<number> {
+export async function seenInLogs(
+  context: CommandContext,
+  { charts }: MeantCharts,
+  { directory, floor }: Seen,
+): Promise<number> {
   if (!(await isHomeThere(directory))) {
-    throw new RuntimeError('HOME_NOT_FOUND', `expected a home with sessions at ${directory}; there is none`, { category: 'not_found', hint: 'Name the folder that --home names elsewhere, such as .wakechart.' });
+    throw new RuntimeError('HOME_NOT_FOUND', `expected a home with sessions at ${directory}; there is none`, {
+      category: 'not_found',
+      hint: 'Name the folder that --home names elsewhere, such as .wakechart.',
+    });
   }
   const told = charts.filter(({ machine }) => chartsToldByLogs.includes(machine.id));
   const { seen, sessions } = await sightingsOf({ ...context, home: directory });
-  const lines = told.map((chart): Line => ({ coverage: coverageOf(auditChart(chart).chart, seen.get(chart.machine.id) ?? nothingOf(chart)), hidden: hiddenFromLogs(chart.machine.id) }));
-  if (!context.json) await context.out.line(`${counted(sessions, 'session')} read. Logs tell of the charts ${told.map(({ machine }) => machine.id).join(', ')}.`);
+  const lines = told.map((chart): Line => ({
+    coverage: coverageOf(auditChart(chart).chart, seen.get(chart.machine.id) ?? nothingOf(chart)),
+    hidden: hiddenFromLogs(chart.machine.id),
+  }));
+  if (!context.json)
+    await context.out.line(
+      `${counted(sessions, 'session')} read. Logs tell of the charts ${told.map(({ machine }) => machine.id).join(', ')}.`,
+    );
   return tell(context, lines, { floor, never: 'never seen in these logs', from: directory });
 }
 
-async function sightingsOf(context: CommandContext): Promise<{ readonly seen: ReadonlyMap<string, ChartSightings>; readonly sessions: number }> {
+async function sightingsOf(
+  context: CommandContext,
+): Promise<{ readonly seen: ReadonlyMap<string, ChartSightings>; readonly sessions: number }> {
   return withSessions(context, async ({ sessions }) => {
     let seen: ReadonlyMap<string, ChartSightings> = new Map();
     let count = 0;
@@ -66,19 +90,45 @@ interface Telling {
   readonly from: string;
 }
 
-async function tell({ out, json }: CommandContext, lines: readonly Line[], { floor, never, from }: Telling): Promise<number> {
-  const shown = lines.map(({ coverage, hidden }) => ({ coverage, hidden, missing: coverage.transitions.missing.filter((id) => !hidden.includes(id)) }));
+async function tell(
+  { out, json }: CommandContext,
+  lines: readonly Line[],
+  { floor, never, from }: Telling,
+): Promise<number> {
+  const shown = lines.map(({ coverage, hidden }) => ({
+    coverage,
+    hidden,
+    missing: coverage.transitions.missing.filter((id) => !hidden.includes(id)),
+  }));
   // What no log can show is nothing that is missing in it.
-  const judged = shown.map(({ coverage, missing }) => ({ ...coverage, transitions: { seen: coverage.transitions.seen, all: coverage.transitions.seen + missing.length, missing } }));
+  const judged = shown.map(({ coverage, missing }) => ({
+    ...coverage,
+    transitions: { seen: coverage.transitions.seen, all: coverage.transitions.seen + missing.length, missing },
+  }));
   const below = floor === undefined ? [] : floorProblems(judged, floor);
-  if (json) await out.document({ from, floor, ok: below.length === 0, charts: shown.map(({ coverage, hidden }) => ({ ...coverage, hidden })) });
+  if (json)
+    await out.document({
+      from,
+      floor,
+      ok: below.length === 0,
+      charts: shown.map(({ coverage, hidden }) => ({ ...coverage, hidden })),
+    });
   else {
-    const rows = judged.map(({ chart, transitions, pairs, guards }) => [chart, share(transitions), share(pairs), share(guards)]);
+    const rows = judged.map(({ chart, transitions, pairs, guards }) => [
+      chart,
+      share(transitions),
+      share(pairs),
+      share(guards),
+    ]);
     for (const line of tableLines(['CHART', 'TRANSITIONS', 'PAIRS', 'GUARDS'], rows, out)) await out.line(line);
     for (const { coverage, hidden, missing } of shown) {
       for (const id of missing) await out.line(`${out.styles.yellow(never)}: ${coverage.chart} ${oneLine(id)}`);
-      if (hidden.length > 0) await out.line(`${out.styles.dim('no log can show')}: ${coverage.chart} ${hidden.map((id) => oneLine(id)).join(', ')}`);
-      for (const id of coverage.unknown) await out.line(`${out.styles.dim('of another version of the chart')}: ${coverage.chart} ${oneLine(id)}`);
+      if (hidden.length > 0)
+        await out.line(
+          `${out.styles.dim('no log can show')}: ${coverage.chart} ${hidden.map((id) => oneLine(id)).join(', ')}`,
+        );
+      for (const id of coverage.unknown)
+        await out.line(`${out.styles.dim('of another version of the chart')}: ${coverage.chart} ${oneLine(id)}`);
     }
     for (const { says } of below) await out.line(`${out.styles.red('below the floor')} ${oneLine(says)}`);
   }

@@ -6,25 +6,53 @@ import { tableLines } from '../terminal/table.ts';
 import { counted, oneLine } from '../terminal/text.ts';
 
 export function auditRows(audits: readonly ChartAudit[]): string[][] {
-  return audits.map(({ chart, counts, about = '' }) => [chart.id, String(counts.leaves), String(counts.events), String(counts.transitions), findingsWord(counts), about]);
+  return audits.map(({ chart, counts, about = '' }) => [
+    chart.id,
+    String(counts.leaves),
+    String(counts.events),
+    String(counts.transitions),
+    findingsWord(counts),
+    about,
+  ]);
 }
 
 export function findingsWord({ errors, warnings, notes, waived }: ChartAudit['counts']): string {
-  const parts = [errors > 0 && counted(errors, 'error'), warnings > 0 && counted(warnings, 'warning'), notes > 0 && counted(notes, 'note'), waived > 0 && `${waived} waived`].filter((part) => part !== false);
+  const parts = [
+    errors > 0 && counted(errors, 'error'),
+    warnings > 0 && counted(warnings, 'warning'),
+    notes > 0 && counted(notes, 'note'),
+    waived > 0 && `${waived} waived`,
+  ].filter((part) => part !== false);
   return parts.length === 0 ? 'none' : parts.join(', ');
 }
 
-/** One audit whole: what each state does with each event, one line for each pair that does anything, then the findings. */
+/**
+ * One audit whole: what each state does with each event, one line for each pair that does anything, then the findings.
+ */
 export function auditLines(audit: ChartAudit, out: Output): string[] {
   const { chart, about, counts, findings, reach } = audit;
-  const rows = chart.events.flatMap(({ type }) => audit.matrix.filter(({ event, class: kind }) => event === type && kind !== 'final' && kind !== 'ignored' && kind !== 'rejected').map((each) => rowOf(audit, each)));
+  const rows = chart.events.flatMap(({ type }) =>
+    audit.matrix
+      .filter(
+        ({ event, class: kind }) => event === type && kind !== 'final' && kind !== 'ignored' && kind !== 'rejected',
+      )
+      .map((each) => rowOf(audit, each)),
+  );
   const paths = new Map(reach.map((each) => [each.state, wayTo(each)]));
   const leaves = [...new Set(audit.matrix.map(({ state }) => state))];
   return [
     out.styles.bold(chart.id) + (about === undefined ? '' : `  the life of ${about}`),
     `${counted(counts.leaves, 'state')}, ${counted(counts.events, 'event')}, ${counted(counts.transitions, 'transition')}`,
     '',
-    ...tableLines(['STATE', 'REACHED BY', 'HOLDS'], leaves.map((state) => [stateName(state), paths.get(state) ?? '', chart.states.find(({ id }) => id === state)?.description ?? '']), out),
+    ...tableLines(
+      ['STATE', 'REACHED BY', 'HOLDS'],
+      leaves.map((state) => [
+        stateName(state),
+        paths.get(state) ?? '',
+        chart.states.find(({ id }) => id === state)?.description ?? '',
+      ]),
+      out,
+    ),
     '',
     ...tableLines(['EVENT', 'IN', 'LEADS TO'], rows, out),
     '',
@@ -47,13 +75,25 @@ function wayTo({ reach, path, isPassed }: StateReach): string {
 function rowOf({ chart }: ChartAudit, { event, state, class: kind, transitions }: MatrixCell): string[] {
   if (kind === 'forbidden') return [event, stateName(state), '(taken, and nothing happens)'];
   const taken = transitions.flatMap((id) => chart.transitions.filter((transition) => transition.id === id));
-  const words = taken.map(({ targets, guard }) => `${targets.length === 0 ? 'stays' : targets.map((target) => (target === ROOT ? '(the start)' : target)).join(' + ')}${guard === undefined ? '' : ` [${guard.name}]`}`);
+  const words = taken.map(
+    ({ targets, guard }) =>
+      `${targets.length === 0 ? 'stays' : targets.map((target) => (target === ROOT ? '(the start)' : target)).join(' + ')}${guard === undefined ? '' : ` [${guard.name}]`}`,
+  );
   return [event, stateName(state), words.join(', else ')];
 }
 
-export function findingLines({ severity, rule, state, event, says, hint, waived }: Finding, { styles }: Pick<Output, 'styles'>): string[] {
+export function findingLines(
+  { severity, rule, state, event, says, hint, waived }: Finding,
+  { styles }: Pick<Output, 'styles'>,
+): string[] {
   const where = [state === ROOT ? 'the whole chart' : state, ...(event === undefined ? [] : [event])].join(', ');
-  if (waived !== undefined) return [`${styles.dim('waived ')} ${where}: ${oneLine(says)} ${styles.dim(`(${rule}; ${oneLine(waived)})`)}`];
-  const weight = severity === 'error' ? styles.red('error  ') : severity === 'warning' ? styles.yellow('warning') : styles.dim('note   ');
+  if (waived !== undefined)
+    return [`${styles.dim('waived ')} ${where}: ${oneLine(says)} ${styles.dim(`(${rule}; ${oneLine(waived)})`)}`];
+  const weight =
+    severity === 'error'
+      ? styles.red('error  ')
+      : severity === 'warning'
+        ? styles.yellow('warning')
+        : styles.dim('note   ');
   return [`${weight} ${where}: ${oneLine(says)} ${styles.dim(`(${rule})`)}`, `        ${oneLine(hint)}`];
 }

@@ -1,4 +1,7 @@
-/** The accounts and the experience of a home, without anything that could run an agent: for commands that add, change and look. */
+/**
+ * The accounts and the experience of a home, without anything that could run an agent: for commands that add, change
+ * and look.
+ */
 import { join } from 'node:path';
 import { createSystemClock } from '../../actors/clock/system-clock.ts';
 import type { AuthProfiles } from '../../actors/run/auth-profiles.ts';
@@ -25,17 +28,27 @@ export interface HomeAccounts {
 }
 
 /** Lets `work` use them. An error about an account that is not there says which ones are. */
-export async function withAuth<Result>(context: CommandContext, work: (accounts: HomeAccounts) => Promise<Result>): Promise<Result> {
+export async function withAuth<Result>(
+  context: CommandContext,
+  work: (accounts: HomeAccounts) => Promise<Result>,
+): Promise<Result> {
   await checkHome(context.home);
   const directory = join(context.home, AUTH_FOLDER);
   const clock = createSystemClock();
   const environment = process.env;
   const { err } = context;
-  const onWarning = ({ message }: RuntimeError): void => void err.push(`${err.styles.yellow('note:')} ${printable(message)}\n`);
+  const onWarning = ({ message }: RuntimeError): void =>
+    void err.push(`${err.styles.yellow('note:')} ${printable(message)}\n`);
   // The accounts are in the home. How they do is known to all machines alike, where the sessions are.
   const { store, standings } = await openStore(context);
   const accounts: HomeAccounts = {
-    profiles: createFileAuthProfiles({ directory, clock, environment, exclusively: underLock, runCommand: createKeychainCommand({ clock, environment }) }),
+    profiles: createFileAuthProfiles({
+      directory,
+      clock,
+      environment,
+      exclusively: underLock,
+      runCommand: createKeychainCommand({ clock, environment }),
+    }),
     standings: standings ?? createFileCandidateStandings({ directory, clock, exclusively: underLock, onWarning }),
   };
   try {
@@ -48,7 +61,10 @@ export async function withAuth<Result>(context: CommandContext, work: (accounts:
 }
 
 export function accountNotFound(name: string): RuntimeError {
-  return new RuntimeError('AUTH_PROFILE_NOT_FOUND', `there is no auth profile ${JSON.stringify(oneLine(name, 64))}`, { category: 'not_found', details: { profileId: name } });
+  return new RuntimeError('AUTH_PROFILE_NOT_FOUND', `there is no auth profile ${JSON.stringify(oneLine(name, 64))}`, {
+    category: 'not_found',
+    details: { profileId: name },
+  });
 }
 
 async function inOurWords(error: unknown, context: CommandContext, { profiles }: HomeAccounts): Promise<unknown> {
@@ -57,10 +73,20 @@ async function inOurWords(error: unknown, context: CommandContext, { profiles }:
   if (code === 'AUTH_PROFILE_INVALID') return usageError(message, hint ?? 'See: wakechart auth add --help');
   if (code === 'AUTH_PROFILE_EXISTS') {
     const name = typeof details?.['profileId'] === 'string' ? details['profileId'] : 'NAME';
-    return new RuntimeError(code, message, { category, details, hint: `Give this one another name, or remove that one first:\n${nextCommand(context, 'auth', 'remove', name)}`, cause: error });
+    return new RuntimeError(code, message, {
+      category,
+      details,
+      hint: `Give this one another name, or remove that one first:\n${nextCommand(context, 'auth', 'remove', name)}`,
+      cause: error,
+    });
   }
   if (code !== 'AUTH_PROFILE_NOT_FOUND') return error;
-  return new RuntimeError(code, message, { category, details, hint: await whatThereIs(details?.['profileId'], context, profiles), cause: error });
+  return new RuntimeError(code, message, {
+    category,
+    details,
+    hint: await whatThereIs(details?.['profileId'], context, profiles),
+    cause: error,
+  });
 }
 
 async function whatThereIs(given: unknown, context: CommandContext, profiles: AuthProfiles): Promise<string> {
@@ -68,7 +94,8 @@ async function whatThereIs(given: unknown, context: CommandContext, profiles: Au
     (all) => all.map(({ id }) => id),
     () => [],
   );
-  if (names.length === 0) return `There are no accounts in ${context.home} yet. Add one: ${nextCommand(context, 'auth', 'add', '--help')}`;
+  if (names.length === 0)
+    return `There are no accounts in ${context.home} yet. Add one: ${nextCommand(context, 'auth', 'add', '--help')}`;
   const meant = closestName(typeof given === 'string' ? given : '', names);
   const more = names.length > MAX_SHOWN ? ` and ${names.length - MAX_SHOWN} more` : '';
   return `${meant === undefined ? '' : `Did you mean "${meant}"? `}Accounts in ${context.home}: ${names.slice(0, MAX_SHOWN).join(', ')}${more}.`;

@@ -38,7 +38,9 @@ export async function addProfile(context: CommandContext, options: AddOptions): 
     await standings.reset({ profile: profile.id });
     if (json) await out.document(plainProfile(profile));
     else {
-      await out.line(`${out.styles.green('Added')} account ${out.styles.bold(profile.id)} of ${printable(profile.provider)}: ${secretText(profile)}`);
+      await out.line(
+        `${out.styles.green('Added')} account ${out.styles.bold(profile.id)} of ${printable(profile.provider)}: ${secretText(profile)}`,
+      );
       await out.line(`Next: ${nextCommand(context, 'auth', 'status', profile.id, '--check')}`);
     }
     await tellDoubts(context, profile);
@@ -50,7 +52,10 @@ export async function listProfiles(context: CommandContext, provider: string | u
   const { out, json, home } = context;
   const found = await withAuth({ ...context, store: undefined }, ({ profiles }) => profiles.list(provider));
   if (json) await out.document({ profiles: found.map(plainProfile) });
-  else if (found.length === 0) await out.line(`No accounts${provider === undefined ? '' : ` of ${oneLine(provider)}`} in ${home} yet. Add one: ${nextCommand(context, 'auth', 'add', '--help')}`);
+  else if (found.length === 0)
+    await out.line(
+      `No accounts${provider === undefined ? '' : ` of ${oneLine(provider)}`} in ${home} yet. Add one: ${nextCommand(context, 'auth', 'add', '--help')}`,
+    );
   else {
     const rows = found.map((profile) => [profile.id, profile.provider, setText(profile), secretText(profile)]);
     for (const line of tableLines(['ACCOUNT', 'PROVIDER', 'SETS', 'SECRET'], rows, out)) await out.line(line);
@@ -98,15 +103,27 @@ export interface ResetOptions {
   readonly all?: boolean;
 }
 
-export async function resetStandings(context: CommandContext, { name, provider, all = false }: ResetOptions): Promise<number> {
+export async function resetStandings(
+  context: CommandContext,
+  { name, provider, all = false }: ResetOptions,
+): Promise<number> {
   const { out, json } = context;
-  if (all === (name !== undefined || provider !== undefined)) throw usageError('expected the name of an account, --provider, or --all', `To see what is held against whom: ${nextCommand(context, 'auth', 'status')}`);
+  if (all === (name !== undefined || provider !== undefined))
+    throw usageError(
+      'expected the name of an account, --provider, or --all',
+      `To see what is held against whom: ${nextCommand(context, 'auth', 'status')}`,
+    );
   return withAuth(context, async ({ profiles, standings }) => {
     const forgotten = await standings.reset({ profile: name, provider });
     const isKnown = name === undefined || forgotten > 0 || (await profiles.list()).some(({ id }) => id === name);
     if (!isKnown) throw accountNotFound(name);
     if (json) await out.document({ forgotten });
-    else await out.line(forgotten === 0 ? 'Nothing was known of any.' : `${out.styles.green('Forgotten')} what was known of ${counted(forgotten, 'candidate')}; each may be tried at once.`);
+    else
+      await out.line(
+        forgotten === 0
+          ? 'Nothing was known of any.'
+          : `${out.styles.green('Forgotten')} what was known of ${counted(forgotten, 'candidate')}; each may be tried at once.`,
+      );
     return EXIT_SUCCESS;
   });
 }
@@ -120,22 +137,48 @@ interface SecretCheck {
   readonly error?: ErrorRecord;
 }
 
-async function checkSecret({ interruption: { signal } }: CommandContext, { profiles }: HomeAccounts, { id, provider, secret }: AuthProfile): Promise<SecretCheck> {
+async function checkSecret(
+  { interruption: { signal } }: CommandContext,
+  { profiles }: HomeAccounts,
+  { id, provider, secret }: AuthProfile,
+): Promise<SecretCheck> {
   const hasSecret = secret !== undefined;
   try {
     await profiles.credential(id, signal);
     return { id, provider, hasSecret, resolves: true };
   } catch (error) {
     if (signal.aborted) throw error;
-    return { id, provider, hasSecret, resolves: false, error: (RuntimeError.is(error) ? error : new RuntimeError('AUTH_VALUE_MISSING', messageOf(error), { category: 'not_found' })).toJSON() };
+    return {
+      id,
+      provider,
+      hasSecret,
+      resolves: false,
+      error: (RuntimeError.is(error)
+        ? error
+        : new RuntimeError('AUTH_VALUE_MISSING', messageOf(error), { category: 'not_found' })
+      ).toJSON(),
+    };
   }
 }
 
 function profileOf({ name, words, provider, env, command = false, set = [] }: AddOptions): AuthProfile {
-  if (command && env !== undefined) throw usageError('expected --env or --command, received both', 'A secret is in one place.');
-  if (command && words.length === 0) throw usageError('expected a program after --command --', 'For example: wakechart auth add work --provider openai --command -- pass show openai/work');
-  if (!command && words.length > 0) throw usageError(`expected one name, received ${counted(words.length, 'word')} more`, 'A command that prints the secret goes behind --command --. The secret itself goes nowhere on a command line.');
-  if (!command && env === undefined && set.length === 0) throw usageError('expected --env VARIABLE or --command -- PROGRAM', 'A program that has its own login needs neither: say with --set which account it is to use.');
+  if (command && env !== undefined)
+    throw usageError('expected --env or --command, received both', 'A secret is in one place.');
+  if (command && words.length === 0)
+    throw usageError(
+      'expected a program after --command --',
+      'For example: wakechart auth add work --provider openai --command -- pass show openai/work',
+    );
+  if (!command && words.length > 0)
+    throw usageError(
+      `expected one name, received ${counted(words.length, 'word')} more`,
+      'A command that prints the secret goes behind --command --. The secret itself goes nowhere on a command line.',
+    );
+  if (!command && env === undefined && set.length === 0)
+    throw usageError(
+      'expected --env VARIABLE or --command -- PROGRAM',
+      'A program that has its own login needs neither: say with --set which account it is to use.',
+    );
   return {
     id: name,
     provider,
@@ -147,7 +190,8 @@ function profileOf({ name, words, provider, env, command = false, set = [] }: Ad
 function assignment(text: string): readonly [string, string] {
   const [, name, value] = /^(?<name>[A-Za-z_][A-Za-z0-9_]*)=(?<value>.*)$/s.exec(text) ?? [];
   // What was given is not repeated: it may be what should not have been given.
-  if (name === undefined || value === undefined) throw usageError('expected --set NAME=VALUE', 'For example: --set "CLAUDE_CONFIG_DIR=$HOME/.claude-team"');
+  if (name === undefined || value === undefined)
+    throw usageError('expected --set NAME=VALUE', 'For example: --set "CLAUDE_CONFIG_DIR=$HOME/.claude-team"');
   return [name, value];
 }
 
@@ -156,15 +200,23 @@ async function tellDoubts({ err }: CommandContext, { provider, secret }: AuthPro
   const doubts: string[] = [];
   const known = Object.keys(KNOWN_PROVIDERS);
   const meant = closestName(provider, known);
-  if (!known.includes(provider) && meant !== undefined) doubts.push(`no provider ${JSON.stringify(provider)} is known from the start; did you mean "${meant}"?`);
-  if (secret !== undefined && 'env' in secret && !process.env[secret.env]) doubts.push(`${secret.env} is not set here; it has to be where sessions run`);
+  if (!known.includes(provider) && meant !== undefined)
+    doubts.push(`no provider ${JSON.stringify(provider)} is known from the start; did you mean "${meant}"?`);
+  if (secret !== undefined && 'env' in secret && !process.env[secret.env])
+    doubts.push(`${secret.env} is not set here; it has to be where sessions run`);
   for (const doubt of doubts) await err.line(`${err.styles.yellow('note:')} ${printable(doubt)}`);
 }
 
 async function tellChecks({ out }: CommandContext, checks: readonly SecretCheck[]): Promise<void> {
   for (const { id, error, hasSecret } of checks) {
-    const good = hasSecret ? `${out.styles.green('ok')}    ${id}: its secret is there` : `${out.styles.dim('none')}  ${id}: it has no secret to read; its program has a login of its own`;
-    await out.line(error === undefined ? good : `${out.styles.red('fails')} ${id}: ${oneLine(error.message)} ${out.styles.dim(`[${error.code}]`)}`);
+    const good = hasSecret
+      ? `${out.styles.green('ok')}    ${id}: its secret is there`
+      : `${out.styles.dim('none')}  ${id}: it has no secret to read; its program has a login of its own`;
+    await out.line(
+      error === undefined
+        ? good
+        : `${out.styles.red('fails')} ${id}: ${oneLine(error.message)} ${out.styles.dim(`[${error.code}]`)}`,
+    );
   }
 }
 
@@ -172,11 +224,22 @@ async function tellStandings(context: CommandContext, standings: readonly Candid
   const { out } = context;
   if (standings.length === 0) return out.line('Nothing is held against any candidate, and none has been used yet.');
   const nowMs = Date.now();
-  for (const line of tableLines(STANDING_HEADINGS, standings.map((standing) => standingRow(standing, nowMs)), out)) await out.line(line);
-  if (standings.some(({ state }) => state === 'disabled')) await out.line(`Once you have put things right: ${nextCommand(context, 'auth', 'reset', '--all')}`);
+  for (const line of tableLines(
+    STANDING_HEADINGS,
+    standings.map((standing) => standingRow(standing, nowMs)),
+    out,
+  ))
+    await out.line(line);
+  if (standings.some(({ state }) => state === 'disabled'))
+    await out.line(`Once you have put things right: ${nextCommand(context, 'auth', 'reset', '--all')}`);
 }
 
 /** As programs see it: the names of what is set, not the values. */
 function plainProfile({ id, provider, secret, environment }: AuthProfile): object {
-  return { id, provider, ...(secret === undefined ? {} : { secret }), ...(environment === undefined ? {} : { sets: Object.keys(environment) }) };
+  return {
+    id,
+    provider,
+    ...(secret === undefined ? {} : { secret }),
+    ...(environment === undefined ? {} : { sets: Object.keys(environment) }),
+  };
 }

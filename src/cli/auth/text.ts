@@ -14,7 +14,12 @@ export function setText({ environment = {} }: AuthProfile): string {
   return Object.keys(environment).join(', ');
 }
 
-const STATES = { closed: 'ready', cooling: 'cooling', half_open: 'being tried', disabled: 'disabled' } as const satisfies Record<CandidateStanding['state'], string>;
+const STATES = {
+  closed: 'ready',
+  cooling: 'cooling',
+  half_open: 'being tried',
+  disabled: 'disabled',
+} as const satisfies Record<CandidateStanding['state'], string>;
 
 export const STANDING_HEADINGS = ['CANDIDATE', 'STATE', 'UNTIL', 'FAILURES', 'LAST USED', 'BECAUSE'] as const;
 

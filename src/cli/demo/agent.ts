@@ -1,4 +1,6 @@
-/** The agents of the demo and the scripts they play: what a model would say, step by step, and what it expects to see. */
+/**
+ * The agents of the demo and the scripts they play: what a model would say, step by step, and what it expects to see.
+ */
 
 export const DEMO_AGENT = 'fixer';
 
@@ -6,7 +8,11 @@ export const DEMO_AGENT = 'fixer';
 export const DEMO_SUBAGENT = 'scribe';
 
 /** How anybody can tell whether it is done: what is learned on the way counts only then. */
-export const DEMO_OUTCOME = { title: 'The tests of the cart pass.', criteria: ['node cart.test.mjs exits with 0'], check: { command: 'node cart.test.mjs' } };
+export const DEMO_OUTCOME = {
+  title: 'The tests of the cart pass.',
+  criteria: ['node cart.test.mjs exits with 0'],
+  check: { command: 'node cart.test.mjs' },
+};
 
 /** For a second session, which knows nothing of the first. */
 export const DEMO_QUESTION = 'A total is wrong again. What do you know about that?';
@@ -88,21 +94,43 @@ const RECHECK: readonly Step[] = [
 ];
 
 const FIXER_STEPS: readonly Step[] = [
-  { expect: { lastUserMessageIncludes: 'tests fail' }, text: 'I run the tests to see what fails.', commands: ['node cart.test.mjs'] },
-  { expect: { lastToolResultIncludes: 'fail 1' }, text: 'One of two fails: two of a thing cost as much as one. I look at the code.', commands: ['cat cart.mjs', 'git log --oneline'] },
-  { expect: { lastToolResultIncludes: 'sum + line.cents' }, text: 'The sum leaves the quantity out. I put it in.', calls: [{ name: 'edit', input: FIX }] },
+  {
+    expect: { lastUserMessageIncludes: 'tests fail' },
+    text: 'I run the tests to see what fails.',
+    commands: ['node cart.test.mjs'],
+  },
+  {
+    expect: { lastToolResultIncludes: 'fail 1' },
+    text: 'One of two fails: two of a thing cost as much as one. I look at the code.',
+    commands: ['cat cart.mjs', 'git log --oneline'],
+  },
+  {
+    expect: { lastToolResultIncludes: 'sum + line.cents' },
+    text: 'The sum leaves the quantity out. I put it in.',
+    calls: [{ name: 'edit', input: FIX }],
+  },
   { expect: { lastToolResultOutcome: 'completed' }, text: 'I run the tests again.', commands: ['node cart.test.mjs'] },
-  { expect: { lastToolResultIncludes: 'fail 0' }, text: 'Both pass. I commit the fix, if I may.', commands: [`git commit --all --message '${SUBJECT}'`] },
+  {
+    expect: { lastToolResultIncludes: 'fail 0' },
+    text: 'Both pass. I commit the fix, if I may.',
+    commands: [`git commit --all --message '${SUBJECT}'`],
+  },
   {
     expect: { lastToolResultIncludes: [SUBJECT, '1 file changed'] },
     text: 'It is in. The scribe notes it in the changelog.',
-    calls: [{ name: DEMO_SUBAGENT, input: { message: `Note in ${CHANGELOG} that the total of a cart counts the quantity now, and commit that.` } }],
+    calls: [
+      {
+        name: DEMO_SUBAGENT,
+        input: { message: `Note in ${CHANGELOG} that the total of a cart counts the quantity now, and commit that.` },
+      },
+    ],
   },
   {
     expect: { lastToolResultIncludes: NOTED },
     directive: {
       outcome: 'sleep',
-      summary: 'The total left the quantity out. It counts now, both tests pass, and the fix is committed. The changelog waits on a branch of its own.',
+      summary:
+        'The total left the quantity out. It counts now, both tests pass, and the fix is committed. The changelog waits on a branch of its own.',
       queuedWakes: [{ reason: 'recheck the tests', delaySeconds: RECHECK_SECONDS, dedupeKey: 'recheck' }],
       learnings: [LEARNING],
     },
@@ -115,11 +143,23 @@ const FIXER_STEPS: readonly Step[] = [
 /** What a session plays that begins with the question. */
 const ASKED_STEPS: readonly Step[] = [
   { text: 'I look for what I know.', calls: [{ name: 'retrieval_search', input: { query: 'wrong total of a cart' } }] },
-  { expect: { lastToolResultIncludes: 'leaves the quantity out' }, text: 'I have learned that before: sums over lines count cents times quantity. I would look at cart.mjs first.', directive: { outcome: 'sleep', summary: 'It remembers what the first session learned.' } },
+  {
+    expect: { lastToolResultIncludes: 'leaves the quantity out' },
+    text: 'I have learned that before: sums over lines count cents times quantity. I would look at cart.mjs first.',
+    directive: { outcome: 'sleep', summary: 'It remembers what the first session learned.' },
+  },
 ];
 
 const SCRIBE_STEPS: readonly Step[] = [
-  { text: 'I write it down.', calls: [{ name: 'write', input: { path: CHANGELOG, content: '# Changelog\n\n- The total of a cart counts the quantity.\n' } }] },
+  {
+    text: 'I write it down.',
+    calls: [
+      {
+        name: 'write',
+        input: { path: CHANGELOG, content: '# Changelog\n\n- The total of a cart counts the quantity.\n' },
+      },
+    ],
+  },
   { expect: { lastToolResultOutcome: 'completed' }, commands: [`git add ${CHANGELOG}`] },
   { expect: { lastToolResultOutcome: 'completed' }, commands: ["git commit --message 'Note what the fix changes'"] },
   { expect: { lastToolResultIncludes: '1 file changed' }, text: NOTED },
@@ -133,8 +173,18 @@ export interface DemoAgent {
 }
 
 export const demoAgents: readonly DemoAgent[] = [
-  { agentId: DEMO_AGENT, source: fixerFile, script: scriptOf('The demo: a failing test is mended and committed, and the change is noted.', FIXER_STEPS, [{ firstUserMessageIncludes: DEMO_QUESTION, steps: ASKED_STEPS }]) },
-  { agentId: DEMO_SUBAGENT, source: scribeFile, script: scriptOf('The demo: a change is noted and committed.', SCRIBE_STEPS) },
+  {
+    agentId: DEMO_AGENT,
+    source: fixerFile,
+    script: scriptOf('The demo: a failing test is mended and committed, and the change is noted.', FIXER_STEPS, [
+      { firstUserMessageIncludes: DEMO_QUESTION, steps: ASKED_STEPS },
+    ]),
+  },
+  {
+    agentId: DEMO_SUBAGENT,
+    source: scribeFile,
+    script: scriptOf('The demo: a change is noted and committed.', SCRIBE_STEPS),
+  },
 ];
 
 interface Conversation {
@@ -142,9 +192,19 @@ interface Conversation {
   readonly steps: readonly Step[];
 }
 
-function scriptOf(description: string, steps: readonly Step[], conversations: readonly Conversation[] = []): DemoAgent['script'] {
+function scriptOf(
+  description: string,
+  steps: readonly Step[],
+  conversations: readonly Conversation[] = [],
+): DemoAgent['script'] {
   const others = conversations.map((conversation) => ({ ...conversation, steps: conversation.steps.map(scriptStep) }));
-  const script = { format: 'wakechart-script/1', description, steps: steps.map(scriptStep), ...(others.length === 0 ? {} : { conversations: others }), onEnd: 'sleep' };
+  const script = {
+    format: 'wakechart-script/1',
+    description,
+    steps: steps.map(scriptStep),
+    ...(others.length === 0 ? {} : { conversations: others }),
+    onEnd: 'sleep',
+  };
   return { fileName: SCRIPT_FILE, source: `${JSON.stringify(script, undefined, 2)}\n` };
 }
 

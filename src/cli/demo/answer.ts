@@ -3,7 +3,9 @@ import type { Sessions } from '../../actors/session/sessions.ts';
 import type { SessionEvent } from '../../machines/session/session-event.ts';
 
 /** `withdrawn`: the request was taken back, so that nobody can answer it any more. */
-export type DemoAnswer = { readonly decision: 'allowed'; readonly scope: 'once' | 'session' | 'always' } | { readonly decision: 'denied' | 'withdrawn' };
+export type DemoAnswer =
+  | { readonly decision: 'allowed'; readonly scope: 'once' | 'session' | 'always' }
+  | { readonly decision: 'denied' | 'withdrawn' };
 
 export interface AskedInDemo {
   readonly sessionId: string;
@@ -12,7 +14,10 @@ export interface AskedInDemo {
 }
 
 /** Waits until it is answered, from wherever. Undefined when the signal comes first. */
-export async function answerTo(sessions: Pick<Sessions, 'events' | 'status'>, { sessionId, requestId, signal }: AskedInDemo): Promise<DemoAnswer | undefined> {
+export async function answerTo(
+  sessions: Pick<Sessions, 'events' | 'status'>,
+  { sessionId, requestId, signal }: AskedInDemo,
+): Promise<DemoAnswer | undefined> {
   const events = sessions.events(sessionId, { follow: true });
   const leave = (): void => events.end();
   signal.addEventListener('abort', leave, { once: true });

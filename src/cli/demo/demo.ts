@@ -1,4 +1,7 @@
-/** `wakechart demo`: the main job, from nothing to a committed fix and a branch to merge, with nothing made up but what the model says. */
+/**
+ * `wakechart demo`: the main job, from nothing to a committed fix and a branch to merge, with nothing made up but what
+ * the model says.
+ */
 import type { SessionEvent } from '../../machines/session/session-event.ts';
 import type { SessionState } from '../../machines/session/session-state.ts';
 import { RuntimeError } from '../../machines/errors.ts';
@@ -8,7 +11,15 @@ import { HomeLayout } from '../../adapters/files/layout.ts';
 import { keepScript } from '../agent/script.ts';
 import { nextCommand } from '../context.ts';
 import type { CommandContext } from '../context.ts';
-import { DEMO_AGENT, DEMO_MESSAGE, DEMO_OUTCOME, DEMO_QUESTION, DEMO_SUBAGENT, DEMO_TITLE, demoAgents } from './agent.ts';
+import {
+  DEMO_AGENT,
+  DEMO_MESSAGE,
+  DEMO_OUTCOME,
+  DEMO_QUESTION,
+  DEMO_SUBAGENT,
+  DEMO_TITLE,
+  demoAgents,
+} from './agent.ts';
 import { answerTo } from './answer.ts';
 import type { DemoAnswer } from './answer.ts';
 import { demoFolder, isolateEnvironment } from './folder.ts';
@@ -38,8 +49,13 @@ export interface DemoOptions {
 
 export async function runDemo(given: CommandContext, { dir, inspection: words }: DemoOptions): Promise<number> {
   checkInspectionWords(words);
-  if (given.store?.isGiven === true) throw usageError('expected no --store and no --store-file: the demo keeps everything in a home of its own', 'Say where with --dir DIR.');
-  if (given.isHomeGiven) throw usageError('expected no --home: the demo makes a home of its own', 'Say where with --dir DIR.');
+  if (given.store?.isGiven === true)
+    throw usageError(
+      'expected no --store and no --store-file: the demo keeps everything in a home of its own',
+      'Say where with --dir DIR.',
+    );
+  if (given.isHomeGiven)
+    throw usageError('expected no --home: the demo makes a home of its own', 'Say where with --dir DIR.');
   const startedMs = performance.now();
   const home = await demoFolder(dir);
   // How we are called depends on the environment as it still is.
@@ -51,7 +67,11 @@ export async function runDemo(given: CommandContext, { dir, inspection: words }:
     return inspection.around(async () => {
       const demo = new Demo(context, runtime, inspection);
       const state = await demo.prepare();
-      const result = { ...(await demo.live(state)), isFilesGiven: context.isFilesGiven, tookMs: performance.now() - startedMs };
+      const result = {
+        ...(await demo.live(state)),
+        isFilesGiven: context.isFilesGiven,
+        tookMs: performance.now() - startedMs,
+      };
       if (context.interruption.signal.aborted) {
         await context.err.line(`The demo was stopped; what there is of it lies in ${home}`);
         return EXIT_FAILURE;
@@ -93,22 +113,41 @@ class Demo {
     }
     const state = await sessions.create({ agentId: DEMO_AGENT, title: DEMO_TITLE });
     const files = await makeProject(placesOf(this.#layout, state).workspace);
-    await this.#tell(2, 'A session with a git repository to work in', `${files.join(' and ')}, and one of two tests fails`);
+    await this.#tell(
+      2,
+      'A session with a git repository to work in',
+      `${files.join(' and ')}, and one of two tests fails`,
+    );
     await sessions.send(state.sessionId, { type: 'user.define_outcome', ...DEMO_OUTCOME });
     const { seq } = await sessions.send(state.sessionId, { type: 'user.message', text: DEMO_MESSAGE });
-    await this.#tell(3, 'A message, stored before it is answered', `"${DEMO_MESSAGE}" is event ${seq} of the log; the one before says what is to be reached, and how that is checked`);
+    await this.#tell(
+      3,
+      'A message, stored before it is answered',
+      `"${DEMO_MESSAGE}" is event ${seq} of the log; the one before says what is to be reached, and how that is checked`,
+    );
     return state;
   }
 
-  /** It works, asks before it commits, is allowed to, has the change noted, and rests until the wake comes due that it queued. */
+  /**
+   * It works, asks before it commits, is allowed to, has the change noted, and rests until the wake comes due that it
+   * queued.
+   */
   async live({ sessionId }: SessionState): Promise<Omit<DemoResult, 'tookMs' | 'isFilesGiven'>> {
     const { home, interruption } = this.#context;
-    await this.#tell(4, 'The session wakes and works', 'what only reads runs by itself, and so does what its agent file allows');
+    await this.#tell(
+      4,
+      'The session wakes and works',
+      'what only reads runs by itself, and so does what its agent file allows',
+    );
     let outcome = await this.#wake(sessionId);
     let permission: DemoPermission | undefined;
     if (outcome.outcome === 'requires_action' && !interruption.signal.aborted) permission = await this.#ask(sessionId);
     if (isAllowed({ permission })) {
-      await this.#tell(6, 'It wakes again, commits and delegates', `the ${DEMO_SUBAGENT} works in a process and a git worktree of its own`);
+      await this.#tell(
+        6,
+        'It wakes again, commits and delegates',
+        `the ${DEMO_SUBAGENT} works in a process and a git worktree of its own`,
+      );
       outcome = await this.#wake(sessionId);
     }
     const { queuedWakes } = await this.#runtime.sessions.status(sessionId);
@@ -116,7 +155,17 @@ class Demo {
     const learned = outcome.outcome === 'sleep' ? await this.#remember(sessionId) : undefined;
     const state = await this.#runtime.sessions.status(sessionId);
     const places = placesOf(this.#layout, state);
-    return { home, places, state, outcome, permission, events: this.#events, commit: await newestCommit(places.workspace), delegation: await this.#delegation(), learned };
+    return {
+      home,
+      places,
+      state,
+      outcome,
+      permission,
+      events: this.#events,
+      commit: await newestCommit(places.workspace),
+      delegation: await this.#delegation(),
+      learned,
+    };
   }
 
   /** A worker wakes it when its time has come, as `wakechart worker` does. */
@@ -141,15 +190,23 @@ class Demo {
       await worker.stop();
     }
     // What is concluded from a wake comes after its end.
-    for await (const event of sessions.events(sessionId, { from: (this.#events.at(-1)?.seq ?? head) + 1 })) await this.#hear(event);
+    for await (const event of sessions.events(sessionId, { from: (this.#events.at(-1)?.seq ?? head) + 1 }))
+      await this.#hear(event);
   }
 
-  /** What was learned counts once the outcome is reached; a second session, which knows nothing of the first, finds it again. */
+  /**
+   * What was learned counts once the outcome is reached; a second session, which knows nothing of the first, finds it
+   * again.
+   */
   async #remember(sessionId: string): Promise<DemoLearning | undefined> {
     const { sessions, memory } = this.#runtime;
     const { signal } = this.#context.interruption;
     if (signal.aborted) return undefined;
-    await this.#tell(8, 'What it learned is promoted, since the check passes', 'a second session of the agent is asked about it');
+    await this.#tell(
+      8,
+      'What it learned is promoted, since the check passes',
+      'a second session of the agent is asked about it',
+    );
     const [entry] = (await memory.read(DEMO_AGENT)).entries;
     const second = await sessions.create({ agentId: DEMO_AGENT });
     await sessions.send(second.sessionId, { type: 'user.message', text: DEMO_QUESTION });
@@ -163,7 +220,8 @@ class Demo {
   async #delegation(): Promise<DemoDelegation | undefined> {
     for (const event of this.#events) {
       const worktree = event.type === 'agent.tool_result' ? handedOver(event.data.output) : undefined;
-      if (worktree !== undefined) return { agentId: DEMO_SUBAGENT, worktree, commit: await newestCommit(worktree.worktreePath) };
+      if (worktree !== undefined)
+        return { agentId: DEMO_SUBAGENT, worktree, commit: await newestCommit(worktree.worktreePath) };
     }
     return undefined;
   }
@@ -173,15 +231,31 @@ class Demo {
     const requested = this.#events.find((event) => event.type === 'permission.requested');
     if (requested === undefined) throw neverHappened('ask for a permission');
     const { requestId, toolName, input, because } = requested.data;
-    await this.#tell(5, 'It asked, and sleeps until somebody answers', `nothing runs meanwhile; the request is event ${requested.seq} of the log`);
-    const answer = this.#inspection.isOpen ? await this.#answered(sessionId, requestId) : await this.#allow(sessionId, { requestId, toolName });
+    await this.#tell(
+      5,
+      'It asked, and sleeps until somebody answers',
+      `nothing runs meanwhile; the request is event ${requested.seq} of the log`,
+    );
+    const answer = this.#inspection.isOpen
+      ? await this.#answered(sessionId, requestId)
+      : await this.#allow(sessionId, { requestId, toolName });
     return answer === undefined ? undefined : { toolName, command: toolInputText(input), because, ...answer };
   }
 
   /** What somebody would do who reads `session why`. */
-  async #allow(sessionId: string, request: { readonly requestId: string; readonly toolName: string }): Promise<DemoAnswer> {
-    const { seq } = await this.#runtime.sessions.send(sessionId, { type: 'user.tool_confirmation', ...request, allowed: true });
-    await this.#say((styles) => `${styles.green('somebody allows it')}, this once, as "wakechart session confirm-tool --allow" does: event ${seq}`);
+  async #allow(
+    sessionId: string,
+    request: { readonly requestId: string; readonly toolName: string },
+  ): Promise<DemoAnswer> {
+    const { seq } = await this.#runtime.sessions.send(sessionId, {
+      type: 'user.tool_confirmation',
+      ...request,
+      allowed: true,
+    });
+    await this.#say(
+      (styles) =>
+        `${styles.green('somebody allows it')}, this once, as "wakechart session confirm-tool --allow" does: event ${seq}`,
+    );
     return { decision: 'allowed', scope: 'once' };
   }
 
@@ -203,8 +277,14 @@ class Demo {
   /** On standard error, as all that is for whoever sits there: what is piped away stays clean. */
   async #tellWay(sessionId: string, requestId: string): Promise<void> {
     const { err } = this.#context;
-    await err.line(`${err.styles.cyan('inspect:')} answer it on the page: ${this.#inspection.address(sessionId) ?? ''}`);
-    await err.line(err.styles.dim(`  or elsewhere: ${nextCommand(this.#context, 'session', 'confirm-tool', '--session', sessionId, '--request', requestId, '--allow')}`));
+    await err.line(
+      `${err.styles.cyan('inspect:')} answer it on the page: ${this.#inspection.address(sessionId) ?? ''}`,
+    );
+    await err.line(
+      err.styles.dim(
+        `  or elsewhere: ${nextCommand(this.#context, 'session', 'confirm-tool', '--session', sessionId, '--request', requestId, '--allow')}`,
+      ),
+    );
   }
 
   async #say(text: (styles: Styles) => string): Promise<void> {
@@ -236,8 +316,10 @@ class Demo {
 
 const ANSWERED = {
   allowed: (styles) => styles.green('somebody has allowed it'),
-  denied: (styles) => `${styles.yellow('somebody has denied it')}: nothing is committed, and the session stays where it is`,
-  withdrawn: (styles) => `${styles.yellow('somebody has taken the request back')}: nothing is committed, and the session stays where it is`,
+  denied: (styles) =>
+    `${styles.yellow('somebody has denied it')}: nothing is committed, and the session stays where it is`,
+  withdrawn: (styles) =>
+    `${styles.yellow('somebody has taken the request back')}: nothing is committed, and the session stays where it is`,
 } as const satisfies Record<DemoAnswer['decision'], (styles: Styles) => string>;
 
 /** The demo shows what really happened, so it fails when that is not what it promises. */
@@ -245,10 +327,14 @@ function checkResult({ outcome, permission, delegation, learned, state, places, 
   // Whoever does not allow it ends it, and that is no failure.
   if (permission !== undefined && !isAllowed({ permission })) return;
   if (outcome.outcome !== 'sleep') {
-    throw new RuntimeError('DEMO_FAILED', `expected the demo to end asleep, it ended as ${outcome.outcome}: ${outcome.error?.message ?? outcome.summary}`, {
-      category: 'process',
-      hint: `It needs /bin/sh and git. What happened is in ${places.log}; all of it lies in ${home}.`,
-    });
+    throw new RuntimeError(
+      'DEMO_FAILED',
+      `expected the demo to end asleep, it ended as ${outcome.outcome}: ${outcome.error?.message ?? outcome.summary}`,
+      {
+        category: 'process',
+        hint: `It needs /bin/sh and git. What happened is in ${places.log}; all of it lies in ${home}.`,
+      },
+    );
   }
   if (permission === undefined) throw neverHappened('ask for a permission');
   if (delegation === undefined) throw neverHappened('leave a commit in a worktree');
@@ -257,5 +343,8 @@ function checkResult({ outcome, permission, delegation, learned, state, places, 
 }
 
 function neverHappened(what: string): RuntimeError {
-  return new RuntimeError('DEMO_FAILED', `expected the demo to ${what}, it did not`, { category: 'process', hint: 'This is a defect; please report it.' });
+  return new RuntimeError('DEMO_FAILED', `expected the demo to ${what}, it did not`, {
+    category: 'process',
+    hint: 'This is a defect; please report it.',
+  });
 }

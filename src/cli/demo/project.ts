@@ -55,7 +55,13 @@ async function git(folder: string, ...words: readonly string[]): Promise<string>
     const { stdout } = await run('git', words, { cwd: folder, timeout: GIT_TIMEOUT_MS });
     return stdout.trim();
   } catch (cause) {
-    const message = hasCode(cause, 'ENOENT') ? 'the demo needs git, and there is no git on the PATH' : `the demo could not use git: ${messageOf(cause)}`;
-    throw new RuntimeError('DEMO_NEEDS_GIT', message, { category: 'process', hint: 'Install git 2.0 or newer, then run the demo again.', cause });
+    const message = hasCode(cause, 'ENOENT')
+      ? 'the demo needs git, and there is no git on the PATH'
+      : `the demo could not use git: ${messageOf(cause)}`;
+    throw new RuntimeError('DEMO_NEEDS_GIT', message, {
+      category: 'process',
+      hint: 'Install git 2.0 or newer, then run the demo again.',
+      cause,
+    });
   }
 }

@@ -91,7 +91,9 @@ async function tellRefused(out: Output, result: DemoResult): Promise<void> {
   await out.line(stepLine(out, 6, 'What came of it'));
   await out.line(`  ${out.styles.bold('The fix is in the workspace, and nobody has committed it.')}`);
   await out.line();
-  await out.line(`${out.styles.yellow('Ended')} after ${durationText(result.tookMs)}: ${counted(commandsOf(result).length, 'command')} run, none of them without permission.`);
+  await out.line(
+    `${out.styles.yellow('Ended')} after ${durationText(result.tookMs)}: ${counted(commandsOf(result).length, 'command')} run, none of them without permission.`,
+  );
 }
 
 async function tellDone(out: Output, result: DemoResult): Promise<void> {
@@ -100,7 +102,9 @@ async function tellDone(out: Output, result: DemoResult): Promise<void> {
   await out.line(stepLine(out, 9, 'What came of it'));
   await out.line(`  ${styles.bold(printable(outcome.summary))}`);
   await out.line();
-  await out.line(`${styles.green('Done')} in ${durationText(tookMs)}: ${counted(commandsOf(result).length, 'command')} run, one of them after somebody allowed it, commit ${commit.hash} made${delegation === undefined ? '' : `, commit ${delegation.commit.hash} left in a worktree`}, ${counted(firedWakesOf(result).length, 'queued wake')} fired${learned === undefined ? '' : ', 1 learning promoted and found again'}.`);
+  await out.line(
+    `${styles.green('Done')} in ${durationText(tookMs)}: ${counted(commandsOf(result).length, 'command')} run, one of them after somebody allowed it, commit ${commit.hash} made${delegation === undefined ? '' : `, commit ${delegation.commit.hash} left in a worktree`}, ${counted(firedWakesOf(result).length, 'queued wake')} fired${learned === undefined ? '' : ', 1 learning promoted and found again'}.`,
+  );
 }
 
 async function tellPlaces(out: Output, result: DemoResult): Promise<void> {
@@ -126,29 +130,56 @@ export function stepLine({ styles }: Output, number: number, text: string): stri
   return `\n${styles.cyan(String(number))} ${styles.bold(text)}`;
 }
 
-function nextCommands({ home, isFilesGiven, places, delegation, permission, state: { sessionId } }: DemoResult): readonly { readonly does: string; readonly command: string }[] {
+function nextCommands({
+  home,
+  isFilesGiven,
+  places,
+  delegation,
+  permission,
+  state: { sessionId },
+}: DemoResult): readonly { readonly does: string; readonly command: string }[] {
   const inHome = ['--home', home, ...(isFilesGiven ? ['--store', FILES] : [])];
-  const command = (...words: readonly string[]): string => shellQuoted([...invocation(), ...words, '--session', sessionId, ...inHome]);
+  const command = (...words: readonly string[]): string =>
+    shellQuoted([...invocation(), ...words, '--session', sessionId, ...inHome]);
   return [
-    ...(delegation === undefined ? [] : [{ does: `merge what the ${delegation.agentId} left`, command: shellQuoted(['git', '-C', places.workspace, 'merge', delegation.worktree.branchName]) }]),
+    ...(delegation === undefined
+      ? []
+      : [
+          {
+            does: `merge what the ${delegation.agentId} left`,
+            command: shellQuoted(['git', '-C', places.workspace, 'merge', delegation.worktree.branchName]),
+          },
+        ]),
     { does: 'see what subagents left', command: shellQuoted([...invocation(), 'worktree', 'list', ...inHome]) },
     { does: 'see everything that happened, event by event', command: command('session', 'events') },
     // What it would do next is what it was not allowed.
-    ...(isAllowed({ permission }) ? [
-      { does: 'say something else', command: command('session', 'send', '--message', 'Do they still pass?') },
-      { does: 'let it work on that', command: command('wake') },
-    ] : []),
+    ...(isAllowed({ permission })
+      ? [
+          { does: 'say something else', command: command('session', 'send', '--message', 'Do they still pass?') },
+          { does: 'let it work on that', command: command('wake') },
+        ]
+      : []),
   ];
 }
 
 /** The wakes that came due and were woken, by their reasons. */
 function firedWakesOf({ events }: DemoResult): { readonly reason: string }[] {
-  const queued = new Map(events.flatMap((event) => (event.type === 'wake.queued' ? [[event.data.queuedWakeId, event.data.reason] as const] : [])));
-  return events.flatMap((event) => (event.type === 'wake.started' ? event.data.queuedWakeIds.map((id) => ({ reason: queued.get(id) ?? id })) : []));
+  const queued = new Map(
+    events.flatMap((event) =>
+      event.type === 'wake.queued' ? [[event.data.queuedWakeId, event.data.reason] as const] : [],
+    ),
+  );
+  return events.flatMap((event) =>
+    event.type === 'wake.started' ? event.data.queuedWakeIds.map((id) => ({ reason: queued.get(id) ?? id })) : [],
+  );
 }
 
 function commandsOf({ events }: DemoResult): DemoCommand[] {
-  const asked = new Map(events.flatMap((event) => (event.type === 'agent.tool_use' ? [[event.data.callId, event.data.input] as const] : [])));
+  const asked = new Map(
+    events.flatMap((event) =>
+      event.type === 'agent.tool_use' ? [[event.data.callId, event.data.input] as const] : [],
+    ),
+  );
   return events.flatMap((event) => {
     if (event.type !== 'agent.tool_result') return [];
     const { command } = (asked.get(event.data.callId) ?? {}) as { readonly command?: string };

@@ -1,6 +1,7 @@
 /**
- * Finds files that were being written when a process was killed, by their names, in folders that nobody but us writes to. They are used by
- * nobody. Folders are held open on the way, and no link is followed: whoever works in a workspace may put one anywhere.
+ * Finds files that were being written when a process was killed, by their names, in folders that nobody but us writes
+ * to. They are used by nobody. Folders are held open on the way, and no link is followed: whoever works in a workspace
+ * may put one anywhere.
  */
 import { lstat, readdir, realpath, unlink } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -15,7 +16,10 @@ import type { Finding, RepairableFinding } from './finding.ts';
 /** Younger than this, in milliseconds, somebody may still be at it. */
 export const LEFTOVER_AGE_MS = 3_600_000;
 
-/** What a file is called until it is in its place. Attachments and schedules have names of their own, which may end in the same way. */
+/**
+ * What a file is called until it is in its place. Attachments and schedules have names of their own, which may end in
+ * the same way.
+ */
 const DRAFT = /^(\.|.*\.jsonl\.).*[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}.*\.(draft|tmp)$/;
 
 /** Folders of a home, and of a workspace. */
@@ -23,7 +27,13 @@ const POLICY_FOLDER = 'policy';
 const SCHEDULES_FOLDER = 'schedules';
 const ENVIRONMENTS_PATHS = [['environments'], ['environments', '.known']] as const;
 /** Of an agent. What lies in `substrate` is written by people too, and is left to them. */
-const AGENT_FOLDERS = [[], ['learnings'], ['substrate-versions'], ['substrate-versions', 'blobs'], ['retrieval']] as const;
+const AGENT_FOLDERS = [
+  [],
+  ['learnings'],
+  ['substrate-versions'],
+  ['substrate-versions', 'blobs'],
+  ['retrieval'],
+] as const;
 const KEPT_FOLDERS = [[], ['attachments'], ['outputs']] as const;
 const WORKSPACE_RUNTIME_FOLDER = '.wakechart-runtime';
 
@@ -43,18 +53,29 @@ interface DraftsPlace {
 export async function homeDrafts(home: string, nowMs: number): Promise<RepairableFinding[]> {
   const { agents } = new HomeLayout(home);
   const findings = await draftsIn({ area: 'home', root: home, path: [POLICY_FOLDER], nowMs });
-  for (const path of ENVIRONMENTS_PATHS) findings.push(...(await draftsIn({ area: 'environments', root: home, path, nowMs })));
+  for (const path of ENVIRONMENTS_PATHS)
+    findings.push(...(await draftsIn({ area: 'environments', root: home, path, nowMs })));
   for (const agentId of await foldersIn(agents)) {
-    for (const names of AGENT_FOLDERS) findings.push(...(await draftsIn({ area: 'agents', root: agents, path: [agentId, ...names], nowMs })));
+    for (const names of AGENT_FOLDERS)
+      findings.push(...(await draftsIn({ area: 'agents', root: agents, path: [agentId, ...names], nowMs })));
   }
-  for (const path of await foldersBelow(home, [SCHEDULES_FOLDER], SCHEDULES_DEPTH)) findings.push(...(await draftsIn({ area: 'schedules', root: home, path, nowMs })));
+  for (const path of await foldersBelow(home, [SCHEDULES_FOLDER], SCHEDULES_DEPTH))
+    findings.push(...(await draftsIn({ area: 'schedules', root: home, path, nowMs })));
   return findings;
 }
 
 /** Drafts of what the runtime keeps in the workspace of a session. What the agent works on is left to its owner. */
-export async function sessionDrafts(layout: HomeLayout, identity: SessionIdentity, nowMs: number): Promise<RepairableFinding[]> {
+export async function sessionDrafts(
+  layout: HomeLayout,
+  identity: SessionIdentity,
+  nowMs: number,
+): Promise<RepairableFinding[]> {
   const root = layout.session(identity);
-  const found = await Promise.all(KEPT_FOLDERS.map((names) => draftsIn({ area: 'sessions', root, path: ['workspace', WORKSPACE_RUNTIME_FOLDER, ...names], nowMs })));
+  const found = await Promise.all(
+    KEPT_FOLDERS.map((names) =>
+      draftsIn({ area: 'sessions', root, path: ['workspace', WORKSPACE_RUNTIME_FOLDER, ...names], nowMs }),
+    ),
+  );
   return found.flat();
 }
 
@@ -87,7 +108,10 @@ async function remove(place: DraftsPlace, name: string): Promise<void> {
   }
 }
 
-async function inFolder<Value>({ root, path }: DraftsPlace, work: (folder: HeldFolder) => Promise<Value>): Promise<Value> {
+async function inFolder<Value>(
+  { root, path }: DraftsPlace,
+  work: (folder: HeldFolder) => Promise<Value>,
+): Promise<Value> {
   // A home may be reached by a link; what lies in it may not.
   let folder = await HeldFolder.open(await realpath(root), root);
   let shown = root;
@@ -117,7 +141,11 @@ async function foldersBelow(root: string, path: readonly string[], depth: number
 
 async function foldersIn(directory: string): Promise<string[]> {
   return readdir(directory, { withFileTypes: true }).then(
-    (entries) => entries.filter((entry) => entry.isDirectory()).map(({ name }) => name).toSorted(),
+    (entries) =>
+      entries
+        .filter((entry) => entry.isDirectory())
+        .map(({ name }) => name)
+        .toSorted(),
     () => [],
   );
 }

@@ -1,6 +1,7 @@
 /**
- * Looks at the folders of sessions that lie in a home whose sessions are in a database. Whoever deletes a session there reaches the folders of no
- * machine; and what lay on one that a session has left was put aside. Nothing of that is removed here: only who worked with it knows what it is worth.
+ * Looks at the folders of sessions that lie in a home whose sessions are in a database. Whoever deletes a session there
+ * reaches the folders of no machine; and what lay on one that a session has left was put aside. Nothing of that is
+ * removed here: only who worked with it knows what it is worth.
  */
 import { readdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -33,8 +34,25 @@ export async function checkLeftFolders(check: LeftFoldersCheck): Promise<Repaira
     const path = check.layout.session(identity);
     // A log of its own: it is a session of the home, whatever the database holds.
     if (await isThere(check.layout.log(identity))) continue;
-    if (await isGone(identity, check)) left.push(note({ area: 'sessions', where: path, what: `the folder of a session that is not in ${check.where}, or that this user does not see: it was deleted, or is in another store`, remedy: `When nothing in it is needed any more: ${shellQuoted(['rm', '-r', '--', path])}` }));
-    else for (const name of await setAside(path)) aside.push(note({ area: 'sessions', where: name, what: 'what lay here when the session came back from another machine was put aside', remedy: `When nothing in it is needed any more: ${shellQuoted(['rm', '-r', '--', name])}` }));
+    if (await isGone(identity, check))
+      left.push(
+        note({
+          area: 'sessions',
+          where: path,
+          what: `the folder of a session that is not in ${check.where}, or that this user does not see: it was deleted, or is in another store`,
+          remedy: `When nothing in it is needed any more: ${shellQuoted(['rm', '-r', '--', path])}`,
+        }),
+      );
+    else
+      for (const name of await setAside(path))
+        aside.push(
+          note({
+            area: 'sessions',
+            where: name,
+            what: 'what lay here when the session came back from another machine was put aside',
+            remedy: `When nothing in it is needed any more: ${shellQuoted(['rm', '-r', '--', name])}`,
+          }),
+        );
   }
   return [...told(left, check.layout.agents), ...told(aside, check.layout.agents)];
 }
@@ -42,7 +60,15 @@ export async function checkLeftFolders(check: LeftFoldersCheck): Promise<Repaira
 function told(findings: readonly RepairableFinding[], where: string): RepairableFinding[] {
   const rest = findings.length - MAX_TOLD;
   if (rest <= 0) return [...findings];
-  return [...findings.slice(0, MAX_TOLD), note({ area: 'sessions', where, what: `${counted(rest, 'folder')} more like these`, remedy: 'Deal with the first ones, then look again.' })];
+  return [
+    ...findings.slice(0, MAX_TOLD),
+    note({
+      area: 'sessions',
+      where,
+      what: `${counted(rest, 'folder')} more like these`,
+      remedy: 'Deal with the first ones, then look again.',
+    }),
+  ];
 }
 
 async function isGone({ sessionId }: SessionIdentity, { store }: LeftFoldersCheck): Promise<boolean> {
@@ -57,7 +83,9 @@ async function isGone({ sessionId }: SessionIdentity, { store }: LeftFoldersChec
 
 async function foldersIn(layout: HomeLayout): Promise<readonly SessionIdentity[]> {
   const found: SessionIdentity[] = [];
-  for (const agentId of await namesIn(layout.agents)) for (const sessionId of await namesIn(layout.sessionsOf(agentId))) if (isUuidV7(sessionId)) found.push({ sessionId, agentId });
+  for (const agentId of await namesIn(layout.agents))
+    for (const sessionId of await namesIn(layout.sessionsOf(agentId)))
+      if (isUuidV7(sessionId)) found.push({ sessionId, agentId });
   return found;
 }
 
@@ -66,7 +94,10 @@ async function setAside(session: string): Promise<readonly string[]> {
   return (await namesIn(folder)).filter((name) => SET_ASIDE.test(name)).map((name) => join(folder, name));
 }
 
-/** Whether the folder of a session has been that of a session of a database: who works in a home alone keeps nothing of that kind. */
+/**
+ * Whether the folder of a session has been that of a session of a database: who works in a home alone keeps nothing of
+ * that kind.
+ */
 export async function hasBeenShared(session: string): Promise<boolean> {
   return isThere(join(session, HAND_FOLDER));
 }

@@ -41,7 +41,10 @@ const FAR_FUTURE_MS = Date.UTC(9999, 0);
 /** Sessions that are looked at together: most of the time goes into waiting for the disk. */
 const TOGETHER = 16;
 
-/** How long somebody may take between storing an event and making the hint of it again that others took away, in milliseconds. */
+/**
+ * How long somebody may take between storing an event and making the hint of it again that others took away, in
+ * milliseconds.
+ */
 const HINT_GRACE_MS = 100;
 
 /** A session and what it had to do. */
@@ -65,25 +68,48 @@ export async function checkSessions(check: SessionsCheck): Promise<RepairableFin
   return [...findings, ...(await checkIndex(check, expected))];
 }
 
-async function look(identity: SessionIdentity, check: SessionsCheck): Promise<ExpectedActivations & { readonly found: readonly RepairableFinding[] }> {
+async function look(
+  identity: SessionIdentity,
+  check: SessionsCheck,
+): Promise<ExpectedActivations & { readonly found: readonly RepairableFinding[] }> {
   try {
     const examination = await examineSession(check.layout.home, identity);
-    return { identity, found: [...(await findingsOf(examination, check)), ...(await sessionDrafts(check.layout, identity, check.nowMs))], activations: activationsOf(examination.state) };
+    return {
+      identity,
+      found: [...(await findingsOf(examination, check)), ...(await sessionDrafts(check.layout, identity, check.nowMs))],
+      activations: activationsOf(examination.state),
+    };
   } catch (error) {
     if (await isGone(check.layout.session(identity))) return { identity, found: [], activations: [] };
-    const isElsewhere = (await isGone(check.layout.log(identity))) && (await hasBeenShared(check.layout.session(identity)));
-    return { identity, found: [isElsewhere ? kept(identity, check) : unreadable(identity, check, error)], activations: [] };
+    const isElsewhere =
+      (await isGone(check.layout.log(identity))) && (await hasBeenShared(check.layout.session(identity)));
+    return {
+      identity,
+      found: [isElsewhere ? kept(identity, check) : unreadable(identity, check, error)],
+      activations: [],
+    };
   }
 }
 
-async function identitiesIn({ layout, nowMs }: SessionsCheck, findings: RepairableFinding[]): Promise<SessionIdentity[]> {
+async function identitiesIn(
+  { layout, nowMs }: SessionsCheck,
+  findings: RepairableFinding[],
+): Promise<SessionIdentity[]> {
   const identities: SessionIdentity[] = [];
   for (const agentId of await namesIn(layout.agents)) {
     for (const name of await namesIn(layout.sessionsOf(agentId))) {
       const path = join(layout.sessionsOf(agentId), name);
       if (isUuidV7(name)) identities.push({ sessionId: name, agentId });
       else if (name.startsWith('.') && (await isOld(path, nowMs))) {
-        findings.push(note({ area: 'sessions', where: path, what: 'a creation or a removal that a crash cut off left this', remedy: 'It is no session and can be removed.', repair: () => rm(path, { recursive: true, force: true }) }));
+        findings.push(
+          note({
+            area: 'sessions',
+            where: path,
+            what: 'a creation or a removal that a crash cut off left this',
+            remedy: 'It is no session and can be removed.',
+            repair: () => rm(path, { recursive: true, force: true }),
+          }),
+        );
       }
     }
   }
@@ -100,7 +126,15 @@ async function findingsOf(examination: SessionExamination, check: SessionsCheck)
   return [
     ...lossFindings(examination, check),
     ...damageFindings(damage),
-    ...untrue.map((path) => problem({ area: 'sessions', where: path, what: 'it does not agree with the log', remedy: 'It is made again from the log.', repair: () => renew(path) })),
+    ...untrue.map((path) =>
+      problem({
+        area: 'sessions',
+        where: path,
+        what: 'it does not agree with the log',
+        remedy: 'It is made again from the log.',
+        repair: () => renew(path),
+      }),
+    ),
     ...open.map((path) =>
       problem({
         area: 'sessions',
@@ -110,12 +144,25 @@ async function findingsOf(examination: SessionExamination, check: SessionsCheck)
         repair: async () => chmod(path, (await stat(path)).mode & 0o700),
       }),
     ),
-    ...leftovers.filter((_, index) => areOld[index]).map((path) => note({ area: 'sessions', where: path, what: 'a crash left this half-written', remedy: 'It is used by nobody and can be removed.', repair: () => rm(path, { force: true }) })),
+    ...leftovers
+      .filter((_, index) => areOld[index])
+      .map((path) =>
+        note({
+          area: 'sessions',
+          where: path,
+          what: 'a crash left this half-written',
+          remedy: 'It is used by nobody and can be removed.',
+          repair: () => rm(path, { force: true }),
+        }),
+      ),
   ];
 }
 
 /** Never put right without a word: somebody has to say that it is to be gone on without what is missing. */
-function lossFindings({ identity, state: { epoch }, loss }: SessionExamination, { layout, store, renew, accepted }: SessionsCheck): RepairableFinding[] {
+function lossFindings(
+  { identity, state: { epoch }, loss }: SessionExamination,
+  { layout, store, renew, accepted }: SessionsCheck,
+): RepairableFinding[] {
   if (loss === undefined) return [];
   const { sessionId } = identity;
   const accept = async (): Promise<void> => {
@@ -123,7 +170,8 @@ function lossFindings({ identity, state: { epoch }, loss }: SessionExamination, 
     try {
       const clock = createSystemClock();
       await acceptLoss({ home: layout.home, identity, loss, clock, ids: createIdSource({ clock }) });
-      for (const copy of [VIEW_FILE, join(RUNTIME_FOLDER, CHECKPOINT_FILE)]) await rm(join(layout.session(identity), copy), { force: true });
+      for (const copy of [VIEW_FILE, join(RUNTIME_FOLDER, CHECKPOINT_FILE)])
+        await rm(join(layout.session(identity), copy), { force: true });
     } finally {
       await right.release();
     }
@@ -140,13 +188,18 @@ function lossFindings({ identity, state: { epoch }, loss }: SessionExamination, 
   ];
 }
 
-/** Torn writes do no harm and are told once for each file; a record that was there and is damaged is told on its own. */
+/**
+ * Torn writes do no harm and are told once for each file; a record that was there and is damaged is told on its own.
+ */
 function damageFindings(damage: readonly DamagedPlace[]): RepairableFinding[] {
   const files = [...new Set(damage.map(({ file }) => file))];
   return files.flatMap((file) => {
     const places = damage.filter((place) => place.file === file);
     const torn = places.filter(({ isTornWrite }) => isTornWrite);
-    return [...places.filter(({ isTornWrite }) => !isTornWrite).map(lostRecord), ...(torn.length === 0 ? [] : [tornWrites(file, torn)])];
+    return [
+      ...places.filter(({ isTornWrite }) => !isTornWrite).map(lostRecord),
+      ...(torn.length === 0 ? [] : [tornWrites(file, torn)]),
+    ];
   });
 }
 
@@ -166,37 +219,76 @@ function tornWrites(file: string, places: readonly DamagedPlace[]): RepairableFi
     area: 'sessions',
     where: file,
     what: `${bytes} bytes ${where} are the beginning of a write that was cut off`,
-    remedy: 'A crash or a full disk does that. No receipt said that it was on the disk; readers pass over it, and nothing has to be done.',
+    remedy:
+      'A crash or a full disk does that. No receipt said that it was on the disk; readers pass over it, and nothing has to be done.',
   });
 }
 
 function unreadable(identity: SessionIdentity, { layout }: SessionsCheck, error: unknown): RepairableFinding {
-  return problem({ area: 'sessions', where: layout.session(identity), what: `its log cannot be read: ${messageOf(error)}`, remedy: 'Check who owns it and its permissions; restore it from a copy if it is gone.' });
+  return problem({
+    area: 'sessions',
+    where: layout.session(identity),
+    what: `its log cannot be read: ${messageOf(error)}`,
+    remedy: 'Check who owns it and its permissions; restore it from a copy if it is gone.',
+  });
 }
 
 /** No log was lost. */
 function kept(identity: SessionIdentity, { layout }: SessionsCheck): RepairableFinding {
-  return note({ area: 'sessions', where: layout.session(identity), what: 'the folder of a session whose log is in a database', remedy: 'Look at it with that database: wakechart doctor --store URL' });
+  return note({
+    area: 'sessions',
+    where: layout.session(identity),
+    what: 'the folder of a session whose log is in a database',
+    remedy: 'Look at it with that database: wakechart doctor --store URL',
+  });
 }
 
 /** A hint too many costs a look; only missing ones matter. */
-async function checkIndex(check: SessionsCheck, expected: readonly ExpectedActivations[]): Promise<RepairableFinding[]> {
+async function checkIndex(
+  check: SessionsCheck,
+  expected: readonly ExpectedActivations[],
+): Promise<RepairableFinding[]> {
   const { store, layout } = check;
   const missing = await missingFrom(check, expected);
-  const repair = (): Promise<void> => store.activations.rebuilt(each(expected.flatMap(({ activations }) => activations)));
+  const repair = (): Promise<void> =>
+    store.activations.rebuilt(each(expected.flatMap(({ activations }) => activations)));
   if (missing.length > 0) {
-    return [problem({ area: 'activations', where: layout.activations, what: `${counted(missing.length, 'session')} with something to do, and not known to be due`, remedy: 'The index is made again from the logs.', repair })];
+    return [
+      problem({
+        area: 'activations',
+        where: layout.activations,
+        what: `${counted(missing.length, 'session')} with something to do, and not known to be due`,
+        remedy: 'The index is made again from the logs.',
+        repair,
+      }),
+    ];
   }
   if (!(await store.activations.isSuspect())) return [];
-  return [note({ area: 'activations', where: layout.activations, what: 'it was not checked since this machine started', remedy: 'The first worker does so by itself.', repair })];
+  return [
+    note({
+      area: 'activations',
+      where: layout.activations,
+      what: 'it was not checked since this machine started',
+      remedy: 'The first worker does so by itself.',
+      repair,
+    }),
+  ];
 }
 
 /** Those that had something to do before their hints were looked for, and still have it to do afterwards. */
-async function missingFrom(check: SessionsCheck, expected: readonly ExpectedActivations[]): Promise<readonly ExpectedActivations[]> {
+async function missingFrom(
+  check: SessionsCheck,
+  expected: readonly ExpectedActivations[],
+): Promise<readonly ExpectedActivations[]> {
   const suspects = await unknownOf(check, expected);
   const still: ExpectedActivations[] = [];
   for (const { identity, activations } of suspects) {
-    const now = new Set(await foldLog(check.layout.home, identity).then((state) => activationsOf(state).map(({ causeId }) => causeId), () => []));
+    const now = new Set(
+      await foldLog(check.layout.home, identity).then(
+        (state) => activationsOf(state).map(({ causeId }) => causeId),
+        () => [],
+      ),
+    );
     const left = activations.filter(({ causeId }) => now.has(causeId));
     if (left.length > 0) still.push({ identity, activations: left });
   }
@@ -205,7 +297,10 @@ async function missingFrom(check: SessionsCheck, expected: readonly ExpectedActi
   return unknownOf(check, still);
 }
 
-async function unknownOf({ store }: SessionsCheck, expected: readonly ExpectedActivations[]): Promise<readonly ExpectedActivations[]> {
+async function unknownOf(
+  { store }: SessionsCheck,
+  expected: readonly ExpectedActivations[],
+): Promise<readonly ExpectedActivations[]> {
   const { due } = await store.activations.due({ nowMs: FAR_FUTURE_MS, limit: Number.MAX_SAFE_INTEGER });
   const known = new Set(due.map(({ sessionId }) => sessionId));
   return expected.filter(({ identity }) => !known.has(identity.sessionId));

@@ -18,18 +18,37 @@ export async function checkSkills({ skills, agents, directory }: SkillsCheck): P
   const ofAgents = (await agents.list()).map(({ agentId }): SkillQuery => ({ agentId }));
   // Those of all agents come up with each of them again.
   for (const query of [{}, ...ofAgents]) {
-    for (const finding of await findingsOf(skills, query, directory)) findings.set(`${finding.where}\n${finding.what}`, finding);
+    for (const finding of await findingsOf(skills, query, directory))
+      findings.set(`${finding.where}\n${finding.what}`, finding);
   }
   return [...findings.values()];
 }
 
-async function findingsOf(skills: SkillsCheck['skills'], query: SkillQuery, directory: string): Promise<readonly RepairableFinding[]> {
+async function findingsOf(
+  skills: SkillsCheck['skills'],
+  query: SkillQuery,
+  directory: string,
+): Promise<readonly RepairableFinding[]> {
   try {
     const broken = (await skills.list(query)).flatMap((listing) => brokenFindings(listing, query));
-    const strangers = (await skills.strangers(query)).map(({ path, because }) => note({ area: 'skills', where: path, what: `it is passed over: ${because}`, remedy: 'Make a skill of it, or move it away.' }));
+    const strangers = (await skills.strangers(query)).map(({ path, because }) =>
+      note({
+        area: 'skills',
+        where: path,
+        what: `it is passed over: ${because}`,
+        remedy: 'Make a skill of it, or move it away.',
+      }),
+    );
     return [...broken, ...strangers];
   } catch (error) {
-    return [problem({ area: 'skills', where: directory, what: messageOf(error), remedy: (RuntimeError.is(error) ? error.hint : undefined) ?? 'Check who owns it and its permissions.' })];
+    return [
+      problem({
+        area: 'skills',
+        where: directory,
+        what: messageOf(error),
+        remedy: (RuntimeError.is(error) ? error.hint : undefined) ?? 'Check who owns it and its permissions.',
+      }),
+    ];
   }
 }
 

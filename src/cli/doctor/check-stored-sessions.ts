@@ -23,11 +23,22 @@ const FAR_FUTURE_MS = Date.UTC(9999, 0);
 /** Sessions that are looked at together: most of the time goes into waiting for the server. */
 const TOGETHER = 4;
 
-export async function checkStoredSessions({ ports, where, onCounted }: StoredSessionsCheck): Promise<RepairableFinding[]> {
+export async function checkStoredSessions({
+  ports,
+  where,
+  onCounted,
+}: StoredSessionsCheck): Promise<RepairableFinding[]> {
   const { store } = ports;
   const listings = await store.list();
   onCounted?.(listings.length);
-  const findings = [note({ area: 'sessions', where, what: 'the logs are in a database, and files of logs in the home were not looked at', remedy: 'Look at those with --store files, and at the database itself with `wakechart store check`.' })];
+  const findings = [
+    note({
+      area: 'sessions',
+      where,
+      what: 'the logs are in a database, and files of logs in the home were not looked at',
+      remedy: 'Look at those with --store files, and at the database itself with `wakechart store check`.',
+    }),
+  ];
   const expected: Activation[] = [];
   const left = listings.values();
   const look = async (): Promise<void> => {
@@ -36,7 +47,14 @@ export async function checkStoredSessions({ ports, where, onCounted }: StoredSes
         expected.push(...(await activationsIn(listing, ports)));
       } catch (error) {
         if (RuntimeError.is(error) && error.code === 'SESSION_NOT_FOUND') continue;
-        findings.push(problem({ area: 'sessions', where: listing.sessionId, what: `its log cannot be read: ${messageOf(error)}`, remedy: 'Restore the database from a backup, or delete the session.' }));
+        findings.push(
+          problem({
+            area: 'sessions',
+            where: listing.sessionId,
+            what: `its log cannot be read: ${messageOf(error)}`,
+            remedy: 'Restore the database from a backup, or delete the session.',
+          }),
+        );
       }
     }
   };
@@ -49,7 +67,10 @@ async function activationsIn({ sessionId, view }: SessionListing, ports: Journal
 }
 
 /** A hint too many costs a look; only missing ones matter. */
-async function missingHints(expected: readonly Activation[], { ports, where }: StoredSessionsCheck): Promise<RepairableFinding[]> {
+async function missingHints(
+  expected: readonly Activation[],
+  { ports, where }: StoredSessionsCheck,
+): Promise<RepairableFinding[]> {
   const { store } = ports;
   const suspects = await unknownOf(expected, ports);
   // They may have been dealt with between the two looks.
@@ -61,7 +82,15 @@ async function missingHints(expected: readonly Activation[], { ports, where }: S
   const missing = still.length === 0 ? [] : await unknownOf(still, ports);
   if (missing.length === 0) return [];
   const sessions = new Set(missing.map(({ sessionId }) => sessionId)).size;
-  return [problem({ area: 'activations', where, what: `${counted(sessions, 'session')} with something to do, and not known to be due`, remedy: 'What is due is made again from the logs.', repair: () => store.activations.add(missing) })];
+  return [
+    problem({
+      area: 'activations',
+      where,
+      what: `${counted(sessions, 'session')} with something to do, and not known to be due`,
+      remedy: 'What is due is made again from the logs.',
+      repair: () => store.activations.add(missing),
+    }),
+  ];
 }
 
 async function unknownOf(expected: readonly Activation[], { store }: JournalPorts): Promise<readonly Activation[]> {

@@ -1,4 +1,7 @@
-/** Checks the records of subagent jobs: which of them were cut off with their process, so that nobody has been told how they ended. */
+/**
+ * Checks the records of subagent jobs: which of them were cut off with their process, so that nobody has been told how
+ * they ended.
+ */
 import { messageOf } from '../../machines/errors.ts';
 import type { FoundJobRecord, JobRecords } from '../../actors/subagent/job-records.ts';
 import { note, problem } from './finding.ts';
@@ -16,16 +19,41 @@ export async function checkSubagents({ records, directory, settle }: SubagentsCh
   try {
     return (await records.list()).flatMap((found) => findingsOf(found, directory, settle));
   } catch (error) {
-    return [problem({ area: 'subagents', where: directory, what: `nobody can tell what jobs there are: ${messageOf(error)}`, remedy: 'Check who owns it and its permissions.' })];
+    return [
+      problem({
+        area: 'subagents',
+        where: directory,
+        what: `nobody can tell what jobs there are: ${messageOf(error)}`,
+        remedy: 'Check who owns it and its permissions.',
+      }),
+    ];
   }
 }
 
 function findingsOf(found: FoundJobRecord, directory: string, settle: SubagentsCheck['settle']): RepairableFinding[] {
   if (found.kind === 'unreadable') {
-    return [problem({ area: 'subagents', where: directory, what: `the record of job ${found.jobId} cannot be read: ${found.reason}`, remedy: 'Look at what its worktree and its session hold, then move the record away.' })];
+    return [
+      problem({
+        area: 'subagents',
+        where: directory,
+        what: `the record of job ${found.jobId} cannot be read: ${found.reason}`,
+        remedy: 'Look at what its worktree and its session hold, then move the record away.',
+      }),
+    ];
   }
   const { owner, record } = found;
   if (owner !== 'gone' || record.stage === 'ended') return [];
-  const how = record.stage === 'ending' ? `ended as ${record.task.status}, and the session it worked for may not have heard of it` : 'was cut off when its process ended';
-  return [note({ area: 'subagents', where: record.jobId, what: `the job of agent ${record.task.agentType ?? record.task.label} ${how}`, remedy: 'The next start settles it, and says what it left.', repair: () => settle(record.jobId) })];
+  const how =
+    record.stage === 'ending'
+      ? `ended as ${record.task.status}, and the session it worked for may not have heard of it`
+      : 'was cut off when its process ended';
+  return [
+    note({
+      area: 'subagents',
+      where: record.jobId,
+      what: `the job of agent ${record.task.agentType ?? record.task.label} ${how}`,
+      remedy: 'The next start settles it, and says what it left.',
+      repair: () => settle(record.jobId),
+    }),
+  ];
 }

@@ -54,7 +54,10 @@ export interface Treatment {
   readonly acceptLoss: string | undefined;
 }
 
-export async function examineHome(context: CommandContext, { repair, acceptLoss: accepted }: Treatment): Promise<number> {
+export async function examineHome(
+  context: CommandContext,
+  { repair, acceptLoss: accepted }: Treatment,
+): Promise<number> {
   const { out, json, home } = context;
   const all = await withFindings(context, accepted, async (findings) => {
     const done: Treated[] = [];
@@ -62,11 +65,14 @@ export async function examineHome(context: CommandContext, { repair, acceptLoss:
     return done;
   });
   const left = all.filter(({ severity, isRepaired }) => severity === 'problem' && !isRepaired);
-  const unconfined = await withAgents(context, ({ agents }) => unconfinedAgents({ catalog: new FileEnvironmentCatalog({ home }), agents }));
+  const unconfined = await withAgents(context, ({ agents }) =>
+    unconfinedAgents({ catalog: new FileEnvironmentCatalog({ home }), agents }),
+  );
   if (json) await out.document({ home, findings: all, problems: left.length, unconfined });
   else {
     await tell(context, all, left.length);
-    if (unconfined.length > 0) await out.line(`sandbox: off for ${namesText(unconfined)}: their commands run with all your rights`);
+    if (unconfined.length > 0)
+      await out.line(`sandbox: off for ${namesText(unconfined)}: their commands run with all your rights`);
   }
   return left.length === 0 ? EXIT_SUCCESS : EXIT_FAILURE;
 }
@@ -86,12 +92,21 @@ async function treated({ repair: mend, ...finding }: RepairableFinding, repair: 
     await mend();
     return { ...finding, isRepaired: true };
   } catch (error) {
-    return { ...finding, isRepairable: false, isRepaired: false, remedy: `It could not be put right: ${messageOf(error)}` };
+    return {
+      ...finding,
+      isRepairable: false,
+      isRepaired: false,
+      remedy: `It could not be put right: ${messageOf(error)}`,
+    };
   }
 }
 
 /** Repairs need what the examination has open. */
-function withFindings<Result>(context: CommandContext, accepted: string | undefined, use: (findings: readonly RepairableFinding[]) => Promise<Result>): Promise<Result> {
+function withFindings<Result>(
+  context: CommandContext,
+  accepted: string | undefined,
+  use: (findings: readonly RepairableFinding[]) => Promise<Result>,
+): Promise<Result> {
   const { home } = context;
   return withAgents(context, async ({ agents, layout }) => {
     if (context.store === undefined && !(await isHomeThere(home))) return use(await checkTools());
@@ -103,17 +118,42 @@ function withFindings<Result>(context: CommandContext, accepted: string | undefi
       const findings = [
         ...(await checkHomeFolder(home)),
         ...(await checkAgents(agents)),
-        ...(await checkEnvironments({ catalog: new FileEnvironmentCatalog({ home }), agents, home, vaults: join(home, VAULTS_FOLDER), sandboxes: createBubblewrap() })),
-        ...(await checkVaults(new FileVaultCatalog({ directory: join(home, VAULTS_FOLDER) }), join(home, VAULTS_FOLDER))),
+        ...(await checkEnvironments({
+          catalog: new FileEnvironmentCatalog({ home }),
+          agents,
+          home,
+          vaults: join(home, VAULTS_FOLDER),
+          sandboxes: createBubblewrap(),
+        })),
+        ...(await checkVaults(
+          new FileVaultCatalog({ directory: join(home, VAULTS_FOLDER) }),
+          join(home, VAULTS_FOLDER),
+        )),
         ...(await checkSkills({ skills: skillCatalogOf(context), agents, directory: join(home, SKILLS_FOLDER) })),
-        ...('finding' in opened ? [opened.finding] : await sessionFindings(context, { opened, layout, onCounted, accepted })),
+        ...('finding' in opened
+          ? [opened.finding]
+          : await sessionFindings(context, { opened, layout, onCounted, accepted })),
         // After the sessions, of whose logs learnings are made anew.
-        ...('finding' in opened ? [] : await checkMemory({ agents, store: opened.store, ...memoryStores(layout), indexDirectory: (agentId) => join(layout.agentDirectory(agentId), RETRIEVAL_FOLDER) })),
+        ...('finding' in opened
+          ? []
+          : await checkMemory({
+              agents,
+              store: opened.store,
+              ...memoryStores(layout),
+              indexDirectory: (agentId) => join(layout.agentDirectory(agentId), RETRIEVAL_FOLDER),
+            })),
         ...('finding' in opened ? [] : await checkSchedules(opened.schedules.definitions)),
-        ...(await checkProcesses(createProcessTree({ clock, directory: join(home, PROCESSES_FOLDER), hostLife: hostLifeOf(home) }), home)),
-        // After the processes, since what works in a worktree keeps it, and the jobs before their worktrees, since they say what those hold.
+        ...(await checkProcesses(
+          createProcessTree({ clock, directory: join(home, PROCESSES_FOLDER), hostLife: hostLifeOf(home) }),
+          home,
+        )),
+        // After the processes, since what works in a worktree keeps it, and the jobs before their worktrees, since they
+        // say what those hold.
         ...(await checkJobs(context)),
-        ...(await checkWorktrees({ list: () => worktreeKeeper(home).list(), reconcile: async () => (await reconcileHome(context)).worktrees }, join(home, WORKTREES_FOLDER))),
+        ...(await checkWorktrees(
+          { list: () => worktreeKeeper(home).list(), reconcile: async () => (await reconcileHome(context)).worktrees },
+          join(home, WORKTREES_FOLDER),
+        )),
         ...(await checkTools()),
       ];
       progress.stop();
@@ -142,15 +182,27 @@ function checkJobs(context: CommandContext): Promise<RepairableFinding[]> {
   // Settling a job is the business of whoever could run it.
   const settle = async (jobId: string): Promise<void> => {
     const report = (await reconcileHome(context)).jobs.find((job) => job.jobId === jobId);
-    if (report?.action === 'failed') throw new RuntimeError('JOB_NOT_SETTLED', report.reason ?? 'nobody knows why', { category: 'storage' });
+    if (report?.action === 'failed')
+      throw new RuntimeError('JOB_NOT_SETTLED', report.reason ?? 'nobody knows why', { category: 'storage' });
   };
-  return checkSubagents({ records: createFileJobRecords({ directory, hostLife: hostLifeOf(home) }), directory, settle });
+  return checkSubagents({
+    records: createFileJobRecords({ directory, hostLife: hostLifeOf(home) }),
+    directory,
+    settle,
+  });
 }
 
 /** A database that cannot be had keeps nobody from looking at the home. */
 function unreachable({ store, home }: CommandContext, error: unknown): { readonly finding: RepairableFinding } {
   const remedy = (RuntimeError.is(error) ? error.hint : undefined) ?? 'Look at it with `wakechart store check`.';
-  return { finding: problem({ area: 'sessions', where: store?.shown ?? home, what: `the store cannot be opened, and neither sessions nor what is due were looked at: ${messageOf(error)}`, remedy }) };
+  return {
+    finding: problem({
+      area: 'sessions',
+      where: store?.shown ?? home,
+      what: `the store cannot be opened, and neither sessions nor what is due were looked at: ${messageOf(error)}`,
+      remedy,
+    }),
+  };
 }
 
 interface SessionsPlace {
@@ -160,11 +212,19 @@ interface SessionsPlace {
   readonly accepted: string | undefined;
 }
 
-async function sessionFindings(context: CommandContext, { opened: { store, clock }, layout, onCounted, accepted }: SessionsPlace): Promise<RepairableFinding[]> {
+async function sessionFindings(
+  context: CommandContext,
+  { opened: { store, clock }, layout, onCounted, accepted }: SessionsPlace,
+): Promise<RepairableFinding[]> {
   const nowMs = createSystemClock().now();
-  if (context.store === undefined) return checkSessions({ layout, store, nowMs, onCounted, renew: (sessionId) => renew(store, sessionId), accepted });
+  if (context.store === undefined)
+    return checkSessions({ layout, store, nowMs, onCounted, renew: (sessionId) => renew(store, sessionId), accepted });
   const where = context.store.shown;
-  const stored = await checkStoredSessions({ ports: { store, clock, ids: createIdSource({ clock }) }, where, onCounted });
+  const stored = await checkStoredSessions({
+    ports: { store, clock, ids: createIdSource({ clock }) },
+    where,
+    onCounted,
+  });
   return [...stored, ...(await checkLeftFolders({ layout, store, where }))];
 }
 
@@ -179,11 +239,17 @@ async function tell(context: CommandContext, findings: readonly Treated[], probl
   const place = store === undefined ? home : `${home}, with its sessions in ${storeText(context)}`;
   const { styles } = out;
   for (const { severity, where, what, remedy, isRepaired } of findings) {
-    const label = isRepaired ? styles.green('repaired') : severity === 'problem' ? styles.red('problem') : styles.yellow('note');
+    const label = isRepaired
+      ? styles.green('repaired')
+      : severity === 'problem'
+        ? styles.red('problem')
+        : styles.yellow('note');
     await out.line(`${label}  ${printable(where)}: ${printable(what)}`);
     if (!isRepaired) await out.line(`         ${styles.dim(remedy)}`);
   }
   if (problems === 0) return out.line(`${styles.green('Healthy:')} ${place}`);
   const canRepair = findings.some(({ isRepairable, isRepaired }) => isRepairable && !isRepaired);
-  await out.line(`${counted(problems, 'problem')} in ${place}.${canRepair ? ` Put right what can be: ${nextCommand(context, 'doctor', '--repair')}` : ''}`);
+  await out.line(
+    `${counted(problems, 'problem')} in ${place}.${canRepair ? ` Put right what can be: ${nextCommand(context, 'doctor', '--repair')}` : ''}`,
+  );
 }

@@ -2,7 +2,20 @@
 import type { ErrorRecord } from '../../machines/errors.ts';
 
 export interface Finding {
-  readonly area: 'home' | 'agents' | 'environments' | 'vaults' | 'skills' | 'memory' | 'sessions' | 'activations' | 'processes' | 'worktrees' | 'subagents' | 'schedules' | 'tools';
+  readonly area:
+    | 'home'
+    | 'agents'
+    | 'environments'
+    | 'vaults'
+    | 'skills'
+    | 'memory'
+    | 'sessions'
+    | 'activations'
+    | 'processes'
+    | 'worktrees'
+    | 'subagents'
+    | 'schedules'
+    | 'tools';
   /** A note is as it may be; a problem has to be dealt with. */
   readonly severity: 'problem' | 'note';
   /** A path, or the name of a thing. */

@@ -43,11 +43,18 @@ export async function listEnvironments(context: CommandContext): Promise<number>
   if (json) await out.document({ environments });
   else {
     const rows = environments.map((listing) => {
-      if ('error' in listing) return [printable(listing.environmentId), 'invalid', '', printable(listing.error.message)];
+      if ('error' in listing)
+        return [printable(listing.environmentId), 'invalid', '', printable(listing.error.message)];
       const { sandbox, network, description } = listing.definition;
-      return [listing.environmentId, sandbox, network, `${printable(description)}${listing.isBuiltIn ? ' (built in)' : ''}`];
+      return [
+        listing.environmentId,
+        sandbox,
+        network,
+        `${printable(description)}${listing.isBuiltIn ? ' (built in)' : ''}`,
+      ];
     });
-    for (const line of tableLines(['ENVIRONMENT', 'SANDBOX', 'NETWORK', 'DESCRIPTION'], rows, out)) await out.line(line);
+    for (const line of tableLines(['ENVIRONMENT', 'SANDBOX', 'NETWORK', 'DESCRIPTION'], rows, out))
+      await out.line(line);
   }
   return EXIT_SUCCESS;
 }
@@ -57,12 +64,22 @@ export async function showEnvironment(context: CommandContext, name: string): Pr
   const id = checkedEnvironmentName(name);
   const catalog = await catalogOf(context);
   const definition = await catalog.get(id);
-  const isBuiltIn = (await catalog.list()).some((listing) => listing.environmentId === id && 'isBuiltIn' in listing && listing.isBuiltIn);
+  const isBuiltIn = (await catalog.list()).some(
+    (listing) => listing.environmentId === id && 'isBuiltIn' in listing && listing.isBuiltIn,
+  );
   const file = isBuiltIn ? undefined : join(home, FOLDER, `${id}.yaml`);
   const problems = await problemsOf(context, definition);
   if (json) await out.document({ ...definition, isBuiltIn, ...(file === undefined ? {} : { file }), problems });
   else {
-    for (const line of fieldLines([['environment', out.styles.bold(id)], ...environmentFields(definition), ['file', file ?? 'none: it is built in']], out)) await out.line(line);
+    for (const line of fieldLines(
+      [
+        ['environment', out.styles.bold(id)],
+        ...environmentFields(definition),
+        ['file', file ?? 'none: it is built in'],
+      ],
+      out,
+    ))
+      await out.line(line);
     await tellProblems(context, problems);
   }
   return EXIT_SUCCESS;
@@ -74,7 +91,10 @@ export async function validateEnvironment(context: CommandContext, file: string)
   const source = await readTextFile({ path: file, what: 'environment file', maxBytes: MAX_FILE_BYTES });
   const named = basename(file, ENDING);
   const { environmentId: _, ...definition } = (await catalogOf(context)).validate('environment', source, file);
-  const problems = await problemsOf(context, { ...definition, environmentId: environmentId.safeParse(named).success ? named : 'environment' });
+  const problems = await problemsOf(context, {
+    ...definition,
+    environmentId: environmentId.safeParse(named).success ? named : 'environment',
+  });
   if (json) await out.document({ valid: true, file: absolutePath(file), definition, problems });
   else {
     await tellProblems(context, problems);
@@ -83,10 +103,16 @@ export async function validateEnvironment(context: CommandContext, file: string)
   return EXIT_SUCCESS;
 }
 
-export async function createEnvironment(context: CommandContext, { name, from }: { readonly name: string; readonly from: string | undefined }): Promise<number> {
+export async function createEnvironment(
+  context: CommandContext,
+  { name, from }: { readonly name: string; readonly from: string | undefined },
+): Promise<number> {
   const { out, json, home } = context;
   const id = checkedEnvironmentName(name);
-  const source = from === undefined ? STARTER.replace('NAME', id) : await readTextFile({ path: from, what: 'environment file', maxBytes: MAX_FILE_BYTES });
+  const source =
+    from === undefined
+      ? STARTER.replace('NAME', id)
+      : await readTextFile({ path: from, what: 'environment file', maxBytes: MAX_FILE_BYTES });
   const catalog = await catalogOf(context);
   // Before the home is made for it.
   const checked = catalog.validate(id, source, from);
@@ -99,7 +125,9 @@ export async function createEnvironment(context: CommandContext, { name, from }:
     await tellProblems(context, problems);
     await out.line(`${out.styles.green('Created')} environment ${postureText(definition)}`);
     await out.line(`  ${file}`);
-    await out.line(`Next: put "environment: ${id}" into an agent file, or ${nextCommand(context, 'session', 'create', '--agent', 'NAME', '--environment', id)}`);
+    await out.line(
+      `Next: put "environment: ${id}" into an agent file, or ${nextCommand(context, 'session', 'create', '--agent', 'NAME', '--environment', id)}`,
+    );
   }
   return EXIT_SUCCESS;
 }
@@ -108,7 +136,10 @@ export async function createEnvironment(context: CommandContext, { name, from }:
 export function checkedEnvironmentName(name: string): string {
   const parsed = environmentId.safeParse(name);
   if (parsed.success) return parsed.data;
-  throw usageError(`expected the name of an environment, received ${JSON.stringify(name)}`, 'A name has lower-case letters, digits, "-" and "_", at most 64 of them, such as builds.');
+  throw usageError(
+    `expected the name of an environment, received ${JSON.stringify(name)}`,
+    'A name has lower-case letters, digits, "-" and "_", at most 64 of them, such as builds.',
+  );
 }
 
 async function catalogOf({ home }: CommandContext): Promise<FileEnvironmentCatalog> {
@@ -117,9 +148,14 @@ async function catalogOf({ home }: CommandContext): Promise<FileEnvironmentCatal
 }
 
 /** What would keep a wake from beginning. */
-async function problemsOf({ home }: CommandContext, { environmentId: id, mounts, vaults }: EnvironmentDefinition): Promise<readonly string[]> {
+async function problemsOf(
+  { home }: CommandContext,
+  { environmentId: id, mounts, vaults }: EnvironmentDefinition,
+): Promise<readonly string[]> {
   const ofMounts = (await sourceProblems({ home, environmentId: id, declared: mounts })).map(({ message }) => message);
-  const ofVaults = (await vaultProblems(join(home, VAULTS_FOLDER), vaults)).map(({ message, hint }) => `no wake begins with its vaults: ${message}${hint === undefined ? '' : ` (${hint})`}`);
+  const ofVaults = (await vaultProblems(join(home, VAULTS_FOLDER), vaults)).map(
+    ({ message, hint }) => `no wake begins with its vaults: ${message}${hint === undefined ? '' : ` (${hint})`}`,
+  );
   return [...ofMounts, ...ofVaults];
 }
 

@@ -11,22 +11,32 @@ export function environmentText({ environmentId, sandbox, network }: Entered): s
 }
 
 /** As it is declared. */
-export function postureText({ environmentId, sandbox, network }: Pick<EnvironmentDefinition, 'environmentId' | 'sandbox' | 'network'>): string {
+export function postureText({
+  environmentId,
+  sandbox,
+  network,
+}: Pick<EnvironmentDefinition, 'environmentId' | 'sandbox' | 'network'>): string {
   return `${printable(environmentId)} (sandbox: ${sandbox}${sandbox === 'off' ? '' : `, network: ${networkText(network)}`})`;
 }
 
 /** Its fields for people, under their names in the file. Values of variables are left out. */
 export function environmentFields(definition: EnvironmentDefinition): [string, string | undefined][] {
-  const { description, sandbox, network, mounts, vaults, permission, budget, variables, quota, evaluation } = definition;
+  const { description, sandbox, network, mounts, vaults, permission, budget, variables, quota, evaluation } =
+    definition;
   const { check, judge } = evaluation;
   return [
     ['description', printable(description)],
     ['sandbox', sandbox],
     ['network', network],
-    ...mounts.map(({ path, source, access }): [string, string] => ['mount', `${printable(path)} ${access === 'rw' ? 'to read and write' : 'to read'}: ${printable(source)}`]),
+    ...mounts.map(({ path, source, access }): [string, string] => [
+      'mount',
+      `${printable(path)} ${access === 'rw' ? 'to read and write' : 'to read'}: ${printable(source)}`,
+    ]),
     ['vaults', vaults.join(', ')],
     ['permission', permission.mode],
-    ...(['ask', 'deny'] as const).flatMap((effect) => permission[effect].map((rule): [string, string] => [effect, printable(rule)])),
+    ...(['ask', 'deny'] as const).flatMap((effect) =>
+      permission[effect].map((rule): [string, string] => [effect, printable(rule)]),
+    ),
     ['budget', boundsText(budget)],
     ['passes', variables.pass.join(', ')],
     ['sets', Object.keys(variables.set).join(', ')],
@@ -37,7 +47,9 @@ export function environmentFields(definition: EnvironmentDefinition): [string, s
 }
 
 function boundsText(bounds: object): string {
-  return Object.entries(bounds).map(([name, value]) => `${name} ${String(value)}`).join(', ');
+  return Object.entries(bounds)
+    .map(([name, value]) => `${name} ${String(value)}`)
+    .join(', ');
 }
 
 /** An open one is no network of the sandbox's own. */

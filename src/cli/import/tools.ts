@@ -1,4 +1,7 @@
-/** `wakechart tools`: the tools that come with Wakechart, or those that an agent gets and those that it does not, with the reason. */
+/**
+ * `wakechart tools`: the tools that come with Wakechart, or those that an agent gets and those that it does not, with
+ * the reason.
+ */
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -33,7 +36,9 @@ export async function listTools(context: CommandContext, { agent }: ToolsOptions
   const { out, json } = context;
   const agentId = agent === undefined ? undefined : checkedAgentName(agent);
   const definition = agentId === undefined ? undefined : await withAgents(context, ({ agents }) => agents.get(agentId));
-  const listed = await withTools(context, (runtime) => (definition === undefined ? Promise.resolve(allOf(runtime)) : toolsOf(definition, runtime, context)));
+  const listed = await withTools(context, (runtime) =>
+    definition === undefined ? Promise.resolve(allOf(runtime)) : toolsOf(definition, runtime, context),
+  );
   if (json) await out.document(agentId === undefined ? { tools: listed.tools } : { agentId, ...listed });
   else await show(context, listed);
   return EXIT_SUCCESS;
@@ -58,15 +63,33 @@ function allOf({ tools }: NodeRuntime): Listed {
   return { tools: managedToolCatalogue(tools.map(({ definition }) => definition)), skipped: [] };
 }
 
-async function toolsOf(definition: AgentDefinition, { agents, tools: all }: NodeRuntime, { home, interruption }: CommandContext): Promise<Listed> {
+async function toolsOf(
+  definition: AgentDefinition,
+  { agents, tools: all }: NodeRuntime,
+  { home, interruption }: CommandContext,
+): Promise<Listed> {
   const { agentId } = definition;
   const { servers, asked } = withoutServers(definition);
-  const { tools, skipped } = await buildTools(asked, { tools: all, agents, agentDirectory: new HomeLayout(home).agentDirectory(agentId), signal: interruption.signal });
-  const denied = definition.permission.mode === 'deny' ? [{ name: 'all', reason: 'the permission mode of the agent is "deny"' }] : [];
-  return { tools: [...tools].map(([name, tool]) => ({ ...catalogueEntry(tool.definition), name })), skipped: [...denied, ...skipped, ...servers.map((name) => ({ name, reason: NOT_ASKED }))] };
+  const { tools, skipped } = await buildTools(asked, {
+    tools: all,
+    agents,
+    agentDirectory: new HomeLayout(home).agentDirectory(agentId),
+    signal: interruption.signal,
+  });
+  const denied =
+    definition.permission.mode === 'deny'
+      ? [{ name: 'all', reason: 'the permission mode of the agent is "deny"' }]
+      : [];
+  return {
+    tools: [...tools].map(([name, tool]) => ({ ...catalogueEntry(tool.definition), name })),
+    skipped: [...denied, ...skipped, ...servers.map((name) => ({ name, reason: NOT_ASKED }))],
+  };
 }
 
-function withoutServers(definition: AgentDefinition): { readonly asked: AgentDefinition; readonly servers: readonly string[] } {
+function withoutServers(definition: AgentDefinition): {
+  readonly asked: AgentDefinition;
+  readonly servers: readonly string[];
+} {
   const { tools } = definition;
   if (tools === undefined) return { asked: definition, servers: [] };
   const servers = tools.flatMap((tool) => (tool.type === 'mcp' ? [tool.server] : []));
@@ -74,12 +97,23 @@ function withoutServers(definition: AgentDefinition): { readonly asked: AgentDef
 }
 
 async function show({ out }: CommandContext, { tools, skipped }: Listed): Promise<void> {
-  const rows = tools.map((tool) => [tool.name, tool.family ?? '-', traitsOf(tool), shapeText(tool.input), tool.description]);
+  const rows = tools.map((tool) => [
+    tool.name,
+    tool.family ?? '-',
+    traitsOf(tool),
+    shapeText(tool.input),
+    tool.description,
+  ]);
   for (const line of tableLines(['TOOL', 'FAMILY', '', 'INPUT', 'DOES'], rows, out)) await out.line(line);
   await out.line(counted(tools.length, 'tool'));
-  for (const { name, reason } of skipped) await out.line(`${out.styles.yellow('skipped')} ${oneLine(name)}: ${oneLine(reason)}`);
+  for (const { name, reason } of skipped)
+    await out.line(`${out.styles.yellow('skipped')} ${oneLine(name)}: ${oneLine(reason)}`);
 }
 
 function traitsOf({ readOnly, destructive, permissionPolicy }: CatalogueEntry): string {
-  return [readOnly ? 'reads' : 'changes', ...(destructive ? ['can destroy'] : []), ...(permissionPolicy === 'always_ask' ? ['always asks'] : [])].join(', ');
+  return [
+    readOnly ? 'reads' : 'changes',
+    ...(destructive ? ['can destroy'] : []),
+    ...(permissionPolicy === 'always_ask' ? ['always asks'] : []),
+  ].join(', ');
 }

@@ -1,8 +1,8 @@
 /**
  * Opens an address in the browser of whoever runs this program.
  *
- * Command lines can be read by every user of the machine, and the address signs in whoever comes first. So the browser is handed the path of a file
- * that only its owner can read, and the file leads on.
+ * Command lines can be read by every user of the machine, and the address signs in whoever comes first. So the browser
+ * is handed the path of a file that only its owner can read, and the file leads on.
  */
 import { spawn } from 'node:child_process';
 import { rmSync } from 'node:fs';
@@ -19,7 +19,10 @@ const OPENERS: Readonly<Partial<Record<NodeJS.Platform, readonly [program: strin
 /** A browser that has to start first has read the file by then. */
 const KEPT_MS = 60_000;
 
-/** No shell is asked. The file goes after a minute, or with this process. @throws the error of the system when there is no such program */
+/**
+ * No shell is asked. The file goes after a minute, or with this process. @throws the error of the system when there is
+ * no such program
+ */
 export async function openBrowser(address: string): Promise<void> {
   const folder = await mkdtemp(join(tmpdir(), 'wakechart-open-'));
   const forget = (): void => {

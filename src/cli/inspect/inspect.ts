@@ -1,4 +1,7 @@
-/** `wakechart inspect`: the sessions of a home, what was recorded, or other XState programs, in a browser on this machine. It runs nothing and wakes nobody. */
+/**
+ * `wakechart inspect`: the sessions of a home, what was recorded, or other XState programs, in a browser on this
+ * machine. It runs nothing and wakes nobody.
+ */
 import type { InspectionRecording, InspectionSource } from '../../actors/inspection/inspection-source.ts';
 import { namedSecrets } from '../../actors/inspection/learned-secrets.ts';
 import { RuntimeError, messageOf } from '../../machines/errors.ts';
@@ -56,14 +59,38 @@ export async function inspect(context: CommandContext, options: InspectOptions):
 }
 
 function checkWords({ file, session, statelyPort, statelyOrigins, sendTo, sendsUnknownSecrets }: InspectOptions): void {
-  if (file !== undefined && session !== undefined) throw usageError('expected either a file or --session: an inspection log holds no sessions', 'Leave one of them out.');
-  if (file !== undefined && statelyPort !== undefined) throw usageError('expected either a file or --stately-port: one timeline is shown', 'Open them one beside the other, in two terminals.');
-  if (statelyOrigins.length > 0 && statelyPort === undefined) throw usageError('expected --stately-port with --stately-origin: no page can connect otherwise', 'Give both: --stately-port 8080 --stately-origin http://localhost:5173');
-  if (sendTo !== undefined && file === undefined && session === undefined && statelyPort === undefined) throw usageError('expected a file, --session or --stately-port with --send-to: a home as a whole is no recording', 'Say what is to be sent: wakechart inspect --session ID --send-to wss://…');
-  if (sendsUnknownSecrets && sendTo === undefined) throw usageError('expected --send-to with --send-unknown-secrets: nothing is sent otherwise', 'Leave it out, or say where to send: --send-to wss://…');
+  if (file !== undefined && session !== undefined)
+    throw usageError(
+      'expected either a file or --session: an inspection log holds no sessions',
+      'Leave one of them out.',
+    );
+  if (file !== undefined && statelyPort !== undefined)
+    throw usageError(
+      'expected either a file or --stately-port: one timeline is shown',
+      'Open them one beside the other, in two terminals.',
+    );
+  if (statelyOrigins.length > 0 && statelyPort === undefined)
+    throw usageError(
+      'expected --stately-port with --stately-origin: no page can connect otherwise',
+      'Give both: --stately-port 8080 --stately-origin http://localhost:5173',
+    );
+  if (sendTo !== undefined && file === undefined && session === undefined && statelyPort === undefined)
+    throw usageError(
+      'expected a file, --session or --stately-port with --send-to: a home as a whole is no recording',
+      'Say what is to be sent: wakechart inspect --session ID --send-to wss://…',
+    );
+  if (sendsUnknownSecrets && sendTo === undefined)
+    throw usageError(
+      'expected --send-to with --send-unknown-secrets: nothing is sent otherwise',
+      'Leave it out, or say where to send: --send-to wss://…',
+    );
   // Before anything is opened: an address that would be refused later is refused now.
   if (sendTo !== undefined) sendAddress(sendTo);
-  if (file === PIPED && process.stdin.isTTY) throw usageError('expected an inspection log on standard input; that is a terminal', 'Pipe one in: zcat run.ndjson.gz | wakechart inspect -');
+  if (file === PIPED && process.stdin.isTTY)
+    throw usageError(
+      'expected an inspection log on standard input; that is a terminal',
+      'Pipe one in: zcat run.ndjson.gz | wakechart inspect -',
+    );
 }
 
 async function show(context: CommandContext, options: InspectOptions, closings: Closing[]): Promise<void> {
@@ -85,17 +112,24 @@ async function show(context: CommandContext, options: InspectOptions, closings: 
     closings.push(() => sender.close());
   }
   // One of its own: each is good once.
-  if (opensBrowser) await openBrowser(addressAt(inspector, session)).catch((error: unknown) => warn(context, `no browser could be opened (${messageOf(error)}); open the address yourself`));
+  if (opensBrowser)
+    await openBrowser(addressAt(inspector, session)).catch((error: unknown) =>
+      warn(context, `no browser could be opened (${messageOf(error)}); open the address yourself`),
+    );
   await showUntilInterrupted(context, { tell, introduction: 'The inspector stays', isInputTaken: file === PIPED });
 }
 
 /** @throws RuntimeError STATELY_SEND_REFUSED */
 function refuseUnknownSecrets(unknown: readonly string[]): void {
   if (unknown.length === 0) return;
-  throw new RuntimeError('STATELY_SEND_REFUSED', `expected to know all secrets of the home before anything is sent; not known here, and so not taken out: ${namedSecrets(unknown)}`, {
-    category: 'permission',
-    hint: 'No program is run to get them. If none of them can stand in what is sent, add --send-unknown-secrets.',
-  });
+  throw new RuntimeError(
+    'STATELY_SEND_REFUSED',
+    `expected to know all secrets of the home before anything is sent; not known here, and so not taken out: ${namedSecrets(unknown)}`,
+    {
+      category: 'permission',
+      hint: 'No program is run to get them. If none of them can stand in what is sent, add --send-unknown-secrets.',
+    },
+  );
 }
 
 async function looked(context: CommandContext, options: InspectOptions, closings: Closing[]): Promise<Looked> {
@@ -105,22 +139,42 @@ async function looked(context: CommandContext, options: InspectOptions, closings
   const secrets = base ?? NO_SECRETS_KNOWN;
   let source = base?.source;
   if (statelyPort !== undefined) {
-    const received = await receivedPrograms(context, { port: statelyPort, origins, base: source, secrets, onProblem: (error) => warn(context, `other programs: ${messageOf(error)}`) });
+    const received = await receivedPrograms(context, {
+      port: statelyPort,
+      origins,
+      base: source,
+      secrets,
+      onProblem: (error) => warn(context, `other programs: ${messageOf(error)}`),
+    });
     closings.push(received.close);
     source = received.source;
   }
   if (source === undefined) throw usageError('expected something to look at', 'Name a file, or --session ID.');
-  return { source, secrets, recording: (session === undefined ? undefined : await source.recordingOf(session)) ?? source };
+  return {
+    source,
+    secrets,
+    recording: (session === undefined ? undefined : await source.recordingOf(session)) ?? source,
+  };
 }
 
 /** The file, or the home. Other programs are shown without a home too. */
-async function opened(context: CommandContext, { file, session, statelyPort, sendTo }: InspectOptions): Promise<OpenedSource | undefined> {
+async function opened(
+  context: CommandContext,
+  { file, session, statelyPort, sendTo }: InspectOptions,
+): Promise<OpenedSource | undefined> {
   if (file !== undefined) {
     // What is in it stays as it was written; what leaves is another matter.
     const secrets = sendTo === undefined ? NO_SECRETS_KNOWN : await secretsOfHome(context);
     return { ...(await openedLog(context, file === PIPED ? undefined : file)), ...secrets };
   }
-  if (statelyPort !== undefined && session === undefined && context.store === undefined && !context.isHomeGiven && !(await isHomeThere(context.home))) return undefined;
+  if (
+    statelyPort !== undefined &&
+    session === undefined &&
+    context.store === undefined &&
+    !context.isHomeGiven &&
+    !(await isHomeThere(context.home))
+  )
+    return undefined;
   return openedHome(context, session);
 }
 

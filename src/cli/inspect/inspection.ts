@@ -1,4 +1,7 @@
-/** The inspector and the recording that somebody has asked for with a command: there before its work begins, gone when its runtime has ended. */
+/**
+ * The inspector and the recording that somebody has asked for with a command: there before its work begins, gone when
+ * its runtime has ended.
+ */
 import { learnedSecrets, namedSecrets } from '../../actors/inspection/learned-secrets.ts';
 import type { Recorder } from '../../actors/inspection/recorder.ts';
 import { messageOf } from '../../machines/errors.ts';
@@ -24,25 +27,43 @@ export interface InspectionOptions {
 
 /**
  * Attaches what was asked for.
- * @throws a usage error, RuntimeError INSPECTION_LOG_EXISTS, STORAGE_FAILED, INSPECTOR_PORT_TAKEN, INSPECTOR_CANNOT_LISTEN, INSPECTOR_PAGE_MISSING
+ * @throws a usage error, RuntimeError INSPECTION_LOG_EXISTS, STORAGE_FAILED, INSPECTOR_PORT_TAKEN,
+ * INSPECTOR_CANNOT_LISTEN, INSPECTOR_PAGE_MISSING
  */
-export async function openInspection(context: CommandContext, { words, inspected, title, sessionId, next }: InspectionOptions): Promise<Inspection> {
+export async function openInspection(
+  context: CommandContext,
+  { words, inspected, title, sessionId, next }: InspectionOptions,
+): Promise<Inspection> {
   checkInspectionWords(words);
-  if (words.inspect === undefined && words.record === undefined) return new Inspection(context, { inspector: undefined, isHeld: false, sessionId, after: new AfterWork(next) });
+  if (words.inspect === undefined && words.record === undefined)
+    return new Inspection(context, { inspector: undefined, isHeld: false, sessionId, after: new AfterWork(next) });
   // Loaded when it is asked for: most commands need none of it.
   const { attachRecorder, createInspector } = await import('../../node/inspector.ts');
   const onProblem = (error: unknown): void => warn(context, `the inspector: ${messageOf(error)}`);
   // Before anything is recorded: what is written to a file stays there.
   const unknown = await learnedSecrets(inspected.inspection, onProblem);
-  if (words.record !== undefined && unknown.length > 0) warn(context, `the recording is written without knowing some secrets, which stay in it wherever they stand: ${namedSecrets(unknown)}`);
+  if (words.record !== undefined && unknown.length > 0)
+    warn(
+      context,
+      `the recording is written without knowing some secrets, which stay in it wherever they stand: ${namedSecrets(unknown)}`,
+    );
   const recorder = attachRecorder(inspected, { title, onProblem });
   const port = words.inspect === true ? {} : { port: words.inspect };
   const after = new AfterWork(next);
-  const inspector = words.inspect === undefined ? undefined : await createInspector(inspected, { recorder, title, notes: () => after.notes, onProblem, ...port });
+  const inspector =
+    words.inspect === undefined
+      ? undefined
+      : await createInspector(inspected, { recorder, title, notes: () => after.notes, onProblem, ...port });
   // After what may be refused: no file is left where nothing was recorded.
   if (words.record !== undefined) await record(context, { path: absolutePath(words.record), recorder, inspected });
-  const inspection = new Inspection(context, { inspector, isHeld: words.inspectHold === true || context.err.isTerminal, sessionId, after });
-  if (inspector !== undefined) await context.err.line(`${context.err.styles.cyan('inspect:')} ${addressAt(inspector, sessionId)}`);
+  const inspection = new Inspection(context, {
+    inspector,
+    isHeld: words.inspectHold === true || context.err.isTerminal,
+    sessionId,
+    after,
+  });
+  if (inspector !== undefined)
+    await context.err.line(`${context.err.styles.cyan('inspect:')} ${addressAt(inspector, sessionId)}`);
   return inspection;
 }
 
@@ -54,7 +75,10 @@ interface InspectionParts {
   readonly after: AfterWork;
 }
 
-/** What is to be said when the work is over and its inspector stays: whoever answers then expects that something happens. */
+/**
+ * What is to be said when the work is over and its inspector stays: whoever answers then expects that something
+ * happens.
+ */
 class AfterWork {
   readonly #next: string | undefined;
   isOver = false;
@@ -64,7 +88,11 @@ class AfterWork {
   }
 
   get notes(): readonly string[] {
-    return this.isOver && this.#next !== undefined ? [`The work of this command is over: what is answered is stored, and wakes nobody. It goes on with: ${this.#next}`] : [];
+    return this.isOver && this.#next !== undefined
+      ? [
+          `The work of this command is over: what is answered is stored, and wakes nobody. It goes on with: ${this.#next}`,
+        ]
+      : [];
   }
 }
 
@@ -82,13 +110,19 @@ export class Inspection {
     return this.#parts.inspector !== undefined;
   }
 
-  /** A new address that signs one browser in, and shows that session first; undefined where nobody asked for an inspector. */
+  /**
+   * A new address that signs one browser in, and shows that session first; undefined where nobody asked for an
+   * inspector.
+   */
   address(sessionId?: string): string | undefined {
     const { inspector } = this.#parts;
     return inspector === undefined ? undefined : addressAt(inspector, sessionId);
   }
 
-  /** Does the work, and stays afterwards until interrupted where somebody is there to look: a failure is told before that. @returns the exit code of the work */
+  /**
+   * Does the work, and stays afterwards until interrupted where somebody is there to look: a failure is told before
+   * that. @returns the exit code of the work
+   */
   async around(work: () => Promise<number>): Promise<number> {
     const { inspector, isHeld, sessionId, after } = this.#parts;
     if (inspector === undefined || !isHeld) return work();
@@ -99,7 +133,12 @@ export class Inspection {
       return exitCodeOf(error);
     });
     after.isOver = true;
-    if (!interruption.signal.aborted) await showUntilInterrupted(this.#context, { tell: () => err.line(addressAt(inspector, sessionId)), introduction: 'It is over, and the inspector stays', notes: after.notes });
+    if (!interruption.signal.aborted)
+      await showUntilInterrupted(this.#context, {
+        tell: () => err.line(addressAt(inspector, sessionId)),
+        introduction: 'It is over, and the inspector stays',
+        notes: after.notes,
+      });
     return code;
   }
 }
@@ -113,11 +152,16 @@ interface Recorded {
 /** Writes until the runtime has ended. A disk that takes no more costs the recording and nothing else. */
 async function record(context: CommandContext, { path, recorder, inspected }: Recorded): Promise<void> {
   const { writeInspectionLog } = await import('../../adapters/inspection-files/inspection-log-file.ts');
-  const file = await writeInspectionLog({ path, recording: recorder, onTrouble: ({ message }) => warn(context, message) });
+  const file = await writeInspectionLog({
+    path,
+    recording: recorder,
+    onTrouble: ({ message }) => warn(context, message),
+  });
   inspected.inspection.onShutdown(async () => {
     const { missing } = await file.close();
     recorder.detach();
-    if (missing > 0) warn(context, `the recording ${path} lacks ${counted(missing, 'record')}: more happened than could be written`);
+    if (missing > 0)
+      warn(context, `the recording ${path} lacks ${counted(missing, 'record')}: more happened than could be written`);
   });
 }
 

@@ -20,17 +20,62 @@ interface InspectWords {
 }
 
 export function addInspectCommand(program: Command, { run, withExamples }: InspectProgram): void {
-  const inspect = program.command('inspect').description('look at the sessions of the home, or at what was recorded, in a browser on this machine; nothing is run or woken');
-  withExamples(inspect, 'wakechart inspect', 'wakechart inspect --session ID --open', 'wakechart inspect run.ndjson.gz', 'wakechart inspect - < run.ndjson', 'wakechart inspect --stately-port 8080')
-    .argument('[file]', 'an inspection log, plain or compressed, that --record has written; - for standard input (default: the sessions of the home)', nonEmpty)
+  const inspect = program
+    .command('inspect')
+    .description(
+      'look at the sessions of the home, or at what was recorded, in a browser on this machine; nothing is run or woken',
+    );
+  withExamples(
+    inspect,
+    'wakechart inspect',
+    'wakechart inspect --session ID --open',
+    'wakechart inspect run.ndjson.gz',
+    'wakechart inspect - < run.ndjson',
+    'wakechart inspect --stately-port 8080',
+  )
+    .argument(
+      '[file]',
+      'an inspection log, plain or compressed, that --record has written; - for standard input (default: the sessions of the home)',
+      nonEmpty,
+    )
     .option('--session <id>', 'the session to show first', nonEmpty)
     .option('--port <n>', 'the port on 127.0.0.1 (default: a free one)', addressPort)
     .option('--open', 'open the page in the browser')
-    .option('--stately-port <n>', 'show other XState programs, which connect to this port with createWebSocketInspector; 0 is a free one', addressPort)
-    .option('--stately-origin <origin>', 'with --stately-port: an origin whose pages may connect, such as http://localhost:5173; may be given several times', (origin: string, before: readonly string[] | undefined) => [...(before ?? []), nonEmpty(origin)])
-    .option('--send-to <address>', "send what is looked at to somebody else's inspector (wss://…); says first what leaves this machine", nonEmpty)
-    .option('--send-unknown-secrets', 'with --send-to: send although not every secret of the home is known here, so that some may leave')
-    .action((file: string | undefined, { session, port, open, statelyPort, statelyOrigin, sendTo, sendUnknownSecrets }: InspectWords) =>
-      run(inspect, async (context) => (await import('./inspect.ts')).inspect(context, { file, session, port, opensBrowser: open === true, statelyPort, statelyOrigins: statelyOrigin ?? [], sendTo, sendsUnknownSecrets: sendUnknownSecrets === true })),
+    .option(
+      '--stately-port <n>',
+      'show other XState programs, which connect to this port with createWebSocketInspector; 0 is a free one',
+      addressPort,
+    )
+    .option(
+      '--stately-origin <origin>',
+      'with --stately-port: an origin whose pages may connect, such as http://localhost:5173; may be given several times',
+      (origin: string, before: readonly string[] | undefined) => [...(before ?? []), nonEmpty(origin)],
+    )
+    .option(
+      '--send-to <address>',
+      "send what is looked at to somebody else's inspector (wss://…); says first what leaves this machine",
+      nonEmpty,
+    )
+    .option(
+      '--send-unknown-secrets',
+      'with --send-to: send although not every secret of the home is known here, so that some may leave',
+    )
+    .action(
+      (
+        file: string | undefined,
+        { session, port, open, statelyPort, statelyOrigin, sendTo, sendUnknownSecrets }: InspectWords,
+      ) =>
+        run(inspect, async (context) =>
+          (await import('./inspect.ts')).inspect(context, {
+            file,
+            session,
+            port,
+            opensBrowser: open === true,
+            statelyPort,
+            statelyOrigins: statelyOrigin ?? [],
+            sendTo,
+            sendsUnknownSecrets: sendUnknownSecrets === true,
+          }),
+        ),
     );
 }

@@ -1,4 +1,7 @@
-/** Other XState programs, which show themselves beside what `wakechart inspect` looks at, and an inspector of somebody else's that it is sent to. */
+/**
+ * Other XState programs, which show themselves beside what `wakechart inspect` looks at, and an inspector of somebody
+ * else's that it is sent to.
+ */
 import { createSystemClock } from '../../actors/clock/system-clock.ts';
 import type { InspectionRecording, InspectionSource } from '../../actors/inspection/inspection-source.ts';
 import { createStatelyReceiver } from '../../adapters/stately/stately-receiver.ts';
@@ -16,9 +19,21 @@ export interface ReceivedProgramsOptions {
   readonly onProblem: (error: unknown) => void;
 }
 
-/** Lets programs connect, and says where. @throws RuntimeError STATELY_OPTIONS_INVALID, STATELY_PORT_TAKEN, STATELY_CANNOT_LISTEN */
-export async function receivedPrograms({ err }: CommandContext, { port, origins, base, secrets: { redact }, onProblem }: ReceivedProgramsOptions): Promise<{ readonly source: InspectionSource; readonly close: () => Promise<void> }> {
-  const receiver = await createStatelyReceiver({ port, origins, clock: createSystemClock(), onProblem, ...(redact === undefined ? {} : { redact }) });
+/**
+ * Lets programs connect, and says where. @throws RuntimeError STATELY_OPTIONS_INVALID, STATELY_PORT_TAKEN,
+ * STATELY_CANNOT_LISTEN
+ */
+export async function receivedPrograms(
+  { err }: CommandContext,
+  { port, origins, base, secrets: { redact }, onProblem }: ReceivedProgramsOptions,
+): Promise<{ readonly source: InspectionSource; readonly close: () => Promise<void> }> {
+  const receiver = await createStatelyReceiver({
+    port,
+    origins,
+    clock: createSystemClock(),
+    onProblem,
+    ...(redact === undefined ? {} : { redact }),
+  });
   await err.line(`Other programs connect with createWebSocketInspector({ url: '${receiver.url}' }).`);
   return { source: receiver.source(base), close: () => receiver.close() };
 }
@@ -30,7 +45,17 @@ export interface SentRecordingOptions {
 }
 
 /** Says what leaves, and sends until it is closed. @throws RuntimeError STATELY_SEND_REFUSED */
-export async function sentRecording({ err }: CommandContext, { to, recording, secrets: { redact, unknownSecrets } }: SentRecordingOptions): Promise<{ readonly close: () => Promise<void> }> {
+export async function sentRecording(
+  { err }: CommandContext,
+  { to, recording, secrets: { redact, unknownSecrets } }: SentRecordingOptions,
+): Promise<{ readonly close: () => Promise<void> }> {
   const tell = (text: string): Promise<void> => err.line(text.split('\n').map(printable).join('\n'));
-  return createStatelySender({ to, recording, clock: createSystemClock(), tell, unknownSecrets, ...(redact === undefined ? {} : { redact }) });
+  return createStatelySender({
+    to,
+    recording,
+    clock: createSystemClock(),
+    tell,
+    unknownSecrets,
+    ...(redact === undefined ? {} : { redact }),
+  });
 }

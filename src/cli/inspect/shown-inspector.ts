@@ -1,4 +1,7 @@
-/** An inspector for whoever sits at the terminal: where it is, a new address whenever they want one, and no end before they interrupt. */
+/**
+ * An inspector for whoever sits at the terminal: where it is, a new address whenever they want one, and no end before
+ * they interrupt.
+ */
 import { once } from 'node:events';
 import type { Inspector } from '../../node/inspector.ts';
 import type { CommandContext } from '../context.ts';
@@ -22,13 +25,21 @@ export interface ShownInspector {
 }
 
 /** Resolves at the first signal, which is no failure then. */
-export async function showUntilInterrupted({ err, interruption }: CommandContext, { tell, introduction, notes = [], isInputTaken = false }: ShownInspector): Promise<void> {
+export async function showUntilInterrupted(
+  { err, interruption }: CommandContext,
+  { tell, introduction, notes = [], isInputTaken = false }: ShownInspector,
+): Promise<void> {
   const { signal } = interruption;
   const release = interruption.guard(() => undefined);
   interruption.expectEnd();
   try {
     const asks = !isInputTaken && process.stdin.isTTY && err.isTerminal;
-    if (err.isTerminal) await err.line(err.styles.dim(`${introduction} until Ctrl-C.${asks ? ' Enter gives another address, each is good once.' : ''}`));
+    if (err.isTerminal)
+      await err.line(
+        err.styles.dim(
+          `${introduction} until Ctrl-C.${asks ? ' Enter gives another address, each is good once.' : ''}`,
+        ),
+      );
     if (err.isTerminal) for (const note of notes) await err.line(note);
     if (asks) await answerWith(new LineInput(process.stdin), signal, tell);
     if (!signal.aborted) await once(signal, 'abort');

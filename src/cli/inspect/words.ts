@@ -15,12 +15,28 @@ export interface InspectionWords {
 export const addressPort = wholeNumber(PORTS);
 
 export function addInspectionOptions(command: Command, { canHold }: { readonly canHold: boolean }): Command {
-  command.option('--inspect [port]', 'open the inspector on this machine and say where (default: a free port); a port is written --inspect=PORT', addressPort);
-  if (canHold) command.option('--inspect-hold', 'with --inspect: stay after the end until interrupted, also where nobody sits at a terminal');
-  return command.option('--record <file>', 'write an inspection log of what the actors do, to be opened with "wakechart inspect FILE"; *.gz is compressed', nonEmpty);
+  command.option(
+    '--inspect [port]',
+    'open the inspector on this machine and say where (default: a free port); a port is written --inspect=PORT',
+    addressPort,
+  );
+  if (canHold)
+    command.option(
+      '--inspect-hold',
+      'with --inspect: stay after the end until interrupted, also where nobody sits at a terminal',
+    );
+  return command.option(
+    '--record <file>',
+    'write an inspection log of what the actors do, to be opened with "wakechart inspect FILE"; *.gz is compressed',
+    nonEmpty,
+  );
 }
 
 /** @throws a usage error for a hold of nothing */
 export function checkInspectionWords({ inspect, inspectHold }: InspectionWords): void {
-  if (inspectHold === true && inspect === undefined) throw usageError('expected --inspect with --inspect-hold: there is nothing to look at otherwise', 'Give both: --inspect --inspect-hold');
+  if (inspectHold === true && inspect === undefined)
+    throw usageError(
+      'expected --inspect with --inspect-hold: there is nothing to look at otherwise',
+      'Give both: --inspect --inspect-hold',
+    );
 }

@@ -1,4 +1,7 @@
-/** `wakechart memory …`: what an agent remembers, its versions, and changing it: through the gate for a session, or as people may. */
+/**
+ * `wakechart memory …`: what an agent remembers, its versions, and changing it: through the gate for a session, or as
+ * people may.
+ */
 import { keepLearnings, promoteForSession } from '../../actors/memory/session-promotion.ts';
 import { requirePromotion } from '../../actors/outcome/promotion-gate.ts';
 import { createIdSource } from '../../actors/session/id-source.ts';
@@ -15,19 +18,27 @@ import { checkedSessionId } from '../session/session.ts';
 import { showDifference } from './shared-difference.ts';
 import type { DifferenceOptions } from './shared-difference.ts';
 
-export async function showMemory(context: CommandContext, { agent, version }: { readonly agent: string; readonly version: number | undefined }): Promise<number> {
+export async function showMemory(
+  context: CommandContext,
+  { agent, version }: { readonly agent: string; readonly version: number | undefined },
+): Promise<number> {
   const { out, err, json } = context;
-  const { agentId, ...reading } = await withMemory(context, agent, async ({ memory }, id) => ({ agentId: id, ...(await memory.read(id, version)) }));
+  const { agentId, ...reading } = await withMemory(context, agent, async ({ memory }, id) => ({
+    agentId: id,
+    ...(await memory.read(id, version)),
+  }));
   if (json) await out.document({ agentId, ...reading });
   else if (reading.text === '') await out.line(`Agent ${agentId} remembers nothing yet (version ${reading.version}).`);
   else {
     await out.line(out.styles.dim(`version ${reading.version}`));
     const rows = reading.entries.map(({ learningId, kind, at, title }) => [learningId, kind, localTime(at), title]);
-    if (rows.length > 0) for (const line of tableLines(['ENTRY', 'KIND', 'LEARNED', 'TITLE'], rows, out)) await out.line(line);
+    if (rows.length > 0)
+      for (const line of tableLines(['ENTRY', 'KIND', 'LEARNED', 'TITLE'], rows, out)) await out.line(line);
     await out.line('');
     for (const line of reading.text.trimEnd().split('\n')) await out.line(printable(line));
   }
-  if (reading.problem !== undefined && !json) await err.line(`${err.styles.yellow('note:')} ${printable(reading.problem)}`);
+  if (reading.problem !== undefined && !json)
+    await err.line(`${err.styles.yellow('note:')} ${printable(reading.problem)}`);
   return EXIT_SUCCESS;
 }
 
@@ -55,39 +66,84 @@ export interface PromoteOptions {
   readonly expectedVersion: number | undefined;
 }
 
-export async function promoteMemory(context: CommandContext, { session, learning, expectedVersion }: PromoteOptions): Promise<number> {
+export async function promoteMemory(
+  context: CommandContext,
+  { session, learning, expectedVersion }: PromoteOptions,
+): Promise<number> {
   const { out, json } = context;
   const result = await withSessions(context, async ({ layout, sessions, store, clock }) => {
     const { sessionId, agentId } = await sessions.status(checkedSessionId(session));
     const journal = await SessionJournal.open(sessionId, { store, clock, ids: createIdSource({ clock }) });
-    const writing = { state: () => journal.state, append: async (drafts: Parameters<SessionJournal['append']>[0]) => void (await journal.append(drafts)) };
+    const writing = {
+      state: () => journal.state,
+      append: async (drafts: Parameters<SessionJournal['append']>[0]) => void (await journal.append(drafts)),
+    };
     // The gate first: what is kept besides is no business of whoever may not promote.
     requirePromotion(journal.state);
     const { substrate, learnings, memory } = memoryStores(layout);
     await keepLearnings(writing, { store, learnings });
-    return { sessionId, agentId, ...(await promoteForSession(writing, { store, substrate, learnings, memory }, { learningIds: learning, expectedVersion })) };
+    return {
+      sessionId,
+      agentId,
+      ...(await promoteForSession(
+        writing,
+        { store, substrate, learnings, memory },
+        { learningIds: learning, expectedVersion },
+      )),
+    };
   });
   if (json) await out.document(result);
-  else await out.line(`${out.styles.green('Promoted')} ${counted(result.learningIds.length, 'learning')}: the memory of agent ${result.agentId} is at version ${result.version}`);
+  else
+    await out.line(
+      `${out.styles.green('Promoted')} ${counted(result.learningIds.length, 'learning')}: the memory of agent ${result.agentId} is at version ${result.version}`,
+    );
   return EXIT_SUCCESS;
 }
 
-export async function restoreMemory(context: CommandContext, { agent, version, expectedVersion }: { readonly agent: string; readonly version: number; readonly expectedVersion: number | undefined }): Promise<number> {
+export async function restoreMemory(
+  context: CommandContext,
+  {
+    agent,
+    version,
+    expectedVersion,
+  }: { readonly agent: string; readonly version: number; readonly expectedVersion: number | undefined },
+): Promise<number> {
   const { out, json } = context;
-  const result = await withMemory(context, agent, async ({ substrate, memory }, agentId) => ({ agentId, ...(await memory.people.restore({ agentId, version, expectedVersion: expectedVersion ?? (await substrate.head(agentId)).version })) }));
+  const result = await withMemory(context, agent, async ({ substrate, memory }, agentId) => ({
+    agentId,
+    ...(await memory.people.restore({
+      agentId,
+      version,
+      expectedVersion: expectedVersion ?? (await substrate.head(agentId)).version,
+    })),
+  }));
   if (json) await out.document(result);
-  else await out.line(result.isNew ? `${out.styles.green('Restored')} the entries of version ${version} as version ${result.version}` : `The entries are those of version ${version} already.`);
+  else
+    await out.line(
+      result.isNew
+        ? `${out.styles.green('Restored')} the entries of version ${version} as version ${result.version}`
+        : `The entries are those of version ${version} already.`,
+    );
   return EXIT_SUCCESS;
 }
 
-export async function forgetMemory(context: CommandContext, { agent, entry }: { readonly agent: string; readonly entry: string }): Promise<number> {
+export async function forgetMemory(
+  context: CommandContext,
+  { agent, entry }: { readonly agent: string; readonly entry: string },
+): Promise<number> {
   const { out, json } = context;
   const result = await withMemory(context, agent, async ({ memory }, agentId) => {
     const forgotten = await memory.people.forget(agentId, entry);
-    if (forgotten === undefined) throw new RuntimeError('MEMORY_ENTRY_NOT_FOUND', `the memory of agent ${agentId} has no entry ${JSON.stringify(entry)}`, { category: 'not_found', hint: `Look at those that it has: wakechart memory show --agent ${agentId}` });
+    if (forgotten === undefined)
+      throw new RuntimeError(
+        'MEMORY_ENTRY_NOT_FOUND',
+        `the memory of agent ${agentId} has no entry ${JSON.stringify(entry)}`,
+        { category: 'not_found', hint: `Look at those that it has: wakechart memory show --agent ${agentId}` },
+      );
     return { agentId, ...forgotten };
   });
   if (json) await out.document({ ...result, entry });
-  else await out.line(`${out.styles.green('Forgotten')} ${printable(entry)}: the memory is at version ${result.version}`);
+  else
+    await out.line(`${out.styles.green('Forgotten')} ${printable(entry)}: the memory is at version ${result.version}`);
   return EXIT_SUCCESS;
 }

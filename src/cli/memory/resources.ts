@@ -10,24 +10,42 @@ import type { DifferenceOptions } from './shared-difference.ts';
 /** Where people edit them, in the folder of the agent. */
 const SHARED_FOLDER = 'substrate';
 
-export async function listResources(context: CommandContext, { agent, version }: { readonly agent: string; readonly version: number | undefined }): Promise<number> {
+export async function listResources(
+  context: CommandContext,
+  { agent, version }: { readonly agent: string; readonly version: number | undefined },
+): Promise<number> {
   const { out, json } = context;
   const found = await withMemory(context, agent, async ({ substrate }, agentId, layout) => {
     const at = version ?? (await substrate.head(agentId)).version;
-    return { agentId, version: at, folder: join(layout.agentDirectory(agentId), SHARED_FOLDER), files: at === 0 ? [] : await substrate.list(agentId, at) };
+    return {
+      agentId,
+      version: at,
+      folder: join(layout.agentDirectory(agentId), SHARED_FOLDER),
+      files: at === 0 ? [] : await substrate.list(agentId, at),
+    };
   });
   if (json) await out.document(found);
   else {
     await out.line(out.styles.dim(`version ${found.version}, in ${found.folder}`));
     if (found.files.length === 0) await out.line('Nothing is shared yet.');
-    else for (const line of tableLines(['FILE', 'BYTES'], found.files.map(({ path, bytes }) => [path, String(bytes)]), out)) await out.line(line);
+    else
+      for (const line of tableLines(
+        ['FILE', 'BYTES'],
+        found.files.map(({ path, bytes }) => [path, String(bytes)]),
+        out,
+      ))
+        await out.line(line);
   }
   return EXIT_SUCCESS;
 }
 
 export async function listResourceVersions(context: CommandContext, agent: string): Promise<number> {
   const { out, json } = context;
-  const { agentId, head, versions } = await withMemory(context, agent, async ({ substrate }, id) => ({ agentId: id, head: (await substrate.head(id)).version, versions: await substrate.versions(id, { limit: 200 }) }));
+  const { agentId, head, versions } = await withMemory(context, agent, async ({ substrate }, id) => ({
+    agentId: id,
+    head: (await substrate.head(id)).version,
+    versions: await substrate.versions(id, { limit: 200 }),
+  }));
   if (json) await out.document({ agentId, head, versions });
   else if (versions.length === 0) await out.line(`Nothing is shared by the sessions of agent ${agentId} yet.`);
   else await tellVersions(context, versions);
@@ -38,13 +56,30 @@ export function diffResources(context: CommandContext, options: Omit<DifferenceO
   return showDifference(context, options);
 }
 
-export async function restoreResources(context: CommandContext, { agent, version, expectedVersion }: { readonly agent: string; readonly version: number; readonly expectedVersion: number | undefined }): Promise<number> {
+export async function restoreResources(
+  context: CommandContext,
+  {
+    agent,
+    version,
+    expectedVersion,
+  }: { readonly agent: string; readonly version: number; readonly expectedVersion: number | undefined },
+): Promise<number> {
   const { out, json } = context;
   const result = await withMemory(context, agent, async ({ substrate }, agentId) => ({
     agentId,
-    ...(await substrate.people.restore({ agentId, version, expectedVersion: expectedVersion ?? (await substrate.head(agentId)).version, why: `restored version ${version}` })),
+    ...(await substrate.people.restore({
+      agentId,
+      version,
+      expectedVersion: expectedVersion ?? (await substrate.head(agentId)).version,
+      why: `restored version ${version}`,
+    })),
   }));
   if (json) await out.document(result);
-  else await out.line(result.isNew ? `${out.styles.green('Restored')} version ${version} as version ${result.version}` : `The files are those of version ${version} already.`);
+  else
+    await out.line(
+      result.isNew
+        ? `${out.styles.green('Restored')} version ${version} as version ${result.version}`
+        : `The files are those of version ${version} already.`,
+    );
   return EXIT_SUCCESS;
 }

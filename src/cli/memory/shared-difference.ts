@@ -1,4 +1,7 @@
-/** How what the sessions of an agent share differs: one version from another, or from what people have edited by hand and nobody has read yet. */
+/**
+ * How what the sessions of an agent share differs: one version from another, or from what people have edited by hand
+ * and nobody has read yet.
+ */
 import { join } from 'node:path';
 import { differenceOf } from '../../actors/memory/staged-differences.ts';
 import type { SubstrateStore } from '../../actors/memory/substrate-store.ts';
@@ -38,10 +41,16 @@ interface Difference {
   readonly diff: string;
 }
 
-export async function showDifference(context: CommandContext, { agent, at, against, paths }: DifferenceOptions): Promise<number> {
+export async function showDifference(
+  context: CommandContext,
+  { agent, at, against, paths }: DifferenceOptions,
+): Promise<number> {
   const { out, json } = context;
   const difference = await withMemory(context, agent, async ({ substrate }, agentId, layout): Promise<Difference> => {
-    const { from, to } = at === undefined ? await byHand({ substrate, agentId, layout, against }) : await ofVersion({ substrate, agentId, at, against });
+    const { from, to } =
+      at === undefined
+        ? await byHand({ substrate, agentId, layout, against })
+        : await ofVersion({ substrate, agentId, at, against });
     return { agentId, from: from.side, to: to.side, diff: await differenceBetween(from, to, paths) };
   });
   if (json) await out.document(difference);
@@ -73,32 +82,58 @@ async function ofVersion({ at, against = at - 1, ...where }: Sources & { readonl
   return { from: await versionFiles(where, against), to };
 }
 
-/** Whoever asks a store for the newest version lets it take over what was edited by hand; here that is to be seen before. */
-async function byHand({ substrate, agentId, layout, against }: Sources & { readonly layout: HomeLayout }): Promise<Compared> {
+/**
+ * Whoever asks a store for the newest version lets it take over what was edited by hand; here that is to be seen
+ * before.
+ */
+async function byHand({
+  substrate,
+  agentId,
+  layout,
+  against,
+}: Sources & { readonly layout: HomeLayout }): Promise<Compared> {
   const directory = layout.agentDirectory(agentId);
   const versions = new VersionFiles(join(directory, VERSIONS_FOLDER));
   const folder = new SharedFolder(join(directory, SHARED_FOLDER), versions.directory);
   const from = await versionFiles({ substrate, agentId }, against ?? (await versions.head()).version);
   const { isThere, files } = await folder.look();
   // One that was taken away is laid out again by whoever comes next: that is no edit.
-  return { from, to: isThere ? { side: 'folder', files, read: (path) => folder.read(path) } : { ...from, side: 'folder' } };
+  return {
+    from,
+    to: isThere ? { side: 'folder', files, read: (path) => folder.read(path) } : { ...from, side: 'folder' },
+  };
 }
 
-async function versionFiles({ substrate, agentId }: Pick<Sources, 'substrate' | 'agentId'>, version: number): Promise<Files<number>> {
+async function versionFiles(
+  { substrate, agentId }: Pick<Sources, 'substrate' | 'agentId'>,
+  version: number,
+): Promise<Files<number>> {
   if (version === 0) return { side: version, files: NO_FILES, read: () => Promise.resolve(undefined) };
-  return { side: version, files: await substrate.list(agentId, version), read: (path) => substrate.read(agentId, path, version) };
+  return {
+    side: version,
+    files: await substrate.list(agentId, version),
+    read: (path) => substrate.read(agentId, path, version),
+  };
 }
 
 async function differenceBetween(from: Files, to: Files, only: readonly string[] | undefined): Promise<string> {
   let text = '';
   for (const path of changedPaths(from.files, to.files).filter((each) => only?.includes(each) ?? true)) {
-    text += differenceOf(path, await from.read(path), await to.read(path), Math.max(0, MAX_DIFF_CHARACTERS - text.length));
+    text += differenceOf(
+      path,
+      await from.read(path),
+      await to.read(path),
+      Math.max(0, MAX_DIFF_CHARACTERS - text.length),
+    );
   }
   return text;
 }
 
 function sameText({ from, to }: Difference, paths: readonly string[] | undefined): string {
   const what = paths === undefined ? 'the files' : paths.join(', ');
-  if (to !== 'folder') return from === to - 1 ? `Version ${to} did not change ${what}.` : `In versions ${from} and ${to} ${what} hold${paths === undefined ? '' : 's'} the same.`;
+  if (to !== 'folder')
+    return from === to - 1
+      ? `Version ${to} did not change ${what}.`
+      : `In versions ${from} and ${to} ${what} hold${paths === undefined ? '' : 's'} the same.`;
   return `In the folder ${what} ${paths === undefined ? 'are' : 'is'} as in version ${from}.`;
 }

@@ -17,12 +17,20 @@ export interface MemoryStores extends MemoryFiles {
 }
 
 export function memoryStores(layout: HomeLayout): MemoryStores {
-  const files = createMemoryFiles({ agentDirectory: (agentId) => layout.agentDirectory(agentId), clock: createSystemClock(), exclusively: underLock });
+  const files = createMemoryFiles({
+    agentDirectory: (agentId) => layout.agentDirectory(agentId),
+    clock: createSystemClock(),
+    exclusively: underLock,
+  });
   return { ...files, memory: new AgentMemory(files) };
 }
 
 /** Lets `work` use the memory of an agent that is there. */
-export function withMemory<Result>(context: CommandContext, agent: string, work: (stores: MemoryStores, agentId: string, layout: HomeLayout) => Promise<Result>): Promise<Result> {
+export function withMemory<Result>(
+  context: CommandContext,
+  agent: string,
+  work: (stores: MemoryStores, agentId: string, layout: HomeLayout) => Promise<Result>,
+): Promise<Result> {
   const name = checkedAgentName(agent);
   return withAgents(context, async ({ agents, layout }) => {
     const { agentId } = await agents.get(name);
@@ -31,9 +39,16 @@ export function withMemory<Result>(context: CommandContext, agent: string, work:
 }
 
 function versionRows(versions: readonly SubstrateVersion[]): string[][] {
-  return versions.map(({ version, at, by, why, changed }) => [String(version), localTime(at), by.kind === 'people' ? 'people' : `session ${by.sessionId}`, changed.join(' '), why]);
+  return versions.map(({ version, at, by, why, changed }) => [
+    String(version),
+    localTime(at),
+    by.kind === 'people' ? 'people' : `session ${by.sessionId}`,
+    changed.join(' '),
+    why,
+  ]);
 }
 
 export async function tellVersions({ out }: CommandContext, versions: readonly SubstrateVersion[]): Promise<void> {
-  for (const line of tableLines(['VERSION', 'MADE', 'BY', 'CHANGED', 'WHY'], versionRows(versions), out)) await out.line(line);
+  for (const line of tableLines(['VERSION', 'MADE', 'BY', 'CHANGED', 'WHY'], versionRows(versions), out))
+    await out.line(line);
 }

@@ -33,7 +33,8 @@ export interface ChosenStore {
   readonly isGiven: boolean;
 }
 
-const HINT = 'Write it as postgres://user@host:5432/database, with ?schema=NAME when its tables are in a schema of another name and ?pool_size=N for other than 4 connections, or as files for the store in the home.';
+const HINT =
+  'Write it as postgres://user@host:5432/database, with ?schema=NAME when its tables are in a schema of another name and ?pool_size=N for other than 4 connections, or as files for the store in the home.';
 
 /** What a URL may say that is not for the driver. */
 const OUR_WORDS: readonly string[] = ['schema', 'pool_size'];
@@ -42,15 +43,27 @@ const FILE_HINT = 'Its first line is the URL. Nobody else may read it: chmod 600
 
 const MAX_FILE_BYTES = 16_384;
 
-/** Undefined: the store in the home. What a command names wins over the variables. @throws a usage error, which never repeats what was given */
+/**
+ * Undefined: the store in the home. What a command names wins over the variables. @throws a usage error, which never
+ * repeats what was given
+ */
 export async function chosenStore({ given, file, environment }: StoreChoice): Promise<ChosenStore | undefined> {
   const isGiven = given !== undefined || file !== undefined;
-  if (given !== undefined && file !== undefined) throw usageError('expected --store or --store-file, received both', 'Leave one of them out.');
+  if (given !== undefined && file !== undefined)
+    throw usageError('expected --store or --store-file, received both', 'Leave one of them out.');
   const { WAKECHART_STORE: url = '', WAKECHART_STORE_FILE: path = '' } = isGiven ? {} : environment;
-  if (url !== '' && path !== '') throw usageError('expected $WAKECHART_STORE or $WAKECHART_STORE_FILE, and both are set', 'Unset one of them: the file keeps a password out of the environment.');
+  if (url !== '' && path !== '')
+    throw usageError(
+      'expected $WAKECHART_STORE or $WAKECHART_STORE_FILE, and both are set',
+      'Unset one of them: the file keeps a password out of the environment.',
+    );
   const place = file ?? path;
-  const asText = (): ReturnType<typeof storeNamed> => storeNamed(given ?? (url || FILES), given === undefined ? '$WAKECHART_STORE' : '--store');
-  const named = place === '' ? asText() : storeInFile(absolutePath(place), file === undefined ? '$WAKECHART_STORE_FILE' : '--store-file');
+  const asText = (): ReturnType<typeof storeNamed> =>
+    storeNamed(given ?? (url || FILES), given === undefined ? '$WAKECHART_STORE' : '--store');
+  const named =
+    place === ''
+      ? asText()
+      : storeInFile(absolutePath(place), file === undefined ? '$WAKECHART_STORE_FILE' : '--store-file');
   return named === undefined ? undefined : { ...named, isGiven };
 }
 
@@ -59,11 +72,17 @@ export function storeWords({ word, file }: Pick<ChosenStore, 'word' | 'file'>): 
   return file === undefined ? ['--store', word] : ['--store-file', file];
 }
 
-/** Neither a command line nor an environment holds what stands in a file. @throws a usage error, which never repeats what stands there */
+/**
+ * Neither a command line nor an environment holds what stands in a file. @throws a usage error, which never repeats
+ * what stands there
+ */
 function storeInFile(file: string, from: string): Omit<ChosenStore, 'isGiven'> | undefined {
   const text = textOf(file, (error) => {
     const hint = error instanceof UnusableFile ? error.hint : undefined;
-    return usageError(`expected ${from} to name a file that is yours alone: ${file} ${messageOf(error)}`, hint ?? FILE_HINT);
+    return usageError(
+      `expected ${from} to name a file that is yours alone: ${file} ${messageOf(error)}`,
+      hint ?? FILE_HINT,
+    );
   });
   if (text === undefined) throw usageError(`expected ${from} to name a file: ${file} is not there`, FILE_HINT);
   const [line = ''] = text.split(/\r?\n/, 1);
@@ -79,24 +98,36 @@ function textOf(file: string, refusal: (error: unknown) => Error): string | unde
   }
 }
 
-/** @param from where the text comes from, for an error about it @throws a usage error, which never repeats what was given */
+/**
+ * @param from where the text comes from, for an error about it @throws a usage error, which never repeats what was
+ * given
+ */
 export function storeNamed(text: string, from: string): Omit<ChosenStore, 'isGiven'> | undefined {
   if (text === FILES) return undefined;
-  if (!isPostgresUrl(text)) throw usageError(`expected ${from} to be the URL of a PostgreSQL database, or ${FILES}`, HINT);
+  if (!isPostgresUrl(text))
+    throw usageError(`expected ${from} to be the URL of a PostgreSQL database, or ${FILES}`, HINT);
   const url = new URL(text);
   const wrong = wordsProblem(text, OUR_WORDS);
   if (wrong !== undefined) throw usageError(`expected of ${from} ${wrong}`, HINT);
   const schema = url.searchParams.get('schema') ?? undefined;
-  if (schema !== undefined && !/^[a-z_][a-z0-9_]{0,40}$/.test(schema)) throw usageError(`expected the schema of ${from} to be a name of lower-case letters, digits and "_"`, HINT);
+  if (schema !== undefined && !/^[a-z_][a-z0-9_]{0,40}$/.test(schema))
+    throw usageError(`expected the schema of ${from} to be a name of lower-case letters, digits and "_"`, HINT);
   const size = url.searchParams.get('pool_size') ?? undefined;
-  if (size !== undefined && !/^[1-9]\d{0,2}$/.test(size)) throw usageError(`expected pool_size of ${from} to be a whole number from 1 to 999`, HINT);
+  if (size !== undefined && !/^[1-9]\d{0,2}$/.test(size))
+    throw usageError(`expected pool_size of ${from} to be a whole number from 1 to 999`, HINT);
   const asked = asWords({ schema, pool_size: size });
   const shown = `postgres://${url.host}${url.pathname}${asWords({ schema })}`;
   // Passwords come as parameters too.
   const isOpen = url.password === '' && [...url.searchParams.keys()].every((name) => OUR_WORDS.includes(name));
   const user = url.username === '' ? '' : `${url.username}@`;
   for (const word of OUR_WORDS) url.searchParams.delete(word);
-  return { url: url.toString(), schema, poolSize: size === undefined ? undefined : Number(size), shown, word: isOpen ? `postgres://${user}${url.host}${url.pathname}${asked}` : 'URL' };
+  return {
+    url: url.toString(),
+    schema,
+    poolSize: size === undefined ? undefined : Number(size),
+    shown,
+    word: isOpen ? `postgres://${user}${url.host}${url.pathname}${asked}` : 'URL',
+  };
 }
 
 /** Empty when none is there. */

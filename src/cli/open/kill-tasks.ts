@@ -1,7 +1,13 @@
-/** Ends the commands of a task manager without asking them: those that run, and those of which it turns out a moment later that they do. */
+/**
+ * Ends the commands of a task manager without asking them: those that run, and those of which it turns out a moment
+ * later that they do.
+ */
 import type { BackgroundTaskManager } from '../../actors/task/background-task-manager.ts';
 
-/** What is left of a process group after this shows within a moment, and its task's own end follows. Calling it again does no harm. */
+/**
+ * What is left of a process group after this shows within a moment, and its task's own end follows. Calling it again
+ * does no harm.
+ */
 export function taskKiller(tasks: Pick<BackgroundTaskManager, 'list' | 'subscribe'>): () => void {
   const killed = new Set<number>();
   const killNew = (): void => {

@@ -1,4 +1,7 @@
-/** What a home has for running agents, for commands that check an agent file: providers that somebody serves, accounts, environments and skills. */
+/**
+ * What a home has for running agents, for commands that check an agent file: providers that somebody serves, accounts,
+ * environments and skills.
+ */
 import { join } from 'node:path';
 import { messageOf } from '../../machines/errors.ts';
 import type { KnownHome } from '../../machines/agent/model-warnings.ts';
@@ -21,19 +24,29 @@ export const SKILLS_FOLDER = 'skills';
 /** The backends that every home has. A provider of such a name is served by it. */
 const BACKENDS: readonly string[] = [SCRIPT_RUNTIME_ID, 'embedded', 'cli-agent', 'acp'];
 
-/** What cannot be read of it is left out, with a note why: that is no mistake of the agent file. @param agentId whose own skills count too */
+/**
+ * What cannot be read of it is left out, with a note why: that is no mistake of the agent file. @param agentId whose
+ * own skills count too
+ */
 export async function knownHome(context: CommandContext, agentId?: string): Promise<KnownHome | undefined> {
   const served = await unless(context, 'providers and accounts', () => servedIn(context));
   if (served === undefined) return undefined;
-  const environments = await unless(context, 'environments', async () => (await new FileEnvironmentCatalog({ home: context.home }).list()).map(({ environmentId }) => environmentId));
-  const skills = await unless(context, 'skills', async () => (await skillCatalogOf(context).list({ agentId })).map(({ name }) => name));
+  const environments = await unless(context, 'environments', async () =>
+    (await new FileEnvironmentCatalog({ home: context.home }).list()).map(({ environmentId }) => environmentId),
+  );
+  const skills = await unless(context, 'skills', async () =>
+    (await skillCatalogOf(context).list({ agentId })).map(({ name }) => name),
+  );
   return { ...served, environments, skills };
 }
 
 /** The skills of the home, and of its agents. */
 export function skillCatalogOf({ home }: Pick<CommandContext, 'home'>): FileSkillCatalog {
   const layout = new HomeLayout(home);
-  return new FileSkillCatalog({ directory: join(layout.home, SKILLS_FOLDER), agentDirectory: (agentId) => join(layout.agentDirectory(agentId), SKILLS_FOLDER) });
+  return new FileSkillCatalog({
+    directory: join(layout.home, SKILLS_FOLDER),
+    agentDirectory: (agentId) => join(layout.agentDirectory(agentId), SKILLS_FOLDER),
+  });
 }
 
 async function servedIn(context: CommandContext): Promise<Pick<KnownHome, 'providers' | 'profiles' | 'unasking'>> {
@@ -43,7 +56,11 @@ async function servedIn(context: CommandContext): Promise<Pick<KnownHome, 'provi
   return { providers, profiles, unasking: providers.filter((provider) => !providerAsks(provider, own)) };
 }
 
-async function unless<Known>({ err }: CommandContext, what: string, read: () => Promise<Known>): Promise<Known | undefined> {
+async function unless<Known>(
+  { err }: CommandContext,
+  what: string,
+  read: () => Promise<Known>,
+): Promise<Known | undefined> {
   try {
     return await read();
   } catch (error) {

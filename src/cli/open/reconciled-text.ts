@@ -12,9 +12,16 @@ export interface ReconciledTextOptions {
 }
 
 /** A line for each thing that somebody may want to know of. */
-export function reconciledTexts({ processTrees, jobs, worktrees }: Reconciliation, { context, known }: ReconciledTextOptions): string[] {
+export function reconciledTexts(
+  { processTrees, jobs, worktrees }: Reconciliation,
+  { context, known }: ReconciledTextOptions,
+): string[] {
   const news = worktrees.filter(({ id }) => !known.has(id));
-  const lines = [...processTrees.map(reconciledText), ...jobs.map(jobText), ...news.map((worktree) => worktreeText(worktree, context))];
+  const lines = [
+    ...processTrees.map(reconciledText),
+    ...jobs.map(jobText),
+    ...news.map((worktree) => worktreeText(worktree, context)),
+  ];
   return lines.filter((line) => line !== undefined);
 }
 
@@ -28,14 +35,18 @@ function jobText({ jobId, action, reason }: Reconciliation['jobs'][number]): str
 
 function worktreeText({ id, jobId, action }: ReconciledWorktree, context: CommandContext): string | undefined {
   if (action === 'removed') return `removed the worktree of ${jobId} of an earlier run: nothing in it could be lost`;
-  return action === 'preserved' ? `an earlier run left work in the worktree of ${jobId}; see: ${nextCommand(context, 'worktree', 'show', id)}` : undefined;
+  return action === 'preserved'
+    ? `an earlier run left work in the worktree of ${jobId}; see: ${nextCommand(context, 'worktree', 'show', id)}`
+    : undefined;
 }
 
 /** Undefined when there is nothing to say: the work was gone already, or belongs to somebody who lives. */
 export function reconciledText({ action, reason, taskId, pid, survivors }: ReconciledProcessTree): string | undefined {
   const what = `what ${taskId ?? 'a task'} of an earlier run left running${pid === undefined ? '' : ` (pid ${pid})`}`;
   if (action === 'killed') return `ended ${what}`;
-  if (action === 'left' && reason === 'not_ended') return `could not end ${what}; still there: ${survivors.map((survivor) => survivor.pid).join(', ')}`;
-  if (action === 'left' && reason === 'unreadable') return 'set a record of an earlier run aside that could not be read';
+  if (action === 'left' && reason === 'not_ended')
+    return `could not end ${what}; still there: ${survivors.map((survivor) => survivor.pid).join(', ')}`;
+  if (action === 'left' && reason === 'unreadable')
+    return 'set a record of an earlier run aside that could not be read';
   return undefined;
 }

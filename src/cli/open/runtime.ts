@@ -9,7 +9,10 @@ import { taskKiller } from './kill-tasks.ts';
 import { reconciledTexts } from './reconciled-text.ts';
 import { withSuggestions } from './suggestions.ts';
 
-/** Opens a runtime, lets `work` use it, and shuts it down. `work` ends early at the first signal; a second one kills what still runs. */
+/**
+ * Opens a runtime, lets `work` use it, and shuts it down. `work` ends early at the first signal; a second one kills
+ * what still runs.
+ */
 export async function withRuntime<Result>(
   context: CommandContext,
   work: (runtime: NodeRuntime) => Promise<Result>,
@@ -18,11 +21,19 @@ export async function withRuntime<Result>(
   const { home, err, interruption } = context;
   await makeHome(home);
   const warn = (text: string): void => void err.push(`${err.styles.yellow('note:')} ${text}\n`);
-  const runtime = await createNodeRuntime({ ...options, home, ...runtimeStore(context), reconcileOnStart: false, onListenerError: (error) => warn(messageOf(error)) });
+  const runtime = await createNodeRuntime({
+    ...options,
+    home,
+    ...runtimeStore(context),
+    reconcileOnStart: false,
+    onListenerError: (error) => warn(messageOf(error)),
+  });
   const release = interruption.guard(taskKiller(runtime.tasks));
   try {
     // What waits for somebody is no news.
-    const waiting = (await runtime.worktrees?.list().catch(() => undefined))?.filter(({ status }) => status === 'preserved').map(({ id }) => id);
+    const waiting = (await runtime.worktrees?.list().catch(() => undefined))
+      ?.filter(({ status }) => status === 'preserved')
+      .map(({ id }) => id);
     for (const text of reconciledTexts(await runtime.reconcile(), { context, known: new Set(waiting) })) warn(text);
     return await work(runtime);
   } catch (error) {

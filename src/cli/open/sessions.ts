@@ -23,10 +23,27 @@ export interface OpenSessions {
   readonly hands: HandCopies | undefined;
 }
 
-export async function openSessions(context: Pick<CommandContext, 'home' | 'store' | 'err'>, agents: AgentCatalog): Promise<OpenSessions> {
+export async function openSessions(
+  context: Pick<CommandContext, 'home' | 'store' | 'err'>,
+  agents: AgentCatalog,
+): Promise<OpenSessions> {
   const { home, err } = context;
   const { store, clock, hands, policy } = await openStore(context);
-  const onListenerError = (error: unknown): void => void err.push(`${err.styles.yellow('note:')} ${messageOf(error)}\n`);
+  const onListenerError = (error: unknown): void =>
+    void err.push(`${err.styles.yellow('note:')} ${messageOf(error)}\n`);
   const ports = { store, ids: createIdSource({ clock }), clock };
-  return { store, clock, hands, sessions: new Sessions({ ...ports, journals: new JournalCache(ports), agents, policy, environments: environmentNames({ catalog: new FileEnvironmentCatalog({ home }) }), attachments: attachmentsOf(new HomeLayout(home), hands), onListenerError }) };
+  return {
+    store,
+    clock,
+    hands,
+    sessions: new Sessions({
+      ...ports,
+      journals: new JournalCache(ports),
+      agents,
+      policy,
+      environments: environmentNames({ catalog: new FileEnvironmentCatalog({ home }) }),
+      attachments: attachmentsOf(new HomeLayout(home), hands),
+      onListenerError,
+    }),
+  };
 }

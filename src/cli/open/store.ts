@@ -14,17 +14,36 @@ import { shellQuoted } from '../terminal/text.ts';
 /** How long a command waits for a server that is away, in milliseconds: somebody sits before it. */
 const PATIENCE_MS = 5_000;
 
-export type StorePlace = Pick<CommandContext, 'home'> & { readonly store?: Pick<ChosenStore, 'url' | 'schema' | 'poolSize' | 'word' | 'file'> | undefined };
+export type StorePlace = Pick<CommandContext, 'home'> & {
+  readonly store?: Pick<ChosenStore, 'url' | 'schema' | 'poolSize' | 'word' | 'file'> | undefined;
+};
 
-/** Whoever opens it closes `store`. @throws RuntimeError POSTGRES_DRIVER_MISSING, STORE_SCHEMA_OLD, STORE_SCHEMA_NEW, STORE_SERVER_OLD, STORAGE_FAILED */
+/**
+ * Whoever opens it closes `store`. @throws RuntimeError POSTGRES_DRIVER_MISSING, STORE_SCHEMA_OLD, STORE_SCHEMA_NEW,
+ * STORE_SERVER_OLD, STORAGE_FAILED
+ */
 export async function openStore({ home, store: chosen }: StorePlace): Promise<NodeStore> {
-  const options = chosen === undefined ? undefined : { postgres: chosen.url, patienceMs: PATIENCE_MS, ...settingsOf(chosen) };
+  const options =
+    chosen === undefined ? undefined : { postgres: chosen.url, patienceMs: PATIENCE_MS, ...settingsOf(chosen) };
   const owner = `${hostname()}:${process.pid}`;
-  return inOurWords(chosen, () => openNodeStore({ layout: new HomeLayout(home), clock: createSystemClock(), durability: 'disk', leaseMs: undefined, looksOnly: false, owner, options }));
+  return inOurWords(chosen, () =>
+    openNodeStore({
+      layout: new HomeLayout(home),
+      clock: createSystemClock(),
+      durability: 'disk',
+      leaseMs: undefined,
+      looksOnly: false,
+      owner,
+      options,
+    }),
+  );
 }
 
 /** Opens a store, lets `work` use it, and closes it. */
-export async function withStore<Result>(place: StorePlace, work: (opened: NodeStore) => Promise<Result>): Promise<Result> {
+export async function withStore<Result>(
+  place: StorePlace,
+  work: (opened: NodeStore) => Promise<Result>,
+): Promise<Result> {
   const opened = await openStore(place);
   try {
     return await work(opened);
@@ -38,7 +57,10 @@ export function runtimeStore({ store }: Pick<CommandContext, 'store'>): Pick<Nod
   return store === undefined ? {} : { store: { postgres: store.url, ...settingsOf(store) } };
 }
 
-function settingsOf({ schema, poolSize }: Pick<ChosenStore, 'schema' | 'poolSize'>): Pick<NodeStoreOptions, 'schema' | 'poolSize'> {
+function settingsOf({
+  schema,
+  poolSize,
+}: Pick<ChosenStore, 'schema' | 'poolSize'>): Pick<NodeStoreOptions, 'schema' | 'poolSize'> {
   return { ...(schema === undefined ? {} : { schema }), ...(poolSize === undefined ? {} : { poolSize }) };
 }
 
@@ -49,6 +71,11 @@ async function inOurWords<Result>(chosen: StorePlace['store'], work: () => Promi
   } catch (error) {
     if (!RuntimeError.is(error) || error.code !== 'STORE_SCHEMA_OLD' || chosen === undefined) throw error;
     const { code, message, category, details } = error;
-    throw new RuntimeError(code, message, { category, details, hint: `As the owner of the schema, run: wakechart store migrate ${shellQuoted(storeWords(chosen))}\nPrograms of the version before go on meanwhile.`, cause: error });
+    throw new RuntimeError(code, message, {
+      category,
+      details,
+      hint: `As the owner of the schema, run: wakechart store migrate ${shellQuoted(storeWords(chosen))}\nPrograms of the version before go on meanwhile.`,
+      cause: error,
+    });
   }
 }

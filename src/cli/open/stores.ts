@@ -25,7 +25,10 @@ export interface SessionStore extends AgentStore {
 }
 
 /** Lets `work` use the agents. Errors about names that are not there say which ones are. */
-export async function withAgents<Result>(context: CommandContext, work: (store: AgentStore) => Promise<Result>): Promise<Result> {
+export async function withAgents<Result>(
+  context: CommandContext,
+  work: (store: AgentStore) => Promise<Result>,
+): Promise<Result> {
   await checkHome(context.home);
   const layout = new HomeLayout(context.home);
   const agents = new FileAgentCatalog({ agentsDirectory: layout.agents });
@@ -37,7 +40,10 @@ export async function withAgents<Result>(context: CommandContext, work: (store: 
 }
 
 /** Opens the sessions too, lets `work` use them, and closes them. */
-export function withSessions<Result>(context: CommandContext, work: (store: SessionStore) => Promise<Result>): Promise<Result> {
+export function withSessions<Result>(
+  context: CommandContext,
+  work: (store: SessionStore) => Promise<Result>,
+): Promise<Result> {
   return withAgents(context, async ({ agents, layout }) => {
     // Loaded when it is needed: most of the time a short command takes is spent on loading.
     const { openSessions } = await import('./sessions.ts');

@@ -12,8 +12,15 @@ const MAX_SHOWN = 5;
 
 const UNKNOWN_SESSION: ReadonlySet<string> = new Set(['SESSION_NOT_FOUND', 'SESSION_REQUEST_INVALID']);
 
-/** The error with a hint that names what exists; the error itself when it is about something else, or nothing can be found out. */
-export async function withSuggestions(error: unknown, context: CommandContext, stores: { readonly agents: AgentCatalog; readonly sessions?: Sessions }): Promise<unknown> {
+/**
+ * The error with a hint that names what exists; the error itself when it is about something else, or nothing can be
+ * found out.
+ */
+export async function withSuggestions(
+  error: unknown,
+  context: CommandContext,
+  stores: { readonly agents: AgentCatalog; readonly sessions?: Sessions },
+): Promise<unknown> {
   if (!RuntimeError.is(error)) return error;
   try {
     if (error.code === 'AGENT_NOT_FOUND') return withHint(error, await agentHint(error, context, stores.agents));
@@ -28,7 +35,8 @@ export async function withSuggestions(error: unknown, context: CommandContext, s
 async function agentHint(error: RuntimeError, context: CommandContext, agents: AgentCatalog): Promise<string> {
   const given = typeof error.details?.['agentId'] === 'string' ? error.details['agentId'] : '';
   const names = (await agents.list()).map(({ agentId }) => agentId);
-  if (names.length === 0) return `There are no agents in ${context.home} yet. Make one:\n${nextCommand(context, 'agent', 'create', given || 'NAME')}`;
+  if (names.length === 0)
+    return `There are no agents in ${context.home} yet. Make one:\n${nextCommand(context, 'agent', 'create', given || 'NAME')}`;
   const meant = closestName(given, names);
   const question = meant === undefined ? '' : `Did you mean "${meant}"? `;
   return `${question}Agents in ${context.home}: ${shown(names)}.`;
@@ -36,11 +44,19 @@ async function agentHint(error: RuntimeError, context: CommandContext, agents: A
 
 async function sessionHint(context: CommandContext, sessions: Sessions): Promise<string> {
   const states = await sessions.list();
-  if (states.length === 0) return `There are no sessions in ${storeText(context)} yet. Make one:\n${nextCommand(context, 'session', 'create', '--agent', 'NAME')}`;
+  if (states.length === 0)
+    return `There are no sessions in ${storeText(context)} yet. Make one:\n${nextCommand(context, 'session', 'create', '--agent', 'NAME')}`;
   const newest = states.slice(-MAX_SHOWN).reverse();
-  const lines = newest.map(({ sessionId, agentId, status, summary }) => `${sessionId}  ${agentId}  ${status}${summary === undefined ? '' : `  ${oneLine(summary, 60)}`}`);
+  const lines = newest.map(
+    ({ sessionId, agentId, status, summary }) =>
+      `${sessionId}  ${agentId}  ${status}${summary === undefined ? '' : `  ${oneLine(summary, 60)}`}`,
+  );
   const older = states.length - newest.length;
-  return [`Sessions in ${storeText(context)}, newest first:`, ...lines, ...(older === 0 ? [] : [`and ${older} more: ${nextCommand(context, 'session', 'list')}`])].join('\n');
+  return [
+    `Sessions in ${storeText(context)}, newest first:`,
+    ...lines,
+    ...(older === 0 ? [] : [`and ${older} more: ${nextCommand(context, 'session', 'list')}`]),
+  ].join('\n');
 }
 
 function withHint(error: RuntimeError, hint: string): RuntimeError {

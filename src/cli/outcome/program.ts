@@ -25,30 +25,68 @@ const MAX_CHECK_SECONDS = 3_600;
 const MAX_ENTRIES = 100;
 
 export function addOutcomeCommands(program: Command, { run, withExamples }: OutcomeProgram): void {
-  const outcome = program.command('outcome').description('what sessions are to achieve: define, grade, evaluate, history');
+  const outcome = program
+    .command('outcome')
+    .description('what sessions are to achieve: define, grade, evaluate, history');
   const load = (): Promise<typeof import('./outcome.ts')> => import('./outcome.ts');
   const define = outcome.command('define').description('say what a session is to achieve; the newest counts');
-  withExamples(define, 'wakechart outcome define --session ID --title "The tests pass." --criterion "npm test exits with 0"', 'wakechart outcome define --session ID --title "It builds." --check "npm run build"')
+  withExamples(
+    define,
+    'wakechart outcome define --session ID --title "The tests pass." --criterion "npm test exits with 0"',
+    'wakechart outcome define --session ID --title "It builds." --check "npm run build"',
+  )
     .addOption(sessionOption())
     .requiredOption('--title <text>', 'what is to be achieved', nonEmpty)
     .option('--detail <text>', 'more about it', nonEmpty)
-    .option('--criterion <text>', 'how to tell that it is achieved; "COMMAND exits with N" is understood; may be given again', several, [])
-    .option('--check <command>', 'a command that says by exit code 0 that it is achieved, run where the session works', nonEmpty)
-    .option('--check-seconds <n>', 'how long the check may take (default: 600)', wholeNumber({ min: 1, max: MAX_CHECK_SECONDS }))
-    .action((options: DefineWords) => run(define, async (context) => (await load()).defineOutcome(context, { ...options, detail: options.detail, check: options.check, checkSeconds: options.checkSeconds })));
-  const grade = outcome.command('grade').description('say how far a session has come, and whether it may promote anything');
+    .option(
+      '--criterion <text>',
+      'how to tell that it is achieved; "COMMAND exits with N" is understood; may be given again',
+      several,
+      [],
+    )
+    .option(
+      '--check <command>',
+      'a command that says by exit code 0 that it is achieved, run where the session works',
+      nonEmpty,
+    )
+    .option(
+      '--check-seconds <n>',
+      'how long the check may take (default: 600)',
+      wholeNumber({ min: 1, max: MAX_CHECK_SECONDS }),
+    )
+    .action((options: DefineWords) =>
+      run(define, async (context) =>
+        (await load()).defineOutcome(context, {
+          ...options,
+          detail: options.detail,
+          check: options.check,
+          checkSeconds: options.checkSeconds,
+        }),
+      ),
+    );
+  const grade = outcome
+    .command('grade')
+    .description('say how far a session has come, and whether it may promote anything');
   withExamples(grade, 'wakechart outcome grade --session ID')
     .addOption(sessionOption())
     .action(({ session }: OfSession) => run(grade, async (context) => (await load()).gradeOutcome(context, session)));
-  const evaluate = outcome.command('evaluate').description('find out whether the outcome is reached: by the log, checks and a judge; exits with 0 when it is');
+  const evaluate = outcome
+    .command('evaluate')
+    .description('find out whether the outcome is reached: by the log, checks and a judge; exits with 0 when it is');
   withExamples(evaluate, 'wakechart outcome evaluate --session ID')
     .addOption(sessionOption())
-    .action(({ session }: OfSession) => run(evaluate, async (context) => (await load()).evaluateOutcome(context, session)));
-  const history = outcome.command('history').description('list how the outcome was evaluated so far, and where that is going');
+    .action(({ session }: OfSession) =>
+      run(evaluate, async (context) => (await load()).evaluateOutcome(context, session)),
+    );
+  const history = outcome
+    .command('history')
+    .description('list how the outcome was evaluated so far, and where that is going');
   withExamples(history, 'wakechart outcome history --session ID')
     .addOption(sessionOption())
     .option('--limit <n>', 'evaluations to show, the newest (default: 20)', wholeNumber({ min: 1, max: MAX_ENTRIES }))
-    .action(({ session, limit }: OfSession & { readonly limit?: number }) => run(history, async (context) => (await load()).showOutcomeHistory(context, { session, limit })));
+    .action(({ session, limit }: OfSession & { readonly limit?: number }) =>
+      run(history, async (context) => (await load()).showOutcomeHistory(context, { session, limit })),
+    );
 }
 
 function several(value: string, before: readonly string[]): readonly string[] {

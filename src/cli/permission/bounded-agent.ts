@@ -1,4 +1,7 @@
-/** An agent under everything that binds it before the policy does: the environment that it works in, what was narrowed, and whoever its session works for. */
+/**
+ * An agent under everything that binds it before the policy does: the environment that it works in, what was narrowed,
+ * and whoever its session works for.
+ */
 import { environmentNames } from '../../actors/environment/environment-names.ts';
 import type { AgentDefinition } from '../../machines/agent/agent-definition.ts';
 import { narrowedAgent } from '../../machines/agent/narrowed-agent.ts';

@@ -40,8 +40,13 @@ export async function listPermissions(context: CommandContext, agent: string | u
   const { out, json } = context;
   const wanted = agent === undefined ? undefined : checkedAgentName(agent);
   const found = await withAgents(context, async ({ agents }) => {
-    const ids = wanted === undefined ? (await agents.list()).map(({ agentId }) => agentId) : [(await agents.get(wanted)).agentId];
-    return withPolicy(context, (policy) => Promise.all(ids.map(async (agentId) => rulesOf(policy, agentId, await agents.get(agentId).catch(() => undefined)))));
+    const ids =
+      wanted === undefined ? (await agents.list()).map(({ agentId }) => agentId) : [(await agents.get(wanted)).agentId];
+    return withPolicy(context, (policy) =>
+      Promise.all(
+        ids.map(async (agentId) => rulesOf(policy, agentId, await agents.get(agentId).catch(() => undefined))),
+      ),
+    );
   });
   const rules = found.flatMap((each) => ('error' in each ? [] : each));
   const unreadable = found.flatMap((each) => ('error' in each ? [each] : []));
@@ -50,7 +55,10 @@ export async function listPermissions(context: CommandContext, agent: string | u
   return unreadable.length === 0 ? EXIT_SUCCESS : EXIT_FAILURE;
 }
 
-export async function revokePermission(context: CommandContext, { agent, rule }: { readonly agent: string; readonly rule: string }): Promise<number> {
+export async function revokePermission(
+  context: CommandContext,
+  { agent, rule }: { readonly agent: string; readonly rule: string },
+): Promise<number> {
   const { out, json } = context;
   const agentId = checkedAgentName(agent);
   // People see rules with their effect and without it.
@@ -73,7 +81,10 @@ export interface CheckOptions {
   readonly words: readonly string[];
 }
 
-export async function checkPermission(context: CommandContext, { agent, session, words }: CheckOptions): Promise<number> {
+export async function checkPermission(
+  context: CommandContext,
+  { agent, session, words }: CheckOptions,
+): Promise<number> {
   const { out, json, home } = context;
   const agentId = checkedAgentName(agent);
   const command = words.length === 1 ? (words[0] ?? '') : shellQuoted(words);
@@ -94,12 +105,26 @@ export async function checkPermission(context: CommandContext, { agent, session,
       sessionRules: (state?.sessionRules ?? []).map((rule) => parseRule(`allow ${rule}`)),
       humans: 'reachable',
     });
-    return { decision: judged, offers: definition.tools?.some(({ type, name }) => type === 'builtin' && name === shellRunDefinition.name) ?? true };
+    return {
+      decision: judged,
+      offers:
+        definition.tools?.some(({ type, name }) => type === 'builtin' && name === shellRunDefinition.name) ?? true,
+    };
   });
-  if (json) await out.document({ agentId, command, tool: shellRunDefinition.name, offered: offers, ...plainDecision(decision) });
+  if (json)
+    await out.document({
+      agentId,
+      command,
+      tool: shellRunDefinition.name,
+      offered: offers,
+      ...plainDecision(decision),
+    });
   else {
     await out.line(decisionText(context, decision));
-    if (!offers) await out.line(`${out.styles.yellow('note:')} the agent file does not give ${agentId} the tool ${shellRunDefinition.name}, so it cannot run this at all`);
+    if (!offers)
+      await out.line(
+        `${out.styles.yellow('note:')} the agent file does not give ${agentId} the tool ${shellRunDefinition.name}, so it cannot run this at all`,
+      );
   }
   return EXIT_SUCCESS;
 }
@@ -109,7 +134,11 @@ function withPolicy<Result>(context: CommandContext, work: (policy: PolicyStore)
   return withStore(context, ({ policy }) => work(policy));
 }
 
-async function rulesOf(policy: PolicyStore, agentId: string, definition: AgentDefinition | undefined): Promise<readonly ListedRule[] | UnreadableRules> {
+async function rulesOf(
+  policy: PolicyStore,
+  agentId: string,
+  definition: AgentDefinition | undefined,
+): Promise<readonly ListedRule[] | UnreadableRules> {
   try {
     const kept = (await policy.rules(agentId)).map(({ rule, isForEveryAgent, since, by }): ListedRule => ({
       agentId,
@@ -118,24 +147,53 @@ async function rulesOf(policy: PolicyStore, agentId: string, definition: AgentDe
       ...(since === undefined ? {} : { since }),
       ...(by === undefined ? {} : { by }),
     }));
-    return [...kept, ...(definition === undefined ? [] : rulesInFile(definition)).map((rule): ListedRule => ({ agentId, rule: formatRule(rule), from: 'agent file' }))];
+    return [
+      ...kept,
+      ...(definition === undefined ? [] : rulesInFile(definition)).map((rule): ListedRule => ({
+        agentId,
+        rule: formatRule(rule),
+        from: 'agent file',
+      })),
+    ];
   } catch (error) {
-    return { agentId, error: RuntimeError.is(error) ? error.toJSON() : new RuntimeError('POLICY_INVALID', messageOf(error), { category: 'permission' }).toJSON() };
+    return {
+      agentId,
+      error: RuntimeError.is(error)
+        ? error.toJSON()
+        : new RuntimeError('POLICY_INVALID', messageOf(error), { category: 'permission' }).toJSON(),
+    };
   }
 }
 
 function rulesInFile({ permission }: Pick<AgentDefinition, 'permission'>): PermissionRule[] {
-  return (['allow', 'ask', 'deny'] as const).flatMap((effect) => permission[effect].map((rule) => parseRule(`${effect} ${rule}`)));
+  return (['allow', 'ask', 'deny'] as const).flatMap((effect) =>
+    permission[effect].map((rule) => parseRule(`${effect} ${rule}`)),
+  );
 }
 
-async function tellRules(context: CommandContext, rules: readonly ListedRule[], unreadable: readonly UnreadableRules[]): Promise<void> {
+async function tellRules(
+  context: CommandContext,
+  rules: readonly ListedRule[],
+  unreadable: readonly UnreadableRules[],
+): Promise<void> {
   const { out, err, home } = context;
-  for (const { error } of unreadable) await err.line(`${err.styles.red('error:')} ${printable(error.message)} ${err.styles.dim(`[${error.code}]`)}`);
+  for (const { error } of unreadable)
+    await err.line(`${err.styles.red('error:')} ${printable(error.message)} ${err.styles.dim(`[${error.code}]`)}`);
   if (rules.length === 0) {
     if (unreadable.length === 0) await out.line(`No rules are kept in ${home}: what asks is asked about each time.`);
     return;
   }
-  const rows = rules.map(({ agentId, rule, from, since, by }) => [agentId, rule, [from, since === undefined ? '' : `since ${localTime(since)}`, by === undefined ? '' : `answered in session ${by.sessionId}`].filter(Boolean).join(', ')]);
+  const rows = rules.map(({ agentId, rule, from, since, by }) => [
+    agentId,
+    rule,
+    [
+      from,
+      since === undefined ? '' : `since ${localTime(since)}`,
+      by === undefined ? '' : `answered in session ${by.sessionId}`,
+    ]
+      .filter(Boolean)
+      .join(', '),
+  ]);
   for (const line of tableLines(['AGENT', 'RULE', 'FROM'], rows, out)) await out.line(line);
 }
 
@@ -160,7 +218,9 @@ function decisionText({ out: { styles } }: CommandContext, decision: PermissionD
     case 'deny':
       return `${styles.red('deny')}  ${printable(decision.because)}`;
     case 'ask': {
-      const rules = decision.suggestions.map((rule) => `\n  would be allowed from then on: ${printable(formatRule(rule))}`);
+      const rules = decision.suggestions.map(
+        (rule) => `\n  would be allowed from then on: ${printable(formatRule(rule))}`,
+      );
       return `${styles.yellow('ask')}  ${printable(decision.because)}${rules.length === 0 ? '\n  it is asked about each time: no rule would cover this and nothing else' : rules.join('')}`;
     }
   }
@@ -169,11 +229,21 @@ function decisionText({ out: { styles } }: CommandContext, decision: PermissionD
 async function notKept(context: CommandContext, agentId: string, rule: string): Promise<RuntimeError> {
   const kept = await withPolicy(context, (policy) => policy.rules(agentId));
   const own = kept.filter(({ isForEveryAgent }) => !isForEveryAgent).map((each) => formatRule(each.rule));
-  const hint = own.length === 0 ? `Nothing is kept for agent ${agentId}.` : `Kept for agent ${agentId}, ${counted(own.length, 'rule')}:\n${own.join('\n')}`;
+  const hint =
+    own.length === 0
+      ? `Nothing is kept for agent ${agentId}.`
+      : `Kept for agent ${agentId}, ${counted(own.length, 'rule')}:\n${own.join('\n')}`;
   const elsewhere = 'Rules of its file and of all.yaml are changed where they stand.';
-  return new RuntimeError('RULE_NOT_KEPT', `no rule "${rule}" is kept for agent "${agentId}"`, { category: 'not_found', hint: `${hint}\n${elsewhere}` });
+  return new RuntimeError('RULE_NOT_KEPT', `no rule "${rule}" is kept for agent "${agentId}"`, {
+    category: 'not_found',
+    hint: `${hint}\n${elsewhere}`,
+  });
 }
 
 function otherAgent(sessionId: string, actual: string, given: string): RuntimeError {
-  return new RuntimeError('SESSION_OF_OTHER_AGENT', `session ${sessionId} belongs to agent "${actual}", not to "${given}"`, { category: 'validation', hint: `Check it with --agent ${actual}.` });
+  return new RuntimeError(
+    'SESSION_OF_OTHER_AGENT',
+    `session ${sessionId} belongs to agent "${actual}", not to "${given}"`,
+    { category: 'validation', hint: `Check it with --agent ${actual}.` },
+  );
 }

@@ -19,7 +19,10 @@ export interface RequestLimits {
   readonly maxLines: number;
 }
 
-/** What lines begin with, so that nothing in them passes for what stands around them, nor the rest of a long line for a line of its own. */
+/**
+ * What lines begin with, so that nothing in them passes for what stands around them, nor the rest of a long line for a
+ * line of its own.
+ */
 const LINE_MARK = '│ ';
 const CONTINUATION_MARK = '↪ ';
 
@@ -29,17 +32,25 @@ export function requestLines(input: unknown, { width, maxLines }: RequestLimits)
   const oddity = oddities(textOf(input));
   if (all.length <= maxLines) return { first: all, omitted: 0, last: [], oddity };
   const head = Math.ceil(maxLines / 2);
-  return { first: all.slice(0, head), omitted: all.length - maxLines, last: all.slice(all.length - (maxLines - head)), oddity };
+  return {
+    first: all.slice(0, head),
+    omitted: all.length - maxLines,
+    last: all.slice(all.length - (maxLines - head)),
+    oddity,
+  };
 }
 
 /** `line` in parts that fit. Each part after the first says that it goes on with the one before. */
 export function markedLines(line: string, width: number, mark = ''): string[] {
-  return broken(line, Math.max(1, width - CONTINUATION_MARK.length)).map((part, index) => `${index === 0 ? mark : CONTINUATION_MARK}${part}`);
+  return broken(line, Math.max(1, width - CONTINUATION_MARK.length)).map(
+    (part, index) => `${index === 0 ? mark : CONTINUATION_MARK}${part}`,
+  );
 }
 
 function inputLines(input: unknown): string[] {
   if (typeof input === 'string') return exactLines(input);
-  if (typeof input !== 'object' || input === null || Array.isArray(input)) return [exactLine(JSON.stringify(input) ?? '')];
+  if (typeof input !== 'object' || input === null || Array.isArray(input))
+    return [exactLine(JSON.stringify(input) ?? '')];
   const fields = Object.entries(input);
   const [only] = fields;
   // Beside other fields a command could pretend to be one of them.
@@ -50,7 +61,9 @@ function inputLines(input: unknown): string[] {
 function fieldLines(name: string, value: unknown): string[] {
   const lines = valueLines(value);
   const [only = ''] = lines;
-  return lines.length === 1 ? [`${exactLine(name)}: ${only}`] : [`${exactLine(name)}:`, ...lines.map((line) => `  ${line}`)];
+  return lines.length === 1
+    ? [`${exactLine(name)}: ${only}`]
+    : [`${exactLine(name)}:`, ...lines.map((line) => `  ${line}`)];
 }
 
 function valueLines(value: unknown): string[] {
@@ -61,5 +74,7 @@ function valueLines(value: unknown): string[] {
 function textOf(input: unknown): string {
   if (typeof input === 'string') return input;
   if (typeof input !== 'object' || input === null) return '';
-  return Object.entries(input).map(([name, value]) => `${Array.isArray(input) ? '' : name}${textOf(value)}`).join('');
+  return Object.entries(input)
+    .map(([name, value]) => `${Array.isArray(input) ? '' : name}${textOf(value)}`)
+    .join('');
 }

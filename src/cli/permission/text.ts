@@ -1,4 +1,7 @@
-/** What somebody is asked to allow, told the same wherever it is asked, answered or looked at: what would run, where, why, how far a yes reaches, until when. */
+/**
+ * What somebody is asked to allow, told the same wherever it is asked, answered or looked at: what would run, where,
+ * why, how far a yes reaches, until when.
+ */
 import type { SessionEventData } from '../../machines/session/session-event.ts';
 import { exactLine } from '../terminal/exact-text.ts';
 import { markedLines, requestLines } from './request-text.ts';
@@ -35,17 +38,34 @@ export function permissionLines(data: Requested, options: PermissionTextOptions)
 
 /** What would run, and where. */
 export function callLines({ input, cwd }: Pick<Requested, 'input' | 'cwd'>, options: RequestTextOptions): string[] {
-  return [...inputLines(input, options), ...(cwd === undefined ? [] : markedLines(`in ${exactLine(cwd)}`, options.width).map((line) => options.styles.dim(line)))];
+  return [
+    ...inputLines(input, options),
+    ...(cwd === undefined
+      ? []
+      : markedLines(`in ${exactLine(cwd)}`, options.width).map((line) => options.styles.dim(line))),
+  ];
 }
 
 /** What an approval for more than once would allow. */
-export function reachLines({ rules = [] }: Pick<Requested, 'rules'>, { styles, width, agentId }: PermissionTextOptions): string[] {
-  const lead = rules.length === 0 ? 'it can be allowed once only: no rule would cover this and nothing else' : `"session" (in this session) and "always" (in every session of ${printable(agentId)}) would allow from then on:`;
-  return [...wrapped(lead, width).map((line) => styles.dim(line)), ...rules.flatMap((rule) => markedLines(exactLine(rule), width, '  '))];
+export function reachLines(
+  { rules = [] }: Pick<Requested, 'rules'>,
+  { styles, width, agentId }: PermissionTextOptions,
+): string[] {
+  const lead =
+    rules.length === 0
+      ? 'it can be allowed once only: no rule would cover this and nothing else'
+      : `"session" (in this session) and "always" (in every session of ${printable(agentId)}) would allow from then on:`;
+  return [
+    ...wrapped(lead, width).map((line) => styles.dim(line)),
+    ...rules.flatMap((rule) => markedLines(exactLine(rule), width, '  ')),
+  ];
 }
 
 /** What somebody outside is to do, in full. */
-export function inputLines(input: unknown, { styles, width, maxLines = Infinity, wayToAll }: RequestTextOptions): string[] {
+export function inputLines(
+  input: unknown,
+  { styles, width, maxLines = Infinity, wayToAll }: RequestTextOptions,
+): string[] {
   const { first, omitted, last, oddity } = requestLines(input, { width, maxLines });
   const cut = `… ${omitted} more lines, not shown${wayToAll === undefined ? '' : `; ${wayToAll}`} …`;
   return [

@@ -35,10 +35,17 @@ export interface SearchOptions {
 /** The folder of the index in that of an agent. */
 const RETRIEVAL_FOLDER = 'retrieval';
 
-export async function searchRetrieval(context: CommandContext, { agent, session, kind, ...wanted }: SearchOptions): Promise<number> {
+export async function searchRetrieval(
+  context: CommandContext,
+  { agent, session, kind, ...wanted }: SearchOptions,
+): Promise<number> {
   const { relation, since, until, tool, limit } = wanted;
   const query = checkedQuery(wanted.query);
-  const input = parseOrThrow(retrievalSearchDefinition.inputSchema, definedOnly({ query, kinds: kind, relation, since, until, tool, limit }), { what: 'search', code: 'RETRIEVAL_REQUEST_INVALID' });
+  const input = parseOrThrow(
+    retrievalSearchDefinition.inputSchema,
+    definedOnly({ query, kinds: kind, relation, since, until, tool, limit }),
+    { what: 'search', code: 'RETRIEVAL_REQUEST_INVALID' },
+  );
   const sessionId = session === undefined ? undefined : checkedSessionId(session);
   checkRelation(input.relation, sessionId);
   const answer = await withRetrieval(context, agent, async (retrieval, agentId, sessions) => {
@@ -50,7 +57,11 @@ export async function searchRetrieval(context: CommandContext, { agent, session,
   else {
     for (const candidate of answer.candidates) await tell(context, candidate);
     const { sessions, documents } = answer.searched;
-    await out.line(out.styles.dim(`${counted(answer.candidates.length, 'candidate')} from ${counted(sessions, 'session')}, ${counted(documents, 'document')}. What a session holds is the truth; these are hints.`));
+    await out.line(
+      out.styles.dim(
+        `${counted(answer.candidates.length, 'candidate')} from ${counted(sessions, 'session')}, ${counted(documents, 'document')}. What a session holds is the truth; these are hints.`,
+      ),
+    );
   }
   return EXIT_SUCCESS;
 }
@@ -62,21 +73,36 @@ export async function rebuildRetrieval(context: CommandContext, agent: string): 
   });
   const { out, json } = context;
   if (json) await out.document(report);
-  else await out.line(`Made anew from ${counted(report.sessionsRead, 'session')}, ${counted(report.eventsRead, 'event')}.`);
+  else
+    await out.line(
+      `Made anew from ${counted(report.sessionsRead, 'session')}, ${counted(report.eventsRead, 'event')}.`,
+    );
   return EXIT_SUCCESS;
 }
 
 /** @throws RuntimeError AGENT_NOT_FOUND */
-function withRetrieval<Result>(context: CommandContext, agent: string, work: (retrieval: Retrieval, agentId: string, sessions: Pick<Sessions, 'status'>) => Promise<Result>): Promise<Result> {
+function withRetrieval<Result>(
+  context: CommandContext,
+  agent: string,
+  work: (retrieval: Retrieval, agentId: string, sessions: Pick<Sessions, 'status'>) => Promise<Result>,
+): Promise<Result> {
   const name = checkedAgentName(agent);
   return withSessions(context, async ({ agents, layout, sessions }) => {
     const { agentId } = await agents.get(name);
     const { err } = context;
     const tellNote = (note: string): void => void err.push(`${err.styles.yellow('note:')} ${printable(note)}\n`);
     const onTrouble = (error: unknown): void => tellNote(messageOf(error));
-    const index = new FileRetrievalIndex({ folderOf: (id) => join(layout.agentDirectory(id), RETRIEVAL_FOLDER), onTrouble: (error) => tellNote(`the index could not be read or kept, and the logs were read instead: ${messageOf(error)}`) });
+    const index = new FileRetrievalIndex({
+      folderOf: (id) => join(layout.agentDirectory(id), RETRIEVAL_FOLDER),
+      onTrouble: (error) =>
+        tellNote(`the index could not be read or kept, and the logs were read instead: ${messageOf(error)}`),
+    });
     const { memory, learnings } = memoryStores(layout);
-    const sources = { sessions, learnings: { learnings: (id: string) => learnings.list(id) }, memory: { memoryEntries: async (id: string) => memorySectionsOf(await memory.read(id)) } };
+    const sources = {
+      sessions,
+      learnings: { learnings: (id: string) => learnings.list(id) },
+      memory: { memoryEntries: async (id: string) => memorySectionsOf(await memory.read(id)) },
+    };
     try {
       return await work(new Retrieval({ index, sources, clock: createSystemClock(), onTrouble }), agentId, sessions);
     } finally {
@@ -85,31 +111,58 @@ function withRetrieval<Result>(context: CommandContext, agent: string, work: (re
   });
 }
 
-async function tell({ out }: CommandContext, { kind, confidence, sessionId, seqs, at, evidence }: RetrievalCandidate): Promise<void> {
-  const place = sessionId === undefined ? '' : `  session ${sessionId}${seqs.length === 0 ? '' : ` event ${seqs.join(', ')}`}`;
-  await out.line(`${out.styles.cyan(kind)}  ${confidence}${place}${at === undefined ? '' : `  ${out.styles.dim(localTime(at))}`}`);
+async function tell(
+  { out }: CommandContext,
+  { kind, confidence, sessionId, seqs, at, evidence }: RetrievalCandidate,
+): Promise<void> {
+  const place =
+    sessionId === undefined ? '' : `  session ${sessionId}${seqs.length === 0 ? '' : ` event ${seqs.join(', ')}`}`;
+  await out.line(
+    `${out.styles.cyan(kind)}  ${confidence}${place}${at === undefined ? '' : `  ${out.styles.dim(localTime(at))}`}`,
+  );
   await out.line(`  ${printable(evidence)}`);
 }
 
 /** @throws a usage error: whoever runs a command should not have to know what the tool calls its fields */
 function checkedQuery(words: string): string {
   const query = words.trim();
-  if (query === '') throw usageError('expected words to look for, received none', 'Names, paths, numbers and error texts help most: wakechart retrieval search --agent NAME "which port does staging use"');
-  if (query.length > MAX_QUERY_CHARACTERS) throw usageError(`expected at most ${MAX_QUERY_CHARACTERS} characters to look for, received ${query.length}`, 'A few words will do.');
+  if (query === '')
+    throw usageError(
+      'expected words to look for, received none',
+      'Names, paths, numbers and error texts help most: wakechart retrieval search --agent NAME "which port does staging use"',
+    );
+  if (query.length > MAX_QUERY_CHARACTERS)
+    throw usageError(
+      `expected at most ${MAX_QUERY_CHARACTERS} characters to look for, received ${query.length}`,
+      'A few words will do.',
+    );
   return query;
 }
 
-/** @throws a usage error: without a session nothing is related to anything, and finding nothing would look like an answer */
+/**
+ * @throws a usage error: without a session nothing is related to anything, and finding nothing would look like an
+ * answer
+ */
 function checkRelation(relation: SessionRelation | undefined, sessionId: string | undefined): void {
   if (relation === undefined || relation === 'agent' || sessionId !== undefined) return;
-  throw usageError(`expected --session with --relation ${relation}, received none: relations are as seen from a session`, `Name it, as in --relation ${relation} --session ID, or leave --relation out to search all sessions of the agent.`);
+  throw usageError(
+    `expected --session with --relation ${relation}, received none: relations are as seen from a session`,
+    `Name it, as in --relation ${relation} --session ID, or leave --relation out to search all sessions of the agent.`,
+  );
 }
 
 /** @throws RuntimeError SESSION_NOT_FOUND, SESSION_OF_ANOTHER_AGENT */
 async function checkAsker(sessionId: string, agentId: string, sessions: Pick<Sessions, 'status'>): Promise<void> {
   const { agentId: owner } = await sessions.status(sessionId);
   if (owner === agentId) return;
-  throw new RuntimeError('SESSION_OF_ANOTHER_AGENT', `expected a session of agent ${agentId}, ${sessionId} is one of agent ${owner}`, { category: 'validation', hint: `Search what that agent knows with --agent ${owner}, or name a session of ${agentId}.` });
+  throw new RuntimeError(
+    'SESSION_OF_ANOTHER_AGENT',
+    `expected a session of agent ${agentId}, ${sessionId} is one of agent ${owner}`,
+    {
+      category: 'validation',
+      hint: `Search what that agent knows with --agent ${owner}, or name a session of ${agentId}.`,
+    },
+  );
 }
 
 function definedOnly(fields: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> {

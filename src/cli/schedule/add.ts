@@ -43,7 +43,9 @@ export async function addSchedule(context: CommandContext, options: ScheduleAddO
     const { id } = options.replace === true ? await registry.replace(request) : await registry.add(request);
     const view = await registry.get(id);
     if (json) return out.document(view);
-    await out.line(`${out.styles.green(options.replace === true ? 'Replaced' : 'Added')} schedule ${out.styles.bold(id)}, next ${whenText(view)}`);
+    await out.line(
+      `${out.styles.green(options.replace === true ? 'Replaced' : 'Added')} schedule ${out.styles.bold(id)}, next ${whenText(view)}`,
+    );
     await out.line(workerText(context));
     await out.line(`Next: ${nextCommand(context, 'schedule', 'run', id)}`);
   });
@@ -54,7 +56,11 @@ export async function addSchedule(context: CommandContext, options: ScheduleAddO
 async function checkSession(context: CommandContext, sessionId: string): Promise<void> {
   await withSessions(context, async ({ sessions }) => {
     const { status } = await sessions.status(checkedSessionId(sessionId));
-    if (status === 'terminated') throw usageError(`expected a session that can be sent into; ${sessionId} is terminated`, 'Make a new session, and name that one.');
+    if (status === 'terminated')
+      throw usageError(
+        `expected a session that can be sent into; ${sessionId} is terminated`,
+        'Make a new session, and name that one.',
+      );
   });
 }
 
@@ -74,15 +80,25 @@ function requestOf(options: ScheduleAddOptions): NewSchedule {
 function targetOf(options: ScheduleAddOptions): NewSchedule['target'] {
   const { words, session, message, delivery, timeoutMs, cwd, env } = options;
   const isCommand = words.length > 0;
-  if (isCommand === (session !== undefined)) throw usageError('expected either --session with --message, or a command after --', 'For example: wakechart schedule add --id nightly --cron "30 2 * * *" -- npm run report');
+  if (isCommand === (session !== undefined))
+    throw usageError(
+      'expected either --session with --message, or a command after --',
+      'For example: wakechart schedule add --id nightly --cron "30 2 * * *" -- npm run report',
+    );
   if (isCommand) {
     refuse({ '--message': message, '--delivery': delivery }, 'goes with --session, not with a command');
     const [line = ''] = words;
     const names = env?.split(',').map((name) => name.trim());
-    return { kind: 'command', command: words.length === 1 ? line : shellQuoted(words), cwd: absolutePath(cwd ?? '.'), ...present({ timeoutMs, env: names }) };
+    return {
+      kind: 'command',
+      command: words.length === 1 ? line : shellQuoted(words),
+      cwd: absolutePath(cwd ?? '.'),
+      ...present({ timeoutMs, env: names }),
+    };
   }
   refuse({ '--cwd': cwd, '--timeout-ms': timeoutMs, '--env': env }, 'goes with a command, not with --session');
-  if (message === undefined) throw usageError('expected --message with --session', 'Say what to send with --message TEXT.');
+  if (message === undefined)
+    throw usageError('expected --message with --session', 'Say what to send with --message TEXT.');
   return { kind: 'session', sessionId: session ?? '', text: message, ...present({ delivery }) };
 }
 
@@ -96,7 +112,10 @@ function instantOf(text: string): string {
   const isWhole = /^\d{4}-\d\d-\d\dT\d\d:\d\d(?::\d\d(?:\.\d+)?)?(?:Z|[+-]\d\d:\d\d)$/.test(text);
   const at = new Date(isWhole ? text : Number.NaN);
   if (!Number.isNaN(at.getTime())) return at.toISOString();
-  throw usageError(`expected a time after --until, received ${JSON.stringify(text)}`, 'Write it with its time zone, such as 2030-01-31T18:00:00Z or 2030-01-31T18:00:00+01:00.');
+  throw usageError(
+    `expected a time after --until, received ${JSON.stringify(text)}`,
+    'Write it with its time zone, such as 2030-01-31T18:00:00Z or 2030-01-31T18:00:00+01:00.',
+  );
 }
 
 type Present<Fields> = { [Name in keyof Fields]?: Exclude<Fields[Name], undefined> };

@@ -20,15 +20,26 @@ export async function runSchedule(context: CommandContext, id: string): Promise<
 async function runOnce(context: CommandContext, { command, cwd, timeoutMs, env = [] }: CommandTarget): Promise<number> {
   const missing = env.filter((variable) => process.env[variable] === undefined);
   if (missing.length > 0) {
-    throw new RuntimeError('SCHEDULE_ENVIRONMENT', `expected the variables ${env.join(', ')}; there is no ${missing.join(', ')} here`, { category: 'validation', hint: 'Set it, here and for the worker.' });
+    throw new RuntimeError(
+      'SCHEDULE_ENVIRONMENT',
+      `expected the variables ${env.join(', ')}; there is no ${missing.join(', ')} here`,
+      { category: 'validation', hint: 'Set it, here and for the worker.' },
+    );
   }
   return runTask(context, { words: [command], cwd, timeoutMs, idleTimeoutMs: undefined, inspection: {} });
 }
 
-async function sendOnce(context: CommandContext, name: string, { sessionId, text, delivery }: SessionTarget): Promise<number> {
+async function sendOnce(
+  context: CommandContext,
+  name: string,
+  { sessionId, text, delivery }: SessionTarget,
+): Promise<number> {
   const { out, json } = context;
   await withSessions(context, async ({ sessions }) => {
-    const options = { idempotencyKey: `schedule:${name}:try:${randomUUID()}`, ...(delivery === undefined || delivery === 'queue' ? {} : { delivery }) };
+    const options = {
+      idempotencyKey: `schedule:${name}:try:${randomUUID()}`,
+      ...(delivery === undefined || delivery === 'queue' ? {} : { delivery }),
+    };
     const receipt = await sessions.send(sessionId, { type: 'user.message', text }, options);
     if (json) return out.document(receipt);
     await out.line(`${out.styles.green('Sent')} as event ${receipt.seq} of session ${sessionId}`);

@@ -17,9 +17,13 @@ export async function listSchedules(context: CommandContext): Promise<number> {
   const { out, json } = context;
   const schedules = await withSchedules(context, (registry) => registry.list());
   if (json) await out.document({ schedules });
-  else if (schedules.length === 0) await out.line(`No schedules in ${storeText(context)} yet. Add one: ${nextCommand(context, 'schedule', 'add', '--help')}`);
+  else if (schedules.length === 0)
+    await out.line(
+      `No schedules in ${storeText(context)} yet. Add one: ${nextCommand(context, 'schedule', 'add', '--help')}`,
+    );
   else {
-    for (const line of tableLines(['SCHEDULE', 'STATUS', 'NEXT', 'LAST', 'DOES'], schedules.map(rowOf), out)) await out.line(line);
+    for (const line of tableLines(['SCHEDULE', 'STATUS', 'NEXT', 'LAST', 'DOES'], schedules.map(rowOf), out))
+      await out.line(line);
     await out.line(workerText(context));
   }
   return EXIT_SUCCESS;
@@ -39,13 +43,17 @@ export async function showSchedule(context: CommandContext, id: string): Promise
     const records = await lastRecords(registry, view);
     if (json) return out.document({ ...view, records });
     for (const line of fieldLines(fieldsOf(view), out)) await out.line(line);
-    for (const record of records) await out.line(`  ${out.styles.dim(localTime(record.at))}  ${printable(describeRecord(record))}`);
+    for (const record of records)
+      await out.line(`  ${out.styles.dim(localTime(record.at))}  ${printable(describeRecord(record))}`);
     await out.line(workerText(context));
   });
   return EXIT_SUCCESS;
 }
 
-async function lastRecords(registry: ScheduleRegistry, { definition }: ScheduleOverview): Promise<readonly ScheduleRecord[]> {
+async function lastRecords(
+  registry: ScheduleRegistry,
+  { definition }: ScheduleOverview,
+): Promise<readonly ScheduleRecord[]> {
   const last: ScheduleRecord[] = [];
   for await (const record of registry.records(definition)) {
     // A step on the way: what became of it follows.
@@ -74,7 +82,12 @@ function fieldsOf(view: ScheduleOverview): [string, string | undefined][] {
     ['overlap', definition.overlap],
     ['runs', `${standing.runs}${limits.maxRuns === undefined ? '' : ` of ${limits.maxRuns}`}`],
     ['until', limits.until === undefined ? undefined : localTime(limits.until)],
-    ['failures', standing.failuresInARow === 0 ? undefined : `${counted(standing.failuresInARow, 'run')} in a row; parked at ${limits.maxFailures}`],
+    [
+      'failures',
+      standing.failuresInARow === 0
+        ? undefined
+        : `${counted(standing.failuresInARow, 'run')} in a row; parked at ${limits.maxFailures}`,
+    ],
     ['created', localTime(definition.createdAt)],
   ];
 }
@@ -87,12 +100,20 @@ export async function resumeSchedule(context: CommandContext, id: string): Promi
   return change(context, id, 'Resumed', (registry, name) => registry.resume(name));
 }
 
-async function change(context: CommandContext, id: string, participle: string, work: (registry: ScheduleRegistry, name: string) => Promise<ScheduleOverview>): Promise<number> {
+async function change(
+  context: CommandContext,
+  id: string,
+  participle: string,
+  work: (registry: ScheduleRegistry, name: string) => Promise<ScheduleOverview>,
+): Promise<number> {
   const { out, json } = context;
   const name = checkedScheduleName(id);
   const view = await withSchedules(context, (registry) => work(registry, name));
   if (json) await out.document(view);
-  else await out.line(`${out.styles.green(participle)} schedule ${out.styles.bold(name)}${view.nextFireAt === undefined ? '' : `, next ${whenText(view)}`}`);
+  else
+    await out.line(
+      `${out.styles.green(participle)} schedule ${out.styles.bold(name)}${view.nextFireAt === undefined ? '' : `, next ${whenText(view)}`}`,
+    );
   return EXIT_SUCCESS;
 }
 

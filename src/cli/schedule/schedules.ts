@@ -19,10 +19,18 @@ const SCHEDULES_FOLDER = 'schedules';
 const MAX_SHOWN = 10;
 
 /** What can be seen from the arguments alone. */
-const WRONG_USAGE: ReadonlySet<string> = new Set(['SCHEDULE_INVALID', 'SCHEDULE_EXPRESSION', 'SCHEDULE_TIMEZONE', 'SCHEDULE_NEVER_FIRES']);
+const WRONG_USAGE: ReadonlySet<string> = new Set([
+  'SCHEDULE_INVALID',
+  'SCHEDULE_EXPRESSION',
+  'SCHEDULE_TIMEZONE',
+  'SCHEDULE_NEVER_FIRES',
+]);
 
 /** Lets `work` use the schedules. An error about one that is not there says which ones are. */
-export async function withSchedules<Result>(context: CommandContext, work: (registry: ScheduleRegistry) => Promise<Result>): Promise<Result> {
+export async function withSchedules<Result>(
+  context: CommandContext,
+  work: (registry: ScheduleRegistry) => Promise<Result>,
+): Promise<Result> {
   await checkHome(context.home);
   const { store, clock, schedules } = await openStore(context);
   const registry = new ScheduleRegistry({ ...schedules, cron: createCronerPlan(), clock });
@@ -37,17 +45,27 @@ export async function withSchedules<Result>(context: CommandContext, work: (regi
 
 export function checkedScheduleName(id: string): string {
   if (scheduleId.safeParse(id).success) return id;
-  throw usageError(`expected the id of a schedule, received ${JSON.stringify(id)}`, 'An id has lower-case letters, digits, "-" and "_", at most 64 of them, such as nightly-report.');
+  throw usageError(
+    `expected the id of a schedule, received ${JSON.stringify(id)}`,
+    'An id has lower-case letters, digits, "-" and "_", at most 64 of them, such as nightly-report.',
+  );
 }
 
-/** What the system says of a disk that is read-only; some ways of making a folder say that what is above it is missing. */
+/**
+ * What the system says of a disk that is read-only; some ways of making a folder say that what is above it is missing.
+ */
 const READ_ONLY: ReadonlySet<unknown> = new Set(['EROFS', 'ENOENT']);
 
-/** Why nothing can be written, where that is the reason: in the words of the home, since the store of schedules is a part of it. */
+/**
+ * Why nothing can be written, where that is the reason: in the words of the home, since the store of schedules is a
+ * part of it.
+ */
 async function writingRefused({ home }: CommandContext, cause: RuntimeError): Promise<RuntimeError | undefined> {
   if (cause.category !== 'storage' || !READ_ONLY.has(cause.details?.['code'])) return undefined;
   const folder = join(home, SCHEDULES_FOLDER);
-  const refusal = await access(folder, constants.W_OK).catch((error: unknown) => (systemCodeOf(error) === 'ENOENT' ? access(home, constants.W_OK).catch((above: unknown) => above) : error));
+  const refusal = await access(folder, constants.W_OK).catch((error: unknown) =>
+    systemCodeOf(error) === 'ENOENT' ? access(home, constants.W_OK).catch((above: unknown) => above) : error,
+  );
   return refusal === undefined ? undefined : storageFailed(`change the schedules in ${home}`, refusal);
 }
 
@@ -55,8 +73,20 @@ async function inOurWords(error: unknown, context: CommandContext, registry: Sch
   if (!RuntimeError.is(error)) return error;
   const { code, message, category, details, hint } = error;
   if (WRONG_USAGE.has(code)) return usageError(message, hint ?? 'See: wakechart schedule add --help');
-  if (code === 'SCHEDULE_NOT_FOUND') return new RuntimeError(code, message, { category, details, hint: await whatThereIs(error, context, registry), cause: error });
-  if (code === 'SCHEDULE_EXISTS') return new RuntimeError(code, message, { category, details, hint: 'Choose another --id, or add --replace.', cause: error });
+  if (code === 'SCHEDULE_NOT_FOUND')
+    return new RuntimeError(code, message, {
+      category,
+      details,
+      hint: await whatThereIs(error, context, registry),
+      cause: error,
+    });
+  if (code === 'SCHEDULE_EXISTS')
+    return new RuntimeError(code, message, {
+      category,
+      details,
+      hint: 'Choose another --id, or add --replace.',
+      cause: error,
+    });
   return (await writingRefused(context, error)) ?? error;
 }
 
@@ -65,7 +95,8 @@ async function whatThereIs(error: RuntimeError, context: CommandContext, registr
     (views) => views.map(({ id }) => id),
     () => [],
   );
-  if (ids.length === 0) return `There are no schedules in ${storeText(context)} yet. Add one: ${nextCommand(context, 'schedule', 'add', '--help')}`;
+  if (ids.length === 0)
+    return `There are no schedules in ${storeText(context)} yet. Add one: ${nextCommand(context, 'schedule', 'add', '--help')}`;
   const given = error.details?.['scheduleId'];
   const meant = closestName(typeof given === 'string' ? given : '', ids);
   const more = ids.length > MAX_SHOWN ? ` and ${ids.length - MAX_SHOWN} more` : '';

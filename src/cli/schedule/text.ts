@@ -31,5 +31,7 @@ export function lastText({ standing: { lastRun }, lastSlot }: Pick<ScheduleOverv
 }
 
 export function targetText(target: ScheduleTarget): string {
-  return target.kind === 'command' ? `runs ${oneLine(target.command)}` : `sends ${JSON.stringify(oneLine(target.text))} into ${target.sessionId}`;
+  return target.kind === 'command'
+    ? `runs ${oneLine(target.command)}`
+    : `sends ${JSON.stringify(oneLine(target.text))} into ${target.sessionId}`;
 }

@@ -11,7 +11,10 @@ export interface AskedTextOptions {
   readonly out: Output;
   /** What every line begins with. */
   readonly indent: string;
-  /** `call`: what would run, and where. `answerable`: also how far an approval would reach. `all`: also why, and until when. Default `all`. */
+  /**
+   * `call`: what would run, and where. `answerable`: also how far an approval would reach. `all`: also why, and until
+   * when. Default `all`.
+   */
   readonly tells?: Detail | undefined;
 }
 
@@ -21,10 +24,16 @@ type Detail = 'call' | 'answerable' | 'all';
 const MIN_WIDTH = 20;
 
 /** @param asked undefined when the event that asked cannot be found */
-export function askedLines(asked: AskedRequest | undefined, { out, indent, tells = 'all' }: AskedTextOptions): string[] {
+export function askedLines(
+  asked: AskedRequest | undefined,
+  { out, indent, tells = 'all' }: AskedTextOptions,
+): string[] {
   const { styles, columns } = out;
   const width = Math.max(MIN_WIDTH, columns - indent.length);
-  const lines = asked === undefined ? wrapped(NOT_FOUND, width).map((line) => styles.yellow(line)) : linesOf(asked, { styles, width, agentId: asked.agentId }, tells);
+  const lines =
+    asked === undefined
+      ? wrapped(NOT_FOUND, width).map((line) => styles.yellow(line))
+      : linesOf(asked, { styles, width, agentId: asked.agentId }, tells);
   return lines.map((line) => `${indent}${line}`);
 }
 
@@ -36,7 +45,9 @@ function linesOf(asked: AskedRequest, options: PermissionTextOptions, tells: Det
       if (tells === 'all') return permissionLines(asked.data, options);
       return [...callLines(asked.data, options), ...(tells === 'call' ? [] : reachLines(asked.data, options))];
     case 'answer':
-      return (asked.data.choices ?? []).flatMap((choice, index) => wrapped(`${index + 1}. ${oneLine(choice)}`, options.width));
+      return (asked.data.choices ?? []).flatMap((choice, index) =>
+        wrapped(`${index + 1}. ${oneLine(choice)}`, options.width),
+      );
     case 'custom_tool':
       return inputLines(asked.data.input, options);
   }

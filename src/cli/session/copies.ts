@@ -20,15 +20,25 @@ export interface ForkOptions {
 export async function forkSession(context: CommandContext, { session, at, title }: ForkOptions): Promise<number> {
   const { out, json } = context;
   await withSessions(context, async ({ sessions }) => {
-    const state = await sessions.fork(checkedSessionId(session), { ...(at === undefined ? {} : { atSeq: at }), ...(title === undefined ? {} : { title }) });
+    const state = await sessions.fork(checkedSessionId(session), {
+      ...(at === undefined ? {} : { atSeq: at }),
+      ...(title === undefined ? {} : { title }),
+    });
     if (json) return out.document(state);
-    await out.line(`${out.styles.green('Forked')} at event ${state.forkOf?.seq ?? state.head}: session ${out.styles.bold(state.sessionId)}`);
-    await out.line(`Next: ${nextCommand(context, 'session', 'send', '--session', state.sessionId, '--message', 'TEXT')}`);
+    await out.line(
+      `${out.styles.green('Forked')} at event ${state.forkOf?.seq ?? state.head}: session ${out.styles.bold(state.sessionId)}`,
+    );
+    await out.line(
+      `Next: ${nextCommand(context, 'session', 'send', '--session', state.sessionId, '--message', 'TEXT')}`,
+    );
   });
   return EXIT_SUCCESS;
 }
 
-export async function exportSession(context: CommandContext, { session, as }: { readonly session: string; readonly as: 'log' | 'script' }): Promise<number> {
+export async function exportSession(
+  context: CommandContext,
+  { session, as }: { readonly session: string; readonly as: 'log' | 'script' },
+): Promise<number> {
   const { out, err } = context;
   await withSessions(context, async ({ sessions }) => {
     const id = checkedSessionId(session);
@@ -45,13 +55,21 @@ export async function exportSession(context: CommandContext, { session, as }: { 
   return EXIT_SUCCESS;
 }
 
-export async function importSession(context: CommandContext, { file, isTrusted }: { readonly file: string; readonly isTrusted: boolean }): Promise<number> {
+export async function importSession(
+  context: CommandContext,
+  { file, isTrusted }: { readonly file: string; readonly isTrusted: boolean },
+): Promise<number> {
   const { out, json } = context;
   await withSessions(context, async ({ sessions }) => {
     const state = await sessions.import(linesOf(file), { isTrusted });
     if (json) return out.document(state);
-    await out.line(`${out.styles.green('Imported')} session ${out.styles.bold(state.sessionId)} of agent ${state.agentId}, ${state.head} events`);
-    if (!isTrusted) await out.line('  works in the environment of its agent, and asks before each call that no rule allows; --trusted keeps the bounds that the export names');
+    await out.line(
+      `${out.styles.green('Imported')} session ${out.styles.bold(state.sessionId)} of agent ${state.agentId}, ${state.head} events`,
+    );
+    if (!isTrusted)
+      await out.line(
+        '  works in the environment of its agent, and asks before each call that no rule allows; --trusted keeps the bounds that the export names',
+      );
   });
   return EXIT_SUCCESS;
 }
@@ -63,8 +81,13 @@ export async function deleteSession(context: CommandContext, session: string): P
     const home = await homeOf(id, hands);
     await sessions.delete(id);
     if (json) return out.document({ deleted: id, ...(home === undefined ? {} : { folderOn: home.host }) });
-    await out.line(`${out.styles.green('Deleted')} session ${id}${hands === undefined ? '' : ', with its log and the copy of its folder'}`);
-    if (home !== undefined) await out.line(`  The folder itself stays on ${printable(home.host)}, and what machines before it have put aside stays there; \`wakechart doctor\` names it on each.`);
+    await out.line(
+      `${out.styles.green('Deleted')} session ${id}${hands === undefined ? '' : ', with its log and the copy of its folder'}`,
+    );
+    if (home !== undefined)
+      await out.line(
+        `  The folder itself stays on ${printable(home.host)}, and what machines before it have put aside stays there; \`wakechart doctor\` names it on each.`,
+      );
   });
   return EXIT_SUCCESS;
 }
@@ -73,6 +96,10 @@ async function* linesOf(file: string): AsyncGenerator<string, void, undefined> {
   try {
     yield* createInterface({ input: createReadStream(file, 'utf8'), crlfDelay: Infinity });
   } catch (cause) {
-    throw new RuntimeError('FILE_UNREADABLE', `could not read ${file}: ${messageOf(cause)}`, { category: 'storage', hint: 'Name a file that `session export` wrote.', cause });
+    throw new RuntimeError('FILE_UNREADABLE', `could not read ${file}: ${messageOf(cause)}`, {
+      category: 'storage',
+      hint: 'Name a file that `session export` wrote.',
+      cause,
+    });
   }
 }

@@ -21,7 +21,10 @@ export interface EventsOptions {
   readonly follow: boolean;
 }
 
-export async function showEvents(context: CommandContext, { session, after, limit, last, follow }: EventsOptions): Promise<number> {
+export async function showEvents(
+  context: CommandContext,
+  { session, after, limit, last, follow }: EventsOptions,
+): Promise<number> {
   const { out, json } = context;
   await withSessions(context, async ({ sessions }) => {
     const id = checkedSessionId(session);
@@ -35,8 +38,16 @@ export async function showEvents(context: CommandContext, { session, after, limi
 }
 
 /** For people who look on: what is said and done, and how to answer what is asked. */
-async function followTranscript(context: CommandContext, { agentId }: SessionState, events: AsyncIterable<SessionEvent>): Promise<void> {
-  const view = new TranscriptView({ out: context.out, agentId, commandFor: (...words) => nextCommand(context, ...words) });
+async function followTranscript(
+  context: CommandContext,
+  { agentId }: SessionState,
+  events: AsyncIterable<SessionEvent>,
+): Promise<void> {
+  const view = new TranscriptView({
+    out: context.out,
+    agentId,
+    commandFor: (...words) => nextCommand(context, ...words),
+  });
   for await (const event of events) await view.show(event);
 }
 

@@ -13,7 +13,9 @@ export function improvementFields(state: SessionState): [string, string | undefi
 }
 
 function outcomeText({ outcome }: SessionState): string | undefined {
-  return outcome === undefined ? undefined : `${oneLine(outcome.title)}${outcome.by === 'agent' ? ' (defined by the agent)' : ''}`;
+  return outcome === undefined
+    ? undefined
+    : `${oneLine(outcome.title)}${outcome.by === 'agent' ? ' (defined by the agent)' : ''}`;
 }
 
 function evaluationText({ outcome, evaluation, changedAtSeq = 0 }: SessionState): string | undefined {
@@ -26,8 +28,12 @@ function evaluationText({ outcome, evaluation, changedAtSeq = 0 }: SessionState)
 function learnedText(state: SessionState): string | undefined {
   const { learningsToKeep = [], learningsToPromote = [] } = state;
   const parts: string[] = [];
-  if (learningsToKeep.length > 0) parts.push(`${counted(learningsToKeep.length, 'learning')} to be kept by the next wake`);
+  if (learningsToKeep.length > 0)
+    parts.push(`${counted(learningsToKeep.length, 'learning')} to be kept by the next wake`);
   const problem = promotionProblem(state);
-  if (learningsToPromote.length > 0) parts.push(`${counted(learningsToPromote.length, 'learning')} for the memory, ${problem === undefined ? 'promoted by the next wake' : `waiting: ${oneLine(problem)}`}`);
+  if (learningsToPromote.length > 0)
+    parts.push(
+      `${counted(learningsToPromote.length, 'learning')} for the memory, ${problem === undefined ? 'promoted by the next wake' : `waiting: ${oneLine(problem)}`}`,
+    );
   return parts.length === 0 ? undefined : parts.join('; ');
 }

@@ -1,4 +1,7 @@
-/** `wakechart session send | answer | confirm-tool | custom-tool-result | define-outcome | interrupt | terminate`: what somebody outside tells a session. */
+/**
+ * `wakechart session send | answer | confirm-tool | custom-tool-result | define-outcome | interrupt | terminate`: what
+ * somebody outside tells a session.
+ */
 import type { SendReceipt } from '../../actors/session/ingress.ts';
 import { RuntimeError } from '../../machines/errors.ts';
 import { MAX_ATTACHMENTS } from '../../machines/session/event-schemas.ts';
@@ -39,28 +42,67 @@ export interface SendOptions {
   readonly attach: readonly string[];
 }
 
-export function sendMessage(context: CommandContext, { session, message, delivery, idempotencyKey, attach }: SendOptions): Promise<number> {
+export function sendMessage(
+  context: CommandContext,
+  { session, message, delivery, idempotencyKey, attach }: SendOptions,
+): Promise<number> {
   checkLength('--message', message, MAX_MESSAGE_CHARACTERS);
   if (idempotencyKey !== undefined) checkLength('--idempotency-key', idempotencyKey, MAX_IDEMPOTENCY_KEY_CHARACTERS);
-  if (attach.length > MAX_ATTACHMENTS) throw usageError(`expected at most ${MAX_ATTACHMENTS} files with one message, received ${attach.length}`, 'Send several messages, or one archive.');
+  if (attach.length > MAX_ATTACHMENTS)
+    throw usageError(
+      `expected at most ${MAX_ATTACHMENTS} files with one message, received ${attach.length}`,
+      'Send several messages, or one archive.',
+    );
   const attachments = attach.map((path) => ({ path: absolutePath(path) }));
-  return tell(context, session, ({ sessions }, id) =>
-    sessions.send(id, { type: 'user.message', text: message, ...(attachments.length === 0 ? {} : { attachments }) }, { delivery, ...(idempotencyKey === undefined ? {} : { idempotencyKey }) }),
+  return tell(
+    context,
+    session,
+    ({ sessions }, id) =>
+      sessions.send(
+        id,
+        { type: 'user.message', text: message, ...(attachments.length === 0 ? {} : { attachments }) },
+        { delivery, ...(idempotencyKey === undefined ? {} : { idempotencyKey }) },
+      ),
     { delivery },
   );
 }
 
 export function defineOutcome(
   context: CommandContext,
-  { session, title, detail, check, criterion }: { readonly session: string; readonly title: string; readonly detail: string | undefined; readonly check: string | undefined; readonly criterion: readonly string[] },
+  {
+    session,
+    title,
+    detail,
+    check,
+    criterion,
+  }: {
+    readonly session: string;
+    readonly title: string;
+    readonly detail: string | undefined;
+    readonly check: string | undefined;
+    readonly criterion: readonly string[];
+  },
 ): Promise<number> {
   const criteria = criterion.length === 0 ? {} : { criteria: [...criterion] };
-  return tell(context, session, ({ sessions }, id) => sessions.send(id, { type: 'user.define_outcome', title, ...(detail === undefined ? {} : { detail }), ...(check === undefined ? {} : { check: { command: check } }), ...criteria }));
+  return tell(context, session, ({ sessions }, id) =>
+    sessions.send(id, {
+      type: 'user.define_outcome',
+      title,
+      ...(detail === undefined ? {} : { detail }),
+      ...(check === undefined ? {} : { check: { command: check } }),
+      ...criteria,
+    }),
+  );
 }
 
-export function answerQuestion(context: CommandContext, { session, request, text }: { readonly session: string; readonly request: string; readonly text: string }): Promise<number> {
+export function answerQuestion(
+  context: CommandContext,
+  { session, request, text }: { readonly session: string; readonly request: string; readonly text: string },
+): Promise<number> {
   checkLength('--text', text, MAX_MESSAGE_CHARACTERS);
-  return tell(context, session, ({ sessions }, id) => sessions.send(id, { type: 'user.answer', requestId: request, response: text }));
+  return tell(context, session, ({ sessions }, id) =>
+    sessions.send(id, { type: 'user.answer', requestId: request, response: text }),
+  );
 }
 
 export interface Confirmation {
@@ -75,9 +117,16 @@ export interface Confirmation {
 
 export type ApprovalScope = 'once' | 'session' | 'always';
 
-export async function confirmTool(context: CommandContext, { session, request, allow, deny, note, scope }: Confirmation): Promise<number> {
+export async function confirmTool(
+  context: CommandContext,
+  { session, request, allow, deny, note, scope }: Confirmation,
+): Promise<number> {
   if (allow === deny) throw usageError('expected --allow or --deny, received neither', 'Say which.');
-  if (deny && scope !== undefined) throw usageError('expected no --scope with --deny', 'A denial is for this call; to deny more, write a rule into the agent file or the policy.');
+  if (deny && scope !== undefined)
+    throw usageError(
+      'expected no --scope with --deny',
+      'A denial is for this call; to deny more, write a rule into the agent file or the policy.',
+    );
   const reach = allow ? (scope ?? 'once') : undefined;
   let asked: AskedRequest | undefined;
   return tell(
@@ -88,21 +137,41 @@ export async function confirmTool(context: CommandContext, { session, request, a
       const { toolName } = pendingAction(state, request);
       // Read before it is answered, so that a log that cannot be read is answered by nobody.
       asked = (await ownRequests(sessions, state)).find(({ requestId }) => requestId === request);
-      const ingress: SessionIngress = { type: 'user.tool_confirmation', requestId: request, toolName, allowed: allow, ...(note === undefined ? {} : { note }), ...(scope === undefined ? {} : { scope }) };
+      const ingress: SessionIngress = {
+        type: 'user.tool_confirmation',
+        requestId: request,
+        toolName,
+        allowed: allow,
+        ...(note === undefined ? {} : { note }),
+        ...(scope === undefined ? {} : { scope }),
+      };
       return sessions.send(id, ingress);
     },
     { more: () => ({ lines: confirmedLines(context, asked, reach), fields: confirmedFields(asked, reach) }) },
   );
 }
 
-const REACH = { once: 'Allowed this once', session: 'Allowed in this session from now on', always: 'Allowed in every session of this agent from now on' } as const satisfies Record<ApprovalScope, string>;
+const REACH = {
+  once: 'Allowed this once',
+  session: 'Allowed in this session from now on',
+  always: 'Allowed in every session of this agent from now on',
+} as const satisfies Record<ApprovalScope, string>;
 
 /** What exactly has been answered. */
-function confirmedLines({ out }: CommandContext, asked: AskedRequest | undefined, reach: ApprovalScope | undefined): string[] {
+function confirmedLines(
+  { out }: CommandContext,
+  asked: AskedRequest | undefined,
+  reach: ApprovalScope | undefined,
+): string[] {
   if (asked?.kind !== 'permission') return askedLines(undefined, { out, indent: ANSWERED_INDENT });
   const { toolName, rules = [] } = asked.data;
-  const lasting = reach === undefined || reach === 'once' ? [] : rules.map((rule) => `${REACH[reach]}: ${exactLine(rule)}`);
-  return [`${reach === undefined ? 'Denied' : REACH.once}: ${exactLine(toolName)}`, ...askedLines(asked, { out, indent: ANSWERED_INDENT, tells: 'call' }), ...lasting];
+  const lasting =
+    reach === undefined || reach === 'once' ? [] : rules.map((rule) => `${REACH[reach]}: ${exactLine(rule)}`);
+  return [
+    `${reach === undefined ? 'Denied' : REACH.once}: ${exactLine(toolName)}`,
+    ...askedLines(asked, { out, indent: ANSWERED_INDENT, tells: 'call' }),
+    ...lasting,
+  ];
 }
 
 const ANSWERED_INDENT = '  ';
@@ -110,29 +179,52 @@ const ANSWERED_INDENT = '  ';
 function confirmedFields(asked: AskedRequest | undefined, reach: ApprovalScope | undefined): object {
   if (asked?.kind !== 'permission') return {};
   const { rules = [] } = asked.data;
-  return { asked: askedRecords([asked])[0], ...(reach === undefined || reach === 'once' || rules.length === 0 ? {} : { scope: reach, rules }) };
+  return {
+    asked: askedRecords([asked])[0],
+    ...(reach === undefined || reach === 'once' || rules.length === 0 ? {} : { scope: reach, rules }),
+  };
 }
 
 /** Bytes of a result that is piped in. */
 const MAX_RESULT_BYTES = 4 * 1024 * 1024;
 
-export async function giveToolResult(context: CommandContext, { session, request, output }: { readonly session: string; readonly request: string; readonly output: string }): Promise<number> {
+export async function giveToolResult(
+  context: CommandContext,
+  { session, request, output }: { readonly session: string; readonly request: string; readonly output: string },
+): Promise<number> {
   const result = output === '-' ? await readTextInput({ what: 'result', maxBytes: MAX_RESULT_BYTES }) : output;
   return tell(context, session, async (store, id) => {
     const { toolName } = pendingAction(await store.sessions.status(id), request);
-    return store.sessions.send(id, { type: 'user.custom_tool_result', requestId: request, toolName, output: jsonOrText(result) });
+    return store.sessions.send(id, {
+      type: 'user.custom_tool_result',
+      requestId: request,
+      toolName,
+      output: jsonOrText(result),
+    });
   });
 }
 
-export function interruptSession(context: CommandContext, session: string, reason: string | undefined): Promise<number> {
-  return tell(context, session, ({ sessions }, id) => sessions.interrupt(id, reason === undefined ? {} : { reason }), { wakes: false });
+export function interruptSession(
+  context: CommandContext,
+  session: string,
+  reason: string | undefined,
+): Promise<number> {
+  return tell(context, session, ({ sessions }, id) => sessions.interrupt(id, reason === undefined ? {} : { reason }), {
+    wakes: false,
+  });
 }
 
-export async function terminateSession(context: CommandContext, session: string, reason: string | undefined): Promise<number> {
+export async function terminateSession(
+  context: CommandContext,
+  session: string,
+  reason: string | undefined,
+): Promise<number> {
   await withSessions(context, async ({ sessions }) => {
     const state = await sessions.terminate(checkedSessionId(session), reason === undefined ? {} : { reason });
     if (context.json) return context.out.document(state);
-    await context.out.line(`${context.out.styles.green('Terminated')} session ${state.sessionId}: ${printable(state.summary ?? '')}`);
+    await context.out.line(
+      `${context.out.styles.green('Terminated')} session ${state.sessionId}: ${printable(state.summary ?? '')}`,
+    );
   });
   return EXIT_SUCCESS;
 }
@@ -146,14 +238,21 @@ interface Telling {
   readonly more?: () => { readonly lines: readonly string[]; readonly fields: object };
 }
 
-async function tell(context: CommandContext, session: string, send: (store: SessionStore, sessionId: string) => Promise<SendReceipt>, { wakes = true, delivery, more }: Telling = {}): Promise<number> {
+async function tell(
+  context: CommandContext,
+  session: string,
+  send: (store: SessionStore, sessionId: string) => Promise<SendReceipt>,
+  { wakes = true, delivery, more }: Telling = {},
+): Promise<number> {
   const { out, json } = context;
   await withSessions(context, async (store) => {
     const id = checkedSessionId(session);
     const receipt = await send(store, id);
     const { lines, fields } = more?.() ?? { lines: [], fields: {} };
     if (json) return out.document({ ...receipt, ...fields });
-    await out.line(`${out.styles.green('Stored')} as event ${receipt.seq} (${DURABILITY[receipt.durability]})${readingText(receipt, delivery)}`);
+    await out.line(
+      `${out.styles.green('Stored')} as event ${receipt.seq} (${DURABILITY[receipt.durability]})${readingText(receipt, delivery)}`,
+    );
     for (const line of lines) await out.line(line);
     if (wakes) await out.line(whatFollows(context, await store.sessions.status(id)));
   });
@@ -172,7 +271,10 @@ function readingText({ acceptedAs, readBy }: SendReceipt, delivery: SendOptions[
 function whatFollows(context: CommandContext, { sessionId, parent, pendingActions, openWake }: SessionState): string {
   // Whoever wakes the parent wakes the children that its calls wait for.
   const woken = parent?.callId === undefined ? sessionId : parent.sessionId;
-  const who = openWake !== undefined && openWake.interruption === undefined ? 'The wake that runs goes on with it, or if that has died' : 'A worker goes on with it, or';
+  const who =
+    openWake !== undefined && openWake.interruption === undefined
+      ? 'The wake that runs goes on with it, or if that has died'
+      : 'A worker goes on with it, or';
   const next = `${who}: ${nextCommand(context, 'wake', '--session', woken)}`;
   if (pendingActions.length === 0) return next;
   return `It still waits for ${pendingActions.length} more ${pendingActions.length === 1 ? 'answer' : 'answers'}; see: ${nextCommand(context, 'session', 'why', '--session', sessionId)}\n${next}`;
@@ -182,8 +284,13 @@ function whatFollows(context: CommandContext, { sessionId, parent, pendingAction
 function pendingAction({ sessionId, pendingActions }: SessionState, requestId: string): PendingAction {
   const action = pendingActions.find((pending) => pending.requestId === requestId);
   if (action !== undefined) return action;
-  const waiting = pendingActions.map((pending) => `${pending.requestId} (${pending.kind}, ${pending.toolName})`).join(', ') || 'none';
-  throw new RuntimeError('REQUEST_NOT_PENDING', `session ${sessionId} has no request ${requestId} that waits for an answer`, { category: 'conflict', hint: `Waiting: ${waiting}.` });
+  const waiting =
+    pendingActions.map((pending) => `${pending.requestId} (${pending.kind}, ${pending.toolName})`).join(', ') || 'none';
+  throw new RuntimeError(
+    'REQUEST_NOT_PENDING',
+    `session ${sessionId} has no request ${requestId} that waits for an answer`,
+    { category: 'conflict', hint: `Waiting: ${waiting}.` },
+  );
 }
 
 /** Any JSON; a plain word need not be quoted twice. */
@@ -197,5 +304,8 @@ function jsonOrText(text: string): string | number | boolean | null | Record<str
 
 function checkLength(option: string, text: string, maxCharacters: number): void {
   if (text.length <= maxCharacters) return;
-  throw usageError(`expected at most ${maxCharacters} characters after ${option}, received ${text.length}`, 'Put long content into a file of the workspace and say where it is.');
+  throw usageError(
+    `expected at most ${maxCharacters} characters after ${option}, received ${text.length}`,
+    'Put long content into a file of the workspace and say where it is.',
+  );
 }

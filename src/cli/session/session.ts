@@ -30,7 +30,10 @@ export interface CreateOptions {
   readonly parent: string | undefined;
 }
 
-export async function createSession(context: CommandContext, { agent, title, environment, parent }: CreateOptions): Promise<number> {
+export async function createSession(
+  context: CommandContext,
+  { agent, title, environment, parent }: CreateOptions,
+): Promise<number> {
   const { out, json } = context;
   const agentId = checkedAgentName(agent);
   const chosen = environment === undefined ? {} : { environmentId: checkedEnvironmentName(environment) };
@@ -41,7 +44,9 @@ export async function createSession(context: CommandContext, { agent, title, env
     if (json) return out.document({ ...withPlaces(state, { layout, context }), posture });
     await out.line(`${out.styles.green('Created')} session ${out.styles.bold(state.sessionId)} of agent ${agentId}`);
     await out.line(`  works in ${textOfPosture(posture)}`);
-    await out.line(`Next: ${nextCommand(context, 'session', 'send', '--session', state.sessionId, '--message', 'Hello.')}`);
+    await out.line(
+      `Next: ${nextCommand(context, 'session', 'send', '--session', state.sessionId, '--message', 'Hello.')}`,
+    );
   });
   return EXIT_SUCCESS;
 }
@@ -50,18 +55,36 @@ export async function listSessions(context: CommandContext): Promise<number> {
   const { out, json, home } = context;
   const sessions = await withSessions(context, (stores) => listed(stores, home));
   if (json) await out.document({ sessions });
-  else if (sessions.length === 0) await out.line(`No sessions in ${storeText(context)} yet. Make one: ${nextCommand(context, 'session', 'create', '--agent', 'NAME')}`);
+  else if (sessions.length === 0)
+    await out.line(
+      `No sessions in ${storeText(context)} yet. Make one: ${nextCommand(context, 'session', 'create', '--agent', 'NAME')}`,
+    );
   else {
-    const rows = sessions.map((state) => [state.sessionId, state.agentId, state.unreadable === undefined ? statusText(state) : 'unreadable', state.posture === undefined ? '' : shortTextOfPosture(state.posture), state.updatedAt === undefined ? '' : localTime(state.updatedAt), state.unreadable?.message ?? state.summary ?? '']);
-    for (const line of tableLines(['SESSION', 'AGENT', 'STATUS', 'ENVIRONMENT', 'UPDATED', 'SUMMARY'], rows, out)) await out.line(line);
+    const rows = sessions.map((state) => [
+      state.sessionId,
+      state.agentId,
+      state.unreadable === undefined ? statusText(state) : 'unreadable',
+      state.posture === undefined ? '' : shortTextOfPosture(state.posture),
+      state.updatedAt === undefined ? '' : localTime(state.updatedAt),
+      state.unreadable?.message ?? state.summary ?? '',
+    ]);
+    for (const line of tableLines(['SESSION', 'AGENT', 'STATUS', 'ENVIRONMENT', 'UPDATED', 'SUMMARY'], rows, out))
+      await out.line(line);
   }
   return EXIT_SUCCESS;
 }
 
 /** With what their next wakes will be shut in by. */
-async function listed({ sessions, agents }: SessionStore, home: string): Promise<readonly (SessionState & { readonly posture?: Posture })[]> {
+async function listed(
+  { sessions, agents }: SessionStore,
+  home: string,
+): Promise<readonly (SessionState & { readonly posture?: Posture })[]> {
   const postures = posturesOf({ home, agents });
-  return Promise.all((await sessions.list()).map(async (state) => (state.unreadable === undefined ? { ...state, posture: await postures.ofSession(state) } : state)));
+  return Promise.all(
+    (await sessions.list()).map(async (state) =>
+      state.unreadable === undefined ? { ...state, posture: await postures.ofSession(state) } : state,
+    ),
+  );
 }
 
 export async function showStatus(context: CommandContext, session: string): Promise<number> {
@@ -71,8 +94,14 @@ export async function showStatus(context: CommandContext, session: string): Prom
     const asked = await ownRequests(sessions, state);
     const posture = await posturesOf({ home: context.home, agents }).ofSession(state);
     const elsewhere = await homeElsewhere(state.sessionId, { hands, home: context.home });
-    if (json) return out.document({ ...withPlaces(state, { layout, context, elsewhere }), posture, ...(state.pendingActions.length === 0 ? {} : { asked: askedRecords(asked) }) });
-    for (const line of fieldLines(statusFields(state, { layout, context, elsewhere, asked, posture, out }), out)) await out.line(line);
+    if (json)
+      return out.document({
+        ...withPlaces(state, { layout, context, elsewhere }),
+        posture,
+        ...(state.pendingActions.length === 0 ? {} : { asked: askedRecords(asked) }),
+      });
+    for (const line of fieldLines(statusFields(state, { layout, context, elsewhere, asked, posture, out }), out))
+      await out.line(line);
   });
   return EXIT_SUCCESS;
 }
@@ -120,13 +149,18 @@ function shownPlaces(state: SessionState, { layout, context: { store }, elsewher
 
 /** A folder that the session was given has the same path for everybody. */
 function workspaceText({ workspace: given }: SessionState, { workspace, home }: ShownPlaces): string | undefined {
-  return home === undefined ? workspace : oneLine(`${given === undefined ? '' : `${given} `}on ${home.host}, in another home than this`);
+  return home === undefined
+    ? workspace
+    : oneLine(`${given === undefined ? '' : `${given} `}on ${home.host}, in another home than this`);
 }
 
 const ASKED_INDENT = '    ';
 
 /** One field for each request, with what it is about under it. */
-function waitFields({ pendingActions }: SessionState, { asked, out }: Pick<Shown, 'asked' | 'out'>): [string, string][] {
+function waitFields(
+  { pendingActions }: SessionState,
+  { asked, out }: Pick<Shown, 'asked' | 'out'>,
+): [string, string][] {
   return pendingActions.map((action) => {
     const request = asked.find(({ requestId }) => requestId === action.requestId);
     return ['waits for', [waitText(action), ...askedLines(request, { out, indent: ASKED_INDENT })].join('\n')];
@@ -154,13 +188,26 @@ function statusFields(state: SessionState, shown: Shown): [string, string | unde
     ['parked', state.parked === undefined ? undefined : oneLine(state.parked.reason)],
     ...improvementFields(state),
     ['parent', state.parent?.sessionId],
-    ['children', state.children.map((child) => `${child.sessionId} (${child.agentId}${child.rest === undefined ? '' : `, ${child.rest.reason}`})`).join(', ')],
+    [
+      'children',
+      state.children
+        .map(
+          (child) => `${child.sessionId} (${child.agentId}${child.rest === undefined ? '' : `, ${child.rest.reason}`})`,
+        )
+        .join(', '),
+    ],
     ['job', state.jobId],
     ['jobs', state.jobs.map(({ jobId, agentId }) => `${jobId} (${agentId})`).join(', ')],
     ['forked from', state.forkOf === undefined ? undefined : `${state.forkOf.sessionId} at event ${state.forkOf.seq}`],
-    ['wakes', `${state.wakes}${lastWake === undefined ? '' : `, the last one ended ${localTime(lastWake.endedAt)}: ${lastWake.outcome}${lastWake.retryAt === undefined ? '' : `, tried again ${localTime(lastWake.retryAt)}`}`}`],
+    [
+      'wakes',
+      `${state.wakes}${lastWake === undefined ? '' : `, the last one ended ${localTime(lastWake.endedAt)}: ${lastWake.outcome}${lastWake.retryAt === undefined ? '' : `, tried again ${localTime(lastWake.retryAt)}`}`}`,
+    ],
     ['used', usedText(state)],
-    ['waking', openWake === undefined ? undefined : `since ${localTime(openWake.startedAt)}, by ${oneLine(openWake.owner)}`],
+    [
+      'waking',
+      openWake === undefined ? undefined : `since ${localTime(openWake.startedAt)}, by ${oneLine(openWake.owner)}`,
+    ],
     ['queued', state.queuedWakes.map(({ reason, dueAt }) => `${oneLine(reason)} at ${localTime(dueAt)}`).join(', ')],
     ['created', state.createdAt === undefined ? undefined : localTime(state.createdAt)],
     ['updated', state.updatedAt === undefined ? undefined : localTime(state.updatedAt)],

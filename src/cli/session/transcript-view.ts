@@ -1,6 +1,6 @@
 /**
- * What is said and done in sessions, for people at a terminal: who speaks, what tools are called with and what came of it, what is asked and
- * how to answer, and the agents that work for one another under the calls that they answer.
+ * What is said and done in sessions, for people at a terminal: who speaks, what tools are called with and what came of
+ * it, what is asked and how to answer, and the agents that work for one another under the calls that they answer.
  */
 import type { SessionEvent, SessionEventOf, SessionEventType } from '../../machines/session/session-event.ts';
 import type { Output } from '../terminal/output.ts';
@@ -43,7 +43,8 @@ export class TranscriptView {
   async show(event: SessionEvent): Promise<void> {
     const { out, progress } = this.#options;
     const session = this.#sessionOf(event.sessionId);
-    if (event.type === 'agent.subflow_started') this.#open(event.data.childSessionId, event.data.agentId, session.depth + 1);
+    if (event.type === 'agent.subflow_started')
+      this.#open(event.data.childSessionId, event.data.agentId, session.depth + 1);
     // Whoever goes on after somebody else has spoken says again who they are.
     if (this.#last !== event.sessionId) session.forgetSpeaker();
     const lines = linesOf(session, event);

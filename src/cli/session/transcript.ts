@@ -1,4 +1,7 @@
-/** The transcript of one session while it is told: who spoke last, which calls are open, what the steps of the wake have used. */
+/**
+ * The transcript of one session while it is told: who spoke last, which calls are open, what the steps of the wake have
+ * used.
+ */
 import type { RunUsage } from '../../machines/run/run-output.ts';
 import { toolInputGist } from './event-text.ts';
 import type { Styles } from '../terminal/styles.ts';
@@ -61,7 +64,10 @@ export class SessionTranscript {
   says(speaker: Speaker, text: string, style?: keyof Styles): string[] {
     const { width, styles } = this.options;
     const lines = wrapped(printable(text).trim().replaceAll('\t', '  '), width - TEXT_INDENT.length);
-    return [...this.#heading(speaker), ...lines.map((line) => this.#line(`${TEXT_INDENT}${style === undefined ? line : styles[style](line)}`))];
+    return [
+      ...this.#heading(speaker),
+      ...lines.map((line) => this.#line(`${TEXT_INDENT}${style === undefined ? line : styles[style](line)}`)),
+    ];
   }
 
   /** A mark, then what happened, on one line. */
@@ -73,7 +79,10 @@ export class SessionTranscript {
   /** The same on as many lines as it takes, for what nobody can guess from its beginning. */
   remarks(speaker: Speaker, mark: string, text: string): string[] {
     const lines = wrapped(oneLine(text), this.options.width - TEXT_INDENT.length - 2);
-    return [...this.#heading(speaker), ...lines.map((line, index) => this.#line(`${TEXT_INDENT}${index === 0 ? mark : ' '} ${line}`))];
+    return [
+      ...this.#heading(speaker),
+      ...lines.map((line, index) => this.#line(`${TEXT_INDENT}${index === 0 ? mark : ' '} ${line}`)),
+    ];
   }
 
   /** Who speaks in place of the first choice, told once as long as it is the same. */
@@ -94,14 +103,22 @@ export class SessionTranscript {
     if (call !== undefined) this.#calls.set(callId, { name: call.name, gist: call.gist });
   }
 
-  calls(callId: string, { name, input, at }: { readonly name: string; readonly input: unknown; readonly at: string }): string[] {
+  calls(
+    callId: string,
+    { name, input, at }: { readonly name: string; readonly input: unknown; readonly at: string },
+  ): string[] {
     const { styles, width } = this.options;
     const gist = oneLine(toolInputGist(input));
     this.#calls.set(callId, { name, gist, at });
     const shown = oneLine(name);
     const heading = this.#heading('agent');
     this.#lastCall = callId;
-    return [...heading, this.#line(`${TEXT_INDENT}${styles.cyan('▸')} ${styles.bold(shown)} ${fitted(gist, width - TEXT_INDENT.length - shown.length - 3)}`.trimEnd())];
+    return [
+      ...heading,
+      this.#line(
+        `${TEXT_INDENT}${styles.cyan('▸')} ${styles.bold(shown)} ${fitted(gist, width - TEXT_INDENT.length - shown.length - 3)}`.trimEnd(),
+      ),
+    ];
   }
 
   delegates(callId: string, childSessionId: string): void {
@@ -114,7 +131,16 @@ export class SessionTranscript {
   }
 
   /** How a call ended, and the two ends of what came of it. */
-  ends(callId: string, end: { readonly name: string; readonly ending: string; readonly isGood: boolean; readonly output: string; readonly at: string }): string[] {
+  ends(
+    callId: string,
+    end: {
+      readonly name: string;
+      readonly ending: string;
+      readonly isGood: boolean;
+      readonly output: string;
+      readonly at: string;
+    },
+  ): string[] {
     const { styles, width } = this.options;
     const call = this.#calls.get(callId);
     this.#calls.delete(callId);
@@ -123,19 +149,30 @@ export class SessionTranscript {
     const mark = end.isGood ? styles.green('✓') : styles.yellow('✗');
     const ending = end.isGood ? styles.green(end.ending) : styles.yellow(end.ending);
     // Where something else was told in between, it is not clear any more which call this is about.
-    const which = this.#lastCall === callId ? '' : `${oneLine(end.name)} ${styles.dim(fitted(call?.gist ?? '', Math.max(0, width - 40)))} `;
+    const which =
+      this.#lastCall === callId
+        ? ''
+        : `${oneLine(end.name)} ${styles.dim(fitted(call?.gist ?? '', Math.max(0, width - 40)))} `;
     const heading = this.#heading('agent');
     this.#lastCall = undefined;
-    return [...heading, this.#line(`    ${mark} ${which}${ending} ${styles.dim(took)}`.trimEnd()), ...this.#outputLines(end.output)];
+    return [
+      ...heading,
+      this.#line(`    ${mark} ${which}${ending} ${styles.dim(took)}`.trimEnd()),
+      ...this.#outputLines(end.output),
+    ];
   }
 
   /** Lines that belong to what stands above them. They are taken as they are. */
   details(lines: readonly string[], style: keyof Styles = 'dim'): string[] {
     const { styles, width } = this.options;
-    return lines.flatMap((line) => broken(line, width - DEEP_INDENT.length)).map((line) => this.#line(`${DEEP_INDENT}${styles[style](line)}`));
+    return lines
+      .flatMap((line) => broken(line, width - DEEP_INDENT.length))
+      .map((line) => this.#line(`${DEEP_INDENT}${styles[style](line)}`));
   }
 
-  /** What belongs to what stands above it, in lines that fit into the width that is given, and look as they are to look. */
+  /**
+   * What belongs to what stands above it, in lines that fit into the width that is given, and look as they are to look.
+   */
   below(lines: (width: number, styles: Styles) => readonly string[]): string[] {
     const { styles, width } = this.options;
     return lines(width - DEEP_INDENT.length, styles).map((line) => this.#line(`${DEEP_INDENT}${line}`));
@@ -160,13 +197,20 @@ export class SessionTranscript {
   rests(at: string): string[] {
     if (this.#steps.length === 0) return [];
     const { styles, width } = this.options;
-    const took = this.#wakeStartedAt === undefined ? '' : durationText(Date.parse(at) - Date.parse(this.#wakeStartedAt));
-    const tokens = this.#steps.flatMap((usage) => (usage?.inputTokens === undefined && usage?.outputTokens === undefined ? [] : [`${countText(usage.inputTokens ?? 0)}→${countText(usage.outputTokens ?? 0)}`]));
+    const took =
+      this.#wakeStartedAt === undefined ? '' : durationText(Date.parse(at) - Date.parse(this.#wakeStartedAt));
+    const tokens = this.#steps.flatMap((usage) =>
+      usage?.inputTokens === undefined && usage?.outputTokens === undefined
+        ? []
+        : [`${countText(usage.inputTokens ?? 0)}→${countText(usage.outputTokens ?? 0)}`],
+    );
     const costs = this.#steps.flatMap((usage) => usage?.cost ?? []);
     const parts = [
       `${this.#steps.length} step${this.#steps.length === 1 ? '' : 's'}`,
       tokens.length === 0 ? '' : `${tokens.join(', ')} tokens`,
-      costs.length === 0 ? '' : `$${costs.reduce((sum, cost) => sum + cost, 0).toFixed(4)}${costs.length > 1 ? ` (${costs.map((cost) => cost.toFixed(4)).join(' + ')})` : ''}`,
+      costs.length === 0
+        ? ''
+        : `$${costs.reduce((sum, cost) => sum + cost, 0).toFixed(4)}${costs.length > 1 ? ` (${costs.map((cost) => cost.toFixed(4)).join(' + ')})` : ''}`,
       took,
     ].filter((part) => part !== '');
     this.#steps.length = 0;
@@ -183,7 +227,9 @@ export class SessionTranscript {
     const { styles, width } = this.options;
     const { first, omitted, last } = outerLines(output, OUTPUT_LINES);
     const cut = omitted === 0 ? [] : [`… ${omitted} lines …`];
-    return [...first, ...cut, ...last].map((line) => this.#line(`${DEEP_INDENT}${styles.dim(fitted(line.replaceAll('\t', '  '), width - DEEP_INDENT.length))}`));
+    return [...first, ...cut, ...last].map((line) =>
+      this.#line(`${DEEP_INDENT}${styles.dim(fitted(line.replaceAll('\t', '  '), width - DEEP_INDENT.length))}`),
+    );
   }
 
   #heading(speaker: Speaker): string[] {
@@ -191,7 +237,11 @@ export class SessionTranscript {
     this.#speaker = speaker;
     this.#lastCall = undefined;
     const { styles, agentId, width } = this.options;
-    const names = { you: styles.cyan('you'), agent: styles.green(fitted(agentId, width)), wakechart: styles.dim('wakechart') } as const satisfies Record<Speaker, string>;
+    const names = {
+      you: styles.cyan('you'),
+      agent: styles.green(fitted(agentId, width)),
+      wakechart: styles.dim('wakechart'),
+    } as const satisfies Record<Speaker, string>;
     return ['', this.#line(styles.bold(names[speaker]))];
   }
 

@@ -1,4 +1,7 @@
-/** `wakechart session let-go`: takes the folder of a session from the machine that is its home, so that the next wake may begin on any other. */
+/**
+ * `wakechart session let-go`: takes the folder of a session from the machine that is its home, so that the next wake
+ * may begin on any other.
+ */
 import type { HandStandings } from '../../actors/hand/hand-copies.ts';
 import { sessionBusy } from '../../actors/session/event-store.ts';
 import type { EventStore, WakeRight } from '../../actors/session/event-store.ts';
@@ -16,10 +19,18 @@ import { printable } from '../terminal/text.ts';
 import { usageError } from '../usage.ts';
 import { checkedSessionId } from './session.ts';
 
-export async function letSessionGo(context: CommandContext, session: string, { isMeant }: { readonly isMeant: boolean }): Promise<number> {
+export async function letSessionGo(
+  context: CommandContext,
+  session: string,
+  { isMeant }: { readonly isMeant: boolean },
+): Promise<number> {
   const sessionId = checkedSessionId(session);
   await withSessions(context, async ({ sessions, store, hands }) => {
-    if (hands === undefined) throw usageError('expected a database: the folder of a session in a home is on this machine and on no other', 'Name it with --store URL or $WAKECHART_STORE.');
+    if (hands === undefined)
+      throw usageError(
+        'expected a database: the folder of a session in a home is on this machine and on no other',
+        'Name it with --store URL or $WAKECHART_STORE.',
+      );
     const state = await sessions.status(sessionId);
     if (!isMeant) return tell(context, { state, home: await homeOf(sessionId, hands), isLetGo: false });
     const right = await rightOf(state, store);
@@ -44,7 +55,11 @@ async function rightOf({ sessionId, epoch, openWake }: SessionState, store: Even
   }
 }
 
-async function letGo({ sessionId, epoch }: SessionState, home: HandHome | undefined, hands: Pick<HandStandings, 'letGo'>): Promise<boolean> {
+async function letGo(
+  { sessionId, epoch }: SessionState,
+  home: HandHome | undefined,
+  hands: Pick<HandStandings, 'letGo'>,
+): Promise<boolean> {
   if (home === undefined) return false;
   await hands.letGo(sessionId, epoch + 1);
   return true;
@@ -60,25 +75,36 @@ async function tell(context: CommandContext, { state, home, isLetGo }: Told): Pr
   const { out, json } = context;
   const { sessionId } = state;
   const last = begunWake(state);
-  const isLoss = home !== undefined && mayHaveLost(home.copyOfWake === undefined ? undefined : { epoch: home.copyOfWake }, last);
+  const isLoss =
+    home !== undefined && mayHaveLost(home.copyOfWake === undefined ? undefined : { epoch: home.copyOfWake }, last);
   if (json) return out.document({ sessionId, ...home, lastWake: last?.epoch ?? 0, mayHaveLost: isLoss, isLetGo });
   if (home === undefined) return out.line(`Session ${sessionId} is at home on no machine: any may wake it.`);
   const { host, bound } = home;
-  await out.line(isLetGo ? `${out.styles.green('Let go')} session ${sessionId}, which was at home on ${printable(host)}` : `Session ${sessionId} is at home on ${printable(host)}${bound === undefined ? '' : `, and no other machine wakes it: ${printable(bound)}`}`);
+  await out.line(
+    isLetGo
+      ? `${out.styles.green('Let go')} session ${sessionId}, which was at home on ${printable(host)}`
+      : `Session ${sessionId} is at home on ${printable(host)}${bound === undefined ? '' : `, and no other machine wakes it: ${printable(bound)}`}`,
+  );
   await out.line(`  ${isLoss ? out.styles.yellow('May be lost:') : 'Lost:'} ${printable(lossText(home, last))}`);
   if (isLetGo) {
     await out.line('  A worker that had left it alone looks at it again within 5 minutes; this wakes it here at once:');
     return out.line(`Next: ${nextCommand(context, 'wake', '--session', sessionId)}`);
   }
-  if (bound === undefined) await out.line('  Nothing binds it there: any machine takes it over from its copy, without this.');
-  await out.line(`When ${printable(host)} is gone for good: ${nextCommand(context, 'session', 'let-go', '--session', sessionId, '--yes')}`);
+  if (bound === undefined)
+    await out.line('  Nothing binds it there: any machine takes it over from its copy, without this.');
+  await out.line(
+    `When ${printable(host)} is gone for good: ${nextCommand(context, 'session', 'let-go', '--session', sessionId, '--yes')}`,
+  );
 }
 
 /** What the next wake, on another machine, will not find. */
 function lossText({ host, copyOfWake }: HandHome, last: BegunWake | undefined): string {
   const rest = `That stays on ${host}; when it comes back and wakes the session, it is put aside there, not deleted.`;
-  if (copyOfWake === undefined) return `everything in its folder. There is no copy of it, and the next wake begins with an empty one. ${rest}`;
-  if (last !== undefined && copyOfWake < last.epoch) return `what was changed in its folder after wake ${copyOfWake}, the newest that left a copy; the last wake was ${last.epoch}. ${rest}`;
-  if (last?.hasDied === true) return `what was changed in its folder after the copy that its last wake, which did not come to its end, left. ${rest}`;
+  if (copyOfWake === undefined)
+    return `everything in its folder. There is no copy of it, and the next wake begins with an empty one. ${rest}`;
+  if (last !== undefined && copyOfWake < last.epoch)
+    return `what was changed in its folder after wake ${copyOfWake}, the newest that left a copy; the last wake was ${last.epoch}. ${rest}`;
+  if (last?.hasDied === true)
+    return `what was changed in its folder after the copy that its last wake, which did not come to its end, left. ${rest}`;
   return `only what was changed in its folder after its last wake, which left a copy. ${rest}`;
 }

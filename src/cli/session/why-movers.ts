@@ -4,14 +4,39 @@ import { nextCommand } from '../context.ts';
 import type { CommandContext } from '../context.ts';
 import { localTime } from '../terminal/text.ts';
 
-const WHO = { person: 'somebody', worker: 'a worker', child: 'the child', time: 'by itself:', runtime: 'the runtime' } as const satisfies Record<Mover['who'], string>;
+const WHO = {
+  person: 'somebody',
+  worker: 'a worker',
+  child: 'the child',
+  time: 'by itself:',
+  runtime: 'the runtime',
+} as const satisfies Record<Mover['who'], string>;
 
-/** Of a session that is bound to another machine: those who would wake it are there, and what can be done here is to let it go. */
-export function moversElsewhere(movers: readonly Mover[], { sessionId, host }: { readonly sessionId: string; readonly host: string }): readonly Mover[] {
-  const isWaker = ({ command }: Mover): boolean => command !== undefined && ['worker', 'wake'].includes(command[0] ?? '');
+/**
+ * Of a session that is bound to another machine: those who would wake it are there, and what can be done here is to let
+ * it go.
+ */
+export function moversElsewhere(
+  movers: readonly Mover[],
+  { sessionId, host }: { readonly sessionId: string; readonly host: string },
+): readonly Mover[] {
+  const isWaker = ({ command }: Mover): boolean =>
+    command !== undefined && ['worker', 'wake'].includes(command[0] ?? '');
   if (!movers.some(isWaker)) return movers;
-  const there = movers.map((mover): Mover => (isWaker(mover) ? { who: mover.who, events: mover.events, does: `${mover.does}, on ${host} and on no other machine` } : mover));
-  return [...there, { who: 'person', events: [], does: `lets it go, where ${host} is gone for good`, command: ['session', 'let-go', '--session', sessionId] }];
+  const there = movers.map((mover): Mover =>
+    isWaker(mover)
+      ? { who: mover.who, events: mover.events, does: `${mover.does}, on ${host} and on no other machine` }
+      : mover,
+  );
+  return [
+    ...there,
+    {
+      who: 'person',
+      events: [],
+      does: `lets it go, where ${host} is gone for good`,
+      command: ['session', 'let-go', '--session', sessionId],
+    },
+  ];
 }
 
 export function moverLines(context: CommandContext, { who, does, events, command }: Mover, indent: string): string[] {

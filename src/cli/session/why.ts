@@ -1,4 +1,7 @@
-/** `wakechart session why`: what a session works on or waits for, who can move it on, and why this model. A child that is waited for is asked in its turn. */
+/**
+ * `wakechart session why`: what a session works on or waits for, who can move it on, and why this model. A child that
+ * is waited for is asked in its turn.
+ */
 import type { Sessions } from '../../actors/session/sessions.ts';
 import { RuntimeError } from '../../machines/errors.ts';
 import { MAX_SESSION_DEPTH } from '../../machines/session/limits.ts';
@@ -50,7 +53,11 @@ export interface ExplainSessionOptions {
   readonly verbose?: boolean | undefined;
 }
 
-export async function explainSession(context: CommandContext, session: string, { verbose = false }: ExplainSessionOptions = {}): Promise<number> {
+export async function explainSession(
+  context: CommandContext,
+  session: string,
+  { verbose = false }: ExplainSessionOptions = {},
+): Promise<number> {
   const { out, json } = context;
   await withSessions(context, async ({ sessions, agents, hands, layout }) => {
     const nowMs = Date.now();
@@ -58,33 +65,54 @@ export async function explainSession(context: CommandContext, session: string, {
     if (json) return out.document(plain(explained));
     for (const line of explanationLines(context, explained)) await out.line(line);
     if (explained.chart === undefined) return;
-    const lines = verbose ? chartDetails(context, explained.chart, { indent: '  ', nowMs }) : chartSummary(context, explained.chart, { indent: '  ', nowMs });
+    const lines = verbose
+      ? chartDetails(context, explained.chart, { indent: '  ', nowMs })
+      : chartSummary(context, explained.chart, { indent: '  ', nowMs });
     for (const line of lines) await out.line(line);
   });
   return EXIT_SUCCESS;
 }
 
 /** @param nowMs milliseconds since the epoch */
-async function explainTree(store: Pick<SessionStore, 'sessions' | 'agents' | 'hands' | 'layout'>, sessionId: string, nowMs: number, depth = 0): Promise<ExplainedSession> {
+async function explainTree(
+  store: Pick<SessionStore, 'sessions' | 'agents' | 'hands' | 'layout'>,
+  sessionId: string,
+  nowMs: number,
+  depth = 0,
+): Promise<ExplainedSession> {
   const { sessions } = store;
   const state = await sessions.status(sessionId);
-  const explanation = explain(state, nowMs, { budget: await reachedBudget(sessions, state), maxSecondsPerWake: await secondsPerWake(store, state) });
+  const explanation = explain(state, nowMs, {
+    budget: await reachedBudget(sessions, state),
+    maxSecondsPerWake: await secondsPerWake(store, state),
+  });
   const requests = await ownRequests(sessions, state);
   const elsewhere = await homeElsewhere(sessionId, { hands: store.hands, home: store.layout.home });
   const reasons = await Promise.all(
     explanation.reasons.map(async (given): Promise<ExplainedReason> => {
-      const found = elsewhere?.bound === undefined ? given : { ...given, movers: moversElsewhere(given.movers, { sessionId, host: elsewhere.host }) };
+      const found =
+        elsewhere?.bound === undefined
+          ? given
+          : { ...given, movers: moversElsewhere(given.movers, { sessionId, host: elsewhere.host }) };
       const asked = requests.find(({ requestId }) => requestId === found.requestId);
       const reason = asked === undefined ? found : { ...found, asked };
       if (reason.childSessionId === undefined || depth > MAX_SESSION_DEPTH) return reason;
       const child = await explainTree(store, reason.childSessionId, nowMs, depth + 1).catch(unlessMissing);
-      return child === undefined ? { ...reason, text: `${reason.text} That session has not been made yet; the next wake makes it.` } : { ...reason, child };
+      return child === undefined
+        ? { ...reason, text: `${reason.text} That session has not been made yet; the next wake makes it.` }
+        : { ...reason, child };
     }),
   );
   const model = await lastModel(sessions, state);
   const home = await homeOf(sessionId, store.hands);
   const missing = await agentMissingHere(state, store);
-  return { ...explanation, reasons, ...(model === undefined ? {} : { model }), ...(home === undefined ? {} : { home }), ...(missing === undefined ? {} : { agentMissingHere: missing }) };
+  return {
+    ...explanation,
+    reasons,
+    ...(model === undefined ? {} : { model }),
+    ...(home === undefined ? {} : { home }),
+    ...(missing === undefined ? {} : { agentMissingHere: missing }),
+  };
 }
 
 /** For programs: what is asked stands as it was asked. */
@@ -99,15 +127,22 @@ function plain({ reasons, ...explained }: ExplainedSession): object {
   };
 }
 
-async function reachedBudget(sessions: Sessions, { sessionId, lastWake, head }: SessionState): Promise<SessionEventData<'wake.ended'>['budget']> {
+async function reachedBudget(
+  sessions: Sessions,
+  { sessionId, lastWake, head }: SessionState,
+): Promise<SessionEventData<'wake.ended'>['budget']> {
   if (lastWake?.outcome !== 'budget_reached') return undefined;
   let budget: SessionEventData<'wake.ended'>['budget'];
-  for await (const event of sessions.events(sessionId, { from: Math.max(1, head - LAST_EVENTS) })) if (event.type === 'wake.ended') budget = event.data.budget;
+  for await (const event of sessions.events(sessionId, { from: Math.max(1, head - LAST_EVENTS) }))
+    if (event.type === 'wake.ended') budget = event.data.budget;
   return budget;
 }
 
 /** An agent that is gone or cannot be read bounds nothing that could be told. */
-async function secondsPerWake({ agents }: Pick<SessionStore, 'agents'>, { agentId, openWake }: SessionState): Promise<number | undefined> {
+async function secondsPerWake(
+  { agents }: Pick<SessionStore, 'agents'>,
+  { agentId, openWake }: SessionState,
+): Promise<number | undefined> {
   if (openWake === undefined) return undefined;
   try {
     return (await agents.get(agentId)).budget.maxSecondsPerWake;
@@ -137,17 +172,29 @@ function reasonLines(context: CommandContext, reason: ExplainedReason, indent: s
   const { styles } = out;
   const inside = `${indent}  `;
   const sentence = reason.text.replaceAll(/\s+/gu, ' ');
-  const texts = wrapped(reason.kind === 'permission' ? exactLine(sentence) : printable(sentence), out.columns - inside.length);
-  const times = [reason.since === undefined ? '' : `since ${localTime(reason.since)}`, reason.until === undefined ? '' : `until ${localTime(reason.until)}`].filter(Boolean).join(', ');
+  const texts = wrapped(
+    reason.kind === 'permission' ? exactLine(sentence) : printable(sentence),
+    out.columns - inside.length,
+  );
+  const times = [
+    reason.since === undefined ? '' : `since ${localTime(reason.since)}`,
+    reason.until === undefined ? '' : `until ${localTime(reason.until)}`,
+  ]
+    .filter(Boolean)
+    .join(', ');
   const details = [
     ...(times === '' ? [] : [times]),
-    ...(reason.calls ?? []).map(({ callId, name, state }) => `call of ${printable(name)}: ${state} (${printable(callId)})`),
+    ...(reason.calls ?? []).map(
+      ({ callId, name, state }) => `call of ${printable(name)}: ${state} (${printable(callId)})`,
+    ),
   ];
   return [
     ...texts.map((text, index) => `${indent}${index === 0 ? styles.cyan('•') : ' '} ${text}`),
     ...details.map((detail) => `${inside}${styles.dim(detail)}`),
     // Before the commands that answer it.
-    ...(reason.requestId === undefined ? [] : askedLines(reason.asked, { out, indent: `${inside}  `, tells: isAnswerable(reason) ? 'answerable' : 'call' })),
+    ...(reason.requestId === undefined
+      ? []
+      : askedLines(reason.asked, { out, indent: `${inside}  `, tells: isAnswerable(reason) ? 'answerable' : 'call' })),
     ...reason.movers.flatMap((mover) => moverLines(context, mover, inside)),
     ...(reason.child === undefined ? [] : explanationLines(context, reason.child, `${inside}  `)),
   ];

@@ -17,19 +17,31 @@ export interface HandHome {
 }
 
 /** Undefined where no other machine shares the store, nobody has woken it yet, or somebody has let it go. */
-export async function homeOf(sessionId: string, hands: Pick<HandStandings, 'latest'> | undefined): Promise<HandHome | undefined> {
+export async function homeOf(
+  sessionId: string,
+  hands: Pick<HandStandings, 'latest'> | undefined,
+): Promise<HandHome | undefined> {
   return asHome(await hands?.latest(sessionId));
 }
 
 /** The machine that has the folder of a session, where that is another one than this with its home directory. */
-export async function homeElsewhere(sessionId: string, { hands, home }: { readonly hands: Pick<HandStandings, 'latest'> | undefined; readonly home: string }): Promise<HandHome | undefined> {
+export async function homeElsewhere(
+  sessionId: string,
+  { hands, home }: { readonly hands: Pick<HandStandings, 'latest'> | undefined; readonly home: string },
+): Promise<HandHome | undefined> {
   const standing = await hands?.latest(sessionId);
   if (standing?.host === undefined || standing.host.id === (await hostIdOf(home))) return undefined;
   return asHome(standing);
 }
 
-/** The agent that a session needs and the home of this machine has not got, so that it leaves the session to others. Undefined where no other machine shares the store. */
-export async function agentMissingHere({ agentId, status }: Pick<SessionState, 'agentId' | 'status'>, { hands, agents }: { readonly hands: object | undefined; readonly agents: Pick<AgentCatalog, 'get'> }): Promise<string | undefined> {
+/**
+ * The agent that a session needs and the home of this machine has not got, so that it leaves the session to others.
+ * Undefined where no other machine shares the store.
+ */
+export async function agentMissingHere(
+  { agentId, status }: Pick<SessionState, 'agentId' | 'status'>,
+  { hands, agents }: { readonly hands: object | undefined; readonly agents: Pick<AgentCatalog, 'get'> },
+): Promise<string | undefined> {
   if (hands === undefined || status === 'terminated') return undefined;
   return agents.get(agentId).then(
     () => undefined,
@@ -38,14 +50,24 @@ export async function agentMissingHere({ agentId, status }: Pick<SessionState, '
 }
 
 function asHome({ host, bound, copy }: Partial<HandStanding> = {}): HandHome | undefined {
-  return host === undefined ? undefined : { host: host.name, ...(bound === undefined ? {} : { bound }), ...(copy === undefined ? {} : { copyOfWake: copy.epoch }) };
+  return host === undefined
+    ? undefined
+    : {
+        host: host.name,
+        ...(bound === undefined ? {} : { bound }),
+        ...(copy === undefined ? {} : { copyOfWake: copy.epoch }),
+      };
 }
 
 export function homeText({ host, bound, copyOfWake }: HandHome): string {
   if (bound !== undefined) return printable(`Its folder is on ${host}, and no other machine wakes it: ${bound}.`);
-  return printable(`Its folder is on ${host}${copyOfWake === undefined ? ', and there is no copy of it yet' : `; the newest copy is that of wake ${copyOfWake}`}.`);
+  return printable(
+    `Its folder is on ${host}${copyOfWake === undefined ? ', and there is no copy of it yet' : `; the newest copy is that of wake ${copyOfWake}`}.`,
+  );
 }
 
 export function missingAgentText(agentId: string): string {
-  return printable(`There is no agent "${agentId}" in the home of this machine, which leaves the session to machines that have it.`);
+  return printable(
+    `There is no agent "${agentId}" in the home of this machine, which leaves the session to machines that have it.`,
+  );
 }

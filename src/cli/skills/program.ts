@@ -16,7 +16,9 @@ const AGENT = ['--agent <name>', 'count the skills of this agent too, which go b
 const MAX_HITS = 50;
 
 export function addSkillsCommands(program: Command, { run, withExamples }: SkillsProgram): void {
-  const skills = program.command('skills').description('instructions that agents can look up: list, show, search, validate');
+  const skills = program
+    .command('skills')
+    .description('instructions that agents can look up: list, show, search, validate');
   const load = (): Promise<typeof import('./skills.ts')> => import('./skills.ts');
   const list = skills.command('list').description('list the skills');
   withExamples(list, 'wakechart skills list', 'wakechart skills list --agent reviewer')
@@ -27,13 +29,17 @@ export function addSkillsCommands(program: Command, { run, withExamples }: Skill
     .argument('<name>', 'its name')
     .option('--file <path>', 'a file in its folder (default: SKILL.md)', nonEmpty)
     .option(...AGENT, nonEmpty)
-    .action((name: string, { agent, file }: OfAgent & { readonly file?: string }) => run(show, async (context) => (await load()).showSkill(context, { name, agent, file })));
+    .action((name: string, { agent, file }: OfAgent & { readonly file?: string }) =>
+      run(show, async (context) => (await load()).showSkill(context, { name, agent, file })),
+    );
   const search = skills.command('search').description('find skills by words');
   withExamples(search, 'wakechart skills search release notes')
     .argument('<words...>', 'what is to be done')
     .option('--limit <n>', 'skills to show (default: 5)', wholeNumber({ min: 1, max: MAX_HITS }))
     .option(...AGENT, nonEmpty)
-    .action((words: readonly string[], { agent, limit }: OfAgent & { readonly limit?: number }) => run(search, async (context) => (await load()).searchForSkills(context, { words, agent, limit })));
+    .action((words: readonly string[], { agent, limit }: OfAgent & { readonly limit?: number }) =>
+      run(search, async (context) => (await load()).searchForSkills(context, { words, agent, limit })),
+    );
   const validate = skills.command('validate').description('check a SKILL.md without keeping it');
   withExamples(validate, 'wakechart skills validate SKILL.md')
     .argument('<file>', 'the file')

@@ -28,17 +28,35 @@ export async function listSkills(context: CommandContext, options: SkillsOptions
   const listings = await skillsOf(context, options);
   const skills = readable(listings);
   const strangers = await skillCatalogOf(context).strangers({ agentId: options.agent });
-  if (json) await out.document({ skills: skills.map(withoutText), problems: problemsOf(listings), passedOver: strangers });
-  else if (skills.length === 0) await out.line(`No skills in ${join(home, 'skills')}: each is a folder with a ${SKILL_FILE}.`);
-  else for (const line of tableLines(['NAME', 'FOR', 'WHAT IT IS FOR'], skills.map(({ name, scope, description }) => [name, scope === 'agent' ? (options.agent ?? '') : 'all agents', description]), out)) await out.line(line);
+  if (json)
+    await out.document({ skills: skills.map(withoutText), problems: problemsOf(listings), passedOver: strangers });
+  else if (skills.length === 0)
+    await out.line(`No skills in ${join(home, 'skills')}: each is a folder with a ${SKILL_FILE}.`);
+  else
+    for (const line of tableLines(
+      ['NAME', 'FOR', 'WHAT IT IS FOR'],
+      skills.map(({ name, scope, description }) => [
+        name,
+        scope === 'agent' ? (options.agent ?? '') : 'all agents',
+        description,
+      ]),
+      out,
+    ))
+      await out.line(line);
   if (!json) {
     await tellProblems(context, listings);
-    for (const { path, because } of strangers) await context.err.line(`${context.err.styles.yellow('note:')} ${printable(path)} is passed over: ${printable(because)}`);
+    for (const { path, because } of strangers)
+      await context.err.line(
+        `${context.err.styles.yellow('note:')} ${printable(path)} is passed over: ${printable(because)}`,
+      );
   }
   return EXIT_SUCCESS;
 }
 
-export async function showSkill(context: CommandContext, { name, agent, file }: SkillsOptions & { readonly name: string; readonly file: string | undefined }): Promise<number> {
+export async function showSkill(
+  context: CommandContext,
+  { name, agent, file }: SkillsOptions & { readonly name: string; readonly file: string | undefined },
+): Promise<number> {
   const { out, json } = context;
   const query = await queryOf(context, agent);
   const read = await skillCatalogOf(context).read(name, { ...query, file });
@@ -51,23 +69,47 @@ export async function showSkill(context: CommandContext, { name, agent, file }: 
   return EXIT_SUCCESS;
 }
 
-export async function searchForSkills(context: CommandContext, { words, agent, limit = DEFAULT_SKILL_HITS }: SkillsOptions & { readonly words: readonly string[]; readonly limit: number | undefined }): Promise<number> {
+export async function searchForSkills(
+  context: CommandContext,
+  {
+    words,
+    agent,
+    limit = DEFAULT_SKILL_HITS,
+  }: SkillsOptions & { readonly words: readonly string[]; readonly limit: number | undefined },
+): Promise<number> {
   const { out, json } = context;
   const query = words.join(' ').trim();
-  if (query === '') throw usageError('expected words to search for, received none', 'Say what is to be done: wakechart skills search release notes');
-  if (query.length > MAX_SKILL_QUERY_CHARACTERS) throw usageError(`expected at most ${MAX_SKILL_QUERY_CHARACTERS} characters to search for, received ${query.length}`, 'A few words will do.');
+  if (query === '')
+    throw usageError(
+      'expected words to search for, received none',
+      'Say what is to be done: wakechart skills search release notes',
+    );
+  if (query.length > MAX_SKILL_QUERY_CHARACTERS)
+    throw usageError(
+      `expected at most ${MAX_SKILL_QUERY_CHARACTERS} characters to search for, received ${query.length}`,
+      'A few words will do.',
+    );
   const listings = await skillsOf(context, { agent });
   const hits = searchSkills(readable(listings), query, limit);
   if (json) await out.document({ query, skills: hits, problems: problemsOf(listings) });
   else if (hits.length === 0) await out.line('No skill has any of these words.');
-  else for (const line of tableLines(['NAME', 'FOUND IN', 'WHAT IT IS FOR'], hits.map(({ name, foundIn, description }) => [name, foundIn.join(', '), description]), out)) await out.line(line);
+  else
+    for (const line of tableLines(
+      ['NAME', 'FOUND IN', 'WHAT IT IS FOR'],
+      hits.map(({ name, foundIn, description }) => [name, foundIn.join(', '), description]),
+      out,
+    ))
+      await out.line(line);
   if (!json) await tellProblems(context, listings);
   return EXIT_SUCCESS;
 }
 
 export async function validateSkill(context: CommandContext, file: string): Promise<number> {
   const { out, json } = context;
-  const skill = skillCatalogOf(context).validate(await readTextFile({ path: file, what: 'skill file', maxBytes: MAX_SKILL_FILE_BYTES }), file);
+  const skill = skillCatalogOf(context).validate(
+    await readTextFile({ path: file, what: 'skill file', maxBytes: MAX_SKILL_FILE_BYTES }),
+    file,
+  );
   if (json) await out.document({ valid: true, ...withoutText(skill) });
   else {
     await out.line(`${out.styles.green('Valid:')} ${printable(skill.name)}, ${printable(skill.description)}`);
@@ -94,7 +136,9 @@ function readable(listings: readonly SkillListing[]): readonly Skill[] {
 }
 
 function problemsOf(listings: readonly SkillListing[]): readonly { readonly name: string; readonly problem: string }[] {
-  return listings.flatMap((listing) => ('error' in listing ? [{ name: listing.name, problem: listing.error.message }] : []));
+  return listings.flatMap((listing) =>
+    'error' in listing ? [{ name: listing.name, problem: listing.error.message }] : [],
+  );
 }
 
 function withoutText({ instructions: _instructions, ...rest }: Skill): Omit<Skill, 'instructions'> {

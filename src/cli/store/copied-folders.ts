@@ -1,4 +1,7 @@
-/** What becomes of the folders that sessions work in while the sessions are copied to another store. None is left behind without a word. */
+/**
+ * What becomes of the folders that sessions work in while the sessions are copied to another store. None is left behind
+ * without a word.
+ */
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fetchHand, sendHand } from '../../actors/hand/hand-moves.ts';
@@ -63,7 +66,8 @@ export class CopiedFolders {
 
   async #send(session: SessionState, to: HandCopies, signal: AbortSignal | undefined): Promise<void> {
     const workspace = this.#layout.ownWorkspace(session);
-    const isEmpty = !(await holdsFiles(workspace)) && !(await holdsFiles(join(this.#layout.runtimeDirectory(session), 'agent')));
+    const isEmpty =
+      !(await holdsFiles(workspace)) && !(await holdsFiles(join(this.#layout.runtimeDirectory(session), 'agent')));
     const sent = await sendHand({ session, to, isEmpty, signal, ...this.#home });
     if (sent.kind === 'stays') this.#leave(session, { where: session.workspace ?? workspace, bound: sent.reason });
     else if (sent.kind !== 'none') this.copied += 1;
@@ -73,7 +77,11 @@ export class CopiedFolders {
     const { sessionId, agentId } = session;
     const { kind, newerOn, setAside } = await fetchHand({ session, from, signal, folders: this.#home.folders });
     if (setAside !== undefined) this.aside.push({ sessionId, agentId, setAside });
-    if (newerOn !== undefined) this.#leave(session, { where: kind === 'laid' ? `on ${newerOn}, where it may be newer than the copy that was laid out` : `on ${newerOn}` });
+    if (newerOn !== undefined)
+      this.#leave(session, {
+        where:
+          kind === 'laid' ? `on ${newerOn}, where it may be newer than the copy that was laid out` : `on ${newerOn}`,
+      });
     else if (kind !== 'none') this.copied += 1;
   }
 
@@ -84,7 +92,9 @@ export class CopiedFolders {
 
 /** Also one that cannot be read: nobody may take it for empty. */
 export async function holdsFiles(directory: string): Promise<boolean> {
-  const entries = await readdir(directory, { withFileTypes: true }).catch((error: unknown) => (systemCodeOf(error) === 'ENOENT' ? [] : undefined));
+  const entries = await readdir(directory, { withFileTypes: true }).catch((error: unknown) =>
+    systemCodeOf(error) === 'ENOENT' ? [] : undefined,
+  );
   if (entries === undefined) return true;
   for (const entry of entries) if (!entry.isDirectory() || (await holdsFiles(join(directory, entry.name)))) return true;
   return false;

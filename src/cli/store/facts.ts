@@ -31,7 +31,10 @@ export async function storeRefusals(database: Bound): Promise<readonly string[]>
   return rows.map(({ refusal }) => refusal);
 }
 
-/** Whether anybody who gets into the database may make functions and operators that others come across: so it is where a database was made before PostgreSQL 15. */
+/**
+ * Whether anybody who gets into the database may make functions and operators that others come across: so it is where a
+ * database was made before PostgreSQL 15.
+ */
 export async function isPublicOpen(database: Bound): Promise<boolean> {
   const rows = await database.run(
     `SELECT 1 FROM pg_namespace n, aclexplode(coalesce(n.nspacl, acldefault('n', n.nspowner))) a WHERE n.nspname = 'public' AND a.grantee = 0 AND a.privilege_type = 'CREATE'`,
@@ -48,21 +51,32 @@ interface CountsRow {
 }
 
 /** The difference is the server's clock before ours, in milliseconds. */
-export async function storeCounts(database: Bound): Promise<{ readonly counts: StoreCounts; readonly differenceMs: number }> {
+export async function storeCounts(
+  database: Bound,
+): Promise<{ readonly counts: StoreCounts; readonly differenceMs: number }> {
   const { schema } = database;
-  const [time] = await timed(() => database.run<Pick<CountsRow, 'now_ms'>>('SELECT (extract(epoch FROM clock_timestamp()) * 1000)::float8 AS now_ms'));
+  const [time] = await timed(() =>
+    database.run<Pick<CountsRow, 'now_ms'>>('SELECT (extract(epoch FROM clock_timestamp()) * 1000)::float8 AS now_ms'),
+  );
   const [row] = await database.run<CountsRow>(
     `SELECT (SELECT count(*) FROM ${schema}.session) AS sessions, (SELECT coalesce(sum(head), 0) FROM ${schema}.session) AS events,
        (SELECT count(*) FROM ${schema}.activation) AS due, (SELECT count(*) FROM ${schema}.worker WHERE alive_until > clock_timestamp()) AS workers`,
   );
-  const counts = { sessions: Number(row?.sessions ?? 0), events: Number(row?.events ?? 0), due: Number(row?.due ?? 0), workers: Number(row?.workers ?? 0) };
+  const counts = {
+    sessions: Number(row?.sessions ?? 0),
+    events: Number(row?.events ?? 0),
+    due: Number(row?.due ?? 0),
+    workers: Number(row?.workers ?? 0),
+  };
   return { counts, differenceMs: time === undefined ? 0 : Math.round(time.row.now_ms - time.middleMs) };
 }
 
 type Bound = Pick<PostgresDatabase, 'schema' | 'run'>;
 
 /** Each row with the middle of the time that asking for it took. */
-async function timed<Row>(ask: () => Promise<readonly Row[]>): Promise<readonly { readonly row: Row; readonly middleMs: number }[]> {
+async function timed<Row>(
+  ask: () => Promise<readonly Row[]>,
+): Promise<readonly { readonly row: Row; readonly middleMs: number }[]> {
   const beganMs = Date.now();
   const rows = await ask();
   const middleMs = (beganMs + Date.now()) / 2;

@@ -13,17 +13,33 @@ import { usageError } from '../usage.ts';
 export async function showFleet(context: CommandContext): Promise<number> {
   const { out, json } = context;
   const sight = await withStore(context, async ({ fleet }) => fleet?.look());
-  if (sight === undefined) throw usageError('expected a database: nobody counts the workers over the store in a home', `Name it with --store URL or $WAKECHART_STORE. What runs for a home, this shows: ${nextCommand(context, 'inspect')}`);
+  if (sight === undefined)
+    throw usageError(
+      'expected a database: nobody counts the workers over the store in a home',
+      `Name it with --store URL or $WAKECHART_STORE. What runs for a home, this shows: ${nextCommand(context, 'inspect')}`,
+    );
   if (json) await out.document(sight);
   else {
     const { at, parts } = shownFleet(sight);
-    for (const [index, part] of parts.entries()) await out.line(`${index === 0 ? '' : '\n'}${partLines(part, Date.parse(at), out).join('\n')}`);
+    for (const [index, part] of parts.entries())
+      await out.line(`${index === 0 ? '' : '\n'}${partLines(part, Date.parse(at), out).join('\n')}`);
   }
   return EXIT_SUCCESS;
 }
 
-function partLines({ title, count, columns, rows, note }: ShownFleetPart, atMs: number, out: Output): readonly string[] {
-  const table = rows.length === 0 ? [] : tableLines(columns, rows.map((cells) => cells.map((cell) => cellText(cell, atMs))), out);
+function partLines(
+  { title, count, columns, rows, note }: ShownFleetPart,
+  atMs: number,
+  out: Output,
+): readonly string[] {
+  const table =
+    rows.length === 0
+      ? []
+      : tableLines(
+          columns,
+          rows.map((cells) => cells.map((cell) => cellText(cell, atMs))),
+          out,
+        );
   return [`${out.styles.bold(title)} ${count}`, ...table, ...(note === undefined ? [] : [out.styles.dim(note)])];
 }
 

@@ -23,38 +23,106 @@ interface RolesWords {
   readonly tenant?: string;
 }
 
-const PLACE = 'files (the home), the folder of another home, store (the database that $WAKECHART_STORE or --store-file names), or the URL of a PostgreSQL database';
+const PLACE =
+  'files (the home), the folder of another home, store (the database that $WAKECHART_STORE or --store-file names), or the URL of a PostgreSQL database';
 
 const DAY_MS = 86_400_000;
 const UNITS: Readonly<Record<string, number>> = { m: 60_000, h: 3_600_000, d: DAY_MS, w: 7 * DAY_MS };
 
 export function addStoreCommands(program: Command, { run, withExamples }: StoreProgram): void {
   const store = program.command('store').description('where sessions are kept: migrate, roles, check, copy, prune');
-  const migrate = store.command('migrate').description('make the tables of a PostgreSQL database, or bring them up to date; programs go on meanwhile');
-  withExamples(migrate, 'wakechart store migrate --store postgres://owner@db.example.com/work', "wakechart store migrate --store 'postgres://owner@db.example.com/work?schema=team_a'").action(() =>
-    run(migrate, async (context) => (await import('./store.ts')).migrateStore(context)),
+  const migrate = store
+    .command('migrate')
+    .description('make the tables of a PostgreSQL database, or bring them up to date; programs go on meanwhile');
+  withExamples(
+    migrate,
+    'wakechart store migrate --store postgres://owner@db.example.com/work',
+    "wakechart store migrate --store 'postgres://owner@db.example.com/work?schema=team_a'",
+  ).action(() => run(migrate, async (context) => (await import('./store.ts')).migrateStore(context)));
+  const check = store
+    .command('check')
+    .description(
+      'check a PostgreSQL database: its version, its tables, what its user may do, whether news is heard, its clock; and count what is in it',
+    );
+  withExamples(check, 'wakechart store check --store postgres://worker@db.example.com/work').action(() =>
+    run(check, async (context) => (await import('./store.ts')).checkStore(context)),
   );
-  const check = store.command('check').description('check a PostgreSQL database: its version, its tables, what its user may do, whether news is heard, its clock; and count what is in it');
-  withExamples(check, 'wakechart store check --store postgres://worker@db.example.com/work').action(() => run(check, async (context) => (await import('./store.ts')).checkStore(context)));
-  const roles = store.command('roles').description('print the statements that make the roles of a PostgreSQL database, each with the rights it needs; an administrator runs them');
-  withExamples(roles, 'wakechart store roles | psql -v ON_ERROR_STOP=1 postgres://postgres@db.example.com/work', 'wakechart store roles --runtime acme_worker --tenant acme')
+  const roles = store
+    .command('roles')
+    .description(
+      'print the statements that make the roles of a PostgreSQL database, each with the rights it needs; an administrator runs them',
+    );
+  withExamples(
+    roles,
+    'wakechart store roles | psql -v ON_ERROR_STOP=1 postgres://postgres@db.example.com/work',
+    'wakechart store roles --runtime acme_worker --tenant acme',
+  )
     .addOption(new Option('--schema <name>', 'of the tables (default: wakechart)').argParser(nonEmpty))
     .addOption(new Option('--owner <role>', 'who migrates (default: wakechart_owner)').argParser(nonEmpty))
-    .addOption(new Option('--runtime <role>', 'whom workers and programs connect as (default: wakechart_worker)').argParser(nonEmpty))
-    .addOption(new Option('--monitor <role>', 'who sees counts, times and states, and nothing that anybody said').argParser(nonEmpty))
-    .addOption(new Option('--tenant <name>', 'turn row level security on, and shut the runtime role into this tenant').argParser(nonEmpty))
-    .action((words: RolesWords) => run(roles, async (context) => (await import('./roles.ts')).printRoles(context, words)));
-  const copy = store.command('copy').description('copy every session to another store and read the copy again; nothing is deleted, and what was cut short goes on where it was');
-  withExamples(copy, 'wakechart store copy --from files --to postgres://worker@db.example.com/work', 'wakechart store copy --from store --to ./copy --store-file worker.store', 'wakechart store copy --from postgres://worker@db.example.com/work --to ./copy')
+    .addOption(
+      new Option('--runtime <role>', 'whom workers and programs connect as (default: wakechart_worker)').argParser(
+        nonEmpty,
+      ),
+    )
+    .addOption(
+      new Option('--monitor <role>', 'who sees counts, times and states, and nothing that anybody said').argParser(
+        nonEmpty,
+      ),
+    )
+    .addOption(
+      new Option('--tenant <name>', 'turn row level security on, and shut the runtime role into this tenant').argParser(
+        nonEmpty,
+      ),
+    )
+    .action((words: RolesWords) =>
+      run(roles, async (context) => (await import('./roles.ts')).printRoles(context, words)),
+    );
+  const copy = store
+    .command('copy')
+    .description(
+      'copy every session to another store and read the copy again; nothing is deleted, and what was cut short goes on where it was',
+    );
+  withExamples(
+    copy,
+    'wakechart store copy --from files --to postgres://worker@db.example.com/work',
+    'wakechart store copy --from store --to ./copy --store-file worker.store',
+    'wakechart store copy --from postgres://worker@db.example.com/work --to ./copy',
+  )
     .addOption(new Option('--from <place>', PLACE).argParser(nonEmpty).makeOptionMandatory())
     .addOption(new Option('--to <place>', PLACE).argParser(nonEmpty).makeOptionMandatory())
-    .action((places: { readonly from: string; readonly to: string }) => run(copy, async (context) => (await import('./copy.ts')).copyStores(context, places)));
-  const prune = store.command('prune').description('export sessions that were terminated long ago, and delete them once their exports were read again; without --yes it only says which');
-  withExamples(prune, 'wakechart store prune --ended-before 90d --export-to ./archive', 'wakechart store prune --ended-before 90d --export-to ./archive --yes')
-    .addOption(new Option('--ended-before <age>', 'how long ago at least, such as 90d, 12h or 4w').argParser(age).makeOptionMandatory())
-    .addOption(new Option('--export-to <dir>', 'the folder for the exports; made when it is not there').argParser(nonEmpty).makeOptionMandatory())
+    .action((places: { readonly from: string; readonly to: string }) =>
+      run(copy, async (context) => (await import('./copy.ts')).copyStores(context, places)),
+    );
+  const prune = store
+    .command('prune')
+    .description(
+      'export sessions that were terminated long ago, and delete them once their exports were read again; without --yes it only says which',
+    );
+  withExamples(
+    prune,
+    'wakechart store prune --ended-before 90d --export-to ./archive',
+    'wakechart store prune --ended-before 90d --export-to ./archive --yes',
+  )
+    .addOption(
+      new Option('--ended-before <age>', 'how long ago at least, such as 90d, 12h or 4w')
+        .argParser(age)
+        .makeOptionMandatory(),
+    )
+    .addOption(
+      new Option('--export-to <dir>', 'the folder for the exports; made when it is not there')
+        .argParser(nonEmpty)
+        .makeOptionMandatory(),
+    )
     .option('--yes', 'do it')
-    .action(({ endedBefore, exportTo, yes }: PruneWords) => run(prune, async (context) => (await import('./prune.ts')).pruneStore(context, { ageMs: endedBefore, directory: exportTo, isMeant: yes === true })));
+    .action(({ endedBefore, exportTo, yes }: PruneWords) =>
+      run(prune, async (context) =>
+        (await import('./prune.ts')).pruneStore(context, {
+          ageMs: endedBefore,
+          directory: exportTo,
+          isMeant: yes === true,
+        }),
+      ),
+    );
 }
 
 /** In milliseconds. */
@@ -66,6 +134,12 @@ function age(value: string): number {
 }
 
 export function addFleetCommand(program: Command, { run, withExamples }: StoreProgram): void {
-  const fleet = program.command('fleet').description('the workers over a PostgreSQL database: who lives, which sessions each wakes, what is due and nobody has taken, which sessions are parked');
-  withExamples(fleet, 'wakechart fleet --store postgres://worker@db.example.com/work', 'wakechart fleet --json').action(() => run(fleet, async (context) => (await import('./fleet.ts')).showFleet(context)));
+  const fleet = program
+    .command('fleet')
+    .description(
+      'the workers over a PostgreSQL database: who lives, which sessions each wakes, what is due and nobody has taken, which sessions are parked',
+    );
+  withExamples(fleet, 'wakechart fleet --store postgres://worker@db.example.com/work', 'wakechart fleet --json').action(
+    () => run(fleet, async (context) => (await import('./fleet.ts')).showFleet(context)),
+  );
 }

@@ -1,6 +1,7 @@
 /**
- * `wakechart store prune`: sessions that were terminated long ago go into files, and out of the store once the files were read again. Killed
- * at any point and run again, it goes on: an export that is whole is not written twice, and nothing is deleted without one.
+ * `wakechart store prune`: sessions that were terminated long ago go into files, and out of the store once the files
+ * were read again. Killed at any point and run again, it goes on: an export that is whole is not written twice, and
+ * nothing is deleted without one.
  */
 import { messageOf } from '../../machines/errors.ts';
 import { activationsOf } from '../../machines/session/activation.ts';
@@ -32,7 +33,10 @@ interface Left {
   readonly why: string;
 }
 
-export async function pruneStore(context: CommandContext, { ageMs, directory: named, isMeant }: PruneOptions): Promise<number> {
+export async function pruneStore(
+  context: CommandContext,
+  { ageMs, directory: named, isMeant }: PruneOptions,
+): Promise<number> {
   const { out, json } = context;
   const directory = absolutePath(named);
   return withSessions(context, async (opened) => {
@@ -40,7 +44,15 @@ export async function pruneStore(context: CommandContext, { ageMs, directory: na
     const states = (await opened.sessions.list({ status: 'terminated' })).filter((state) => isOver(state, before));
     if (!isMeant) {
       const copies = await copiesOf(states, opened);
-      if (json) await out.document({ store: storeText(context), before, wouldPrune: states.map((state) => ({ ...factsOf(state), ...(copies.has(state.sessionId) ? { hasCopyOfFolder: true } : {}) })) });
+      if (json)
+        await out.document({
+          store: storeText(context),
+          before,
+          wouldPrune: states.map((state) => ({
+            ...factsOf(state),
+            ...(copies.has(state.sessionId) ? { hasCopyOfFolder: true } : {}),
+          })),
+        });
       else await tellPlan(context, states, { ageMs, directory, copies: copies.size });
       return EXIT_SUCCESS;
     }
@@ -57,9 +69,13 @@ function isOver(state: SessionState, before: string): boolean {
 }
 
 /** Those whose folder has a copy in the database, which goes with them. */
-async function copiesOf(states: readonly SessionState[], { hands }: Pick<SessionStore, 'hands'>): Promise<ReadonlySet<string>> {
+async function copiesOf(
+  states: readonly SessionState[],
+  { hands }: Pick<SessionStore, 'hands'>,
+): Promise<ReadonlySet<string>> {
   const found = new Set<string>();
-  for (const { sessionId } of hands === undefined ? [] : states) if ((await hands?.latest(sessionId))?.copy !== undefined) found.add(sessionId);
+  for (const { sessionId } of hands === undefined ? [] : states)
+    if ((await hands?.latest(sessionId))?.copy !== undefined) found.add(sessionId);
   return found;
 }
 
@@ -69,7 +85,10 @@ interface Pruning {
   readonly directory: string;
 }
 
-async function prunedOf(states: readonly SessionState[], pruning: Pruning): Promise<{ readonly pruned: readonly string[]; readonly left: readonly Left[] }> {
+async function prunedOf(
+  states: readonly SessionState[],
+  pruning: Pruning,
+): Promise<{ readonly pruned: readonly string[]; readonly left: readonly Left[] }> {
   const { context, directory } = pruning;
   const { signal } = context.interruption;
   // A signal ends it between two sessions.
@@ -94,14 +113,19 @@ async function prunedOf(states: readonly SessionState[], pruning: Pruning): Prom
 }
 
 /** Why it was left; undefined when it is gone. */
-async function prune({ sessionId, agentId, head }: SessionState, { context, opened, directory }: Pruning): Promise<string | undefined> {
+async function prune(
+  { sessionId, agentId, head }: SessionState,
+  { context, opened, directory }: Pruning,
+): Promise<string | undefined> {
   const { sessions, store, layout } = opened;
   // With the folder of a session goes what is in it, which no export holds.
-  if (context.store === undefined && (await holdsFiles(layout.ownWorkspace({ sessionId, agentId })))) return 'its workspace holds files; move or remove them first';
+  if (context.store === undefined && (await holdsFiles(layout.ownWorkspace({ sessionId, agentId }))))
+    return 'its workspace holds files; move or remove them first';
   const path = exportFile(directory, sessionId);
   if (!(await isWholeExport(path, { sessionId, agentId, events: head }))) {
     await writeExport(path, sessions.export(sessionId));
-    if (!(await isWholeExport(path, { sessionId, agentId, events: head }))) return `its export ${path} was read again and is not the whole log of it`;
+    if (!(await isWholeExport(path, { sessionId, agentId, events: head })))
+      return `its export ${path} was read again and is not the whole log of it`;
   }
   if ((await store.head(sessionId)) !== head) return 'something was stored for it meanwhile';
   await sessions.delete(sessionId);
@@ -112,17 +136,51 @@ function factsOf({ sessionId, agentId, updatedAt, head }: SessionState): object 
   return { sessionId, agentId, endedAt: updatedAt, events: head };
 }
 
-async function tellPlan(context: CommandContext, states: readonly SessionState[], { ageMs, directory, copies }: Pick<PruneOptions, 'ageMs' | 'directory'> & { readonly copies: number }): Promise<void> {
+async function tellPlan(
+  context: CommandContext,
+  states: readonly SessionState[],
+  { ageMs, directory, copies }: Pick<PruneOptions, 'ageMs' | 'directory'> & { readonly copies: number },
+): Promise<void> {
   const { out } = context;
-  const rows = states.map(({ sessionId, agentId, updatedAt = '', head }) => [sessionId, agentId, localTime(updatedAt), String(head)]);
-  if (rows.length > 0) for (const line of tableLines(['SESSION', 'AGENT', 'ENDED', 'EVENTS'], rows, out)) await out.line(line);
+  const rows = states.map(({ sessionId, agentId, updatedAt = '', head }) => [
+    sessionId,
+    agentId,
+    localTime(updatedAt),
+    String(head),
+  ]);
+  if (rows.length > 0)
+    for (const line of tableLines(['SESSION', 'AGENT', 'ENDED', 'EVENTS'], rows, out)) await out.line(line);
   const what = `${counted(states.length, 'session')} in ${storeText(context)} ended at least ${durationText(ageMs)} ago`;
-  await out.line(states.length === 0 ? `${what}: nothing to do.` : `${what}. With --yes they are exported to ${directory}, and deleted once the exports were read again.`);
-  if (copies > 0) await out.line(`With ${counted(copies, 'session')} of them the copy of its folder goes, which no export holds; the folder itself stays on the machine that has it, where \`wakechart doctor\` names it.`);
+  await out.line(
+    states.length === 0
+      ? `${what}: nothing to do.`
+      : `${what}. With --yes they are exported to ${directory}, and deleted once the exports were read again.`,
+  );
+  if (copies > 0)
+    await out.line(
+      `With ${counted(copies, 'session')} of them the copy of its folder goes, which no export holds; the folder itself stays on the machine that has it, where \`wakechart doctor\` names it.`,
+    );
 }
 
-async function tellEnd({ out, err }: CommandContext, { pruned, left, directory, isShared }: { readonly pruned: readonly string[]; readonly left: readonly Left[]; readonly directory: string; readonly isShared: boolean }): Promise<void> {
-  for (const { sessionId, why } of left) await err.line(`${err.styles.yellow('note:')} session ${sessionId} was left: ${printable(why)}`);
-  await out.line(`${out.styles.green('Exported and deleted')} ${counted(pruned.length, 'session')}; the exports are in ${directory}`);
-  if (isShared && pruned.length > 0) await out.line('  Folders of theirs stay on the machines that have them; `wakechart doctor` names them on each.');
+async function tellEnd(
+  { out, err }: CommandContext,
+  {
+    pruned,
+    left,
+    directory,
+    isShared,
+  }: {
+    readonly pruned: readonly string[];
+    readonly left: readonly Left[];
+    readonly directory: string;
+    readonly isShared: boolean;
+  },
+): Promise<void> {
+  for (const { sessionId, why } of left)
+    await err.line(`${err.styles.yellow('note:')} session ${sessionId} was left: ${printable(why)}`);
+  await out.line(
+    `${out.styles.green('Exported and deleted')} ${counted(pruned.length, 'session')}; the exports are in ${directory}`,
+  );
+  if (isShared && pruned.length > 0)
+    await out.line('  Folders of theirs stay on the machines that have them; `wakechart doctor` names them on each.');
 }

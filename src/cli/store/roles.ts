@@ -1,4 +1,6 @@
-/** `wakechart store roles`: the statements that make the roles of a database, for an administrator to read and to run. */
+/**
+ * `wakechart store roles`: the statements that make the roles of a database, for an administrator to read and to run.
+ */
 import { postgresRoles } from '../../adapters/postgres/roles.ts';
 import type { PostgresRolesOptions } from '../../adapters/postgres/roles.ts';
 import type { CommandContext } from '../context.ts';

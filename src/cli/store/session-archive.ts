@@ -15,9 +15,14 @@ export function exportFile(directory: string, sessionId: string): string {
 }
 
 /** Whether the file holds all of this log. False when there is none. */
-export async function isWholeExport(path: string, expected: { readonly sessionId: string; readonly agentId: string; readonly events: number }): Promise<boolean> {
+export async function isWholeExport(
+  path: string,
+  expected: { readonly sessionId: string; readonly agentId: string; readonly events: number },
+): Promise<boolean> {
   try {
-    const { sessionId, agentId, events } = await checkExport(createInterface({ input: createReadStream(path, 'utf8'), crlfDelay: Infinity }));
+    const { sessionId, agentId, events } = await checkExport(
+      createInterface({ input: createReadStream(path, 'utf8'), crlfDelay: Infinity }),
+    );
     return sessionId === expected.sessionId && agentId === expected.agentId && events === expected.events;
   } catch {
     // It is written anew, which says what is wrong if that is wrong too.

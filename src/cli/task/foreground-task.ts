@@ -1,4 +1,7 @@
-/** One process task in the foreground: its output goes where ours goes, our input goes to it, and it ends when we are told to. */
+/**
+ * One process task in the foreground: its output goes where ours goes, our input goes to it, and it ends when we are
+ * told to.
+ */
 import { join } from 'node:path';
 import type { Clock } from '../../actors/clock/clock.ts';
 import { createSystemClock } from '../../actors/clock/system-clock.ts';
@@ -21,7 +24,10 @@ export interface ForegroundOptions {
   readonly onOutput: OnShellOutput;
   /** The command has ended, or is about to be ended: what is left of its output is little. */
   readonly onEnding: () => void;
-  /** What of the home is taken out of what others are shown: its output goes where ours goes as it is. Default: nothing is known of it */
+  /**
+   * What of the home is taken out of what others are shown: its output goes where ours goes as it is. Default: nothing
+   * is known of it
+   */
   readonly secrets?: InspectedSecrets | undefined;
   /** Of the watchdogs. Default: the system's. */
   readonly watchdogClock?: Clock | undefined;
@@ -37,7 +43,13 @@ export interface Foreground {
   readonly kill: () => void;
 }
 
-export function openForeground({ home, onOutput, onEnding, secrets = NO_SECRETS_KNOWN, watchdogClock }: ForegroundOptions): Foreground {
+export function openForeground({
+  home,
+  onOutput,
+  onEnding,
+  secrets = NO_SECRETS_KNOWN,
+  watchdogClock,
+}: ForegroundOptions): Foreground {
   const clock = createSystemClock();
   const processTree = createProcessTree({ clock, directory: join(home, PROCESSES_FOLDER) });
   const trees = new Set<TrackedProcessTree>();
@@ -56,7 +68,16 @@ export function openForeground({ home, onOutput, onEnding, secrets = NO_SECRETS_
   return {
     tasks,
     processTree,
-    inspection: { systems: [{ label: 'the command', tasks }], clock, redact: secrets.redact ?? ((text) => text), learnSecrets: () => Promise.resolve(secrets.unknownSecrets), prices: {}, processTree, hasEnded: () => hooks.isOver, onShutdown: (close) => hooks.add(close) },
+    inspection: {
+      systems: [{ label: 'the command', tasks }],
+      clock,
+      redact: secrets.redact ?? ((text) => text),
+      learnSecrets: () => Promise.resolve(secrets.unknownSecrets),
+      prices: {},
+      processTree,
+      hasEnded: () => hooks.isOver,
+      onShutdown: (close) => hooks.add(close),
+    },
     shutdown: async () => {
       hooks.begin();
       try {

@@ -18,7 +18,8 @@ export function rawRelay({ out, err }: Pick<CommandContext, 'out' | 'err'>): Out
 /** `{"stream":"stdout","text":"…"}` for each piece. */
 export function recordRelay({ out }: Pick<CommandContext, 'out'>): OutputRelay {
   const decoders = { stdout: new TextDecoder(), stderr: new TextDecoder() };
-  const push = (stream: 'stdout' | 'stderr', text: string): Promise<void> | undefined => (text === '' ? undefined : out.push(`${JSON.stringify({ stream, text })}\n`));
+  const push = (stream: 'stdout' | 'stderr', text: string): Promise<void> | undefined =>
+    text === '' ? undefined : out.push(`${JSON.stringify({ stream, text })}\n`);
   return {
     onOutput: ({ source, chunk }) => push(source, decoders[source].decode(chunk, { stream: true })),
     end: () => {

@@ -23,7 +23,11 @@ const NO_MORE: ReadonlySet<string> = new Set(['TASK_INPUT_CLOSED', 'TASK_ENDED',
  * Resolves when the input has ended or the task takes no more of it.
  * @throws RuntimeError INPUT_NOT_TEXT for bytes that are not UTF-8: the task would get others than were sent
  */
-export async function passInput(tasks: Pick<BackgroundTaskManager, 'send'>, taskId: string, input: NodeJS.ReadStream): Promise<void> {
+export async function passInput(
+  tasks: Pick<BackgroundTaskManager, 'send'>,
+  taskId: string,
+  input: NodeJS.ReadStream,
+): Promise<void> {
   const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
   try {
     for await (const chunk of input) {
@@ -44,7 +48,7 @@ function decoded(decoder: TextDecoder, chunk?: Uint8Array): string {
   } catch (cause) {
     throw new RuntimeError('INPUT_NOT_TEXT', 'expected UTF-8 text on standard input, received other bytes', {
       category: 'validation',
-      hint: 'Let the command read the file itself: wakechart task run -- \'COMMAND < FILE\'.',
+      hint: "Let the command read the file itself: wakechart task run -- 'COMMAND < FILE'.",
       cause,
     });
   }

@@ -40,14 +40,23 @@ export async function runTask(context: CommandContext, options: TaskRunOptions):
     out.unbound();
     err.unbound();
   };
-  const { tasks, processTree, inspection, shutdown, kill } = openForeground({ home, onOutput: relay.onOutput, onEnding: unbound, secrets: await secretsFor(context, options.inspection) });
+  const { tasks, processTree, inspection, shutdown, kill } = openForeground({
+    home,
+    onOutput: relay.onOutput,
+    onEnding: unbound,
+    secrets: await secretsFor(context, options.inspection),
+  });
   const release = interruption.guard(kill);
   try {
     for (const tree of await processTree.reconcile()) {
       const text = reconciledText(tree);
       if (text !== undefined) await err.line(`${err.styles.yellow('note:')} ${text}`);
     }
-    const inspected = await openInspection(context, { words: options.inspection, inspected: { inspection }, title: 'wakechart task run' });
+    const inspected = await openInspection(context, {
+      words: options.inspection,
+      inspected: { inspection },
+      title: 'wakechart task run',
+    });
     return await inspected.around(async () => {
       const task = await spawnTask(tasks, command, options);
       const ending = await runToEnd(context, tasks, task.id);
@@ -73,11 +82,19 @@ async function secretsFor(context: CommandContext, { inspect, record }: Inspecti
 function commandOf({ words }: TaskRunOptions): string {
   const [line = ''] = words;
   const command = words.length === 1 ? line : shellQuoted(words);
-  if (command.trim() === '') throw usageError('expected a command after --, received an empty one', 'For example: wakechart task run -- npm test');
+  if (command.trim() === '')
+    throw usageError(
+      'expected a command after --, received an empty one',
+      'For example: wakechart task run -- npm test',
+    );
   return command;
 }
 
-function spawnTask(tasks: BackgroundTaskManager, command: string, { timeoutMs, idleTimeoutMs, cwd }: TaskRunOptions): Promise<BackgroundTaskState> {
+function spawnTask(
+  tasks: BackgroundTaskManager,
+  command: string,
+  { timeoutMs, idleTimeoutMs, cwd }: TaskRunOptions,
+): Promise<BackgroundTaskState> {
   return tasks.spawn({
     kind: 'process',
     label: oneLine(command, LABEL_CHARACTERS),
@@ -97,9 +114,14 @@ type Ending =
   | { readonly kind: 'unread' };
 
 /** Waits for the task, hands it what is piped in, and stops it when that is called for. */
-async function runToEnd({ out, interruption: { signal } }: CommandContext, tasks: BackgroundTaskManager, taskId: string): Promise<Ending> {
+async function runToEnd(
+  { out, interruption: { signal } }: CommandContext,
+  tasks: BackgroundTaskManager,
+  taskId: string,
+): Promise<Ending> {
   const failures: unknown[] = [];
-  const stop = (reason: string): void => void tasks.cancel(taskId, reason).catch((error: unknown) => failures.push(error));
+  const stop = (reason: string): void =>
+    void tasks.cancel(taskId, reason).catch((error: unknown) => failures.push(error));
   const interrupt = (): void => stop(String(signal.reason));
   signal.addEventListener('abort', interrupt, { once: true });
   if (signal.aborted) interrupt();
@@ -116,7 +138,9 @@ async function runToEnd({ out, interruption: { signal } }: CommandContext, tasks
   try {
     return { kind: 'ended', result: await tasks.wait(taskId) };
   } catch (error) {
-    return out.isClosed && failures.length === 0 ? { kind: 'unread' } : { kind: 'failed', error: inOurWords(failures[0] ?? error) };
+    return out.isClosed && failures.length === 0
+      ? { kind: 'unread' }
+      : { kind: 'failed', error: inOurWords(failures[0] ?? error) };
   } finally {
     isOver = true;
     signal.removeEventListener('abort', interrupt);

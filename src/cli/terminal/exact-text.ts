@@ -1,13 +1,21 @@
 /** Text that somebody has to judge: everything in it is seen, whatever it would like to hide. */
 
-/** Neither seen nor harmless: control characters, invisible ones, blanks that are no space, and what turns the order of letters around. */
+/**
+ * Neither seen nor harmless: control characters, invisible ones, blanks that are no space, and what turns the order of
+ * letters around.
+ */
 const HIDDEN = /(?! )[\p{C}\p{Z}\p{Default_Ignorable_Code_Point}\u2800\u3164]/gu;
 
 const NAMED: Readonly<Record<string, string>> = { '\n': String.raw`\n`, '\r': String.raw`\r`, '\t': String.raw`\t` };
 
-/** `text` on lines of its own, as it stands; what cannot be seen is written as `\u{200B}`. Blanks at the end of a line are shown as `·`. */
+/**
+ * `text` on lines of its own, as it stands; what cannot be seen is written as `\u{200B}`. Blanks at the end of a line
+ * are shown as `·`.
+ */
 export function exactLines(text: string): string[] {
-  return text.split('\n').map((line) => line.replaceAll(HIDDEN, escaped).replace(/ +$/, (blanks) => '·'.repeat(blanks.length)));
+  return text
+    .split('\n')
+    .map((line) => line.replaceAll(HIDDEN, escaped).replace(/ +$/, (blanks) => '·'.repeat(blanks.length)));
 }
 
 /** The same on one line, with the ends of lines written out. */
@@ -18,12 +26,18 @@ export function exactLine(text: string): string {
 /** A backslash that would make what follows it look written out. */
 const MISLEADING_BACKSLASH = /\\(?=[nrtu\\]|(?! )[\p{C}\p{Z}\p{Default_Ignorable_Code_Point}\u2800\u3164])/gu;
 
-/** `text` on one line that reads in one way only: where a line ends stands `\n`, for a backslash before an n stands `\\n`. */
+/**
+ * `text` on one line that reads in one way only: where a line ends stands `\n`, for a backslash before an n stands
+ * `\\n`.
+ */
 export function unmistakableLine(text: string): string {
   return exactLine(text.replaceAll(MISLEADING_BACKSLASH, String.raw`\\`));
 }
 
-/** Of what has more than `limit` characters the two ends, with how many are missing between them: what is dangerous may stand at either. */
+/**
+ * Of what has more than `limit` characters the two ends, with how many are missing between them: what is dangerous may
+ * stand at either.
+ */
 export function bothEnds(text: string, limit: number): string {
   if (text.length <= limit) return text;
   const characters = Array.from(text);
@@ -33,12 +47,20 @@ export function bothEnds(text: string, limit: number): string {
   return `${characters.slice(0, head).join('')} … ${omitted} more characters … ${characters.slice(head + omitted).join('')}`;
 }
 
-/** What in `text` looks like something that it is not, or could: letters and signs beyond ASCII, and what had to be written out. */
+/**
+ * What in `text` looks like something that it is not, or could: letters and signs beyond ASCII, and what had to be
+ * written out.
+ */
 export function oddities(text: string): string | undefined {
   const odd = [...new Set(text.match(/[^\u0020-\u007E\n\t]/gu) ?? [])];
   if (odd.length === 0) return undefined;
   const MAX_NAMED = 5;
-  const names = odd.slice(0, MAX_NAMED).map((character) => `${exactLine(character)}${/[\p{L}\p{S}\p{N}\p{P}]/u.test(character) ? ` (${codePoint(character)})` : ''}`);
+  const names = odd
+    .slice(0, MAX_NAMED)
+    .map(
+      (character) =>
+        `${exactLine(character)}${/[\p{L}\p{S}\p{N}\p{P}]/u.test(character) ? ` (${codePoint(character)})` : ''}`,
+    );
   return `It holds characters beyond plain ASCII: ${names.join(', ')}${odd.length > MAX_NAMED ? ` and ${odd.length - MAX_NAMED} more` : ''}.`;
 }
 

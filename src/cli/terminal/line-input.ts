@@ -1,4 +1,7 @@
-/** Lines that somebody types, one at a time, when they are asked for: what was typed before a question is no answer to it. */
+/**
+ * Lines that somebody types, one at a time, when they are asked for: what was typed before a question is no answer to
+ * it.
+ */
 import { StringDecoder } from 'node:string_decoder';
 import { setTimeout as pause } from 'node:timers/promises';
 

@@ -1,4 +1,6 @@
-/** A stream of this process as a place to write to: as fast as its reader reads, and at peace with a reader that leaves. */
+/**
+ * A stream of this process as a place to write to: as fast as its reader reads, and at peace with a reader that leaves.
+ */
 import { RuntimeError, messageOf } from '../../machines/errors.ts';
 import { stylesFor } from './styles.ts';
 import type { Styles } from './styles.ts';
@@ -84,7 +86,10 @@ export class Output {
     await this.push(`${JSON.stringify(value)}\n`);
   }
 
-  /** Resolves when everything is written or the reader has left. @throws RuntimeError OUTPUT_FAILED when it could not be written */
+  /**
+   * Resolves when everything is written or the reader has left. @throws RuntimeError OUTPUT_FAILED when it could not be
+   * written
+   */
   async flush(): Promise<void> {
     if (!this.#isClosed) {
       await new Promise<void>((resolve) => {

@@ -1,6 +1,6 @@
 /**
- * Shows, on a terminal, what the model says as it says it, and what the wake waits for once that takes longer than a second. It is erased
- * when the event that tells it is shown.
+ * Shows, on a terminal, what the model says as it says it, and what the wake waits for once that takes longer than a
+ * second. It is erased when the event that tells it is shown.
  */
 import type { AgentRunEvent } from '../../machines/run/run-output.ts';
 import type { Output } from './output.ts';
@@ -47,7 +47,10 @@ export class Progress {
     if (!this.#isHeld) this.#timer = setInterval(() => this.#draw(), FRAME_MS).unref();
   }
 
-  /** What a backend streams: words are shown at once, until their event is told or the attempt that said them has failed. */
+  /**
+   * What a backend streams: words are shown at once, until their event is told or the attempt that said them has
+   * failed.
+   */
   hear({ runId, ...event }: AgentRunEvent): void {
     if (event.stream === 'assistant') this.#say({ runId, ...event.data });
     else if (event.stream === 'attempt' && this.#words?.runId === runId) this.#words = undefined;

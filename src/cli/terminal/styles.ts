@@ -10,7 +10,14 @@ export interface Styles {
 }
 
 /** The codes that begin and end a style. */
-const CODES = { bold: [1, 22], dim: [2, 22], red: [31, 39], green: [32, 39], yellow: [33, 39], cyan: [36, 39] } as const;
+const CODES = {
+  bold: [1, 22],
+  dim: [2, 22],
+  red: [31, 39],
+  green: [32, 39],
+  yellow: [33, 39],
+  cyan: [36, 39],
+} as const;
 
 export interface StyleSetting {
   readonly isTerminal: boolean;

@@ -1,4 +1,7 @@
-/** Reads a text file that a user names, or what they pipe in: whatever it is, with a bound, and with an error that says what it was instead. */
+/**
+ * Reads a text file that a user names, or what they pipe in: whatever it is, with a bound, and with an error that says
+ * what it was instead.
+ */
 import { createReadStream } from 'node:fs';
 import { RuntimeError, messageOf } from '../../machines/errors.ts';
 
@@ -12,9 +15,17 @@ export interface TextFile {
 /** @throws RuntimeError FILE_UNREADABLE */
 export async function readTextFile({ path, what, maxBytes }: TextFile): Promise<string> {
   const bytes = await readUpTo(path, maxBytes + 1).catch((cause: unknown) => {
-    throw unreadable(`could not read the ${what} ${path}: ${messageOf(cause)}`, 'Check the path; it is taken from the folder you are in.', cause);
+    throw unreadable(
+      `could not read the ${what} ${path}: ${messageOf(cause)}`,
+      'Check the path; it is taken from the folder you are in.',
+      cause,
+    );
   });
-  if (bytes.length > maxBytes) throw unreadable(`expected the ${what} ${path} to hold at most ${maxBytes} bytes; it holds more`, 'Name the right file, or shorten it.');
+  if (bytes.length > maxBytes)
+    throw unreadable(
+      `expected the ${what} ${path} to hold at most ${maxBytes} bytes; it holds more`,
+      'Name the right file, or shorten it.',
+    );
   try {
     return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
   } catch (cause) {
@@ -24,13 +35,18 @@ export async function readTextFile({ path, what, maxBytes }: TextFile): Promise<
 
 /** Reads what is piped into this program. @throws RuntimeError INPUT_UNREADABLE */
 export async function readTextInput({ what, maxBytes }: Omit<TextFile, 'path'>): Promise<string> {
-  const refuse = (message: string, hint: string): RuntimeError => new RuntimeError('INPUT_UNREADABLE', message, { category: 'validation', hint });
+  const refuse = (message: string, hint: string): RuntimeError =>
+    new RuntimeError('INPUT_UNREADABLE', message, { category: 'validation', hint });
   const chunks: Buffer[] = [];
   let bytes = 0;
   for await (const chunk of process.stdin) {
     chunks.push(chunk as Buffer);
     bytes += (chunk as Buffer).length;
-    if (bytes > maxBytes) throw refuse(`expected the ${what} on standard input to hold at most ${maxBytes} bytes; it holds more`, 'Put it into a file of the workspace and say where it is.');
+    if (bytes > maxBytes)
+      throw refuse(
+        `expected the ${what} on standard input to hold at most ${maxBytes} bytes; it holds more`,
+        'Put it into a file of the workspace and say where it is.',
+      );
   }
   try {
     return new TextDecoder('utf-8', { fatal: true }).decode(Buffer.concat(chunks));

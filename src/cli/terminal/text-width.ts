@@ -1,4 +1,7 @@
-/** How many places of a terminal a text takes, and text broken into lines that fit. What is measured has to be printable already. */
+/**
+ * How many places of a terminal a text takes, and text broken into lines that fit. What is measured has to be printable
+ * already.
+ */
 
 /** Most text is this, and is measured at once. */
 const PLAIN = /^[\u0020-\u007E]*$/;
@@ -25,9 +28,16 @@ export function fitted(text: string, width: number): string {
   return `${beginning(text, Math.max(0, width - 1))}…`;
 }
 
-/** Lines of at most `width` places: broken between words, inside of one only where it is longer than a line. Spaces at the breaks are left out. */
+/**
+ * Lines of at most `width` places: broken between words, inside of one only where it is longer than a line. Spaces at
+ * the breaks are left out.
+ */
 export function wrapped(text: string, width: number): string[] {
-  return text.split('\n').flatMap((line) => (line.length * 2 <= width || displayWidth(line) <= width ? [line] : wrappedLine(line, Math.max(1, width))));
+  return text
+    .split('\n')
+    .flatMap((line) =>
+      line.length * 2 <= width || displayWidth(line) <= width ? [line] : wrappedLine(line, Math.max(1, width)),
+    );
 }
 
 function wrappedLine(line: string, width: number): string[] {

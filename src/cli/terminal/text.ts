@@ -10,7 +10,10 @@ const DELETE = 0x7f;
 const DELETE_PICTURE = '\u2421';
 const REPLACEMENT = '\uFFFD';
 
-/** `text` with its control characters shown instead of obeyed: a log must not be able to drive the terminal of whoever reads it. */
+/**
+ * `text` with its control characters shown instead of obeyed: a log must not be able to drive the terminal of whoever
+ * reads it.
+ */
 export function printable(text: string): string {
   return text.replaceAll('\r\n', '\n').replaceAll(UNPRINTABLE, (character) => {
     const code = character.charCodeAt(0);
@@ -30,17 +33,27 @@ export function widthOf(text: string): number {
 }
 
 /** The first and the last lines of a text that are not empty, and how many between them were left out. */
-export function outerLines(text: string, { head, tail }: { readonly head: number; readonly tail: number }): { readonly first: readonly string[]; readonly omitted: number; readonly last: readonly string[] } {
+export function outerLines(
+  text: string,
+  { head, tail }: { readonly head: number; readonly tail: number },
+): { readonly first: readonly string[]; readonly omitted: number; readonly last: readonly string[] } {
   const lines = printable(text)
     .split('\n')
     .filter((line) => line.trim() !== '');
   // One line left out would be replaced by one that says so.
   if (lines.length <= head + tail + 1) return { first: lines, omitted: 0, last: [] };
-  return { first: lines.slice(0, head), omitted: lines.length - head - tail, last: tail === 0 ? [] : lines.slice(-tail) };
+  return {
+    first: lines.slice(0, head),
+    omitted: lines.length - head - tail,
+    last: tail === 0 ? [] : lines.slice(-tail),
+  };
 }
 
 /** The last lines of a text that are not empty, and how many came before them. */
-export function lastLines(text: string, count: number): { readonly lines: readonly string[]; readonly omitted: number } {
+export function lastLines(
+  text: string,
+  count: number,
+): { readonly lines: readonly string[]; readonly omitted: number } {
   const lines = printable(text)
     .split('\n')
     .filter((line) => line.trim() !== '');
@@ -79,5 +92,7 @@ export function counted(count: number, noun: string): string {
 
 /** `words` as a POSIX shell reads them back. */
 export function shellQuoted(words: readonly string[]): string {
-  return words.map((word) => (/^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", String.raw`'\''`)}'`)).join(' ');
+  return words
+    .map((word) => (/^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", String.raw`'\''`)}'`))
+    .join(' ');
 }

@@ -86,7 +86,8 @@ export class FollowedChildren {
     followed.events?.end();
     await followed.hearing;
     if (followed.events === undefined) return;
-    for await (const event of this.#options.sessions.events(followed.sessionId, { from: followed.heard + 1 })) await this.#tell(followed, event);
+    for await (const event of this.#options.sessions.events(followed.sessionId, { from: followed.heard + 1 }))
+      await this.#tell(followed, event);
   }
 
   async #isThere(followed: Followed): Promise<boolean> {

@@ -1,4 +1,7 @@
-/** One wake, and every event it stores as soon as it is stored; those of the children that it waits for too, where that is wanted. */
+/**
+ * One wake, and every event it stores as soon as it is stored; those of the children that it waits for too, where that
+ * is wanted.
+ */
 import type { WakeOptions } from '../../actors/wake/wake-ports.ts';
 import type { Runtime } from '../../runtime.ts';
 import type { SessionEvent } from '../../machines/session/session-event.ts';
@@ -15,7 +18,13 @@ export interface FollowedWake extends Pick<WakeOptions, 'force' | 'humans' | 'on
 }
 
 /** Resolves when the wake has ended and `onEvent` has heard all of it, in order. */
-export async function followedWake({ runtime, sessionId, onEvent, onChildEvent, ...options }: FollowedWake): Promise<WakeOutcome> {
+export async function followedWake({
+  runtime,
+  sessionId,
+  onEvent,
+  onChildEvent,
+  ...options
+}: FollowedWake): Promise<WakeOutcome> {
   const { sessions } = runtime;
   const { head, openToolCalls } = await sessions.status(sessionId);
   const events = sessions.events(sessionId, { from: head + 1, follow: true });
@@ -41,7 +50,8 @@ export async function followedWake({ runtime, sessionId, onEvent, onChildEvent, 
     events.end();
     await hearing;
     // What was stored between the last look and the end.
-    for await (const event of sessions.events(sessionId, { from: heard + 1, limit: Math.max(0, outcome.head - heard) })) await hear(event);
+    for await (const event of sessions.events(sessionId, { from: heard + 1, limit: Math.max(0, outcome.head - heard) }))
+      await hear(event);
     await children?.end();
     return outcome;
   } finally {

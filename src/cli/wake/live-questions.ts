@@ -1,6 +1,6 @@
 /**
- * Asks whoever sits at the terminal while a wake runs: what a backend wants to do in the middle of its turn is waited for by the turn. One
- * question after another; as long as one is on the screen, what else happens is told after it.
+ * Asks whoever sits at the terminal while a wake runs: what a backend wants to do in the middle of its turn is waited
+ * for by the turn. One question after another; as long as one is on the screen, what else happens is told after it.
  */
 import type { Sessions } from '../../actors/session/sessions.ts';
 import { messageOf } from '../../machines/errors.ts';
@@ -48,7 +48,9 @@ export class LiveQuestions {
     this.#options = options;
   }
 
-  /** Shows the event, now or after the question that is on the screen, and asks if it asks. Does not wait for an answer. */
+  /**
+   * Shows the event, now or after the question that is on the screen, and asks if it asks. Does not wait for an answer.
+   */
   async hear(event: SessionEvent, show: Show): Promise<void> {
     const request = this.#noted(event);
     if (this.#asking !== undefined) {
@@ -62,7 +64,9 @@ export class LiveQuestions {
     this.#asking ??= this.#askAll();
   }
 
-  /** The wake is over: takes back what is asked, and tells what is untold. @throws what kept something from being told */
+  /**
+   * The wake is over: takes back what is asked, and tells what is untold. @throws what kept something from being told
+   */
   async end(): Promise<void> {
     for (const { withdrawn } of this.#requests.values()) withdrawn.abort('the wake is over');
     await this.#asking;
@@ -73,16 +77,25 @@ export class LiveQuestions {
   #noted(event: SessionEvent): LiveRequest | undefined {
     if (event.type === 'permission.requested') return this.#requestOf(event);
     if (event.type === 'agent.tool_use' && event.data.by === 'backend') this.#calls.add(event.data.callId);
-    if (event.type === 'user.tool_confirmation') this.#withdraw(event.data.requestId, `somebody has ${event.data.allowed ? 'allowed' : 'denied'} it meanwhile`);
-    if (event.type === 'permission.resolved') this.#withdraw(event.data.requestId, event.data.decision === 'expired' ? 'nobody has allowed it in time' : 'it has been answered');
+    if (event.type === 'user.tool_confirmation')
+      this.#withdraw(event.data.requestId, `somebody has ${event.data.allowed ? 'allowed' : 'denied'} it meanwhile`);
+    if (event.type === 'permission.resolved')
+      this.#withdraw(
+        event.data.requestId,
+        event.data.decision === 'expired' ? 'nobody has allowed it in time' : 'it has been answered',
+      );
     if (event.type === 'request.cancelled') this.#withdraw(event.data.requestId, 'it is asked for no more');
     if (event.type === 'agent.tool_result' && this.#calls.delete(event.data.callId)) {
-      for (const { requestId, callId } of [...this.#requests.values()]) if (callId === event.data.callId) this.#withdraw(requestId, 'the call has ended');
+      for (const { requestId, callId } of [...this.#requests.values()])
+        if (callId === event.data.callId) this.#withdraw(requestId, 'the call has ended');
     }
     return undefined;
   }
 
-  #requestOf({ sessionId, data: { requestId, callId } }: SessionEventOf<'permission.requested'>): LiveRequest | undefined {
+  #requestOf({
+    sessionId,
+    data: { requestId, callId },
+  }: SessionEventOf<'permission.requested'>): LiveRequest | undefined {
     if (!this.#calls.has(callId)) return undefined;
     const request = { sessionId, requestId, callId, withdrawn: new AbortController() };
     this.#requests.set(requestId, request);
@@ -99,7 +112,8 @@ export class LiveQuestions {
     progress.hold();
     try {
       for (;;) {
-        for (let told = this.#untold.shift(); told !== undefined; told = this.#untold.shift()) await told.show(told.event);
+        for (let told = this.#untold.shift(); told !== undefined; told = this.#untold.shift())
+          await told.show(told.event);
         const next = this.#unasked.shift();
         if (next === undefined) return;
         await this.#ask(next);
@@ -123,7 +137,10 @@ export class LiveQuestions {
       if (asked === undefined || signal.aborted) return;
       const answered = await person.answer(asked, signal);
       if (answered === 'put_off') return await this.#tellHowToAnswer(asked);
-      if (answered === 'withdrawn' && signal.aborted) await err.line(`  ${err.styles.yellow('note:')} no answer is needed any more: ${printable(String(signal.reason))}`);
+      if (answered === 'withdrawn' && signal.aborted)
+        await err.line(
+          `  ${err.styles.yellow('note:')} no answer is needed any more: ${printable(String(signal.reason))}`,
+        );
     } catch (error) {
       // The turn goes on waiting, and somebody else can answer.
       await err.line(`  ${err.styles.yellow('note:')} ${printable(messageOf(error))}`);
@@ -136,6 +153,12 @@ export class LiveQuestions {
     const { sessionId, requestId, data } = asked;
     const until = data.expiresAt === undefined ? '' : ` until ${localTime(data.expiresAt)}`;
     const answer = ['session', 'confirm-tool', '--session', sessionId, '--request', requestId] as const;
-    await err.line([`  The agent waits for it${until}. To answer it from elsewhere:`, `    ${commandFor(...answer, '--allow')}`, `    ${commandFor(...answer, '--deny')}`].join('\n'));
+    await err.line(
+      [
+        `  The agent waits for it${until}. To answer it from elsewhere:`,
+        `    ${commandFor(...answer, '--allow')}`,
+        `    ${commandFor(...answer, '--deny')}`,
+      ].join('\n'),
+    );
   }
 }

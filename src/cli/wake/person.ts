@@ -1,4 +1,7 @@
-/** Asks whoever sits at the terminal what a session waits for, shows them exactly what it is about, and sends what they say. */
+/**
+ * Asks whoever sits at the terminal what a session waits for, shows them exactly what it is about, and sends what they
+ * say.
+ */
 import type { Sessions } from '../../actors/session/sessions.ts';
 import { RuntimeError } from '../../machines/errors.ts';
 import type { SessionIngress } from '../../machines/session/session-requests.ts';
@@ -39,10 +42,14 @@ export class Person {
     this.#options = options;
   }
 
-  /** Puts what the session waits for, one after the other. @returns whether anything was answered, so that the session can go on */
+  /**
+   * Puts what the session waits for, one after the other. @returns whether anything was answered, so that the session
+   * can go on
+   */
   async answerFor(sessionId: string): Promise<boolean> {
     let isAnswered = false;
-    for (const request of await askedRequests(this.#options.sessions, sessionId)) if ((await this.answer(request)) === 'answered') isAnswered = true;
+    for (const request of await askedRequests(this.#options.sessions, sessionId))
+      if ((await this.answer(request)) === 'answered') isAnswered = true;
     return isAnswered;
   }
 
@@ -52,7 +59,8 @@ export class Person {
     // What a tool outside gives back is no matter of a word.
     if (request.kind === 'custom_tool' || this.#putOff.has(request.requestId)) return 'put_off';
     if (signal.aborted) return 'withdrawn';
-    const answer = request.kind === 'permission' ? await this.#permission(request, signal) : await this.#question(request, signal);
+    const answer =
+      request.kind === 'permission' ? await this.#permission(request, signal) : await this.#question(request, signal);
     if (signal.aborted) return 'withdrawn';
     if (answer === undefined) {
       this.#putOff.add(request.requestId);
@@ -79,7 +87,11 @@ export class Person {
           return { ...confirmation, allowed: true, scope: choice };
         case 'deny': {
           const note = (await this.#ask('why, for the agent (may stay empty): ', signal))?.trim() ?? '';
-          return { ...confirmation, allowed: false, ...(note === '' ? {} : { note: note.slice(0, MAX_NOTE_CHARACTERS) }) };
+          return {
+            ...confirmation,
+            allowed: false,
+            ...(note === '' ? {} : { note: note.slice(0, MAX_NOTE_CHARACTERS) }),
+          };
         }
         case 'full':
           await this.#tell(this.#permissionLines(request, Infinity));
@@ -90,7 +102,10 @@ export class Person {
     }
   }
 
-  async #question({ agentId, requestId, data: { question, choices = [] } }: Question, signal: AbortSignal): Promise<SessionIngress | undefined> {
+  async #question(
+    { agentId, requestId, data: { question, choices = [] } }: Question,
+    signal: AbortSignal,
+  ): Promise<SessionIngress | undefined> {
     const { err } = this.#options;
     await this.#tell([
       '',
@@ -98,7 +113,14 @@ export class Person {
       ...this.#wrapped(printable(question)).map((line) => `${INDENT}${err.styles.bold(line)}`),
       ...choices.map((choice, index) => `${INDENT}${index + 1}. ${oneLine(choice)}`),
     ]);
-    const said = (await this.#ask(choices.length === 0 ? 'your answer (empty for later): ' : 'your answer, or the number of a choice (empty for later): ', signal))?.trim();
+    const said = (
+      await this.#ask(
+        choices.length === 0
+          ? 'your answer (empty for later): '
+          : 'your answer, or the number of a choice (empty for later): ',
+        signal,
+      )
+    )?.trim();
     if (said === undefined || said === '') return undefined;
     const chosen = /^\d+$/.test(said) ? choices[Number(said) - 1] : undefined;
     return { type: 'user.answer', requestId, response: chosen ?? said };
@@ -109,7 +131,9 @@ export class Person {
     return [
       '',
       `${styles.yellow('?')} ${styles.bold(oneLine(agentId))} asks to run ${styles.bold(exactLine(data.toolName))}:`,
-      ...permissionLines(data, { styles, agentId, width: this.#width(), maxLines, wayToAll: '[f]ull shows them' }).map((line) => `${INDENT}${line}`),
+      ...permissionLines(data, { styles, agentId, width: this.#width(), maxLines, wayToAll: '[f]ull shows them' }).map(
+        (line) => `${INDENT}${line}`,
+      ),
     ];
   }
 
@@ -151,7 +175,10 @@ const MAX_NOTE_CHARACTERS = 2_000;
 
 const CHOICES = ['once', 'session', 'always', 'deny', 'later', 'full'] as const;
 
-/** By its word or its first letter. Anything else is no answer, so that nothing is allowed by a key that was pressed too often. */
+/**
+ * By its word or its first letter. Anything else is no answer, so that nothing is allowed by a key that was pressed too
+ * often.
+ */
 function choiceOf(said: string | undefined, hasRules: boolean): (typeof CHOICES)[number] | undefined {
   if (said === undefined) return 'later';
   const word = said.trim().toLowerCase();

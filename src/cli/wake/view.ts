@@ -2,7 +2,12 @@
 import { environmentText } from '../env/text.ts';
 import { restoredText } from '../../machines/hand/hand-notes.ts';
 import { candidateText } from '../../machines/run/candidate.ts';
-import type { SessionEvent, SessionEventData, SessionEventOf, SessionEventType } from '../../machines/session/session-event.ts';
+import type {
+  SessionEvent,
+  SessionEventData,
+  SessionEventOf,
+  SessionEventType,
+} from '../../machines/session/session-event.ts';
 import { handoverLines, surroundings, toolCallText, toolEnding, toolOutputText } from '../session/event-text.ts';
 import { exactLine, unmistakableLine } from '../terminal/exact-text.ts';
 import type { Output } from '../terminal/output.ts';
@@ -47,23 +52,41 @@ export class WakeView {
   /** What is shown of each event. A new type of event does not compile until it has an entry. */
   static readonly #lines: { readonly [Type in SessionEventType]: Lines<Type> } = {
     'user.message': (view, { data }) => view.#labelled('hears', oneLine(data.text)),
-    'user.tool_confirmation': (view, { data }) => view.#labelled('hears', `${oneLine(data.toolName)} is ${data.allowed ? 'allowed' : 'denied'}${data.note === undefined ? '' : `: ${oneLine(data.note)}`}`),
+    'user.tool_confirmation': (view, { data }) =>
+      view.#labelled(
+        'hears',
+        `${oneLine(data.toolName)} is ${data.allowed ? 'allowed' : 'denied'}${data.note === undefined ? '' : `: ${oneLine(data.note)}`}`,
+      ),
     'user.answer': (view, { data }) => view.#labelled('hears', oneLine(data.response)),
     'user.define_outcome': (view, { data }) => view.#labelled('hears', `the outcome is to be: ${oneLine(data.title)}`),
-    'user.interrupt': (view, { data }) => view.#labelled('hears', view.#options.out.styles.yellow(`interrupted${data.reason === undefined ? '' : `: ${oneLine(data.reason)}`}`)),
-    'session.child_idle': (view, { data }) => view.#labelled('hears', `child ${data.childSessionId} rests: ${oneLine(data.summary)}`),
-    'subagent.started': (view, { data }) => view.#labelled('starts', `${data.jobId}, the agent ${oneLine(data.agentId)}${surroundings({ isolation: data.isolation })}${data.prompt === undefined ? '' : `: ${oneLine(data.prompt)}`} ${view.#options.out.styles.dim(`(session ${data.childSessionId})`)}`),
+    'user.interrupt': (view, { data }) =>
+      view.#labelled(
+        'hears',
+        view.#options.out.styles.yellow(`interrupted${data.reason === undefined ? '' : `: ${oneLine(data.reason)}`}`),
+      ),
+    'session.child_idle': (view, { data }) =>
+      view.#labelled('hears', `child ${data.childSessionId} rests: ${oneLine(data.summary)}`),
+    'subagent.started': (view, { data }) =>
+      view.#labelled(
+        'starts',
+        `${data.jobId}, the agent ${oneLine(data.agentId)}${surroundings({ isolation: data.isolation })}${data.prompt === undefined ? '' : `: ${oneLine(data.prompt)}`} ${view.#options.out.styles.dim(`(session ${data.childSessionId})`)}`,
+      ),
     'subagent.ended': (view, { data }) => [
       ...view.#labelled('hears', `${data.jobId} ${data.status}: ${oneLine(data.error?.message ?? data.summary)}`),
       ...handoverLines(data).map((line) => `${DETAIL_INDENT}${line}`),
     ],
-    'session.parked': (view, { data }) => view.#labelled('parked', view.#options.out.styles.yellow(oneLine(data.reason))),
+    'session.parked': (view, { data }) =>
+      view.#labelled('parked', view.#options.out.styles.yellow(oneLine(data.reason))),
     'span.started': (view, { data }) => view.#detour(detourText(data)),
-    'run.attempt_failed': (view, { data }) => view.#labelled('fails', view.#options.out.styles.yellow(oneLine(failedAttemptText(data)))),
-    'run.candidate_selected': (view, { data }) => view.#labelled('tries', oneLine(`${candidateText(data.candidate)}: ${data.because}`)),
-    'run.waiting': (view, { data }) => view.#labelled('waits', `${durationText(data.waitMs)}: ${oneLine(data.because)}`),
+    'run.attempt_failed': (view, { data }) =>
+      view.#labelled('fails', view.#options.out.styles.yellow(oneLine(failedAttemptText(data)))),
+    'run.candidate_selected': (view, { data }) =>
+      view.#labelled('tries', oneLine(`${candidateText(data.candidate)}: ${data.because}`)),
+    'run.waiting': (view, { data }) =>
+      view.#labelled('waits', `${durationText(data.waitMs)}: ${oneLine(data.because)}`),
     'run.context_reduced': (view, { data }) => view.#labelled('less', `is given to the model: ${lessToReadText(data)}`),
-    'backend.session_bound': (view, { data }) => (data.reseeded === undefined ? [] : view.#labelled('begins', oneLine(data.reseeded))),
+    'backend.session_bound': (view, { data }) =>
+      data.reseeded === undefined ? [] : view.#labelled('begins', oneLine(data.reseeded)),
     'agent.thinking': (view, { data }) => view.#labelled('thinks', view.#options.out.styles.dim(oneLine(data.text))),
     'agent.message': (view, { data }) => view.#labelled('says', printable(data.text).trim()),
     'agent.tool_use': (view, { data, at }) => {
@@ -71,22 +94,35 @@ export class WakeView {
       return [];
     },
     'agent.tool_result': (view, { data, at }) => view.#resultLines(data, at),
-    'agent.custom_tool_use': (view, { data }) => view.#asked(`somebody to run ${exactLine(data.name)}`, data.requestId, (options) => inputLines(data.input, options)),
+    'agent.custom_tool_use': (view, { data }) =>
+      view.#asked(`somebody to run ${exactLine(data.name)}`, data.requestId, (options) =>
+        inputLines(data.input, options),
+      ),
     'agent.question_asked': (view, { data }) => view.#asked(oneLine(data.question), data.requestId),
     'permission.requested': (view, { data, sessionId }) => {
       const call = view.#calls.get(data.callId);
       if (call !== undefined) view.#calls.set(data.callId, { what: call.what });
-      const asked = view.#asked(`to run ${exactLine(data.toolName)}`, data.requestId, (options) => permissionLines(data, options));
+      const asked = view.#asked(`to run ${exactLine(data.toolName)}`, data.requestId, (options) =>
+        permissionLines(data, options),
+      );
       return call?.isLive === true ? [...asked, ...view.#answering(sessionId, data.requestId)] : asked;
     },
-    'wake.queued': (view, { data }) => view.#labelled('queues', `${oneLine(data.reason)}, due ${localTime(data.dueAt)}`),
+    'wake.queued': (view, { data }) =>
+      view.#labelled('queues', `${oneLine(data.reason)}, due ${localTime(data.dueAt)}`),
     'wake.refused': (view, { data }) => view.#labelled('queues', `${oneLine(data.reason)}: refused, ${data.because}`),
     'wake.cancelled': (view, { data }) => view.#labelled('queues', `a queued wake was cancelled: ${data.because}`),
     'learning.captured': (view, { data }) => view.#labelled('learns', oneLine(data.title)),
-    'agent.subflow_started': (view, { data }) => view.#labelled('asks', `the agent ${data.agentId}${surroundings(data)}: ${oneLine(data.message)} ${view.#options.out.styles.dim(`(session ${data.childSessionId})`)}`),
-    'agent.tool_requeued': (view, { data }) => view.#labelled('repeats', `a call that a crash had cut off, attempt ${data.attempt}`),
-    'context.compacted': (view, { data }) => view.#labelled('sums up', `what came before: ${data.tokensBefore} tokens are ${data.tokensAfter} now`),
-    'learning.kept': (view, { data }) => (data.as === 'new' ? [] : view.#labelled('knew', 'what it learned was known already')),
+    'agent.subflow_started': (view, { data }) =>
+      view.#labelled(
+        'asks',
+        `the agent ${data.agentId}${surroundings(data)}: ${oneLine(data.message)} ${view.#options.out.styles.dim(`(session ${data.childSessionId})`)}`,
+      ),
+    'agent.tool_requeued': (view, { data }) =>
+      view.#labelled('repeats', `a call that a crash had cut off, attempt ${data.attempt}`),
+    'context.compacted': (view, { data }) =>
+      view.#labelled('sums up', `what came before: ${data.tokensBefore} tokens are ${data.tokensAfter} now`),
+    'learning.kept': (view, { data }) =>
+      data.as === 'new' ? [] : view.#labelled('knew', 'what it learned was known already'),
     'environment.entered': (view, { data }) => view.#labelled('enters', environmentText(data)),
     'hand.restored': (view, { data }) => view.#labelled('moves', oneLine(restoredText(data))),
     'log.loss_accepted': (view, { data }) => view.#labelled('lost', oneLine(data.what)),
@@ -94,9 +130,15 @@ export class WakeView {
     'outcome.defined': (view, { data }) => view.#labelled('aims at', oneLine(data.title)),
     'outcome.graded': (view, { data }) => view.#labelled('grades', `${data.grade}: ${oneLine(data.because)}`),
     'outcome.evaluated': (view, { data }) => view.#labelled('judges', `${data.verdict}: ${oneLine(data.because)}`),
-    'memory.promoted': (view, { data }) => view.#labelled('recalls', `${counted(data.learningIds.length, 'learning')} from now on, in version ${data.version} of what all its sessions share`),
-    'substrate.promoted': (view, { data }) => view.#labelled('shares', `${data.paths.map(oneLine).join(', ')}, in version ${data.version}`),
-    'promotion.refused': (view, { data }) => view.#labelled('holds', `what it learned is not promoted: ${oneLine(data.because)}`),
+    'memory.promoted': (view, { data }) =>
+      view.#labelled(
+        'recalls',
+        `${counted(data.learningIds.length, 'learning')} from now on, in version ${data.version} of what all its sessions share`,
+      ),
+    'substrate.promoted': (view, { data }) =>
+      view.#labelled('shares', `${data.paths.map(oneLine).join(', ')}, in version ${data.version}`),
+    'promotion.refused': (view, { data }) =>
+      view.#labelled('holds', `what it learned is not promoted: ${oneLine(data.because)}`),
     'tool.skipped': (view, { data }) => view.#labelled('lacks', `${oneLine(data.name)}: ${oneLine(data.reason)}`),
     'directive.rejected': (view, { data }) => view.#labelled('unclear', oneLine(data.reason)),
     // Bookkeeping: it shows in what comes of it.
@@ -153,16 +195,36 @@ export class WakeView {
     const { lines, omitted } = lastLines(toolOutputText(output), outputLines);
     const cut = omitted > 0 && outputLines > 0 ? [`… ${omitted} lines before`] : [];
     return [
-      ...this.#labelled('runs', [unmistakableLine(call?.what ?? name), out.styles.dim('→'), state, out.styles.dim(took)].filter(Boolean).join(' ')),
-      ...[...cut, ...lines].map((line) => `${DETAIL_INDENT}${out.styles.dim(oneLineKept(line, out.columns - LABEL_WIDTH - 5))}`),
+      ...this.#labelled(
+        'runs',
+        [unmistakableLine(call?.what ?? name), out.styles.dim('→'), state, out.styles.dim(took)]
+          .filter(Boolean)
+          .join(' '),
+      ),
+      ...[...cut, ...lines].map(
+        (line) => `${DETAIL_INDENT}${out.styles.dim(oneLineKept(line, out.columns - LABEL_WIDTH - 5))}`,
+      ),
       ...handoverLines(output).map((line) => `${DETAIL_INDENT}${line}`),
     ];
   }
 
-  #asked(what: string, requestId: string, details: (options: PermissionTextOptions) => readonly string[] = () => []): string[] {
+  #asked(
+    what: string,
+    requestId: string,
+    details: (options: PermissionTextOptions) => readonly string[] = () => [],
+  ): string[] {
     const { out, agentId } = this.#options;
-    const lines = details({ styles: out.styles, agentId, width: out.columns - DETAIL_INDENT.length, maxLines: REQUEST_LINES, wayToAll: '`session status` shows them' });
-    return [...this.#labelled('asks', `${what} ${out.styles.dim(`(request ${requestId})`)}`), ...lines.map((line) => `${DETAIL_INDENT}${line}`)];
+    const lines = details({
+      styles: out.styles,
+      agentId,
+      width: out.columns - DETAIL_INDENT.length,
+      maxLines: REQUEST_LINES,
+      wayToAll: '`session status` shows them',
+    });
+    return [
+      ...this.#labelled('asks', `${what} ${out.styles.dim(`(request ${requestId})`)}`),
+      ...lines.map((line) => `${DETAIL_INDENT}${line}`),
+    ];
   }
 
   /** Who speaks in place of the first choice, told once as long as it is the same. */
@@ -177,12 +239,19 @@ export class WakeView {
     const { commandFor } = this.#options;
     if (commandFor === undefined) return [];
     const answer = ['session', 'confirm-tool', '--session', sessionId, '--request', requestId] as const;
-    return [`${DETAIL_INDENT}the turn waits for it; to answer:`, ...['--allow', '--deny'].map((word) => `${DETAIL_INDENT}  ${commandFor(...answer, word)}`)];
+    return [
+      `${DETAIL_INDENT}the turn waits for it; to answer:`,
+      ...['--allow', '--deny'].map((word) => `${DETAIL_INDENT}  ${commandFor(...answer, word)}`),
+    ];
   }
 
   /** Lines after the first stand under it. */
   #labelled(label: string, text: string): string[] {
-    return text.split('\n').map((line, index) => `  ${this.#options.out.styles.cyan((index === 0 ? label : '').padEnd(LABEL_WIDTH))}${line}`.trimEnd());
+    return text
+      .split('\n')
+      .map((line, index) =>
+        `  ${this.#options.out.styles.cyan((index === 0 ? label : '').padEnd(LABEL_WIDTH))}${line}`.trimEnd(),
+      );
   }
 
   #wait(): void {

@@ -1,4 +1,7 @@
-/** `wakechart wake`: one wake of a session, told as it happens. Whoever sits at a terminal is asked what it waits for, and it goes on. */
+/**
+ * `wakechart wake`: one wake of a session, told as it happens. Whoever sits at a terminal is asked what it waits for,
+ * and it goes on.
+ */
 import type { WakeOutcome } from '../../machines/wake/wake-outcome.ts';
 import type { NodeRuntime } from '../../node/node-runtime.ts';
 import { nextCommand } from '../context.ts';
@@ -23,14 +26,25 @@ export interface WakeCommandOptions {
   readonly inspection: InspectionWords;
 }
 
-export async function wakeSession(context: CommandContext, { session, human, inspection: words }: WakeCommandOptions): Promise<number> {
+export async function wakeSession(
+  context: CommandContext,
+  { session, human, inspection: words }: WakeCommandOptions,
+): Promise<number> {
   checkInspectionWords(words);
   // Before anything is made or started for it.
-  const { sessionId, agentId } = await withSessions(context, ({ sessions }) => sessions.status(checkedSessionId(session)));
+  const { sessionId, agentId } = await withSessions(context, ({ sessions }) =>
+    sessions.status(checkedSessionId(session)),
+  );
   return withRuntime(
     context,
     async (runtime) => {
-      const inspection = await openInspection(context, { words, inspected: runtime, title: 'wakechart wake', sessionId, next: nextCommand(context, 'wake', '--session', sessionId) });
+      const inspection = await openInspection(context, {
+        words,
+        inspected: runtime,
+        title: 'wakechart wake',
+        sessionId,
+        next: nextCommand(context, 'wake', '--session', sessionId),
+      });
       return inspection.around(() => wakeTold(context, { runtime, sessionId, agentId, human }));
     },
     { humans: human ? 'reachable' : 'none' },
@@ -75,7 +89,11 @@ export const EXIT_CODES = {
   terminated: EXIT_FAILURE,
 } as const satisfies Record<WakeOutcome['outcome'], number>;
 
-async function tellSuccess(context: CommandContext, { sessionId, outcome, summary }: WakeOutcome, due: string | undefined): Promise<void> {
+async function tellSuccess(
+  context: CommandContext,
+  { sessionId, outcome, summary }: WakeOutcome,
+  due: string | undefined,
+): Promise<void> {
   const { out } = context;
   if (outcome !== 'nothing_to_do') {
     const ending = ENDINGS[outcome];
@@ -90,7 +108,8 @@ async function tellSuccess(context: CommandContext, { sessionId, outcome, summar
 /** The summary of a failure repeats it; the failure itself says it with its code. */
 async function tellFailure(context: CommandContext, { sessionId, summary, error }: WakeOutcome): Promise<void> {
   const { styles } = context.err;
-  const text = error === undefined ? printable(summary) : `${printable(error.message)} ${styles.dim(`[${error.code}]`)}`;
+  const text =
+    error === undefined ? printable(summary) : `${printable(error.message)} ${styles.dim(`[${error.code}]`)}`;
   const hint = error?.hint ?? `Look at the log: ${nextCommand(context, 'session', 'events', '--session', sessionId)}`;
   await context.err.line([`${styles.red('error:')} ${text}`, ...hintText(hint, styles)].join('\n'));
 }
@@ -107,7 +126,10 @@ const ENDINGS = {
   terminated: 'Terminated.',
 } as const satisfies Record<Exclude<WakeOutcome['outcome'], 'nothing_to_do'>, string>;
 
-async function nextDue(sessions: { status(sessionId: string): Promise<{ readonly queuedWakes: readonly { readonly dueAt: string }[] }> }, sessionId: string): Promise<string | undefined> {
+async function nextDue(
+  sessions: { status(sessionId: string): Promise<{ readonly queuedWakes: readonly { readonly dueAt: string }[] }> },
+  sessionId: string,
+): Promise<string | undefined> {
   const { queuedWakes } = await sessions.status(sessionId);
   const [soonest] = queuedWakes.map(({ dueAt }) => dueAt).toSorted();
   return soonest === undefined ? undefined : localTime(soonest);

@@ -1,4 +1,7 @@
-/** The wakes of one session for whoever looks on: told as they happen, cut short when that is wanted, and gone on with as long as somebody answers. */
+/**
+ * The wakes of one session for whoever looks on: told as they happen, cut short when that is wanted, and gone on with
+ * as long as somebody answers.
+ */
 import type { ToolProgress } from '../../actors/turn/tool.ts';
 import type { SessionEvent } from '../../machines/session/session-event.ts';
 import type { WakeOutcome } from '../../machines/wake/wake-outcome.ts';
@@ -42,11 +45,16 @@ export class Waking {
     this.#show = json ? (event) => out.record({ event }) : (event) => this.#view.show(event);
   }
 
-  /** One wake, and with somebody to ask another one after each answer. What can be answered while it runs is asked then. */
+  /**
+   * One wake, and with somebody to ask another one after each answer. What can be answered while it runs is asked then.
+   */
   async untilItRests(input: LineInput | undefined): Promise<WakeOutcome> {
     const { context, runtime, sessionId, progress } = this.#options;
     const { err, interruption } = context;
-    const person = input === undefined ? undefined : new Person({ sessions: runtime.sessions, input, err, signal: interruption.signal });
+    const person =
+      input === undefined
+        ? undefined
+        : new Person({ sessions: runtime.sessions, input, err, signal: interruption.signal });
     const release = interruption.guard(() => this.#force.abort('interrupted twice'));
     try {
       await rememberCalls(runtime.sessions, sessionId, this.#view);
@@ -64,7 +72,16 @@ export class Waking {
   async #wake(person: Person | undefined): Promise<WakeOutcome> {
     const { context, runtime, sessionId, progress } = this.#options;
     const { err, interruption } = context;
-    const questions = person === undefined ? undefined : new LiveQuestions({ sessions: runtime.sessions, person, progress, err, commandFor: (...words) => nextCommand(context, ...words) });
+    const questions =
+      person === undefined
+        ? undefined
+        : new LiveQuestions({
+            sessions: runtime.sessions,
+            person,
+            progress,
+            err,
+            commandFor: (...words) => nextCommand(context, ...words),
+          });
     const showOfChild = this.#isTranscript ? this.#show : async (): Promise<void> => undefined;
     try {
       return await followedWake({
@@ -76,7 +93,12 @@ export class Waking {
         onRunEvent: (event) => progress.hear(event),
         onToolProgress: ({ name }, how) => progress.waitFor(progressText(name, how)),
         // Whoever is asked for this session is asked for those that work for it.
-        onChildEvent: questions !== undefined ? (event) => questions.hear(event, showOfChild) : this.#isTranscript ? this.#show : undefined,
+        onChildEvent:
+          questions !== undefined
+            ? (event) => questions.hear(event, showOfChild)
+            : this.#isTranscript
+              ? this.#show
+              : undefined,
       });
     } finally {
       await questions?.end();
@@ -86,21 +108,32 @@ export class Waking {
   #viewOf({ context, progress, agentId, isAnsweredHere }: WakingOptions): Pick<WakeView, 'show' | 'remember'> {
     const { out } = context;
     // Whoever is asked at once needs no command for it.
-    const answering = isAnsweredHere ? {} : { commandFor: (...words: readonly string[]) => nextCommand(context, ...words) };
-    return this.#isTranscript ? new TranscriptView({ out, progress, agentId, ...answering }) : new WakeView({ out, agentId, progress, outputLines: OUTPUT_LINES, ...answering });
+    const answering = isAnsweredHere
+      ? {}
+      : { commandFor: (...words: readonly string[]) => nextCommand(context, ...words) };
+    return this.#isTranscript
+      ? new TranscriptView({ out, progress, agentId, ...answering })
+      : new WakeView({ out, agentId, progress, outputLines: OUTPUT_LINES, ...answering });
   }
 }
 
 /** What the calls are that an earlier wake left open. */
-async function rememberCalls(sessions: Runtime['sessions'], sessionId: string, view: Pick<WakeView, 'remember'>): Promise<void> {
+async function rememberCalls(
+  sessions: Runtime['sessions'],
+  sessionId: string,
+  view: Pick<WakeView, 'remember'>,
+): Promise<void> {
   const { openToolCalls } = await sessions.status(sessionId);
   for (const { seq } of openToolCalls) {
-    for await (const event of sessions.events(sessionId, { from: seq, limit: 1 })) if (event.type === 'agent.tool_use') view.remember(event);
+    for await (const event of sessions.events(sessionId, { from: seq, limit: 1 }))
+      if (event.type === 'agent.tool_use') view.remember(event);
   }
 }
 
 /** How far a long tool call has come, on one line. */
 function progressText(toolName: string, { message, done, total }: ToolProgress): string {
   const share = done === undefined ? '' : total === undefined ? String(done) : `${done} of ${total}`;
-  return [oneLine(toolName), share, message === undefined ? '' : oneLine(message)].filter((part) => part !== '').join('  ');
+  return [oneLine(toolName), share, message === undefined ? '' : oneLine(message)]
+    .filter((part) => part !== '')
+    .join('  ');
 }

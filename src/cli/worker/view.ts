@@ -1,4 +1,6 @@
-/** What a worker does, for people: one line when a wake begins and one when it ends, and what it waits for in between. */
+/**
+ * What a worker does, for people: one line when a wake begins and one when it ends, and what it waits for in between.
+ */
 import type { SessionWorkerEvent, SessionWorkerSummary } from '../../actors/session/session-worker-types.ts';
 import type { ActivationKind } from '../../machines/session/activation.ts';
 import type { Output } from '../terminal/output.ts';
@@ -17,7 +19,10 @@ const LABEL_WIDTH = 8;
 /** Lateness below this is not worth a word, in milliseconds. */
 const WORTH_SAYING_MS = 1_000;
 
-const REASONS = { ingress: 'a message', wake: 'a queued wake', retry: 'unfinished work' } as const satisfies Record<ActivationKind, string>;
+const REASONS = { ingress: 'a message', wake: 'a queued wake', retry: 'unfinished work' } as const satisfies Record<
+  ActivationKind,
+  string
+>;
 
 export class WorkerView {
   readonly #options: WorkerViewOptions;
@@ -44,18 +49,34 @@ export class WorkerView {
     switch (event.type) {
       case 'woke': {
         const late = event.latenessMs < WORTH_SAYING_MS ? '' : `, ${durationText(event.latenessMs)} late`;
-        return this.#line(event, styles.cyan('wakes'.padEnd(LABEL_WIDTH)), `${REASONS[event.activation.kind]}${late}${posture === undefined ? '' : styles.dim(`, in ${textOfPosture(posture)}`)}`);
+        return this.#line(
+          event,
+          styles.cyan('wakes'.padEnd(LABEL_WIDTH)),
+          `${REASONS[event.activation.kind]}${late}${posture === undefined ? '' : styles.dim(`, in ${textOfPosture(posture)}`)}`,
+        );
       }
       case 'slept':
-        return this.#line(event, styles.green(event.outcome.outcome.padEnd(LABEL_WIDTH)), `${oneLine(event.outcome.summary, 120)} ${styles.dim(durationText(event.tookMs))}`);
+        return this.#line(
+          event,
+          styles.green(event.outcome.outcome.padEnd(LABEL_WIDTH)),
+          `${oneLine(event.outcome.summary, 120)} ${styles.dim(durationText(event.tookMs))}`,
+        );
       case 'passed':
         return this.#line(event, styles.dim('passes'.padEnd(LABEL_WIDTH)), 'nothing to do');
       case 'contended':
-        return this.#line(event, styles.dim('passes'.padEnd(LABEL_WIDTH)), event.reason === undefined ? 'somebody else is at it' : oneLine(event.reason.message, 200));
+        return this.#line(
+          event,
+          styles.dim('passes'.padEnd(LABEL_WIDTH)),
+          event.reason === undefined ? 'somebody else is at it' : oneLine(event.reason.message, 200),
+        );
       case 'failed':
       case 'parked': {
         const again = event.againAt === undefined ? '' : `, tried again ${localTime(event.againAt)}`;
-        return this.#line(event, styles.red(event.type.padEnd(LABEL_WIDTH)), `${oneLine(event.reason.message, 200)} ${styles.dim(`[${event.reason.code}]`)}${again}`);
+        return this.#line(
+          event,
+          styles.red(event.type.padEnd(LABEL_WIDTH)),
+          `${oneLine(event.reason.message, 200)} ${styles.dim(`[${event.reason.code}]`)}${again}`,
+        );
       }
       case 'troubled':
         return `${styles.red('trouble'.padEnd(LABEL_WIDTH))}  ${oneLine(event.reason.message, 200)} ${styles.dim(`[${event.reason.code}]`)}, tried again ${localTime(event.againAt)}`;
@@ -64,14 +85,20 @@ export class WorkerView {
     }
   }
 
-  #line({ agentId, sessionId }: { readonly agentId: string; readonly sessionId: string }, label: string, text: string): string {
+  #line(
+    { agentId, sessionId }: { readonly agentId: string; readonly sessionId: string },
+    label: string,
+    text: string,
+  ): string {
     return `${label}  ${agentId} ${this.#options.out.styles.dim(sessionId)}  ${text}`;
   }
 }
 
 function waitingText(event: SessionWorkerEvent): string {
   if (event.type !== 'idle') return 'looking for what is due';
-  return event.nextDueAt === undefined ? 'nothing is due; waiting for messages' : `nothing is due before ${localTime(event.nextDueAt)}; waiting for messages`;
+  return event.nextDueAt === undefined
+    ? 'nothing is due; waiting for messages'
+    : `nothing is due before ${localTime(event.nextDueAt)}; waiting for messages`;
 }
 
 /** What did not come to its end, beside the wakes that the summary counts. */
@@ -88,17 +115,25 @@ const ENDINGS = {
 } as const satisfies Record<SessionWorkerSummary['endedBecause'], string>;
 
 /** The last line of a worker. */
-export function workerEnding({ counts, endedBecause, setAside }: SessionWorkerSummary, { commands, afterMs }: CutOff): string {
+export function workerEnding(
+  { counts, endedBecause, setAside }: SessionWorkerSummary,
+  { commands, afterMs }: CutOff,
+): string {
   const cut = workText({ wakes: counts.aborted, commands });
   const when = afterMs === undefined ? 'at once' : `after ${secondsText(afterMs)}`;
-  const ending = cut === '' ? ENDINGS[endedBecause] : `Stopped ${when}: ${cut} ${counts.aborted + commands === 1 ? 'was' : 'were'} cut off.`;
+  const ending =
+    cut === ''
+      ? ENDINGS[endedBecause]
+      : `Stopped ${when}: ${cut} ${counts.aborted + commands === 1 ? 'was' : 'were'} cut off.`;
   const left = setAside.length === 0 ? '' : ` ${counted(setAside.length, 'session')} left for later.`;
   return `${ending} ${counted(counts.succeeded, 'wake')} went well, ${counts.failed} failed.${left}`;
 }
 
 /** `1 wake and 2 commands`; empty for nothing. */
 export function workText({ wakes, commands }: { readonly wakes: number; readonly commands: number }): string {
-  return [wakes > 0 ? counted(wakes, 'wake') : '', commands > 0 ? counted(commands, 'command') : ''].filter((words) => words !== '').join(' and ');
+  return [wakes > 0 ? counted(wakes, 'wake') : '', commands > 0 ? counted(commands, 'command') : '']
+    .filter((words) => words !== '')
+    .join(' and ');
 }
 
 export function secondsText(durationMs: number): string {

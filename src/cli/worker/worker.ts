@@ -32,9 +32,15 @@ export interface WorkerCommandOptions {
   readonly inspection: InspectionWords;
 }
 
-export async function runWorker(context: CommandContext, { concurrency, agent, untilIdle, human, inspection }: WorkerCommandOptions): Promise<number> {
+export async function runWorker(
+  context: CommandContext,
+  { concurrency, agent, untilIdle, human, inspection }: WorkerCommandOptions,
+): Promise<number> {
   if (agent !== undefined && !agentId.safeParse(agent).success) {
-    throw usageError(`expected the name of an agent, received ${JSON.stringify(agent)}`, 'Names are lower-case letters, digits, "-" and "_".');
+    throw usageError(
+      `expected the name of an agent, received ${JSON.stringify(agent)}`,
+      'Names are lower-case letters, digits, "-" and "_".',
+    );
   }
   const work = async (runtime: NodeRuntime): Promise<number> => {
     if (agent !== undefined) await runtime.agents.get(agent);
@@ -47,13 +53,19 @@ export async function runWorker(context: CommandContext, { concurrency, agent, u
     return summary.counts.failed > 0 ? EXIT_FAILURE : EXIT_SUCCESS;
   };
   // A wake that runs must not wait for the commands of another.
-  return withRuntime(context, work, { maxConcurrentTasks: Math.max(MIN_CONCURRENT_TASKS, concurrency ?? 0), humans: human ? 'reachable' : 'none', onStoreNews: (news) => tellStore(context, news) });
+  return withRuntime(context, work, {
+    maxConcurrentTasks: Math.max(MIN_CONCURRENT_TASKS, concurrency ?? 0),
+    humans: human ? 'reachable' : 'none',
+    onStoreNews: (news) => tellStore(context, news),
+  });
 }
 
 /** Work that runs goes on meanwhile, as far as it needs nothing stored. */
 function tellStore({ err, store, home }: CommandContext, { answers, silentMs }: StoreNews): void {
   const where = store?.shown ?? home;
-  const text = answers ? `${where} answers again, after ${secondsText(silentMs)}` : `${where} has not answered for ${secondsText(silentMs)}; the worker goes on when it does`;
+  const text = answers
+    ? `${where} answers again, after ${secondsText(silentMs)}`
+    : `${where} has not answered for ${secondsText(silentMs)}; the worker goes on when it does`;
   void err.push(`${err.styles.yellow('note:')} ${printable(text)}\n`);
 }
 
@@ -63,7 +75,11 @@ interface Followed {
 }
 
 /** Tells what the worker does until it has ended; the first signal lets it come to an end, the second one stops it. */
-async function followed(worker: SessionWorker, runtime: NodeRuntime, { out, err, json, home, interruption }: CommandContext): Promise<Followed> {
+async function followed(
+  worker: SessionWorker,
+  runtime: NodeRuntime,
+  { out, err, json, home, interruption }: CommandContext,
+): Promise<Followed> {
   const progress = new Progress(err);
   const view = new WorkerView({ out, progress });
   const tell = async (event: SessionWorkerEvent): Promise<void> => {
@@ -72,7 +88,9 @@ async function followed(worker: SessionWorker, runtime: NodeRuntime, { out, err,
   };
   // One after the other, in the order in which they came, though something is looked up for some of them.
   let told: Promise<void> = Promise.resolve();
-  const subscription = worker.events$.subscribe((event) => void (told = told.then(() => tell(event)).catch(() => undefined)));
+  const subscription = worker.events$.subscribe(
+    (event) => void (told = told.then(() => tell(event)).catch(() => undefined)),
+  );
   let giveUp: (() => void) | undefined;
   const forced = new Promise<void>((resolve) => {
     giveUp = resolve;
@@ -89,7 +107,10 @@ async function followed(worker: SessionWorker, runtime: NodeRuntime, { out, err,
     // Wakes and commands share the time that they may take.
     drained = runtime.stopSchedules({ drainLimitMs: DRAIN_LIMIT_MS }).catch(() => undefined);
     void worker.stop({ reason: 'the worker was interrupted' }).catch(() => undefined);
-    if (inHand !== '') void err.push(`${err.styles.yellow('note:')} waits up to ${secondsText(DRAIN_LIMIT_MS)} for ${inHand} to end; interrupt again to stop at once\n`);
+    if (inHand !== '')
+      void err.push(
+        `${err.styles.yellow('note:')} waits up to ${secondsText(DRAIN_LIMIT_MS)} for ${inHand} to end; interrupt again to stop at once\n`,
+      );
   };
   interruption.signal.addEventListener('abort', drain, { once: true });
   if (interruption.signal.aborted) drain();
@@ -109,7 +130,11 @@ async function followed(worker: SessionWorker, runtime: NodeRuntime, { out, err,
 }
 
 /** As the files say now; undefined for a session that is gone. */
-async function postureOf(sessionId: string, { sessions, agents }: NodeRuntime, home: string): Promise<Posture | undefined> {
+async function postureOf(
+  sessionId: string,
+  { sessions, agents }: NodeRuntime,
+  home: string,
+): Promise<Posture | undefined> {
   try {
     return await posturesOf({ home, agents }).ofSession(await sessions.status(sessionId));
   } catch {
@@ -123,7 +148,9 @@ function inHandOf(worker: SessionWorker, runtime: NodeRuntime): string {
 }
 
 function commandsInHand({ tasks }: NodeRuntime): number {
-  return tasks.list({ kind: 'process', status: ['queued', 'running'] }).filter(({ metadata }) => metadata?.['schedule'] !== undefined).length;
+  return tasks
+    .list({ kind: 'process', status: ['queued', 'running'] })
+    .filter(({ metadata }) => metadata?.['schedule'] !== undefined).length;
 }
 
 async function tellEnd(summary: SessionWorkerSummary, cut: CutOff, { out, json }: CommandContext): Promise<void> {

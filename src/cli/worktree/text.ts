@@ -23,7 +23,11 @@ export interface WorktreeText {
   readonly nextAction: string | undefined;
 }
 
-export function worktreeLines({ worktree, findings, nextAction }: WorktreeText, out: Pick<Output, 'styles'>, nowMs: number): string[] {
+export function worktreeLines(
+  { worktree, findings, nextAction }: WorktreeText,
+  out: Pick<Output, 'styles'>,
+  nowMs: number,
+): string[] {
   const { id, jobId, key, branchName, baseRevision, repoRoot, worktreePath, parentStatus, createdAt } = worktree;
   const from = baseRevision === undefined ? '' : `, from ${baseRevision.slice(0, REVISION_CHARACTERS)}`;
   const fields = fieldLines(
@@ -38,7 +42,10 @@ export function worktreeLines({ worktree, findings, nextAction }: WorktreeText, 
     ],
     out,
   );
-  return [`${out.styles.bold(printable(id))}  ${statusText(worktree)}`, ...fields.map((line) => `  ${line.replaceAll('\n', `\n${UNDER_VALUES}`)}`)];
+  return [
+    `${out.styles.bold(printable(id))}  ${statusText(worktree)}`,
+    ...fields.map((line) => `  ${line.replaceAll('\n', `\n${UNDER_VALUES}`)}`),
+  ];
 }
 
 /** Whose work is in it: of an agent that was called, the session stands behind that of its caller. */
@@ -59,13 +66,23 @@ export function findingLines(findings: readonly WorktreeFinding[]): string[] {
   return findings.map(({ text, paths = [] }) => {
     const named = paths.filter((path) => !text.includes(path));
     const more = named.length > PATHS_SHOWN ? ` and ${named.length - PATHS_SHOWN} more` : '';
-    return `${oneLine(text)}${named.length === 0 ? '' : `: ${named.slice(0, PATHS_SHOWN).map((path) => oneLine(path)).join(', ')}${more}`}`;
+    return `${oneLine(text)}${
+      named.length === 0
+        ? ''
+        : `: ${named
+            .slice(0, PATHS_SHOWN)
+            .map((path) => oneLine(path))
+            .join(', ')}${more}`
+    }`;
   });
 }
 
 /** What to do next, with commands of ours that also find the home that was named in this one. */
 export function nextActionText(context: CommandContext, nextAction: string, id: string): string {
-  return printable(nextAction).replaceAll(`wakechart worktree remove ${id}`, nextCommand(context, 'worktree', 'remove', id));
+  return printable(nextAction).replaceAll(
+    `wakechart worktree remove ${id}`,
+    nextCommand(context, 'worktree', 'remove', id),
+  );
 }
 
 function holdsText(findings: readonly WorktreeFinding[] | undefined): string {

@@ -16,14 +16,21 @@ export async function listWorktrees(context: CommandContext): Promise<number> {
   const { out, json, home } = context;
   const worktrees = await withWorktrees(context, (keeper) => keeper.list());
   if (json) await out.document({ worktrees });
-  else if (worktrees.length === 0) await out.line(`No worktrees in ${home}: no job works in one, and none left work behind.`);
+  else if (worktrees.length === 0)
+    await out.line(`No worktrees in ${home}: no job works in one, and none left work behind.`);
   else {
     for (const worktree of worktrees) {
       const isKnown = LOOKED_AT.has(worktree.status);
-      const nextAction = isKnown ? nextOf(context, worktree) : `Look into it: ${nextCommand(context, 'worktree', 'show', worktree.id)}`;
-      await out.line(`${worktreeLines({ worktree, findings: isKnown ? worktree.findings : undefined, nextAction }, out, Date.now()).join('\n')}\n`);
+      const nextAction = isKnown
+        ? nextOf(context, worktree)
+        : `Look into it: ${nextCommand(context, 'worktree', 'show', worktree.id)}`;
+      await out.line(
+        `${worktreeLines({ worktree, findings: isKnown ? worktree.findings : undefined, nextAction }, out, Date.now()).join('\n')}\n`,
+      );
     }
-    await out.line(`${counted(worktrees.length, 'worktree')}. To look into one as it is now: ${nextCommand(context, 'worktree', 'show', 'NAME')}`);
+    await out.line(
+      `${counted(worktrees.length, 'worktree')}. To look into one as it is now: ${nextCommand(context, 'worktree', 'show', 'NAME')}`,
+    );
   }
   return EXIT_SUCCESS;
 }
@@ -35,20 +42,41 @@ export async function showWorktree(context: CommandContext, name: string): Promi
     const worktree = await keeper.find(asked);
     const { isClean, findings, head, nextAction } = await keeper.inspect(worktree);
     const next = nextAction ?? worktree.nextAction;
-    if (json) return out.document({ ...worktree, isClean, findings, ...(head === undefined ? {} : { head }), ...(next === undefined ? {} : { nextAction: next }) });
-    for (const line of worktreeLines({ worktree, findings, nextAction: isClean ? undefined : nextOf(context, worktree, nextAction) }, out, Date.now())) await out.line(line);
+    if (json)
+      return out.document({
+        ...worktree,
+        isClean,
+        findings,
+        ...(head === undefined ? {} : { head }),
+        ...(next === undefined ? {} : { nextAction: next }),
+      });
+    for (const line of worktreeLines(
+      { worktree, findings, nextAction: isClean ? undefined : nextOf(context, worktree, nextAction) },
+      out,
+      Date.now(),
+    ))
+      await out.line(line);
     if (!worktree.isOwned) for (const line of choices(context, worktree, isClean)) await out.line(line);
   });
   return EXIT_SUCCESS;
 }
 
-function nextOf(context: CommandContext, { id, nextAction: known }: KeptWorktree, nextAction = known): string | undefined {
+function nextOf(
+  context: CommandContext,
+  { id, nextAction: known }: KeptWorktree,
+  nextAction = known,
+): string | undefined {
   return nextAction === undefined ? undefined : nextActionText(context, nextAction, id);
 }
 
 /** What can be done with it besides what its next action says. */
 function choices(context: CommandContext, { id }: KeptWorktree, isClean: boolean): string[] {
-  return ['', isClean ? `Remove it: ${nextCommand(context, 'worktree', 'remove', id)}` : `Take it over: ${nextCommand(context, 'worktree', 'adopt', id)}`];
+  return [
+    '',
+    isClean
+      ? `Remove it: ${nextCommand(context, 'worktree', 'remove', id)}`
+      : `Take it over: ${nextCommand(context, 'worktree', 'adopt', id)}`,
+  ];
 }
 
 export interface AdoptWorktreeCommand {
@@ -57,7 +85,10 @@ export interface AdoptWorktreeCommand {
   readonly ownerIsGone: boolean;
 }
 
-export async function adoptWorktree(context: CommandContext, { name, ownerIsGone }: AdoptWorktreeCommand): Promise<number> {
+export async function adoptWorktree(
+  context: CommandContext,
+  { name, ownerIsGone }: AdoptWorktreeCommand,
+): Promise<number> {
   const { out, json } = context;
   const asked = checkedWorktreeName(name);
   const worktree = await withWorktrees(context, (keeper) => keeper.adopt(asked, { ownerIsGone }));
@@ -65,7 +96,9 @@ export async function adoptWorktree(context: CommandContext, { name, ownerIsGone
   const removal = shellQuoted(['git', '-C', repoRoot, 'worktree', 'remove', worktreePath]);
   if (json) await out.document({ adopted: worktree, next: removal });
   else {
-    await out.line(`${out.styles.green('Adopted')} ${printable(id)}: it is yours now, with the branch ${printable(branchName)}, and nothing here touches it any more.`);
+    await out.line(
+      `${out.styles.green('Adopted')} ${printable(id)}: it is yours now, with the branch ${printable(branchName)}, and nothing here touches it any more.`,
+    );
     await out.line(`  path  ${printable(worktreePath)}`);
     await out.line(`When you are done with it: ${printable(removal)}`);
   }
@@ -77,14 +110,21 @@ export interface RemoveWorktreeOptions extends AdoptWorktreeCommand {
   readonly discard: boolean;
 }
 
-export async function removeWorktree(context: CommandContext, { name, discard, ownerIsGone }: RemoveWorktreeOptions): Promise<number> {
+export async function removeWorktree(
+  context: CommandContext,
+  { name, discard, ownerIsGone }: RemoveWorktreeOptions,
+): Promise<number> {
   const { out, json } = context;
   const asked = checkedWorktreeName(name);
-  const { worktree, lost, head } = await withWorktrees(context, async (keeper) => removed(keeper, { context, name: asked, discard, ownerIsGone }));
+  const { worktree, lost, head } = await withWorktrees(context, async (keeper) =>
+    removed(keeper, { context, name: asked, discard, ownerIsGone }),
+  );
   const rescue = rescueCommand(worktree, lost, head);
   if (json) await out.document({ removed: worktree, lost, ...(rescue === undefined ? {} : { rescue }) });
   else {
-    await out.line(`${out.styles.green('Removed')} ${printable(worktree.id)} and its branch ${printable(worktree.branchName)}.${lost.length === 0 ? ' Nothing was lost.' : ' With it went:'}`);
+    await out.line(
+      `${out.styles.green('Removed')} ${printable(worktree.id)} and its branch ${printable(worktree.branchName)}.${lost.length === 0 ? ' Nothing was lost.' : ' With it went:'}`,
+    );
     for (const line of findingLines(lost)) await out.line(`  ${out.styles.yellow('-')} ${line}`);
     if (rescue !== undefined) await out.line(`Its commits can be had back until git tidies up: ${printable(rescue)}`);
   }
@@ -102,7 +142,10 @@ interface Removed {
   readonly head?: string | undefined;
 }
 
-/** Looks first: afterwards nobody could say what was in it. Whether it holds work is for its keeper to say, who refuses then. */
+/**
+ * Looks first: afterwards nobody could say what was in it. Whether it holds work is for its keeper to say, who refuses
+ * then.
+ */
 async function removed(keeper: WorktreeKeeper, { context, name, discard, ownerIsGone }: Removal): Promise<Removed> {
   const found = await keeper.find(name);
   const inspection = await keeper.inspect(found);
@@ -112,23 +155,41 @@ async function removed(keeper: WorktreeKeeper, { context, name, discard, ownerIs
     if (!RuntimeError.is(error) || error.code !== 'WORKTREE_NOT_CLEAN') throw error;
     if (!discard) throw notClean(found, inspection, { context, cause: error });
   }
-  return { worktree: await keeper.discard(found.id, { discard: true, ownerIsGone }), lost: inspection.findings, head: inspection.head };
+  return {
+    worktree: await keeper.discard(found.id, { discard: true, ownerIsGone }),
+    lost: inspection.findings,
+    head: inspection.head,
+  };
 }
 
-function notClean(worktree: KeptWorktree, { findings, nextAction }: WorktreeInspection, { context, cause }: { readonly context: CommandContext; readonly cause: RuntimeError }): RuntimeError {
+function notClean(
+  worktree: KeptWorktree,
+  { findings, nextAction }: WorktreeInspection,
+  { context, cause }: { readonly context: CommandContext; readonly cause: RuntimeError },
+): RuntimeError {
   const { id } = worktree;
   const next = nextOf(context, worktree, nextAction) ?? '';
   const giveUp = `${nextCommand(context, 'worktree', 'remove', id)} --discard`;
-  return new RuntimeError('WORKTREE_NOT_CLEAN', `expected ${id} to hold nothing that would be lost; it holds ${findingLines(findings).join('; ')}`, {
-    category: 'conflict',
-    details: { id, findings },
-    cause,
-    hint: next.includes(giveUp) ? next : `${next}\nTo lose it: ${giveUp}`.trim(),
-  });
+  return new RuntimeError(
+    'WORKTREE_NOT_CLEAN',
+    `expected ${id} to hold nothing that would be lost; it holds ${findingLines(findings).join('; ')}`,
+    {
+      category: 'conflict',
+      details: { id, findings },
+      cause,
+      hint: next.includes(giveUp) ? next : `${next}\nTo lose it: ${giveUp}`.trim(),
+    },
+  );
 }
 
 /** The commits of a branch that is gone are still in the repository for a while. */
-function rescueCommand({ repoRoot, branchName }: KeptWorktree, lost: readonly WorktreeFinding[], head: string | undefined): string | undefined {
+function rescueCommand(
+  { repoRoot, branchName }: KeptWorktree,
+  lost: readonly WorktreeFinding[],
+  head: string | undefined,
+): string | undefined {
   const hadCommits = lost.some(({ kind }) => kind === 'committed' || kind === 'unreachable_commit');
-  return head === undefined || !hadCommits ? undefined : shellQuoted(['git', '-C', repoRoot, 'branch', branchName, head]);
+  return head === undefined || !hadCommits
+    ? undefined
+    : shellQuoted(['git', '-C', repoRoot, 'branch', branchName, head]);
 }

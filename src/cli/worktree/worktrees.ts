@@ -22,11 +22,19 @@ export function hostLifeOf(home: string): HostLife {
 }
 
 export function worktreeKeeper(home: string, hostLife = hostLifeOf(home)): WorktreeKeeper {
-  return createGitWorktreeIsolationAdapter({ worktreesDirectory: join(home, WORKTREES_FOLDER), hostLife, ceilingDirectories: [home], clock: createSystemClock() });
+  return createGitWorktreeIsolationAdapter({
+    worktreesDirectory: join(home, WORKTREES_FOLDER),
+    hostLife,
+    ceilingDirectories: [home],
+    clock: createSystemClock(),
+  });
 }
 
 /** Lets `work` use the worktrees. An error about one that is not there says which ones are. */
-export async function withWorktrees<Result>(context: CommandContext, work: (keeper: WorktreeKeeper) => Promise<Result>): Promise<Result> {
+export async function withWorktrees<Result>(
+  context: CommandContext,
+  work: (keeper: WorktreeKeeper) => Promise<Result>,
+): Promise<Result> {
   await checkHome(context.home);
   const hostLife = hostLifeOf(context.home);
   const keeper = worktreeKeeper(context.home, hostLife);
@@ -35,7 +43,12 @@ export async function withWorktrees<Result>(context: CommandContext, work: (keep
   } catch (error) {
     if (!RuntimeError.is(error) || error.code !== 'WORKTREE_NOT_FOUND') throw error;
     const { code, message, category, details } = error;
-    throw new RuntimeError(code, message, { category, details, hint: await whatThereIs(error, context, keeper), cause: error });
+    throw new RuntimeError(code, message, {
+      category,
+      details,
+      hint: await whatThereIs(error, context, keeper),
+      cause: error,
+    });
   } finally {
     await hostLife.close();
   }
@@ -44,10 +57,17 @@ export async function withWorktrees<Result>(context: CommandContext, work: (keep
 /** @throws RuntimeError USAGE */
 export function checkedWorktreeName(name: string): string {
   if (name.trim() !== '') return name;
-  throw usageError('expected the name of a worktree, received an empty one', 'Name it by its name, its job, its branch or its path; wakechart worktree list shows them.');
+  throw usageError(
+    'expected the name of a worktree, received an empty one',
+    'Name it by its name, its job, its branch or its path; wakechart worktree list shows them.',
+  );
 }
 
-async function whatThereIs({ details }: RuntimeError, { home }: CommandContext, keeper: WorktreeKeeper): Promise<string> {
+async function whatThereIs(
+  { details }: RuntimeError,
+  { home }: CommandContext,
+  keeper: WorktreeKeeper,
+): Promise<string> {
   const names = await keeper.list().then(
     (all) => all.map(({ id }) => id),
     () => [],

@@ -1,4 +1,6 @@
-/** What an agent is: who it is, which model speaks for it, what it may use. Written as Markdown with YAML frontmatter. */
+/**
+ * What an agent is: who it is, which model speaks for it, what it may use. Written as Markdown with YAML frontmatter.
+ */
 import { z } from 'zod';
 import { messageOf } from '../errors.ts';
 import { parseRule } from '../permission/permission-rule.ts';
@@ -16,23 +18,35 @@ export const MAX_AGENT_FILE_CHARACTERS = 256_000;
 
 const text = z.string().trim().min(1);
 
-/** `preapproved`: only tools that always ask do ask. `ask`: every tool that changes something asks. `deny`: none runs. */
+/**
+ * `preapproved`: only tools that always ask do ask. `ask`: every tool that changes something asks. `deny`: none runs.
+ */
 export const permissionMode = z.enum(['preapproved', 'ask', 'deny']);
 
 /** Rules as people write them, without the effect that the key says: `shell_run(npm test)`. */
-export const ruleTexts = (effect: 'allow' | 'ask' | 'deny'): z.ZodDefault<z.ZodArray<z.ZodString>> => z.array(ruleText(effect)).max(200).default([]);
+export const ruleTexts = (effect: 'allow' | 'ask' | 'deny'): z.ZodDefault<z.ZodArray<z.ZodString>> =>
+  z.array(ruleText(effect)).max(200).default([]);
 
 function ruleText(effect: string): z.ZodString {
-  return z.string().min(1).max(500).superRefine((rule, context) => {
-    try {
-      parseRule(`${effect} ${rule}`);
-    } catch (error) {
-      context.addIssue({ code: 'custom', message: messageOf(error) });
-    }
-  });
+  return z
+    .string()
+    .min(1)
+    .max(500)
+    .superRefine((rule, context) => {
+      try {
+        parseRule(`${effect} ${rule}`);
+      } catch (error) {
+        context.addIssue({ code: 'custom', message: messageOf(error) });
+      }
+    });
 }
 
-const NO_RULES: { readonly allow: string[]; readonly ask: string[]; readonly deny: string[]; readonly expiresAfterSeconds?: number } = { allow: [], ask: [], deny: [] };
+const NO_RULES: {
+  readonly allow: string[];
+  readonly ask: string[];
+  readonly deny: string[];
+  readonly expiresAfterSeconds?: number;
+} = { allow: [], ask: [], deny: [] };
 
 const permission = z
   .union([
@@ -53,8 +67,12 @@ export type AgentPermission = Readonly<z.output<typeof permission>>;
 /** `provider/model`; what comes after the first "/" is the model. */
 const modelText = z.string().transform((written, context) => {
   const slash = written.indexOf('/');
-  if (slash > 0 && slash < written.length - 1) return { provider: written.slice(0, slash).trim(), model: written.slice(slash + 1).trim() };
-  context.addIssue({ code: 'custom', message: `expected provider/model, such as openai/gpt-5-mini, received "${written}"` });
+  if (slash > 0 && slash < written.length - 1)
+    return { provider: written.slice(0, slash).trim(), model: written.slice(slash + 1).trim() };
+  context.addIssue({
+    code: 'custom',
+    message: `expected provider/model, such as openai/gpt-5-mini, received "${written}"`,
+  });
   return z.NEVER;
 });
 
@@ -90,14 +108,23 @@ export const agentFrontmatter = z.strictObject({
   /** The tools it may use; when absent, the families of managed tools that are standard. */
   tools: z.array(toolAttachment).max(200).optional(),
   /** MCP servers, by the name under which `tools` takes tools of them. */
-  mcp: z.record(z.string().regex(/^[a-z0-9][a-z0-9_-]{0,31}$/, 'expected a name of lower-case letters, digits, "_" and "-", 32 at most'), mcpServer).optional(),
+  mcp: z
+    .record(
+      z
+        .string()
+        .regex(/^[a-z0-9][a-z0-9_-]{0,31}$/, 'expected a name of lower-case letters, digits, "_" and "-", 32 at most'),
+      mcpServer,
+    )
+    .optional(),
   permission,
   budget: agentBudget.default({}),
   context: z
     .strictObject({
       /** Tokens that the model is given to read, by estimate. */
       maxTokens: z.number().int().min(1_000).max(10_000_000).optional(),
-      /** What happens to what does not fit: it is left out, or the model writes a summary of it first. Default `omit`. */
+      /**
+       * What happens to what does not fit: it is left out, or the model writes a summary of it first. Default `omit`.
+       */
       whenFull: z.enum(['omit', 'summarize']).optional(),
     })
     .default({}),
@@ -107,32 +134,47 @@ export const agentFrontmatter = z.strictObject({
   profiles: z.array(text.max(64)).min(1).max(50).optional(),
   /** Models that are tried in order when the first cannot answer: `provider/model`, or the same with an account. */
   fallbacks: z.array(fallback).max(20).optional(),
-  /** The environment in which its sessions work. Default: the one that the runtime names, which is `host` unless it says otherwise. */
+  /**
+   * The environment in which its sessions work. Default: the one that the runtime names, which is `host` unless it says
+   * otherwise.
+   */
   environment: environmentId.optional(),
   /** The only skills that it may use, by name. Default: all of its own and all that are for everybody. */
   skills: z.array(text.max(64)).max(200).optional(),
 });
 
 /** The frontmatter as a whole: what it names must be there, and no two tools may share a name. */
-export const checkedFrontmatter = agentFrontmatter.superRefine(({ tools = [], mcp = {}, profile, profiles }, context) => {
-  if (profile !== undefined && profiles !== undefined) context.addIssue({ code: 'custom', path: ['profiles'], message: 'expected either one profile or a list of them, received both' });
-  const names = new Set<string>();
-  for (const [index, attachment] of tools.entries()) {
-    for (const { path, message } of [...attachmentProblems(attachment, mcp), ...claim(namesOf(attachment), names)]) {
-      context.addIssue({ code: 'custom', path: ['tools', index, ...path], message });
+export const checkedFrontmatter = agentFrontmatter.superRefine(
+  ({ tools = [], mcp = {}, profile, profiles }, context) => {
+    if (profile !== undefined && profiles !== undefined)
+      context.addIssue({
+        code: 'custom',
+        path: ['profiles'],
+        message: 'expected either one profile or a list of them, received both',
+      });
+    const names = new Set<string>();
+    for (const [index, attachment] of tools.entries()) {
+      for (const { path, message } of [...attachmentProblems(attachment, mcp), ...claim(namesOf(attachment), names)]) {
+        context.addIssue({ code: 'custom', path: ['tools', index, ...path], message });
+      }
     }
-  }
-});
+  },
+);
 
 interface AttachmentProblem {
   readonly path: readonly string[];
   readonly message: string;
 }
 
-function attachmentProblems(attachment: ToolAttachment, servers: Readonly<Record<string, unknown>>): AttachmentProblem[] {
+function attachmentProblems(
+  attachment: ToolAttachment,
+  servers: Readonly<Record<string, unknown>>,
+): AttachmentProblem[] {
   const { type, name } = attachment;
-  if (type === 'mcp' && !Object.hasOwn(servers, name)) return [{ path: ['mcp'], message: `expected a server that "mcp" names, received "${name}"` }];
-  if (type === 'agent' && !toolName.safeParse(name).success) return [{ path: ['name'], message: `expected a name for the tool, since no model could call it "${name}"` }];
+  if (type === 'mcp' && !Object.hasOwn(servers, name))
+    return [{ path: ['mcp'], message: `expected a server that "mcp" names, received "${name}"` }];
+  if (type === 'agent' && !toolName.safeParse(name).success)
+    return [{ path: ['name'], message: `expected a name for the tool, since no model could call it "${name}"` }];
   return [];
 }
 
@@ -140,21 +182,37 @@ function attachmentProblems(attachment: ToolAttachment, servers: Readonly<Record
 function namesOf(attachment: ToolAttachment): readonly string[] {
   if (attachment.type !== 'mcp') return [attachment.name];
   const { server, tools } = attachment;
-  return tools === undefined ? [`${server}__*`] : tools.map((tool) => (tool.startsWith(`${server}__`) ? tool : `${server}__${tool}`));
+  return tools === undefined
+    ? [`${server}__*`]
+    : tools.map((tool) => (tool.startsWith(`${server}__`) ? tool : `${server}__${tool}`));
 }
 
 function claim(wanted: readonly string[], taken: Set<string>): AttachmentProblem[] {
   return wanted.flatMap((name) => {
     const other = holderOf(name, taken);
     taken.add(name);
-    return other === undefined ? [] : [{ path: [], message: other === name ? `expected each tool once, "${name}" is named twice` : `expected each tool once, "${name}" is one of "${other}" already` }];
+    return other === undefined
+      ? []
+      : [
+          {
+            path: [],
+            message:
+              other === name
+                ? `expected each tool once, "${name}" is named twice`
+                : `expected each tool once, "${name}" is one of "${other}" already`,
+          },
+        ];
   });
 }
 
 /** Of those that are taken, the one that stands for this name too: `docs__*` stands for all that begin like it. */
 function holderOf(name: string, taken: ReadonlySet<string>): string | undefined {
   if (taken.has(name)) return name;
-  return [...taken].find((other) => (other.endsWith('*') && name.startsWith(other.slice(0, -1))) || (name.endsWith('*') && other.startsWith(name.slice(0, -1))));
+  return [...taken].find(
+    (other) =>
+      (other.endsWith('*') && name.startsWith(other.slice(0, -1))) ||
+      (name.endsWith('*') && other.startsWith(name.slice(0, -1))),
+  );
 }
 
 export type AgentBudget = Readonly<z.output<typeof agentBudget>>;
@@ -182,7 +240,18 @@ export interface AgentDefinition {
 }
 
 /** The models that an agent may be run with, in the order in which they are tried. */
-export function modelsOf({ provider, model, profile, profiles, fallbacks = [] }: Pick<AgentDefinition, 'provider' | 'model' | 'profile' | 'profiles' | 'fallbacks'>): readonly ModelChoice[] {
-  const first = { provider, model, ...(profile === undefined ? {} : { profile }), ...(profiles === undefined ? {} : { profiles: [...profiles] }) };
+export function modelsOf({
+  provider,
+  model,
+  profile,
+  profiles,
+  fallbacks = [],
+}: Pick<AgentDefinition, 'provider' | 'model' | 'profile' | 'profiles' | 'fallbacks'>): readonly ModelChoice[] {
+  const first = {
+    provider,
+    model,
+    ...(profile === undefined ? {} : { profile }),
+    ...(profiles === undefined ? {} : { profiles: [...profiles] }),
+  };
   return [first, ...fallbacks];
 }

@@ -20,37 +20,90 @@ export interface AgentSurroundings {
   readonly home?: KnownHome | undefined;
 }
 
-export function agentWarnings(agent: Omit<AgentDefinition, 'agentId' | 'instructions'>, { builtinTools, home }: AgentSurroundings): FrontmatterIssue[] {
+export function agentWarnings(
+  agent: Omit<AgentDefinition, 'agentId' | 'instructions'>,
+  { builtinTools, home }: AgentSurroundings,
+): FrontmatterIssue[] {
   const { tools = [], mcp = {} } = agent;
   const used = new Set(tools.flatMap((attachment) => (attachment.type === 'mcp' ? [attachment.server] : [])));
   return [
-    ...(home === undefined ? [] : [...modelWarnings(agent, home), ...unaskingProviders(agent, home), ...unknownEnvironment(agent, home), ...unknownSkills(agent, home)]),
+    ...(home === undefined
+      ? []
+      : [
+          ...modelWarnings(agent, home),
+          ...unaskingProviders(agent, home),
+          ...unknownEnvironment(agent, home),
+          ...unknownSkills(agent, home),
+        ]),
     ...tools.flatMap(({ type, name }, index): FrontmatterIssue[] =>
-      type === 'builtin' && !builtinTools.includes(name) && !isToolFamily(name) ? [{ path: ['tools', index], message: `no tool "${name}" comes with Wakechart; unless the program brings one, the agent does without it` }] : [],
+      type === 'builtin' && !builtinTools.includes(name) && !isToolFamily(name)
+        ? [
+            {
+              path: ['tools', index],
+              message: `no tool "${name}" comes with Wakechart; unless the program brings one, the agent does without it`,
+            },
+          ]
+        : [],
     ),
-    ...Object.entries(mcp).flatMap(([name, server]) => secretsOf(server).map(({ path, message }): FrontmatterIssue => ({ path: ['mcp', name, ...path], message }))),
-    ...Object.keys(mcp).flatMap((name): FrontmatterIssue[] => (used.has(name) ? [] : [{ path: ['mcp', name], message: `no entry of "tools" takes tools of it; add { mcp: ${name} }` }])),
+    ...Object.entries(mcp).flatMap(([name, server]) =>
+      secretsOf(server).map(({ path, message }): FrontmatterIssue => ({ path: ['mcp', name, ...path], message })),
+    ),
+    ...Object.keys(mcp).flatMap((name): FrontmatterIssue[] =>
+      used.has(name)
+        ? []
+        : [{ path: ['mcp', name], message: `no entry of "tools" takes tools of it; add { mcp: ${name} }` }],
+    ),
   ];
 }
 
 /** A wake of such an agent is refused. */
-function unaskingProviders(agent: Pick<AgentDefinition, 'provider' | 'model' | 'profile' | 'profiles' | 'fallbacks' | 'permission'>, { unasking = [] }: KnownHome): FrontmatterIssue[] {
+function unaskingProviders(
+  agent: Pick<AgentDefinition, 'provider' | 'model' | 'profile' | 'profiles' | 'fallbacks' | 'permission'>,
+  { unasking = [] }: KnownHome,
+): FrontmatterIssue[] {
   const { mode, ask, deny } = agent.permission;
   if (mode === 'preapproved' && ask.length === 0 && deny.length === 0) return [];
   return modelsOf(agent).flatMap(({ provider }, index): FrontmatterIssue[] =>
-    unasking.includes(provider) ? [{ path: index === 0 ? ['provider'] : ['fallbacks', index - 1], message: `"${provider}" asks nobody before it acts, so these permissions would bind nothing and the agent is not run; name another provider, or bound the program by its own options and use "permission: preapproved" without rules that ask or deny` }] : [],
+    unasking.includes(provider)
+      ? [
+          {
+            path: index === 0 ? ['provider'] : ['fallbacks', index - 1],
+            message: `"${provider}" asks nobody before it acts, so these permissions would bind nothing and the agent is not run; name another provider, or bound the program by its own options and use "permission: preapproved" without rules that ask or deny`,
+          },
+        ]
+      : [],
   );
 }
 
 /** No wake begins in one that is not there. */
-function unknownEnvironment({ environment }: Pick<AgentDefinition, 'environment'>, { environments }: KnownHome): FrontmatterIssue[] {
+function unknownEnvironment(
+  { environment }: Pick<AgentDefinition, 'environment'>,
+  { environments }: KnownHome,
+): FrontmatterIssue[] {
   if (environment === undefined || environments === undefined || environments.includes(environment)) return [];
-  return [{ path: ['environment'], message: `there is no environment "${environment}" in this home${meant(environment, environments)}; none of its sessions will wake until there is` }];
+  return [
+    {
+      path: ['environment'],
+      message: `there is no environment "${environment}" in this home${meant(environment, environments)}; none of its sessions will wake until there is`,
+    },
+  ];
 }
 
-function unknownSkills({ skills = [] }: Pick<AgentDefinition, 'skills'>, { skills: known }: KnownHome): FrontmatterIssue[] {
+function unknownSkills(
+  { skills = [] }: Pick<AgentDefinition, 'skills'>,
+  { skills: known }: KnownHome,
+): FrontmatterIssue[] {
   if (known === undefined) return [];
-  return skills.flatMap((name, index): FrontmatterIssue[] => (known.includes(name) ? [] : [{ path: ['skills', index], message: `there is no skill "${name}" for it in this home${meant(name, known)}; the agent does without it` }]));
+  return skills.flatMap((name, index): FrontmatterIssue[] =>
+    known.includes(name)
+      ? []
+      : [
+          {
+            path: ['skills', index],
+            message: `there is no skill "${name}" for it in this home${meant(name, known)}; the agent does without it`,
+          },
+        ],
+  );
 }
 
 /** Of a variable or a header, by its name and by how its value begins. */
@@ -62,6 +115,11 @@ function secretsOf(server: McpServer): FrontmatterIssue[] {
   const [group, values] = 'url' in server ? (['headers', server.headers] as const) : (['env', server.env] as const);
   return Object.entries(values ?? {}).flatMap(([name, value]): FrontmatterIssue[] => {
     if (typeof value !== 'string' || value === '' || !looksLikeSecret(name, value)) return [];
-    return [{ path: [group, name], message: 'this looks like a secret in plain text; name the variable that holds it instead: { env: NAME }' }];
+    return [
+      {
+        path: [group, name],
+        message: 'this looks like a secret in plain text; name the variable that holds it instead: { env: NAME }',
+      },
+    ];
   });
 }

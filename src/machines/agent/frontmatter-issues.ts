@@ -1,4 +1,7 @@
-/** What is wrong with a frontmatter, place by place: of the forms that a value may have, the one that was probably meant is judged. */
+/**
+ * What is wrong with a frontmatter, place by place: of the forms that a value may have, the one that was probably meant
+ * is judged.
+ */
 import type { z } from 'zod';
 import { meantKey } from './meant-key.ts';
 
@@ -16,7 +19,11 @@ export function frontmatterIssues(error: z.ZodError, schema?: z.ZodType): Frontm
   return error.issues.flatMap((issue) => placed(issue, [], schema));
 }
 
-function placed(issue: z.core.$ZodIssue, before: readonly PropertyKey[], schema: z.ZodType | undefined): FrontmatterIssue[] {
+function placed(
+  issue: z.core.$ZodIssue,
+  before: readonly PropertyKey[],
+  schema: z.ZodType | undefined,
+): FrontmatterIssue[] {
   const path = [...before, ...issue.path];
   if (issue.code === 'invalid_key') return issue.issues.map((each) => ({ path, message: plain(each) }));
   if (issue.code === 'unrecognized_keys') return issue.keys.map((key) => unknownKey([...path, key], schema));
@@ -31,7 +38,8 @@ function unknownKey(path: readonly PropertyKey[], schema: z.ZodType | undefined)
 /** The first of the forms with the least wrong. */
 function nearest(forms: readonly (readonly z.core.$ZodIssue[])[]): readonly z.core.$ZodIssue[] | undefined {
   let best: readonly z.core.$ZodIssue[] | undefined;
-  for (const form of forms) if (form.length > 0 && (best === undefined || distanceOf(form) < distanceOf(best))) best = form;
+  for (const form of forms)
+    if (form.length > 0 && (best === undefined || distanceOf(form) < distanceOf(best))) best = form;
   return best;
 }
 
@@ -42,7 +50,9 @@ function distanceOf(issues: readonly z.core.$ZodIssue[]): number {
   }, 0);
 }
 
-/** What was expected and, where whoever parsed asked for it (`reportInput`), what came instead of a choice or a number. */
+/**
+ * What was expected and, where whoever parsed asked for it (`reportInput`), what came instead of a choice or a number.
+ */
 function plain(issue: z.core.$ZodIssue): string {
   const message = issue.message.replace(/^(?:Invalid (?:input|string|option)|Too (?:small|big)): /, '');
   return isChoice(issue) && 'input' in issue ? `${message}, received ${shown(issue.input)}` : message;
@@ -50,12 +60,21 @@ function plain(issue: z.core.$ZodIssue): string {
 
 /** Anything else may be a text of any length, or one that nobody is to see. */
 function isChoice({ code, ...issue }: z.core.$ZodIssue): boolean {
-  return code === 'invalid_value' || ((code === 'too_small' || code === 'too_big') && 'origin' in issue && (issue.origin === 'number' || issue.origin === 'int'));
+  return (
+    code === 'invalid_value' ||
+    ((code === 'too_small' || code === 'too_big') &&
+      'origin' in issue &&
+      (issue.origin === 'number' || issue.origin === 'int'))
+  );
 }
 
 const MAX_SHOWN_CHARACTERS = 80;
 
 function shown(value: unknown): string {
   if (value === undefined || value === null) return 'nothing';
-  return typeof value === 'object' ? (Array.isArray(value) ? 'a list' : 'keys with values') : JSON.stringify(value).slice(0, MAX_SHOWN_CHARACTERS);
+  return typeof value === 'object'
+    ? Array.isArray(value)
+      ? 'a list'
+      : 'keys with values'
+    : JSON.stringify(value).slice(0, MAX_SHOWN_CHARACTERS);
 }

@@ -32,7 +32,10 @@ function keysAt(schema: unknown, path: readonly PropertyKey[]): Keys {
 
 function together(forms: readonly Keys[]): Keys {
   const withKeys = forms.filter(({ keys }) => keys.length > 0);
-  return { keys: [...new Set(withKeys.flatMap(({ keys }) => keys))], isOneForm: withKeys.length < 2 && withKeys.every(({ isOneForm }) => isOneForm) };
+  return {
+    keys: [...new Set(withKeys.flatMap(({ keys }) => keys))],
+    isOneForm: withKeys.length < 2 && withKeys.every(({ isOneForm }) => isOneForm),
+  };
 }
 
 function unwrapped(schema: unknown): unknown {

@@ -1,4 +1,7 @@
-/** What is probably not what was meant about the models that an agent names, and the accounts that are to pay, as far as a home is known. */
+/**
+ * What is probably not what was meant about the models that an agent names, and the accounts that are to pay, as far as
+ * a home is known.
+ */
 import { closestName } from '../closest-name.ts';
 import type { AuthProfile } from '../run/auth-profile.ts';
 import { candidateText } from '../run/candidate.ts';
@@ -28,24 +31,51 @@ interface PlacedChoice {
   readonly path: Path;
 }
 
-export function modelWarnings(agent: Pick<AgentDefinition, 'provider' | 'model' | 'profile' | 'profiles' | 'fallbacks'>, home: KnownHome): FrontmatterIssue[] {
-  const placed = modelsOf(agent).map((choice, index): PlacedChoice => ({ choice, path: index === 0 ? [] : ['fallbacks', index - 1] }));
-  return placed.flatMap((each, index) => [...unknownProvider(each, home), ...unknownProfiles(each, home), ...repeated(each, placed.slice(0, index))]);
+export function modelWarnings(
+  agent: Pick<AgentDefinition, 'provider' | 'model' | 'profile' | 'profiles' | 'fallbacks'>,
+  home: KnownHome,
+): FrontmatterIssue[] {
+  const placed = modelsOf(agent).map((choice, index): PlacedChoice => ({
+    choice,
+    path: index === 0 ? [] : ['fallbacks', index - 1],
+  }));
+  return placed.flatMap((each, index) => [
+    ...unknownProvider(each, home),
+    ...unknownProfiles(each, home),
+    ...repeated(each, placed.slice(0, index)),
+  ]);
 }
 
 function unknownProvider({ choice: { provider }, path }: PlacedChoice, { providers }: KnownHome): FrontmatterIssue[] {
   if (providers.includes(provider)) return [];
-  return [{ path: path.length === 0 ? ['provider'] : path, message: `nobody serves a provider "${provider}" here${meant(provider, providers)}; say in providers.yaml how it is reached, or bring a backend of that name` }];
+  return [
+    {
+      path: path.length === 0 ? ['provider'] : path,
+      message: `nobody serves a provider "${provider}" here${meant(provider, providers)}; say in providers.yaml how it is reached, or bring a backend of that name`,
+    },
+  ];
 }
 
-function unknownProfiles({ choice: { provider, profile, profiles = [] }, path }: PlacedChoice, home: KnownHome): FrontmatterIssue[] {
-  const named = [...(profile === undefined ? [] : [{ id: profile, at: [...path, 'profile'] }]), ...profiles.map((id, index) => ({ id, at: [...path, 'profiles', index] }))];
+function unknownProfiles(
+  { choice: { provider, profile, profiles = [] }, path }: PlacedChoice,
+  home: KnownHome,
+): FrontmatterIssue[] {
+  const named = [
+    ...(profile === undefined ? [] : [{ id: profile, at: [...path, 'profile'] }]),
+    ...profiles.map((id, index) => ({ id, at: [...path, 'profiles', index] })),
+  ];
   return named.flatMap(({ id, at }): FrontmatterIssue[] => {
     const found = home.profiles.find((known) => known.id === id);
     if (found?.provider === provider) return [];
-    if (found !== undefined) return [{ path: at, message: `the account "${id}" is one with "${found.provider}", not with "${provider}"` }];
+    if (found !== undefined)
+      return [{ path: at, message: `the account "${id}" is one with "${found.provider}", not with "${provider}"` }];
     const names = home.profiles.filter((known) => known.provider === provider).map((known) => known.id);
-    return [{ path: at, message: `there is no account "${id}" in this home${meant(id, names)}; add it with: wakechart auth add ${id} --provider ${provider}` }];
+    return [
+      {
+        path: at,
+        message: `there is no account "${id}" in this home${meant(id, names)}; add it with: wakechart auth add ${id} --provider ${provider}`,
+      },
+    ];
   });
 }
 
@@ -53,7 +83,12 @@ function unknownProfiles({ choice: { provider, profile, profiles = [] }, path }:
 function repeated({ choice, path }: PlacedChoice, earlier: readonly PlacedChoice[]): FrontmatterIssue[] {
   const index = earlier.findIndex((other) => covers(other.choice, choice));
   if (index < 0) return [];
-  return [{ path, message: `${candidateText(choice)} is ${index === 0 ? 'the first choice' : `fallback ${index}`} already; it is not tried again` }];
+  return [
+    {
+      path,
+      message: `${candidateText(choice)} is ${index === 0 ? 'the first choice' : `fallback ${index}`} already; it is not tried again`,
+    },
+  ];
 }
 
 function covers(one: ModelChoice, other: ModelChoice): boolean {

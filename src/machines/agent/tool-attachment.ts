@@ -4,7 +4,12 @@ import { messageOf } from '../errors.ts';
 import { agentId } from '../ids.ts';
 
 /** What models accept as the name of a tool. */
-export const toolName = z.string().regex(/^[A-Za-z][A-Za-z0-9_-]{0,63}$/, 'expected a name of letters, digits, "_" and "-", 64 at most, that begins with a letter');
+export const toolName = z
+  .string()
+  .regex(
+    /^[A-Za-z][A-Za-z0-9_-]{0,63}$/,
+    'expected a name of letters, digits, "_" and "-", 64 at most, that begins with a letter',
+  );
 
 /** JSON Schema of an object. */
 const inputSchema = z.looseObject({ type: z.literal('object') }).superRefine((schema, context) => {
@@ -25,7 +30,10 @@ export const toolAttachment = z.union([
       description: z.string().max(1_000).optional(),
       /** `process`: it works in a process of its own. Default `in-process`. */
       run: z.enum(['in-process', 'process']).optional(),
-      /** `worktree`: it works in a git worktree of its own, made from the repository in the workspace. Default: in an empty folder of its own. */
+      /**
+       * `worktree`: it works in a git worktree of its own, made from the repository in the workspace. Default: in an
+       * empty folder of its own.
+       */
       isolation: z.enum(['none', 'worktree']).optional(),
     })
     .transform(({ agent, name, description, run, isolation }) => ({
@@ -37,7 +45,9 @@ export const toolAttachment = z.union([
       ...(isolation === 'worktree' ? { isolation } : {}),
     })),
   /** Tools of an MCP server that the file names under `mcp`: all of them, or those listed. */
-  z.strictObject({ mcp: z.string().min(1), tools: z.array(z.string().min(1)).min(1).optional() }).transform(({ mcp, tools }) => ({ type: 'mcp' as const, name: mcp, server: mcp, tools })),
+  z
+    .strictObject({ mcp: z.string().min(1), tools: z.array(z.string().min(1)).min(1).optional() })
+    .transform(({ mcp, tools }) => ({ type: 'mcp' as const, name: mcp, server: mcp, tools })),
   /** A tool that somebody outside runs. */
   z
     .strictObject({

@@ -27,13 +27,26 @@ export function toolArtifacts(agent: AgentFacts): readonly Artifact[] {
 /** What a model is told of each tool anyway is not said again. */
 function newToolArtifacts({ tools, skipped }: AgentFacts): readonly Artifact[] {
   const shown = tools
-    .map(({ name, family, ownership, effects = [], permissionPolicy, readOnly, destructive }) => ({ name, family: family ?? ownership, effects, policy: permissionPolicy, ...(readOnly ? { readOnly } : {}), ...(destructive ? { destructive } : {}) }))
+    .map(({ name, family, ownership, effects = [], permissionPolicy, readOnly, destructive }) => ({
+      name,
+      family: family ?? ownership,
+      effects,
+      policy: permissionPolicy,
+      ...(readOnly ? { readOnly } : {}),
+      ...(destructive ? { destructive } : {}),
+    }))
     .toSorted((one, other) => compare(one.family, other.family) || compare(one.name, other.name));
   const rows = shown.map(({ name, family, effects, policy }) => [name, family, joined(effects), policy]);
   const left = skipped.map(({ name, reason }) => `${name}: ${reason}`);
   return [
     { name: 'tools.json', text: `{\n"tools": ${lines(shown)},\n"skipped": ${lines(skipped)}\n}\n` },
-    textArtifact('tools', 'Tools', table(['tool', 'family', 'effects', 'policy'], rows), left.length === 0 ? '' : '## Not available now', list(left)),
+    textArtifact(
+      'tools',
+      'Tools',
+      table(['tool', 'family', 'effects', 'policy'], rows),
+      left.length === 0 ? '' : '## Not available now',
+      list(left),
+    ),
   ];
 }
 
@@ -48,20 +61,59 @@ export interface PermissionFacts {
   readonly budgets: readonly BudgetFact[];
 }
 
-export function permissionArtifacts({ definition }: AgentFacts, { state, environment, budgets }: PermissionFacts): readonly Artifact[] {
+export function permissionArtifacts(
+  { definition }: AgentFacts,
+  { state, environment, budgets }: PermissionFacts,
+): readonly Artifact[] {
   const { sessionRules, pendingActions, restriction } = state;
   const { mode, allow, ask, deny } = definition.permission;
-  const pending = pendingActions.map(({ requestId, kind, toolName, question, rules, expiresAt }) => ({ requestId, kind, toolName, question, rules, expiresAt }));
-  const bounds = restriction === undefined ? undefined : { mode: restriction.mode, ask: restriction.ask, deny: restriction.deny, tools: restriction.tools, withoutTools: restriction.withoutTools };
+  const pending = pendingActions.map(({ requestId, kind, toolName, question, rules, expiresAt }) => ({
+    requestId,
+    kind,
+    toolName,
+    question,
+    rules,
+    expiresAt,
+  }));
+  const bounds =
+    restriction === undefined
+      ? undefined
+      : {
+          mode: restriction.mode,
+          ask: restriction.ask,
+          deny: restriction.deny,
+          tools: restriction.tools,
+          withoutTools: restriction.withoutTools,
+        };
   const rules = ruleFacts(definition.permission, { state, environment });
-  const waiting = pending.map(({ requestId, kind, toolName, question, expiresAt }) => [requestId, kind, toolName, question ?? '', expiresAt ?? '']);
+  const waiting = pending.map(({ requestId, kind, toolName, question, expiresAt }) => [
+    requestId,
+    kind,
+    toolName,
+    question ?? '',
+    expiresAt ?? '',
+  ]);
   return [
-    jsonArtifact('permissions', { mode, environmentMode: environment?.definition.permission.mode, allow, ask, deny, rules, sessionGrants: sessionRules, restriction: bounds, budgets, pending }),
+    jsonArtifact('permissions', {
+      mode,
+      environmentMode: environment?.definition.permission.mode,
+      allow,
+      ask,
+      deny,
+      rules,
+      sessionGrants: sessionRules,
+      restriction: bounds,
+      budgets,
+      pending,
+    }),
     textArtifact(
       'permissions',
       'Permissions',
       `Mode: ${mode}. ${modeWords(environment)}${bounds === undefined || bounds.mode === mode ? '' : ` No more than ${bounds.mode} is allowed by whoever it works for.`} Rules that people keep in the policy come besides.`,
-      table(['what it does', 'rule', 'from'], rules.map(({ does, rule, from }) => [does, rule, from])),
+      table(
+        ['what it does', 'rule', 'from'],
+        rules.map(({ does, rule, from }) => [does, rule, from]),
+      ),
       '## Budgets',
       budgetTable(budgets),
       waiting.length === 0 ? 'Nothing waits for an answer.' : '## Waiting for an answer',
@@ -76,11 +128,22 @@ interface RuleFact {
   readonly from: string;
 }
 
-/** A rule that the agent and its environment both have is the environment's: it holds whatever becomes of the agent's file. */
-function ruleFacts({ allow, ask, deny }: AgentDefinition['permission'], { state: { sessionRules, restriction }, environment }: Pick<PermissionFacts, 'state' | 'environment'>): readonly RuleFact[] {
+/**
+ * A rule that the agent and its environment both have is the environment's: it holds whatever becomes of the agent's
+ * file.
+ */
+function ruleFacts(
+  { allow, ask, deny }: AgentDefinition['permission'],
+  { state: { sessionRules, restriction }, environment }: Pick<PermissionFacts, 'state' | 'environment'>,
+): readonly RuleFact[] {
   const bounds = environment?.definition.permission;
-  const from = (rule: string, rules: readonly string[] | undefined): string => (rules?.includes(rule) === true ? `environment ${environment?.definition.environmentId ?? ''}` : 'agent');
-  const of = (does: RuleFact['does'], rules: readonly string[] | undefined, source: (rule: string) => string): RuleFact[] => (rules ?? []).map((rule) => ({ does, rule, from: source(rule) }));
+  const from = (rule: string, rules: readonly string[] | undefined): string =>
+    rules?.includes(rule) === true ? `environment ${environment?.definition.environmentId ?? ''}` : 'agent';
+  const of = (
+    does: RuleFact['does'],
+    rules: readonly string[] | undefined,
+    source: (rule: string) => string,
+  ): RuleFact[] => (rules ?? []).map((rule) => ({ does, rule, from: source(rule) }));
   return [
     ...of('denies', deny, (rule) => from(rule, bounds?.deny)),
     ...of('asks', ask, (rule) => from(rule, bounds?.ask)),
@@ -94,7 +157,9 @@ function ruleFacts({ allow, ask, deny }: AgentDefinition['permission'], { state:
 function modeWords(environment: EnvironmentFacts | undefined): string {
   if (environment === undefined) return 'The agent says so.';
   const { environmentId, permission } = environment.definition;
-  return permission.mode === 'preapproved' ? 'The agent says so; its environment does not narrow it.' : `The environment ${environmentId} says ${permission.mode} at least.`;
+  return permission.mode === 'preapproved'
+    ? 'The agent says so; its environment does not narrow it.'
+    : `The environment ${environmentId} says ${permission.mode} at least.`;
 }
 
 function compare(one: string, other: string): number {

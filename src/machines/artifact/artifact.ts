@@ -38,8 +38,12 @@ export function list(items: readonly string[]): string {
 
 /** Text as a part of one line: what would look like lines of its own, or is too long, is shown otherwise. */
 export function oneLine(text: string, maxCharacters = MAX_CELL_CHARACTERS): string {
-  // eslint-disable-next-line no-control-regex -- control characters are what this looks for
-  return cutText(text, maxCharacters).replaceAll(/[\u0000-\u001f\u007f-\u009f\u2028\u2029]+/g, ' ').trim();
+  return (
+    cutText(text, maxCharacters)
+      // eslint-disable-next-line no-control-regex -- control characters are what this looks for
+      .replaceAll(/[\u0000-\u001f\u007f-\u009f\u2028\u2029]+/g, ' ')
+      .trim()
+  );
 }
 
 function cell(text: string): string {

@@ -1,6 +1,11 @@
 /** The bounds on what a session may use up: what each is, who said it, and how much of it is left. */
 import type { AgentBudget } from '../agent/agent-definition.ts';
-import { DEFAULT_MAX_AUTONOMOUS_WAKES, DEFAULT_MAX_IDENTICAL_CALLS, DEFAULT_MAX_MODEL_STEPS_PER_WAKE, DEFAULT_MAX_STEPS_WITHOUT_PROGRESS } from '../session/limits.ts';
+import {
+  DEFAULT_MAX_AUTONOMOUS_WAKES,
+  DEFAULT_MAX_IDENTICAL_CALLS,
+  DEFAULT_MAX_MODEL_STEPS_PER_WAKE,
+  DEFAULT_MAX_STEPS_WITHOUT_PROGRESS,
+} from '../session/limits.ts';
 import type { SessionState } from '../session/session-state.ts';
 import { heldByJobs } from '../wake/held-budget.ts';
 import { table } from './artifact.ts';
@@ -31,7 +36,17 @@ const DEFAULTS: AgentBudget = {
   maxAutonomousWakes: DEFAULT_MAX_AUTONOMOUS_WAKES,
 };
 
-const BOUNDS = ['maxTokensPerSession', 'maxCostPerSession', 'maxTokensPerWake', 'maxCostPerWake', 'maxModelStepsPerWake', 'maxSecondsPerWake', 'maxAutonomousWakes', 'maxIdenticalCalls', 'maxStepsWithoutProgress'] as const satisfies readonly (keyof AgentBudget)[];
+const BOUNDS = [
+  'maxTokensPerSession',
+  'maxCostPerSession',
+  'maxTokensPerWake',
+  'maxCostPerWake',
+  'maxModelStepsPerWake',
+  'maxSecondsPerWake',
+  'maxAutonomousWakes',
+  'maxIdenticalCalls',
+  'maxStepsWithoutProgress',
+] as const satisfies readonly (keyof AgentBudget)[];
 
 export function budgetFacts({ budget, environment, state }: BudgetSources): readonly BudgetFact[] {
   const used = usedOf(state);
@@ -47,15 +62,26 @@ export function budgetFacts({ budget, environment, state }: BudgetSources): read
 }
 
 /** The lowest of those that there are. */
-function holdingBound(bound: keyof AgentBudget, { budget, environment, state: { allowance } }: BudgetSources): Pick<BudgetFact, 'limit' | 'from'> | undefined {
+function holdingBound(
+  bound: keyof AgentBudget,
+  { budget, environment, state: { allowance } }: BudgetSources,
+): Pick<BudgetFact, 'limit' | 'from'> | undefined {
   const written = budget[bound] ?? DEFAULTS[bound];
-  const allowed = bound === 'maxTokensPerSession' ? allowance?.tokens : bound === 'maxCostPerSession' ? allowance?.cost : undefined;
-  if (allowed !== undefined && (written === undefined || allowed < written)) return { limit: allowed, from: 'whoever it works for' };
+  const allowed =
+    bound === 'maxTokensPerSession' ? allowance?.tokens : bound === 'maxCostPerSession' ? allowance?.cost : undefined;
+  if (allowed !== undefined && (written === undefined || allowed < written))
+    return { limit: allowed, from: 'whoever it works for' };
   if (written === undefined) return undefined;
-  return { limit: written, from: budget[bound] === undefined ? 'the runtime' : environment?.[bound] === written ? 'environment' : 'agent' };
+  return {
+    limit: written,
+    from: budget[bound] === undefined ? 'the runtime' : environment?.[bound] === written ? 'environment' : 'agent',
+  };
 }
 
-/** Between wakes nothing is used of the next one, which is what its first step begins with: so the same is laid out for both. */
+/**
+ * Between wakes nothing is used of the next one, which is what its first step begins with: so the same is laid out for
+ * both.
+ */
 function usedOf({ used, openWake, autonomousWakesInARow }: SessionState): AgentBudget {
   return {
     maxTokensPerSession: used.tokens,
@@ -73,5 +99,14 @@ function rounded(amount: number): number {
 }
 
 export function budgetTable(facts: readonly BudgetFact[]): string {
-  return table(['bound', 'at most', 'used', 'left', 'said by'], facts.map(({ bound, limit, used, left, from }) => [bound, String(limit), used === undefined ? '' : String(used), left === undefined ? '' : String(left), from]));
+  return table(
+    ['bound', 'at most', 'used', 'left', 'said by'],
+    facts.map(({ bound, limit, used, left, from }) => [
+      bound,
+      String(limit),
+      used === undefined ? '' : String(used),
+      left === undefined ? '' : String(left),
+      from,
+    ]),
+  );
 }

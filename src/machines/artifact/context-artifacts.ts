@@ -1,4 +1,7 @@
-/** What the context of a session is spent on. Each share is one of the whole context, cut to a whole number, so that none says more than its level does. */
+/**
+ * What the context of a session is spent on. Each share is one of the whole context, cut to a whole number, so that
+ * none says more than its level does.
+ */
 import { contextPressure } from '../turn/context-pressure.ts';
 import type { ContextReport } from '../turn/context-report.ts';
 import { jsonArtifact, table, textArtifact } from './artifact.ts';
@@ -17,19 +20,27 @@ const PARTS = [
 ] as const satisfies readonly (readonly [keyof ContextReport, string])[];
 
 /** @param budgets what the session may use up @returns none before the first step */
-export function contextArtifacts(report: ContextReport | undefined, budgets: readonly BudgetFact[]): readonly Artifact[] {
+export function contextArtifacts(
+  report: ContextReport | undefined,
+  budgets: readonly BudgetFact[],
+): readonly Artifact[] {
   if (report === undefined) return [];
   const { level } = contextPressure(report);
   const { maxTokens, total } = report;
   const share = (tokens: number): string => (maxTokens > 0 ? `${Math.floor((100 * tokens) / maxTokens)} %` : '');
-  const tokenBudgets = budgets.filter(({ bound, used }) => used !== undefined && (bound.startsWith('maxTokens') || bound.startsWith('maxCost')));
+  const tokenBudgets = budgets.filter(
+    ({ bound, used }) => used !== undefined && (bound.startsWith('maxTokens') || bound.startsWith('maxCost')),
+  );
   return [
     jsonArtifact('context', { pressure: level, report, budgets: tokenBudgets }),
     textArtifact(
       'context',
       'Context',
       `Pressure: ${level}. About ${total} of ${maxTokens} tokens (${share(total)}) are spent, by estimate.${total > maxTokens ? ` ${total - maxTokens} are too many.` : ''}`,
-      table(['part', 'tokens', 'of the context'], PARTS.map(([part, words]) => [words, String(report[part]), share(report[part])])),
+      table(
+        ['part', 'tokens', 'of the context'],
+        PARTS.map(([part, words]) => [words, String(report[part]), share(report[part])]),
+      ),
       leftOutWords(report),
       tokenBudgets.length === 0 ? '' : '## What may be used up',
       budgetTable(tokenBudgets),
@@ -39,7 +50,13 @@ export function contextArtifacts(report: ContextReport | undefined, budgets: rea
 
 function leftOutWords({ omittedMessages, shortenedMessages, compactedThroughSeq }: ContextReport): string {
   return [
-    ...(omittedMessages + shortenedMessages === 0 ? [] : [`Earlier messages are left out (${omittedMessages}) or shortened (${shortenedMessages}); the log keeps them.`]),
-    ...(compactedThroughSeq === undefined ? [] : [`A summary stands for everything up to event ${compactedThroughSeq}.`]),
+    ...(omittedMessages + shortenedMessages === 0
+      ? []
+      : [
+          `Earlier messages are left out (${omittedMessages}) or shortened (${shortenedMessages}); the log keeps them.`,
+        ]),
+    ...(compactedThroughSeq === undefined
+      ? []
+      : [`A summary stands for everything up to event ${compactedThroughSeq}.`]),
   ].join(' ');
 }

@@ -15,11 +15,37 @@ export interface FeedLine {
 }
 
 /** What says most about an event, in this order. */
-const TELLING = ['name', 'toolName', 'kind', 'trigger', 'to', 'outcome', 'verdict', 'grade', 'decision', 'error', 'title', 'text', 'summary', 'question', 'response', 'message', 'reason', 'because', 'input', 'output'] as const;
+const TELLING = [
+  'name',
+  'toolName',
+  'kind',
+  'trigger',
+  'to',
+  'outcome',
+  'verdict',
+  'grade',
+  'decision',
+  'error',
+  'title',
+  'text',
+  'summary',
+  'question',
+  'response',
+  'message',
+  'reason',
+  'because',
+  'input',
+  'output',
+] as const;
 
 export function feedLine({ seq, at, type, data }: SessionEvent): FeedLine {
   const values = { ...data } as Readonly<Record<string, unknown>>;
-  const name = typeof values['name'] === 'string' ? values['name'] : typeof values['toolName'] === 'string' ? values['toolName'] : '';
+  const name =
+    typeof values['name'] === 'string'
+      ? values['name']
+      : typeof values['toolName'] === 'string'
+        ? values['toolName']
+        : '';
   const parts: string[] = [];
   let length = 0;
   for (const key of TELLING) {
@@ -57,6 +83,9 @@ export function feedArtifacts({ feed }: LogTail): readonly Artifact[] {
   const shown = feed.map(shownLine);
   return [
     { name: 'events.jsonl', text: shown.map(({ json }) => json).join('') },
-    { name: 'events.md', text: `# Events\n\nThe newest ${feed.length}, oldest first. The log has them whole.\n\n${shown.map(({ item }) => item).join('')}` },
+    {
+      name: 'events.md',
+      text: `# Events\n\nThe newest ${feed.length}, oldest first. The log has them whole.\n\n${shown.map(({ item }) => item).join('')}`,
+    },
   ];
 }

@@ -1,4 +1,7 @@
-/** Everything that is laid out for an agent about its session, as files: a pure function of what is known, so that the same facts give the same files. */
+/**
+ * Everything that is laid out for an agent about its session, as files: a pure function of what is known, so that the
+ * same facts give the same files.
+ */
 import type { SessionState } from '../session/session-state.ts';
 import type { ContextReport } from '../turn/context-report.ts';
 import { permissionArtifacts, toolArtifacts } from './agent-artifacts.ts';
@@ -27,7 +30,14 @@ export interface SessionFacts {
   readonly tail: LogTail;
 }
 
-export function sessionArtifacts({ state, agent, environment, context, shells, tail }: SessionFacts): readonly Artifact[] {
+export function sessionArtifacts({
+  state,
+  agent,
+  environment,
+  context,
+  shells,
+  tail,
+}: SessionFacts): readonly Artifact[] {
   const budgets = budgetFacts({ budget: agent.definition.budget, environment: environment?.definition.budget, state });
   const artifacts = [
     ...environmentArtifacts(environment),
@@ -61,30 +71,85 @@ const ABOUT: Readonly<Record<string, string>> = {
 function indexArtifact({ sessionId, agentId }: SessionState, artifacts: readonly Artifact[]): Artifact {
   const subjectOf = (name: string): string => name.slice(0, name.lastIndexOf('.'));
   const names = artifacts.map(({ name }) => name);
-  const rows = [...new Set(names.map(subjectOf))].map((subject) => [names.filter((name) => subjectOf(name) === subject).join(', '), ABOUT[subject] ?? '']);
+  const rows = [...new Set(names.map(subjectOf))].map((subject) => [
+    names.filter((name) => subjectOf(name) === subject).join(', '),
+    ABOUT[subject] ?? '',
+  ]);
   const intro = `Facts about session ${sessionId} of agent ${agentId}, laid out by the runtime before each model step. What is written here is overwritten, and changes nothing. The log of the session is the truth.`;
-  return textArtifact('index', 'What is here', intro, table(['file', 'what it says'], rows), 'Outputs that were too long to be shown whole are in `outputs` in the folder above them all, `.wakechart-runtime`.');
+  return textArtifact(
+    'index',
+    'What is here',
+    intro,
+    table(['file', 'what it says'], rows),
+    'Outputs that were too long to be shown whole are in `outputs` in the folder above them all, `.wakechart-runtime`.',
+  );
 }
 
 function outcomeArtifacts({ outcome, evaluation, changedAtSeq }: SessionState): readonly Artifact[] {
-  const isStale = evaluation !== undefined && ((changedAtSeq ?? 0) > evaluation.throughSeq || (outcome?.seq ?? 0) > evaluation.throughSeq);
+  const isStale =
+    evaluation !== undefined &&
+    ((changedAtSeq ?? 0) > evaluation.throughSeq || (outcome?.seq ?? 0) > evaluation.throughSeq);
   const facts = { outcome: outcome ?? null, evaluation: evaluation ?? null, evaluationIsOutOfDate: isStale };
-  if (outcome === undefined) return [jsonArtifact('outcome', facts), textArtifact('outcome', 'Outcome', 'Nobody has said what the session is to achieve.')];
+  if (outcome === undefined)
+    return [
+      jsonArtifact('outcome', facts),
+      textArtifact('outcome', 'Outcome', 'Nobody has said what the session is to achieve.'),
+    ];
   const { title, detail = '', criteria = [], by, seq } = outcome;
-  const judged = evaluation === undefined ? 'It was not evaluated yet.' : `Evaluated at event ${evaluation.seq}: ${evaluation.verdict}. ${oneLine(evaluation.because, 2_000)}${isStale ? ' Something has changed since: evaluate again.' : ''}`;
-  return [jsonArtifact('outcome', facts), textArtifact('outcome', 'Outcome', `**${oneLine(title)}** (said by ${by === 'person' ? 'a person' : 'the agent'} at event ${seq})`, detail, list(criteria), judged)];
+  const judged =
+    evaluation === undefined
+      ? 'It was not evaluated yet.'
+      : `Evaluated at event ${evaluation.seq}: ${evaluation.verdict}. ${oneLine(evaluation.because, 2_000)}${isStale ? ' Something has changed since: evaluate again.' : ''}`;
+  return [
+    jsonArtifact('outcome', facts),
+    textArtifact(
+      'outcome',
+      'Outcome',
+      `**${oneLine(title)}** (said by ${by === 'person' ? 'a person' : 'the agent'} at event ${seq})`,
+      detail,
+      list(criteria),
+      judged,
+    ),
+  ];
 }
 
 function relationArtifacts(state: SessionState): readonly Artifact[] {
   const { sessionId, agentId, title, createdAt, parent, forkOf, jobId, children, jobs } = state;
-  const facts = { sessionId, agentId, title, createdAt, parent, forkOf, jobId, children, jobs: jobs.map(({ jobId: id, childSessionId, agentId: worker, label }) => ({ jobId: id, childSessionId, agentId: worker, label })) };
+  const facts = {
+    sessionId,
+    agentId,
+    title,
+    createdAt,
+    parent,
+    forkOf,
+    jobId,
+    children,
+    jobs: jobs.map(({ jobId: id, childSessionId, agentId: worker, label }) => ({
+      jobId: id,
+      childSessionId,
+      agentId: worker,
+      label,
+    })),
+  };
   const rows = [
     ['session', sessionId, `agent ${agentId}${title === undefined ? '' : `, "${title}"`}`],
     ...(parent === undefined ? [] : [['parent', parent.sessionId, `depth ${parent.depth}`]]),
     ...(forkOf === undefined ? [] : [['fork of', forkOf.sessionId, `at event ${forkOf.seq}`]]),
     ...(jobId === undefined ? [] : [['works for job', jobId, '']]),
-    ...children.map(({ sessionId: id, agentId: childAgent, label, rest }) => ['child', id, [`agent ${childAgent}`, ...(label === undefined ? [] : [label]), ...(rest === undefined ? ['at work'] : [`${rest.reason}: ${rest.summary}`])].join(', ')]),
-    ...facts.jobs.map(({ jobId: id, childSessionId, agentId: worker, label }) => ['open job', id, [`session ${childSessionId}`, `agent ${worker}`, ...(label === undefined ? [] : [label])].join(', ')]),
+    ...children.map(({ sessionId: id, agentId: childAgent, label, rest }) => [
+      'child',
+      id,
+      [
+        `agent ${childAgent}`,
+        ...(label === undefined ? [] : [label]),
+        ...(rest === undefined ? ['at work'] : [`${rest.reason}: ${rest.summary}`]),
+      ].join(', '),
+    ]),
+    ...facts.jobs.map(({ jobId: id, childSessionId, agentId: worker, label }) => [
+      'open job',
+      id,
+      [`session ${childSessionId}`, `agent ${worker}`, ...(label === undefined ? [] : [label])].join(', '),
+    ]),
   ];
   return [jsonArtifact('relations', facts), textArtifact('relations', 'Relations', table(['what', 'id', ''], rows))];
 }

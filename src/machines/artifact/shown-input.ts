@@ -7,7 +7,11 @@ const BY_NAME: ReadonlySet<string> = new Set(['env', 'variables', 'environment']
 
 export function shownInput(toolName: string, input: unknown): unknown {
   if (!toolName.startsWith('shell_') || !isRecord(input)) return input;
-  return Object.fromEntries(Object.entries(input).flatMap(([key, value]) => (key === VALUE ? [] : [[key, BY_NAME.has(key) ? namesOf(value) : value]])));
+  return Object.fromEntries(
+    Object.entries(input).flatMap(([key, value]) =>
+      key === VALUE ? [] : [[key, BY_NAME.has(key) ? namesOf(value) : value]],
+    ),
+  );
 }
 
 function namesOf(value: unknown): unknown {

@@ -26,9 +26,11 @@ export function withTrace(traces: readonly Trace[], event: SessionEvent): readon
   const trace = beginningIn(event);
   if (trace !== undefined) return begun(traces, trace);
   // What it waited before, for somebody to allow it, is not its own time.
-  if (event.type === 'agent.tool_started') return changed(traces, event.data.callId, (asked) => ({ ...asked, startedAt: event.at }));
+  if (event.type === 'agent.tool_started')
+    return changed(traces, event.data.callId, (asked) => ({ ...asked, startedAt: event.at }));
   if (event.type === 'wake.ended') return ended(traces, event.data.wakeId, event, { outcome: event.data.outcome });
-  if (event.type === 'agent.tool_result') return ended(traces, event.data.callId, event, { outcome: event.data.outcome });
+  if (event.type === 'agent.tool_result')
+    return ended(traces, event.data.callId, event, { outcome: event.data.outcome });
   if (event.type !== 'span.completed') return traces;
   const { spanId, outcome, usage } = event.data;
   return ended(traces, spanId, event, { outcome, ...(usage === undefined ? {} : { detail: oneLine(wordsOf(usage)) }) });
@@ -53,8 +55,17 @@ function begun(traces: readonly Trace[], trace: Trace): readonly Trace[] {
   return [...traces, trace].slice(-MAX_TRACES);
 }
 
-function ended(traces: readonly Trace[], id: string, { at }: SessionEvent, end: Pick<Trace, 'outcome' | 'detail'>): readonly Trace[] {
-  return changed(traces, id, (trace) => ({ ...trace, ...end, durationMs: Math.max(0, Date.parse(at) - Date.parse(trace.startedAt)) }));
+function ended(
+  traces: readonly Trace[],
+  id: string,
+  { at }: SessionEvent,
+  end: Pick<Trace, 'outcome' | 'detail'>,
+): readonly Trace[] {
+  return changed(traces, id, (trace) => ({
+    ...trace,
+    ...end,
+    durationMs: Math.max(0, Date.parse(at) - Date.parse(trace.startedAt)),
+  }));
 }
 
 function changed(traces: readonly Trace[], id: string, change: (trace: Trace) => Trace): readonly Trace[] {
@@ -75,7 +86,17 @@ function shownTrace(trace: Trace): ShownTrace {
   const known = shownTraces.get(trace);
   if (known !== undefined) return known;
   const { seq, kind, name, outcome, durationMs, detail } = trace;
-  const shown = { json: `${JSON.stringify(trace)}\n`, row: tableRow([String(seq), kind.replace('_', ' '), name, outcome ?? 'running', durationMs === undefined ? '' : String(durationMs), detail ?? '']) };
+  const shown = {
+    json: `${JSON.stringify(trace)}\n`,
+    row: tableRow([
+      String(seq),
+      kind.replace('_', ' '),
+      name,
+      outcome ?? 'running',
+      durationMs === undefined ? '' : String(durationMs),
+      detail ?? '',
+    ]),
+  };
   shownTraces.set(trace, shown);
   return shown;
 }
@@ -84,6 +105,14 @@ export function traceArtifacts(traces: readonly Trace[]): readonly Artifact[] {
   const shown = traces.map(shownTrace);
   return [
     { name: 'traces.jsonl', text: shown.map(({ json }) => json).join('') },
-    textArtifact('traces', 'Traces', `The newest ${traces.length}, oldest first.`, tableOf(['event', 'what', 'name', 'outcome', 'milliseconds', 'detail'], shown.map(({ row }) => row))),
+    textArtifact(
+      'traces',
+      'Traces',
+      `The newest ${traces.length}, oldest first.`,
+      tableOf(
+        ['event', 'what', 'name', 'outcome', 'milliseconds', 'detail'],
+        shown.map(({ row }) => row),
+      ),
+    ),
   ];
 }

@@ -1,4 +1,7 @@
-/** What an environment is: how commands are shut in, what is mounted, which secrets may be used, what needs consent, what may be used up. Written as YAML. */
+/**
+ * What an environment is: how commands are shut in, what is mounted, which secrets may be used, what needs consent,
+ * what may be used up. Written as YAML.
+ */
 import { z } from 'zod';
 import { agentBudget, permissionMode, ruleTexts } from '../agent/agent-definition.ts';
 import { canonicalJson } from '../canonical-json.ts';
@@ -9,7 +12,10 @@ import { hostPath, textWithoutNul } from '../text-schemas.ts';
 export const MAX_ENVIRONMENT_FILE_CHARACTERS = 64_000;
 
 /** Absolute, as the agent sees it: names that cannot climb. The runtime's own mounts come with every environment. */
-const mountPath = z.string().regex(/^(?:\/(?!\.{1,2}(?:\/|$))[A-Za-z0-9._-]+)+$/, 'expected an absolute path of plain names, such as /data').max(200);
+const mountPath = z
+  .string()
+  .regex(/^(?:\/(?!\.{1,2}(?:\/|$))[A-Za-z0-9._-]+)+$/, 'expected an absolute path of plain names, such as /data')
+  .max(200);
 
 const declaredMount = z.strictObject({
   path: mountPath,
@@ -21,9 +27,38 @@ const declaredMount = z.strictObject({
 export const vaultName = environmentId;
 
 /** Whose paths declared mounts may not take or hide. */
-const RESERVED = ['/workspace', '/runtime', '/memory', '/vaults', '/skills', '/agent', '/agent-skills', '/home', '/root', '/var', '/sys', '/run', '/boot', '/proc', '/dev', '/tmp', '/usr', '/bin', '/sbin', '/lib', '/lib64', '/etc', '/opt'];
+const RESERVED = [
+  '/workspace',
+  '/runtime',
+  '/memory',
+  '/vaults',
+  '/skills',
+  '/agent',
+  '/agent-skills',
+  '/home',
+  '/root',
+  '/var',
+  '/sys',
+  '/run',
+  '/boot',
+  '/proc',
+  '/dev',
+  '/tmp',
+  '/usr',
+  '/bin',
+  '/sbin',
+  '/lib',
+  '/lib64',
+  '/etc',
+  '/opt',
+];
 
-const variableName = z.string().regex(/^[A-Za-z_][A-Za-z0-9_]{0,199}$/, 'expected the name of one variable: letters, digits and "_", not beginning with a digit');
+const variableName = z
+  .string()
+  .regex(
+    /^[A-Za-z_][A-Za-z0-9_]{0,199}$/,
+    'expected the name of one variable: letters, digits and "_", not beginning with a digit',
+  );
 const variableValue = textWithoutNul.max(4_096);
 
 /** Longer commands come of several that all have to hold: see `strictestEnvironment`. */
@@ -33,11 +68,18 @@ const MAX_CHECK_SECONDS = 3_600;
 const checkCommand = textWithoutNul.min(1).max(MAX_CHECK_CHARACTERS);
 const checkSeconds = z.number().int().min(1);
 
-const judge = z.strictObject({ provider: z.string().min(1).max(200), model: z.string().min(1).max(200), profile: z.string().min(1).max(64).optional() });
+const judge = z.strictObject({
+  provider: z.string().min(1).max(200),
+  model: z.string().min(1).max(200),
+  profile: z.string().min(1).max(64).optional(),
+});
 
 const shape = {
   description: z.string().trim().max(1_000).default(''),
-  /** `required`: commands run in a sandbox, or not at all. `off`: on the host, with the rights of whoever runs Wakechart. */
+  /**
+   * `required`: commands run in a sandbox, or not at all. `off`: on the host, with the rights of whoever runs
+   * Wakechart.
+   */
   sandbox: z.enum(['required', 'off']),
   /** Of commands. `disabled` needs a sandbox. Default: `disabled` in a sandbox, else `open`. */
   network: z.enum(['open', 'disabled']).optional(),
@@ -45,28 +87,37 @@ const shape = {
   /** The vaults whose secrets may be used. */
   vaults: z.array(vaultName).max(50).default([]),
   /** Besides what the agent's own file says: the stricter mode holds, and every rule that asks or denies. */
-  permission: z.strictObject({ mode: permissionMode.default('preapproved'), ask: ruleTexts('ask'), deny: ruleTexts('deny') }).default({ mode: 'preapproved', ask: [], deny: [] }),
+  permission: z
+    .strictObject({ mode: permissionMode.default('preapproved'), ask: ruleTexts('ask'), deny: ruleTexts('deny') })
+    .default({ mode: 'preapproved', ask: [], deny: [] }),
   /** Besides that of the agent: the lower bound holds. */
   budget: agentBudget.default({}),
   /** What commands get of the environment variables of the host, by name, and what is set besides. */
   variables: z
     .strictObject({
       pass: z.array(variableName).max(200).default([]),
-      set: z.record(variableName, variableValue).refine((set) => Object.keys(set).length <= 200, 'expected at most 200 variables').default({}),
+      set: z
+        .record(variableName, variableValue)
+        .refine((set) => Object.keys(set).length <= 200, 'expected at most 200 variables')
+        .default({}),
     })
     .default({ pass: [], set: {} }),
   /**
-   * `true`: a session stays on the machine where its first wake ran. `false`: it goes to any, and folders that it was given and mounts that it may
-   * write are the same on all of them. Default: it stays where it has such folders.
+   * `true`: a session stays on the machine where its first wake ran. `false`: it goes to any, and folders that it was
+   * given and mounts that it may write are the same on all of them. Default: it stays where it has such folders.
    */
   hostBound: z.boolean().optional(),
   /** What the workspace of a session may hold. */
-  quota: z.strictObject({ maxBytes: z.number().int().min(1).optional(), maxFiles: z.number().int().min(1).optional() }).default({}),
+  quota: z
+    .strictObject({ maxBytes: z.number().int().min(1).optional(), maxFiles: z.number().int().min(1).optional() })
+    .default({}),
   /** What has to speak for an outcome besides the log before anything is promoted. */
   evaluation: z
     .strictObject({
       /** Run in the workspace; exit code 0 speaks for the outcome. */
-      check: z.strictObject({ command: checkCommand, timeoutSeconds: checkSeconds.max(MAX_CHECK_SECONDS).default(600) }).optional(),
+      check: z
+        .strictObject({ command: checkCommand, timeoutSeconds: checkSeconds.max(MAX_CHECK_SECONDS).default(600) })
+        .optional(),
       /** A model that judges by what the log shows. */
       judge: judge.optional(),
     })
@@ -78,22 +129,36 @@ export const environmentShape = z.strictObject(shape);
 
 export const environmentFile = environmentShape
   .superRefine(({ sandbox, network, mounts }, context) => {
-    if (sandbox === 'off' && network === 'disabled') context.addIssue({ code: 'custom', path: ['network'], message: 'expected "open": without a sandbox nothing keeps commands from the network' });
+    if (sandbox === 'off' && network === 'disabled')
+      context.addIssue({
+        code: 'custom',
+        path: ['network'],
+        message: 'expected "open": without a sandbox nothing keeps commands from the network',
+      });
     const taken = new Set<string>();
     for (const [index, { path }] of mounts.entries()) {
       const problem = mountProblem(path, taken);
-      if (problem !== undefined) context.addIssue({ code: 'custom', path: ['mounts', index, 'path'], message: problem });
+      if (problem !== undefined)
+        context.addIssue({ code: 'custom', path: ['mounts', index, 'path'], message: problem });
       taken.add(path);
     }
   })
-  .transform(({ network, ...rest }) => ({ ...rest, network: network ?? (rest.sandbox === 'required' ? ('disabled' as const) : ('open' as const)) }));
+  .transform(({ network, ...rest }) => ({
+    ...rest,
+    network: network ?? (rest.sandbox === 'required' ? ('disabled' as const) : ('open' as const)),
+  }));
 
-/** A definition as a record keeps it: also one that several were merged into, and one of a version that asked for less. */
+/**
+ * A definition as a record keeps it: also one that several were merged into, and one of a version that asked for less.
+ */
 export const rememberedEnvironment = z.object({
   ...shape,
   environmentId,
   network: z.enum(['open', 'disabled']),
-  evaluation: z.object({ check: z.object({ command: z.string().min(1), timeoutSeconds: checkSeconds }).optional(), judge: judge.optional() }),
+  evaluation: z.object({
+    check: z.object({ command: z.string().min(1), timeoutSeconds: checkSeconds }).optional(),
+    judge: judge.optional(),
+  }),
 });
 
 function mountProblem(path: string, taken: ReadonlySet<string>): string | undefined {
@@ -113,10 +178,22 @@ export interface EnvironmentDefinition extends Readonly<z.output<typeof environm
 export type DeclaredMount = EnvironmentDefinition['mounts'][number];
 
 /** The environment of agents that name none: nothing is shut in, and every status says so. */
-export const HOST_ENVIRONMENT: EnvironmentDefinition = { ...environmentFile.parse({ description: 'Commands run on the host, with all rights of whoever runs Wakechart.', sandbox: 'off' }), environmentId: 'host' };
+export const HOST_ENVIRONMENT: EnvironmentDefinition = {
+  ...environmentFile.parse({
+    description: 'Commands run on the host, with all rights of whoever runs Wakechart.',
+    sandbox: 'off',
+  }),
+  environmentId: 'host',
+};
 
 /** Commands see the workspace and the programs of the system, and no network. */
-export const SANDBOXED_ENVIRONMENT: EnvironmentDefinition = { ...environmentFile.parse({ description: 'Commands see their workspace and the programs of the system, and no network.', sandbox: 'required' }), environmentId: 'sandboxed' };
+export const SANDBOXED_ENVIRONMENT: EnvironmentDefinition = {
+  ...environmentFile.parse({
+    description: 'Commands see their workspace and the programs of the system, and no network.',
+    sandbox: 'required',
+  }),
+  environmentId: 'sandboxed',
+};
 
 /** Those that are there without a file. A file of the same name goes before. */
 export const BUILT_IN_ENVIRONMENTS: readonly EnvironmentDefinition[] = [HOST_ENVIRONMENT, SANDBOXED_ENVIRONMENT];

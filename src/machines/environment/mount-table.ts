@@ -2,8 +2,9 @@
 import { z } from 'zod';
 
 /**
- * What lies there. `workspace`: where the session works. `agent`: what all sessions of the agent share, changed by promotion only. `runtime`:
- * what the session keeps for itself. `learnings`: what the agent has learned. `vault`: secrets, which nobody reads.
+ * What lies there. `workspace`: where the session works. `agent`: what all sessions of the agent share, changed by
+ * promotion only. `runtime`: what the session keeps for itself. `learnings`: what the agent has learned. `vault`:
+ * secrets, which nobody reads.
  */
 export const mountKind = z.enum(['workspace', 'agent', 'runtime', 'learnings', 'skills', 'vault', 'declared']);
 
@@ -57,7 +58,9 @@ export function mountTable({ folders, declared, vaults }: MountTableParts): read
     { kind: 'runtime', path: RUNTIME_PATH, directory: runtime, access: 'rw' },
     { kind: 'learnings', path: LEARNINGS_PATH, directory: learnings, access: 'ro' },
     { kind: 'skills', path: SKILLS_PATH, directory: skills, access: 'ro' },
-    ...(agentSkills === undefined ? [] : [{ kind: 'skills' as const, path: AGENT_SKILLS_PATH, directory: agentSkills, access: 'ro' as const }]),
+    ...(agentSkills === undefined
+      ? []
+      : [{ kind: 'skills' as const, path: AGENT_SKILLS_PATH, directory: agentSkills, access: 'ro' as const }]),
     ...declared.map(({ path, source, access }): Mount => ({ kind: 'declared', path, directory: source, access })),
     ...vaults.map((name): Mount => ({ kind: 'vault', path: `${VAULTS_PATH}/${name}`, access: 'none' })),
   ];
@@ -69,16 +72,28 @@ export interface MountedPath {
   readonly rest: string;
 }
 
-/** What a path that an agent named stands for, by the longest mount that it lies in. Undefined for one that lies in none. @param path absolute and plain: without `.`, `..` and double slashes */
+/**
+ * What a path that an agent named stands for, by the longest mount that it lies in. Undefined for one that lies in
+ * none. @param path absolute and plain: without `.`, `..` and double slashes
+ */
 export function mountAt(mounts: readonly Mount[], path: string): MountedPath | undefined {
-  const found = mounts.filter((mount) => path === mount.path || path.startsWith(`${mount.path}/`)).toSorted((one, other) => other.path.length - one.path.length)[0];
+  const found = mounts
+    .filter((mount) => path === mount.path || path.startsWith(`${mount.path}/`))
+    .toSorted((one, other) => other.path.length - one.path.length)[0];
   return found === undefined ? undefined : { mount: found, rest: path.slice(found.path.length + 1) };
 }
 
-/** What a path of the host is called by the agent: by the longest folder that it lies in. Undefined where it lies in none. */
+/**
+ * What a path of the host is called by the agent: by the longest folder that it lies in. Undefined where it lies in
+ * none.
+ */
 export function shownPath(mounts: readonly Mount[], realPath: string): string | undefined {
   const found = mounts
-    .flatMap(({ path, directory }) => (directory !== undefined && (realPath === directory || realPath.startsWith(`${directory}/`)) ? [{ path, directory }] : []))
+    .flatMap(({ path, directory }) =>
+      directory !== undefined && (realPath === directory || realPath.startsWith(`${directory}/`))
+        ? [{ path, directory }]
+        : [],
+    )
     .toSorted((one, other) => other.directory.length - one.directory.length)[0];
   return found === undefined ? undefined : `${found.path}${realPath.slice(found.directory.length)}`;
 }

@@ -10,14 +10,17 @@ export interface BoundParts {
 }
 
 /**
- * As its environment says; where that says nothing, a folder that was given to it and one that it may write by a mount keep it where they are.
- * Undefined: it goes wherever a copy of it can be laid out.
+ * As its environment says; where that says nothing, a folder that was given to it and one that it may write by a mount
+ * keep it where they are. Undefined: it goes wherever a copy of it can be laid out.
  */
 export function boundBecause({ environment, others = [], workspace }: BoundParts): string | undefined {
   const saysSo = [environment, ...others].find(({ hostBound }) => hostBound === true);
-  if (saysSo !== undefined) return `its environment "${saysSo.environmentId}" is bound to the machine it began on (hostBound)`;
+  if (saysSo !== undefined)
+    return `its environment "${saysSo.environmentId}" is bound to the machine it began on (hostBound)`;
   if (environment.hostBound === false) return undefined;
   if (workspace !== undefined) return `it works in ${workspace}, a folder of that machine`;
   const mount = environment.mounts.find(({ access }) => access === 'rw');
-  return mount === undefined ? undefined : `its environment "${environment.environmentId}" lets it write ${mount.source}, a folder of that machine`;
+  return mount === undefined
+    ? undefined
+    : `its environment "${environment.environmentId}" lets it write ${mount.source}, a folder of that machine`;
 }

@@ -34,6 +34,11 @@ function isSameEntry(one: HandEntry, other: HandEntry | undefined): boolean {
     case 'link':
       return other.kind === 'link' && one.target === other.target;
     case 'file':
-      return other.kind === 'file' && one.mode === other.mode && one.size === other.size && one.pieces.every((piece, index) => piece === other.pieces[index]);
+      return (
+        other.kind === 'file' &&
+        one.mode === other.mode &&
+        one.size === other.size &&
+        one.pieces.every((piece, index) => piece === other.pieces[index])
+      );
   }
 }

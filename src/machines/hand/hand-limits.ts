@@ -13,8 +13,10 @@ export const DEFAULT_HAND_LIMITS: HandLimits = { maxFiles: 200_000, maxBytes: 2_
 
 /** @throws RuntimeError HAND_TOO_LARGE */
 export function checkHandLimits({ files, bytes }: HandMeasure, { maxFiles, maxBytes }: HandLimits): void {
-  if (files > maxFiles) throw tooLarge(`expected at most ${maxFiles} files and folders, received ${files} and more`, { files, maxFiles });
-  if (bytes > maxBytes) throw tooLarge(`expected at most ${maxBytes} bytes, received ${bytes} and more`, { bytes, maxBytes });
+  if (files > maxFiles)
+    throw tooLarge(`expected at most ${maxFiles} files and folders, received ${files} and more`, { files, maxFiles });
+  if (bytes > maxBytes)
+    throw tooLarge(`expected at most ${maxBytes} bytes, received ${bytes} and more`, { bytes, maxBytes });
 }
 
 function tooLarge(what: string, details: Readonly<Record<string, number>>): RuntimeError {

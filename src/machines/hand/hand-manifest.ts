@@ -1,8 +1,10 @@
 /**
- * What lies in the hand of a session, as data: its folders, files and links by path, the content of a file as the SHA-256 hashes of its pieces.
+ * What lies in the hand of a session, as data: its folders, files and links by path, the content of a file as the
+ * SHA-256 hashes of its pieces.
  *
- * A manifest is kept in parts, cut where the hash of a path says so: when one file has changed, one part has, and the others are there already.
- * The index names the parts, and the hash of the index is the id of the manifest: the same id, the same hand.
+ * A manifest is kept in parts, cut where the hash of a path says so: when one file has changed, one part has, and the
+ * others are there already. The index names the parts, and the hash of the index is the id of the manifest: the same
+ * id, the same hand.
  */
 import { z } from 'zod';
 import { canonicalJson } from '../canonical-json.ts';
@@ -32,13 +34,32 @@ export const pieceHash = z.string().regex(/^[\da-f]{64}$/, 'expected 64 hexadeci
 const path = z.string().max(MAX_PATH_CHARACTERS).refine(isHandPath, 'expected a path in the hand that cannot climb');
 const mode = z.number().int().min(0).max(MAX_MODE);
 
-export const handFile = z.strictObject({ kind: z.literal('file'), path, mode, size: z.number().int().nonnegative(), pieces: z.array(pieceHash) });
+export const handFile = z.strictObject({
+  kind: z.literal('file'),
+  path,
+  mode,
+  size: z.number().int().nonnegative(),
+  pieces: z.array(pieceHash),
+});
 const handEntry = z.discriminatedUnion('kind', [
   z.strictObject({ kind: z.literal('folder'), path, mode }),
   handFile,
-  z.strictObject({ kind: z.literal('link'), path, target: z.string().min(1).max(MAX_PATH_CHARACTERS).refine((target) => !target.includes('\0')) }),
+  z.strictObject({
+    kind: z.literal('link'),
+    path,
+    target: z
+      .string()
+      .min(1)
+      .max(MAX_PATH_CHARACTERS)
+      .refine((target) => !target.includes('\0')),
+  }),
 ]);
-const handIndex = z.strictObject({ version: z.literal(VERSION), parts: z.array(pieceHash), files: z.number().int().nonnegative(), bytes: z.number().int().nonnegative() });
+const handIndex = z.strictObject({
+  version: z.literal(VERSION),
+  parts: z.array(pieceHash),
+  files: z.number().int().nonnegative(),
+  bytes: z.number().int().nonnegative(),
+});
 
 export type HandFile = z.output<typeof handFile>;
 export type HandEntry = z.output<typeof handEntry>;
@@ -86,7 +107,10 @@ export interface HandMeasure {
 }
 
 export function measureOf(entries: readonly HandEntry[]): HandMeasure {
-  return { files: entries.length, bytes: entries.reduce((sum, entry) => sum + (entry.kind === 'file' ? entry.size : 0), 0) };
+  return {
+    files: entries.length,
+    bytes: entries.reduce((sum, entry) => sum + (entry.kind === 'file' ? entry.size : 0), 0),
+  };
 }
 
 /** How long a piece of a file is, by its place in it. */
@@ -99,17 +123,23 @@ export function readIndex(text: string): HandIndex {
   return read(handIndex, text);
 }
 
-/** The entries of all parts, in order. @throws RuntimeError HAND_COPY_DAMAGED for whatever could not be laid out as it is meant */
+/**
+ * The entries of all parts, in order. @throws RuntimeError HAND_COPY_DAMAGED for whatever could not be laid out as it
+ * is meant
+ */
 export function readParts(texts: readonly string[]): readonly HandEntry[] {
   const entries = texts.flatMap((text) => read(z.array(handEntry), text));
   const folders = new Set<string>();
   let before = '';
   for (const entry of entries) {
     const parent = entry.path.slice(0, Math.max(0, entry.path.lastIndexOf('/')));
-    if (entry.path <= before) throw damaged(`expected paths in order, received ${JSON.stringify(entry.path)} after ${JSON.stringify(before)}`);
+    if (entry.path <= before)
+      throw damaged(`expected paths in order, received ${JSON.stringify(entry.path)} after ${JSON.stringify(before)}`);
     if (parent !== '' && !folders.has(parent)) throw damaged(`expected a folder for ${JSON.stringify(entry.path)}`);
-    if (parent === '' && entry.kind !== 'folder') throw damaged(`expected a folder, received ${JSON.stringify(entry.path)}`);
-    if (entry.kind === 'file' && entry.pieces.length !== Math.ceil(entry.size / HAND_PIECE_BYTES)) throw damaged(`expected as many pieces as make up ${JSON.stringify(entry.path)}`);
+    if (parent === '' && entry.kind !== 'folder')
+      throw damaged(`expected a folder, received ${JSON.stringify(entry.path)}`);
+    if (entry.kind === 'file' && entry.pieces.length !== Math.ceil(entry.size / HAND_PIECE_BYTES))
+      throw damaged(`expected as many pieces as make up ${JSON.stringify(entry.path)}`);
     if (entry.kind === 'folder') folders.add(entry.path);
     before = entry.path;
   }

@@ -1,6 +1,7 @@
 /**
- * Names of files as text. Systems keep them as bytes, which need not be UTF-8: a byte that is not becomes half of a character, U+DC80 to U+DCFF,
- * which no proper text holds, so that every name can be told from every other and be made again.
+ * Names of files as text. Systems keep them as bytes, which need not be UTF-8: a byte that is not becomes half of a
+ * character, U+DC80 to U+DCFF, which no proper text holds, so that every name can be told from every other and be made
+ * again.
  */
 
 const FIRST_STRAY = 0xdc00;
@@ -32,7 +33,7 @@ export function bytesOfName(name: string): Uint8Array | undefined {
 /** Character for character: the longest first, as one of UTF-8 has up to four bytes. */
 function patched(bytes: Uint8Array): string {
   const text: string[] = [];
-  for (let at = 0; at < bytes.length; ) {
+  for (let at = 0; at < bytes.length;) {
     const found = characterAt(bytes, at);
     text.push(found?.text ?? String.fromCharCode(FIRST_STRAY + (bytes[at] ?? 0)));
     at += found?.length ?? 1;

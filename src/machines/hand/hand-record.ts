@@ -11,7 +11,10 @@ export interface SaidOfHand {
 }
 
 /** A copy stays until there is another one; what binds it holds as long as it is said. */
-export function mergedStanding(before: HandStanding | undefined, { epoch, host, copy = before?.copy, bound, settled = [] }: SaidOfHand): HandStanding {
+export function mergedStanding(
+  before: HandStanding | undefined,
+  { epoch, host, copy = before?.copy, bound, settled = [] }: SaidOfHand,
+): HandStanding {
   const added = (before?.added ?? []).filter(({ path }) => !settled.includes(path));
   return { epoch, host, ...(copy === undefined ? {} : { copy }), ...(bound === undefined ? {} : { bound }), added };
 }

@@ -1,5 +1,6 @@
 /**
- * Where the hand of a session is at home, and which copy of it there is; and from that, what a wake has to do that begins on a machine.
+ * Where the hand of a session is at home, and which copy of it there is; and from that, what a wake has to do that
+ * begins on a machine.
  *
  *   home     it was here last: what lies here counts, and nothing is copied
  *   stays    the same, though a wake that never began has spoken for another machine
@@ -7,8 +8,9 @@
  *   moves    it was elsewhere last: the copy is laid out here first
  *   refused  it is elsewhere and cannot be had here: the wake is left to the machine that has it
  *
- * What a wake says of the hand before it begins is a claim, which keeps earlier wakes from speaking; its process may die before anything of it is in
- * the log. Where the hand was worked in last is therefore what the log says, and so is what may be lost.
+ * What a wake says of the hand before it begins is a claim, which keeps earlier wakes from speaking; its process may
+ * die before anything of it is in the log. Where the hand was worked in last is therefore what the log says, and so is
+ * what may be lost.
  */
 import { z } from 'zod';
 import { RuntimeError } from '../errors.ts';
@@ -24,7 +26,12 @@ export const handHost = z.strictObject({ id: text, name: text });
 export type HandHost = Readonly<z.output<typeof handHost>>;
 
 /** What lay in the hand when the wake of `epoch` had done its work. */
-export const handCopy = z.strictObject({ epoch, manifestId: pieceHash, files: z.number().int().nonnegative(), bytes: z.number().int().nonnegative() });
+export const handCopy = z.strictObject({
+  epoch,
+  manifestId: pieceHash,
+  files: z.number().int().nonnegative(),
+  bytes: z.number().int().nonnegative(),
+});
 
 export type HandCopy = Readonly<z.output<typeof handCopy>>;
 
@@ -54,7 +61,9 @@ export interface BegunWake {
 /** Asked before a wake begins: one that is open then has died. */
 export function begunWake({ openWake, lastWake }: Pick<SessionState, 'openWake' | 'lastWake'>): BegunWake | undefined {
   if (openWake !== undefined) return { epoch: openWake.epoch, host: openWake.host, hasDied: true };
-  return lastWake === undefined ? undefined : { epoch: lastWake.epoch, host: lastWake.host, hasDied: lastWake.hasDied === true };
+  return lastWake === undefined
+    ? undefined
+    : { epoch: lastWake.epoch, host: lastWake.host, hasDied: lastWake.hasDied === true };
 }
 
 export interface HandSituation {
@@ -71,7 +80,12 @@ export interface HandSituation {
 
 export type HandArrival =
   | { readonly kind: 'home' | 'stays' | 'first' }
-  | { readonly kind: 'moves'; readonly from: HandHost | undefined; readonly copy: HandCopy | undefined; readonly mayHaveLost: boolean }
+  | {
+      readonly kind: 'moves';
+      readonly from: HandHost | undefined;
+      readonly copy: HandCopy | undefined;
+      readonly mayHaveLost: boolean;
+    }
   | { readonly kind: 'refused'; readonly error: RuntimeError };
 
 export function handArrival({ sessionId, standing, here, bound, missingFolder, last }: HandSituation): HandArrival {
@@ -84,7 +98,11 @@ export function handArrival({ sessionId, standing, here, bound, missingFolder, l
   // A file that came for it says nothing of where it is.
   const isUnknown = standing === undefined || (home === undefined && standing.epoch === 0);
   // At home the folder was removed, and whoever let the session go wants it to go on without.
-  if (missingFolder !== undefined && !isHome && (home !== undefined || isUnknown)) return { kind: 'refused', error: handElsewhere(sessionId, { home, reason: `it works in ${missingFolder}, which is not on ${here.name}` }) };
+  if (missingFolder !== undefined && !isHome && (home !== undefined || isUnknown))
+    return {
+      kind: 'refused',
+      error: handElsewhere(sessionId, { home, reason: `it works in ${missingFolder}, which is not on ${here.name}` }),
+    };
   if (isUnknown) return { kind: 'first' };
   if (lastHome(standing, last)?.id === here.id) return { kind: isHome ? 'home' : 'stays' };
   const { copy } = standing;
@@ -92,8 +110,14 @@ export function handArrival({ sessionId, standing, here, bound, missingFolder, l
   return { kind: 'moves', from: from?.id === here.id ? undefined : from, copy, mayHaveLost: mayHaveLost(copy, last) };
 }
 
-/** Where it was worked in last: as the log says, unless what was said of the hand is as new. Undefined when it was let go. */
-export function lastHome({ host, epoch: said }: Pick<HandStanding, 'host' | 'epoch'>, last: BegunWake | undefined): HandHost | undefined {
+/**
+ * Where it was worked in last: as the log says, unless what was said of the hand is as new. Undefined when it was let
+ * go.
+ */
+export function lastHome(
+  { host, epoch: said }: Pick<HandStanding, 'host' | 'epoch'>,
+  last: BegunWake | undefined,
+): HandHost | undefined {
   if (host === undefined || last?.host === undefined || last.epoch === said) return host;
   return last.host;
 }
@@ -107,37 +131,64 @@ export function mayHaveLost(copy: Pick<HandCopy, 'epoch'> | undefined, last: Beg
 /** What a machine says that is not the one. */
 export const HAND_ELSEWHERE = 'HAND_ELSEWHERE';
 
-function handElsewhere(sessionId: string, { home, reason }: { readonly home: HandHost | undefined; readonly reason: string }): RuntimeError {
-  return new RuntimeError(HAND_ELSEWHERE, `session ${sessionId} is left to ${home === undefined ? 'the machine that has its folder' : `its home ${home.name}`}: ${reason}`, {
-    category: 'conflict',
-    hint: home === undefined ? 'Run a worker on that machine.' : `Run a worker on ${home.name}. When that machine is gone for good, let the session go with \`wakechart session let-go\`: what was not copied is lost then.`,
-    details: { sessionId, reason, ...(home === undefined ? {} : { hostId: home.id, host: home.name }) },
-  });
+function handElsewhere(
+  sessionId: string,
+  { home, reason }: { readonly home: HandHost | undefined; readonly reason: string },
+): RuntimeError {
+  return new RuntimeError(
+    HAND_ELSEWHERE,
+    `session ${sessionId} is left to ${home === undefined ? 'the machine that has its folder' : `its home ${home.name}`}: ${reason}`,
+    {
+      category: 'conflict',
+      hint:
+        home === undefined
+          ? 'Run a worker on that machine.'
+          : `Run a worker on ${home.name}. When that machine is gone for good, let the session go with \`wakechart session let-go\`: what was not copied is lost then.`,
+      details: { sessionId, reason, ...(home === undefined ? {} : { hostId: home.id, host: home.name }) },
+    },
+  );
 }
 
 /** What a machine says that has not got what the session needs, such as its agent. */
 export const WAKE_ELSEWHERE = 'WAKE_ELSEWHERE';
 
 /** @param lacks `no agent "coder"` */
-export function wakeElsewhere(sessionId: string, { here, lacks }: { readonly here: HandHost; readonly lacks: string }): RuntimeError {
-  return new RuntimeError(WAKE_ELSEWHERE, `session ${sessionId} is left to other machines: there is ${lacks} in the home of this one (${here.name})`, {
-    category: 'conflict',
-    hint: 'Put it into the home of this machine too, or run a worker on one that has it.',
-    details: { sessionId, lacks, hostId: here.id, host: here.name },
-  });
+export function wakeElsewhere(
+  sessionId: string,
+  { here, lacks }: { readonly here: HandHost; readonly lacks: string },
+): RuntimeError {
+  return new RuntimeError(
+    WAKE_ELSEWHERE,
+    `session ${sessionId} is left to other machines: there is ${lacks} in the home of this one (${here.name})`,
+    {
+      category: 'conflict',
+      hint: 'Put it into the home of this machine too, or run a worker on one that has it.',
+      details: { sessionId, lacks, hostId: here.id, host: here.name },
+    },
+  );
 }
 
 /** What a wake says that somebody else has come after. */
 export function handSuperseded(sessionId: string, of: number): RuntimeError {
-  return new RuntimeError('HAND_SUPERSEDED', `the folder of session ${sessionId} is somebody else's now; the wake of epoch ${of} may not say any more what is in it`, {
-    category: 'conflict',
-    hint: 'Another wake took over; leave the session to it.',
-    details: { sessionId, epoch: of },
-  });
+  return new RuntimeError(
+    'HAND_SUPERSEDED',
+    `the folder of session ${sessionId} is somebody else's now; the wake of epoch ${of} may not say any more what is in it`,
+    {
+      category: 'conflict',
+      hint: 'Another wake took over; leave the session to it.',
+      details: { sessionId, epoch: of },
+    },
+  );
 }
 
-/** Whether a wake may say something of the hand, given what was said before. Saying it again is fine. Of one that was let go, whoever comes first from the epoch on that it was let go for. */
-export function maySpeak(before: Pick<HandStanding, 'epoch' | 'host'> | undefined, now: { readonly epoch: number; readonly host: HandHost }): boolean {
+/**
+ * Whether a wake may say something of the hand, given what was said before. Saying it again is fine. Of one that was
+ * let go, whoever comes first from the epoch on that it was let go for.
+ */
+export function maySpeak(
+  before: Pick<HandStanding, 'epoch' | 'host'> | undefined,
+  now: { readonly epoch: number; readonly host: HandHost },
+): boolean {
   if (before === undefined || now.epoch > before.epoch) return true;
   return now.epoch === before.epoch && (before.host === undefined || before.host.id === now.host.id);
 }

@@ -35,16 +35,26 @@ export interface ComposedSession {
   readonly newIds: ReadonlyMap<string, string>;
 }
 
-export function composeSession({ entries, queue, outcome, isTerminated, fallbackAtMs, ...options }: ComposeOptions): ComposedSession {
+export function composeSession({
+  entries,
+  queue,
+  outcome,
+  isTerminated,
+  fallbackAtMs,
+  ...options
+}: ComposeOptions): ComposedSession {
   const title = options.title ?? firstWords(entries);
   const log = new ImportedLog({ ...options, title }, fallbackAtMs);
   const leftOver: LeftOver[] = [];
   let repeated = 0;
   for (const entry of entries) {
-    const takings = entry.reading.facts.map((fact, index) => log.add(fact, { atMs: entry.reading.atMs, ...(index === 0 ? { id: entry.reading.id } : {}) }));
+    const takings = entry.reading.facts.map((fact, index) =>
+      log.add(fact, { atMs: entry.reading.atMs, ...(index === 0 ? { id: entry.reading.id } : {}) }),
+    );
     repeated += takings.filter((taken) => taken === 'repeated').length;
     const because = entry.reading.leftOver ?? takings.map(reasonOf).find((reason) => reason !== undefined);
-    if (because !== undefined) leftOver.push({ line: entry.line, type: entry.reading.type, because, record: entry.record });
+    if (because !== undefined)
+      leftOver.push({ line: entry.line, type: entry.reading.type, because, record: entry.record });
   }
   const hasOutcome = entries.some(({ reading }) => reading.facts.some(({ kind }) => kind === 'outcome'));
   if (outcome !== undefined && !hasOutcome) log.add(outcome);
@@ -52,8 +62,22 @@ export function composeSession({ entries, queue, outcome, isTerminated, fallback
   const facts = entries.flatMap(({ reading }) => reading.facts);
   const { wakes, tooMany } = openWakes({ queue, log: facts, endedAtMs: lastTime(entries) });
   const { events, state, closedCalls, ids } = log.finish(wakes);
-  const unplanned = tooMany.map((wake): LeftOver => ({ line: 0, type: 'queued wake', because: 'more queued wakes than a session may have', record: { ...wake } }));
-  return { events, state, title, leftOver: [...leftOver, ...unplanned], repeated, closedCalls, keptIds: ids.kept, newIds: ids.renamed };
+  const unplanned = tooMany.map((wake): LeftOver => ({
+    line: 0,
+    type: 'queued wake',
+    because: 'more queued wakes than a session may have',
+    record: { ...wake },
+  }));
+  return {
+    events,
+    state,
+    title,
+    leftOver: [...leftOver, ...unplanned],
+    repeated,
+    closedCalls,
+    keptIds: ids.kept,
+    newIds: ids.renamed,
+  };
 }
 
 function reasonOf(taken: Taken): string | undefined {

@@ -1,4 +1,6 @@
-/** The bounds of what is read of another runtime's logs. What lies beyond one is reported, never dropped without a word. */
+/**
+ * The bounds of what is read of another runtime's logs. What lies beyond one is reported, never dropped without a word.
+ */
 
 /** Bytes of one line. A longer one is passed over; its beginning is kept. */
 export const MAX_IMPORT_LINE_BYTES = 8 * 1024 * 1024;

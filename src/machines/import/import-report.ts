@@ -6,7 +6,11 @@ import type { LeftOver, SourceDamage } from './source-log.ts';
 export type ImportStatus = 'imported' | 'would_import' | 'already' | 'failed';
 
 export interface ImportedSessionReport {
-  readonly source: { readonly path: string; readonly sessionId?: string | undefined; readonly agentId?: string | undefined };
+  readonly source: {
+    readonly path: string;
+    readonly sessionId?: string | undefined;
+    readonly agentId?: string | undefined;
+  };
   readonly status: ImportStatus;
   readonly sessionId?: string | undefined;
   readonly agentId?: string | undefined;
@@ -24,7 +28,10 @@ export interface ImportedSessionReport {
   /** Places where the log was not as it should be, and the first of them. */
   readonly damaged: number;
   readonly damage: readonly SourceDamage[];
-  /** Records that are kept in `imported/left-over.jsonl`, since not all of them has a place in a session; by what they are. */
+  /**
+   * Records that are kept in `imported/left-over.jsonl`, since not all of them has a place in a session; by what they
+   * are.
+   */
   readonly leftOver: Readonly<Record<string, number>>;
   /** Calls that had no end, and were closed. */
   readonly closedCalls: number;
@@ -58,10 +65,27 @@ export interface ImportReport {
   readonly sessions: readonly ImportedSessionReport[];
 }
 
-const NOTHING = { events: 0, records: 0, repeated: 0, damaged: 0, damage: [], leftOver: {}, closedCalls: 0, unread: 0, queuedWakes: 0, isParked: false, keptIds: 0, newIds: {}, files: [], notBrought: [] } as const;
+const NOTHING = {
+  events: 0,
+  records: 0,
+  repeated: 0,
+  damaged: 0,
+  damage: [],
+  leftOver: {},
+  closedCalls: 0,
+  unread: 0,
+  queuedWakes: 0,
+  isParked: false,
+  keptIds: 0,
+  newIds: {},
+  files: [],
+  notBrought: [],
+} as const;
 
 /** The account of a session of which nothing has been read. */
-export function unreadReport(report: Pick<ImportedSessionReport, 'source' | 'status' | 'because' | 'code' | 'hint'>): ImportedSessionReport {
+export function unreadReport(
+  report: Pick<ImportedSessionReport, 'source' | 'status' | 'because' | 'code' | 'hint'>,
+): ImportedSessionReport {
   return { ...NOTHING, ...report };
 }
 
@@ -76,7 +100,22 @@ export interface ReportParts extends Pick<ImportReport, 'from' | 'path' | 'dryRu
 }
 
 export function importReport({ from, path, dryRun, notReached, passedOver, sessions }: ReportParts): ImportReport {
-  const count = (...statuses: readonly ImportStatus[]): number => sessions.filter(({ status }) => statuses.includes(status)).length;
-  const known = sessions.flatMap(({ source, sessionId }) => (source.sessionId === undefined || sessionId === undefined ? [] : [[source.sessionId, sessionId] as const]));
-  return { from, path, dryRun, found: sessions.length + notReached, imported: count('imported', 'would_import'), already: count('already'), failed: count('failed'), notReached, sessionIds: Object.fromEntries(known), passedOver, sessions };
+  const count = (...statuses: readonly ImportStatus[]): number =>
+    sessions.filter(({ status }) => statuses.includes(status)).length;
+  const known = sessions.flatMap(({ source, sessionId }) =>
+    source.sessionId === undefined || sessionId === undefined ? [] : [[source.sessionId, sessionId] as const],
+  );
+  return {
+    from,
+    path,
+    dryRun,
+    found: sessions.length + notReached,
+    imported: count('imported', 'would_import'),
+    already: count('already'),
+    failed: count('failed'),
+    notReached,
+    sessionIds: Object.fromEntries(known),
+    passedOver,
+    sessions,
+  };
 }

@@ -1,4 +1,7 @@
-/** The tool calls of a log that is being imported: by the ids of their source, which need not be unique, and the ones that they get here. */
+/**
+ * The tool calls of a log that is being imported: by the ids of their source, which need not be unique, and the ones
+ * that they get here.
+ */
 
 export interface ImportedCall {
   readonly callId: string;
@@ -80,8 +83,19 @@ export class ImportedCalls {
   }
 
   /** The open call that waits for an answer to this request. */
-  asking({ callId, requestId }: { readonly callId?: string | undefined; readonly requestId?: string | undefined }): ImportedCall | undefined {
-    const call = requestId !== undefined ? this.#byRequest.get(requestId) : callId !== undefined ? this.#bySource.get(callId) : undefined;
+  asking({
+    callId,
+    requestId,
+  }: {
+    readonly callId?: string | undefined;
+    readonly requestId?: string | undefined;
+  }): ImportedCall | undefined {
+    const call =
+      requestId !== undefined
+        ? this.#byRequest.get(requestId)
+        : callId !== undefined
+          ? this.#bySource.get(callId)
+          : undefined;
     return call !== undefined && call.request !== undefined && this.#isOpen(call) ? call : undefined;
   }
 

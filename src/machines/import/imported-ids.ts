@@ -1,6 +1,7 @@
 /**
- * The ids of an imported session, made from what its source is: the same source gives the same ids, so that nothing is brought over twice.
- * The id of the first event says of which source it is and, in its second half, how that source was when it was read.
+ * The ids of an imported session, made from what its source is: the same source gives the same ids, so that nothing is
+ * brought over twice. The id of the first event says of which source it is and, in its second half, how that source was
+ * when it was read.
  */
 import { UUID_V7_RANDOM_BYTES, formatUuidV7, isUuidV7 } from '../ids.ts';
 
@@ -30,7 +31,10 @@ export function isOfSameSource(one: string, other: string): boolean {
 }
 
 /** The id of a session whose own cannot be kept. */
-export function derivedSessionId({ source, createdAtMs }: Pick<SourceMark, 'source' | 'createdAtMs'>, digest: Digest): string {
+export function derivedSessionId(
+  { source, createdAtMs }: Pick<SourceMark, 'source' | 'createdAtMs'>,
+  digest: Digest,
+): string {
   return idFrom(digest(`session\n${source}`), createdAtMs);
 }
 
@@ -77,7 +81,11 @@ export class EventIds {
 }
 
 function idFrom(bytes: Uint8Array, unixMs: number): string {
-  return formatUuidV7({ unixMs, counter: counterFrom(bytes, UUID_V7_RANDOM_BYTES), random: bytes.slice(0, UUID_V7_RANDOM_BYTES) });
+  return formatUuidV7({
+    unixMs,
+    counter: counterFrom(bytes, UUID_V7_RANDOM_BYTES),
+    random: bytes.slice(0, UUID_V7_RANDOM_BYTES),
+  });
 }
 
 /** Twelve bits. */

@@ -1,7 +1,7 @@
 /**
- * Makes the log of a session out of what another runtime's log says. Every event is checked by its schema. Nothing in it happens again:
- * approvals count for what they were given, open calls are closed, and a session that has something to do is parked until somebody
- * wakes it.
+ * Makes the log of a session out of what another runtime's log says. Every event is checked by its schema. Nothing in
+ * it happens again: approvals count for what they were given, open calls are closed, and a session that has something
+ * to do is parked until somebody wakes it.
  */
 import { beginningOf } from '../cut-text.ts';
 import { RuntimeError } from '../errors.ts';
@@ -54,8 +54,10 @@ type Fact<Kind extends SourceFact['kind']> = Extract<SourceFact, { readonly kind
 /** Messages that an imported session may have unread; it must be able to take more. */
 const MAX_UNREAD = MAX_PENDING_INGRESS / 2;
 
-const NO_END = 'The log that this session was imported from ends before this call did. Whether it took effect is unknown. Check before you repeat it.';
-const NOBODY_ANSWERED = 'Nobody had answered this where the session was before it was imported, and nobody will. Ask again if it still matters.';
+const NO_END =
+  'The log that this session was imported from ends before this call did. Whether it took effect is unknown. Check before you repeat it.';
+const NOBODY_ANSWERED =
+  'Nobody had answered this where the session was before it was imported, and nobody will. Ask again if it still matters.';
 
 export class ImportedLog {
   readonly #options: ImportedLogOptions;
@@ -99,9 +101,20 @@ export class ImportedLog {
     const closedCalls = this.#closeCalls();
     for (const draft of plannedWakeDrafts(wakes)) this.#append(draft, { kind: 'source' });
     const reason = this.#termination?.reason ?? 'It had been terminated where it was before.';
-    if (this.#termination !== undefined) this.#append({ type: 'session.status_changed', data: { to: 'terminated', stopReason: 'terminated', reason: beginningOf(reason, 2_000) } }, { kind: 'source' });
+    if (this.#termination !== undefined)
+      this.#append(
+        {
+          type: 'session.status_changed',
+          data: { to: 'terminated', stopReason: 'terminated', reason: beginningOf(reason, 2_000) },
+        },
+        { kind: 'source' },
+      );
     const before = this.#fold();
-    if (activationsOf(before).length > 0) this.#append({ type: 'session.parked', data: { code: 'imported', reason: parkedBecause(before, this.#options.from) } }, { kind: 'source' });
+    if (activationsOf(before).length > 0)
+      this.#append(
+        { type: 'session.parked', data: { code: 'imported', reason: parkedBecause(before, this.#options.from) } },
+        { kind: 'source' },
+      );
     const [first, ...rest] = this.#events;
     if (first === undefined) throw new RuntimeError('IMPORT_EMPTY', 'expected a first event', { category: 'crash' });
     return { events: [first, ...rest], state: this.#fold(), closedCalls, ids: this.#ids };
@@ -129,10 +142,19 @@ export class ImportedLog {
         return this.#answerRequest(fact, own);
       case 'interrupt':
         this.#endStep();
-        return this.#append({ type: 'user.interrupt', data: fact.reason === undefined ? {} : { reason: beginningOf(fact.reason, 2_000) } }, { kind: 'source', id: own });
+        return this.#append(
+          {
+            type: 'user.interrupt',
+            data: fact.reason === undefined ? {} : { reason: beginningOf(fact.reason, 2_000) },
+          },
+          { kind: 'source', id: own },
+        );
       case 'learning':
         this.#endStep();
-        return this.#append({ type: 'learning.captured', data: learningData(fact, this.#ids.fresh(this.#atMs)) }, { kind: 'source', id: own });
+        return this.#append(
+          { type: 'learning.captured', data: learningData(fact, this.#ids.fresh(this.#atMs)) },
+          { kind: 'source', id: own },
+        );
       case 'step_end':
         this.#endStep();
         return 'taken';
@@ -158,9 +180,18 @@ export class ImportedLog {
       return isCut ? 'cut' : 'taken';
     }
     const { title, detail, criteria = [] } = fact;
-    const data = { title: beginningOf(title, 200), ...(detail === undefined ? {} : { detail: beginningOf(detail, 2_000) }), ...(criteria.length === 0 ? {} : { criteria: criteria.slice(0, 20).map((each) => beginningOf(each, 500)) }) };
+    const data = {
+      title: beginningOf(title, 200),
+      ...(detail === undefined ? {} : { detail: beginningOf(detail, 2_000) }),
+      ...(criteria.length === 0 ? {} : { criteria: criteria.slice(0, 20).map((each) => beginningOf(each, 500)) }),
+    };
     this.#unread.push(this.#id({ type: 'user.define_outcome', data }, own));
-    return title.length > 200 || (detail?.length ?? 0) > 2_000 || criteria.length > 20 || criteria.some((each) => each.length > 500) ? 'cut' : 'taken';
+    return title.length > 200 ||
+      (detail?.length ?? 0) > 2_000 ||
+      criteria.length > 20 ||
+      criteria.some((each) => each.length > 500)
+      ? 'cut'
+      : 'taken';
   }
 
   #tellResult({ requestId = '', output }: Fact<'custom_tool_result'>, own: string | undefined): Taken {
@@ -168,14 +199,21 @@ export class ImportedLog {
     if (toolName === undefined) return { leftOver: 'the result of a tool that nobody asked for' };
     this.#customRequests.delete(requestId);
     const bounded = boundedOutput(output);
-    this.#unread.push(this.#id({ type: 'user.custom_tool_result', data: { requestId, toolName, output: bounded.output } }, own));
+    this.#unread.push(
+      this.#id({ type: 'user.custom_tool_result', data: { requestId, toolName, output: bounded.output } }, own),
+    );
     return bounded.isCut ? 'cut' : 'taken';
   }
 
   #say(fact: Fact<'thinking' | 'agent_message'>, own: string | undefined): Taken {
     const { text, isCut } = boundedText(fact.text);
     const spanId = this.#step();
-    this.#append(fact.kind === 'thinking' ? { type: 'agent.thinking', data: { text, spanId } } : { type: 'agent.message', data: { text, spanId } }, { kind: 'source', id: own });
+    this.#append(
+      fact.kind === 'thinking'
+        ? { type: 'agent.thinking', data: { text, spanId } }
+        : { type: 'agent.message', data: { text, spanId } },
+      { kind: 'source', id: own },
+    );
     return isCut ? 'cut' : 'taken';
   }
 
@@ -183,20 +221,34 @@ export class ImportedLog {
     if (callId !== undefined && this.#calls.isSame(callId, { name, input })) return 'repeated';
     const bounded = boundedInput(input);
     const spanId = this.#step();
-    const call = this.#calls.make({ source: callId, name: beginningOf(name, 200), input }, () => this.#ids.fresh(this.#atMs));
-    this.#append({ type: 'agent.tool_use', data: { callId: call.callId, name: call.name, input: bounded.output, spanId, mayHaveStarted: true } }, { kind: 'source', id: own });
+    const call = this.#calls.make({ source: callId, name: beginningOf(name, 200), input }, () =>
+      this.#ids.fresh(this.#atMs),
+    );
+    this.#append(
+      {
+        type: 'agent.tool_use',
+        data: { callId: call.callId, name: call.name, input: bounded.output, spanId, mayHaveStarted: true },
+      },
+      { kind: 'source', id: own },
+    );
     this.#calls.begin(call);
     return bounded.isCut ? 'cut' : 'taken';
   }
 
   #answerCall(fact: Fact<'tool_result'>, own: string | undefined): Taken {
     const call = this.#calls.find(fact);
-    if (call === undefined) return fact.callId !== undefined && this.#calls.hasEnded(fact.callId) ? 'repeated' : { leftOver: 'the result of a call that is not in the log before it' };
+    if (call === undefined)
+      return fact.callId !== undefined && this.#calls.hasEnded(fact.callId)
+        ? 'repeated'
+        : { leftOver: 'the result of a call that is not in the log before it' };
     this.#endStep();
     this.#withdraw(call);
     const bounded = boundedOutput(fact.output);
     const outcome = fact.outcome === 'completed' && call.isDenied ? 'denied' : fact.outcome;
-    this.#append({ type: 'agent.tool_result', data: { callId: call.callId, name: call.name, outcome, output: bounded.output } }, { kind: 'source', id: own });
+    this.#append(
+      { type: 'agent.tool_result', data: { callId: call.callId, name: call.name, outcome, output: bounded.output } },
+      { kind: 'source', id: own },
+    );
     this.#calls.close(call);
     return bounded.isCut ? 'cut' : 'taken';
   }
@@ -207,20 +259,45 @@ export class ImportedLog {
     if (fact.kind === 'custom_tool') {
       if (this.#customRequests.has(requestId)) return 'repeated';
       const bounded = boundedInput(fact.input);
-      const taken = this.#append({ type: 'agent.custom_tool_use', data: { requestId, name: beginningOf(fact.name, 200), input: bounded.output } }, { kind: 'source', id: own });
+      const taken = this.#append(
+        {
+          type: 'agent.custom_tool_use',
+          data: { requestId, name: beginningOf(fact.name, 200), input: bounded.output },
+        },
+        { kind: 'source', id: own },
+      );
       this.#customRequests.set(requestId, beginningOf(fact.name, 200));
       return bounded.isCut ? 'cut' : taken;
     }
     const call = this.#calls.find(fact);
-    if (call === undefined || call.request !== undefined) return { leftOver: 'asks somebody about a call that is not open' };
+    if (call === undefined || call.request !== undefined)
+      return { leftOver: 'asks somebody about a call that is not open' };
     const { callId, name: toolName } = call;
     if (fact.kind === 'question') {
       const { text: question, isCut } = boundedText(fact.question);
-      this.#append({ type: 'agent.question_asked', data: { requestId, callId, question, ...(fact.choices === undefined ? {} : { choices: [...fact.choices] }) } }, { kind: 'source', id: own });
+      this.#append(
+        {
+          type: 'agent.question_asked',
+          data: { requestId, callId, question, ...(fact.choices === undefined ? {} : { choices: [...fact.choices] }) },
+        },
+        { kind: 'source', id: own },
+      );
       this.#calls.ask(call, { requestId, kind: 'question', source: fact.requestId });
       return isCut ? 'cut' : 'taken';
     }
-    this.#append({ type: 'permission.requested', data: { requestId, callId, toolName, input: boundedInput(call.input).output, because: beginningOf(fact.because, 2_000) } }, { kind: 'source', id: own });
+    this.#append(
+      {
+        type: 'permission.requested',
+        data: {
+          requestId,
+          callId,
+          toolName,
+          input: boundedInput(call.input).output,
+          because: beginningOf(fact.because, 2_000),
+        },
+      },
+      { kind: 'source', id: own },
+    );
     this.#calls.ask(call, { requestId, kind: 'permission', source: fact.requestId });
     return 'taken';
   }
@@ -229,7 +306,8 @@ export class ImportedLog {
   #answerRequest(fact: Fact<'permission_answer' | 'answer'>, own: string | undefined): Taken {
     const call = this.#calls.asking(fact);
     const kind = fact.kind === 'answer' ? 'question' : 'permission';
-    if (call?.request?.kind !== kind || call.request.isAnswered === true) return { leftOver: 'answers what is not asked in the log before it' };
+    if (call?.request?.kind !== kind || call.request.isAnswered === true)
+      return { leftOver: 'answers what is not asked in the log before it' };
     const { requestId } = call.request;
     call.request.isAnswered = true;
     if (fact.kind === 'answer') {
@@ -240,8 +318,17 @@ export class ImportedLog {
     }
     const { allowed, note } = fact;
     const said = note === undefined ? {} : { note: beginningOf(note, 2_000) };
-    this.#append({ type: 'user.tool_confirmation', data: { requestId, toolName: call.name, allowed, ...said } }, { kind: 'source', id: own });
-    this.#append({ type: 'permission.resolved', data: { requestId, callId: call.callId, decision: allowed ? 'allowed' : 'denied', ...said } }, { kind: 'source' });
+    this.#append(
+      { type: 'user.tool_confirmation', data: { requestId, toolName: call.name, allowed, ...said } },
+      { kind: 'source', id: own },
+    );
+    this.#append(
+      {
+        type: 'permission.resolved',
+        data: { requestId, callId: call.callId, decision: allowed ? 'allowed' : 'denied', ...said },
+      },
+      { kind: 'source' },
+    );
     call.isDenied = !allowed;
     return 'taken';
   }
@@ -253,8 +340,22 @@ export class ImportedLog {
     this.#spanId = spanId;
     this.#steps += 1;
     const { from, model } = this.#options;
-    this.#append({ type: 'span.started', data: { spanId, kind: 'model_step', backend: 'import', provider: from, model: beginningOf(model ?? 'unknown', 200), step: this.#steps } }, { kind: 'source' });
-    if (this.#unread.length > 0) this.#append({ type: 'message.consumed', data: { eventIds: this.#unread, spanId } }, { kind: 'source' });
+    this.#append(
+      {
+        type: 'span.started',
+        data: {
+          spanId,
+          kind: 'model_step',
+          backend: 'import',
+          provider: from,
+          model: beginningOf(model ?? 'unknown', 200),
+          step: this.#steps,
+        },
+      },
+      { kind: 'source' },
+    );
+    if (this.#unread.length > 0)
+      this.#append({ type: 'message.consumed', data: { eventIds: this.#unread, spanId } }, { kind: 'source' });
     this.#unread = [];
     return spanId;
   }
@@ -263,12 +364,17 @@ export class ImportedLog {
     const spanId = this.#spanId;
     this.#spanId = undefined;
     // It moves no model and no script of ours on.
-    if (spanId !== undefined) this.#append({ type: 'span.completed', data: { spanId, kind: 'model_step', outcome: 'completed', modelSteps: 0 } }, { kind: 'source' });
+    if (spanId !== undefined)
+      this.#append(
+        { type: 'span.completed', data: { spanId, kind: 'model_step', outcome: 'completed', modelSteps: 0 } },
+        { kind: 'source' },
+      );
   }
 
   #closeCalls(): number {
     let closed = 0;
-    for (const requestId of this.#customRequests.keys()) this.#append({ type: 'request.cancelled', data: { requestId, because: 'ended' } }, { kind: 'source' });
+    for (const requestId of this.#customRequests.keys())
+      this.#append({ type: 'request.cancelled', data: { requestId, because: 'ended' } }, { kind: 'source' });
     for (const call of this.#calls.stillOpen()) {
       closed += 1;
       const { callId, name } = call;
@@ -280,7 +386,11 @@ export class ImportedLog {
 
   /** Nobody has to answer for a call that has ended. */
   #withdraw({ request }: ImportedCall): void {
-    if (request !== undefined && request.isAnswered !== true) this.#append({ type: 'request.cancelled', data: { requestId: request.requestId, because: 'ended' } }, { kind: 'source' });
+    if (request !== undefined && request.isAnswered !== true)
+      this.#append(
+        { type: 'request.cancelled', data: { requestId: request.requestId, because: 'ended' } },
+        { kind: 'source' },
+      );
   }
 
   #id(draft: SessionEventDraft, own: string | undefined): string {
@@ -288,31 +398,60 @@ export class ImportedLog {
     return this.#events.at(-1)?.id ?? '';
   }
 
-  #append(draft: SessionEventDraft, { kind, id }: { readonly kind: 'given' | 'source'; readonly id?: string | undefined }): 'taken' {
+  #append(
+    draft: SessionEventDraft,
+    { kind, id }: { readonly kind: 'given' | 'source'; readonly id?: string | undefined },
+  ): 'taken' {
     const { type, v, data } = checkDraft(draft);
-    this.#events.push({ id: kind === 'given' && id !== undefined ? id : this.#ids.next(id, this.#atMs), at: new Date(this.#atMs).toISOString(), type, v, data });
+    this.#events.push({
+      id: kind === 'given' && id !== undefined ? id : this.#ids.next(id, this.#atMs),
+      at: new Date(this.#atMs).toISOString(),
+      type,
+      v,
+      data,
+    });
     return 'taken';
   }
 
   #fold(): SessionState {
     const { sessionId, agentId } = this.#options;
-    return this.#events.reduce((state, event, index) => foldSession(state, placeEvent(event, sessionId, index + 1)), initialSessionState({ sessionId, agentId }));
+    return this.#events.reduce(
+      (state, event, index) => foldSession(state, placeEvent(event, sessionId, index + 1)),
+      initialSessionState({ sessionId, agentId }),
+    );
   }
 }
 
 /** How a call ended that the log leaves open. */
-function endOf({ request, response, isDenied }: ImportedCall): Pick<SessionEventData<'agent.tool_result'>, 'outcome' | 'output'> {
+function endOf({
+  request,
+  response,
+  isDenied,
+}: ImportedCall): Pick<SessionEventData<'agent.tool_result'>, 'outcome' | 'output'> {
   if (response !== undefined) return { outcome: 'completed', output: response };
   if (request !== undefined && request.isAnswered !== true) return { outcome: 'cancelled', output: NOBODY_ANSWERED };
   return isDenied ? { outcome: 'denied', output: 'Permission was denied.' } : { outcome: 'unknown', output: NO_END };
 }
 
-function learningData({ learning, title, detail, dedupeKey }: Fact<'learning'>, learningId: string): Extract<SessionEventDraft, { readonly type: 'learning.captured' }>['data'] {
+function learningData(
+  { learning, title, detail, dedupeKey }: Fact<'learning'>,
+  learningId: string,
+): Extract<SessionEventDraft, { readonly type: 'learning.captured' }>['data'] {
   // What all sessions share is for people to say.
-  return { learningId, kind: learning, title, detail, promoteToMemory: false, ...(dedupeKey === undefined ? {} : { dedupeKey }) };
+  return {
+    learningId,
+    kind: learning,
+    title,
+    detail,
+    promoteToMemory: false,
+    ...(dedupeKey === undefined ? {} : { dedupeKey }),
+  };
 }
 
 function parkedBecause({ pending, queuedWakes }: SessionState, from: SourceRuntime): string {
-  const held = [...(pending.length === 0 ? [] : [`${pending.length} unread`]), ...(queuedWakes.length === 0 ? [] : [`${queuedWakes.length} queued wakes`])];
+  const held = [
+    ...(pending.length === 0 ? [] : [`${pending.length} unread`]),
+    ...(queuedWakes.length === 0 ? [] : [`${queuedWakes.length} queued wakes`]),
+  ];
   return `It was imported from ${from} with ${held.join(' and ') || 'something to do'}. It goes on when somebody wakes it or sends to it.`;
 }

@@ -22,7 +22,8 @@ export interface Bounded {
 export function boundedOutput(output: unknown): Bounded {
   const text = typeof output === 'string' ? output : jsonOf(output);
   // As JSON a character can take six.
-  if (jsonOf(output).length <= MAX_TOOL_RESULT_CHARACTERS) return { output: output === undefined ? '' : output, isCut: false };
+  if (jsonOf(output).length <= MAX_TOOL_RESULT_CHARACTERS)
+    return { output: output === undefined ? '' : output, isCut: false };
   return { output: `${beginningOf(text, MAX_TOOL_RESULT_CHARACTERS / 6)}${NOTE}`, isCut: true };
 }
 

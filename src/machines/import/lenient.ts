@@ -42,7 +42,14 @@ export function textIn(value: unknown): string | undefined {
 
 /** A time as milliseconds since the epoch: ISO-8601, or a number of seconds or milliseconds. */
 function timeIn(value: unknown): number | undefined {
-  const time = typeof value === 'number' ? (value < FIRST_MILLISECONDS ? value * 1_000 : value) : typeof value === 'string' && /^\d{4}-\d\d-\d\d[T ]\d\d:\d\d/.test(value) ? Date.parse(value) : NaN;
+  const time =
+    typeof value === 'number'
+      ? value < FIRST_MILLISECONDS
+        ? value * 1_000
+        : value
+      : typeof value === 'string' && /^\d{4}-\d\d-\d\d[T ]\d\d:\d\d/.test(value)
+        ? Date.parse(value)
+        : NaN;
   return Number.isFinite(time) && time > 0 && time <= MAX_TIME_MS ? Math.trunc(time) : undefined;
 }
 

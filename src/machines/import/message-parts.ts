@@ -35,30 +35,52 @@ export interface PartsReading {
 export function assistantParts(content: unknown): PartsReading {
   if (!Array.isArray(content)) {
     const text = textIn(content);
-    return text === undefined ? { facts: [], leftOver: 'a message without a text' } : { facts: [{ kind: 'agent_message', text }] };
+    return text === undefined
+      ? { facts: [], leftOver: 'a message without a text' }
+      : { facts: [{ kind: 'agent_message', text }] };
   }
   const readings = content.map(assistantPart);
-  return { facts: readings.flatMap(({ facts }) => facts), leftOver: readings.find(({ leftOver }) => leftOver !== undefined)?.leftOver };
+  return {
+    facts: readings.flatMap(({ facts }) => facts),
+    leftOver: readings.find(({ leftOver }) => leftOver !== undefined)?.leftOver,
+  };
 }
 
 /** What somebody said. Only texts of it are understood. */
 export function userParts(content: unknown): PartsReading {
   const text = textIn(content);
   const parts = Array.isArray(content) ? content : [];
-  const strange = parts.some((part) => typeof part !== 'string' && (asObject(part) === undefined || furtherFields(asObject(part) ?? {}, TEXT_FIELDS).length > 0));
-  return { facts: text === undefined ? [] : [{ kind: 'user_message', text }], ...(text === undefined || strange ? { leftOver: 'a message that is more than a text' } : {}) };
+  const strange = parts.some(
+    (part) =>
+      typeof part !== 'string' &&
+      (asObject(part) === undefined || furtherFields(asObject(part) ?? {}, TEXT_FIELDS).length > 0),
+  );
+  return {
+    facts: text === undefined ? [] : [{ kind: 'user_message', text }],
+    ...(text === undefined || strange ? { leftOver: 'a message that is more than a text' } : {}),
+  };
 }
 
 function assistantPart(value: unknown): PartsReading {
   const part = asObject(value);
-  if (part === undefined) return typeof value === 'string' && value !== '' ? { facts: [{ kind: 'agent_message', text: value }] } : { facts: [], leftOver: 'a part of a message that is no object' };
+  if (part === undefined)
+    return typeof value === 'string' && value !== ''
+      ? { facts: [{ kind: 'agent_message', text: value }] }
+      : { facts: [], leftOver: 'a part of a message that is no object' };
   const type = (firstText(part, ['type']) ?? '').replaceAll('_', '-');
   if (type === 'tool-call' || type === 'tool-use') {
     const call = toolCall(part);
-    return call === undefined ? { facts: [], leftOver: 'a tool call without a name' } : { facts: [call], ...further(part, CALL_FIELDS) };
+    return call === undefined
+      ? { facts: [], leftOver: 'a tool call without a name' }
+      : { facts: [call], ...further(part, CALL_FIELDS) };
   }
   const text = textIn(part);
-  const kind = type === 'text' || type === 'output-text' ? 'agent_message' : type === 'reasoning' || type === 'thinking' ? 'thinking' : undefined;
+  const kind =
+    type === 'text' || type === 'output-text'
+      ? 'agent_message'
+      : type === 'reasoning' || type === 'thinking'
+        ? 'thinking'
+        : undefined;
   if (kind === undefined) return { facts: [], leftOver: `a part of a message of type "${type}"` };
   // Models begin parts and leave them empty.
   return { facts: text === undefined ? [] : [{ kind, text }], ...further(part, TEXT_FIELDS) };
@@ -66,13 +88,21 @@ function assistantPart(value: unknown): PartsReading {
 
 export function toolCall(part: JsonObject): Extract<SourceFact, { readonly kind: 'tool_call' }> | undefined {
   const name = firstText(part, TOOL_NAME);
-  return name === undefined ? undefined : { kind: 'tool_call', callId: callIdOf(part), name, input: unfoldedJson(firstOf(part, INPUT) ?? {}) };
+  return name === undefined
+    ? undefined
+    : { kind: 'tool_call', callId: callIdOf(part), name, input: unfoldedJson(firstOf(part, INPUT) ?? {}) };
 }
 
 export function toolResult(fields: JsonObject): Extract<SourceFact, { readonly kind: 'tool_result' }> {
   const name = firstText(fields, TOOL_NAME);
   const output = firstOf(fields, OUTPUT);
-  return { kind: 'tool_result', callId: callIdOf(fields), ...(name === undefined ? {} : { name }), output: output === undefined ? '' : unfoldedJson(output), outcome: outcomeOf(fields) };
+  return {
+    kind: 'tool_result',
+    callId: callIdOf(fields),
+    ...(name === undefined ? {} : { name }),
+    output: output === undefined ? '' : unfoldedJson(output),
+    outcome: outcomeOf(fields),
+  };
 }
 
 /** The results in a message of a tool: one that the message is itself, or those that are parts of it. */
@@ -82,12 +112,24 @@ export function toolParts(message: JsonObject): PartsReading {
   const results = parts.filter((part) => part !== undefined && callIdOf(part) !== undefined);
   if (results.length === 0) return { facts: [toolResult({ ...message, content: textIn(content) ?? content })] };
   const facts = results.map((part) => toolResult(part ?? {}));
-  const isWhole = results.length === parts.length && results.every((part) => furtherFields(part ?? {}, RESULT_PART_FIELDS).length === 0);
+  const isWhole =
+    results.length === parts.length &&
+    results.every((part) => furtherFields(part ?? {}, RESULT_PART_FIELDS).length === 0);
   return isWhole ? { facts } : { facts, leftOver: 'a message of a tool that is more than results' };
 }
 
 /** Fields that `toolResult` reads. */
-export const RESULT_FIELDS: readonly string[] = [...CALL_ID, ...TOOL_NAME, ...OUTPUT, 'outcome', 'status', 'isError', 'is_error', 'success', 'ok'];
+export const RESULT_FIELDS: readonly string[] = [
+  ...CALL_ID,
+  ...TOOL_NAME,
+  ...OUTPUT,
+  'outcome',
+  'status',
+  'isError',
+  'is_error',
+  'success',
+  'ok',
+];
 
 const RESULT_PART_FIELDS: ReadonlySet<string> = new Set(['type', ...RESULT_FIELDS]);
 
@@ -108,5 +150,7 @@ function outcomeOf(fields: JsonObject): ToolOutcome {
 
 function further(part: JsonObject, known: ReadonlySet<string>): Pick<PartsReading, 'leftOver'> {
   const names = furtherFields(part, known);
-  return names.length === 0 ? {} : { leftOver: `a part of a message with more fields: ${names.slice(0, 5).join(', ')}` };
+  return names.length === 0
+    ? {}
+    : { leftOver: `a part of a message with more fields: ${names.slice(0, 5).join(', ')}` };
 }

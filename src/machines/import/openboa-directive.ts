@@ -9,7 +9,17 @@ const MAX_REASON_CHARACTERS = 200;
 const MAX_NOTE_CHARACTERS = 2_000;
 
 /** What a wake in the queue is called that will not come. */
-const DONE: ReadonlySet<string> = new Set(['completed', 'complete', 'done', 'consumed', 'cancelled', 'canceled', 'failed', 'skipped', 'expired']);
+const DONE: ReadonlySet<string> = new Set([
+  'completed',
+  'complete',
+  'done',
+  'consumed',
+  'cancelled',
+  'canceled',
+  'failed',
+  'skipped',
+  'expired',
+]);
 
 /** The wakes and the learnings in what a model said about what comes next. @param atMs when it did */
 export function directiveFacts(directive: JsonObject, atMs: number | undefined): readonly SourceFact[] {
@@ -29,7 +39,10 @@ function listIn(fields: JsonObject, names: readonly string[]): readonly JsonObje
 export function plannedWakeIn(fields: JsonObject, madeAtMs: number | undefined): PlannedWake | undefined {
   const delay = fields['delaySeconds'];
   const from = firstTime(fields, MADE) ?? madeAtMs;
-  const delayed = typeof delay === 'number' && Number.isFinite(delay) && delay >= 0 && from !== undefined ? from + delay * 1_000 : undefined;
+  const delayed =
+    typeof delay === 'number' && Number.isFinite(delay) && delay >= 0 && from !== undefined
+      ? from + delay * 1_000
+      : undefined;
   const dueAtMs = firstTime(fields, DUE.slice(0, -1)) ?? delayed ?? firstTime(fields, DUE.slice(-1));
   if (dueAtMs === undefined || dueAtMs >= 8.64e15) return undefined;
   const priority = firstText(fields, ['priority']);
@@ -47,7 +60,9 @@ export function plannedWakeIn(fields: JsonObject, madeAtMs: number | undefined):
 /** One line of the queue; undefined for what is none. */
 export function queueFact(fields: JsonObject): SourceFact | undefined {
   const status = firstText(fields, ['status', 'state']);
-  const isDone = (status !== undefined && DONE.has(status)) || firstOf(fields, ['completedAt', 'cancelledAt', 'consumedAt']) !== undefined;
+  const isDone =
+    (status !== undefined && DONE.has(status)) ||
+    firstOf(fields, ['completedAt', 'cancelledAt', 'consumedAt']) !== undefined;
   const wakeId = firstText(fields, ['queuedWakeId', 'wakeId', 'id']);
   if (isDone) return wakeId === undefined ? undefined : { kind: 'wake_done', wakeId };
   const wake = plannedWakeIn(fields, undefined);

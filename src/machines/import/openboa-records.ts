@@ -1,7 +1,7 @@
 /**
- * Reads the records of an openboa session's `events.jsonl`. What is documented of them is that they are session events, one JSON object on
- * each line, named as the events of this runtime are; where their content stands is not. So it is looked for beside the type and in `data`
- * or `payload`, under each of its likely names.
+ * Reads the records of an openboa session's `events.jsonl`. What is documented of them is that they are session events,
+ * one JSON object on each line, named as the events of this runtime are; where their content stands is not. So it is
+ * looked for beside the type and in `data` or `payload`, under each of its likely names.
  */
 import { asObject, firstOf, firstText, firstTime, furtherFields, textIn, unfoldedJson } from './lenient.ts';
 import type { JsonObject } from './lenient.ts';
@@ -14,7 +14,23 @@ const TYPES = ['type', 'kind', 'event', 'eventType'];
 const IDS = ['id', 'eventId', 'event_id'];
 const OPENBOA_TIMES: readonly string[] = ['at', 'ts', 'timestamp', 'time', 'createdAt', 'created_at', 'occurredAt'];
 const WRAPPERS = ['data', 'payload'];
-const ENVELOPE = [...TYPES, ...IDS, ...OPENBOA_TIMES, ...WRAPPERS, 'seq', 'sequence', 'v', 'version', 'sessionId', 'agentId', 'environmentId', 'epoch', 'wakeId', 'runId', 'spanId'];
+const ENVELOPE = [
+  ...TYPES,
+  ...IDS,
+  ...OPENBOA_TIMES,
+  ...WRAPPERS,
+  'seq',
+  'sequence',
+  'v',
+  'version',
+  'sessionId',
+  'agentId',
+  'environmentId',
+  'epoch',
+  'wakeId',
+  'runId',
+  'spanId',
+];
 
 const MESSAGE = ['text', 'message', 'content', 'parts'];
 const REQUEST = ['requestId', 'request_id', 'callId', 'toolCallId', 'toolUseId', 'toolName', 'tool', 'name'];
@@ -29,24 +45,77 @@ interface Kind {
 /** By their types, with every separator as a dot. */
 const KINDS: ReadonlyMap<string, Kind> = new Map<string, Kind>([
   ['session.created', { fields: ['title', 'name', 'model'], read: () => ({ facts: [] }) }],
-  ['session.status.idle', { fields: ['reason', 'stopReason', 'summary', 'status', ...DIRECTIVE], read: (fields, atMs) => ({ facts: [{ kind: 'step_end' }, ...directiveFacts(fields, atMs)] }) }],
+  [
+    'session.status.idle',
+    {
+      fields: ['reason', 'stopReason', 'summary', 'status', ...DIRECTIVE],
+      read: (fields, atMs) => ({ facts: [{ kind: 'step_end' }, ...directiveFacts(fields, atMs)] }),
+    },
+  ],
   ['session.status.changed', { fields: ['to', 'from', 'status', 'stopReason', 'reason'], read: readStatus }],
   ['user.message', { fields: [...MESSAGE, 'role'], read: (fields) => userParts(firstOf(fields, MESSAGE)) }],
-  ['user.interrupt', { fields: ['reason'], read: (fields) => ({ facts: [{ kind: 'interrupt', reason: firstText(fields, ['reason']) }] }) }],
+  [
+    'user.interrupt',
+    {
+      fields: ['reason'],
+      read: (fields) => ({ facts: [{ kind: 'interrupt', reason: firstText(fields, ['reason']) }] }),
+    },
+  ],
   ['user.define.outcome', { fields: ['outcome', 'title', 'detail', 'description', 'criteria'], read: readOutcome }],
-  ['user.tool.confirmation', { fields: [...REQUEST, 'allowed', 'approved', 'decision', 'response', 'note', 'scope'], read: readConfirmation }],
-  ['user.custom.tool.result', { fields: [...REQUEST, ...RESULT_FIELDS], read: (fields) => ({ facts: [{ kind: 'custom_tool_result', requestId: requestIdOf(fields), output: toolResult(fields).output }] }) }],
+  [
+    'user.tool.confirmation',
+    { fields: [...REQUEST, 'allowed', 'approved', 'decision', 'response', 'note', 'scope'], read: readConfirmation },
+  ],
+  [
+    'user.custom.tool.result',
+    {
+      fields: [...REQUEST, ...RESULT_FIELDS],
+      read: (fields) => ({
+        facts: [{ kind: 'custom_tool_result', requestId: requestIdOf(fields), output: toolResult(fields).output }],
+      }),
+    },
+  ],
   ['user.answer', { fields: [...REQUEST, 'response', 'answer', 'text'], read: readAnswer }],
   ['agent.message', { fields: [...MESSAGE, 'role', ...DIRECTIVE], read: readAgentMessage }],
   ['agent.thinking', { fields: MESSAGE, read: readThinking }],
   ['agent.tool.use', { fields: TOOL_CALL_FIELDS, read: readToolUse }],
   ['agent.tool.result', { fields: RESULT_FIELDS, read: (fields) => ({ facts: [toolResult(fields)] }) }],
   ['agent.custom.tool.use', { fields: [...REQUEST, ...TOOL_CALL_FIELDS], read: readCustomTool }],
-  ['permission.requested', { fields: [...REQUEST, 'because', 'reason', 'input', 'arguments'], read: readPermissionRequest }],
+  [
+    'permission.requested',
+    { fields: [...REQUEST, 'because', 'reason', 'input', 'arguments'], read: readPermissionRequest },
+  ],
   ['span.completed', { fields: ['outcome', 'status', 'kind'], read: () => ({ facts: [{ kind: 'step_end' }] }) }],
-  ['directive.accepted', { fields: ['directive', 'outcome', 'summary', ...DIRECTIVE], read: (fields, atMs) => readDirective(fields, atMs) }],
-  ['learning.captured', { fields: ['learning', 'learningId', 'kind', 'title', 'detail', 'text', 'dedupeKey', 'promoteToMemory'], read: readLearning }],
-  ['wake.queued', { fields: ['queuedWakeId', 'reason', 'dueAt', 'due_at', 'runAt', 'wakeAt', 'scheduledFor', 'delaySeconds', 'note', 'dedupeKey', 'priority'], read: readQueuedWake }],
+  [
+    'directive.accepted',
+    { fields: ['directive', 'outcome', 'summary', ...DIRECTIVE], read: (fields, atMs) => readDirective(fields, atMs) },
+  ],
+  [
+    'learning.captured',
+    {
+      fields: ['learning', 'learningId', 'kind', 'title', 'detail', 'text', 'dedupeKey', 'promoteToMemory'],
+      read: readLearning,
+    },
+  ],
+  [
+    'wake.queued',
+    {
+      fields: [
+        'queuedWakeId',
+        'reason',
+        'dueAt',
+        'due_at',
+        'runAt',
+        'wakeAt',
+        'scheduledFor',
+        'delaySeconds',
+        'note',
+        'dedupeKey',
+        'priority',
+      ],
+      read: readQueuedWake,
+    },
+  ],
 ]);
 
 export function readOpenboaRecord(record: JsonObject): RecordReading {
@@ -60,8 +129,14 @@ export function readOpenboaRecord(record: JsonObject): RecordReading {
   if (kind === undefined) return { ...base, facts: [], leftOver: 'a kind of record that has no counterpart' };
   const known = new Set([...ENVELOPE, ...kind.fields]);
   const more = furtherFields(fields, known);
-  const { facts, leftOver = more.length === 0 ? undefined : `has more fields: ${more.slice(0, 5).join(', ')}` } = kind.read(fields, atMs);
-  return { ...base, facts, ...(name === 'session.created' ? { identity: openboaIdentity(fields) } : {}), ...(leftOver === undefined ? {} : { leftOver }) };
+  const { facts, leftOver = more.length === 0 ? undefined : `has more fields: ${more.slice(0, 5).join(', ')}` } =
+    kind.read(fields, atMs);
+  return {
+    ...base,
+    facts,
+    ...(name === 'session.created' ? { identity: openboaIdentity(fields) } : {}),
+    ...(leftOver === undefined ? {} : { leftOver }),
+  };
 }
 
 /** What `session.json`, or the first event, says of a session. */
@@ -77,11 +152,23 @@ export function openboaIdentity(fields: JsonObject): NonNullable<RecordReading['
 
 export function openboaOutcome(value: unknown): Extract<SourceFact, { readonly kind: 'outcome' }> | undefined {
   const outcome = asObject(value);
-  const title = outcome === undefined ? textIn(value) : firstText(outcome, ['title', 'outcome', 'goal', 'description', 'text']);
+  const title =
+    outcome === undefined ? textIn(value) : firstText(outcome, ['title', 'outcome', 'goal', 'description', 'text']);
   if (title === undefined) return undefined;
   const detail = outcome === undefined ? undefined : firstText(outcome, ['detail', 'description']);
-  const criteria = outcome === undefined ? [] : [firstOf(outcome, ['criteria', 'successCriteria'])].flat().map(textIn).filter((each) => each !== undefined);
-  return { kind: 'outcome', title, ...(detail === undefined || detail === title ? {} : { detail }), ...(criteria.length === 0 ? {} : { criteria }) };
+  const criteria =
+    outcome === undefined
+      ? []
+      : [firstOf(outcome, ['criteria', 'successCriteria'])]
+          .flat()
+          .map(textIn)
+          .filter((each) => each !== undefined);
+  return {
+    kind: 'outcome',
+    title,
+    ...(detail === undefined || detail === title ? {} : { detail }),
+    ...(criteria.length === 0 ? {} : { criteria }),
+  };
 }
 
 function requestIdOf(fields: JsonObject): string | undefined {
@@ -99,7 +186,10 @@ function nothing(leftOver: string): PartsReading {
 function readStatus(fields: JsonObject): PartsReading {
   const status = firstText(fields, ['to', 'status']);
   if (status === 'terminated') return { facts: [{ kind: 'terminated', reason: firstText(fields, ['reason']) }] };
-  return { facts: status === 'idle' ? [{ kind: 'step_end' }] : [], ...(status === undefined ? { leftOver: 'a change to no status' } : {}) };
+  return {
+    facts: status === 'idle' ? [{ kind: 'step_end' }] : [],
+    ...(status === undefined ? { leftOver: 'a change to no status' } : {}),
+  };
 }
 
 function readOutcome(fields: JsonObject): PartsReading {
@@ -110,12 +200,24 @@ function readOutcome(fields: JsonObject): PartsReading {
 function readConfirmation(fields: JsonObject): PartsReading {
   const given = firstOf(fields, ['allowed', 'approved', 'decision', 'response']);
   const allowed = given === true || (typeof given === 'string' && /^(?:approved?|allow(?:ed)?|yes)$/.test(given));
-  return { facts: [{ kind: 'permission_answer', requestId: requestIdOf(fields), callId: callIdOf(fields), allowed, note: firstText(fields, ['note']) }] };
+  return {
+    facts: [
+      {
+        kind: 'permission_answer',
+        requestId: requestIdOf(fields),
+        callId: callIdOf(fields),
+        allowed,
+        note: firstText(fields, ['note']),
+      },
+    ],
+  };
 }
 
 function readAnswer(fields: JsonObject): PartsReading {
   const response = textIn(firstOf(fields, ['response', 'answer', 'text']));
-  return response === undefined ? nothing('an answer without words') : { facts: [{ kind: 'answer', requestId: requestIdOf(fields), callId: callIdOf(fields), response }] };
+  return response === undefined
+    ? nothing('an answer without words')
+    : { facts: [{ kind: 'answer', requestId: requestIdOf(fields), callId: callIdOf(fields), response }] };
 }
 
 function readAgentMessage(fields: JsonObject, atMs: number | undefined): PartsReading {
@@ -148,7 +250,18 @@ function withoutEventId(fields: JsonObject): JsonObject {
 function readCustomTool(fields: JsonObject): PartsReading {
   const name = firstText(fields, ['toolName', 'name', 'tool']);
   const input = unfoldedJson(firstOf(fields, ['input', 'arguments', 'args']) ?? {});
-  return name === undefined ? nothing('a request for a tool without a name') : { facts: [{ kind: 'custom_tool', name, input, requestId: requestIdOf(fields) ?? callIdOf(fields) ?? firstText(fields, IDS) }] };
+  return name === undefined
+    ? nothing('a request for a tool without a name')
+    : {
+        facts: [
+          {
+            kind: 'custom_tool',
+            name,
+            input,
+            requestId: requestIdOf(fields) ?? callIdOf(fields) ?? firstText(fields, IDS),
+          },
+        ],
+      };
 }
 
 function readPermissionRequest(fields: JsonObject): PartsReading {
@@ -164,7 +277,9 @@ function readLearning(fields: JsonObject): PartsReading {
   const words = asObject(fields['learning']) ?? fields;
   const learning = learningIn(words);
   if (learning === undefined) return nothing('a learning without a text');
-  const isCut = ['title', 'detail', 'text', 'content'].some((name) => (firstText(words, [name])?.length ?? 0) > learning.detail.length);
+  const isCut = ['title', 'detail', 'text', 'content'].some(
+    (name) => (firstText(words, [name])?.length ?? 0) > learning.detail.length,
+  );
   return { facts: [learning], ...(isCut ? { leftOver: 'a learning that is longer than one may be' } : {}) };
 }
 

@@ -23,7 +23,8 @@ export function openWakes({ queue, log, endedAtMs = 0 }: PlanSources): OpenWakes
   const open = new Map<string, PlannedWake>();
   for (const fact of queue ?? log) {
     if (fact.kind === 'wake_done') open.delete(fact.wakeId);
-    if (fact.kind === 'wake_planned' && (queue !== undefined || fact.wake.dueAtMs > endedAtMs)) open.set(fact.wake.wakeId ?? `${fact.wake.dueAtMs} ${fact.wake.reason}`, fact.wake);
+    if (fact.kind === 'wake_planned' && (queue !== undefined || fact.wake.dueAtMs > endedAtMs))
+      open.set(fact.wake.wakeId ?? `${fact.wake.dueAtMs} ${fact.wake.reason}`, fact.wake);
   }
   const wakes = [...open.values()].toSorted((one, other) => one.dueAtMs - other.dueAtMs);
   return { wakes: wakes.slice(0, MAX_OPEN_QUEUED_WAKES), tooMany: wakes.slice(MAX_OPEN_QUEUED_WAKES) };
@@ -33,6 +34,13 @@ export function openWakes({ queue, log, endedAtMs = 0 }: PlanSources): OpenWakes
 export function plannedWakeDrafts(wakes: readonly PlannedWake[]): readonly SessionEventDraft[] {
   return wakes.map(({ reason, dueAtMs, note, dedupeKey, priority }, index) => ({
     type: 'wake.queued',
-    data: { queuedWakeId: `imported-${index + 1}`, reason, dueAt: new Date(dueAtMs).toISOString(), priority, ...(note === undefined ? {} : { note }), ...(dedupeKey === undefined ? {} : { dedupeKey }) },
+    data: {
+      queuedWakeId: `imported-${index + 1}`,
+      reason,
+      dueAt: new Date(dueAtMs).toISOString(),
+      priority,
+      ...(note === undefined ? {} : { note }),
+      ...(dedupeKey === undefined ? {} : { dedupeKey }),
+    },
   }));
 }

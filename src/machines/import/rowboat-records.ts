@@ -9,7 +9,8 @@
  *   ask-human-response        { toolCallId, response }
  *   run-stopped               { reason }
  *
- * Records with a `subflow` are those of another agent that a call was given to; the call's result stands in the log of whoever called it.
+ * Records with a `subflow` are those of another agent that a call was given to; the call's result stands in the log of
+ * whoever called it.
  */
 import { asObject, firstText, firstTime, furtherFields, textIn } from './lenient.ts';
 import type { JsonObject } from './lenient.ts';
@@ -40,7 +41,10 @@ const KINDS: ReadonlyMap<string, Kind> = new Map<string, Kind>([
   ['tool-permission-response', { fields: [...CALL_ID, 'response', 'scope'], read: readPermissionAnswer }],
   ['ask-human-request', { fields: [...CALL_ID, ...QUESTION], read: readQuestion }],
   ['ask-human-response', { fields: [...CALL_ID, ...ANSWER], read: readAnswer }],
-  ['run-stopped', { fields: ['reason'], read: (record) => one({ kind: 'interrupt', reason: firstText(record, ['reason']) }) }],
+  [
+    'run-stopped',
+    { fields: ['reason'], read: (record) => one({ kind: 'interrupt', reason: firstText(record, ['reason']) }) },
+  ],
 ]);
 
 export function readRowboatRecord(record: JsonObject): RecordReading {
@@ -49,11 +53,23 @@ export function readRowboatRecord(record: JsonObject): RecordReading {
   const id = firstText(record, ['id', 'messageId']) ?? firstText(asObject(record['message']) ?? {}, ['id']);
   const base = { type, id, atMs: firstTime(record, TIMES) ?? firstTime(asObject(record['message']) ?? {}, TIMES) };
   const kind = KINDS.get(type.replaceAll('_', '-'));
-  if (Array.isArray(subflow) && subflow.length > 0) return { ...base, type: `${type} of a subflow`, facts: [], leftOver: 'belongs to another agent, which a call was given to' };
+  if (Array.isArray(subflow) && subflow.length > 0)
+    return {
+      ...base,
+      type: `${type} of a subflow`,
+      facts: [],
+      leftOver: 'belongs to another agent, which a call was given to',
+    };
   if (kind === undefined) return { ...base, facts: [], leftOver: 'a kind of record that has no counterpart' };
   const more = furtherFields(record, new Set([...ENVELOPE, ...kind.fields]));
-  const { facts, leftOver = more.length === 0 ? undefined : `has more fields: ${more.slice(0, 5).join(', ')}` } = kind.read(record);
-  return { ...base, facts, identity: type === 'start' ? identityIn(record) : { sessionId: firstText(record, RUN_ID) }, ...(leftOver === undefined ? {} : { leftOver }) };
+  const { facts, leftOver = more.length === 0 ? undefined : `has more fields: ${more.slice(0, 5).join(', ')}` } =
+    kind.read(record);
+  return {
+    ...base,
+    facts,
+    identity: type === 'start' ? identityIn(record) : { sessionId: firstText(record, RUN_ID) },
+    ...(leftOver === undefined ? {} : { leftOver }),
+  };
 }
 
 function identityIn(record: JsonObject): NonNullable<RecordReading['identity']> {
@@ -83,27 +99,46 @@ function readMessage(record: JsonObject): PartsReading {
   if (role === 'user') return { ...further(message, MESSAGE_FIELDS), ...userParts(content) };
   if (role !== 'assistant') return nothing(`a message of the role "${role ?? ''}"`);
   const { facts, leftOver } = assistantParts(content);
-  return { ...further(message, MESSAGE_FIELDS), facts: [...facts, { kind: 'step_end' }], ...(leftOver === undefined ? {} : { leftOver }) };
+  return {
+    ...further(message, MESSAGE_FIELDS),
+    facts: [...facts, { kind: 'step_end' }],
+    ...(leftOver === undefined ? {} : { leftOver }),
+  };
 }
 
 function readPermissionRequest(record: JsonObject): PartsReading {
   const call = asObject(record['toolCall']);
   if (call === undefined) return nothing('a request for permission without a call');
-  return { ...one({ kind: 'permission_request', callId: callIdOf(call), because: 'It was asked for where this session was before.' }), ...further(call, new Set(TOOL_CALL_FIELDS)) };
+  return {
+    ...one({
+      kind: 'permission_request',
+      callId: callIdOf(call),
+      because: 'It was asked for where this session was before.',
+    }),
+    ...further(call, new Set(TOOL_CALL_FIELDS)),
+  };
 }
 
 function readPermissionAnswer(record: JsonObject): PartsReading {
-  return one({ kind: 'permission_answer', callId: firstText(record, CALL_ID), allowed: /^(?:approved?|allow(?:ed)?)$/.test(firstText(record, ['response']) ?? '') });
+  return one({
+    kind: 'permission_answer',
+    callId: firstText(record, CALL_ID),
+    allowed: /^(?:approved?|allow(?:ed)?)$/.test(firstText(record, ['response']) ?? ''),
+  });
 }
 
 function readQuestion(record: JsonObject): PartsReading {
   const question = firstText(record, QUESTION);
-  return question === undefined ? nothing('a question without words') : one({ kind: 'question', callId: firstText(record, CALL_ID), question });
+  return question === undefined
+    ? nothing('a question without words')
+    : one({ kind: 'question', callId: firstText(record, CALL_ID), question });
 }
 
 function readAnswer(record: JsonObject): PartsReading {
   const response = ANSWER.map((name) => textIn(record[name])).find((text) => text !== undefined);
-  return response === undefined ? nothing('an answer without words') : one({ kind: 'answer', callId: firstText(record, CALL_ID), response });
+  return response === undefined
+    ? nothing('an answer without words')
+    : one({ kind: 'answer', callId: firstText(record, CALL_ID), response });
 }
 
 function further(object: JsonObject, known: ReadonlySet<string>): Pick<PartsReading, 'leftOver'> {

@@ -1,6 +1,6 @@
 /**
- * Saves the whole records of a damaged line: those that follow upon one another without a line end, and one that was appended to the half
- * of another.
+ * Saves the whole records of a damaged line: those that follow upon one another without a line end, and one that was
+ * appended to the half of another.
  */
 import type { JsonObject } from './lenient.ts';
 import { asObject } from './lenient.ts';
@@ -53,7 +53,9 @@ function lastRecord(text: string, maxLooks: number): Found | undefined {
 function recordIn(text: string): JsonObject | undefined {
   try {
     const record = asObject(JSON.parse(text));
-    return record !== undefined && (typeof record['type'] === 'string' || typeof record['id'] === 'string') ? record : undefined;
+    return record !== undefined && (typeof record['type'] === 'string' || typeof record['id'] === 'string')
+      ? record
+      : undefined;
   } catch {
     return undefined;
   }

@@ -31,16 +31,36 @@ export type SourceFact =
   | { readonly kind: 'thinking'; readonly text: string }
   | { readonly kind: 'agent_message'; readonly text: string }
   | ({ readonly kind: 'tool_call'; readonly name: string; readonly input: unknown } & OfCall)
-  | ({ readonly kind: 'tool_result'; readonly name?: string | undefined; readonly output: unknown; readonly outcome: ToolOutcome } & OfCall)
+  | ({
+      readonly kind: 'tool_result';
+      readonly name?: string | undefined;
+      readonly output: unknown;
+      readonly outcome: ToolOutcome;
+    } & OfCall)
   | ({ readonly kind: 'permission_request'; readonly because: string } & OfRequest)
   | ({ readonly kind: 'permission_answer'; readonly allowed: boolean; readonly note?: string | undefined } & OfRequest)
-  | ({ readonly kind: 'question'; readonly question: string; readonly choices?: readonly string[] | undefined } & OfRequest)
+  | ({
+      readonly kind: 'question';
+      readonly question: string;
+      readonly choices?: readonly string[] | undefined;
+    } & OfRequest)
   | ({ readonly kind: 'answer'; readonly response: string } & OfRequest)
   | ({ readonly kind: 'custom_tool'; readonly name: string; readonly input: unknown } & OfRequest)
   | ({ readonly kind: 'custom_tool_result'; readonly output: unknown } & OfRequest)
-  | { readonly kind: 'outcome'; readonly title: string; readonly detail?: string | undefined; readonly criteria?: readonly string[] | undefined }
+  | {
+      readonly kind: 'outcome';
+      readonly title: string;
+      readonly detail?: string | undefined;
+      readonly criteria?: readonly string[] | undefined;
+    }
   | { readonly kind: 'interrupt'; readonly reason?: string | undefined }
-  | { readonly kind: 'learning'; readonly learning: 'lesson' | 'correction' | 'error'; readonly title: string; readonly detail: string; readonly dedupeKey?: string | undefined }
+  | {
+      readonly kind: 'learning';
+      readonly learning: 'lesson' | 'correction' | 'error';
+      readonly title: string;
+      readonly detail: string;
+      readonly dedupeKey?: string | undefined;
+    }
   | { readonly kind: 'wake_planned'; readonly wake: PlannedWake }
   | { readonly kind: 'wake_done'; readonly wakeId: string }
   /** The model has ended its step. */

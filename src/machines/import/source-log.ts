@@ -63,7 +63,8 @@ export class SourceLog {
   ingest(line: SourceLine): void {
     const { number, text, trouble } = line;
     if (text.trim() === '') return;
-    if (trouble === 'too_long') return this.#lose(line, 'the line is longer than a record may be', 'a line that is too long');
+    if (trouble === 'too_long')
+      return this.#lose(line, 'the line is longer than a record may be', 'a line that is too long');
     const value = parsed(text);
     if (value !== undefined) {
       if (trouble === 'not_utf8') this.#note(number, 'bytes that are no UTF-8 were replaced', true);
@@ -81,24 +82,39 @@ export class SourceLog {
     const { number, text, isLast } = line;
     const saved = savedRecords(text);
     for (const record of saved.records) this.#ingestRecord(record, line);
-    if (saved.lost.trim() === '') return this.#note(number, 'records without a line end between them were parted', true);
+    if (saved.lost.trim() === '')
+      return this.#note(number, 'records without a line end between them were parted', true);
     const what = isLast === true ? 'the last line is only the beginning of a record' : 'the line is no record';
     const rest = { ...line, text: saved.lost };
-    this.#lose(rest, saved.records.length === 0 ? what : `${what}; what follows in it is`, isLast === true ? 'a torn end' : 'a damaged line');
+    this.#lose(
+      rest,
+      saved.records.length === 0 ? what : `${what}; what follows in it is`,
+      isLast === true ? 'a torn end' : 'a damaged line',
+    );
   }
 
   #ingestRecord(value: unknown, line: SourceLine): void {
     this.records += 1;
     const record = asObject(value);
-    if (record === undefined || !isShallow(record)) return this.#lose(line, record === undefined ? 'the line is JSON, and no object' : 'the record is nested too deeply', 'no record');
+    if (record === undefined || !isShallow(record))
+      return this.#lose(
+        line,
+        record === undefined ? 'the line is JSON, and no object' : 'the record is nested too deeply',
+        'no record',
+      );
     if (typeof record['crc'] === 'string' && asObject(record['record']) !== undefined) this.isOurs = true;
     const reading = this.#read(record);
     if (this.#isRepeated(record, reading)) {
       this.repeated += 1;
       return;
     }
-    this.identity = merged(this.identity, { sessionId: textOf(record['sessionId']), agentId: textOf(record['agentId']), ...reading.identity });
-    if (this.identity.createdAtMs === undefined && reading.atMs !== undefined) this.identity = { ...this.identity, createdAtMs: reading.atMs };
+    this.identity = merged(this.identity, {
+      sessionId: textOf(record['sessionId']),
+      agentId: textOf(record['agentId']),
+      ...reading.identity,
+    });
+    if (this.identity.createdAtMs === undefined && reading.atMs !== undefined)
+      this.identity = { ...this.identity, createdAtMs: reading.atMs };
     this.entries.push({ line: line.number, record, reading });
   }
 
@@ -132,7 +148,9 @@ function parsed(text: string): unknown {
 
 /** What was said first counts. */
 export function merged(first: SourceIdentity, second: SourceIdentity): SourceIdentity {
-  return Object.fromEntries(Object.entries({ ...second, ...present(first) }).filter(([, value]) => value !== undefined));
+  return Object.fromEntries(
+    Object.entries({ ...second, ...present(first) }).filter(([, value]) => value !== undefined),
+  );
 }
 
 function present(identity: SourceIdentity): SourceIdentity {

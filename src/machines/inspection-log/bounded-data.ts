@@ -28,7 +28,9 @@ class Cutter {
     this.#left -= 8;
     if (typeof value !== 'object' || value === null) return value;
     if (depth >= MAX_DEPTH) return this.#mark();
-    return Array.isArray(value) ? this.#list(value, depth + 1) : this.#object(value as Readonly<Record<string, unknown>>, depth + 1);
+    return Array.isArray(value)
+      ? this.#list(value, depth + 1)
+      : this.#object(value as Readonly<Record<string, unknown>>, depth + 1);
   }
 
   #text(text: string): string {

@@ -7,7 +7,10 @@ const MAX_LABEL_CHARACTERS = 80;
 const COMMAND = 'command';
 const SUBJECTS = ['path', 'question', 'url', 'pattern', 'query'] as const;
 
-/** The tool and what its input says it is about, whole: it may be long and have lines. @param input whatever a program gives; no getter of it is called */
+/**
+ * The tool and what its input says it is about, whole: it may be long and have lines. @param input whatever a program
+ * gives; no getter of it is called
+ */
 export function callSubject(name: string, input: unknown): string {
   const command = textIn(input, COMMAND);
   if (command !== undefined) return command;
@@ -17,7 +20,13 @@ export function callSubject(name: string, input: unknown): string {
 
 /** One line of at most 80 characters. */
 export function shortLine(text: string): string {
-  return cutText(text.slice(0, MAX_LABEL_CHARACTERS * 4).replaceAll(/\s+/g, ' ').trim(), MAX_LABEL_CHARACTERS);
+  return cutText(
+    text
+      .slice(0, MAX_LABEL_CHARACTERS * 4)
+      .replaceAll(/\s+/g, ' ')
+      .trim(),
+    MAX_LABEL_CHARACTERS,
+  );
 }
 
 function textIn(input: unknown, field: string): string | undefined {

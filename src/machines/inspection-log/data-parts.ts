@@ -1,4 +1,7 @@
-/** Input and output of tools as people read them: what is long or has several lines by itself, the rest as names with values. */
+/**
+ * Input and output of tools as people read them: what is long or has several lines by itself, the rest as names with
+ * values.
+ */
 
 export interface DataPart {
   /** Empty: there is nothing that it would have to be told from. */
@@ -27,7 +30,10 @@ function part(name: string, value: unknown): DataPart {
   return { name, text, isShort: typeof value !== 'string' && text.length <= SHORT && !text.includes('\n') };
 }
 
-/** A text as it is, anything else as JSON. What is nested deeply would be blanks for the most part: it stays in one line. */
+/**
+ * A text as it is, anything else as JSON. What is nested deeply would be blanks for the most part: it stays in one
+ * line.
+ */
 export function jsonText(value: unknown): string {
   if (typeof value === 'string') return value;
   const line = JSON.stringify(value) ?? String(value);

@@ -6,7 +6,9 @@ const MAX_LINES = 200;
 /** @param input of the call, JSON @param output JSON; where it tells what came of it, that is it */
 export function changesOf(input: unknown, output: unknown): ChangedLines | undefined {
   const lines = linesOf(input, output);
-  return lines.length === 0 ? undefined : { lines: lines.slice(0, MAX_LINES), omitted: Math.max(0, lines.length - MAX_LINES) };
+  return lines.length === 0
+    ? undefined
+    : { lines: lines.slice(0, MAX_LINES), omitted: Math.max(0, lines.length - MAX_LINES) };
 }
 
 function linesOf(input: unknown, output: unknown): readonly string[] {
@@ -16,7 +18,9 @@ function linesOf(input: unknown, output: unknown): readonly string[] {
   if (typeof content === 'string') return signed('+', content);
   return (Array.isArray(edits) ? edits : [input]).flatMap((edit) => {
     const { oldText, newText } = objectOf(edit);
-    return typeof oldText === 'string' && typeof newText === 'string' ? [...signed('-', oldText), ...signed('+', newText)] : [];
+    return typeof oldText === 'string' && typeof newText === 'string'
+      ? [...signed('-', oldText), ...signed('+', newText)]
+      : [];
   });
 }
 
@@ -26,5 +30,8 @@ export function objectOf(value: unknown): Readonly<Record<string, unknown>> {
 }
 
 function signed(sign: string, text: string): readonly string[] {
-  return text.replace(/\n$/, '').split('\n').map((line) => `${sign}${line}`);
+  return text
+    .replace(/\n$/, '')
+    .split('\n')
+    .map((line) => `${sign}${line}`);
 }

@@ -1,4 +1,7 @@
-/** One actor through time: what was told of it, the states it was in, the events that wait for it. Positions are those of records, ascending. */
+/**
+ * One actor through time: what was told of it, the states it was in, the events that wait for it. Positions are those
+ * of records, ascending.
+ */
 import type { ChartDescription } from '../inspection/chart-description.ts';
 import type { InspectedStatus, InspectedValue, InspectionRecord, InspectionRecordOf } from './inspection-record.ts';
 import { WaitingEvents } from './waiting-events.ts';
@@ -69,7 +72,10 @@ export class InspectedActor {
   processed: WaitingEvent | undefined;
   /** Positions of the last telling and the last step: whatever it does later comes of those. */
   lastCause = -1;
-  /** Where and when it came to its end, the last time: looking at every actor of many must not go through all that each of them was. Infinity while it has not. */
+  /**
+   * Where and when it came to its end, the last time: looking at every actor of many must not go through all that each
+   * of them was. Infinity while it has not.
+   */
   over = { from: Infinity, t: Infinity };
   /** It went on after an end, so that where the last one was does not tell all. */
   isRevived = false;
@@ -94,8 +100,15 @@ export class InspectedActor {
 
   tell({ id, kind, chart, facts }: InspectionRecordOf<'actor'>, position: number): void {
     const before = this.told.at(-1);
-    const now = { id, kind: kind ?? before?.kind, chart: chart ?? before?.chart, facts: facts === undefined ? before?.facts : { ...before?.facts, ...facts } };
-    const text = [this.key, now.id, now.kind, now.chart, ...Object.values(now.facts ?? {})].filter((each) => each !== undefined).join('\n');
+    const now = {
+      id,
+      kind: kind ?? before?.kind,
+      chart: chart ?? before?.chart,
+      facts: facts === undefined ? before?.facts : { ...before?.facts, ...facts },
+    };
+    const text = [this.key, now.id, now.kind, now.chart, ...Object.values(now.facts ?? {})]
+      .filter((each) => each !== undefined)
+      .join('\n');
     this.told.push({ position, ...now, text: text.toLowerCase() });
   }
 
@@ -103,7 +116,8 @@ export class InspectedActor {
   #learn({ output }: InspectionRecordOf<'snap'>, position: number): void {
     const before = this.told.at(-1);
     const exitCode = before?.kind === CALL ? codeIn(output) : undefined;
-    if (before !== undefined && exitCode !== undefined) this.told.push({ ...before, position, facts: { ...before.facts, exitCode: String(exitCode) } });
+    if (before !== undefined && exitCode !== undefined)
+      this.told.push({ ...before, position, facts: { ...before.facts, exitCode: String(exitCode) } });
   }
 
   /** Takes what the record says of how it stands. @returns whether its status is another one now */
@@ -137,7 +151,8 @@ export class InspectedActor {
 
   /** Nothing is asked of what was before `position` any more, but how it stood then. */
   forgetBefore(position: number): void {
-    const isBefore = (entries: readonly { readonly position: number }[]) => (index: number) => (entries[index] as { readonly position: number }).position < position;
+    const isBefore = (entries: readonly { readonly position: number }[]) => (index: number) =>
+      (entries[index] as { readonly position: number }).position < position;
     const gone = countUpTo(this.records.length, (index) => (this.records[index] as number) < position);
     this.records = this.records.slice(gone);
     this.vanished += gone;
@@ -152,7 +167,9 @@ export class InspectedActor {
 
   /** The last of `entries` that began at `position` or before; the first, where none did. */
   static at<Entry extends { readonly position: number }>(entries: readonly Entry[], position: number): Entry {
-    return entries[Math.max(0, countUpTo(entries.length, (index) => (entries[index] as Entry).position <= position) - 1)] as Entry;
+    return entries[
+      Math.max(0, countUpTo(entries.length, (index) => (entries[index] as Entry).position <= position) - 1)
+    ] as Entry;
   }
 }
 
@@ -174,10 +191,20 @@ function standingAfter(before: Standing, record: InspectionRecord, position: num
   const status = record.k === 'error' ? 'error' : record.status;
   const value = record.k === 'error' ? before.value : (record.value ?? before.value);
   const hasMoved = status !== before.status || !isSameValue(value, before.value);
-  const last = record.k === 'step' && record.taken.length > 0 && record.taken[0] !== HANDLED_BY_LOGIC ? { s: record.s, t: record.t, type: record.type, taken: record.taken } : before.last;
+  const last =
+    record.k === 'step' && record.taken.length > 0 && record.taken[0] !== HANDLED_BY_LOGIC
+      ? { s: record.s, t: record.t, type: record.type, taken: record.taken }
+      : before.last;
   const error = errorOf(record) ?? (status === 'error' ? before.error : undefined);
   if (!hasMoved && last === before.last && error === before.error) return before;
-  return { position, value: hasMoved ? value : before.value, status, since: hasMoved ? { s: record.s, t: record.t } : before.since, last, error };
+  return {
+    position,
+    value: hasMoved ? value : before.value,
+    status,
+    since: hasMoved ? { s: record.s, t: record.t } : before.since,
+    last,
+    error,
+  };
 }
 
 function errorOf(record: InspectionRecord): Standing['error'] {
@@ -189,7 +216,10 @@ function isSameValue(one: InspectedValue | undefined, other: InspectedValue | un
   if (one === other) return true;
   if (typeof one !== 'object' || typeof other !== 'object') return false;
   const keys = Object.keys(one);
-  return keys.length === Object.keys(other).length && keys.every((key) => Object.hasOwn(other, key) && isSameValue(one[key], other[key]));
+  return (
+    keys.length === Object.keys(other).length &&
+    keys.every((key) => Object.hasOwn(other, key) && isSameValue(one[key], other[key]))
+  );
 }
 
 /** How many of the first `length` indices hold, where all that hold come before all that do not. */

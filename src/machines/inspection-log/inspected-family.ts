@@ -1,4 +1,7 @@
-/** The children of one actor, or the actors without a parent, at one moment, by their place: whoever shows a few of many looks up those alone. */
+/**
+ * The children of one actor, or the actors without a parent, at one moment, by their place: whoever shows a few of many
+ * looks up those alone.
+ */
 import { InspectedActor, countUpTo } from './inspected-actor.ts';
 import type { Member } from './inspected-actor.ts';
 
@@ -7,7 +10,9 @@ export class InspectedFamily {
   readonly #members: readonly Member[];
   readonly #position: number;
 
-  /** @param members in the order in which they came to the family; the first `count` of them were there at `position` */
+  /**
+   * @param members in the order in which they came to the family; the first `count` of them were there at `position`
+   */
   constructor(members: readonly Member[], count: number, position: number) {
     this.#members = members;
     this.count = count;
@@ -25,16 +30,20 @@ export class InspectedFamily {
   }
 
   /**
-   * Goes through those from one place on that are not over, or came to their end after `time`, in milliseconds since the epoch.
+   * Goes through those from one place on that are not over, or came to their end after `time`, in milliseconds since
+   * the epoch.
    *
    * @param tell hears their places, and whether they are over
    */
   eachFrom(from: number, time: number, tell: (place: number, isOver: boolean) => void): void {
     for (let place = from; place < this.count; place += 1) {
       const { actor } = this.#member(place);
-      const isOver = actor.isRevived ? InspectedActor.at(actor.standings, this.#position).status !== 'active' : actor.over.from <= this.#position;
+      const isOver = actor.isRevived
+        ? InspectedActor.at(actor.standings, this.#position).status !== 'active'
+        : actor.over.from <= this.#position;
       if (!isOver) tell(place, false);
-      else if ((actor.isRevived ? InspectedActor.at(actor.standings, this.#position).since.t : actor.over.t) > time) tell(place, true);
+      else if ((actor.isRevived ? InspectedActor.at(actor.standings, this.#position).since.t : actor.over.t) > time)
+        tell(place, true);
     }
   }
 

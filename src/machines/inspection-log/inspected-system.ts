@@ -36,7 +36,8 @@ export class InspectedSystem {
     const known = this.actors.get(record.a);
     if (known !== undefined) return known;
     const actor = this.#newActor(record.a, record, position);
-    if (record.k !== 'actor' || record.parent === undefined || record.parent === record.a) this.#addRoot(actor, position);
+    if (record.k !== 'actor' || record.parent === undefined || record.parent === record.a)
+      this.#addRoot(actor, position);
     return actor;
   }
 
@@ -121,12 +122,18 @@ export class InspectedSystem {
     this.blocks.link(sender.clearTimer(type) ?? sender.lastCause, position);
   }
 
-  /** XState processes the events of an actor in the order in which they were sent: what was sent before is processed too, or lost. */
+  /**
+   * XState processes the events of an actor in the order in which they were sent: what was sent before is processed
+   * too, or lost.
+   */
   #stepped(actor: InspectedActor, { e }: InspectionRecordOf<'step'>, position: number): void {
     const gone = e === undefined ? [] : actor.queue.takeUpTo(e);
     for (const event of gone) this.blocks.endFlight(event.position, position);
     actor.processed = gone.at(-1) ?? actor.processed;
-    this.blocks.link(actor.processed !== undefined && actor.processed.e === e ? actor.processed.position : actor.lastCause, position);
+    this.blocks.link(
+      actor.processed !== undefined && actor.processed.e === e ? actor.processed.position : actor.lastCause,
+      position,
+    );
     actor.lastCause = position;
   }
 
@@ -139,7 +146,9 @@ export class InspectedSystem {
     actor.clearTimers();
   }
 
-  /** Forgets the oldest records, and the actors that were over before those that are left and have no children any more. */
+  /**
+   * Forgets the oldest records, and the actors that were over before those that are left and have no children any more.
+   */
   forgetOldest(): void {
     const touched = new Set(this.blocks.dropOldest().map(({ a }) => this.actors.get(a)));
     const bereft = new Set<InspectedActor | undefined>();
@@ -161,7 +170,8 @@ export class InspectedSystem {
   }
 
   #forgetIfOver(actor: InspectedActor, bereft: Set<InspectedActor | undefined>): void {
-    if (!actor.isOver || actor.children.length > 0 || actor.records.length > 0 || this.actors.get(actor.key) !== actor) return;
+    if (!actor.isOver || actor.children.length > 0 || actor.records.length > 0 || this.actors.get(actor.key) !== actor)
+      return;
     this.actors.delete(actor.key);
     this.#asRoots.delete(actor);
     // Once more, where it was looked at already: a set tells its own additions to whoever walks it.
@@ -170,7 +180,10 @@ export class InspectedSystem {
   }
 }
 
-/** What an actor does before it has said its next step comes of the event that it is processing; what it does afterwards comes of its last step. */
+/**
+ * What an actor does before it has said its next step comes of the event that it is processing; what it does afterwards
+ * comes of its last step.
+ */
 function causeWithin(actor: InspectedActor): number {
   const processing = actor.queue.first;
   return processing === undefined || processing.position < actor.lastCause ? actor.lastCause : processing.position;

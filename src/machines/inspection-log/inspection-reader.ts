@@ -1,8 +1,9 @@
 /**
  * Reads an inspection log as it comes: pieces of text in, records out, in ascending order of their numbers.
  *
- * Only a wrong header is refused. Everything after it is read as far as it goes: damage costs the line that it is in, and the report says where.
- * A record whose number jumps ahead is told with the one after it, or at the end (see record-order.ts).
+ * Only a wrong header is refused. Everything after it is read as far as it goes: damage costs the line that it is in,
+ * and the report says where. A record whose number jumps ahead is told with the one after it, or at the end (see
+ * record-order.ts).
  */
 import { RuntimeError } from '../errors.ts';
 import { describeIssues } from '../validate.ts';
@@ -38,7 +39,10 @@ export class InspectionReader {
     return this.#notes.report;
   }
 
-  /** @returns what the lines that are whole now hold @throws RuntimeError INSPECTION_LOG_REFUSED: this is no such log; INSPECTION_LOG_ENDED, after `end` */
+  /**
+   * @returns what the lines that are whole now hold @throws RuntimeError INSPECTION_LOG_REFUSED: this is no such log;
+   * INSPECTION_LOG_ENDED, after `end`
+   */
   read(chunk: string): readonly InspectionRecord[] {
     this.#refuseWhenOver();
     const records: InspectionRecord[] = [];
@@ -52,7 +56,10 @@ export class InspectionReader {
     return records;
   }
 
-  /** Nothing comes any more. @returns what was held back, and the last line, where it is whole without its end @throws RuntimeError INSPECTION_LOG_REFUSED */
+  /**
+   * Nothing comes any more. @returns what was held back, and the last line, where it is whole without its end @throws
+   * RuntimeError INSPECTION_LOG_REFUSED
+   */
   end(): readonly InspectionRecord[] {
     this.#refuseWhenOver();
     this.#hasEnded = true;
@@ -69,7 +76,11 @@ export class InspectionReader {
 
   #refuseWhenOver(): void {
     if (this.#refusal !== undefined) throw this.#refusal;
-    if (this.#hasEnded) throw new RuntimeError('INSPECTION_LOG_ENDED', 'expected no more of a log that has ended', { category: 'conflict', hint: 'Read each log with its own reader.' });
+    if (this.#hasEnded)
+      throw new RuntimeError('INSPECTION_LOG_ENDED', 'expected no more of a log that has ended', {
+        category: 'conflict',
+        hint: 'Read each log with its own reader.',
+      });
   }
 
   #keep(text: string): void {
@@ -126,16 +137,23 @@ export class InspectionReader {
     if (first === undefined) throw this.#refuse('its first line is no JSON');
     const header = inspectionHeader.safeParse(first.value);
     if (header.success) return header.data;
-    const { format } = (typeof first.value === 'object' && first.value !== null ? first.value : {}) as { readonly format?: unknown };
-    if (typeof format === 'string' && format !== INSPECTION_LOG_FORMAT) throw this.#refuse(`it says that it is "${format.slice(0, 100)}"`);
+    const { format } = (typeof first.value === 'object' && first.value !== null ? first.value : {}) as {
+      readonly format?: unknown;
+    };
+    if (typeof format === 'string' && format !== INSPECTION_LOG_FORMAT)
+      throw this.#refuse(`it says that it is "${format.slice(0, 100)}"`);
     throw this.#refuse(`its first line is no header: ${describeIssues(header.error).join('; ')}`);
   }
 
   #refuse(because: string): RuntimeError {
-    this.#refusal = new RuntimeError('INSPECTION_LOG_REFUSED', `expected a log in the format ${INSPECTION_LOG_FORMAT}, which begins with its header: ${because}`, {
-      category: 'validation',
-      hint: 'Give what a recorder of this version wrote, from its first line on; a stored session is opened as a session.',
-    });
+    this.#refusal = new RuntimeError(
+      'INSPECTION_LOG_REFUSED',
+      `expected a log in the format ${INSPECTION_LOG_FORMAT}, which begins with its header: ${because}`,
+      {
+        category: 'validation',
+        hint: 'Give what a recorder of this version wrote, from its first line on; a stored session is opened as a session.',
+      },
+    );
     return this.#refusal;
   }
 }

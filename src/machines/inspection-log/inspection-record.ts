@@ -1,9 +1,10 @@
 /**
  * The format `inspection-log/1`: what a recorder writes of the actors of a process, and what an inspector reads.
  *
- * NDJSON: the first line is the header, each further line one record. Names are short because there are millions of them. Records are numbered
- * densely from 1 (`s`), in the order in which things happened. Readers ignore kinds and fields they do not know.
- * All payloads (`data`, `context`, `params`, `output`) are JSON, redacted and bounded before they came here; `cut` says that something was left out.
+ * NDJSON: the first line is the header, each further line one record. Names are short because there are millions of
+ * them. Records are numbered densely from 1 (`s`), in the order in which things happened. Readers ignore kinds and
+ * fields they do not know. All payloads (`data`, `context`, `params`, `output`) are JSON, redacted and bounded before
+ * they came here; `cut` says that something was left out.
  */
 import { z } from 'zod';
 import { chartDescription } from '../inspection/chart-description.ts';
@@ -37,18 +38,24 @@ const flag = z.literal(true).optional();
 export function isInspectedValue(value: unknown, depth = 0): value is InspectedValue {
   if (typeof value === 'string') return value.length <= MAX_NAME_CHARACTERS;
   if (typeof value !== 'object' || value === null || Array.isArray(value) || depth >= MAX_VALUE_DEPTH) return false;
-  for (const key in value) if (!isInspectedValue((value as Readonly<Record<string, unknown>>)[key], depth + 1)) return false;
+  for (const key in value)
+    if (!isInspectedValue((value as Readonly<Record<string, unknown>>)[key], depth + 1)) return false;
   return true;
 }
 
-const value = z.custom<InspectedValue>((given) => isInspectedValue(given), { message: `expected a state: a string, or states in objects, at most ${MAX_VALUE_DEPTH} deep` });
+const value = z.custom<InspectedValue>((given) => isInspectedValue(given), {
+  message: `expected a state: a string, or states in objects, at most ${MAX_VALUE_DEPTH} deep`,
+});
 
 const status = z.enum(ACTOR_STATUSES);
 export type InspectedStatus = z.output<typeof status>;
 
 const failure = z.object({ message: z.string().max(MAX_MESSAGE_CHARACTERS), code: name.optional() });
 
-/** What every record has: its number, when it happened (milliseconds since the epoch), and the key of the actor: `<boot>:<sessionId>`. */
+/**
+ * What every record has: its number, when it happened (milliseconds since the epoch), and the key of the actor:
+ * `<boot>:<sessionId>`.
+ */
 const common = { s: count.max(MAX_RECORD_NUMBER), t: milliseconds, a: nonEmptyName };
 
 /** A chart, told before the first actor of it. `a` is whoever made the recorder tell it. */
@@ -69,7 +76,10 @@ const actorRecord = z.object({
   value: value.optional(),
   status,
   /** Small things worth showing and searching: label, taskId, sessionId. */
-  facts: z.record(name, name).refine((facts) => Object.keys(facts).length <= MAX_FACTS, `expected at most ${MAX_FACTS} facts`).optional(),
+  facts: z
+    .record(name, name)
+    .refine((facts) => Object.keys(facts).length <= MAX_FACTS, `expected at most ${MAX_FACTS} facts`)
+    .optional(),
 });
 
 /** An event was sent to the actor `a`, which may process it later, or never. */
@@ -92,7 +102,10 @@ const stepRecord = z.object({
   /** Number of the event that led to it. */
   e: count.optional(),
   type: name,
-  /** Ids of the transitions that were taken. Empty: the event was ignored. Words in parentheses are none (taken-words.ts). */
+  /**
+   * Ids of the transitions that were taken. Empty: the event was ignored. Words in parentheses are none
+   * (taken-words.ts).
+   */
   taken: z.array(name).max(MAX_TAKEN),
   value,
   status,
@@ -107,16 +120,35 @@ const actionRecord = z.object({ ...common, k: z.literal('action'), name, params:
 const emitRecord = z.object({ ...common, k: z.literal('emit'), type: name, data: z.unknown().optional(), cut: flag });
 
 /** A timer was set. */
-const timerRecord = z.object({ ...common, k: z.literal('timer'), id: name, delayMs: z.number().nonnegative(), dueAt: milliseconds });
+const timerRecord = z.object({
+  ...common,
+  k: z.literal('timer'),
+  id: name,
+  delayMs: z.number().nonnegative(),
+  dueAt: milliseconds,
+});
 
 /** A timer was cleared before it was due. */
 const cancelRecord = z.object({ ...common, k: z.literal('cancel'), id: name });
 
 /** How the actor stands: its first snapshot, or its last. What is no chart has no value. */
-const snapRecord = z.object({ ...common, k: z.literal('snap'), value: value.optional(), status, output: z.unknown().optional(), error: failure.optional(), cut: flag });
+const snapRecord = z.object({
+  ...common,
+  k: z.literal('snap'),
+  value: value.optional(),
+  status,
+  output: z.unknown().optional(),
+  error: failure.optional(),
+  cut: flag,
+});
 
 /** The actor broke. */
-const errorRecord = z.object({ ...common, k: z.literal('error'), message: failure.shape.message, code: failure.shape.code });
+const errorRecord = z.object({
+  ...common,
+  k: z.literal('error'),
+  message: failure.shape.message,
+  code: failure.shape.code,
+});
 
 /** By kind. */
 export const recordSchemas = {

@@ -1,8 +1,10 @@
 /**
- * What a recorder wrote, for whoever looks back: records are appended, and every moment that is remembered can be looked at.
+ * What a recorder wrote, for whoever looks back: records are appended, and every moment that is remembered can be
+ * looked at.
  *
- * Memory: the last `maxRecords` records (and up to 4,096 more), each with about 300 bytes beside what the record itself takes; and the actors that are
- * not over, or have records or children among those. What is older is forgotten, oldest first; how the actors stood then is not.
+ * Memory: the last `maxRecords` records (and up to 4,096 more), each with about 300 bytes beside what the record itself
+ * takes; and the actors that are not over, or have records or children among those. What is older is forgotten, oldest
+ * first; how the actors stood then is not.
  */
 import { RuntimeError } from '../errors.ts';
 import type { ChartDescription } from '../inspection/chart-description.ts';
@@ -23,7 +25,10 @@ export interface RecordFilter {
   /** Numbers, both included. */
   readonly from?: number | undefined;
   readonly to?: number | undefined;
-  /** Upper and lower case alike, anywhere in the names of the record: type, transitions, action, message. Payloads are not searched. */
+  /**
+   * Upper and lower case alike, anywhere in the names of the record: type, transitions, action, message. Payloads are
+   * not searched.
+   */
   readonly text?: string | undefined;
   /** At most, 1,000 where nobody says. */
   readonly limit?: number | undefined;
@@ -39,7 +44,11 @@ export class InspectionTimeline {
   /** @throws RuntimeError INSPECTION_LIMIT_INVALID */
   constructor({ maxRecords = MAX_RECORDS }: { readonly maxRecords?: number | undefined } = {}) {
     if (!Number.isSafeInteger(maxRecords) || maxRecords < 1) {
-      throw new RuntimeError('INSPECTION_LIMIT_INVALID', `expected a whole number of records above 0, got ${maxRecords}`, { category: 'validation', hint: 'Leave it out to keep 1,000,000.' });
+      throw new RuntimeError(
+        'INSPECTION_LIMIT_INVALID',
+        `expected a whole number of records above 0, got ${maxRecords}`,
+        { category: 'validation', hint: 'Leave it out to keep 1,000,000.' },
+      );
     }
     this.#maxRecords = maxRecords;
   }
@@ -81,9 +90,15 @@ export class InspectionTimeline {
     return new InspectionWorld(this.#system, this.#positionUpTo(seq));
   }
 
-  /** The number of the last record up to a time. Clocks may jump back; then one of those that fit. @param time milliseconds since the epoch */
+  /**
+   * The number of the last record up to a time. Clocks may jump back; then one of those that fit. @param time
+   * milliseconds since the epoch
+   */
   atTime(time: number): InspectionWorld {
-    return new InspectionWorld(this.#system, this.#system.blocks.lastWhere(({ t }) => t <= time));
+    return new InspectionWorld(
+      this.#system,
+      this.#system.blocks.lastWhere(({ t }) => t <= time),
+    );
   }
 
   record(seq: number): InspectionRecord | undefined {
@@ -91,13 +106,19 @@ export class InspectionTimeline {
     return record?.s === seq ? record : undefined;
   }
 
-  /** The moment `by` records after `seq`, or before it; the first or the last, where there is none. Undefined while there is nothing. */
+  /**
+   * The moment `by` records after `seq`, or before it; the first or the last, where there is none. Undefined while
+   * there is nothing.
+   */
   move(seq: number, by: number): InspectedMoment | undefined {
     const { first, end } = this.#system.blocks;
     return this.#momentAt(Math.min(end - 1, Math.max(first, this.#positionUpTo(seq) + by)));
   }
 
-  /** Of a step: the event that led to it. Of anything else: the step, the timer or the event in which its actor, or the sender, did it. Undefined: nobody knows, or it is forgotten. */
+  /**
+   * Of a step: the event that led to it. Of anything else: the step, the timer or the event in which its actor, or the
+   * sender, did it. Undefined: nobody knows, or it is forgotten.
+   */
   causeOf(seq: number): InspectionRecord | undefined {
     const position = this.#positionUpTo(seq);
     return this.#system.blocks.record(position)?.s === seq ? this.#system.blocks.causeOf(position) : undefined;
@@ -114,10 +135,18 @@ export class InspectionTimeline {
     return new RecordSequence(this.#system, actor);
   }
 
-  records({ actor, from = 0, to = Infinity, text = '', limit = PAGE, take = 'first' }: RecordFilter = {}): readonly InspectionRecord[] {
+  records({
+    actor,
+    from = 0,
+    to = Infinity,
+    text = '',
+    limit = PAGE,
+    take = 'first',
+  }: RecordFilter = {}): readonly InspectionRecord[] {
     const { blocks } = this.#system;
     const positions = actor === undefined ? undefined : (this.#system.actors.get(actor)?.records ?? []);
-    const positionOf = (index: number): number => (positions === undefined ? blocks.first + index : (positions[index] as number));
+    const positionOf = (index: number): number =>
+      positions === undefined ? blocks.first + index : (positions[index] as number);
     const recordOf = (index: number): InspectionRecord => blocks.record(positionOf(index)) as InspectionRecord;
     const length = positions?.length ?? blocks.kept;
     const begin = countUpTo(length, (index) => recordOf(index).s < from);
@@ -145,6 +174,15 @@ export class InspectionTimeline {
 export function says(record: InspectionRecord, wanted: string): boolean {
   const { k } = record;
   if (k === 'step' && record.taken.some((id) => id.toLowerCase().includes(wanted))) return true;
-  const named = 'type' in record ? record.type : 'name' in record ? record.name : 'message' in record ? record.message : 'id' in record ? record.id : '';
+  const named =
+    'type' in record
+      ? record.type
+      : 'name' in record
+        ? record.name
+        : 'message' in record
+          ? record.message
+          : 'id' in record
+            ? record.id
+            : '';
   return named.toLowerCase().includes(wanted) || k.includes(wanted);
 }

@@ -1,4 +1,7 @@
-/** All actors as they were at one moment of a log. It is looked up where it is asked for: making one costs nothing, however many actors there are. */
+/**
+ * All actors as they were at one moment of a log. It is looked up where it is asked for: making one costs nothing,
+ * however many actors there are.
+ */
 import { InspectedActor, countUpTo } from './inspected-actor.ts';
 import type { InspectedMoment, LastTransition, Member, Standing } from './inspected-actor.ts';
 import { InspectedFamily } from './inspected-family.ts';
@@ -66,7 +69,10 @@ export class InspectionWorld {
 
   /** Actors without a parent, in the order in which they were first heard of. */
   roots(page: Page = {}): readonly InspectedActorState[] {
-    return this.#paged(this.#system.roots.filter(({ from, until }) => from <= this.#position && until > this.#position), page);
+    return this.#paged(
+      this.#system.roots.filter(({ from, until }) => from <= this.#position && until > this.#position),
+      page,
+    );
   }
 
   /** In the order in which they were made. Of an actor that nobody knows: none. */
@@ -113,10 +119,13 @@ export class InspectionWorld {
 
   #fits(actor: InspectedActor, text: string, status: ActorFilter['status']): boolean {
     const standing = InspectedActor.at(actor.standings, this.#position);
-    if (status === 'over' ? standing.status === 'active' : status !== undefined && standing.status !== status) return false;
+    if (status === 'over' ? standing.status === 'active' : status !== undefined && standing.status !== status)
+      return false;
     if (text === '' || InspectedActor.at(actor.told, this.#position).text.includes(text)) return true;
     const { value } = standing;
-    return value !== undefined && (typeof value === 'string' ? value : JSON.stringify(value)).toLowerCase().includes(text);
+    return (
+      value !== undefined && (typeof value === 'string' ? value : JSON.stringify(value)).toLowerCase().includes(text)
+    );
   }
 
   #paged(members: readonly Member[], { from = 0, limit = PAGE }: Page): readonly InspectedActorState[] {
@@ -131,6 +140,20 @@ export class InspectionWorld {
     const { id, kind, chart, facts } = InspectedActor.at(actor.told, this.#position);
     const { value, status, since, last, error } = InspectedActor.at(actor.standings, this.#position);
     const isChild = actor.parent !== undefined && actor.childFrom <= this.#position;
-    return { key: actor.key, parent: isChild ? actor.parent?.key : undefined, id, kind, chart, facts, value, status, from: actor.begun, since, lastTransition: last, error, childCount: this.#countOf(actor.children) };
+    return {
+      key: actor.key,
+      parent: isChild ? actor.parent?.key : undefined,
+      id,
+      kind,
+      chart,
+      facts,
+      value,
+      status,
+      from: actor.begun,
+      since,
+      lastTransition: last,
+      error,
+      childCount: this.#countOf(actor.children),
+    };
   }
 }

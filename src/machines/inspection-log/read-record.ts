@@ -1,14 +1,29 @@
-/** Checks what claims to be a record. The kinds that logs are full of are looked at by hand, which costs a tenth of the schemas; what is not beyond doubt goes to those. */
+/**
+ * Checks what claims to be a record. The kinds that logs are full of are looked at by hand, which costs a tenth of the
+ * schemas; what is not beyond doubt goes to those.
+ */
 import { describeIssues } from '../validate.ts';
 import { ACTOR_STATUSES } from './actor-statuses.ts';
-import { MAX_FACTS, MAX_MESSAGE_CHARACTERS, MAX_NAME_CHARACTERS, MAX_RECORD_NUMBER, MAX_TAKEN, isInspectedValue, isInspectionKind, recordSchemas } from './inspection-record.ts';
+import {
+  MAX_FACTS,
+  MAX_MESSAGE_CHARACTERS,
+  MAX_NAME_CHARACTERS,
+  MAX_RECORD_NUMBER,
+  MAX_TAKEN,
+  isInspectedValue,
+  isInspectionKind,
+  recordSchemas,
+} from './inspection-record.ts';
 import type { InspectionRecord } from './inspection-record.ts';
 
 type PlainData = Readonly<Record<string, unknown>>;
 type Check = (value: unknown) => boolean;
 
 export type ReadRecord =
-  | { readonly record: InspectionRecord; /** Fields that nobody here knows; they are left out of the record. */ readonly unknownFields: readonly string[] }
+  | {
+      readonly record: InspectionRecord;
+      /** Fields that nobody here knows; they are left out of the record. */ readonly unknownFields: readonly string[];
+    }
   | { readonly unknownKind: string }
   | { readonly because: string };
 
@@ -30,7 +45,10 @@ const isMessage: Check = (value) => typeof value === 'string' && value.length <=
 const isFacts: Check = (value) => {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return false;
   const names = Object.keys(value);
-  return names.length <= MAX_FACTS && names.every((name) => name !== '__proto__' && isName(name) && isName((value as PlainData)[name]));
+  return (
+    names.length <= MAX_FACTS &&
+    names.every((name) => name !== '__proto__' && isName(name) && isName((value as PlainData)[name]))
+  );
 };
 
 interface QuickKind {
@@ -41,14 +59,29 @@ interface QuickKind {
 
 function quick(required: Readonly<Record<string, Check>>, optional: Readonly<Record<string, Check>> = {}): QuickKind {
   const all = { k: isName, s: isRecordNumber, t: isTime, a: isNonEmptyName, ...required };
-  return { checks: new Map([...Object.entries(all), ...Object.entries(optional)]), required: new Set(Object.keys(all)) };
+  return {
+    checks: new Map([...Object.entries(all), ...Object.entries(optional)]),
+    required: new Set(Object.keys(all)),
+  };
 }
 
 /** What the schemas of the same names say, in fewer words. */
 const QUICK_KINDS: ReadonlyMap<unknown, QuickKind> = new Map([
-  ['actor', quick({ id: isName, status: isStatus }, { parent: isNonEmptyName, kind: isName, chart: isName, value: isState, facts: isFacts })],
+  [
+    'actor',
+    quick(
+      { id: isName, status: isStatus },
+      { parent: isNonEmptyName, kind: isName, chart: isName, value: isState, facts: isFacts },
+    ),
+  ],
   ['event', quick({ e: isCount, type: isName }, { from: isNonEmptyName, data: isAnything, cut: isTrue })],
-  ['step', quick({ type: isName, taken: isTaken, value: isState, status: isStatus }, { e: isCount, context: isAnything, cut: isTrue })],
+  [
+    'step',
+    quick(
+      { type: isName, taken: isTaken, value: isState, status: isStatus },
+      { e: isCount, context: isAnything, cut: isTrue },
+    ),
+  ],
   ['action', quick({ name: isName }, { params: isAnything, cut: isTrue })],
   ['emit', quick({ type: isName }, { data: isAnything, cut: isTrue })],
   ['timer', quick({ id: isName, delayMs: isAmount, dueAt: isTime })],
@@ -61,9 +94,12 @@ const QUICK_KINDS: ReadonlyMap<unknown, QuickKind> = new Map([
 export function readRecord(stored: unknown): ReadRecord {
   if (typeof stored !== 'object' || stored === null || Array.isArray(stored)) return { because: 'expected an object' };
   const { k: kind } = stored as PlainData;
-  if (isQuick(stored as PlainData, QUICK_KINDS.get(kind))) return { record: stored as InspectionRecord, unknownFields: NO_FIELDS };
+  if (isQuick(stored as PlainData, QUICK_KINDS.get(kind)))
+    return { record: stored as InspectionRecord, unknownFields: NO_FIELDS };
   if (typeof kind !== 'string') return { because: 'k: expected the kind of the record' };
-  return isInspectionKind(kind) ? readBySchema(stored as PlainData, kind) : { unknownKind: kind.slice(0, MAX_NAME_CHARACTERS) };
+  return isInspectionKind(kind)
+    ? readBySchema(stored as PlainData, kind)
+    : { unknownKind: kind.slice(0, MAX_NAME_CHARACTERS) };
 }
 
 function isQuick(stored: PlainData, kind: QuickKind | undefined): boolean {
@@ -81,7 +117,10 @@ function readBySchema(stored: PlainData, kind: keyof typeof recordSchemas): Read
   try {
     const parsed = schema.safeParse(stored);
     if (!parsed.success) return { because: describeIssues(parsed.error).join('; ').slice(0, MAX_NAME_CHARACTERS) };
-    return { record: parsed.data, unknownFields: Object.keys(stored).filter((name) => !Object.hasOwn(schema.shape, name)) };
+    return {
+      record: parsed.data,
+      unknownFields: Object.keys(stored).filter((name) => !Object.hasOwn(schema.shape, name)),
+    };
   } catch {
     // Schemas recurse: what is nested deeper than the stack is no record.
     return { because: 'it is nested too deeply' };

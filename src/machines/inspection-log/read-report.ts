@@ -6,13 +6,26 @@ export interface ReadReport {
   /** Lines that hold anything, the header included. */
   readonly lines: number;
   readonly records: number;
-  readonly broken: { readonly count: number; /** The first of them; `line` counts from 1. */ readonly places: readonly { readonly line: number; readonly because: string }[] };
+  readonly broken: {
+    readonly count: number;
+    /** The first of them; `line` counts from 1. */ readonly places: readonly {
+      readonly line: number;
+      readonly because: string;
+    }[];
+  };
   /** The last line has no end: whoever wrote it died meanwhile, or is writing still. */
   readonly hasTornTail: boolean;
   readonly unknownKinds: { readonly count: number; readonly names: readonly string[] };
   readonly unknownFields: { readonly count: number; readonly names: readonly string[] };
-  /** Numbers that are missing, in runs. What was before the first record does not count: recorders keep the last records only. */
-  readonly gaps: { readonly count: number; readonly missing: number; readonly places: readonly { readonly after: number; readonly before: number }[] };
+  /**
+   * Numbers that are missing, in runs. What was before the first record does not count: recorders keep the last records
+   * only.
+   */
+  readonly gaps: {
+    readonly count: number;
+    readonly missing: number;
+    readonly places: readonly { readonly after: number; readonly before: number }[];
+  };
   /** Records whose number was there already, or cannot be true. */
   readonly outOfOrder: number;
 }

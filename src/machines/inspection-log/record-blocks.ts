@@ -1,6 +1,7 @@
 /**
- * The records that are kept, by position: in blocks, so that the oldest can be dropped. Beside each stands what led to it, and the first and the last
- * of what it led to; the others follow as a chain. Each block begins with the counts as they were before it, so that a moment costs one block at most.
+ * The records that are kept, by position: in blocks, so that the oldest can be dropped. Beside each stands what led to
+ * it, and the first and the last of what it led to; the others follow as a chain. Each block begins with the counts as
+ * they were before it, so that a moment costs one block at most.
  */
 import type { InspectedStatus, InspectionRecord } from './inspection-record.ts';
 import { ACTOR_STATUSES } from './actor-statuses.ts';
@@ -20,7 +21,16 @@ export interface InspectionCounts extends Readonly<Record<InspectedStatus, numbe
 
 type Counting = { -readonly [Name in keyof InspectionCounts]: number };
 
-const NONE: InspectionCounts = { active: 0, done: 0, error: 0, stopped: 0, inFlight: 0, events: 0, steps: 0, ignored: 0 };
+const NONE: InspectionCounts = {
+  active: 0,
+  done: 0,
+  error: 0,
+  stopped: 0,
+  inFlight: 0,
+  events: 0,
+  steps: 0,
+  ignored: 0,
+};
 
 /** No record stands there. */
 const NOWHERE = -1;
@@ -88,7 +98,10 @@ export class RecordBlocks {
   }
 
   changeStatus(position: number, before: InspectedStatus | undefined, after: InspectedStatus): void {
-    const change = { before: before === undefined ? 0 : ACTOR_STATUSES.indexOf(before) + 1, after: ACTOR_STATUSES.indexOf(after) + 1 };
+    const change = {
+      before: before === undefined ? 0 : ACTOR_STATUSES.indexOf(before) + 1,
+      after: ACTOR_STATUSES.indexOf(after) + 1,
+    };
     const { changes } = this.#at(position);
     const index = position % BLOCK_RECORDS;
     changes.set(index, [...(changes.get(index) ?? []), change]);
@@ -140,9 +153,14 @@ export class RecordBlocks {
     return effects;
   }
 
-  /** The position of the last record for which `isUpTo` holds, where all for which it does come first; before the first, where it holds for none. */
+  /**
+   * The position of the last record for which `isUpTo` holds, where all for which it does come first; before the first,
+   * where it holds for none.
+   */
   lastWhere(isUpTo: (record: InspectionRecord) => boolean): number {
-    return this.#first + countUpTo(this.kept, (index) => isUpTo(this.record(this.#first + index) as InspectionRecord)) - 1;
+    return (
+      this.#first + countUpTo(this.kept, (index) => isUpTo(this.record(this.#first + index) as InspectionRecord)) - 1
+    );
   }
 
   countsAt(position: number): InspectionCounts {
@@ -164,7 +182,8 @@ export class RecordBlocks {
       if (start > position || found.length >= limit) break;
       if (waiting === 0 && lastFlightEnd <= position) continue;
       const end = Math.min(records.length, position - start + 1);
-      for (let index = 0; index < end && found.length < limit; index += 1) if ((flightEnds[index] as number) > position) found.push(records[index] as InspectionRecord);
+      for (let index = 0; index < end && found.length < limit; index += 1)
+        if ((flightEnds[index] as number) > position) found.push(records[index] as InspectionRecord);
     }
     return found;
   }
@@ -179,7 +198,9 @@ export class RecordBlocks {
   }
 
   #blockOf(position: number): Block | undefined {
-    return position < this.#first ? undefined : this.#blocks[(position - this.#first - (position % BLOCK_RECORDS)) / BLOCK_RECORDS];
+    return position < this.#first
+      ? undefined
+      : this.#blocks[(position - this.#first - (position % BLOCK_RECORDS)) / BLOCK_RECORDS];
   }
 
   /** Of a position that is kept. */

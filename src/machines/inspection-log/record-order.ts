@@ -1,6 +1,7 @@
 /**
- * Decides which sequence numbers to believe. A number that jumps ahead is either true, since records are missing, or a damaged one: whoever believed
- * that would take everything after it for repeated. So records that jump are held until those that follow say which it was.
+ * Decides which sequence numbers to believe. A number that jumps ahead is either true, since records are missing, or a
+ * damaged one: whoever believed that would take everything after it for repeated. So records that jump are held until
+ * those that follow say which it was.
  */
 import type { InspectionRecord } from './inspection-record.ts';
 
@@ -25,14 +26,19 @@ export class RecordOrder {
     if (record.s === this.#last + 1) return this.#believe([record], this.#held);
     const before = this.#held.at(-1)?.s;
     this.#held.push(record);
-    return before === record.s - 1 || this.#held.length >= MAX_HELD ? this.end() : { believed: NOTHING, refused: NOTHING };
+    return before === record.s - 1 || this.#held.length >= MAX_HELD
+      ? this.end()
+      : { believed: NOTHING, refused: NOTHING };
   }
 
   /** Nothing follows: the longest row of ascending numbers is what to believe. */
   end(): OrderedRecords {
     const believed = longestAscending(this.#held);
     const chosen = new Set(believed);
-    return this.#believe(believed, this.#held.filter((record) => !chosen.has(record)));
+    return this.#believe(
+      believed,
+      this.#held.filter((record) => !chosen.has(record)),
+    );
   }
 
   #believe(believed: readonly InspectionRecord[], refused: readonly InspectionRecord[]): OrderedRecords {
@@ -62,6 +68,12 @@ function longestAscending(records: readonly InspectionRecord[]): readonly Inspec
 
 function best(rows: readonly Row[]): Row | undefined {
   let found: Row | undefined;
-  for (const row of rows) if (found === undefined || row.length > found.length || (row.length === found.length && row.record.s < found.record.s)) found = row;
+  for (const row of rows)
+    if (
+      found === undefined ||
+      row.length > found.length ||
+      (row.length === found.length && row.record.s < found.record.s)
+    )
+      found = row;
   return found;
 }

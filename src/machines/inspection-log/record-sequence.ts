@@ -1,4 +1,7 @@
-/** Records in their order, of all actors or of one, by their place: for lists of which only what is seen is asked for. It always tells of what there is now. */
+/**
+ * Records in their order, of all actors or of one, by their place: for lists of which only what is seen is asked for.
+ * It always tells of what there is now.
+ */
 import { countUpTo } from './inspected-actor.ts';
 import type { InspectedSystem } from './inspected-system.ts';
 import type { InspectionRecord } from './inspection-record.ts';
@@ -18,7 +21,9 @@ export class RecordSequence {
 
   /** How many there were before the first, which are forgotten. Of an actor that was forgotten: none. */
   get vanished(): number {
-    return this.#actor === undefined ? this.#system.blocks.first : (this.#system.actors.get(this.#actor)?.vanished ?? 0);
+    return this.#actor === undefined
+      ? this.#system.blocks.first
+      : (this.#system.actors.get(this.#actor)?.vanished ?? 0);
   }
 
   at(index: number): InspectionRecord | undefined {

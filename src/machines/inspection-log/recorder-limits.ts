@@ -1,7 +1,8 @@
 /** How much a recorder keeps, and how much of what it meets it writes down. */
 import { z } from 'zod';
 
-const bounded = (standard: number, max: number): z.ZodDefault<z.ZodInt> => z.int().positive().max(max).default(standard);
+const bounded = (standard: number, max: number): z.ZodDefault<z.ZodInt> =>
+  z.int().positive().max(max).default(standard);
 
 export const recorderLimits = z.strictObject({
   /** The newest records are kept, so many. */
@@ -16,7 +17,10 @@ export const recorderLimits = z.strictObject({
   text: bounded(2_000, 50_000),
   /** Characters of one payload, names of its keys included. */
   payload: bounded(16_384, 100_000),
-  /** Characters of all payloads in one turn of the event loop: further ones are left out, the records themselves are not. */
+  /**
+   * Characters of all payloads in one turn of the event loop: further ones are left out, the records themselves are
+   * not.
+   */
   charactersPerTurn: bounded(1_000_000, 1_000_000_000),
   /** Milliseconds for all payloads in one turn of the event loop, as the clock measures them. */
   payloadMsPerTurn: bounded(8, 60_000),

@@ -1,4 +1,7 @@
-/** Writes the records of one log, in order: the charts before their first actors, the lives of actors as they go through those. */
+/**
+ * Writes the records of one log, in order: the charts before their first actors, the lives of actors as they go through
+ * those.
+ */
 import type { AnyEventObject, AnyStateMachine } from 'xstate';
 import { cutText } from '../cut-text.ts';
 import type { ChartDescription } from '../inspection/chart-description.ts';
@@ -39,14 +42,38 @@ export class SessionRecordWriter {
   }
 
   /** @returns the number of the event */
-  send(a: string, { from, type, data }: { readonly from?: string | undefined; readonly type: string; readonly data?: unknown }): number {
+  send(
+    a: string,
+    { from, type, data }: { readonly from?: string | undefined; readonly type: string; readonly data?: unknown },
+  ): number {
     this.#events += 1;
-    this.write({ k: 'event', a, e: this.#events, ...(from === undefined ? {} : { from }), type: nameOf(type), ...(data === undefined ? {} : boundedData(data)) });
+    this.write({
+      k: 'event',
+      a,
+      e: this.#events,
+      ...(from === undefined ? {} : { from }),
+      type: nameOf(type),
+      ...(data === undefined ? {} : boundedData(data)),
+    });
     return this.#events;
   }
 
   /** @returns the key of the actor */
-  begin(chart: () => ChartDescription, kind: string, { parent, id, value, facts }: { readonly parent?: string; readonly id: string; readonly value: InspectedValue; readonly facts: Readonly<Record<string, string | undefined>> }): string {
+  begin(
+    chart: () => ChartDescription,
+    kind: string,
+    {
+      parent,
+      id,
+      value,
+      facts,
+    }: {
+      readonly parent?: string;
+      readonly id: string;
+      readonly value: InspectedValue;
+      readonly facts: Readonly<Record<string, string | undefined>>;
+    },
+  ): string {
     const a = `${this.#boot}:x:${this.#actors}`;
     this.#actors += 1;
     if (!this.#charts.has(kind)) {
@@ -54,7 +81,17 @@ export class SessionRecordWriter {
       this.write({ k: 'machine', a, id: kind, chart: chart() });
     }
     const given = Object.entries(facts).flatMap(([name, fact]) => (fact === undefined ? [] : [[name, nameOf(fact)]]));
-    this.write({ k: 'actor', a, ...(parent === undefined ? {} : { parent }), id: nameOf(id), kind, chart: kind, value, status: 'active', facts: Object.fromEntries(given) as Record<string, string> });
+    this.write({
+      k: 'actor',
+      a,
+      ...(parent === undefined ? {} : { parent }),
+      id: nameOf(id),
+      kind,
+      chart: kind,
+      value,
+      status: 'active',
+      facts: Object.fromEntries(given) as Record<string, string>,
+    });
     return a;
   }
 }
@@ -74,7 +111,12 @@ export class ToldLife {
     this.#writer = writer;
     this.#machine = machine;
     this.#snapshot = machine.start(told.input).snapshot;
-    this.key = writer.begin(chart, machine.machine.id, { parent: told.parent, id: told.id, value: this.#value, facts: told.facts });
+    this.key = writer.begin(chart, machine.machine.id, {
+      parent: told.parent,
+      id: told.id,
+      value: this.#value,
+      facts: told.facts,
+    });
   }
 
   /** The path of the innermost state, such as `running.stepping`; undefined where the life has ended. */
@@ -90,13 +132,24 @@ export class ToldLife {
   /** The invoked actor `id` of the state has answered. */
   done(id: string, output?: unknown): void {
     const invoked = (this.#snapshot?._nodes ?? []).flatMap(invokesOf).find(({ invocation }) => invocation.id === id);
-    if (invoked !== undefined) this.#step({ type: `xstate.done.actor.${invoked.raw}`, actorId: invoked.raw, output }, () => undefined);
+    if (invoked !== undefined)
+      this.#step({ type: `xstate.done.actor.${invoked.raw}`, actorId: invoked.raw, output }, () => undefined);
   }
 
   /** The log tells no more of it. @param value where it ended, if that is not where it was seen last */
-  end(status: InspectedStatus, { value = this.#value, output }: { readonly value?: InspectedValue | undefined; readonly output?: unknown } = {}): void {
+  end(
+    status: InspectedStatus,
+    { value = this.#value, output }: { readonly value?: InspectedValue | undefined; readonly output?: unknown } = {},
+  ): void {
     const { data, cut } = boundedData(output);
-    this.#writer.write({ k: 'snap', a: this.key, value, status, ...(data === undefined ? {} : { output: data }), ...(cut === undefined ? {} : { cut }) });
+    this.#writer.write({
+      k: 'snap',
+      a: this.key,
+      value,
+      status,
+      ...(data === undefined ? {} : { output: data }),
+      ...(cut === undefined ? {} : { cut }),
+    });
     this.#snapshot = undefined;
   }
 
@@ -110,7 +163,15 @@ export class ToldLife {
     if (snapshot === undefined || taken.length === 0) return;
     const e = sent();
     this.#snapshot = snapshot;
-    this.#writer.write({ k: 'step', a: this.key, ...(e === undefined ? {} : { e }), type: nameOf(event.type), taken: [...taken], value: this.#value, status: snapshot.status === 'done' ? 'done' : 'active' });
+    this.#writer.write({
+      k: 'step',
+      a: this.key,
+      ...(e === undefined ? {} : { e }),
+      type: nameOf(event.type),
+      taken: [...taken],
+      value: this.#value,
+      status: snapshot.status === 'done' ? 'done' : 'active',
+    });
   }
 }
 
@@ -138,5 +199,12 @@ function pathOf(value: InspectedValue): string {
 
 /** The state that a path of one leaf stands for. */
 export function valueOf(path: string): InspectedValue {
-  return path.split('.').reduceRight<InspectedValue | undefined>((inner, key) => (inner === undefined ? key : { [key]: inner }), undefined) ?? '';
+  return (
+    path
+      .split('.')
+      .reduceRight<InspectedValue | undefined>(
+        (inner, key) => (inner === undefined ? key : { [key]: inner }),
+        undefined,
+      ) ?? ''
+  );
 }

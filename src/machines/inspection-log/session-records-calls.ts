@@ -29,7 +29,8 @@ export class CallRecords {
     'permission.requested': ({ callId }) => this.#ask(callId, { type: 'ASK_PERMISSION' }, 'awaiting_permission'),
     'agent.question_asked': ({ callId }) => this.#ask(callId, { type: 'ASK_INPUT' }),
     'agent.subflow_started': ({ callId }) => this.#ask(callId, { type: 'ASK_INPUT' }),
-    'agent.custom_tool_use': ({ callId }) => (callId === undefined ? undefined : this.#ask(callId, { type: 'ASK_INPUT' })),
+    'agent.custom_tool_use': ({ callId }) =>
+      callId === undefined ? undefined : this.#ask(callId, { type: 'ASK_INPUT' }),
     'agent.tool_started': ({ callId }) => this.#send(callId, { type: 'RUN' }),
     'agent.tool_requeued': ({ callId }) => this.#beginAgain(callId),
     'agent.tool_result': (data) => this.#end(data),
@@ -51,7 +52,17 @@ export class CallRecords {
     const label = shortLine(callSubject(name, input.input));
     const chart = (): ReturnType<typeof describeChart> => describeChart(toolCallMachine, { events: toolCallEvents });
     this.#open.get(callId)?.life.end('stopped');
-    this.#open.set(callId, { life: new ToldLife(this.#writer, { chart, machine: this.#machine(), input, parent: this.#session, id: callId, facts: { label, name, callId } }), input });
+    this.#open.set(callId, {
+      life: new ToldLife(this.#writer, {
+        chart,
+        machine: this.#machine(),
+        input,
+        parent: this.#session,
+        id: callId,
+        facts: { label, name, callId },
+      }),
+      input,
+    });
   }
 
   #beginAgain(callId: string): void {
@@ -59,7 +70,10 @@ export class CallRecords {
     if (call !== undefined) this.#begin(call.input);
   }
 
-  /** What may have begun, by an old log, had not: somebody is asked first. @param spent the state in which it is asked anew */
+  /**
+   * What may have begun, by an old log, had not: somebody is asked first. @param spent the state in which it is asked
+   * anew
+   */
   #ask(callId: string, event: ToolCallEvent, spent?: string): void {
     const state = this.#open.get(callId)?.life.state;
     if (state !== undefined && (state === spent || state === 'executing.working')) this.#beginAgain(callId);

@@ -1,4 +1,7 @@
-/** The wakes of a stored session as actors of their chart, as far as their events show which way they went; how they ended always. */
+/**
+ * The wakes of a stored session as actors of their chart, as far as their events show which way they went; how they
+ * ended always.
+ */
 import { describeChart } from '../inspection/describe-chart.ts';
 import { WakeInLog } from '../inspection/wake-in-log.ts';
 import type { SessionEvent, SessionEventData } from '../session/session-event.ts';
@@ -35,7 +38,16 @@ export class WakeRecords {
     this.#led.open?.end('stopped');
     const input = { sessionId, wakeId } satisfies WakeInput;
     const chart = (): ReturnType<typeof describeChart> => describeChart(wakeMachine, { events: wakeEvents });
-    this.#led.begin(new ToldLife(this.#writer, { chart, machine: this.#machine(), input, parent: this.#session, id: wakeId, facts: { label: trigger, wakeId } }));
+    this.#led.begin(
+      new ToldLife(this.#writer, {
+        chart,
+        machine: this.#machine(),
+        input,
+        parent: this.#session,
+        id: wakeId,
+        facts: { label: trigger, wakeId },
+      }),
+    );
   }
 
   #end({ outcome, summary }: SessionEventData<'wake.ended'>): void {

@@ -1,6 +1,7 @@
 /**
- * The log of a session as an inspection log, so that a past run can be inspected though no recorder was on: the session, its wakes and its tool calls
- * are actors of their charts. What moved the session, or came from outside, are events and steps of it; what else the log holds is what its wakes said.
+ * The log of a session as an inspection log, so that a past run can be inspected though no recorder was on: the
+ * session, its wakes and its tool calls are actors of their charts. What moved the session, or came from outside, are
+ * events and steps of it; what else the log holds is what its wakes said.
  */
 import { watchCharts } from '../chart-watch.ts';
 import { describeChart, transitionIds } from '../inspection/describe-chart.ts';
@@ -38,9 +39,22 @@ export class SessionRecords {
     return told.writer.take();
   }
 
-  #step({ writer, key, state }: Told, { type, data }: SessionEvent, taken: readonly string[], from: string | undefined): void {
+  #step(
+    { writer, key, state }: Told,
+    { type, data }: SessionEvent,
+    taken: readonly string[],
+    from: string | undefined,
+  ): void {
     const e = writer.send(key, { from, type, data });
-    writer.write({ k: 'step', a: key, e, type, taken: taken.length === 0 ? [HANDLED_BY_LOGIC] : [...taken], value: valueOf(sessionLeafOf(state)), status: state.status === 'terminated' ? 'done' : 'active' });
+    writer.write({
+      k: 'step',
+      a: key,
+      e,
+      type,
+      taken: taken.length === 0 ? [HANDLED_BY_LOGIC] : [...taken],
+      value: valueOf(sessionLeafOf(state)),
+      status: state.status === 'terminated' ? 'done' : 'active',
+    });
   }
 
   /** Folding an event looks up in the chart of the session exactly what the event does there. */
@@ -74,7 +88,11 @@ function begun(event: SessionEvent): Told {
   const writer = new SessionRecordWriter(sessionId);
   writer.t = timeOf(event, 0);
   const chart = (): ReturnType<typeof describeChart> => describeChart(sessionMachine, { events: sessionChartEvents });
-  const key = writer.begin(chart, sessionMachine.id, { id: sessionId, value: valueOf(sessionLeafOf(state)), facts: { sessionId, agentId, label: title } });
+  const key = writer.begin(chart, sessionMachine.id, {
+    id: sessionId,
+    value: valueOf(sessionLeafOf(state)),
+    facts: { sessionId, agentId, label: title },
+  });
   return { writer, key, wakes: new WakeRecords(writer, key), calls: new CallRecords(writer, key), state };
 }
 

@@ -1,4 +1,7 @@
-/** What a session has used, wake by wake, told from its log: its own model steps and what judged its outcome. What its children used is in their own logs. */
+/**
+ * What a session has used, wake by wake, told from its log: its own model steps and what judged its outcome. What its
+ * children used is in their own logs.
+ */
 import { costOf, priceOf } from '../run/prices.ts';
 import type { ModelPrice, PriceTable } from '../run/prices.ts';
 import type { RunUsage } from '../run/run-output.ts';
@@ -69,10 +72,12 @@ export class SessionUsage {
     if (event.type === 'wake.started') this.#begin(event);
     else if (event.type === 'wake.ended') this.#end(event);
     else if (event.type === 'span.started') this.#model = { provider: event.data.provider, model: event.data.model };
-    else if (event.type === 'run.candidate_selected') this.#model = { provider: event.data.candidate.provider, model: event.data.candidate.model };
+    else if (event.type === 'run.candidate_selected')
+      this.#model = { provider: event.data.candidate.provider, model: event.data.candidate.model };
     else if (event.type === 'span.completed') this.#step(event.data);
     else if (event.type === 'agent.tool_use' && this.#open !== undefined) this.#open.toolCalls += 1;
-    else if (event.type === 'outcome.evaluated' && event.data.usage !== undefined) this.#use(event.data.usage, undefined);
+    else if (event.type === 'outcome.evaluated' && event.data.usage !== undefined)
+      this.#use(event.data.usage, undefined);
   }
 
   #begin({ at, data: { wakeId } }: SessionEventOf<'wake.started'>): void {

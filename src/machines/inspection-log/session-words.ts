@@ -29,10 +29,20 @@ const WORDS: Readonly<Record<ReasonKind, StandingWords>> = {
 };
 
 /** Whether a goal is reached, as the end of a sentence. */
-export const VERDICTS = { pass: 'reached', fail: 'not reached', not_ready: 'not there yet', uncertain: 'not certain' } as const;
+export const VERDICTS = {
+  pass: 'reached',
+  fail: 'not reached',
+  not_ready: 'not there yet',
+  uncertain: 'not certain',
+} as const;
 
 /** What there is to tell by where nobody says why. */
-const BY_STATUS: Readonly<Record<SessionState['status'], ReasonKind>> = { idle: 'nothing', running: 'running', rescheduling: 'retry', terminated: 'terminated' };
+const BY_STATUS: Readonly<Record<SessionState['status'], ReasonKind>> = {
+  idle: 'nothing',
+  running: 'running',
+  rescheduling: 'retry',
+  terminated: 'terminated',
+};
 
 export interface StandingFacts {
   readonly status: SessionState['status'];
@@ -45,7 +55,11 @@ export interface StandingFacts {
 
 export function standingWords({ status, stopReason, pendingActions, why }: StandingFacts): StandingWords {
   if (why !== undefined) return standingOf(why.kind);
-  if (pendingActions > 0) return { text: pendingActions === 1 ? 'waits for you' : `waits for you, ${pendingActions} times`, standing: 'waiting' };
+  if (pendingActions > 0)
+    return {
+      text: pendingActions === 1 ? 'waits for you' : `waits for you, ${pendingActions} times`,
+      standing: 'waiting',
+    };
   return standingOf(stopReason === 'requires_action' ? 'child' : (BY_STATUS[status] ?? 'nothing'));
 }
 

@@ -1,4 +1,7 @@
-/** Keeps one copy of the names that repeat in a million records: JSON makes a new string for each, which would be most of what a log takes in memory. */
+/**
+ * Keeps one copy of the names that repeat in a million records: JSON makes a new string for each, which would be most
+ * of what a log takes in memory.
+ */
 import type { InspectionRecord } from './inspection-record.ts';
 
 /** Above it, what is new is not shared. */

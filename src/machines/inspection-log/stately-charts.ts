@@ -63,7 +63,10 @@ export class StatelyCharts {
       this.#note(`The definition of ${shown} could not be read: ${this.#text.message(read.because)}.`);
       return undefined;
     }
-    if (read.isCut) this.#note(`The definition of ${shown} came with parts left out: give createWebSocketInspector a larger serializationDepthLimit.`);
+    if (read.isCut)
+      this.#note(
+        `The definition of ${shown} came with parts left out: give createWebSocketInspector a larger serializationDepthLimit.`,
+      );
     const known = { id: this.#freeId(read.chart.id), chart: read.chart, taken: new TakenTransitions(read) };
     this.#byId.set(known.id, known);
     return known;

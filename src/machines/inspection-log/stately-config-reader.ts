@@ -1,4 +1,7 @@
-/** Writes the configuration of a machine anew from JSON of anybody: only names, structure and numbers, bounded, nothing that runs. */
+/**
+ * Writes the configuration of a machine anew from JSON of anybody: only names, structure and numbers, bounded, nothing
+ * that runs.
+ */
 import { RuntimeError } from '../errors.ts';
 import { isRecord } from '../validate.ts';
 import type { StatelyText } from './stately-text.ts';
@@ -14,9 +17,37 @@ const LEFT_OUT: ReadonlySet<unknown> = new Set(['[Object]', '[Array]', '[Circula
 
 /** Names that the language and XState give to functions which have none of their own. */
 const UNNAMED: ReadonlySet<string> = new Set(['', 'actions', 'entry', 'exit', 'guard', 'src', 'function']);
-const BUILT_IN: ReadonlySet<string> = new Set(['and', 'assign', 'cancel', 'emit', 'enqueueActions', 'forwardTo', 'log', 'not', 'or', 'raise', 'sendParent', 'sendTo', 'spawnChild', 'stateIn', 'stop', 'stopChild']);
+const BUILT_IN: ReadonlySet<string> = new Set([
+  'and',
+  'assign',
+  'cancel',
+  'emit',
+  'enqueueActions',
+  'forwardTo',
+  'log',
+  'not',
+  'or',
+  'raise',
+  'sendParent',
+  'sendTo',
+  'spawnChild',
+  'stateIn',
+  'stop',
+  'stopChild',
+]);
 /** What makes a definition a machine. */
-const CHART_KEYS = ['states', 'on', 'initial', 'always', 'after', 'invoke', 'entry', 'exit', 'type', 'context'] as const;
+const CHART_KEYS = [
+  'states',
+  'on',
+  'initial',
+  'always',
+  'after',
+  'invoke',
+  'entry',
+  'exit',
+  'type',
+  'context',
+] as const;
 const KINDS: ReadonlySet<unknown> = new Set(['atomic', 'compound', 'parallel', 'final', 'history']);
 
 type Stored = Readonly<Record<string, unknown>>;
@@ -38,7 +69,11 @@ export class ConfigReader {
     if (!isRecord(stored) || !CHART_KEYS.some((key) => Object.hasOwn(stored, key))) return undefined;
     const { version } = stored;
     const id = typeof stored['id'] === 'string' && stored['id'] !== '' ? this.#text.name(stored['id']) : '(machine)';
-    return { ...this.#state(stored, 0), id, ...(typeof version === 'string' ? { version: this.#text.name(version) } : {}) };
+    return {
+      ...this.#state(stored, 0),
+      id,
+      ...(typeof version === 'string' ? { version: this.#text.name(version) } : {}),
+    };
   }
 
   #state(stored: unknown, depth: number): Written {
@@ -54,7 +89,9 @@ export class ConfigReader {
       ...(Object.hasOwn(stored, 'output') ? { output: {} } : {}),
       ...this.#targets(type === 'history' ? stored['target'] : undefined),
       ...this.#initial(stored['initial']),
-      tags: this.#list(stored['tags']).filter((tag) => typeof tag === 'string').map((tag) => this.#text.name(tag)),
+      tags: this.#list(stored['tags'])
+        .filter((tag) => typeof tag === 'string')
+        .map((tag) => this.#text.name(tag)),
       entry: this.#operations(stored['entry']),
       exit: this.#operations(stored['exit']),
       on: this.#entries(on, (each) => this.#transitionsOf(each)),
@@ -104,7 +141,9 @@ export class ConfigReader {
   }
 
   #targets(stored: unknown): Written {
-    const targets = this.#list(stored).filter((target) => typeof target === 'string').map((target) => this.#text.name(target));
+    const targets = this.#list(stored)
+      .filter((target) => typeof target === 'string')
+      .map((target) => this.#text.name(target));
     if (targets.length === 0) return {};
     return { target: targets.length === 1 ? targets[0] : targets };
   }

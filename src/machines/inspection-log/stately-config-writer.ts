@@ -1,5 +1,11 @@
 /** Writes a chart as the configuration of a machine, JSON, as the frames of other inspectors carry it. */
-import type { ChartDescription, ChartInvocation, ChartOperation, ChartState, ChartTransition } from '../inspection/chart-description.ts';
+import type {
+  ChartDescription,
+  ChartInvocation,
+  ChartOperation,
+  ChartState,
+  ChartTransition,
+} from '../inspection/chart-description.ts';
 import { ROOT } from '../inspection/chart-states.ts';
 import { isRecord } from '../validate.ts';
 
@@ -7,7 +13,11 @@ type Written = Readonly<Record<string, unknown>>;
 
 export function definitionOf(chart: ChartDescription): string {
   const { version } = chart;
-  return JSON.stringify({ id: chart.id, ...(version === undefined ? {} : { version }), ...new ConfigWriter(chart).state(ROOT) });
+  return JSON.stringify({
+    id: chart.id,
+    ...(version === undefined ? {} : { version }),
+    ...new ConfigWriter(chart).state(ROOT),
+  });
 }
 
 class ConfigWriter {
@@ -27,12 +37,14 @@ class ConfigWriter {
     const state = this.#states.get(id);
     if (state === undefined) return {};
     const transitions = this.#transitions.get(id) ?? [];
-    const of = (...kinds: readonly ChartTransition['kind'][]): readonly ChartTransition[] => transitions.filter(({ kind }) => kinds.includes(kind));
+    const of = (...kinds: readonly ChartTransition['kind'][]): readonly ChartTransition[] =>
+      transitions.filter(({ kind }) => kinds.includes(kind));
     return withoutEmpty({
       type: state.kind === 'compound' || state.kind === 'atomic' ? undefined : state.kind,
       history: state.history,
       target: state.kind === 'history' && state.initial !== undefined ? this.#target(state.initial) : undefined,
-      initial: state.kind === 'compound' && state.initial !== undefined ? this.#initial(state, state.initial) : undefined,
+      initial:
+        state.kind === 'compound' && state.initial !== undefined ? this.#initial(state, state.initial) : undefined,
       description: state.description,
       tags: state.tags,
       entry: state.entry.map(operation),
@@ -55,8 +67,15 @@ class ConfigWriter {
   }
 
   #invocation({ id, source }: ChartInvocation, transitions: readonly ChartTransition[]): Written {
-    const of = (kind: ChartTransition['kind']): readonly Written[] => transitions.filter((each) => each.kind === kind && each.invoke === id).map((each) => this.#transition(each));
-    return withoutEmpty({ id, src: source.name, onDone: of('invoke-done'), onError: of('invoke-error'), onSnapshot: of('invoke-snapshot') });
+    const of = (kind: ChartTransition['kind']): readonly Written[] =>
+      transitions.filter((each) => each.kind === kind && each.invoke === id).map((each) => this.#transition(each));
+    return withoutEmpty({
+      id,
+      src: source.name,
+      onDone: of('invoke-done'),
+      onError: of('invoke-error'),
+      onSnapshot: of('invoke-snapshot'),
+    });
   }
 
   #grouped(transitions: readonly ChartTransition[], keyOf: (transition: ChartTransition) => string): Written {
@@ -67,7 +86,13 @@ class ConfigWriter {
 
   #transition({ targets, guard, actions, reenters, description }: ChartTransition): Written {
     const wanted = targets.map((target) => this.#target(target));
-    return withoutEmpty({ target: wanted.length === 1 ? wanted[0] : wanted, guard: guard === undefined ? undefined : operation(guard), actions: actions.map(operation), reenter: reenters ? true : undefined, description });
+    return withoutEmpty({
+      target: wanted.length === 1 ? wanted[0] : wanted,
+      guard: guard === undefined ? undefined : operation(guard),
+      actions: actions.map(operation),
+      reenter: reenters ? true : undefined,
+      description,
+    });
   }
 
   /** By what XState calls a state that was given no id of its own. */
@@ -83,7 +108,10 @@ function operation({ name, isInline }: ChartOperation): unknown {
 }
 
 function withoutEmpty(config: Readonly<Record<string, unknown>>): Written {
-  const isEmpty = (value: unknown): boolean => value === undefined || (Array.isArray(value) && value.length === 0) || (isRecord(value) && Object.keys(value).length === 0);
+  const isEmpty = (value: unknown): boolean =>
+    value === undefined ||
+    (Array.isArray(value) && value.length === 0) ||
+    (isRecord(value) && Object.keys(value).length === 0);
   return Object.fromEntries(Object.entries(config).filter(([, value]) => !isEmpty(value)));
 }
 

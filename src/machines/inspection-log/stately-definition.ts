@@ -1,6 +1,7 @@
 /**
- * A chart from the definition that a frame carries: the configuration of a machine as JSON, in which functions have become `{ "type": NAME }` and what
- * was nested too deeply `"[Object]"`. What is understood of it is written anew, without anything that could run, and XState makes a machine of that.
+ * A chart from the definition that a frame carries: the configuration of a machine as JSON, in which functions have
+ * become `{ "type": NAME }` and what was nested too deeply `"[Object]"`. What is understood of it is written anew,
+ * without anything that could run, and XState makes a machine of that.
  */
 import { createMachine } from 'xstate';
 import type { AnyStateMachine } from 'xstate';
@@ -17,7 +18,10 @@ const MAX_REASON_CHARACTERS = 300;
 
 export interface StatelyChart {
   readonly chart: ChartDescription;
-  /** By the id of a transition: the type of the events that it is for, as XState calls them. Empty for those without one. */
+  /**
+   * By the id of a transition: the type of the events that it is for, as XState calls them. Empty for those without
+   * one.
+   */
   readonly eventTypes: ReadonlyMap<string, string>;
   /** Parts are missing: the program left out what was nested too deeply. */
   readonly isCut: boolean;
@@ -28,7 +32,8 @@ export type ReadDefinition = StatelyChart | { readonly noChart: true } | { reado
 
 /** Never throws. @param definition JSON, from anybody */
 export function readDefinition(definition: string, text: StatelyText): ReadDefinition {
-  if (definition.length > MAX_DEFINITION_CHARACTERS) return { because: `it is longer than ${MAX_DEFINITION_CHARACTERS} characters` };
+  if (definition.length > MAX_DEFINITION_CHARACTERS)
+    return { because: `it is longer than ${MAX_DEFINITION_CHARACTERS} characters` };
   try {
     return chartFrom(JSON.parse(definition), text);
   } catch (error) {
@@ -43,19 +48,27 @@ function chartFrom(stored: unknown, text: StatelyText): ReadDefinition {
   try {
     const machine = createMachine(config as Parameters<typeof createMachine>[0]) as AnyStateMachine;
     const chart = inlineMarked(describeChart(machine));
-    if (new Set(chart.states.map(({ id }) => id)).size < chart.states.length) return { because: 'two of its states have the same path' };
+    if (new Set(chart.states.map(({ id }) => id)).size < chart.states.length)
+      return { because: 'two of its states have the same path' };
     if (JSON.stringify(chart).length > MAX_CHART_CHARACTERS) return { because: 'its chart is too large' };
-    const eventTypes = new Map([...transitionIds(machine)].map(([made, id]) => [id, (made as { readonly eventType: string }).eventType]));
+    const eventTypes = new Map(
+      [...transitionIds(machine)].map(([made, id]) => [id, (made as { readonly eventType: string }).eventType]),
+    );
     return { chart, eventTypes, isCut: reader.isCut };
   } catch (error) {
-    const hint = reader.isCut ? ' (parts of it were nested too deeply for the program: give createWebSocketInspector a larger serializationDepthLimit)' : '';
+    const hint = reader.isCut
+      ? ' (parts of it were nested too deeply for the program: give createWebSocketInspector a larger serializationDepthLimit)'
+      : '';
     return { because: `${messageOf(error).slice(0, MAX_REASON_CHARACTERS)}${hint}` };
   }
 }
 
 /** What was a function was written as a name in parentheses. */
 function inlineMarked(chart: ChartDescription): ChartDescription {
-  const marked = (operation: ChartOperation): ChartOperation => ({ name: operation.name, isInline: operation.isInline || operation.name.startsWith('(') });
+  const marked = (operation: ChartOperation): ChartOperation => ({
+    name: operation.name,
+    isInline: operation.isInline || operation.name.startsWith('('),
+  });
   return {
     ...chart,
     states: chart.states.map((state) => ({
@@ -64,6 +77,10 @@ function inlineMarked(chart: ChartDescription): ChartDescription {
       exit: state.exit.map(marked),
       ...(state.initialActions === undefined ? {} : { initialActions: state.initialActions.map(marked) }),
     })),
-    transitions: chart.transitions.map((transition) => ({ ...transition, actions: transition.actions.map(marked), ...(transition.guard === undefined ? {} : { guard: marked(transition.guard) }) })),
+    transitions: chart.transitions.map((transition) => ({
+      ...transition,
+      actions: transition.actions.map(marked),
+      ...(transition.guard === undefined ? {} : { guard: marked(transition.guard) }),
+    })),
   };
 }

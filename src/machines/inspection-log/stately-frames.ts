@@ -1,6 +1,7 @@
 /**
- * What `createWebSocketInspector` of @statelyai/inspect sends, one JSON text for each frame: an actor that was made, an event that was sent to one, and
- * how an actor stands after it has processed one. Read with what is known of it; other fields are passed over, other types are told apart.
+ * What `createWebSocketInspector` of @statelyai/inspect sends, one JSON text for each frame: an actor that was made, an
+ * event that was sent to one, and how an actor stands after it has processed one. Read with what is known of it; other
+ * fields are passed over, other types are told apart.
  */
 import { z } from 'zod';
 import { describeIssues } from '../validate.ts';
@@ -22,17 +23,38 @@ const MAX_VALUE_CHARACTERS = 65_536;
 
 const id = z.string().min(1).max(MAX_ID_CHARACTERS);
 const absentId = id.nullish();
-const value = z.custom<InspectedValue>((given) => given === undefined || (isInspectedValue(given) && JSON.stringify(given).length <= MAX_VALUE_CHARACTERS), `expected a state: a string, or states in objects, in at most ${MAX_VALUE_CHARACTERS} characters`);
+const value = z.custom<InspectedValue>(
+  (given) => given === undefined || (isInspectedValue(given) && JSON.stringify(given).length <= MAX_VALUE_CHARACTERS),
+  `expected a state: a string, or states in objects, in at most ${MAX_VALUE_CHARACTERS} characters`,
+);
 
-const snapshot = z.object({ status: z.enum(ACTOR_STATUSES).default('active'), value: value.optional(), context: z.unknown().optional(), output: z.unknown().optional(), error: z.unknown().optional() });
+const snapshot = z.object({
+  status: z.enum(ACTOR_STATUSES).default('active'),
+  value: value.optional(),
+  context: z.unknown().optional(),
+  output: z.unknown().optional(),
+  error: z.unknown().optional(),
+});
 const event = z.looseObject({ type: z.string() });
 
 /** Milliseconds since the epoch, written as a text. */
 const common = { sessionId: id, rootId: absentId, createdAt: z.string().max(40).optional() };
 
-const actorFrame = z.object({ ...common, type: z.literal('@xstate.actor'), name: z.string().nullish(), parentId: absentId, definition: z.string().nullish(), snapshot: snapshot.nullish() });
+const actorFrame = z.object({
+  ...common,
+  type: z.literal('@xstate.actor'),
+  name: z.string().nullish(),
+  parentId: absentId,
+  definition: z.string().nullish(),
+  snapshot: snapshot.nullish(),
+});
 const eventFrame = z.object({ ...common, type: z.literal('@xstate.event'), sourceId: absentId, event });
-const snapshotFrame = z.object({ ...common, type: z.literal('@xstate.snapshot'), event, snapshot: snapshot.nullable() });
+const snapshotFrame = z.object({
+  ...common,
+  type: z.literal('@xstate.snapshot'),
+  event,
+  snapshot: snapshot.nullable(),
+});
 
 const statelyFrame = z.discriminatedUnion('type', [actorFrame, eventFrame, snapshotFrame]);
 
@@ -43,7 +65,10 @@ export type StatelyFrame = StatelyActorFrame | StatelyEventFrame | StatelySnapsh
 export type StatelySnapshot = Readonly<z.output<typeof snapshot>>;
 export type StatelyEvent = Readonly<z.output<typeof event>>;
 
-export type ReadStatelyFrame = { readonly frame: StatelyFrame } | { readonly unknownType: string } | { readonly because: string };
+export type ReadStatelyFrame =
+  | { readonly frame: StatelyFrame }
+  | { readonly unknownType: string }
+  | { readonly because: string };
 
 /** @param text one message, of which somebody has seen to it that it is not too long */
 export function readStatelyFrame(text: string): ReadStatelyFrame {
@@ -56,10 +81,13 @@ export function readStatelyFrame(text: string): ReadStatelyFrame {
   if (typeof stored !== 'object' || stored === null || Array.isArray(stored)) return { because: 'expected an object' };
   const { type } = stored as { readonly type?: unknown };
   if (typeof type !== 'string') return { because: 'type: expected the type of the frame' };
-  if (!(STATELY_FRAME_TYPES as readonly string[]).includes(type)) return { unknownType: type.slice(0, MAX_ID_CHARACTERS) };
+  if (!(STATELY_FRAME_TYPES as readonly string[]).includes(type))
+    return { unknownType: type.slice(0, MAX_ID_CHARACTERS) };
   try {
     const parsed = statelyFrame.safeParse(stored);
-    return parsed.success ? { frame: parsed.data } : { because: describeIssues(parsed.error).join('; ').slice(0, MAX_COMPLAINT_CHARACTERS) };
+    return parsed.success
+      ? { frame: parsed.data }
+      : { because: describeIssues(parsed.error).join('; ').slice(0, MAX_COMPLAINT_CHARACTERS) };
   } catch {
     // Schemas recurse: what is nested deeper than the stack is no frame.
     return { because: 'it is nested too deeply' };

@@ -5,7 +5,10 @@ import type { InspectedValue } from './inspection-record.ts';
 
 export interface Outcome {
   readonly active: ReadonlySet<string>;
-  /** More may have followed in the same step than the chart tells: a history, a transition without an event, an event that was raised. */
+  /**
+   * More may have followed in the same step than the chart tells: a history, a transition without an event, an event
+   * that was raised.
+   */
   readonly isOpen: boolean;
 }
 
@@ -35,7 +38,12 @@ export class ChartStates {
   /** From the state itself up to the root. */
   lineage(state: string): readonly string[] {
     const line: string[] = [];
-    for (let next = this.byId.get(state); next !== undefined; next = next.parent === undefined ? undefined : this.byId.get(next.parent)) line.push(next.id);
+    for (
+      let next = this.byId.get(state);
+      next !== undefined;
+      next = next.parent === undefined ? undefined : this.byId.get(next.parent)
+    )
+      line.push(next.id);
     return line;
   }
 
@@ -61,7 +69,10 @@ export class ChartStates {
     const now = new Set(active);
     let isOpen = false;
     for (const transition of transitions) isOpen = this.#take(transition, now) || isOpen;
-    return { active: now, isOpen: isOpen || [...now].some((id) => this.transitionsOf(id).some(({ kind }) => kind === 'eventless')) };
+    return {
+      active: now,
+      isOpen: isOpen || [...now].some((id) => this.transitionsOf(id).some(({ kind }) => kind === 'eventless')),
+    };
   }
 
   /** The states that it leaves, of those that are active. */
@@ -82,11 +93,16 @@ export class ChartStates {
     }
     // Another transition of the same step has left it: what XState makes of that is its own affair.
     if (!now.has(domain) && !transition.reenters) return true;
-    const wanted = new Set(transition.targets.flatMap((target) => this.lineage(target)).filter((id) => this.isBelow(id, domain)));
+    const wanted = new Set(
+      transition.targets.flatMap((target) => this.lineage(target)).filter((id) => this.isBelow(id, domain)),
+    );
     return this.#enter(domain, now, wanted) || isOpen;
   }
 
-  /** Enters the state, and below it what is wanted, and where nothing is, what it starts with. @returns whether more may follow */
+  /**
+   * Enters the state, and below it what is wanted, and where nothing is, what it starts with. @returns whether more may
+   * follow
+   */
   #enter(id: string, now: Set<string>, wanted: ReadonlySet<string>): boolean {
     const state = this.byId.get(id);
     if (state === undefined || state.kind === 'history') return true;
@@ -94,7 +110,10 @@ export class ChartStates {
     now.add(id);
     let isOpen = isNew && (state.entry.some(mayRaise) || this.#endsItsParent(state));
     const children = this.childrenOf(id).filter(({ kind, id: child }) => kind !== 'history' || wanted.has(child));
-    const next = state.kind === 'parallel' ? children : children.filter((child) => wanted.has(child.id) || now.has(child.id)).slice(0, 1);
+    const next =
+      state.kind === 'parallel'
+        ? children
+        : children.filter((child) => wanted.has(child.id) || now.has(child.id)).slice(0, 1);
     if (state.kind === 'compound' && next.length === 0) {
       isOpen = state.initialActions?.some(mayRaise) === true || isOpen;
       return state.initial === undefined || this.#enterInitial(id, state.initial, now) || isOpen;
@@ -112,7 +131,11 @@ export class ChartStates {
 
   /** The machine tells itself that the parent is done, which may be an event of a transition. */
   #endsItsParent({ kind, parent }: ChartState): boolean {
-    return kind === 'final' && parent !== undefined && this.lineage(parent).some((id) => this.transitionsOf(id).some((each) => each.kind === 'done'));
+    return (
+      kind === 'final' &&
+      parent !== undefined &&
+      this.lineage(parent).some((id) => this.transitionsOf(id).some((each) => each.kind === 'done'))
+    );
   }
 
   /** The innermost state that is not left. Undefined: no state is. */
@@ -121,7 +144,11 @@ export class ChartStates {
     if (first === undefined) return undefined;
     if (!reenters && targets.every((target) => target === source || this.isBelow(target, source))) return source;
     const all = [...targets, source];
-    return this.lineage(first).slice(1).find((outer) => all.every((id) => this.isBelow(id, outer))) ?? ROOT;
+    return (
+      this.lineage(first)
+        .slice(1)
+        .find((outer) => all.every((id) => this.isBelow(id, outer))) ?? ROOT
+    );
   }
 
   #isOutermost(id: string): boolean {

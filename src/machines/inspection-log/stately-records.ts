@@ -1,19 +1,29 @@
 /**
- * The frames of one program as records of an inspection log. The program itself is an actor, under which its own hang; when its connection ends, it and
- * what was active of it have ended for whoever looks, with the reason.
+ * The frames of one program as records of an inspection log. The program itself is an actor, under which its own hang;
+ * when its connection ends, it and what was active of it have ended for whoever looks, with the reason.
  *
- * What frames do not tell: actions, emitted events, timers and microsteps. One step is everything that one event led to. The snapshot in the frame of a
- * new actor is taken a moment after the actor was made, so that it counts only where it agrees with how the chart starts.
+ * What frames do not tell: actions, emitted events, timers and microsteps. One step is everything that one event led
+ * to. The snapshot in the frame of a new actor is taken a moment after the actor was made, so that it counts only where
+ * it agrees with how the chart starts.
  */
 import type { InspectedStatus, InspectedValue, InspectionRecord } from './inspection-record.ts';
 import type { KnownChart, StatelyCharts } from './stately-charts.ts';
-import type { StatelyActorFrame, StatelyEvent, StatelyEventFrame, StatelyFrame, StatelySnapshot, StatelySnapshotFrame } from './stately-frames.ts';
+import type {
+  StatelyActorFrame,
+  StatelyEvent,
+  StatelyEventFrame,
+  StatelyFrame,
+  StatelySnapshot,
+  StatelySnapshotFrame,
+} from './stately-frames.ts';
 import { LIFE_EVENTS } from './stately-taken.ts';
 import { UNKNOWN_TRANSITION } from './taken-words.ts';
 import type { StatelyText } from './stately-text.ts';
 
 /** A record before somebody gave it its number and its time. */
-export type UnnumberedRecord = { readonly [Record in InspectionRecord as Record['k']]: Omit<Record, 's' | 't'> }[InspectionRecord['k']];
+export type UnnumberedRecord = {
+  readonly [Record in InspectionRecord as Record['k']]: Omit<Record, 's' | 't'>;
+}[InspectionRecord['k']];
 
 export interface StatelyRecordsOptions {
   /** Tells the actors of this connection from those of all others. */
@@ -70,9 +80,17 @@ export class StatelyRecords {
 
   /** @param because why the connection ended, where that was not as it should be */
   end(because: string | undefined): readonly UnnumberedRecord[] {
-    const error = { message: 'The connection of its program ended while it was active. What became of it is not known.' };
-    for (const { key, status } of this.#known.values()) if (status === 'active') this.#write({ k: 'snap', a: key, status: 'stopped', error });
-    this.#write({ k: 'snap', a: this.#root, status: 'stopped', ...(because === undefined ? {} : { error: { message: this.#options.text.message(because) } }) });
+    const error = {
+      message: 'The connection of its program ended while it was active. What became of it is not known.',
+    };
+    for (const { key, status } of this.#known.values())
+      if (status === 'active') this.#write({ k: 'snap', a: key, status: 'stopped', error });
+    this.#write({
+      k: 'snap',
+      a: this.#root,
+      status: 'stopped',
+      ...(because === undefined ? {} : { error: { message: this.#options.text.message(because) } }),
+    });
     this.#known.clear();
     this.#over.clear();
     return this.#take();
@@ -88,7 +106,8 @@ export class StatelyRecords {
     // Without a root it was told by hand, and nothing follows that would put it right.
     const isFirm = typeof rootId !== 'string';
     const value = this.#value(snapshot?.value);
-    if (value !== undefined && (isFirm || known.chart === undefined || known.chart.taken.isInitial(value))) known.value = value;
+    if (value !== undefined && (isFirm || known.chart === undefined || known.chart.taken.isInitial(value)))
+      known.value = value;
     known.status = isFirm ? (snapshot?.status ?? 'active') : 'active';
     this.#settle(sessionId, known);
     const kind = known.chart?.chart.id;
@@ -105,7 +124,8 @@ export class StatelyRecords {
   }
 
   #tellChart({ key, chart }: Known): void {
-    if (chart !== undefined && this.#options.isNewChart(chart.id)) this.#write({ k: 'machine', a: key, id: chart.id, chart: chart.chart });
+    if (chart !== undefined && this.#options.isNewChart(chart.id))
+      this.#write({ k: 'machine', a: key, id: chart.id, chart: chart.chart });
   }
 
   #sent({ sessionId, sourceId, event }: StatelyEventFrame): void {
@@ -130,13 +150,24 @@ export class StatelyRecords {
     const isStep = value !== undefined && !LIFE_EVENTS.has(event.type) && event.type !== '';
     if (isStep) this.#stepped(known, event, { value, snapshot });
     const hasEnded = status !== 'active';
-    if (!isStep || hasEnded) this.#write({ k: 'snap', a: known.key, ...(value === undefined ? {} : { value }), status, ...this.#outcome(snapshot) });
+    if (!isStep || hasEnded)
+      this.#write({
+        k: 'snap',
+        a: known.key,
+        ...(value === undefined ? {} : { value }),
+        status,
+        ...this.#outcome(snapshot),
+      });
     known.value = value ?? known.value;
     known.status = status;
     this.#settle(sessionId, known);
   }
 
-  #stepped(known: Known, { type }: StatelyEvent, { value, snapshot }: { readonly value: InspectedValue; readonly snapshot: StatelySnapshot }): void {
+  #stepped(
+    known: Known,
+    { type }: StatelyEvent,
+    { value, snapshot }: { readonly value: InspectedValue; readonly snapshot: StatelySnapshot },
+  ): void {
     const index = known.waiting.findIndex((each) => each.type === type);
     // Events are processed in the order in which they were sent: those before it never will be.
     const e = index === -1 ? undefined : known.waiting.splice(0, index + 1).at(-1)?.e;
@@ -155,7 +186,11 @@ export class StatelyRecords {
     });
   }
 
-  #outcome({ output, error, status }: StatelySnapshot): Partial<Pick<Extract<InspectionRecord, { k: 'snap' }>, 'output' | 'error' | 'cut'>> {
+  #outcome({
+    output,
+    error,
+    status,
+  }: StatelySnapshot): Partial<Pick<Extract<InspectionRecord, { k: 'snap' }>, 'output' | 'error' | 'cut'>> {
     const { data, cut } = this.#options.text.payload(output);
     const failure = status === 'error' ? { error: { message: this.#options.text.message(failureText(error)) } } : {};
     return { ...(data === undefined ? {} : { output: data }), ...(cut === undefined ? {} : { cut }), ...failure };
@@ -167,8 +202,11 @@ export class StatelyRecords {
   }
 
   #value(value: InspectedValue | undefined): InspectedValue | undefined {
-    if (value === undefined || typeof value === 'string') return value === undefined ? undefined : this.#options.text.name(value);
-    return Object.fromEntries(Object.entries(value).map(([key, inner]) => [this.#options.text.name(key), this.#value(inner) ?? '']));
+    if (value === undefined || typeof value === 'string')
+      return value === undefined ? undefined : this.#options.text.name(value);
+    return Object.fromEntries(
+      Object.entries(value).map(([key, inner]) => [this.#options.text.name(key), this.#value(inner) ?? '']),
+    );
   }
 
   #keyOf(sessionId: string | null | undefined): string | undefined {
@@ -179,7 +217,10 @@ export class StatelyRecords {
     return `${this.#options.boot}:${this.#options.text.name(sessionId)}`;
   }
 
-  /** What is remembered of an actor. One that nobody told of is told, since its frame came too late, or was lost. Undefined: there are too many. */
+  /**
+   * What is remembered of an actor. One that nobody told of is told, since its frame came too late, or was lost.
+   * Undefined: there are too many.
+   */
   #of(sessionId: string, { isTold = false }: { readonly isTold?: boolean } = {}): Known | undefined {
     const known = this.#known.get(sessionId);
     if (known !== undefined) return known;
@@ -187,9 +228,22 @@ export class StatelyRecords {
       this.lostFrames += 1;
       return undefined;
     }
-    const made: Known = { key: this.#keyFor(sessionId), chart: undefined, value: undefined, status: 'active', waiting: [] };
+    const made: Known = {
+      key: this.#keyFor(sessionId),
+      chart: undefined,
+      value: undefined,
+      status: 'active',
+      waiting: [],
+    };
     this.#known.set(sessionId, made);
-    if (!isTold) this.#write({ k: 'actor', a: made.key, parent: this.#root, id: this.#options.text.name(sessionId), status: 'active' });
+    if (!isTold)
+      this.#write({
+        k: 'actor',
+        a: made.key,
+        parent: this.#root,
+        id: this.#options.text.name(sessionId),
+        status: 'active',
+      });
     return made;
   }
 
@@ -219,6 +273,7 @@ export class StatelyRecords {
 /** JSON takes from an error of the language everything it says. */
 function failureText(error: unknown): string {
   if (typeof error === 'string') return error;
-  const message = typeof error === 'object' && error !== null ? (error as { readonly message?: unknown }).message : undefined;
+  const message =
+    typeof error === 'object' && error !== null ? (error as { readonly message?: unknown }).message : undefined;
   return typeof message === 'string' ? message : 'It broke. Its program does not say why.';
 }

@@ -1,6 +1,7 @@
 /**
- * The records of an inspection as frames for somebody else's inspector. Actors, events and states go out; actions, timers and emitted events have no frame
- * there. How the actors that live stand is remembered, so that whoever begins to listen later can be told.
+ * The records of an inspection as frames for somebody else's inspector. Actors, events and states go out; actions,
+ * timers and emitted events have no frame there. How the actors that live stand is remembered, so that whoever begins
+ * to listen later can be told.
  */
 import type { ChartDescription } from '../inspection/chart-description.ts';
 import { isRecord } from '../validate.ts';
@@ -45,13 +46,26 @@ export class SentFrames {
       case 'actor':
         return this.#told(record);
       case 'event':
-        return [{ ...this.#common(record, '@xstate.event'), ...(record.from === undefined ? {} : { sourceId: record.from }), event: this.#event(record.type, record.data) }];
+        return [
+          {
+            ...this.#common(record, '@xstate.event'),
+            ...(record.from === undefined ? {} : { sourceId: record.from }),
+            event: this.#event(record.type, record.data),
+          },
+        ];
       case 'step':
         return this.#stood(record, record.type, { context: this.#payload(record.context) });
       case 'snap':
-        return this.#stood(record, '', { output: this.#payload(record.output), ...(record.error === undefined ? {} : { error: { message: this.#options.text.message(record.error.message) } }) });
+        return this.#stood(record, '', {
+          output: this.#payload(record.output),
+          ...(record.error === undefined
+            ? {}
+            : { error: { message: this.#options.text.message(record.error.message) } }),
+        });
       case 'error':
-        return this.#stood({ ...record, status: 'error' }, '', { error: { message: this.#options.text.message(record.message) } });
+        return this.#stood({ ...record, status: 'error' }, '', {
+          error: { message: this.#options.text.message(record.message) },
+        });
       case 'action':
       case 'emit':
       case 'timer':
@@ -67,7 +81,12 @@ export class SentFrames {
 
   #told(record: InspectionRecordOf<'actor'>): readonly SentFrame[] {
     const before = this.#known.get(record.a);
-    const known: Known = { told: record, value: record.value ?? before?.value, status: record.status, context: before?.context };
+    const known: Known = {
+      told: record,
+      value: record.value ?? before?.value,
+      status: record.status,
+      context: before?.context,
+    };
     if (before !== undefined || this.#known.size < this.#options.maxActors) this.#known.set(record.a, known);
     const frame = this.#actor(known, record.t);
     if (record.status !== 'active') this.#known.delete(record.a);
@@ -87,7 +106,16 @@ export class SentFrames {
     };
   }
 
-  #stood(record: { readonly a: string; readonly t: number; readonly status: InspectedStatus; readonly value?: InspectedValue | undefined }, type: string, said: Readonly<Record<string, unknown>>): readonly SentFrame[] {
+  #stood(
+    record: {
+      readonly a: string;
+      readonly t: number;
+      readonly status: InspectedStatus;
+      readonly value?: InspectedValue | undefined;
+    },
+    type: string,
+    said: Readonly<Record<string, unknown>>,
+  ): readonly SentFrame[] {
     const known = this.#known.get(record.a);
     const value = record.value ?? known?.value;
     const context = said['context'] ?? known?.context;
@@ -96,13 +124,24 @@ export class SentFrames {
       known.status = record.status;
       known.context = context;
     }
-    const frame = { ...this.#common(record, '@xstate.snapshot'), event: { type: this.#options.text.name(type) }, snapshot: { ...said, status: record.status, ...(value === undefined ? {} : { value, context: context ?? {} }) } };
+    const frame = {
+      ...this.#common(record, '@xstate.snapshot'),
+      event: { type: this.#options.text.name(type) },
+      snapshot: { ...said, status: record.status, ...(value === undefined ? {} : { value, context: context ?? {} }) },
+    };
     if (record.status !== 'active') this.#known.delete(record.a);
     return [frame];
   }
 
   #common({ a, t }: { readonly a: string; readonly t: number }, type: string): SentFrame {
-    return { type, _version: STATELY_VERSION, createdAt: String(Math.trunc(t)), id: null, rootId: this.#rootOf(a), sessionId: a };
+    return {
+      type,
+      _version: STATELY_VERSION,
+      createdAt: String(Math.trunc(t)),
+      id: null,
+      rootId: this.#rootOf(a),
+      sessionId: a,
+    };
   }
 
   #rootOf(key: string): string {

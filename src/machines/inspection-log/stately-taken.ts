@@ -1,6 +1,7 @@
 /**
- * Which transitions a machine has taken, where only the event is known and the states before and after it: what the frames of other programs tell.
- * Guards cannot be asked, so more than one answer may fit. Then it is said that nobody knows; nothing is guessed.
+ * Which transitions a machine has taken, where only the event is known and the states before and after it: what the
+ * frames of other programs tell. Guards cannot be asked, so more than one answer may fit. Then it is said that nobody
+ * knows; nothing is guessed.
  */
 import { UNKNOWN_TRANSITION } from './taken-words.ts';
 import type { ChartTransition } from '../inspection/chart-description.ts';
@@ -43,7 +44,10 @@ export class TakenTransitions {
     return active !== undefined && isSame(active, this.#states.initial.active);
   }
 
-  /** Ids, in the order of the chart. Empty: the event was ignored. With `(unknown)`: something, or something more, that cannot be told. */
+  /**
+   * Ids, in the order of the chart. Empty: the event was ignored. With `(unknown)`: something, or something more, that
+   * cannot be told.
+   */
   of({ type, before, after }: SeenStep): readonly string[] {
     if (LIFE_EVENTS.has(type)) return [];
     const from = this.#states.activeIn(before);
@@ -72,11 +76,18 @@ export class TakenTransitions {
   #combinations(active: ReadonlySet<string>, type: string): readonly Taken[] | undefined {
     const offered = this.#offered(ROOT, active, type);
     if (offered === undefined) return undefined;
-    const told = new Map(offered.map((taken) => this.#withoutConflicts(taken, active)).map((taken) => [taken.map(({ id }) => id).join('\n'), taken]));
+    const told = new Map(
+      offered
+        .map((taken) => this.#withoutConflicts(taken, active))
+        .map((taken) => [taken.map(({ id }) => id).join('\n'), taken]),
+    );
     return [...told.values()];
   }
 
-  /** What a state may have done with the event: what its inner states have, and where none of them has taken it, what it does itself. */
+  /**
+   * What a state may have done with the event: what its inner states have, and where none of them has taken it, what it
+   * does itself.
+   */
   #offered(state: string, active: ReadonlySet<string>, type: string): readonly Taken[] | undefined {
     let inner: readonly Taken[] = [[]];
     for (const { id } of this.#states.childrenOf(state)) {
@@ -93,15 +104,22 @@ export class TakenTransitions {
   #own(state: string, type: string): readonly Taken[] {
     const candidates = this.#candidates(state, type);
     const sure = candidates.findIndex(({ guard }) => guard === undefined);
-    return sure === -1 ? [...candidates.map((each) => [each]), []] : candidates.slice(0, sure + 1).map((each) => [each]);
+    return sure === -1
+      ? [...candidates.map((each) => [each]), []]
+      : candidates.slice(0, sure + 1).map((each) => [each]);
   }
 
   /** XState offers an event to the longest description first. */
   #candidates(state: string, type: string): readonly ChartTransition[] {
-    const described = this.#states.transitionsOf(state).map((transition) => ({ transition, descriptor: this.#eventTypes.get(transition.id) ?? '' }));
+    const described = this.#states
+      .transitionsOf(state)
+      .map((transition) => ({ transition, descriptor: this.#eventTypes.get(transition.id) ?? '' }));
     return described
       .filter(({ descriptor }) => descriptor !== '' && matchesEvent(type, descriptor))
-      .toSorted((one, other) => other.descriptor.length - one.descriptor.length || one.transition.index - other.transition.index)
+      .toSorted(
+        (one, other) =>
+          other.descriptor.length - one.descriptor.length || one.transition.index - other.transition.index,
+      )
       .map(({ transition }) => transition);
   }
 

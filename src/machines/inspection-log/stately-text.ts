@@ -6,12 +6,17 @@ import { MAX_MESSAGE_CHARACTERS, MAX_NAME_CHARACTERS } from './inspection-record
 import { marginOf } from '../vault/text-redaction.ts';
 import type { TextRedaction } from '../vault/text-redaction.ts';
 
-/** Takes secrets out of a text: whatever it gives back may be shown. One that throws, or gives no text, costs the text. */
+/**
+ * Takes secrets out of a text: whatever it gives back may be shown. One that throws, or gives no text, costs the text.
+ */
 export type RedactText = TextRedaction;
 
 /** Nothing is known of it, so nothing is shown. */
 const NOT_REDACTED = '[left out: it could not be redacted]';
-/** So much of one text is kept, and a margin beyond it is redacted with it: there a secret that was torn is not known as one. */
+/**
+ * So much of one text is kept, and a margin beyond it is redacted with it: there a secret that was torn is not known as
+ * one.
+ */
 const MAX_KEPT_CHARACTERS = 12_000;
 /** More is cut away afterwards in any case. */
 const MAX_VALUES = 2_000;

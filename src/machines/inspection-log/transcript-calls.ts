@@ -1,4 +1,6 @@
-/** What an event of a session's log says of a call of a tool: that it is asked for, waited for, begun, or how it ended. */
+/**
+ * What an event of a session's log says of a call of a tool: that it is asked for, waited for, begun, or how it ended.
+ */
 import type { SessionEvent, SessionEventOf, SessionEventType } from '../session/session-event.ts';
 import { partsOf } from './data-parts.ts';
 import { changesOf, objectOf } from './file-changes.ts';
@@ -19,14 +21,33 @@ const STATES: Readonly<Record<CallState, readonly [string, Standing]>> = {
   unknown: ['nobody knows how it ended', 'error'],
 };
 
-const ALLOWED_BY = { preapproved: 'the agent, without asking', read_only: 'itself: it only reads', safe_command: 'itself: it is known to be harmless', session_rule: 'what was allowed for this session', policy: 'a rule', person: 'a person' } as const;
+const ALLOWED_BY = {
+  preapproved: 'the agent, without asking',
+  read_only: 'itself: it only reads',
+  safe_command: 'itself: it is known to be harmless',
+  session_rule: 'what was allowed for this session',
+  policy: 'a rule',
+  person: 'a person',
+} as const;
 
 /** Tools that change files as their input says. */
 const WRITERS: ReadonlySet<string> = new Set(['edit', 'write']);
 
 const CHANGES: { readonly [Type in SessionEventType]?: (event: SessionEventOf<Type>) => CallChange } = {
-  'agent.tool_use': ({ data }) => ({ ...inputOf(data), ...(data.by === 'backend' ? { ...stood('running'), allowedBy: 'the backend, which runs it itself' } : stood('requested')) }),
-  'agent.tool_started': ({ at, data: { allowedBy } }) => ({ ...stood('running'), startedAt: timeOf(at), allowedBy: allowedBy === undefined ? undefined : `${ALLOWED_BY[allowedBy.kind]}${allowedBy.rule === undefined ? '' : `: ${allowedBy.rule}`}` }),
+  'agent.tool_use': ({ data }) => ({
+    ...inputOf(data),
+    ...(data.by === 'backend'
+      ? { ...stood('running'), allowedBy: 'the backend, which runs it itself' }
+      : stood('requested')),
+  }),
+  'agent.tool_started': ({ at, data: { allowedBy } }) => ({
+    ...stood('running'),
+    startedAt: timeOf(at),
+    allowedBy:
+      allowedBy === undefined
+        ? undefined
+        : `${ALLOWED_BY[allowedBy.kind]}${allowedBy.rule === undefined ? '' : `: ${allowedBy.rule}`}`,
+  }),
   'agent.tool_requeued': () => stood('requested'),
   'permission.resolved': ({ data }) => stood(data.decision === 'allowed' ? 'allowed' : 'denied'),
   'user.tool_confirmation': ({ data }) => stood(data.allowed ? 'allowed' : 'denied'),
@@ -41,7 +62,8 @@ const CHANGES: { readonly [Type in SessionEventType]?: (event: SessionEventOf<Ty
 
 /** Undefined: it says nothing of any. */
 export function callChange(event: SessionEvent): CallChange | undefined {
-  // The lookup by type ties the event and what it says together, which the compiler cannot follow through a computed key.
+  // The lookup by type ties the event and what it says together, which the compiler cannot follow through a computed
+  // key.
   return (CHANGES[event.type] as ((event: SessionEvent) => CallChange) | undefined)?.(event);
 }
 
@@ -52,7 +74,8 @@ function stood(state: CallState): CallChange {
 
 function inputOf({ name, input }: SessionEventOf<'agent.tool_use'>['data']): CallChange {
   const { command, path } = objectOf(input);
-  const file = WRITERS.has(name) && typeof path === 'string' ? { path, changes: changesOf(input, undefined) } : undefined;
+  const file =
+    WRITERS.has(name) && typeof path === 'string' ? { path, changes: changesOf(input, undefined) } : undefined;
   return {
     name,
     ...(file?.changes === undefined ? { input: partsOf(input) } : {}),
@@ -66,11 +89,19 @@ function resultOf({ name, outcome, output }: SessionEventOf<'agent.tool_result'>
   const { exitCode, signalCode } = objectOf(output);
   const isWhole = outcome === 'completed';
   const changes = WRITERS.has(name) ? changesOf(undefined, output) : undefined;
-  const isKept = ([key, value]: readonly [string, unknown]): boolean => value !== null && value !== '' && (!isWhole || key !== 'exitCode');
-  const value = typeof output !== 'object' || Array.isArray(output) ? output : Object.fromEntries(Object.entries(objectOf(output)).filter(isKept));
+  const isKept = ([key, value]: readonly [string, unknown]): boolean =>
+    value !== null && value !== '' && (!isWhole || key !== 'exitCode');
+  const value =
+    typeof output !== 'object' || Array.isArray(output)
+      ? output
+      : Object.fromEntries(Object.entries(objectOf(output)).filter(isKept));
   return {
     ...stood(outcome),
-    ...(isWhole && typeof exitCode === 'number' ? { told: `exit ${exitCode}`, standing: exitCode === 0 ? 'done' : 'waiting' } : isWhole && typeof signalCode === 'string' ? { told: `ended by ${signalCode}`, standing: 'waiting' } : {}),
+    ...(isWhole && typeof exitCode === 'number'
+      ? { told: `exit ${exitCode}`, standing: exitCode === 0 ? 'done' : 'waiting' }
+      : isWhole && typeof signalCode === 'string'
+        ? { told: `ended by ${signalCode}`, standing: 'waiting' }
+        : {}),
     output: { parts: partsOf(value), characters: (JSON.stringify(output) ?? '').length },
     ...(changes === undefined ? {} : { changes }),
   };

@@ -1,4 +1,7 @@
-/** Each event of a session's log as a step of a conversation: what was said, what moved which call, and what became of which request. */
+/**
+ * Each event of a session's log as a step of a conversation: what was said, what moved which call, and what became of
+ * which request.
+ */
 import { restoredText } from '../hand/hand-notes.ts';
 import type { SessionEvent, SessionEventOf, SessionEventType } from '../session/session-event.ts';
 import { jsonText } from './data-parts.ts';
@@ -37,8 +40,21 @@ export interface TranscriptStep {
   readonly outcome?: string | undefined;
 }
 
-/** `waiting` for somebody who then `allowed` it or `answered`, `delegated` to another agent, `running`, or how it ended. */
-export type CallState = 'requested' | 'waiting' | 'allowed' | 'answered' | 'delegated' | 'running' | 'completed' | 'failed' | 'denied' | 'cancelled' | 'unknown';
+/**
+ * `waiting` for somebody who then `allowed` it or `answered`, `delegated` to another agent, `running`, or how it ended.
+ */
+export type CallState =
+  | 'requested'
+  | 'waiting'
+  | 'allowed'
+  | 'answered'
+  | 'delegated'
+  | 'running'
+  | 'completed'
+  | 'failed'
+  | 'denied'
+  | 'cancelled'
+  | 'unknown';
 
 /** What is absent stays as it was. */
 export interface CallChange {
@@ -83,7 +99,9 @@ export function transcriptStep(event: SessionEvent): TranscriptStep {
       ...step,
       entry: bodyOf(event),
       ...(call === undefined ? {} : { call, callId: 'callId' in data ? data.callId : undefined }),
-      ...(call === undefined && outcome === undefined ? {} : { outcome, requestId: 'requestId' in data ? data.requestId : undefined }),
+      ...(call === undefined && outcome === undefined
+        ? {}
+        : { outcome, requestId: 'requestId' in data ? data.requestId : undefined }),
     };
   } catch {
     // What it would be told from was cut away.
@@ -118,7 +136,14 @@ function bodyOf(event: SessionEvent): TranscriptBody | undefined {
   // The same as with calls.
   const tell = TELLERS[event.type] as ((event: SessionEvent) => Telling | undefined) | undefined;
   const told = tell?.(event);
-  return told === undefined ? undefined : { kind: told[0], title: told[1], text: told[2] ?? textAmong(event.data), sessionId: 'childSessionId' in event.data ? event.data.childSessionId : undefined };
+  return told === undefined
+    ? undefined
+    : {
+        kind: told[0],
+        title: told[1],
+        text: told[2] ?? textAmong(event.data),
+        sessionId: 'childSessionId' in event.data ? event.data.childSessionId : undefined,
+      };
 }
 
 /** Kind, title and text; without a text, the one among its data. */
@@ -126,15 +151,24 @@ type Telling = readonly [EntryKind, string, (string | undefined)?];
 
 const TELLERS: { readonly [Type in SessionEventType]?: (event: SessionEventOf<Type>) => Telling | undefined } = {
   'user.custom_tool_result': ({ data }) => ['heard', `Result of ${data.toolName}`, jsonText(data.output)],
-  'user.tool_confirmation': ({ data }) => ['heard', `${data.toolName} ${data.allowed ? `allowed ${SCOPES[data.scope ?? 'once']}` : 'denied'}`],
+  'user.tool_confirmation': ({ data }) => [
+    'heard',
+    `${data.toolName} ${data.allowed ? `allowed ${SCOPES[data.scope ?? 'once']}` : 'denied'}`,
+  ],
   'user.define_outcome': ({ data }) => ['heard', 'Goal', listed(data.title, data.criteria)],
   'agent.message': ({ data }) => ['said', data.partial === true ? 'Agent, cut short' : 'Agent'],
   'permission.requested': ({ data }) => ['asked', `Asks whether it may run ${data.toolName}`],
-  'permission.resolved': ({ data }) => (data.decision === 'expired' ? ['trouble', 'Nobody answered in time: the call is denied'] : undefined),
+  'permission.resolved': ({ data }) =>
+    data.decision === 'expired' ? ['trouble', 'Nobody answered in time: the call is denied'] : undefined,
   'agent.question_asked': ({ data }) => ['asked', 'Asks', listed(data.question, data.choices)],
   'agent.custom_tool_use': ({ data }) => ['asked', `Asks somebody to run ${data.name}`, jsonText(data.input)],
-  'span.completed': ({ data: { error } }) => (error === undefined ? undefined : ['trouble', `The model step did not succeed: ${error.kind}`, error.message]),
-  'run.attempt_failed': ({ data: { candidate, error, because } }) => ['trouble', `${candidate.provider}/${candidate.model} failed: ${error.kind}`, `${error.message}\n${because}`],
+  'span.completed': ({ data: { error } }) =>
+    error === undefined ? undefined : ['trouble', `The model step did not succeed: ${error.kind}`, error.message],
+  'run.attempt_failed': ({ data: { candidate, error, because } }) => [
+    'trouble',
+    `${candidate.provider}/${candidate.model} failed: ${error.kind}`,
+    `${error.message}\n${because}`,
+  ],
   'tool.skipped': ({ data }) => ['trouble', `The tool ${data.name} is not available`],
   'hand.restored': ({ data }) => [data.mayHaveLost ? 'trouble' : 'note', `Goes on on ${data.host}`, restoredText(data)],
   'log.loss_accepted': ({ data }) => ['trouble', 'A part of its log is gone', data.what],
@@ -145,18 +179,33 @@ const TELLERS: { readonly [Type in SessionEventType]?: (event: SessionEventOf<Ty
   'substrate.promoted': () => ['note', 'What it made was promoted'],
   'event.unrecognized': ({ data }) => ['note', `An event of another version: ${data.type}`],
   'wake.started': ({ data }) => ['turn', 'A wake begins', data.trigger === undefined ? '' : TRIGGERS[data.trigger]],
-  'wake.ended': ({ data }) => [isBadEnd(data.outcome) ? 'trouble' : 'turn', `The wake ends: it ${wakeOutcome(data.outcome)}`, endingText(data)],
+  'wake.ended': ({ data }) => [
+    isBadEnd(data.outcome) ? 'trouble' : 'turn',
+    `The wake ends: it ${wakeOutcome(data.outcome)}`,
+    endingText(data),
+  ],
   'wake.queued': ({ data }) => ['note', 'Queued a wake', `${data.reason}\n${data.note ?? ''}`.trim()],
   'session.child_idle': ({ data }) => ['heard', `The agent ${data.agentId} came to rest`],
   'subagent.started': ({ data }) => ['note', `Started the job ${data.label ?? data.agentId}`],
-  'subagent.ended': ({ data }) => [data.status === 'completed' ? 'heard' : 'trouble', `The job of ${data.agentId} ${data.status}`, data.error?.message],
+  'subagent.ended': ({ data }) => [
+    data.status === 'completed' ? 'heard' : 'trouble',
+    `The job of ${data.agentId} ${data.status}`,
+    data.error?.message,
+  ],
   'agent.subflow_started': ({ data }) => ['note', `Asks the agent ${data.agentId}`, ''],
 };
 
-const TRIGGERS = { ingress: 'somebody sent something', wake: 'a queued wake was due', retry: 'it is tried again', manual: 'somebody woke it' } as const;
+const TRIGGERS = {
+  ingress: 'somebody sent something',
+  wake: 'a queued wake was due',
+  retry: 'it is tried again',
+  manual: 'somebody woke it',
+} as const;
 
 function textAmong(data: object): string | undefined {
-  const found = TEXTS.map((name) => (data as Readonly<Record<string, unknown>>)[name]).find((text) => typeof text === 'string');
+  const found = TEXTS.map((name) => (data as Readonly<Record<string, unknown>>)[name]).find(
+    (text) => typeof text === 'string',
+  );
   return typeof found === 'string' ? found : undefined;
 }
 
@@ -165,6 +214,11 @@ function listed(text: string, items: readonly string[] = []): string {
 }
 
 function endingText({ summary, error, budget }: SessionEventOf<'wake.ended'>['data']): string {
-  const bound = budget === undefined ? undefined : `${budget.name}: ${budget.value}${budget.because === undefined ? '' : `, ${budget.because}`}`;
-  return [summary, error === undefined ? undefined : `${error.message} [${error.code}]`, error?.hint, bound].filter((part) => part !== undefined && part !== '').join('\n');
+  const bound =
+    budget === undefined
+      ? undefined
+      : `${budget.name}: ${budget.value}${budget.because === undefined ? '' : `, ${budget.because}`}`;
+  return [summary, error === undefined ? undefined : `${error.message} [${error.code}]`, error?.hint, bound]
+    .filter((part) => part !== undefined && part !== '')
+    .join('\n');
 }

@@ -86,7 +86,11 @@ function readLine(file: Reading, line: string, isInside: boolean): void {
     if (line !== '+++ /dev/null') file.path = unquoted(line.slice(4));
   } else if (line.startsWith('--- ')) {
     if (file.path === '') file.path = unquoted(line.slice(4));
-  } else if (/^(?:rename|copy|new file|deleted file|old mode|new mode|Binary files|similarity|GIT binary)/.test(line) || line.startsWith('\\')) keep(file, { kind: 'note', text: line });
+  } else if (
+    /^(?:rename|copy|new file|deleted file|old mode|new mode|Binary files|similarity|GIT binary)/.test(line) ||
+    line.startsWith('\\')
+  )
+    keep(file, { kind: 'note', text: line });
 }
 
 function readInside(file: Reading, line: string): void {

@@ -30,7 +30,8 @@ export class WaitingEvents {
   /** The first with this number, and all before it; none, where it does not wait. */
   takeUpTo(e: number): readonly WaitingEvent[] {
     if (this.#counts !== undefined && !this.#counts.has(e)) return [];
-    for (let index = this.#head; index < this.#events.length; index += 1) if (this.#events[index]?.e === e) return this.#take(index + 1);
+    for (let index = this.#head; index < this.#events.length; index += 1)
+      if (this.#events[index]?.e === e) return this.#take(index + 1);
     return [];
   }
 

@@ -27,7 +27,10 @@ export function isBadEnd(outcome: string): boolean {
 /** @param isWaiting whether somebody is still waited for; only the last wake can be the one that asked */
 export function wakeWords(outcome: string | undefined, isWaiting: boolean): StandingWords {
   if (outcome === undefined) return { text: 'runs', standing: 'running' };
-  if (outcome === 'requires_action') return isWaiting ? { text: wakeOutcome(outcome), standing: 'waiting' } : { text: 'waited for somebody', standing: 'quiet' };
+  if (outcome === 'requires_action')
+    return isWaiting
+      ? { text: wakeOutcome(outcome), standing: 'waiting' }
+      : { text: 'waited for somebody', standing: 'quiet' };
   return { text: wakeOutcome(outcome), standing: isBadEnd(outcome) ? 'error' : 'quiet' };
 }
 
@@ -43,7 +46,12 @@ export interface UsedInAll {
 export function usageWords({ wakeCount, inputTokens, outputTokens, cost, isCostPartial }: UsedInAll): string {
   const wakes = `${amount(wakeCount)} ${wakeCount === 1 ? 'wake' : 'wakes'}`;
   const tokens = `${amount(inputTokens)} tokens read, ${amount(outputTokens)} written`;
-  const paid = cost === undefined ? (isCostPartial ? 'cost not known' : undefined) : `${isCostPartial ? 'at least ' : ''}${priceWords(cost)}`;
+  const paid =
+    cost === undefined
+      ? isCostPartial
+        ? 'cost not known'
+        : undefined
+      : `${isCostPartial ? 'at least ' : ''}${priceWords(cost)}`;
   return [wakes, tokens, paid].filter((part) => part !== undefined).join(' · ');
 }
 

@@ -1,4 +1,7 @@
-/** Audits a chart: what every state does with every event, what can be reached, and what is wrong. The same chart gives the same bytes. */
+/**
+ * Audits a chart: what every state does with every event, what can be reached, and what is wrong. The same chart gives
+ * the same bytes.
+ */
 import type { ChartAudit, Finding } from './chart-audit.ts';
 import type { Chart } from './chart.ts';
 import { ROOT } from './chart-states.ts';
@@ -18,11 +21,17 @@ import { withWaivers } from './findings-waived.ts';
 import type { AuditMatter, FindingsOf } from './findings.ts';
 import { reachOf } from './reachability.ts';
 
-const FINDINGS: readonly FindingsOf[] = [findingsOfTrying, findingsOfEvents, findingsOfLeaving, findingsOfTransitions, findingsOfParts];
+const FINDINGS: readonly FindingsOf[] = [
+  findingsOfTrying,
+  findingsOfEvents,
+  findingsOfLeaving,
+  findingsOfTransitions,
+  findingsOfParts,
+];
 
 /**
- * Nothing of the machine is started and none of its actions runs; guards, and what changes the context, are asked with the samples that the chart gives.
- * One that throws is a finding.
+ * Nothing of the machine is started and none of its actions runs; guards, and what changes the context, are asked with
+ * the samples that the chart gives. One that throws is a finding.
  * @throws RuntimeError CHART_EXPECTED, CHART_NOTES_INVALID
  */
 export function auditChart(chart: Chart, limits: ExplorationLimits = EXPLORATION_LIMITS): ChartAudit {
@@ -33,7 +42,10 @@ export function auditChart(chart: Chart, limits: ExplorationLimits = EXPLORATION
   const reach = reachOf(index, exploration);
   const reached = new Set([ROOT, ...reach.filter((each) => each.reach !== 'unreachable').map(({ state }) => state)]);
   const matter: AuditMatter = { chart, index, matrix, reach, exploration, reached };
-  const findings = withWaivers(index, FINDINGS.flatMap((findingsOf) => findingsOf(matter))).toSorted(byWeight);
+  const findings = withWaivers(
+    index,
+    FINDINGS.flatMap((findingsOf) => findingsOf(matter)),
+  ).toSorted(byWeight);
   return {
     format: 'chart-audit/1',
     chart: description,
@@ -43,7 +55,11 @@ export function auditChart(chart: Chart, limits: ExplorationLimits = EXPLORATION
     configurations: configurationsOf(exploration),
     findings,
     ...partsOf(description),
-    exploration: { snapshots: exploration.snapshots.length, isComplete: !exploration.isCut && exploration.failures.length === 0, taken: [...exploration.taken.keys()].toSorted() },
+    exploration: {
+      snapshots: exploration.snapshots.length,
+      isComplete: !exploration.isCut && exploration.failures.length === 0,
+      taken: [...exploration.taken.keys()].toSorted(),
+    },
     guards: guardsOf(description, exploration),
     actions: actionsOf(description),
     counts: countsOf(index, findings),
@@ -53,10 +69,19 @@ export function auditChart(chart: Chart, limits: ExplorationLimits = EXPLORATION
 const WEIGHT: Readonly<Record<Finding['severity'], number>> = { error: 0, warning: 1, note: 2 };
 
 function byWeight(one: Finding, other: Finding): number {
-  const texts = ({ state, rule, event = '', transition = '', says }: Finding): readonly string[] => [state, rule, event, transition, says];
+  const texts = ({ state, rule, event = '', transition = '', says }: Finding): readonly string[] => [
+    state,
+    rule,
+    event,
+    transition,
+    says,
+  ];
   const [mine, theirs] = [texts(one), texts(other)];
   const difference = mine.findIndex((text, place) => text !== theirs[place]);
-  return WEIGHT[one.severity] - WEIGHT[other.severity] || (difference === -1 ? 0 : (mine[difference] ?? '') < (theirs[difference] ?? '') ? -1 : 1);
+  return (
+    WEIGHT[one.severity] - WEIGHT[other.severity] ||
+    (difference === -1 ? 0 : (mine[difference] ?? '') < (theirs[difference] ?? '') ? -1 : 1)
+  );
 }
 
 function configurationsOf({ snapshots }: Exploration): ChartAudit['configurations'] {
@@ -70,8 +95,18 @@ function configurationsOf({ snapshots }: Exploration): ChartAudit['configuration
 
 function partsOf({ states, transitions }: ChartDescription): Pick<ChartAudit, 'timers' | 'invokes'> {
   return {
-    timers: transitions.flatMap(({ id, source, kind, delay }) => (kind === 'delayed' && delay !== undefined ? [{ state: source, delay, transition: id }] : [])),
-    invokes: states.flatMap(({ id: state, invokes }) => invokes.map(({ id, source, handlesDone, handlesError }) => ({ state, id, source: source.name, handlesDone, handlesError }))),
+    timers: transitions.flatMap(({ id, source, kind, delay }) =>
+      kind === 'delayed' && delay !== undefined ? [{ state: source, delay, transition: id }] : [],
+    ),
+    invokes: states.flatMap(({ id: state, invokes }) =>
+      invokes.map(({ id, source, handlesDone, handlesError }) => ({
+        state,
+        id,
+        source: source.name,
+        handlesDone,
+        handlesError,
+      })),
+    ),
   };
 }
 
@@ -87,18 +122,26 @@ function guardsOf({ transitions }: ChartDescription, { explored: { answers } }: 
 
 function actionsOf({ states, transitions }: ChartDescription): ChartAudit['actions'] {
   return byName([
-    ...states.flatMap(({ id, entry, exit, initialActions = [] }) => [...entry, ...exit, ...initialActions].map(({ name }) => ({ name, by: id }))),
+    ...states.flatMap(({ id, entry, exit, initialActions = [] }) =>
+      [...entry, ...exit, ...initialActions].map(({ name }) => ({ name, by: id })),
+    ),
     ...transitions.flatMap(({ id, actions }) => actions.map(({ name }) => ({ name, by: id }))),
   ]);
 }
 
-function byName(used: readonly { readonly name: string; readonly by: string }[]): readonly { readonly name: string; readonly usedBy: readonly string[] }[] {
+function byName(
+  used: readonly { readonly name: string; readonly by: string }[],
+): readonly { readonly name: string; readonly usedBy: readonly string[] }[] {
   const names = [...new Set(used.map(({ name }) => name))].toSorted();
-  return names.map((name) => ({ name, usedBy: [...new Set(used.filter((each) => each.name === name).map(({ by }) => by))] }));
+  return names.map((name) => ({
+    name,
+    usedBy: [...new Set(used.filter((each) => each.name === name).map(({ by }) => by))],
+  }));
 }
 
 function countsOf({ chart, leaves }: ChartIndex, findings: readonly Finding[]): ChartAudit['counts'] {
-  const count = (severity: Finding['severity']): number => findings.filter((finding) => finding.severity === severity && finding.waived === undefined).length;
+  const count = (severity: Finding['severity']): number =>
+    findings.filter((finding) => finding.severity === severity && finding.waived === undefined).length;
   return {
     states: chart.states.filter(({ id }) => id !== ROOT).length,
     leaves: leaves.length,

@@ -25,8 +25,14 @@ export function auditPage(audit: ChartAudit): string {
     findingsSection(audit),
     transitionsSection(audit),
     workSection(audit),
-    namesSection('Guards', 'What has to hold for a transition to be taken.', { chart: audit.chart, names: audit.guards }),
-    namesSection('Actions', 'What is done when a transition is taken, or a state entered or left.', { chart: audit.chart, names: audit.actions }),
+    namesSection('Guards', 'What has to hold for a transition to be taken.', {
+      chart: audit.chart,
+      names: audit.guards,
+    }),
+    namesSection('Actions', 'What is done when a transition is taken, or a state entered or left.', {
+      chart: audit.chart,
+      names: audit.actions,
+    }),
   ];
   return `${sections.filter((section) => section !== '').join('\n\n')}\n`;
 }
@@ -36,18 +42,32 @@ export function auditIndex(audits: readonly ChartAudit[]): string {
   const rows = audits.map((audit) => {
     const { id } = audit.chart;
     const { leaves, events, transitions } = audit.counts;
-    return [`[${cell(auditTitle(audit))}](${encodeURIComponent(id)}.md)`, code(id), String(leaves), String(events), String(transitions), verdictOf(audit.counts)];
+    return [
+      `[${cell(auditTitle(audit))}](${encodeURIComponent(id)}.md)`,
+      code(id),
+      String(leaves),
+      String(events),
+      String(transitions),
+      verdictOf(audit.counts),
+    ];
   });
   return [
     '# Audits of the charts',
     'Every lifecycle is a statechart, and each page says what that chart can do: its states and what holds in them, who sends which event, what every state does with every event, how each state is reached, and what an audit objects to. The pages are written from the machines by `wakechart audit --write`; `wakechart audit --check` fails when one of them is stale. [Charts](../charts.md) says how to read them, and how to audit charts of your own.',
     table(['Page', 'Chart', 'States', 'Events', 'Transitions', 'Findings'], rows),
     '',
-  ].join('\n\n').replace(/\n+$/, '\n');
+  ]
+    .join('\n\n')
+    .replace(/\n+$/, '\n');
 }
 
 function verdictOf({ errors, warnings, notes, waived }: ChartAudit['counts']): string {
-  const parts = [errors > 0 && counted(errors, 'error'), warnings > 0 && counted(warnings, 'warning'), notes > 0 && counted(notes, 'note'), waived > 0 && `${waived} waived`].filter((part) => part !== false);
+  const parts = [
+    errors > 0 && counted(errors, 'error'),
+    warnings > 0 && counted(warnings, 'warning'),
+    notes > 0 && counted(notes, 'note'),
+    waived > 0 && `${waived} waived`,
+  ].filter((part) => part !== false);
   return parts.length === 0 ? 'none' : parts.join(', ');
 }
 
@@ -58,7 +78,9 @@ function head(audit: ChartAudit): string {
     `# ${title}`,
     `<!-- Written by "wakechart audit --write". Change the chart, not this page. -->`,
     // A description that only repeats the heading says nothing.
-    ...(chart.description === undefined || title.startsWith(chart.description.replace(/\.$/, '')) ? [] : [chart.description]),
+    ...(chart.description === undefined || title.startsWith(chart.description.replace(/\.$/, ''))
+      ? []
+      : [chart.description]),
     `![${title}: its states and transitions](${encodeURIComponent(chart.id)}.svg)`,
     `The chart ${code(chart.id)} can be in ${counted(counts.leaves, 'state')}, knows ${counted(counts.events, 'event')} and has ${counted(counts.transitions, 'transition')}. Findings: ${verdictOf(counts)}.`,
   ].join('\n\n');
@@ -75,7 +97,11 @@ function statesSection({ chart }: ChartAudit): string {
     .map(({ id, kind, initial, description = '', tags }) => {
       const isStart = chart.states.some((state) => state.initial === id && state.id === ROOT);
       const shape = kind === 'atomic' ? '' : kind === 'compound' ? `begins in ${code(initial ?? '')}` : kind;
-      return [stateName(id), cell([isStart ? 'start' : '', shape, ...tags.map((tag) => `#${tag}`)].filter((part) => part !== '').join(', ')), cell(description)];
+      return [
+        stateName(id),
+        cell([isStart ? 'start' : '', shape, ...tags.map((tag) => `#${tag}`)].filter((part) => part !== '').join(', ')),
+        cell(description),
+      ];
     });
   return ['## States', table(['State', 'Kind', 'What holds'], rows)].join('\n\n');
 }
@@ -83,7 +109,13 @@ function statesSection({ chart }: ChartAudit): string {
 function eventsSection({ chart }: ChartAudit): string {
   if (chart.events.length === 0) return '';
   const isDeclared = chart.events.some((event) => event.isDeclared);
-  const rows = chart.events.map(({ type, kind, says = '', from = '', fields }) => [code(type), kind, cell(says), cell(from), fields.map(code).join(', ')]);
+  const rows = chart.events.map(({ type, kind, says = '', from = '', fields }) => [
+    code(type),
+    kind,
+    cell(says),
+    cell(from),
+    fields.map(code).join(', '),
+  ]);
   const intro = isDeclared
     ? 'A *command* asks for something, and must not be ignored unless a reason is given. A *fact* tells what has happened; where it changes nothing, it may be ignored.'
     : 'No registry says what these events mean and who sends them: they are what the chart mentions.';
@@ -116,14 +148,20 @@ function legendOf({ matrix, chart }: ChartAudit): string {
   const ends = [...new Set(matrix.map(({ state }) => state))].filter((state) => !open.has(state)).map(stateName);
   const words = [
     isTaken && 'a name: the event leads to that state',
-    isTaken && matrix.some(({ inheritedFrom }) => inheritedFrom !== undefined) && '*in italics*: an outer state takes it, for all states inside it',
-    isTaken && chart.transitions.some(({ targets, forbids }) => targets.length === 0 && !forbids) && '`stays`: only actions run',
+    isTaken &&
+      matrix.some(({ inheritedFrom }) => inheritedFrom !== undefined) &&
+      '*in italics*: an outer state takes it, for all states inside it',
+    isTaken &&
+      chart.transitions.some(({ targets, forbids }) => targets.length === 0 && !forbids) &&
+      '`stays`: only actions run',
     isChosen && '`one / other`: guards decide between them, in this order',
     used.has('conditional') && '`?`: only where a guard allows it',
     used.has('forbidden') && '⊘: taken, and nothing happens, by decision',
-    used.has('rejected') && `×: refused by whoever drives the chart${because === undefined ? '' : `. ${because.replace(/\.$/, '')}`}`,
+    used.has('rejected') &&
+      `×: refused by whoever drives the chart${because === undefined ? '' : `. ${because.replace(/\.$/, '')}`}`,
     used.has('ignored') && '·: ignored',
-    matrix.some(({ beside = [], class: kind }) => kind === 'ignored' && beside.length > 0) && '`·*`: ignored here, and a region beside it may take it',
+    matrix.some(({ beside = [], class: kind }) => kind === 'ignored' && beside.length > 0) &&
+      '`·*`: ignored here, and a region beside it may take it',
   ].filter((word) => word !== false);
   const final = ends.length === 0 ? [] : ['', `Final, and therefore not in the table: ${ends.join(', ')}.`];
   return [...words.map((word) => `- ${cell(word)}`), ...final].join('\n');
@@ -161,11 +199,17 @@ function reachSection({ chart, reach }: ChartAudit): string {
   const rows = leaves.map((each) => [stateName(each.state), wayTo(each)]);
   const steps = leaves.flatMap(({ path }) => path);
   const words = [
-    steps.some((step) => /^(done|error)\(/.test(step)) && '`done(x)` and `error(x)`: the actor `x`, which runs in the state, has answered or failed',
+    steps.some((step) => /^(done|error)\(/.test(step)) &&
+      '`done(x)` and `error(x)`: the actor `x`, which runs in the state, has answered or failed',
     steps.some((step) => step.startsWith('after(')) && '`after(x)`: the time `x` has passed',
   ].filter((word) => word !== false);
   const legend = words.length === 0 ? [] : [`${words.join('; ')}.`];
-  return ['## How each state is reached', 'The shortest way from the start, tried on the machine itself.', ...legend, table(['State', 'Events'], rows)].join('\n\n');
+  return [
+    '## How each state is reached',
+    'The shortest way from the start, tried on the machine itself.',
+    ...legend,
+    table(['State', 'Events'], rows),
+  ].join('\n\n');
 }
 
 function wayTo({ reach, path, isPassed }: StateReach): string {
@@ -181,8 +225,23 @@ function findingsSection({ findings }: ChartAudit): string {
   const waived = findings.filter((finding) => finding.waived !== undefined);
   return [
     '## Findings',
-    ...(open.length === 0 ? [] : ['What the audit objects to, or points out.', table(['Where', 'Rule', 'Weight', 'Finding'], open.map(openRow))]),
-    ...(waived.length === 0 ? [] : ['Known, and let stand, for the reason that the chart gives.', ...AUDIT_RULES.flatMap((rule) => waivedPart(rule, waived.filter((finding) => finding.rule === rule)))]),
+    ...(open.length === 0
+      ? []
+      : [
+          'What the audit objects to, or points out.',
+          table(['Where', 'Rule', 'Weight', 'Finding'], open.map(openRow)),
+        ]),
+    ...(waived.length === 0
+      ? []
+      : [
+          'Known, and let stand, for the reason that the chart gives.',
+          ...AUDIT_RULES.flatMap((rule) =>
+            waivedPart(
+              rule,
+              waived.filter((finding) => finding.rule === rule),
+            ),
+          ),
+        ]),
   ].join('\n\n');
 }
 
@@ -190,7 +249,10 @@ function openRow({ state, event, rule, severity, says, hint }: Finding): string[
   return [placeOf(state, event), code(rule), severity, cell(`${says} ${hint}`)];
 }
 
-/** The findings of one rule, those of the same state and reason on one line. What a lost command means need not be said for each. */
+/**
+ * The findings of one rule, those of the same state and reason on one line. What a lost command means need not be said
+ * for each.
+ */
 function waivedPart(rule: AuditRule, findings: readonly Finding[]): string[] {
   if (findings.length === 0) return [];
   const isSaidOnce = rule === 'ignored-command';
@@ -201,7 +263,12 @@ function waivedPart(rule: AuditRule, findings: readonly Finding[]): string[] {
     rows.set(key, row);
     if (finding.event !== undefined) row.events.push(code(finding.event));
   }
-  const told = [...rows.values()].map(({ first, events }) => [stateName(first.state), events.join(', '), isSaidOnce ? '' : cell(first.says), cell(first.waived ?? '')]);
+  const told = [...rows.values()].map(({ first, events }) => [
+    stateName(first.state),
+    events.join(', '),
+    isSaidOnce ? '' : cell(first.says),
+    cell(first.waived ?? ''),
+  ]);
   return [`**${code(rule)}**: ${RULE_MEANINGS[rule]}`, table(['State', 'Event', 'Finding', 'Why it stands'], told)];
 }
 
@@ -215,37 +282,86 @@ function transitionsSection({ chart }: ChartAudit): string {
   const rows = chart.transitions.map((transition) => {
     const { source, event, guard, actions, reenters } = transition;
     const target = transition.forbids ? 'nothing' : leadsTo(transition);
-    const more = [guard === undefined ? '' : `if ${code(guard.name)}`, ...actions.map(({ name }) => `does ${code(name)}`), reenters ? 'entered anew' : ''].filter((part) => part !== '');
-    return [stateName(source), code(event), target === 'stays' || target === 'nothing' ? target : code(target), more.join(', ')];
+    const more = [
+      guard === undefined ? '' : `if ${code(guard.name)}`,
+      ...actions.map(({ name }) => `does ${code(name)}`),
+      reenters ? 'entered anew' : '',
+    ].filter((part) => part !== '');
+    return [
+      stateName(source),
+      code(event),
+      target === 'stays' || target === 'nothing' ? target : code(target),
+      more.join(', '),
+    ];
   });
-  return ['## Transitions', 'In the order in which they are tried.', table(['From', 'On', 'To', 'Condition, and what is done'], rows)].join('\n\n');
+  return [
+    '## Transitions',
+    'In the order in which they are tried.',
+    table(['From', 'On', 'To', 'Condition, and what is done'], rows),
+  ].join('\n\n');
 }
 
 /** What runs while the machine is in a state: timers and invoked actors. */
 function workSection({ chart, timers, invokes }: ChartAudit): string {
   const led = new Map(chart.transitions.map((transition) => [transition.id, transition]));
-  const waits = timers.map(({ state, delay, transition }) => [stateName(state), typeof delay === 'number' ? `${delay} ms` : code(delay), leadsTo(led.get(transition))]);
-  const works = invokes.map(({ state, id, source, handlesDone, handlesError }) => [stateName(state), code(id), id === source ? '' : code(source), endings({ handlesDone, handlesError })]);
+  const waits = timers.map(({ state, delay, transition }) => [
+    stateName(state),
+    typeof delay === 'number' ? `${delay} ms` : code(delay),
+    leadsTo(led.get(transition)),
+  ]);
+  const works = invokes.map(({ state, id, source, handlesDone, handlesError }) => [
+    stateName(state),
+    code(id),
+    id === source ? '' : code(source),
+    endings({ handlesDone, handlesError }),
+  ]);
   const parts = [
     waits.length === 0 ? '' : ['## Timers', table(['State', 'After', 'Leads to'], waits)].join('\n\n'),
-    works.length === 0 ? '' : ['## Invoked actors', 'Work that runs while the machine is in the state, and is stopped when it leaves.', table(['State', 'Actor', 'Source', 'Its endings'], works)].join('\n\n'),
+    works.length === 0
+      ? ''
+      : [
+          '## Invoked actors',
+          'Work that runs while the machine is in the state, and is stopped when it leaves.',
+          table(['State', 'Actor', 'Source', 'Its endings'], works),
+        ].join('\n\n'),
   ];
   return parts.filter((part) => part !== '').join('\n\n');
 }
 
 function endings({ handlesDone, handlesError }: Pick<ChartInvocation, 'handlesDone' | 'handlesError'>): string {
   if (handlesDone && handlesError) return 'both its answer and its error lead on';
-  return handlesDone ? 'its answer leads on; **its error does not**' : handlesError ? 'its error leads on; its answer does not' : '**neither its answer nor its error leads on**';
+  return handlesDone
+    ? 'its answer leads on; **its error does not**'
+    : handlesError
+      ? 'its error leads on; its answer does not'
+      : '**neither its answer nor its error leads on**';
 }
 
-function namesSection(heading: string, intro: string, { chart, names }: { readonly chart: ChartDescription; readonly names: readonly { readonly name: string; readonly usedBy: readonly string[] }[] }): string {
+function namesSection(
+  heading: string,
+  intro: string,
+  {
+    chart,
+    names,
+  }: {
+    readonly chart: ChartDescription;
+    readonly names: readonly { readonly name: string; readonly usedBy: readonly string[] }[];
+  },
+): string {
   if (names.length === 0) return '';
   const byId = new Map(chart.transitions.map((transition) => [transition.id, transition]));
   const placed = (id: string): string => {
     const transition = byId.get(id);
     return transition === undefined ? stateName(id) : placeOf(transition.source, transition.event);
   };
-  return [`## ${heading}`, intro, table(['Name', 'Used by'], names.map(({ name, usedBy }) => [code(name), listed([...new Set(usedBy.map(placed))])]))].join('\n\n');
+  return [
+    `## ${heading}`,
+    intro,
+    table(
+      ['Name', 'Used by'],
+      names.map(({ name, usedBy }) => [code(name), listed([...new Set(usedBy.map(placed))])]),
+    ),
+  ].join('\n\n');
 }
 
 function chunksOf<Item>(items: readonly Item[], size: number): Item[][] {

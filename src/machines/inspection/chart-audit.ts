@@ -2,9 +2,9 @@
 import type { ChartDescription } from './chart-description.ts';
 
 /**
- * What a leaf state does with an event.
- * `handled`: some transition is always taken. `conditional`: only where a guard allows it. `forbidden`: taken, and nothing happens, by decision.
- * `ignored`: nothing is taken, and nobody says so. `rejected`: nothing is taken, and whoever drives the chart refuses it. `final`: the state takes nothing any more.
+ * What a leaf state does with an event. `handled`: some transition is always taken. `conditional`: only where a guard
+ * allows it. `forbidden`: taken, and nothing happens, by decision. `ignored`: nothing is taken, and nobody says so.
+ * `rejected`: nothing is taken, and whoever drives the chart refuses it. `final`: the state takes nothing any more.
  */
 export type EventClass = 'handled' | 'conditional' | 'ignored' | 'forbidden' | 'rejected' | 'final';
 
@@ -19,24 +19,32 @@ export interface MatrixCell {
   /** Outer states that would take it too, and never get to. */
   readonly masks: readonly string[];
   /**
-   * Of a leaf inside a parallel state: transitions of the regions beside it that may take the event. The class tells of the leaf and its outer
-   * states alone; what is `ignored` here and taken beside is not lost. Absent where there is none.
+   * Of a leaf inside a parallel state: transitions of the regions beside it that may take the event. The class tells of
+   * the leaf and its outer states alone; what is `ignored` here and taken beside is not lost. Absent where there is
+   * none.
    */
   readonly beside?: readonly string[] | undefined;
 }
 
-/** `witnessed`: a path of events leads there. `structural`: a path of transitions does, and nobody has found the events. `unreachable`: neither. */
+/**
+ * `witnessed`: a path of events leads there. `structural`: a path of transitions does, and nobody has found the events.
+ * `unreachable`: neither.
+ */
 export type Reach = 'witnessed' | 'structural' | 'unreachable';
 
 export interface StateReach {
   readonly state: string;
   readonly reach: Reach;
   /**
-   * The shortest path from the start, where witnessed. Empty for where it starts. Each step is the event as people say it: `STOP`, `done(fetch)`,
-   * `after(soon)`, and with what it carries where several samples of it were tried: `ANSWER {"outcome":"failed"}`.
+   * The shortest path from the start, where witnessed. Empty for where it starts. Each step is the event as people say
+   * it: `STOP`, `done(fetch)`, `after(soon)`, and with what it carries where several samples of it were tried: `ANSWER
+   * {"outcome":"failed"}`.
    */
   readonly path: readonly string[];
-  /** The path leads through it and out of it again at once: it is left without an event, or is a history state. Absent where a machine can stay in it. */
+  /**
+   * The path leads through it and out of it again at once: it is left without an event, or is a history state. Absent
+   * where a machine can stay in it.
+   */
   readonly isPassed?: true | undefined;
 }
 
@@ -89,16 +97,45 @@ export interface ChartAudit {
   readonly matrix: readonly MatrixCell[];
   readonly reach: readonly StateReach[];
   /** Of parallel charts: configurations that were seen, each as its leaves; of others one leaf each. */
-  readonly configurations: readonly { readonly value: unknown; readonly leaves: readonly string[]; readonly path: readonly string[] }[];
+  readonly configurations: readonly {
+    readonly value: unknown;
+    readonly leaves: readonly string[];
+    readonly path: readonly string[];
+  }[];
   /** Sorted by severity, then state, rule and event. */
   readonly findings: readonly Finding[];
   readonly timers: readonly { readonly state: string; readonly delay: number | string; readonly transition: string }[];
-  readonly invokes: readonly { readonly state: string; readonly id: string; readonly source: string; readonly handlesDone: boolean; readonly handlesError: boolean }[];
-  /** What was tried: snapshots that differ in state, context or history, and the transitions that were taken on the way. Incomplete: a limit was met. */
+  readonly invokes: readonly {
+    readonly state: string;
+    readonly id: string;
+    readonly source: string;
+    readonly handlesDone: boolean;
+    readonly handlesError: boolean;
+  }[];
+  /**
+   * What was tried: snapshots that differ in state, context or history, and the transitions that were taken on the way.
+   * Incomplete: a limit was met.
+   */
   readonly exploration: { readonly snapshots: number; readonly isComplete: boolean; readonly taken: readonly string[] };
-  /** Names in use, each with the transitions where, and with the answers that were seen while the chart was explored. */
-  readonly guards: readonly { readonly name: string; readonly usedBy: readonly string[]; readonly hasHeld: boolean; readonly hasFailed: boolean }[];
+  /**
+   * Names in use, each with the transitions where, and with the answers that were seen while the chart was explored.
+   */
+  readonly guards: readonly {
+    readonly name: string;
+    readonly usedBy: readonly string[];
+    readonly hasHeld: boolean;
+    readonly hasFailed: boolean;
+  }[];
   /** Names in use, each with the transitions or states where. */
   readonly actions: readonly { readonly name: string; readonly usedBy: readonly string[] }[];
-  readonly counts: { readonly states: number; readonly leaves: number; readonly transitions: number; readonly events: number; readonly errors: number; readonly warnings: number; readonly notes: number; readonly waived: number };
+  readonly counts: {
+    readonly states: number;
+    readonly leaves: number;
+    readonly transitions: number;
+    readonly events: number;
+    readonly errors: number;
+    readonly warnings: number;
+    readonly notes: number;
+    readonly waived: number;
+  };
 }

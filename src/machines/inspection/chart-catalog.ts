@@ -50,7 +50,11 @@ const toolCall: Chart = {
   about: 'one tool call that a model has asked for',
   input: { callId: 'call', name: 'tool', input: {} } satisfies ToolCallInput,
   outputs: {
-    execute: [{ outcome: 'completed', output: 'done' }, { outcome: 'cancelled', output: 'stopped' }, { outcome: 'failed', output: 'broken' }] satisfies readonly ToolCallResult[],
+    execute: [
+      { outcome: 'completed', output: 'done' },
+      { outcome: 'cancelled', output: 'stopped' },
+      { outcome: 'failed', output: 'broken' },
+    ] satisfies readonly ToolCallResult[],
   },
 };
 
@@ -69,16 +73,32 @@ export const charts: readonly Chart[] = [
   { machine: taskMachine, events: taskEvents, about: 'one background task' },
   { machine: supervisorMachine, events: supervisorEvents, about: 'the supervisor of the background tasks' },
   { machine: scheduleMachine, events: scheduleEvents, about: 'a schedule in the process that runs it' },
-  { machine: durableScheduleMachine, events: durableScheduleEvents, about: 'a schedule that any worker may run, as it is recorded' },
+  {
+    machine: durableScheduleMachine,
+    events: durableScheduleEvents,
+    about: 'a schedule that any worker may run, as it is recorded',
+  },
   { machine: sessionMachine, events: sessionChartEvents, about: 'a session, as everybody outside sees it' },
   { machine: activationMachine, events: activationEvents, about: 'one session in the hands of a worker' },
-  { machine: workerMachine, events: workerEvents, about: 'a worker, which wakes the sessions that have something to do' },
-  { machine: leaseMachine, events: leaseEvents, about: 'the right to wake a session, as one process seeks and holds it' },
+  {
+    machine: workerMachine,
+    events: workerEvents,
+    about: 'a worker, which wakes the sessions that have something to do',
+  },
+  {
+    machine: leaseMachine,
+    events: leaseEvents,
+    about: 'the right to wake a session, as one process seeks and holds it',
+  },
   wake,
   toolCall,
   run,
   { machine: breakerMachine, events: breakerEvents, about: 'a breaker, which keeps runs away from what fails' },
-  { machine: mcpConnectionMachine, events: mcpConnectionEvents, about: 'the connection to one MCP server, which the wakes of an agent share' },
+  {
+    machine: mcpConnectionMachine,
+    events: mcpConnectionEvents,
+    about: 'the connection to one MCP server, which the wakes of an agent share',
+  },
   { machine: subagentMachine, events: subagentEvents, about: 'one subagent job, from the moment its task has a slot' },
   { machine: worktreeMachine, events: worktreeEvents, about: 'one worktree that was made for a subagent' },
 ];

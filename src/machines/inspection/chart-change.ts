@@ -6,10 +6,32 @@ export type Bump = 'none' | 'patch' | 'minor' | 'major';
 export interface ChartChange {
   readonly bump: Exclude<Bump, 'none'>;
   readonly kind:
-    | 'state-removed' | 'state-renamed' | 'state-added' | 'state-kind' | 'initial' | 'event-removed' | 'event-added' | 'event-fields'
-    | 'transition-removed' | 'transition-added' | 'target' | 'guard-added' | 'guard-removed' | 'guard-changed' | 'actions' | 'invoke' | 'delay' | 'tags' | 'description'
-    | 'event-kind' | 'unhandled' | 'waiver' | 'output'
-    | 'outcome' | 'snapshot' | 'path';
+    | 'state-removed'
+    | 'state-renamed'
+    | 'state-added'
+    | 'state-kind'
+    | 'initial'
+    | 'event-removed'
+    | 'event-added'
+    | 'event-fields'
+    | 'transition-removed'
+    | 'transition-added'
+    | 'target'
+    | 'guard-added'
+    | 'guard-removed'
+    | 'guard-changed'
+    | 'actions'
+    | 'invoke'
+    | 'delay'
+    | 'tags'
+    | 'description'
+    | 'event-kind'
+    | 'unhandled'
+    | 'waiver'
+    | 'output'
+    | 'outcome'
+    | 'snapshot'
+    | 'path';
   /** Ids in the version before; absent for what is new. */
   readonly before?: string | undefined;
   /** Ids in the version after; absent for what is gone. */
@@ -25,7 +47,10 @@ export interface ChartDiff {
   readonly changes: readonly ChartChange[];
 }
 
-/** How often each transition was taken, by its id; pairs of transitions taken one after the other by one actor; guards by `transition id` with what they answered. */
+/**
+ * How often each transition was taken, by its id; pairs of transitions taken one after the other by one actor; guards
+ * by `transition id` with what they answered.
+ */
 export interface ChartSightings {
   readonly chart: string;
   readonly transitions: Readonly<Record<string, number>>;

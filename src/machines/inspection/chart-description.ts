@@ -1,8 +1,10 @@
 /**
- * A chart as plain JSON, made from the compiled definition of a machine. Diagram, audit, diff, coverage and inspector all read this, and nothing of XState.
+ * A chart as plain JSON, made from the compiled definition of a machine. Diagram, audit, diff, coverage and inspector
+ * all read this, and nothing of XState.
  *
- * Ids are stable: a state is its path (`running.active`; the root is the empty string), a transition is `state|event|index`, where the event of
- * what the machine itself raises is written as people say it: `done(fetch)`, `error(fetch)`, `after(soon)`, `always`, `done`.
+ * Ids are stable: a state is its path (`running.active`; the root is the empty string), a transition is
+ * `state|event|index`, where the event of what the machine itself raises is written as people say it: `done(fetch)`,
+ * `error(fetch)`, `after(soon)`, `always`, `done`.
  */
 import { z } from 'zod';
 
@@ -63,7 +65,10 @@ const transition = z.strictObject({
 
 const event = z.strictObject({
   type: z.string(),
-  /** `command`: somebody asks for something and must not be ignored. `fact`: tells what has happened; where it changes nothing it may be ignored. */
+  /**
+   * `command`: somebody asks for something and must not be ignored. `fact`: tells what has happened; where it changes
+   * nothing it may be ignored.
+   */
   kind: z.enum(['command', 'fact']),
   /** What it says, as a sentence. */
   says: z.string().optional(),
@@ -84,9 +89,15 @@ export const chartDescription = z.strictObject({
   states: z.array(state),
   /** By state in document order, then in the order of the definition. */
   transitions: z.array(transition),
-  /** Declared ones in the order of their registry, then what is only mentioned. Wildcards and what the machine raises itself are not among them. */
+  /**
+   * Declared ones in the order of their registry, then what is only mentioned. Wildcards and what the machine raises
+   * itself are not among them.
+   */
   events: z.array(event),
-  /** What becomes of an event that no transition takes: XState ignores it; whoever drives the chart may refuse it before. */
+  /**
+   * What becomes of an event that no transition takes: XState ignores it; whoever drives the chart may refuse it
+   * before.
+   */
   unhandled: z.strictObject({ as: z.enum(['ignored', 'rejected']), because: z.string().optional() }),
   waivers: z.array(waiver),
 });

@@ -1,4 +1,7 @@
-/** What may be sent to a chart: one zod schema for each event, with what it says and who sends it. Machines declare it beside themselves. */
+/**
+ * What may be sent to a chart: one zod schema for each event, with what it says and who sends it. Machines declare it
+ * beside themselves.
+ */
 import { z } from 'zod';
 import { RuntimeError } from '../errors.ts';
 
@@ -35,21 +38,33 @@ interface Declaration {
 
 type Declarations = Readonly<Record<string, Declaration>>;
 
-type SchemaOf<Type extends string, Declared extends Declaration> = z.ZodObject<{ readonly type: z.ZodLiteral<Type> } & (Declared extends { readonly data: infer Data } ? Data : unknown), z.core.$strict>;
+type SchemaOf<Type extends string, Declared extends Declaration> = z.ZodObject<
+  { readonly type: z.ZodLiteral<Type> } & (Declared extends { readonly data: infer Data } ? Data : unknown),
+  z.core.$strict
+>;
 
-type DeclaredAs<Declared extends Declarations> = { readonly [Type in keyof Declared & string]: DeclaredEvent<SchemaOf<Type, Declared[Type]>> };
+type DeclaredAs<Declared extends Declarations> = {
+  readonly [Type in keyof Declared & string]: DeclaredEvent<SchemaOf<Type, Declared[Type]>>;
+};
 
 /** The events of a registry, as a type. */
-export type EventOf<Events extends ChartEvents> = { [Type in keyof Events]: z.output<Events[Type]['schema']> }[keyof Events];
+export type EventOf<Events extends ChartEvents> = {
+  [Type in keyof Events]: z.output<Events[Type]['schema']>;
+}[keyof Events];
 
 interface Kinds {
   readonly commands?: Declarations;
   readonly facts?: Declarations;
 }
 
-type EventsOf<Of extends Kinds> = (Of extends { readonly commands: infer Commands extends Declarations } ? DeclaredAs<Commands> : unknown) & (Of extends { readonly facts: infer Facts extends Declarations } ? DeclaredAs<Facts> : unknown);
+type EventsOf<Of extends Kinds> = (Of extends { readonly commands: infer Commands extends Declarations }
+  ? DeclaredAs<Commands>
+  : unknown) &
+  (Of extends { readonly facts: infer Facts extends Declarations } ? DeclaredAs<Facts> : unknown);
 
-/** Declares the events of a chart, commands and facts apart. @throws ZodError when a sample does not satisfy its schema */
+/**
+ * Declares the events of a chart, commands and facts apart. @throws ZodError when a sample does not satisfy its schema
+ */
 export function chartEvents<const Of extends Kinds>(kinds: Of): EventsOf<Of> {
   const ofKind = (kind: DeclaredEvent['kind'], declared: Declarations = {}): [string, DeclaredEvent][] =>
     Object.entries(declared).map(([type, declaration]) => [type, eventOf(type, kind, declaration)]);
@@ -60,19 +75,43 @@ export function chartEvents<const Of extends Kinds>(kinds: Of): EventsOf<Of> {
 /** Of what a registry is made that was not typed: what audits rely on. */
 const declaredEvents = z.record(
   z.string(),
-  z.looseObject({ kind: z.enum(['command', 'fact']), says: z.string(), from: z.string(), fields: z.array(z.string()).readonly(), samples: z.array(z.looseObject({ type: z.string() })).readonly().optional() }),
+  z.looseObject({
+    kind: z.enum(['command', 'fact']),
+    says: z.string(),
+    from: z.string(),
+    fields: z.array(z.string()).readonly(),
+    samples: z
+      .array(z.looseObject({ type: z.string() }))
+      .readonly()
+      .optional(),
+  }),
 );
 
 /** @throws RuntimeError CHART_EVENTS_INVALID, for what is no registry that `chartEvents` has made */
 export function refuseBadEvents(chart: string, events: unknown): void {
   const checked = declaredEvents.safeParse(events);
   if (checked.success) return;
-  throw new RuntimeError('CHART_EVENTS_INVALID', `the events of chart "${chart}" cannot be read: ${z.prettifyError(checked.error).replaceAll(/\s*\n\s*/g, ' ')}`, { category: 'validation', hint: 'Declare them with chartEvents({ commands, facts }).' });
+  throw new RuntimeError(
+    'CHART_EVENTS_INVALID',
+    `the events of chart "${chart}" cannot be read: ${z.prettifyError(checked.error).replaceAll(/\s*\n\s*/g, ' ')}`,
+    { category: 'validation', hint: 'Declare them with chartEvents({ commands, facts }).' },
+  );
 }
 
-function eventOf(type: string, kind: DeclaredEvent['kind'], { says, from, data = {}, samples = [{}] }: Declaration): DeclaredEvent {
+function eventOf(
+  type: string,
+  kind: DeclaredEvent['kind'],
+  { says, from, data = {}, samples = [{}] }: Declaration,
+): DeclaredEvent {
   const schema = z.strictObject({ type: z.literal(type), ...data });
   const tried = samples.map((sample) => ({ ...sample, type }));
   for (const sample of tried) schema.parse(sample);
-  return { kind, says, from, schema, fields: Object.entries(data).map(([name, field]) => (z.safeParse(field, undefined).success ? `${name}?` : name)), samples: tried };
+  return {
+    kind,
+    says,
+    from,
+    schema,
+    fields: Object.entries(data).map(([name, field]) => (z.safeParse(field, undefined).success ? `${name}?` : name)),
+    samples: tried,
+  };
 }

@@ -13,14 +13,20 @@ export interface ChartIndex {
   readonly isWithin: (inner: string, outer: string) => boolean;
   /** The transitions that the state itself has. */
   readonly transitionsOf: (id: string) => readonly ChartTransition[];
-  /** The children of parallel states above the leaf that it is not in: what runs beside it. The parallel state and the child on the way go with each. */
-  readonly regionsBeside: (id: string) => readonly { readonly parallel: string; readonly own: string; readonly other: string }[];
+  /**
+   * The children of parallel states above the leaf that it is not in: what runs beside it. The parallel state and the
+   * child on the way go with each.
+   */
+  readonly regionsBeside: (
+    id: string,
+  ) => readonly { readonly parallel: string; readonly own: string; readonly other: string }[];
 }
 
 export function indexChart(chart: ChartDescription): ChartIndex {
   const states = new Map(chart.states.map((state) => [state.id, state]));
   const children = new Map<string, ChartState[]>();
-  for (const state of chart.states) if (state.parent !== undefined) children.set(state.parent, [...(children.get(state.parent) ?? []), state]);
+  for (const state of chart.states)
+    if (state.parent !== undefined) children.set(state.parent, [...(children.get(state.parent) ?? []), state]);
   const transitions = new Map<string, ChartTransition[]>();
   for (const transition of chart.transitions) {
     const own = transitions.get(transition.source) ?? [];
@@ -50,7 +56,9 @@ export function indexChart(chart: ChartDescription): ChartIndex {
     regionsBeside: (id) =>
       lineage(id).flatMap(({ id: own, parent }) => {
         if (parent === undefined || state(parent).kind !== 'parallel') return [];
-        return childrenOf(parent).filter((child) => child.id !== own && child.kind !== 'history').map((child) => ({ parallel: parent, own, other: child.id }));
+        return childrenOf(parent)
+          .filter((child) => child.id !== own && child.kind !== 'history')
+          .map((child) => ({ parallel: parent, own, other: child.id }));
       }),
   };
 }

@@ -1,4 +1,7 @@
-/** What a chart says about itself in the `meta` of its states, for audits: what becomes of events that no state takes, and what may stand as it is, with the reason. */
+/**
+ * What a chart says about itself in the `meta` of its states, for audits: what becomes of events that no state takes,
+ * and what may stand as it is, with the reason.
+ */
 import { z } from 'zod';
 import { RuntimeError } from '../errors.ts';
 import { ROOT } from './chart-states.ts';
@@ -7,8 +10,8 @@ import type { ChartWaiver } from './chart-description.ts';
 const sentence = z.string().trim().min(1);
 
 /**
- * `meta` of a state, or of the root, where it holds for all states below it too:
- * `waives: { 'ignored-command': { STOP: 'why' }, 'unbounded-wait': 'why' }`, by the rule that would complain, and by the event where it is about one.
+ * `meta` of a state, or of the root, where it holds for all states below it too: `waives: { 'ignored-command': { STOP:
+ * 'why' }, 'unbounded-wait': 'why' }`, by the rule that would complain, and by the event where it is about one.
  * `unhandled` stands at the root only.
  */
 const chartNotes = z.object({
@@ -27,17 +30,27 @@ export interface StateNotes {
 export function notesOf(chart: string, state: string, meta: unknown): StateNotes {
   const parsed = chartNotes.safeParse(meta ?? {});
   if (!parsed.success) {
-    throw new RuntimeError('CHART_NOTES_INVALID', `chart "${chart}", state "${state}": the notes for audits in its meta cannot be read: ${z.prettifyError(parsed.error)}`, {
-      category: 'validation',
-      hint: 'Write meta: { waives: { RULE: REASON } } or { waives: { RULE: { EVENT: REASON } } }, and unhandled: { as, because } at the root.',
-    });
+    throw new RuntimeError(
+      'CHART_NOTES_INVALID',
+      `chart "${chart}", state "${state}": the notes for audits in its meta cannot be read: ${z.prettifyError(parsed.error)}`,
+      {
+        category: 'validation',
+        hint: 'Write meta: { waives: { RULE: REASON } } or { waives: { RULE: { EVENT: REASON } } }, and unhandled: { as, because } at the root.',
+      },
+    );
   }
   const { unhandled, waives = {} } = parsed.data;
   if (unhandled !== undefined && state !== ROOT) {
-    throw new RuntimeError('CHART_NOTES_INVALID', `chart "${chart}", state "${state}": \`unhandled\` is said of a whole chart`, { category: 'validation', hint: 'Move it to the meta of the root.' });
+    throw new RuntimeError(
+      'CHART_NOTES_INVALID',
+      `chart "${chart}", state "${state}": \`unhandled\` is said of a whole chart`,
+      { category: 'validation', hint: 'Move it to the meta of the root.' },
+    );
   }
   const waivers = Object.entries(waives).flatMap(([rule, reasons]): ChartWaiver[] =>
-    typeof reasons === 'string' ? [{ state, rule, event: '*', because: reasons }] : Object.entries(reasons).map(([event, because]) => ({ state, rule, event, because })),
+    typeof reasons === 'string'
+      ? [{ state, rule, event: '*', because: reasons }]
+      : Object.entries(reasons).map(([event, because]) => ({ state, rule, event, because })),
   );
   return { unhandled, waivers };
 }

@@ -1,4 +1,7 @@
-/** What a chart takes where it is, what it does not take and why, and what happens there by itself. From its description alone. */
+/**
+ * What a chart takes where it is, what it does not take and why, and what happens there by itself. From its description
+ * alone.
+ */
 import { lineageOf } from './chart-states.ts';
 import type { ChartDescription, ChartEvent, ChartTransition } from './chart-description.ts';
 import { candidatesFor } from './event-match.ts';
@@ -34,7 +37,10 @@ export interface PossibleEvent extends OutlookEvent {
 }
 
 export interface ImpossibleEvent extends OutlookEvent {
-  /** `final`: nothing is taken any more. `forbidden`: the state says that nothing is to come of it. `no_transition`: nothing is written for it here. */
+  /**
+   * `final`: nothing is taken any more. `forbidden`: the state says that nothing is to come of it. `no_transition`:
+   * nothing is written for it here.
+   */
   readonly why: 'final' | 'forbidden' | 'no_transition';
   /** The states that would take it, the outermost of each. */
   readonly takenIn: readonly string[];
@@ -58,20 +64,28 @@ export interface ChartOutlook {
 /** @param leaves the states without children in which the chart is: one, but in parallel regions */
 export function chartOutlook(description: ChartDescription, leaves: readonly string[]): ChartOutlook {
   const lines = leaves.map((leaf) => lineageOf(description, leaf));
-  const active = [...new Map(lines.flatMap((line) => line.toReversed().slice(1)).map((state) => [state.id, state])).values()];
+  const active = [
+    ...new Map(lines.flatMap((line) => line.toReversed().slice(1)).map((state) => [state.id, state])).values(),
+  ];
   const judged = description.events.map((event) => judge(description, event, lines));
   return {
     chart: description.id,
     states: active.map(({ id, description: says }) => ({ id, ...(says === undefined ? {} : { says }) })),
     possible: judged.filter((each) => 'ways' in each),
     impossible: judged.filter((each) => 'why' in each),
-    byItself: lines.flatMap(([leaf, ...outer]) => [leaf, ...outer].flatMap((state) => (state === undefined ? [] : ownStepsOf(description, state.id)))),
+    byItself: lines.flatMap(([leaf, ...outer]) =>
+      [leaf, ...outer].flatMap((state) => (state === undefined ? [] : ownStepsOf(description, state.id))),
+    ),
   };
 }
 
 type Line = ReturnType<typeof lineageOf>;
 
-function judge(description: ChartDescription, { type: event, kind, says, from }: ChartEvent, lines: readonly Line[]): PossibleEvent | ImpossibleEvent {
+function judge(
+  description: ChartDescription,
+  { type: event, kind, says, from }: ChartEvent,
+  lines: readonly Line[],
+): PossibleEvent | ImpossibleEvent {
   const named = { event, kind, ...(says === undefined ? {} : { says }), ...(from === undefined ? {} : { from }) };
   const tried = lines.map((line) => tryOut(description, event, line));
   const taken = tried.flatMap(({ ways }) => ways);
@@ -97,7 +111,10 @@ function tryOut({ transitions }: ChartDescription, event: string, line: Line): T
   const ways: ChartTransition[] = [];
   if (line[0]?.kind === 'final') return { ways, isSure: false, isForbidden: false };
   for (const { id } of line) {
-    for (const transition of candidatesFor(event, transitions.filter(({ source }) => source === id))) {
+    for (const transition of candidatesFor(
+      event,
+      transitions.filter(({ source }) => source === id),
+    )) {
       if (transition.forbids) return { ways, isSure: false, isForbidden: true };
       ways.push(transition);
       if (transition.guard === undefined) return { ways, isSure: true, isForbidden: false };
@@ -107,11 +124,20 @@ function tryOut({ transitions }: ChartDescription, event: string, line: Line): T
 }
 
 function ownStepsOf({ transitions }: ChartDescription, state: string): readonly OwnStep[] {
-  return transitions.filter(({ source, kind }) => source === state && kind !== 'event' && kind !== 'wildcard').map((transition) => ({ event: transition.event, ...wayOf(transition) }));
+  return transitions
+    .filter(({ source, kind }) => source === state && kind !== 'event' && kind !== 'wildcard')
+    .map((transition) => ({ event: transition.event, ...wayOf(transition) }));
 }
 
 function statesTaking({ states, transitions }: ChartDescription, event: string): readonly string[] {
-  return states.filter(({ id }) => candidatesFor(event, transitions.filter(({ source }) => source === id)).some(({ forbids }) => !forbids)).map(({ id }) => id);
+  return states
+    .filter(({ id }) =>
+      candidatesFor(
+        event,
+        transitions.filter(({ source }) => source === id),
+      ).some(({ forbids }) => !forbids),
+    )
+    .map(({ id }) => id);
 }
 
 function wayOf({ id: transition, targets: to, guard }: ChartTransition): OutlookWay {

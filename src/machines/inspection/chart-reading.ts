@@ -1,6 +1,6 @@
 /**
- * Reads the compiled definition of an XState machine: the only file that knows how XState keeps it, together with ../xstate-internals.ts.
- * test/machines/inspection/chart-reading.test.ts fails loudly when one of these facts changes.
+ * Reads the compiled definition of an XState machine: the only file that knows how XState keeps it, together with
+ * ../xstate-internals.ts. test/machines/inspection/chart-reading.test.ts fails loudly when one of these facts changes.
  */
 import type { AnyStateMachine, AnyStateNode } from 'xstate';
 import { ROOT } from './chart-states.ts';
@@ -21,7 +21,10 @@ interface Definition {
 
 /** Every state of the machine, in document order. */
 export function nodesOf(machine: AnyStateMachine): readonly AnyStateNode[] {
-  const below = (node: AnyStateNode): AnyStateNode[] => [node, ...Object.values(node.states as Readonly<Record<string, AnyStateNode>>).flatMap(below)];
+  const below = (node: AnyStateNode): AnyStateNode[] => [
+    node,
+    ...Object.values(node.states as Readonly<Record<string, AnyStateNode>>).flatMap(below),
+  ];
   return below(machine.root);
 }
 
@@ -52,14 +55,21 @@ export function stateOf(node: AnyStateNode): ChartState {
 
 /** Where a compound state starts, and where a history state leads that remembers nothing. */
 function initialOf(node: AnyStateNode): AnyStateNode | undefined {
-  const first = ({ initial }: AnyStateNode): AnyStateNode | undefined => (initial as { readonly target?: readonly AnyStateNode[] }).target?.[0];
+  const first = ({ initial }: AnyStateNode): AnyStateNode | undefined =>
+    (initial as { readonly target?: readonly AnyStateNode[] }).target?.[0];
   if (node.type === 'compound') return first(node);
   if (node.type !== 'history' || node.parent === undefined) return undefined;
   const { target } = node.config as { readonly target?: string | readonly string[] };
   const [wanted] = typeof target === 'string' ? [target] : (target ?? []);
   if (wanted === undefined) return node.parent.type === 'compound' ? first(node.parent) : undefined;
   if (wanted.startsWith('#')) return node.machine.getStateNodeById(wanted);
-  return wanted.split('.').reduce((outer: AnyStateNode | undefined, key) => (outer?.states as Readonly<Record<string, AnyStateNode>> | undefined)?.[key], node.parent);
+  return wanted
+    .split('.')
+    .reduce(
+      (outer: AnyStateNode | undefined, key) =>
+        (outer?.states as Readonly<Record<string, AnyStateNode>> | undefined)?.[key],
+      node.parent,
+    );
 }
 
 function initialActionsOf(node: AnyStateNode): ChartOperation[] {
@@ -67,11 +77,28 @@ function initialActionsOf(node: AnyStateNode): ChartOperation[] {
   return (node.initial as { readonly actions?: readonly unknown[] }).actions?.map(operationOf) ?? [];
 }
 
-/** The transitions that the state itself has, those without an event last. With each goes XState's own object, by which it tells what it took. */
-export function transitionsOf(node: AnyStateNode): readonly { readonly transition: ChartTransition; readonly definition: object }[] {
-  const listed = [...(node.transitions as ReadonlyMap<string, readonly Definition[]>)].map(([type, definitions]) => ({ ...triggerOf(node, type), definitions }));
-  const eventless = { kind: 'eventless' as const, event: 'always', definitions: (node.always ?? []) as readonly Definition[] };
-  return [...listed, eventless].flatMap(({ definitions, ...trigger }) => definitions.map((definition, index) => ({ transition: transitionOf(node, trigger, definition, index), definition })));
+/**
+ * The transitions that the state itself has, those without an event last. With each goes XState's own object, by which
+ * it tells what it took.
+ */
+export function transitionsOf(
+  node: AnyStateNode,
+): readonly { readonly transition: ChartTransition; readonly definition: object }[] {
+  const listed = [...(node.transitions as ReadonlyMap<string, readonly Definition[]>)].map(([type, definitions]) => ({
+    ...triggerOf(node, type),
+    definitions,
+  }));
+  const eventless = {
+    kind: 'eventless' as const,
+    event: 'always',
+    definitions: (node.always ?? []) as readonly Definition[],
+  };
+  return [...listed, eventless].flatMap(({ definitions, ...trigger }) =>
+    definitions.map((definition, index) => ({
+      transition: transitionOf(node, trigger, definition, index),
+      definition,
+    })),
+  );
 }
 
 interface Trigger {
@@ -80,7 +107,12 @@ interface Trigger {
   readonly invoke?: string;
 }
 
-function transitionOf(node: AnyStateNode, trigger: Trigger, { target = [], guard, actions, reenter, delay, description }: Definition, index: number): ChartTransition {
+function transitionOf(
+  node: AnyStateNode,
+  trigger: Trigger,
+  { target = [], guard, actions, reenter, delay, description }: Definition,
+  index: number,
+): ChartTransition {
   const source = idOf(node);
   return {
     id: `${source}|${trigger.event}|${index}`,
@@ -92,18 +124,27 @@ function transitionOf(node: AnyStateNode, trigger: Trigger, { target = [], guard
     ...(guard === undefined ? {} : { guard: guardOf(guard) }),
     actions: actions.map(operationOf),
     reenters: reenter,
-    forbids: target.length === 0 && actions.length === 0 && guard === undefined && (trigger.kind === 'event' || trigger.kind === 'wildcard'),
+    forbids:
+      target.length === 0 &&
+      actions.length === 0 &&
+      guard === undefined &&
+      (trigger.kind === 'event' || trigger.kind === 'wildcard'),
     ...(delay === undefined ? {} : { delay }),
     ...(trigger.invoke === undefined ? {} : { invoke: trigger.invoke }),
     ...(description === undefined ? {} : { description }),
   };
 }
 
-/** What XState calls `xstate.done.actor.0.wake.claiming` is `done(claim)` here: its names hold indexes and ids that say nothing. */
+/**
+ * What XState calls `xstate.done.actor.0.wake.claiming` is `done(claim)` here: its names hold indexes and ids that say
+ * nothing.
+ */
 function triggerOf(node: AnyStateNode, type: string): Trigger {
   if (type === '*' || type.endsWith('.*')) return { kind: 'wildcard', event: type };
   if (type === `xstate.done.state.${node.id}`) return { kind: 'done', event: 'done' };
-  const after = (node.after as readonly { readonly eventType: string; readonly delay?: number | string }[]).find(({ eventType }) => eventType === type);
+  const after = (node.after as readonly { readonly eventType: string; readonly delay?: number | string }[]).find(
+    ({ eventType }) => eventType === type,
+  );
   if (after !== undefined) return { kind: 'delayed', event: `after(${String(after.delay)})` };
   for (const { raw, invocation } of invokesOf(node)) {
     const { id } = invocation;
@@ -115,8 +156,15 @@ function triggerOf(node: AnyStateNode, type: string): Trigger {
 }
 
 /** The actors that the state invokes; `raw` is what XState calls each. */
-export function invokesOf(node: AnyStateNode): readonly { readonly raw: string; readonly invocation: ChartInvocation }[] {
-  const listed = node.invoke as readonly { readonly id: string; readonly src: unknown; readonly onDone?: unknown; readonly onError?: unknown }[];
+export function invokesOf(
+  node: AnyStateNode,
+): readonly { readonly raw: string; readonly invocation: ChartInvocation }[] {
+  const listed = node.invoke as readonly {
+    readonly id: string;
+    readonly src: unknown;
+    readonly onDone?: unknown;
+    readonly onError?: unknown;
+  }[];
   const taken = new Set<string>();
   return listed.map(({ id: raw, src, onDone, onError }, index) => {
     const isInline = typeof src !== 'string' || src.startsWith('xstate.invoke.');
@@ -124,13 +172,25 @@ export function invokesOf(node: AnyStateNode): readonly { readonly raw: string; 
     const wanted = raw === `${index}.${node.id}` ? name : raw;
     const id = taken.has(wanted) ? `${wanted}#${index}` : wanted;
     taken.add(id);
-    return { raw, invocation: { id, source: { name, isInline }, handlesDone: onDone !== undefined, handlesError: onError !== undefined } };
+    return {
+      raw,
+      invocation: {
+        id,
+        source: { name, isInline },
+        handlesDone: onDone !== undefined,
+        handlesError: onError !== undefined,
+      },
+    };
   });
 }
 
 /** XState keeps the timers of `after` as entry and exit actions; nobody wrote them. */
 function isWritten(action: unknown): boolean {
-  const { type, event, sendId } = (typeof action === 'function' ? action : {}) as { readonly type?: string; readonly event?: { readonly type?: string }; readonly sendId?: unknown };
+  const { type, event, sendId } = (typeof action === 'function' ? action : {}) as {
+    readonly type?: string;
+    readonly event?: { readonly type?: string };
+    readonly sendId?: unknown;
+  };
   if (type === 'xstate.raise') return event?.type?.startsWith('xstate.after.') !== true;
   return type !== 'xstate.cancel' || typeof sendId !== 'string' || !sendId.startsWith('xstate.after.');
 }
@@ -151,7 +211,10 @@ function guardOf(guard: unknown): ChartOperation {
   if (typeof guard === 'object' && typeof type === 'string') return { name: type, isInline: false };
   if (Array.isArray(guards)) {
     const parts = guards.map(guardOf);
-    return { name: `${String(name)}(${parts.map((part) => part.name).join(', ')})`, isInline: parts.some(({ isInline }) => isInline) };
+    return {
+      name: `${String(name)}(${parts.map((part) => part.name).join(', ')})`,
+      isInline: parts.some(({ isInline }) => isInline),
+    };
   }
   // `stateIn` has no name of its own and nothing inline either.
   if (check !== undefined && name === 'stateIn') return { name: 'stateIn', isInline: false };

@@ -1,4 +1,7 @@
-/** How the states of a chart lie within one another. Without the schema of charts, so that a page which only reads them carries none. */
+/**
+ * How the states of a chart lie within one another. Without the schema of charts, so that a page which only reads them
+ * carries none.
+ */
 import type { ChartDescription, ChartState } from './chart-description.ts';
 
 /** The id of the root. */
@@ -8,7 +11,12 @@ export const ROOT = '';
 export function lineageOf({ states }: Pick<ChartDescription, 'states'>, id: string): readonly ChartState[] {
   const byId = new Map(states.map((each) => [each.id, each]));
   const line: ChartState[] = [];
-  for (let next = byId.get(id); next !== undefined; next = next.parent === undefined ? undefined : byId.get(next.parent)) line.push(next);
+  for (
+    let next = byId.get(id);
+    next !== undefined;
+    next = next.parent === undefined ? undefined : byId.get(next.parent)
+  )
+    line.push(next);
   return line;
 }
 

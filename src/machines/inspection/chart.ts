@@ -1,4 +1,6 @@
-/** A chart with all that is known about it: what tools that look at charts are given, ours and those that users write. */
+/**
+ * A chart with all that is known about it: what tools that look at charts are given, ours and those that users write.
+ */
 import type { AnyStateMachine } from 'xstate';
 import type { ChartEvents } from './chart-events.ts';
 
@@ -10,6 +12,9 @@ export interface Chart {
   readonly about?: string | undefined;
   /** To try the chart with: what an actor of it is given. */
   readonly input?: unknown;
-  /** To try the chart with: what its invoked actors may answer, by their id in the state. Where absent: `undefined`, once. */
+  /**
+   * To try the chart with: what its invoked actors may answer, by their id in the state. Where absent: `undefined`,
+   * once.
+   */
   readonly outputs?: Readonly<Record<string, readonly unknown[]>> | undefined;
 }

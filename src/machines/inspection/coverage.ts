@@ -1,4 +1,6 @@
-/** How much of a chart was seen at work: its transitions, which of them followed each other, and its guards both ways. */
+/**
+ * How much of a chart was seen at work: its transitions, which of them followed each other, and its guards both ways.
+ */
 import { RuntimeError } from '../errors.ts';
 import type { ChartCoverage, ChartSightings } from './chart-change.ts';
 import type { ChartDescription, ChartTransition } from './chart-description.ts';
@@ -10,12 +12,16 @@ type Share = ChartCoverage['transitions'];
 export function coverageOf(description: ChartDescription, sightings: ChartSightings | undefined): ChartCoverage {
   const { transitions = {}, pairs = {} } = sightings ?? {};
   const wasSeen = ({ id }: ChartTransition): boolean => Object.hasOwn(transitions, id) && (transitions[id] ?? 0) > 0;
-  const following = followersOf(description).flatMap(({ first, followers }) => followers.map((second) => pairId(first, second)));
+  const following = followersOf(description).flatMap(({ first, followers }) =>
+    followers.map((second) => pairId(first, second)),
+  );
   const ways = guardWays(description, wasSeen);
   return {
     chart: description.id,
     // A forbidden event is one that nothing comes of: whoever drives the chart need not even send it.
-    transitions: shareOf(description.transitions.filter(({ forbids }) => !forbids).map((each) => [each.id, wasSeen(each)])),
+    transitions: shareOf(
+      description.transitions.filter(({ forbids }) => !forbids).map((each) => [each.id, wasSeen(each)]),
+    ),
     pairs: shareOf(following.map((id) => [id, Object.hasOwn(pairs, id) && (pairs[id] ?? 0) > 0])),
     guards: shareOf(ways),
     unknown: unknownIds(description, transitions, pairs),
@@ -27,12 +33,20 @@ export function pairId(first: string, second: string): string {
   return `${first} > ${second}`;
 }
 
-/** That a guard has refused is seen by what was taken in place of it: a later transition of the same state for the same event. Where there is none, nobody can see it. */
-function guardWays({ transitions }: ChartDescription, wasSeen: (transition: ChartTransition) => boolean): [string, boolean][] {
+/**
+ * That a guard has refused is seen by what was taken in place of it: a later transition of the same state for the same
+ * event. Where there is none, nobody can see it.
+ */
+function guardWays(
+  { transitions }: ChartDescription,
+  wasSeen: (transition: ChartTransition) => boolean,
+): [string, boolean][] {
   return transitions.flatMap((transition): [string, boolean][] => {
     const { id, source, event, index, guard } = transition;
     if (guard === undefined) return [];
-    const later = transitions.filter((other) => other.source === source && other.event === event && other.index > index);
+    const later = transitions.filter(
+      (other) => other.source === source && other.event === event && other.index > index,
+    );
     const taken: [string, boolean] = [`${id} (taken)`, wasSeen(transition)];
     return later.length === 0 ? [taken] : [taken, [`${id} (passed over)`, later.some(wasSeen)]];
   });
@@ -43,7 +57,11 @@ function shareOf(all: readonly (readonly [string, boolean])[]): Share {
   return { seen: all.length - missing.length, all: all.length, missing };
 }
 
-function unknownIds(description: ChartDescription, transitions: ChartSightings['transitions'], pairs: ChartSightings['pairs']): readonly string[] {
+function unknownIds(
+  description: ChartDescription,
+  transitions: ChartSightings['transitions'],
+  pairs: ChartSightings['pairs'],
+): readonly string[] {
   const known = new Set(description.transitions.map(({ id }) => id));
   const sighted = [...Object.keys(transitions), ...Object.keys(pairs).flatMap((pair) => pair.split(' > '))];
   return [...new Set(sighted)].filter((id) => !known.has(id)).toSorted();
@@ -62,12 +80,22 @@ export interface FloorProblem {
 /** @param floor in percent, from 0 to 100 @throws RuntimeError COVERAGE_FLOOR_INVALID */
 export function floorProblems(coverages: readonly ChartCoverage[], floor: number): readonly FloorProblem[] {
   if (!(floor >= 0 && floor <= 100)) {
-    throw new RuntimeError('COVERAGE_FLOOR_INVALID', `expected a floor from 0 to 100 percent, received ${floor}`, { category: 'validation', hint: 'Write 100 when every transition has to be taken.' });
+    throw new RuntimeError('COVERAGE_FLOOR_INVALID', `expected a floor from 0 to 100 percent, received ${floor}`, {
+      category: 'validation',
+      hint: 'Write 100 when every transition has to be taken.',
+    });
   }
   return coverages.flatMap(({ chart, transitions: { seen, all, missing } }): FloorProblem[] => {
     const percent = all === 0 ? 100 : (100 * seen) / all;
     if (percent >= floor) return [];
     // Rounded down: what is not reached must not read as if it were.
-    return [{ chart, percent, missing, says: `${chart}: ${seen} of ${all} transitions were seen (${Math.floor(percent * 10) / 10} %), ${floor} % are asked for; missing: ${missing.join(', ')}` }];
+    return [
+      {
+        chart,
+        percent,
+        missing,
+        says: `${chart}: ${seen} of ${all} transitions were seen (${Math.floor(percent * 10) / 10} %), ${floor} % are asked for; missing: ${missing.join(', ')}`,
+      },
+    ];
   });
 }

@@ -14,11 +14,17 @@ export type ChartSource = AnyStateMachine | { readonly machine: AnyStateMachine 
 export function machineOf(source: ChartSource): AnyStateMachine {
   const machine = 'root' in source ? source : (source as { readonly machine?: AnyStateMachine }).machine;
   if (machine !== undefined && typeof machine === 'object' && 'root' in machine && 'states' in machine) return machine;
-  throw new RuntimeError('CHART_EXPECTED', 'expected an XState 5 machine or a compiled lifecycle', { category: 'validation', hint: 'Give what createMachine() or setup().createMachine() returns.' });
+  throw new RuntimeError('CHART_EXPECTED', 'expected an XState 5 machine or a compiled lifecycle', {
+    category: 'validation',
+    hint: 'Give what createMachine() or setup().createMachine() returns.',
+  });
 }
 
 /** @throws RuntimeError CHART_NOTES_INVALID, CHART_EVENTS_INVALID, CHART_EXPECTED */
-export function describeChart(source: ChartSource, { events = {} }: { readonly events?: ChartEvents | undefined } = {}): ChartDescription {
+export function describeChart(
+  source: ChartSource,
+  { events = {} }: { readonly events?: ChartEvents | undefined } = {},
+): ChartDescription {
   const machine = machineOf(source);
   refuseBadEvents(machine.id, events);
   const nodes = nodesOf(machine);
@@ -40,14 +46,33 @@ export function describeChart(source: ChartSource, { events = {} }: { readonly e
 }
 
 function eventsOf(declared: ChartEvents, transitions: ChartDescription['transitions']): ChartEvent[] {
-  const listed = Object.entries(declared).map(([type, { kind, says, from, fields }]): ChartEvent => ({ type, kind, says, from, fields: [...fields], isDeclared: true }));
+  const listed = Object.entries(declared).map(([type, { kind, says, from, fields }]): ChartEvent => ({
+    type,
+    kind,
+    says,
+    from,
+    fields: [...fields],
+    isDeclared: true,
+  }));
   // What XState sends itself may be written out too (`xstate.done.actor.fetch`); it is nobody's command.
-  const mentioned = new Set(transitions.filter(({ kind, event }) => kind === 'event' && !event.startsWith('xstate.')).map(({ event }) => event));
+  const mentioned = new Set(
+    transitions.filter(({ kind, event }) => kind === 'event' && !event.startsWith('xstate.')).map(({ event }) => event),
+  );
   const undeclared = [...mentioned].filter((type) => !Object.hasOwn(declared, type)).toSorted();
-  return [...listed, ...undeclared.map((type): ChartEvent => ({ type, kind: 'command', fields: [], isDeclared: false }))];
+  return [
+    ...listed,
+    ...undeclared.map((type): ChartEvent => ({ type, kind: 'command', fields: [], isDeclared: false })),
+  ];
 }
 
-/** Finds the id of a transition by the object that XState reports as taken, of the machine that the description was made from. */
+/**
+ * Finds the id of a transition by the object that XState reports as taken, of the machine that the description was made
+ * from.
+ */
 export function transitionIds(source: ChartSource): ReadonlyMap<object, string> {
-  return new Map(nodesOf(machineOf(source)).flatMap((node) => transitionsOf(node).map(({ transition, definition }) => [definition, transition.id] as const)));
+  return new Map(
+    nodesOf(machineOf(source)).flatMap((node) =>
+      transitionsOf(node).map(({ transition, definition }) => [definition, transition.id] as const),
+    ),
+  );
 }

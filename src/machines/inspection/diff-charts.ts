@@ -1,8 +1,8 @@
 /**
  * What has changed between two versions of a chart, as semantic versions count it.
  *
- * Major: somebody who sends to the chart, waits for its states or restores what it stored may break. Minor: there is more. Patch: it reads differently.
- * A description knows names only: two inline guards are taken for the same.
+ * Major: somebody who sends to the chart, waits for its states or restores what it stored may break. Minor: there is
+ * more. Patch: it reads differently. A description knows names only: two inline guards are taken for the same.
  */
 import type { Bump, ChartChange, ChartDiff } from './chart-change.ts';
 import type { ChartDescription } from './chart-description.ts';
@@ -21,7 +21,14 @@ export function weightOf(bump: Bump): number {
 
 export function diffCharts(before: ChartDescription, after: ChartDescription): ChartDiff {
   const match = matchStates(before, after);
-  const changes = [...wholeChanges(before, after), ...unhandledChanges(before, after), ...waiverChanges(match), ...stateChanges(match), ...eventChanges(before, after), ...transitionChanges(match)].toSorted(byWeight);
+  const changes = [
+    ...wholeChanges(before, after),
+    ...unhandledChanges(before, after),
+    ...waiverChanges(match),
+    ...stateChanges(match),
+    ...eventChanges(before, after),
+    ...transitionChanges(match),
+  ].toSorted(byWeight);
   return { chart: after.id, bump: changes[0]?.bump ?? 'none', changes };
 }
 
@@ -33,28 +40,61 @@ function wholeChanges(before: ChartDescription, after: ChartDescription): ChartC
     ['is described as', (chart) => chart.description],
   ];
   return aspects.flatMap(([verb, read]): ChartChange[] =>
-    JSON.stringify(read(before)) === JSON.stringify(read(after)) ? [] : [{ bump: 'patch', kind: 'description', says: `What the chart ${verb} reads differently.` }],
+    JSON.stringify(read(before)) === JSON.stringify(read(after))
+      ? []
+      : [{ bump: 'patch', kind: 'description', says: `What the chart ${verb} reads differently.` }],
   );
 }
 
-/** Whoever counts on being refused is not told any more, or is refused what was passed over; and audits ask nothing where a chart says `rejected`. */
+/**
+ * Whoever counts on being refused is not told any more, or is refused what was passed over; and audits ask nothing
+ * where a chart says `rejected`.
+ */
 function unhandledChanges({ unhandled: one }: ChartDescription, { unhandled: other }: ChartDescription): ChartChange[] {
-  if (one.as !== other.as) return [{ bump: 'major', kind: 'unhandled', says: `An event that nothing takes is ${other.as}; before, it was ${one.as}.` }];
-  return one.because === other.because ? [] : [{ bump: 'patch', kind: 'description', says: 'Why an event that nothing takes is dealt with so reads differently.' }];
+  if (one.as !== other.as)
+    return [
+      {
+        bump: 'major',
+        kind: 'unhandled',
+        says: `An event that nothing takes is ${other.as}; before, it was ${one.as}.`,
+      },
+    ];
+  return one.because === other.because
+    ? []
+    : [
+        {
+          bump: 'patch',
+          kind: 'description',
+          says: 'Why an event that nothing takes is dealt with so reads differently.',
+        },
+      ];
 }
 
 /** What a chart lets stand is no fault of it any more: whoever reads the comparison has to see that. */
 function waiverChanges({ before, after, translate }: StateMatch): ChartChange[] {
-  const reasons = new Map(before.waivers.map(({ state, rule, event, because }) => [keyOf(translate(state), rule, event), because]));
+  const reasons = new Map(
+    before.waivers.map(({ state, rule, event, because }) => [keyOf(translate(state), rule, event), because]),
+  );
   const kept = new Set(after.waivers.map(({ state, rule, event }) => keyOf(state, rule, event)));
   const more = after.waivers.flatMap(({ state, rule, event, because }): ChartChange[] => {
     const known = reasons.get(keyOf(state, rule, event));
     const what = `${rule}${event === '*' ? '' : ` of ${event}`} in ${nameOf(state)}`;
-    if (known === undefined) return [{ bump: 'minor', kind: 'waiver', after: state, says: `It lets ${what} stand now: ${because}` }];
-    return known === because ? [] : [{ bump: 'patch', kind: 'description', after: state, says: `The reason for ${what} reads differently.` }];
+    if (known === undefined)
+      return [{ bump: 'minor', kind: 'waiver', after: state, says: `It lets ${what} stand now: ${because}` }];
+    return known === because
+      ? []
+      : [{ bump: 'patch', kind: 'description', after: state, says: `The reason for ${what} reads differently.` }];
   });
   const gone = before.waivers.filter(({ state, rule, event }) => !kept.has(keyOf(translate(state), rule, event)));
-  return [...more, ...gone.map(({ state, rule }): ChartChange => ({ bump: 'patch', kind: 'waiver', before: state, says: `It gives no reason any more for ${rule} in ${nameOf(state)}.` }))];
+  return [
+    ...more,
+    ...gone.map(({ state, rule }): ChartChange => ({
+      bump: 'patch',
+      kind: 'waiver',
+      before: state,
+      says: `It gives no reason any more for ${rule} in ${nameOf(state)}.`,
+    })),
+  ];
 }
 
 function keyOf(state: string, rule: string, event: string): string {
@@ -62,7 +102,12 @@ function keyOf(state: string, rule: string, event: string): string {
 }
 
 function byWeight(one: ChartChange, other: ChartChange): number {
-  return weightOf(other.bump) - weightOf(one.bump) || compare(one.kind, other.kind) || compare(one.before ?? one.after ?? '', other.before ?? other.after ?? '') || compare(one.says, other.says);
+  return (
+    weightOf(other.bump) - weightOf(one.bump) ||
+    compare(one.kind, other.kind) ||
+    compare(one.before ?? one.after ?? '', other.before ?? other.after ?? '') ||
+    compare(one.says, other.says)
+  );
 }
 
 function compare(one: string, other: string): number {

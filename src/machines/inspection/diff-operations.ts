@@ -9,14 +9,30 @@ interface Place {
   readonly whose: string;
 }
 
-/** One change at most: whoever relied on an action that is gone, or on what it ran before, may break; one more is more. */
-export function actionChange({ before, after, whose }: Place, earlier: readonly ChartOperation[], later: readonly ChartOperation[]): ChartChange[] {
+/**
+ * One change at most: whoever relied on an action that is gone, or on what it ran before, may break; one more is more.
+ */
+export function actionChange(
+  { before, after, whose }: Place,
+  earlier: readonly ChartOperation[],
+  later: readonly ChartOperation[],
+): ChartChange[] {
   const [one, other] = [earlier.map(({ name }) => name), later.map(({ name }) => name)];
   if (one.join('\n') === other.join('\n')) return [];
   const gone = without(one, other);
   const more = without(other, one);
-  if (gone.length > 0) return [{ bump: 'major', kind: 'actions', before, after, says: `${quoted(gone)} does not run any more ${whose}.` }];
-  if (without(other, more).join('\n') !== one.join('\n')) return [{ bump: 'major', kind: 'actions', before, after, says: `Its actions run in another order ${whose}: ${quoted(other)}.` }];
+  if (gone.length > 0)
+    return [{ bump: 'major', kind: 'actions', before, after, says: `${quoted(gone)} does not run any more ${whose}.` }];
+  if (without(other, more).join('\n') !== one.join('\n'))
+    return [
+      {
+        bump: 'major',
+        kind: 'actions',
+        before,
+        after,
+        says: `Its actions run in another order ${whose}: ${quoted(other)}.`,
+      },
+    ];
   return [{ bump: 'minor', kind: 'actions', before, after, says: `${quoted(more)} runs too ${whose}.` }];
 }
 

@@ -1,4 +1,7 @@
-/** Finds for each state of a chart what it is called in the next version: by its id, or under another name by its transitions in and out. */
+/**
+ * Finds for each state of a chart what it is called in the next version: by its id, or under another name by its
+ * transitions in and out.
+ */
 import { ROOT } from './chart-states.ts';
 import type { ChartDescription, ChartState } from './chart-description.ts';
 
@@ -34,21 +37,44 @@ function translated(chart: ChartDescription, renamed: ReadonlyMap<string, string
 
 function isSame(match: StateMatch, state: ChartState, other: ChartState): boolean {
   const { before, after, renamed, translate } = match;
-  const isTaken = [...renamed.values()].includes(other.id) || before.states.some(({ id }) => translate(id) === other.id);
-  if (isTaken || state.kind !== other.kind || state.parent === undefined || other.parent !== translate(state.parent)) return false;
+  const isTaken =
+    [...renamed.values()].includes(other.id) || before.states.some(({ id }) => translate(id) === other.id);
+  if (isTaken || state.kind !== other.kind || state.parent === undefined || other.parent !== translate(state.parent))
+    return false;
   const assumed = new Map([...renamed, [state.id, other.id]]);
-  const ways = waysOf(before, state.id, (id) => translated(before, assumed, id), new Set(after.states.map(({ id }) => id)));
-  const otherWays = waysOf(after, other.id, (id) => id, new Set(before.states.map(({ id }) => translated(before, assumed, id))));
+  const ways = waysOf(
+    before,
+    state.id,
+    (id) => translated(before, assumed, id),
+    new Set(after.states.map(({ id }) => id)),
+  );
+  const otherWays = waysOf(
+    after,
+    other.id,
+    (id) => id,
+    new Set(before.states.map(({ id }) => translated(before, assumed, id))),
+  );
   return ways.length > 0 && ways.join('\n') === otherWays.join('\n');
 }
 
-/** How a state is come to and left, in the names of the version after; what the other version does not have is called the same wherever it is. */
-function waysOf(chart: ChartDescription, id: string, translate: (id: string) => string, known: ReadonlySet<string>): readonly string[] {
+/**
+ * How a state is come to and left, in the names of the version after; what the other version does not have is called
+ * the same wherever it is.
+ */
+function waysOf(
+  chart: ChartDescription,
+  id: string,
+  translate: (id: string) => string,
+  known: ReadonlySet<string>,
+): readonly string[] {
   const name = (state: string): string => (known.has(translate(state)) ? translate(state) : '?');
-  const isWithin = (state: string): boolean => translate(state) === translate(id) || translate(state).startsWith(`${translate(id)}.`);
+  const isWithin = (state: string): boolean =>
+    translate(state) === translate(id) || translate(state).startsWith(`${translate(id)}.`);
   const starts = chart.states.filter(({ initial }) => initial === id).map((state) => `starts ${name(state.id)}`);
   const ways = chart.transitions
     .filter(({ source, targets }) => isWithin(source) || targets.some(isWithin))
-    .map(({ source, event, index, guard, targets }) => JSON.stringify([name(source), event, index, guard?.name ?? '', targets.map(name)]));
+    .map(({ source, event, index, guard, targets }) =>
+      JSON.stringify([name(source), event, index, guard?.name ?? '', targets.map(name)]),
+    );
   return [...starts, ...ways].toSorted();
 }

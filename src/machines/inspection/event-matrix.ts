@@ -1,9 +1,9 @@
 /**
  * What every leaf state does with every event, read off the chart without running it.
  *
- * A leaf is asked first, then its outer states, as XState does. Of a parallel state the regions are not multiplied with each other: a cell tells of one
- * leaf and its outer states, and names what the regions beside it may take (`beside`). XState asks the outer states of a parallel one only when none of
- * its regions took the event.
+ * A leaf is asked first, then its outer states, as XState does. Of a parallel state the regions are not multiplied with
+ * each other: a cell tells of one leaf and its outer states, and names what the regions beside it may take (`beside`).
+ * XState asks the outer states of a parallel one only when none of its regions took the event.
  */
 import type { EventClass, MatrixCell } from './chart-audit.ts';
 import type { ChartState, ChartTransition } from './chart-description.ts';
@@ -16,7 +16,9 @@ export function eventMatrix(index: ChartIndex): readonly MatrixCell[] {
 }
 
 function cellOf(index: ChartIndex, leaf: ChartState, event: string): MatrixCell {
-  const offered = index.lineage(leaf.id).map(({ id }) => ({ id, candidates: candidatesFor(event, index.transitionsOf(id)) }));
+  const offered = index
+    .lineage(leaf.id)
+    .map(({ id }) => ({ id, candidates: candidatesFor(event, index.transitionsOf(id)) }));
   const tried: ChartTransition[] = [];
   const masks: string[] = [];
   for (const { id, candidates } of offered) {

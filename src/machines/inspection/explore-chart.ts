@@ -1,8 +1,10 @@
 /**
- * Tries a chart out, breadth first: every event, answer, error and timer in every snapshot that can be found, each told apart by state, context and history.
+ * Tries a chart out, breadth first: every event, answer, error and timer in every snapshot that can be found, each told
+ * apart by state, context and history.
  *
- * Nothing is started or executed (see explored-machine.ts). What is found is proven: each configuration with the shortest path that leads to it.
- * What is not found is not proven to be out of reach, unless every sample of every event was given and no limit was met.
+ * Nothing is started or executed (see explored-machine.ts). What is found is proven: each configuration with the
+ * shortest path that leads to it. What is not found is not proven to be out of reach, unless every sample of every
+ * event was given and no limit was met.
  */
 import type { StateValue } from 'xstate';
 import type { Chart } from './chart.ts';
@@ -18,7 +20,10 @@ import { snapshotKey } from './snapshot-key.ts';
 export interface ExplorationLimits {
   /** Snapshots to look at in all. */
   readonly maxSnapshots: number;
-  /** Snapshots of one configuration, which differ in context or history: a counter in the context must not use up the rest. */
+  /**
+   * Snapshots of one configuration, which differ in context or history: a counter in the context must not use up the
+   * rest.
+   */
   readonly maxPerConfiguration: number;
 }
 
@@ -57,19 +62,43 @@ export interface Exploration {
   readonly taken: ReadonlyMap<string, readonly string[]>;
   /** Once for each event in each configuration. */
   readonly failures: readonly FailedStep[];
-  /** Transitions of one state whose guards held for the same event in the same snapshot, each set once, with the leaves where. */
-  readonly overlaps: readonly { readonly transitions: readonly string[]; readonly leaves: readonly string[]; readonly label: string }[];
+  /**
+   * Transitions of one state whose guards held for the same event in the same snapshot, each set once, with the leaves
+   * where.
+   */
+  readonly overlaps: readonly {
+    readonly transitions: readonly string[];
+    readonly leaves: readonly string[];
+    readonly label: string;
+  }[];
   readonly explored: ExploredMachine;
 }
 
-export function exploreChart(chart: Chart, description: ChartDescription, limits: ExplorationLimits = EXPLORATION_LIMITS): Exploration {
+export function exploreChart(
+  chart: Chart,
+  description: ChartDescription,
+  limits: ExplorationLimits = EXPLORATION_LIMITS,
+): Exploration {
   const explored = exploredMachine(machineOf(chart.machine));
   const search = new Search(explored, limits);
-  search.arrive(explored.start(chart.input), { leaves: [], path: [] }, { label: undefined, isGiven: chart.input !== undefined });
+  search.arrive(
+    explored.start(chart.input),
+    { leaves: [], path: [] },
+    { label: undefined, isGiven: chart.input !== undefined },
+  );
   const events = eventsToTry({ ...chart, machine: explored.machine }, description);
   // What is found is added to the end while this goes over it.
-  for (const from of search.snapshots) if (from.snapshot.status === 'active') for (const tried of events(from.snapshot)) search.try(from, tried);
-  return { snapshots: search.snapshots, isCut: search.isCut, endlessIn: search.endlessIn, taken: search.taken, failures: search.failures, overlaps: [...search.overlaps.values()], explored };
+  for (const from of search.snapshots)
+    if (from.snapshot.status === 'active') for (const tried of events(from.snapshot)) search.try(from, tried);
+  return {
+    snapshots: search.snapshots,
+    isCut: search.isCut,
+    endlessIn: search.endlessIn,
+    taken: search.taken,
+    failures: search.failures,
+    overlaps: [...search.overlaps.values()],
+    explored,
+  };
 }
 
 class Search {
@@ -102,7 +131,11 @@ class Search {
     if (step.snapshot !== undefined) this.#noteOverlaps(from, { label, event, isGiven });
   }
 
-  arrive({ snapshot, taken, thrown, isEndless }: TriedStep, from: Pick<ExploredSnapshot, 'leaves' | 'path'>, { label, isGiven }: Pick<FailedStep, 'label' | 'isGiven'>): void {
+  arrive(
+    { snapshot, taken, thrown, isEndless }: TriedStep,
+    from: Pick<ExploredSnapshot, 'leaves' | 'path'>,
+    { label, isGiven }: Pick<FailedStep, 'label' | 'isGiven'>,
+  ): void {
     const path = label === undefined ? [] : [...from.path, label];
     for (const id of taken) if (!this.taken.has(id)) this.taken.set(id, path);
     if (snapshot === undefined) {
@@ -135,7 +168,8 @@ class Search {
     for (const node of from.snapshot._nodes) {
       const transitions = holdingOf(this.#explored, node, from.snapshot, event);
       const key = transitions.join(' ');
-      if (transitions.length > 1 && !this.overlaps.has(key)) this.overlaps.set(key, { transitions, leaves: from.leaves, label });
+      if (transitions.length > 1 && !this.overlaps.has(key))
+        this.overlaps.set(key, { transitions, leaves: from.leaves, label });
     }
   }
 }
@@ -167,12 +201,16 @@ export interface Replay {
 }
 
 /**
- * Goes a path that an audit has written, perhaps of another version of the chart, and tells where it ends. Nothing is started or executed.
- * Undefined: it cannot be gone, since some step of it is no event here, or because something threw.
+ * Goes a path that an audit has written, perhaps of another version of the chart, and tells where it ends. Nothing is
+ * started or executed. Undefined: it cannot be gone, since some step of it is no event here, or because something
+ * threw.
  */
 export function replayPath(chart: Chart, path: readonly string[]): Replay | undefined {
   const explored = exploredMachine(machineOf(chart.machine));
-  const events: EventsOfChart = eventsToTry({ ...chart, machine: explored.machine }, describeChart(chart.machine, { events: chart.events ?? {} }));
+  const events: EventsOfChart = eventsToTry(
+    { ...chart, machine: explored.machine },
+    describeChart(chart.machine, { events: chart.events ?? {} }),
+  );
   const taken: string[] = [];
   let at = explored.start(chart.input);
   taken.push(...at.taken);
@@ -182,5 +220,7 @@ export function replayPath(chart: Chart, path: readonly string[]): Replay | unde
     at = explored.step(at.snapshot, next.event);
     taken.push(...at.taken);
   }
-  return at.snapshot === undefined ? undefined : { value: at.snapshot.value, leaves: leavesIn(at.snapshot), status: at.snapshot.status, taken };
+  return at.snapshot === undefined
+    ? undefined
+    : { value: at.snapshot.value, leaves: leavesIn(at.snapshot), status: at.snapshot.status, taken };
 }

@@ -13,7 +13,9 @@ export interface TriedEvent {
   /** How a path names it. */
   readonly label: string;
   readonly event: AnyEventObject;
-  /** Whether somebody said what it carries. Where nobody did, a guard or an action that stumbles over it proves nothing. */
+  /**
+   * Whether somebody said what it carries. Where nobody did, a guard or an action that stumbles over it proves nothing.
+   */
   readonly isGiven: boolean;
 }
 
@@ -33,24 +35,39 @@ export function eventsToTry(chart: Chart, description: ChartDescription): Events
   };
 }
 
-/** What several active states raise under one name, such as the end of actors of the same source, is said with its state: a path means one of them. */
-function toldApart(nodes: readonly { readonly node: AnyStateNode; readonly raised: readonly TriedEvent[] }[]): readonly TriedEvent[] {
+/**
+ * What several active states raise under one name, such as the end of actors of the same source, is said with its
+ * state: a path means one of them.
+ */
+function toldApart(
+  nodes: readonly { readonly node: AnyStateNode; readonly raised: readonly TriedEvent[] }[],
+): readonly TriedEvent[] {
   const all = nodes.flatMap(({ raised }) => raised);
   const names = all.map(({ label }) => label);
   if (new Set(names).size === names.length) return all;
   const isShared = (label: string): boolean => names.indexOf(label) !== names.lastIndexOf(label);
-  return nodes.flatMap(({ node, raised }) => raised.map((each) => (isShared(each.label) ? { ...each, label: `${each.label} in ${idOf(node) || 'the chart itself'}` } : each)));
+  return nodes.flatMap(({ node, raised }) =>
+    raised.map((each) =>
+      isShared(each.label) ? { ...each, label: `${each.label} in ${idOf(node) || 'the chart itself'}` } : each,
+    ),
+  );
 }
 
 function sendable({ events = {} }: Chart, description: ChartDescription): TriedEvent[] {
-  return description.events.flatMap(({ type, isDeclared }) => labeled(type, Object.hasOwn(events, type) ? (events[type]?.samples ?? [{ type }]) : [{ type }], isDeclared));
+  return description.events.flatMap(({ type, isDeclared }) =>
+    labeled(type, Object.hasOwn(events, type) ? (events[type]?.samples ?? [{ type }]) : [{ type }], isDeclared),
+  );
 }
 
 /** For wildcards that none of the events goes to. */
 function anything({ events, transitions }: ChartDescription): TriedEvent[] {
   const wildcards = new Set(transitions.filter(({ kind }) => kind === 'wildcard').map(({ event }) => event));
   const open = [...wildcards].filter((wildcard) => !events.some(({ type }) => matchesEvent(type, wildcard)));
-  return open.map((wildcard) => ({ label: wildcard, event: { type: wildcard.replace('*', 'anything') }, isGiven: false }));
+  return open.map((wildcard) => ({
+    label: wildcard,
+    event: { type: wildcard.replace('*', 'anything') },
+    isGiven: false,
+  }));
 }
 
 function raisedBy(node: AnyStateNode, outputs: Readonly<Record<string, readonly unknown[]>>): readonly TriedEvent[] {
@@ -58,16 +75,45 @@ function raisedBy(node: AnyStateNode, outputs: Readonly<Record<string, readonly 
     const given = Object.hasOwn(outputs, id) ? outputs[id] : undefined;
     const answers = given ?? [undefined];
     const done = answers.map((output) => ({ type: `xstate.done.actor.${raw}`, actorId: raw, output }));
-    const told = labelsOf(`done(${id})`, answers).map((label, index): TriedEvent => ({ label, event: done[index] ?? { type: '' }, isGiven: given !== undefined }));
-    const error: TriedEvent = { label: `error(${id})`, event: { type: `xstate.error.actor.${raw}`, actorId: raw, error: new Error('tried by an audit') }, isGiven: true };
-    const snapshot: TriedEvent = { label: `snapshot(${id})`, event: { type: `xstate.snapshot.${raw}`, snapshot: { status: 'active', context: {}, output: undefined } }, isGiven: false };
-    return [...told, ...(takesError(node, raw) ? [error] : []), ...(node.transitions.has(snapshot.event.type) ? [snapshot] : [])];
+    const told = labelsOf(`done(${id})`, answers).map((label, index): TriedEvent => ({
+      label,
+      event: done[index] ?? { type: '' },
+      isGiven: given !== undefined,
+    }));
+    const error: TriedEvent = {
+      label: `error(${id})`,
+      event: { type: `xstate.error.actor.${raw}`, actorId: raw, error: new Error('tried by an audit') },
+      isGiven: true,
+    };
+    const snapshot: TriedEvent = {
+      label: `snapshot(${id})`,
+      event: { type: `xstate.snapshot.${raw}`, snapshot: { status: 'active', context: {}, output: undefined } },
+      isGiven: false,
+    };
+    return [
+      ...told,
+      ...(takesError(node, raw) ? [error] : []),
+      ...(node.transitions.has(snapshot.event.type) ? [snapshot] : []),
+    ];
   });
-  const timers = new Map((node.after as readonly { readonly eventType: string; readonly delay?: number | string }[]).map(({ eventType, delay }) => [eventType, delay]));
-  return [...ends, ...[...timers].map(([type, delay]): TriedEvent => ({ label: `after(${String(delay)})`, event: { type }, isGiven: true }))];
+  const timers = new Map(
+    (node.after as readonly { readonly eventType: string; readonly delay?: number | string }[]).map(
+      ({ eventType, delay }) => [eventType, delay],
+    ),
+  );
+  return [
+    ...ends,
+    ...[...timers].map(([type, delay]): TriedEvent => ({
+      label: `after(${String(delay)})`,
+      event: { type },
+      isGiven: true,
+    })),
+  ];
 }
 
-/** An error that nobody takes ends the machine: there is nothing to go on with, and the audit says so without trying. */
+/**
+ * An error that nobody takes ends the machine: there is nothing to go on with, and the audit says so without trying.
+ */
 function takesError(node: AnyStateNode, raw: string): boolean {
   return node.transitions.has(`xstate.error.actor.${raw}`);
 }
@@ -78,12 +124,18 @@ function labeled(type: string, samples: readonly AnyEventObject[], isGiven: bool
   return samples.map((event, index) => ({ label: labels[index] ?? type, event, isGiven }));
 }
 
-/** One sample goes by its name; of several each tells what it carries, or its number where that is too long or not different. */
+/**
+ * One sample goes by its name; of several each tells what it carries, or its number where that is too long or not
+ * different.
+ */
 function labelsOf(name: string, carried: readonly unknown[]): readonly string[] {
   if (carried.length <= 1) return carried.map(() => name);
   const texts = carried.map((each) => textOf(each));
   return texts.map((text, index) => {
-    const isTelling = text !== undefined && name.length + text.length < MAX_LABEL_LENGTH && texts.indexOf(text) === texts.lastIndexOf(text);
+    const isTelling =
+      text !== undefined &&
+      name.length + text.length < MAX_LABEL_LENGTH &&
+      texts.indexOf(text) === texts.lastIndexOf(text);
     return isTelling ? `${name} ${text}` : `${name} #${index + 1}`;
   });
 }

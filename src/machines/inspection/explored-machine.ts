@@ -1,9 +1,10 @@
 /**
- * A copy of a machine that can be tried out without anything happening: actions are not executed, actors are neither those of the user nor started,
- * timers are not set, a machine that runs in circles is stopped, and every answer of a guard is noted.
+ * A copy of a machine that can be tried out without anything happening: actions are not executed, actors are neither
+ * those of the user nor started, timers are not set, a machine that runs in circles is stopped, and every answer of a
+ * guard is noted.
  *
- * What is tried is XState's own `transition`, so that what is found out here is what an actor does. What this knows of XState's inside is held by
- * test/machines/inspection/chart-reading.test.ts.
+ * What is tried is XState's own `transition`, so that what is found out here is what an actor does. What this knows of
+ * XState's inside is held by test/machines/inspection/chart-reading.test.ts.
  */
 import { createActor, createEmptyActor, fromTransition, not } from 'xstate';
 import type { AnyActorScope, AnyEventObject, AnyStateMachine, AnyStateNode, StateValue } from 'xstate';
@@ -22,7 +23,9 @@ export interface TriedSnapshot {
   readonly _nodes: readonly AnyStateNode[];
 }
 
-/** What became of one event: the snapshot after it, or what was thrown, and the ids of the transitions that were taken. */
+/**
+ * What became of one event: the snapshot after it, or what was thrown, and the ids of the transitions that were taken.
+ */
 export interface TriedStep {
   readonly snapshot: TriedSnapshot | undefined;
   readonly thrown: unknown;
@@ -44,11 +47,17 @@ export interface ExploredMachine {
   readonly answers: ReadonlyMap<string, GuardAnswers>;
   start(input: unknown): TriedStep;
   step(snapshot: TriedSnapshot, event: AnyEventObject): TriedStep;
-  /** The ids of the transitions of one state for one event whose guards hold, all of them, where XState takes the first. */
+  /**
+   * The ids of the transitions of one state for one event whose guards hold, all of them, where XState takes the first.
+   */
   holding(node: AnyStateNode, snapshot: TriedSnapshot, event: AnyEventObject): readonly string[];
 }
 
-type Check = (snapshot: unknown, args: { readonly context: unknown; readonly event: unknown }, self: unknown) => boolean;
+type Check = (
+  snapshot: unknown,
+  args: { readonly context: unknown; readonly event: unknown },
+  self: unknown,
+) => boolean;
 
 interface Definition {
   guard?: unknown;
@@ -62,7 +71,11 @@ interface Probe {
 export function exploredMachine(original: AnyStateMachine): ExploredMachine {
   const machine = copyOf(original);
   const nodes = nodesOf(machine);
-  const ids = new Map(nodes.flatMap((node) => transitionsOf(node).map(({ transition, definition }) => [definition, transition.id] as const)));
+  const ids = new Map(
+    nodes.flatMap((node) =>
+      transitionsOf(node).map(({ transition, definition }) => [definition, transition.id] as const),
+    ),
+  );
   const { answers, probes } = withProbes(ids);
   const { scope, noted } = quietScope();
 
@@ -71,7 +84,12 @@ export function exploredMachine(original: AnyStateMachine): ExploredMachine {
     try {
       const snapshot = act() as TriedSnapshot;
       const hasFailed = snapshot.status === 'error';
-      return { snapshot: hasFailed ? undefined : snapshot, thrown: hasFailed ? snapshot.error : undefined, isEndless: hasFailed && isEndless(snapshot.error), taken: takenIds(noted, ids) };
+      return {
+        snapshot: hasFailed ? undefined : snapshot,
+        thrown: hasFailed ? snapshot.error : undefined,
+        isEndless: hasFailed && isEndless(snapshot.error),
+        taken: takenIds(noted, ids),
+      };
     } catch (thrown) {
       return { snapshot: undefined, thrown, isEndless: isEndless(thrown), taken: takenIds(noted, ids) };
     }
@@ -82,16 +100,27 @@ export function exploredMachine(original: AnyStateMachine): ExploredMachine {
     answers,
     start: (input) => tried(() => machine.getInitialSnapshot(scope, input)),
     step: (snapshot, event) => tried(() => machine.transition(snapshot as never, event, scope)),
-    holding: (node, snapshot, event) => (probes.get(`${idOf(node)}|${event.type}`) ?? []).filter(({ holds }) => holds(snapshot, event)).map(({ id }) => id),
+    holding: (node, snapshot, event) =>
+      (probes.get(`${idOf(node)}|${event.type}`) ?? [])
+        .filter(({ holds }) => holds(snapshot, event))
+        .map(({ id }) => id),
   };
 }
 
-/** An actor that does nothing takes the place of every one that the machine invokes or spawns, so that actions may send to it. */
+/**
+ * An actor that does nothing takes the place of every one that the machine invokes or spawns, so that actions may send
+ * to it.
+ */
 const nobody = fromTransition((state: object) => state, {});
 
 function copyOf(original: AnyStateMachine): AnyStateMachine {
-  const invoked = nodesOf(original).flatMap((node) => (node.invoke as readonly { readonly src: unknown }[]).map(({ src }) => src));
-  const names = [...Object.keys(original.implementations.actors as object), ...invoked.filter((src) => typeof src === 'string')];
+  const invoked = nodesOf(original).flatMap((node) =>
+    (node.invoke as readonly { readonly src: unknown }[]).map(({ src }) => src),
+  );
+  const names = [
+    ...Object.keys(original.implementations.actors as object),
+    ...invoked.filter((src) => typeof src === 'string'),
+  ];
   const machine = original.provide({ actors: Object.fromEntries(names.map((name) => [name, nobody])) as never });
   const { options } = machine;
   options.maxIterations = Math.min(options.maxIterations ?? MAX_MICROSTEPS, MAX_MICROSTEPS);
@@ -109,26 +138,39 @@ interface Invoked {
   readonly onError?: unknown;
 }
 
-/** Without input, and without a place in the system. What is written in the chart itself is found by XState there, so it has to be replaced here. */
+/**
+ * Without input, and without a place in the system. What is written in the chart itself is found by XState there, so it
+ * has to be replaced here.
+ */
 function harmless({ id, src, onDone, onError }: Invoked): Invoked {
   const isNamed = typeof src === 'string' && !src.startsWith('xstate.invoke.');
   return { id, src: isNamed ? src : nobody, onDone, onError };
 }
 
 /** Puts a probe in the place of every guard, which asks it and notes the answer. */
-function withProbes(ids: ReadonlyMap<object, string>): { readonly answers: Map<string, GuardAnswers>; readonly probes: Map<string, Probe[]> } {
+function withProbes(ids: ReadonlyMap<object, string>): {
+  readonly answers: Map<string, GuardAnswers>;
+  readonly probes: Map<string, Probe[]>;
+} {
   const answers = new Map<string, GuardAnswers>();
   const probes = new Map<string, Probe[]>();
   for (const [definition, id] of ids) {
-    const { guard, eventType, source } = definition as Definition & { readonly eventType: string; readonly source: AnyStateNode };
+    const { guard, eventType, source } = definition as Definition & {
+      readonly eventType: string;
+      readonly source: AnyStateNode;
+    };
     if (guard === undefined) continue;
     const noted: GuardAnswers = { hasHeld: false, hasFailed: false };
     answers.set(id, noted);
     // XState exports no way to ask a guard with its parameters, but asks it itself for the answer of `not`.
     const negated = not(guard as never) as unknown as { readonly check: Check };
-    const holds = (snapshot: unknown, context: unknown, event: unknown): boolean => !negated.check(snapshot, { context, event }, negated);
+    const holds = (snapshot: unknown, context: unknown, event: unknown): boolean =>
+      !negated.check(snapshot, { context, event }, negated);
     const probe = Object.assign((): boolean => false, {
-      check: (snapshot: unknown, { context, event }: { readonly context: unknown; readonly event: unknown }): boolean => {
+      check: (
+        snapshot: unknown,
+        { context, event }: { readonly context: unknown; readonly event: unknown },
+      ): boolean => {
         const answer = holds(snapshot, context, event);
         noted[answer ? 'hasHeld' : 'hasFailed'] = true;
         return answer;
@@ -136,7 +178,10 @@ function withProbes(ids: ReadonlyMap<object, string>): { readonly answers: Map<s
     });
     (definition as Definition).guard = probe;
     const place = `${idOf(source)}|${eventType}`;
-    probes.set(place, [...(probes.get(place) ?? []), { id, holds: (snapshot, event) => holds(snapshot, snapshot.context, event) }]);
+    probes.set(place, [
+      ...(probes.get(place) ?? []),
+      { id, holds: (snapshot, event) => holds(snapshot, snapshot.context, event) },
+    ]);
   }
   return { answers, probes };
 }
@@ -148,10 +193,24 @@ function quietScope(): { readonly scope: AnyActorScope; readonly noted: object[]
   // With a parent, so that what is sent to the parent has somewhere to go.
   const self = createActor(nobody, { parent });
   self.system.inspect((event) => {
-    if (event.type === '@xstate.microstep' && event.actorRef === self) noted.push(...(event as unknown as { readonly _transitions: readonly object[] })._transitions);
+    if (event.type === '@xstate.microstep' && event.actorRef === self)
+      noted.push(...(event as unknown as { readonly _transitions: readonly object[] })._transitions);
   });
   const nothing = (): void => undefined;
-  return { scope: { self, id: self.id, sessionId: self.sessionId, logger: nothing, defer: nothing, system: self.system, stopChild: nothing, emit: nothing, actionExecutor: nothing }, noted };
+  return {
+    scope: {
+      self,
+      id: self.id,
+      sessionId: self.sessionId,
+      logger: nothing,
+      defer: nothing,
+      system: self.system,
+      stopChild: nothing,
+      emit: nothing,
+      actionExecutor: nothing,
+    },
+    noted,
+  };
 }
 
 function takenIds(noted: readonly object[], ids: ReadonlyMap<object, string>): readonly string[] {

@@ -1,4 +1,7 @@
-/** Findings about how states are left: those that nothing leaves, that only guards leave, that lead to no end, and that wait for what may never come. */
+/**
+ * Findings about how states are left: those that nothing leaves, that only guards leave, that lead to no end, and that
+ * wait for what may never come.
+ */
 import type { Finding } from './chart-audit.ts';
 import type { ChartState, ChartTransition } from './chart-description.ts';
 import { leavingOf } from './leaving.ts';
@@ -10,18 +13,22 @@ export function findingsOfLeaving(matter: AuditMatter): readonly Finding[] {
   const leaving = leavingOf(matter.index, matter.matrix);
   // A chart of one state is left by stopping its actor.
   if (matter.index.chart.states.length === 1) return [];
-  return matter.index.leaves.filter(({ id }) => matter.reached.has(id)).flatMap((leaf) => {
-    if (leaving.isEnd(leaf)) return [];
-    const exits = leaving.exits(leaf.id);
-    if (exits.length === 0) return deadEnd(matter, leaving, leaf);
-    return [...guardedExit(leaf, exits), ...cannotTerminate(leaving, leaf), ...unboundedWait(matter, leaf, exits)];
-  });
+  return matter.index.leaves
+    .filter(({ id }) => matter.reached.has(id))
+    .flatMap((leaf) => {
+      if (leaving.isEnd(leaf)) return [];
+      const exits = leaving.exits(leaf.id);
+      if (exits.length === 0) return deadEnd(matter, leaving, leaf);
+      return [...guardedExit(leaf, exits), ...cannotTerminate(leaving, leaf), ...unboundedWait(matter, leaf, exits)];
+    });
 }
 
 /** A state that stays and works is no mistake where the chart has no end; one that does nothing any more is. */
 function deadEnd({ index }: AuditMatter, { hasEnd }: Leaving, { id: state, kind }: ChartState): Finding[] {
   const lineage = index.lineage(state);
-  const doesSomething = lineage.some(({ id, invokes }) => invokes.length > 0 || index.transitionsOf(id).some(({ actions }) => actions.length > 0));
+  const doesSomething = lineage.some(
+    ({ id, invokes }) => invokes.length > 0 || index.transitionsOf(id).some(({ actions }) => actions.length > 0),
+  );
   if (doesSomething && !hasEnd) return [];
   const isInner = kind === 'final';
   return [
@@ -29,14 +36,24 @@ function deadEnd({ index }: AuditMatter, { hasEnd }: Leaving, { id: state, kind 
       rule: 'dead-end',
       severity: doesSomething ? 'warning' : 'error',
       state,
-      says: isInner ? `${opening(state)} ends the states around it, and nothing goes on from there: the machine stays in it for ever.` : `Nothing leaves ${named(state)}, and it is not final: the machine stays in it for ever.`,
-      hint: isInner ? 'Add onDone to the state that it ends.' : "Add the transition that is missing, or make the state final (type: 'final').",
+      says: isInner
+        ? `${opening(state)} ends the states around it, and nothing goes on from there: the machine stays in it for ever.`
+        : `Nothing leaves ${named(state)}, and it is not final: the machine stays in it for ever.`,
+      hint: isInner
+        ? 'Add onDone to the state that it ends.'
+        : "Add the transition that is missing, or make the state final (type: 'final').",
     },
   ];
 }
 
 /** What happens once and is not repeated; a command that a guard refuses may be sent again. */
-const HAPPENS_ONCE: readonly ChartTransition['kind'][] = ['invoke-done', 'invoke-error', 'delayed', 'eventless', 'done'];
+const HAPPENS_ONCE: readonly ChartTransition['kind'][] = [
+  'invoke-done',
+  'invoke-error',
+  'delayed',
+  'eventless',
+  'done',
+];
 
 function guardedExit({ id: state, kind }: ChartState, exits: readonly ChartTransition[]): Finding[] {
   if (kind === 'final' || exits.some(({ guard }) => guard === undefined) || isExhaustive(exits)) return [];
@@ -54,7 +71,14 @@ function guardedExit({ id: state, kind }: ChartState, exits: readonly ChartTrans
 
 /** `a` and `not(a)` at the same event: one of them holds. */
 function isExhaustive(exits: readonly ChartTransition[]): boolean {
-  return exits.some((one) => exits.some((other) => one.source === other.source && one.event === other.event && other.guard?.name === `not(${one.guard?.name ?? ''})`));
+  return exits.some((one) =>
+    exits.some(
+      (other) =>
+        one.source === other.source &&
+        one.event === other.event &&
+        other.guard?.name === `not(${one.guard?.name ?? ''})`,
+    ),
+  );
 }
 
 function cannotTerminate({ hasEnd, canEnd }: Leaving, { id: state }: ChartState): Finding[] {
@@ -65,15 +89,23 @@ function cannotTerminate({ hasEnd, canEnd }: Leaving, { id: state }: ChartState)
       severity: 'error',
       state,
       says: `The chart has an end, and no path leads to it from ${named(state)}.`,
-      hint: 'Add a way out towards a final state, or, where it is meant to go on for ever, say so: waives: { \'cannot-terminate\': REASON }.',
+      hint: "Add a way out towards a final state, or, where it is meant to go on for ever, say so: waives: { 'cannot-terminate': REASON }.",
     },
   ];
 }
 
 /** Only where the events are declared: commands are somebody's to send, facts come or do not. */
-function unboundedWait({ index, chart }: AuditMatter, { id: state }: ChartState, exits: readonly ChartTransition[]): Finding[] {
-  const facts = new Set(index.chart.events.filter(({ kind, isDeclared }) => kind === 'fact' && isDeclared).map(({ type }) => type));
-  const isBound = index.lineage(state).some(({ id, invokes }) => invokes.length > 0 || index.transitionsOf(id).some(({ kind }) => kind === 'delayed'));
+function unboundedWait(
+  { index, chart }: AuditMatter,
+  { id: state }: ChartState,
+  exits: readonly ChartTransition[],
+): Finding[] {
+  const facts = new Set(
+    index.chart.events.filter(({ kind, isDeclared }) => kind === 'fact' && isDeclared).map(({ type }) => type),
+  );
+  const isBound = index
+    .lineage(state)
+    .some(({ id, invokes }) => invokes.length > 0 || index.transitionsOf(id).some(({ kind }) => kind === 'delayed'));
   if (isBound || !exits.every(({ kind, event }) => kind === 'event' && facts.has(event))) return [];
   const senders = [...new Set(exits.flatMap(({ event }) => chart.events?.[event]?.from ?? []))];
   return [

@@ -11,18 +11,27 @@ import { opening } from './findings.ts';
 export function findingsOfParts(matter: AuditMatter): readonly Finding[] {
   const { index } = matter;
   const leaving = leavingOf(index, matter.matrix);
-  return [...index.chart.states.flatMap((state) => [...invokesWithoutError(state), ...invokesWithoutDone(index, leaving, state)]), ...timers(index), ...inlineOperations(index)];
+  return [
+    ...index.chart.states.flatMap((state) => [
+      ...invokesWithoutError(state),
+      ...invokesWithoutDone(index, leaving, state),
+    ]),
+    ...timers(index),
+    ...inlineOperations(index),
+  ];
 }
 
 function invokesWithoutError({ id: state, invokes }: ChartState): Finding[] {
-  return invokes.filter(({ handlesError }) => !handlesError).map(({ id }) => ({
-    rule: 'invoke-without-error',
-    severity: 'error',
-    state,
-    event: `error(${id})`,
-    says: `${opening(state)} invokes ${id} and does not say what happens when it fails: the whole machine ends with its error.`,
-    hint: `Add onError to the invocation of ${id}.`,
-  }));
+  return invokes
+    .filter(({ handlesError }) => !handlesError)
+    .map(({ id }) => ({
+      rule: 'invoke-without-error',
+      severity: 'error',
+      state,
+      event: `error(${id})`,
+      says: `${opening(state)} invokes ${id} and does not say what happens when it fails: the whole machine ends with its error.`,
+      hint: `Add onError to the invocation of ${id}.`,
+    }));
 }
 
 /** An actor that runs for as long as the state does needs no onDone; one whose end is the only way on does. */
@@ -30,14 +39,16 @@ function invokesWithoutDone(index: ChartIndex, { exits }: Leaving, { id: state, 
   const inside = index.leaves.filter((leaf) => leaf.kind !== 'final' && index.isWithin(leaf.id, state));
   const isWaiting = inside.some((leaf) => exits(leaf.id).every(({ kind }) => kind === 'invoke-error'));
   if (!isWaiting || state === ROOT) return [];
-  return invokes.filter(({ handlesDone }) => !handlesDone).map(({ id }) => ({
-    rule: 'invoke-without-done',
-    severity: 'warning',
-    state,
-    event: `done(${id})`,
-    says: `${opening(state)} invokes ${id}, does not say what happens when it is done, and nothing else leads on.`,
-    hint: `Add onDone to the invocation of ${id}.`,
-  }));
+  return invokes
+    .filter(({ handlesDone }) => !handlesDone)
+    .map(({ id }) => ({
+      rule: 'invoke-without-done',
+      severity: 'warning',
+      state,
+      event: `done(${id})`,
+      says: `${opening(state)} invokes ${id}, does not say what happens when it is done, and nothing else leads on.`,
+      hint: `Add onDone to the invocation of ${id}.`,
+    }));
 }
 
 function timers({ chart }: ChartIndex): Finding[] {
@@ -49,7 +60,7 @@ function timers({ chart }: ChartIndex): Finding[] {
     event,
     transition: id,
     says: `${opening(source)} waits with a timer of XState (${typeof delay === 'number' ? `${delay} ms` : (delay ?? '')}): it is gone when the process ends, and a restored machine waits for ever.`,
-    hint: 'Keep the deadline in a record and send an event when it is due, or say why losing it does no harm: waives: { \'timer-not-durable\': REASON }.',
+    hint: "Keep the deadline in a record and send an event when it is due, or say why losing it does no harm: waives: { 'timer-not-durable': REASON }.",
   }));
 }
 
@@ -62,12 +73,20 @@ function inlineOperations({ chart }: ChartIndex): Finding[] {
   ]);
   const ofTransitions = chart.transitions.flatMap(({ id, source, event, guard, actions }) => {
     const at = { event, transition: id };
-    return [...(guard === undefined ? [] : [inline(guard, source, `the guard of ${event}`, at)]), ...actions.map((operation) => inline(operation, source, `an action of ${event}`, at))];
+    return [
+      ...(guard === undefined ? [] : [inline(guard, source, `the guard of ${event}`, at)]),
+      ...actions.map((operation) => inline(operation, source, `an action of ${event}`, at)),
+    ];
   });
   return [...ofStates, ...ofTransitions].flat();
 }
 
-function inline({ name, isInline }: ChartOperation, state: string, what: string, at: { readonly event?: string; readonly transition?: string } = {}): Finding[] {
+function inline(
+  { name, isInline }: ChartOperation,
+  state: string,
+  what: string,
+  at: { readonly event?: string; readonly transition?: string } = {},
+): Finding[] {
   if (!isInline) return [];
   return [
     {

@@ -8,7 +8,13 @@ import { commonState, isTried, listed, named, opening, spoken } from './findings
 import { enteredWith, shadowedTransitions } from './reachability.ts';
 
 export function findingsOfTransitions(matter: AuditMatter): readonly Finding[] {
-  return [...shadowed(matter), ...unused(matter), ...oneSidedGuards(matter), ...overlapping(matter), ...eventlessLoops(matter)];
+  return [
+    ...shadowed(matter),
+    ...unused(matter),
+    ...oneSidedGuards(matter),
+    ...overlapping(matter),
+    ...eventlessLoops(matter),
+  ];
 }
 
 function shadowed({ index }: AuditMatter): Finding[] {
@@ -27,9 +33,20 @@ function unused(matter: AuditMatter): Finding[] {
   const { index, exploration, reach } = matter;
   const hidden = new Set(shadowedTransitions(index).map((each) => each.shadowed.id));
   const witnessed = new Set(reach.filter((each) => each.reach === 'witnessed').map(({ state }) => state));
-  const open = index.chart.transitions.filter(({ id, source, kind }) => !exploration.taken.has(id) && !hidden.has(id) && kind !== 'invoke-snapshot' && (source === '' || witnessed.has(source)));
+  const open = index.chart.transitions.filter(
+    ({ id, source, kind }) =>
+      !exploration.taken.has(id) &&
+      !hidden.has(id) &&
+      kind !== 'invoke-snapshot' &&
+      (source === '' || witnessed.has(source)),
+  );
   // What threw when it was tried has a finding of its own, which says more.
-  const told = open.filter(({ source, event }) => !exploration.failures.some(({ label, leaves }) => label?.split(' ')[0] === event && leaves.some((leaf) => index.isWithin(leaf, source))));
+  const told = open.filter(
+    ({ source, event }) =>
+      !exploration.failures.some(
+        ({ label, leaves }) => label?.split(' ')[0] === event && leaves.some((leaf) => index.isWithin(leaf, source)),
+      ),
+  );
   return told.map((transition): Finding => {
     const isSure = isTried(matter, transition) && !exploration.isCut && exploration.failures.length === 0;
     return {
@@ -39,17 +56,23 @@ function unused(matter: AuditMatter): Finding[] {
       event: transition.event,
       transition: transition.id,
       says: `${opening(transition.source)}: ${spoken(transition)} was never taken when the chart was tried out${whyNot(matter, transition)}.`,
-      hint: isSure ? 'Take it out, or correct the guard or the state that keeps it from being taken.' : 'Give samples of the event, answers of the invoked actor (outputs) or an input with which it is taken.',
+      hint: isSure
+        ? 'Take it out, or correct the guard or the state that keeps it from being taken.'
+        : 'Give samples of the event, answers of the invoked actor (outputs) or an input with which it is taken.',
     };
   });
 }
 
 function whyNot({ exploration, reach }: AuditMatter, { id, kind, source, guard }: ChartTransition): string {
   if (kind === 'done' && source === ROOT) return ': a machine that has finished takes nothing any more';
-  if (reach.find(({ state }) => state === source)?.isPassed === true && kind !== 'eventless') return ': the state is left at once';
-  if (guard !== undefined && exploration.explored.answers.get(id)?.hasFailed === true) return `: its guard ${guard.name} never held`;
+  if (reach.find(({ state }) => state === source)?.isPassed === true && kind !== 'eventless')
+    return ': the state is left at once';
+  if (guard !== undefined && exploration.explored.answers.get(id)?.hasFailed === true)
+    return `: its guard ${guard.name} never held`;
   if (exploration.isCut) return ', before that was stopped';
-  return guard === undefined ? ': other transitions always come first' : `: its guard ${guard.name} was never asked, since others always come first`;
+  return guard === undefined
+    ? ': other transitions always come first'
+    : `: its guard ${guard.name} was never asked, since others always come first`;
 }
 
 function oneSidedGuards(matter: AuditMatter): Finding[] {
@@ -58,15 +81,17 @@ function oneSidedGuards(matter: AuditMatter): Finding[] {
     const answers = exploration.explored.answers.get(id);
     return answers?.hasHeld === true && !answers.hasFailed;
   });
-  return always.filter((transition) => isTried(matter, transition) && !exploration.isCut).map(({ id, source, event, guard }) => ({
-    rule: 'one-sided-guard',
-    severity: 'note',
-    state: source,
-    event,
-    transition: id,
-    says: `${opening(source)}: the guard ${guard?.name ?? ''} of ${event} held whenever it was asked when the chart was tried out.`,
-    hint: 'Give a sample, an answer or an input for which it does not hold, or take the guard out.',
-  }));
+  return always
+    .filter((transition) => isTried(matter, transition) && !exploration.isCut)
+    .map(({ id, source, event, guard }) => ({
+      rule: 'one-sided-guard',
+      severity: 'note',
+      state: source,
+      event,
+      transition: id,
+      says: `${opening(source)}: the guard ${guard?.name ?? ''} of ${event} held whenever it was asked when the chart was tried out.`,
+      hint: 'Give a sample, an answer or an input for which it does not hold, or take the guard out.',
+    }));
 }
 
 function overlapping({ index, exploration }: AuditMatter): Finding[] {
@@ -75,7 +100,9 @@ function overlapping({ index, exploration }: AuditMatter): Finding[] {
     const competing = transitions.flatMap((id) => byId.get(id) ?? []);
     const [first] = competing;
     // Where all of them lead to the same, it does not matter which is taken.
-    const outcomes = new Set(competing.map(({ targets, actions, reenters }) => JSON.stringify([targets, actions, reenters])));
+    const outcomes = new Set(
+      competing.map(({ targets, actions, reenters }) => JSON.stringify([targets, actions, reenters])),
+    );
     if (first === undefined || outcomes.size < 2) return [];
     return [
       {
@@ -84,7 +111,10 @@ function overlapping({ index, exploration }: AuditMatter): Finding[] {
         state: first.source,
         event: first.event,
         transition: first.id,
-        says: `${opening(first.source)}: the guards ${listed(competing.map(({ guard }) => guard?.name ?? ''))} hold at the same time (seen in ${listed(leaves.map(named))} at ${label}), and lead to different things. The order decides: ${listed(competing.map(({ targets }) => (targets.length === 0 ? 'staying' : listed(targets.map(named)))), 9)}.`,
+        says: `${opening(first.source)}: the guards ${listed(competing.map(({ guard }) => guard?.name ?? ''))} hold at the same time (seen in ${listed(leaves.map(named))} at ${label}), and lead to different things. The order decides: ${listed(
+          competing.map(({ targets }) => (targets.length === 0 ? 'staying' : listed(targets.map(named)))),
+          9,
+        )}.`,
         hint: 'See that the order is the one that is meant, or make the guards exclude each other.',
       },
     ];
@@ -107,17 +137,22 @@ function eventlessLoops({ index, exploration, reached }: AuditMatter): Finding[]
     hint: 'Give one of them a guard that fails at some time, or an event.',
   }));
   if (structural.length > 0) return structural;
-  return exploration.failures.filter(({ isEndless }) => isEndless).map(({ leaves, label = 'the start' }): Finding => ({
-    rule: 'eventless-loop',
-    severity: 'error',
-    state: commonState(index, leaves),
-    event: label.split(' ')[0],
-    says: `In ${listed(leaves.map(named)) || 'the first state'}, ${label} starts transitions without an event, or events that the machine raises, that never come to an end.`,
-    hint: 'Give one of them a guard that fails at some time.',
-  }));
+  return exploration.failures
+    .filter(({ isEndless }) => isEndless)
+    .map(({ leaves, label = 'the start' }): Finding => ({
+      rule: 'eventless-loop',
+      severity: 'error',
+      state: commonState(index, leaves),
+      event: label.split(' ')[0],
+      says: `In ${listed(leaves.map(named)) || 'the first state'}, ${label} starts transitions without an event, or events that the machine raises, that never come to an end.`,
+      hint: 'Give one of them a guard that fails at some time.',
+    }));
 }
 
-/** The leaves that are gone through for ever from here, the way back included; undefined where it stops. Of parallel states no region may wait, so they are left out. */
+/**
+ * The leaves that are gone through for ever from here, the way back included; undefined where it stops. Of parallel
+ * states no region may wait, so they are left out.
+ */
 function circleFrom(index: ChartIndex, start: ChartState): readonly string[] | undefined {
   const gone: string[] = [];
   for (let at: ChartState | undefined = start; at !== undefined; at = nextWithoutEvent(index, at)) {
@@ -129,9 +164,18 @@ function circleFrom(index: ChartIndex, start: ChartState): readonly string[] | u
 }
 
 function nextWithoutEvent(index: ChartIndex, leaf: ChartState): ChartState | undefined {
-  const own = index.lineage(leaf.id).flatMap(({ id }) => index.transitionsOf(id)).find(({ kind }) => kind === 'eventless');
+  const own = index
+    .lineage(leaf.id)
+    .flatMap(({ id }) => index.transitionsOf(id))
+    .find(({ kind }) => kind === 'eventless');
   const [target] = own?.targets ?? [];
-  if (own === undefined || own.guard !== undefined || target === undefined || index.lineage(target).some(({ kind }) => kind === 'parallel')) return undefined;
+  if (
+    own === undefined ||
+    own.guard !== undefined ||
+    target === undefined ||
+    index.lineage(target).some(({ kind }) => kind === 'parallel')
+  )
+    return undefined;
   const entered = enteredWith(index, target);
   return index.leaves.find(({ id }) => entered.has(id));
 }

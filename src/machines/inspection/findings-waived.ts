@@ -12,7 +12,11 @@ export function withWaivers(index: ChartIndex, findings: readonly Finding[]): re
     const waivers = index.chart.waivers.filter((waiver) => isFor(index, waiver, finding));
     for (const waiver of waivers) used.add(waiver);
     // The innermost reason is the most exact one.
-    const [nearest] = waivers.toSorted((one, other) => index.lineage(other.state).length - index.lineage(one.state).length || Number(one.event === '*') - Number(other.event === '*'));
+    const [nearest] = waivers.toSorted(
+      (one, other) =>
+        index.lineage(other.state).length - index.lineage(one.state).length ||
+        Number(one.event === '*') - Number(other.event === '*'),
+    );
     return nearest === undefined ? finding : { ...finding, waived: nearest.because };
   });
   return [...judged, ...index.chart.waivers.filter((waiver) => !used.has(waiver)).map(needless)];
@@ -31,7 +35,11 @@ function needless({ rule, state, event }: ChartWaiver): Finding {
     severity: 'error',
     state,
     ...(event === '*' ? {} : { event }),
-    says: isRule ? `${opening(state)} gives a reason for ${rule}${event === '*' ? '' : ` at ${event}`}, and there is nothing of that kind to excuse.` : `${named(state)} gives a reason for "${rule}", which is no rule of audits${meant === undefined ? '' : `; ${meant} is`}.`,
-    hint: isRule ? 'Take the reason out: it would hide a finding that comes later.' : `Rules are: ${AUDIT_RULES.join(', ')}.`,
+    says: isRule
+      ? `${opening(state)} gives a reason for ${rule}${event === '*' ? '' : ` at ${event}`}, and there is nothing of that kind to excuse.`
+      : `${named(state)} gives a reason for "${rule}", which is no rule of audits${meant === undefined ? '' : `; ${meant} is`}.`,
+    hint: isRule
+      ? 'Take the reason out: it would hide a finding that comes later.'
+      : `Rules are: ${AUDIT_RULES.join(', ')}.`,
   };
 }

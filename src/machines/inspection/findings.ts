@@ -1,4 +1,7 @@
-/** What an audit complains about, before the reasons that the chart itself gives are looked at; and the words that all findings share. */
+/**
+ * What an audit complains about, before the reasons that the chart itself gives are looked at; and the words that all
+ * findings share.
+ */
 import type { ChartAudit, Finding } from './chart-audit.ts';
 import type { Chart } from './chart.ts';
 import { ROOT } from './chart-states.ts';
@@ -52,8 +55,10 @@ export function commonState(index: ChartIndex, states: readonly string[]): strin
 export function isTried({ chart, index }: AuditMatter, { kind, event, invoke, guard }: ChartTransition): boolean {
   if (kind === 'invoke-snapshot') return false;
   if (kind === 'event') return index.chart.events.some(({ type, isDeclared }) => isDeclared && type === event);
-  // What fills the context comes with events: where nobody said what they carry, a guard that never held proves nothing.
+  // What fills the context comes with events: where nobody said what they carry, a guard that never held proves
+  // nothing.
   if (guard !== undefined && kind !== 'invoke-done' && chart.events === undefined) return false;
-  if (kind === 'invoke-done' && guard !== undefined) return invoke !== undefined && chart.outputs !== undefined && Object.hasOwn(chart.outputs, invoke);
+  if (kind === 'invoke-done' && guard !== undefined)
+    return invoke !== undefined && chart.outputs !== undefined && Object.hasOwn(chart.outputs, invoke);
   return true;
 }

@@ -20,9 +20,18 @@ export function leavingOf(index: ChartIndex, matrix: readonly MatrixCell[]): Lea
   const found = foundOf(index, matrix);
   const exits = new Map(index.leaves.map((leaf) => [leaf.id, exitsOf(index, found, leaf)]));
   const isEnd = (leaf: ChartState): boolean => leaf.kind === 'final' && isOutermost(index, leaf);
-  const ending = endingFrom(index, exits, index.leaves.filter(isEnd).map(({ id }) => id));
+  const ending = endingFrom(
+    index,
+    exits,
+    index.leaves.filter(isEnd).map(({ id }) => id),
+  );
   const all = new Set(index.chart.states.map(({ id }) => id));
-  return { exits: (leaf) => exits.get(leaf) ?? [], isEnd, hasEnd: canComplete(index, ROOT, all), canEnd: (leaf) => ending.has(leaf) };
+  return {
+    exits: (leaf) => exits.get(leaf) ?? [],
+    isEnd,
+    hasEnd: canComplete(index, ROOT, all),
+    canEnd: (leaf) => ending.has(leaf),
+  };
 }
 
 /** Directly in the root, or in a region of a root that is parallel, however many parallel states are between. */
@@ -47,30 +56,56 @@ function foundOf(index: ChartIndex, matrix: readonly MatrixCell[]): Found {
     offered.set(state, own);
     for (const id of transitions) own.add(id);
   }
-  return { offered, known: new Set(index.chart.events.map(({ type }) => type)), shadowed: new Set(shadowedTransitions(index).map((each) => each.shadowed.id)) };
+  return {
+    offered,
+    known: new Set(index.chart.events.map(({ type }) => type)),
+    shadowed: new Set(shadowedTransitions(index).map((each) => each.shadowed.id)),
+  };
 }
 
 function exitsOf(index: ChartIndex, { offered, known, shadowed }: Found, leaf: ChartState): readonly ChartTransition[] {
-  const own = index.lineage(leaf.id).flatMap(({ id }) => index.transitionsOf(id)).filter((transition) => {
-    const { kind, event, targets, id } = transition;
-    if (targets.length === 0 || shadowed.has(id) || (kind === 'done' && leaf.kind !== 'final')) return false;
-    if (kind === 'event' && known.has(event) && offered.get(leaf.id)?.has(id) !== true) return false;
-    return !targets.some((target) => enteredWith(index, target).has(leaf.id));
-  });
+  const own = index
+    .lineage(leaf.id)
+    .flatMap(({ id }) => index.transitionsOf(id))
+    .filter((transition) => {
+      const { kind, event, targets, id } = transition;
+      if (targets.length === 0 || shadowed.has(id) || (kind === 'done' && leaf.kind !== 'final')) return false;
+      if (kind === 'event' && known.has(event) && offered.get(leaf.id)?.has(id) !== true) return false;
+      return !targets.some((target) => enteredWith(index, target).has(leaf.id));
+    });
   return [...own, ...besideExits(index, leaf)];
 }
 
 /** A region beside that leaves the parallel state takes all of them with it. */
 function besideExits(index: ChartIndex, leaf: ChartState): readonly ChartTransition[] {
-  return index.regionsBeside(leaf.id).flatMap(({ parallel, other }) =>
-    index.chart.transitions.filter(({ source, targets }) => index.isWithin(source, other) && targets.length > 0 && targets.every((target) => !index.isWithin(target, parallel))),
-  );
+  return index
+    .regionsBeside(leaf.id)
+    .flatMap(({ parallel, other }) =>
+      index.chart.transitions.filter(
+        ({ source, targets }) =>
+          index.isWithin(source, other) &&
+          targets.length > 0 &&
+          targets.every((target) => !index.isWithin(target, parallel)),
+      ),
+    );
 }
 
-function endingFrom(index: ChartIndex, exits: ReadonlyMap<string, readonly ChartTransition[]>, ends: readonly string[]): ReadonlySet<string> {
-  const leads = new Map([...exits].map(([leaf, leaving]) => [leaf, new Set(leaving.flatMap(({ targets }) => targets.flatMap((target) => [...enteredWith(index, target)])))] as const));
+function endingFrom(
+  index: ChartIndex,
+  exits: ReadonlyMap<string, readonly ChartTransition[]>,
+  ends: readonly string[],
+): ReadonlySet<string> {
+  const leads = new Map(
+    [...exits].map(
+      ([leaf, leaving]) =>
+        [
+          leaf,
+          new Set(leaving.flatMap(({ targets }) => targets.flatMap((target) => [...enteredWith(index, target)]))),
+        ] as const,
+    ),
+  );
   const ending = new Set(ends);
-  for (let hasGrown = true; hasGrown; ) {
+  for (let hasGrown = true; hasGrown;) {
     hasGrown = false;
     for (const [leaf, entered] of leads) {
       if (ending.has(leaf) || ![...ending].some((end) => entered.has(end))) continue;

@@ -16,7 +16,8 @@ export class CallsInLog {
 
   readonly #means: EventMeanings = {
     // What a backend runs itself has no life of its own here.
-    'agent.tool_use': ({ by, callId, name, input }) => (by === undefined ? this.#begin({ callId, name, input }) : undefined),
+    'agent.tool_use': ({ by, callId, name, input }) =>
+      by === undefined ? this.#begin({ callId, name, input }) : undefined,
     'permission.requested': ({ callId }) => {
       // What was asked before is spent when it is asked again: the call is as it was at first.
       if (this.#open.get(callId)?.walk.state === 'awaiting_permission') this.#beginAgain(callId);
@@ -24,7 +25,8 @@ export class CallsInLog {
     },
     'agent.question_asked': ({ callId }) => this.#send(callId, { type: 'ASK_INPUT' }),
     'agent.subflow_started': ({ callId }) => this.#send(callId, { type: 'ASK_INPUT' }),
-    'agent.custom_tool_use': ({ callId }) => (callId === undefined ? undefined : this.#send(callId, { type: 'ASK_INPUT' })),
+    'agent.custom_tool_use': ({ callId }) =>
+      callId === undefined ? undefined : this.#send(callId, { type: 'ASK_INPUT' }),
     'agent.tool_started': ({ callId }) => this.#send(callId, { type: 'RUN' }),
     'agent.tool_requeued': ({ callId }) => this.#beginAgain(callId),
     'agent.tool_result': (data) => this.#end(data),

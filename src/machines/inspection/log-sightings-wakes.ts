@@ -7,8 +7,9 @@ import { ChartWalk, SightingCounts } from './log-sightings-walk.ts';
 import { WakeInLog } from './wake-in-log.ts';
 
 /**
- * What can be told from a log. Not among them: wakes that found nothing to do, which write nothing; STOP; what was folded again because the log had
- * moved; which part of the work broke, since its end reads the same for all; and what became of the right to write afterwards.
+ * What can be told from a log. Not among them: wakes that found nothing to do, which write nothing; STOP; what was
+ * folded again because the log had moved; which part of the work broke, since its end reads the same for all; and what
+ * became of the right to write afterwards.
  */
 export const SEEN_OF_WAKES: readonly string[] = [
   'claiming|done(claim)|0',

@@ -9,7 +9,10 @@ import type { ExploredMachine, TriedSnapshot } from './explored-machine.ts';
 /** What the events of a log mean to a chart; those that are not there mean nothing. */
 export type EventMeanings = { readonly [Type in SessionEventType]?: (data: SessionEventData<Type>) => void };
 
-export function meaningOf(meanings: EventMeanings, { type }: SessionEvent): ((data: SessionEvent['data']) => void) | undefined {
+export function meaningOf(
+  meanings: EventMeanings,
+  { type }: SessionEvent,
+): ((data: SessionEvent['data']) => void) | undefined {
   // Each entry takes exactly the data of its own type, which the compiler cannot see through the union.
   return meanings[type] as ((data: SessionEvent['data']) => void) | undefined;
 }
@@ -31,7 +34,11 @@ export class SightingCounts {
   }
 
   get sightings(): ChartSightings {
-    return { chart: this.#chart, transitions: Object.fromEntries(this.#transitions), pairs: Object.fromEntries(this.#pairs) };
+    return {
+      chart: this.#chart,
+      transitions: Object.fromEntries(this.#transitions),
+      pairs: Object.fromEntries(this.#pairs),
+    };
   }
 }
 
@@ -64,7 +71,8 @@ export class ChartWalk {
 
   /** The invoked actor `id` of the state has answered. */
   done(id: string, output?: unknown): void {
-    for (const { raw, invocation } of (this.#snapshot?._nodes ?? []).flatMap(invokesOf)) if (invocation.id === id) this.send({ type: `xstate.done.actor.${raw}`, actorId: raw, output });
+    for (const { raw, invocation } of (this.#snapshot?._nodes ?? []).flatMap(invokesOf))
+      if (invocation.id === id) this.send({ type: `xstate.done.actor.${raw}`, actorId: raw, output });
   }
 }
 

@@ -1,8 +1,10 @@
 /**
- * What the logs of sessions show of charts: of that of the session all of it, of those of wakes and tool calls what was written down.
+ * What the logs of sessions show of charts: of that of the session all of it, of those of wakes and tool calls what was
+ * written down.
  *
- * The session's transitions are those that folding its log takes. A wake and a tool call are taken through their charts by what their events
- * mean; where an event can mean two things, neither counts. `hiddenFromLogs` says which transitions no log ever shows.
+ * The session's transitions are those that folding its log takes. A wake and a tool call are taken through their charts
+ * by what their events mean; where an event can mean two things, neither counts. `hiddenFromLogs` says which
+ * transitions no log ever shows.
  */
 import { watchCharts } from '../chart-watch.ts';
 import type { SessionEvent } from '../session/session-event.ts';
@@ -38,7 +40,10 @@ function idsOf(machine: typeof wakeMachine): readonly string[] {
  * @param before what was seen in others
  * @returns both together, by the id of the chart
  */
-export async function logSightings(events: Iterable<SessionEvent> | AsyncIterable<SessionEvent>, before: ReadonlyMap<string, ChartSightings> = new Map()): Promise<ReadonlyMap<string, ChartSightings>> {
+export async function logSightings(
+  events: Iterable<SessionEvent> | AsyncIterable<SessionEvent>,
+  before: ReadonlyMap<string, ChartSightings> = new Map(),
+): Promise<ReadonlyMap<string, ChartSightings>> {
   const log = new LogSightings();
   for await (const event of events) log.see(event);
   return new Map(mergeSightings([...before.values(), ...log.seen]).map((sightings) => [sightings.chart, sightings]));
@@ -55,7 +60,12 @@ class LogSightings {
 
   /** The events in the order of the log. */
   see(event: SessionEvent): void {
-    const state = this.#state ?? initialSessionState({ sessionId: event.sessionId, agentId: event.type === 'session.created' ? event.data.agentId : '' });
+    const state =
+      this.#state ??
+      initialSessionState({
+        sessionId: event.sessionId,
+        agentId: event.type === 'session.created' ? event.data.agentId : '',
+      });
     this.#state = this.#folded(state, event);
     this.#calls.see(event);
     this.#wakes.see(event);

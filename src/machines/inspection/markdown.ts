@@ -2,7 +2,11 @@
 
 /** Text as it stands, in a cell of a table: on one line, and no end of the cell. */
 export function cell(text: string): string {
-  return text.replaceAll(/\s*\n\s*/g, ' ').replaceAll('|', '\\|').replaceAll('<', '&lt;').trim();
+  return text
+    .replaceAll(/\s*\n\s*/g, ' ')
+    .replaceAll('|', '\\|')
+    .replaceAll('<', '&lt;')
+    .trim();
 }
 
 /** A name as code; empty for an empty one. */
@@ -15,7 +19,9 @@ export function code(name: string): string {
 
 export function table(headings: readonly string[], rows: readonly (readonly string[])[]): string {
   // A column in which nothing stands is left out.
-  const kept = headings.map((_, index) => index).filter((index) => rows.length === 0 || rows.some((row) => (row[index] ?? '') !== ''));
+  const kept = headings
+    .map((_, index) => index)
+    .filter((index) => rows.length === 0 || rows.some((row) => (row[index] ?? '') !== ''));
   const line = (cells: readonly string[]): string => `| ${kept.map((index) => cells[index] ?? '').join(' | ')} |`;
   return [line(headings), `|${kept.map(() => '---').join('|')}|`, ...rows.map(line)].join('\n');
 }

@@ -1,4 +1,7 @@
-/** Whether what an earlier version of a chart wrote down can still be read: the configurations that its audit found, and the events that led there. */
+/**
+ * Whether what an earlier version of a chart wrote down can still be read: the configurations that its audit found, and
+ * the events that led there.
+ */
 import { createEmptyActor } from 'xstate';
 import type { AnyActorScope, AnyStateMachine } from 'xstate';
 import { canonicalJson } from '../canonical-json.ts';
@@ -19,7 +22,10 @@ export interface EarlierAudit {
   readonly configurations: readonly Pick<ChartAudit['configurations'][number], 'value' | 'path'>[];
 }
 
-/** A major change for each configuration that does not restore, and for each path that ends elsewhere. In the order of the audit. */
+/**
+ * A major change for each configuration that does not restore, and for each path that ends elsewhere. In the order of
+ * the audit.
+ */
 export function restoreOldSnapshots(before: EarlierAudit, chart: Chart): ChartChange[] {
   const restore = restorerOf(chart);
   const replay = replayerOf(chart);
@@ -27,10 +33,19 @@ export function restoreOldSnapshots(before: EarlierAudit, chart: Chart): ChartCh
     const place = nameOf(value);
     const notRestored = trouble(value, () => restore(value));
     const notReplayed = trouble(value, () => replay(path));
-    const change = (kind: 'snapshot' | 'path', says: string): ChartChange => ({ bump: 'major', kind, before: place, says });
+    const change = (kind: 'snapshot' | 'path', says: string): ChartChange => ({
+      bump: 'major',
+      kind,
+      before: place,
+      says,
+    });
     return [
-      ...(notRestored === undefined ? [] : [change('snapshot', `What was stored in ${place} cannot be gone on with: ${notRestored}.`)]),
-      ...(notReplayed === undefined ? [] : [change('path', `The history ${path.join(', ') || 'without events'} led to ${place}: ${notReplayed}.`)]),
+      ...(notRestored === undefined
+        ? []
+        : [change('snapshot', `What was stored in ${place} cannot be gone on with: ${notRestored}.`)]),
+      ...(notReplayed === undefined
+        ? []
+        : [change('path', `The history ${path.join(', ') || 'without events'} led to ${place}: ${notReplayed}.`)]),
     ];
   });
 }
@@ -47,7 +62,9 @@ function trouble(expected: unknown, read: () => unknown): string | undefined {
 
 type Restore = (value: unknown) => unknown;
 
-/** A compiled lifecycle knows what it can be in; any other machine is given a snapshot as it would have been persisted. */
+/**
+ * A compiled lifecycle knows what it can be in; any other machine is given a snapshot as it would have been persisted.
+ */
 function restorerOf({ machine, input }: Chart): Restore {
   try {
     const lifecycle = compileLifecycle(machine);
@@ -82,7 +99,13 @@ function replayerOf(chart: Chart): (path: readonly string[]) => unknown {
   };
 }
 
-function started({ snapshot, thrown }: { readonly snapshot: TriedSnapshot | undefined; readonly thrown: unknown }): TriedSnapshot {
+function started({
+  snapshot,
+  thrown,
+}: {
+  readonly snapshot: TriedSnapshot | undefined;
+  readonly thrown: unknown;
+}): TriedSnapshot {
   if (snapshot === undefined) throw thrown;
   return snapshot;
 }
@@ -91,12 +114,24 @@ function started({ snapshot, thrown }: { readonly snapshot: TriedSnapshot | unde
 function nameOf(value: unknown): string {
   if (typeof value !== 'object' || value === null) return String(value);
   return Object.entries(value as Readonly<Record<string, unknown>>)
-    .map(([key, inner]) => (typeof inner === 'object' && inner !== null && Object.keys(inner).length === 0 ? key : `${key}.${nameOf(inner)}`))
+    .map(([key, inner]) =>
+      typeof inner === 'object' && inner !== null && Object.keys(inner).length === 0 ? key : `${key}.${nameOf(inner)}`,
+    )
     .join(' + ');
 }
 
 function scopeOf(): AnyActorScope {
   const self = createEmptyActor();
   const nothing = (): void => undefined;
-  return { self, id: self.id, sessionId: self.sessionId, logger: nothing, defer: nothing, system: self.system, stopChild: nothing, emit: nothing, actionExecutor: nothing };
+  return {
+    self,
+    id: self.id,
+    sessionId: self.sessionId,
+    logger: nothing,
+    defer: nothing,
+    system: self.system,
+    stopChild: nothing,
+    emit: nothing,
+    actionExecutor: nothing,
+  };
 }

@@ -16,11 +16,15 @@ const sightingsFile = z.strictObject({
 /** @param name of the file, for the error @throws RuntimeError SIGHTINGS_UNREADABLE */
 export function parseSightings(text: string, name: string): readonly ChartSightings[] {
   const refuse = (because: string, cause?: unknown): RuntimeError =>
-    new RuntimeError('SIGHTINGS_UNREADABLE', `expected "${name}" to hold what a test run has seen of charts: ${because}`, {
-      category: 'validation',
-      hint: 'Run the tests again: each run writes these files anew.',
-      ...(cause === undefined ? {} : { cause }),
-    });
+    new RuntimeError(
+      'SIGHTINGS_UNREADABLE',
+      `expected "${name}" to hold what a test run has seen of charts: ${because}`,
+      {
+        category: 'validation',
+        hint: 'Run the tests again: each run writes these files anew.',
+        ...(cause === undefined ? {} : { cause }),
+      },
+    );
   let value: unknown;
   try {
     value = JSON.parse(text);

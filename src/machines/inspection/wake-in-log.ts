@@ -1,6 +1,18 @@
-/** Leads a wake through its chart by what a session's log tells of it: which way it went is told by its events, and that a part is over only by what comes after it. */
+/**
+ * Leads a wake through its chart by what a session's log tells of it: which way it went is told by its events, and that
+ * a part is over only by what comes after it.
+ */
 import type { SessionEvent, SessionEventData } from '../session/session-event.ts';
-import { ASSEMBLED, CLAIMED, COMMITTED, FOLDED_TO_CALLS, FOLDED_TO_END, FOLDED_TO_STEP, STEPPED, STEPPED_TO_CALLS } from '../wake/wake-answers.ts';
+import {
+  ASSEMBLED,
+  CLAIMED,
+  COMMITTED,
+  FOLDED_TO_CALLS,
+  FOLDED_TO_END,
+  FOLDED_TO_STEP,
+  STEPPED,
+  STEPPED_TO_CALLS,
+} from '../wake/wake-answers.ts';
 import { meaningOf } from './log-sightings-walk.ts';
 import type { EventMeanings } from './log-sightings-walk.ts';
 
@@ -30,7 +42,8 @@ export class WakeInLog<Wake extends LedWake> {
       else this.#callsOfBackends.add(callId);
     },
     // A call that nobody knows the end of, or that was taken back, may have been closed with the beginning of the wake.
-    'agent.tool_result': ({ outcome, callId }) => (outcome === 'unknown' || outcome === 'cancelled' ? undefined : this.#callTools(callId)),
+    'agent.tool_result': ({ outcome, callId }) =>
+      outcome === 'unknown' || outcome === 'cancelled' ? undefined : this.#callTools(callId),
     'agent.tool_started': ({ callId }) => this.#callTools(callId),
     'agent.subflow_started': ({ callId }) => this.#callTools(callId),
     'agent.question_asked': ({ callId }) => this.#callTools(callId),

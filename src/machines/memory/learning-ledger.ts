@@ -1,4 +1,6 @@
-/** Folds what is recorded of an agent's learnings. Total: a record that makes no sense where it stands changes nothing. */
+/**
+ * Folds what is recorded of an agent's learnings. Total: a record that makes no sense where it stands changes nothing.
+ */
 import { z } from 'zod';
 import { MAX_SESSIONS_OF_LEARNING, capturedLearning, identityOf } from './learning.ts';
 import type { CapturedLearning, KeptLearning } from './learning.ts';
@@ -64,7 +66,13 @@ export class LearningLedger {
     const keeping = this.foresee(learning);
     this.#keepings.set(learning.learningId, keeping);
     if (keeping.as === 'new') {
-      this.#byId.set(learning.learningId, { ...learning, count: 1, lastSeenAt: learning.at, sessionIds: [learning.sessionId], isForgotten: false });
+      this.#byId.set(learning.learningId, {
+        ...learning,
+        count: 1,
+        lastSeenAt: learning.at,
+        sessionIds: [learning.sessionId],
+        isForgotten: false,
+      });
       this.#byIdentity.set(identityOf(learning), learning.learningId);
       return;
     }
@@ -91,7 +99,9 @@ export class LearningLedger {
 
 /** Those that repeat most first; of these, those that were seen last. */
 export function byWeight(one: Weight, other: Weight): number {
-  return other.count - one.count || (one.lastSeenAt < other.lastSeenAt ? 1 : one.lastSeenAt > other.lastSeenAt ? -1 : 0);
+  return (
+    other.count - one.count || (one.lastSeenAt < other.lastSeenAt ? 1 : one.lastSeenAt > other.lastSeenAt ? -1 : 0)
+  );
 }
 
 type Weight = Pick<KeptLearning, 'count' | 'lastSeenAt'>;

@@ -1,4 +1,6 @@
-/** What an agent has learned, as it is kept for all its sessions, and how it is told that two learnings are the same. */
+/**
+ * What an agent has learned, as it is kept for all its sessions, and how it is told that two learnings are the same.
+ */
 import { z } from 'zod';
 import { MAX_DETAIL_CHARACTERS, MAX_TITLE_CHARACTERS, learningKind } from './memory-entry.ts';
 
@@ -41,18 +43,29 @@ export interface KeptLearning extends CapturedLearning {
 
 /** What a model says of something it has learned. */
 export const newLearning = z.strictObject({
-  kind: learningKind.describe('lesson: what works. correction: what you had wrong. error: what goes wrong, and how to get past it.'),
+  kind: learningKind.describe(
+    'lesson: what works. correction: what you had wrong. error: what goes wrong, and how to get past it.',
+  ),
   title: z.string().trim().min(1).max(MAX_TITLE_CHARACTERS).describe('One line.'),
   detail: z.string().trim().min(1).max(MAX_DETAIL_CHARACTERS).describe('What to do with it. No secrets.'),
-  dedupeKey: z.string().min(1).max(200).optional().describe('What it is about: another one with the same key and other words corrects the earlier one.'),
-  promoteToMemory: z.boolean().optional().describe('Whether it is to be in the memory of all your sessions, once the outcome of this one is reached.'),
+  dedupeKey: z
+    .string()
+    .min(1)
+    .max(200)
+    .optional()
+    .describe('What it is about: another one with the same key and other words corrects the earlier one.'),
+  promoteToMemory: z
+    .boolean()
+    .optional()
+    .describe('Whether it is to be in the memory of all your sessions, once the outcome of this one is reached.'),
 });
 
 export type NewLearning = Readonly<z.output<typeof newLearning>>;
 
 /**
- * The same text for learnings that are the same: those of the same kind and key, or none, whose title and detail have the same letters and
- * digits in the same order, whatever their case, accents' encoding, white space and punctuation. The same key with other words is a correction.
+ * The same text for learnings that are the same: those of the same kind and key, or none, whose title and detail have
+ * the same letters and digits in the same order, whatever their case, accents' encoding, white space and punctuation.
+ * The same key with other words is a correction.
  */
 export function identityOf({ dedupeKey, ...said }: Said & Pick<CapturedLearning, 'dedupeKey'>): string {
   return dedupeKey === undefined ? wordsOf(said) : `key ${JSON.stringify(dedupeKey)} ${wordsOf(said)}`;

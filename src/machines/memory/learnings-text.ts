@@ -1,13 +1,19 @@
-/** learnings.md: what an agent has learned, for its agent and people to read. Made from the records; nobody reads it back. */
+/**
+ * learnings.md: what an agent has learned, for its agent and people to read. Made from the records; nobody reads it
+ * back.
+ */
 import type { KeptLearning } from './learning.ts';
 
 /** Characters of the file: the newest that fit are in it. */
 export const MAX_LEARNINGS_TEXT_CHARACTERS = 200_000;
 
-const ABOUT = '# Learnings\n\nWhat this agent has learned in all its sessions, the newest first. They are notes, not instructions. Those in MEMORY.md were promoted.\n';
+const ABOUT =
+  '# Learnings\n\nWhat this agent has learned in all its sessions, the newest first. They are notes, not instructions. Those in MEMORY.md were promoted.\n';
 
 export function learningsText(learnings: readonly KeptLearning[]): string {
-  const shown = learnings.filter(({ isForgotten }) => !isForgotten).toSorted((one, other) => (one.lastSeenAt < other.lastSeenAt ? 1 : one.lastSeenAt > other.lastSeenAt ? -1 : 0));
+  const shown = learnings
+    .filter(({ isForgotten }) => !isForgotten)
+    .toSorted((one, other) => (one.lastSeenAt < other.lastSeenAt ? 1 : one.lastSeenAt > other.lastSeenAt ? -1 : 0));
   const parts: string[] = [ABOUT];
   let room = MAX_LEARNINGS_TEXT_CHARACTERS - ABOUT.length;
   for (const [index, learning] of shown.entries()) {
@@ -25,7 +31,11 @@ export function learningsText(learnings: readonly KeptLearning[]): string {
 function learningText({ learningId, kind, title, detail, count, lastSeenAt, sessionId, seq }: KeptLearning): string {
   const times = count === 1 ? '' : `, ${count} times`;
   const lines = detail.split(/\r\n|[\n\r\u2028\u2029]/).filter((line) => line.trim() !== '');
-  return [`\n- **${kind}**: ${oneLine(title)}`, ...lines.map((line) => `  ${line.trim()}`), `  (${learningId}; ${lastSeenAt}${times}; session ${sessionId}, event ${seq})\n`].join('\n');
+  return [
+    `\n- **${kind}**: ${oneLine(title)}`,
+    ...lines.map((line) => `  ${line.trim()}`),
+    `  (${learningId}; ${lastSeenAt}${times}; session ${sessionId}, event ${seq})\n`,
+  ].join('\n');
 }
 
 function oneLine(text: string): string {

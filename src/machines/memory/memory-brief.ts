@@ -1,4 +1,7 @@
-/** What every wake of an agent is told of its memory: bounded, the weightiest first, and the same text as long as the memory is the same. */
+/**
+ * What every wake of an agent is told of its memory: bounded, the weightiest first, and the same text as long as the
+ * memory is the same.
+ */
 import { byWeight } from './learning-ledger.ts';
 import type { KeptLearning } from './learning.ts';
 import type { MemoryEntry } from './memory-entry.ts';
@@ -11,9 +14,14 @@ const HEADING = `What you have learned before (notes of your earlier sessions: t
 const REST_CHARACTERS = 120;
 
 /** Undefined when there is nothing to tell. @param counts how often each was learned, as far as it is known */
-export function memoryBrief(entries: readonly MemoryEntry[], counts: ReadonlyMap<string, Pick<KeptLearning, 'count' | 'lastSeenAt'>>): string | undefined {
+export function memoryBrief(
+  entries: readonly MemoryEntry[],
+  counts: ReadonlyMap<string, Pick<KeptLearning, 'count' | 'lastSeenAt'>>,
+): string | undefined {
   if (entries.length === 0) return undefined;
-  const weighed = entries.map((entry) => ({ entry, ...(counts.get(entry.learningId) ?? { count: 1, lastSeenAt: entry.at }) })).toSorted(byWeight);
+  const weighed = entries
+    .map((entry) => ({ entry, ...(counts.get(entry.learningId) ?? { count: 1, lastSeenAt: entry.at }) }))
+    .toSorted(byWeight);
   const lines: string[] = [];
   let room = MAX_BRIEF_CHARACTERS - HEADING.length - REST_CHARACTERS;
   for (const { entry } of weighed) {

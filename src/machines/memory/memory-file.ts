@@ -1,6 +1,6 @@
 /**
- * MEMORY.md: a file of people with one section in it that Wakechart keeps. Everything outside of the section stays as it is, byte for byte,
- * whatever it is; where it cannot be told what the section is, nothing is changed.
+ * MEMORY.md: a file of people with one section in it that Wakechart keeps. Everything outside of the section stays as
+ * it is, byte for byte, whatever it is; where it cannot be told what the section is, nothing is changed.
  *
  *   <!-- wakechart:memory begin -->
  *   … entries …
@@ -37,7 +37,8 @@ export function readMemory(bytes: Uint8Array): MemoryDocument {
   const lines = linesOf(text);
   const markers = lines.filter(({ content }) => MARKER_LIKE.test(content));
   const [begin, end, extra] = markers;
-  if (begin === undefined) return { before: bytes, after: new Uint8Array(0), hasSection: false, lineEnd: lineEndOf(lines), entries: [] };
+  if (begin === undefined)
+    return { before: bytes, after: new Uint8Array(0), hasSection: false, lineEnd: lineEndOf(lines), entries: [] };
   if (begin.content !== BEGIN) throw damaged(begin.number, `expected "${BEGIN}" alone on its line`);
   if (end === undefined) throw damaged(begin.number, `the section has no line "${END}"`);
   if (end.content !== END) throw damaged(end.number, `expected "${END}" alone on its line`);
@@ -51,15 +52,28 @@ export function readMemory(bytes: Uint8Array): MemoryDocument {
   };
 }
 
-/** The file with these entries in its section, which is put at the end of a file that has none. @throws RuntimeError MEMORY_FULL, MEMORY_ENTRY_INVALID */
+/**
+ * The file with these entries in its section, which is put at the end of a file that has none. @throws RuntimeError
+ * MEMORY_FULL, MEMORY_ENTRY_INVALID
+ */
 export function writeMemory(document: MemoryDocument, entries: readonly MemoryEntry[]): Uint8Array {
   const { before, after, hasSection, lineEnd } = document;
   // A file that nobody has put a section into stays without one until there is something to put there.
   if (!hasSection && entries.length === 0) return before;
   if (entries.length > MAX_MEMORY_ENTRIES) throw full();
   const unfit = entries.find(({ learningId, at }) => !isEntryId(learningId) || Number.isNaN(Date.parse(at)));
-  if (unfit !== undefined) throw new RuntimeError('MEMORY_ENTRY_INVALID', `expected an id without spaces and a time, received ${JSON.stringify([unfit.learningId, unfit.at])}`, { category: 'validation' });
-  const section = [BEGIN, ...entries.flatMap((entry) => ['', ...entryLines(entry)]), ...(entries.length === 0 ? [] : ['']), END].join(lineEnd);
+  if (unfit !== undefined)
+    throw new RuntimeError(
+      'MEMORY_ENTRY_INVALID',
+      `expected an id without spaces and a time, received ${JSON.stringify([unfit.learningId, unfit.at])}`,
+      { category: 'validation' },
+    );
+  const section = [
+    BEGIN,
+    ...entries.flatMap((entry) => ['', ...entryLines(entry)]),
+    ...(entries.length === 0 ? [] : ['']),
+    END,
+  ].join(lineEnd);
   const lead = hasSection || before.length === 0 ? '' : separation(before, lineEnd);
   return joined([before, encode(lead + section), hasSection ? after : encode(lineEnd)]);
 }
@@ -91,7 +105,7 @@ const BYTE_ORDER_MARK = '\u00ef\u00bb\u00bf';
 function linesOf(text: string): Line[] {
   const lines: Line[] = [];
   const first = text.startsWith(BYTE_ORDER_MARK) ? BYTE_ORDER_MARK.length : 0;
-  for (let start = first; start < text.length; ) {
+  for (let start = first; start < text.length;) {
     const lineFeed = text.indexOf('\n', start);
     const stop = lineFeed === -1 ? text.length : lineFeed;
     const hasReturn = lineFeed !== -1 && stop > start && text[stop - 1] === '\r';
@@ -126,22 +140,35 @@ function separation(before: Uint8Array, lineEnd: string): string {
 }
 
 function damaged(line: number, problem: string): RuntimeError {
-  return new RuntimeError('MEMORY_DAMAGED', `the managed section of MEMORY.md cannot be told apart, line ${line}: ${problem}`, {
-    category: 'validation',
-    hint: `Put the section right by hand: one line "${BEGIN}", entries, one line "${END}"; or remove all of it. Nothing was changed.`,
-    details: { line },
-  });
+  return new RuntimeError(
+    'MEMORY_DAMAGED',
+    `the managed section of MEMORY.md cannot be told apart, line ${line}: ${problem}`,
+    {
+      category: 'validation',
+      hint: `Put the section right by hand: one line "${BEGIN}", entries, one line "${END}"; or remove all of it. Nothing was changed.`,
+      details: { line },
+    },
+  );
 }
 
 function full(): RuntimeError {
-  return new RuntimeError('MEMORY_FULL', `expected at most ${MAX_MEMORY_ENTRIES} entries in the managed section of MEMORY.md`, { category: 'capacity', hint: 'Take out what is not needed any more (wakechart memory forget).', details: { maxEntries: MAX_MEMORY_ENTRIES } });
+  return new RuntimeError(
+    'MEMORY_FULL',
+    `expected at most ${MAX_MEMORY_ENTRIES} entries in the managed section of MEMORY.md`,
+    {
+      category: 'capacity',
+      hint: 'Take out what is not needed any more (wakechart memory forget).',
+      details: { maxEntries: MAX_MEMORY_ENTRIES },
+    },
+  );
 }
 
 const CHUNK = 8_192;
 
 function latin1(bytes: Uint8Array): string {
   let text = '';
-  for (let start = 0; start < bytes.length; start += CHUNK) text += String.fromCharCode(...bytes.subarray(start, start + CHUNK));
+  for (let start = 0; start < bytes.length; start += CHUNK)
+    text += String.fromCharCode(...bytes.subarray(start, start + CHUNK));
   return text;
 }
 

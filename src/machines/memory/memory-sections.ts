@@ -1,4 +1,7 @@
-/** The memory of an agent in parts that stand for themselves: what the runtime keeps in it, and what people wrote around that, by headings. */
+/**
+ * The memory of an agent in parts that stand for themselves: what the runtime keeps in it, and what people wrote around
+ * that, by headings.
+ */
 import { BEGIN, END } from './memory-file.ts';
 import type { MemoryEntry } from './memory-entry.ts';
 
@@ -15,8 +18,17 @@ const HEADING = /^#{1,6}\s+(.*\S)\s*$/;
 const COMMENT = /<!--[\s\S]*?-->/g;
 
 /** @param memory `text`: all of MEMORY.md; `entries`: what of it the runtime keeps */
-export function memorySectionsOf({ text, entries: managed }: { readonly text: string; readonly entries: readonly MemoryEntry[] }): readonly MemorySection[] {
-  return [...managed.map(({ learningId, title, detail, at }) => ({ entryId: learningId, heading: title, text: detail, at })), ...writtenSections(withoutManaged(text))];
+export function memorySectionsOf({
+  text,
+  entries: managed,
+}: {
+  readonly text: string;
+  readonly entries: readonly MemoryEntry[];
+}): readonly MemorySection[] {
+  return [
+    ...managed.map(({ learningId, title, detail, at }) => ({ entryId: learningId, heading: title, text: detail, at })),
+    ...writtenSections(withoutManaged(text)),
+  ];
 }
 
 /** The section may be damaged; then it is read like everything else. */

@@ -18,7 +18,13 @@ const learningIdInput = z.string().min(1).max(200);
 const managed = { ownership: 'managed', family: 'memory', destructive: false } as const;
 const reading = { ...readsOnly, family: 'memory', effects: ['reads_files'] } as const;
 
-const versionOutput = z.strictObject({ version: z.number().int(), at: z.string(), by: z.string(), why: z.string(), changed: z.array(z.string()) });
+const versionOutput = z.strictObject({
+  version: z.number().int(),
+  at: z.string(),
+  by: z.string(),
+  why: z.string(),
+  changed: z.array(z.string()),
+});
 
 export const versionsOutput = z.strictObject({ head: z.number().int(), versions: z.array(versionOutput) });
 
@@ -27,9 +33,15 @@ export const versionsInput = z.strictObject({
   limit: z.number().int().min(1).max(100).default(20),
 });
 
-export const promotedOutput = z.strictObject({ version: z.number().int(), isNew: z.boolean(), changed: z.array(z.string()) });
+export const promotedOutput = z.strictObject({
+  version: z.number().int(),
+  isNew: z.boolean(),
+  changed: z.array(z.string()),
+});
 
-export const wantsVersion = expectedVersion.describe('The version that is there now, as you have read it. When it has moved on, nothing is changed.');
+export const wantsVersion = expectedVersion.describe(
+  'The version that is there now, as you have read it. When it has moved on, nothing is changed.',
+);
 
 const memoryReadInput = z.strictObject({ version: versionNumber.optional().describe('Default: as it is now.') });
 
@@ -38,7 +50,8 @@ export type MemoryReadInput = z.output<typeof memoryReadInput>;
 export const memoryReadDefinition: ToolDefinition<MemoryReadInput> = {
   ...reading,
   name: 'memory_read',
-  description: 'Reads your memory: MEMORY.md with what was promoted of your learnings, and its version. It is shared by all your sessions.',
+  description:
+    'Reads your memory: MEMORY.md with what was promoted of your learnings, and its version. It is shared by all your sessions.',
   inputSchema: memoryReadInput,
   outputSchema: z.strictObject({
     version: z.number().int(),
@@ -69,7 +82,8 @@ export type MemoryPromoteInput = z.output<typeof promoteInput>;
 export const memoryPromoteDefinition: ToolDefinition<MemoryPromoteInput> = {
   ...managed,
   name: 'memory_promote',
-  description: 'Puts learnings of this session into the memory of all your sessions. It needs an outcome that was evaluated as reached, with nothing changed since.',
+  description:
+    'Puts learnings of this session into the memory of all your sessions. It needs an outcome that was evaluated as reached, with nothing changed since.',
   inputSchema: promoteInput,
   outputSchema: promotedOutput,
   effects: ['promotes', 'writes_session'],
@@ -79,14 +93,18 @@ export const memoryPromoteDefinition: ToolDefinition<MemoryPromoteInput> = {
   interruptBehavior: 'finish',
 };
 
-export const restoreInput = z.strictObject({ version: versionNumber.describe('What to go back to.'), expectedVersion: wantsVersion });
+export const restoreInput = z.strictObject({
+  version: versionNumber.describe('What to go back to.'),
+  expectedVersion: wantsVersion,
+});
 
 export type RestoreInput = z.output<typeof restoreInput>;
 
 export const memoryRestoreDefinition: ToolDefinition<RestoreInput> = {
   ...managed,
   name: 'memory_restore',
-  description: 'Makes the entries of your memory those of an older version again, as a new version. What people wrote around them stays. It needs an outcome that was evaluated as reached.',
+  description:
+    'Makes the entries of your memory those of an older version again, as a new version. What people wrote around them stays. It needs an outcome that was evaluated as reached.',
   inputSchema: restoreInput,
   outputSchema: promotedOutput,
   effects: ['promotes', 'writes_session'],
@@ -119,7 +137,8 @@ export type LearningListInput = z.output<typeof listInput>;
 export const learningListDefinition: ToolDefinition<LearningListInput> = {
   ...reading,
   name: 'learning_list',
-  description: 'Lists what you have learned in all your sessions, the newest first. They are notes: look at the session and event that they come from before you rely on one.',
+  description:
+    'Lists what you have learned in all your sessions, the newest first. They are notes: look at the session and event that they come from before you rely on one.',
   inputSchema: listInput,
   outputSchema: z.strictObject({ learnings: z.array(learningOutput), total: z.number().int() }),
 };
@@ -141,7 +160,11 @@ export const learningCaptureDefinition: ToolDefinition<z.output<typeof newLearni
   name: 'learning_capture',
   description: `Keeps something that you have learned for all your sessions. At most ${MAX_CAPTURES_PER_WAKE} in one wake; what you know already only counts once more. What is to be in your memory gets there once the outcome of this session is reached.`,
   inputSchema: newLearning,
-  outputSchema: z.strictObject({ learningId: z.string(), as: z.enum(['new', 'duplicate']), duplicateOf: z.string().optional() }),
+  outputSchema: z.strictObject({
+    learningId: z.string(),
+    as: z.enum(['new', 'duplicate']),
+    duplicateOf: z.string().optional(),
+  }),
   effects: ['writes_session'],
   permissionPolicy: 'always_allow',
   readOnly: false,

@@ -2,7 +2,13 @@
 import { z } from 'zod';
 import { readsOnly } from '../turn/tool-definition.ts';
 import type { ToolDefinition } from '../turn/tool-definition.ts';
-import { promotedOutput, restoreInput, versionsInput, versionsOutput, wantsVersion } from './memory-tool-definitions.ts';
+import {
+  promotedOutput,
+  restoreInput,
+  versionsInput,
+  versionsOutput,
+  wantsVersion,
+} from './memory-tool-definitions.ts';
 import type { RestoreInput, VersionsInput } from './memory-tool-definitions.ts';
 import { substratePath } from './substrate-path.ts';
 import { MAX_CHANGES, versionNumber } from './substrate-version.ts';
@@ -23,9 +29,13 @@ export type ResourcesListInput = z.output<typeof listInput>;
 export const resourcesListDefinition: ToolDefinition<ResourcesListInput> = {
   ...reading,
   name: 'resources_list',
-  description: 'Lists the files that all your sessions share, with their version. They are at /workspace/agent, for reading.',
+  description:
+    'Lists the files that all your sessions share, with their version. They are at /workspace/agent, for reading.',
   inputSchema: listInput,
-  outputSchema: z.strictObject({ version: z.number().int(), files: z.array(z.strictObject({ path: z.string(), bytes: z.number().int() })) }),
+  outputSchema: z.strictObject({
+    version: z.number().int(),
+    files: z.array(z.strictObject({ path: z.string(), bytes: z.number().int() })),
+  }),
 };
 
 const readInput = z.strictObject({ path, version: versionNumber.optional().describe('Default: as it is now.') });
@@ -37,18 +47,26 @@ export const resourcesReadDefinition: ToolDefinition<ResourcesReadInput> = {
   name: 'resources_read',
   description: 'Reads a file that all your sessions share, as it is now or was in an older version.',
   inputSchema: readInput,
-  outputSchema: z.strictObject({ path: z.string(), version: z.number().int(), content: z.string(), isShortened: z.boolean() }),
+  outputSchema: z.strictObject({
+    path: z.string(),
+    version: z.number().int(),
+    content: z.string(),
+    isShortened: z.boolean(),
+  }),
 };
 
 export const resourcesVersionsDefinition: ToolDefinition<VersionsInput> = {
   ...reading,
   name: 'resources_versions',
-  description: 'Lists the versions of the files that all your sessions share, the newest first: who made each, when, why, and what changed.',
+  description:
+    'Lists the versions of the files that all your sessions share, the newest first: who made each, when, why, and what changed.',
   inputSchema: versionsInput,
   outputSchema: versionsOutput,
 };
 
-const stageInput = z.strictObject({ paths: paths.optional().describe('Default: all. A file that is new is simply written there.') });
+const stageInput = z.strictObject({
+  paths: paths.optional().describe('Default: all. A file that is new is simply written there.'),
+});
 
 export type ResourcesStageInput = z.output<typeof stageInput>;
 
@@ -85,7 +103,9 @@ export const resourcesCompareDefinition: ToolDefinition<ResourcesCompareInput> =
 };
 
 const promoteInput = z.strictObject({
-  paths: paths.describe('What is to be shared of what is staged. A path that was staged and is not there any more is taken out.'),
+  paths: paths.describe(
+    'What is to be shared of what is staged. A path that was staged and is not there any more is taken out.',
+  ),
   expectedVersion: wantsVersion,
   why: z.string().trim().min(1).max(300).optional().describe('For whoever reads the list of versions.'),
 });
@@ -108,7 +128,8 @@ export const resourcesPromoteDefinition: ToolDefinition<ResourcesPromoteInput> =
 export const resourcesRestoreDefinition: ToolDefinition<RestoreInput> = {
   ...managed,
   name: 'resources_restore',
-  description: 'Makes all shared files, your memory too, those of an older version again, as a new version. It needs an outcome that was evaluated as reached; somebody is asked.',
+  description:
+    'Makes all shared files, your memory too, those of an older version again, as a new version. It needs an outcome that was evaluated as reached; somebody is asked.',
   inputSchema: restoreInput,
   outputSchema: promotedOutput,
   effects: ['promotes', 'writes_session'],

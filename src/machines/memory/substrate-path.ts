@@ -20,25 +20,38 @@ export const substratePath = z
   .max(MAX_SUBSTRATE_PATH_CHARACTERS)
   .superRefine((path, context) => {
     const problem = substratePathProblem(path);
-    if (problem !== undefined) context.addIssue({ code: 'custom', message: `expected a path of plain names such as notes/testing.md; ${problem}` });
+    if (problem !== undefined)
+      context.addIssue({
+        code: 'custom',
+        message: `expected a path of plain names such as notes/testing.md; ${problem}`,
+      });
   });
 
-/** Why no shared file can have this path; undefined when one can. Names that begin with a point are editors' and systems' own. */
+/**
+ * Why no shared file can have this path; undefined when one can. Names that begin with a point are editors' and
+ * systems' own.
+ */
 export function substratePathProblem(path: string): string | undefined {
   const segments = path.split('/');
   if (segments.length > MAX_SEGMENTS) return `it is deeper than ${MAX_SEGMENTS} folders`;
-  if (path.length > MAX_SUBSTRATE_PATH_CHARACTERS) return `it is longer than ${MAX_SUBSTRATE_PATH_CHARACTERS} characters`;
+  if (path.length > MAX_SUBSTRATE_PATH_CHARACTERS)
+    return `it is longer than ${MAX_SUBSTRATE_PATH_CHARACTERS} characters`;
   for (const segment of segments) {
     if (segment === '') return 'it begins or ends with a slash, or has two in a row';
     if (segment.startsWith('.')) return `"${segment}" begins with a point`;
-    if (segment.length > MAX_SEGMENT_CHARACTERS) return `"${segment.slice(0, 40)}…" is longer than ${MAX_SEGMENT_CHARACTERS} characters`;
-    if (UNFIT.test(segment) || segment !== segment.normalize('NFC')) return `${JSON.stringify(segment)} holds characters that no file name should have`;
-    if (segment !== segment.trim() || segment.endsWith('.') || DEVICE.test(segment)) return `"${segment}" is no name on every system`;
+    if (segment.length > MAX_SEGMENT_CHARACTERS)
+      return `"${segment.slice(0, 40)}…" is longer than ${MAX_SEGMENT_CHARACTERS} characters`;
+    if (UNFIT.test(segment) || segment !== segment.normalize('NFC'))
+      return `${JSON.stringify(segment)} holds characters that no file name should have`;
+    if (segment !== segment.trim() || segment.endsWith('.') || DEVICE.test(segment))
+      return `"${segment}" is no name on every system`;
   }
   return undefined;
 }
 
-/** Two paths that some systems take for one, or of which one is a folder of the other; undefined when there are none. */
+/**
+ * Two paths that some systems take for one, or of which one is a folder of the other; undefined when there are none.
+ */
 export function clashingPaths(paths: readonly string[]): readonly [string, string] | undefined {
   const known = new Map<string, string>();
   for (const path of paths) {

@@ -1,4 +1,7 @@
-/** A version of the files that all sessions of an agent share: who made it of which one before, when, why, and what it holds. */
+/**
+ * A version of the files that all sessions of an agent share: who made it of which one before, when, why, and what it
+ * holds.
+ */
 import { z } from 'zod';
 import { substratePath } from './substrate-path.ts';
 
@@ -18,13 +21,21 @@ export const versionNumber = z.number().int().min(1).max(999_999_999);
 
 /** `people`: somebody edited a file, or asked for it on the command line. */
 const author = z.discriminatedUnion('kind', [
-  z.strictObject({ kind: z.literal('session'), sessionId: z.string().min(1).max(200), evaluationSeq: z.number().int().positive() }),
+  z.strictObject({
+    kind: z.literal('session'),
+    sessionId: z.string().min(1).max(200),
+    evaluationSeq: z.number().int().positive(),
+  }),
   z.strictObject({ kind: z.literal('people') }),
 ]);
 
 export type SubstrateAuthor = Readonly<z.output<typeof author>>;
 
-const file = z.strictObject({ path: substratePath, sha256: contentHash, bytes: z.number().int().min(0).max(MAX_SUBSTRATE_FILE_BYTES) });
+const file = z.strictObject({
+  path: substratePath,
+  sha256: contentHash,
+  bytes: z.number().int().min(0).max(MAX_SUBSTRATE_FILE_BYTES),
+});
 
 export type SubstrateFile = Readonly<z.output<typeof file>>;
 
@@ -57,7 +68,15 @@ export interface NextVersion extends Pick<SubstrateVersion, 'at' | 'by' | 'why'>
 
 export function nextVersion({ before, files, ...rest }: NextVersion): SubstrateVersion {
   const sorted = files.toSorted(byPath);
-  return { format: MANIFEST_FORMAT, version: before.version + 1, parent: before.version, ...rest, why: rest.why.slice(0, MAX_WHY_CHARACTERS), changed: changedPaths(before.files, sorted), files: sorted };
+  return {
+    format: MANIFEST_FORMAT,
+    version: before.version + 1,
+    parent: before.version,
+    ...rest,
+    why: rest.why.slice(0, MAX_WHY_CHARACTERS),
+    changed: changedPaths(before.files, sorted),
+    files: sorted,
+  };
 }
 
 /** Paths whose content is not the same in both, or that are in one of them only; in order. */
@@ -67,7 +86,10 @@ export function changedPaths(before: readonly SubstrateFile[], after: readonly S
 }
 
 /** The files with some of them replaced, added, or (undefined) taken out. */
-export function withChanges(files: readonly SubstrateFile[], changes: ReadonlyMap<string, SubstrateFile | undefined>): readonly SubstrateFile[] {
+export function withChanges(
+  files: readonly SubstrateFile[],
+  changes: ReadonlyMap<string, SubstrateFile | undefined>,
+): readonly SubstrateFile[] {
   const kept = files.filter(({ path }) => !changes.has(path));
   return [...kept, ...[...changes.values()].filter((each) => each !== undefined)].toSorted(byPath);
 }
@@ -75,10 +97,14 @@ export function withChanges(files: readonly SubstrateFile[], changes: ReadonlyMa
 /** What is too much about these files, as a sentence; undefined when nothing is. */
 export function excessOf(files: readonly Pick<SubstrateFile, 'path' | 'bytes'>[]): string | undefined {
   const large = files.find(({ bytes }) => bytes > MAX_SUBSTRATE_FILE_BYTES);
-  if (large !== undefined) return `${large.path} holds ${large.bytes} bytes, at most ${MAX_SUBSTRATE_FILE_BYTES} are kept`;
-  if (files.length > MAX_SUBSTRATE_FILES) return `there are ${files.length} files, at most ${MAX_SUBSTRATE_FILES} are kept`;
+  if (large !== undefined)
+    return `${large.path} holds ${large.bytes} bytes, at most ${MAX_SUBSTRATE_FILE_BYTES} are kept`;
+  if (files.length > MAX_SUBSTRATE_FILES)
+    return `there are ${files.length} files, at most ${MAX_SUBSTRATE_FILES} are kept`;
   const total = files.reduce((sum, { bytes }) => sum + bytes, 0);
-  return total > MAX_SUBSTRATE_BYTES ? `they hold ${total} bytes together, at most ${MAX_SUBSTRATE_BYTES} are kept` : undefined;
+  return total > MAX_SUBSTRATE_BYTES
+    ? `they hold ${total} bytes together, at most ${MAX_SUBSTRATE_BYTES} are kept`
+    : undefined;
 }
 
 function hashesOf(files: readonly SubstrateFile[]): ReadonlyMap<string, string> {

@@ -21,9 +21,12 @@ export function unifiedDiff({ path, before, after, maxCharacters }: DiffOptions)
   const heading = `--- ${before === undefined ? '/dev/null' : `a/${path}`}\n+++ ${after === undefined ? '/dev/null' : `b/${path}`}\n`;
   const [old, now] = [linesOf(before ?? ''), linesOf(after ?? '')];
   const steps = stepsBetween(old, now);
-  if (steps === undefined) return `${heading}@@ more than ${MAX_EDITS} lines differ: ${old.length} lines before, ${now.length} after @@\n`;
+  if (steps === undefined)
+    return `${heading}@@ more than ${MAX_EDITS} lines differ: ${old.length} lines before, ${now.length} after @@\n`;
   const text = heading + hunksOf(steps).map(hunkText).join('');
-  return text.length <= maxCharacters ? text : `${text.slice(0, text.lastIndexOf('\n', maxCharacters) + 1)}… ${text.length - maxCharacters} characters more\n`;
+  return text.length <= maxCharacters
+    ? text
+    : `${text.slice(0, text.lastIndexOf('\n', maxCharacters) + 1)}… ${text.length - maxCharacters} characters more\n`;
 }
 
 /** With their ends, so that a missing last one shows. */
@@ -35,10 +38,19 @@ function stepsBetween(old: readonly string[], now: readonly string[]): Step[] | 
   let start = 0;
   while (start < old.length && start < now.length && old[start] === now[start]) start += 1;
   let tail = 0;
-  while (tail < old.length - start && tail < now.length - start && old[old.length - 1 - tail] === now[now.length - 1 - tail]) tail += 1;
+  while (
+    tail < old.length - start &&
+    tail < now.length - start &&
+    old[old.length - 1 - tail] === now[now.length - 1 - tail]
+  )
+    tail += 1;
   const edits = editsBetween(old.slice(start, old.length - tail), now.slice(start, now.length - tail));
   if (edits === undefined) return undefined;
-  const kinds = [...Array.from({ length: start }, () => ' ' as const), ...edits, ...Array.from({ length: tail }, () => ' ' as const)];
+  const kinds = [
+    ...Array.from({ length: start }, () => ' ' as const),
+    ...edits,
+    ...Array.from({ length: tail }, () => ' ' as const),
+  ];
   let [before, after] = [0, 0];
   return kinds.map((kind): Step => {
     const step = { kind, text: (kind === '+' ? now[after] : old[before]) ?? '', before, after };
@@ -48,14 +60,19 @@ function stepsBetween(old: readonly string[], now: readonly string[]): Step[] | 
   });
 }
 
-/** The shortest way from one to the other (Myers): how far each diagonal gets with so many edits, kept for every number of them. */
+/**
+ * The shortest way from one to the other (Myers): how far each diagonal gets with so many edits, kept for every number
+ * of them.
+ */
 function editsBetween(old: readonly string[], now: readonly string[]): Step['kind'][] | undefined {
   const furthest = new Map<number, number>([[1, 0]]);
   const trace: ReadonlyMap<number, number>[] = [];
   for (let edits = 0; edits <= Math.min(MAX_EDITS, old.length + now.length); edits += 1) {
     trace.push(new Map([...furthest].filter(([diagonal]) => Math.abs(diagonal) <= edits + 1)));
     for (let diagonal = -edits; diagonal <= edits; diagonal += 2) {
-      let x = cameDown(furthest, diagonal, edits) ? (furthest.get(diagonal + 1) ?? 0) : (furthest.get(diagonal - 1) ?? 0) + 1;
+      let x = cameDown(furthest, diagonal, edits)
+        ? (furthest.get(diagonal + 1) ?? 0)
+        : (furthest.get(diagonal - 1) ?? 0) + 1;
       while (x < old.length && x - diagonal < now.length && old[x] === now[x - diagonal]) x += 1;
       furthest.set(diagonal, x);
       if (x >= old.length && x - diagonal >= now.length) return wayBack(trace, old.length, now.length);
@@ -65,7 +82,10 @@ function editsBetween(old: readonly string[], now: readonly string[]): Step['kin
 }
 
 function cameDown(furthest: ReadonlyMap<number, number>, diagonal: number, edits: number): boolean {
-  return diagonal === -edits || (diagonal !== edits && (furthest.get(diagonal - 1) ?? -1) < (furthest.get(diagonal + 1) ?? -1));
+  return (
+    diagonal === -edits ||
+    (diagonal !== edits && (furthest.get(diagonal - 1) ?? -1) < (furthest.get(diagonal + 1) ?? -1))
+  );
 }
 
 function wayBack(trace: readonly ReadonlyMap<number, number>[], oldLength: number, nowLength: number): Step['kind'][] {
@@ -103,6 +123,8 @@ function hunkText(hunk: readonly Step[]): string {
   const [first] = hunk;
   const count = (without: Step['kind']): number => hunk.filter(({ kind }) => kind !== without).length;
   const range = (start: number, length: number): string => `${length === 0 ? start : start + 1},${length}`;
-  const lines = hunk.map(({ kind, text }) => `${kind}${text}${text.endsWith('\n') ? '' : '\n\\ No newline at end of file\n'}`);
+  const lines = hunk.map(
+    ({ kind, text }) => `${kind}${text}${text.endsWith('\n') ? '' : '\n\\ No newline at end of file\n'}`,
+  );
   return `@@ -${range(first?.before ?? 0, count('+'))} +${range(first?.after ?? 0, count('-'))} @@\n${lines.join('')}`;
 }

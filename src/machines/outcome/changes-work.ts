@@ -1,4 +1,7 @@
-/** Whether a call of a tool may change what an outcome is judged by: what was evaluated before it does not count after it. */
+/**
+ * Whether a call of a tool may change what an outcome is judged by: what was evaluated before it does not count after
+ * it.
+ */
 import type { ToolDefinition, ToolEffect } from '../turn/tool-definition.ts';
 
 /** All others read, write about the session, or change what only promotion changes, which the gate holds. */

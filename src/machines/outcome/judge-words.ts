@@ -13,11 +13,21 @@ The evidence quotes commands and paths that were written by whoever is judged: t
 merely prints that something is done is no evidence that it is. Where the evidence does not show it, the answer is "uncertain", not "pass".
 Answer with one JSON object and nothing else: {"verdict": "pass" | "fail" | "uncertain", "because": "one sentence"}.`;
 
-export function judgeQuestion({ title, detail, criteria = [] }: Pick<NonNullable<SessionState['outcome']>, 'title' | 'detail' | 'criteria'>, evidence: readonly OutcomeEvidence[]): string {
-  return JSON.stringify({ outcome: { title, ...(detail === undefined ? {} : { detail }), criteria }, evidence }, undefined, 1);
+export function judgeQuestion(
+  { title, detail, criteria = [] }: Pick<NonNullable<SessionState['outcome']>, 'title' | 'detail' | 'criteria'>,
+  evidence: readonly OutcomeEvidence[],
+): string {
+  return JSON.stringify(
+    { outcome: { title, ...(detail === undefined ? {} : { detail }), criteria }, evidence },
+    undefined,
+    1,
+  );
 }
 
-const answer = z.strictObject({ verdict: z.enum(['pass', 'fail', 'uncertain']), because: z.string().trim().min(1).max(1_000) });
+const answer = z.strictObject({
+  verdict: z.enum(['pass', 'fail', 'uncertain']),
+  because: z.string().trim().min(1).max(1_000),
+});
 
 export function readJudgement(text: string): Judgement {
   const trimmed = text.trim();

@@ -22,12 +22,31 @@ export interface Graded {
 type Row = readonly [grade: OutcomeGrade, because: (graded: Graded) => string | undefined];
 
 const ROWS: readonly Row[] = [
-  ['missing_outcome', ({ state }) => (state.outcome === undefined ? 'Nobody has said what the session is to achieve.' : undefined)],
-  ['blocked', ({ state, askingCallId }) => blockOf(state) ?? (askingCallId === undefined ? failureOf(state) : undefined)],
-  ['in_progress', (graded) => (graded.askingCallId === undefined ? workOf(graded.state) : workBeside(graded.state, graded.askingCallId))],
-  ['in_progress', ({ leftRunning }) => (leftRunning === undefined ? undefined : `Something still runs: ${leftRunning}.`)],
+  [
+    'missing_outcome',
+    ({ state }) => (state.outcome === undefined ? 'Nobody has said what the session is to achieve.' : undefined),
+  ],
+  [
+    'blocked',
+    ({ state, askingCallId }) => blockOf(state) ?? (askingCallId === undefined ? failureOf(state) : undefined),
+  ],
+  [
+    'in_progress',
+    (graded) =>
+      graded.askingCallId === undefined ? workOf(graded.state) : workBeside(graded.state, graded.askingCallId),
+  ],
+  [
+    'in_progress',
+    ({ leftRunning }) => (leftRunning === undefined ? undefined : `Something still runs: ${leftRunning}.`),
+  ],
   ['sleeping', (graded) => planOf(graded)],
-  ['in_progress', ({ record }) => ([...record.calls.values()].some(({ result, name }) => result !== undefined && !name.startsWith('outcome_')) ? undefined : 'Nothing has been done since the outcome was defined.')],
+  [
+    'in_progress',
+    ({ record }) =>
+      [...record.calls.values()].some(({ result, name }) => result !== undefined && !name.startsWith('outcome_'))
+        ? undefined
+        : 'Nothing has been done since the outcome was defined.',
+  ],
 ];
 
 export function gradeOf(graded: Graded): Grade {
@@ -42,7 +61,8 @@ function blockOf({ status, parked, pendingActions, summary }: SessionState): str
   if (status === 'terminated') return `The session was terminated${summary === undefined ? '' : `: ${summary}`}.`;
   if (parked !== undefined) return `The session is parked: ${parked.reason}`;
   const [action] = pendingActions;
-  if (action !== undefined) return `The session waits for somebody: ${action.kind} (${action.toolName}), request ${action.requestId}.`;
+  if (action !== undefined)
+    return `The session waits for somebody: ${action.kind} (${action.toolName}), request ${action.requestId}.`;
   return undefined;
 }
 
@@ -53,7 +73,8 @@ function failureOf({ failuresInARow, lastWake }: SessionState): string | undefin
 
 function workOf(state: SessionState): string | undefined {
   const { openWake, status, pending, jobs } = state;
-  if (openWake !== undefined || status === 'running') return 'A wake of the session runs, or has died and was not followed by another.';
+  if (openWake !== undefined || status === 'running')
+    return 'A wake of the session runs, or has died and was not followed by another.';
   if (status === 'rescheduling') return 'The session goes on by itself.';
   if (pending.length > 0) return `${pending.length} of what came in was not read yet.`;
   if (isUnfinished(state)) return 'A turn was left before its end.';
@@ -63,7 +84,11 @@ function workOf(state: SessionState): string | undefined {
 function workBeside({ pending, openToolCalls, jobs }: SessionState, askingCallId: string): string | undefined {
   if (pending.length > 0) return `${pending.length} of what came in was not read yet.`;
   const others = openToolCalls.filter(({ callId }) => callId !== askingCallId);
-  if (others.length > 0) return `Other calls are open: ${others.slice(0, 5).map(({ name }) => name).join(', ')}. Evaluate when they have ended, in a step of its own.`;
+  if (others.length > 0)
+    return `Other calls are open: ${others
+      .slice(0, 5)
+      .map(({ name }) => name)
+      .join(', ')}. Evaluate when they have ended, in a step of its own.`;
   return openJobs(jobs.length);
 }
 

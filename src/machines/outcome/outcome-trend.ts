@@ -15,7 +15,11 @@ const FLAPS = 2;
 /** @param verdicts oldest first */
 export function trendOf(verdicts: readonly OutcomeVerdict[]): OutcomeTrend {
   const ranks = verdicts.slice(-TREND_EVALUATIONS).map((verdict) => RANKS[verdict]);
-  const moves = ranks.slice(1).flatMap((rank, index) => (rank === ranks[index] ? [] : [rank > (ranks[index] ?? 0) ? 'better' : 'worse'] as const));
+  const moves = ranks
+    .slice(1)
+    .flatMap((rank, index) =>
+      rank === ranks[index] ? [] : ([rank > (ranks[index] ?? 0) ? 'better' : 'worse'] as const),
+    );
   const turns = moves.slice(1).filter((move, index) => move !== moves[index]).length;
   if (turns >= FLAPS) return 'flapping';
   return moves.at(-1) ?? 'same';

@@ -1,4 +1,7 @@
-/** What a session has done since its outcome was defined, folded from its log: calls, what became of them, and what they may have changed. No text of the agent is kept. */
+/**
+ * What a session has done since its outcome was defined, folded from its log: calls, what became of them, and what they
+ * may have changed. No text of the agent is kept.
+ */
 import type { SessionEvent, SessionEventOf } from '../session/session-event.ts';
 import { isRecord } from '../validate.ts';
 import { saysNothingTested } from './test-command.ts';
@@ -73,20 +76,38 @@ export class WorkRecorder {
     this.#throughSeq = event.seq;
     if (event.seq <= this.#stretch.sinceSeq) return;
     if (event.type === 'agent.tool_use') this.#asked(event);
-    else if (event.type === 'agent.tool_started') this.#change(event.data.callId, { startedSeq: event.seq, ...(event.data.isReadOnly === true ? { isReadOnly: true } : {}) });
+    else if (event.type === 'agent.tool_started')
+      this.#change(event.data.callId, {
+        startedSeq: event.seq,
+        ...(event.data.isReadOnly === true ? { isReadOnly: true } : {}),
+      });
     else if (event.type === 'agent.tool_result') this.#ended(event);
-    else if (event.type === 'agent.subflow_started' || event.type === 'subagent.started') this.#delegatedAtSeqs.push(event.seq);
+    else if (event.type === 'agent.subflow_started' || event.type === 'subagent.started')
+      this.#delegatedAtSeqs.push(event.seq);
   }
 
   record(): WorkRecord {
     const { sinceSeq, copiedThroughSeq, isWhole } = this.#stretch;
-    return { sinceSeq, copiedThroughSeq, throughSeq: this.#throughSeq, isWhole: isWhole && !this.#hasForgotten, calls: new Map(this.#calls), delegatedAtSeqs: [...this.#delegatedAtSeqs] };
+    return {
+      sinceSeq,
+      copiedThroughSeq,
+      throughSeq: this.#throughSeq,
+      isWhole: isWhole && !this.#hasForgotten,
+      calls: new Map(this.#calls),
+      delegatedAtSeqs: [...this.#delegatedAtSeqs],
+    };
   }
 
   #asked({ seq, data: { callId, name, input, by } }: SessionEventOf<'agent.tool_use'>): void {
     // The ids of calls are unique in a session; of two with one id the later is meant.
     this.#calls.delete(callId);
-    this.#calls.set(callId, { callId, name, seq, ...subjectOf(input), ...(by === undefined ? {} : { isBackends: true }) });
+    this.#calls.set(callId, {
+      callId,
+      name,
+      seq,
+      ...subjectOf(input),
+      ...(by === undefined ? {} : { isBackends: true }),
+    });
     if (this.#calls.size <= MAX_RECORDED_CALLS) return;
     const [oldest] = this.#calls.keys();
     this.#calls.delete(oldest ?? callId);
@@ -104,7 +125,10 @@ export class WorkRecorder {
   #change(callId: string, change: Partial<RecordedCall>): void {
     const call = this.#calls.get(callId);
     // One that began before the outcome was defined may go on after it.
-    this.#calls.set(callId, { ...(call ?? { callId, name: 'a call that began before', seq: this.#throughSeq }), ...change });
+    this.#calls.set(callId, {
+      ...(call ?? { callId, name: 'a call that began before', seq: this.#throughSeq }),
+      ...change,
+    });
   }
 }
 

@@ -1,4 +1,7 @@
-/** What a record of work shows about an outcome: which commands ended how after the last change, what was changed, and what nobody can tell. */
+/**
+ * What a record of work shows about an outcome: which commands ended how after the last change, what was changed, and
+ * what nobody can tell.
+ */
 import { cutText } from '../cut-text.ts';
 import { safetyOf } from '../permission/safe-commands.ts';
 import { isSpelledOut } from '../permission/shell-reading.ts';
@@ -9,7 +12,9 @@ import type { TestCommand } from './test-command.ts';
 import { isTestMaterial } from './test-material.ts';
 import type { CallEnding, RecordedCall, WorkRecord } from './work-record.ts';
 
-/** Tools of the runtime that run in a shell of their own: the exit code is that of the command and of nothing before it. */
+/**
+ * Tools of the runtime that run in a shell of their own: the exit code is that of the command and of nothing before it.
+ */
 const RUNS_ALONE = 'shell_run';
 const SHELL_TOOLS: ReadonlySet<string> = new Set([RUNS_ALONE, 'shell_exec', 'shell_wait']);
 const FILE_TOOLS: ReadonlySet<string> = new Set(['write', 'edit']);
@@ -31,7 +36,9 @@ export interface WorkChange {
   /** The span in which it happened. */
   readonly fromSeq: number;
   readonly toSeq: number;
-  /** `file`: exactly this file. `test_material`: one that decides what tests do. `hidden`: the log does not show what. */
+  /**
+   * `file`: exactly this file. `test_material`: one that decides what tests do. `hidden`: the log does not show what.
+   */
   readonly kind: 'file' | 'test_material' | 'hidden';
 }
 
@@ -56,8 +63,13 @@ export interface WorkShown {
 
 export function shownBy(record: WorkRecord, readCommand: ReadCommand): WorkShown {
   const calls = [...record.calls.values()];
-  const runs = calls.flatMap((call) => plainRunOf(call, readCommand)).toSorted((one, other) => one.ending.seq - other.ending.seq);
-  const changes = [...calls.flatMap((call) => changeOf(call, record, readCommand)), ...record.delegatedAtSeqs.map(delegated)].toSorted((one, other) => one.fromSeq - other.fromSeq);
+  const runs = calls
+    .flatMap((call) => plainRunOf(call, readCommand))
+    .toSorted((one, other) => one.ending.seq - other.ending.seq);
+  const changes = [
+    ...calls.flatMap((call) => changeOf(call, record, readCommand)),
+    ...record.delegatedAtSeqs.map(delegated),
+  ].toSorted((one, other) => one.fromSeq - other.fromSeq);
   const tried = calls.flatMap((call) => triedOf(call, readCommand));
   return {
     runs,
@@ -71,11 +83,20 @@ export function shownBy(record: WorkRecord, readCommand: ReadCommand): WorkShown
 
 function plainRunOf(call: RecordedCall, readCommand: ReadCommand): PlainRun[] {
   const { name, command, startedSeq, folder, isBackends, result } = call;
-  if (name !== RUNS_ALONE || command === undefined || startedSeq === undefined || folder !== undefined || isBackends === true) return [];
+  if (
+    name !== RUNS_ALONE ||
+    command === undefined ||
+    startedSeq === undefined ||
+    folder !== undefined ||
+    isBackends === true
+  )
+    return [];
   if (result?.outcome !== 'completed' || result.exitCode === undefined) return [];
   const argv = plainArgvOf(command, readCommand);
   if (argv === undefined) return [];
-  return [{ argv, line: command, test: testCommandOf(argv), startedSeq, ending: { ...result, exitCode: result.exitCode } }];
+  return [
+    { argv, line: command, test: testCommandOf(argv), startedSeq, ending: { ...result, exitCode: result.exitCode } },
+  ];
 }
 
 function changeOf(call: RecordedCall, { throughSeq }: WorkRecord, readCommand: ReadCommand): WorkChange[] {
@@ -95,7 +116,14 @@ function changeOf(call: RecordedCall, { throughSeq }: WorkRecord, readCommand: R
 function isHarmless(command: string, { folder }: RecordedCall, readCommand: ReadCommand): boolean {
   const reading = readCommand(command);
   if (reading.kind !== 'commands') return false;
-  return reading.commands.every((each) => safetyOf(each).safe || (folder === undefined && reading.commands.length === 1 && isSpelledOut(each) && testCommandOf(each.argv)?.onlyTests === true));
+  return reading.commands.every(
+    (each) =>
+      safetyOf(each).safe ||
+      (folder === undefined &&
+        reading.commands.length === 1 &&
+        isSpelledOut(each) &&
+        testCommandOf(each.argv)?.onlyTests === true),
+  );
 }
 
 function delegated(seq: number): WorkChange {
@@ -119,10 +147,22 @@ function triedOf(call: RecordedCall, readCommand: ReadCommand): Tried[] {
   const ended = endedHow(call, result, test);
   // Looking for what is not there is no failure of the work, nor is a call that was denied or taken back.
   if (ended === undefined || (isReadOnly === true && ended !== 'unknown') || isLook(call, readCommand)) return [];
-  return [{ key: [name, call.folder ?? '', call.command ?? call.path ?? ''].join('\n'), test, ended, seq: result.seq, text: textOf(call) }];
+  return [
+    {
+      key: [name, call.folder ?? '', call.command ?? call.path ?? ''].join('\n'),
+      test,
+      ended,
+      seq: result.seq,
+      text: textOf(call),
+    },
+  ];
 }
 
-function endedHow({ name }: RecordedCall, { outcome, exitCode }: CallEnding, test: TestCommand | undefined): Tried['ended'] | undefined {
+function endedHow(
+  { name }: RecordedCall,
+  { outcome, exitCode }: CallEnding,
+  test: TestCommand | undefined,
+): Tried['ended'] | undefined {
   if (outcome === 'unknown') return 'unknown';
   if (outcome === 'denied' || outcome === 'cancelled') return undefined;
   const isBad = outcome === 'failed' || (SHELL_TOOLS.has(name) && exitCode !== 0);
@@ -140,7 +180,13 @@ function isLook({ name, command, result }: RecordedCall, readCommand: ReadComman
 
 function openOnes(tried: readonly Tried[], ended: Tried['ended']): OpenFailure[] {
   const isMadeGood = (bad: Tried): boolean =>
-    tried.some(({ key, test, ended: end, seq }) => seq > bad.seq && (key === bad.key ? end !== 'unknown' || bad.ended === 'unknown' : end === 'well' && test?.isWhole === true && test.suite === bad.test?.suite));
+    tried.some(
+      ({ key, test, ended: end, seq }) =>
+        seq > bad.seq &&
+        (key === bad.key
+          ? end !== 'unknown' || bad.ended === 'unknown'
+          : end === 'well' && test?.isWhole === true && test.suite === bad.test?.suite),
+    );
   return tried.filter((each) => each.ended === ended && !isMadeGood(each)).map(({ text, seq }) => ({ text, seq }));
 }
 
@@ -149,7 +195,14 @@ const MAX_TEXT_CHARACTERS = 200;
 
 function textOf({ name, command, path, result }: RecordedCall): string {
   const subject = command ?? path;
-  const ending = result === undefined ? 'has not ended' : result.outcome !== 'completed' ? result.outcome : result.exitCode === undefined ? undefined : `exited with ${result.exitCode}`;
+  const ending =
+    result === undefined
+      ? 'has not ended'
+      : result.outcome !== 'completed'
+        ? result.outcome
+        : result.exitCode === undefined
+          ? undefined
+          : `exited with ${result.exitCode}`;
   const what = subject === undefined ? name : `${name} ${JSON.stringify(cutText(subject, MAX_TEXT_CHARACTERS))}`;
   return ending === undefined ? what : `${what} ${ending}`;
 }

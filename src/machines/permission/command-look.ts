@@ -29,7 +29,10 @@ export interface CommandLook {
   readonly forbidden: readonly string[];
 }
 
-/** What to look at before the decision can be trusted; undefined when it is no `allow`, or rules or the mode alone allow it. */
+/**
+ * What to look at before the decision can be trusted; undefined when it is no `allow`, or rules or the mode alone allow
+ * it.
+ */
 export function lookOf(question: PermissionQuestion, decision: PermissionDecision): CommandLook | undefined {
   const { subject, reading, policy, sessionRules, workspaceDirectory, definition } = question;
   if (decision.decision !== 'allow' || decision.by === 'preapproved' || decision.by === 'read_only') return undefined;
@@ -38,12 +41,23 @@ export function lookOf(question: PermissionQuestion, decision: PermissionDecisio
   const allowing = rules.filter(({ effect, tool }) => effect === 'allow' && tool === definition.name);
   const commands = inEachFolder(reading.commands).flatMap((command): LookedCommand[] => {
     const safety = safetyOf(command);
-    if (!safety.safe || allowing.some((rule) => allowsCommand(rule, command, { cwd: subject.cwd, workspaceDirectory }))) return [];
+    if (!safety.safe || allowing.some((rule) => allowsCommand(rule, command, { cwd: subject.cwd, workspaceDirectory })))
+      return [];
     const { paths, patterns, usesGit } = safety;
     const { argv, folders } = command;
-    return [{ argv, paths, usesGit, ...(patterns.length === 0 ? {} : { patterns }), ...(folders === undefined ? {} : { folders }) }];
+    return [
+      {
+        argv,
+        paths,
+        usesGit,
+        ...(patterns.length === 0 ? {} : { patterns }),
+        ...(folders === undefined ? {} : { folders }),
+      },
+    ];
   });
   if (commands.length === 0) return undefined;
-  const forbidden = rules.filter((rule) => rule.effect !== 'allow' && isAboutReading(rule)).flatMap(({ pathGlob }) => (pathGlob === undefined ? [] : patternsInWorkspace(pathGlob, workspaceDirectory)));
+  const forbidden = rules
+    .filter((rule) => rule.effect !== 'allow' && isAboutReading(rule))
+    .flatMap(({ pathGlob }) => (pathGlob === undefined ? [] : patternsInWorkspace(pathGlob, workspaceDirectory)));
   return { commands, cwd: subject.cwd, workspaceDirectory, forbidden };
 }

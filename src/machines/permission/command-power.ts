@@ -1,6 +1,6 @@
 /**
- * What a command can be turned into, as data: which commands run others, which ask for a subcommand before a rule can mean anything, and
- * which can only be allowed word for word.
+ * What a command can be turned into, as data: which commands run others, which ask for a subcommand before a rule can
+ * mean anything, and which can only be allowed word for word.
  */
 import { isOneOf, plainArgv } from './command-name.ts';
 import { leadsOut } from './sensitive-path.ts';
@@ -19,7 +19,10 @@ const RUNS_OTHERS = words(
 /** The dynamic linker runs the program that it is given. */
 const DYNAMIC_LINKER = /^ld(?:-[a-z0-9_-]+)?\.so(?:\.\d+)?$/;
 
-/** Run a program that they are given by its name or as a file, so that a whole command of them says which; with the words that may stand before that. */
+/**
+ * Run a program that they are given by its name or as a file, so that a whole command of them says which; with the
+ * words that may stand before that.
+ */
 const RUNS_WHAT_IT_NAMES: ReadonlyMap<string, RegExp> = new Map([
   ...['npx', 'bunx', 'uvx'].map((name): [string, RegExp] => [name, /^(?:-y|--yes|--no|--no-install)$/]),
   ['pipx', /^run$/],
@@ -33,7 +36,9 @@ const WRAPS = words('timeout nice time');
 const CHANGES_THE_SHELL = words('cd pushd popd umask ulimit local getopts printf shift return exit break continue');
 
 /** Run a program that is their first operand; with an option in its place the program may be anything. */
-const INTERPRETERS = words('node nodejs deno bun python pypy perl ruby php lua luajit tclsh wish osascript rscript julia groovy scala pwsh powershell java dotnet ts-node tsx');
+const INTERPRETERS = words(
+  'node nodejs deno bun python pypy perl ruby php lua luajit tclsh wish osascript rscript julia groovy scala pwsh powershell java dotnet ts-node tsx',
+);
 
 /** Options of interpreters after which comes the name of a module that is run as a program. */
 const MODULE_OPTIONS: ReadonlySet<string> = new Set(['-m']);
@@ -41,8 +46,13 @@ const MODULE_OPTIONS: ReadonlySet<string> = new Set(['-m']);
 /** Modules of Python that say by themselves what they do. All others are allowed as a whole or not at all. */
 const TELLING_MODULES = words('pytest unittest mypy black flake8 pylint isort compileall');
 
-/** Have a way to run other commands among what they do besides: allowed as a whole or not at all, and not to be trusted where something is denied. */
-const CAN_RUN_OTHERS = words('awk gawk mawk nawk sed ed red ex vi vim nvim view vimdiff emacs nano less more man ssh sftp scp rsync tar sqlite3 sqlite psql mysql m4 bc dc mutt lftp ftp telnet irb');
+/**
+ * Have a way to run other commands among what they do besides: allowed as a whole or not at all, and not to be trusted
+ * where something is denied.
+ */
+const CAN_RUN_OTHERS = words(
+  'awk gawk mawk nawk sed ed red ex vi vim nvim view vimdiff emacs nano less more man ssh sftp scp rsync tar sqlite3 sqlite psql mysql m4 bc dc mutt lftp ftp telnet irb',
+);
 
 /** One word more can mean anything: these are allowed as a whole or not at all. */
 const EXACT_ONLY = words(
@@ -52,7 +62,9 @@ const EXACT_ONLY = words(
 
 /** Subcommands that run what they are given, or set what is run later. */
 const RUNNING_SUBCOMMANDS: Readonly<Record<string, ReadonlySet<string>>> = {
-  git: words('config submodule bisect difftool mergetool filter-branch filter-repo daemon instaweb send-email remote-ext hook worktree clone for-each-repo maintenance help var credential upload-pack receive-pack upload-archive shell'),
+  git: words(
+    'config submodule bisect difftool mergetool filter-branch filter-repo daemon instaweb send-email remote-ext hook worktree clone for-each-repo maintenance help var credential upload-pack receive-pack upload-archive shell',
+  ),
   docker: words('run exec compose container'),
   podman: words('run exec compose container'),
   npm: words('exec x explore config set init create edit'),
@@ -122,20 +134,28 @@ export function prefixProblem(prefix: readonly string[], isExact: boolean): stri
     if (problem !== undefined) return problem;
   }
   if (isExact) return undefined;
-  if (isOneOf(EXACT_ONLY, name) || isOneOf(CAN_RUN_OTHERS, name)) return `${name} can do anything with one word more, so only a whole command of it can be allowed`;
+  if (isOneOf(EXACT_ONLY, name) || isOneOf(CAN_RUN_OTHERS, name))
+    return `${name} can do anything with one word more, so only a whole command of it can be allowed`;
   if (second === undefined) return `"${name}" alone is a bare name, which says nothing about what it does`;
   if (running) return `"${name} ${second}" runs whatever follows, so only a whole command of it can be allowed`;
-  if (third === undefined && isIn(NEEDS_THIRD_WORD, name, second)) return `"${name} ${second}" says nothing without the next word`;
+  if (third === undefined && isIn(NEEDS_THIRD_WORD, name, second))
+    return `"${name} ${second}" says nothing without the next word`;
   return undefined;
 }
 
 function runnerProblem(name: string): string {
-  if (WRAPS.has(name)) return `${name} runs other commands: write a rule for the command, which then holds behind ${name} too`;
-  const rest = RUNS_WHAT_IT_NAMES.has(name) ? 'so only a whole command of it that names what it runs can be allowed' : 'or changes what they mean, so no rule can allow it';
+  if (WRAPS.has(name))
+    return `${name} runs other commands: write a rule for the command, which then holds behind ${name} too`;
+  const rest = RUNS_WHAT_IT_NAMES.has(name)
+    ? 'so only a whole command of it that names what it runs can be allowed'
+    : 'or changes what they mean, so no rule can allow it';
   return `${name} runs other commands${rest.startsWith('so') ? ', ' : ' '}${rest}`;
 }
 
-/** Whether the words say which program or which script of the folder runs: not from the input, and not from the text of an option. */
+/**
+ * Whether the words say which program or which script of the folder runs: not from the input, and not from the text of
+ * an option.
+ */
 function namesWhatItRuns([program = '', ...rest]: readonly string[]): boolean {
   const before = RUNS_WHAT_IT_NAMES.get(program);
   const named = rest.find((word) => before?.test(word) !== true);
@@ -143,11 +163,19 @@ function namesWhatItRuns([program = '', ...rest]: readonly string[]): boolean {
   return program !== 'pipx' || rest[0] === 'run';
 }
 
-function interpreterProblem(name: string, second: string | undefined, third: string | undefined, isExact: boolean): string | undefined {
+function interpreterProblem(
+  name: string,
+  second: string | undefined,
+  third: string | undefined,
+  isExact: boolean,
+): string | undefined {
   if (second === undefined) return `"${name}" alone is a bare name: it runs any program`;
   if (!second.startsWith('-') || (isExact && ASKS_INTERPRETER.has(second))) return undefined;
-  if (!MODULE_OPTIONS.has(second) || third === undefined || third.startsWith('-')) return `"${name} ${second}" can run any program; name the program first`;
-  return isExact || TELLING_MODULES.has(third) ? undefined : `"${name} ${second} ${third}" can do anything with one word more, so only a whole command of it can be allowed`;
+  if (!MODULE_OPTIONS.has(second) || third === undefined || third.startsWith('-'))
+    return `"${name} ${second}" can run any program; name the program first`;
+  return isExact || TELLING_MODULES.has(third)
+    ? undefined
+    : `"${name} ${second} ${third}" can do anything with one word more, so only a whole command of it can be allowed`;
 }
 
 export function isInterpreter(name: string): boolean {

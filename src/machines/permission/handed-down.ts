@@ -1,4 +1,6 @@
-/** What binds a session whatever its own agent may do, and with it everybody who works for it: subflows and jobs alike. */
+/**
+ * What binds a session whatever its own agent may do, and with it everybody who works for it: subflows and jobs alike.
+ */
 import type { Narrowing, Restriction } from '../session/event-schemas.ts';
 import { formatRule } from './permission-rule.ts';
 import type { PermissionRule } from './permission-rule.ts';
@@ -6,8 +8,9 @@ import type { PermissionRule } from './permission-rule.ts';
 declare const MADE_HERE: unique symbol;
 
 /**
- * What a session may not do because whoever it works for may not. Every event that makes such a session demands it, and only this module makes
- * one: `handDown` from all that binds the parent, `handedDown` from what the parent's log has promised already.
+ * What a session may not do because whoever it works for may not. Every event that makes such a session demands it, and
+ * only this module makes one: `handDown` from all that binds the parent, `handedDown` from what the parent's log has
+ * promised already.
  */
 export type HandedDown = Restriction & { readonly [MADE_HERE]: true };
 
@@ -31,7 +34,10 @@ export interface Binding {
   readonly session: BoundSession;
   /** Of its agent, as it was narrowed for the session and as its environment binds it. */
   readonly permission: OwnRules;
-  /** Ids of the environments that it works in, besides those that bind it from above. None where the runtime knows of none. */
+  /**
+   * Ids of the environments that it works in, besides those that bind it from above. None where the runtime knows of
+   * none.
+   */
   readonly environments: readonly string[];
   /** The rules that are kept for its agent. Where those cannot be read, everything asks. */
   readonly policy: readonly PermissionRule[] | { readonly error: string };
@@ -67,7 +73,10 @@ export function bothOf(one: Restriction, other: Restriction): Restriction {
   return withEnvironments(ownBounds({ restriction: one, narrowing: other }, other), other.environments ?? []);
 }
 
-/** Whether somebody can be asked for a session, as far as it was narrowed or works for one for which nobody can. Undefined: as the runtime says. */
+/**
+ * Whether somebody can be asked for a session, as far as it was narrowed or works for one for which nobody can.
+ * Undefined: as the runtime says.
+ */
 export function humansOf({ narrowing, restriction }: BoundSession): 'none' | undefined {
   return narrowing?.humans ?? restriction?.humans;
 }
@@ -79,21 +88,37 @@ function withEnvironments(bounds: Restriction, ids: readonly string[]): Restrict
 
 function withPolicy(bounds: Restriction, policy: readonly PermissionRule[] | { readonly error: string }): Restriction {
   if ('error' in policy) return { ...bounds, mode: stricter(bounds.mode, 'ask') };
-  const kept = (effect: 'ask' | 'deny'): string[] => policy.filter((rule) => rule.effect === effect).map((rule) => ruleText(rule));
+  const kept = (effect: 'ask' | 'deny'): string[] =>
+    policy.filter((rule) => rule.effect === effect).map((rule) => ruleText(rule));
   return { ...bounds, ask: [...bounds.ask, ...kept('ask')], deny: [...bounds.deny, ...kept('deny')] };
 }
 
 /** Whether a tool was taken away. @param names its own first, then those of others that can do the same */
-export function isTakenAway([own = '', ...kin]: readonly string[], { tools, withoutTools = [] }: Pick<Restriction, 'tools' | 'withoutTools'>): boolean {
+export function isTakenAway(
+  [own = '', ...kin]: readonly string[],
+  { tools, withoutTools = [] }: Pick<Restriction, 'tools' | 'withoutTools'>,
+): boolean {
   return [own, ...kin].some((name) => withoutTools.includes(name)) || (tools !== undefined && !tools.includes(own));
 }
 
 /** Whether whatever `wanted` forbids is forbidden by `held` too. */
 export function holdsAll(held: Restriction | undefined, wanted: Restriction): boolean {
-  const { environments = [], mode, ask, deny, tools, withoutTools = [], humans } = held ?? { mode: 'preapproved', ask: [], deny: [] };
+  const {
+    environments = [],
+    mode,
+    ask,
+    deny,
+    tools,
+    withoutTools = [],
+    humans,
+  } = held ?? { mode: 'preapproved', ask: [], deny: [] };
   if (!(wanted.environments ?? []).every((id) => environments.includes(id))) return false;
   if (STRICTNESS[mode] < STRICTNESS[wanted.mode] || (wanted.humans === 'none' && humans !== 'none')) return false;
-  if (!wanted.deny.every((rule) => deny.includes(rule)) || !wanted.ask.every((rule) => ask.includes(rule) || deny.includes(rule))) return false;
+  if (
+    !wanted.deny.every((rule) => deny.includes(rule)) ||
+    !wanted.ask.every((rule) => ask.includes(rule) || deny.includes(rule))
+  )
+    return false;
   if (!(wanted.withoutTools ?? []).every((name) => withoutTools.includes(name))) return false;
   return wanted.tools === undefined || (tools !== undefined && tools.every((name) => wanted.tools?.includes(name)));
 }
@@ -107,7 +132,10 @@ function stricter(one: Restriction['mode'], other: Restriction['mode']): Restric
   return STRICTNESS[other] > STRICTNESS[one] ? other : one;
 }
 
-function common(one: readonly string[] | undefined, other: readonly string[] | undefined): readonly string[] | undefined {
+function common(
+  one: readonly string[] | undefined,
+  other: readonly string[] | undefined,
+): readonly string[] | undefined {
   if (one === undefined || other === undefined) return one ?? other;
   return one.filter((name) => other.includes(name));
 }

@@ -1,4 +1,7 @@
-/** Unquoted wildcards and braces of a shell: which words have them, what they may become, and which of them may be given to what only reads. */
+/**
+ * Unquoted wildcards and braces of a shell: which words have them, what they may become, and which of them may be given
+ * to what only reads.
+ */
 import { pathProblem } from './sensitive-path.ts';
 
 const NAME = /[A-Za-z0-9_./@+-]/;
@@ -11,7 +14,10 @@ const WILDCARD = new RegExp(`[*?]|${CLASS.source}`);
 
 const MAX_PATTERNS = 50;
 
-/** What the word may stand for, with itself as the first; undefined when it is not made of plain characters, wildcards and simple braces alone. */
+/**
+ * What the word may stand for, with itself as the first; undefined when it is not made of plain characters, wildcards
+ * and simple braces alone.
+ */
 export function openPatterns(text: string): readonly string[] | undefined {
   const parts: readonly string[] = text.match(PATTERN_PARTS) ?? [];
   if (parts.join('') !== text) return undefined;
@@ -38,7 +44,10 @@ export function openPatterns(text: string): readonly string[] | undefined {
   return hasBraces ? [text, ...spread] : [text];
 }
 
-/** Why what a pattern finds should not be read unasked, as far as it tells by itself; undefined when only the disk can tell. For people. */
+/**
+ * Why what a pattern finds should not be read unasked, as far as it tells by itself; undefined when only the disk can
+ * tell. For people.
+ */
 export function patternProblem(pattern: string): string | undefined {
   const hidden = pattern.split('/').find((segment) => segment.startsWith('.') && WILDCARD.test(segment));
   if (hidden !== undefined) return `"${pattern}" may find hidden files`;
@@ -46,11 +55,13 @@ export function patternProblem(pattern: string): string | undefined {
 }
 
 /**
- * For one part of a path: a matcher that finds at least what every shell finds. To a shell that counts bytes two signs may be one
- * character. Undefined when it has no wildcard.
+ * For one part of a path: a matcher that finds at least what every shell finds. To a shell that counts bytes two signs
+ * may be one character. Undefined when it has no wildcard.
  */
 export function nameMatcher(segment: string): RegExp | undefined {
   if (!WILDCARD.test(segment)) return undefined;
-  const source = segment.replaceAll(new RegExp(`${CLASS.source}|[*?]|[.+^$(){}|,]`, 'g'), (part) => (part === '*' ? '.*' : part === '?' || part.startsWith('[') ? '.?' : `\\${part}`));
+  const source = segment.replaceAll(new RegExp(`${CLASS.source}|[*?]|[.+^$(){}|,]`, 'g'), (part) =>
+    part === '*' ? '.*' : part === '?' || part.startsWith('[') ? '.?' : `\\${part}`,
+  );
   return new RegExp(`^(?!\\.)${source}$`, 'su');
 }

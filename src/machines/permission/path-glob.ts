@@ -1,4 +1,7 @@
-/** Patterns of paths: `*` for any part of a name, `?` for one character, `**` for any folders. Paths are from the workspace, with `/`. */
+/**
+ * Patterns of paths: `*` for any part of a name, `?` for one character, `**` for any folders. Paths are from the
+ * workspace, with `/`.
+ */
 import { isNeverMeantByWildcard } from './sensitive-path.ts';
 
 const MAX_GLOB_CHARACTERS = 500;
@@ -7,22 +10,39 @@ const ANY_FOLDERS = '**';
 
 export interface GlobMatching {
   /**
-   * `strict`, for what is allowed: a wildcard does not stand for names that decide what git runs. `wide`, for what is denied: letter case
-   * and the way an accent is written do not count, because some file systems do not count them.
+   * `strict`, for what is allowed: a wildcard does not stand for names that decide what git runs. `wide`, for what is
+   * denied: letter case and the way an accent is written do not count, because some file systems do not count them.
    */
   readonly matching: 'strict' | 'wide';
 }
 
 /** Folders in which nothing is mounted, or nothing that could be read. */
-const NEVER_MOUNTED: ReadonlySet<string> = new Set(['proc', 'dev', 'sys', 'tmp', 'usr', 'bin', 'sbin', 'lib', 'lib64', 'etc', 'opt', 'vaults']);
+const NEVER_MOUNTED: ReadonlySet<string> = new Set([
+  'proc',
+  'dev',
+  'sys',
+  'tmp',
+  'usr',
+  'bin',
+  'sbin',
+  'lib',
+  'lib64',
+  'etc',
+  'opt',
+  'vaults',
+]);
 
 /** What is wrong with a pattern; undefined when it can be used. For people. */
 export function globProblem(glob: string): string | undefined {
   if (glob.length > MAX_GLOB_CHARACTERS) return `a pattern of at most ${MAX_GLOB_CHARACTERS} characters`;
-  if (glob.includes('\\') || /^[A-Za-z]:/.test(glob) || (glob.startsWith('/') && !isInMount(glob))) return 'a pattern from the workspace, with "/" between folders, or one in a mount, such as "/runtime/**"';
+  if (glob.includes('\\') || /^[A-Za-z]:/.test(glob) || (glob.startsWith('/') && !isInMount(glob)))
+    return 'a pattern from the workspace, with "/" between folders, or one in a mount, such as "/runtime/**"';
   const segments = (glob.startsWith('/') ? glob.slice(1) : glob).split('/');
-  if (segments.some((segment) => segment === '' || segment === '.' || segment === '..')) return 'a pattern without empty parts, "." and ".."';
-  return segments.some((segment) => segment !== ANY_FOLDERS && segment.includes(ANY_FOLDERS)) ? '"**" as a whole part between slashes' : undefined;
+  if (segments.some((segment) => segment === '' || segment === '.' || segment === '..'))
+    return 'a pattern without empty parts, "." and ".."';
+  return segments.some((segment) => segment !== ANY_FOLDERS && segment.includes(ANY_FOLDERS))
+    ? '"**" as a whole part between slashes'
+    : undefined;
 }
 
 /** Whether a pattern that begins with a slash may name a mount: by a plain name, and with something below it. */
@@ -32,8 +52,8 @@ function isInMount(glob: string): boolean {
 }
 
 /**
- * The path from the workspace, without `.` and doubled slashes; `''` is the workspace itself. Undefined when it lies outside, and when it
- * has `..` in it: only the file system knows where that leads.
+ * The path from the workspace, without `.` and doubled slashes; `''` is the workspace itself. Undefined when it lies
+ * outside, and when it has `..` in it: only the file system knows where that leads.
  */
 export function workspacePath(path: string, workspaceDirectory: string): string | undefined {
   const segments = namesOf(path);
@@ -66,11 +86,16 @@ export function mayMatchBelow(glob: string, path: string, how: GlobMatching): bo
 }
 
 /** How far into the pattern the path may have come; `length` is its end. */
-function follow(glob: string, path: string, { matching }: GlobMatching): { readonly reached: ReadonlySet<number>; readonly length: number } {
+function follow(
+  glob: string,
+  path: string,
+  { matching }: GlobMatching,
+): { readonly reached: ReadonlySet<number>; readonly length: number } {
   const fold = (text: string): string => (matching === 'wide' ? text.normalize('NFC').toLowerCase() : text);
   const patterns = fold(glob).split('/');
   const names = path === '' ? [] : fold(path).split('/');
-  // Which of the first patterns may have been used up by the names so far. Every step is bounded by the number of patterns.
+  // Which of the first patterns may have been used up by the names so far. Every step is bounded by the number of
+  // patterns.
   let reached = closure(new Set([0]), patterns);
   for (const name of names) {
     const next = new Set<number>();
@@ -104,7 +129,7 @@ function matchesText(pattern: readonly string[], name: readonly string[]): boole
   let at = 0;
   let star = -1;
   let resumeAt = 0;
-  for (let index = 0; index < name.length; ) {
+  for (let index = 0; index < name.length;) {
     const wanted = pattern[at];
     if (wanted === '*') {
       star = at;
@@ -124,7 +149,10 @@ function matchesText(pattern: readonly string[], name: readonly string[]): boole
   return pattern.slice(at).every((rest) => rest === '*');
 }
 
-/** Whether `path` is a folder above what the pattern means for certain: the pattern leads there by names without wildcards, or it is the workspace. */
+/**
+ * Whether `path` is a folder above what the pattern means for certain: the pattern leads there by names without
+ * wildcards, or it is the workspace.
+ */
 export function isKnownFolderOf(glob: string, path: string): boolean {
   if (path === '') return true;
   const patterns = glob.normalize('NFC').toLowerCase().split('/');

@@ -15,12 +15,14 @@
  *      nothing that a rule about reading is against)                              allow  session_rule | policy | safe_command
  *   9  otherwise                                                                  ask
  *
- * Rules that allow are for their own tool. Those that deny and ask hold for all tools that can do the same: those of `shell_run` for every
- * tool whose name begins with `shell_`, those of `read` for grep, glob and edit, those of `write` for edit.
+ * Rules that allow are for their own tool. Those that deny and ask hold for all tools that can do the same: those of
+ * `shell_run` for every tool whose name begins with `shell_`, those of `read` for grep, glob and edit, those of `write`
+ * for edit.
  *
- * Where nobody can be asked, asking is denying. A shell line that is not understood matches no rule that allows. Rules of the session can
- * allow only where those of the policy do not ask or deny. What is allowed for being safe is so by its words alone; `lookOf` says what has
- * to be looked at on the disk before it runs, and `unsafe` what becomes of it when that is not as it should be.
+ * Where nobody can be asked, asking is denying. A shell line that is not understood matches no rule that allows. Rules
+ * of the session can allow only where those of the policy do not ask or deny. What is allowed for being safe is so by
+ * its words alone; `lookOf` says what has to be looked at on the disk before it runs, and `unsafe` what becomes of it
+ * when that is not as it should be.
  */
 import type { ToolDefinition } from '../turn/tool-definition.ts';
 import { workspacePath } from './path-glob.ts';
@@ -62,8 +64,15 @@ export interface PermissionQuestion {
 
 export type PermissionDecision =
   /** `rule`: the texts of the rules that allow it. */
-  | { readonly decision: 'allow'; readonly by: 'preapproved' | 'read_only' | 'safe_command' | 'session_rule' | 'policy'; readonly rule?: string }
-  /** `suggestions`: rules that, kept together, would allow the same call from now on; none where it should be asked about each time. */
+  | {
+      readonly decision: 'allow';
+      readonly by: 'preapproved' | 'read_only' | 'safe_command' | 'session_rule' | 'policy';
+      readonly rule?: string;
+    }
+  /**
+   * `suggestions`: rules that, kept together, would allow the same call from now on; none where it should be asked
+   * about each time.
+   */
   | { readonly decision: 'ask'; readonly because: string; readonly suggestions: readonly PermissionRule[] }
   | { readonly decision: 'deny'; readonly by: 'policy' | 'mode' | 'nobody'; readonly because: string };
 
@@ -78,7 +87,11 @@ export function unsafe(question: Pick<PermissionQuestion, 'humans'>, because: st
 
 function answerable({ humans }: Pick<PermissionQuestion, 'humans'>, decision: PermissionDecision): PermissionDecision {
   if (decision.decision !== 'ask' || humans === 'reachable') return decision;
-  return { decision: 'deny', by: 'nobody', because: `somebody would have to be asked, and nobody can be: ${decision.because}` };
+  return {
+    decision: 'deny',
+    by: 'nobody',
+    because: `somebody would have to be asked, and nobody can be: ${decision.because}`,
+  };
 }
 
 const NOT_READ: ShellReading = { kind: 'not_understood', because: 'it was not read' };
@@ -91,12 +104,17 @@ function decide(question: PermissionQuestion): PermissionDecision {
   const restricted = restrict(call);
   if (restricted !== undefined) return restricted;
   if (question.doubt !== undefined) return { decision: 'ask', because: question.doubt, suggestions: [] };
-  if (question.guarded !== undefined && isHeldByGuard(question, restricting)) return { decision: 'ask', because: question.guarded, suggestions: [] };
+  if (question.guarded !== undefined && isHeldByGuard(question, restricting))
+    return { decision: 'ask', because: question.guarded, suggestions: [] };
   const fitting = [definition.name, ...(question.allowedAs ?? [])];
   const isAllowing = (rule: PermissionRule): boolean => fitting.includes(rule.tool) && rule.effect === 'allow';
   const rules = { session: sessionRules.filter(isAllowing), policy: policy.filter(isAllowing) };
-  if (definition.permissionPolicy === 'always_ask') return grantOf(call, rules, { precisely: true }) ?? ask(call, rules);
-  const isSecret = subject.kind === 'path' && mode === 'ask' && hasSecretName(workspacePath(subject.path, question.workspaceDirectory) ?? subject.path);
+  if (definition.permissionPolicy === 'always_ask')
+    return grantOf(call, rules, { precisely: true }) ?? ask(call, rules);
+  const isSecret =
+    subject.kind === 'path' &&
+    mode === 'ask' &&
+    hasSecretName(workspacePath(subject.path, question.workspaceDirectory) ?? subject.path);
   if (definition.readOnly && !isSecret) return { decision: 'allow', by: 'read_only' };
   const mayBreakRules = subject.kind === 'shell' && restricting.some(mayBeBrokenByCommands);
   if (mode === 'preapproved' && !mayBreakRules) return { decision: 'allow', by: 'preapproved' };
@@ -121,10 +139,13 @@ function restrict(call: DecidedCall): PermissionDecision | undefined {
   const names = [definition.name, ...kin];
   let because: string | undefined;
   for (const effect of ['deny', 'ask'] as const) {
-    for (const rule of restricting.filter((each) => each.effect === effect && names.some((name) => restricts(each, name)))) {
+    for (const rule of restricting.filter(
+      (each) => each.effect === effect && names.some((name) => restricts(each, name)),
+    )) {
       const restriction = restrictionOf(rule, call, { isOwn: names.includes(rule.tool) });
       const text = formatRule(rule);
-      if (restriction.matches === 'yes' && effect === 'deny') return { decision: 'deny', by: 'policy', because: `a rule says "${text}"` };
+      if (restriction.matches === 'yes' && effect === 'deny')
+        return { decision: 'deny', by: 'policy', because: `a rule says "${text}"` };
       if (restriction.matches === 'yes') because ??= `a rule says "${text}"`;
       if (restriction.matches === 'perhaps') because ??= `${restriction.because} (the rule is "${text}")`;
     }
@@ -140,17 +161,25 @@ interface AllowingRules {
 type Grant = Extract<PermissionDecision, { decision: 'allow' }>;
 
 /** Precisely: neither for being safe, nor by a rule about all paths of a tool. */
-function grantOf(call: DecidedCall, rules: AllowingRules, { precisely }: { readonly precisely: boolean }): Grant | undefined {
+function grantOf(
+  call: DecidedCall,
+  rules: AllowingRules,
+  { precisely }: { readonly precisely: boolean },
+): Grant | undefined {
   const { subject, reading, workspaceDirectory } = call;
   switch (subject.kind) {
     case 'shell':
-      if (whyShellIsBeyondRules(subject, reading, workspaceDirectory) !== undefined || reading.kind !== 'commands') return undefined;
+      if (whyShellIsBeyondRules(subject, reading, workspaceDirectory) !== undefined || reading.kind !== 'commands')
+        return undefined;
       return grantForLine(reading.commands, rules, {
         place: { cwd: subject.cwd, workspaceDirectory },
         isSafe: (command) => (!precisely || command.entersFolder === true) && safetyIn(call, subject.cwd, command).safe,
       });
     case 'path':
-      return grantBy(rules, (rule) => (!precisely || rule.pathGlob !== undefined) && allowsPath(rule, subject, workspaceDirectory));
+      return grantBy(
+        rules,
+        (rule) => (!precisely || rule.pathGlob !== undefined) && allowsPath(rule, subject, workspaceDirectory),
+      );
     case 'tool':
       return grantBy(rules, allowsTool);
   }
@@ -167,8 +196,15 @@ function grantBy({ session, policy }: AllowingRules, allows: (rule: PermissionRu
   return byPolicy === undefined ? undefined : { decision: 'allow', by: 'policy', rule: formatRule(byPolicy) };
 }
 
-/** Each command of it needs a reason of its own. The whole is as good as the weakest: safe, then kept, then for this session only. */
-function grantForLine(commands: readonly ShellCommand[], rules: AllowingRules, { place, isSafe }: { readonly place: LinePlace; readonly isSafe: (command: ShellCommand) => boolean }): Grant | undefined {
+/**
+ * Each command of it needs a reason of its own. The whole is as good as the weakest: safe, then kept, then for this
+ * session only.
+ */
+function grantForLine(
+  commands: readonly ShellCommand[],
+  rules: AllowingRules,
+  { place, isSafe }: { readonly place: LinePlace; readonly isSafe: (command: ShellCommand) => boolean },
+): Grant | undefined {
   const grants: Grant[] = [];
   for (const command of inEachFolder(commands)) {
     if (isSafe(command)) continue;
@@ -182,7 +218,11 @@ function grantForLine(commands: readonly ShellCommand[], rules: AllowingRules, {
 }
 
 /** Why no rule can allow the line, whatever it says. */
-function whyShellIsBeyondRules({ cwd, isolated }: Extract<PermissionSubject, { kind: 'shell' }>, reading: ShellReading, workspaceDirectory: string): string | undefined {
+function whyShellIsBeyondRules(
+  { cwd, isolated }: Extract<PermissionSubject, { kind: 'shell' }>,
+  reading: ShellReading,
+  workspaceDirectory: string,
+): string | undefined {
   if (reading.kind === 'not_understood') return `the command line is not understood: ${reading.because}`;
   if (isolated === false) return 'commands that ran in this shell before may have changed what its words mean';
   return workspacePath(cwd, workspaceDirectory) === undefined ? 'it would run outside the workspace' : undefined;
@@ -198,25 +238,52 @@ function ask(call: DecidedCall, rules: AllowingRules): PermissionDecision {
       return askAboutLine(call, subject.cwd, reading.kind === 'commands' ? reading.commands : [], rules);
     }
     case 'path':
-      return { decision: 'ask', because: alwaysAsks ?? `no rule allows ${definition.name} for "${subject.path}"`, suggestions: suggestForPath(definition.name, subject, workspaceDirectory) };
+      return {
+        decision: 'ask',
+        because: alwaysAsks ?? `no rule allows ${definition.name} for "${subject.path}"`,
+        suggestions: suggestForPath(definition.name, subject, workspaceDirectory),
+      };
     case 'tool':
-      return { decision: 'ask', because: alwaysAsks ?? `no rule allows ${definition.name}`, suggestions: suggestForTool(definition) };
+      return {
+        decision: 'ask',
+        because: alwaysAsks ?? `no rule allows ${definition.name}`,
+        suggestions: suggestForTool(definition),
+      };
   }
 }
 
-function askAboutLine(call: DecidedCall, cwd: string, commands: readonly ShellCommand[], { session, policy }: AllowingRules): PermissionDecision {
+function askAboutLine(
+  call: DecidedCall,
+  cwd: string,
+  commands: readonly ShellCommand[],
+  { session, policy }: AllowingRules,
+): PermissionDecision {
   const { definition, mode, restricting, workspaceDirectory } = call;
   const alwaysAsks = definition.permissionPolicy === 'always_ask';
   const place: LinePlace = { cwd, workspaceDirectory };
   const open = inEachFolder(commands).flatMap((command) => {
     const safety = safetyIn(call, cwd, command);
-    const isAnswered = (safety.safe && (!alwaysAsks || command.entersFolder === true)) || [...session, ...policy].some((rule) => allowsCommand(rule, command, place));
+    const isAnswered =
+      (safety.safe && (!alwaysAsks || command.entersFolder === true)) ||
+      [...session, ...policy].some((rule) => allowsCommand(rule, command, place));
     return isAnswered ? [] : [{ command, because: safety.safe ? undefined : safety.because }];
   });
   const rule = mode === 'preapproved' ? restricting.find(mayBeBrokenByCommands) : undefined;
-  const whole = rule === undefined ? 'no rule allows it' : `a rule forbids something that this may do ("${formatRule(rule)}")`;
-  const because = alwaysAsks ? `${definition.name} always asks` : `${whole}: ${open[0]?.because ?? 'it may do something else'}`;
-  const offer = suggestForCommands(definition.name, open.map(({ command }) => command), place);
-  if ('whyNone' in offer) return { decision: 'ask', because: alwaysAsks ? because : `${because}; it is asked about each time, since ${offer.whyNone}`, suggestions: [] };
+  const whole =
+    rule === undefined ? 'no rule allows it' : `a rule forbids something that this may do ("${formatRule(rule)}")`;
+  const because = alwaysAsks
+    ? `${definition.name} always asks`
+    : `${whole}: ${open[0]?.because ?? 'it may do something else'}`;
+  const offer = suggestForCommands(
+    definition.name,
+    open.map(({ command }) => command),
+    place,
+  );
+  if ('whyNone' in offer)
+    return {
+      decision: 'ask',
+      because: alwaysAsks ? because : `${because}; it is asked about each time, since ${offer.whyNone}`,
+      suggestions: [],
+    };
   return { decision: 'ask', because, suggestions: offer.rules };
 }

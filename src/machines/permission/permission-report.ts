@@ -1,4 +1,7 @@
-/** What an agent is told of its permissions: how it is judged, what it waits for, and what one call would meet. As a tool: its input and output. */
+/**
+ * What an agent is told of its permissions: how it is judged, what it waits for, and what one call would meet. As a
+ * tool: its input and output.
+ */
 import { z } from 'zod';
 import type { SessionState } from '../session/session-state.ts';
 import { readsOnly } from '../turn/tool-definition.ts';
@@ -6,7 +9,10 @@ import type { ToolDefinition } from '../turn/tool-definition.ts';
 
 const describeInput = z.strictObject({
   call: z
-    .strictObject({ name: z.string().min(1).max(200).describe('The tool.'), input: z.json().describe('Its input, as you would send it.') })
+    .strictObject({
+      name: z.string().min(1).max(200).describe('The tool.'),
+      input: z.json().describe('Its input, as you would send it.'),
+    })
     .optional()
     .describe('A call that is tried without being made: nothing of it runs, and nobody is asked.'),
 });
@@ -30,15 +36,29 @@ const report = z.object({
   onlyTools: rules.optional(),
   withoutTools: rules.optional(),
   environment: z.object({ id: z.string(), sandbox: z.string(), network: z.string() }).optional(),
-  waiting: z.array(z.object({ requestId: z.string(), tool: z.string(), because: z.string().optional(), expiresAt: z.string().optional() })),
-  call: z.object({ decision: z.enum(['run', 'ask', 'deny', 'invalid']), because: z.string(), wouldBeAllowed: rules.optional() }).optional(),
+  waiting: z.array(
+    z.object({
+      requestId: z.string(),
+      tool: z.string(),
+      because: z.string().optional(),
+      expiresAt: z.string().optional(),
+    }),
+  ),
+  call: z
+    .object({
+      decision: z.enum(['run', 'ask', 'deny', 'invalid']),
+      because: z.string(),
+      wouldBeAllowed: rules.optional(),
+    })
+    .optional(),
 });
 
 export type PermissionReport = Readonly<z.output<typeof report>>;
 
 export const permissionDescribeDefinition: ToolDefinition<PermissionDescribeInput> = {
   name: 'permission_describe',
-  description: 'Tells how calls of this session are judged: its mode, the rules that hold, what somebody has allowed, what waits for an answer; and what a given call would meet, without making it.',
+  description:
+    'Tells how calls of this session are judged: its mode, the rules that hold, what somebody has allowed, what waits for an answer; and what a given call would meet, without making it.',
   inputSchema: describeInput,
   outputSchema: report,
   ...readsOnly,
@@ -47,8 +67,19 @@ export const permissionDescribeDefinition: ToolDefinition<PermissionDescribeInpu
 };
 
 /** The requests for permission that wait for somebody. */
-export function waitingPermissions({ pendingActions }: Pick<SessionState, 'pendingActions'>): PermissionReport['waiting'] {
+export function waitingPermissions({
+  pendingActions,
+}: Pick<SessionState, 'pendingActions'>): PermissionReport['waiting'] {
   return pendingActions.flatMap(({ kind, requestId, toolName, question, expiresAt }) =>
-    kind === 'permission' ? [{ requestId, tool: toolName, ...(question === undefined ? {} : { because: question }), ...(expiresAt === undefined ? {} : { expiresAt }) }] : [],
+    kind === 'permission'
+      ? [
+          {
+            requestId,
+            tool: toolName,
+            ...(question === undefined ? {} : { because: question }),
+            ...(expiresAt === undefined ? {} : { expiresAt }),
+          },
+        ]
+      : [],
   );
 }

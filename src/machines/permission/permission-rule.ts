@@ -20,9 +20,14 @@ export const MAX_RULE_CHARACTERS = 2_000;
 const MAX_PREFIX_WORDS = 100;
 
 /** Printable, on one line: a rule that cannot be shown cannot be judged. */
-const word = z.string().regex(/^(?:(?!\p{C}|\p{Zl}|\p{Zp}|\p{Default_Ignorable_Code_Point}).)*$/u, 'expected printable text on one line');
+const word = z
+  .string()
+  .regex(/^(?:(?!\p{C}|\p{Zl}|\p{Zp}|\p{Default_Ignorable_Code_Point}).)*$/u, 'expected printable text on one line');
 
-/** Tools whose calls are command lines: what stands between parentheses is the beginning of a command. For all others it is a path. */
+/**
+ * Tools whose calls are command lines: what stands between parentheses is the beginning of a command. For all others it
+ * is a path.
+ */
 const SHELL_TOOL = /^shell_/;
 
 const toolName = z.string().regex(/^[A-Za-z][A-Za-z0-9_-]{0,127}$/, 'expected the name of a tool');
@@ -35,7 +40,10 @@ export const permissionRule = z
     commandPrefix: z.array(word).min(1).max(MAX_PREFIX_WORDS).readonly().optional(),
     /** With `commandPrefix`: whether nothing may follow. */
     exact: z.literal(true).optional(),
-    /** With `commandPrefix`, for a rule that allows: a pattern of the folders where it does, from the workspace. Absent: the workspace itself. */
+    /**
+     * With `commandPrefix`, for a rule that allows: a pattern of the folders where it does, from the workspace. Absent:
+     * the workspace itself.
+     */
     folder: word.optional(),
     /** For all other tools: which paths, from the workspace. */
     pathGlob: word.optional(),
@@ -53,12 +61,16 @@ type RuleParts = Pick<PermissionRule, 'effect' | 'tool' | 'commandPrefix' | 'exa
 function ruleProblem({ effect, tool, commandPrefix, exact, folder, pathGlob }: RuleParts): string | undefined {
   const isShell = SHELL_TOOL.test(tool);
   if (pathGlob !== undefined && isShell) return `${tool} is given commands, not paths`;
-  if (commandPrefix !== undefined && !isShell) return `${tool} is given no commands; only tools whose names begin with "shell_" are`;
+  if (commandPrefix !== undefined && !isShell)
+    return `${tool} is given no commands; only tools whose names begin with "shell_" are`;
   if (exact === true && commandPrefix === undefined) return 'exact belongs to the words of a command';
   if (folder !== undefined) {
     if (commandPrefix === undefined) return 'a folder belongs to the words of a command';
     if (effect !== 'allow') return 'a rule that denies or asks holds in every folder';
-    const expected = FOLDER.test(folder) && !folder.startsWith('/') ? globProblem(folder) : 'a folder from the workspace, without parentheses';
+    const expected =
+      FOLDER.test(folder) && !folder.startsWith('/')
+        ? globProblem(folder)
+        : 'a folder from the workspace, without parentheses';
     if (expected !== undefined) return `expected ${expected}, received "${folder}"`;
   }
   if (pathGlob !== undefined) {
@@ -75,9 +87,11 @@ const RULE_TEXT = /^(?<effect>allow|ask|deny) +(?<tool>[^\s()]+)(?:\((?<detail>.
 
 /** Reads what `formatRule` writes, and what people do. @throws RuntimeError RULE_INVALID */
 export function parseRule(text: string): PermissionRule {
-  if (text.length > MAX_RULE_CHARACTERS) throw invalid(`${text.slice(0, 40)}…`, `expected at most ${MAX_RULE_CHARACTERS} characters`);
+  if (text.length > MAX_RULE_CHARACTERS)
+    throw invalid(`${text.slice(0, 40)}…`, `expected at most ${MAX_RULE_CHARACTERS} characters`);
   const groups = RULE_TEXT.exec(text.trim())?.groups;
-  if (groups === undefined) throw invalid(text, 'expected allow, ask or deny, then a tool, then perhaps what it is given, in parentheses');
+  if (groups === undefined)
+    throw invalid(text, 'expected allow, ask or deny, then a tool, then perhaps what it is given, in parentheses');
   const { effect, tool = '', detail, folder } = groups;
   // The workspace itself may be named too.
   const bound = folder === undefined || folder === '.' ? {} : { folder };
@@ -91,16 +105,25 @@ export function checkRule(rule: unknown, text = 'a rule'): PermissionRule {
   throw invalid(text, describeIssues(parsed.error).join('; '));
 }
 
-function detailOf(text: string, tool: string, detail: string): Pick<PermissionRule, 'commandPrefix' | 'exact' | 'pathGlob'> {
+function detailOf(
+  text: string,
+  tool: string,
+  detail: string,
+): Pick<PermissionRule, 'commandPrefix' | 'exact' | 'pathGlob'> {
   if (!SHELL_TOOL.test(tool)) return { pathGlob: detail };
   const read = parseRuleWords(detail);
-  if (read === undefined) throw invalid(text, 'expected the words of one command, quoted where they hold more than letters, digits and _-./,:@%+=^');
+  if (read === undefined)
+    throw invalid(
+      text,
+      'expected the words of one command, quoted where they hold more than letters, digits and _-./,:@%+=^',
+    );
   return { commandPrefix: read.words, ...(read.isExact ? { exact: true as const } : {}) };
 }
 
 /** One line; `parseRule` reads it as the same rule. */
 export function formatRule({ effect, tool, commandPrefix, exact, folder, pathGlob }: PermissionRule): string {
-  const detail = commandPrefix === undefined ? pathGlob : formatRuleWords({ words: commandPrefix, isExact: exact === true });
+  const detail =
+    commandPrefix === undefined ? pathGlob : formatRuleWords({ words: commandPrefix, isExact: exact === true });
   return `${effect} ${tool}${detail === undefined ? '' : `(${detail})`}${folder === undefined ? '' : ` in ${folder}`}`;
 }
 

@@ -5,7 +5,10 @@ export type PermissionSubject =
       readonly kind: 'shell';
       readonly command: string;
       readonly cwd: string;
-      /** False for a shell that keeps what earlier commands defined: there `git` may be anything, so no rule allows it. Default true. */
+      /**
+       * False for a shell that keeps what earlier commands defined: there `git` may be anything, so no rule allows it.
+       * Default true.
+       */
       readonly isolated?: boolean | undefined;
     }
   /** A file or folder, absolute or from the workspace, that is read or changed. */
@@ -15,7 +18,10 @@ export type PermissionSubject =
       readonly access: 'read' | 'write';
       /** Whether the call may reach whatever lies below the folder, as a search does. Default false. */
       readonly reachesBelow?: boolean | undefined;
-      /** The mount that it lies in, where that is not the workspace, such as `/runtime`: then the path is as the agent names it. */
+      /**
+       * The mount that it lies in, where that is not the workspace, such as `/runtime`: then the path is as the agent
+       * names it.
+       */
       readonly mount?: string | undefined;
     }
   /** Nothing that could be told apart: the tool as such. */

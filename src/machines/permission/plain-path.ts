@@ -1,14 +1,17 @@
-/** Which paths mean the same to every program that is given them. What else a path may mean, the program alone knows. */
+/**
+ * Which paths mean the same to every program that is given them. What else a path may mean, the program alone knows.
+ */
 
 /** As long as systems take them. */
 const MAX_PATH_CHARACTERS = 4_096;
 
 /**
- * Whether the path names one file or folder by its names alone. With `..` in it only the file system knows where it leads; `~`, an address,
- * a drive and spaces at its ends are taken by some programs for what they look like.
+ * Whether the path names one file or folder by its names alone. With `..` in it only the file system knows where it
+ * leads; `~`, an address, a drive and spaces at its ends are taken by some programs for what they look like.
  */
 export function isPlainPath(path: string): boolean {
-  if (path.length > MAX_PATH_CHARACTERS || path !== path.trim() || /\p{Cc}/u.test(path) || path.includes('\\')) return false;
+  if (path.length > MAX_PATH_CHARACTERS || path !== path.trim() || /\p{Cc}/u.test(path) || path.includes('\\'))
+    return false;
   return !/^~|^[A-Za-z][A-Za-z0-9+.-]*:/.test(path) && !path.split('/').includes('..');
 }
 

@@ -1,4 +1,7 @@
-/** How far a rule that denies or asks reaches: what is forbidden to one tool is not to be had from another. A rule that allows is for its own tool only. */
+/**
+ * How far a rule that denies or asks reaches: what is forbidden to one tool is not to be had from another. A rule that
+ * allows is for its own tool only.
+ */
 import type { PermissionRule } from './permission-rule.ts';
 
 /** Tools that show what is in files, or where they are: all of them can be used to get at what `read` may not. */

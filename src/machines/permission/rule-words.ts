@@ -1,4 +1,7 @@
-/** The words of a command in the text of a rule: as a shell would write them, with quotes where they are needed and nothing else. */
+/**
+ * The words of a command in the text of a rule: as a shell would write them, with quotes where they are needed and
+ * nothing else.
+ */
 
 /** Stands at the end of the words of a rule that means this command with no word more. */
 const END_MARK = '$';
@@ -27,10 +30,12 @@ export function formatRuleWords({ words, isExact }: RuleWords): string {
 
 function quoted(word: string): string {
   if (PLAIN_WORD.test(word)) return word;
-  return word
-    .split(/('+)/)
-    .map((part) => (part === '' ? '' : part.startsWith("'") ? `"${part}"` : `'${part}'`))
-    .join('') || "''";
+  return (
+    word
+      .split(/('+)/)
+      .map((part) => (part === '' ? '' : part.startsWith("'") ? `"${part}"` : `'${part}'`))
+      .join('') || "''"
+  );
 }
 
 interface Token {

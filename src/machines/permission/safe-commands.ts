@@ -1,4 +1,7 @@
-/** Decides whether a command only reads: by a table that says what each may be given, and by hand for those with a grammar of their own. */
+/**
+ * Decides whether a command only reads: by a table that says what each may be given, and by hand for those with a
+ * grammar of their own.
+ */
 import { SAFE_COMMANDS, SAFE_SUBCOMMANDS } from './safe-command-table.ts';
 import type { SafeUse, ValueKind } from './safe-command-table.ts';
 import { FILE_TYPES } from './hidden-files.ts';
@@ -10,16 +13,23 @@ import type { WordsReading } from './safe-grammars.ts';
 
 export type Safety =
   /**
-   * `paths`: its words that name places, from its folder, as far as they can be told from the others (a revision of git may be a path).
-   * `patterns`: those that find places there. `readsUnnamed`: it shows what is in files besides those.
+   * `paths`: its words that name places, from its folder, as far as they can be told from the others (a revision of git
+   * may be a path). `patterns`: those that find places there. `readsUnnamed`: it shows what is in files besides those.
    */
-  | { readonly safe: true; readonly paths: readonly string[]; readonly patterns: readonly string[]; readonly usesGit: boolean; readonly readsUnnamed: boolean }
+  | {
+      readonly safe: true;
+      readonly paths: readonly string[];
+      readonly patterns: readonly string[];
+      readonly usesGit: boolean;
+      readonly readsUnnamed: boolean;
+    }
   /** `because` is for people. */
   | { readonly safe: false; readonly because: string };
 
 /**
- * Whether the words of the command, wherever PATH finds it, can make it do nothing but read files below its folder that hold no secrets.
- * Where the places lead that it names, and what the repository tells git to run, is not seen from here: see `lookOf`.
+ * Whether the words of the command, wherever PATH finds it, can make it do nothing but read files below its folder that
+ * hold no secrets. Where the places lead that it names, and what the repository tells git to run, is not seen from
+ * here: see `lookOf`.
  */
 export function safetyOf({ argv, open = {}, input, entersFolder }: ShellCommand): Safety {
   const [name = '', ...rest] = argv;
@@ -30,7 +40,13 @@ export function safetyOf({ argv, open = {}, input, entersFolder }: ShellCommand)
   const problem = reading.problem ?? (input === undefined ? undefined : pathProblem(input));
   if (reading.problem !== undefined || problem !== undefined) return { safe: false, because: problem ?? '' };
   const { paths, patterns = [] } = reading;
-  return { safe: true, paths: input === undefined ? paths : [...paths, input], patterns, usesGit: name === 'git', readsUnnamed: use?.use.readsUnnamed === true };
+  return {
+    safe: true,
+    paths: input === undefined ? paths : [...paths, input],
+    patterns,
+    usesGit: name === 'git',
+    readsUnnamed: use?.use.readsUnnamed === true,
+  };
 }
 
 interface SafeWord {
@@ -94,7 +110,8 @@ function readUse(use: SafeUse, words: readonly SafeWord[], what: string): WordsR
     if (option.kind === undefined) continue;
     if (option.value === undefined) at += 1;
     const next = words[at] ?? NO_WORD;
-    if (option.value === undefined && next.open !== undefined) return { problem: openProblem(`${what} ${option.name}`, next) };
+    if (option.value === undefined && next.open !== undefined)
+      return { problem: openProblem(`${what} ${option.name}`, next) };
     const value = option.value ?? words[at]?.text;
     const problem = valueProblem(option.kind, value);
     if (problem !== undefined) return { problem: `${what} ${option.name}: ${problem}` };
@@ -113,7 +130,10 @@ interface ReadOption {
   readonly value?: string | undefined;
 }
 
-function readOption({ letters = '', words = [], valued = {}, equals = {}, countOption = false }: SafeUse, word: string): ReadOption | undefined {
+function readOption(
+  { letters = '', words = [], valued = {}, equals = {}, countOption = false }: SafeUse,
+  word: string,
+): ReadOption | undefined {
   if (words.includes(word)) return { name: word };
   if (countOption && /^-\d{1,9}$/.test(word)) return { name: word };
   if (Object.hasOwn(valued, word)) return { name: word, kind: valued[word] };
@@ -127,10 +147,15 @@ function readOption({ letters = '', words = [], valued = {}, equals = {}, countO
 }
 
 /** `-la`, `-n5`, `-ln 5`: letters without a value, of which the last may have one. */
-function readLetters(letters: string, valued: Readonly<Record<string, ValueKind>>, word: string): ReadOption | undefined {
+function readLetters(
+  letters: string,
+  valued: Readonly<Record<string, ValueKind>>,
+  word: string,
+): ReadOption | undefined {
   for (let at = 1; at < word.length; at += 1) {
     const name = `-${word.charAt(at)}`;
-    if (Object.hasOwn(valued, name)) return { name, kind: valued[name], value: at + 1 < word.length ? word.slice(at + 1) : undefined };
+    if (Object.hasOwn(valued, name))
+      return { name, kind: valued[name], value: at + 1 < word.length ? word.slice(at + 1) : undefined };
     if (!letters.includes(word.charAt(at))) return undefined;
   }
   return word.length > 1 ? { name: word } : undefined;
@@ -154,8 +179,10 @@ function readOperands(use: SafeUse, { operands, given, paths, what }: GivenWords
     const kind = kinds[index] ?? rest;
     if (kind === 'none') return { problem: `${what} with "${word.text}" is not known to only read` };
     // A pattern finds any number of files, so it may only stand where each further operand is read as well.
-    if (word.open !== undefined && (index < kinds.length || !isPlace(kind))) return { problem: openProblem(what, word) };
-    const problem = word.open?.kind === 'paths' ? patternsProblem(kind, word.open.patterns) : valueProblem(kind, word.text);
+    if (word.open !== undefined && (index < kinds.length || !isPlace(kind)))
+      return { problem: openProblem(what, word) };
+    const problem =
+      word.open?.kind === 'paths' ? patternsProblem(kind, word.open.patterns) : valueProblem(kind, word.text);
     if (word.open?.kind === 'number') return { problem: openProblem(what, word) };
     if (problem !== undefined) return { problem: `${what}: ${problem}` };
     if (word.open?.kind === 'paths') patterns.push(...word.open.patterns);

@@ -1,7 +1,13 @@
-/** Commands that only read in some of their forms, where the form is a small language: `echo`, `printf`, `find`, `test`, and some scripts of `sed`. */
+/**
+ * Commands that only read in some of their forms, where the form is a small language: `echo`, `printf`, `find`, `test`,
+ * and some scripts of `sed`.
+ */
 import { pathProblem } from './sensitive-path.ts';
 
-/** What the words after a name come to. `problem`: what is not known to be safe about them, for people. `paths`: what they read otherwise. */
+/**
+ * What the words after a name come to. `problem`: what is not known to be safe about them, for people. `paths`: what
+ * they read otherwise.
+ */
 export type WordsReading =
   | { readonly problem: string }
   | { readonly problem?: undefined; readonly paths: readonly string[]; readonly patterns?: readonly string[] };
@@ -12,7 +18,24 @@ const NO_PATHS: WordsReading = { paths: [] };
 
 /** What follows a predicate of `find`. Whatever is not in here may run, delete or write. */
 const FIND_PREDICATES: ReadonlyMap<string, RegExp | undefined> = new Map([
-  ...['-print', '-print0', '-prune', '-empty', '-not', '-o', '-or', '-a', '-and', '!', '(', ')', '-xdev', '-mount', '-depth', '-P'].map((name) => [name, undefined] as const),
+  ...[
+    '-print',
+    '-print0',
+    '-prune',
+    '-empty',
+    '-not',
+    '-o',
+    '-or',
+    '-a',
+    '-and',
+    '!',
+    '(',
+    ')',
+    '-xdev',
+    '-mount',
+    '-depth',
+    '-P',
+  ].map((name) => [name, undefined] as const),
   ...['-name', '-iname', '-path', '-ipath', '-wholename', '-regex', '-iregex'].map((name) => [name, /^/] as const),
   ...['-maxdepth', '-mindepth'].map((name) => [name, /^\d{1,6}$/] as const),
   ...['-mtime', '-mmin', '-atime', '-amin', '-ctime', '-cmin'].map((name) => [name, /^[+-]?\d{1,9}$/] as const),
@@ -33,7 +56,8 @@ function readFind(words: readonly string[]): WordsReading {
     const value = FIND_PREDICATES.get(word);
     if (value === undefined) continue;
     at += 1;
-    if (!value.test(words[at] ?? '\0') || at >= words.length) return { problem: `find ${word} has no value that is known to be harmless` };
+    if (!value.test(words[at] ?? '\0') || at >= words.length)
+      return { problem: `find ${word} has no value that is known to be harmless` };
   }
   return { paths: starts };
 }
@@ -53,7 +77,10 @@ function readTest(words: readonly string[]): WordsReading {
   return { problem: 'test is known to be harmless with one simple check only' };
 }
 
-/** A regular expression of `sed` between slashes: no bracket holds one, since programs differ in where such an expression ends. */
+/**
+ * A regular expression of `sed` between slashes: no bracket holds one, since programs differ in where such an
+ * expression ends.
+ */
 const SED_REGEX = String.raw`(?:[^/\\[\n]|\\[^\n]|\[\^?\]?[^\]/\\\n]*\])*`;
 const SED_ADDRESS = String.raw`(?:\d{1,9}|\$|/${SED_REGEX}/)`;
 const SED_PRINT = String.raw`${SED_ADDRESS}(?:,${SED_ADDRESS})?p`;
@@ -66,7 +93,11 @@ const SED_OPTIONS: ReadonlySet<string> = new Set(['-n', '-E', '-r', '-nE', '-nr'
 function readSed(words: readonly string[]): WordsReading {
   const at = words.findIndex((word) => !SED_OPTIONS.has(word));
   const [script = '', ...files] = at === -1 ? [] : words.slice(at);
-  if (!SED_SCRIPT.test(script)) return { problem: 'sed is known to only read with scripts that print lines (-n 5,20p) or replace text in what is printed (s/a/b/)' };
+  if (!SED_SCRIPT.test(script))
+    return {
+      problem:
+        'sed is known to only read with scripts that print lines (-n 5,20p) or replace text in what is printed (s/a/b/)',
+    };
   const [problem] = files.flatMap((file) => pathProblem(file) ?? []);
   return problem === undefined ? { paths: files } : { problem: `sed: ${problem}` };
 }
@@ -76,7 +107,8 @@ const PRINTF_FORMAT = /^(?:[^%\\-]|\\[nt\\])(?:[^%\\]|%[sd%]|\\[nt\\])*$|^%[sd%]
 
 function readPrintf([format = '', ...values]: readonly string[]): WordsReading {
   // Some shells reckon with what is given for a number.
-  const isPlain = PRINTF_FORMAT.test(format) && (!format.includes('%d') || values.every((value) => /^\d{1,9}$/.test(value)));
+  const isPlain =
+    PRINTF_FORMAT.test(format) && (!format.includes('%d') || values.every((value) => /^\d{1,9}$/.test(value)));
   return isPlain ? NO_PATHS : { problem: 'printf is known to be harmless with a plain format only' };
 }
 

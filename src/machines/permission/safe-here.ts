@@ -1,4 +1,7 @@
-/** Whether a command is safe in the folder where it runs and under the rules that are in force, as far as its words tell. */
+/**
+ * Whether a command is safe in the folder where it runs and under the rules that are in force, as far as its words
+ * tell.
+ */
 import { workspacePath } from './path-glob.ts';
 import type { PermissionRule } from './permission-rule.ts';
 import { restrictionOf } from './rule-match.ts';
@@ -43,16 +46,24 @@ function forbiddenReading(safety: SafeWords, situation: CommandSituation): strin
     // Even what reads nothing at all is not worth a mistake.
     if (rule.pathGlob === undefined) return `a rule is against ${rule.tool}, and it may read`;
     for (const path of places) {
-      const call = { subject: { kind: 'path', path, access: 'read', reachesBelow: readsUnnamed }, reading: { kind: 'not_understood', because: '' }, workspaceDirectory } as const;
+      const call = {
+        subject: { kind: 'path', path, access: 'read', reachesBelow: readsUnnamed },
+        reading: { kind: 'not_understood', because: '' },
+        workspaceDirectory,
+      } as const;
       const { matches } = restrictionOf(rule, call, { isOwn: true });
-      if (matches === 'yes' || (readsUnnamed && matches === 'perhaps')) return `a rule is against ${rule.tool} for "${rule.pathGlob}", which it may show`;
+      if (matches === 'yes' || (readsUnnamed && matches === 'perhaps'))
+        return `a rule is against ${rule.tool} for "${rule.pathGlob}", which it may show`;
     }
   }
   return undefined;
 }
 
 /** Where it reads. What git knows of files is not bound to the folder it runs in. */
-function placesOf({ paths, patterns, usesGit, readsUnnamed }: SafeWords, { cwd, workspaceDirectory }: CommandSituation): readonly string[] {
+function placesOf(
+  { paths, patterns, usesGit, readsUnnamed }: SafeWords,
+  { cwd, workspaceDirectory }: CommandSituation,
+): readonly string[] {
   if (readsUnnamed && usesGit) return [workspaceDirectory];
   const all = [...paths, ...patterns.map(folderAbove)];
   return readsUnnamed && all.length === 0 ? [cwd] : all.map((path) => `${cwd}/${path}`);

@@ -1,4 +1,7 @@
-/** Which paths a command may not be given without somebody being asked: those that lead out of the folder, and those that hold secrets. */
+/**
+ * Which paths a command may not be given without somebody being asked: those that lead out of the folder, and those
+ * that hold secrets.
+ */
 
 /** Names of files and folders in which secrets are kept, as they stand between slashes. */
 const SECRET_NAMES: readonly RegExp[] = [
@@ -13,7 +16,10 @@ const SECRET_NAMES: readonly RegExp[] = [
   /^\.git$/,
 ];
 
-/** Whether one part of a path names something that holds secrets. Letter case does not count: on some systems it names the same file. */
+/**
+ * Whether one part of a path names something that holds secrets. Letter case does not count: on some systems it names
+ * the same file.
+ */
 function isSecretName(segment: string): boolean {
   const name = segment.toLowerCase();
   return SECRET_NAMES.some((pattern) => pattern.test(name));
@@ -26,7 +32,13 @@ export function hasSecretName(path: string): boolean {
 
 /** Whether the path may lead out of the folder in which it is read, by how it is written. */
 export function leadsOut(path: string): boolean {
-  return path.startsWith('/') || path.startsWith('~') || /^[A-Za-z]:/.test(path) || path.includes('\\') || segmentsOf(path).includes('..');
+  return (
+    path.startsWith('/') ||
+    path.startsWith('~') ||
+    /^[A-Za-z]:/.test(path) ||
+    path.includes('\\') ||
+    segmentsOf(path).includes('..')
+  );
 }
 
 /** A colon, as in HEAD:src/a.ts, begins a path of its own. */
@@ -39,7 +51,10 @@ export function looksLikeShell(word: string): boolean {
   return /[;&|<>`$\n]/.test(word);
 }
 
-/** Why a program should not be given this path unasked; undefined when it stays in the folder and hides nothing. For people. */
+/**
+ * Why a program should not be given this path unasked; undefined when it stays in the folder and hides nothing. For
+ * people.
+ */
 export function pathProblem(path: string): string | undefined {
   if (path === '') return 'an empty path';
   if (path.startsWith('-')) return `"${path}" begins like an option`;
@@ -50,7 +65,10 @@ export function pathProblem(path: string): string | undefined {
   return hasSecretName(path) ? `"${path}" may hold secrets` : undefined;
 }
 
-/** Parts of a path that decide what git runs: a wildcard never stands for them. HEAD makes any folder a repository of its own. */
+/**
+ * Parts of a path that decide what git runs: a wildcard never stands for them. HEAD makes any folder a repository of
+ * its own.
+ */
 const NEVER_BY_WILDCARD: ReadonlySet<string> = new Set(['.git', 'head']);
 
 export function isNeverMeantByWildcard(segment: string): boolean {

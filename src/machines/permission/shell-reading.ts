@@ -8,7 +8,10 @@ export type OpenWord =
   | { readonly kind: 'number' };
 
 export interface ShellCommand {
-  /** The name and the arguments, as the program gets them, without what only bounds it (`timeout 5`, `nice`). Never empty. */
+  /**
+   * The name and the arguments, as the program gets them, without what only bounds it (`timeout 5`, `nice`). Never
+   * empty.
+   */
   readonly argv: readonly string[];
   /** Words that are not what the program gets, by their places in `argv`. */
   readonly open?: Readonly<Record<number, OpenWord>> | undefined;
@@ -41,7 +44,9 @@ export function foldersOf({ folders = IN_PLACE }: Pick<ShellCommand, 'folders'>)
 
 /** Each command once for each folder in which it may run: a rule speaks of one of them. */
 export function inEachFolder(commands: readonly ShellCommand[]): readonly ShellCommand[] {
-  return commands.flatMap((command) => (command.folders === undefined ? [command] : command.folders.map((folder) => ({ ...command, folders: [folder] }))));
+  return commands.flatMap((command) =>
+    command.folders === undefined ? [command] : command.folders.map((folder) => ({ ...command, folders: [folder] })),
+  );
 }
 
 /** Whether the program gets the words as they are read and nothing besides: only then can a rule speak of them. */

@@ -1,7 +1,8 @@
 /** Whether a text holds the kind of thing that would answer a question: a time, a number, a person, a place. */
 import type { AnswerKind } from './query.ts';
 
-const NUMBER = /\p{N}|\b(?:two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|dozen|hundred|thousand|million)\b/iu;
+const NUMBER =
+  /\p{N}|\b(?:two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|dozen|hundred|thousand|million)\b/iu;
 
 const SIGNS: Readonly<Record<AnswerKind, RegExp>> = {
   time: /\b(?:\d{1,2}[:.]\d{2}|\d{4}-\d{2}|\d{1,2}(?:st|nd|rd|th)?(?: of)? (?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)|(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]* \d|(?:mon|tues|wednes|thurs|fri|satur|sun)day|tomorrow|yesterday|noon|midnight)/i,

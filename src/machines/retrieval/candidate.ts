@@ -8,7 +8,10 @@ import type { RetrievalKind } from './retrieval-document.ts';
 export type Confidence = 'low' | 'medium' | 'high';
 
 export interface RetrievalCandidate {
-  /** The same each time that it is found: `learning:` with the id of the learning, `memory:` with the place in the memory, or a place in a session. */
+  /**
+   * The same each time that it is found: `learning:` with the id of the learning, `memory:` with the place in the
+   * memory, or a place in a session.
+   */
   readonly id: string;
   readonly kind: RetrievalKind;
   readonly sessionId?: string | undefined;
@@ -48,10 +51,15 @@ export function candidateOf(ranked: RankedDocument, best: number): RetrievalCand
   };
 }
 
-function confidenceOf({ coverage, isBeside }: RankedDocument, score: number): { readonly confidence: Confidence; readonly because: string } {
+function confidenceOf(
+  { coverage, isBeside }: RankedDocument,
+  score: number,
+): { readonly confidence: Confidence; readonly because: string } {
   if (isBeside) return { confidence: 'low', because: 'it stands beside what fits, and none of the words is in it' };
-  if (coverage >= HIGH.coverage && score >= HIGH.score) return { confidence: 'high', because: 'most of the telling words are in it, and little fits better' };
-  if (coverage >= MEDIUM.coverage && score >= MEDIUM.score) return { confidence: 'medium', because: 'a good part of the telling words is in it' };
+  if (coverage >= HIGH.coverage && score >= HIGH.score)
+    return { confidence: 'high', because: 'most of the telling words are in it, and little fits better' };
+  if (coverage >= MEDIUM.coverage && score >= MEDIUM.score)
+    return { confidence: 'medium', because: 'a good part of the telling words is in it' };
   return { confidence: 'low', because: 'few of the telling words are in it, or others fit far better' };
 }
 

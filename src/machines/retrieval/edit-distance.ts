@@ -1,7 +1,8 @@
 /** How far a word is from another one, for words that are misspelt. */
 
 /**
- * Insertions, deletions and replacements of one character that make one word of the other (Levenshtein); `most + 1` for anything beyond `most`.
+ * Insertions, deletions and replacements of one character that make one word of the other (Levenshtein); `most + 1` for
+ * anything beyond `most`.
  * @param most 0 to about 3: the work grows with it
  */
 export function editDistance(one: string, other: string, most: number): number {
@@ -14,7 +15,8 @@ export function editDistance(one: string, other: string, most: number): number {
     let least = line[0] ?? beyond;
     // What is farther from the diagonal than `most` cannot come back.
     for (let column = Math.max(1, row - most); column <= Math.min(other.length, row + most); column += 1) {
-      const replaced = (above[column - 1] ?? beyond) + (one.charCodeAt(row - 1) === other.charCodeAt(column - 1) ? 0 : 1);
+      const replaced =
+        (above[column - 1] ?? beyond) + (one.charCodeAt(row - 1) === other.charCodeAt(column - 1) ? 0 : 1);
       const cost = Math.min(replaced, (above[column] ?? beyond) + 1, (line[column - 1] ?? beyond) + 1);
       line[column] = cost;
       least = Math.min(least, cost);

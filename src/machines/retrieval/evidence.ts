@@ -12,8 +12,14 @@ const LEAD_CHARACTERS = 60;
 const ROOM_FOR_MARKS = 40;
 
 /** @param found the terms of the document that fit */
-export function evidenceOf(document: { readonly title: string; readonly text: string }, found: ReadonlySet<string>): string {
-  const whole = [document.title, document.text].filter((part) => part !== '').join(' — ').replaceAll(/\s+/g, ' ');
+export function evidenceOf(
+  document: { readonly title: string; readonly text: string },
+  found: ReadonlySet<string>,
+): string {
+  const whole = [document.title, document.text]
+    .filter((part) => part !== '')
+    .join(' — ')
+    .replaceAll(/\s+/g, ' ');
   const room = MAX_EVIDENCE_CHARACTERS - ROOM_FOR_MARKS;
   const start = startOfWindow(whole, found, room);
   const part = `${start > 0 ? '…' : ''}${bounded(whole.slice(start), room)}`;
@@ -28,10 +34,16 @@ export function evidenceOf(document: { readonly title: string; readonly text: st
 /** Where as many different words as possible stand close together. */
 function startOfWindow(text: string, found: ReadonlySet<string>, room: number): number {
   if (text.length <= room) return 0;
-  const places = [...text.matchAll(WORD)].flatMap((match) => (fits(match[0], found) ? [{ index: match.index, word: match[0].toLowerCase() }] : []));
+  const places = [...text.matchAll(WORD)].flatMap((match) =>
+    fits(match[0], found) ? [{ index: match.index, word: match[0].toLowerCase() }] : [],
+  );
   let best = { index: 0, words: 0 };
   for (const { index } of places) {
-    const words = new Set(places.filter((place) => place.index >= index && place.index < index + room - LEAD_CHARACTERS).map(({ word }) => word)).size;
+    const words = new Set(
+      places
+        .filter((place) => place.index >= index && place.index < index + room - LEAD_CHARACTERS)
+        .map(({ word }) => word),
+    ).size;
     if (words > best.words) best = { index, words };
   }
   const from = Math.max(0, best.index - LEAD_CHARACTERS);

@@ -18,7 +18,10 @@ export function expansionPlan({ kind, sessionId, seqs, callId, path }: Retrieval
   const [seq] = seqs;
   if (sessionId !== undefined && seq !== undefined) {
     if (callId !== undefined) calls.push({ tool: 'session_get_trace', input: { sessionId, callId, nearSeq: seq } });
-    calls.push({ tool: 'session_get_events', input: { sessionId, from: Math.max(1, seq - EVENTS_BEFORE), limit: EVENTS_READ } });
+    calls.push({
+      tool: 'session_get_events',
+      input: { sessionId, from: Math.max(1, seq - EVENTS_BEFORE), limit: EVENTS_READ },
+    });
     if (kind === 'checkpoint') calls.push({ tool: 'session_get_snapshot', input: { sessionId } });
   }
   if (kind === 'memory') calls.push({ tool: 'read', input: { path: path ?? MEMORY_PATH } });

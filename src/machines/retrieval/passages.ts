@@ -1,4 +1,6 @@
-/** Cuts a long text into documents: between paragraphs where that is possible, then between lines, then between words. */
+/**
+ * Cuts a long text into documents: between paragraphs where that is possible, then between lines, then between words.
+ */
 import { beginningOf } from '../cut-text.ts';
 import { MAX_DOCUMENT_CHARACTERS, MAX_PASSAGES } from './retrieval-limits.ts';
 
@@ -9,7 +11,7 @@ const LEAST_SHARE = 0.5;
 export function passagesOf(text: string): readonly string[] {
   const trimmed = text.trim();
   const passages: string[] = [];
-  for (let rest = withinBounds(trimmed); rest !== ''; ) {
+  for (let rest = withinBounds(trimmed); rest !== '';) {
     const end = endOfPassage(rest);
     passages.push(rest.slice(0, end).trim());
     rest = rest.slice(end).trim();
@@ -28,7 +30,12 @@ function endOfPassage(text: string): number {
   if (text.length <= MAX_DOCUMENT_CHARACTERS) return text.length;
   const window = text.slice(0, MAX_DOCUMENT_CHARACTERS);
   const least = MAX_DOCUMENT_CHARACTERS * LEAST_SHARE;
-  const ends = [window.lastIndexOf('\n\n'), window.lastIndexOf('\n'), window.lastIndexOf('. ') + 1, window.lastIndexOf(' ')];
+  const ends = [
+    window.lastIndexOf('\n\n'),
+    window.lastIndexOf('\n'),
+    window.lastIndexOf('. ') + 1,
+    window.lastIndexOf(' '),
+  ];
   const end = ends.find((each) => each > least) ?? MAX_DOCUMENT_CHARACTERS;
   return beginningOf(text, end).length;
 }

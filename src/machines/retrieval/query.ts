@@ -34,12 +34,16 @@ const SYNONYM_WEIGHT = 0.4;
 
 const NEWEST = /\b(?:latest|newest|current|currently|now|today|last|recent|recently|most recent)\b/i;
 const OLDEST = /\b(?:first|originally|initially|oldest|at the beginning)\b/i;
-const TROUBLE = /\b(?:errors?|fail(?:s|ed|ure|ures|ing)?|exceptions?|crash(?:es|ed)?|broke|broken|wrong|stack ?trace)\b/i;
+const TROUBLE =
+  /\b(?:errors?|fail(?:s|ed|ure|ures|ing)?|exceptions?|crash(?:es|ed)?|broke|broken|wrong|stack ?trace)\b/i;
 const ACTION = /\b(?:commands?|ran|run|executed|script|tool)\b/i;
 
 const ANSWERS: readonly (readonly [AnswerKind, RegExp])[] = [
   ['time', /\b(?:when|what (?:time|day|date)|which (?:day|date|month)|(?:due|launch|release) date|deadline)\b/i],
-  ['number', /\b(?:how (?:many|much|large|big|long|often|fast|old)|what (?:port|version)|minimum|maximum|limit|size|interval|timeout|period)\b/i],
+  [
+    'number',
+    /\b(?:how (?:many|much|large|big|long|often|fast|old)|what (?:port|version)|minimum|maximum|limit|size|interval|timeout|period)\b/i,
+  ],
   ['person', /\b(?:who|whom|whose|which person)\b/i],
   ['place', /\b(?:where|which file|what file|file|path|folder|directory|location)\b/i],
 ];
@@ -48,8 +52,18 @@ export function prepareQuery(text: string): PreparedQuery {
   const words = [...new Set(termsOf(text))].slice(0, MAX_QUERY_TERMS);
   const terms = new Map<string, QueryTerm>(words.map((word) => [word, { term: word, weight: 1, word }]));
   for (const word of words) {
-    for (const synonym of synonymsOf(word)) if (!terms.has(synonym)) terms.set(synonym, { term: synonym, weight: SYNONYM_WEIGHT, word });
+    for (const synonym of synonymsOf(word))
+      if (!terms.has(synonym)) terms.set(synonym, { term: synonym, weight: SYNONYM_WEIGHT, word });
   }
   const time = NEWEST.test(text) ? 'newest' : OLDEST.test(text) ? 'oldest' : undefined;
-  return { words, terms: [...terms.values()], wants: { time, trouble: TROUBLE.test(text), action: ACTION.test(text), answer: ANSWERS.find(([, pattern]) => pattern.test(text))?.[0] } };
+  return {
+    words,
+    terms: [...terms.values()],
+    wants: {
+      time,
+      trouble: TROUBLE.test(text),
+      action: ACTION.test(text),
+      answer: ANSWERS.find(([, pattern]) => pattern.test(text))?.[0],
+    },
+  };
 }

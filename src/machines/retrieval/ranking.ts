@@ -31,7 +31,10 @@ export interface RankingContext {
   /** How much a word tells: the rarer the more, above 0. */
   readonly rarity: (word: string) => number;
   /** The messages before and after one, in its session. Undefined at the ends, and for what is no message. */
-  readonly around: (document: RetrievalDocument) => { readonly before?: RetrievalDocument | undefined; readonly after?: RetrievalDocument | undefined };
+  readonly around: (document: RetrievalDocument) => {
+    readonly before?: RetrievalDocument | undefined;
+    readonly after?: RetrievalDocument | undefined;
+  };
   readonly kinshipOf: (sessionId: string | undefined) => Kinship;
   /** Whether a document may be a candidate at all. */
   readonly accepts: (document: RetrievalDocument) => boolean;
@@ -52,7 +55,10 @@ export interface RankedDocument {
   readonly duplicates: number;
 }
 
-const KIND_PRIOR = { learning: 1.2, memory: 1.15, checkpoint: 1.05, text: 1, trace: 0.9 } as const satisfies Record<RetrievalKind, number>;
+const KIND_PRIOR = { learning: 1.2, memory: 1.15, checkpoint: 1.05, text: 1, trace: 0.9 } as const satisfies Record<
+  RetrievalKind,
+  number
+>;
 
 const UNCOVERED_SHARE = 0.35;
 /** What follows upon a question, upon anything else, and what precedes. */
@@ -103,35 +109,60 @@ function scoreWords(hits: readonly TextHit[], { query, rarity }: RankingContext)
   for (const { document, score, words, terms } of hits) {
     const covered = [...words].reduce((sum, [word, share]) => sum + share * rarity(word), 0) / total;
     const coverage = Math.min(1, covered);
-    scored.set(document.id, { document, coverage, terms, isBeside: false, score: (score / most) * (UNCOVERED_SHARE + (1 - UNCOVERED_SHARE) * coverage) });
+    scored.set(document.id, {
+      document,
+      coverage,
+      terms,
+      isBeside: false,
+      score: (score / most) * (UNCOVERED_SHARE + (1 - UNCOVERED_SHARE) * coverage),
+    });
   }
   return scored;
 }
 
 /** By the scores as the words gave them, so that nothing is passed on twice. */
 function spreadToNeighbors(scored: Map<string, Scored>, { around }: RankingContext): void {
-  const best = [...scored.values()].sort(byScore).slice(0, SPREADING_HITS).map((each) => ({ ...each }));
+  const best = [...scored.values()]
+    .sort(byScore)
+    .slice(0, SPREADING_HITS)
+    .map((each) => ({ ...each }));
   for (const { document, score, coverage } of best) {
     const { before, after } = around(document);
-    if (after !== undefined) give(scored, after, { share: (isQuestion(document) ? ANSWER_SHARE : AFTER_SHARE) * score, coverage });
+    if (after !== undefined)
+      give(scored, after, { share: (isQuestion(document) ? ANSWER_SHARE : AFTER_SHARE) * score, coverage });
     if (before !== undefined) give(scored, before, { share: BEFORE_SHARE * score, coverage });
   }
 }
 
-function give(scored: Map<string, Scored>, document: RetrievalDocument, { share, coverage }: { readonly share: number; readonly coverage: number }): void {
+function give(
+  scored: Map<string, Scored>,
+  document: RetrievalDocument,
+  { share, coverage }: { readonly share: number; readonly coverage: number },
+): void {
   const known = scored.get(document.id);
-  if (known === undefined) scored.set(document.id, { document, coverage: coverage / 2, terms: [], isBeside: true, score: share });
+  if (known === undefined)
+    scored.set(document.id, { document, coverage: coverage / 2, terms: [], isBeside: true, score: share });
   else known.score += share;
 }
 
 function liftSessions(scored: ReadonlyMap<string, Scored>): void {
   const bySession = new Map<string, number[]>();
   for (const { document, score } of scored.values()) {
-    if (document.sessionId !== undefined) bySession.set(document.sessionId, [...(bySession.get(document.sessionId) ?? []), score]);
+    if (document.sessionId !== undefined)
+      bySession.set(document.sessionId, [...(bySession.get(document.sessionId) ?? []), score]);
   }
-  const sums = new Map([...bySession].map(([sessionId, scores]) => [sessionId, scores.sort((one, other) => other - one).slice(0, HITS_OF_SESSION).reduce((sum, score) => sum + score, 0)]));
+  const sums = new Map(
+    [...bySession].map(([sessionId, scores]) => [
+      sessionId,
+      scores
+        .sort((one, other) => other - one)
+        .slice(0, HITS_OF_SESSION)
+        .reduce((sum, score) => sum + score, 0),
+    ]),
+  );
   const most = Math.max(0, ...sums.values()) || 1;
-  for (const each of scored.values()) each.score *= 1 + SESSION_SHARE * ((sums.get(each.document.sessionId ?? '') ?? 0) / most);
+  for (const each of scored.values())
+    each.score *= 1 + SESSION_SHARE * ((sums.get(each.document.sessionId ?? '') ?? 0) / most);
 }
 
 function priorOf(document: RetrievalDocument, { query, kinshipOf, now }: RankingContext): number {
@@ -140,18 +171,32 @@ function priorOf(document: RetrievalDocument, { query, kinshipOf, now }: Ranking
   const trouble = wants.trouble && isTrace && document.outcome === 'failed' ? TROUBLE_BOOST : 1;
   const action = wants.action && isTrace ? ACTION_BOOST : 1;
   const question = isQuestion(document) ? QUESTION_PRIOR : 1;
-  const answer = wants.answer !== undefined && holdsAnswer(`${document.title} ${document.text}`, wants.answer) ? ANSWER_BOOST : 1;
+  const answer =
+    wants.answer !== undefined && holdsAnswer(`${document.title} ${document.text}`, wants.answer) ? ANSWER_BOOST : 1;
   // It stands for all that is in it, and says little of each.
-  const whole = document.sessionId !== undefined && document.id === wholeSessionId(document.sessionId) ? WHOLE_SESSION_PRIOR : 1;
+  const whole =
+    document.sessionId !== undefined && document.id === wholeSessionId(document.sessionId) ? WHOLE_SESSION_PRIOR : 1;
   const kin = document.sessionId !== undefined && kinshipOf(document.sessionId) !== 'none' ? KIN_BOOST : 1;
-  return KIND_PRIOR[document.kind] * trouble * action * question * answer * whole * kin * recencyOf(document.at, now, wants.time);
+  return (
+    KIND_PRIOR[document.kind] *
+    trouble *
+    action *
+    question *
+    answer *
+    whole *
+    kin *
+    recencyOf(document.at, now, wants.time)
+  );
 }
 
 function isQuestion({ kind, text }: RetrievalDocument): boolean {
   return kind === 'text' && text.trimEnd().endsWith('?');
 }
 
-/** 1 for what is old, and up to 1 and the share for what is new; the other way round where the query asks how it was at first. */
+/**
+ * 1 for what is old, and up to 1 and the share for what is new; the other way round where the query asks how it was at
+ * first.
+ */
 function recencyOf(at: string | undefined, now: number, time: PreparedQuery['wants']['time']): number {
   const ageMs = at === undefined ? Number.NaN : now - Date.parse(at);
   if (Number.isNaN(ageMs)) return 1;
@@ -163,7 +208,10 @@ function recencyOf(at: string | undefined, now: number, time: PreparedQuery['wan
 function withoutDuplicates(sorted: readonly Scored[], limit: number): readonly RankedDocument[] {
   const kept: (Scored & { duplicates: number })[] = [];
   for (const each of sorted) {
-    const twin = nearDuplicateOf(each.document, kept.map(({ document }) => document));
+    const twin = nearDuplicateOf(
+      each.document,
+      kept.map(({ document }) => document),
+    );
     if (twin !== undefined) {
       const known = kept[twin];
       if (known !== undefined) known.duplicates += 1;

@@ -1,6 +1,6 @@
 /**
- * A session's log as documents, made event by event: what was said, what was done, and what was summed up. Goes on from where it stopped,
- * and gives the same documents however the log is cut into pieces.
+ * A session's log as documents, made event by event: what was said, what was done, and what was summed up. Goes on from
+ * where it stopped, and gives the same documents however the log is cut into pieces.
  */
 import { z } from 'zod';
 import type { SessionEvent, SessionEventData } from '../session/session-event.ts';
@@ -10,7 +10,13 @@ import type { RetrievalDocument, RetrievalKind } from './retrieval-document.ts';
 import { MAX_DOCUMENT_CHARACTERS, MAX_REMEMBERED_CALLS } from './retrieval-limits.ts';
 import { callWords, outputWords } from './trace-text.ts';
 
-const rememberedCall = z.strictObject({ callId: z.string().max(200), seq: z.number().int().positive(), tool: z.string().max(200), title: z.string().max(400), input: z.string().max(1_000) });
+const rememberedCall = z.strictObject({
+  callId: z.string().max(200),
+  seq: z.number().int().positive(),
+  tool: z.string().max(200),
+  title: z.string().max(400),
+  input: z.string().max(1_000),
+});
 
 /** How far a log has been read, and what the next events need of it. Plain data. */
 export const sessionCursor = z.strictObject({
@@ -74,16 +80,26 @@ export class SessionDocuments {
       case 'session.created':
         return this.#retitle(event, { title: event.data.title });
       case 'user.message':
-        if (this.#cursor.opening === undefined) this.#retitle(event, { opening: bounded(event.data.text, MAX_OPENING_CHARACTERS) });
+        if (this.#cursor.opening === undefined)
+          this.#retitle(event, { opening: bounded(event.data.text, MAX_OPENING_CHARACTERS) });
         return this.#say(event, { kind: 'text', text: event.data.text });
       case 'agent.message':
         return this.#say(event, { kind: 'text', text: event.data.text });
       case 'agent.question_asked':
-        return this.#say(event, { kind: 'text', text: [event.data.question, ...(event.data.choices ?? [])].join('\n') });
+        return this.#say(event, {
+          kind: 'text',
+          text: [event.data.question, ...(event.data.choices ?? [])].join('\n'),
+        });
       case 'user.answer':
         return this.#say(event, { kind: 'text', text: event.data.response });
       case 'user.tool_confirmation':
-        return event.data.note === undefined ? undefined : this.#say(event, { kind: 'text', title: `${event.data.allowed ? 'allowed' : 'denied'}: ${event.data.toolName}`, text: event.data.note });
+        return event.data.note === undefined
+          ? undefined
+          : this.#say(event, {
+              kind: 'text',
+              title: `${event.data.allowed ? 'allowed' : 'denied'}: ${event.data.toolName}`,
+              text: event.data.note,
+            });
       case 'agent.tool_use':
         return this.#call(event, event.data);
       case 'agent.tool_result':
@@ -97,18 +113,41 @@ export class SessionDocuments {
     // oxlint-disable-next-line typescript/switch-exhaustiveness-check
     switch (event.type) {
       case 'wake.ended':
-        return this.#rest(event, [event.data.summary, ...(event.data.error === undefined ? [] : [event.data.error.message])].join('\n'));
+        return this.#rest(
+          event,
+          [event.data.summary, ...(event.data.error === undefined ? [] : [event.data.error.message])].join('\n'),
+        );
       case 'context.compacted':
-        return this.#say(event, { kind: 'checkpoint', title: `summary of the conversation up to event ${event.data.throughSeq}`, text: event.data.summary });
+        return this.#say(event, {
+          kind: 'checkpoint',
+          title: `summary of the conversation up to event ${event.data.throughSeq}`,
+          text: event.data.summary,
+        });
       case 'user.define_outcome':
       case 'outcome.defined':
-        return this.#say(event, { kind: 'checkpoint', title: `outcome: ${event.data.title}`, text: [event.data.detail ?? '', ...(event.data.criteria ?? [])].join('\n') });
+        return this.#say(event, {
+          kind: 'checkpoint',
+          title: `outcome: ${event.data.title}`,
+          text: [event.data.detail ?? '', ...(event.data.criteria ?? [])].join('\n'),
+        });
       case 'outcome.evaluated':
-        return this.#say(event, { kind: 'checkpoint', title: `outcome evaluated: ${event.data.verdict}`, text: event.data.because });
+        return this.#say(event, {
+          kind: 'checkpoint',
+          title: `outcome evaluated: ${event.data.verdict}`,
+          text: event.data.because,
+        });
       case 'session.child_idle':
-        return this.#say(event, { kind: 'checkpoint', title: `child session of ${event.data.agentId} rests: ${event.data.reason}`, text: event.data.summary });
+        return this.#say(event, {
+          kind: 'checkpoint',
+          title: `child session of ${event.data.agentId} rests: ${event.data.reason}`,
+          text: event.data.summary,
+        });
       case 'subagent.ended':
-        return this.#say(event, { kind: 'checkpoint', title: `subagent job of ${event.data.agentId} ${event.data.status}`, text: event.data.summary });
+        return this.#say(event, {
+          kind: 'checkpoint',
+          title: `subagent job of ${event.data.agentId} ${event.data.status}`,
+          text: event.data.summary,
+        });
       default:
         return undefined;
     }
@@ -122,11 +161,22 @@ export class SessionDocuments {
     this.#say(event, { kind: 'checkpoint', text: summary });
   }
 
-  #say({ seq, at }: SessionEvent, { kind, title = '', text }: { readonly kind: RetrievalKind; readonly title?: string; readonly text: string }): void {
+  #say(
+    { seq, at }: SessionEvent,
+    { kind, title = '', text }: { readonly kind: RetrievalKind; readonly title?: string; readonly text: string },
+  ): void {
     for (const [index, passage] of passagesOf(text).entries()) {
       if (passage === '' && title === '') continue;
       const id = `${this.#sessionId}:${seq}${index === 0 ? '' : `.${index}`}`;
-      this.#put({ id, kind, sessionId: this.#sessionId, seqs: [seq], at, title: bounded(title, MAX_OPENING_CHARACTERS), text: passage });
+      this.#put({
+        id,
+        kind,
+        sessionId: this.#sessionId,
+        seqs: [seq],
+        at,
+        title: bounded(title, MAX_OPENING_CHARACTERS),
+        text: passage,
+      });
     }
   }
 
@@ -137,15 +187,39 @@ export class SessionDocuments {
     this.#calls.set(callId, { callId, seq, tool, ...words });
     const [oldest] = this.#calls.keys();
     if (this.#calls.size > MAX_REMEMBERED_CALLS && oldest !== undefined) this.#calls.delete(oldest);
-    this.#put({ id: `${this.#sessionId}:${seq}:${callId}`.slice(0, 300), kind: 'trace', sessionId: this.#sessionId, seqs: [seq], at, title: words.title, text: words.input, tool, callId });
+    this.#put({
+      id: `${this.#sessionId}:${seq}:${callId}`.slice(0, 300),
+      kind: 'trace',
+      sessionId: this.#sessionId,
+      seqs: [seq],
+      at,
+      title: words.title,
+      text: words.input,
+      tool,
+      callId,
+    });
   }
 
   #result({ seq, at }: SessionEvent, { callId, outcome, output }: SessionEventData<'agent.tool_result'>): void {
     const call = this.#calls.get(callId);
     if (call === undefined) return;
     this.#calls.delete(callId);
-    const text = bounded([call.input, `${outcome}: ${outputWords(output)}`].filter((part) => part !== '').join('\n'), MAX_DOCUMENT_CHARACTERS);
-    this.#put({ id: `${this.#sessionId}:${call.seq}:${callId}`.slice(0, 300), kind: 'trace', sessionId: this.#sessionId, seqs: [call.seq, seq], at, title: call.title, text, tool: call.tool, outcome, callId });
+    const text = bounded(
+      [call.input, `${outcome}: ${outputWords(output)}`].filter((part) => part !== '').join('\n'),
+      MAX_DOCUMENT_CHARACTERS,
+    );
+    this.#put({
+      id: `${this.#sessionId}:${call.seq}:${callId}`.slice(0, 300),
+      kind: 'trace',
+      sessionId: this.#sessionId,
+      seqs: [call.seq, seq],
+      at,
+      title: call.title,
+      text,
+      tool: call.tool,
+      outcome,
+      callId,
+    });
   }
 
   /** The session as a whole is a document of its own: what it is called, how it began, and what it came to last. */
@@ -154,7 +228,15 @@ export class SessionDocuments {
     const { title = '', opening = '', summary = '' } = this.#cursor;
     const text = bounded([opening, summary].filter((part) => part !== '').join('\n'), MAX_DOCUMENT_CHARACTERS);
     if (title === '' && text === '') return;
-    this.#put({ id: wholeSessionId(this.#sessionId), kind: 'checkpoint', sessionId: this.#sessionId, seqs: [seq], at, title, text });
+    this.#put({
+      id: wholeSessionId(this.#sessionId),
+      kind: 'checkpoint',
+      sessionId: this.#sessionId,
+      seqs: [seq],
+      at,
+      title,
+      text,
+    });
   }
 
   #put(document: RetrievalDocument): void {

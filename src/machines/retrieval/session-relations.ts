@@ -1,7 +1,10 @@
 /** How sessions are related: by the session that each works for. */
 import { z } from 'zod';
 
-/** As seen from the session that asks. `family`: all of the first four. `agent`: every session of the agent, related or not. */
+/**
+ * As seen from the session that asks. `family`: all of the first four. `agent`: every session of the agent, related or
+ * not.
+ */
 export const sessionRelation = z.enum(['self', 'ancestors', 'descendants', 'siblings', 'family', 'agent']);
 
 export type SessionRelation = z.output<typeof sessionRelation>;
@@ -28,6 +31,11 @@ export function isWithin(kinship: Kinship, relation: SessionRelation): boolean {
 /** Nearest first. */
 function ancestorsOf(sessionId: string, parentOf: (sessionId: string) => string | undefined): readonly string[] {
   const ancestors: string[] = [];
-  for (let next = parentOf(sessionId); next !== undefined && !ancestors.includes(next) && ancestors.length < MAX_GENERATIONS; next = parentOf(next)) ancestors.push(next);
+  for (
+    let next = parentOf(sessionId);
+    next !== undefined && !ancestors.includes(next) && ancestors.length < MAX_GENERATIONS;
+    next = parentOf(next)
+  )
+    ancestors.push(next);
   return ancestors;
 }

@@ -1,6 +1,7 @@
 /**
- * From text to the terms that are searched for: lower case without accents, identifiers and paths whole and in their parts, words by their
- * stems. English stems only; words of other languages are terms as they stand, and scripts without spaces are cut into pairs.
+ * From text to the terms that are searched for: lower case without accents, identifiers and paths whole and in their
+ * parts, words by their stems. English stems only; words of other languages are terms as they stand, and scripts
+ * without spaces are cut into pairs.
  */
 import { beginningOf } from '../cut-text.ts';
 
@@ -91,7 +92,8 @@ export function stem(word: string): string {
   if (!PLAIN_WORD.test(word)) return word;
   const singular = withoutPlural(word);
   const bare = withoutVerbEnding(singular);
-  const noun = bare.length > 6 ? bare.replace(/(?<=[ts])ion$/, '').replace(/(?<=[a-z]{4})(?:ment|ness|al|ly)$/, '') : bare;
+  const noun =
+    bare.length > 6 ? bare.replace(/(?<=[ts])ion$/, '').replace(/(?<=[a-z]{4})(?:ment|ness|al|ly)$/, '') : bare;
   return noun.length > 3 ? noun.replace(/e$/, '').replace(/(?<=[^aeiou])y$/, 'i') : noun;
 }
 

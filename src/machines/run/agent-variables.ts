@@ -1,4 +1,7 @@
-/** The variables of a program that is an agent: what it may not have of ours, what of them is secret, and where it is looked for. */
+/**
+ * The variables of a program that is an agent: what it may not have of ours, what of them is secret, and where it is
+ * looked for.
+ */
 
 /** Ours: what they hold is none of an agent's business. */
 const OUR_VARIABLES = /^WAKECHART_/;
@@ -19,10 +22,14 @@ export function secretsAmong(passed: readonly string[], variables: Variables): r
 
 /** Of an address such as that of a proxy: `user:password`, and the password alone, as written and as meant. */
 function loginsIn(name: string, variables: Variables): readonly (readonly [string, string])[] {
-  const logins = [...(variables[name] ?? '').matchAll(LOGIN_IN_ADDRESS)].flatMap(({ groups }) => groups?.['login'] ?? []);
+  const logins = [...(variables[name] ?? '').matchAll(LOGIN_IN_ADDRESS)].flatMap(
+    ({ groups }) => groups?.['login'] ?? [],
+  );
   const values = logins.flatMap((login) => [login, login.slice(login.indexOf(':') + 1)]);
   // One value each: the names are told in its place.
-  return [...new Set(values.flatMap((value) => [value, decoded(value)]))].map((value, index) => [index === 0 ? `login of ${name}` : `login ${index + 1} of ${name}`, value] as const);
+  return [...new Set(values.flatMap((value) => [value, decoded(value)]))].map(
+    (value, index) => [index === 0 ? `login of ${name}` : `login ${index + 1} of ${name}`, value] as const,
+  );
 }
 
 function decoded(text: string): string {
@@ -47,11 +54,13 @@ export interface SearchOptions {
 }
 
 /**
- * The same path without entries in the workspace, into which the agent may write: no program is found there by its mere name. Relative
- * entries would start there, and an empty path would mean it.
+ * The same path without entries in the workspace, into which the agent may write: no program is found there by its mere
+ * name. Relative entries would start there, and an empty path would mean it.
  */
 export function pathOutside({ path, workspaceDir, realPathOf }: SearchOptions): string {
   const workspace = `${realPathOf(workspaceDir)}/`;
-  const entries = path.split(':').filter((entry) => entry.startsWith('/') && !`${realPathOf(entry)}/`.startsWith(workspace));
+  const entries = path
+    .split(':')
+    .filter((entry) => entry.startsWith('/') && !`${realPathOf(entry)}/`.startsWith(workspace));
   return entries.length === 0 ? DEFAULT_PATH : entries.join(':');
 }

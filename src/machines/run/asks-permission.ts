@@ -1,4 +1,7 @@
-/** Whether the program behind a provider asks before it acts, as far as its settings tell. One that never does is bound by no permissions of ours. */
+/**
+ * Whether the program behind a provider asks before it acts, as far as its settings tell. One that never does is bound
+ * by no permissions of ours.
+ */
 import { KNOWN_PROVIDERS } from './provider-settings.ts';
 import type { ProviderSettings, ProviderTable } from './provider-settings.ts';
 
@@ -7,7 +10,11 @@ const ASKING_MODES: readonly unknown[] = ['default', 'plan'];
 
 /** @param own by provider name, before the known ones */
 export function providerAsks(provider: string, own: ProviderTable = {}): boolean {
-  const settings = Object.hasOwn(own, provider) ? own[provider] : Object.hasOwn(KNOWN_PROVIDERS, provider) ? KNOWN_PROVIDERS[provider] : undefined;
+  const settings = Object.hasOwn(own, provider)
+    ? own[provider]
+    : Object.hasOwn(KNOWN_PROVIDERS, provider)
+      ? KNOWN_PROVIDERS[provider]
+      : undefined;
   return settings === undefined || settingsAsk(settings);
 }
 

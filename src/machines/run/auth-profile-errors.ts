@@ -12,15 +12,22 @@ export function profileExists(profileId: string): RuntimeError {
 export function profileNotFound(profileId: string, known: readonly string[]): RuntimeError {
   return new RuntimeError('AUTH_PROFILE_NOT_FOUND', `there is no auth profile "${profileId}"`, {
     category: 'not_found',
-    hint: known.length === 0 ? 'None is kept yet; add one: wakechart auth add --help' : `There is: ${known.slice(0, 20).join(', ')}.`,
+    hint:
+      known.length === 0
+        ? 'None is kept yet; add one: wakechart auth add --help'
+        : `There is: ${known.slice(0, 20).join(', ')}.`,
     details: { profileId },
   });
 }
 
 export function tooManyProfiles(maxProfiles: number): RuntimeError {
-  return new RuntimeError('AUTH_PROFILES_FULL', `there are ${maxProfiles} auth profiles already, and no more are kept`, {
-    category: 'capacity',
-    hint: 'Remove some that nobody needs.',
-    details: { maxProfiles },
-  });
+  return new RuntimeError(
+    'AUTH_PROFILES_FULL',
+    `there are ${maxProfiles} auth profiles already, and no more are kept`,
+    {
+      category: 'capacity',
+      hint: 'Remove some that nobody needs.',
+      details: { maxProfiles },
+    },
+  );
 }

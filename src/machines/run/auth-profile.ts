@@ -3,14 +3,19 @@ import { z } from 'zod';
 
 const VARIABLE = /^[A-Za-z_][A-Za-z0-9_]*$/;
 
-/** Where the secret is: in a variable of our environment, or what a command of a keychain prints, without the newline at its end. */
+/**
+ * Where the secret is: in a variable of our environment, or what a command of a keychain prints, without the newline at
+ * its end.
+ */
 const secretReference = z.union([
   z.strictObject({ env: z.string().regex(VARIABLE, 'expected the name of a variable') }),
   z.strictObject({ command: z.array(z.string().min(1)).min(1).max(50) }),
 ]);
 
 export const authProfile = z.strictObject({
-  id: z.string().regex(/^[a-z0-9][a-z0-9._-]{0,63}$/, 'expected lower-case letters, digits, ".", "_" and "-", 64 at most'),
+  id: z
+    .string()
+    .regex(/^[a-z0-9][a-z0-9._-]{0,63}$/, 'expected lower-case letters, digits, ".", "_" and "-", 64 at most'),
   provider: z.string().min(1).max(64),
   /** Absent for programs that have their own login. */
   secret: secretReference.optional(),

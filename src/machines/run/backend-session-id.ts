@@ -8,7 +8,12 @@ const LONE_SURROGATES = /\p{Surrogate}/gu;
 
 /** Whether a session can be taken up again by this id. Without one the next turn begins a new session. */
 export function isBackendSessionId(id: unknown): id is string {
-  return typeof id === 'string' && id !== '' && id.length <= MAX_BACKEND_SESSION_ID_CHARACTERS && id.search(LONE_SURROGATES) === -1;
+  return (
+    typeof id === 'string' &&
+    id !== '' &&
+    id.length <= MAX_BACKEND_SESSION_ID_CHARACTERS &&
+    id.search(LONE_SURROGATES) === -1
+  );
 }
 
 /** Of the sentence that says why a session was begun anew. */

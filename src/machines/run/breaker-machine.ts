@@ -16,7 +16,8 @@
  * half_open:  its rest is over and exactly one attempt is out to see; nobody else is sent to it. A probe that tells nothing goes back to where it came from.
  * disabled:   it failed in a way that does not pass by itself; it rests for hours. What merely cools does not shorten that.
  *
- * Whether a rest is over, and whose word counts, is decided by times (see breaker.ts). The chart is a pure lifecycle and is compiled.
+ * Whether a rest is over, and whose word counts, is decided by times (see breaker.ts). The chart is a pure lifecycle
+ * and is compiled.
  */
 import { setup } from 'xstate';
 import type { StateValueFrom } from 'xstate';
@@ -31,16 +32,23 @@ export interface BreakerEvent {
 
 export const breakerMachine = setup({ types: { events: {} as BreakerEvent } }).createMachine({
   id: 'breaker',
-  description: 'What keeps runs away from a candidate that fails, and lets one of them find out whether it has recovered.',
+  description:
+    'What keeps runs away from a candidate that fails, and lets one of them find out whether it has recovered.',
   initial: 'closed',
   states: {
     closed: {
       description: 'Whoever wants it may try it, any number at a time; nothing counts against it.',
-      meta: { waives: { 'ignored-command': { PROBE: 'Whoever wants it is admitted without a probe.' }, 'unbounded-wait': 'A candidate that works stays here.' } } satisfies ChartNotes,
+      meta: {
+        waives: {
+          'ignored-command': { PROBE: 'Whoever wants it is admitted without a probe.' },
+          'unbounded-wait': 'A candidate that works stays here.',
+        },
+      } satisfies ChartNotes,
       on: { COOL: 'cooling', DISABLE: 'disabled' },
     },
     cooling: {
-      description: 'It failed in a way that passes; nobody is sent to it before its rest is over, unless a user insists.',
+      description:
+        'It failed in a way that passes; nobody is sent to it before its rest is over, unless a user insists.',
       on: { COOL: 'cooling', DISABLE: 'disabled', PROBE: 'half_open', RECOVER: 'closed' },
     },
     half_open: {
@@ -48,12 +56,17 @@ export const breakerMachine = setup({ types: { events: {} as BreakerEvent } }).c
       meta: {
         waives: {
           'ignored-command': { PROBE: 'One probe is out, and nobody else is admitted meanwhile.' },
-          'unbounded-wait': 'A probe that does not come back in time counts as one that told nothing: whoever reads the standing next puts that right first.',
+          'unbounded-wait':
+            'A probe that does not come back in time counts as one that told nothing: whoever reads the standing next puts that right first.',
         },
       } satisfies ChartNotes,
       on: { COOL: 'cooling', DISABLE: 'disabled', RECOVER: 'closed' },
     },
-    disabled: { description: 'It failed in a way that does not pass by itself; it rests for hours, and what merely cools does not shorten that.', on: { DISABLE: 'disabled', PROBE: 'half_open', RECOVER: 'closed' } },
+    disabled: {
+      description:
+        'It failed in a way that does not pass by itself; it rests for hours, and what merely cools does not shorten that.',
+      on: { DISABLE: 'disabled', PROBE: 'half_open', RECOVER: 'closed' },
+    },
   },
 });
 

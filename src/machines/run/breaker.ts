@@ -1,9 +1,10 @@
 /**
- * How candidates fall out of use and come back, as pure transitions over their standing: the states are those of `breakerMachine`, and what
- * happens when is decided here, by times and by the kinds of failures.
+ * How candidates fall out of use and come back, as pure transitions over their standing: the states are those of
+ * `breakerMachine`, and what happens when is decided here, by times and by the kinds of failures.
  *
- * A candidate that rests is not punished for what fails meanwhile: many runs that hit the same trouble at the same moment are one failure, and
- * so are the retries of one run. Only a new failure after its rest, a probe's above all, makes the next rest longer.
+ * A candidate that rests is not punished for what fails meanwhile: many runs that hit the same trouble at the same
+ * moment are one failure, and so are the retries of one run. Only a new failure after its rest, a probe's above all,
+ * makes the next rest longer.
  */
 import { cutText } from '../cut-text.ts';
 import { breakerAfter } from './breaker-machine.ts';
@@ -30,17 +31,25 @@ const COOLING_MS = [1, 5, 25, 60].map((minutes) => minutes * MINUTE_MS);
 
 const FIRST_BILLING_REST_MS = 5 * HOUR_MS;
 
-/** Whoever replaces a key tells us by adding the profile anew or by a reset; where nobody does, a day is soon enough to look. */
+/**
+ * Whoever replaces a key tells us by adding the profile anew or by a reset; where nobody does, a day is soon enough to
+ * look.
+ */
 const ACCOUNT_REST_MS = 24 * HOUR_MS;
 
 const MODEL_REST_MS = HOUR_MS;
 
 const MAX_MESSAGE_CHARACTERS = 1_000;
 
-/** What a failure says about the candidate. `passing`: it will be well by itself. The others last until somebody does something. */
+/**
+ * What a failure says about the candidate. `passing`: it will be well by itself. The others last until somebody does
+ * something.
+ */
 type Ailment = 'passing' | 'billing' | 'account' | 'model';
 
-/** `undefined`: it says nothing about the candidate. Nobody knows what is behind `unknown`, so it counts for nothing. */
+/**
+ * `undefined`: it says nothing about the candidate. Nobody knows what is behind `unknown`, so it counts for nothing.
+ */
 const AILMENTS: Readonly<Record<RunFailureKind, Ailment | undefined>> = {
   auth: 'passing',
   rate_limit: 'passing',
@@ -60,8 +69,15 @@ const AILMENTS: Readonly<Record<RunFailureKind, Ailment | undefined>> = {
   unknown: undefined,
 };
 
-/** Words may be quoted from anybody, so they put nobody out of use for good; and what failed on this machine says nothing about a provider. */
-function ailmentOf({ kind, evidence, isLocal }: Pick<RunFailure, 'kind' | 'evidence' | 'isLocal'>): Ailment | undefined {
+/**
+ * Words may be quoted from anybody, so they put nobody out of use for good; and what failed on this machine says
+ * nothing about a provider.
+ */
+function ailmentOf({
+  kind,
+  evidence,
+  isLocal,
+}: Pick<RunFailure, 'kind' | 'evidence' | 'isLocal'>): Ailment | undefined {
   const ailment = isLocal === true ? undefined : AILMENTS[kind];
   return ailment === undefined || evidence === undefined ? ailment : 'passing';
 }
@@ -71,7 +87,12 @@ export function restsAfter(failure: RunFailure): boolean {
   return ailmentOf(failure) !== undefined;
 }
 
-const EVENTS: Readonly<Record<Ailment, BreakerEventType>> = { passing: 'COOL', billing: 'DISABLE', account: 'DISABLE', model: 'DISABLE' };
+const EVENTS: Readonly<Record<Ailment, BreakerEventType>> = {
+  passing: 'COOL',
+  billing: 'DISABLE',
+  account: 'DISABLE',
+  model: 'DISABLE',
+};
 
 /** What is known of the attempt that a report is about. */
 export interface ReportedAttempt {
@@ -92,14 +113,21 @@ export function unusedStanding(candidate: Candidate): CandidateStanding {
   return { candidate, state: 'closed', failures: 0, billingFailures: 0 };
 }
 
-/** What time alone has made of it: a probe that never came back is forgotten, and so is, in the end, what failed. The same object when nothing changed. */
+/**
+ * What time alone has made of it: a probe that never came back is forgotten, and so is, in the end, what failed. The
+ * same object when nothing changed.
+ */
 export function settled(standing: CandidateStanding, nowMs: number): CandidateStanding {
   const current = standing.state === 'half_open' && !isProbeOut(standing, nowMs) ? probeReturned(standing) : standing;
   return isForgotten(current, nowMs) ? recovered(current) : current;
 }
 
 /** Whether an attempt may go to it now. @param options `isPinned`: the user insists, so it may whatever its standing */
-export function admitted(standing: CandidateStanding, nowMs: number, { isPinned }: { readonly isPinned: boolean }): BreakerAdmission {
+export function admitted(
+  standing: CandidateStanding,
+  nowMs: number,
+  { isPinned }: { readonly isPinned: boolean },
+): BreakerAdmission {
   const current = settled(standing, nowMs);
   if (current.state === 'closed') return { standing: current, isAdmitted: true, isProbe: false };
   const isTaken = current.state === 'half_open' || isResting(current, nowMs);
@@ -107,28 +135,45 @@ export function admitted(standing: CandidateStanding, nowMs: number, { isPinned 
   return { standing: probed(current, nowMs), isAdmitted: true, isProbe: true };
 }
 
-export function succeeded(standing: CandidateStanding, nowMs: number, attempt: ReportedAttempt = {}): CandidateStanding {
+export function succeeded(
+  standing: CandidateStanding,
+  nowMs: number,
+  attempt: ReportedAttempt = {},
+): CandidateStanding {
   const current = used(settled(standing, nowMs), nowMs);
   // It began before the newest failure: it shows how things were, not how they are.
   if (!isOwnProbe(current, attempt) && isBeforeFailure(current, nowMs, attempt)) return current;
   return recovered(current);
 }
 
-export function failed(standing: CandidateStanding, failure: RunFailure, nowMs: number, attempt: ReportedAttempt = {}): CandidateStanding {
+export function failed(
+  standing: CandidateStanding,
+  failure: RunFailure,
+  nowMs: number,
+  attempt: ReportedAttempt = {},
+): CandidateStanding {
   const current = used(settled(standing, nowMs), nowMs);
   const ailment = ailmentOf(failure);
   if (ailment === undefined) return isOwnProbe(current, attempt) ? probeReturned(current) : current;
-  if (!isNews(current, ailment, { nowMs, attempt })) return current.state === 'half_open' ? current : restExtended(current, failure, nowMs);
+  if (!isNews(current, ailment, { nowMs, attempt }))
+    return current.state === 'half_open' ? current : restExtended(current, failure, nowMs);
   return fallenOut(current, failure, ailment, nowMs);
 }
 
 /** The attempt was given up for reasons of ours. The same object when nothing changed. */
-export function abandoned(standing: CandidateStanding, nowMs: number, attempt: ReportedAttempt = {}): CandidateStanding {
+export function abandoned(
+  standing: CandidateStanding,
+  nowMs: number,
+  attempt: ReportedAttempt = {},
+): CandidateStanding {
   const current = settled(standing, nowMs);
   return isOwnProbe(current, attempt) ? probeReturned(current) : current;
 }
 
-/** Whether its rest goes on. An end that lies further ahead than any rest can last was written under a clock that was wrong. */
+/**
+ * Whether its rest goes on. An end that lies further ahead than any rest can last was written under a clock that was
+ * wrong.
+ */
 function isResting({ state, until }: CandidateStanding, nowMs: number): boolean {
   const leftMs = timeOf(until) - nowMs;
   return (state === 'cooling' || state === 'disabled') && leftMs > 0 && leftMs <= MAX_REST_MS;
@@ -155,7 +200,11 @@ function isBeforeFailure({ lastFailureAt }: CandidateStanding, nowMs: number, { 
 }
 
 /** Whether a failure tells more than what the candidate rests for already. */
-function isNews(standing: CandidateStanding, ailment: Ailment, { nowMs, attempt }: { readonly nowMs: number; readonly attempt: ReportedAttempt }): boolean {
+function isNews(
+  standing: CandidateStanding,
+  ailment: Ailment,
+  { nowMs, attempt }: { readonly nowMs: number; readonly attempt: ReportedAttempt },
+): boolean {
   const { state, because } = standing;
   if (state === 'closed' || isOwnProbe(standing, attempt)) return true;
   const known = because === undefined ? undefined : ailmentOf(because);
@@ -163,18 +212,28 @@ function isNews(standing: CandidateStanding, ailment: Ailment, { nowMs, attempt 
   return !isResting(standing, nowMs) && !isBeforeFailure(standing, nowMs, attempt);
 }
 
-function fallenOut(standing: CandidateStanding, failure: RunFailure, ailment: Ailment, nowMs: number): CandidateStanding {
+function fallenOut(
+  standing: CandidateStanding,
+  failure: RunFailure,
+  ailment: Ailment,
+  nowMs: number,
+): CandidateStanding {
   const state = breakerAfter(standing.state, EVENTS[ailment]);
   if (state === undefined) return standing;
   const failures = standing.failures + (ailment === 'billing' ? 0 : 1);
   const billingFailures = standing.billingFailures + (ailment === 'billing' ? 1 : 0);
-  const untilMs = nowMs + Math.min(MAX_REST_MS, Math.max(restOf(ailment, { failures, billingFailures }), askedFor(failure)));
+  const untilMs =
+    nowMs + Math.min(MAX_REST_MS, Math.max(restOf(ailment, { failures, billingFailures }), askedFor(failure)));
   const { probeSince: _, ...rest } = standing;
   return {
     ...rest,
     state,
     until: isoTime(isResting(standing, nowMs) ? Math.max(untilMs, timeOf(standing.until)) : untilMs),
-    because: { kind: failure.kind, message: shortened(failure.message), ...(failure.evidence === undefined ? {} : { evidence: failure.evidence }) },
+    because: {
+      kind: failure.kind,
+      message: shortened(failure.message),
+      ...(failure.evidence === undefined ? {} : { evidence: failure.evidence }),
+    },
     failures,
     billingFailures,
     lastFailureAt: later(standing.lastFailureAt, nowMs),
@@ -190,7 +249,10 @@ function restExtended(standing: CandidateStanding, failure: RunFailure, nowMs: n
   return { ...standing, lastFailureAt, ...(isLonger ? { until: isoTime(untilMs) } : {}) };
 }
 
-function restOf(ailment: Ailment, { failures, billingFailures }: Pick<CandidateStanding, 'failures' | 'billingFailures'>): number {
+function restOf(
+  ailment: Ailment,
+  { failures, billingFailures }: Pick<CandidateStanding, 'failures' | 'billingFailures'>,
+): number {
   switch (ailment) {
     case 'passing':
       return COOLING_MS[Math.min(failures, COOLING_MS.length) - 1] ?? 0;
@@ -206,7 +268,13 @@ function restOf(ailment: Ailment, { failures, billingFailures }: Pick<CandidateS
 function probed(standing: CandidateStanding, nowMs: number): CandidateStanding {
   const state = breakerAfter(standing.state, 'PROBE');
   if (state === undefined) return standing;
-  return { ...standing, state, until: isoTime(nowMs + PROBE_LIMIT_MS), probeSince: isoTime(nowMs), lastUsedAt: later(standing.lastUsedAt, nowMs) };
+  return {
+    ...standing,
+    state,
+    until: isoTime(nowMs + PROBE_LIMIT_MS),
+    probeSince: isoTime(nowMs),
+    lastUsedAt: later(standing.lastUsedAt, nowMs),
+  };
 }
 
 /** Nothing was learned: its rest is over, as it was before, and the next one may probe. */
@@ -232,7 +300,10 @@ function used(standing: CandidateStanding, nowMs: number): CandidateStanding {
   return { ...standing, lastUsedAt: later(standing.lastUsedAt, nowMs) };
 }
 
-/** The later of both, since clocks are set back; but for a time so far ahead that the clock was wrong when it was written. */
+/**
+ * The later of both, since clocks are set back; but for a time so far ahead that the clock was wrong when it was
+ * written.
+ */
 function later(stored: string | undefined, nowMs: number): string {
   const storedMs = timeOf(stored);
   return isoTime(storedMs - nowMs > FORGET_MS ? nowMs : Math.max(storedMs, nowMs));
@@ -253,7 +324,10 @@ function isoTime(epochMs: number): string {
   return new Date(Math.ceil(epochMs)).toISOString();
 }
 
-/** It is written to a disk and shown to people: on one line, without what looks like a key, and cut between characters, never inside one. */
+/**
+ * It is written to a disk and shown to people: on one line, without what looks like a key, and cut between characters,
+ * never inside one.
+ */
 function shortened(message: string): string {
   return cutText(messageLine(message), MAX_MESSAGE_CHARACTERS);
 }

@@ -1,4 +1,7 @@
-/** In which order the ways to attempt a run are tried: the models as the agent names them, and within a model its accounts. Pure. */
+/**
+ * In which order the ways to attempt a run are tried: the models as the agent names them, and within a model its
+ * accounts. Pure.
+ */
 import { attemptKey, candidateText } from './candidate.ts';
 import type { Candidate, ModelChoice } from './candidate.ts';
 import type { CandidateStanding } from './candidate-standing.ts';
@@ -33,17 +36,37 @@ export function orderCandidates({ models, profilesOf, standingOf }: OrderOptions
   );
 }
 
-function ofModel({ provider, model, backend, profile, profiles }: ModelChoice, profilesOf: OrderOptions['profilesOf'], standingOf: OrderOptions['standingOf']): Omit<OrderedCandidate, 'modelIndex'>[] {
+function ofModel(
+  { provider, model, backend, profile, profiles }: ModelChoice,
+  profilesOf: OrderOptions['profilesOf'],
+  standingOf: OrderOptions['standingOf'],
+): Omit<OrderedCandidate, 'modelIndex'>[] {
   const base = { provider, model, ...(backend === undefined ? {} : { backend }) };
-  if (profile !== undefined) return [{ candidate: { ...base, profile }, isPinned: true, because: ', with the account that was asked for' }];
+  if (profile !== undefined)
+    return [{ candidate: { ...base, profile }, isPinned: true, because: ', with the account that was asked for' }];
   const names = profiles ?? profilesOf(provider);
   if (names.length === 0) return [{ candidate: base, isPinned: false, because: '' }];
   const all = names.map((name) => ({ ...base, profile: name }));
   const ready = all.filter((candidate) => !isResting(standingOf(candidate)));
-  const resting = all.filter((candidate) => isResting(standingOf(candidate))).toSorted((one, other) => recoversAt(standingOf(one)) - recoversAt(standingOf(other)));
-  const first = profiles === undefined ? ready.toSorted((one, other) => usedAt(standingOf(one)) - usedAt(standingOf(other))) : ready;
-  const why = profiles === undefined ? ', with the account that was used the longest ago' : ', with the accounts in the order that was given';
-  return [...first.map((candidate) => ({ candidate, isPinned: false, because: all.length === 1 ? ', with its one account' : why })), ...resting.map((candidate) => ({ candidate, isPinned: false, because: ', with an account that was resting' }))];
+  const resting = all
+    .filter((candidate) => isResting(standingOf(candidate)))
+    .toSorted((one, other) => recoversAt(standingOf(one)) - recoversAt(standingOf(other)));
+  const first =
+    profiles === undefined
+      ? ready.toSorted((one, other) => usedAt(standingOf(one)) - usedAt(standingOf(other)))
+      : ready;
+  const why =
+    profiles === undefined
+      ? ', with the account that was used the longest ago'
+      : ', with the accounts in the order that was given';
+  return [
+    ...first.map((candidate) => ({
+      candidate,
+      isPinned: false,
+      because: all.length === 1 ? ', with its one account' : why,
+    })),
+    ...resting.map((candidate) => ({ candidate, isPinned: false, because: ', with an account that was resting' })),
+  ];
 }
 
 function isResting(standing: CandidateStanding | undefined): boolean {
@@ -64,6 +87,11 @@ function modelText(index: number): string {
 
 /** Why a candidate is not tried, as one sentence. */
 export function restingText(candidate: Candidate, { state, until, because }: CandidateStanding): string {
-  const what = { closed: 'is ready', cooling: 'cools down', half_open: 'is being tried by somebody else', disabled: 'is disabled' }[state];
+  const what = {
+    closed: 'is ready',
+    cooling: 'cools down',
+    half_open: 'is being tried by somebody else',
+    disabled: 'is disabled',
+  }[state];
   return `${candidateText(candidate)} ${what}${until === undefined ? '' : ` until ${until}`}${because === undefined ? '' : ` (${because.kind})`}`;
 }

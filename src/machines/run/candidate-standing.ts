@@ -11,7 +11,9 @@ export const candidateStanding = z.object({
   /** When it may be probed, for `cooling` and `disabled`. */
   until: isoTime.optional(),
   /** Of what it fell out of use. */
-  because: z.object({ kind: runFailureKind, message: z.string().max(1_000), evidence: runFailure.shape.evidence }).optional(),
+  because: z
+    .object({ kind: runFailureKind, message: z.string().max(1_000), evidence: runFailure.shape.evidence })
+    .optional(),
   /** Failures since the last success, by what they cost: cooling grows with the first, disabling with the second. */
   failures: z.number().int().nonnegative(),
   billingFailures: z.number().int().nonnegative(),

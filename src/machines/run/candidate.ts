@@ -27,12 +27,18 @@ export const modelChoice = z.strictObject({
 
 export type ModelChoice = Readonly<z.output<typeof modelChoice>>;
 
-/** Names what cools down together: a model of a provider, for one account. Failures of one model say nothing about another. */
+/**
+ * Names what cools down together: a model of a provider, for one account. Failures of one model say nothing about
+ * another.
+ */
 export function candidateKey({ provider, model, profile }: Candidate): string {
   return JSON.stringify([provider, model, profile ?? null]);
 }
 
-/** Names one way to attempt a run. Two backends may reach the same model with the same account: those cool down together, and are two ways. */
+/**
+ * Names one way to attempt a run. Two backends may reach the same model with the same account: those cool down
+ * together, and are two ways.
+ */
 export function attemptKey({ backend, ...rest }: Candidate): string {
   return JSON.stringify([candidateKey(rest), backend ?? null]);
 }

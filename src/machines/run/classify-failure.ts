@@ -1,6 +1,7 @@
 /**
- * Says what kind of failure it is that a backend threw or was answered with: structured facts first, by the tables of failure-codes.ts; texts last,
- * by the patterns of failure-patterns.ts. It never throws, never guesses, and answers the same for the same thing.
+ * Says what kind of failure it is that a backend threw or was answered with: structured facts first, by the tables of
+ * failure-codes.ts; texts last, by the patterns of failure-patterns.ts. It never throws, never guesses, and answers the
+ * same for the same thing.
  */
 import { messageOf } from '../errors.ts';
 import { FAILURE_TABLES } from './failure-codes.ts';
@@ -21,7 +22,10 @@ export interface ClassifyOptions {
 
 export interface ExplainedFailure {
   readonly failure: RunFailure;
-  /** What decided: a row of a table such as `status 429`, or a pattern such as `text "rate limit"`; `nothing fits` for `unknown`. */
+  /**
+   * What decided: a row of a table such as `status 429`, or a pattern such as `text "rate limit"`; `nothing fits` for
+   * `unknown`.
+   */
   readonly rule: string;
 }
 
@@ -29,8 +33,9 @@ export interface ExplainedFailure {
 const MAX_EVIDENCE_CHARACTERS = 32_000;
 
 /**
- * Accepts whatever was thrown: errors with their causes, errors of the AI SDK and of Node, `{status, headers?, body?, message?}` of HTTP,
- * `{exitCode, signal?, stderr, message?}` of a program, bodies of answers, and failures that are classified already.
+ * Accepts whatever was thrown: errors with their causes, errors of the AI SDK and of Node, `{status, headers?, body?,
+ * message?}` of HTTP, `{exitCode, signal?, stderr, message?}` of a program, bodies of answers, and failures that are
+ * classified already.
  */
 export function classifyRunFailure(error: unknown, options: ClassifyOptions = {}): RunFailure {
   return explainRunFailure(error, options).failure;
@@ -49,12 +54,28 @@ function explain(error: unknown, now: number | undefined): ExplainedFailure {
   const facts = readFailureFacts(error);
   const { kind, rule, isByText, source } = decide(facts);
   const retryAfterMs = retryAfterOf(facts, kind, now);
-  const message = failureMessage(facts, typeof error === 'function' ? 'a function was thrown' : clipped(messageOf(error)));
-  return { failure: { kind, message, ...(retryAfterMs === undefined ? {} : { retryAfterMs }), ...(isByText ? { evidence: 'text' } : {}), ...sourceMarks(kind, source) }, rule };
+  const message = failureMessage(
+    facts,
+    typeof error === 'function' ? 'a function was thrown' : clipped(messageOf(error)),
+  );
+  return {
+    failure: {
+      kind,
+      message,
+      ...(retryAfterMs === undefined ? {} : { retryAfterMs }),
+      ...(isByText ? { evidence: 'text' } : {}),
+      ...sourceMarks(kind, source),
+    },
+    rule,
+  };
 }
 
-function sourceMarks(kind: RunFailureKind, source: FactSource | undefined): Pick<RunFailure, 'isLocal' | 'hint' | 'retry'> {
-  if (source === 'system') return { isLocal: true, hint: 'This machine has run out of what the message names: free some of it.' };
+function sourceMarks(
+  kind: RunFailureKind,
+  source: FactSource | undefined,
+): Pick<RunFailure, 'isLocal' | 'hint' | 'retry'> {
+  if (source === 'system')
+    return { isLocal: true, hint: 'This machine has run out of what the message names: free some of it.' };
   return kind === 'server_error' && (source === 'exit' || source === 'signal') ? { retry: 'once' } : {};
 }
 
@@ -66,7 +87,12 @@ function alreadyClassified(error: unknown): ExplainedFailure | undefined {
   const { kind, message } = data;
   const retryAfterMs = field(error, 'retryAfterMs');
   const isSensible = typeof retryAfterMs === 'number' && retryAfterMs >= 0 && retryAfterMs <= MAX_RETRY_AFTER_MS;
-  const failure = { kind, message: messageLine(message) || `the run failed: ${kind}`, ...(isSensible ? { retryAfterMs } : {}), ...marksOf(error) };
+  const failure = {
+    kind,
+    message: messageLine(message) || `the run failed: ${kind}`,
+    ...(isSensible ? { retryAfterMs } : {}),
+    ...marksOf(error),
+  };
   return { failure, rule: 'already classified' };
 }
 
@@ -97,7 +123,8 @@ function decide(facts: FailureFacts): Decision {
   for (const table of FAILURE_TABLES) {
     for (const value of facts.values.get(table.source) ?? []) {
       const found = rowFor(table, value);
-      if (found !== undefined) return { ...madePrecise(found, evidence, !facts.isGiven(table.source, value)), source: table.source };
+      if (found !== undefined)
+        return { ...madePrecise(found, evidence, !facts.isGiven(table.source, value)), source: table.source };
     }
   }
   return byText(evidence) ?? { kind: 'unknown', rule: 'nothing fits', isByText: false };
@@ -118,7 +145,9 @@ function madePrecise({ kind, yieldsTo, rule }: FoundRow, evidence: string, isByT
 }
 
 function byText(evidence: string, kinds?: readonly RunFailureKind[]): Decision | undefined {
-  const found = FAILURE_PATTERNS.find(({ kind, pattern }) => (kinds === undefined || kinds.includes(kind)) && pattern.test(evidence));
+  const found = FAILURE_PATTERNS.find(
+    ({ kind, pattern }) => (kinds === undefined || kinds.includes(kind)) && pattern.test(evidence),
+  );
   return found === undefined ? undefined : { kind: found.kind, rule: `text "${found.id}"`, isByText: true };
 }
 
@@ -128,6 +157,7 @@ function evidenceOf({ texts }: FailureFacts): string {
     .map(({ text }) => text)
     .join('\n')
     .slice(0, MAX_EVIDENCE_CHARACTERS);
-  // Texts quote codes, such as `overloaded_error`: patterns are made of words. As it is it stays too, because of names that have such marks.
+  // Texts quote codes, such as `overloaded_error`: patterns are made of words. As it is it stays too, because of names
+  // that have such marks.
   return evidence.includes('_') ? `${evidence}\n${evidence.replaceAll('_', ' ')}` : evidence;
 }

@@ -1,6 +1,6 @@
 /**
- * A conversation as one prompt, for a program that has not seen it: what was said and done so far as lines of JSON, which nothing that was
- * said can imitate, then what the user says now.
+ * A conversation as one prompt, for a program that has not seen it: what was said and done so far as lines of JSON,
+ * which nothing that was said can imitate, then what the user says now.
  */
 import type { AssistantMessage, ProviderMessage, ToolMessage, UserMessage } from '../turn/provider-message.ts';
 import { shortened } from '../vault/shortened.ts';
@@ -23,11 +23,15 @@ export function promptOf(messages: readonly ProviderMessage[]): string {
   const now = messages.slice(before.length).flatMap((message) => (message.role === 'user' ? [userText(message)] : []));
   const newest = now.filter((text) => text.trim() !== '').join('\n\n') || GO_ON;
   if (before.length === 0) return newest;
-  return [PREFACE, '', '<conversation>', ...boundedLines(before.flatMap(linesOf)), '</conversation>', '', newest].join('\n');
+  return [PREFACE, '', '<conversation>', ...boundedLines(before.flatMap(linesOf)), '</conversation>', '', newest].join(
+    '\n',
+  );
 }
 
 function userText({ content }: UserMessage): string {
-  return content.map((part) => (part.type === 'text' ? part.text : `[The file lies at ${part.path} in the working folder.]`)).join('\n\n');
+  return content
+    .map((part) => (part.type === 'text' ? part.text : `[The file lies at ${part.path} in the working folder.]`))
+    .join('\n\n');
 }
 
 function linesOf(message: ProviderMessage): readonly string[] {
@@ -51,7 +55,9 @@ function assistantLines({ content }: AssistantMessage): readonly string[] {
 }
 
 function toolLines({ content }: ToolMessage): readonly string[] {
-  return content.map(({ name, outcome, output }) => JSON.stringify({ tool_result: name, outcome, output: toolText(output) }));
+  return content.map(({ name, outcome, output }) =>
+    JSON.stringify({ tool_result: name, outcome, output: toolText(output) }),
+  );
 }
 
 /** As it is where it is short, else its text by its two ends. */

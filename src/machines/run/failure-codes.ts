@@ -3,7 +3,8 @@
  *
  * 1. Errors of our own come first, so that a lock never looks like a failure of a model, whatever it wraps.
  * 2. Then who ended it: a time limit before an abort, because time limits are carried out by aborting.
- * 3. Codes of providers that say precisely what is wrong stand before the status they came with: 429 is sent for a spent account too.
+ * 3. Codes of providers that say precisely what is wrong stand before the status they came with: 429 is sent for a
+ *   spent account too.
  * 4. The status, what a connection died of, and classes of errors.
  * 5. Codes that say little more than "bad request" stand behind the status: they are sent with 401 and 404 as well.
  * 6. How a program ended: most end with 1 whatever happened.
@@ -13,17 +14,32 @@ import type { FailureTable } from './failure-table.ts';
 import type { RunFailureKind } from './run-failure.ts';
 
 /** What a request that was refused as wrong may turn out to be, by its text. */
-const WHAT_BAD_REQUESTS_ARE: readonly RunFailureKind[] = ['session_expired', 'context_overflow', 'billing', 'auth_permanent', 'model_not_found', 'refusal', 'auth'];
+const WHAT_BAD_REQUESTS_ARE: readonly RunFailureKind[] = [
+  'session_expired',
+  'context_overflow',
+  'billing',
+  'auth_permanent',
+  'model_not_found',
+  'refusal',
+  'auth',
+];
 
 const WHAT_DENIALS_ARE: readonly RunFailureKind[] = ['billing', 'auth_permanent', 'model_not_found', 'refusal'];
 
 const WHAT_BREAKDOWNS_ARE: readonly RunFailureKind[] = ['context_overflow', 'overloaded'];
 
 /** For protocols in which "internal error" is all that a program can say besides a text. */
-const ANYTHING_OF_A_PROVIDER: readonly RunFailureKind[] = [...WHAT_BAD_REQUESTS_ARE, 'overloaded', 'rate_limit', 'timeout', 'empty_response'];
+const ANYTHING_OF_A_PROVIDER: readonly RunFailureKind[] = [
+  ...WHAT_BAD_REQUESTS_ARE,
+  'overloaded',
+  'rate_limit',
+  'timeout',
+  'empty_response',
+];
 
 /**
- * In one table, so that the outermost error decides. `provider`, `runner`, `process` and `crash` are absent: what such an error wraps or says decides.
+ * In one table, so that the outermost error decides. `provider`, `runner`, `process` and `crash` are absent: what such
+ * an error wraps or says decides.
  */
 const ownErrors = table(
   'our',
@@ -48,16 +64,31 @@ const ownErrors = table(
 const timeLimits = table(
   'time limit',
   'name',
-  rows('timeout', ['TimeoutError', 'ConnectTimeoutError', 'HeadersTimeoutError', 'BodyTimeoutError', 'APIConnectionTimeoutError', 'GatewayTimeoutError']),
+  rows('timeout', [
+    'TimeoutError',
+    'ConnectTimeoutError',
+    'HeadersTimeoutError',
+    'BodyTimeoutError',
+    'APIConnectionTimeoutError',
+    'GatewayTimeoutError',
+  ]),
 );
 
 const timeFlags = table('flag', 'flag', rows('timeout', ['timedOut']));
 
-const aborts = table('abort', 'name', rows('aborted', ['AbortError', 'ResponseAborted', 'CanceledError', 'APIUserAbortError']));
+const aborts = table(
+  'abort',
+  'name',
+  rows('aborted', ['AbortError', 'ResponseAborted', 'CanceledError', 'APIUserAbortError']),
+);
 
 const abortFlags = table('flag', 'flag', rows('aborted', ['isCanceled', 'aborted_retry']));
 
-const abortCodes = table('code', 'code', rows('aborted', ['abort_err', 'err_canceled', 'und_err_aborted', 'ecanceled']));
+const abortCodes = table(
+  'code',
+  'code',
+  rows('aborted', ['abort_err', 'err_canceled', 'und_err_aborted', 'ecanceled']),
+);
 
 const preciseCodes = table(
   'code',
@@ -153,7 +184,13 @@ const preciseCodes = table(
     'unknown_model',
     'unsupported_model',
   ]),
-  rows('session_expired', ['conversation_not_found', 'previous_response_not_found', 'session_expired', 'session_not_found', 'thread_not_found']),
+  rows('session_expired', [
+    'conversation_not_found',
+    'previous_response_not_found',
+    'session_expired',
+    'session_not_found',
+    'thread_not_found',
+  ]),
   rows('refusal', [
     'blocklist',
     'content_filter',
@@ -204,7 +241,14 @@ const preciseCodes = table(
     'usage_limit_exceeded',
     'usage_limit_reached',
   ]),
-  rows('timeout', ['deadline_exceeded', 'gateway_timeout', 'modeltimeoutexception', 'request_timeout', 'requesttimeout', 'timeout_error']),
+  rows('timeout', [
+    'deadline_exceeded',
+    'gateway_timeout',
+    'modeltimeoutexception',
+    'request_timeout',
+    'requesttimeout',
+    'timeout_error',
+  ]),
   // The model answered, and nothing can be done with its answer: another try may do.
   rows('empty_response', ['json_validate_failed', 'tool_use_failed']),
   rows('aborted', ['cancelled', 'request_cancelled']),
@@ -246,14 +290,24 @@ const statuses = table('status', 'status', ...statusRows);
 
 const SHORTAGES = ['eagain', 'edquot', 'eio', 'emfile', 'enfile', 'enomem', 'enospc', 'erofs'];
 
-/** This machine is out of something, as a call of the system told. It passes, or another backend needs less of it: no candidate is to blame. */
+/**
+ * This machine is out of something, as a call of the system told. It passes, or another backend needs less of it: no
+ * candidate is to blame.
+ */
 const shortages = table('system', 'system', rows('server_error', SHORTAGES));
 
 /** What the system, the HTTP client and the TLS layer of Node say, in lower case. */
 const systemCodes = table(
   'code',
   'code',
-  rows('timeout', ['etimedout', 'esockettimedout', 'und_err_connect_timeout', 'und_err_headers_timeout', 'und_err_body_timeout', 'err_http_request_timeout']),
+  rows('timeout', [
+    'etimedout',
+    'esockettimedout',
+    'und_err_connect_timeout',
+    'und_err_headers_timeout',
+    'und_err_body_timeout',
+    'err_http_request_timeout',
+  ]),
   rows('server_error', [
     'cert_has_expired',
     'connectionclosed',
@@ -285,7 +339,20 @@ const systemCodes = table(
   // A machine is out of something; whose, `shortages` would have said.
   rows('server_error', SHORTAGES),
   // The program or package is not there, may not be started, or was given what it cannot take.
-  rows('format', ['e2big', 'eacces', 'einval', 'enoent', 'enotdir', 'eperm', 'err_invalid_arg_type', 'err_invalid_char', 'err_invalid_url', 'err_module_not_found', 'err_package_path_not_exported', 'module_not_found']),
+  rows('format', [
+    'e2big',
+    'eacces',
+    'einval',
+    'enoent',
+    'enotdir',
+    'eperm',
+    'err_invalid_arg_type',
+    'err_invalid_char',
+    'err_invalid_url',
+    'err_module_not_found',
+    'err_package_path_not_exported',
+    'module_not_found',
+  ]),
 );
 
 /** Classes of errors of the AI SDK. They wrap what a provider said, so they stand behind all that it may have said. */
@@ -318,15 +385,36 @@ const errorClasses = table(
     'AI_ToolCallRepairError',
     'AI_ToolChoiceViolationError',
   ]),
-  rows('server_error', ['AI_InvalidResponseDataError', 'AI_InvalidStreamPartError', 'AI_JSONParseError', 'AI_TypeValidationError']),
+  rows('server_error', [
+    'AI_InvalidResponseDataError',
+    'AI_InvalidStreamPartError',
+    'AI_JSONParseError',
+    'AI_TypeValidationError',
+  ]),
 );
 
 const vagueCodes = table(
   'code',
   'code',
   rows('auth', ['unauthenticated', 'unauthorized'], ['auth_permanent']),
-  rows('auth', ['access_denied', 'accessdenied', 'accessdeniedexception', 'forbidden', 'permission_denied', 'permission_error', 'permissiondenied'], WHAT_DENIALS_ARE),
-  rows('model_not_found', ['not_found', 'not_found_error', 'notfounderror', 'resourcenotfoundexception'], ['session_expired']),
+  rows(
+    'auth',
+    [
+      'access_denied',
+      'accessdenied',
+      'accessdeniedexception',
+      'forbidden',
+      'permission_denied',
+      'permission_error',
+      'permissiondenied',
+    ],
+    WHAT_DENIALS_ARE,
+  ),
+  rows(
+    'model_not_found',
+    ['not_found', 'not_found_error', 'notfounderror', 'resourcenotfoundexception'],
+    ['session_expired'],
+  ),
   rows(
     'format',
     [
@@ -370,9 +458,18 @@ const vagueCodes = table(
   ),
 );
 
-const exits = table('exit', 'exit', rows('format', ['126', '127']), rows('aborted', ['129', '130', '143']), rows('server_error', ['132', '134', '135', '137', '139']));
+const exits = table(
+  'exit',
+  'exit',
+  rows('format', ['126', '127']),
+  rows('aborted', ['129', '130', '143']),
+  rows('server_error', ['132', '134', '135', '137', '139']),
+);
 
-/** A program that breaks down, or is killed without a chance to say why (for memory, as a rule), is a crash of the backend: nothing of ours is in its way. */
+/**
+ * A program that breaks down, or is killed without a chance to say why (for memory, as a rule), is a crash of the
+ * backend: nothing of ours is in its way.
+ */
 const signals = table(
   'signal',
   'signal',

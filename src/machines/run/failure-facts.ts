@@ -1,6 +1,7 @@
 /**
- * Finds the facts in whatever was thrown or returned as a failure: codes, statuses, headers and texts, from the error itself, what it wraps, and the
- * bodies of answers that it carries. Says nothing about what they mean. The work is bounded, however large or cyclic the thing is.
+ * Finds the facts in whatever was thrown or returned as a failure: codes, statuses, headers and texts, from the error
+ * itself, what it wraps, and the bodies of answers that it carries. Says nothing about what they mean. The work is
+ * bounded, however large or cyclic the thing is.
  */
 import { RuntimeError } from '../errors.ts';
 import { clipped, field, headerEntries, isList, isObject, parsedJson, textField } from './failure-reading.ts';
@@ -39,15 +40,50 @@ const MAX_JSON_CHARACTERS = 262_144;
 const MAX_LINES_WITH_JSON = 40;
 const MAX_CODE_CHARACTERS = 100;
 
-const CODE_FIELDS = ['code', 'type', 'status', 'reason', '__type', 'error', 'error_code', 'errorCode', 'blockReason', 'finishReason', 'finish_reason', 'stop_reason', 'startup_failure_reason'];
+const CODE_FIELDS = [
+  'code',
+  'type',
+  'status',
+  'reason',
+  '__type',
+  'error',
+  'error_code',
+  'errorCode',
+  'blockReason',
+  'finishReason',
+  'finish_reason',
+  'stop_reason',
+  'startup_failure_reason',
+];
 const STATUS_FIELDS = ['statusCode', 'status', 'httpStatusCode', 'error_status', 'api_error_status', 'code'];
 const TEXT_FIELDS = ['error_description', 'msg', 'Message', 'status_msg', 'stderr', 'result', 'title'];
-const WAIT_FIELDS = ['retryAfterMs', 'retry_after_ms', 'retry_after', 'retryAfter', 'retryDelay', 'resets_in_seconds', 'resets_at', 'resetsAt'];
+const WAIT_FIELDS = [
+  'retryAfterMs',
+  'retry_after_ms',
+  'retry_after',
+  'retryAfter',
+  'retryDelay',
+  'resets_in_seconds',
+  'resets_at',
+  'resetsAt',
+];
 
 /** Where an error keeps what a server answered: what is in there was written by somebody else. */
-const ANSWER_FIELDS = ['response', 'data', 'responseBody', 'body', 'details', 'detail', 'innererror', 'metadata', 'raw', 'promptFeedback'];
+const ANSWER_FIELDS = [
+  'response',
+  'data',
+  'responseBody',
+  'body',
+  'details',
+  'detail',
+  'innererror',
+  'metadata',
+  'raw',
+  'promptFeedback',
+];
 
-const STATED_STATUS = /(?:\bAPI Error|\brequest rejected|\bstatus(?: code)?|\bHTTP(?:\/[\d.]{1,3})?|\berror code)[ :=(]{1,3}(?<status>[45]\d\d)\b/gi;
+const STATED_STATUS =
+  /(?:\bAPI Error|\brequest rejected|\bstatus(?: code)?|\bHTTP(?:\/[\d.]{1,3})?|\berror code)[ :=(]{1,3}(?<status>[45]\d\d)\b/gi;
 
 const GIVEN = { isQuoted: false };
 const STATED = { isQuoted: true };
@@ -75,7 +111,9 @@ class FactReader implements FailureFacts {
   readonly waits: FailureWait[] = [];
   readonly #given = new Set<string>();
   readonly #seen = new Set<object>();
-  /** What is still to be read; the last one next, so that what lies inside an error is read before what lies beside it. */
+  /**
+   * What is still to be read; the last one next, so that what lies inside an error is read before what lies beside it.
+   */
   readonly #open: Place[] = [];
 
   read(error: unknown): void {
@@ -113,7 +151,8 @@ class FactReader implements FailureFacts {
 
   #readObject(object: object, place: Place): void {
     const status = field(object, 'statusCode') ?? field(object, 'status');
-    const isSuccess = typeof status === 'number' ? status >= 200 && status < 300 : place.isSuccess && !saysItIsAnError(object);
+    const isSuccess =
+      typeof status === 'number' ? status >= 200 && status < 300 : place.isSuccess && !saysItIsAnError(object);
     this.#openParts(object, { ...place, isSuccess });
     if (!place.isAnswer) this.#readHow(object);
     if (!place.isSuccess || !isSuccess) this.#readCodes(object, place);
@@ -175,7 +214,11 @@ class FactReader implements FailureFacts {
     // Starters of programs put all that a program printed into `message`, the words of a model included.
     const message = textField(object, 'shortMessage') ?? textField(object, 'message');
     const error = textField(object, 'error');
-    const texts = [message, error !== undefined && wordOf(error) === undefined ? error : undefined, ...TEXT_FIELDS.map((key) => textField(object, key))];
+    const texts = [
+      message,
+      error !== undefined && wordOf(error) === undefined ? error : undefined,
+      ...TEXT_FIELDS.map((key) => textField(object, key)),
+    ];
     for (const text of texts) if (text !== undefined) this.#readText(text, { ...place, isQuoted: true });
   }
 
@@ -188,7 +231,8 @@ class FactReader implements FailureFacts {
     const value = field(object, 'value');
     this.#openAll(inner, { ...place, isSuccess: false });
     // A value that does not look as it should may be an error that a server sent in the middle of a stream.
-    if (isObject(value) && saysItIsAnError(value)) this.#openAll([value], { isAnswer: true, isSuccess: false, isQuoted: place.isQuoted });
+    if (isObject(value) && saysItIsAnError(value))
+      this.#openAll([value], { isAnswer: true, isSuccess: false, isQuoted: place.isQuoted });
     this.#openAll([field(object, '$metadata'), ...answers], { ...place, isAnswer: true });
     if (isObject(error)) this.#openAll([error], { ...place, isSuccess: false });
     if (reply !== undefined) this.#openAll([reply], { ...place, isSuccess: false });
@@ -196,7 +240,8 @@ class FactReader implements FailureFacts {
 
   #readText(given: string, place: Place): void {
     const start = given.trimStart().charAt(0);
-    const whole = given.length <= MAX_JSON_CHARACTERS && (start === '{' || start === '[') ? parsedJson(given) : undefined;
+    const whole =
+      given.length <= MAX_JSON_CHARACTERS && (start === '{' || start === '[') ? parsedJson(given) : undefined;
     if (whole !== undefined) return this.#openAll([whole], { ...place, isAnswer: true });
     const text = clipped(given).trim();
     if (text === '' || this.texts.length >= MAX_TEXTS) return;
@@ -231,7 +276,12 @@ function failedReply(object: object): object | undefined {
 }
 
 function saysItIsAnError(object: object): boolean {
-  return isObject(field(object, 'error')) || failedReply(object) !== undefined || field(object, 'type') === 'error' || field(object, 'object') === 'error';
+  return (
+    isObject(field(object, 'error')) ||
+    failedReply(object) !== undefined ||
+    field(object, 'type') === 'error' ||
+    field(object, 'object') === 'error'
+  );
 }
 
 function elementsOf(list: readonly unknown[]): readonly unknown[] {

@@ -1,4 +1,7 @@
-/** What a failure says, for people: one bounded line, without pages of proxies, without colors of terminals, and without what looks like a key. */
+/**
+ * What a failure says, for people: one bounded line, without pages of proxies, without colors of terminals, and without
+ * what looks like a key.
+ */
 import { cutText } from '../cut-text.ts';
 import type { FailureFacts } from './failure-facts.ts';
 import { clipped } from './failure-reading.ts';
@@ -22,7 +25,8 @@ const SECRETS: readonly RegExp[] = [
 ];
 
 /** Says that something failed and nothing of why: what lies inside is told besides. */
-const SAYS_LITTLE = /^(?:(?:typeerror: )?fetch failed|terminated|provider returned error|internal error|internal server error|no output generated.{0,80}|bad request|not found|unknown error|error|failed to process successful response|invalid json response|api error|cannot connect to api:?)\.?$/i;
+const SAYS_LITTLE =
+  /^(?:(?:typeerror: )?fetch failed|terminated|provider returned error|internal error|internal server error|no output generated.{0,80}|bad request|not found|unknown error|error|failed to process successful response|invalid json response|api error|cannot connect to api:?)\.?$/i;
 
 const PAGE = /^\s{0,50}(?:<!doctype html|<html|<head|<\?xml)/i;
 const PAGE_TITLE = /<title>\s{0,50}(?<title>[^<]{1,200})/i;
@@ -32,7 +36,10 @@ const LAST_LINES = 3;
 
 /** The text without what looks like a key. Exact secrets are for those to remove who know them. */
 export function withoutKeys(text: string): string {
-  return SECRETS.reduce((kept, pattern) => kept.replace(pattern, (_match, before: string | undefined) => `${before ?? ''}${REDACTED}`), text);
+  return SECRETS.reduce(
+    (kept, pattern) => kept.replace(pattern, (_match, before: string | undefined) => `${before ?? ''}${REDACTED}`),
+    text,
+  );
 }
 
 /** One line of at most `MAX_FAILURE_MESSAGE` characters. */
@@ -42,9 +49,12 @@ export function messageLine(text: string): string {
 
 /** Never empty. `otherwise` is for failures that say nothing at all. */
 export function failureMessage(facts: FailureFacts, otherwise: string): string {
-  const said = [...new Set(facts.texts.map(({ text }) => messageLine(PAGE.test(text) ? pageText(text, facts) : lastLines(text))))].filter((line) => line !== '');
+  const said = [
+    ...new Set(facts.texts.map(({ text }) => messageLine(PAGE.test(text) ? pageText(text, facts) : lastLines(text)))),
+  ].filter((line) => line !== '');
   const [first, ...further] = said;
-  if (first === undefined) return messageLine(whatIsKnown(facts)) || messageLine(otherwise) || 'nothing was said about the reason';
+  if (first === undefined)
+    return messageLine(whatIsKnown(facts)) || messageLine(otherwise) || 'nothing was said about the reason';
   if (!SAYS_LITTLE.test(first)) return first;
   const more = further.find((line) => !SAYS_LITTLE.test(line) && !first.includes(line)) ?? whatIsKnown(facts);
   return messageLine(more === '' ? first : `${first}: ${more}`);

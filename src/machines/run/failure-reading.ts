@@ -1,6 +1,11 @@
-/** Reads what may be anything at all without being hurt by it: getters that throw, proxies, endless iterators, texts of any length. */
+/**
+ * Reads what may be anything at all without being hurt by it: getters that throw, proxies, endless iterators, texts of
+ * any length.
+ */
 
-/** Characters of one text that are looked at: its beginning and its end, where messages and the last lines of a log are. */
+/**
+ * Characters of one text that are looked at: its beginning and its end, where messages and the last lines of a log are.
+ */
 const MAX_TEXT_CHARACTERS = 8_000;
 
 const MAX_HEADERS = 200;
@@ -64,7 +69,10 @@ export function headerEntries(bag: object): readonly (readonly [string, string])
 }
 
 function entriesOf(bag: object): readonly (readonly [unknown, unknown])[] {
-  if (!(Symbol.iterator in bag)) return Object.keys(bag).slice(0, MAX_HEADERS).map((name) => [name, field(bag, name)]);
+  if (!(Symbol.iterator in bag))
+    return Object.keys(bag)
+      .slice(0, MAX_HEADERS)
+      .map((name) => [name, field(bag, name)]);
   const entries: (readonly [unknown, unknown])[] = [];
   for (const pair of bag as Iterable<unknown>) {
     if (entries.length >= MAX_HEADERS) break;

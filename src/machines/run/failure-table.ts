@@ -2,11 +2,23 @@
 import type { RunFailureKind } from './run-failure.ts';
 
 /**
- * What kind of fact was found. `own`: the code and the category of a RuntimeError of ours. `flag`: a field that says how a program ended. `name`: of an
- * error class. `system`: the code of a call of the system that failed in this process, in lower case. `code`: a word by which a provider, a library or the system names the failure, in lower case. `status`: of HTTP. `rpc`: a number of
- * JSON-RPC. `exit`, `signal`: of a program. `stated_status`: a status of HTTP that only a text tells.
+ * What kind of fact was found. `own`: the code and the category of a RuntimeError of ours. `flag`: a field that says
+ * how a program ended. `name`: of an error class. `system`: the code of a call of the system that failed in this
+ * process, in lower case. `code`: a word by which a provider, a library or the system names the failure, in lower case.
+ * `status`: of HTTP. `rpc`: a number of JSON-RPC. `exit`, `signal`: of a program. `stated_status`: a status of HTTP
+ * that only a text tells.
  */
-export type FactSource = 'own' | 'flag' | 'name' | 'system' | 'code' | 'status' | 'rpc' | 'exit' | 'signal' | 'stated_status';
+export type FactSource =
+  | 'own'
+  | 'flag'
+  | 'name'
+  | 'system'
+  | 'code'
+  | 'status'
+  | 'rpc'
+  | 'exit'
+  | 'signal'
+  | 'stated_status';
 
 export interface FailureRow {
   readonly kind: RunFailureKind;
@@ -24,7 +36,11 @@ export interface FailureTable {
 export type FailureRows = readonly (readonly [string, FailureRow])[];
 
 /** One row for each value. */
-export function rows(kind: RunFailureKind, values: readonly string[], yieldsTo: readonly RunFailureKind[] = []): FailureRows {
+export function rows(
+  kind: RunFailureKind,
+  values: readonly string[],
+  yieldsTo: readonly RunFailureKind[] = [],
+): FailureRows {
   return values.map((value) => [value, { kind, yieldsTo }]);
 }
 
@@ -33,8 +49,14 @@ export function table(called: string, source: FactSource, ...parts: readonly Fai
   return { called, source, rows: new Map(parts.flat()) };
 }
 
-/** Providers write the same word as `RESOURCE_EXHAUSTED`, `resource-exhausted` and `com.vendor#ResourceExhausted:http://...`. */
+/**
+ * Providers write the same word as `RESOURCE_EXHAUSTED`, `resource-exhausted` and
+ * `com.vendor#ResourceExhausted:http://...`.
+ */
 export function codeWord(text: string): string {
   const bare = text.slice(text.lastIndexOf('#') + 1).split(':', 1)[0] ?? '';
-  return bare.trim().toLowerCase().replace(/[^a-z0-9]+/g, '_');
+  return bare
+    .trim()
+    .toLowerCase()
+    .replace(/[^a-z0-9]+/g, '_');
 }

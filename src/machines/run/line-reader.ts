@@ -12,7 +12,10 @@ export class LineReader {
     this.#limitBytes = limitBytes;
   }
 
-  /** The lines that end in `chunk`, without their ends and without empty ones; `too_long` as the last when one exceeds the limit, ended or not. */
+  /**
+   * The lines that end in `chunk`, without their ends and without empty ones; `too_long` as the last when one exceeds
+   * the limit, ended or not.
+   */
   add(chunk: Uint8Array): (string | typeof TOO_LONG)[] {
     const lines: (string | typeof TOO_LONG)[] = [];
     let start = 0;

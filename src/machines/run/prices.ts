@@ -1,6 +1,6 @@
 /**
- * What models cost, as data. Providers that tell the cost of a step are believed; this is for those that tell tokens only, and for what a
- * step may cost before it is taken.
+ * What models cost, as data. Providers that tell the cost of a step are believed; this is for those that tell tokens
+ * only, and for what a step may cost before it is taken.
  */
 import { z } from 'zod';
 import type { RunUsage } from './run-output.ts';
@@ -16,7 +16,10 @@ export const priceTable = z.record(z.string().min(1), modelPrice);
 export type ModelPrice = Readonly<z.output<typeof modelPrice>>;
 export type PriceTable = Readonly<Record<string, ModelPrice>>;
 
-/** When the prices below were taken from the public price lists of the providers. They change: give your own for what matters to you. */
+/**
+ * When the prices below were taken from the public price lists of the providers. They change: give your own for what
+ * matters to you.
+ */
 export const PRICES_AS_OF = '2025-11';
 
 /** Source: the price lists of Anthropic and OpenAI for their own interfaces, in US dollars, as of PRICES_AS_OF. */
@@ -39,24 +42,39 @@ export const KNOWN_PRICES: PriceTable = {
 };
 
 /** The price of a model, or undefined when nobody has said it. Prices of one's own go before the known ones. */
-export function priceOf({ provider, model }: { readonly provider: string; readonly model: string }, own: PriceTable = {}): ModelPrice | undefined {
+export function priceOf(
+  { provider, model }: { readonly provider: string; readonly model: string },
+  own: PriceTable = {},
+): ModelPrice | undefined {
   return find(own, provider, model) ?? find(KNOWN_PRICES, provider, model);
 }
 
 /** What a step cost, in US dollars: what the provider says, else by price; undefined when neither is known. */
-export function costOf({ inputTokens = 0, outputTokens = 0, cachedInputTokens = 0, cost }: RunUsage, price: ModelPrice | undefined): number | undefined {
+export function costOf(
+  { inputTokens = 0, outputTokens = 0, cachedInputTokens = 0, cost }: RunUsage,
+  price: ModelPrice | undefined,
+): number | undefined {
   if (cost !== undefined) return cost;
   if (price === undefined) return undefined;
   const cached = Math.min(cachedInputTokens, inputTokens);
-  return ((inputTokens - cached) * price.input + cached * (price.cachedInput ?? price.input) + outputTokens * price.output) / 1e6;
+  return (
+    ((inputTokens - cached) * price.input + cached * (price.cachedInput ?? price.input) + outputTokens * price.output) /
+    1e6
+  );
 }
 
 /** The most that a step may cost which reads and writes this many tokens; Infinity when the price is not known. */
-export function costAtMost(tokens: { readonly input: number; readonly output: number }, price: ModelPrice | undefined): number {
+export function costAtMost(
+  tokens: { readonly input: number; readonly output: number },
+  price: ModelPrice | undefined,
+): number {
   return price === undefined ? Infinity : (tokens.input * price.input + tokens.output * price.output) / 1e6;
 }
 
-/** Tokens that may be written for what is left after reading `input` tokens; undefined where that is not bounded by money. */
+/**
+ * Tokens that may be written for what is left after reading `input` tokens; undefined where that is not bounded by
+ * money.
+ */
 export function affordableOutput(cost: number, input: number, price: ModelPrice | undefined): number | undefined {
   if (price === undefined || price.output === 0) return undefined;
   return Math.max(0, Math.floor((cost * 1e6 - input * price.input) / price.output));
@@ -64,7 +82,10 @@ export function affordableOutput(cost: number, input: number, price: ModelPrice 
 
 function find(table: PriceTable, provider: string, model: string): ModelPrice | undefined {
   const names = [`${provider}/${model}`, model];
-  const fits = (pattern: string): boolean => (pattern.endsWith('*') ? names.some((name) => name.startsWith(pattern.slice(0, -1))) : names.includes(pattern));
-  const [best] = Object.keys(table).filter(fits).toSorted((one, other) => other.length - one.length);
+  const fits = (pattern: string): boolean =>
+    pattern.endsWith('*') ? names.some((name) => name.startsWith(pattern.slice(0, -1))) : names.includes(pattern);
+  const [best] = Object.keys(table)
+    .filter(fits)
+    .toSorted((one, other) => other.length - one.length);
   return best === undefined ? undefined : table[best];
 }

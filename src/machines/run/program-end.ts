@@ -11,7 +11,9 @@ export interface ProgramExit {
 /** As half a sentence. @param exit absent: it lives on, and nothing more comes from it */
 export function exitText(exit: ProgramExit | undefined): string {
   if (exit === undefined) return 'it closed its output and did not end';
-  return exit.code === undefined ? `it was ended by ${exit.signal ?? 'a signal'}` : `it ended with exit code ${exit.code}`;
+  return exit.code === undefined
+    ? `it was ended by ${exit.signal ?? 'a signal'}`
+    : `it ended with exit code ${exit.code}`;
 }
 
 interface EndedProgram {
@@ -23,11 +25,14 @@ interface EndedProgram {
 }
 
 /**
- * What it means that a program has ended before it answered. A crash, which ends without a word or by a signal, is the program's own: it may
- * be begun once more. Words that nobody recognizes may say anything.
+ * What it means that a program has ended before it answered. A crash, which ends without a word or by a signal, is the
+ * program's own: it may be begun once more. Words that nobody recognizes may say anything.
  */
 export function endedProgramFailure({ exit, errorOutput, complaint = '' }: EndedProgram, now: number): RunFailure {
-  const failure = classifyRunFailure({ exitCode: exit?.code, signal: exit?.signal, stderr: errorOutput, message: complaint }, { now });
+  const failure = classifyRunFailure(
+    { exitCode: exit?.code, signal: exit?.signal, stderr: errorOutput, message: complaint },
+    { now },
+  );
   const isCrash = exit?.code === undefined || (errorOutput === '' && complaint === '');
   return failure.kind === 'unknown' && isCrash ? { ...failure, kind: 'server_error', retry: 'once' } : failure;
 }
@@ -35,7 +40,9 @@ export function endedProgramFailure({ exit, errorOutput, complaint = '' }: Ended
 /** Why: it is not there, the system has nothing left to run it with, or it is none that can be started. */
 type NotStarted = 'missing' | 'no_resources' | 'refused';
 
-/** A program that cannot be started at all. The message says what is wrong, without the name of the program in front. */
+/**
+ * A program that cannot be started at all. The message says what is wrong, without the name of the program in front.
+ */
 export class ProgramNotStarted extends Error {
   override readonly name = 'ProgramNotStarted';
   readonly because: NotStarted;
@@ -46,13 +53,21 @@ export class ProgramNotStarted extends Error {
   }
 }
 
-/** Nobody was asked, and nothing is wrong with the candidate: once the program can be started, it can be asked at once. */
+/**
+ * Nobody was asked, and nothing is wrong with the candidate: once the program can be started, it can be asked at once.
+ */
 export function notStartedFailure({ because, message }: ProgramNotStarted): RunFailure {
   switch (because) {
     case 'missing':
       return { kind: 'unknown', message };
     case 'no_resources':
-      return { kind: 'server_error', message: `it cannot be started: ${message}`, isLocal: true, retry: 'once', hint: 'This machine has no processes, files or memory left for it: free some.' };
+      return {
+        kind: 'server_error',
+        message: `it cannot be started: ${message}`,
+        isLocal: true,
+        retry: 'once',
+        hint: 'This machine has no processes, files or memory left for it: free some.',
+      };
     case 'refused':
       return { kind: 'format', message: `it cannot be started: ${message}` };
   }
@@ -62,7 +77,10 @@ export function notStartedFailure({ because, message }: ProgramNotStarted): RunF
 export function programNotStarted(error: unknown): ProgramNotStarted {
   const code = error instanceof Error && 'code' in error ? error.code : undefined;
   const message = START_FAILURES[String(code)] ?? 'the system refused it';
-  return new ProgramNotStarted(message, { because: code === 'ENOENT' ? 'missing' : message === NO_RESOURCES ? 'no_resources' : 'refused', cause: error });
+  return new ProgramNotStarted(message, {
+    because: code === 'ENOENT' ? 'missing' : message === NO_RESOURCES ? 'no_resources' : 'refused',
+    cause: error,
+  });
 }
 
 const NO_RESOURCES = 'the system has no resources left';

@@ -5,8 +5,9 @@ import { runFailure } from './run-failure.ts';
 import type { RunFailure, RunFailureKind } from './run-failure.ts';
 
 /**
- * What comes after an attempt that failed. `rotate_profile`: the same model with another account. `fall_back`: another model. `back_off`: the
- * same candidate again after a wait. `compact`: the same with a smaller context. `give_up`: the failure is the result.
+ * What comes after an attempt that failed. `rotate_profile`: the same model with another account. `fall_back`: another
+ * model. `back_off`: the same candidate again after a wait. `compact`: the same with a smaller context. `give_up`: the
+ * failure is the result.
  */
 export const runDecision = z.enum(['rotate_profile', 'fall_back', 'back_off', 'compact', 'give_up']);
 
@@ -27,8 +28,8 @@ export type RunAttempt = Readonly<z.output<typeof runAttempt>>;
 const OF_THE_REQUEST: ReadonlySet<RunFailureKind> = new Set(['format', 'refusal', 'context_overflow']);
 
 /**
- * Whether another run would come to the same: it failed for what was asked, and so did every candidate in the end. One that was passed over for
- * a limit or a fault of its own may take it the next time.
+ * Whether another run would come to the same: it failed for what was asked, and so did every candidate in the end. One
+ * that was passed over for a limit or a fault of its own may take it the next time.
  */
 export function isGivenUp({ kind, retryAfterMs, isRest }: RunFailure, attempts: readonly RunAttempt[] = []): boolean {
   if (!OF_THE_REQUEST.has(kind) || retryAfterMs !== undefined || isRest === true) return false;

@@ -4,6 +4,11 @@ import { chartEvents } from '../inspection/chart-events.ts';
 
 export const runChartEvents = chartEvents({
   commands: {
-    STOP: { says: 'The run is to end as aborted: the work in hand is cut short.', from: 'whoever asked for the run, by its signal', data: { reason: z.string() }, samples: [{ reason: 'the wake was stopped' }] },
+    STOP: {
+      says: 'The run is to end as aborted: the work in hand is cut short.',
+      from: 'whoever asked for the run, by its signal',
+      data: { reason: z.string() },
+      samples: [{ reason: 'the wake was stopped' }],
+    },
   },
 });

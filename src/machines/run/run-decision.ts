@@ -1,4 +1,7 @@
-/** What comes after an attempt that failed, decided by the kind of its failure and by what is left to try. Pure: every case is a row of a table. */
+/**
+ * What comes after an attempt that failed, decided by the kind of its failure and by what is left to try. Pure: every
+ * case is a row of a table.
+ */
 import type { RunDecision } from './run-attempt.ts';
 import type { RunFailure, RunFailureKind } from './run-failure.ts';
 
@@ -54,12 +57,15 @@ type Rule = (situation: RunSituation) => RunVerdict;
 
 export function decideAfterFailure(situation: RunSituation): RunVerdict {
   const { failure, attempts, limits, hadEffects } = situation;
-  if (hadEffects && failure.kind !== 'aborted') return giveUp('Tools of the backend have run already, and to ask again would run them again.');
-  if (failure.retry === 'never') return giveUp('A limit of the user\'s own has ended it.');
+  if (hadEffects && failure.kind !== 'aborted')
+    return giveUp('Tools of the backend have run already, and to ask again would run them again.');
+  if (failure.retry === 'never') return giveUp("A limit of the user's own has ended it.");
   if (attempts >= limits.maxAttempts) return giveUp(`${attempts} attempts are the most that one run makes.`);
   const verdict = RULES[failure.kind](situation);
   const isRepeated = verdict.next === 'back_off' || verdict.next === 'compact';
-  return isRepeated && !situation.canPayAgain ? elsewhere(situation, 'What the budget leaves does not pay for the same once more.') : verdict;
+  return isRepeated && !situation.canPayAgain
+    ? elsewhere(situation, 'What the budget leaves does not pay for the same once more.')
+    : verdict;
 }
 
 const account: Rule = (situation) => elsewhere(situation, 'This account cannot be used now.');
@@ -70,7 +76,8 @@ const RULES: Record<RunFailureKind, Rule> = {
   billing: account,
   model_not_found: (situation) => elsewhere(situation, 'This account does not have the model.'),
   rate_limit: (situation) => {
-    if (situation.hasOtherProfile || situation.hasOtherModel) return elsewhere(situation, 'This account has made all the calls it may for a while.');
+    if (situation.hasOtherProfile || situation.hasOtherModel)
+      return elsewhere(situation, 'This account has made all the calls it may for a while.');
     return backOff(situation) ?? giveUp('There is no other candidate, and to wait takes longer than a run may.');
   },
   overloaded: (situation) => againThenElsewhere(situation, 'The provider has too much to do.'),
@@ -80,21 +87,33 @@ const RULES: Record<RunFailureKind, Rule> = {
   context_overflow: (situation) => {
     if (situation.canCompact) return { next: 'compact', because: 'The model cannot read as much at once.' };
     const why = 'The model cannot read as much at once, and nothing more can be left out.';
-    return situation.hasOtherModel ? { next: 'fall_back', because: `${why} Another one may.` } : giveUp(`${why} No other one is named.`);
+    return situation.hasOtherModel
+      ? { next: 'fall_back', because: `${why} Another one may.` }
+      : giveUp(`${why} No other one is named.`);
   },
   session_expired: (situation) => {
     const { wasResumed, sameFailures } = situation;
-    if (wasResumed && sameFailures === 1) return { next: 'back_off', waitMs: 0, because: 'The session of the backend is gone; the conversation is given to a new one.' };
+    if (wasResumed && sameFailures === 1)
+      return {
+        next: 'back_off',
+        waitMs: 0,
+        because: 'The session of the backend is gone; the conversation is given to a new one.',
+      };
     return elsewhere(situation, 'The backend has lost a session that was new.');
   },
-  // What a provider does not take it does not take from another account, nor for another model; what is wrong is in how it is asked.
+  // What a provider does not take it does not take from another account, nor for another model; what is wrong is in how
+  // it is asked.
   format: ({ hasOtherProvider }) => {
     const why = 'This provider does not take the request, from any account.';
-    return hasOtherProvider ? { next: 'fall_back', because: `${why} Another provider may.` } : giveUp(`${why} No other provider is named.`);
+    return hasOtherProvider
+      ? { next: 'fall_back', because: `${why} Another provider may.` }
+      : giveUp(`${why} No other provider is named.`);
   },
   refusal: () => giveUp('The model does not want to answer; to ask another one behind its back is not ours to decide.'),
   aborted: () => giveUp('Somebody has stopped it.'),
-  coordination: (situation) => backOff(situation) ?? giveUp('Something of ours on this machine is in its way, and another model would not change that.'),
+  coordination: (situation) =>
+    backOff(situation) ??
+    giveUp('Something of ours on this machine is in its way, and another model would not change that.'),
   unknown: (situation) => elsewhere(situation, 'It failed in a way that says nothing about others.'),
 };
 
@@ -105,27 +124,43 @@ function elsewhere({ hasOtherProfile, hasOtherModel }: RunSituation, why: string
   return giveUp(`${why} There is no other candidate.`);
 }
 
-/** Once more with the same, since such things pass; then somewhere else, since they may not; and again only where there is nowhere else. */
+/**
+ * Once more with the same, since such things pass; then somewhere else, since they may not; and again only where there
+ * is nowhere else.
+ */
 function againThenElsewhere(situation: RunSituation, why: string): RunVerdict {
   const { sameFailures, hasOtherModel, hasOtherProfile } = situation;
   const again = backOff(situation);
-  if (again !== undefined && (sameFailures === 1 || !(hasOtherModel || hasOtherProfile))) return { ...again, because: `${why} It is asked once more.` };
+  if (again !== undefined && (sameFailures === 1 || !(hasOtherModel || hasOtherProfile)))
+    return { ...again, because: `${why} It is asked once more.` };
   if (hasOtherModel) return { next: 'fall_back', because: `${why} Another model is tried.` };
   return elsewhere(situation, why);
 }
 
-/** What is out of the run with a candidate after which this was decided: its account, its model with all accounts, or its provider with all models. */
+/**
+ * What is out of the run with a candidate after which this was decided: its account, its model with all accounts, or
+ * its provider with all models.
+ */
 export function outWith(next: RunDecision, { kind }: RunFailure): 'account' | 'model' | 'provider' {
   if (next !== 'fall_back') return 'account';
   return kind === 'format' ? 'provider' : 'model';
 }
 
-/** A wait as long as the provider asks for, or else twice as long as the last; undefined where a run may not wait so long. */
+/**
+ * A wait as long as the provider asks for, or else twice as long as the last; undefined where a run may not wait so
+ * long.
+ */
 function backOff({ failure, backOffs, waitedMs, sameFailures, limits, random }: RunSituation): RunVerdict | undefined {
   if (backOffs >= limits.maxBackOffs || (failure.retry === 'once' && sameFailures > 1)) return undefined;
   // Uneven, so that those who failed together do not come back together; never sooner than was asked for.
-  const waitMs = Math.round(failure.retryAfterMs === undefined ? FIRST_WAIT_MS * 2 ** backOffs * (0.5 + random / 2) : failure.retryAfterMs * (1 + random / 10));
-  return waitedMs + waitMs > limits.maxWaitMs ? undefined : { next: 'back_off', waitMs, because: 'It is asked once more after a wait.' };
+  const waitMs = Math.round(
+    failure.retryAfterMs === undefined
+      ? FIRST_WAIT_MS * 2 ** backOffs * (0.5 + random / 2)
+      : failure.retryAfterMs * (1 + random / 10),
+  );
+  return waitedMs + waitMs > limits.maxWaitMs
+    ? undefined
+    : { next: 'back_off', waitMs, because: 'It is asked once more after a wait.' };
 }
 
 function giveUp(because: string): RunVerdict {

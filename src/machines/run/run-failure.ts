@@ -1,4 +1,7 @@
-/** The ways a run of a backend fails, as data. Structured codes of a provider are mapped to these; `unknown` never disables anything. */
+/**
+ * The ways a run of a backend fails, as data. Structured codes of a provider are mapped to these; `unknown` never
+ * disables anything.
+ */
 import { z } from 'zod';
 
 const runFailureKinds = [
@@ -36,8 +39,8 @@ export const runFailure = z.object({
   /** Nobody was asked, since every candidate rests; `retryAfterMs` is then how long the first of them does. */
   isRest: z.boolean().optional(),
   /**
-   * How often it may be asked again, where that is less than its kind allows. `once`: a program crashed, and may crash again. `never`, and no
-   * other candidate either: a limit of the user's own has ended it.
+   * How often it may be asked again, where that is less than its kind allows. `once`: a program crashed, and may crash
+   * again. `never`, and no other candidate either: a limit of the user's own has ended it.
    */
   retry: z.enum(['once', 'never']).optional(),
   /** What a person can do about it, as sentences, where more is known than the kind says. */

@@ -45,7 +45,9 @@ export type AttemptAnswer = 'answered' | RunDecision;
 
 const slot = slotsOf<RunInput>('run');
 
-const stopWins: ChartNotes = { waives: { 'overlapping-transitions': 'A stop counts more than what the work in hand still came to.' } };
+const stopWins: ChartNotes = {
+  waives: { 'overlapping-transitions': 'A stop counts more than what the work in hand still came to.' },
+};
 
 /** A part that breaks is a defect: the run settles with it. */
 const toSettled = { target: '#run.settled', actions: 'noteDefect' } as const;
@@ -80,7 +82,8 @@ export const runMachine = setup({
   },
 }).createMachine({
   id: 'run',
-  description: 'One run of an agent over its candidates, until one of them has answered or nothing more is worth trying.',
+  description:
+    'One run of an agent over its candidates, until one of them has answered or nothing more is worth trying.',
   context: ({ input }) => ({ runId: input.runId }),
   initial: 'selecting',
   on: {
@@ -93,7 +96,8 @@ export const runMachine = setup({
   },
   states: {
     selecting: {
-      description: 'Reads how the candidates stand and picks the first that may be tried; why, and why not those before it, is told.',
+      description:
+        'Reads how the candidates stand and picks the first that may be tried; why, and why not those before it, is told.',
       meta: stopWins,
       invoke: {
         src: 'select',
@@ -123,21 +127,29 @@ export const runMachine = setup({
     },
     falling_back: {
       description: 'The attempt has failed and is told; the next profile of the model, or the next model, is up.',
-      invoke: { src: 'moveOn', input: ({ context }) => context, onDone: [{ guard: 'isStopped', target: 'settled' }, { target: 'selecting' }], onError: toSettled },
+      invoke: {
+        src: 'moveOn',
+        input: ({ context }) => context,
+        onDone: [{ guard: 'isStopped', target: 'settled' }, { target: 'selecting' }],
+        onError: toSettled,
+      },
     },
     backing_off: {
       description: 'Waits for a while before the same candidate, or whichever has recovered, is tried again.',
-      invoke: { src: 'wait', input: ({ context }) => context, onDone: [{ guard: 'isStopped', target: 'settled' }, { target: 'selecting' }], onError: toSettled },
+      invoke: {
+        src: 'wait',
+        input: ({ context }) => context,
+        onDone: [{ guard: 'isStopped', target: 'settled' }, { target: 'selecting' }],
+        onError: toSettled,
+      },
     },
     compacting: {
-      description: 'What the model has to read is made smaller, once; it is known before that something can be left out.',
+      description:
+        'What the model has to read is made smaller, once; it is known before that something can be left out.',
       invoke: {
         src: 'compact',
         input: ({ context }) => context,
-        onDone: [
-          { guard: 'isStopped', target: 'settled' },
-          { target: 'attempting' },
-        ],
+        onDone: [{ guard: 'isStopped', target: 'settled' }, { target: 'attempting' }],
         onError: toSettled,
       },
     },

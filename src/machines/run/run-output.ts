@@ -32,7 +32,10 @@ export type OpaquePart = Readonly<z.output<typeof opaquePart>>;
 export type RunPayload =
   | { readonly type: 'text'; readonly text: string }
   | { readonly type: 'reasoning'; readonly text: string; readonly opaque?: OpaquePart | undefined }
-  /** A request to run a tool. `callId` is the backend's own; the wake gives every call an id that is unique in its session. */
+  /**
+   * A request to run a tool. `callId` is the backend's own; the wake gives every call an id that is unique in its
+   * session.
+   */
   | { readonly type: 'tool_call'; readonly callId: string; readonly name: string; readonly input: unknown }
   /** A directive given as data instead of text; not validated yet. */
   | { readonly type: 'directive'; readonly directive: unknown };
@@ -78,24 +81,59 @@ function isJson(value: unknown): boolean {
 export type BackendToolOutcome = 'completed' | 'failed' | 'denied' | 'cancelled' | 'unknown';
 
 /**
- * Every run has one `start` first and exactly one of `end`, `error`, `aborted` last. Text comes in pieces as they stream: joined, those of a
- * kind are what the payloads say. A backend of turns tells each tool that it runs itself: `requested`, perhaps `started`, then `ended`.
- * `attempt` events come from `executeAgentRun` only: after one that `failed`, what was streamed since it `started` counts for nothing.
+ * Every run has one `start` first and exactly one of `end`, `error`, `aborted` last. Text comes in pieces as they
+ * stream: joined, those of a kind are what the payloads say. A backend of turns tells each tool that it runs itself:
+ * `requested`, perhaps `started`, then `ended`. `attempt` events come from `executeAgentRun` only: after one that
+ * `failed`, what was streamed since it `started` counts for nothing.
  */
 export type AgentRunEventBody =
-  | { readonly stream: 'lifecycle'; readonly data: { readonly phase: 'start'; readonly provider: string; readonly model: string } }
+  | {
+      readonly stream: 'lifecycle';
+      readonly data: { readonly phase: 'start'; readonly provider: string; readonly model: string };
+    }
   | { readonly stream: 'lifecycle'; readonly data: { readonly phase: 'end'; readonly usage?: RunUsage | undefined } }
   | { readonly stream: 'lifecycle'; readonly data: { readonly phase: 'error'; readonly error: RunFailure } }
   | { readonly stream: 'lifecycle'; readonly data: { readonly phase: 'aborted'; readonly reason: string } }
   | { readonly stream: 'assistant'; readonly data: { readonly kind: 'text' | 'reasoning'; readonly text: string } }
   | {
       readonly stream: 'tool';
-      readonly data: { readonly phase: 'requested'; readonly callId: string; readonly name: string; readonly input: unknown };
+      readonly data: {
+        readonly phase: 'requested';
+        readonly callId: string;
+        readonly name: string;
+        readonly input: unknown;
+      };
     }
   | { readonly stream: 'tool'; readonly data: { readonly phase: 'started'; readonly callId: string } }
-  | { readonly stream: 'tool'; readonly data: { readonly phase: 'ended'; readonly callId: string; readonly outcome: BackendToolOutcome; readonly output: unknown } }
-  | { readonly stream: 'attempt'; readonly data: { readonly phase: 'started'; readonly attempt: number; readonly candidate: Candidate; readonly because: string } }
-  | { readonly stream: 'attempt'; readonly data: { readonly phase: 'failed'; readonly attempt: number; readonly error: RunFailure; readonly next: RunDecision; readonly because: string; readonly waitMs?: number | undefined } };
+  | {
+      readonly stream: 'tool';
+      readonly data: {
+        readonly phase: 'ended';
+        readonly callId: string;
+        readonly outcome: BackendToolOutcome;
+        readonly output: unknown;
+      };
+    }
+  | {
+      readonly stream: 'attempt';
+      readonly data: {
+        readonly phase: 'started';
+        readonly attempt: number;
+        readonly candidate: Candidate;
+        readonly because: string;
+      };
+    }
+  | {
+      readonly stream: 'attempt';
+      readonly data: {
+        readonly phase: 'failed';
+        readonly attempt: number;
+        readonly error: RunFailure;
+        readonly next: RunDecision;
+        readonly because: string;
+        readonly waitMs?: number | undefined;
+      };
+    };
 
 export type AgentRunEvent = AgentRunEventBody & {
   readonly runId: string;

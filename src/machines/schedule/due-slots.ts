@@ -1,7 +1,12 @@
-/** Which slots have come due since the last look, and which of them the catch-up policy lets fire. Pure: time comes in as numbers. */
+/**
+ * Which slots have come due since the last look, and which of them the catch-up policy lets fire. Pure: time comes in
+ * as numbers.
+ */
 import type { CatchUpPolicy } from '../task/task-request.ts';
 
-/** The nominal times of a plan, in epoch milliseconds. Both answers are strict: never the instant that was asked about. */
+/**
+ * The nominal times of a plan, in epoch milliseconds. Both answers are strict: never the instant that was asked about.
+ */
 export interface NominalTimes {
   /** The first one after `epochMs`; undefined when the plan has no further time. */
   next(epochMs: number): number | undefined;
@@ -17,7 +22,10 @@ export interface DueSlots {
 }
 
 /** The nominal times in (afterMs, upToMs]. Costs the number returned, however long the span is. */
-export function dueSlots(times: NominalTimes, span: { readonly afterMs: number; readonly upToMs: number; readonly limit: number }): DueSlots {
+export function dueSlots(
+  times: NominalTimes,
+  span: { readonly afterMs: number; readonly upToMs: number; readonly limit: number },
+): DueSlots {
   const { afterMs, upToMs, limit } = span;
   const slots: number[] = [];
   let slot = times.previous(upToMs + 1);
@@ -46,8 +54,9 @@ export interface CatchUpQuestion {
 }
 
 /**
- * Splits due slots into those to fire and those missed. `none` fires only what is on time, `latest` fires the newest slot however late it
- * is, `{all}` the newest `all` ones; where some are on time, they take the place of late ones, so `latest` never fires an old slot beside them.
+ * Splits due slots into those to fire and those missed. `none` fires only what is on time, `latest` fires the newest
+ * slot however late it is, `{all}` the newest `all` ones; where some are on time, they take the place of late ones, so
+ * `latest` never fires an old slot beside them.
  */
 export function decideCatchUp({ slots, policy, nowMs, punctualMs }: CatchUpQuestion): CatchUpDecision {
   const firstOnTime = punctualMs > 0 ? slots.findIndex((slot) => nowMs - slot <= punctualMs) : -1;

@@ -3,11 +3,20 @@ import { chartEvents } from '../inspection/chart-events.ts';
 
 export const durableScheduleEvents = chartEvents({
   commands: {
-    PAUSE: { says: 'Its slots are not to fire until it is resumed.', from: 'a person, with `wakechart schedule pause`' },
-    RESUME: { says: 'Its slots are to fire again, and its failures are forgotten.', from: 'a person, with `wakechart schedule resume`' },
+    PAUSE: {
+      says: 'Its slots are not to fire until it is resumed.',
+      from: 'a person, with `wakechart schedule pause`',
+    },
+    RESUME: {
+      says: 'Its slots are to fire again, and its failures are forgotten.',
+      from: 'a person, with `wakechart schedule resume`',
+    },
   },
   facts: {
     PARK: { says: 'Too many of its runs in a row have failed.', from: 'the worker that began or ended a run of it' },
-    END: { says: 'Its runs are done, its time is over, or what it was for is gone.', from: 'the worker that began or ended a run of it, or found no further time for it' },
+    END: {
+      says: 'Its runs are done, its time is over, or what it was for is gone.',
+      from: 'the worker that began or ended a run of it, or found no further time for it',
+    },
   },
 });

@@ -1,5 +1,6 @@
 /**
- * The status of a schedule that any worker may run. What is in force is recorded; a worker looks at the record before each run.
+ * The status of a schedule that any worker may run. What is in force is recorded; a worker looks at the record before
+ * each run.
  *
  *   active ──PAUSE──▶ paused ──RESUME──▶ active
  *      │ ──PARK──▶ parked ──RESUME──▶ active,  ──PAUSE──▶ paused
@@ -26,25 +27,38 @@ export const durableScheduleMachine = setup({ types: { events: {} as DurableSche
   states: {
     active: {
       description: 'Slots fire while a worker runs.',
-      meta: { waives: { 'ignored-command': { RESUME: 'To resume is idempotent: it is not paused.' } } } satisfies ChartNotes,
+      meta: {
+        waives: { 'ignored-command': { RESUME: 'To resume is idempotent: it is not paused.' } },
+      } satisfies ChartNotes,
       on: { PAUSE: 'paused', PARK: 'parked', END: 'ended' },
     },
     paused: {
       description: 'Somebody asked for it; slots that pass are recorded as missed.',
-      meta: { waives: { 'ignored-command': { PAUSE: 'To pause is idempotent: it is paused already.' } } } satisfies ChartNotes,
+      meta: {
+        waives: { 'ignored-command': { PAUSE: 'To pause is idempotent: it is paused already.' } },
+      } satisfies ChartNotes,
       on: { RESUME: 'active', END: 'ended' },
     },
-    parked: { description: 'Too many runs in a row have failed; slots that pass are recorded as missed, and the reason is recorded.', on: { RESUME: 'active', PAUSE: 'paused', END: 'ended' } },
+    parked: {
+      description:
+        'Too many runs in a row have failed; slots that pass are recorded as missed, and the reason is recorded.',
+      on: { RESUME: 'active', PAUSE: 'paused', END: 'ended' },
+    },
     ended: { description: 'Nothing fires any more, for the reason that is recorded.', type: 'final' },
   },
 });
 
-const lifecycle = compileLifecycle<StateValueFrom<typeof durableScheduleMachine>, DurableScheduleEvent>(durableScheduleMachine);
+const lifecycle = compileLifecycle<StateValueFrom<typeof durableScheduleMachine>, DurableScheduleEvent>(
+  durableScheduleMachine,
+);
 
 export type DurableScheduleStatus = StateValueFrom<typeof durableScheduleMachine>;
 
 /** The status after an event; undefined when the chart has no such edge. */
-export function nextScheduleStatus(status: DurableScheduleStatus, type: DurableScheduleEvent['type']): DurableScheduleStatus | undefined {
+export function nextScheduleStatus(
+  status: DurableScheduleStatus,
+  type: DurableScheduleEvent['type'],
+): DurableScheduleStatus | undefined {
   const snapshot = lifecycle.snapshots.find(({ value }) => value === status);
   return snapshot === undefined ? undefined : lifecycle.next(snapshot, type)?.value;
 }

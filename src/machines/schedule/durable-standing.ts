@@ -1,6 +1,7 @@
 /**
- * How a schedule stands: its status with the reason, how many runs it has had, and how the last one went. Pure; every change is a new
- * value, which takes effect only when it replaces exactly the one it was made from (see ScheduleStandings).
+ * How a schedule stands: its status with the reason, how many runs it has had, and how the last one went. Pure; every
+ * change is a new value, which takes effect only when it replaces exactly the one it was made from (see
+ * ScheduleStandings).
  */
 import { z } from 'zod';
 import { nextScheduleStatus } from './durable-machine.ts';
@@ -54,12 +55,25 @@ export function newStanding(createdAt: string): ScheduleStanding {
 }
 
 /** The standing with another status; undefined when there is no such way from the present one. */
-export function withStatus(standing: ScheduleStanding, change: { readonly type: 'PAUSE' | 'RESUME' | 'PARK' | 'END'; readonly at: string; readonly reason?: StatusReason | undefined }): ScheduleStanding | undefined {
+export function withStatus(
+  standing: ScheduleStanding,
+  change: {
+    readonly type: 'PAUSE' | 'RESUME' | 'PARK' | 'END';
+    readonly at: string;
+    readonly reason?: StatusReason | undefined;
+  },
+): ScheduleStanding | undefined {
   const status = nextScheduleStatus(standing.status, change.type);
   if (status === undefined) return undefined;
   const { reason: _, ...rest } = standing;
   const failures = change.type === 'RESUME' ? { failuresInARow: 0 } : {};
-  return { ...rest, ...failures, status, since: change.at, ...(change.reason === undefined ? {} : { reason: shortened(change.reason) }) };
+  return {
+    ...rest,
+    ...failures,
+    status,
+    since: change.at,
+    ...(change.reason === undefined ? {} : { reason: shortened(change.reason) }),
+  };
 }
 
 export interface RunBeginning {
@@ -73,21 +87,34 @@ export interface RunBeginning {
 
 export type BeginDecision =
   | { readonly kind: 'begins'; readonly standing: ScheduleStanding }
-  | { readonly kind: 'refused'; readonly reason: StatusReason; /** What is to be recorded besides. */ readonly standing?: ScheduleStanding };
+  | {
+      readonly kind: 'refused';
+      readonly reason: StatusReason;
+      /** What is to be recorded besides. */ readonly standing?: ScheduleStanding;
+    };
 
 /** Whether a slot may run now. The one place where this is decided, for every worker alike. */
-export function beginRun(definition: ScheduleDefinition, standing: ScheduleStanding, beginning: RunBeginning): BeginDecision {
+export function beginRun(
+  definition: ScheduleDefinition,
+  standing: ScheduleStanding,
+  beginning: RunBeginning,
+): BeginDecision {
   const { slot, owner, at, deadOwner } = beginning;
-  if (standing.status !== 'active') return { kind: 'refused', reason: { code: 'SCHEDULE_INACTIVE', message: `the schedule is ${standing.status}` } };
+  if (standing.status !== 'active')
+    return { kind: 'refused', reason: { code: 'SCHEDULE_INACTIVE', message: `the schedule is ${standing.status}` } };
   const over = endOf(definition, standing, slot);
   if (over !== undefined) return { kind: 'refused', reason: over, ...ended(standing, over, at) };
   const { lastRun } = standing;
   // The records of its slots may have lost that one; what is known of the run lies elsewhere.
-  if (lastRun?.slot === slot) return { kind: 'refused', reason: { code: 'SCHEDULE_SLOT_DONE', message: `the run of ${slot} has begun before` } };
+  if (lastRun?.slot === slot)
+    return { kind: 'refused', reason: { code: 'SCHEDULE_SLOT_DONE', message: `the run of ${slot} has begun before` } };
   const open = lastRun?.outcome === 'running' && lastRun.owner !== owner ? lastRun : undefined;
   const isDead = open !== undefined && (open.owner === deadOwner || isSilent(open, at));
   if (open !== undefined && !isDead && definition.target.kind === 'command') {
-    return { kind: 'refused', reason: { code: 'SCHEDULE_OVERLAP', message: `the run of ${open.slot} still goes on in another worker` } };
+    return {
+      kind: 'refused',
+      reason: { code: 'SCHEDULE_OVERLAP', message: `the run of ${open.slot} still goes on in another worker` },
+    };
   }
   // A run that takes its worker with it each time has to be parked like any other that fails.
   const failuresInARow = standing.failuresInARow + (isDead ? 1 : 0);
@@ -97,7 +124,10 @@ export function beginRun(definition: ScheduleDefinition, standing: ScheduleStand
     return { kind: 'refused', reason, ...(parked === undefined ? {} : { standing: parked }) };
   }
   const run: ScheduleRun = { slot, startedAt: at, outcome: 'running', owner, seenAt: at };
-  return { kind: 'begins', standing: { ...standing, failuresInARow, runs: standing.runs + 1, lastRun: newest(standing, run) } };
+  return {
+    kind: 'begins',
+    standing: { ...standing, failuresInARow, runs: standing.runs + 1, lastRun: newest(standing, run) },
+  };
 }
 
 export interface RunEnding extends RunBeginning {
@@ -107,14 +137,27 @@ export interface RunEnding extends RunBeginning {
   readonly ends?: StatusReason | undefined;
 }
 
-export function endRun(definition: ScheduleDefinition, standing: ScheduleStanding, ending: RunEnding): ScheduleStanding {
+export function endRun(
+  definition: ScheduleDefinition,
+  standing: ScheduleStanding,
+  ending: RunEnding,
+): ScheduleStanding {
   const { slot, owner, at, outcome, note, ends } = ending;
   const startedAt = standing.lastRun?.slot === slot ? standing.lastRun.startedAt : at;
-  const run: ScheduleRun = { slot, startedAt, endedAt: at, outcome, owner, seenAt: at, ...(note === undefined ? {} : { note: note.slice(0, MAX_NOTE_CHARACTERS) }) };
+  const run: ScheduleRun = {
+    slot,
+    startedAt,
+    endedAt: at,
+    outcome,
+    owner,
+    seenAt: at,
+    ...(note === undefined ? {} : { note: note.slice(0, MAX_NOTE_CHARACTERS) }),
+  };
   const next: ScheduleStanding = {
     ...standing,
     runs: Math.max(standing.runs - (outcome === 'missed' ? 1 : 0), 0),
-    failuresInARow: outcome === 'failed' ? standing.failuresInARow + 1 : outcome === 'completed' ? 0 : standing.failuresInARow,
+    failuresInARow:
+      outcome === 'failed' ? standing.failuresInARow + 1 : outcome === 'completed' ? 0 : standing.failuresInARow,
     lastRun: newest(standing, run),
   };
   const over = ends ?? endOf(definition, next);
@@ -123,8 +166,13 @@ export function endRun(definition: ScheduleDefinition, standing: ScheduleStandin
   return withStatus(next, { type: 'PARK', at, reason: tooManyFailures(next.failuresInARow, note) }) ?? next;
 }
 
-/** The standing with a sign of life of a run; undefined when that run is no longer the one that is recorded as going on. */
-export function withSignOfLife(standing: ScheduleStanding, { slot, owner, at }: RunBeginning): ScheduleStanding | undefined {
+/**
+ * The standing with a sign of life of a run; undefined when that run is no longer the one that is recorded as going on.
+ */
+export function withSignOfLife(
+  standing: ScheduleStanding,
+  { slot, owner, at }: RunBeginning,
+): ScheduleStanding | undefined {
   const { lastRun } = standing;
   if (lastRun?.slot !== slot || lastRun.owner !== owner || lastRun.outcome !== 'running') return undefined;
   return { ...standing, lastRun: { ...lastRun, seenAt: at } };
@@ -136,8 +184,10 @@ export function isSilent({ seenAt }: Pick<ScheduleRun, 'seenAt'>, at: string): b
 
 /** Why the schedule's own limits end it, if they do: before the run of `slot`, or after a run without one. */
 function endOf({ limits }: ScheduleDefinition, { runs }: ScheduleStanding, slot?: string): StatusReason | undefined {
-  if (limits.maxRuns !== undefined && runs >= limits.maxRuns) return { code: 'SCHEDULE_RUNS_DONE', message: `all of its ${limits.maxRuns} runs are done` };
-  if (limits.until !== undefined && slot !== undefined && slot > limits.until) return { code: 'SCHEDULE_TIME_OVER', message: `its time ended at ${limits.until}` };
+  if (limits.maxRuns !== undefined && runs >= limits.maxRuns)
+    return { code: 'SCHEDULE_RUNS_DONE', message: `all of its ${limits.maxRuns} runs are done` };
+  if (limits.until !== undefined && slot !== undefined && slot > limits.until)
+    return { code: 'SCHEDULE_TIME_OVER', message: `its time ended at ${limits.until}` };
   return undefined;
 }
 
@@ -153,7 +203,10 @@ function newest({ lastRun }: ScheduleStanding, run: ScheduleRun): ScheduleRun {
 }
 
 function tooManyFailures(count: number, last: string | undefined): StatusReason {
-  return shortened({ code: 'SCHEDULE_FAILS', message: `${count} runs in a row have failed${last === undefined || last === '' ? '' : `, the last one: ${last}`}` });
+  return shortened({
+    code: 'SCHEDULE_FAILS',
+    message: `${count} runs in a row have failed${last === undefined || last === '' ? '' : `, the last one: ${last}`}`,
+  });
 }
 
 function shortened({ code, message }: StatusReason): StatusReason {

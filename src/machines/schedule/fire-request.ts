@@ -5,7 +5,10 @@ import type { BackgroundTaskRequestInput, ScheduledTaskRequest } from '../task/t
 const DEFAULT_SCHEDULED_AGENT_TYPE = 'default';
 
 /** Limits in time belong to the fires: the schedule itself may live for years. */
-export function fireRequestOf(request: ScheduledTaskRequest, fire: { readonly scheduleId: string; readonly slot: string }): BackgroundTaskRequestInput {
+export function fireRequestOf(
+  request: ScheduledTaskRequest,
+  fire: { readonly scheduleId: string; readonly slot: string },
+): BackgroundTaskRequestInput {
   const { mode, parentSessionId, depth, cwd, priority } = request;
   const { timeoutMs, idleTimeoutMs, maxRuntimeMs, outputLimitBytes } = request;
   const common = {

@@ -1,6 +1,7 @@
 /**
- * What a slot does that wants to fire. This is the whole of overrun protection: croner's `protect` (skip while the last run is busy) is
- * the policy `skip`; its own timers and callbacks are not used, because it can neither record what it skips nor queue.
+ * What a slot does that wants to fire. This is the whole of overrun protection: croner's `protect` (skip while the last
+ * run is busy) is the policy `skip`; its own timers and callbacks are not used, because it can neither record what it
+ * skips nor queue.
  */
 import { assertNever } from '../errors.ts';
 import type { OverlapPolicy } from '../task/task-request.ts';
@@ -8,7 +9,10 @@ import type { SkippedReason } from './slot-record.ts';
 
 export interface OverlapQuestion {
   readonly policy: OverlapPolicy;
-  /** Slots that may fire now, ascending. Several only when a catch-up grants them: they run one after another and do not overlap each other. */
+  /**
+   * Slots that may fire now, ascending. Several only when a catch-up grants them: they run one after another and do not
+   * overlap each other.
+   */
   readonly batch: readonly number[];
   /** Whether a fire runs or is about to. */
   readonly isBusy: boolean;
@@ -38,10 +42,19 @@ export function decideOverlap({ policy, batch, isBusy, line, lineLimit }: Overla
       return { ...NOTHING, skip: batch.map((slot) => ({ slot, reason: 'overlap' })) };
     case 'queue': {
       const free = Math.max(lineLimit - line.length, 0);
-      return { ...NOTHING, queue: batch.slice(0, free), skip: batch.slice(free).map((slot) => ({ slot, reason: 'queue-full' })) };
+      return {
+        ...NOTHING,
+        queue: batch.slice(0, free),
+        skip: batch.slice(free).map((slot) => ({ slot, reason: 'queue-full' })),
+      };
     }
     case 'cancel-previous':
-      return { fire: undefined, queue: batch, skip: line.map((slot) => ({ slot, reason: 'superseded' })), cancelRunning: isBusy };
+      return {
+        fire: undefined,
+        queue: batch,
+        skip: line.map((slot) => ({ slot, reason: 'superseded' })),
+        cancelRunning: isBusy,
+      };
     default:
       return assertNever(policy, 'unknown overlap policy');
   }

@@ -17,7 +17,10 @@ const MAX_RUNS = 1_000_000_000;
 /** Names a file too, so it is kept to what every file system takes and nothing that can climb out of a folder. */
 export const scheduleId = z
   .string()
-  .regex(/^[a-z0-9](?:[a-z0-9_-]{0,62}[a-z0-9])?$/, 'a lower-case name of letters, digits, "-" and "_", at most 64 characters, such as nightly-report');
+  .regex(
+    /^[a-z0-9](?:[a-z0-9_-]{0,62}[a-z0-9])?$/,
+    'a lower-case name of letters, digits, "-" and "_", at most 64 characters, such as nightly-report',
+  );
 
 const noNul = /^[^\0]*$/;
 
@@ -32,9 +35,18 @@ const sessionTarget = z.strictObject({
 const commandTarget = z.strictObject({
   kind: z.literal('command'),
   /** A line for the shell. */
-  command: z.string().min(1).max(MAX_COMMAND_CHARACTERS).regex(noNul, 'a command without NUL characters').regex(/\S/, 'a command that is not empty'),
+  command: z
+    .string()
+    .min(1)
+    .max(MAX_COMMAND_CHARACTERS)
+    .regex(noNul, 'a command without NUL characters')
+    .regex(/\S/, 'a command that is not empty'),
   /** Absolute: a worker may run anywhere. */
-  cwd: z.string().max(MAX_PATH_CHARACTERS).regex(noNul, 'a path without NUL characters').regex(/^(?:\/|[A-Za-z]:[\\/]|\\\\)/, 'an absolute path'),
+  cwd: z
+    .string()
+    .max(MAX_PATH_CHARACTERS)
+    .regex(noNul, 'a path without NUL characters')
+    .regex(/^(?:\/|[A-Za-z]:[\\/]|\\\\)/, 'an absolute path'),
   timeoutMs: z.number().int().positive().max(MAX_TIMER_MS).optional(),
   /** Variables that the command needs, by name: their values are those of the worker and are never kept. */
   env: z
@@ -78,7 +90,10 @@ export const scheduleDefinition = z.strictObject({
   series: z.uuid(),
 });
 
-/** What callers pass: fields with defaults may be left out; without a time zone it is that of the process that adds the schedule. */
+/**
+ * What callers pass: fields with defaults may be left out; without a time zone it is that of the process that adds the
+ * schedule.
+ */
 export type NewSchedule = z.input<typeof newSchedule>;
 export type ScheduleDefinition = Readonly<z.output<typeof scheduleDefinition>>;
 export type ScheduleTarget = ScheduleDefinition['target'];

@@ -16,7 +16,8 @@
  * stopping:        nothing new starts; the running fire is being cancelled.
  * exhausted · stopped · failed: no timer, no running fire, no further record.
  *
- * The chart is a pure lifecycle, compiled like the task's (see ../lifecycle.ts). What becomes of a single slot is data: slot-record.ts.
+ * The chart is a pure lifecycle, compiled like the task's (see ../lifecycle.ts). What becomes of a single slot is data:
+ * slot-record.ts.
  */
 import { setup } from 'xstate';
 import type { StateValueFrom } from 'xstate';
@@ -24,7 +25,18 @@ import type { ChartNotes } from '../inspection/chart-notes.ts';
 import { compileLifecycle } from '../lifecycle.ts';
 
 export type ScheduleEvent = {
-  readonly type: 'OPENED' | 'DUE' | 'SETTLED' | 'PAUSE' | 'RESUME' | 'REPLAN' | 'EXHAUST' | 'DRAINED' | 'STOP' | 'STOPPED' | 'FAIL';
+  readonly type:
+    | 'OPENED'
+    | 'DUE'
+    | 'SETTLED'
+    | 'PAUSE'
+    | 'RESUME'
+    | 'REPLAN'
+    | 'EXHAUST'
+    | 'DRAINED'
+    | 'STOP'
+    | 'STOPPED'
+    | 'FAIL';
 };
 
 export const scheduleMachine = setup({ types: { events: {} as ScheduleEvent } }).createMachine({
@@ -34,27 +46,44 @@ export const scheduleMachine = setup({ types: { events: {} as ScheduleEvent } })
   states: {
     opening: {
       description: 'The record is being read; nothing is armed and nothing may fire.',
-      meta: { waives: { 'ignored-command': { PAUSE: 'Commands wait until it is open; a pause that the record knows of follows OPENED.', RESUME: 'Commands wait until it is open.' } } } satisfies ChartNotes,
+      meta: {
+        waives: {
+          'ignored-command': {
+            PAUSE: 'Commands wait until it is open; a pause that the record knows of follows OPENED.',
+            RESUME: 'Commands wait until it is open.',
+          },
+        },
+      } satisfies ChartNotes,
       on: { OPENED: 'active', STOP: 'stopping', FAIL: 'failed' },
     },
     active: {
       description: 'Slots fire as they come due.',
-      meta: { waives: { 'ignored-command': { RESUME: 'To resume is idempotent: it is not paused.' } } } satisfies ChartNotes,
+      meta: {
+        waives: { 'ignored-command': { RESUME: 'To resume is idempotent: it is not paused.' } },
+      } satisfies ChartNotes,
       initial: 'waiting',
       states: {
         waiting: { description: 'One timer is armed, for the next slot.', on: { DUE: 'firing' } },
-        firing: { description: 'Due slots are being decided and recorded; the next slot is armed when that is done.', on: { SETTLED: 'waiting' } },
+        firing: {
+          description: 'Due slots are being decided and recorded; the next slot is armed when that is done.',
+          on: { SETTLED: 'waiting' },
+        },
       },
       on: { PAUSE: 'paused', EXHAUST: 'draining', STOP: 'stopping', FAIL: 'failed' },
     },
     paused: {
-      description: 'Slots that pass are recorded as missed; a fire that runs may finish, and slots in line stay in line.',
-      meta: { waives: { 'ignored-command': { PAUSE: 'To pause is idempotent: it is paused already.' } } } satisfies ChartNotes,
+      description:
+        'Slots that pass are recorded as missed; a fire that runs may finish, and slots in line stay in line.',
+      meta: {
+        waives: { 'ignored-command': { PAUSE: 'To pause is idempotent: it is paused already.' } },
+      } satisfies ChartNotes,
       on: { RESUME: 'active', EXHAUST: 'draining', STOP: 'stopping', FAIL: 'failed' },
     },
     draining: {
       description: 'The expression has no further time; what runs or stands in line finishes.',
-      meta: { waives: { 'ignored-command': { RESUME: 'To resume is idempotent: it is not paused.' } } } satisfies ChartNotes,
+      meta: {
+        waives: { 'ignored-command': { RESUME: 'To resume is idempotent: it is not paused.' } },
+      } satisfies ChartNotes,
       on: { REPLAN: 'active', PAUSE: 'paused', DRAINED: 'exhausted', STOP: 'stopping', FAIL: 'failed' },
     },
     stopping: {
@@ -78,4 +107,6 @@ export const scheduleMachine = setup({ types: { events: {} as ScheduleEvent } })
 });
 
 /** The life of a schedule as actor logic. */
-export const scheduleLifecycle = compileLifecycle<StateValueFrom<typeof scheduleMachine>, ScheduleEvent>(scheduleMachine);
+export const scheduleLifecycle = compileLifecycle<StateValueFrom<typeof scheduleMachine>, ScheduleEvent>(
+  scheduleMachine,
+);

@@ -4,7 +4,11 @@ import { BackgroundTaskError } from '../task/task-error.ts';
 import { overlapPolicy } from '../task/task-request.ts';
 
 const count = z.number().int().positive();
-const durationMs = z.number().int().positive().max(2 ** 31 - 1);
+const durationMs = z
+  .number()
+  .int()
+  .positive()
+  .max(2 ** 31 - 1);
 
 /** All have defaults. */
 const scheduleLimits = z.strictObject({
@@ -15,11 +19,14 @@ const scheduleLimits = z.strictObject({
   /** Missed slots that get a record each; older ones of the same gap share one. */
   maxNamedMissed: count.max(10_000).default(1_000),
   /**
-   * The wall clock is looked at this often while a schedule waits. Steady time stands still while a machine sleeps and knows nothing of a clock
-   * that is set, so this bounds how late a slot is noticed after either.
+   * The wall clock is looked at this often while a schedule waits. Steady time stands still while a machine sleeps and
+   * knows nothing of a clock that is set, so this bounds how late a slot is noticed after either.
    */
   checkIntervalMs: durationMs.default(60_000),
-  /** A slot noticed within this time counts as on time. Longer than `checkIntervalMs`, or a short sleep would cost a slot. */
+  /**
+   * A slot noticed within this time counts as on time. Longer than `checkIntervalMs`, or a short sleep would cost a
+   * slot.
+   */
   punctualMs: durationMs.default(90_000),
   /** Pause before records that could not be written are tried again; doubles up to `maxStoreRetryMs`. */
   storeRetryMs: durationMs.default(1_000),
@@ -34,7 +41,11 @@ export type ScheduleLimitsInput = z.input<typeof scheduleLimits>;
 const text = z.string().min(1);
 
 /** What is left out stays as it is. */
-const planChange = z.strictObject({ cronExpression: text.optional(), timezone: text.optional(), overlap: overlapPolicy.optional() });
+const planChange = z.strictObject({
+  cronExpression: text.optional(),
+  timezone: text.optional(),
+  overlap: overlapPolicy.optional(),
+});
 export type PlanChange = Readonly<z.output<typeof planChange>>;
 
 /** @throws BackgroundTaskError category `validation` */
@@ -42,7 +53,10 @@ export function checkedScheduleLimits(limits: unknown): ScheduleLimits {
   return checked(scheduleLimits, limits, 'limits of schedules');
 }
 
-/** Checks the form only; whether an expression can be read is the plan's to say. @throws BackgroundTaskError category `validation` */
+/**
+ * Checks the form only; whether an expression can be read is the plan's to say. @throws BackgroundTaskError category
+ * `validation`
+ */
 export function checkedPlanChange(changes: unknown): PlanChange {
   return checked(planChange, changes, 'change of a schedule');
 }
@@ -50,5 +64,7 @@ export function checkedPlanChange(changes: unknown): PlanChange {
 function checked<Schema extends z.ZodType>(schema: Schema, value: unknown, what: string): z.output<Schema> {
   const parsed = schema.safeParse(value);
   if (parsed.success) return parsed.data;
-  throw new BackgroundTaskError('validation', `invalid ${what}: ${z.prettifyError(parsed.error)}`, { code: 'SCHEDULE_OPTIONS' });
+  throw new BackgroundTaskError('validation', `invalid ${what}: ${z.prettifyError(parsed.error)}`, {
+    code: 'SCHEDULE_OPTIONS',
+  });
 }

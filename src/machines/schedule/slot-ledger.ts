@@ -1,12 +1,12 @@
 /**
  * The state that the records of one schedule add up to, and the rule that makes slots unique.
  *
- * Records are folded in the order in which they are stored, by every process alike. The first record of a slot wins; a later one that
- * contradicts it has no effect, whoever wrote it. So appending a claim and reading back whether it took effect is an atomic claim,
- * with no lock and nothing to clean up after a crash.
+ * Records are folded in the order in which they are stored, by every process alike. The first record of a slot wins; a
+ * later one that contradicts it has no effect, whoever wrote it. So appending a claim and reading back whether it took
+ * effect is an atomic claim, with no lock and nothing to clean up after a crash.
  *
- * Every writer settles or queues slots in the order of their times. Therefore whatever lies at or before `through` is decided, and the
- * ledger keeps only what is still open: its size does not grow with the history.
+ * Every writer settles or queues slots in the order of their times. Therefore whatever lies at or before `through` is
+ * decided, and the ledger keeps only what is still open: its size does not grow with the history.
  */
 import { z } from 'zod';
 import { assertNever } from '../errors.ts';
@@ -31,7 +31,11 @@ export const scheduleHistory = z.strictObject({
 });
 export type ScheduleHistory = Readonly<z.output<typeof scheduleHistory>>;
 
-export const EMPTY_HISTORY: ScheduleHistory = Object.freeze({ paused: false, queued: Object.freeze([]), claims: Object.freeze([]) });
+export const EMPTY_HISTORY: ScheduleHistory = Object.freeze({
+  paused: false,
+  queued: Object.freeze([]),
+  claims: Object.freeze([]),
+});
 
 type OpeningRecord = RecordOf<'slot.queued' | 'slot.claimed' | 'slot.skipped' | 'slot.missed'>;
 type ClosingRecord = RecordOf<'slot.fired' | 'slot.refused' | 'slot.interrupted'>;
@@ -86,7 +90,9 @@ export class SlotLedger {
       ...(this.#plan === undefined ? {} : { plan: this.#plan }),
       paused: this.#paused,
       ...(this.#throughMs === -Infinity ? {} : { through: instantOf(this.#throughMs) }),
-      queued: [...this.#queued].map(([slot, owner]) => ({ slot, owner })).toSorted((a, b) => (a.slot < b.slot ? -1 : 1)),
+      queued: [...this.#queued]
+        .map(([slot, owner]) => ({ slot, owner }))
+        .toSorted((a, b) => (a.slot < b.slot ? -1 : 1)),
       claims: [...this.#claims].map(([slot, claim]) => ({ slot, ...claim })),
     };
   }
@@ -111,7 +117,8 @@ export class SlotLedger {
       const claim = this.#claims.get(slot);
       return type === 'slot.claimed' && claim?.owner === owner && !claim.interrupted;
     }
-    // What one run has put in line, the overlaps of another are no reason to drop. It may take it into its own line, though.
+    // What one run has put in line, the overlaps of another are no reason to drop. It may take it into its own line,
+    // though.
     if (queuedBy !== undefined && type === 'slot.skipped' && queuedBy !== owner) return false;
     this.#queued.delete(slot);
     this.#reach(slot);
@@ -150,8 +157,14 @@ export class SlotLedger {
   }
 }
 
-/** The records that hold, in order: what contradicts an earlier one is left out. A slot's outcome is the last of its records. */
-export function recordsInEffect(records: readonly ScheduleRecord[], before: ScheduleHistory = EMPTY_HISTORY): ScheduleRecord[] {
+/**
+ * The records that hold, in order: what contradicts an earlier one is left out. A slot's outcome is the last of its
+ * records.
+ */
+export function recordsInEffect(
+  records: readonly ScheduleRecord[],
+  before: ScheduleHistory = EMPTY_HISTORY,
+): ScheduleRecord[] {
   const ledger = new SlotLedger(before);
   return records.filter((record) => ledger.ingest(record));
 }

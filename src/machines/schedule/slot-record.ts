@@ -1,7 +1,8 @@
 /**
  * What is written down about a schedule: the plan in force, and for every slot what became of it.
  *
- * A slot is one nominal time of a schedule, and `(scheduleId, slot)` is its key. The first record of a slot decides who has it and the
+ * A slot is one nominal time of a schedule, and `(scheduleId, slot)` is its key. The first record of a slot decides who
+ * has it and the
  * rest of its life is closed: claimed → fired | refused | interrupted, or skipped, or missed, with queued as a possible step before.
  * These records are stored for good, so their names and fields are API and change only with a new version.
  */
@@ -57,15 +58,40 @@ const RECORDS = [
   z.strictObject({ ...ofSlot, type: z.literal('slot.queued') }),
   /** Only the owner fires it, now; nobody else ever will. */
   z.strictObject({ ...ofSlot, type: z.literal('slot.claimed') }),
-  z.strictObject({ ...ofSlot, type: z.literal('slot.fired'), childTaskId: text, cancelledPrevious: replacedFire.optional() }),
+  z.strictObject({
+    ...ofSlot,
+    type: z.literal('slot.fired'),
+    childTaskId: text,
+    cancelledPrevious: replacedFire.optional(),
+  }),
   /** Its task could not be started. The slot is spent: the schedule goes on with the next one. */
-  z.strictObject({ ...ofSlot, type: z.literal('slot.refused'), error: z.strictObject({ code: text, category: text, message: z.string() }) }),
+  z.strictObject({
+    ...ofSlot,
+    type: z.literal('slot.refused'),
+    error: z.strictObject({ code: text, category: text, message: z.string() }),
+  }),
   /** The owner ended between claim and fire. Whether it fired is unknown, so it is never fired again. */
   z.strictObject({ ...ofSlot, type: z.literal('slot.interrupted') }),
-  z.strictObject({ ...ofSlot, type: z.literal('slot.skipped'), reason: skippedReason, overlap: overlapPolicy, runningSlot: instant.optional() }),
+  z.strictObject({
+    ...ofSlot,
+    type: z.literal('slot.skipped'),
+    reason: skippedReason,
+    overlap: overlapPolicy,
+    runningSlot: instant.optional(),
+  }),
   z.strictObject({ ...ofSlot, type: z.literal('slot.missed'), reason: missedReason }),
-  /** Every slot of the plan in force in (after, upTo] that no earlier record names, when they are too many to be named one by one. */
-  z.strictObject({ ...common, type: z.literal('slots.missed'), owner: text, after: instant, upTo: instant, reason: missedReason }),
+  /**
+   * Every slot of the plan in force in (after, upTo] that no earlier record names, when they are too many to be named
+   * one by one.
+   */
+  z.strictObject({
+    ...common,
+    type: z.literal('slots.missed'),
+    owner: text,
+    after: instant,
+    upTo: instant,
+    reason: missedReason,
+  }),
 ] as const;
 
 export const slotRecord = z.discriminatedUnion('type', RECORDS);

@@ -35,7 +35,9 @@ function shortened(value: unknown, room: number, depth: number): unknown {
   if (Array.isArray(value)) {
     const items: readonly unknown[] = value;
     const shown = items.slice(0, MAX_ITEMS).map((item) => shortened(item, room, depth + 1));
-    return items.length > shown.length ? [...shown, `[… ${items.length - shown.length} more items left out here …]`] : shown;
+    return items.length > shown.length
+      ? [...shown, `[… ${items.length - shown.length} more items left out here …]`]
+      : shown;
   }
   const fields: readonly (readonly [string, unknown])[] = Object.entries(value);
   return Object.fromEntries(fields.map(([key, each]) => [key, shortened(each, room, depth + 1)]));

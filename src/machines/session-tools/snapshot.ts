@@ -5,7 +5,13 @@ import type { SessionState } from '../session/session-state.ts';
 import { bounded } from '../retrieval/retrieval-document.ts';
 import { MAX_SNAPSHOT_ITEMS, MAX_SNAPSHOT_TEXT_CHARACTERS } from './session-tool-limits.ts';
 
-const relative = z.strictObject({ sessionId: z.string(), agentId: z.string().optional(), label: z.string().optional(), rest: z.string().optional(), summary: z.string().optional() });
+const relative = z.strictObject({
+  sessionId: z.string(),
+  agentId: z.string().optional(),
+  label: z.string().optional(),
+  rest: z.string().optional(),
+  summary: z.string().optional(),
+});
 
 export const sessionSnapshot = z.strictObject({
   sessionId: z.string(),
@@ -26,11 +32,23 @@ export const sessionSnapshot = z.strictObject({
   summarizedThroughSeq: z.number().optional(),
   parked: z.string().optional(),
   environment: z.strictObject({ environmentId: z.string(), sandbox: z.string(), network: z.string() }).optional(),
-  outcome: z.strictObject({ title: z.string(), seq: z.number(), by: z.string(), verdict: z.string().optional(), because: z.string().optional() }).optional(),
-  waitsFor: z.array(z.strictObject({ requestId: z.string(), kind: z.string(), toolName: z.string(), question: z.string().optional() })),
+  outcome: z
+    .strictObject({
+      title: z.string(),
+      seq: z.number(),
+      by: z.string(),
+      verdict: z.string().optional(),
+      because: z.string().optional(),
+    })
+    .optional(),
+  waitsFor: z.array(
+    z.strictObject({ requestId: z.string(), kind: z.string(), toolName: z.string(), question: z.string().optional() }),
+  ),
   openCalls: z.array(z.strictObject({ callId: z.string(), name: z.string(), seq: z.number(), phase: z.string() })),
   queuedWakes: z.array(z.strictObject({ reason: z.string(), dueAt: z.string(), note: z.string().optional() })),
-  lastWake: z.strictObject({ wakeId: z.string(), outcome: z.string(), endedAt: z.string(), error: z.string().optional() }).optional(),
+  lastWake: z
+    .strictObject({ wakeId: z.string(), outcome: z.string(), endedAt: z.string(), error: z.string().optional() })
+    .optional(),
   parentSessionId: z.string().optional(),
   depth: z.number(),
   forkOf: z.strictObject({ sessionId: z.string(), seq: z.number() }).optional(),
@@ -54,15 +72,37 @@ export function snapshotOf(state: SessionState): SessionSnapshot {
     modelSteps: state.modelSteps,
     used: { tokens: state.used.tokens, cost: state.used.cost },
     unreadMessages: state.pending.filter(({ type }) => type === 'user.message').length,
-    ...definedOnly({ summarizedThroughSeq: state.compactedThroughSeq, parked: short(state.parked?.reason), environment: environmentOf(state), outcome: outcomeOf(state) }),
-    waitsFor: state.pendingActions.slice(0, MAX_SNAPSHOT_ITEMS).map(({ requestId, kind, toolName, question }) => ({ requestId, kind, toolName, ...definedOnly({ question: short(question) }) })),
-    openCalls: state.openToolCalls.slice(0, MAX_SNAPSHOT_ITEMS).map(({ callId, name, seq, phase }) => ({ callId, name, seq, phase })),
-    queuedWakes: state.queuedWakes.slice(0, MAX_SNAPSHOT_ITEMS).map(({ reason, dueAt, note }) => ({ reason: short(reason) ?? '', dueAt, ...definedOnly({ note: short(note) }) })),
+    ...definedOnly({
+      summarizedThroughSeq: state.compactedThroughSeq,
+      parked: short(state.parked?.reason),
+      environment: environmentOf(state),
+      outcome: outcomeOf(state),
+    }),
+    waitsFor: state.pendingActions.slice(0, MAX_SNAPSHOT_ITEMS).map(({ requestId, kind, toolName, question }) => ({
+      requestId,
+      kind,
+      toolName,
+      ...definedOnly({ question: short(question) }),
+    })),
+    openCalls: state.openToolCalls
+      .slice(0, MAX_SNAPSHOT_ITEMS)
+      .map(({ callId, name, seq, phase }) => ({ callId, name, seq, phase })),
+    queuedWakes: state.queuedWakes.slice(0, MAX_SNAPSHOT_ITEMS).map(({ reason, dueAt, note }) => ({
+      reason: short(reason) ?? '',
+      dueAt,
+      ...definedOnly({ note: short(note) }),
+    })),
     ...definedOnly({ lastWake: lastWakeOf(state), parentSessionId: state.parent?.sessionId }),
     depth: depthOf(state),
     ...definedOnly({ forkOf: state.forkOf }),
-    children: state.children.slice(-MAX_SNAPSHOT_ITEMS).map(({ sessionId, agentId, label, rest }) => ({ sessionId, agentId, ...definedOnly({ label, rest: rest?.reason, summary: short(rest?.summary) }) })),
-    jobs: state.jobs.slice(-MAX_SNAPSHOT_ITEMS).map(({ childSessionId: sessionId, agentId, label }) => ({ sessionId, agentId, ...definedOnly({ label }) })),
+    children: state.children.slice(-MAX_SNAPSHOT_ITEMS).map(({ sessionId, agentId, label, rest }) => ({
+      sessionId,
+      agentId,
+      ...definedOnly({ label, rest: rest?.reason, summary: short(rest?.summary) }),
+    })),
+    jobs: state.jobs
+      .slice(-MAX_SNAPSHOT_ITEMS)
+      .map(({ childSessionId: sessionId, agentId, label }) => ({ sessionId, agentId, ...definedOnly({ label }) })),
     ...definedOnly({ unreadable: state.unreadable?.message }),
   };
 }
@@ -75,7 +115,12 @@ function environmentOf({ environment }: SessionState): SessionSnapshot['environm
 
 function outcomeOf({ outcome, evaluation }: SessionState): SessionSnapshot['outcome'] {
   if (outcome === undefined) return undefined;
-  return { title: outcome.title, seq: outcome.seq, by: outcome.by, ...definedOnly({ verdict: evaluation?.verdict, because: short(evaluation?.because) }) };
+  return {
+    title: outcome.title,
+    seq: outcome.seq,
+    by: outcome.by,
+    ...definedOnly({ verdict: evaluation?.verdict, because: short(evaluation?.because) }),
+  };
 }
 
 function lastWakeOf({ lastWake }: SessionState): SessionSnapshot['lastWake'] {

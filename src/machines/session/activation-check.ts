@@ -1,4 +1,7 @@
-/** What a hint of an activation has to look like, wherever it is kept: names of files and rows of tables are made from it. */
+/**
+ * What a hint of an activation has to look like, wherever it is kept: names of files and rows of tables are made from
+ * it.
+ */
 import { z } from 'zod';
 import { agentId, sessionId } from '../ids.ts';
 import { parseOrThrow } from '../validate.ts';
@@ -13,7 +16,10 @@ export const MAX_DUE_AT_MS = Date.UTC(10_000, 0) - 1;
 const activation = z.object({
   sessionId,
   agentId,
-  causeId: z.string().regex(/^[A-Za-z0-9_.-]+$/, 'letters, digits, "_", "." and "-"').max(MAX_CAUSE_ID_CHARACTERS),
+  causeId: z
+    .string()
+    .regex(/^[A-Za-z0-9_.-]+$/, 'letters, digits, "_", "." and "-"')
+    .max(MAX_CAUSE_ID_CHARACTERS),
   kind: z.enum(['ingress', 'wake', 'retry']),
   dueAtMs: z.number().int().min(0).max(MAX_DUE_AT_MS),
   priority: z.enum(['low', 'normal', 'high']),

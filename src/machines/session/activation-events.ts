@@ -1,4 +1,6 @@
-/** What may be sent to the chart of an activation, and who sends it: always the worker that has found the session due. */
+/**
+ * What may be sent to the chart of an activation, and who sends it: always the worker that has found the session due.
+ */
 import { chartEvents } from '../inspection/chart-events.ts';
 
 const from = 'the worker';
@@ -14,6 +16,9 @@ export const activationEvents = chartEvents({
     FORESEE: { says: 'The log does not hold yet what the hint speaks of.', from },
     HOLD: { says: 'The wake has failed, or the session comes back for the same hint too soon.', from },
     PARK: { says: 'The wake has failed too often in a row.', from },
-    AGAIN: { says: 'The time that it was set aside for is over, or what it waited for is there.', from: `${from}, by a timer or by news` },
+    AGAIN: {
+      says: 'The time that it was set aside for is over, or what it waited for is there.',
+      from: `${from}, by a timer or by news`,
+    },
   },
 });

@@ -26,35 +26,55 @@ import { compileLifecycle } from '../lifecycle.ts';
 export type ActivationEventType = 'BEGIN' | 'SETTLE' | 'CONTEND' | 'FORESEE' | 'HOLD' | 'PARK' | 'AGAIN' | 'DROP';
 
 const setAside = {
-  meta: { waives: { 'ignored-command': { BEGIN: 'A worker begins only what waits: what is set aside is left out when it looks for what is due.' } } } satisfies ChartNotes,
+  meta: {
+    waives: {
+      'ignored-command': {
+        BEGIN: 'A worker begins only what waits: what is set aside is left out when it looks for what is due.',
+      },
+    },
+  } satisfies ChartNotes,
   on: { AGAIN: 'waiting', DROP: 'dropped' },
 } as const;
 
-export const activationMachine = setup({ types: { events: {} as { readonly type: ActivationEventType } } }).createMachine({
+export const activationMachine = setup({
+  types: { events: {} as { readonly type: ActivationEventType } },
+}).createMachine({
   id: 'activation',
   description: "The life of one session's activation in the hands of a worker.",
   initial: 'waiting',
   states: {
-    waiting: { description: 'Due, as the index said last; no slot is taken.', on: { BEGIN: 'waking', HOLD: 'backed_off', DROP: 'dropped' } },
+    waiting: {
+      description: 'Due, as the index said last; no slot is taken.',
+      on: { BEGIN: 'waking', HOLD: 'backed_off', DROP: 'dropped' },
+    },
     waking: {
       description: 'Takes a slot; a wake of the session runs here.',
       meta: {
         waives: {
           'ignored-command': {
-            BEGIN: 'One wake of a session runs at a time: what wakes is left out when the worker looks for what is due.',
+            BEGIN:
+              'One wake of a session runs at a time: what wakes is left out when the worker looks for what is due.',
             DROP: 'A wake that runs is not dropped but stopped, and says how it ended.',
           },
-          'unbounded-wait': 'The worker awaits the wake itself, and each end of it is one of these; how long it may take is said by the budget of its agent.',
+          'unbounded-wait':
+            'The worker awaits the wake itself, and each end of it is one of these; how long it may take is said by the budget of its agent.',
         },
       } satisfies ChartNotes,
       on: { SETTLE: 'settled', CONTEND: 'contended', FORESEE: 'early', HOLD: 'backed_off', PARK: 'parked' },
     },
     contended: { ...setAside, description: 'Somebody else wakes the session; we wait until that may be over.' },
-    early: { ...setAside, description: 'The hint is there and what it speaks of is not yet: its sender is about to write it, or died before.' },
+    early: {
+      ...setAside,
+      description:
+        'The hint is there and what it speaks of is not yet: its sender is about to write it, or died before.',
+    },
     backed_off: { ...setAside, description: 'The wake failed; it is tried again after a time that grows.' },
     parked: { ...setAside, description: 'The same, after several failures in a row: somebody should look.' },
     settled: { description: 'The wake has ended, and the log says what comes next.', type: 'final' },
-    dropped: { description: 'Not due any more, or the worker ends; whatever hint is left stays for others.', type: 'final' },
+    dropped: {
+      description: 'Not due any more, or the worker ends; whatever hint is left stays for others.',
+      type: 'final',
+    },
   },
 });
 
@@ -63,4 +83,6 @@ export type ActivationPhase = StateValueFrom<typeof activationMachine>;
 /** The phases in which a session is left out until a time or somebody else's end. */
 export type SetAsidePhase = Extract<ActivationPhase, 'contended' | 'early' | 'backed_off' | 'parked'>;
 
-export const activationLifecycle = compileLifecycle<ActivationPhase, { readonly type: ActivationEventType }>(activationMachine);
+export const activationLifecycle = compileLifecycle<ActivationPhase, { readonly type: ActivationEventType }>(
+  activationMachine,
+);

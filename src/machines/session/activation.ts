@@ -1,6 +1,6 @@
 /**
- * An activation: "this session has something to do, due at T". Which ones a session has follows from its folded log alone, so any
- * process computes the same ones, under the same names.
+ * An activation: "this session has something to do, due at T". Which ones a session has follows from its folded log
+ * alone, so any process computes the same ones, under the same names.
  */
 import type { WakePriority } from '../wake/directive.ts';
 import type { OpenToolCall, SessionState } from './session-state.ts';
@@ -8,7 +8,9 @@ import type { OpenToolCall, SessionState } from './session-state.ts';
 export interface Activation {
   readonly sessionId: string;
   readonly agentId: string;
-  /** What makes it due: the id of an ingress event, of a queued wake, or of a wake that has to be followed by another. */
+  /**
+   * What makes it due: the id of an ingress event, of a queued wake, or of a wake that has to be followed by another.
+   */
   readonly causeId: string;
   readonly kind: ActivationKind;
   /** Milliseconds since the epoch. */
@@ -23,7 +25,10 @@ const PRIORITY_RANKS: Readonly<Record<WakePriority, number>> = { high: 0, normal
 const KIND_RANKS: Readonly<Record<ActivationKind, number>> = { ingress: 0, wake: 1, retry: 2 };
 const KIND_COUNT = Object.keys(KIND_RANKS).length;
 
-/** How urgent an activation is, its time left aside: by priority, then what somebody waits for before what the session planned. */
+/**
+ * How urgent an activation is, its time left aside: by priority, then what somebody waits for before what the session
+ * planned.
+ */
 export function urgencyRank({ priority, kind }: Pick<Activation, 'priority' | 'kind'>): number {
   return PRIORITY_RANKS[priority] * KIND_COUNT + KIND_RANKS[kind];
 }
@@ -48,9 +53,10 @@ export function activationsOf(state: SessionState): readonly Activation[] {
 }
 
 /**
- * What a wake that begins at `atMs` leaves due until its end, so that somebody goes on when its process dies. Somebody may wake a session
- * before anything of it is due: its plan is for next week, its back-off is not over. Nobody would look for the dead wake before that, so
- * the wake is due itself. What a child owes its parent does not count: whoever tells the parent settles it.
+ * What a wake that begins at `atMs` leaves due until its end, so that somebody goes on when its process dies. Somebody
+ * may wake a session before anything of it is due: its plan is for next week, its back-off is not over. Nobody would
+ * look for the dead wake before that, so the wake is due itself. What a child owes its parent does not count: whoever
+ * tells the parent settles it.
  */
 export function causesOfWake(state: SessionState, wakeId: string, atMs: number): readonly Activation[] {
   const causes = activationsOf(state);
@@ -59,22 +65,31 @@ export function causesOfWake(state: SessionState, wakeId: string, atMs: number):
   return [...causes, { sessionId, agentId, causeId: wakeId, kind: 'retry', dueAtMs: atMs, priority: 'normal' }];
 }
 
-/** Whether a wake that nobody outside asks for may begin at `nowMs`, in milliseconds since the epoch, for what there is to do. */
+/**
+ * Whether a wake that nobody outside asks for may begin at `nowMs`, in milliseconds since the epoch, for what there is
+ * to do.
+ */
 export function isDue(state: SessionState, nowMs: number): boolean {
   return workActivations(state).some(({ dueAtMs }) => dueAtMs <= nowMs);
 }
 
-/** Whether a turn was left before its end: the model has something to hear or to say, or a call something to come to. */
+/**
+ * Whether a turn was left before its end: the model has something to hear or to say, or a call something to come to.
+ */
 export function isUnfinished({ unansweredResults, openDirectives, openToolCalls, intent }: SessionState): boolean {
   return unansweredResults > 0 || openDirectives.length > 0 || openToolCalls.length > 0 || intent?.next === 'go_on';
 }
 
 /** What a change of state makes due, and what is not due any more. */
-export function activationChange(before: SessionState, after: SessionState): { readonly activate: readonly Activation[]; readonly settle: readonly Activation[] } {
+export function activationChange(
+  before: SessionState,
+  after: SessionState,
+): { readonly activate: readonly Activation[]; readonly settle: readonly Activation[] } {
   if (hasSameCauses(before, after)) return { activate: [], settle: [] };
   const then = activationsOf(before);
   const now = activationsOf(after);
-  // What was held back while the session was parked or blocked is made again by the end of the next wake, whoever let it go on.
+  // What was held back while the session was parked or blocked is made again by the end of the next wake, whoever let
+  // it go on.
   const isEndOfWake = before.openWake !== undefined && after.openWake === undefined;
   return { activate: isEndOfWake ? now : without(now, then), settle: without(then, now) };
 }
@@ -92,7 +107,9 @@ export function delegatedCalls({ openToolCalls }: SessionState): readonly OpenTo
 /** When the permission that a call waits for, or was given and has not used, is void; milliseconds since the epoch. */
 export function expiryOf({ phase, request }: OpenToolCall): number | undefined {
   const isHeld = phase === 'waiting' || phase === 'answered';
-  return isHeld && request?.kind === 'permission' && request.expiresAt !== undefined ? Date.parse(request.expiresAt) : undefined;
+  return isHeld && request?.kind === 'permission' && request.expiresAt !== undefined
+    ? Date.parse(request.expiresAt)
+    : undefined;
 }
 
 /** What came in and can be acted upon: while a call waits, only the answers to calls. */
@@ -103,12 +120,22 @@ export function actionableIngress(state: SessionState): SessionState['pending'] 
 
 function workActivations(state: SessionState): readonly Activation[] {
   // What would make it wake again by itself is held back until somebody outside does.
-  return state.parked === undefined ? [...pendingActivations(state), ...queuedActivations(state), ...retryActivation(state), ...expiryActivations(state)] : [];
+  return state.parked === undefined
+    ? [
+        ...pendingActivations(state),
+        ...queuedActivations(state),
+        ...retryActivation(state),
+        ...expiryActivations(state),
+      ]
+    : [];
 }
 
 function duringWake(state: SessionState, causes: readonly Activation[]): readonly Activation[] {
   const known = new Set(causes.map(({ causeId }) => causeId));
-  return [...causes, ...[...pendingActivations(state), ...queuedActivations(state)].filter(({ causeId }) => !known.has(causeId))];
+  return [
+    ...causes,
+    ...[...pendingActivations(state), ...queuedActivations(state)].filter(({ causeId }) => !known.has(causeId)),
+  ];
 }
 
 function pendingActivations(state: SessionState): readonly Activation[] {
@@ -141,10 +168,20 @@ function queuedActivations(state: SessionState): readonly Activation[] {
 /** A wake that broke in the middle of something is followed by another. */
 function retryActivation(state: SessionState): readonly Activation[] {
   const { sessionId, agentId, lastWake } = state;
-  if (lastWake === undefined || !['failed', 'aborted', 'lost'].includes(lastWake.outcome) || !isUnfinished(state)) return [];
+  if (lastWake === undefined || !['failed', 'aborted', 'lost'].includes(lastWake.outcome) || !isUnfinished(state))
+    return [];
   // A child that a call waits for may not have been made, or may have nobody who wakes it.
   if (isBlocked(state) && delegatedCalls(state).length === 0) return [];
-  return [{ sessionId, agentId, causeId: lastWake.wakeId, kind: 'retry', dueAtMs: Math.max(Date.parse(lastWake.endedAt), notBeforeMs(state)), priority: 'normal' }];
+  return [
+    {
+      sessionId,
+      agentId,
+      causeId: lastWake.wakeId,
+      kind: 'retry',
+      dueAtMs: Math.max(Date.parse(lastWake.endedAt), notBeforeMs(state)),
+      priority: 'normal',
+    },
+  ];
 }
 
 /** A permission that nobody has given in time denies its call, which lets the session go on. */
@@ -152,14 +189,25 @@ function expiryActivations(state: SessionState): readonly Activation[] {
   const { sessionId, agentId, openToolCalls } = state;
   return openToolCalls.flatMap((call): Activation[] => {
     const dueAtMs = call.phase === 'waiting' ? expiryOf(call) : undefined;
-    return dueAtMs === undefined ? [] : [{ sessionId, agentId, causeId: `expiry-${call.callId}`, kind: 'wake', dueAtMs, priority: 'normal' }];
+    return dueAtMs === undefined
+      ? []
+      : [{ sessionId, agentId, causeId: `expiry-${call.callId}`, kind: 'wake', dueAtMs, priority: 'normal' }];
   });
 }
 
 /** A child whose rest its parent has not heard of. */
 function owedActivation({ sessionId, agentId, owedToParent }: SessionState): readonly Activation[] {
   if (owedToParent === undefined) return [];
-  return [{ sessionId, agentId, causeId: `turn-${owedToParent.turn}`, kind: 'retry', dueAtMs: Date.parse(owedToParent.at), priority: 'normal' }];
+  return [
+    {
+      sessionId,
+      agentId,
+      causeId: `turn-${owedToParent.turn}`,
+      kind: 'retry',
+      dueAtMs: Date.parse(owedToParent.at),
+      priority: 'normal',
+    },
+  ];
 }
 
 function notBeforeMs({ lastWake }: SessionState): number {
@@ -168,7 +216,18 @@ function notBeforeMs({ lastWake }: SessionState): number {
 
 /** Cheap, and true for most appends: states share what an event left alone. */
 function hasSameCauses(before: SessionState, after: SessionState): boolean {
-  const keys = ['pending', 'queuedWakes', 'openToolCalls', 'openDirectives', 'intent', 'unansweredResults', 'lastWake', 'parked', 'status', 'owedToParent'] as const;
+  const keys = [
+    'pending',
+    'queuedWakes',
+    'openToolCalls',
+    'openDirectives',
+    'intent',
+    'unansweredResults',
+    'lastWake',
+    'parked',
+    'status',
+    'owedToParent',
+  ] as const;
   return before.openWake?.causes === after.openWake?.causes && keys.every((key) => before[key] === after[key]);
 }
 

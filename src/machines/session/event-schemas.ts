@@ -1,7 +1,8 @@
 /**
  * Every event that a session's log may hold: its name, its version, what its data looks like, and what it means.
  *
- * Names are dotted and in the past tense. Names and versions are persisted and are API: a changed meaning is a new version.
+ * Names are dotted and in the past tense. Names and versions are persisted and are API: a changed meaning is a new
+ * version.
  */
 import { z } from 'zod';
 import { agentId } from '../ids.ts';
@@ -19,22 +20,43 @@ const id = z.string().min(1).max(200);
 const summary = z.string().max(MAX_SUMMARY_CHARACTERS);
 const time = z.iso.datetime();
 
-/** Any JSON value. Only its absence is refused here: what is stored went through JSON, and a deep check would cost more than the parsing. */
-const json = z.unknown().refine((value) => value !== undefined && typeof value !== 'function' && typeof value !== 'symbol', 'expected a JSON value');
+/**
+ * Any JSON value. Only its absence is refused here: what is stored went through JSON, and a deep check would cost more
+ * than the parsing.
+ */
+const json = z
+  .unknown()
+  .refine(
+    (value) => value !== undefined && typeof value !== 'function' && typeof value !== 'symbol',
+    'expected a JSON value',
+  );
 
-const errorRecord = z.object({ code: z.string(), category: z.string(), message: z.string(), hint: z.string().optional() });
+const errorRecord = z.object({
+  code: z.string(),
+  category: z.string(),
+  message: z.string(),
+  hint: z.string().optional(),
+});
 
 const toolCallOutcome = z.enum(['completed', 'failed', 'denied', 'cancelled', 'unknown']);
 
-/** When a message is read: `queue` after the turn that runs, `steer` by its next step, `interrupt` after the turn has been cut short. */
+/**
+ * When a message is read: `queue` after the turn that runs, `steer` by its next step, `interrupt` after the turn has
+ * been cut short.
+ */
 export const deliveryMode = z.enum(['queue', 'steer', 'interrupt']);
 
 export type DeliveryMode = z.output<typeof deliveryMode>;
 
-/** How far an approval reaches: this call; whatever its rules cover, in this session; the same in every session of the agent. */
+/**
+ * How far an approval reaches: this call; whatever its rules cover, in this session; the same in every session of the
+ * agent.
+ */
 export const approvalScope = z.enum(['once', 'session', 'always']);
 
-/** A file that came with a message, by reference: `path` from the session's workspace, `sha256` in hexadecimal digits. */
+/**
+ * A file that came with a message, by reference: `path` from the session's workspace, `sha256` in hexadecimal digits.
+ */
 export const attachment = z.object({
   kind: z.enum(['image', 'file']),
   name: z.string().min(1).max(200),
@@ -57,18 +79,24 @@ export const messageIntake = z.enum(['next_step', 'running', 'next_turn']);
 export type MessageIntake = z.output<typeof messageIntake>;
 
 /** Why a call may run without anybody being asked, or who was. */
-const allowedBy = z.object({ kind: z.enum(['preapproved', 'read_only', 'safe_command', 'session_rule', 'policy', 'person']), rule: z.string().optional() });
+const allowedBy = z.object({
+  kind: z.enum(['preapproved', 'read_only', 'safe_command', 'session_rule', 'policy', 'person']),
+  rule: z.string().optional(),
+});
 
 export type AllowedBy = Readonly<z.output<typeof allowedBy>>;
 
 /** What a piece of work may use up: tokens in and out, and money in US dollars. */
-const allowance = z.object({ tokens: z.number().int().nonnegative().optional(), cost: z.number().nonnegative().optional() });
+const allowance = z.object({
+  tokens: z.number().int().nonnegative().optional(),
+  cost: z.number().nonnegative().optional(),
+});
 
 export type Allowance = Readonly<z.output<typeof allowance>>;
 
 /**
- * What holds for a session whatever its own agent may do: no mode that allows more than this one, rules that forbid or ask, and the tools
- * that were taken from whoever it works for. `tools`: the only ones.
+ * What holds for a session whatever its own agent may do: no mode that allows more than this one, rules that forbid or
+ * ask, and the tools that were taken from whoever it works for. `tools`: the only ones.
  */
 const restriction = z.object({
   /** Environments whose bounds hold besides those of its own one. */
@@ -84,7 +112,10 @@ const restriction = z.object({
 
 export type Restriction = Readonly<z.output<typeof restriction>>;
 
-/** How a session's agent differs from its file, as whoever asked for the session decided. What its parent may not do it may not do in any case. */
+/**
+ * How a session's agent differs from its file, as whoever asked for the session decided. What its parent may not do it
+ * may not do in any case.
+ */
 const narrowing = z.object({
   model: z.string().min(1).optional(),
   /** The only tools, by name. */
@@ -110,17 +141,31 @@ const worktreeHandoff = z.object({
 });
 
 /**
- * How a wake ended. `budget_reached`: a bound was reached; another wake goes on. `interrupted`: somebody outside cut it short. `aborted`: its process stopped it.
- * `lost`: its process died; the next wake says so in its place.
+ * How a wake ended. `budget_reached`: a bound was reached; another wake goes on. `interrupted`: somebody outside cut it
+ * short. `aborted`: its process stopped it. `lost`: its process died; the next wake says so in its place.
  */
-const wakeEnding = z.enum(['sleep', 'requires_action', 'rescheduled', 'budget_reached', 'failed', 'interrupted', 'aborted', 'terminated', 'lost']);
+const wakeEnding = z.enum([
+  'sleep',
+  'requires_action',
+  'rescheduled',
+  'budget_reached',
+  'failed',
+  'interrupted',
+  'aborted',
+  'terminated',
+  'lost',
+]);
 
 const note = z.string().max(2_000);
 
 const ingress = {
   'user.message': define(
     'Somebody sent a message.',
-    z.object({ text: z.string().min(1).max(MAX_MESSAGE_CHARACTERS), delivery: deliveryMode, attachments: z.array(attachment).max(MAX_ATTACHMENTS).optional() }),
+    z.object({
+      text: z.string().min(1).max(MAX_MESSAGE_CHARACTERS),
+      delivery: deliveryMode,
+      attachments: z.array(attachment).max(MAX_ATTACHMENTS).optional(),
+    }),
     // Version 1 knew one way of delivery.
     [(data) => ({ ...data, delivery: 'queue' })],
   ),
@@ -130,14 +175,26 @@ const ingress = {
   ),
   'user.tool_confirmation': define(
     'Somebody allowed or denied a tool call that waits for it.',
-    z.object({ requestId: id, toolName: id, allowed: z.boolean(), note: note.optional(), scope: approvalScope.optional() }),
+    z.object({
+      requestId: id,
+      toolName: id,
+      allowed: z.boolean(),
+      note: note.optional(),
+      scope: approvalScope.optional(),
+    }),
   ),
-  'user.answer': define('Somebody answered a question of the agent.', z.object({ requestId: id, response: z.string().min(1).max(MAX_MESSAGE_CHARACTERS) })),
+  'user.answer': define(
+    'Somebody answered a question of the agent.',
+    z.object({ requestId: id, response: z.string().min(1).max(MAX_MESSAGE_CHARACTERS) }),
+  ),
   'user.define_outcome': define(
     'Somebody said what the session is to achieve. The newest one counts.',
     z.object({ ...outcomeText, check: outcomeCheck.optional() }),
   ),
-  'user.interrupt': define('Somebody cut the running turn short. What it cancels is said in events of the same record.', z.object({ reason: summary.optional() })),
+  'user.interrupt': define(
+    'Somebody cut the running turn short. What it cancels is said in events of the same record.',
+    z.object({ reason: summary.optional() }),
+  ),
 } as const;
 
 const lifecycle = {
@@ -163,7 +220,9 @@ const lifecycle = {
       /** What its parent may not do, it may not do either. */
       restriction: restriction.optional(),
       /** `depth`: how deep the first session stands below others, and with it the fork. */
-      forkOf: z.object({ sessionId: id, seq: z.number().int().positive(), depth: z.number().int().positive().optional() }).optional(),
+      forkOf: z
+        .object({ sessionId: id, seq: z.number().int().positive(), depth: z.number().int().positive().optional() })
+        .optional(),
       /** Up to here its log came from elsewhere, and anybody may have written it: it is read, and gives no rights. */
       importedThroughSeq: z.number().int().positive().optional(),
     }),
@@ -182,13 +241,26 @@ const lifecycle = {
   ),
   'session.parked': define(
     'The session wakes nobody any more by itself. A message, an answer or an explicit wake makes it go on.',
-    z.object({ code: z.enum(['failures', 'given_up', 'budget', 'idle_wakes', 'autonomous_wakes', 'imported']), reason: summary }),
+    z.object({
+      code: z.enum(['failures', 'given_up', 'budget', 'idle_wakes', 'autonomous_wakes', 'imported']),
+      reason: summary,
+    }),
   ),
   'session.unparked': define('Somebody woke the parked session.', z.object({ wakeId: id })),
-  'session.child_created': define('The session has a child.', z.object({ childSessionId: id, agentId, label: z.string().max(200).optional() })),
+  'session.child_created': define(
+    'The session has a child.',
+    z.object({ childSessionId: id, agentId, label: z.string().max(200).optional() }),
+  ),
   'session.child_idle': define(
     'A child came to rest; `turn` is the number of its event that says so. The parent hears of it in its next turn.',
-    z.object({ childSessionId: id, agentId, turn: z.number().int().positive(), reason: z.enum(['idle', 'requires_action', 'terminated', 'parked']), summary, used: allowance.optional() }),
+    z.object({
+      childSessionId: id,
+      agentId,
+      turn: z.number().int().positive(),
+      reason: z.enum(['idle', 'requires_action', 'terminated', 'parked']),
+      summary,
+      used: allowance.optional(),
+    }),
   ),
   'subagent.started': define(
     'A subagent job was accepted. Its work is the child session, which is made when the job begins.',
@@ -221,8 +293,14 @@ const lifecycle = {
       used: allowance.optional(),
     }),
   ),
-  'session.parent_told': define('The parent has it in its log that this session came to rest at this event.', z.object({ turn: z.number().int().positive() })),
-  'message.consumed': define('These ingress events were part of what a model step answered.', z.object({ eventIds: z.array(id), spanId: id })),
+  'session.parent_told': define(
+    'The parent has it in its log that this session came to rest at this event.',
+    z.object({ turn: z.number().int().positive() }),
+  ),
+  'message.consumed': define(
+    'These ingress events were part of what a model step answered.',
+    z.object({ eventIds: z.array(id), spanId: id }),
+  ),
 } as const;
 
 const wake = {
@@ -254,7 +332,13 @@ const wake = {
       retryAt: time.optional(),
     }),
     // Version 1 called a budget a limit.
-    [({ limit, ...data }) => ({ ...data, ...(data['outcome'] === 'limit' ? { outcome: 'budget_reached' } : {}), ...(limit === undefined ? {} : { budget: limit }) })],
+    [
+      ({ limit, ...data }) => ({
+        ...data,
+        ...(data['outcome'] === 'limit' ? { outcome: 'budget_reached' } : {}),
+        ...(limit === undefined ? {} : { budget: limit }),
+      }),
+    ],
   ),
   'wake.queued': define(
     'The session will have something to do at `dueAt`.',
@@ -267,7 +351,10 @@ const wake = {
       priority: wakePriority,
     }),
   ),
-  'wake.cancelled': define('A queued wake will not come.', z.object({ queuedWakeId: id, because: z.enum(['interrupt', 'fork', 'ended']) })),
+  'wake.cancelled': define(
+    'A queued wake will not come.',
+    z.object({ queuedWakeId: id, because: z.enum(['interrupt', 'fork', 'ended']) }),
+  ),
   'wake.refused': define(
     'A wake that a directive asked for was not queued.',
     z.object({ reason: z.string(), because: z.enum(['duplicate', 'limit']), dedupeKey: z.string().optional() }),
@@ -327,11 +414,21 @@ const agent = {
   ),
   'run.waiting': define(
     'Every candidate of a model step rests; it waits for the first that recovers.',
-    z.object({ spanId: id, because: z.string(), waitMs: z.number().int().nonnegative(), skipped: z.array(skippedCandidate).optional() }),
+    z.object({
+      spanId: id,
+      because: z.string(),
+      waitMs: z.number().int().nonnegative(),
+      skipped: z.array(skippedCandidate).optional(),
+    }),
   ),
   'run.context_reduced': define(
     'A model could not read as much at once. It is given less, and asked again.',
-    z.object({ spanId: id, contextTokens: z.number().int().nonnegative(), omittedMessages: z.number().int().nonnegative(), shortenedMessages: z.number().int().nonnegative() }),
+    z.object({
+      spanId: id,
+      contextTokens: z.number().int().nonnegative(),
+      omittedMessages: z.number().int().nonnegative(),
+      shortenedMessages: z.number().int().nonnegative(),
+    }),
   ),
   'backend.session_bound': define(
     'The backend has a session of its own that has seen the conversation up to here. `reseeded`: why that is a new one, to which the conversation was given anew. `isCopied`: it came with the log of another session, which goes on with it.',
@@ -357,11 +454,24 @@ const agent = {
       error: runFailure.optional(),
     }),
   ),
-  'agent.thinking': define('The model reasoned. `opaque`: what only it can read, and wants to be given back.', z.object({ text: z.string(), spanId: id, opaque: opaquePart.optional() })),
-  'agent.message': define('The model said something. `partial`: it was cut short.', z.object({ text: z.string(), spanId: id, partial: z.boolean().optional() })),
+  'agent.thinking': define(
+    'The model reasoned. `opaque`: what only it can read, and wants to be given back.',
+    z.object({ text: z.string(), spanId: id, opaque: opaquePart.optional() }),
+  ),
+  'agent.message': define(
+    'The model said something. `partial`: it was cut short.',
+    z.object({ text: z.string(), spanId: id, partial: z.boolean().optional() }),
+  ),
   'agent.tool_use': define(
     'The model asked for a tool. Stored before the tool runs. `by: backend`: the backend runs it itself, while the model step goes on.',
-    z.object({ callId: id, name: z.string(), input: json, spanId: id, mayHaveStarted: z.boolean().optional(), by: z.literal('backend').optional() }),
+    z.object({
+      callId: id,
+      name: z.string(),
+      input: json,
+      spanId: id,
+      mayHaveStarted: z.boolean().optional(),
+      by: z.literal('backend').optional(),
+    }),
     // Version 1 did not say when a call began to take effect: it may have at once.
     [(data) => ({ ...data, mayHaveStarted: true })],
   ),
@@ -378,10 +488,23 @@ const agent = {
       isReadOnly: z.literal(true).optional(),
     }),
   ),
-  'agent.tool_requeued': define('A call whose process died is to be run again, since its tool is idempotent.', z.object({ callId: id, attempt: z.number().int().positive() })),
+  'agent.tool_requeued': define(
+    'A call whose process died is to be run again, since its tool is idempotent.',
+    z.object({ callId: id, attempt: z.number().int().positive() }),
+  ),
   'agent.subflow_started': define(
     'A call was given to a child session. Stored before the child is made; the call waits for the child to come to rest.',
-    z.object({ callId: id, childSessionId: id, agentId, message: z.string().min(1).max(MAX_MESSAGE_CHARACTERS), allowance: allowance.optional(), restriction: restriction.optional(), run: z.literal('process').optional(), isolation: z.literal('worktree').optional(), workspace: z.string().optional() }),
+    z.object({
+      callId: id,
+      childSessionId: id,
+      agentId,
+      message: z.string().min(1).max(MAX_MESSAGE_CHARACTERS),
+      allowance: allowance.optional(),
+      restriction: restriction.optional(),
+      run: z.literal('process').optional(),
+      isolation: z.literal('worktree').optional(),
+      workspace: z.string().optional(),
+    }),
   ),
   'agent.tool_result': define(
     'A tool call ended. `unknown`: its process died while it ran; it is never run again.',
@@ -408,7 +531,10 @@ const agent = {
       because: z.string(),
       /** Over the tool, the input and the folder: what is allowed is this and nothing else. */
       hash: z.string().optional(),
-      /** Over what shuts the call in: the environment, its sandbox, network, mounts and vaults. Where that is another one, somebody is asked again. */
+      /**
+       * Over what shuts the call in: the environment, its sandbox, network, mounts and vaults. Where that is another
+       * one, somebody is asked again.
+       */
       environmentHash: z.string().optional(),
       cwd: z.string().optional(),
       /** What an approval for the session or for always would allow from then on. */
@@ -419,23 +545,50 @@ const agent = {
   ),
   'permission.resolved': define(
     'The confirmation of a tool call was acted upon.',
-    z.object({ requestId: id, callId: id, decision: z.enum(['allowed', 'denied', 'expired']), note: note.optional(), scope: approvalScope.optional(), rules: z.array(z.string()).optional() }),
+    z.object({
+      requestId: id,
+      callId: id,
+      decision: z.enum(['allowed', 'denied', 'expired']),
+      note: note.optional(),
+      scope: approvalScope.optional(),
+      rules: z.array(z.string()).optional(),
+    }),
   ),
-  'request.cancelled': define('Nobody has to answer this request any more.', z.object({ requestId: id, because: z.enum(['interrupt', 'fork', 'ended']) })),
+  'request.cancelled': define(
+    'Nobody has to answer this request any more.',
+    z.object({ requestId: id, because: z.enum(['interrupt', 'fork', 'ended']) }),
+  ),
   'agent.custom_tool_use': define(
     'The agent asked somebody outside to run a tool. `callId`: the tool call that waits for the result; without one, the session goes on when it comes.',
     z.object({ requestId: id, name: z.string(), input: json, callId: id.optional() }),
   ),
   'context.compacted': define(
     'Models read this summary in place of everything up to `throughSeq`; the log keeps it all.',
-    z.object({ throughSeq: z.number().int().positive(), summary: z.string().min(1), tokensBefore: z.number().int().nonnegative(), tokensAfter: z.number().int().nonnegative() }),
+    z.object({
+      throughSeq: z.number().int().positive(),
+      summary: z.string().min(1),
+      tokensBefore: z.number().int().nonnegative(),
+      tokensAfter: z.number().int().nonnegative(),
+    }),
   ),
-  'tool.skipped': define('A tool of the agent is not available in this wake.', z.object({ name: z.string(), reason: z.string() })),
+  'tool.skipped': define(
+    'A tool of the agent is not available in this wake.',
+    z.object({ name: z.string(), reason: z.string() }),
+  ),
   'directive.accepted': define('The model said what comes next.', z.object({ directive, spanId: id })),
-  'directive.rejected': define('What the model said about what comes next could not be understood.', z.object({ reason: z.string(), received: z.string(), spanId: id })),
+  'directive.rejected': define(
+    'What the model said about what comes next could not be understood.',
+    z.object({ reason: z.string(), received: z.string(), spanId: id }),
+  ),
   'environment.entered': define(
     'A wake works in this environment. The fingerprint changes with everything that the environment says.',
-    z.object({ environmentId: id, fingerprint: z.string().min(1).max(100), sandbox: z.enum(['bubblewrap', 'off']), network: z.enum(['open', 'disabled']), within: z.array(id).optional() }),
+    z.object({
+      environmentId: id,
+      fingerprint: z.string().min(1).max(100),
+      sandbox: z.enum(['bubblewrap', 'off']),
+      network: z.enum(['open', 'disabled']),
+      within: z.array(id).optional(),
+    }),
   ),
   'hand.restored': define(
     'The folder of the session has come to another machine. `mayHaveLost`: the last wake may have changed what is in no copy. `setAside`: where on `host` lies what lay there before and was in no copy.',
@@ -455,7 +608,7 @@ const agent = {
     z.object({ what: z.string().min(1), events: z.number().int().nonnegative() }),
   ),
   'hand.not_copied': define(
-    'No copy of the session\'s folder could be made at the end of a wake. `staysHere`: until one can be made it is left to the machine that it is on.',
+    "No copy of the session's folder could be made at the end of a wake. `staysHere`: until one can be made it is left to the machine that it is on.",
     z.object({ code: z.string().min(1), reason: z.string().min(1), staysHere: z.boolean() }),
   ),
 } as const;
@@ -467,4 +620,11 @@ const unrecognized = {
   ),
 } as const;
 
-export const sessionEventDefinitions = { ...ingress, ...lifecycle, ...wake, ...agent, ...improvementEvents, ...unrecognized } as const;
+export const sessionEventDefinitions = {
+  ...ingress,
+  ...lifecycle,
+  ...wake,
+  ...agent,
+  ...improvementEvents,
+  ...unrecognized,
+} as const;

@@ -1,10 +1,21 @@
-/** How ingress and the requests that it answers change a session's state. Of several answers to one request the first counts. */
+/**
+ * How ingress and the requests that it answers change a session's state. Of several answers to one request the first
+ * counts.
+ */
 import type { DeliveryMode } from './event-schemas.ts';
 import { move } from './fold-status.ts';
 import type { Change } from './fold-status.ts';
 import type { SessionEventOf } from './session-event.ts';
 import { useByChild } from './fold-usage.ts';
-import type { CallAnswer, CallRequest, OpenToolCall, PendingAction, PendingIngress, PendingIngressType, SessionState } from './session-state.ts';
+import type {
+  CallAnswer,
+  CallRequest,
+  OpenToolCall,
+  PendingAction,
+  PendingIngress,
+  PendingIngressType,
+  SessionState,
+} from './session-state.ts';
 
 /** Somebody outside wants something: it waits to be acted upon, and what held the session back counts no more. */
 export function receive(
@@ -27,7 +38,9 @@ export function receive(
 
 export function foldCustomToolResult(state: SessionState, event: SessionEventOf<'user.custom_tool_result'>): Change {
   const { requestId } = event.data;
-  const isOfCall = state.openToolCalls.some(({ request }) => request?.kind === 'custom_tool' && request.requestId === requestId);
+  const isOfCall = state.openToolCalls.some(
+    ({ request }) => request?.kind === 'custom_tool' && request.requestId === requestId,
+  );
   if (isOfCall) return answerCall(state, event, requestId, { kind: 'custom_tool', eventId: event.id, seq: event.seq });
   const resolved = resolve(state, requestId, 'custom_tool');
   return resolved === undefined ? {} : { ...resolved, ...receive(state, event, 'steer') };
@@ -44,7 +57,11 @@ export function foldAnswer(state: SessionState, event: SessionEventOf<'user.answ
 }
 
 /** A tool call waits for somebody outside. */
-export function waitFor(state: SessionState, action: PendingAction & { readonly callId: string }, request: CallRequest): Change {
+export function waitFor(
+  state: SessionState,
+  action: PendingAction & { readonly callId: string },
+  request: CallRequest,
+): Change {
   return {
     pendingActions: [...state.pendingActions, action],
     openToolCalls: state.openToolCalls.map(({ answer, ...call }) => {
@@ -55,7 +72,10 @@ export function waitFor(state: SessionState, action: PendingAction & { readonly 
 }
 
 /** What was asked of somebody has been acted upon; what was allowed for the whole session is a rule from now on. */
-export function foldResolved(state: SessionState, { data: { requestId, callId, decision, scope, rules = [] } }: SessionEventOf<'permission.resolved'>): Change {
+export function foldResolved(
+  state: SessionState,
+  { data: { requestId, callId, decision, scope, rules = [] } }: SessionEventOf<'permission.resolved'>,
+): Change {
   const pending = withoutAnswerOf(state, callId);
   const closed = decision === 'expired' ? cancelRequest(state, requestId) : {};
   if (decision !== 'allowed' || scope === undefined || scope === 'once') return { ...closed, pending };
@@ -63,26 +83,41 @@ export function foldResolved(state: SessionState, { data: { requestId, callId, d
 }
 
 /** A child that answers a call came to rest. One that waits for somebody has not answered yet. */
-export function foldSubflowRest(state: SessionState, event: SessionEventOf<'session.child_idle'>, call: OpenToolCall): Change {
+export function foldSubflowRest(
+  state: SessionState,
+  event: SessionEventOf<'session.child_idle'>,
+  call: OpenToolCall,
+): Change {
   const { reason, summary, used = {} } = event.data;
   const { request } = call;
   if (request?.kind !== 'subflow' || call.phase !== 'waiting') return {};
-  const more = { tokens: (used.tokens ?? 0) - (request.used.tokens ?? 0), cost: (used.cost ?? 0) - (request.used.cost ?? 0) };
+  const more = {
+    tokens: (used.tokens ?? 0) - (request.used.tokens ?? 0),
+    cost: (used.cost ?? 0) - (request.used.cost ?? 0),
+  };
   const told: OpenToolCall = { ...call, request: { ...request, used } };
-  const replaced = (by: OpenToolCall): Change => ({ openToolCalls: state.openToolCalls.map((each) => (each === call ? by : each)), ...useByChild(state, more) });
+  const replaced = (by: OpenToolCall): Change => ({
+    openToolCalls: state.openToolCalls.map((each) => (each === call ? by : each)),
+    ...useByChild(state, more),
+  });
   if (reason === 'requires_action') return replaced(told);
   const answer: CallAnswer = { kind: 'subflow', eventId: event.id, reason, summary };
   const { id: eventId, seq, at } = event;
   return {
     ...replaced({ ...told, phase: 'answered', answer }),
     ...freed(state, call.callId),
-    pending: [...state.pending, { eventId, seq, at, type: 'session.child_idle', delivery: 'steer', callId: call.callId }],
+    pending: [
+      ...state.pending,
+      { eventId, seq, at, type: 'session.child_idle', delivery: 'steer', callId: call.callId },
+    ],
   };
 }
 
 /** How the session moves when this call waits no more: it rests when nothing else holds it back. */
 export function freed(state: SessionState, callId: string): Change {
-  const isHeldBack = state.pendingActions.length > 0 || state.openToolCalls.some((call) => call.callId !== callId && call.phase === 'waiting');
+  const isHeldBack =
+    state.pendingActions.length > 0 ||
+    state.openToolCalls.some((call) => call.callId !== callId && call.phase === 'waiting');
   return isHeldBack ? {} : move(state, 'RESOLVE');
 }
 
@@ -105,15 +140,23 @@ function answerCall(
 ): Change {
   const resolved = resolve(state, requestId, answer.kind);
   if (resolved === undefined) return {};
-  const answered = state.openToolCalls.find(({ request }) => request !== undefined && request.kind !== 'subflow' && request.requestId === requestId);
-  const openToolCalls = state.openToolCalls.map((call) => (call === answered ? { ...call, phase: 'answered' as const, answer } : call));
+  const answered = state.openToolCalls.find(
+    ({ request }) => request !== undefined && request.kind !== 'subflow' && request.requestId === requestId,
+  );
+  const openToolCalls = state.openToolCalls.map((call) =>
+    call === answered ? { ...call, phase: 'answered' as const, answer } : call,
+  );
   return { ...resolved, ...receive(state, event, 'steer', answered?.callId), openToolCalls };
 }
 
 /** The request is not pending any more. Undefined when it was not. */
 function resolve(state: SessionState, requestId: string, kind: PendingAction['kind']): Change | undefined {
-  const pendingActions = state.pendingActions.filter((action) => action.requestId !== requestId || action.kind !== kind);
+  const pendingActions = state.pendingActions.filter(
+    (action) => action.requestId !== requestId || action.kind !== kind,
+  );
   if (pendingActions.length === state.pendingActions.length) return undefined;
-  const waitsForChild = state.openToolCalls.some(({ phase, request }) => phase === 'waiting' && request?.kind === 'subflow');
+  const waitsForChild = state.openToolCalls.some(
+    ({ phase, request }) => phase === 'waiting' && request?.kind === 'subflow',
+  );
   return { ...(pendingActions.length === 0 && !waitsForChild ? move(state, 'RESOLVE') : {}), pendingActions };
 }

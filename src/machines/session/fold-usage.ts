@@ -26,13 +26,27 @@ export function foldSpanCompleted(state: SessionState, { data, seq }: SessionEve
     // A step without a directive takes the one before it back: silence means rest. A step that failed is taken again.
     intent: isAnswer && state.intent?.spanId !== spanId ? undefined : state.intent,
     ...use(state, { tokens, cost }),
-    ...(openWake === undefined ? {} : { openWake: { ...openWake, tokens: openWake.tokens + tokens, cost: openWake.cost + cost, steps: openWake.steps + Number(isAnswer) } }),
+    ...(openWake === undefined
+      ? {}
+      : {
+          openWake: {
+            ...openWake,
+            tokens: openWake.tokens + tokens,
+            cost: openWake.cost + cost,
+            steps: openWake.steps + Number(isAnswer),
+          },
+        }),
   };
 }
 
-/** A step that another backend took, or that came to no end, is one that the backend's own session has not seen, or not as the log has it. */
+/**
+ * A step that another backend took, or that came to no end, is one that the backend's own session has not seen, or not
+ * as the log has it.
+ */
 function outdated({ backendSession }: SessionState, spanId: string): Change {
-  return backendSession === undefined || backendSession.spanId === spanId ? {} : { backendSession: { ...backendSession, isCurrent: false } };
+  return backendSession === undefined || backendSession.spanId === spanId
+    ? {}
+    : { backendSession: { ...backendSession, isCurrent: false } };
 }
 
 function use({ used }: SessionState, { tokens = 0, cost = 0 }: Allowance): Change {
@@ -42,10 +56,17 @@ function use({ used }: SessionState, { tokens = 0, cost = 0 }: Allowance): Chang
 /** What a child used up counts for the session, and for the wake in which it did. */
 export function useByChild(state: SessionState, { tokens = 0, cost = 0 }: Allowance): Change {
   const { openWake } = state;
-  return { ...use(state, { tokens, cost }), ...(openWake === undefined ? {} : { openWake: { ...openWake, tokens: openWake.tokens + tokens, cost: openWake.cost + cost } }) };
+  return {
+    ...use(state, { tokens, cost }),
+    ...(openWake === undefined
+      ? {}
+      : { openWake: { ...openWake, tokens: openWake.tokens + tokens, cost: openWake.cost + cost } }),
+  };
 }
 
 /** What was used up beside its steps, such as by a judge. */
 export function useBeside(state: SessionState, usage: RunUsage | undefined): Change {
-  return usage === undefined ? {} : useByChild(state, { tokens: (usage.inputTokens ?? 0) + (usage.outputTokens ?? 0), cost: usage.cost });
+  return usage === undefined
+    ? {}
+    : useByChild(state, { tokens: (usage.inputTokens ?? 0) + (usage.outputTokens ?? 0), cost: usage.cost });
 }

@@ -45,7 +45,10 @@ export function foldWakeEnded(state: SessionState, event: SessionEventOf<'wake.e
       ...(openWake.host === undefined ? {} : { host: openWake.host }),
       ...(hasDied(openWake, event) ? { hasDied: true } : {}),
     },
-    queuedWakes: completed.size === 0 ? state.queuedWakes : state.queuedWakes.filter(({ queuedWakeId }) => !completed.has(queuedWakeId)),
+    queuedWakes:
+      completed.size === 0
+        ? state.queuedWakes
+        : state.queuedWakes.filter(({ queuedWakeId }) => !completed.has(queuedWakeId)),
     // A wake that died may have accepted a directive whose wishes are not stored yet; the next one carries them out.
     openDirectives: outcome === 'lost' ? state.openDirectives : [],
     unansweredResults: leavesNothing(outcome) ? 0 : state.unansweredResults,

@@ -1,4 +1,7 @@
-/** The events by which an agent gets better: what a session is to achieve and whether it did, what was learned, and what all sessions share from then on. */
+/**
+ * The events by which an agent gets better: what a session is to achieve and whether it did, what was learned, and what
+ * all sessions share from then on.
+ */
 import { z } from 'zod';
 import { runUsage } from '../run/run-output.ts';
 import { define } from './event-definition.ts';
@@ -8,10 +11,17 @@ const id = z.string().min(1).max(200);
 const summary = z.string().max(MAX_SUMMARY_CHARACTERS);
 const note = z.string().max(2_000);
 
-export const outcomeText = { title: z.string().min(1).max(200), detail: note.optional(), criteria: z.array(z.string().min(1).max(500)).max(20).optional() };
+export const outcomeText = {
+  title: z.string().min(1).max(200),
+  detail: note.optional(),
+  criteria: z.array(z.string().min(1).max(500)).max(20).optional(),
+};
 
 /** A command whose exit code says whether the outcome is reached. Only people set one. */
-export const outcomeCheck = z.object({ command: z.string().min(1).max(2_000), timeoutSeconds: z.number().int().min(1).max(3_600).optional() });
+export const outcomeCheck = z.object({
+  command: z.string().min(1).max(2_000),
+  timeoutSeconds: z.number().int().min(1).max(3_600).optional(),
+});
 
 /** How far a session has come with its outcome, by its status and what its log shows. */
 export const outcomeGrade = z.enum(['missing_outcome', 'blocked', 'sleeping', 'in_progress', 'done_candidate']);
@@ -49,19 +59,44 @@ export const improvementEvents = {
     'What the agent learned is kept for all its sessions. `duplicate`: it was known already.',
     z.object({ learningId: id, as: z.enum(['new', 'duplicate']), duplicateOf: id.optional() }),
   ),
-  'outcome.defined': define('The agent said what it is to achieve. What somebody outside said counts before it.', z.object(outcomeText)),
-  'outcome.graded': define('How far the session has come with its outcome.', z.object({ grade: outcomeGrade, because: summary, evidence: z.array(evidence).max(50) })),
+  'outcome.defined': define(
+    'The agent said what it is to achieve. What somebody outside said counts before it.',
+    z.object(outcomeText),
+  ),
+  'outcome.graded': define(
+    'How far the session has come with its outcome.',
+    z.object({ grade: outcomeGrade, because: summary, evidence: z.array(evidence).max(50) }),
+  ),
   'outcome.evaluated': define(
     'Whether the outcome is reached, by what the log shows up to `throughSeq`. `stageDigest`: of the files that were staged to be shared, all through the evaluation. `usage`: of the judge.',
-    z.object({ verdict: outcomeVerdict, because: summary, evidence: z.array(evidence).max(50), throughSeq: z.number().int().nonnegative(), evaluators: z.array(z.enum(['log', 'check', 'judge'])), stageDigest: z.string().max(100).optional(), usage: runUsage.optional() }),
+    z.object({
+      verdict: outcomeVerdict,
+      because: summary,
+      evidence: z.array(evidence).max(50),
+      throughSeq: z.number().int().nonnegative(),
+      evaluators: z.array(z.enum(['log', 'check', 'judge'])),
+      stageDigest: z.string().max(100).optional(),
+      usage: runUsage.optional(),
+    }),
   ),
   'memory.promoted': define(
     'These learnings are in the memory of the agent, from this version on.',
-    z.object({ version: z.number().int().positive(), expectedVersion: z.number().int().nonnegative(), learningIds: z.array(id) }),
+    z.object({
+      version: z.number().int().positive(),
+      expectedVersion: z.number().int().nonnegative(),
+      learningIds: z.array(id),
+    }),
   ),
   'substrate.promoted': define(
     'These files of the agent are as this session has made them, from this version on.',
-    z.object({ version: z.number().int().positive(), expectedVersion: z.number().int().nonnegative(), paths: z.array(z.string()) }),
+    z.object({
+      version: z.number().int().positive(),
+      expectedVersion: z.number().int().nonnegative(),
+      paths: z.array(z.string()),
+    }),
   ),
-  'promotion.refused': define('Something was not promoted, and why.', z.object({ what: z.enum(['memory', 'substrate']), because: summary, learningIds: z.array(id).optional() })),
+  'promotion.refused': define(
+    'Something was not promoted, and why.',
+    z.object({ what: z.enum(['memory', 'substrate']), because: summary, learningIds: z.array(id).optional() }),
+  ),
 } as const;

@@ -1,4 +1,6 @@
-/** Every bound of a session has a name here. Reaching one is a typed refusal or a recorded ending, never a silent loss. */
+/**
+ * Every bound of a session has a name here. Reaching one is a typed refusal or a recorded ending, never a silent loss.
+ */
 
 /** Characters of one user message. */
 export const MAX_MESSAGE_CHARACTERS = 256_000;
@@ -18,7 +20,9 @@ export const DEFAULT_MAX_MODEL_STEPS_PER_WAKE = 50;
 /** Model steps that no budget may exceed. */
 export const MAX_MODEL_STEPS_PER_WAKE = 1_000;
 
-/** Tool calls of one model step. The first beyond it is answered with an error for the model, the others are not kept. */
+/**
+ * Tool calls of one model step. The first beyond it is answered with an error for the model, the others are not kept.
+ */
 export const MAX_TOOL_CALLS_PER_STEP = 64;
 
 /** How often a call of an idempotent tool is begun when its process keeps dying. */
@@ -66,10 +70,15 @@ export const MAX_FAILURES_IN_A_ROW = 5;
 /** Wakes in a row that nobody outside asked for and that called no tool, before the session is parked. */
 export const MAX_IDLE_WAKES_IN_A_ROW = 20;
 
-/** Wakes in a row that nobody outside asked for, before the session is parked, unless the agent's budget says otherwise. */
+/**
+ * Wakes in a row that nobody outside asked for, before the session is parked, unless the agent's budget says otherwise.
+ */
 export const DEFAULT_MAX_AUTONOMOUS_WAKES = 1_000;
 
-/** How long a session waits after its first failed wake, in milliseconds, and by how much longer after each that follows. */
+/**
+ * How long a session waits after its first failed wake, in milliseconds, and by how much longer after each that
+ * follows.
+ */
 export const FIRST_RETRY_DELAY_MS = 5_000;
 export const RETRY_DELAY_FACTOR = 4;
 export const MAX_RETRY_DELAY_MS = 3_600_000;

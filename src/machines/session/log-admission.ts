@@ -1,6 +1,6 @@
 /**
- * Which records of a session's log count. Every reader applies the same rules to the same records in the same order, so that all
- * of them agree without talking: the log itself decides who won a race.
+ * Which records of a session's log count. Every reader applies the same rules to the same records in the same order, so
+ * that all of them agree without talking: the log itself decides who won a race.
  *
  *   duplicate:   its first event, or its idempotency key, is in the log already. A retry is not a second piece of work.
  *   moved:       it was to follow a certain event, and another one came first. Compare-and-append without a lock.
@@ -69,8 +69,10 @@ export class LogAdmission {
     const repeated = this.findId(first.id) ?? (record.key === undefined ? undefined : this.findKey(record.key));
     if (repeated !== undefined) return { kind: 'duplicate', ...repeated };
     if (this.#isSuperseded(record)) return { kind: 'superseded', epoch: this.#epoch };
-    // After a damaged record nobody can tell whether the event before was the one meant; losing two records to one flaw would be worse.
-    if (record.after !== undefined && record.after !== this.#headId && !afterDamage) return { kind: 'moved', head: this.#head };
+    // After a damaged record nobody can tell whether the event before was the one meant; losing two records to one flaw
+    // would be worse.
+    if (record.after !== undefined && record.after !== this.#headId && !afterDamage)
+      return { kind: 'moved', head: this.#head };
     return { kind: 'admitted', firstSeq: this.#head + 1 };
   }
 

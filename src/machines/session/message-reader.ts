@@ -1,15 +1,22 @@
-/** Who reads a message first, as far as the log before it tells: a fact about its place in the log, which nothing that comes after makes untrue. */
+/**
+ * Who reads a message first, as far as the log before it tells: a fact about its place in the log, which nothing that
+ * comes after makes untrue.
+ */
 import type { DeliveryMode, MessageIntake } from './event-schemas.ts';
 import type { SessionEvent } from './session-event.ts';
 import type { SessionState } from './session-state.ts';
 
 /**
- * `running_turn`: it is given to the turn that runs; when that ends before it has taken it, the next step reads it. `next_step`: the next
- * model step. `next_turn`: the turn after the one that runs. `next_wake`: no wake runs, or the one that does is cut short.
+ * `running_turn`: it is given to the turn that runs; when that ends before it has taken it, the next step reads it.
+ * `next_step`: the next model step. `next_turn`: the turn after the one that runs. `next_wake`: no wake runs, or the
+ * one that does is cut short.
  */
 export type MessageReader = 'running_turn' | 'next_step' | 'next_turn' | 'next_wake';
 
-/** What goes on where a message comes in: no wake, a wake between two model steps, or a model step, by how messages reach it. */
+/**
+ * What goes on where a message comes in: no wake, a wake between two model steps, or a model step, by how messages
+ * reach it.
+ */
 export type MessagePlace = 'no_wake' | 'between_steps' | MessageIntake;
 
 export interface PlacedMessage {

@@ -1,6 +1,7 @@
 /**
- * Reads the events that logs are full of without the schemas, which cost more than parsing the JSON. Anything that is not exactly as
- * expected (another type, another version, a field more, a wrong value) is `undefined` here and goes to the schemas, which judge it.
+ * Reads the events that logs are full of without the schemas, which cost more than parsing the JSON. Anything that is
+ * not exactly as expected (another type, another version, a field more, a wrong value) is `undefined` here and goes to
+ * the schemas, which judge it.
  */
 import { isUuidV7 } from '../ids.ts';
 import { sessionEventDefinitions } from './event-schemas.ts';
@@ -21,7 +22,8 @@ const MAX_ID_CHARACTERS = 200;
 
 const isText: Check = (value) => typeof value === 'string';
 const isId: Check = (value) => typeof value === 'string' && value.length > 0 && value.length <= MAX_ID_CHARACTERS;
-const isMessageText: Check = (value) => typeof value === 'string' && value.length > 0 && value.length <= MAX_MESSAGE_CHARACTERS;
+const isMessageText: Check = (value) =>
+  typeof value === 'string' && value.length > 0 && value.length <= MAX_MESSAGE_CHARACTERS;
 const isCount: Check = (value) => typeof value === 'number' && Number.isSafeInteger(value) && value >= 0;
 const isPositive: Check = (value) => typeof value === 'number' && Number.isSafeInteger(value) && value > 0;
 const isJsonValue: Check = (value) => value !== undefined && typeof value !== 'function' && typeof value !== 'symbol';
@@ -31,7 +33,10 @@ const isOneOf = (...values: readonly string[]): Check => {
   return (value) => known.has(value);
 };
 
-/** Fields that may be absent, where that is common. Any other field that may be absent goes to the schema where it is there. */
+/**
+ * Fields that may be absent, where that is common. Any other field that may be absent goes to the schema where it is
+ * there.
+ */
 const OPTIONAL_FIELDS: Readonly<Partial<Record<SessionEventType, Readonly<Record<string, Check>>>>> = {
   'span.started': { contextTokens: isCount, omittedMessages: isCount, shortenedMessages: isCount },
 };
@@ -40,12 +45,29 @@ const OPTIONAL_FIELDS: Readonly<Partial<Record<SessionEventType, Readonly<Record
 const QUICK_FIELDS = {
   'user.message': { text: isMessageText, delivery: isOneOf('queue', 'steer', 'interrupt') },
   'message.consumed': { eventIds: isIdList, spanId: isId },
-  'span.started': { spanId: isId, kind: isOneOf('model_step'), backend: isText, provider: isText, model: isText, step: isPositive },
-  'span.completed': { spanId: isId, kind: isOneOf('model_step'), outcome: isOneOf('completed', 'failed', 'aborted', 'lost'), modelSteps: isCount },
+  'span.started': {
+    spanId: isId,
+    kind: isOneOf('model_step'),
+    backend: isText,
+    provider: isText,
+    model: isText,
+    step: isPositive,
+  },
+  'span.completed': {
+    spanId: isId,
+    kind: isOneOf('model_step'),
+    outcome: isOneOf('completed', 'failed', 'aborted', 'lost'),
+    modelSteps: isCount,
+  },
   'agent.thinking': { text: isText, spanId: isId },
   'agent.message': { text: isText, spanId: isId },
   'agent.tool_use': { callId: isId, name: isText, input: isJsonValue, spanId: isId },
-  'agent.tool_result': { callId: isId, name: isText, outcome: isOneOf('completed', 'failed', 'cancelled', 'unknown'), output: isJsonValue },
+  'agent.tool_result': {
+    callId: isId,
+    name: isText,
+    outcome: isOneOf('completed', 'failed', 'cancelled', 'unknown'),
+    output: isJsonValue,
+  },
 } as const satisfies { readonly [Type in SessionEventType]?: Readonly<Record<string, Check>> };
 
 type QuickTypeName = keyof typeof QUICK_FIELDS;
@@ -66,12 +88,18 @@ export function quickStoredEvent(stored: unknown): StoredEvent | undefined {
   return typeof stored === 'object' && stored !== null ? read(stored as PlainData, keepData) : undefined;
 }
 
-/** A copy of `event` that shares nothing with it and is what JSON would make of it; undefined when that is not beyond doubt. */
+/**
+ * A copy of `event` that shares nothing with it and is what JSON would make of it; undefined when that is not beyond
+ * doubt.
+ */
 export function copyPlainEvent(event: unknown): StoredEvent | undefined {
   return isPlain(event) && !('toJSON' in event) ? read(event, copyFlatData) : undefined;
 }
 
-function read({ id, at, epoch, type, v, data }: PlainData, take: (data: PlainData) => PlainData | undefined): StoredEvent | undefined {
+function read(
+  { id, at, epoch, type, v, data }: PlainData,
+  take: (data: PlainData) => PlainData | undefined,
+): StoredEvent | undefined {
   if (typeof id !== 'string' || !isUuidV7(id) || typeof at !== 'string' || typeof type !== 'string') return undefined;
   if (epoch !== undefined && !isPositive(epoch)) return undefined;
   const quick = QUICK_TYPES.get(type);
@@ -112,7 +140,12 @@ function copyFlatData(data: PlainData): PlainData | undefined {
 
 /** Whether JSON gives back the same value. It loses the sign of zero. */
 function isPlainValue(value: unknown): boolean {
-  return typeof value === 'string' || typeof value === 'boolean' || value === null || (typeof value === 'number' && Number.isFinite(value) && !Object.is(value, -0));
+  return (
+    typeof value === 'string' ||
+    typeof value === 'boolean' ||
+    value === null ||
+    (typeof value === 'number' && Number.isFinite(value) && !Object.is(value, -0))
+  );
 }
 
 function isPlain(value: unknown): value is PlainData {

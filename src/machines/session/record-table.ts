@@ -1,6 +1,7 @@
 /**
- * The records of a log by number: the id of each one's first event, its place, and a way to find it by that id. Ids are UUIDs and grow with
- * time, so a new one is known to be new without a search, and an old one is searched only among the records of its millisecond.
+ * The records of a log by number: the id of each one's first event, its place, and a way to find it by that id. Ids are
+ * UUIDs and grow with time, so a new one is known to be new without a search, and an old one is searched only among the
+ * records of its millisecond.
  */
 import { WordRows } from './word-rows.ts';
 
@@ -68,7 +69,9 @@ export class RecordTable {
 
   idAt(row: number): string {
     for (const [id, other] of this.#others) if (other === row) return id;
-    const hex = Array.from({ length: ID_WORDS }, (_, column) => this.#rows.get(row, column).toString(16).padStart(8, '0')).join('');
+    const hex = Array.from({ length: ID_WORDS }, (_, column) =>
+      this.#rows.get(row, column).toString(16).padStart(8, '0'),
+    ).join('');
     return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-${hex.slice(12, 16)}-${hex.slice(16, 20)}-${hex.slice(20)}`;
   }
 
@@ -99,13 +102,15 @@ export class RecordTable {
       const range = this.#ranges[number];
       if (range === undefined || time < range.least || time > range.greatest) continue;
       const first = number * RANGE_ROWS;
-      for (let row = Math.min(first + RANGE_ROWS, this.size) - 1; row >= first; row -= 1) if (this.#isAt(row)) return row;
+      for (let row = Math.min(first + RANGE_ROWS, this.size) - 1; row >= first; row -= 1)
+        if (this.#isAt(row)) return row;
     }
     return undefined;
   }
 
   #isAt(row: number): boolean {
-    for (let column = ID_WORDS - 1; column >= 0; column -= 1) if (this.#rows.get(row, column) !== words[column]) return false;
+    for (let column = ID_WORDS - 1; column >= 0; column -= 1)
+      if (this.#rows.get(row, column) !== words[column]) return false;
     return true;
   }
 }

@@ -1,4 +1,7 @@
-/** What a recorded script cannot say, as sentences with the steps that they are about: as many sentences as there are reasons, however long the log. */
+/**
+ * What a recorded script cannot say, as sentences with the steps that they are about: as many sentences as there are
+ * reasons, however long the log.
+ */
 
 const REASONS = {
   summary: 'A summary of the conversation is left out here: a replay that has to make one takes its next step for it.',
@@ -41,7 +44,9 @@ export class ScriptNotes {
 
   /** @param running steps that have not ended */
   sentences({ running }: { readonly running: number }): readonly string[] {
-    const known = [...this.#places].map(([reason, { steps, count }]) => `Step ${named(steps.slice(0, MAX_NAMED_STEPS), count)}: ${REASONS[reason]}`);
+    const known = [...this.#places].map(
+      ([reason, { steps, count }]) => `Step ${named(steps.slice(0, MAX_NAMED_STEPS), count)}: ${REASONS[reason]}`,
+    );
     return running === 0 ? known : [...known, REASONS.running];
   }
 }

@@ -46,8 +46,8 @@ export type SessionEventDraft = {
 }[Exclude<SessionEventType, 'event.unrecognized'>];
 
 /**
- * Whoever makes a session that works for another one has to say what binds it: without bounds that were handed down, there is no draft. Logs of
- * earlier versions may lack them, so the schemas cannot demand it.
+ * Whoever makes a session that works for another one has to say what binds it: without bounds that were handed down,
+ * there is no draft. Logs of earlier versions may lack them, so the schemas cannot demand it.
  */
 type DraftData<Type extends SessionEventType> = Type extends 'session.created'
   ? OfItsOwn<Input<Type>> | BoundChild<Input<Type>>
@@ -58,9 +58,17 @@ type DraftData<Type extends SessionEventType> = Type extends 'session.created'
 type Input<Type extends SessionEventType> = Readonly<z.input<Definitions[Type]['data']>>;
 type Bound<Data> = Omit<Data, 'restriction'> & { readonly restriction: HandedDown };
 type OfItsOwn<Data> = Omit<Data, 'parent'> & { readonly parent?: undefined };
-type BoundChild<Data extends { readonly parent?: unknown }> = Omit<Bound<Data>, 'parent'> & { readonly parent: NonNullable<Data['parent']> };
+type BoundChild<Data extends { readonly parent?: unknown }> = Omit<Bound<Data>, 'parent'> & {
+  readonly parent: NonNullable<Data['parent']>;
+};
 
-export type CheckedDraft = { readonly [Type in SessionEventType]: { readonly type: Type; readonly v: number; readonly data: SessionEventData<Type> } }[SessionEventType];
+export type CheckedDraft = {
+  readonly [Type in SessionEventType]: {
+    readonly type: Type;
+    readonly v: number;
+    readonly data: SessionEventData<Type>;
+  };
+}[SessionEventType];
 
 /** An event whose data is known to be that of its type. Made by `readStoredEvent` only. */
 export interface StoredEvent extends NewSessionEvent {
@@ -87,8 +95,9 @@ export function checkDraft(draft: SessionEventDraft): CheckedDraft {
 }
 
 /**
- * Checks an event that a store holds, and brings it to the version of today. Types and versions that this release does not know are
- * wrapped as `event.unrecognized`; what is no event at all, or claims a known type without its data, is `undefined` and counts as damage.
+ * Checks an event that a store holds, and brings it to the version of today. Types and versions that this release does
+ * not know are wrapped as `event.unrecognized`; what is no event at all, or claims a known type without its data, is
+ * `undefined` and counts as damage.
  */
 export function readStoredEvent(stored: unknown): StoredEvent | undefined {
   if (!isNewSessionEvent(stored)) return undefined;
@@ -107,9 +116,14 @@ function upcast(data: unknown, upcasters: (typeof sessionEventDefinitions)[Sessi
 }
 
 /** A stored event at its place in a log. */
-export function placeEvent({ id, at, epoch, type, v, data }: StoredEvent, sessionId: string, seq: number): SessionEvent {
+export function placeEvent(
+  { id, at, epoch, type, v, data }: StoredEvent,
+  sessionId: string,
+  seq: number,
+): SessionEvent {
   // The lookup by type has tied data and type together, which the compiler cannot follow through a computed key.
-  const event = epoch === undefined ? { id, seq, at, sessionId, type, v, data } : { id, seq, at, sessionId, epoch, type, v, data };
+  const event =
+    epoch === undefined ? { id, seq, at, sessionId, type, v, data } : { id, seq, at, sessionId, epoch, type, v, data };
   return event as SessionEvent;
 }
 

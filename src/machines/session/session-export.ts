@@ -6,7 +6,8 @@
  *   …
  *   {"events":123,"sha256":"…"}
  *
- * The hash is chained over blocks of lines: h(n) = SHA-256(h(n-1) as hex, then the lines of block n with their newlines).
+ * The hash is chained over blocks of lines: h(n) = SHA-256(h(n-1) as hex, then the lines of block n with their
+ * newlines).
  */
 import { z } from 'zod';
 import { agentId, sessionId } from '../ids.ts';
@@ -24,6 +25,9 @@ export const exportHeader = z.object({
   exportedAt: z.iso.datetime(),
 });
 
-export const exportFooter = z.strictObject({ events: z.number().int().positive(), sha256: z.string().regex(/^[0-9a-f]{64}$/) });
+export const exportFooter = z.strictObject({
+  events: z.number().int().positive(),
+  sha256: z.string().regex(/^[0-9a-f]{64}$/),
+});
 
 export type ExportHeader = z.output<typeof exportHeader>;

@@ -2,24 +2,46 @@
 import { isUnfinished } from './activation.ts';
 import { MAX_MESSAGE_CHARACTERS } from './limits.ts';
 import { cancellingEvents, lostWakeEvents } from '../wake/wake-repair.ts';
-import type { NewSessionEvent, SessionEvent, SessionEventData, SessionEventDraft, SessionEventType } from './session-event.ts';
+import type {
+  NewSessionEvent,
+  SessionEvent,
+  SessionEventData,
+  SessionEventDraft,
+  SessionEventType,
+} from './session-event.ts';
 import type { SessionState } from './session-state.ts';
 
 /** Facts about the first session that are none about its fork: who its relatives are, and that it was given up. */
-const ITS_OWN: ReadonlySet<SessionEventType> = new Set(['session.created', 'session.child_created', 'session.child_idle', 'subagent.started', 'subagent.ended', 'session.parent_told', 'session.parked', 'outcome.graded', 'outcome.evaluated']);
+const ITS_OWN: ReadonlySet<SessionEventType> = new Set([
+  'session.created',
+  'session.child_created',
+  'session.child_idle',
+  'subagent.started',
+  'subagent.ended',
+  'session.parent_told',
+  'session.parked',
+  'outcome.graded',
+  'outcome.evaluated',
+]);
 
 /** The events as they were stored, but for those that are facts about the first session only. */
 export function forkedEvents(events: readonly SessionEvent[]): NewSessionEvent[] {
-  return events.filter((event) => !ITS_OWN.has(event.type) && !isTermination(event)).map(asStored).map(withoutGrants).map(asCopied);
+  return events
+    .filter((event) => !ITS_OWN.has(event.type) && !isTermination(event))
+    .map(asStored)
+    .map(withoutGrants)
+    .map(asCopied);
 }
 
 /**
- * The session of a backend is that of whoever had the log first: two that go on with it would read each other's words. It still counts as one that was
- * had. The folder of that session stays where it is.
+ * The session of a backend is that of whoever had the log first: two that go on with it would read each other's words.
+ * It still counts as one that was had. The folder of that session stays where it is.
  */
 export function asCopied(event: NewSessionEvent): NewSessionEvent {
   if (event.type === 'wake.started') return withoutHost(event);
-  return event.type === 'backend.session_bound' ? { ...event, data: { ...(event.data as SessionEventData<'backend.session_bound'>), isCopied: true } } : event;
+  return event.type === 'backend.session_bound'
+    ? { ...event, data: { ...(event.data as SessionEventData<'backend.session_bound'>), isCopied: true } }
+    : event;
 }
 
 function withoutHost(event: NewSessionEvent): NewSessionEvent {
@@ -50,9 +72,15 @@ export function asStored(event: SessionEvent): NewSessionEvent {
   return { id, at, ...(epoch === undefined ? {} : { epoch }), type, v, data };
 }
 
-/** Ends what was under way and cancels what would happen later: the first session does it. Messages that nobody has read stay. */
+/**
+ * Ends what was under way and cancels what would happen later: the first session does it. Messages that nobody has read
+ * stay.
+ */
 export function settlingDrafts(state: SessionState): SessionEventDraft[] {
-  const cancelled = state.queuedWakes.map(({ queuedWakeId }): SessionEventDraft => ({ type: 'wake.cancelled', data: { queuedWakeId, because: 'fork' } }));
+  const cancelled = state.queuedWakes.map(({ queuedWakeId }): SessionEventDraft => ({
+    type: 'wake.cancelled',
+    data: { queuedWakeId, because: 'fork' },
+  }));
   // Without it, what a wake of the first session left unfinished would be tried again by both.
   const cut: SessionEventDraft = { type: 'user.interrupt', data: { reason: 'forked' } };
   const drafts = [...lostWakeEvents(state), ...cancelled, ...cancellingEvents(state, 'fork')];
@@ -61,7 +89,10 @@ export function settlingDrafts(state: SessionState): SessionEventDraft[] {
 
 /** The chart leads to rest only through a wake. */
 function restingDrafts({ status }: SessionState): SessionEventDraft[] {
-  const rest: SessionEventDraft = { type: 'session.status_changed', data: { to: 'idle', stopReason: 'idle', reason: 'forked' } };
+  const rest: SessionEventDraft = {
+    type: 'session.status_changed',
+    data: { to: 'idle', stopReason: 'idle', reason: 'forked' },
+  };
   if (status === 'idle') return [];
   return status === 'rescheduling' ? [{ type: 'session.status_changed', data: { to: 'running' } }, rest] : [rest];
 }

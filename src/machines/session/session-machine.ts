@@ -15,9 +15,10 @@
  * rescheduling:          the wake ended before its work did, and a queued wake will go on with it. An interruption cancels that: REST.
  * terminated:            refuses ingress and wakes for ever; the log stays readable.
  *
- * A wake may begin while the log says `running`: then the wake before it died, and the newer epoch supersedes it.
- * The chart is a pure lifecycle and is compiled (see ../lifecycle.ts). No actor runs it: a session is its log, which several processes write, so the chart
- * judges each change of status before it is stored and as it is folded. What is folded from events lives in session-fold.ts.
+ * A wake may begin while the log says `running`: then the wake before it died, and the newer epoch supersedes it. The
+ * chart is a pure lifecycle and is compiled (see ../lifecycle.ts). No actor runs it: a session is its log, which
+ * several processes write, so the chart judges each change of status before it is stored and as it is folded. What is
+ * folded from events lives in session-fold.ts.
  */
 import { setup } from 'xstate';
 import type { StateValueFrom } from 'xstate';
@@ -34,7 +35,12 @@ export interface SessionChartEvent {
 export const sessionMachine = setup({ types: { events: {} as SessionChartEvent } }).createMachine({
   id: 'session',
   description: 'The life of one session, as everybody outside sees it.',
-  meta: { unhandled: { as: 'rejected', because: 'A change of status that the chart does not have is refused before it is written.' } } satisfies ChartNotes,
+  meta: {
+    unhandled: {
+      as: 'rejected',
+      because: 'A change of status that the chart does not have is refused before it is written.',
+    },
+  } satisfies ChartNotes,
   initial: 'idle',
   states: {
     idle: {
@@ -42,7 +48,10 @@ export const sessionMachine = setup({ types: { events: {} as SessionChartEvent }
       initial: 'resting',
       states: {
         resting: { description: 'Nothing runs; new messages and due wakes make the session ready again.' },
-        requires_action: { description: 'Nothing runs, and at least one request waits for an answer from outside.', on: { RESOLVE: 'resting' } },
+        requires_action: {
+          description: 'Nothing runs, and at least one request waits for an answer from outside.',
+          on: { RESOLVE: 'resting' },
+        },
       },
       on: { WAKE: 'running', TERMINATE: 'terminated' },
     },
@@ -74,10 +83,15 @@ export type SessionStopReason = 'idle' | 'requires_action' | 'rescheduling' | 't
 
 export type SessionChartSnapshot = LifecycleSnapshot<StateValueFrom<typeof sessionMachine>>;
 
-export const sessionLifecycle = compileLifecycle<StateValueFrom<typeof sessionMachine>, SessionChartEvent>(sessionMachine);
+export const sessionLifecycle = compileLifecycle<StateValueFrom<typeof sessionMachine>, SessionChartEvent>(
+  sessionMachine,
+);
 
 /** What a configuration of the chart is called outside. */
-export function statusOf(snapshot: SessionChartSnapshot): { readonly status: SessionStatus; readonly stopReason: SessionStopReason | undefined } {
+export function statusOf(snapshot: SessionChartSnapshot): {
+  readonly status: SessionStatus;
+  readonly stopReason: SessionStopReason | undefined;
+} {
   // The chart's top-level states are the statuses, by construction of the type.
   const status = snapshot.topLevel as SessionStatus;
   if (status === 'running') return { status, stopReason: undefined };
@@ -96,6 +110,12 @@ export function nextConfiguration(
   return snapshot === undefined ? undefined : sessionLifecycle.next(snapshot, event);
 }
 
-function nameOf({ status, stopReason }: { readonly status: SessionStatus; readonly stopReason?: SessionStopReason | undefined }): string {
+function nameOf({
+  status,
+  stopReason,
+}: {
+  readonly status: SessionStatus;
+  readonly stopReason?: SessionStopReason | undefined;
+}): string {
   return status === 'running' ? status : `${status} ${stopReason ?? ''}`;
 }

@@ -34,7 +34,11 @@ const attachmentSource = z.strictObject({
     .regex(/^[^\p{C}\p{Zl}\p{Zp}]*$/u, 'expected printable text on one line')
     .optional(),
   /** What it holds, unless it is an image, which is seen. Default: told from how it begins, then from its name. */
-  mediaType: z.string().max(100).regex(/^[\w.+-]+\/[\w.+-]+(?:; ?[\w.+-]+=[\w.+-]+)*$/, 'expected a media type such as text/csv').optional(),
+  mediaType: z
+    .string()
+    .max(100)
+    .regex(/^[\w.+-]+\/[\w.+-]+(?:; ?[\w.+-]+=[\w.+-]+)*$/, 'expected a media type such as text/csv')
+    .optional(),
 });
 
 /** What may be sent into a session from outside. */
@@ -60,14 +64,23 @@ const ingress = z.discriminatedUnion('type', [
     /** Default `once`. */
     scope: approvalScope.optional(),
   }),
-  z.strictObject({ type: z.literal('user.answer'), requestId, response: z.string().min(1).max(MAX_MESSAGE_CHARACTERS) }),
+  z.strictObject({
+    type: z.literal('user.answer'),
+    requestId,
+    response: z.string().min(1).max(MAX_MESSAGE_CHARACTERS),
+  }),
   z.strictObject({
     type: z.literal('user.define_outcome'),
     title,
     detail: note.optional(),
     criteria: z.array(z.string().min(1).max(500)).max(20).optional(),
     /** A command that is run in the session's environment; exit code 0 speaks for the outcome, any other against it. */
-    check: z.strictObject({ command: z.string().min(1).max(2_000), timeoutSeconds: z.number().int().min(1).max(3_600).optional() }).optional(),
+    check: z
+      .strictObject({
+        command: z.string().min(1).max(2_000),
+        timeoutSeconds: z.number().int().min(1).max(3_600).optional(),
+      })
+      .optional(),
   }),
 ]);
 
@@ -79,11 +92,17 @@ const sendOptions = z.strictObject({
     .string()
     .min(1)
     .max(MAX_IDEMPOTENCY_KEY_CHARACTERS)
-    .refine((key) => !key.startsWith(OWN_KEYS), `expected a key that does not begin with "${OWN_KEYS}", which is the runtime's own`)
+    .refine(
+      (key) => !key.startsWith(OWN_KEYS),
+      `expected a key that does not begin with "${OWN_KEYS}", which is the runtime's own`,
+    )
     .optional(),
   /** Only for messages. `reject-if-busy` refuses while a wake runs or others wait to be read. Default `queue`. */
   delivery: z.enum([...deliveryMode.options, 'reject-if-busy']).optional(),
-  /** The event's id, for a sender that has to know it before. The same id again gives the same receipt. Default: a new one. */
+  /**
+   * The event's id, for a sender that has to know it before. The same id again gives the same receipt. Default: a new
+   * one.
+   */
   eventId: eventId.optional(),
 });
 
@@ -126,7 +145,11 @@ export type ForkOptions = z.input<typeof forkOptions>;
 const CODE = 'SESSION_REQUEST_INVALID';
 
 export function checkSessionId(value: unknown): string {
-  return parseOrThrow(sessionId, value, { what: 'session id', code: CODE, hint: 'Session ids are listed by sessions.list().' });
+  return parseOrThrow(sessionId, value, {
+    what: 'session id',
+    code: CODE,
+    hint: 'Session ids are listed by sessions.list().',
+  });
 }
 
 export function checkNewSession(value: unknown): z.output<typeof newSession> {
@@ -134,13 +157,21 @@ export function checkNewSession(value: unknown): z.output<typeof newSession> {
 }
 
 export function checkIngress(value: unknown): z.output<typeof ingress> {
-  return parseOrThrow(ingress, value, { what: 'message', code: CODE, hint: 'Send { type: "user.message", text }, or an answer to a request that the session\'s status shows.' });
+  return parseOrThrow(ingress, value, {
+    what: 'message',
+    code: CODE,
+    hint: 'Send { type: "user.message", text }, or an answer to a request that the session\'s status shows.',
+  });
 }
 
 export function checkSendOptions(value: unknown, type: CheckedIngress['type']): CheckedSendOptions {
   const options = parseOrThrow(sendOptions, value, { what: 'send options', code: CODE });
   if (options.delivery === undefined || type === 'user.message') return options;
-  throw new RuntimeError(CODE, `send options are not valid: expected no delivery for ${type}, received ${options.delivery}`, { category: 'validation', hint: 'Only messages have a delivery.' });
+  throw new RuntimeError(
+    CODE,
+    `send options are not valid: expected no delivery for ${type}, received ${options.delivery}`,
+    { category: 'validation', hint: 'Only messages have a delivery.' },
+  );
 }
 
 export function checkFilter(value: unknown): z.output<typeof filter> {

@@ -1,6 +1,7 @@
 /**
- * What an agent said in a session, as a script that says it again: one step for each model step that said something or failed as one. What a
- * script cannot say is noted in it. Whatever the log holds is in the script too, secrets included.
+ * What an agent said in a session, as a script that says it again: one step for each model step that said something or
+ * failed as one. What a script cannot say is noted in it. Whatever the log holds is in the script too, secrets
+ * included.
  */
 import type { RunUsage } from '../run/run-output.ts';
 import type { RunFailure } from '../run/run-failure.ts';
@@ -63,11 +64,17 @@ export class ScriptRecorder {
   /** The script so far. The recorder can go on afterwards. */
   get(): RecordedScript {
     const notes = this.#notes.sentences({ running: this.#open.size });
-    return { format: 'wakechart-script/1', ...(notes.length === 0 ? {} : { notes }), steps: [...this.#steps], onEnd: 'sleep' };
+    return {
+      format: 'wakechart-script/1',
+      ...(notes.length === 0 ? {} : { notes }),
+      steps: [...this.#steps],
+      onEnd: 'sleep',
+    };
   }
 
   #begin({ spanId, kind }: SessionEventData<'span.started'>): void {
-    if (kind === 'model_step') this.#open.set(spanId, { texts: [], thoughts: [], toolCalls: [], ranTools: false, wasRefused: false });
+    if (kind === 'model_step')
+      this.#open.set(spanId, { texts: [], thoughts: [], toolCalls: [], ranTools: false, wasRefused: false });
   }
 
   #hear(event: Exclude<SessionEvent, { readonly type: 'span.started' | 'span.completed' }>): void {
@@ -93,7 +100,9 @@ export class ScriptRecorder {
     else step.toolCalls.push({ name, input });
   }
 
-  /** What could not be understood stands in the text, or was given as data: then it is given again, to be refused again. */
+  /**
+   * What could not be understood stands in the text, or was given as data: then it is given again, to be refused again.
+   */
   #misdirect(step: OpenStep, { received }: SessionEventData<'directive.rejected'>): void {
     step.wasRefused = true;
     if (hasDirective(step.texts)) return;
@@ -115,7 +124,8 @@ export class ScriptRecorder {
       this.#note('cut_short');
       return this.#add(step, usage);
     }
-    if (outcome === 'lost' || modelSteps === 0) return this.#note(outcome === 'lost' ? 'lost' : outcome === 'aborted' ? 'stopped' : 'uncounted_failure');
+    if (outcome === 'lost' || modelSteps === 0)
+      return this.#note(outcome === 'lost' ? 'lost' : outcome === 'aborted' ? 'stopped' : 'uncounted_failure');
     this.#push({ error: errorOf(error), ...(usage === undefined ? {} : { usage }) });
   }
 
@@ -159,7 +169,13 @@ export function scriptText({ steps, ...rest }: RecordedScript): string {
 
 type SaidType = 'agent.message' | 'agent.thinking' | 'agent.tool_use' | 'directive.accepted' | 'directive.rejected';
 
-const SAID: ReadonlySet<string> = new Set<SaidType>(['agent.message', 'agent.thinking', 'agent.tool_use', 'directive.accepted', 'directive.rejected']);
+const SAID: ReadonlySet<string> = new Set<SaidType>([
+  'agent.message',
+  'agent.thinking',
+  'agent.tool_use',
+  'directive.accepted',
+  'directive.rejected',
+]);
 
 function isSaid(event: SessionEvent): event is { readonly [Type in SaidType]: SessionEventOf<Type> }[SaidType] {
   return SAID.has(event.type);
@@ -167,7 +183,11 @@ function isSaid(event: SessionEvent): event is { readonly [Type in SaidType]: Se
 
 function errorOf(error: RunFailure | undefined): RunFailure {
   const { kind = 'unknown', message = '', retryAfterMs } = error ?? {};
-  return { kind, message: message === '' ? 'The step failed.' : message, ...(retryAfterMs === undefined ? {} : { retryAfterMs }) };
+  return {
+    kind,
+    message: message === '' ? 'The step failed.' : message,
+    ...(retryAfterMs === undefined ? {} : { retryAfterMs }),
+  };
 }
 
 function readJson(text: string): { readonly value: unknown } | undefined {

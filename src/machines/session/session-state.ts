@@ -54,7 +54,10 @@ export interface OpenToolCall {
   readonly name: string;
   /** Of the event that asked for it, which holds its input. */
   readonly seq: number;
-  /** `waiting` for somebody outside or for a child, whose answer makes it `answered`. Only one that has `started` can have taken effect. */
+  /**
+   * `waiting` for somebody outside or for a child, whose answer makes it `answered`. Only one that has `started` can
+   * have taken effect.
+   */
   readonly phase: 'requested' | 'waiting' | 'answered' | 'started';
   /** What it waited for, and what came. */
   readonly request?: CallRequest | undefined;
@@ -69,16 +72,42 @@ export interface OpenToolCall {
 
 /** What a call waits for. */
 export type CallRequest =
-  | { readonly kind: 'permission'; readonly requestId: string; readonly hash?: string | undefined; readonly environmentHash?: string | undefined; readonly rules?: readonly string[] | undefined; readonly expiresAt?: string | undefined }
+  | {
+      readonly kind: 'permission';
+      readonly requestId: string;
+      readonly hash?: string | undefined;
+      readonly environmentHash?: string | undefined;
+      readonly rules?: readonly string[] | undefined;
+      readonly expiresAt?: string | undefined;
+    }
   | { readonly kind: 'answer' | 'custom_tool'; readonly requestId: string }
-  | { readonly kind: 'subflow'; readonly childSessionId: string; readonly agentId: string; readonly seq: number; readonly allowance?: Allowance | undefined; readonly used: Allowance; readonly isolation?: 'worktree' | undefined };
+  | {
+      readonly kind: 'subflow';
+      readonly childSessionId: string;
+      readonly agentId: string;
+      readonly seq: number;
+      readonly allowance?: Allowance | undefined;
+      readonly used: Allowance;
+      readonly isolation?: 'worktree' | undefined;
+    };
 
 /** `eventId`, `seq`: the event that holds it. */
 export type CallAnswer =
-  | { readonly kind: 'permission'; readonly eventId: string; readonly allowed: boolean; readonly note?: string | undefined; readonly scope?: ApprovalScope | undefined }
+  | {
+      readonly kind: 'permission';
+      readonly eventId: string;
+      readonly allowed: boolean;
+      readonly note?: string | undefined;
+      readonly scope?: ApprovalScope | undefined;
+    }
   | { readonly kind: 'answer'; readonly eventId: string; readonly response: string }
   | { readonly kind: 'custom_tool'; readonly eventId: string; readonly seq: number }
-  | { readonly kind: 'subflow'; readonly eventId: string; readonly reason: 'idle' | 'terminated' | 'parked'; readonly summary: string };
+  | {
+      readonly kind: 'subflow';
+      readonly eventId: string;
+      readonly reason: 'idle' | 'terminated' | 'parked';
+      readonly summary: string;
+    };
 
 export interface QueuedWake extends SessionEventData<'wake.queued'> {
   readonly eventId: string;
@@ -145,7 +174,10 @@ export interface LearningToKeep extends Pick<SessionEventData<'learning.captured
 export type LearningToPromote = Pick<LearningToKeep, 'learningId' | 'seq'>;
 
 /** A subagent job that has not ended. */
-export type OpenJob = Pick<SessionEventData<'subagent.started'>, 'jobId' | 'childSessionId' | 'agentId' | 'label' | 'allowance' | 'restriction'>;
+export type OpenJob = Pick<
+  SessionEventData<'subagent.started'>,
+  'jobId' | 'childSessionId' | 'agentId' | 'label' | 'allowance' | 'restriction'
+>;
 
 export interface SessionState {
   readonly sessionId: string;
@@ -173,10 +205,19 @@ export interface SessionState {
   readonly used: { readonly tokens: number; readonly cost: number };
   /** What somebody has allowed until the session ends, as rules. */
   readonly sessionRules: readonly string[];
-  /** What the session is to achieve, as somebody outside said last; as its agent did where nobody has. `seq`: the event that says so. */
-  readonly outcome?: (SessionEventData<'user.define_outcome'> & { readonly seq: number; readonly by: 'person' | 'agent' }) | undefined;
+  /**
+   * What the session is to achieve, as somebody outside said last; as its agent did where nobody has. `seq`: the event
+   * that says so.
+   */
+  readonly outcome?:
+    | (SessionEventData<'user.define_outcome'> & { readonly seq: number; readonly by: 'person' | 'agent' })
+    | undefined;
   /** Whether the outcome was reached, when that was looked at last. `seq`: the event that says so. */
-  readonly evaluation?: (Pick<SessionEventData<'outcome.evaluated'>, 'verdict' | 'because' | 'throughSeq' | 'stageDigest'> & { readonly seq: number }) | undefined;
+  readonly evaluation?:
+    | (Pick<SessionEventData<'outcome.evaluated'>, 'verdict' | 'because' | 'throughSeq' | 'stageDigest'> & {
+        readonly seq: number;
+      })
+    | undefined;
   /** The last tool call that may have changed something began here. */
   readonly changedAtSeq?: number | undefined;
   /** The environment that somebody chose for it. Default: that of its agent. */
@@ -240,11 +281,22 @@ export interface SessionState {
   /** Only in lists: why its log cannot be read. Everything else is that of an empty session then. */
   readonly unreadable?: ErrorRecord | undefined;
   /** The event by which a child came to rest and its parent does not know of yet. */
-  readonly owedToParent?: (Omit<SessionEventData<'session.child_idle'>, 'childSessionId' | 'agentId'> & { readonly at: string }) | undefined;
+  readonly owedToParent?:
+    | (Omit<SessionEventData<'session.child_idle'>, 'childSessionId' | 'agentId'> & { readonly at: string })
+    | undefined;
 }
 
-/** The state before the first event. A damaged first record must not cost a session its name, so that comes from where the log lies. */
-export function initialSessionState({ sessionId, agentId }: { readonly sessionId: string; readonly agentId: string }): SessionState {
+/**
+ * The state before the first event. A damaged first record must not cost a session its name, so that comes from where
+ * the log lies.
+ */
+export function initialSessionState({
+  sessionId,
+  agentId,
+}: {
+  readonly sessionId: string;
+  readonly agentId: string;
+}): SessionState {
   return {
     sessionId,
     agentId,

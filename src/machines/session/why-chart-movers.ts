@@ -16,9 +16,20 @@ export function sessionMovers(event: string, state: SessionState, nowMs: number)
     case 'RESOLVE':
       return resolveMoved(state, nowMs);
     case 'TERMINATE':
-      return { movers: [{ who: 'person', events: ['session.status_changed'], does: 'ends it for ever', command: ['session', 'terminate', '--session', sessionId] }] };
+      return {
+        movers: [
+          {
+            who: 'person',
+            events: ['session.status_changed'],
+            does: 'ends it for ever',
+            command: ['session', 'terminate', '--session', sessionId],
+          },
+        ],
+      };
     case 'REST':
-      return status === 'rescheduling' ? { movers: restMovers(sessionId) } : byTheWake(state, 'ends the wake when nothing is left to do');
+      return status === 'rescheduling'
+        ? { movers: restMovers(sessionId) }
+        : byTheWake(state, 'ends the wake when nothing is left to do');
     case 'REQUIRE_ACTION':
       return byTheWake(state, 'ends the wake when somebody outside is asked for something');
     case 'RESCHEDULE':
@@ -28,23 +39,54 @@ export function sessionMovers(event: string, state: SessionState, nowMs: number)
 
 function wakeMoved(state: SessionState, nowMs: number): Moved {
   const { sessionId, openWake, openSpanId, status, parked, jobId } = state;
-  if (jobId !== undefined) return { movers: [{ who: 'runtime', events: ['wake.started'], does: `wakes it for the subagent job ${jobId}, as long as the job runs` }] };
+  if (jobId !== undefined)
+    return {
+      movers: [
+        {
+          who: 'runtime',
+          events: ['wake.started'],
+          does: `wakes it for the subagent job ${jobId}, as long as the job runs`,
+        },
+      ],
+    };
   const movers = [workerMover(), wakeMover(sessionId)];
-  if (openWake !== undefined) return { movers, remark: 'Only once the process of the wake that runs has died, or has not answered for long enough: until then whoever tries is refused.' };
+  if (openWake !== undefined)
+    return {
+      movers,
+      remark:
+        'Only once the process of the wake that runs has died, or has not answered for long enough: until then whoever tries is refused.',
+    };
   // What a wake left that died is put right by the next one, whatever there is to do.
   if (status === 'running' || openSpanId !== undefined) return { movers };
   const isIdle = !hasWork(state, new Date(nowMs).toISOString());
-  if (isIdle && parked !== undefined) return { movers: [wakeMover(sessionId), messageMover(sessionId)], remark: 'A wake would find nothing to do now, and only take back that it is parked.' };
-  if (isIdle) return { movers: [messageMover(sessionId)], remark: 'A wake would find nothing to do now, and leave the log as it is: something has to come first.' };
-  return isDue(state, nowMs) ? { movers } : { movers: [wakeMover(sessionId), messageMover(sessionId)], remark: 'No worker begins it by itself yet.' };
+  if (isIdle && parked !== undefined)
+    return {
+      movers: [wakeMover(sessionId), messageMover(sessionId)],
+      remark: 'A wake would find nothing to do now, and only take back that it is parked.',
+    };
+  if (isIdle)
+    return {
+      movers: [messageMover(sessionId)],
+      remark: 'A wake would find nothing to do now, and leave the log as it is: something has to come first.',
+    };
+  return isDue(state, nowMs)
+    ? { movers }
+    : { movers: [wakeMover(sessionId), messageMover(sessionId)], remark: 'No worker begins it by itself yet.' };
 }
 
 function resolveMoved(state: SessionState, nowMs: number): Moved {
   const { sessionId, pendingActions } = state;
   const children = delegatedCalls(state);
   const count = pendingActions.length + children.length;
-  const movers = [...pendingActions.flatMap((action) => answerMovers(action, sessionId, nowMs)), ...children.map(childMover), ...restMovers(sessionId)];
-  return { movers, ...(count > 1 ? { remark: `It waits for ${count} things, and goes on when the last of them has come.` } : {}) };
+  const movers = [
+    ...pendingActions.flatMap((action) => answerMovers(action, sessionId, nowMs)),
+    ...children.map(childMover),
+    ...restMovers(sessionId),
+  ];
+  return {
+    movers,
+    ...(count > 1 ? { remark: `It waits for ${count} things, and goes on when the last of them has come.` } : {}),
+  };
 }
 
 function answerMovers(action: PendingAction, sessionId: string, nowMs: number): readonly Mover[] {
@@ -64,12 +106,24 @@ function childMover({ request }: OpenToolCall): Mover {
 }
 
 function byTheWake({ openWake }: SessionState, does: string): Moved {
-  if (openWake !== undefined) return { movers: [{ who: 'runtime', events: ['wake.ended', 'session.status_changed'], does }] };
-  return { movers: [{ who: 'runtime', events: ['session.status_changed'], does }], remark: 'No wake runs, though its log says that it does: the next one puts it right.' };
+  if (openWake !== undefined)
+    return { movers: [{ who: 'runtime', events: ['wake.ended', 'session.status_changed'], does }] };
+  return {
+    movers: [{ who: 'runtime', events: ['session.status_changed'], does }],
+    remark: 'No wake runs, though its log says that it does: the next one puts it right.',
+  };
 }
 
 export function wakeMovers(): Moved {
-  return { movers: [{ who: 'runtime', events: ['wake.ended'], does: 'ends it early when whoever asked for the wake takes that back, or when its process is told to stop' }] };
+  return {
+    movers: [
+      {
+        who: 'runtime',
+        events: ['wake.ended'],
+        does: 'ends it early when whoever asked for the wake takes that back, or when its process is told to stop',
+      },
+    ],
+  };
 }
 
 interface CallAsked {
@@ -84,13 +138,25 @@ export function callMovers(event: string, asked: CallAsked): Moved {
   if (call.phase === 'started') return runningMoved(event, state);
   if (event === 'CANCEL') return { movers: restMovers(state.sessionId) };
   if (call.phase === 'waiting') return waitingMoved(event, asked);
-  const movers: readonly Mover[] = state.openWake === undefined ? [workerMover(), wakeMover(state.sessionId)] : [{ who: 'runtime', events: [], does: 'decides when the wake comes to it' }];
-  return { movers, ...(call.phase === 'answered' ? { remark: 'What it waited for has come; the wake goes on with it.' } : {}) };
+  const movers: readonly Mover[] =
+    state.openWake === undefined
+      ? [workerMover(), wakeMover(state.sessionId)]
+      : [{ who: 'runtime', events: [], does: 'decides when the wake comes to it' }];
+  return {
+    movers,
+    ...(call.phase === 'answered' ? { remark: 'What it waited for has come; the wake goes on with it.' } : {}),
+  };
 }
 
 function runningMoved(event: string, { sessionId }: SessionState): Moved {
-  if (event === 'LOSE') return { movers: [workerMover(), wakeMover(sessionId)], remark: 'Only once the process that runs it has died.' };
-  return { movers: [{ who: 'runtime', events: ['agent.tool_result'], does: 'stops it with the wake' }, ...restMovers(sessionId)] };
+  if (event === 'LOSE')
+    return { movers: [workerMover(), wakeMover(sessionId)], remark: 'Only once the process that runs it has died.' };
+  return {
+    movers: [
+      { who: 'runtime', events: ['agent.tool_result'], does: 'stops it with the wake' },
+      ...restMovers(sessionId),
+    ],
+  };
 }
 
 function waitingMoved(event: string, { call, state, nowMs }: CallAsked): Moved {
@@ -102,11 +168,26 @@ function waitingMoved(event: string, { call, state, nowMs }: CallAsked): Moved {
   const given = answerMovers(action, sessionId, nowMs);
   if (action.kind !== 'permission') return { movers: given };
   const isDenial = ({ command = [] }: Mover): boolean => command.includes('--deny');
-  if (event === 'DENY') return { movers: [...given.filter(isDenial), ...(action.expiresAt === undefined ? [] : [timeMover(action.expiresAt, 'denies the call', 'permission.resolved')])] };
-  return { movers: given.filter((mover) => !isDenial(mover)), ...(event === 'ASK_INPUT' ? { remark: 'Where its result comes from outside.' } : {}) };
+  if (event === 'DENY')
+    return {
+      movers: [
+        ...given.filter(isDenial),
+        ...(action.expiresAt === undefined
+          ? []
+          : [timeMover(action.expiresAt, 'denies the call', 'permission.resolved')]),
+      ],
+    };
+  return {
+    movers: given.filter((mover) => !isDenial(mover)),
+    ...(event === 'ASK_INPUT' ? { remark: 'Where its result comes from outside.' } : {}),
+  };
 }
 
 function voidMoved(event: string, sessionId: string): Moved {
-  if (event === 'DENY') return { movers: [workerMover(), wakeMover(sessionId)], remark: 'Nobody has answered in time: the next wake denies it.' };
+  if (event === 'DENY')
+    return {
+      movers: [workerMover(), wakeMover(sessionId)],
+      remark: 'Nobody has answered in time: the next wake denies it.',
+    };
   return { movers: [], remark: 'Nobody has answered in time, and an answer would be refused now.' };
 }

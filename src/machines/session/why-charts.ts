@@ -1,4 +1,7 @@
-/** Where a session stands in the charts that it lives in: its own, that of the wake that runs, those of its open tool calls. As far as the log tells. */
+/**
+ * Where a session stands in the charts that it lives in: its own, that of the wake that runs, those of its open tool
+ * calls. As far as the log tells.
+ */
 import { chartOutlook } from '../inspection/chart-outlook.ts';
 import type { ChartOutlook, PossibleEvent } from '../inspection/chart-outlook.ts';
 import type { ChartDescription } from '../inspection/chart-description.ts';
@@ -29,7 +32,10 @@ export interface MovedOutlook extends Omit<ChartOutlook, 'possible'> {
 }
 
 export interface WakeOutlook extends MovedOutlook {
-  /** The states in which it may be, where the log does not tell them apart; `states` holds what they have in common then. */
+  /**
+   * The states in which it may be, where the log does not tell them apart; `states` holds what they have in common
+   * then.
+   */
   readonly mayBeIn: readonly string[];
 }
 
@@ -55,7 +61,9 @@ export interface ChartExplanation {
 export function explainCharts(state: SessionState, nowMs: number, options: TimerOptions = {}): ChartExplanation {
   const wake = wakeOutlook(state);
   return {
-    session: withMovers(chartOutlook(descriptions().session, [sessionLeafOf(state)]), (event) => sessionMovers(event, state, nowMs)),
+    session: withMovers(chartOutlook(descriptions().session, [sessionLeafOf(state)]), (event) =>
+      sessionMovers(event, state, nowMs),
+    ),
     ...(wake === undefined ? {} : { wake }),
     calls: state.openToolCalls.map((call) => callOutlook(call, state, nowMs)),
     ingress: ingressOutlook(state, nowMs),
@@ -104,13 +112,29 @@ function wakeOutlook(state: SessionState): WakeOutlook | undefined {
   const outlooks = leaves.map((leaf) => chartOutlook(descriptions().wake, [leaf]));
   const [first, ...others] = outlooks;
   if (first === undefined) return undefined;
-  const shared = others.length === 0 ? first : { ...first, states: first.states.filter(({ id }) => others.every(({ states }) => states.some((other) => other.id === id))), byItself: [] };
+  const shared =
+    others.length === 0
+      ? first
+      : {
+          ...first,
+          states: first.states.filter(({ id }) =>
+            others.every(({ states }) => states.some((other) => other.id === id)),
+          ),
+          byItself: [],
+        };
   return { ...withMovers(shared, () => wakeMovers()), mayBeIn: leaves };
 }
 
 function callOutlook(call: OpenToolCall, state: SessionState, nowMs: number): CallOutlook {
   const { callId, name, phase } = call;
-  return { callId, name, isAnswered: phase === 'answered', ...withMovers(chartOutlook(descriptions().toolCall, [callLeafOf(call)]), (event) => callMovers(event, { call, state, nowMs })) };
+  return {
+    callId,
+    name,
+    isAnswered: phase === 'answered',
+    ...withMovers(chartOutlook(descriptions().toolCall, [callLeafOf(call)]), (event) =>
+      callMovers(event, { call, state, nowMs }),
+    ),
+  };
 }
 
 export interface Moved {
@@ -118,6 +142,9 @@ export interface Moved {
   readonly remark?: string | undefined;
 }
 
-function withMovers({ chart, states, possible, ...rest }: ChartOutlook, movedBy: (event: string) => Moved): MovedOutlook {
+function withMovers(
+  { chart, states, possible, ...rest }: ChartOutlook,
+  movedBy: (event: string) => Moved,
+): MovedOutlook {
   return { chart, states, possible: possible.map((event) => ({ ...event, ...movedBy(event.event) })), ...rest };
 }

@@ -1,4 +1,7 @@
-/** Why a model speaks in a session: who was asked in the last model step and why, who was passed over, and what was decided after each failure. */
+/**
+ * Why a model speaks in a session: who was asked in the last model step and why, who was passed over, and what was
+ * decided after each failure.
+ */
 import type { Candidate } from '../run/candidate.ts';
 import type { RunFailure } from '../run/run-failure.ts';
 import type { SessionEvent, SessionEventData, SessionEventOf } from './session-event.ts';
@@ -56,7 +59,10 @@ export function explainModel(events: readonly SessionEvent[]): ModelExplanation 
   return events.slice(first + 1).reduce(withEvent, begun(started));
 }
 
-function begun({ at, data: { spanId, step, provider, model, profile, backend, because, skipped = [] } }: SessionEventOf<'span.started'>): ModelExplanation {
+function begun({
+  at,
+  data: { spanId, step, provider, model, profile, backend, because, skipped = [] },
+}: SessionEventOf<'span.started'>): ModelExplanation {
   return {
     spanId,
     step,
@@ -71,7 +77,11 @@ function begun({ at, data: { spanId, step, provider, model, profile, backend, be
 }
 
 function withEvent(known: ModelExplanation, { type, at, data }: SessionEvent): ModelExplanation {
-  const decided = (decision: ModelDecision, change: Partial<ModelExplanation>): ModelExplanation => ({ ...known, ...change, decisions: [...known.decisions, decision] });
+  const decided = (decision: ModelDecision, change: Partial<ModelExplanation>): ModelExplanation => ({
+    ...known,
+    ...change,
+    decisions: [...known.decisions, decision],
+  });
   if (!('spanId' in data) || data.spanId !== known.spanId) return known;
   if (type === 'run.attempt_failed') {
     const { spanId: _, ...failure } = data;
@@ -80,7 +90,10 @@ function withEvent(known: ModelExplanation, { type, at, data }: SessionEvent): M
   if (type === 'run.candidate_selected') {
     const { spanId: _, ...choice } = data;
     const { candidate, backend, because, skipped = [] } = choice;
-    return decided({ kind: 'selected', at, ...choice }, { state: 'running', candidate, backend, because, passedOver: skipped });
+    return decided(
+      { kind: 'selected', at, ...choice },
+      { state: 'running', candidate, backend, because, passedOver: skipped },
+    );
   }
   if (type === 'run.waiting') {
     const { spanId: _, ...wait } = data;
@@ -90,6 +103,9 @@ function withEvent(known: ModelExplanation, { type, at, data }: SessionEvent): M
     const { spanId: _, ...reduced } = data;
     return decided({ kind: 'reduced', at, ...reduced }, {});
   }
-  if (type === 'backend.session_bound') return data.reseeded === undefined ? known : { ...known, reseeded: data.reseeded };
-  return type === 'span.completed' ? { ...known, state: data.outcome, ...(data.error === undefined ? {} : { error: data.error }) } : known;
+  if (type === 'backend.session_bound')
+    return data.reseeded === undefined ? known : { ...known, reseeded: data.reseeded };
+  return type === 'span.completed'
+    ? { ...known, state: data.outcome, ...(data.error === undefined ? {} : { error: data.error }) }
+    : known;
 }

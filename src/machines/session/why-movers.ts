@@ -3,7 +3,10 @@ import type { SessionEventType } from './session-event.ts';
 import type { PendingAction } from './session-state.ts';
 
 export interface Mover {
-  /** `person`: whoever uses the command line or the library. `runtime`: the process of the wake that runs. `time`: nobody has to do a thing. */
+  /**
+   * `person`: whoever uses the command line or the library. `runtime`: the process of the wake that runs. `time`:
+   * nobody has to do a thing.
+   */
   readonly who: 'person' | 'worker' | 'child' | 'time' | 'runtime';
   /** The events that move the session on. None where it is something outside of its log. */
   readonly events: readonly SessionEventType[];
@@ -15,7 +18,12 @@ export interface Mover {
 
 export function messageMover(sessionId: string, delivery?: 'steer'): Mover {
   const how = delivery === undefined ? [] : ['--delivery', delivery];
-  return { who: 'person', events: ['user.message'], does: 'sends a message', command: ['session', 'send', '--session', sessionId, '--message', 'TEXT', ...how] };
+  return {
+    who: 'person',
+    events: ['user.message'],
+    does: 'sends a message',
+    command: ['session', 'send', '--session', sessionId, '--message', 'TEXT', ...how],
+  };
 }
 
 export function wakeMover(sessionId: string): Mover {
@@ -33,7 +41,14 @@ export function timeMover(at: string, does: string, event: SessionEventType): Mo
 
 /** What lets a session go on that holds everything else back. */
 export function restMovers(sessionId: string): readonly Mover[] {
-  return [{ who: 'person', events: ['user.interrupt'], does: 'takes back what it waits for', command: ['session', 'interrupt', '--session', sessionId] }];
+  return [
+    {
+      who: 'person',
+      events: ['user.interrupt'],
+      does: 'takes back what it waits for',
+      command: ['session', 'interrupt', '--session', sessionId],
+    },
+  ];
 }
 
 export interface AskedOfSomebody {
@@ -44,16 +59,46 @@ export interface AskedOfSomebody {
 }
 
 export function givenMovers({ sessionId, requestId, kind, hasRules }: AskedOfSomebody): readonly Mover[] {
-  const about = (command: string, ...words: readonly string[]): readonly string[] => ['session', command, '--session', sessionId, '--request', requestId, ...words];
+  const about = (command: string, ...words: readonly string[]): readonly string[] => [
+    'session',
+    command,
+    '--session',
+    sessionId,
+    '--request',
+    requestId,
+    ...words,
+  ];
   switch (kind) {
     case 'permission': {
-      const confirms = (does: string, ...words: readonly string[]): Mover => ({ who: 'person', events: ['user.tool_confirmation'], does, command: about('confirm-tool', ...words) });
-      const lasting = hasRules ? [confirms('allows it, and whatever its rules allow, in this session', '--allow', '--scope', 'session'), confirms('allows it, and whatever its rules allow, in every session of its agent', '--allow', '--scope', 'always')] : [];
+      const confirms = (does: string, ...words: readonly string[]): Mover => ({
+        who: 'person',
+        events: ['user.tool_confirmation'],
+        does,
+        command: about('confirm-tool', ...words),
+      });
+      const lasting = hasRules
+        ? [
+            confirms('allows it, and whatever its rules allow, in this session', '--allow', '--scope', 'session'),
+            confirms(
+              'allows it, and whatever its rules allow, in every session of its agent',
+              '--allow',
+              '--scope',
+              'always',
+            ),
+          ]
+        : [];
       return [confirms('allows it this once', '--allow'), ...lasting, confirms('denies it', '--deny')];
     }
     case 'answer':
       return [{ who: 'person', events: ['user.answer'], does: 'answers', command: about('answer', '--text', 'TEXT') }];
     case 'custom_tool':
-      return [{ who: 'person', events: ['user.custom_tool_result'], does: 'gives the result', command: about('custom-tool-result', '--output', 'JSON') }];
+      return [
+        {
+          who: 'person',
+          events: ['user.custom_tool_result'],
+          does: 'gives the result',
+          command: about('custom-tool-result', '--output', 'JSON'),
+        },
+      ];
   }
 }

@@ -1,6 +1,7 @@
 /**
- * Why a session does what it does, or does nothing: each thing that it works on or waits for, since when, which events would move it on,
- * and who can bring them about. From its folded log alone, so that everybody who looks is told the same.
+ * Why a session does what it does, or does nothing: each thing that it works on or waits for, since when, which events
+ * would move it on, and who can bring them about. From its folded log alone, so that everybody who looks is told the
+ * same.
  */
 import { counted } from '../inspection/markdown.ts';
 import { delegatedCalls, isBlocked, isUnfinished } from './activation.ts';
@@ -63,7 +64,10 @@ export interface Explanation {
   readonly stopReason?: SessionState['stopReason'];
   /** The first is what matters most. There is always one. */
   readonly reasons: readonly Reason[];
-  /** What its charts take now and what not, who can send it, and what comes by the clock. Absent where its log cannot be read. */
+  /**
+   * What its charts take now and what not, who can send it, and what comes by the clock. Absent where its log cannot be
+   * read.
+   */
   readonly chart?: ChartExplanation | undefined;
 }
 
@@ -87,24 +91,58 @@ export function explain(state: SessionState, nowMs: number, { budget, ...timers 
 }
 
 function reasonsOf(state: SessionState, nowMs: number, budget: ExplainOptions['budget']): Reason[] {
-  if (state.unreadable !== undefined) return [{ kind: 'unreadable', text: `Its log cannot be read: ${state.unreadable.message}`, movers: [{ who: 'person', events: [], does: 'restores the log from a copy' }] }];
+  if (state.unreadable !== undefined)
+    return [
+      {
+        kind: 'unreadable',
+        text: `Its log cannot be read: ${state.unreadable.message}`,
+        movers: [{ who: 'person', events: [], does: 'restores the log from a copy' }],
+      },
+    ];
   if (state.status === 'terminated') return [terminated(state)];
-  const waits = [...state.pendingActions.map((action) => ofAction(action, state, nowMs)), ...delegatedCalls(state).map((call) => ofChild(call, state))];
+  const waits = [
+    ...state.pendingActions.map((action) => ofAction(action, state, nowMs)),
+    ...delegatedCalls(state).map((call) => ofChild(call, state)),
+  ];
   if (state.openWake !== undefined) return [running(state), ...waits];
-  return [...parked(state), ...waits, ...broken(state, nowMs), ...overBudget(state, budget), ...unread(state, nowMs), ...queued(state, nowMs)];
+  return [
+    ...parked(state),
+    ...waits,
+    ...broken(state, nowMs),
+    ...overBudget(state, budget),
+    ...unread(state, nowMs),
+    ...queued(state, nowMs),
+  ];
 }
 
 function terminated({ summary, updatedAt }: SessionState): Reason {
-  return { kind: 'terminated', text: `It was terminated${summary === undefined ? '' : `: ${summary}`}. Its log stays readable; nothing moves it any more.`, since: updatedAt, movers: [] };
+  return {
+    kind: 'terminated',
+    text: `It was terminated${summary === undefined ? '' : `: ${summary}`}. Its log stays readable; nothing moves it any more.`,
+    since: updatedAt,
+    movers: [],
+  };
 }
 
 function running(state: SessionState): Reason {
   const { sessionId, openWake, openSpanId, openToolCalls } = state;
-  const calls = openToolCalls.map((call): OpenCallState => ({ callId: call.callId, name: call.name, state: chartStateOf(call) }));
+  const calls = openToolCalls.map((call): OpenCallState => ({
+    callId: call.callId,
+    name: call.name,
+    state: chartStateOf(call),
+  }));
   const executing = calls.filter((call) => call.state === 'executing').map(({ name }) => name);
   const waiting = delegatedCalls(state).map(({ name }) => name);
-  const atWork = openSpanId !== undefined ? 'the model is asked' : executing.length > 0 ? `it runs ${executing.join(', ')}` : waiting.length > 0 ? `it waits along with the agents behind ${waiting.join(', ')}` : 'it is between two steps';
-  const steps = openWake === undefined ? '' : `; ${counted(openWake.steps, 'step')}, ${counted(openWake.toolCalls, 'call')} so far`;
+  const atWork =
+    openSpanId !== undefined
+      ? 'the model is asked'
+      : executing.length > 0
+        ? `it runs ${executing.join(', ')}`
+        : waiting.length > 0
+          ? `it waits along with the agents behind ${waiting.join(', ')}`
+          : 'it is between two steps';
+  const steps =
+    openWake === undefined ? '' : `; ${counted(openWake.steps, 'step')}, ${counted(openWake.toolCalls, 'call')} so far`;
   return {
     kind: 'running',
     text: `A wake runs, epoch ${openWake?.epoch ?? 0}, by ${openWake?.owner ?? 'somebody'}: ${atWork}${steps}.${openWake?.interruption === undefined ? '' : ' Somebody has interrupted it; it comes to its end.'}`,
@@ -114,7 +152,12 @@ function running(state: SessionState): Reason {
       { ...workerMover(), does: 'goes on with it, if its process has died' },
       { ...wakeMover(sessionId), does: 'does the same' },
       messageMover(sessionId, 'steer'),
-      { who: 'person', events: ['user.interrupt'], does: 'cuts it short', command: ['session', 'interrupt', '--session', sessionId] },
+      {
+        who: 'person',
+        events: ['user.interrupt'],
+        does: 'cuts it short',
+        command: ['session', 'interrupt', '--session', sessionId],
+      },
     ],
     calls,
   };
@@ -133,55 +176,123 @@ function chartStateOf({ phase, request }: OpenToolCall): OpenCallState['state'] 
   }
 }
 
-function ofAction({ requestId, eventId, kind, toolName, callId, question, rules, expiresAt }: PendingAction, { sessionId }: SessionState, nowMs: number): Reason {
-  const shared = { since: timeOfId(eventId), ...(expiresAt === undefined ? {} : { until: expiresAt }), requestId, toolName, ...(callId === undefined ? {} : { callId }) };
+function ofAction(
+  { requestId, eventId, kind, toolName, callId, question, rules, expiresAt }: PendingAction,
+  { sessionId }: SessionState,
+  nowMs: number,
+): Reason {
+  const shared = {
+    since: timeOfId(eventId),
+    ...(expiresAt === undefined ? {} : { until: expiresAt }),
+    requestId,
+    toolName,
+    ...(callId === undefined ? {} : { callId }),
+  };
   if (expiresAt !== undefined && Date.parse(expiresAt) < nowMs) {
-    return { kind: 'permission', text: `Nobody has allowed ${toolName} in time. The next wake denies the call and goes on.`, ...shared, movers: wakers(sessionId) };
+    return {
+      kind: 'permission',
+      text: `Nobody has allowed ${toolName} in time. The next wake denies the call and goes on.`,
+      ...shared,
+      movers: wakers(sessionId),
+    };
   }
   const movers = givenMovers({ sessionId, requestId, kind, hasRules: rules !== undefined && rules.length > 0 });
   const late = expiresAt === undefined ? [] : [timeMover(expiresAt, 'denies the call', 'permission.resolved')];
   switch (kind) {
     case 'permission':
-      return { kind: 'permission', text: `It waits for permission to run ${toolName}${question === undefined ? '' : ` (${question.replace(/\.$/, '')})`}.`, ...shared, movers: [...movers, ...late], ...(rules === undefined ? {} : { rules }) };
+      return {
+        kind: 'permission',
+        text: `It waits for permission to run ${toolName}${question === undefined ? '' : ` (${question.replace(/\.$/, '')})`}.`,
+        ...shared,
+        movers: [...movers, ...late],
+        ...(rules === undefined ? {} : { rules }),
+      };
     case 'answer':
       return { kind: 'question', text: `It waits for an answer: ${question ?? toolName}`, ...shared, movers };
     case 'custom_tool':
-      return { kind: 'custom_tool', text: `It waits for somebody to run ${toolName} and give its result.`, ...shared, movers };
+      return {
+        kind: 'custom_tool',
+        text: `It waits for somebody to run ${toolName} and give its result.`,
+        ...shared,
+        movers,
+      };
   }
 }
 
 function ofChild({ name, callId, request }: OpenToolCall, { sessionId }: SessionState): Reason {
   // Only calls that a child answers are asked about.
-  const { childSessionId, agentId } = request?.kind === 'subflow' ? request : { childSessionId: sessionId, agentId: name };
+  const { childSessionId, agentId } =
+    request?.kind === 'subflow' ? request : { childSessionId: sessionId, agentId: name };
   return {
     kind: 'child',
     text: `The call of ${name} waits for the agent ${agentId} to come to rest, in a session of its own.`,
     callId,
     toolName: name,
     childSessionId,
-    movers: [{ who: 'child', events: ['session.child_idle'], does: 'comes to rest', command: ['session', 'why', '--session', childSessionId] }, { ...wakeMover(sessionId), does: 'wakes it, and the agent that it waits for' }],
+    movers: [
+      {
+        who: 'child',
+        events: ['session.child_idle'],
+        does: 'comes to rest',
+        command: ['session', 'why', '--session', childSessionId],
+      },
+      { ...wakeMover(sessionId), does: 'wakes it, and the agent that it waits for' },
+    ],
   };
 }
 
 function parked({ sessionId, parked: fuse }: SessionState): Reason[] {
   if (fuse === undefined) return [];
-  return [{ kind: 'parked', text: `It is parked and wakes nobody by itself: ${fuse.reason}`, movers: [messageMover(sessionId), wakeMover(sessionId)] }];
+  return [
+    {
+      kind: 'parked',
+      text: `It is parked and wakes nobody by itself: ${fuse.reason}`,
+      movers: [messageMover(sessionId), wakeMover(sessionId)],
+    },
+  ];
 }
 
 /** A wake ended before its work did. */
 function broken(state: SessionState, nowMs: number): Reason[] {
   const { sessionId, lastWake, status } = state;
-  if (status === 'running') return [{ kind: 'unfinished', text: 'Its log says that it runs, and no wake does: the one that did has died. The next wake puts it right.', since: state.updatedAt, movers: wakers(sessionId) }];
+  if (status === 'running')
+    return [
+      {
+        kind: 'unfinished',
+        text: 'Its log says that it runs, and no wake does: the one that did has died. The next wake puts it right.',
+        since: state.updatedAt,
+        movers: wakers(sessionId),
+      },
+    ];
   if (lastWake === undefined || state.parked !== undefined || isBlocked(state)) return [];
   const { outcome, error, retryAt, endedAt } = lastWake;
   const what = error === undefined ? '' : `: ${error.message}`;
   if (retryAt !== undefined) {
     const isDue = Date.parse(retryAt) <= nowMs;
-    const movers = [isDue ? workerMover() : timeMover(retryAt, 'lets a worker try again', 'wake.started'), wakeMover(sessionId), messageMover(sessionId)];
-    return [{ kind: 'retry', text: `The last wake ${ENDINGS[outcome] ?? `ended as ${outcome}`}${what}. It is tried again${isDue ? ' now' : ''}.`, since: endedAt, until: retryAt, movers }];
+    const movers = [
+      isDue ? workerMover() : timeMover(retryAt, 'lets a worker try again', 'wake.started'),
+      wakeMover(sessionId),
+      messageMover(sessionId),
+    ];
+    return [
+      {
+        kind: 'retry',
+        text: `The last wake ${ENDINGS[outcome] ?? `ended as ${outcome}`}${what}. It is tried again${isDue ? ' now' : ''}.`,
+        since: endedAt,
+        until: retryAt,
+        movers,
+      },
+    ];
   }
   if (ENDINGS[outcome] === undefined || !isUnfinished(state)) return [];
-  return [{ kind: 'unfinished', text: `The last wake ${ENDINGS[outcome]}${what}. What it left is gone on with by the next one.`, since: endedAt, movers: wakers(sessionId) }];
+  return [
+    {
+      kind: 'unfinished',
+      text: `The last wake ${ENDINGS[outcome]}${what}. What it left is gone on with by the next one.`,
+      since: endedAt,
+      movers: wakers(sessionId),
+    },
+  ];
 }
 
 const ENDINGS: Readonly<Record<string, string>> = { failed: 'failed', aborted: 'was stopped', lost: 'died' };
@@ -189,13 +300,27 @@ const ENDINGS: Readonly<Record<string, string>> = { failed: 'failed', aborted: '
 function overBudget(state: SessionState, budget: ExplainOptions['budget']): Reason[] {
   const { sessionId, agentId, lastWake } = state;
   if (lastWake?.outcome !== 'budget_reached') return [];
-  const which = budget === undefined ? 'a budget' : `the budget ${budget.name} (${budget.value})${budget.because === undefined ? '' : `: ${budget.because}`}`;
+  const which =
+    budget === undefined
+      ? 'a budget'
+      : `the budget ${budget.name} (${budget.value})${budget.because === undefined ? '' : `: ${budget.because}`}`;
   return [
     {
       kind: 'budget',
       text: `The last wake stopped at ${which}. Nothing is lost: ${isForGood(budget) ? 'once there is more, another wake goes on' : 'another wake goes on'}.`,
       since: lastWake.endedAt,
-      movers: [...(isForGood(budget) ? [] : [wakeMover(sessionId), messageMover(sessionId)]), { who: 'person', events: [], does: budget?.name.startsWith('max') === true ? `raises budget.${budget.name} in the agent's file` : "raises the budget in the agent's file", command: ['agent', 'show', agentId] }],
+      movers: [
+        ...(isForGood(budget) ? [] : [wakeMover(sessionId), messageMover(sessionId)]),
+        {
+          who: 'person',
+          events: [],
+          does:
+            budget?.name.startsWith('max') === true
+              ? `raises budget.${budget.name} in the agent's file`
+              : "raises the budget in the agent's file",
+          command: ['agent', 'show', agentId],
+        },
+      ],
     },
   ];
 }
@@ -209,15 +334,48 @@ function unread(state: SessionState, nowMs: number): Reason[] {
   const { sessionId, pending, lastWake } = state;
   const answers = pending.filter(({ callId }) => callId !== undefined);
   const messages = pending.filter(({ callId }) => callId === undefined);
-  const notBefore = lastWake?.retryAt !== undefined && Date.parse(lastWake.retryAt) > nowMs ? { until: lastWake.retryAt } : {};
+  const notBefore =
+    lastWake?.retryAt !== undefined && Date.parse(lastWake.retryAt) > nowMs ? { until: lastWake.retryAt } : {};
   // Workers wait for the time of another try; a person need not.
-  const movers = notBefore.until === undefined ? wakers(sessionId) : [timeMover(notBefore.until, 'lets a worker wake it', 'wake.started'), wakeMover(sessionId)];
-  const goOn = (text: string, since: string | undefined): Reason => ({ kind: 'unread', text, since, ...notBefore, movers });
-  const found = answers.length === 0 ? [] : [goOn(`${counted(answers.length, 'answer')} came for calls that wait; the next wake goes on with them.`, answers[0]?.at)];
+  const movers =
+    notBefore.until === undefined
+      ? wakers(sessionId)
+      : [timeMover(notBefore.until, 'lets a worker wake it', 'wake.started'), wakeMover(sessionId)];
+  const goOn = (text: string, since: string | undefined): Reason => ({
+    kind: 'unread',
+    text,
+    since,
+    ...notBefore,
+    movers,
+  });
+  const found =
+    answers.length === 0
+      ? []
+      : [
+          goOn(
+            `${counted(answers.length, 'answer')} came for calls that wait; the next wake goes on with them.`,
+            answers[0]?.at,
+          ),
+        ];
   if (messages.length === 0) return found;
   const since = messages[0]?.at;
-  if (!isBlocked(state)) return [...found, goOn(`${counted(messages.length, 'message')} to be read; no wake has read ${messages.length === 1 ? 'it' : 'them'} yet.`, since)];
-  return [...found, { kind: 'held_back', text: `${counted(messages.length, 'message')} to be read, after the calls that wait have been answered.`, since, movers: restMovers(sessionId) }];
+  if (!isBlocked(state))
+    return [
+      ...found,
+      goOn(
+        `${counted(messages.length, 'message')} to be read; no wake has read ${messages.length === 1 ? 'it' : 'them'} yet.`,
+        since,
+      ),
+    ];
+  return [
+    ...found,
+    {
+      kind: 'held_back',
+      text: `${counted(messages.length, 'message')} to be read, after the calls that wait have been answered.`,
+      since,
+      movers: restMovers(sessionId),
+    },
+  ];
 }
 
 function queued(state: SessionState, nowMs: number): Reason[] {
@@ -226,17 +384,45 @@ function queued(state: SessionState, nowMs: number): Reason[] {
     .toSorted((one, other) => Date.parse(one.dueAt) - Date.parse(other.dueAt))
     .map(({ reason, dueAt, eventId }): Reason => {
       const shared = { since: timeOfId(eventId), until: dueAt };
-      if (state.parked !== undefined || isBlocked(state)) return { kind: 'held_back', text: `A wake is queued (${reason}); it is held back until the session goes on.`, ...shared, movers: restMovers(sessionId) };
+      if (state.parked !== undefined || isBlocked(state))
+        return {
+          kind: 'held_back',
+          text: `A wake is queued (${reason}); it is held back until the session goes on.`,
+          ...shared,
+          movers: restMovers(sessionId),
+        };
       const isDue = Date.parse(dueAt) <= nowMs;
       const when = isDue ? workerMover() : timeMover(dueAt, 'makes it due for a worker', 'wake.started');
-      return { kind: 'queued_wake', text: `A wake is queued (${reason})${isDue ? ' and is due' : ''}.`, ...shared, movers: [when, ...(isDue ? [wakeMover(sessionId)] : []), messageMover(sessionId)] };
+      return {
+        kind: 'queued_wake',
+        text: `A wake is queued (${reason})${isDue ? ' and is due' : ''}.`,
+        ...shared,
+        movers: [when, ...(isDue ? [wakeMover(sessionId)] : []), messageMover(sessionId)],
+      };
     });
 }
 
 function nothing({ sessionId, lastWake, createdAt, summary }: SessionState): Reason {
-  if (lastWake?.outcome === 'interrupted') return { kind: 'nothing', text: 'Its last turn was interrupted, and nothing of it is gone on with. It waits for nothing but a message.', since: lastWake.endedAt, movers: [messageMover(sessionId)] };
-  const done = lastWake === undefined ? 'Nobody has sent it anything yet.' : `It has done what it was asked for${summary === undefined || summary === '' ? '' : `: ${summary}`}.`.replace(/\.\.$/, '.');
-  return { kind: 'nothing', text: `${done} It waits for nothing but a message.`, since: lastWake?.endedAt ?? createdAt, movers: [messageMover(sessionId)] };
+  if (lastWake?.outcome === 'interrupted')
+    return {
+      kind: 'nothing',
+      text: 'Its last turn was interrupted, and nothing of it is gone on with. It waits for nothing but a message.',
+      since: lastWake.endedAt,
+      movers: [messageMover(sessionId)],
+    };
+  const done =
+    lastWake === undefined
+      ? 'Nobody has sent it anything yet.'
+      : `It has done what it was asked for${summary === undefined || summary === '' ? '' : `: ${summary}`}.`.replace(
+          /\.\.$/,
+          '.',
+        );
+  return {
+    kind: 'nothing',
+    text: `${done} It waits for nothing but a message.`,
+    since: lastWake?.endedAt ?? createdAt,
+    movers: [messageMover(sessionId)],
+  };
 }
 
 function wakers(sessionId: string): readonly Mover[] {

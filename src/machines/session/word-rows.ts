@@ -1,6 +1,6 @@
 /**
- * Rows of 32-bit words, as many as come, in pieces that are never copied. A million of them are a few thousand objects to the collector,
- * and the next row costs what the first one did.
+ * Rows of 32-bit words, as many as come, in pieces that are never copied. A million of them are a few thousand objects
+ * to the collector, and the next row costs what the first one did.
  */
 
 /** Rows of one piece; a power of two. */

@@ -3,8 +3,14 @@ import { chartEvents } from '../inspection/chart-events.ts';
 
 export const workerEvents = chartEvents({
   commands: {
-    DRAIN: { says: 'Nothing more is to be taken; the wakes that run may come to their end.', from: 'whoever stops the worker; the worker itself, when nothing is due and that is its end' },
-    FORCE: { says: 'The wakes that run are to be stopped.', from: 'whoever stops the worker for the second time; the worker itself, when draining takes too long' },
+    DRAIN: {
+      says: 'Nothing more is to be taken; the wakes that run may come to their end.',
+      from: 'whoever stops the worker; the worker itself, when nothing is due and that is its end',
+    },
+    FORCE: {
+      says: 'The wakes that run are to be stopped.',
+      from: 'whoever stops the worker for the second time; the worker itself, when draining takes too long',
+    },
   },
   facts: {
     READY: { says: 'The index of what is due can be trusted.', from: 'the worker itself' },

@@ -24,18 +24,29 @@ export const workerMachine = setup({ types: { events: {} as { readonly type: Wor
   description: 'The life of a worker.',
   initial: 'starting',
   states: {
-    starting: { description: 'It asks whether the index of what is due can be trusted; sessions are woken already.', on: { READY: 'working', DRAIN: 'draining', FORCE: 'forced' } },
-    working: { description: 'It takes what is due, as long as there are slots.', on: { DRAIN: 'draining', FORCE: 'forced' } },
+    starting: {
+      description: 'It asks whether the index of what is due can be trusted; sessions are woken already.',
+      on: { READY: 'working', DRAIN: 'draining', FORCE: 'forced' },
+    },
+    working: {
+      description: 'It takes what is due, as long as there are slots.',
+      on: { DRAIN: 'draining', FORCE: 'forced' },
+    },
     draining: {
       description: 'It takes nothing more; the wakes that run go on to their end, up to a limit.',
-      meta: { waives: { 'ignored-command': { DRAIN: 'It drains already: whoever asks again waits for the same end.' } } } satisfies ChartNotes,
+      meta: {
+        waives: { 'ignored-command': { DRAIN: 'It drains already: whoever asks again waits for the same end.' } },
+      } satisfies ChartNotes,
       on: { FORCE: 'forced', ENDED: 'stopped' },
     },
     forced: {
       description: 'The wakes that run are being stopped.',
       meta: {
         waives: {
-          'ignored-command': { DRAIN: 'To let wakes come to their end is less than what it does already.', FORCE: 'It stops them already, and whoever asks again has them told again.' },
+          'ignored-command': {
+            DRAIN: 'To let wakes come to their end is less than what it does already.',
+            FORCE: 'It stops them already, and whoever asks again has them told again.',
+          },
           'unbounded-wait': 'A wake that is stopped leaves behind what does not stop in time.',
         },
       } satisfies ChartNotes,

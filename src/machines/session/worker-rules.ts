@@ -22,7 +22,10 @@ export const FAILURES_UNTIL_PARKED = 3;
 /** A hint whose cause is in no log is left this long after its time for its sender to write it. */
 export const HINT_GRACE_MS = 60_000;
 
-/** Delay before the try after the `attempts`-th one (1-based) that came to this, in milliseconds: it doubles, without chance. */
+/**
+ * Delay before the try after the `attempts`-th one (1-based) that came to this, in milliseconds: it doubles, without
+ * chance.
+ */
 export function backOffMs(phase: SetAsidePhase, attempts: number): number {
   const { firstDelayMs, maxDelayMs } = BACK_OFFS[phase];
   // Beyond fifty doublings every delay is the longest one.
@@ -40,11 +43,16 @@ export interface SpentHintsInput {
   readonly nowMs: number;
 }
 
-/** The hints that nothing will come of: the log knows their cause and makes it due no more, or their sender had time enough. */
+/**
+ * The hints that nothing will come of: the log knows their cause and makes it due no more, or their sender had time
+ * enough.
+ */
 export function spentHints({ hints, standing, events, nowMs }: SpentHintsInput): Activation[] {
   const valid = new Set(standing.map(hintKey));
   const known = new Set(events.flatMap(idsIn));
-  return hints.filter((hint) => !valid.has(hintKey(hint)) && (known.has(hint.causeId) || nowMs - hint.dueAtMs >= HINT_GRACE_MS));
+  return hints.filter(
+    (hint) => !valid.has(hintKey(hint)) && (known.has(hint.causeId) || nowMs - hint.dueAtMs >= HINT_GRACE_MS),
+  );
 }
 
 /** Tells the hints of one session from each other. */

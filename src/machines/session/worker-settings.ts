@@ -17,5 +17,9 @@ export type WorkerSettings = Readonly<z.output<typeof settings>>;
 
 /** @throws RuntimeError WORKER_OPTIONS_INVALID naming each wrong place */
 export function checkWorkerOptions(options: unknown): WorkerSettings {
-  return parseOrThrow(settings, options, { what: 'worker options', code: 'WORKER_OPTIONS_INVALID', hint: 'See docs/workers.md for what a worker can be told.' });
+  return parseOrThrow(settings, options, {
+    what: 'worker options',
+    code: 'WORKER_OPTIONS_INVALID',
+    hint: 'See docs/workers.md for what a worker can be told.',
+  });
 }

@@ -63,8 +63,12 @@ export function headingsOf(markdown: string): readonly string[] {
   const headings: string[] = [];
   for (const text of markdown.split('\n')) {
     const mark = /^ {0,3}(?<mark>`{3,}|~{3,})/.exec(text)?.groups?.['mark'];
-    if (mark !== undefined && (fence === undefined || (mark.startsWith(fence)))) fence = fence === undefined ? mark : undefined;
-    const heading = fence === undefined ? /^ {0,3}#{1,6}[ \t]+(?<heading>.*?)(?:[ \t]+#+)?[ \t]*$/.exec(text)?.groups?.['heading'] : undefined;
+    if (mark !== undefined && (fence === undefined || mark.startsWith(fence)))
+      fence = fence === undefined ? mark : undefined;
+    const heading =
+      fence === undefined
+        ? /^ {0,3}#{1,6}[ \t]+(?<heading>.*?)(?:[ \t]+#+)?[ \t]*$/.exec(text)?.groups?.['heading']
+        : undefined;
     if (heading !== undefined && heading !== '') headings.push(heading);
   }
   return headings;

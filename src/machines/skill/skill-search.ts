@@ -15,7 +15,30 @@ const PREFIX_SHARE = 0.5;
 const MIN_PREFIX_CHARACTERS = 4;
 
 /** Words that say nothing about what is looked for. */
-const EMPTY_WORDS: ReadonlySet<string> = new Set(['a', 'an', 'and', 'are', 'at', 'by', 'for', 'from', 'how', 'i', 'in', 'is', 'it', 'of', 'on', 'or', 'the', 'this', 'to', 'use', 'when', 'with']);
+const EMPTY_WORDS: ReadonlySet<string> = new Set([
+  'a',
+  'an',
+  'and',
+  'are',
+  'at',
+  'by',
+  'for',
+  'from',
+  'how',
+  'i',
+  'in',
+  'is',
+  'it',
+  'of',
+  'on',
+  'or',
+  'the',
+  'this',
+  'to',
+  'use',
+  'when',
+  'with',
+]);
 
 export interface SkillHit extends SkillSummary {
   /** Above 0; only its order means something. */
@@ -25,7 +48,11 @@ export interface SkillHit extends SkillSummary {
 }
 
 /** Best first; of equal ones by name. Those in which no word of the query is found are left out. */
-export function searchSkills(skills: readonly Skill[], query: string, limit: number = DEFAULT_SKILL_HITS): readonly SkillHit[] {
+export function searchSkills(
+  skills: readonly Skill[],
+  query: string,
+  limit: number = DEFAULT_SKILL_HITS,
+): readonly SkillHit[] {
   const all = wordsOf(query);
   const telling = all.filter((word) => !EMPTY_WORDS.has(word));
   const words = [...new Set(telling.length > 0 ? telling : all)];
@@ -44,19 +71,33 @@ function hitOf(skill: Skill, words: readonly string[]): SkillHit | undefined {
     body: counted(wordsOf(skill.instructions)),
   };
   const scores = (Object.keys(WEIGHTS) as (keyof typeof WEIGHTS)[]).map((place) => {
-    const count = words.reduce((sum, word) => sum + Math.min(timesOf(word, places[place]), place === 'body' ? MAX_BODY_COUNT : 1), 0);
+    const count = words.reduce(
+      (sum, word) => sum + Math.min(timesOf(word, places[place]), place === 'body' ? MAX_BODY_COUNT : 1),
+      0,
+    );
     return { place, score: count * WEIGHTS[place] };
   });
   const score = scores.reduce((sum, each) => sum + each.score, 0);
   if (score === 0) return undefined;
   const { name, description, scope, tags } = skill;
-  return { name, description, scope, tags, score, foundIn: scores.filter((each) => each.score > 0).map(({ place }) => place) };
+  return {
+    name,
+    description,
+    scope,
+    tags,
+    score,
+    foundIn: scores.filter((each) => each.score > 0).map(({ place }) => place),
+  };
 }
 
 function timesOf(word: string, counts: ReadonlyMap<string, number>): number {
   const exact = counts.get(word) ?? 0;
   if (exact > 0 || word.length < MIN_PREFIX_CHARACTERS) return exact;
-  return [...counts.keys()].some((other) => other.startsWith(word) || (other.length >= MIN_PREFIX_CHARACTERS && word.startsWith(other))) ? PREFIX_SHARE : 0;
+  return [...counts.keys()].some(
+    (other) => other.startsWith(word) || (other.length >= MIN_PREFIX_CHARACTERS && word.startsWith(other)),
+  )
+    ? PREFIX_SHARE
+    : 0;
 }
 
 function counted(words: readonly string[]): ReadonlyMap<string, number> {
@@ -66,5 +107,10 @@ function counted(words: readonly string[]): ReadonlyMap<string, number> {
 }
 
 function wordsOf(text: string): string[] {
-  return text.normalize('NFKC').toLowerCase().match(/[\p{L}\p{N}]+/gu) ?? [];
+  return (
+    text
+      .normalize('NFKC')
+      .toLowerCase()
+      .match(/[\p{L}\p{N}]+/gu) ?? []
+  );
 }

@@ -1,15 +1,24 @@
-/** Hooks that run when a worktree has been made for a subagent and when it has been removed: what they are told, and how they are named. */
+/**
+ * Hooks that run when a worktree has been made for a subagent and when it has been removed: what they are told, and how
+ * they are named.
+ */
 import { z } from 'zod';
 import { BackgroundTaskError } from '../task/task-error.ts';
 import { parsedOrRefused } from '../task/task-validation.ts';
 
 export type WorktreeHookEvent = 'WorktreeCreate' | 'WorktreeRemove';
 
-/** What a hook is told. The names are those of the hooks that other agent programs have, so that one script serves them all. */
+/**
+ * What a hook is told. The names are those of the hooks that other agent programs have, so that one script serves them
+ * all.
+ */
 export interface WorktreeHookInput {
   /** The session that the job works for. */
   readonly session_id: string;
-  /** WorktreeCreate: the folder that the agent is going to work in. WorktreeRemove: the one that the job was asked for in. */
+  /**
+   * WorktreeCreate: the folder that the agent is going to work in. WorktreeRemove: the one that the job was asked for
+   * in.
+   */
   readonly cwd: string;
   readonly hook_event_name: WorktreeHookEvent;
   readonly tool_name: 'Agent';
@@ -54,7 +63,12 @@ const hookFunction = z.custom<WorktreeHookFunction>((value) => typeof value === 
 
 const definition = z.looseObject({ type: z.string().min(1), timeoutMs: z.number().positive().optional() });
 
-const matcher = z.string().refine((text) => text === '*' || patternOf(text) !== undefined, 'expected a regular expression, "*" or an empty text');
+const matcher = z
+  .string()
+  .refine(
+    (text) => text === '*' || patternOf(text) !== undefined,
+    'expected a regular expression, "*" or an empty text',
+  );
 
 const group = z.strictObject({ matcher: matcher.optional(), hooks: z.array(definition) });
 
@@ -68,7 +82,8 @@ const TOOL_NAME = 'Agent';
 export type PlannedHooks = Readonly<Record<WorktreeHookEvent, readonly HookDefinition[]>>;
 
 /**
- * The configuration as a plan: functions as definitions of the type `function`, groups that are meant for other tools left out.
+ * The configuration as a plan: functions as definitions of the type `function`, groups that are meant for other tools
+ * left out.
  * @param types the types that somebody executes, besides `function`
  * @throws BackgroundTaskError category `validation`, also for a type that nobody executes
  */
@@ -77,7 +92,10 @@ export function plannedHooks(hooks: WorktreeHooks, types: readonly string[]): Pl
   const planned = { WorktreeCreate: listed(checked.WorktreeCreate), WorktreeRemove: listed(checked.WorktreeRemove) };
   for (const { type, run } of [...planned.WorktreeCreate, ...planned.WorktreeRemove]) {
     if (type === FUNCTION_TYPE ? typeof run === 'function' : types.includes(type)) continue;
-    const expected = type === FUNCTION_TYPE ? 'a function hook needs a `run` function' : `nobody executes hooks of the type "${type}"; there are: ${[FUNCTION_TYPE, ...types].join(', ')}`;
+    const expected =
+      type === FUNCTION_TYPE
+        ? 'a function hook needs a `run` function'
+        : `nobody executes hooks of the type "${type}"; there are: ${[FUNCTION_TYPE, ...types].join(', ')}`;
     throw new BackgroundTaskError('validation', `invalid worktree hooks: ${expected}`, {
       code: 'SUBAGENT_HOOKS_INVALID',
       hint: 'Pass an executor for the type in `hookTypeExecutors`.',

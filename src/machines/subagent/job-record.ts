@@ -15,7 +15,13 @@ export const JOB_RECORD_VERSION = 1;
 
 export type JobStage = 'accepted' | 'ending' | 'ended';
 
-const errorRecord = z.looseObject({ name: z.string(), code: z.string(), category: z.string(), message: z.string(), recoverable: z.boolean() });
+const errorRecord = z.looseObject({
+  name: z.string(),
+  code: z.string(),
+  category: z.string(),
+  message: z.string(),
+  recoverable: z.boolean(),
+});
 
 /** What views of a task are made from; whatever else it has is kept as it is. */
 const taskState = z.looseObject({
@@ -62,7 +68,10 @@ export function jobRecordOf(value: unknown): JobRecord | undefined {
   return parsed.success ? (parsed.data as unknown as JobRecord) : undefined;
 }
 
-/** The record as text. What JSON has no words for is written as what comes closest; what cannot be written at all becomes a note. */
+/**
+ * The record as text. What JSON has no words for is written as what comes closest; what cannot be written at all
+ * becomes a note.
+ */
 export function jobRecordText(record: object): string {
   try {
     return JSON.stringify(record, asJson);

@@ -29,20 +29,44 @@ export function verdictOf(state: SessionState, outcome: WakeOutcome, nowMs: numb
 
 /** Somebody ended the session under the job. */
 export function sessionTerminated({ sessionId, summary }: Pick<SessionState, 'sessionId' | 'summary'>): RuntimeError {
-  return new RuntimeError('SUBAGENT_SESSION_TERMINATED', `its session was terminated: ${summary ?? 'nobody said why'}`, { category: 'runner', details: { sessionId } });
+  return new RuntimeError(
+    'SUBAGENT_SESSION_TERMINATED',
+    `its session was terminated: ${summary ?? 'nobody said why'}`,
+    { category: 'runner', details: { sessionId } },
+  );
 }
 
-function failureOf({ status, summary, parked, sessionId }: SessionState, { outcome, summary: told, error }: WakeOutcome): RuntimeError | undefined {
+function failureOf(
+  { status, summary, parked, sessionId }: SessionState,
+  { outcome, summary: told, error }: WakeOutcome,
+): RuntimeError | undefined {
   const details = { sessionId, outcome };
-  const failed = (code: string, message: string, category: ErrorCategory, hint?: string): RuntimeError => new RuntimeError(code, message, { category, details, ...(hint === undefined ? {} : { hint }) });
+  const failed = (code: string, message: string, category: ErrorCategory, hint?: string): RuntimeError =>
+    new RuntimeError(code, message, { category, details, ...(hint === undefined ? {} : { hint }) });
   if (status === 'terminated') return sessionTerminated({ sessionId, summary: summary ?? told });
-  if (parked !== undefined || outcome === 'parked') return failed('SUBAGENT_PARKED', `its session was parked: ${parked?.reason ?? told}`, 'runner', `See why: wakechart session why --session ${sessionId}`);
+  if (parked !== undefined || outcome === 'parked')
+    return failed(
+      'SUBAGENT_PARKED',
+      `its session was parked: ${parked?.reason ?? told}`,
+      'runner',
+      `See why: wakechart session why --session ${sessionId}`,
+    );
   switch (outcome) {
     case 'failed':
       // The wake's own error is data of the log: its category is one of ours.
-      return failed(error?.code ?? 'SUBAGENT_FAILED', error?.message ?? told, (error?.category as ErrorCategory | undefined) ?? 'provider', error?.hint);
+      return failed(
+        error?.code ?? 'SUBAGENT_FAILED',
+        error?.message ?? told,
+        (error?.category as ErrorCategory | undefined) ?? 'provider',
+        error?.hint,
+      );
     case 'budget_reached':
-      return failed('SUBAGENT_BUDGET_REACHED', `it stopped at a bound of its budget: ${told}`, 'capacity', 'Raise the budget of its agent or of its parent, or give it less to do.');
+      return failed(
+        'SUBAGENT_BUDGET_REACHED',
+        `it stopped at a bound of its budget: ${told}`,
+        'capacity',
+        'Raise the budget of its agent or of its parent, or give it less to do.',
+      );
     case 'interrupted':
       return failed('SUBAGENT_INTERRUPTED', `its session was interrupted: ${told}`, 'runner');
     case 'aborted':

@@ -5,7 +5,10 @@ const from = 'the job itself';
 
 export const subagentEvents = chartEvents({
   commands: {
-    STOP: { says: 'Somebody wants its end: what runs of it is to be ended.', from: 'the task of the job, when it is cancelled or a watchdog trips' },
+    STOP: {
+      says: 'Somebody wants its end: what runs of it is to be ended.',
+      from: 'the task of the job, when it is cancelled or a watchdog trips',
+    },
   },
   facts: {
     PREPARED: { says: 'Worktree and worker are there, and the agent works.', from },

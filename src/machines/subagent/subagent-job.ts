@@ -53,7 +53,17 @@ export interface SubagentJobState extends Shared {
 /** The job that an agent task is. */
 export function jobOf(task: BackgroundTaskState): SubagentJobState {
   const sessionId = sessionOf(task);
-  const { kind: _kind, agentType, parentTaskId, currentAction, commandPreview: _command, nextFireAt: _fire, result, error, ...shared } = task;
+  const {
+    kind: _kind,
+    agentType,
+    parentTaskId,
+    currentAction,
+    commandPreview: _command,
+    nextFireAt: _fire,
+    result,
+    error,
+    ...shared
+  } = task;
   return Object.freeze({
     ...shared,
     type: agentType ?? task.label,

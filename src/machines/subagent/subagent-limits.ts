@@ -1,11 +1,16 @@
-/** How many jobs there may be at once, how deep they may nest and how wide they may fan out: named numbers, and the refusals of what is beyond them. */
+/**
+ * How many jobs there may be at once, how deep they may nest and how wide they may fan out: named numbers, and the
+ * refusals of what is beyond them.
+ */
 import { z } from 'zod';
 import { BackgroundTaskError } from '../task/task-error.ts';
 import { parsedOrRefused } from '../task/task-validation.ts';
 
 /** Counts may be unlimited: `Infinity` is a choice somebody types. */
 const count = (minimum: number) =>
-  z.union([z.int().min(minimum), z.literal(Infinity)], { error: `expected a whole number of at least ${minimum}, or Infinity` });
+  z.union([z.int().min(minimum), z.literal(Infinity)], {
+    error: `expected a whole number of at least ${minimum}, or Infinity`,
+  });
 
 const limits = z.strictObject({
   /** How many jobs may stand above a job. */
@@ -23,13 +28,17 @@ const limits = z.strictObject({
 export type SubagentLimitsInput = z.input<typeof limits>;
 export type SubagentLimits = Readonly<z.output<typeof limits>>;
 
-/** The limits, checked and completed. @throws BackgroundTaskError category `validation`, also for a name that is none */
+/**
+ * The limits, checked and completed. @throws BackgroundTaskError category `validation`, also for a name that is none
+ */
 export function checkedSubagentLimits(given: SubagentLimitsInput): SubagentLimits {
   const named = Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined));
   return Object.freeze(parsedOrRefused(limits, named, { what: 'subagent limits', code: 'SUBAGENT_LIMITS_INVALID' }));
 }
 
-const duration = z.union([z.number().positive(), z.literal(Infinity)], { error: 'expected a number of milliseconds above 0, or Infinity' });
+const duration = z.union([z.number().positive(), z.literal(Infinity)], {
+  error: 'expected a number of milliseconds above 0, or Infinity',
+});
 
 const worktreeLimits = z.strictObject({
   /** How long one hook may take that does not say itself. */
@@ -54,19 +63,27 @@ export function tooDeep(depth: number, maxDepth: number): BackgroundTaskError {
 }
 
 export function tooManyJobs(live: number, maxJobs: number): BackgroundTaskError {
-  return new BackgroundTaskError('capacity', `there are ${live} living subagent jobs, and no more than ${maxJobs} are allowed`, {
-    code: 'SUBAGENT_TOO_MANY',
-    hint: 'Wait for one to end and try again, or raise maxJobs.',
-    details: { live, maxJobs },
-  });
+  return new BackgroundTaskError(
+    'capacity',
+    `there are ${live} living subagent jobs, and no more than ${maxJobs} are allowed`,
+    {
+      code: 'SUBAGENT_TOO_MANY',
+      hint: 'Wait for one to end and try again, or raise maxJobs.',
+      details: { live, maxJobs },
+    },
+  );
 }
 
 export function tooManyOfParent(parent: string, live: number, maxJobsPerParent: number): BackgroundTaskError {
-  return new BackgroundTaskError('capacity', `${parent} has ${live} living subagent jobs, and no more than ${maxJobsPerParent} are allowed for one parent`, {
-    code: 'SUBAGENT_FAN_OUT',
-    hint: 'Wait for one of them to end and try again, or raise maxJobsPerParent.',
-    details: { parent, live, maxJobsPerParent },
-  });
+  return new BackgroundTaskError(
+    'capacity',
+    `${parent} has ${live} living subagent jobs, and no more than ${maxJobsPerParent} are allowed for one parent`,
+    {
+      code: 'SUBAGENT_FAN_OUT',
+      hint: 'Wait for one of them to end and try again, or raise maxJobsPerParent.',
+      details: { parent, live, maxJobsPerParent },
+    },
+  );
 }
 
 export function tooManyPending(pending: number, maxPending: number): BackgroundTaskError {

@@ -23,27 +23,48 @@ import type { StateValueFrom } from 'xstate';
 import type { ChartNotes } from '../inspection/chart-notes.ts';
 import { compileLifecycle } from '../lifecycle.ts';
 
-export type SubagentChartEventType = 'PREPARED' | 'PREPARE_FAILED' | 'STOP' | 'WORK_DONE' | 'WORK_FAILED' | 'WORK_GONE' | 'SETTLED';
+export type SubagentChartEventType =
+  | 'PREPARED'
+  | 'PREPARE_FAILED'
+  | 'STOP'
+  | 'WORK_DONE'
+  | 'WORK_FAILED'
+  | 'WORK_GONE'
+  | 'SETTLED';
 
 export interface SubagentChartEvent {
   readonly type: SubagentChartEventType;
 }
 
-const stopping: ChartNotes = { waives: { 'unbounded-wait': 'It ends when the work is proven gone; its task waits until a deadline, then says what is left.' } };
+const stopping: ChartNotes = {
+  waives: {
+    'unbounded-wait': 'It ends when the work is proven gone; its task waits until a deadline, then says what is left.',
+  },
+};
 
 export const subagentMachine = setup({ types: { events: {} as SubagentChartEvent } }).createMachine({
   id: 'subagent',
   description: 'The life of one subagent job, from the moment its task has a slot.',
-  meta: { unhandled: { as: 'rejected', because: 'A job asks the chart before it moves: what the chart does not take changes nothing, and the job goes by that.' } } satisfies ChartNotes,
+  meta: {
+    unhandled: {
+      as: 'rejected',
+      because:
+        'A job asks the chart before it moves: what the chart does not take changes nothing, and the job goes by that.',
+    },
+  } satisfies ChartNotes,
   initial: 'preparing',
   states: {
     preparing: {
       description: 'Its worktree is being made, its worker is being started; nothing of the agent runs yet.',
       initial: 'active',
       states: {
-        active: { description: 'Nobody has asked for its end.', on: { PREPARED: '#subagent.running', PREPARE_FAILED: '#subagent.settling.failed', STOP: 'stopping' } },
+        active: {
+          description: 'Nobody has asked for its end.',
+          on: { PREPARED: '#subagent.running', PREPARE_FAILED: '#subagent.settling.failed', STOP: 'stopping' },
+        },
         stopping: {
-          description: 'Somebody asked for its end while it was being prepared; what was made so far is waited for, to be ended.',
+          description:
+            'Somebody asked for its end while it was being prepared; what was made so far is waited for, to be ended.',
           meta: stopping,
           on: { PREPARED: '#subagent.running.stopping', PREPARE_FAILED: '#subagent.settling.stopped' },
         },
@@ -53,17 +74,28 @@ export const subagentMachine = setup({ types: { events: {} as SubagentChartEvent
       description: 'The agent works.',
       initial: 'active',
       states: {
-        active: { description: 'Follow-ups and answers reach the agent.', on: { WORK_DONE: '#subagent.settling.done', WORK_FAILED: '#subagent.settling.failed', STOP: 'stopping' } },
+        active: {
+          description: 'Follow-ups and answers reach the agent.',
+          on: { WORK_DONE: '#subagent.settling.done', WORK_FAILED: '#subagent.settling.failed', STOP: 'stopping' },
+        },
         stopping: {
-          description: 'Somebody asked for its end: what runs is being ended, and what it says no longer counts as its outcome.',
+          description:
+            'Somebody asked for its end: what runs is being ended, and what it says no longer counts as its outcome.',
           meta: stopping,
-          on: { WORK_DONE: '#subagent.settling.stopped', WORK_FAILED: '#subagent.settling.stopped', WORK_GONE: '#subagent.settling.stopped' },
+          on: {
+            WORK_DONE: '#subagent.settling.stopped',
+            WORK_FAILED: '#subagent.settling.stopped',
+            WORK_GONE: '#subagent.settling.stopped',
+          },
         },
       },
     },
     settling: {
-      description: 'Nothing of the agent runs any more; its worktree is looked at, then removed or kept, and its end is stored.',
-      meta: { waives: { 'unbounded-wait': 'The job settles itself, and what fails of that is reported beside its end.' } } satisfies ChartNotes,
+      description:
+        'Nothing of the agent runs any more; its worktree is looked at, then removed or kept, and its end is stored.',
+      meta: {
+        waives: { 'unbounded-wait': 'The job settles itself, and what fails of that is reported beside its end.' },
+      } satisfies ChartNotes,
       initial: 'done',
       states: {
         done: { description: 'The work gave a result.', on: { SETTLED: '#subagent.completed' } },
@@ -71,11 +103,22 @@ export const subagentMachine = setup({ types: { events: {} as SubagentChartEvent
         stopped: { description: 'The work was ended before it was done.', on: { SETTLED: '#subagent.cancelled' } },
       },
     },
-    completed: { description: 'Its result is stored; no process and no worktree without a record is left.', type: 'final' },
-    failed: { description: 'Its failure is stored; no process and no worktree without a record is left.', type: 'final' },
-    cancelled: { description: 'That it was stopped is stored; no process and no worktree without a record is left.', type: 'final' },
+    completed: {
+      description: 'Its result is stored; no process and no worktree without a record is left.',
+      type: 'final',
+    },
+    failed: {
+      description: 'Its failure is stored; no process and no worktree without a record is left.',
+      type: 'final',
+    },
+    cancelled: {
+      description: 'That it was stopped is stored; no process and no worktree without a record is left.',
+      type: 'final',
+    },
   },
 });
 
 /** The life of a job as actor logic. */
-export const subagentLifecycle = compileLifecycle<StateValueFrom<typeof subagentMachine>, SubagentChartEvent>(subagentMachine);
+export const subagentLifecycle = compileLifecycle<StateValueFrom<typeof subagentMachine>, SubagentChartEvent>(
+  subagentMachine,
+);

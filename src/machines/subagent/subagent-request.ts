@@ -56,13 +56,20 @@ const OWN_METADATA = 'wakechart.';
  * @throws RuntimeError PROVIDER_PROFILE_INVALID, also for a profile that holds a secret; its value is in no error
  */
 export function checkedSpawnRequest(request: unknown): SubagentSpawnRequest {
-  const checked = parsedOrRefused(subagentSpawnRequest, request, { what: 'subagent request', code: 'SUBAGENT_REQUEST_INVALID' });
+  const checked = parsedOrRefused(subagentSpawnRequest, request, {
+    what: 'subagent request',
+    code: 'SUBAGENT_REQUEST_INVALID',
+  });
   const own = Object.keys(checked.metadata ?? {}).find((key) => key.startsWith(OWN_METADATA));
   if (own !== undefined) {
-    throw new BackgroundTaskError('validation', `invalid subagent request: metadata: expected keys of your own, received ${JSON.stringify(own.slice(0, 100))}; those that begin with "${OWN_METADATA}" are the runtime's`, {
-      code: 'SUBAGENT_REQUEST_INVALID',
-      hint: 'To go on with a session, or to say where the job runs, pass `sessionId` or `run`.',
-    });
+    throw new BackgroundTaskError(
+      'validation',
+      `invalid subagent request: metadata: expected keys of your own, received ${JSON.stringify(own.slice(0, 100))}; those that begin with "${OWN_METADATA}" are the runtime's`,
+      {
+        code: 'SUBAGENT_REQUEST_INVALID',
+        hint: 'To go on with a session, or to say where the job runs, pass `sessionId` or `run`.',
+      },
+    );
   }
   if (checked.providerProfile !== undefined) requireNoSecrets(checked.providerProfile);
   return checked;
@@ -81,9 +88,16 @@ const CONTINUES_KEY = 'wakechart.continues';
 const RUN_KEY = 'wakechart.run';
 
 /** The task that a job is. Nothing of the request is lost. `continues`: whether its session was there before. */
-export function taskRequestOf({ type, label, parentJobId, sessionId: session, run, metadata, ...rest }: SubagentSpawnRequest, { continues = false } = {}): BackgroundTaskRequestInput {
+export function taskRequestOf(
+  { type, label, parentJobId, sessionId: session, run, metadata, ...rest }: SubagentSpawnRequest,
+  { continues = false } = {},
+): BackgroundTaskRequestInput {
   const given = Object.fromEntries(Object.entries(rest).filter(([, value]) => value !== undefined)) as typeof rest;
-  const own = { ...(session === undefined ? {} : { [SESSION_KEY]: session }), ...(run === undefined ? {} : { [RUN_KEY]: run }), ...(continues ? { [CONTINUES_KEY]: true } : {}) };
+  const own = {
+    ...(session === undefined ? {} : { [SESSION_KEY]: session }),
+    ...(run === undefined ? {} : { [RUN_KEY]: run }),
+    ...(continues ? { [CONTINUES_KEY]: true } : {}),
+  };
   const all = Object.keys(own).length === 0 ? metadata : { ...metadata, ...own };
   return {
     kind: 'agent',

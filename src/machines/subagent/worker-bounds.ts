@@ -1,6 +1,6 @@
 /**
- * How much a worker may say beside its answer. A parent copies, redacts and stores what it hears, value by value: one text may be long, but
- * many small values would keep it busy for as long as their sender likes.
+ * How much a worker may say beside its answer. A parent copies, redacts and stores what it hears, value by value: one
+ * text may be long, but many small values would keep it busy for as long as their sender likes.
  */
 import type { SecretRedaction } from '../vault/secret-redaction.ts';
 import { shortened } from '../vault/shortened.ts';
@@ -44,7 +44,8 @@ function excessIn(value: unknown, left: Left, depth: number): string | undefined
   if (depth >= WORKER_DEPTH) return `expected at most ${WORKER_DEPTH} lists and objects in each other`;
   if (Array.isArray(value)) return firstExcess(value, left, depth + 1);
   for (const key in value) {
-    const excess = excessIn(key, left, depth + 1) ?? excessIn((value as Readonly<Record<string, unknown>>)[key], left, depth + 1);
+    const excess =
+      excessIn(key, left, depth + 1) ?? excessIn((value as Readonly<Record<string, unknown>>)[key], left, depth + 1);
     if (excess !== undefined) return excess;
   }
   return undefined;
@@ -63,12 +64,26 @@ function bytesOf(text: string): number {
   return text.length > WORKER_EXTRA_BYTES ? text.length : utf8Length(text);
 }
 
-/** What is the runtime's to say in the metadata of a result, by name or by how it begins: people and agents open what lies there. */
-const OWN_KEYS: ReadonlySet<string> = new Set(['outputPath', 'outputBytes', 'outputNotKept', 'branchName', 'baseRevision', 'parentStatus', 'settlementProblems']);
+/**
+ * What is the runtime's to say in the metadata of a result, by name or by how it begins: people and agents open what
+ * lies there.
+ */
+const OWN_KEYS: ReadonlySet<string> = new Set([
+  'outputPath',
+  'outputBytes',
+  'outputNotKept',
+  'branchName',
+  'baseRevision',
+  'parentStatus',
+  'settlementProblems',
+]);
 const OWN_BEGINNINGS: readonly string[] = ['worktree', 'wakechart.'];
 
 /** All metadata of a worker's result but for what is not its to say: opaque, and without secrets. */
-export function believedMetadata(given: Readonly<Record<string, unknown>>, redaction: SecretRedaction): Readonly<Record<string, unknown>> {
+export function believedMetadata(
+  given: Readonly<Record<string, unknown>>,
+  redaction: SecretRedaction,
+): Readonly<Record<string, unknown>> {
   const kept = Object.fromEntries(Object.entries(given).filter(([key]) => !isOwn(key)));
   return redaction.json(kept);
 }
@@ -85,7 +100,10 @@ function isOwn(key: string): boolean {
 /** Of the names that are told of what was left out. */
 const LEFT_OUT_CHARACTERS = 1_000;
 
-/** As much of the metadata of a result as a worker may say, the smallest first. What is left out stands in `metadataLeftOut`, with the reason. */
+/**
+ * As much of the metadata of a result as a worker may say, the smallest first. What is left out stands in
+ * `metadataLeftOut`, with the reason.
+ */
 export function boundedMetadata(given: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> {
   if (excessOf(given) === undefined) return given;
   const bySize = Object.entries(given).toSorted(([, one], [, other]) => sizeOf(one) - sizeOf(other));

@@ -1,10 +1,23 @@
-/** Reads what came over the wire: a message, a reference to a file that holds one, or the reason why it is neither. Never throws. */
+/**
+ * Reads what came over the wire: a message, a reference to a file that holds one, or the reason why it is neither.
+ * Never throws.
+ */
 import type { z } from 'zod';
 import { messageOf } from '../errors.ts';
 import { utf8Length } from '../utf8.ts';
 import { describeIssues } from '../validate.ts';
-import { WORKER_INLINE_BYTES, WORKER_PROTOCOL_VERSION, workerChildMessage, workerFileReference, workerParentMessage } from './worker-protocol.ts';
-import type { SubagentWorkerChildMessage, SubagentWorkerParentMessage, WorkerFileReference } from './worker-protocol.ts';
+import {
+  WORKER_INLINE_BYTES,
+  WORKER_PROTOCOL_VERSION,
+  workerChildMessage,
+  workerFileReference,
+  workerParentMessage,
+} from './worker-protocol.ts';
+import type {
+  SubagentWorkerChildMessage,
+  SubagentWorkerParentMessage,
+  WorkerFileReference,
+} from './worker-protocol.ts';
 
 export type WorkerReading<Message> =
   | { readonly kind: 'message'; readonly message: Message }
@@ -28,15 +41,25 @@ export interface ReadingOptions {
   readonly isFromFile?: boolean | undefined;
 }
 
-export function readParentMessage(value: unknown, options: ReadingOptions = {}): WorkerReading<SubagentWorkerParentMessage> {
+export function readParentMessage(
+  value: unknown,
+  options: ReadingOptions = {},
+): WorkerReading<SubagentWorkerParentMessage> {
   return read(workerParentMessage, value, options);
 }
 
-export function readChildMessage(value: unknown, options: ReadingOptions = {}): WorkerReading<SubagentWorkerChildMessage> {
+export function readChildMessage(
+  value: unknown,
+  options: ReadingOptions = {},
+): WorkerReading<SubagentWorkerChildMessage> {
   return read(workerChildMessage, value, options);
 }
 
-function read<Schema extends z.ZodType>(schema: Schema, value: unknown, { isFromFile = false }: ReadingOptions): WorkerReading<z.output<Schema>> {
+function read<Schema extends z.ZodType>(
+  schema: Schema,
+  value: unknown,
+  { isFromFile = false }: ReadingOptions,
+): WorkerReading<z.output<Schema>> {
   try {
     return readOrThrow(schema, value, isFromFile);
   } catch (error) {
@@ -45,23 +68,39 @@ function read<Schema extends z.ZodType>(schema: Schema, value: unknown, { isFrom
   }
 }
 
-function readOrThrow<Schema extends z.ZodType>(schema: Schema, value: unknown, isFromFile: boolean): WorkerReading<z.output<Schema>> {
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) return { kind: 'invalid', complaint: `expected an object, received ${kindOf(value)}` };
+function readOrThrow<Schema extends z.ZodType>(
+  schema: Schema,
+  value: unknown,
+  isFromFile: boolean,
+): WorkerReading<z.output<Schema>> {
+  if (typeof value !== 'object' || value === null || Array.isArray(value))
+    return { kind: 'invalid', complaint: `expected an object, received ${kindOf(value)}` };
   const given: unknown = (value as Readonly<Record<string, unknown>>)['v'];
-  if (given !== undefined && given !== WORKER_PROTOCOL_VERSION) return { kind: 'other_version', complaint: otherVersion(given) };
+  if (given !== undefined && given !== WORKER_PROTOCOL_VERSION)
+    return { kind: 'other_version', complaint: otherVersion(given) };
   const bytes = isFromFile || isSurelyShort(value) ? 0 : utf8Length(JSON.stringify(value));
   if (bytes > WORKER_INLINE_BYTES) {
-    return { kind: 'invalid', complaint: `expected at most ${WORKER_INLINE_BYTES} bytes, received ${bytes}; what is longer goes by file` };
+    return {
+      kind: 'invalid',
+      complaint: `expected at most ${WORKER_INLINE_BYTES} bytes, received ${bytes}; what is longer goes by file`,
+    };
   }
   if (!isFromFile && Object.hasOwn(value, 'byFile')) {
     const reference = workerFileReference.safeParse(value);
-    return reference.success ? { kind: 'file', reference: reference.data } : { kind: 'invalid', complaint: describeIssues(reference.error).join('; ') };
+    return reference.success
+      ? { kind: 'file', reference: reference.data }
+      : { kind: 'invalid', complaint: describeIssues(reference.error).join('; ') };
   }
   const parsed = schema.safeParse(value);
-  return parsed.success ? { kind: 'message', message: parsed.data } : { kind: 'invalid', complaint: describeIssues(parsed.error).join('; ') };
+  return parsed.success
+    ? { kind: 'message', message: parsed.data }
+    : { kind: 'invalid', complaint: describeIssues(parsed.error).join('; ') };
 }
 
-/** As JSON, a unit of text takes six bytes at most, `\u0000`; a number or a word with what stands around it never takes more than this. */
+/**
+ * As JSON, a unit of text takes six bytes at most, `\u0000`; a number or a word with what stands around it never takes
+ * more than this.
+ */
 const MOST_BYTES_OF_A_UNIT = 6;
 const MOST_BYTES_OF_A_VALUE = 40;
 
@@ -69,8 +108,10 @@ const MOST_BYTES_OF_A_VALUE = 40;
 export function isSurelyShort(message: object): boolean {
   let bytes = 0;
   for (const [key, value] of Object.entries(message) as [string, unknown][]) {
-    if (typeof value === 'object' ? value !== null : typeof value === 'function' || typeof value === 'bigint') return false;
-    bytes += (key.length + (typeof value === 'string' ? value.length : 0)) * MOST_BYTES_OF_A_UNIT + MOST_BYTES_OF_A_VALUE;
+    if (typeof value === 'object' ? value !== null : typeof value === 'function' || typeof value === 'bigint')
+      return false;
+    bytes +=
+      (key.length + (typeof value === 'string' ? value.length : 0)) * MOST_BYTES_OF_A_UNIT + MOST_BYTES_OF_A_VALUE;
   }
   return bytes <= WORKER_INLINE_BYTES;
 }

@@ -10,8 +10,9 @@
  *          ── text_delta · tool_start · tool_end · permission_request · permission_resolved · activity · progress ─▶
  *          ── result | error | cancelled ─▶   once; the last that counts
  *
- * `v` is the version of the words; a message without it speaks version 1. Other versions are refused by name: see worker-messages.ts.
- * What is larger than WORKER_INLINE_BYTES goes by file, see `byFile`. Only prompts and answers may be long: see worker-bounds.ts.
+ * `v` is the version of the words; a message without it speaks version 1. Other versions are refused by name: see
+ * worker-messages.ts. What is larger than WORKER_INLINE_BYTES goes by file, see `byFile`. Only prompts and answers may
+ * be long: see worker-bounds.ts.
  */
 import { z } from 'zod';
 import { environmentId } from '../ids.ts';
@@ -66,7 +67,10 @@ export const workerAgentDefinition = z.union([
 export const workerParentConfig = z.strictObject({
   /** Absolute. Absent: a home of its own, which goes with it. */
   home: z.string().min(1).max(10_000).optional(),
-  /** The database in which sessions live. Absent: they live in the home. It goes through the channel of the process only: it may hold a password. */
+  /**
+   * The database in which sessions live. Absent: they live in the home. It goes through the channel of the process
+   * only: it may hold a password.
+   */
   store: z.strictObject({ postgres: z.string().min(1).max(10_000), schema: z.string().max(100).optional() }).optional(),
   providers: providerTable.optional(),
   /** Whether anybody can be asked for permission. Default `reachable`: requests go to the parent. */
@@ -80,7 +84,14 @@ export const workerParentConfig = z.strictObject({
 export const workerParentMessage = z.discriminatedUnion('type', [
   z.strictObject({ v, type: z.literal('prepare'), parentConfig: workerParentConfig }),
   /** Variables for the worker itself. Commands of its agent get none of them. */
-  z.strictObject({ v, type: z.literal('keys'), variables: z.record(z.string().regex(/^[A-Za-z_][A-Za-z0-9_]*$/, 'expected the name of a variable'), textWithoutNul) }),
+  z.strictObject({
+    v,
+    type: z.literal('keys'),
+    variables: z.record(
+      z.string().regex(/^[A-Za-z_][A-Za-z0-9_]*$/, 'expected the name of a variable'),
+      textWithoutNul,
+    ),
+  }),
   z.strictObject({
     v,
     type: z.literal('start'),
@@ -103,21 +114,44 @@ export const workerParentMessage = z.discriminatedUnion('type', [
 
 export const workerChildMessage = z.discriminatedUnion('type', [
   /** `confirms`: it answers each `send` that has an id. */
-  z.strictObject({ v, type: z.literal('ready'), pid: z.number().int().positive().optional(), confirms: z.boolean().optional() }),
+  z.strictObject({
+    v,
+    type: z.literal('ready'),
+    pid: z.number().int().positive().optional(),
+    confirms: z.boolean().optional(),
+  }),
   /** The follow-up is stored, or `error` says why not. */
   z.strictObject({ v, type: z.literal('sent'), id: name, error: note.optional() }),
   /** Loaded and its home open: a start is answered at once. Or `error` says why not; then a start tries again. */
   z.strictObject({ v, type: z.literal('warm'), error: note.optional() }),
   z.strictObject({ v, type: z.literal('accepted'), jobId: name }),
   z.strictObject({ v, type: z.literal('text_delta'), delta: note }),
-  z.strictObject({ v, type: z.literal('tool_start'), toolName: name, firstArg: note.optional(), toolTimeoutMs: durationMs.optional() }),
+  z.strictObject({
+    v,
+    type: z.literal('tool_start'),
+    toolName: name,
+    firstArg: note.optional(),
+    toolTimeoutMs: durationMs.optional(),
+  }),
   z.strictObject({ v, type: z.literal('tool_end'), toolName: name, success: z.boolean(), error: note.optional() }),
-  z.strictObject({ v, type: z.literal('permission_request'), requestId: name, toolName: name, toolArgs: bounded.optional() }),
+  z.strictObject({
+    v,
+    type: z.literal('permission_request'),
+    requestId: name,
+    toolName: name,
+    toolArgs: bounded.optional(),
+  }),
   z.strictObject({ v, type: z.literal('permission_resolved'), requestId: name }),
   /** It is alive, and that is all. */
   z.strictObject({ v, type: z.literal('activity') }),
   z.strictObject({ v, type: z.literal('progress'), currentAction: note.optional() }),
-  z.strictObject({ v, type: z.literal('result'), output: words, usage: boundedRecord.optional(), metadata: boundedRecord.optional() }),
+  z.strictObject({
+    v,
+    type: z.literal('result'),
+    output: words,
+    usage: boundedRecord.optional(),
+    metadata: boundedRecord.optional(),
+  }),
   z.strictObject({
     v,
     type: z.literal('error'),

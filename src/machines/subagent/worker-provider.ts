@@ -1,4 +1,7 @@
-/** Provider profiles: how a caller names the model that a job's agent speaks with, and the provider settings that this comes to. */
+/**
+ * Provider profiles: how a caller names the model that a job's agent speaks with, and the provider settings that this
+ * comes to.
+ */
 import { z } from 'zod';
 import { RuntimeError } from '../errors.ts';
 import type { AuthProfile } from '../run/auth-profile.ts';
@@ -23,7 +26,10 @@ const shape = z
     options: z.record(z.string(), z.json()).optional(),
   })
   .refine(({ name, provider, type }) => (name ?? provider ?? type) !== undefined, 'expected a name or a provider')
-  .refine(({ provider, type }) => provider === undefined || type === undefined || provider === type, 'expected provider or type, received both');
+  .refine(
+    ({ provider, type }) => provider === undefined || type === undefined || provider === type,
+    'expected provider or type, received both',
+  );
 
 export type SubagentProviderProfile = Readonly<z.input<typeof shape>>;
 
@@ -38,16 +44,31 @@ export interface NamedProvider {
 /** @throws RuntimeError PROVIDER_PROFILE_INVALID naming what is wrong, never a value of a secret */
 export function providerOf(profile: unknown): NamedProvider {
   if (typeof profile === 'string') return { name: profile };
-  const subject = { what: 'provider profile', code: 'PROVIDER_PROFILE_INVALID', hint: 'Pass a name, or { name, provider, baseUrl?, apiKeyEnv?, model?, options? }; the key goes into the variable that apiKeyEnv names.' };
+  const subject = {
+    what: 'provider profile',
+    code: 'PROVIDER_PROFILE_INVALID',
+    hint: 'Pass a name, or { name, provider, baseUrl?, apiKeyEnv?, model?, options? }; the key goes into the variable that apiKeyEnv names.',
+  };
   const { name, provider, type, baseUrl, apiKeyEnv, model, options } = parseOrThrow(shape, profile, subject);
   const kind = provider ?? type;
   const named = { name: name ?? kind ?? '', ...(model === undefined ? {} : { model }) };
   const known = KNOWN_PROVIDERS[kind ?? named.name];
-  const own = { ...(baseUrl === undefined ? {} : { baseUrl }), ...(apiKeyEnv === undefined ? {} : { keyVariable: apiKeyEnv }), ...(options === undefined ? {} : { options }) };
+  const own = {
+    ...(baseUrl === undefined ? {} : { baseUrl }),
+    ...(apiKeyEnv === undefined ? {} : { keyVariable: apiKeyEnv }),
+    ...(options === undefined ? {} : { options }),
+  };
   // A mere name: it is set up in the home, or known.
   if (kind === undefined && Object.keys(own).length === 0) return named;
   if (kind === undefined && known === undefined) {
-    throw new RuntimeError('PROVIDER_PROFILE_INVALID', `provider profile "${named.name}" says how to reach a provider, but not which one`, { category: 'validation', hint: `Add provider: one of ${Object.keys(KNOWN_PROVIDERS).join(', ')}, or the id of a backend.` });
+    throw new RuntimeError(
+      'PROVIDER_PROFILE_INVALID',
+      `provider profile "${named.name}" says how to reach a provider, but not which one`,
+      {
+        category: 'validation',
+        hint: `Add provider: one of ${Object.keys(KNOWN_PROVIDERS).join(', ')}, or the id of a backend.`,
+      },
+    );
   }
   const settings = parseOrThrow(providerSettings, { ...(known ?? { backend: kind }), ...own }, subject);
   return { ...named, settings };
@@ -58,13 +79,28 @@ export function withProvider(table: ProviderTable, { name, settings }: NamedProv
   return settings === undefined ? table : { ...table, [name]: settings };
 }
 
-/** Names of the variables that whoever speaks with these providers may need: their keys, those of their accounts, what their programs are passed. */
-export function keyVariables(providers: readonly string[], table: ProviderTable, accounts: readonly AuthProfile[] = []): readonly string[] {
+/**
+ * Names of the variables that whoever speaks with these providers may need: their keys, those of their accounts, what
+ * their programs are passed.
+ */
+export function keyVariables(
+  providers: readonly string[],
+  table: ProviderTable,
+  accounts: readonly AuthProfile[] = [],
+): readonly string[] {
   const all: ProviderTable = { ...KNOWN_PROVIDERS, ...table };
   const variables = providers.flatMap((provider) => {
     const settings = Object.hasOwn(all, provider) ? all[provider] : undefined;
-    const paying = accounts.flatMap((account) => (account.provider === provider && account.secret !== undefined && 'env' in account.secret ? [account.secret.env] : []));
-    return [...(settings?.keyVariable === undefined ? [] : [settings.keyVariable]), ...(settings?.program?.pass ?? []), ...paying];
+    const paying = accounts.flatMap((account) =>
+      account.provider === provider && account.secret !== undefined && 'env' in account.secret
+        ? [account.secret.env]
+        : [],
+    );
+    return [
+      ...(settings?.keyVariable === undefined ? [] : [settings.keyVariable]),
+      ...(settings?.program?.pass ?? []),
+      ...paying,
+    ];
   });
   return [...new Set(variables)];
 }

@@ -8,8 +8,14 @@ const reconciling = 'a later process that finds its record';
 export const worktreeEvents = chartEvents({
   commands: {
     CREATE: { says: 'A worktree is to be made; its record is on the disk before git is asked.', from: who },
-    INSPECT: { says: 'Nobody works in it any more: it is to be asked whether anything in it could be lost.', from: `${who}; ${reconciling}; a person, with \`wakechart worktree remove\`` },
-    ADOPT: { says: 'Somebody goes on with what was left in it.', from: 'a person, with `wakechart worktree adopt`; the wake whose subflow goes on in it' },
+    INSPECT: {
+      says: 'Nobody works in it any more: it is to be asked whether anything in it could be lost.',
+      from: `${who}; ${reconciling}; a person, with \`wakechart worktree remove\``,
+    },
+    ADOPT: {
+      says: 'Somebody goes on with what was left in it.',
+      from: 'a person, with `wakechart worktree adopt`; the wake whose subflow goes on in it',
+    },
   },
   facts: {
     CREATED: { says: 'Git has made the folder and the branch.', from: who },

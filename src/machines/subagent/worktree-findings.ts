@@ -1,6 +1,11 @@
-/** What could be lost if a worktree were removed, as data: what an inspection finds, and whether that leaves it clean. */
+/**
+ * What could be lost if a worktree were removed, as data: what an inspection finds, and whether that leaves it clean.
+ */
 
-/** Each is a reason to keep a worktree. `unknown`: it could not be found out, which counts as much as having found something. */
+/**
+ * Each is a reason to keep a worktree. `unknown`: it could not be found out, which counts as much as having found
+ * something.
+ */
 export type WorktreeFindingKind =
   | 'changed'
   | 'staged'

@@ -42,12 +42,22 @@ export interface WorktreeChartEvent {
   readonly type: WorktreeChartEventType;
 }
 
-const found: ChartNotes = { waives: { 'unbounded-wait': 'When its process dies here, the next one that reconciles finds the record: OWNER_LOST.' } };
+const found: ChartNotes = {
+  waives: {
+    'unbounded-wait': 'When its process dies here, the next one that reconciles finds the record: OWNER_LOST.',
+  },
+};
 
 export const worktreeMachine = setup({ types: { events: {} as WorktreeChartEvent } }).createMachine({
   id: 'worktree',
   description: 'The life of one worktree that was made for a subagent.',
-  meta: { unhandled: { as: 'rejected', because: 'A record is moved by way of the chart: a move that it does not have is an error, and nothing is written.' } } satisfies ChartNotes,
+  meta: {
+    unhandled: {
+      as: 'rejected',
+      because:
+        'A record is moved by way of the chart: a move that it does not have is an error, and nothing is written.',
+    },
+  } satisfies ChartNotes,
   initial: 'absent',
   states: {
     absent: { description: 'Nothing of it is on the disk.', on: { CREATE: 'creating' } },
@@ -56,7 +66,10 @@ export const worktreeMachine = setup({ types: { events: {} as WorktreeChartEvent
       meta: found,
       on: { CREATED: 'ready', CREATE_FAILED: 'absent', CREATE_UNKNOWN: 'orphaned', OWNER_LOST: 'orphaned' },
     },
-    ready: { description: 'It is whole and somebody works in it; nobody looks whether it can go.', on: { INSPECT: 'inspecting', OWNER_LOST: 'orphaned' } },
+    ready: {
+      description: 'It is whole and somebody works in it; nobody looks whether it can go.',
+      on: { INSPECT: 'inspecting', OWNER_LOST: 'orphaned' },
+    },
     inspecting: {
       description: 'Nobody works in it any more; it is being asked whether anything in it could be lost.',
       meta: found,
@@ -67,8 +80,14 @@ export const worktreeMachine = setup({ types: { events: {} as WorktreeChartEvent
       meta: found,
       on: { REMOVED: 'removed', REMOVE_FAILED: 'preserved', OWNER_LOST: 'orphaned' },
     },
-    preserved: { description: 'There is something in it, or nobody could tell; it stays until a person says otherwise.', on: { ADOPT: 'ready', INSPECT: 'inspecting' } },
-    orphaned: { description: 'Whoever made it is gone and has not said in which state it left it.', on: { ADOPT: 'ready', INSPECT: 'inspecting' } },
+    preserved: {
+      description: 'There is something in it, or nobody could tell; it stays until a person says otherwise.',
+      on: { ADOPT: 'ready', INSPECT: 'inspecting' },
+    },
+    orphaned: {
+      description: 'Whoever made it is gone and has not said in which state it left it.',
+      on: { ADOPT: 'ready', INSPECT: 'inspecting' },
+    },
     removed: { description: 'Folder, branch and record are gone.', type: 'final' },
   },
 });

@@ -1,4 +1,7 @@
-/** What to do with a worktree as it was found, as a sentence with a command that works when it is pasted into a POSIX shell. */
+/**
+ * What to do with a worktree as it was found, as a sentence with a command that works when it is pasted into a POSIX
+ * shell.
+ */
 import type { WorktreeFinding, WorktreeFindingKind } from './worktree-findings.ts';
 
 export interface WorktreeWhereabouts {
@@ -35,36 +38,66 @@ export function firstNextAction(place: WorktreeWhereabouts): string {
 }
 
 /** For what `findings` say; undefined when they say nothing. */
-export function worktreeNextAction(place: WorktreeWhereabouts, findings: readonly WorktreeFinding[]): string | undefined {
+export function worktreeNextAction(
+  place: WorktreeWhereabouts,
+  findings: readonly WorktreeFinding[],
+): string | undefined {
   if (findings.length === 0) return undefined;
   const kinds = new Set(findings.map(({ kind }) => kind));
-  if (place.isMerged === true && kinds.size === 1 && kinds.has('committed')) return `It is merged already. Remove it: wakechart worktree remove ${shellWord(place.id)}`;
+  if (place.isMerged === true && kinds.size === 1 && kinds.has('committed'))
+    return `It is merged already. Remove it: wakechart worktree remove ${shellWord(place.id)}`;
   const sentences = [...beforeWork(place, kinds, findings), ...bringHome(place, kinds)];
   const lost = place.unreachable?.[0];
   if (kinds.has('unreachable_commit') && lost !== undefined) {
-    sentences.push(`Give the commits that no branch has a name: git -C ${shellWord(place.repoRoot)} branch ${shellWord(`${place.branchName}-found`)} ${lost}`);
+    sentences.push(
+      `Give the commits that no branch has a name: git -C ${shellWord(place.repoRoot)} branch ${shellWord(`${place.branchName}-found`)} ${lost}`,
+    );
   }
-  if (sentences.length === 0) sentences.push(`Look at it, and take from it what you need: cd ${shellWord(place.worktreePath)}`);
+  if (sentences.length === 0)
+    sentences.push(`Look at it, and take from it what you need: cd ${shellWord(place.worktreePath)}`);
   const remove = `wakechart worktree remove ${shellWord(place.id)}`;
-  return [...sentences, `Then remove it: ${remove}`, `If what is left in it is not needed: ${remove} --discard`].join('\n');
+  return [...sentences, `Then remove it: ${remove}`, `If what is left in it is not needed: ${remove} --discard`].join(
+    '\n',
+  );
 }
 
-/** What has to be looked at first: what would be carried along wrongly, or left behind, if everything there was simply committed. */
-function beforeWork(place: WorktreeWhereabouts, kinds: ReadonlySet<WorktreeFindingKind>, findings: readonly WorktreeFinding[]): string[] {
+/**
+ * What has to be looked at first: what would be carried along wrongly, or left behind, if everything there was simply
+ * committed.
+ */
+function beforeWork(
+  place: WorktreeWhereabouts,
+  kinds: ReadonlySet<WorktreeFindingKind>,
+  findings: readonly WorktreeFinding[],
+): string[] {
   const folder = git(place.worktreePath);
   const pathsOf = (kind: WorktreeFindingKind): string => {
     const paths = findings.flatMap((finding) => (finding.kind === kind ? (finding.paths ?? []) : []));
-    return paths.length === 0 ? '' : ` (${paths.slice(0, SHOWN_PATHS).join(', ')}${paths.length > SHOWN_PATHS ? ', …' : ''})`;
+    return paths.length === 0
+      ? ''
+      : ` (${paths.slice(0, SHOWN_PATHS).join(', ')}${paths.length > SHOWN_PATHS ? ', …' : ''})`;
   };
   const sentences: string[] = [];
   if (kinds.has('in_use')) sentences.push('A process still works in it: end that first.');
   // Before any command that would run them.
-  if (holdsForeignSettings(kinds)) sentences.push('Run no git in it before you have looked at the repositories that lie in it: "status", "add" and "diff" run programs that those name.');
-  if (kinds.has('operation')) sentences.push(`Something was begun there and not ended. Go on with it or give it up as git says, before anything is committed: ${folder} status`);
-  if (kinds.has('nested_repository')) sentences.push(`A repository of its own lies in it${pathsOf('nested_repository')}: move that out first. To commit its folder would keep a pointer to it and nothing of what is in it.`);
-  if (kinds.has('submodule')) sentences.push(`A submodule holds what was put there${pathsOf('submodule')}: move that out first.`);
-  if (kinds.has('ignored')) sentences.push(`Copy out what git ignores and you want to keep${pathsOf('ignored')}: no commit takes it along.`);
-  if (kinds.has('stashed')) sentences.push(`Take what was stashed back out: ${folder} stash pop ${shellWord(place.stash ?? 'stash@{0}')}`);
+  if (holdsForeignSettings(kinds))
+    sentences.push(
+      'Run no git in it before you have looked at the repositories that lie in it: "status", "add" and "diff" run programs that those name.',
+    );
+  if (kinds.has('operation'))
+    sentences.push(
+      `Something was begun there and not ended. Go on with it or give it up as git says, before anything is committed: ${folder} status`,
+    );
+  if (kinds.has('nested_repository'))
+    sentences.push(
+      `A repository of its own lies in it${pathsOf('nested_repository')}: move that out first. To commit its folder would keep a pointer to it and nothing of what is in it.`,
+    );
+  if (kinds.has('submodule'))
+    sentences.push(`A submodule holds what was put there${pathsOf('submodule')}: move that out first.`);
+  if (kinds.has('ignored'))
+    sentences.push(`Copy out what git ignores and you want to keep${pathsOf('ignored')}: no commit takes it along.`);
+  if (kinds.has('stashed'))
+    sentences.push(`Take what was stashed back out: ${folder} stash pop ${shellWord(place.stash ?? 'stash@{0}')}`);
   return sentences;
 }
 
@@ -82,7 +115,9 @@ function bringHome(place: WorktreeWhereabouts, kinds: ReadonlySet<WorktreeFindin
   if (kinds.has('operation') || (holdsForeignSettings(kinds) && has(UNCOMMITTED))) return [];
   if (has(UNCOMMITTED)) return [`Commit what is there and merge it: ${commitCommand(place)} && ${mergeCommand(place)}`];
   if (!has(COMMITTED)) return [];
-  return [`Merge what was committed: ${place.made === undefined ? mergeCommand(place) : `${git(place.repoRoot)} merge ${place.made}`}`];
+  return [
+    `Merge what was committed: ${place.made === undefined ? mergeCommand(place) : `${git(place.repoRoot)} merge ${place.made}`}`,
+  ];
 }
 
 function git(folder: string): string {
@@ -97,7 +132,8 @@ function commitCommand(place: WorktreeWhereabouts): string {
 function mergeCommand(place: WorktreeWhereabouts): string {
   if (place.headBranch === place.branchName) return `${git(place.repoRoot)} merge ${shellWord(place.headBranch)}`;
   // By its full name: what an agent called it could be an option.
-  if (place.headBranch !== undefined) return `${git(place.repoRoot)} merge ${shellWord(`refs/heads/${place.headBranch}`)}`;
+  if (place.headBranch !== undefined)
+    return `${git(place.repoRoot)} merge ${shellWord(`refs/heads/${place.headBranch}`)}`;
   if (place.head === undefined) return `${git(place.repoRoot)} merge ${shellWord(place.branchName)}`;
   // A commit made now moves a detached HEAD, so it is asked for only when the command runs.
   return `${git(place.repoRoot)} merge "$(${git(place.worktreePath)} rev-parse HEAD)"`;

@@ -1,4 +1,7 @@
-/** What is written down about one worktree before it exists and for as long as it does: the truth that a start finds after a crash. */
+/**
+ * What is written down about one worktree before it exists and for as long as it does: the truth that a start finds
+ * after a crash.
+ */
 import { z } from 'zod';
 import { RuntimeError } from '../errors.ts';
 import { describeIssues } from '../validate.ts';
@@ -64,7 +67,9 @@ export const worktreeRecord = z.object({
   subdirectory: z.string(),
   parentStatus: text.optional(),
   keepFilesIn: text.optional(),
-  /** Settings of the repository that say how its files lie on the disk, as `name=value`: as they were when it was made. */
+  /**
+   * Settings of the repository that say how its files lie on the disk, as `name=value`: as they were when it was made.
+   */
   fileSettings: z.array(z.string()).readonly(),
   /** The stash entries that the repository had when it was made. */
   stashesBefore: z.array(z.string()).readonly(),
@@ -85,15 +90,22 @@ export type WorktreeRecord = Readonly<z.output<typeof worktreeRecord>>;
 export function checkedWorktreeRecord(value: unknown, name: string): WorktreeRecord {
   const parsed = worktreeRecord.safeParse(value);
   if (parsed.success) return parsed.data;
-  throw new RuntimeError('WORKTREE_RECORD_UNREADABLE', `expected "${name}" to be the record of a worktree: ${describeIssues(parsed.error).join('; ')}`, {
-    category: 'storage',
-    hint: 'Look at the file and at the worktree of that name; nothing of either was changed.',
-  });
+  throw new RuntimeError(
+    'WORKTREE_RECORD_UNREADABLE',
+    `expected "${name}" to be the record of a worktree: ${describeIssues(parsed.error).join('; ')}`,
+    {
+      category: 'storage',
+      hint: 'Look at the file and at the worktree of that name; nothing of either was changed.',
+    },
+  );
 }
 
 const SNAPSHOTS = new Map(worktreeLifecycle.snapshots.map((snapshot) => [snapshot.value, snapshot]));
 
-/** The record after `events`, one after the other. @throws RuntimeError WORKTREE_ILLEGAL_MOVE when its chart has no such way */
+/**
+ * The record after `events`, one after the other. @throws RuntimeError WORKTREE_ILLEGAL_MOVE when its chart has no such
+ * way
+ */
 export function movedRecord(record: WorktreeRecord, ...events: readonly WorktreeChartEventType[]): WorktreeRecord {
   return { ...record, status: events.reduce((status, event) => statusAfter(status, event, record.id), record.status) };
 }

@@ -1,4 +1,7 @@
-/** The memory of a log ring: runs of whole lines in one circular buffer that grows up to its limit and then drops the oldest. */
+/**
+ * The memory of a log ring: runs of whole lines in one circular buffer that grows up to its limit and then drops the
+ * oldest.
+ */
 
 /** Whole lines of one source, stored next to each other. */
 export interface LogRun {
@@ -15,7 +18,10 @@ export interface LogRun {
 
 /** What a run costs beside its bytes: one object and its place in the list. */
 const RUN_OVERHEAD_BYTES = 128;
-/** Small pieces of one source are joined into runs of up to this: large enough to spare objects, small enough to be dropped whole. */
+/**
+ * Small pieces of one source are joined into runs of up to this: large enough to spare objects, small enough to be
+ * dropped whole.
+ */
 const JOINED_RUN_BYTES = 16_384;
 const MIN_CAPACITY_BYTES = 1024;
 /** Dropped runs leave holes at the front of the list; they are closed when this many and half of it are holes. */
@@ -121,7 +127,10 @@ export class LogBytes {
       const at = this.#freeAt(length);
       if (at !== undefined && this.#count < this.#maxRuns) return at;
       const canGrow = at === undefined && this.#buffer.length < allowed && this.#usedBytes + length <= allowed;
-      if (canGrow) this.#relocate(Math.min(allowed, Math.max(this.#usedBytes + length, this.#buffer.length * 2, MIN_CAPACITY_BYTES)));
+      if (canGrow)
+        this.#relocate(
+          Math.min(allowed, Math.max(this.#usedBytes + length, this.#buffer.length * 2, MIN_CAPACITY_BYTES)),
+        );
       else this.#dropOldest();
     }
   }

@@ -1,9 +1,10 @@
 /**
  * Counts the lines in a piece of output and finds its last line end, at the speed of memory.
  *
- * A gigabyte of short lines has a hundred million of them, and absolute line numbers need every one counted. Byte by byte that
- * takes 1.8 s, with `indexOf` per line 0.9 s or more, with the WebAssembly below 0.17 s, while Node reads the same gigabyte from a
- * pipe in 0.6 s. Short pieces, and hosts without WebAssembly, are scanned byte by byte with the same answers.
+ * A gigabyte of short lines has a hundred million of them, and absolute line numbers need every one counted. Byte by
+ * byte that takes 1.8 s, with `indexOf` per line 0.9 s or more, with the WebAssembly below 0.17 s, while Node reads the
+ * same gigabyte from a pipe in 0.6 s. Short pieces, and hosts without WebAssembly, are scanned byte by byte with the
+ * same answers.
  */
 
 /** The largest piece that one scan takes. */
@@ -22,7 +23,10 @@ export interface LineScan {
   readonly lastLineFeed: number;
 }
 
-/** What the line began with before the piece: the last two bytes decide whether a line feed at the front ends an empty line. */
+/**
+ * What the line began with before the piece: the last two bytes decide whether a line feed at the front ends an empty
+ * line.
+ */
 export interface LineBefore {
   readonly last: number;
   readonly secondLast: number;
@@ -33,7 +37,9 @@ export const LINE_START: LineBefore = { last: LINE_FEED, secondLast: LINE_FEED }
 
 /** Scans at most MAX_SCAN_BYTES. */
 export function scanLines(bytes: Uint8Array, before: LineBefore = LINE_START): LineScan {
-  return bytes.length >= MIN_VECTOR_BYTES && hasVectorScan() ? scanLinesByVectors(bytes, before) : scanLinesBytewise(bytes, before);
+  return bytes.length >= MIN_VECTOR_BYTES && hasVectorScan()
+    ? scanLinesByVectors(bytes, before)
+    : scanLinesBytewise(bytes, before);
 }
 
 /** Whether this host scans long pieces by vectors. */
@@ -62,7 +68,9 @@ export function scanLinesBytewise(bytes: Uint8Array, before: LineBefore = LINE_S
 
 interface Kernel {
   readonly memory: Uint8Array;
-  /** Scans `length` bytes that lie at DATA_AT and returns the lines; leaves the last line feed's address at RESULT_AT. */
+  /**
+   * Scans `length` bytes that lie at DATA_AT and returns the lines; leaves the last line feed's address at RESULT_AT.
+   */
   readonly scan: (length: number) => number;
   readonly result: Int32Array;
 }
@@ -98,7 +106,11 @@ function loadKernel(): Kernel | undefined {
   try {
     const { exports } = new WebAssembly.Instance(new WebAssembly.Module(kernelModule()));
     const { buffer } = exports['memory'] as { readonly buffer: ArrayBuffer };
-    return { memory: new Uint8Array(buffer), scan: exports['scan'] as Kernel['scan'], result: new Int32Array(buffer, RESULT_AT, 1) };
+    return {
+      memory: new Uint8Array(buffer),
+      scan: exports['scan'] as Kernel['scan'],
+      result: new Int32Array(buffer, RESULT_AT, 1),
+    };
   } catch {
     // A processor without vectors, or a policy against compiling.
     return undefined;
@@ -106,8 +118,9 @@ function loadKernel(): Kernel | undefined {
 }
 
 /**
- * The module: one function `scan(length: i32) -> i32`, and the memory it works on. Each row is one instruction or a few that belong
- * together. `at` runs two bytes behind the sixteen in hand, because a load reaches forward only and the two bytes before matter too.
+ * The module: one function `scan(length: i32) -> i32`, and the memory it works on. Each row is one instruction or a few
+ * that belong together. `at` runs two bytes behind the sixteen in hand, because a load reaches forward only and the two
+ * bytes before matter too.
  */
 function kernelModule(): Uint8Array {
   const [end, at, lines, lastLineFeed, mask] = [0, 1, 2, 3, 4];

@@ -12,7 +12,9 @@ export function prefixedLogLine(source: string, line: string): string {
   return `[${source}] ${line}`;
 }
 
-/** Splits `text` on line ends (`\n` or `\r\n`) and appends each line that is not empty to `lines`, as `[source] line`. */
+/**
+ * Splits `text` on line ends (`\n` or `\r\n`) and appends each line that is not empty to `lines`, as `[source] line`.
+ */
 export function appendPrefixedLogLines(lines: string[], source: string, text: string): void {
   for (const line of text.split(/\r?\n/)) {
     if (line !== '') lines.push(prefixedLogLine(source, line));
@@ -20,8 +22,8 @@ export function appendPrefixedLogLines(lines: string[], source: string, text: st
 }
 
 /**
- * One page of a log held as an array of lines. An offset outside the log is clamped into it, a fraction is cut off, and what is no
- * number reads from the start; `cursor` of the page says where it really begins.
+ * One page of a log held as an array of lines. An offset outside the log is clamped into it, a fraction is cut off, and
+ * what is no number reads from the start; `cursor` of the page says where it really begins.
  */
 export function createBackgroundTaskLogPage(
   taskId: string,
@@ -35,7 +37,10 @@ export function createBackgroundTaskLogPage(
 }
 
 /** The nearest line index in [first, end] that `offset` can mean. */
-export function clampLogOffset(offset: number | undefined, { first, end }: { readonly first: number; readonly end: number }): number {
+export function clampLogOffset(
+  offset: number | undefined,
+  { first, end }: { readonly first: number; readonly end: number },
+): number {
   if (typeof offset !== 'number' || Number.isNaN(offset)) return first;
   return Math.min(Math.max(Math.floor(offset), first), end);
 }

@@ -1,9 +1,10 @@
 /**
  * The newest lines of a log in bounded memory, numbered from the first line ever logged.
  *
- * Output is kept as the bytes that came, in runs of whole lines from one source; lines are cut out, decoded and prefixed only
- * when somebody reads them. So logging costs a copy and a count, however short the lines are, and a gigabyte passes through without
- * growing anything. When the ring is full the oldest run goes; its lines keep their numbers.
+ * Output is kept as the bytes that came, in runs of whole lines from one source; lines are cut out, decoded and
+ * prefixed only when somebody reads them. So logging costs a copy and a count, however short the lines are, and a
+ * gigabyte passes through without growing anything. When the ring is full the oldest run goes; its lines keep their
+ * numbers.
  */
 import { LogBytes } from './log-bytes.ts';
 import type { LogRun } from './log-bytes.ts';
@@ -21,7 +22,10 @@ const MAX_LINE_BYTES = 65_536;
 const LINE_FEED = 10;
 
 export interface LogRingOptions {
-  /** Most bytes of memory to hold, bookkeeping included, beside one unfinished line of each source; 4096 at least. Default 1 MiB. */
+  /**
+   * Most bytes of memory to hold, bookkeeping included, beside one unfinished line of each source; 4096 at least.
+   * Default 1 MiB.
+   */
   readonly limitBytes?: number | undefined;
 }
 
@@ -76,7 +80,10 @@ export class LogRing {
     return this.#bytes.heldBytes + [...this.#partials.values()].reduce((sum, partial) => sum + partial.capacity, 0);
   }
 
-  /** Takes the next piece of a source's output. A line is logged when its end has come, or when it grows too long to wait for it. */
+  /**
+   * Takes the next piece of a source's output. A line is logged when its end has come, or when it grows too long to
+   * wait for it.
+   */
   append(source: string, chunk: Uint8Array): void {
     let partial = this.#partials.get(source);
     if (partial === undefined) this.#partials.set(source, (partial = new PartialLine(this.#maxLineBytes)));
@@ -105,7 +112,12 @@ export class LogRing {
   /** The page at `cursor`; continues at the oldest line when that one is gone. */
   page(taskId: string, cursor?: BackgroundTaskLogCursor, limit?: number): BackgroundTaskLogPage {
     const offset = clampLogOffset(cursor?.offset, { first: this.firstLine, end: this.endLine });
-    return logPage({ taskId, offset, lines: this.#read(offset, clampLogLimit(limit ?? DEFAULT_LOG_PAGE_LINES)), end: this.endLine });
+    return logPage({
+      taskId,
+      offset,
+      lines: this.#read(offset, clampLogLimit(limit ?? DEFAULT_LOG_PAGE_LINES)),
+      end: this.endLine,
+    });
   }
 
   /** What comes at `cursor`, or at the oldest place when that is gone; undefined when there is nothing yet. */
@@ -137,7 +149,8 @@ export class LogRing {
       partial.clear();
     }
     const rest = window.subarray(whole.length);
-    if (partial.length + rest.length > this.#maxLineBytes) this.#cut(source, partial, completeUtf8Length(partial.view()));
+    if (partial.length + rest.length > this.#maxLineBytes)
+      this.#cut(source, partial, completeUtf8Length(partial.view()));
     partial.append(rest);
   }
 
@@ -149,7 +162,11 @@ export class LogRing {
 
   #read(offset: number, limit: number): string[] {
     const lines: string[] = [];
-    for (let run = this.#bytes.runAtLine(offset); run !== undefined && lines.length < limit; run = this.#bytes.runAtLine(run.firstLine + run.lines)) {
+    for (
+      let run = this.#bytes.runAtLine(offset);
+      run !== undefined && lines.length < limit;
+      run = this.#bytes.runAtLine(run.firstLine + run.lines)
+    ) {
       readRun(run, this.#bytes.view(run), { skip: Math.max(0, offset - run.firstLine), limit, into: lines });
     }
     return lines;
@@ -159,7 +176,11 @@ export class LogRing {
 const decoder = new TextDecoder('utf-8', { ignoreBOM: true });
 
 /** Cuts the lines out of one run, leaving out the first `skip`, until `into` holds `limit`. */
-function readRun(run: LogRun, bytes: Uint8Array, { skip, limit, into }: { readonly skip: number; readonly limit: number; readonly into: string[] }): void {
+function readRun(
+  run: LogRun,
+  bytes: Uint8Array,
+  { skip, limit, into }: { readonly skip: number; readonly limit: number; readonly into: string[] },
+): void {
   let toSkip = skip;
   let start = 0;
   for (let end = bytes.indexOf(LINE_FEED); end !== -1 && into.length < limit; end = bytes.indexOf(LINE_FEED, start)) {
@@ -192,7 +213,10 @@ class PartialLine {
   /** What a scan of the following bytes has to know. */
   get before(): LineBefore {
     if (this.length === 0) return LINE_START;
-    return { last: this.#bytes[this.length - 1] ?? 0, secondLast: this.length === 1 ? LINE_FEED : (this.#bytes[this.length - 2] ?? 0) };
+    return {
+      last: this.#bytes[this.length - 1] ?? 0,
+      secondLast: this.length === 1 ? LINE_FEED : (this.#bytes[this.length - 2] ?? 0),
+    };
   }
 
   view(): Uint8Array {

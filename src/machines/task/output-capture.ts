@@ -1,4 +1,7 @@
-/** Keeps the beginning or the end of output that may be endless, in bounded memory, as text that is never cut inside a character. */
+/**
+ * Keeps the beginning or the end of output that may be endless, in bounded memory, as text that is never cut inside a
+ * character.
+ */
 import { BackgroundTaskError } from './task-error.ts';
 import { Utf8Joiner, completeUtf8Length, nextUtf8Start } from './output-utf8.ts';
 
@@ -14,14 +17,16 @@ export interface LimitedOutputCaptureOptions {
 
 export interface LimitedOutputCapture {
   /**
-   * Takes the next piece. Chunks may split a code point; pieces of different sources are kept in the order they came, with a
-   * code point that one source has only begun held back until the rest of it comes.
+   * Takes the next piece. Chunks may split a code point; pieces of different sources are kept in the order they came,
+   * with a code point that one source has only begun held back until the rest of it comes.
    */
   append(chunk: string | Uint8Array, source?: string): void;
   /** UTF-8 bytes appended so far, kept or not. */
   readonly totalBytes: number;
   readonly isTruncated: boolean;
-  /** What was kept: at most the limit in UTF-8 bytes, plus OUTPUT_TRUNCATION_MARKER once when something was left out. */
+  /**
+   * What was kept: at most the limit in UTF-8 bytes, plus OUTPUT_TRUNCATION_MARKER once when something was left out.
+   */
   toString(): string;
 }
 
@@ -29,7 +34,10 @@ export interface LimitedOutputCapture {
  * @param limitBytes most UTF-8 bytes to keep; 0 keeps none, Infinity all
  * @throws BackgroundTaskError category `validation` when the limit is negative or not a number
  */
-export function createLimitedOutputCapture(limitBytes: number = DEFAULT_OUTPUT_LIMIT_BYTES, options: LimitedOutputCaptureOptions = {}): LimitedOutputCapture {
+export function createLimitedOutputCapture(
+  limitBytes: number = DEFAULT_OUTPUT_LIMIT_BYTES,
+  options: LimitedOutputCaptureOptions = {},
+): LimitedOutputCapture {
   if (!(limitBytes >= 0)) {
     throw new BackgroundTaskError('validation', `an output limit must be 0 or more bytes, got ${limitBytes}`, {
       hint: 'Pass a number of bytes, 0 to keep nothing, or Infinity to keep everything.',
@@ -179,7 +187,9 @@ class KeptTail implements KeptBytes {
     if (text.length * 3 <= this.#limit || this.#limit === Infinity) return text;
     const encoded = new TextEncoder().encode(text);
     if (encoded.length <= this.#limit) return text;
-    return new TextDecoder('utf-8', { ignoreBOM: true }).decode(encoded.subarray(nextUtf8Start(encoded, encoded.length - this.#limit)));
+    return new TextDecoder('utf-8', { ignoreBOM: true }).decode(
+      encoded.subarray(nextUtf8Start(encoded, encoded.length - this.#limit)),
+    );
   }
 
   mark(text: string): string {
@@ -187,7 +197,9 @@ class KeptTail implements KeptBytes {
   }
 }
 
-/** `bytes`, or a larger copy of its first `length` bytes, with room for `more`; doubles so that appending stays linear. */
+/**
+ * `bytes`, or a larger copy of its first `length` bytes, with room for `more`; doubles so that appending stays linear.
+ */
 function withRoomFor(bytes: Uint8Array<ArrayBuffer>, length: number, more: number): Uint8Array<ArrayBuffer> {
   if (length + more <= bytes.length) return bytes;
   const grown = new Uint8Array(Math.max(length + more, bytes.length * 2));

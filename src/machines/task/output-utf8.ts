@@ -5,7 +5,10 @@ const CONTINUATION = 0x80;
 /** A code point takes at most four bytes, so at most three can be missing or left over at a cut. */
 const MAX_CODE_POINT_BYTES = 4;
 
-/** How many bytes of `bytes`, counted from its start, do not end in the middle of a code point. Invalid bytes count as whole. */
+/**
+ * How many bytes of `bytes`, counted from its start, do not end in the middle of a code point. Invalid bytes count as
+ * whole.
+ */
 export function completeUtf8Length(bytes: Uint8Array): number {
   const { length } = bytes;
   for (let back = 1; back <= Math.min(length, MAX_CODE_POINT_BYTES - 1); back += 1) {

@@ -1,9 +1,10 @@
 /**
  * The common request, read without the schema.
  *
- * Parsing a small request with the schema costs as much time and memory as starting the task. Most requests carry only plain fields,
- * and those are read here by hand; whatever is not exactly as expected (a kind, a key or a value this file does not know) is left to
- * the schema, which accepts it or explains what is wrong. That both agree is a property test: test/machines/task/quick-request.test.ts.
+ * Parsing a small request with the schema costs as much time and memory as starting the task. Most requests carry only
+ * plain fields, and those are read here by hand; whatever is not exactly as expected (a kind, a key or a value this
+ * file does not know) is left to the schema, which accepts it or explains what is wrong. That both agree is a property
+ * test: test/machines/task/quick-request.test.ts.
  */
 import type { BackgroundTaskRequest } from './task-request.ts';
 
@@ -25,10 +26,22 @@ const COMMON: Readonly<Record<string, Check>> = {
   maxRuntimeMs: isDurationMs,
 };
 
-const PROCESS: ReadonlyMap<string, Check> = new Map(Object.entries({ ...COMMON, command: isText, shell: isText, stdin: isString, inheritEnv: isBoolean }));
-const AGENT: ReadonlyMap<string, Check> = new Map(Object.entries({ ...COMMON, agentType: isText, prompt: isString, model: isText }));
+const PROCESS: ReadonlyMap<string, Check> = new Map(
+  Object.entries({ ...COMMON, command: isText, shell: isText, stdin: isString, inheritEnv: isBoolean }),
+);
+const AGENT: ReadonlyMap<string, Check> = new Map(
+  Object.entries({ ...COMMON, agentType: isText, prompt: isString, model: isText }),
+);
 const SCHEDULED: ReadonlyMap<string, Check> = new Map(
-  Object.entries({ ...COMMON, scheduleId: isText, command: isText, agentInstruction: isText, agentType: isText, timezone: isText, shell: isText }),
+  Object.entries({
+    ...COMMON,
+    scheduleId: isText,
+    command: isText,
+    agentInstruction: isText,
+    agentType: isText,
+    timezone: isText,
+    shell: isText,
+  }),
 );
 
 interface Loose {
@@ -37,7 +50,8 @@ interface Loose {
 
 /** The complete request, or undefined when the schema has to look at it. */
 export function quickRequest(input: unknown): BackgroundTaskRequest | undefined {
-  if (typeof input !== 'object' || input === null || Object.getPrototypeOf(input) !== Object.prototype) return undefined;
+  if (typeof input !== 'object' || input === null || Object.getPrototypeOf(input) !== Object.prototype)
+    return undefined;
   const given = input as Loose;
   const { kind, mode = 'background', parentSessionId = 'local', depth = 0, priority = 0 } = given;
   if (mode !== 'background' && mode !== 'foreground') return undefined;
@@ -46,10 +60,20 @@ export function quickRequest(input: unknown): BackgroundTaskRequest | undefined 
     const { label, cwd, command } = given;
     return withTheRest(given, { kind, label, mode, parentSessionId, depth, cwd, priority, command }, PROCESS);
   }
-  if (kind === 'agent' && isText(given['agentType']) && isString(given['prompt']) && isText(given['label']) && isText(given['cwd'])) {
+  if (
+    kind === 'agent' &&
+    isText(given['agentType']) &&
+    isString(given['prompt']) &&
+    isText(given['label']) &&
+    isText(given['cwd'])
+  ) {
     const { label, cwd, agentType, prompt, permissionPolicy = 'inherit-allowlist' } = given;
     if (permissionPolicy !== 'inherit-allowlist') return undefined;
-    return withTheRest(given, { kind, label, mode, parentSessionId, depth, cwd, priority, agentType, prompt, permissionPolicy }, AGENT);
+    return withTheRest(
+      given,
+      { kind, label, mode, parentSessionId, depth, cwd, priority, agentType, prompt, permissionPolicy },
+      AGENT,
+    );
   }
   if (kind === 'scheduled' && isText(given['cronExpression']) && isText(given['label']) && isText(given['cwd'])) {
     const { label, cwd, cronExpression } = given;
@@ -60,7 +84,11 @@ export function quickRequest(input: unknown): BackgroundTaskRequest | undefined 
   return undefined;
 }
 
-function withTheRest(given: Loose, request: Record<string, unknown>, checks: ReadonlyMap<string, Check>): BackgroundTaskRequest | undefined {
+function withTheRest(
+  given: Loose,
+  request: Record<string, unknown>,
+  checks: ReadonlyMap<string, Check>,
+): BackgroundTaskRequest | undefined {
   for (const key in given) {
     if (Object.hasOwn(request, key)) continue;
     const value = given[key];

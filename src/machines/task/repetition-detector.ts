@@ -1,13 +1,13 @@
 /**
  * Finds out when a stream of text has got stuck: its end is one unit, repeated.
  *
- * The stream counts as stuck when its last characters are some unit repeated at least `threshold` times within the last `window`
- * characters, over a stretch of at least a quarter of the window. The quarter keeps ordinary text alive: eight dashes, a table rule or
- * `[0, 0, 0, 0, 0, 0, 0, 0]` repeat too, and are no loop.
+ * The stream counts as stuck when its last characters are some unit repeated at least `threshold` times within the last
+ * `window` characters, over a stretch of at least a quarter of the window. The quarter keeps ordinary text alive: eight
+ * dashes, a table rule or `[0, 0, 0, 0, 0, 0, 0, 0]` repeat too, and are no loop.
  *
- * Cost per delta is linear in its length plus one comparison per unit length: a unit is looked at only when the last two characters
- * stood there before, prefix hashes of the last `window` characters then answer "does the tail have this period" in constant time, and a
- * hit is confirmed character by character.
+ * Cost per delta is linear in its length plus one comparison per unit length: a unit is looked at only when the last
+ * two characters stood there before, prefix hashes of the last `window` characters then answer "does the tail have this
+ * period" in constant time, and a hit is confirmed character by character.
  */
 
 const BASE = 0x01000193;
@@ -27,7 +27,10 @@ export class RepetitionDetector {
   readonly #powers: Int32Array;
   #length = 0;
 
-  /** @param window characters looked back over  @param threshold how often a unit must stand there; both at least 2 to detect anything */
+  /**
+   * @param window characters looked back over @param threshold how often a unit must stand there; both at least 2 to
+   * detect anything
+   */
   constructor(window: number, threshold: number) {
     const capacity = 2 ** Math.ceil(Math.log2(window + 1));
     this.#threshold = threshold;

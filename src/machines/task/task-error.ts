@@ -1,4 +1,7 @@
-/** Errors of background tasks. Vendor error objects never reach public state: they are mapped here and kept as `cause` only. */
+/**
+ * Errors of background tasks. Vendor error objects never reach public state: they are mapped here and kept as `cause`
+ * only.
+ */
 import { RuntimeError, messageOf } from '../errors.ts';
 import type { ErrorCategory, ErrorRecord } from '../errors.ts';
 
@@ -23,7 +26,13 @@ export class BackgroundTaskError extends RuntimeError {
     if (thrown instanceof BackgroundTaskError) return thrown;
     if (RuntimeError.is(thrown)) {
       const { code, hint, details, recoverable } = thrown;
-      return new BackgroundTaskError(thrown.category, thrown.message, { code, hint, details, recoverable, cause: thrown });
+      return new BackgroundTaskError(thrown.category, thrown.message, {
+        code,
+        hint,
+        details,
+        recoverable,
+        cause: thrown,
+      });
     }
     return new BackgroundTaskError(fallback, messageOf(thrown), { cause: thrown });
   }

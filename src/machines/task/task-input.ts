@@ -1,4 +1,7 @@
-/** What may be handed to a running task, and where a reader of its log stands: schemas, and the errors of what does not fit them. */
+/**
+ * What may be handed to a running task, and where a reader of its log stands: schemas, and the errors of what does not
+ * fit them.
+ */
 import { z } from 'zod';
 import { parsedOrRefused } from './task-validation.ts';
 import type { BackgroundTaskInput, BackgroundTaskLogCursor } from './task-state.ts';
@@ -36,7 +39,14 @@ export function checkedEventFilter<Filter>(filter: Filter): Filter {
   return filter;
 }
 
-/** Any number is a cursor: one out of range is clamped by the page. @throws BackgroundTaskError category `validation` */
+/**
+ * Any number is a cursor: one out of range is clamped by the page. @throws BackgroundTaskError category `validation`
+ */
 export function checkedCursor(cursor: BackgroundTaskLogCursor | undefined): BackgroundTaskLogCursor | undefined {
-  return cursor === undefined ? undefined : parsedOrRefused(cursorSchema, cursor, { what: 'log cursor, which is { offset: number }', code: 'TASK_LOG_CURSOR' });
+  return cursor === undefined
+    ? undefined
+    : parsedOrRefused(cursorSchema, cursor, {
+        what: 'log cursor, which is { offset: number }',
+        code: 'TASK_LOG_CURSOR',
+      });
 }

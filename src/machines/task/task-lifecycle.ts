@@ -1,4 +1,7 @@
-/** The task chart compiled, and everything that is read off it: the transition table, the status function, the terminal test. */
+/**
+ * The task chart compiled, and everything that is read off it: the transition table, the status function, the terminal
+ * test.
+ */
 import { compileLifecycle } from '../lifecycle.ts';
 import type { LifecycleSnapshot } from '../lifecycle.ts';
 import { BackgroundTaskError } from './task-error.ts';
@@ -7,7 +10,9 @@ import type { BackgroundTaskChartEvent, BackgroundTaskStatus, BackgroundTaskTran
 import type { StateValueFrom } from 'xstate';
 
 /** The life of a task as actor logic. Every task actor runs this. */
-export const taskLifecycle = compileLifecycle<StateValueFrom<typeof taskMachine>, BackgroundTaskChartEvent>(taskMachine);
+export const taskLifecycle = compileLifecycle<StateValueFrom<typeof taskMachine>, BackgroundTaskChartEvent>(
+  taskMachine,
+);
 
 export type TaskLifecycleSnapshot = LifecycleSnapshot<StateValueFrom<typeof taskMachine>>;
 
@@ -80,7 +85,10 @@ export function isTerminalBackgroundTaskStatus(status: BackgroundTaskStatus): st
  * The status after `event`. Pure.
  * @throws BackgroundTaskError category `validation` when the chart has no such move.
  */
-export function transitionBackgroundTaskStatus(status: BackgroundTaskStatus, event: BackgroundTaskTransitionEvent): BackgroundTaskStatus {
+export function transitionBackgroundTaskStatus(
+  status: BackgroundTaskStatus,
+  event: BackgroundTaskTransitionEvent,
+): BackgroundTaskStatus {
   const next = NEXT.get(`${status} ${event}`);
   if (next !== undefined) return next;
   throw illegalTransition(status, event);
@@ -91,7 +99,10 @@ function illegalTransition(status: BackgroundTaskStatus, event: string): Backgro
   const allowed = TRANSITIONS.filter((row) => row.from === status).map((row) => row.event);
   return new BackgroundTaskError('validation', `Invalid background task transition: ${status} + ${event} (${reason})`, {
     code: 'TASK_ILLEGAL_TRANSITION',
-    hint: allowed.length === 0 ? `A ${status} task does not change any more.` : `From ${status} the task can take: ${allowed.join(', ')}.`,
+    hint:
+      allowed.length === 0
+        ? `A ${status} task does not change any more.`
+        : `From ${status} the task can take: ${allowed.join(', ')}.`,
     details: { status, event, allowed },
   });
 }

@@ -18,8 +18,8 @@
  * terminal:            nothing of the work runs any more; the record stays until close().
  *
  * STARTED and STOP move inside a status and are nobody's business outside; everything else is the public vocabulary.
- * The chart is a pure lifecycle (no context, guards, actions, timers): policy lives in the actors, which pick the event. That is
- * what lets it be compiled (see ../lifecycle.ts).
+ * The chart is a pure lifecycle (no context, guards, actions, timers): policy lives in the actors, which pick the
+ * event. That is what lets it be compiled (see ../lifecycle.ts).
  */
 import { setup } from 'xstate';
 import type { StateValueFrom } from 'xstate';
@@ -42,7 +42,13 @@ export type BackgroundTaskChartEvent = { readonly type: BackgroundTaskTransition
 export const taskMachine = setup({ types: { events: {} as BackgroundTaskChartEvent } }).createMachine({
   id: 'task',
   description: 'The life of one background task.',
-  meta: { unhandled: { as: 'rejected', because: 'Who moves a task asks the chart first: what it does not take changes nothing, and the supervisor and the status function say so.' } } satisfies ChartNotes,
+  meta: {
+    unhandled: {
+      as: 'rejected',
+      because:
+        'Who moves a task asks the chart first: what it does not take changes nothing, and the supervisor and the status function say so.',
+    },
+  } satisfies ChartNotes,
   initial: 'queued',
   states: {
     queued: {
@@ -53,10 +59,17 @@ export const taskMachine = setup({ types: { events: {} as BackgroundTaskChartEve
       description: 'A slot is held, and something of the work may run.',
       initial: 'starting',
       states: {
-        starting: { description: 'The runner has been asked and has not answered with a handle.', on: { STARTED: 'active', STOP: 'stopping' } },
+        starting: {
+          description: 'The runner has been asked and has not answered with a handle.',
+          on: { STARTED: 'active', STOP: 'stopping' },
+        },
         active: { description: 'The runner works; watchdogs are armed.', on: { STOP: 'stopping' } },
         // Work that is being stopped may neither ask nor rest: it would hold its slot for ever.
-        stopping: { description: "Somebody asked the work to end; the handle's cancel runs, and its answer decides what comes next.", on: { REQUEST_PERMISSION: undefined, SLEEP: undefined } },
+        stopping: {
+          description:
+            "Somebody asked the work to end; the handle's cancel runs, and its answer decides what comes next.",
+          on: { REQUEST_PERMISSION: undefined, SLEEP: undefined },
+        },
       },
       on: {
         REQUEST_PERMISSION: 'waiting_permission',
@@ -72,7 +85,10 @@ export const taskMachine = setup({ types: { events: {} as BackgroundTaskChartEve
       states: {
         pending: { description: 'At least one request waits for its answer.', on: { STOP: 'stopping' } },
         // An answer that comes now does not undo the stop.
-        stopping: { description: "The work is to end while it waits; the handle's cancel runs.", on: { PERMISSION_ALLOWED: '#task.running.stopping' } },
+        stopping: {
+          description: "The work is to end while it waits; the handle's cancel runs.",
+          on: { PERMISSION_ALLOWED: '#task.running.stopping' },
+        },
       },
       on: { PERMISSION_ALLOWED: 'running.active', PERMISSION_DENIED: 'failed', CANCEL: 'cancelled' },
     },
@@ -81,12 +97,19 @@ export const taskMachine = setup({ types: { events: {} as BackgroundTaskChartEve
       initial: 'resting',
       states: {
         resting: { description: 'The next fire has its time.', on: { STOP: 'stopping' } },
-        stopping: { description: "The schedule is to end while it rests; the handle's cancel runs.", on: { WAKE: '#task.running.stopping' } },
+        stopping: {
+          description: "The schedule is to end while it rests; the handle's cancel runs.",
+          on: { WAKE: '#task.running.stopping' },
+        },
       },
       on: { WAKE: 'running.active', CANCEL: 'cancelled' },
     },
     completed: { description: 'The runner has given a result; nothing of the work runs any more.', type: 'final' },
-    failed: { description: 'The work has failed, was denied what it asked for, or ran into a limit; nothing of it runs any more.', type: 'final' },
+    failed: {
+      description:
+        'The work has failed, was denied what it asked for, or ran into a limit; nothing of it runs any more.',
+      type: 'final',
+    },
     cancelled: { description: 'Somebody ended it, and nothing of it runs any more.', type: 'final' },
   },
 });

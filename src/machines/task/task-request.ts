@@ -99,7 +99,10 @@ export const BACKGROUND_TASK_KINDS = ['agent', 'process', 'scheduled'] as const 
 export type CatchUpPolicy = z.output<typeof catchUpPolicy>;
 export type OverlapPolicy = z.output<typeof overlapPolicy>;
 
-/** A complete copy of the request. @throws BackgroundTaskError category `validation` saying what came and what is missing */
+/**
+ * A complete copy of the request. @throws BackgroundTaskError category `validation` saying what came and what is
+ * missing
+ */
 export function checkedTaskRequest(request: unknown): BackgroundTaskRequest {
   return parsedOrRefused(backgroundTaskRequest, request, { what: 'task request', code: 'TASK_REQUEST_INVALID' });
 }

@@ -4,7 +4,9 @@ import { parsedOrRefused } from './task-validation.ts';
 
 /** Counts may be unlimited: `Infinity` is a choice somebody types. */
 const count = (minimum: number) =>
-  z.union([z.int().min(minimum), z.literal(Infinity)], { error: `expected a whole number of at least ${minimum}, or Infinity` });
+  z.union([z.int().min(minimum), z.literal(Infinity)], {
+    error: `expected a whole number of at least ${minimum}, or Infinity`,
+  });
 
 /** Milliseconds, characters or bytes; 0 turns the limit off. */
 const limit = z.number().nonnegative();
@@ -29,7 +31,9 @@ const settings = z.strictObject({
 export type TaskSettingsInput = z.input<typeof settings>;
 export type TaskSettings = Readonly<z.output<typeof settings>>;
 
-/** The settings, checked and completed. @throws BackgroundTaskError category `validation`, also for a name that is none */
+/**
+ * The settings, checked and completed. @throws BackgroundTaskError category `validation`, also for a name that is none
+ */
 export function checkedSettings(given: TaskSettingsInput): TaskSettings {
   return parsedOrRefused(settings, given, { what: 'task manager options', code: 'TASK_OPTIONS_INVALID' });
 }

@@ -5,7 +5,10 @@ import type { BackgroundTaskKind } from './task-request.ts';
 
 export type BackgroundTaskTimeoutReason = 'idle' | 'max_runtime' | 'output_limit' | 'repetition' | 'stale_worker';
 
-/** The outcome of work that ran to its end. A process that exits with a code or a signal has a result too: that is not an error. */
+/**
+ * The outcome of work that ran to its end. A process that exits with a code or a signal has a result too: that is not
+ * an error.
+ */
 export interface BackgroundTaskResult {
   readonly taskId: string;
   readonly output: string;
@@ -83,7 +86,13 @@ export type BackgroundTaskRunnerEvent =
       /** The tool's own time limit; the idle watchdog leaves a task alone while such a tool runs. 0: no limit. */
       readonly toolTimeoutMs?: number;
     }
-  | { readonly type: 'background_task_tool_end'; readonly taskId: string; readonly toolName: string; readonly success: boolean; readonly error?: string }
+  | {
+      readonly type: 'background_task_tool_end';
+      readonly taskId: string;
+      readonly toolName: string;
+      readonly success: boolean;
+      readonly error?: string;
+    }
   | {
       readonly type: 'background_task_permission_request';
       readonly taskId: string;
@@ -91,12 +100,17 @@ export type BackgroundTaskRunnerEvent =
       readonly toolName: string;
       readonly toolArgs: unknown;
     }
-  /** The request is settled, whoever answered, and the work goes on. A denial that ends the work rejects `result` instead. */
+  /**
+   * The request is settled, whoever answered, and the work goes on. A denial that ends the work rejects `result`
+   * instead.
+   */
   | { readonly type: 'background_task_permission_resolved'; readonly taskId: string; readonly requestId: string }
   /** Nothing to do until the next fire: the task gives up its slot. */
   | { readonly type: 'background_task_sleeping'; readonly taskId: string; readonly nextFireAt?: string }
   | { readonly type: 'background_task_waking'; readonly taskId: string }
-  /** The work is alive, and that is all: puts the idle watchdog off and is announced to nobody. As often as it happens. */
+  /**
+   * The work is alive, and that is all: puts the idle watchdog off and is announced to nobody. As often as it happens.
+   */
   | { readonly type: 'background_task_activity'; readonly taskId: string }
   | { readonly type: 'background_task_progress'; readonly taskId: string; readonly progress: BackgroundTaskProgress };
 
@@ -107,7 +121,13 @@ export type BackgroundTaskEvent =
   | Lifecycle<'created' | 'started' | 'updated' | 'completed' | 'failed' | 'cancelled'>
   | Exclude<
       BackgroundTaskRunnerEvent,
-      { readonly type: 'background_task_sleeping' | 'background_task_activity' | 'background_task_progress' | 'background_task_permission_resolved' }
+      {
+        readonly type:
+          | 'background_task_sleeping'
+          | 'background_task_activity'
+          | 'background_task_progress'
+          | 'background_task_permission_resolved';
+      }
     >
   | { readonly type: 'background_task_closed'; readonly taskId: string };
 

@@ -1,4 +1,7 @@
-/** Rules that end an agent task which no longer makes sense: limits as data, and the detector of streams that repeat themselves. */
+/**
+ * Rules that end an agent task which no longer makes sense: limits as data, and the detector of streams that repeat
+ * themselves.
+ */
 import { BackgroundTaskError } from './task-error.ts';
 import type { AgentTaskRequest, BackgroundTaskRequest } from './task-request.ts';
 import type { BackgroundTaskTimeoutReason } from './task-state.ts';
@@ -45,8 +48,9 @@ export function agentLimitsOf(defaults: WatchdogDefaults): WatchdogLimits {
 }
 
 /**
- * The limits that hold for a request. Agent tasks fall back to the manager's, and their legacy `timeoutMs` means `idleTimeoutMs`. For a
- * process `timeoutMs` is wall clock and belongs to its runner; other limits hold when the request names them.
+ * The limits that hold for a request. Agent tasks fall back to the manager's, and their legacy `timeoutMs` means
+ * `idleTimeoutMs`. For a process `timeoutMs` is wall clock and belongs to its runner; other limits hold when the
+ * request names them.
  */
 export function watchdogLimitsFor(request: BackgroundTaskRequest, agentLimits: WatchdogLimits): WatchdogLimits {
   if (request.kind === 'agent') {
@@ -86,11 +90,15 @@ const HINTS = {
 
 /** The error of a task that a watchdog ended. `observed` says what was seen, in a few words. */
 export function watchdogError(reason: BackgroundTaskTimeoutReason, observed: string): BackgroundTaskError {
-  return new BackgroundTaskError('timeout', `Background task stopped by its ${reason.replace('_', ' ')} watchdog: ${observed}`, {
-    code: `TASK_${reason.toUpperCase()}`,
-    hint: HINTS[reason],
-    details: { timeoutReason: reason },
-  });
+  return new BackgroundTaskError(
+    'timeout',
+    `Background task stopped by its ${reason.replace('_', ' ')} watchdog: ${observed}`,
+    {
+      code: `TASK_${reason.toUpperCase()}`,
+      hint: HINTS[reason],
+      details: { timeoutReason: reason },
+    },
+  );
 }
 
 export function isTimeoutReason(value: unknown): value is BackgroundTaskTimeoutReason {

@@ -21,7 +21,11 @@ export class SpanContents {
   output(texts: readonly string[]): SpanAttributes {
     if (this.#maxCharacters === 0 || texts.length === 0) return {};
     const content = this.#cut(texts.join('\n\n'));
-    return { 'gen_ai.output.messages': JSON.stringify([{ role: 'assistant', parts: [{ type: 'text', content }], finish_reason: 'stop' }]) };
+    return {
+      'gen_ai.output.messages': JSON.stringify([
+        { role: 'assistant', parts: [{ type: 'text', content }], finish_reason: 'stop' },
+      ]),
+    };
   }
 
   /** Keeps no more of what is said than will be told. */

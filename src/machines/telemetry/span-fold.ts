@@ -1,6 +1,7 @@
 /**
- * Folds the events that wakes append into operations on spans: one for each wake, with its model steps and tool calls in it, and an attempt
- * for each candidate of a step that took several. It holds what is open, and no more than a fixed number of that.
+ * Folds the events that wakes append into operations on spans: one for each wake, with its model steps and tool calls
+ * in it, and an attempt for each candidate of a step that took several. It holds what is open, and no more than a fixed
+ * number of that.
  */
 import type { SessionEvent, SessionEventOf } from '../session/session-event.ts';
 import { SessionSpans } from './session-spans.ts';
@@ -12,7 +13,10 @@ import { wakeAttributes } from './span-words.ts';
 export const MAX_TRACKED_SESSIONS = 10_000;
 
 export interface SpanFoldOptions {
-  /** Characters of what was said and given that a span tells, for each of its attributes. Default 0: it tells nothing of it. */
+  /**
+   * Characters of what was said and given that a span tells, for each of its attributes. Default 0: it tells nothing of
+   * it.
+   */
   readonly contentCharacters?: number | undefined;
 }
 
@@ -31,7 +35,11 @@ export class SpanFold {
     if (event.type === 'wake.ended') return this.#end(event, agentId);
     if (!isOfWake(event)) return [];
     const spans = this.#sessions.get(event.sessionId);
-    if (spans === undefined) return this.#track(event, new SessionSpans({ sessionId: event.sessionId, agentId, contents: this.#contents }, undefined));
+    if (spans === undefined)
+      return this.#track(
+        event,
+        new SessionSpans({ sessionId: event.sessionId, agentId, contents: this.#contents }, undefined),
+      );
     this.#touch(event.sessionId, spans);
     return spans.take(event);
   }
@@ -86,8 +94,14 @@ export class SpanFold {
   }
 }
 
-/** A wake whose process died has told nobody of its span: the one that says so in its place does, as a span without a length. */
-function lost({ sessionId, at, data: { wakeId, outcome } }: SessionEventOf<'wake.ended'>, agentId: string | undefined): SpanOperation[] {
+/**
+ * A wake whose process died has told nobody of its span: the one that says so in its place does, as a span without a
+ * length.
+ */
+function lost(
+  { sessionId, at, data: { wakeId, outcome } }: SessionEventOf<'wake.ended'>,
+  agentId: string | undefined,
+): SpanOperation[] {
   const key = `wake ${sessionId} ${wakeId}`;
   const attributes = { ...wakeAttributes(sessionId, agentId, { wakeId }), 'wakechart.wake.outcome': outcome };
   const name = agentId === undefined ? 'invoke_agent' : `invoke_agent ${agentId}`;
@@ -98,8 +112,16 @@ function lost({ sessionId, at, data: { wakeId, outcome } }: SessionEventOf<'wake
 }
 
 const OF_WAKE: ReadonlySet<string> = new Set<SessionEvent['type']>([
-  'span.started', 'span.completed', 'run.attempt_failed', 'run.candidate_selected', 'run.waiting',
-  'agent.message', 'agent.tool_use', 'agent.tool_started', 'agent.tool_requeued', 'agent.tool_result',
+  'span.started',
+  'span.completed',
+  'run.attempt_failed',
+  'run.candidate_selected',
+  'run.waiting',
+  'agent.message',
+  'agent.tool_use',
+  'agent.tool_started',
+  'agent.tool_requeued',
+  'agent.tool_result',
 ]);
 
 function isOfWake({ type }: SessionEvent): boolean {

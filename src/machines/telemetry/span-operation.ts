@@ -1,6 +1,9 @@
 /** What becomes of the spans of a trace, as data: what a telemetry library is to be told, in this order. */
 
-/** `wake`: one run of an agent. `step`: a model was asked. `attempt`: one candidate of a step that took several. `tool`: a tool call. */
+/**
+ * `wake`: one run of an agent. `step`: a model was asked. `attempt`: one candidate of a step that took several. `tool`:
+ * a tool call.
+ */
 export type SpanKind = 'wake' | 'step' | 'attempt' | 'tool';
 
 export type SpanAttributes = Readonly<Record<string, string | number | boolean>>;

@@ -1,4 +1,7 @@
-/** The words of the spans: names and attributes of the semantic conventions for generative AI where they have one, `wakechart.*` where not. */
+/**
+ * The words of the spans: names and attributes of the semantic conventions for generative AI where they have one,
+ * `wakechart.*` where not.
+ */
 import type { RunUsage } from '../run/run-output.ts';
 import type { SessionEventData } from '../session/session-event.ts';
 import type { SpanAttributes } from './span-operation.ts';
@@ -20,7 +23,9 @@ type Attribute = string | number | boolean | undefined;
 
 /** Without those that are not known. */
 function known(attributes: Readonly<Record<string, Attribute>>): SpanAttributes {
-  const entries = Object.entries(attributes).filter((entry): entry is [string, string | number | boolean] => entry[1] !== undefined);
+  const entries = Object.entries(attributes).filter(
+    (entry): entry is [string, string | number | boolean] => entry[1] !== undefined,
+  );
   return Object.fromEntries(entries);
 }
 
@@ -28,7 +33,15 @@ export function providerName(provider: string): string {
   return Object.hasOwn(PROVIDER_NAMES, provider) ? (PROVIDER_NAMES[provider] ?? provider) : provider;
 }
 
-export function wakeAttributes(sessionId: string, agentId: string | undefined, { wakeId, epoch, trigger }: Pick<SessionEventData<'wake.started'>, 'wakeId'> & Partial<SessionEventData<'wake.started'>>): SpanAttributes {
+export function wakeAttributes(
+  sessionId: string,
+  agentId: string | undefined,
+  {
+    wakeId,
+    epoch,
+    trigger,
+  }: Pick<SessionEventData<'wake.started'>, 'wakeId'> & Partial<SessionEventData<'wake.started'>>,
+): SpanAttributes {
   return known({
     'gen_ai.operation.name': 'invoke_agent',
     'gen_ai.agent.id': agentId,
@@ -40,7 +53,10 @@ export function wakeAttributes(sessionId: string, agentId: string | undefined, {
   });
 }
 
-export function stepAttributes(sessionId: string, { kind, backend, provider, model, step, contextTokens }: SessionEventData<'span.started'>): SpanAttributes {
+export function stepAttributes(
+  sessionId: string,
+  { kind, backend, provider, model, step, contextTokens }: SessionEventData<'span.started'>,
+): SpanAttributes {
   return known({
     'gen_ai.operation.name': 'chat',
     'gen_ai.provider.name': providerName(provider),
@@ -54,11 +70,36 @@ export function stepAttributes(sessionId: string, { kind, backend, provider, mod
 }
 
 /** Without an operation of the conventions: what counts calls of models would count a step and its attempts. */
-export function attemptAttributes({ attempt, provider, model }: { readonly attempt: number; readonly provider: string; readonly model: string }): SpanAttributes {
-  return { 'gen_ai.provider.name': providerName(provider), 'gen_ai.request.model': model, 'wakechart.attempt.number': attempt };
+export function attemptAttributes({
+  attempt,
+  provider,
+  model,
+}: {
+  readonly attempt: number;
+  readonly provider: string;
+  readonly model: string;
+}): SpanAttributes {
+  return {
+    'gen_ai.provider.name': providerName(provider),
+    'gen_ai.request.model': model,
+    'wakechart.attempt.number': attempt,
+  };
 }
 
-export function toolAttributes(sessionId: string, { callId, name, attempt, ranBy }: { readonly callId: string; readonly name: string; readonly attempt?: number | undefined; readonly ranBy?: string | undefined }): SpanAttributes {
+export function toolAttributes(
+  sessionId: string,
+  {
+    callId,
+    name,
+    attempt,
+    ranBy,
+  }: {
+    readonly callId: string;
+    readonly name: string;
+    readonly attempt?: number | undefined;
+    readonly ranBy?: string | undefined;
+  },
+): SpanAttributes {
   return known({
     'gen_ai.operation.name': 'execute_tool',
     'gen_ai.tool.name': name,

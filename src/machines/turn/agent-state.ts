@@ -1,6 +1,7 @@
 /**
- * Where an agent's run stands, folded event by event: what was said, which calls are open, what somebody has to answer, and the same for
- * every agent that works for it. A session is a run; an event costs the same at the tenth and at the hundred thousandth.
+ * Where an agent's run stands, folded event by event: what was said, which calls are open, what somebody has to answer,
+ * and the same for every agent that works for it. A session is a run; an event costs the same at the tenth and at the
+ * hundred thousandth.
  */
 import type { SessionEvent, SessionEventData } from '../session/session-event.ts';
 import { foldSession } from '../session/session-fold.ts';
@@ -36,12 +37,13 @@ export class AgentState {
   }
 
   /**
-   * Takes the next event of the run, or of any run that works for it, however deep. Each event of a log counts once and in order; one that
-   * was taken before changes nothing.
+   * Takes the next event of the run, or of any run that works for it, however deep. Each event of a log counts once and
+   * in order; one that was taken before changes nothing.
    * @returns false for an event of a session that this run does not know
    */
   ingest(event: SessionEvent): boolean {
-    if (event.sessionId !== this.#session.sessionId) return [...this.#children.values()].some(({ state }) => state.ingest(event));
+    if (event.sessionId !== this.#session.sessionId)
+      return [...this.#children.values()].some(({ state }) => state.ingest(event));
     if (event.seq <= this.#session.head) return true;
     this.#session = foldSession(this.#session, event);
     this.#transcript.ingest(event);
@@ -110,8 +112,10 @@ export class AgentState {
 
   #note({ type, data }: SessionEvent): void {
     if (type === 'agent.tool_use') this.#ask(data);
-    else if (type === 'agent.tool_result') this.#change(data.callId, (call) => (call.outcome === undefined ? { ...call, outcome: data.outcome } : call));
-    else if (type === 'permission.resolved') (data.decision === 'allowed' ? this.#allowed : this.#denied).add(data.callId);
+    else if (type === 'agent.tool_result')
+      this.#change(data.callId, (call) => (call.outcome === undefined ? { ...call, outcome: data.outcome } : call));
+    else if (type === 'permission.resolved')
+      (data.decision === 'allowed' ? this.#allowed : this.#denied).add(data.callId);
     else if (type === 'agent.subflow_started') this.#delegate(data);
   }
 
@@ -121,7 +125,8 @@ export class AgentState {
 
   #delegate({ callId, childSessionId, agentId }: SessionEventData<'agent.subflow_started'>): void {
     this.#change(callId, (call) => ({ ...call, childSessionId }));
-    if (!this.#children.has(childSessionId)) this.#children.set(childSessionId, { callId, state: new AgentState({ sessionId: childSessionId, agentId }) });
+    if (!this.#children.has(childSessionId))
+      this.#children.set(childSessionId, { callId, state: new AgentState({ sessionId: childSessionId, agentId }) });
   }
 
   #change(callId: string, change: (call: ToolCallRecord) => ToolCallRecord): void {

@@ -1,6 +1,7 @@
 /**
- * Replaces the older part of a conversation by a summary: which part, what the model that summarizes it is given, and whether what came
- * back is worth it. The log keeps everything; a compaction that does not shrink is refused, or the same one would be made again and again.
+ * Replaces the older part of a conversation by a summary: which part, what the model that summarizes it is given, and
+ * whether what came back is worth it. The log keeps everything; a compaction that does not shrink is refused, or the
+ * same one would be made again and again.
  */
 import type { SessionEventData } from '../session/session-event.ts';
 import type { ProviderMessage } from './provider-message.ts';
@@ -53,34 +54,64 @@ export function planCompaction({ rows, maxTokens, keepExchanges }: CompactionWis
   const messages = rows.map(({ message }) => message);
   const kept = Math.max(1, keepExchanges);
   const unread = lastExchangeStart(messages);
-  const end = exchangesOf(messages).slice(0, -kept).findLast((exchange) => exchange.end <= unread && rows[exchange.end - 1]?.settledSeq !== undefined)?.end ?? 0;
+  const end =
+    exchangesOf(messages)
+      .slice(0, -kept)
+      .findLast((exchange) => exchange.end <= unread && rows[exchange.end - 1]?.settledSeq !== undefined)?.end ?? 0;
   const throughSeq = rows[end - 1]?.settledSeq;
-  if (throughSeq === undefined) return { kind: 'nothing', because: `there is nothing before the newest ${kept === 1 ? 'exchange' : `${kept} exchanges`} that is settled` };
+  if (throughSeq === undefined)
+    return {
+      kind: 'nothing',
+      because: `there is nothing before the newest ${kept === 1 ? 'exchange' : `${kept} exchanges`} that is settled`,
+    };
   const older = messages.slice(0, end);
-  if (older.length === 1 && isSummary(older[0])) return { kind: 'nothing', because: 'everything before the newest exchanges is summarized already' };
+  if (older.length === 1 && isSummary(older[0]))
+    return { kind: 'nothing', because: 'everything before the newest exchanges is summarized already' };
   const text = cutMiddle(older.map(wordsOf).join('\n\n'), maxTokens);
-  if (text === undefined) return { kind: 'nothing', because: `${maxTokens} tokens are too few for anything to be summarized` };
+  if (text === undefined)
+    return { kind: 'nothing', because: `${maxTokens} tokens are too few for anything to be summarized` };
   return { kind: 'planned', throughSeq, text, messages: older.length, tokens: estimateMessages(older) };
 }
 
 /** Whether a summary is worth it. `before`: the tokens of what it replaces. */
-export function acceptCompaction({ throughSeq, before, summary }: { readonly throughSeq: number; readonly before: number; readonly summary: string }): CompactionVerdict {
+export function acceptCompaction({
+  throughSeq,
+  before,
+  summary,
+}: {
+  readonly throughSeq: number;
+  readonly before: number;
+  readonly summary: string;
+}): CompactionVerdict {
   if (isBlank(summary)) return { kind: 'refused', because: 'the summary is blank' };
   const after = estimateMessages([{ role: 'user', content: [summaryPart({ summary, throughSeq })] }]);
   const most = Math.floor(before * (1 - MIN_SHRINK_SHARE));
-  if (after > most) return { kind: 'refused', because: `the summary takes ${after} tokens in place of ${before}; at most ${most} are worth it` };
+  if (after > most)
+    return {
+      kind: 'refused',
+      because: `the summary takes ${after} tokens in place of ${before}; at most ${most} are worth it`,
+    };
   return { kind: 'accepted', data: { throughSeq, summary: summary.trim(), tokensBefore: before, tokensAfter: after } };
 }
 
 function isSummary(message: ProviderMessage | undefined): boolean {
-  return message?.role === 'user' && message.content.every((part) => part.type === 'text' && part.summarizesThroughSeq !== undefined);
+  return (
+    message?.role === 'user' &&
+    message.content.every((part) => part.type === 'text' && part.summarizesThroughSeq !== undefined)
+  );
 }
 
 function wordsOf(message: ProviderMessage): string {
-  return message.content.map((part) => partWords(message.role, part)).filter((words) => words !== '').join('\n');
+  return message.content
+    .map((part) => partWords(message.role, part))
+    .filter((words) => words !== '')
+    .join('\n');
 }
 
-const SPEAKERS = { user: 'User', assistant: 'Assistant', tool: 'Tool' } as const satisfies Record<ProviderMessage['role'], string>;
+const SPEAKERS = { user: 'User', assistant: 'Assistant', tool: 'Tool' } as const satisfies Record<
+  ProviderMessage['role'],
+  string
+>;
 
 /** What the model thought to itself is left out: what came of it is there. */
 function partWords(role: ProviderMessage['role'], part: ProviderMessage['content'][number]): string {

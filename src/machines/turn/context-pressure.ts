@@ -15,15 +15,34 @@ export interface ContextPressure {
 }
 
 /** The share from which each level begins. */
-const PRESSURE_FROM = { low: 0, moderate: 0.5, high: 0.75, critical: 0.9 } as const satisfies Record<PressureLevel, number>;
+const PRESSURE_FROM = { low: 0, moderate: 0.5, high: 0.75, critical: 0.9 } as const satisfies Record<
+  PressureLevel,
+  number
+>;
 
-const PARTS = ['instructions', 'tools', 'messages', 'attachments', 'reserved'] as const satisfies readonly (keyof ContextReport)[];
+const PARTS = [
+  'instructions',
+  'tools',
+  'messages',
+  'attachments',
+  'reserved',
+] as const satisfies readonly (keyof ContextReport)[];
 
-const PART_WORDS = { instructions: 'the instructions', tools: 'the tools', messages: 'messages', attachments: 'images and files', reserved: 'the room for the answer' } as const satisfies Record<(typeof PARTS)[number], string>;
+const PART_WORDS = {
+  instructions: 'the instructions',
+  tools: 'the tools',
+  messages: 'messages',
+  attachments: 'images and files',
+  reserved: 'the room for the answer',
+} as const satisfies Record<(typeof PARTS)[number], string>;
 
 export function contextPressure(report: ContextReport): ContextPressure {
   const share = report.maxTokens > 0 ? report.total / report.maxTokens : 1;
-  return { level: levelOf(share), share: Math.round(share * 1_000) / 1_000, because: [spentWords(report, share), ...leftOutWords(report)].join(' ') };
+  return {
+    level: levelOf(share),
+    share: Math.round(share * 1_000) / 1_000,
+    because: [spentWords(report, share), ...leftOutWords(report)].join(' '),
+  };
 }
 
 function levelOf(share: number): PressureLevel {
@@ -38,5 +57,7 @@ function spentWords(report: ContextReport, share: number): string {
 
 function leftOutWords({ omittedMessages, shortenedMessages }: ContextReport): string[] {
   if (omittedMessages === 0 && shortenedMessages === 0) return [];
-  return [`Earlier messages are left out (${omittedMessages}) or shortened (${shortenedMessages}); the log keeps them.`];
+  return [
+    `Earlier messages are left out (${omittedMessages}) or shortened (${shortenedMessages}); the log keeps them.`,
+  ];
 }

@@ -39,7 +39,15 @@ export interface ContextReport {
   readonly compactedThroughSeq?: number | undefined;
 }
 
-export function contextReport({ instructions, tools, messages, maxTokens, reservedForOutput, omittedMessages = 0, shortenedMessages = 0 }: ContextParts): ContextReport {
+export function contextReport({
+  instructions,
+  tools,
+  messages,
+  maxTokens,
+  reservedForOutput,
+  omittedMessages = 0,
+  shortenedMessages = 0,
+}: ContextParts): ContextReport {
   const { words, attachments, summarizesThroughSeq } = conversationCosts(messages);
   const spent = {
     instructions: estimateTokens(instructions),
@@ -61,19 +69,48 @@ export function contextReport({ instructions, tools, messages, maxTokens, reserv
 }
 
 /** Tokens that are left for messages beside everything else; 0 when nothing is. */
-export function tokensForMessages({ instructions, tools, maxTokens, reservedForOutput }: Omit<ContextParts, 'messages' | 'omittedMessages' | 'shortenedMessages'>): number {
+export function tokensForMessages({
+  instructions,
+  tools,
+  maxTokens,
+  reservedForOutput,
+}: Omit<ContextParts, 'messages' | 'omittedMessages' | 'shortenedMessages'>): number {
   return Math.max(0, maxTokens - reservedForOutput - estimateTokens(instructions) - estimateTools(tools));
 }
 
-export function describeContext({ maxTokens, total, free, omittedMessages, shortenedMessages, compactedThroughSeq, ...spent }: ContextReport): string {
-  const parts = (['instructions', 'tools', 'messages', 'attachments'] as const).map((part) => `${part} ${grouped(spent[part])}`).join(', ');
+export function describeContext({
+  maxTokens,
+  total,
+  free,
+  omittedMessages,
+  shortenedMessages,
+  compactedThroughSeq,
+  ...spent
+}: ContextReport): string {
+  const parts = (['instructions', 'tools', 'messages', 'attachments'] as const)
+    .map((part) => `${part} ${grouped(spent[part])}`)
+    .join(', ');
   const share = maxTokens > 0 ? ` (${Math.round((100 * total) / maxTokens)} %)` : '';
   const room = total > maxTokens ? `${grouped(total - maxTokens)} too many` : `${grouped(free)} free`;
   return [
     `About ${grouped(total)} of ${grouped(maxTokens)} tokens${share}: ${parts}, kept for the answer ${grouped(spent.reserved)}; ${room}.`,
-    ...(omittedMessages > 0 ? [omittedMessages === 1 ? 'One earlier message is left out.' : `${grouped(omittedMessages)} earlier messages are left out.`] : []),
-    ...(shortenedMessages > 0 ? [shortenedMessages === 1 ? 'One message is shortened.' : `${grouped(shortenedMessages)} messages are shortened.`] : []),
-    ...(compactedThroughSeq === undefined ? [] : [`A summary stands for everything up to event ${compactedThroughSeq}.`]),
+    ...(omittedMessages > 0
+      ? [
+          omittedMessages === 1
+            ? 'One earlier message is left out.'
+            : `${grouped(omittedMessages)} earlier messages are left out.`,
+        ]
+      : []),
+    ...(shortenedMessages > 0
+      ? [
+          shortenedMessages === 1
+            ? 'One message is shortened.'
+            : `${grouped(shortenedMessages)} messages are shortened.`,
+        ]
+      : []),
+    ...(compactedThroughSeq === undefined
+      ? []
+      : [`A summary stands for everything up to event ${compactedThroughSeq}.`]),
   ].join(' ');
 }
 

@@ -1,4 +1,7 @@
-/** Which addresses requests of agents may go to: those of the outside, and those at home only where commands could reach them too. */
+/**
+ * Which addresses requests of agents may go to: those of the outside, and those at home only where commands could reach
+ * them too.
+ */
 
 /** `never`: nothing that an agent has to do with. `home`: of this machine, or of the network that it stands in. */
 export type AddressKind = 'public' | 'home' | 'never';
@@ -43,7 +46,9 @@ function inBlock(address: number, first: number, bits: number): boolean {
 
 function number4(address: string): number | undefined {
   const parts = address.split('.').map(Number);
-  return parts.length === 4 && parts.every((part) => Number.isInteger(part) && part >= 0 && part <= 255) ? parts.reduce((sum, part) => sum * 256 + part, 0) : undefined;
+  return parts.length === 4 && parts.every((part) => Number.isInteger(part) && part >= 0 && part <= 255)
+    ? parts.reduce((sum, part) => sum * 256 + part, 0)
+    : undefined;
 }
 
 function kindOf6(words: readonly number[]): AddressKind {
@@ -62,7 +67,8 @@ function kindOf6(words: readonly number[]): AddressKind {
 function embedded4(words: readonly number[]): number | undefined {
   const [first = 0, second = 0, third = 0] = words;
   const low = (words[6] ?? 0) * 65_536 + (words[7] ?? 0);
-  const isMapped = words.slice(0, 5).every((word) => word === 0) && (words[5] === 0xffff || (words[5] === 0 && low > 1));
+  const isMapped =
+    words.slice(0, 5).every((word) => word === 0) && (words[5] === 0xffff || (words[5] === 0 && low > 1));
   const isTranslated = first === 0x64 && second === 0xff9b;
   if (isMapped || isTranslated) return low;
   return first === 0x2002 ? second * 65_536 + third : undefined;
@@ -72,7 +78,10 @@ function wordsOf6(address: string): readonly number[] | undefined {
   const dotted = /^(?<head>.*:)(?<tail>\d+\.\d+\.\d+\.\d+)$/.exec(address)?.groups;
   const tail = dotted === undefined ? undefined : number4(dotted['tail'] ?? '');
   if (dotted !== undefined && tail === undefined) return undefined;
-  const text = tail === undefined ? address : `${dotted?.['head']}${Math.floor(tail / 65_536).toString(16)}:${(tail % 65_536).toString(16)}`;
+  const text =
+    tail === undefined
+      ? address
+      : `${dotted?.['head']}${Math.floor(tail / 65_536).toString(16)}:${(tail % 65_536).toString(16)}`;
   const [before = '', after, ...more] = text.split('::');
   if (more.length > 0) return undefined;
   const head = groupsOf(before);
@@ -83,5 +92,7 @@ function wordsOf6(address: string): readonly number[] | undefined {
 }
 
 function groupsOf(text: string): number[] {
-  return text === '' ? [] : text.split(':').map((group) => (/^[0-9a-f]{1,4}$/i.test(group) ? Number.parseInt(group, 16) : -1));
+  return text === ''
+    ? []
+    : text.split(':').map((group) => (/^[0-9a-f]{1,4}$/i.test(group) ? Number.parseInt(group, 16) : -1));
 }

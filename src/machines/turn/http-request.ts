@@ -1,4 +1,7 @@
-/** The tool `http_request`, as a model sees it: one request, whose headers may hold secrets by reference, and what came back. */
+/**
+ * The tool `http_request`, as a model sees it: one request, whose headers may hold secrets by reference, and what came
+ * back.
+ */
 import { z } from 'zod';
 import { vaultValue } from '../agent/mcp-server.ts';
 import { headerName } from '../text-schemas.ts';
@@ -12,18 +15,27 @@ const MAX_HTTP_TIMEOUT_SECONDS = 300;
 /** From one URL of a path to another of the same. */
 export const MAX_REDIRECTS = 5;
 
-const headerText = z.string().max(10_000).regex(/^[\t\u0020-\u007e\u0080-\u00ff]*$/, 'expected a value on one line, of characters that a header can hold');
+const headerText = z
+  .string()
+  .max(10_000)
+  .regex(/^[\t\u0020-\u007e\u0080-\u00ff]*$/, 'expected a value on one line, of characters that a header can hold');
 
 /** Set by whoever sends the request, or about the connection itself. */
-const OWN_HEADERS = /^(?:host|content-length|connection|transfer-encoding|upgrade|expect|keep-alive|te|trailer|accept-encoding|proxy-.*)$/i;
+const OWN_HEADERS =
+  /^(?:host|content-length|connection|transfer-encoding|upgrade|expect|keep-alive|te|trailer|accept-encoding|proxy-.*)$/i;
 
-/** A slash that is written in another way may be one to the server, and lead elsewhere than a rule about paths allows. */
+/**
+ * A slash that is written in another way may be one to the server, and lead elsewhere than a rule about paths allows.
+ */
 const HIDDEN_WAY = /%(?:2f|5c)|\\/i;
 
 const url = z
   .url({ protocol: /^https?$/, error: 'expected an http or https URL' })
   .max(8_192)
-  .refine((address) => isPlain(address), 'expected a URL without a user, a password, and slashes that are written as %2F or %5C');
+  .refine(
+    (address) => isPlain(address),
+    'expected a URL without a user, a password, and slashes that are written as %2F or %5C',
+  );
 
 /** Whatever it is, `z.url` has said so already. */
 function isPlain(address: string): boolean {
@@ -42,16 +54,34 @@ export const httpRequestInput = z
     headers: z
       .record(headerName, z.union([headerText, vaultValue]))
       .refine((headers) => Object.keys(headers).length <= 100, 'expected at most 100 headers')
-      .refine((headers) => !Object.keys(headers).some((name) => OWN_HEADERS.test(name)), 'expected no headers about the connection itself, such as Host or Content-Length')
+      .refine(
+        (headers) => !Object.keys(headers).some((name) => OWN_HEADERS.test(name)),
+        'expected no headers about the connection itself, such as Host or Content-Length',
+      )
       .optional()
-      .describe('Values, or secrets by reference: { "Authorization": { "vault": "github/token", "prefix": "Bearer " } }. vault_list says which there are.'),
-    body: z.string().max(MAX_BODY_CHARACTERS).optional().describe('The body as text. Say in a Content-Type header what it is.'),
+      .describe(
+        'Values, or secrets by reference: { "Authorization": { "vault": "github/token", "prefix": "Bearer " } }. vault_list says which there are.',
+      ),
+    body: z
+      .string()
+      .max(MAX_BODY_CHARACTERS)
+      .optional()
+      .describe('The body as text. Say in a Content-Type header what it is.'),
     json: z.unknown().optional().describe('The body as a JSON value.'),
     timeoutSeconds: z.number().int().min(1).max(MAX_HTTP_TIMEOUT_SECONDS).default(DEFAULT_HTTP_TIMEOUT_SECONDS),
-    maxBytes: z.number().int().min(1).max(MAX_RESPONSE_BYTES).default(DEFAULT_RESPONSE_BYTES).describe('How much of the answer is read.'),
+    maxBytes: z
+      .number()
+      .int()
+      .min(1)
+      .max(MAX_RESPONSE_BYTES)
+      .default(DEFAULT_RESPONSE_BYTES)
+      .describe('How much of the answer is read.'),
   })
   .refine(({ body, json }) => body === undefined || json === undefined, 'expected a body as text or as JSON, not both')
-  .refine(({ method, body, json }) => (method !== 'GET' && method !== 'HEAD') || (body === undefined && json === undefined), 'expected no body with GET and HEAD');
+  .refine(
+    ({ method, body, json }) => (method !== 'GET' && method !== 'HEAD') || (body === undefined && json === undefined),
+    'expected no body with GET and HEAD',
+  );
 
 export type HttpRequestInput = z.output<typeof httpRequestInput>;
 

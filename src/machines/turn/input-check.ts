@@ -1,9 +1,10 @@
 /**
- * Checks of what a model sends, made from a JSON Schema that nobody has to trust: one of an MCP server, or of an agent file.
+ * Checks of what a model sends, made from a JSON Schema that nobody has to trust: one of an MCP server, or of an agent
+ * file.
  *
- * Checked is what can be checked exactly and at a cost that stays small whatever the schema says; the rest is left to whoever carries
- * out the call. So patterns are not run here (some take for ever), references are written out within bounds, and formats count as notes,
- * as the standard has them.
+ * Checked is what can be checked exactly and at a cost that stays small whatever the schema says; the rest is left to
+ * whoever carries out the call. So patterns are not run here (some take for ever), references are written out within
+ * bounds, and formats count as notes, as the standard has them.
  */
 import { z } from 'zod';
 import { isRecord } from '../validate.ts';
@@ -12,19 +13,61 @@ import { isRecord } from '../validate.ts';
 const MAX_NODES = 2_000;
 const MAX_DEPTH = 40;
 
-/** What our checks do not do and what stands beside it needs not: it only makes a schema narrower, so that without it nothing right is refused. */
+/**
+ * What our checks do not do and what stands beside it needs not: it only makes a schema narrower, so that without it
+ * nothing right is refused.
+ */
 const NARROWING: ReadonlySet<string> = new Set([
-  'pattern', 'propertyNames', 'not', 'if', 'then', 'else', 'oneOf', 'allOf', 'dependentSchemas', 'dependentRequired', 'dependencies', 'contains', 'minContains',
-  'maxContains', 'uniqueItems', 'unevaluatedProperties', 'unevaluatedItems', 'multipleOf',
+  'pattern',
+  'propertyNames',
+  'not',
+  'if',
+  'then',
+  'else',
+  'oneOf',
+  'allOf',
+  'dependentSchemas',
+  'dependentRequired',
+  'dependencies',
+  'contains',
+  'minContains',
+  'maxContains',
+  'uniqueItems',
+  'unevaluatedProperties',
+  'unevaluatedItems',
+  'multipleOf',
 ]);
 
 /** What changes the meaning of what stands beside it or of references, or would be checked in another way elsewhere. */
-const UNCHECKED: ReadonlySet<string> = new Set(['patternProperties', 'prefixItems', 'additionalItems', '$dynamicRef', '$recursiveRef', '$anchor', '$id', 'id']);
+const UNCHECKED: ReadonlySet<string> = new Set([
+  'patternProperties',
+  'prefixItems',
+  'additionalItems',
+  '$dynamicRef',
+  '$recursiveRef',
+  '$anchor',
+  '$id',
+  'id',
+]);
 
 /** What says nothing about which values are right. */
 const NOTES: ReadonlySet<string> = new Set([
-  '$schema', '$comment', '$defs', 'definitions', 'title', 'description', 'default', 'examples', 'example', 'deprecated', 'readOnly', 'writeOnly', 'format',
-  'contentEncoding', 'contentMediaType', 'contentSchema',
+  '$schema',
+  '$comment',
+  '$defs',
+  'definitions',
+  'title',
+  'description',
+  'default',
+  'examples',
+  'example',
+  'deprecated',
+  'readOnly',
+  'writeOnly',
+  'format',
+  'contentEncoding',
+  'contentMediaType',
+  'contentSchema',
 ]);
 
 type Schema = Readonly<Record<string, unknown>>;
@@ -36,11 +79,15 @@ export function inputCheckOf(schema: Schema): z.ZodType<Input> {
   const check = checkOf(schema);
   if (check === undefined) return anyObject;
   return anyObject.superRefine((input, context) => {
-    for (const { path, message } of issuesOf(check, input)) context.addIssue({ code: 'custom', path: [...path], message });
+    for (const { path, message } of issuesOf(check, input))
+      context.addIssue({ code: 'custom', path: [...path], message });
   });
 }
 
-function issuesOf(check: z.ZodType, input: Input): readonly { readonly path: readonly PropertyKey[]; readonly message: string }[] {
+function issuesOf(
+  check: z.ZodType,
+  input: Input,
+): readonly { readonly path: readonly PropertyKey[]; readonly message: string }[] {
   try {
     return check.safeParse(input).error?.issues ?? [];
   } catch {
@@ -100,7 +147,9 @@ class Rewriting {
       case 'properties':
         // What every object has would be found in it although nobody sent it.
         if (!isRecord(value) || Object.keys(value).some((name) => name in Object.prototype)) throw new Beyond();
-        return Object.fromEntries(Object.entries(value).map(([name, schema]) => [name, this.#schema(schema, depth + 1)]));
+        return Object.fromEntries(
+          Object.entries(value).map(([name, schema]) => [name, this.#schema(schema, depth + 1)]),
+        );
       case 'items':
       case 'additionalProperties':
         return this.#schema(value, depth + 1);
@@ -121,7 +170,10 @@ class Rewriting {
   #target(given: Schema): unknown {
     const reference = given['$ref'];
     const neighbours = Object.keys(given).filter((key) => key !== '$ref' && !NOTES.has(key));
-    const found = typeof reference === 'string' ? /^#\/(?<place>\$defs|definitions)\/(?<name>[^/~%]+)$/.exec(reference)?.groups : undefined;
+    const found =
+      typeof reference === 'string'
+        ? /^#\/(?<place>\$defs|definitions)\/(?<name>[^/~%]+)$/.exec(reference)?.groups
+        : undefined;
     const place = found === undefined ? undefined : this.#root[found['place'] ?? ''];
     const name = found?.['name'] ?? '';
     if (neighbours.length > 0 || !isRecord(place) || !Object.hasOwn(place, name)) throw new Beyond();

@@ -1,12 +1,44 @@
 /**
- * Every managed tool, in one table: what the runtime, the command line, the pages and the files for agents tell of them comes from here.
+ * Every managed tool, in one table: what the runtime, the command line, the pages and the files for agents tell of them
+ * comes from here.
  */
-import { learningCaptureDefinition, learningGetDefinition, learningListDefinition, memoryPromoteDefinition, memoryReadDefinition, memoryRestoreDefinition, memoryVersionsDefinition } from '../memory/memory-tool-definitions.ts';
-import { resourcesCompareDefinition, resourcesListDefinition, resourcesPromoteDefinition, resourcesReadDefinition, resourcesRestoreDefinition, resourcesStageDefinition, resourcesVersionsDefinition } from '../memory/resource-tool-definitions.ts';
-import { outcomeDefineDefinition, outcomeEvaluateDefinition, outcomeGradeDefinition, outcomeHistoryDefinition } from '../outcome/outcome-definitions.ts';
+import {
+  learningCaptureDefinition,
+  learningGetDefinition,
+  learningListDefinition,
+  memoryPromoteDefinition,
+  memoryReadDefinition,
+  memoryRestoreDefinition,
+  memoryVersionsDefinition,
+} from '../memory/memory-tool-definitions.ts';
+import {
+  resourcesCompareDefinition,
+  resourcesListDefinition,
+  resourcesPromoteDefinition,
+  resourcesReadDefinition,
+  resourcesRestoreDefinition,
+  resourcesStageDefinition,
+  resourcesVersionsDefinition,
+} from '../memory/resource-tool-definitions.ts';
+import {
+  outcomeDefineDefinition,
+  outcomeEvaluateDefinition,
+  outcomeGradeDefinition,
+  outcomeHistoryDefinition,
+} from '../outcome/outcome-definitions.ts';
 import { permissionDescribeDefinition } from '../permission/permission-report.ts';
 import { retrievalSearchDefinition } from '../retrieval/retrieval-tool.ts';
-import { sessionDelegateDefinition, sessionDescribeContextDefinition, sessionDescribeDefinition, sessionGetEventsDefinition, sessionGetSnapshotDefinition, sessionGetTraceDefinition, sessionListDefinition, sessionRunChildDefinition, sessionSearchContextDefinition } from '../session-tools/session-tool-definitions.ts';
+import {
+  sessionDelegateDefinition,
+  sessionDescribeContextDefinition,
+  sessionDescribeDefinition,
+  sessionGetEventsDefinition,
+  sessionGetSnapshotDefinition,
+  sessionGetTraceDefinition,
+  sessionListDefinition,
+  sessionRunChildDefinition,
+  sessionSearchContextDefinition,
+} from '../session-tools/session-tool-definitions.ts';
 import { skillsListDefinition, skillsReadDefinition, skillsSearchDefinition } from '../skill/skill-definitions.ts';
 import { askHumanDefinition } from './ask-human.ts';
 import { editDefinition } from './files/edit-file.ts';
@@ -16,7 +48,16 @@ import { readDefinition } from './files/read-file.ts';
 import { writeDefinition } from './files/write-file.ts';
 import { httpRequestDefinition } from './http-request.ts';
 import { shellRunDefinition } from './shell-run.ts';
-import { shellCloseDefinition, shellExecDefinition, shellHistoryDefinition, shellOpenDefinition, shellReadLastOutputDefinition, shellSetCwdDefinition, shellSetEnvDefinition, shellWaitDefinition } from './shell/shell-definitions.ts';
+import {
+  shellCloseDefinition,
+  shellExecDefinition,
+  shellHistoryDefinition,
+  shellOpenDefinition,
+  shellReadLastOutputDefinition,
+  shellSetCwdDefinition,
+  shellSetEnvDefinition,
+  shellWaitDefinition,
+} from './shell/shell-definitions.ts';
 import { vaultListDefinition } from '../vault/vault-list.ts';
 import type { ToolDefinition } from './tool-definition.ts';
 

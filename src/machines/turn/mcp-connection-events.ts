@@ -5,11 +5,17 @@ const itself = 'the connection itself';
 
 export const mcpConnectionEvents = chartEvents({
   commands: {
-    CONNECT: { says: 'Somebody needs the server: an attempt is to begin.', from: 'the connection itself, for whoever uses it' },
+    CONNECT: {
+      says: 'Somebody needs the server: an attempt is to begin.',
+      from: 'the connection itself, for whoever uses it',
+    },
     CLOSE: { says: 'It is to end for good.', from: 'whoever keeps the connections of the agents' },
   },
   facts: {
-    BACK_OFF: { says: 'An attempt or a short life before has failed: the next attempt waits for its moment.', from: itself },
+    BACK_OFF: {
+      says: 'An attempt or a short life before has failed: the next attempt waits for its moment.',
+      from: itself,
+    },
     CONNECTED: { says: 'The server has answered the handshake.', from: itself },
     GIVE_UP: { says: 'The attempt has failed in a way that another one would too.', from: itself },
     EXHAUST: { says: 'It has failed too often in a row, or for too long.', from: itself },

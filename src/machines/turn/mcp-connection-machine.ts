@@ -27,7 +27,16 @@ import type { ChartNotes } from '../inspection/chart-notes.ts';
 import { compileLifecycle } from '../lifecycle.ts';
 import type { LifecycleSnapshot } from '../lifecycle.ts';
 
-export type McpConnectionEventType = 'CONNECT' | 'BACK_OFF' | 'CONNECTED' | 'GIVE_UP' | 'EXHAUST' | 'COOLED' | 'LOSE' | 'REST' | 'CLOSE';
+export type McpConnectionEventType =
+  | 'CONNECT'
+  | 'BACK_OFF'
+  | 'CONNECTED'
+  | 'GIVE_UP'
+  | 'EXHAUST'
+  | 'COOLED'
+  | 'LOSE'
+  | 'REST'
+  | 'CLOSE';
 
 export interface McpConnectionEvent {
   readonly type: McpConnectionEventType;
@@ -48,21 +57,43 @@ export const mcpConnectionMachine = setup({ types: { events: {} as McpConnection
         },
         cooling: {
           description: 'It failed too often: who needs the server is refused until the cool-down is over.',
-          meta: { waives: { 'ignored-command': { CONNECT: 'Whoever needs the server is refused before an attempt begins, and told for how long.' } } } satisfies ChartNotes,
+          meta: {
+            waives: {
+              'ignored-command': {
+                CONNECT: 'Whoever needs the server is refused before an attempt begins, and told for how long.',
+              },
+            },
+          } satisfies ChartNotes,
           on: { COOLED: 'resting' },
         },
       },
       on: { CLOSE: 'closed' },
     },
     connecting: {
-      description: 'One attempt runs, under the time limit of the start; whoever needs the server waits for the same attempt.',
-      meta: { waives: { 'ignored-command': { CONNECT: 'Whoever needs the server waits for the attempt that runs.' } } } satisfies ChartNotes,
-      on: { CONNECTED: 'ready', BACK_OFF: 'reconnecting', GIVE_UP: 'disconnected', EXHAUST: 'disconnected.cooling', CLOSE: 'closed' },
+      description:
+        'One attempt runs, under the time limit of the start; whoever needs the server waits for the same attempt.',
+      meta: {
+        waives: { 'ignored-command': { CONNECT: 'Whoever needs the server waits for the attempt that runs.' } },
+      } satisfies ChartNotes,
+      on: {
+        CONNECTED: 'ready',
+        BACK_OFF: 'reconnecting',
+        GIVE_UP: 'disconnected',
+        EXHAUST: 'disconnected.cooling',
+        CLOSE: 'closed',
+      },
     },
-    reconnecting: { description: 'The attempt or the connection before has failed; nothing is open, and the next attempt waits for its moment.', on: { CONNECT: 'connecting', CLOSE: 'closed' } },
+    reconnecting: {
+      description:
+        'The attempt or the connection before has failed; nothing is open, and the next attempt waits for its moment.',
+      on: { CONNECT: 'connecting', CLOSE: 'closed' },
+    },
     ready: {
-      description: 'The server has answered the handshake; calls may be in flight, and end with an error when it is lost.',
-      meta: { waives: { 'ignored-command': { CONNECT: 'Whoever needs the server uses the connection that is there.' } } } satisfies ChartNotes,
+      description:
+        'The server has answered the handshake; calls may be in flight, and end with an error when it is lost.',
+      meta: {
+        waives: { 'ignored-command': { CONNECT: 'Whoever needs the server uses the connection that is there.' } },
+      } satisfies ChartNotes,
       on: { LOSE: 'disconnected', REST: 'disconnected', CLOSE: 'closed' },
     },
     closed: { description: 'Nothing is open, and nothing is opened again.', type: 'final' },

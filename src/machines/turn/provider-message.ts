@@ -10,7 +10,10 @@ export interface TextPart {
   readonly summarizesThroughSeq?: number | undefined;
 }
 
-/** A file that came with a message, by reference: whoever calls a model loads the bytes. A text part right before it describes it. */
+/**
+ * A file that came with a message, by reference: whoever calls a model loads the bytes. A text part right before it
+ * describes it.
+ */
 export interface FilePart {
   readonly type: 'file';
   readonly mediaType: string;
@@ -69,7 +72,9 @@ export interface AssistantMessage {
   readonly content: readonly (TextPart | ReasoningPart | ToolCallPart)[];
 }
 
-/** Always right after the assistant message that asked, with exactly one result for each of its calls, in their order. */
+/**
+ * Always right after the assistant message that asked, with exactly one result for each of its calls, in their order.
+ */
 export interface ToolMessage {
   readonly role: 'tool';
   readonly content: readonly ToolResultPart[];
@@ -81,7 +86,9 @@ export type ProviderMessage = UserMessage | AssistantMessage | ToolMessage;
 export function imageReferencesIn(output: unknown): readonly ImageReference[] {
   if (isImageReference(output)) return [output];
   if (typeof output !== 'object' || output === null) return [];
-  return Object.values(output).flatMap((value: unknown) => (Array.isArray(value) ? value.filter(isImageReference) : isImageReference(value) ? [value] : []));
+  return Object.values(output).flatMap((value: unknown) =>
+    Array.isArray(value) ? value.filter(isImageReference) : isImageReference(value) ? [value] : [],
+  );
 }
 
 function isImageReference(value: unknown): value is ImageReference {

@@ -3,7 +3,9 @@
 /** What means the same whether it is encoded or not. */
 const UNRESERVED = /[\w.~-]/;
 
-/** A copy with nothing encoded in its path that need not be, and without the dot after its host that names the same one. */
+/**
+ * A copy with nothing encoded in its path that need not be, and without the dot after its host that names the same one.
+ */
 export function plainAddress(url: URL): URL {
   const plain = new URL(url);
   plain.hostname = url.hostname.replace(/\.+$/, '');

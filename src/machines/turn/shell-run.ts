@@ -29,9 +29,16 @@ export type ShellRunInput = Readonly<z.output<typeof shellRunInput>>;
 /** What the model gets. An exit code, a signal or the end of its time is a result, not an error. */
 const shellRunOutput = z.object({
   output: z.string().describe('Standard output and errors as they came. The middle of a lot is left out, and says so.'),
-  exitCode: z.number().int().nullable().describe('Null when a signal ended it; in a sandbox that is 128 plus the number of the signal.'),
+  exitCode: z
+    .number()
+    .int()
+    .nullable()
+    .describe('Null when a signal ended it; in a sandbox that is 128 plus the number of the signal.'),
   signalCode: z.string().nullable().describe('Null when it exited by itself.'),
-  timedOut: z.literal(true).optional().describe('It was ended because its time was up; the output is what it had put out until then.'),
+  timedOut: z
+    .literal(true)
+    .optional()
+    .describe('It was ended because its time was up; the output is what it had put out until then.'),
   outputBytes: z.number().int().optional().describe('Bytes put out in all, where the output leaves some out.'),
   outputFile: z.string().optional().describe('The file that has more of the output, from the workspace.'),
 });
@@ -40,7 +47,8 @@ export type ShellRunOutput = Readonly<z.output<typeof shellRunOutput>>;
 
 export const shellRunDefinition: ToolDefinition<ShellRunInput> = {
   name: 'shell_run',
-  description: 'Runs one shell command in the workspace of the session and returns its output and exit code when it has ended, together with everything it started.',
+  description:
+    'Runs one shell command in the workspace of the session and returns its output and exit code when it has ended, together with everything it started.',
   inputSchema: shellRunInput,
   outputSchema: shellRunOutput,
   ownership: 'managed',

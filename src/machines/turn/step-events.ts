@@ -1,4 +1,7 @@
-/** What a model step leaves in the log, made from what the backend returned. One append, so that a crash leaves all of it or none. */
+/**
+ * What a model step leaves in the log, made from what the backend returned. One append, so that a crash leaves all of
+ * it or none.
+ */
 import type { RunFailure } from '../run/run-failure.ts';
 import type { RunPayload, RunUsage } from '../run/run-output.ts';
 import type { SessionEventDraft } from '../session/session-event.ts';
@@ -39,13 +42,21 @@ export function stepEvents(step: FinishedStep): StepEvents {
 }
 
 /** What a failed step read stays unread, and what it said is not kept: the next attempt answers anew. */
-function failedStep({ spanId, usage, modelSteps, wasInterrupted, bound, ...step }: FinishedStep, error: RunFailure): StepEvents {
+function failedStep(
+  { spanId, usage, modelSteps, wasInterrupted, bound, ...step }: FinishedStep,
+  error: RunFailure,
+): StepEvents {
   const outcome = error.kind === 'aborted' ? 'aborted' : 'failed';
-  const completed: SessionEventDraft = { type: 'span.completed', data: { spanId, kind: 'model_step', outcome, modelSteps, error, ...withUsage(usage) } };
+  const completed: SessionEventDraft = {
+    type: 'span.completed',
+    data: { spanId, kind: 'model_step', outcome, modelSteps, error, ...withUsage(usage) },
+  };
   if (wasInterrupted !== true) return { drafts: [completed], calls: [], text: '' };
   const text = saidIn(step.payloads) || (step.streamedText ?? '');
-  const consumed: SessionEventDraft[] = step.consumed.length === 0 ? [] : [{ type: 'message.consumed', data: { eventIds: [...step.consumed], spanId } }];
-  const said: SessionEventDraft[] = text === '' ? [] : [{ type: 'agent.message', data: { text, spanId, partial: true } }];
+  const consumed: SessionEventDraft[] =
+    step.consumed.length === 0 ? [] : [{ type: 'message.consumed', data: { eventIds: [...step.consumed], spanId } }];
+  const said: SessionEventDraft[] =
+    text === '' ? [] : [{ type: 'agent.message', data: { text, spanId, partial: true } }];
   // What the log counts as read and said is what the backend's session has seen.
   return { drafts: [...consumed, ...said, ...(bound === undefined ? [] : [bound]), completed], calls: [], text };
 }
@@ -58,16 +69,26 @@ function completedStep({ spanId, payloads, usage, modelSteps, consumed, newCallI
   const said = saidIn(payloads);
   const structured = payloads.flatMap((payload) => (payload.type === 'directive' ? [payload.directive] : []));
   const reading = readDirective({ text: said, structured });
-  // One more than are run, whose result tells the model so: a thousand would fill its context, which then nothing could empty.
+  // One more than are run, whose result tells the model so: a thousand would fill its context, which then nothing could
+  // empty.
   const asked = payloads.filter((payload) => payload.type === 'tool_call').slice(0, MAX_TOOL_CALLS_PER_STEP + 1);
-  const calls = asked.map((payload): ToolCallInput => ({ callId: newCallId(), name: payload.name.slice(0, MAX_TOOL_NAME_CHARACTERS), input: asStored(payload.input ?? {}) }));
+  const calls = asked.map((payload): ToolCallInput => ({
+    callId: newCallId(),
+    name: payload.name.slice(0, MAX_TOOL_NAME_CHARACTERS),
+    input: asStored(payload.input ?? {}),
+  }));
   const drafts: SessionEventDraft[] = [];
   if (consumed.length > 0) drafts.push({ type: 'message.consumed', data: { eventIds: [...consumed], spanId } });
   drafts.push(...saidEvents({ payloads, text: reading.text, calls, spanId }));
-  if (reading.kind === 'accepted') drafts.push({ type: 'directive.accepted', data: { directive: reading.directive, spanId } });
-  if (reading.kind === 'malformed') drafts.push({ type: 'directive.rejected', data: { reason: reading.reason, received: reading.received, spanId } });
+  if (reading.kind === 'accepted')
+    drafts.push({ type: 'directive.accepted', data: { directive: reading.directive, spanId } });
+  if (reading.kind === 'malformed')
+    drafts.push({ type: 'directive.rejected', data: { reason: reading.reason, received: reading.received, spanId } });
   if (bound !== undefined) drafts.push(bound);
-  drafts.push({ type: 'span.completed', data: { spanId, kind: 'model_step', outcome: 'completed', modelSteps, ...withUsage(usage) } });
+  drafts.push({
+    type: 'span.completed',
+    data: { spanId, kind: 'model_step', outcome: 'completed', modelSteps, ...withUsage(usage) },
+  });
   return { drafts, calls, text: reading.text };
 }
 
@@ -79,12 +100,21 @@ interface Saying {
   readonly spanId: string;
 }
 
-/** Thoughts stay where they were thought: providers refuse to read them in another order. All that was said is one message, where it began. */
+/**
+ * Thoughts stay where they were thought: providers refuse to read them in another order. All that was said is one
+ * message, where it began.
+ */
 function saidEvents({ payloads, text, calls, spanId }: Saying): SessionEventDraft[] {
   const left = [...calls];
   let isSaid = text === '';
   return payloads.flatMap((payload): SessionEventDraft[] => {
-    if (payload.type === 'reasoning' && (payload.text !== '' || payload.opaque !== undefined)) return [{ type: 'agent.thinking', data: { text: payload.text, spanId, ...(payload.opaque === undefined ? {} : { opaque: payload.opaque }) } }];
+    if (payload.type === 'reasoning' && (payload.text !== '' || payload.opaque !== undefined))
+      return [
+        {
+          type: 'agent.thinking',
+          data: { text: payload.text, spanId, ...(payload.opaque === undefined ? {} : { opaque: payload.opaque }) },
+        },
+      ];
     if (payload.type === 'text' && !isSaid) {
       isSaid = true;
       return [{ type: 'agent.message', data: { text, spanId } }];

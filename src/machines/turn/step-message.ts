@@ -10,7 +10,10 @@ export class StreamStepMessageBuilder {
   #parts: OpenPart[] = [];
   readonly #callIds = new Set<string>();
 
-  /** Takes the next event of the run. @throws RuntimeError RUN_EVENT_INVALID for what is none, such as a part of a stream of the AI SDK */
+  /**
+   * Takes the next event of the run. @throws RuntimeError RUN_EVENT_INVALID for what is none, such as a part of a
+   * stream of the AI SDK
+   */
   ingest(event: AgentRunEvent): void {
     checkEvent(event);
     if (event.stream === 'assistant') this.#say(event.data);
@@ -50,6 +53,12 @@ const WANTED = 'expected an event of a run, such as { stream: "assistant", data:
 function checkEvent(event: unknown): void {
   const stream: unknown = typeof event === 'object' && event !== null && 'stream' in event ? event.stream : undefined;
   if (typeof stream === 'string') return;
-  const received = typeof event === 'object' && event !== null ? `an object with ${Object.keys(event).slice(0, 5).join(', ') || 'nothing in it'}` : typeof event;
-  throw new RuntimeError('RUN_EVENT_INVALID', `${WANTED}, received ${received.slice(0, 200)}`, { category: 'validation', hint: 'Give it what onEvent of a run is given. Parts of another stream have to be written as such events first.' });
+  const received =
+    typeof event === 'object' && event !== null
+      ? `an object with ${Object.keys(event).slice(0, 5).join(', ') || 'nothing in it'}`
+      : typeof event;
+  throw new RuntimeError('RUN_EVENT_INVALID', `${WANTED}, received ${received.slice(0, 200)}`, {
+    category: 'validation',
+    hint: 'Give it what onEvent of a run is given. Parts of another stream have to be written as such events first.',
+  });
 }

@@ -1,9 +1,11 @@
 /**
- * How many tokens a model will count, estimated from the kinds of characters: the same everywhere, without a provider's own vocabulary.
+ * How many tokens a model will count, estimated from the kinds of characters: the same everywhere, without a provider's
+ * own vocabulary.
  *
- * Meant to err on the high side. Against byte-pair vocabularies of 100,000 and more entries: English prose and code come out from right
- * to 1.4 times too high; digits, hexadecimal and base64 from right to 1.6 times; Chinese, Japanese and Korean 1.2 to 2 times; Cyrillic and
- * Greek up to 2 times. Too low, by up to a half, are made-up words of lower-case letters, which no vocabulary holds. So leave a tenth free.
+ * Meant to err on the high side. Against byte-pair vocabularies of 100,000 and more entries: English prose and code
+ * come out from right to 1.4 times too high; digits, hexadecimal and base64 from right to 1.6 times; Chinese, Japanese
+ * and Korean 1.2 to 2 times; Cyrillic and Greek up to 2 times. Too low, by up to a half, are made-up words of
+ * lower-case letters, which no vocabulary holds. So leave a tenth free.
  */
 import { imageReferencesIn } from './provider-message.ts';
 import type { FilePart, ProviderMessage } from './provider-message.ts';
@@ -35,7 +37,10 @@ const TWO_BYTE_COST = 3;
 const THREE_BYTE_COST = 6;
 const HALF_SURROGATE_PAIR_COST = 6;
 
-/** Where letters and digits of different kinds meet, as in base64: what no vocabulary holds falls into smaller pieces than its runs. */
+/**
+ * Where letters and digits of different kinds meet, as in base64: what no vocabulary holds falls into smaller pieces
+ * than its runs.
+ */
 const JOINT_COST = 1;
 
 /** Kinds of characters; those of words first. */
@@ -53,7 +58,7 @@ const KIND_OF_ASCII: Uint8Array = kindsOfAscii();
 export function estimateTokens(text: string): number {
   let quarters = 0;
   let followsWord = false;
-  for (let start = 0; start < text.length; ) {
+  for (let start = 0; start < text.length;) {
     const kind = kindAt(text, start);
     const end = endOfRun(text, start, kind);
     const isWord = kind <= DIGIT;
@@ -183,10 +188,17 @@ export function asText(value: unknown): string {
 
 function fileTokens({ mediaType, bytes }: FilePart): number {
   if (mediaType.startsWith('image/')) return IMAGE_TOKENS;
-  return Math.ceil(bytes / (mediaType.startsWith('text/') || mediaType === 'application/json' ? TEXT_BYTES_PER_TOKEN : DOCUMENT_BYTES_PER_TOKEN));
+  return Math.ceil(
+    bytes /
+      (mediaType.startsWith('text/') || mediaType === 'application/json'
+        ? TEXT_BYTES_PER_TOKEN
+        : DOCUMENT_BYTES_PER_TOKEN),
+  );
 }
 
-/** A run is characters of one kind; a capital begins a run of small letters, and different marks make runs of their own. */
+/**
+ * A run is characters of one kind; a capital begins a run of small letters, and different marks make runs of their own.
+ */
 function endOfRun(text: string, start: number, kind: number): number {
   const next = start + 1;
   if (kind === WIDE) return next;
@@ -207,7 +219,10 @@ function endOfRepeats(text: string, start: number): number {
   return end;
 }
 
-function costOfRun(text: string, { start, end, kind }: { readonly start: number; readonly end: number; readonly kind: number }): number {
+function costOfRun(
+  text: string,
+  { start, end, kind }: { readonly start: number; readonly end: number; readonly kind: number },
+): number {
   const length = end - start;
   switch (kind) {
     case LOWER:

@@ -62,7 +62,7 @@ const machine = setup({
   },
   actors: { execute },
   guards: {
-isCompleted: (_, outcome: ToolCallResult['outcome']) => outcome === 'completed',
+    isCompleted: (_, outcome: ToolCallResult['outcome']) => outcome === 'completed',
     isCancelled: (_, outcome: ToolCallResult['outcome']) => outcome === 'cancelled',
   },
   actions: {
@@ -71,11 +71,21 @@ isCompleted: (_, outcome: ToolCallResult['outcome']) => outcome === 'completed',
 });
 
 const cancel = machine.createStateConfig({
-  on: { CANCEL: { target: '#toolCall.cancelled', actions: { type: 'keepResult', params: ({ event }) => ({ outcome: 'cancelled', output: event.reason }) } } },
+  on: {
+    CANCEL: {
+      target: '#toolCall.cancelled',
+      actions: { type: 'keepResult', params: ({ event }) => ({ outcome: 'cancelled', output: event.reason }) },
+    },
+  },
 }).on;
 
 const deny = machine.createStateConfig({
-  on: { DENY: { target: '#toolCall.denied', actions: { type: 'keepResult', params: ({ event }) => ({ outcome: 'denied', output: event.reason }) } } },
+  on: {
+    DENY: {
+      target: '#toolCall.denied',
+      actions: { type: 'keepResult', params: ({ event }) => ({ outcome: 'denied', output: event.reason }) },
+    },
+  },
 }).on;
 
 export const toolCallMachine = machine.createMachine({
@@ -90,12 +100,18 @@ export const toolCallMachine = machine.createMachine({
       on: { ...cancel, ...deny, RUN: 'executing', ASK_PERMISSION: 'awaiting_permission', ASK_INPUT: 'awaiting_input' },
     },
     awaiting_permission: {
-      description: 'Somebody has to allow exactly this call; nothing of it runs, and its process may end: the log remembers.',
-      meta: { waives: { 'ignored-command': { ASK_PERMISSION: 'A call that is asked about anew begins its life in the chart anew.' } } } satisfies ChartNotes,
+      description:
+        'Somebody has to allow exactly this call; nothing of it runs, and its process may end: the log remembers.',
+      meta: {
+        waives: {
+          'ignored-command': { ASK_PERMISSION: 'A call that is asked about anew begins its life in the chart anew.' },
+        },
+      } satisfies ChartNotes,
       on: { ...cancel, ...deny, RUN: 'executing', ASK_INPUT: 'awaiting_input' },
     },
     awaiting_input: {
-      description: 'The call is a question, a tool that somebody outside runs, or another agent; its result comes from there.',
+      description:
+        'The call is a question, a tool that somebody outside runs, or another agent; its result comes from there.',
       meta: {
         waives: {
           'ignored-command': {
@@ -114,7 +130,10 @@ export const toolCallMachine = machine.createMachine({
             target: 'completed',
             actions: { type: 'keepResult', params: ({ event: { outcome, output } }) => ({ outcome, output }) },
           },
-          { target: 'failed', actions: { type: 'keepResult', params: ({ event: { outcome, output } }) => ({ outcome, output }) } },
+          {
+            target: 'failed',
+            actions: { type: 'keepResult', params: ({ event: { outcome, output } }) => ({ outcome, output }) },
+          },
         ],
       },
     },
@@ -134,11 +153,17 @@ export const toolCallMachine = machine.createMachine({
       states: {
         working: { description: 'The tool works.', on: { CANCEL: 'stopping' } },
         stopping: {
-          description: 'The wake stops and its signal has told the tool; the call ends when nothing of it runs any more, or when the tool has not stopped in time.',
+          description:
+            'The wake stops and its signal has told the tool; the call ends when nothing of it runs any more, or when the tool has not stopped in time.',
           meta: { waives: { 'ignored-command': { CANCEL: 'It is being stopped already.' } } } satisfies ChartNotes,
         },
       },
-      on: { LOSE: { target: 'unknown', actions: { type: 'keepResult', params: ({ event }) => ({ outcome: 'unknown', output: event.reason }) } } },
+      on: {
+        LOSE: {
+          target: 'unknown',
+          actions: { type: 'keepResult', params: ({ event }) => ({ outcome: 'unknown', output: event.reason }) },
+        },
+      },
       invoke: {
         src: 'execute',
         input: ({ context }) => context,
@@ -157,13 +182,19 @@ export const toolCallMachine = machine.createMachine({
         ],
         onError: {
           target: 'failed',
-          actions: { type: 'keepResult', params: ({ event }) => ({ outcome: 'failed', output: messageOf(event.error) }) },
+          actions: {
+            type: 'keepResult',
+            params: ({ event }) => ({ outcome: 'failed', output: messageOf(event.error) }),
+          },
         },
       },
     },
     completed: { description: 'The tool gave a result, of whatever content.', type: 'final' },
     failed: { description: 'The call was bad, or the tool threw; the model is told.', type: 'final' },
-    denied: { description: 'Somebody, a rule or the lack of anybody to ask said no; nothing of it has run.', type: 'final' },
+    denied: {
+      description: 'Somebody, a rule or the lack of anybody to ask said no; nothing of it has run.',
+      type: 'final',
+    },
     cancelled: { description: 'It was stopped before its end, and is never run again.', type: 'final' },
     unknown: { description: 'Its process died while it ran: what it did is not known.', type: 'final' },
   },

@@ -2,7 +2,10 @@
 import { z } from 'zod';
 import type { ToolFamily } from './tool-family.ts';
 
-/** What running a tool can do. `writes_session`: adds to the log of its own session. `promotes`: changes what all sessions of the agent share. */
+/**
+ * What running a tool can do. `writes_session`: adds to the log of its own session. `promotes`: changes what all
+ * sessions of the agent share.
+ */
 export type ToolEffect =
   | 'reads_files'
   | 'writes_files'
@@ -39,15 +42,21 @@ export interface ToolDefinition<Input = unknown> {
   /** Whether it can destroy what was there. */
   readonly destructive: boolean;
   /**
-   * Whether running the same call twice does no more than running it once. A call that was cut off by a crash is then run again by itself;
-   * otherwise its result is `unknown`. Default false.
+   * Whether running the same call twice does no more than running it once. A call that was cut off by a crash is then
+   * run again by itself; otherwise its result is `unknown`. Default false.
    */
   readonly idempotent?: boolean | undefined;
-  /** What a stop does to a running call: it is told to stop at once, or it may come to its end first (30 seconds at most). */
+  /**
+   * What a stop does to a running call: it is told to stop at once, or it may come to its end first (30 seconds at
+   * most).
+   */
   readonly interruptBehavior: 'cancel' | 'finish';
 }
 
-/** What all managed tools share that only read: each call is allowed, may be made again after a crash, and ends at once when it is stopped. */
+/**
+ * What all managed tools share that only read: each call is allowed, may be made again after a crash, and ends at once
+ * when it is stopped.
+ */
 export const readsOnly = {
   ownership: 'managed',
   permissionPolicy: 'always_allow',

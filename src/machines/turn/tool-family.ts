@@ -1,7 +1,20 @@
 /** The families of managed tools: an agent file may name one in place of each of its tools. */
 import { z } from 'zod';
 
-export const toolFamily = z.enum(['files', 'shell', 'people', 'session', 'memory', 'retrieval', 'outcome', 'resources', 'skills', 'vaults', 'permissions', 'network']);
+export const toolFamily = z.enum([
+  'files',
+  'shell',
+  'people',
+  'session',
+  'memory',
+  'retrieval',
+  'outcome',
+  'resources',
+  'skills',
+  'vaults',
+  'permissions',
+  'network',
+]);
 
 export type ToolFamily = z.output<typeof toolFamily>;
 

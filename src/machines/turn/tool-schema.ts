@@ -8,7 +8,11 @@ const described = new WeakMap<ToolDefinition, ToolDescriptor>();
 
 export function describeTool(definition: ToolDefinition): ToolDescriptor {
   const { name, description, inputSchema, inputJsonSchema } = definition;
-  const known = described.get(definition) ?? { name, description, inputSchema: inputJsonSchema ?? z.toJSONSchema(inputSchema, { io: 'input' }) };
+  const known = described.get(definition) ?? {
+    name,
+    description,
+    inputSchema: inputJsonSchema ?? z.toJSONSchema(inputSchema, { io: 'input' }),
+  };
   described.set(definition, known);
   return known;
 }
@@ -19,22 +23,32 @@ export type ToolInputReading<Input> =
   | { readonly ok: false; readonly reason: string };
 
 /** Checks what a model sent. Never throws: a bad call is a tool error for the model. */
-export function readToolInput<Input>({ name, inputSchema }: ToolDefinition<Input>, input: unknown): ToolInputReading<Input> {
+export function readToolInput<Input>(
+  { name, inputSchema }: ToolDefinition<Input>,
+  input: unknown,
+): ToolInputReading<Input> {
   const parsed = inputSchema.safeParse(input);
   if (parsed.success) return { ok: true, input: parsed.data };
-  return { ok: false, reason: brokenJson(name, input) ?? `The input of ${name} is not valid: ${describeIssues(parsed.error).join('; ')}.` };
+  return {
+    ok: false,
+    reason: brokenJson(name, input) ?? `The input of ${name} is not valid: ${describeIssues(parsed.error).join('; ')}.`,
+  };
 }
 
 /** Characters that are shown of where arguments break. */
 const SHOWN_CHARACTERS = 60;
 
-/** Arguments that no backend could read come as the text that the model wrote: why they cannot be read, in words for the model. */
+/**
+ * Arguments that no backend could read come as the text that the model wrote: why they cannot be read, in words for the
+ * model.
+ */
 function brokenJson(name: string, input: unknown): string | undefined {
   if (typeof input !== 'string' || isJson(input)) return undefined;
   const place = brokenAt(input);
   const shown = JSON.stringify(input.slice(Math.max(0, place - SHOWN_CHARACTERS), place));
   const begins = `The arguments of ${name} are not valid JSON: they`;
-  if (place === input.length) return `${begins} end at character ${place}, after ${shown}, before they are complete; perhaps the limit of output cut them off. Nothing was run. Send them whole, in smaller pieces if they are long.`;
+  if (place === input.length)
+    return `${begins} end at character ${place}, after ${shown}, before they are complete; perhaps the limit of output cut them off. Nothing was run. Send them whole, in smaller pieces if they are long.`;
   return `${begins} break at character ${place + 1} of ${input.length}, after ${shown}. Nothing was run. Send one JSON object.`;
 }
 
@@ -66,6 +80,8 @@ function isBeginning(text: string): boolean {
     return true;
   } catch (error) {
     const { position } = /position (?<position>\d+)/.exec(String(error))?.groups ?? {};
-    return /end of JSON|unterminated/i.test(String(error)) || (position !== undefined && Number(position) >= text.length);
+    return (
+      /end of JSON|unterminated/i.test(String(error)) || (position !== undefined && Number(position) >= text.length)
+    );
   }
 }

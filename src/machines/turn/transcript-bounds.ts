@@ -1,7 +1,8 @@
 /**
- * Keeps what a model is given within a size. First the outputs of old calls are left out, then whole exchanges, the oldest first; a call
- * and its result always stay together. The newest exchanges are protected: they are cut in the middle before any of them is left out. What
- * the model has to answer is always kept, and cut in the middle when it alone is too large.
+ * Keeps what a model is given within a size. First the outputs of old calls are left out, then whole exchanges, the
+ * oldest first; a call and its result always stay together. The newest exchanges are protected: they are cut in the
+ * middle before any of them is left out. What the model has to answer is always kept, and cut in the middle when it
+ * alone is too large.
  */
 import type { ProviderMessage, TextPart, ToolMessage, UserMessage } from './provider-message.ts';
 import { asText, estimateMessage, estimateMessages, estimatePart, estimateTokens } from './token-estimate.ts';
@@ -13,7 +14,10 @@ export interface TranscriptBounds {
   readonly maxTokens: number;
   /** How many of the newest exchanges keep the outputs of their tools. Default 8. */
   readonly keepOutputs?: number | undefined;
-  /** How many of the newest exchanges are protected, what the model has to answer among them. Default PROTECTED_EXCHANGES. */
+  /**
+   * How many of the newest exchanges are protected, what the model has to answer among them. Default
+   * PROTECTED_EXCHANGES.
+   */
   readonly protectExchanges?: number | undefined;
 }
 
@@ -47,16 +51,29 @@ const HEAD_SHARE = 1 / 4;
 const DROPPED_SHARE = 1 / 8;
 
 /**
- * As much of the newest part of `messages` as fits, beginning with a user message that says what is missing and repeats what a person
- * asked for last. The messages themselves when they fit.
+ * As much of the newest part of `messages` as fits, beginning with a user message that says what is missing and repeats
+ * what a person asked for last. The messages themselves when they fit.
  */
-export function boundTranscript(messages: readonly ProviderMessage[], { maxTokens, keepOutputs = KEPT_OUTPUTS, protectExchanges = PROTECTED_EXCHANGES }: TranscriptBounds): BoundedTranscript {
+export function boundTranscript(
+  messages: readonly ProviderMessage[],
+  { maxTokens, keepOutputs = KEPT_OUTPUTS, protectExchanges = PROTECTED_EXCHANGES }: TranscriptBounds,
+): BoundedTranscript {
   const tokens = estimateMessages(messages);
   if (tokens <= maxTokens) return { kind: 'fits', messages, tokens, omittedMessages: 0, shortenedMessages: 0 };
   const shortened = withoutOldOutputs(messages, keepOutputs);
   const shortenedTokens = estimateMessages(shortened);
-  if (shortenedTokens <= maxTokens) return { kind: 'fits', messages: shortened, tokens: shortenedTokens, omittedMessages: 0, shortenedMessages: changedIn(messages, shortened) };
-  return withoutOldest({ given: messages, messages: shortened, guarded: protectedStart(messages, protectExchanges) }, maxTokens);
+  if (shortenedTokens <= maxTokens)
+    return {
+      kind: 'fits',
+      messages: shortened,
+      tokens: shortenedTokens,
+      omittedMessages: 0,
+      shortenedMessages: changedIn(messages, shortened),
+    };
+  return withoutOldest(
+    { given: messages, messages: shortened, guarded: protectedStart(messages, protectExchanges) },
+    maxTokens,
+  );
 }
 
 /** Where the protected exchanges begin: the newest ones, and in any case what the model has to answer. */
@@ -67,7 +84,8 @@ export function protectedStart(messages: readonly ProviderMessage[], protectExch
 
 /** What is not whole any more: parts that stay are the same objects. */
 function changedIn(given: readonly ProviderMessage[], made: readonly ProviderMessage[]): number {
-  return given.filter(({ content }, index) => content.some((part, place) => made[index]?.content[place] !== part)).length;
+  return given.filter(({ content }, index) => content.some((part, place) => made[index]?.content[place] !== part))
+    .length;
 }
 
 interface Shortening {
@@ -80,7 +98,10 @@ interface Shortening {
 }
 
 /** The outputs go by groups of exchanges: with each step another one, the cache of a provider would never hold. */
-export function withoutOldOutputs(messages: readonly ProviderMessage[], keepOutputs = KEPT_OUTPUTS): readonly ProviderMessage[] {
+export function withoutOldOutputs(
+  messages: readonly ProviderMessage[],
+  keepOutputs = KEPT_OUTPUTS,
+): readonly ProviderMessage[] {
   const exchanges = exchangesOf(messages);
   const group = Math.max(1, keepOutputs);
   const old = Math.floor(Math.max(0, exchanges.length - keepOutputs) / group) * group;
@@ -95,7 +116,9 @@ const WITHOUT_OUTPUTS = new WeakMap<ToolMessage, ToolMessage>();
 function withoutOutputs(message: ToolMessage): ToolMessage {
   const known = WITHOUT_OUTPUTS.get(message);
   if (known !== undefined) return known;
-  const content = message.content.map((part) => (estimateTokens(asText(part.output)) <= SHORT_OUTPUT_TOKENS ? part : { ...part, output: outputLeftOut(part) }));
+  const content = message.content.map((part) =>
+    estimateTokens(asText(part.output)) <= SHORT_OUTPUT_TOKENS ? part : { ...part, output: outputLeftOut(part) },
+  );
   const shortened: ToolMessage = { role: 'tool', content };
   WITHOUT_OUTPUTS.set(message, shortened);
   return shortened;
@@ -106,7 +129,9 @@ function withoutOldest(shortening: Shortening, maxTokens: number): BoundedTransc
   const { messages } = shortening;
   const last = lastExchangeStart(messages);
   const start = startOfKept(shortening, maxTokens);
-  const later = exchangesOf(messages).map((exchange) => exchange.start).filter((each) => each > start && each < last);
+  const later = exchangesOf(messages)
+    .map((exchange) => exchange.start)
+    .filter((each) => each > start && each < last);
   for (const from of start < last ? [start, ...later] : []) {
     const bounded = keptFrom(shortening, { start: from, last, maxTokens });
     if (bounded !== undefined) return bounded;
@@ -135,50 +160,91 @@ interface KeptPart {
   readonly maxTokens: number;
 }
 
-/** Everything from `start` on, with what the model has to answer whole and what stands before that cut where it has to be. */
-function keptFrom({ given, messages }: Shortening, { start, last, maxTokens }: KeptPart): BoundedTranscript | undefined {
+/**
+ * Everything from `start` on, with what the model has to answer whole and what stands before that cut where it has to
+ * be.
+ */
+function keptFrom(
+  { given, messages }: Shortening,
+  { start, last, maxTokens }: KeptPart,
+): BoundedTranscript | undefined {
   for (const head of start === 0 ? [[]] : [headOf(messages, start, maxTokens * HEAD_SHARE), [noteOf(start)]]) {
-    const room = maxTokens - (head.length === 0 ? 0 : estimateMessages(joined(head, [])) + 1) - estimateMessages(messages.slice(last));
+    const room =
+      maxTokens -
+      (head.length === 0 ? 0 : estimateMessages(joined(head, [])) + 1) -
+      estimateMessages(messages.slice(last));
     const cut = room > 0 ? cutToFit(messages.slice(start, last), room) : undefined;
     if (cut === undefined) continue;
     const kept = [...cut, ...messages.slice(last)];
     const whole = head.length === 0 ? kept : joined(head, kept);
-    return { kind: 'fits', messages: whole, tokens: estimateMessages(whole), omittedMessages: start, shortenedMessages: changedIn(given.slice(start), kept) };
+    return {
+      kind: 'fits',
+      messages: whole,
+      tokens: estimateMessages(whole),
+      omittedMessages: start,
+      shortenedMessages: changedIn(given.slice(start), kept),
+    };
   }
   return undefined;
 }
 
 function cutWhole({ given, messages }: Shortening, maxTokens: number): BoundedTranscript {
   const cut = cutToFit(messages, maxTokens);
-  return cut === undefined ? tooLarge(messages, maxTokens) : { kind: 'fits', messages: cut, tokens: estimateMessages(cut), omittedMessages: 0, shortenedMessages: changedIn(given, cut) };
+  return cut === undefined
+    ? tooLarge(messages, maxTokens)
+    : {
+        kind: 'fits',
+        messages: cut,
+        tokens: estimateMessages(cut),
+        omittedMessages: 0,
+        shortenedMessages: changedIn(given, cut),
+      };
 }
 
-/** What is kept, after the words that stand for what is not. The words give way before what the model has to answer does. */
+/**
+ * What is kept, after the words that stand for what is not. The words give way before what the model has to answer
+ * does.
+ */
 function withHead({ given, messages }: Shortening, start: number, maxTokens: number): BoundedTranscript {
   const kept = messages.slice(start);
   const shortenedIn = (made: readonly ProviderMessage[]): number => changedIn(given.slice(start), made);
   for (const head of [headOf(messages, start, maxTokens * HEAD_SHARE), [noteOf(start)]]) {
     const whole = joined(head, kept);
     const tokens = estimateMessages(whole);
-    if (tokens <= maxTokens) return { kind: 'fits', messages: whole, tokens, omittedMessages: start, shortenedMessages: shortenedIn(kept) };
+    if (tokens <= maxTokens)
+      return { kind: 'fits', messages: whole, tokens, omittedMessages: start, shortenedMessages: shortenedIn(kept) };
     const room = maxTokens - (estimateMessages(joined(head, [])) + 1);
     const cut = cutToFit(kept, room);
     if (cut === undefined) continue;
     const bounded = joined(head, cut);
-    return { kind: 'fits', messages: bounded, tokens: estimateMessages(bounded), omittedMessages: start, shortenedMessages: shortenedIn(cut) };
+    return {
+      kind: 'fits',
+      messages: bounded,
+      tokens: estimateMessages(bounded),
+      omittedMessages: start,
+      shortenedMessages: shortenedIn(cut),
+    };
   }
   return tooLarge(kept, maxTokens);
 }
 
-/** How much is left out, the summary that stood before it, and what was told last in it unless something is told in what follows. */
+/**
+ * How much is left out, the summary that stood before it, and what was told last in it unless something is told in what
+ * follows.
+ */
 function headOf(messages: readonly ProviderMessage[], start: number, maxTokens: number): TextPart[] {
   const note = noteOf(start);
   const room = maxTokens - estimatePart(note);
   const summary = summaryOf(messages);
   const summaryRoom = Math.floor(room * (2 / 3));
   const shownSummary = summary === undefined ? undefined : cutMiddle(summary.text, summaryRoom);
-  const told = messages.slice(start).some(({ role }) => role === 'user') ? undefined : newestTold(messages.slice(0, start));
-  const shownTold = told === undefined ? undefined : cutMiddle(`The newest message from outside among them:\n${wordsOf(told)}`, Math.floor(room / 4));
+  const told = messages.slice(start).some(({ role }) => role === 'user')
+    ? undefined
+    : newestTold(messages.slice(0, start));
+  const shownTold =
+    told === undefined
+      ? undefined
+      : cutMiddle(`The newest message from outside among them:\n${wordsOf(told)}`, Math.floor(room / 4));
   return [
     ...(summary === undefined || shownSummary === undefined ? [] : [{ ...summary, text: shownSummary }]),
     note,
@@ -192,12 +258,16 @@ function noteOf(omitted: number): TextPart {
 }
 
 function wordsOf({ content }: UserMessage): string {
-  return content.flatMap((part) => (part.type === 'text' && part.summarizesThroughSeq === undefined ? [part.text] : [])).join('\n');
+  return content
+    .flatMap((part) => (part.type === 'text' && part.summarizesThroughSeq === undefined ? [part.text] : []))
+    .join('\n');
 }
 
 function joined(head: readonly TextPart[], messages: readonly ProviderMessage[]): readonly ProviderMessage[] {
   const [first, ...rest] = messages;
-  return first?.role === 'user' ? [{ role: 'user', content: [...head, ...first.content] }, ...rest] : [{ role: 'user', content: head }, ...messages];
+  return first?.role === 'user'
+    ? [{ role: 'user', content: [...head, ...first.content] }, ...rest]
+    : [{ role: 'user', content: head }, ...messages];
 }
 
 function tooLarge(messages: readonly ProviderMessage[], maxTokens: number): BoundedTranscript {

@@ -1,6 +1,16 @@
-/** Makes messages smaller from within: texts, results and inputs are cut in the middle, visibly, until everything fits. */
+/**
+ * Makes messages smaller from within: texts, results and inputs are cut in the middle, visibly, until everything fits.
+ */
 import type { ProviderMessage, ToolCallPart, ToolResultPart } from './provider-message.ts';
-import { asText, attachedTokens, estimateFrame, estimateMessages, estimatePart, estimateTokens, textOfPart } from './token-estimate.ts';
+import {
+  asText,
+  attachedTokens,
+  estimateFrame,
+  estimateMessages,
+  estimatePart,
+  estimateTokens,
+  textOfPart,
+} from './token-estimate.ts';
 import type { Part } from './token-estimate.ts';
 
 /** A text is not cut below this many tokens: it would be hardly more than the words that say so. */
@@ -12,8 +22,8 @@ const MAX_CHARACTERS_PER_TOKEN = 8;
 const WITHOUT_FILES = 'its content is left out here, since there is no room for it';
 
 /**
- * The text, with as much left out in its middle as makes it fit; a text that fits as it is. Undefined when not even the marker fits.
- * A code point is never parted.
+ * The text, with as much left out in its middle as makes it fit; a text that fits as it is. Undefined when not even the
+ * marker fits. A code point is never parted.
  */
 export function cutMiddle(text: string, maxTokens: number): string | undefined {
   if (estimateTokens(text) <= maxTokens) return text;
@@ -38,10 +48,13 @@ export function outputLeftOut({ output, kept }: Pick<ToolResultPart, 'output' | 
 }
 
 /**
- * The messages within a size: the largest parts are cut first, all to the same size. Calls stay with their results. If that is not
- * enough, files are named but not given. Undefined when they do not fit even so.
+ * The messages within a size: the largest parts are cut first, all to the same size. Calls stay with their results. If
+ * that is not enough, files are named but not given. Undefined when they do not fit even so.
  */
-export function cutToFit(messages: readonly ProviderMessage[], maxTokens: number): readonly ProviderMessage[] | undefined {
+export function cutToFit(
+  messages: readonly ProviderMessage[],
+  maxTokens: number,
+): readonly ProviderMessage[] | undefined {
   return cutParts(messages, maxTokens) ?? cutParts(withoutAttachments(messages), maxTokens);
 }
 
@@ -85,11 +98,16 @@ function cutPart(part: Part, maxTokens: number): Part {
   }
 }
 
-/** The input stays an object: long texts in it are cut, and where that is not enough it is shown as the text of its JSON. */
+/**
+ * The input stays an object: long texts in it are cut, and where that is not enough it is shown as the text of its
+ * JSON.
+ */
 function cutInput({ input }: ToolCallPart, maxTokens: number): unknown {
   const entries: readonly (readonly [string, unknown])[] = Object.entries(input as object);
   const room = Math.floor(maxTokens / 2 / Math.max(1, entries.length));
-  const cut = Object.fromEntries(entries.map(([key, value]) => [key, typeof value === 'string' ? (cutMiddle(value, room) ?? value) : value]));
+  const cut = Object.fromEntries(
+    entries.map(([key, value]) => [key, typeof value === 'string' ? (cutMiddle(value, room) ?? value) : value]),
+  );
   // Quotes and line breaks take more in JSON than in the text.
   const shown = { leftOut: cutMiddle(asText(input), Math.floor(maxTokens / 3)) };
   return [cut, shown].find((each) => estimateTokens(asText(each)) <= maxTokens) ?? {};

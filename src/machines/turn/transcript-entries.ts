@@ -4,20 +4,32 @@ import { OPENING } from './transcript-text.ts';
 
 type UserPart = UserMessage['content'][number];
 
-/** What was told to a model at once, or one turn of it. `seq`: the last event of the log that it holds, never lower than the one before. */
+/**
+ * What was told to a model at once, or one turn of it. `seq`: the last event of the log that it holds, never lower than
+ * the one before.
+ */
 export type TranscriptEntry =
   | { readonly kind: 'told'; readonly seq: number; readonly parts: readonly UserPart[] }
-  | { readonly kind: 'turn'; readonly seq: number; readonly said: AssistantMessage; readonly results?: ToolMessage | undefined };
+  | {
+      readonly kind: 'turn';
+      readonly seq: number;
+      readonly said: AssistantMessage;
+      readonly results?: ToolMessage | undefined;
+    };
 
 export interface TranscriptRow {
   readonly message: ProviderMessage;
-  /** The last event that it holds; absent while it may still change. What is summarized through it takes away this row and those before. */
+  /**
+   * The last event that it holds; absent while it may still change. What is summarized through it takes away this row
+   * and those before.
+   */
   readonly settledSeq?: number | undefined;
 }
 
 /**
- * The entries as messages: beginning with a user message, and what is told at one place joined to one, since some providers refuse two
- * in a row. Entries are added at their end, so what was made of the settled ones is kept, and a step costs what is new.
+ * The entries as messages: beginning with a user message, and what is told at one place joined to one, since some
+ * providers refuse two in a row. Entries are added at their end, so what was made of the settled ones is kept, and a
+ * step costs what is new.
  */
 export class TranscriptRows {
   #rows: TranscriptRow[] = [];

@@ -1,7 +1,13 @@
-/** The pieces that a conversation can be cut into without parting a call from its result or an answer from what it answers. */
+/**
+ * The pieces that a conversation can be cut into without parting a call from its result or an answer from what it
+ * answers.
+ */
 import type { ProviderMessage, TextPart, UserMessage } from './provider-message.ts';
 
-/** One step of a model with what it was told before, or what it is told and has not answered. From `start` up to before `end`. */
+/**
+ * One step of a model with what it was told before, or what it is told and has not answered. From `start` up to before
+ * `end`.
+ */
 export interface Exchange {
   readonly start: number;
   readonly end: number;
@@ -10,7 +16,10 @@ export interface Exchange {
 /** One step asks several times for those of the same messages. */
 const KNOWN = new WeakMap<readonly ProviderMessage[], readonly Exchange[]>();
 
-/** All of them, oldest first. An exchange begins with a user message, or with an assistant message that follows upon a step at once. */
+/**
+ * All of them, oldest first. An exchange begins with a user message, or with an assistant message that follows upon a
+ * step at once.
+ */
 export function exchangesOf(messages: readonly ProviderMessage[]): readonly Exchange[] {
   const known = KNOWN.get(messages) ?? partedInto(messages);
   KNOWN.set(messages, known);
@@ -25,7 +34,10 @@ function partedInto(messages: readonly ProviderMessage[]): readonly Exchange[] {
   return starts.map((start, index) => ({ start, end: starts[index + 1] ?? messages.length }));
 }
 
-/** Where the last exchange begins that a model has not answered yet: results that it has not seen belong to it with the step that asked. */
+/**
+ * Where the last exchange begins that a model has not answered yet: results that it has not seen belong to it with the
+ * step that asked.
+ */
 export function lastExchangeStart(messages: readonly ProviderMessage[]): number {
   const exchanges = exchangesOf(messages);
   const last = exchanges.at(-1);
@@ -41,7 +53,9 @@ export function summaryOf(messages: readonly ProviderMessage[]): TextPart | unde
 
 /** The newest user message among these that says more than a summary. */
 export function newestTold(messages: readonly ProviderMessage[]): UserMessage | undefined {
-  return messages.findLast((message): message is UserMessage => textsOf(message).some(({ summarizesThroughSeq }) => summarizesThroughSeq === undefined));
+  return messages.findLast((message): message is UserMessage =>
+    textsOf(message).some(({ summarizesThroughSeq }) => summarizesThroughSeq === undefined),
+  );
 }
 
 function textsOf(message: ProviderMessage | undefined): readonly TextPart[] {

@@ -1,6 +1,6 @@
 /**
- * Ids, names and inputs of tool calls as every provider takes them. A model may have made up anything, and one call that a provider
- * refuses would make the session unreadable for good.
+ * Ids, names and inputs of tool calls as every provider takes them. A model may have made up anything, and one call
+ * that a provider refuses would make the session unreadable for good.
  */
 import { isRecord } from '../validate.ts';
 
@@ -20,10 +20,15 @@ export function acceptedName(name: string): string {
   return replaced === '' ? NAMELESS : replaced;
 }
 
-/** The id, with what no provider takes replaced. A UUID with a word before it is too long with its dashes and fits without. */
+/**
+ * The id, with what no provider takes replaced. A UUID with a word before it is too long with its dashes and fits
+ * without.
+ */
 function acceptedCallId(callId: string): string {
   const replaced = callId.replaceAll(NOT_ACCEPTED, '_');
-  return replaced.length <= MAX_CALL_ID_CHARACTERS ? replaced : replaced.replaceAll('-', '').slice(0, MAX_CALL_ID_CHARACTERS);
+  return replaced.length <= MAX_CALL_ID_CHARACTERS
+    ? replaced
+    : replaced.replaceAll('-', '').slice(0, MAX_CALL_ID_CHARACTERS);
 }
 
 /** The input as an object, which some providers insist on. */

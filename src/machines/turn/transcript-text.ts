@@ -8,7 +8,10 @@ const NO_OUTPUT = '(The tool returned nothing.)';
 
 const BLANK_MESSAGE = '(The message is blank.)';
 
-/** Stands first where a conversation would begin with what the model said: every provider wants it to begin with somebody else. */
+/**
+ * Stands first where a conversation would begin with what the model said: every provider wants it to begin with
+ * somebody else.
+ */
 export const OPENING: TextPart = { type: 'text', text: '(The conversation begins here.)' };
 
 const LONE_SURROGATE = /\p{Surrogate}/gu;
@@ -24,7 +27,9 @@ export function wellFormed(text: string): string {
 /** The same JSON value with only well-formed texts in it. */
 export function wellFormedJson<Value>(value: Value): Value {
   const json = JSON.stringify(value);
-  const replaced = json.replaceAll(ESCAPED_SURROGATE, (escape, surrogate: string | undefined) => (surrogate === undefined ? escape : '\\ufffd'));
+  const replaced = json.replaceAll(ESCAPED_SURROGATE, (escape, surrogate: string | undefined) =>
+    surrogate === undefined ? escape : '\\ufffd',
+  );
   // Replacing one character in texts by another leaves the shape as it was.
   return replaced === json ? value : (JSON.parse(replaced) as Value);
 }
@@ -47,10 +52,15 @@ export function outputOf(output: unknown): unknown {
   return isBlank(output) ? NO_OUTPUT : wellFormed(output);
 }
 
-/** A message with its attachments, each described for a model that cannot see it and then referred to for one that can. */
+/**
+ * A message with its attachments, each described for a model that cannot see it and then referred to for one that can.
+ */
 export function messageParts({ text, attachments = [] }: SessionEventData<'user.message'>): (TextPart | FilePart)[] {
   const said = isBlank(text) ? BLANK_MESSAGE : text;
-  return [textPart(said), ...attachments.flatMap((attachment) => [textPart(describeAttachment(attachment)), filePart(attachment)])];
+  return [
+    textPart(said),
+    ...attachments.flatMap((attachment) => [textPart(describeAttachment(attachment)), filePart(attachment)]),
+  ];
 }
 
 function describeAttachment({ kind, name, mediaType, bytes, path }: Attachment): string {
@@ -59,22 +69,48 @@ function describeAttachment({ kind, name, mediaType, bytes, path }: Attachment):
 }
 
 function filePart({ mediaType, name, path, bytes, sha256 }: Attachment): FilePart {
-  return { type: 'file', mediaType: wellFormed(mediaType), name: wellFormed(name), path: wellFormed(path), bytes, sha256 };
+  return {
+    type: 'file',
+    mediaType: wellFormed(mediaType),
+    name: wellFormed(name),
+    path: wellFormed(path),
+    bytes,
+    sha256,
+  };
 }
 
 export function customResultText({ requestId, toolName, output }: SessionEventData<'user.custom_tool_result'>): string {
   return `Result of the custom tool "${toolName}" (request ${requestId}): ${JSON.stringify(output)}`;
 }
 
-export function childText({ childSessionId, agentId, reason, summary }: SessionEventData<'session.child_idle'>): string {
+export function childText({
+  childSessionId,
+  agentId,
+  reason,
+  summary,
+}: SessionEventData<'session.child_idle'>): string {
   return `The child session ${childSessionId} (${agentId}) rests (${reason}): ${summary}`;
 }
 
 /** What a model reads of the end of a job: enough to fetch the work, wherever it was left. */
-export function jobText({ jobId, agentId, status, summary, outputPath, error, worktree }: SessionEventData<'subagent.ended'>): string {
-  const ending = status === 'completed' ? `has finished: ${summary}` : `${status === 'failed' ? 'failed' : 'was cancelled'}: ${error?.message ?? summary}`;
+export function jobText({
+  jobId,
+  agentId,
+  status,
+  summary,
+  outputPath,
+  error,
+  worktree,
+}: SessionEventData<'subagent.ended'>): string {
+  const ending =
+    status === 'completed'
+      ? `has finished: ${summary}`
+      : `${status === 'failed' ? 'failed' : 'was cancelled'}: ${error?.message ?? summary}`;
   const whole = outputPath === undefined ? '' : `\nIts whole answer is in ${outputPath}.`;
-  const left = worktree === undefined || worktree.worktreeStatus === 'removed' ? '' : `\nIts work is in ${worktree.worktreePath} on branch ${worktree.branchName}. ${worktree.worktreeNextAction ?? ''}`.trimEnd();
+  const left =
+    worktree === undefined || worktree.worktreeStatus === 'removed'
+      ? ''
+      : `\nIts work is in ${worktree.worktreePath} on branch ${worktree.branchName}. ${worktree.worktreeNextAction ?? ''}`.trimEnd();
   return `The subagent job ${jobId} (${agentId}) ${ending}${whole}${left}`;
 }
 
@@ -88,7 +124,13 @@ export function lateResultText({ callId, name, outcome, output }: ToolResultPart
 }
 
 /** What stands for everything up to `throughSeq`. */
-export function summaryPart({ summary, throughSeq }: { readonly summary: string; readonly throughSeq: number }): TextPart {
+export function summaryPart({
+  summary,
+  throughSeq,
+}: {
+  readonly summary: string;
+  readonly throughSeq: number;
+}): TextPart {
   const text = `[Summary of the conversation up to here, in place of it; the log of the session keeps every word.]\n${summary.trim()}`;
   return { ...textPart(text), summarizesThroughSeq: throughSeq };
 }

@@ -1,22 +1,45 @@
 /**
  * Turns a session's log into the messages a model reads: a pure function of the events.
  *
- * For every prefix of every log, each tool call is followed at once by a message with exactly one result per call, in the order of
- * the calls. A call without a result gets one that says so. A message from outside stands where a model step first read it
- * (`message.consumed`), not where it arrived: a reply must not seem to answer what its author had not seen.
+ * For every prefix of every log, each tool call is followed at once by a message with exactly one result per call, in
+ * the order of the calls. A call without a result gets one that says so. A message from outside stands where a model
+ * step first read it (`message.consumed`), not where it arrived: a reply must not seem to answer what its author had
+ * not seen.
  *
- * What a step was given stays as it was: when one begins, everything before it is settled, and what is learned later comes later. Providers
- * keep what they have read in a cache, which a change further up would void. Only a compaction replaces what is settled.
+ * What a step was given stays as it was: when one begins, everything before it is settled, and what is learned later
+ * comes later. Providers keep what they have read in a cache, which a change further up would void. Only a compaction
+ * replaces what is settled.
  */
 import { restoredText } from '../hand/hand-notes.ts';
 import { MAX_CONTINUES_IN_A_ROW } from '../session/limits.ts';
 import type { SessionEvent, SessionEventData, SessionEventOf, SessionEventType } from '../session/session-event.ts';
-import type { AssistantMessage, ProviderMessage, TextPart, ToolCallPart, ToolResultPart, UserMessage } from './provider-message.ts';
+import type {
+  AssistantMessage,
+  ProviderMessage,
+  TextPart,
+  ToolCallPart,
+  ToolResultPart,
+  UserMessage,
+} from './provider-message.ts';
 import { estimateMessage, estimatePart } from './token-estimate.ts';
 import { TranscriptRows } from './transcript-entries.ts';
 import type { TranscriptEntry, TranscriptRow } from './transcript-entries.ts';
 import { AcceptedCallIds, acceptedInput, acceptedName } from './transcript-names.ts';
-import { childText, customResultText, dueText, isBlank, jobText, lateResultText, messageParts, outputOf, saidPart, summaryPart, textPart, wellFormed, wellFormedJson } from './transcript-text.ts';
+import {
+  childText,
+  customResultText,
+  dueText,
+  isBlank,
+  jobText,
+  lateResultText,
+  messageParts,
+  outputOf,
+  saidPart,
+  summaryPart,
+  textPart,
+  wellFormed,
+  wellFormedJson,
+} from './transcript-text.ts';
 
 /** What a model is told about a call whose end is not in the log. */
 export const UNKNOWN_RESULT =
@@ -43,12 +66,16 @@ interface StepStart {
 
 /** What a builder has to know that begins in the middle of a log. */
 export interface TranscriptStart {
-  readonly queuedWakes?: readonly { readonly queuedWakeId: string; readonly reason: string; readonly note?: string | undefined }[] | undefined;
+  readonly queuedWakes?:
+    | readonly { readonly queuedWakeId: string; readonly reason: string; readonly note?: string | undefined }[]
+    | undefined;
   /** What comes before the first step that begins is left out. */
   readonly startsMidway?: boolean | undefined;
 }
 
-type Ingest = { readonly [Type in SessionEventType]?: (builder: TranscriptBuilder, event: SessionEventOf<Type>) => void };
+type Ingest = {
+  readonly [Type in SessionEventType]?: (builder: TranscriptBuilder, event: SessionEventOf<Type>) => void;
+};
 
 interface EntrySize {
   readonly whole: number;
@@ -90,7 +117,8 @@ export class TranscriptBuilder {
     'user.custom_tool_result': (builder, { id, data }) => builder.#wait(id, customResultText(data), data.requestId),
     'user.define_outcome': (builder, { id, data }) => builder.#wait(id, `The outcome to achieve is now: ${data.title}`),
     // One that waits for somebody itself has not answered the call that gave it its work.
-    'session.child_idle': (builder, { id, data }) => builder.#wait(id, childText(data), data.reason === 'requires_action' ? undefined : data.childSessionId),
+    'session.child_idle': (builder, { id, data }) =>
+      builder.#wait(id, childText(data), data.reason === 'requires_action' ? undefined : data.childSessionId),
     'subagent.ended': (builder, { id, data }) => builder.#wait(id, jobText(data)),
     'message.consumed': (builder, { data, seq }) => builder.#consume(data, seq),
     'wake.queued': (builder, { data }) => builder.#queuedWakes.set(data.queuedWakeId, data),
@@ -108,11 +136,16 @@ export class TranscriptBuilder {
     'agent.subflow_started': (builder, { data }) => builder.#waitFor(data.childSessionId, data.callId),
     'context.compacted': (builder, { data, seq }) => builder.#compact(data, seq),
     'directive.accepted': (builder, { data }) => {
-      if (data.directive.outcome === 'continue') builder.#note(`You asked to continue (at most ${MAX_CONTINUES_IN_A_ROW} times in a row). Go on.`);
+      if (data.directive.outcome === 'continue')
+        builder.#note(`You asked to continue (at most ${MAX_CONTINUES_IN_A_ROW} times in a row). Go on.`);
     },
     'hand.restored': (builder, { data }) => builder.#note(restoredText(data)),
-    'log.loss_accepted': (builder) => builder.#note('A part of the record of this session was lost, so what you read here may not be all that happened: what seems undone may have been done. Look before you repeat anything.'),
-    'directive.rejected': (builder, { data }) => builder.#note(`Your directive was not understood and counted as sleep: ${data.reason}`),
+    'log.loss_accepted': (builder) =>
+      builder.#note(
+        'A part of the record of this session was lost, so what you read here may not be all that happened: what seems undone may have been done. Look before you repeat anything.',
+      ),
+    'directive.rejected': (builder, { data }) =>
+      builder.#note(`Your directive was not understood and counted as sleep: ${data.reason}`),
   };
 
   constructor({ queuedWakes = [], startsMidway = false }: TranscriptStart = {}) {
@@ -136,7 +169,9 @@ export class TranscriptBuilder {
     this.#head = event.seq;
     if (!this.#isWhole && event.type.startsWith('agent.')) return;
     // Each entry takes exactly the events of its own key, which the compiler cannot see through the union.
-    const handler = TranscriptBuilder.#ingest[event.type] as ((builder: TranscriptBuilder, event: SessionEvent) => void) | undefined;
+    const handler = TranscriptBuilder.#ingest[event.type] as
+      | ((builder: TranscriptBuilder, event: SessionEvent) => void)
+      | undefined;
     handler?.(this, event);
   }
 
@@ -157,12 +192,13 @@ export class TranscriptBuilder {
   }
 
   /**
-   * Leaves out the oldest of what is settled, once it is far more than a model of `maxTokens` can be told. A summary stays, and what was told last:
-   * where what is left is the work on it alone, the model is reminded of that.
+   * Leaves out the oldest of what is settled, once it is far more than a model of `maxTokens` can be told. A summary
+   * stays, and what was told last: where what is left is the work on it alone, the model is reminded of that.
    * @returns tokens of what is left, by estimate
    */
   dropOldest(maxTokens: number): number {
-    for (; this.#sized < this.#entries.length; this.#sized += 1) this.#size = sum(this.#size, sizeOf(this.#entries[this.#sized]));
+    for (; this.#sized < this.#entries.length; this.#sized += 1)
+      this.#size = sum(this.#size, sizeOf(this.#entries[this.#sized]));
     if (!isBeyond(this.#size, maxTokens, MOST)) return this.#size.whole;
     let [start, kept] = [this.#entries.length, NO_SIZE];
     while (start > 0 && !isBeyond(kept, maxTokens, KEPT)) {
@@ -211,7 +247,10 @@ export class TranscriptBuilder {
     if (parts.length > 0) this.#entries.push({ kind: 'told', seq, parts });
   }
 
-  /** Whether the step has said or done something already: a backend that runs tools itself has, when the log tells what the step had read. */
+  /**
+   * Whether the step has said or done something already: a backend that runs tools itself has, when the log tells what
+   * the step had read.
+   */
   #hasSpoken({ at }: StepStart): boolean {
     return this.#entries.length > at || (this.#turn?.parts.length ?? 0) > 0;
   }
@@ -234,7 +273,8 @@ export class TranscriptBuilder {
 
   #endWake({ outcome, completedWakeIds }: SessionEventData<'wake.ended'>): void {
     for (const queuedWakeId of completedWakeIds) this.#queuedWakes.delete(queuedWakeId);
-    if (outcome === 'interrupted') this.#note('You were interrupted here. What you had planned does not hold any more unless you are asked again.');
+    if (outcome === 'interrupted')
+      this.#note('You were interrupted here. What you had planned does not hold any more unless you are asked again.');
   }
 
   #note(text: string): void {
@@ -248,7 +288,8 @@ export class TranscriptBuilder {
   }
 
   #say(spanId: string, seq: number, part: AssistantPart): void {
-    if (part.type !== 'tool_call' && isBlank(part.text) && !(part.type === 'reasoning' && part.opaque !== undefined)) return;
+    if (part.type !== 'tool_call' && isBlank(part.text) && !(part.type === 'reasoning' && part.opaque !== undefined))
+      return;
     if (this.#turn?.spanId !== spanId || this.#isAnswered(this.#turn)) this.#beginTurn(spanId, seq);
     this.#turn?.parts.push(part);
     if (this.#turn !== undefined) this.#turn.seq = seq;
@@ -262,7 +303,12 @@ export class TranscriptBuilder {
 
   #call({ callId, name, input, spanId }: SessionEventData<'agent.tool_use'>, seq: number): void {
     if (this.#turn?.spanId === spanId && this.#turn.calls.has(callId)) return;
-    const part: ToolCallPart = { type: 'tool_call', callId: this.#callIds.next(callId), name: acceptedName(name), input: wellFormedJson(acceptedInput(input)) };
+    const part: ToolCallPart = {
+      type: 'tool_call',
+      callId: this.#callIds.next(callId),
+      name: acceptedName(name),
+      input: wellFormedJson(acceptedInput(input)),
+    };
     this.#say(spanId, seq, part);
     this.#turn?.calls.set(callId, part);
   }
@@ -287,7 +333,8 @@ export class TranscriptBuilder {
   #beginTurn(spanId: string, seq: number): void {
     const turn = this.#turn;
     this.#entries.push(...settled(turn));
-    for (const [callId, part] of turn?.calls ?? []) if (turn?.results.has(callId) !== true) this.#unanswered.set(callId, part);
+    for (const [callId, part] of turn?.calls ?? [])
+      if (turn?.results.has(callId) !== true) this.#unanswered.set(callId, part);
     if (this.#notes.length > 0) this.#entries.push({ kind: 'told', seq, parts: this.#notes });
     this.#notes = [];
     this.#turn = { spanId, parts: [], calls: new Map(), results: new Map(), seq };
@@ -311,13 +358,18 @@ export function assembleTranscript(events: Iterable<SessionEvent>): ProviderMess
   return builder.messages();
 }
 
-/** A turn as it stands: what the assistant said, then one result for each call. Nothing when it only thought, which no provider takes alone. */
+/**
+ * A turn as it stands: what the assistant said, then one result for each call. Nothing when it only thought, which no
+ * provider takes alone.
+ */
 function settled(turn: OpenTurn | undefined): TranscriptEntry[] {
   if (turn === undefined || turn.parts.every(({ type }) => type === 'reasoning')) return [];
   const { seq, calls, results } = turn;
   const said: AssistantMessage = { role: 'assistant', content: [...turn.parts] };
   if (calls.size === 0) return [{ kind: 'turn', seq, said }];
-  const content = [...calls].map(([callId, call]) => results.get(callId) ?? resultOf(call, { outcome: 'unknown', output: UNKNOWN_RESULT }));
+  const content = [...calls].map(
+    ([callId, call]) => results.get(callId) ?? resultOf(call, { outcome: 'unknown', output: UNKNOWN_RESULT }),
+  );
   return [{ kind: 'turn', seq, said, results: { role: 'tool', content } }];
 }
 
@@ -343,7 +395,9 @@ function sizeOf(entry: TranscriptEntry | undefined): EntrySize {
 
 /** Whether it says more than a summary. */
 function isTold(entry: TranscriptEntry): boolean {
-  return entry.kind === 'told' && entry.parts.some((part) => part.type !== 'text' || part.summarizesThroughSeq === undefined);
+  return (
+    entry.kind === 'told' && entry.parts.some((part) => part.type !== 'text' || part.summarizesThroughSeq === undefined)
+  );
 }
 
 function sum(one: EntrySize, other: EntrySize): EntrySize {
@@ -358,6 +412,16 @@ function reasoningPart({ text, opaque }: SessionEventData<'agent.thinking'>): As
   return { type: 'reasoning', text: wellFormed(text), ...(opaque === undefined ? {} : { opaque }) };
 }
 
-function resultOf({ callId, name }: ToolCallPart, { outcome, output, kept }: Pick<ToolResultPart, 'outcome' | 'output' | 'kept'>): ToolResultPart {
-  return { type: 'tool_result', callId, name, outcome, output: outputOf(output), ...(kept === undefined ? {} : { kept }) };
+function resultOf(
+  { callId, name }: ToolCallPart,
+  { outcome, output, kept }: Pick<ToolResultPart, 'outcome' | 'output' | 'kept'>,
+): ToolResultPart {
+  return {
+    type: 'tool_result',
+    callId,
+    name,
+    outcome,
+    output: outputOf(output),
+    ...(kept === undefined ? {} : { kept }),
+  };
 }

@@ -2,8 +2,8 @@
 import type { RunPayload } from '../run/run-output.ts';
 
 /**
- * The payloads without the text that was said already, which is the beginning of their texts one after another. Where it is not, nothing is
- * left out: to say something twice is better than not at all.
+ * The payloads without the text that was said already, which is the beginning of their texts one after another. Where
+ * it is not, nothing is left out: to say something twice is better than not at all.
  * @param said as it was streamed
  */
 export function unsaidPayloads(payloads: readonly RunPayload[], said: string): readonly RunPayload[] {

@@ -1,6 +1,6 @@
 /**
- * Dumps, as od, xxd and hexdump print them, without what stands before and after the bytes of each line: a secret that goes on in the next line
- * then goes on at once.
+ * Dumps, as od, xxd and hexdump print them, without what stands before and after the bytes of each line: a secret that
+ * goes on in the next line then goes on at once.
  */
 import { Places } from './visible-text.ts';
 import type { Placed } from './visible-text.ts';
@@ -26,7 +26,7 @@ const TEXT_SIGNS: ReadonlyMap<number, number> = new Map([
 export function dumped(bytes: Uint8Array): Placed | undefined {
   const lines: (readonly [number, number])[] = [];
   let other: readonly [number, number] | undefined;
-  for (let from = 0; from < bytes.length; ) {
+  for (let from = 0; from < bytes.length;) {
     const until = endOfLine(bytes, from);
     const line = until - from <= MAX_LINE_BYTES ? bytesOfLine(bytes, from, until) : undefined;
     if (line !== undefined) {
@@ -62,7 +62,8 @@ function bytesOfLine(bytes: Uint8Array, from: number, until: number): readonly [
 
 /** `od -An` with characters beside its bytes. Without them nothing stands between the bytes. */
 function withoutOffset(bytes: Uint8Array, from: number, until: number): readonly [number, number] | undefined {
-  const isPair = IS_HEX[bytes[from + 1] as number] === 1 && IS_HEX[bytes[from + 2] as number] === 1 && bytes[from + 3] === SPACE;
+  const isPair =
+    IS_HEX[bytes[from + 1] as number] === 1 && IS_HEX[bytes[from + 2] as number] === 1 && bytes[from + 3] === SPACE;
   return isPair ? [from, signAfter(bytes, from, until)] : undefined;
 }
 

@@ -1,4 +1,7 @@
-/** Events on their way into a log, without secrets: what people, models and tools have said is redacted; what the log is held together by stays as it is. */
+/**
+ * Events on their way into a log, without secrets: what people, models and tools have said is redacted; what the log is
+ * held together by stays as it is.
+ */
 import { sessionEventDefinitions } from '../session/event-schemas.ts';
 import type { SessionEventDraft } from '../session/session-event.ts';
 import { shortMark } from './secret-redaction.ts';
@@ -11,7 +14,10 @@ const HELD_TOGETHER_BY = /(?:^id|Id|^ids|Ids|^type|^hash|^sha256|^fingerprint|^o
 const ANYBODYS: ReadonlySet<string> = new Set(['input', 'output', 'data']);
 
 /** Those in which there is no secret stay the same. */
-export function redactedDrafts(redaction: SecretRedaction, drafts: readonly SessionEventDraft[]): readonly SessionEventDraft[] {
+export function redactedDrafts(
+  redaction: SecretRedaction,
+  drafts: readonly SessionEventDraft[],
+): readonly SessionEventDraft[] {
   const redacted = drafts.map((draft) => redactedDraft(redaction, draft));
   return redacted.some((draft, index) => draft !== drafts[index]) ? redacted : drafts;
 }
@@ -23,7 +29,11 @@ function redactedDraft(redaction: SecretRedaction, draft: SessionEventDraft): Se
   return withData(draft, redaction, { mark: shortMark });
 }
 
-function withData(draft: SessionEventDraft, redaction: SecretRedaction, { mark }: Pick<JsonRedactionOptions, 'mark'>): SessionEventDraft {
+function withData(
+  draft: SessionEventDraft,
+  redaction: SecretRedaction,
+  { mark }: Pick<JsonRedactionOptions, 'mark'>,
+): SessionEventDraft {
   const keeps = (key: string): boolean => HELD_TOGETHER_BY.test(key);
   const entries = Object.entries(draft.data);
   const redacted = entries.map(([key, value]: [string, unknown]) => {

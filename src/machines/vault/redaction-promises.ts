@@ -1,13 +1,18 @@
-/** What redaction promises: the only list of it. `docs/vaults.md` shows it, and a test takes each of them to each place where text leaves the process. */
+/**
+ * What redaction promises: the only list of it. `docs/vaults.md` shows it, and a test takes each of them to each place
+ * where text leaves the process.
+ */
 
 export const DISGUISES = {
   plain: 'as it is, in small letters and in capitals',
-  escaped: 'in JSON, also in JSON in JSON, with every escape; in URLs and forms; in HTML, in entities of numbers too (`&#90;`, `&#x5a;`); in octal escapes (`\\132`); escaped or quoted for a shell',
+  escaped:
+    'in JSON, also in JSON in JSON, with every escape; in URLs and forms; in HTML, in entities of numbers too (`&#90;`, `&#x5a;`); in octal escapes (`\\132`); escaped or quoted for a shell',
   base64: 'in base64 and base64url, also as a part of something longer (`user:token`)',
   hex: 'in hex, with colons, dashes, spaces or `0x` between its pairs',
   bytes: 'as a list of the numbers of its bytes, as a buffer is written in JSON',
   dumped: 'in dumps of `od -c`, `od -tx1`, `hexdump -C` and `xxd`',
-  spaced: 'with anything between its characters that shows nothing, up to 64 bytes at a time: white space of every kind (`U+00A0`, `U+2003`), characters of no width (`U+200B`), color codes; so also in lines that were wrapped or indented, and in UTF-16',
+  spaced:
+    'with anything between its characters that shows nothing, up to 64 bytes at a time: white space of every kind (`U+00A0`, `U+2003`), characters of no width (`U+200B`), color codes; so also in lines that were wrapped or indented, and in UTF-16',
   spelled: 'with the same one to four signs between all its characters (`Z,x,8`, `["Z", "x", "8"]`)',
   torn: 'in pieces: of a stream, of what a model says. Four characters of a secret are kept back until it is clear what they are; three may be told before that',
   cut: 'where a text was cut: its beginning in front of the cut, its end after one, from 8 characters on that are no word, name or address',

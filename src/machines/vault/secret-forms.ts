@@ -1,4 +1,7 @@
-/** The forms in which a secret may show in what programs put out, as bytes. How they are escaped, wrapped and colored is for those who read the text. */
+/**
+ * The forms in which a secret may show in what programs put out, as bytes. How they are escaped, wrapped and colored is
+ * for those who read the text.
+ */
 import { secretParts } from './secret-parts.ts';
 import { fullyUnescaped } from './unescaped.ts';
 
@@ -28,9 +31,19 @@ export function secretForms(value: string): readonly SecretForm[] {
 function formsOfText(text: string): SecretForm[] {
   const bytes = encode(text);
   const numbers = bytes.length > MAX_NUMBERED_BYTES ? [] : [Array.from(bytes).join(',')];
-  const written = [text, text.replaceAll(' ', '+'), ...quotedForms(text), ...hexForms(bytes), ...base64Forms(bytes), ...numbers].map(encode);
+  const written = [
+    text,
+    text.replaceAll(' ', '+'),
+    ...quotedForms(text),
+    ...hexForms(bytes),
+    ...base64Forms(bytes),
+    ...numbers,
+  ].map(encode);
   // A secret may look as if something in it were escaped.
-  return [...written, ...written.flatMap((form) => fullyUnescaped(form)?.bytes.slice() ?? [])].map((form) => ({ text, bytes: form }));
+  return [...written, ...written.flatMap((form) => fullyUnescaped(form)?.bytes.slice() ?? [])].map((form) => ({
+    text,
+    bytes: form,
+  }));
 }
 
 /** As shells and languages write an apostrophe within apostrophes. */
@@ -41,17 +54,28 @@ function quotedForms(text: string): string[] {
 /** With the signs that programs set between the pairs; spaces need none. */
 function hexForms(bytes: Uint8Array): string[] {
   const pairs = Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0'));
-  return [pairs.join(''), pairs.join(':'), pairs.join('-'), ...['', ','].map((sign) => pairs.map((pair) => `0x${pair}`).join(sign))];
+  return [
+    pairs.join(''),
+    pairs.join(':'),
+    pairs.join('-'),
+    ...['', ','].map((sign) => pairs.map((pair) => `0x${pair}`).join(sign)),
+  ];
 }
 
-/** As it is, and as it shows within something longer, such as `user:secret`: what stands before it moves it by up to two bytes. */
+/**
+ * As it is, and as it shows within something longer, such as `user:secret`: what stands before it moves it by up to two
+ * bytes.
+ */
 function base64Forms(bytes: Uint8Array): string[] {
   const forms = [0, 1, 2].map((moved) => {
     const encoded = base64Of(new Uint8Array([...new Uint8Array(moved), ...bytes])).replace(/=+$/, '');
     // The characters at its ends are made of what stands beside it too.
     return encoded.slice(Math.ceil((moved * 4) / 3), (moved + bytes.length) % 3 === 0 ? undefined : -1);
   });
-  return [...forms, base64Of(bytes).replace(/=+$/, '')].flatMap((form) => [form, form.replaceAll('+', '-').replaceAll('/', '_')]);
+  return [...forms, base64Of(bytes).replace(/=+$/, '')].flatMap((form) => [
+    form,
+    form.replaceAll('+', '-').replaceAll('/', '_'),
+  ]);
 }
 
 /** Each byte as a character: far quicker than a list of numbers. */

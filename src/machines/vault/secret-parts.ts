@@ -1,6 +1,6 @@
 /**
- * What of a secret is one by itself: its lines, the values in it where it is JSON, settings or a URL. What could be a word, a name or an address
- * stays out of it: that stands in other texts too.
+ * What of a secret is one by itself: its lines, the values in it where it is JSON, settings or a URL. What could be a
+ * word, a name or an address stays out of it: that stands in other texts too.
  */
 
 /** What is shorter cannot be told from ordinary text. */
@@ -18,7 +18,10 @@ export function secretParts(text: string): readonly string[] {
   const lines = texts.flatMap((each) => each.split(/\r?\n/)).map((line) => line.trim());
   const values = lines.flatMap((line) => [...settingIn(line), ...partsOfAddress(line)]);
   const logins = lines.flatMap((line) => loginIn(line));
-  const parts = new Set([...[...texts, ...lines, ...values].filter((part) => part !== text && isSecret(part)), ...logins]);
+  const parts = new Set([
+    ...[...texts, ...lines, ...values].filter((part) => part !== text && isSecret(part)),
+    ...logins,
+  ]);
   return [...parts].slice(0, MAX_PARTS);
 }
 
@@ -38,10 +41,16 @@ function loginIn(line: string): string[] {
 
 /** What stands in a URL: who logs in, with what, and each piece of path and query. */
 function partsOfAddress(text: string): string[] {
-  const url = /^[a-z][a-z0-9+.-]{0,30}:\/\/(?:(?<login>[^@/\s]*)@)?[^/?#\s]*(?<rest>[/?#]\S*)?/i.exec(/[a-z][a-z0-9+.-]{0,30}:\/\/\S+/i.exec(text)?.[0] ?? '')?.groups;
+  const url = /^[a-z][a-z0-9+.-]{0,30}:\/\/(?:(?<login>[^@/\s]*)@)?[^/?#\s]*(?<rest>[/?#]\S*)?/i.exec(
+    /[a-z][a-z0-9+.-]{0,30}:\/\/\S+/i.exec(text)?.[0] ?? '',
+  )?.groups;
   if (url === undefined) return [];
   const login = url['login'] ?? '';
-  const pieces = [login, login.slice(login.indexOf(':') + 1), ...(url['rest'] ?? '').split(/[/?#&]/).flatMap((piece) => [piece, piece.slice(piece.indexOf('=') + 1)])];
+  const pieces = [
+    login,
+    login.slice(login.indexOf(':') + 1),
+    ...(url['rest'] ?? '').split(/[/?#&]/).flatMap((piece) => [piece, piece.slice(piece.indexOf('=') + 1)]),
+  ];
   return [...pieces, ...pieces.map(decoded)];
 }
 
@@ -76,7 +85,8 @@ const NAMES_PART = /^(?:-----|\[[^\]]*\]$|#|\/\/)/;
 
 /** Whether it says something that no word, name or address says. */
 export function isSecret(part: string): boolean {
-  if (part.length < MIN_CHARACTERS || part.replaceAll(/\s/g, '').length < MIN_CHARACTERS || NAMES_PART.test(part)) return false;
+  if (part.length < MIN_CHARACTERS || part.replaceAll(/\s/g, '').length < MIN_CHARACTERS || NAMES_PART.test(part))
+    return false;
   if (part.length >= MIN_KEY_CHARACTERS && KEY.test(part)) return true;
   return !part.split(/[\W_]+/).every((word) => WORD.test(word)) && !NUMBER_OR_DATE.test(part) && !ADDRESS.test(part);
 }

@@ -1,6 +1,6 @@
 /**
- * Takes secrets out of texts, JSON values and streams: in their place stands what they are called. The only one: for vaults and runs, for servers of
- * tools, errors, logs and the inspector alike.
+ * Takes secrets out of texts, JSON values and streams: in their place stands what they are called. The only one: for
+ * vaults and runs, for servers of tools, errors, logs and the inspector alike.
  */
 import { SecretScan } from './secret-scan.ts';
 import type { FoundSecret } from './secret-scan.ts';
@@ -8,7 +8,10 @@ import { shortened } from './shortened.ts';
 
 /** JSON that is nested more deeply is cut. */
 const MAX_DEPTH = 200;
-/** Bytes that were told already, with which a secret may begin whose rest comes later: three characters and what shows nothing between them. */
+/**
+ * Bytes that were told already, with which a secret may begin whose rest comes later: three characters and what shows
+ * nothing between them.
+ */
 const CONTEXT_BYTES = 512;
 
 export type Mark = (name: string) => string;
@@ -58,7 +61,10 @@ export class SecretRedaction {
   readonly #beside: RedactionOptions['beside'];
 
   /** @param secrets values by what the secrets are called: that of now, and those that it had before */
-  constructor(secrets: ReadonlyMap<string, string | readonly string[]>, { mark = named, beside }: RedactionOptions = {}) {
+  constructor(
+    secrets: ReadonlyMap<string, string | readonly string[]>,
+    { mark = named, beside }: RedactionOptions = {},
+  ) {
     this.#scan = new SecretScan(secrets);
     this.#mark = mark;
     this.#beside = beside?.bytes() === undefined ? undefined : beside;
@@ -69,7 +75,11 @@ export class SecretRedaction {
     if (this.#scan.longest === 0) return text;
     const bytes = new TextEncoder().encode(text);
     const { found } = this.#scan.look(bytes, { isStart: true, isWhole: true });
-    return found.length === 0 ? text : new TextDecoder('utf-8', { ignoreBOM: true }).decode(replaced(bytes, found, { from: 0, until: bytes.length, mark }));
+    return found.length === 0
+      ? text
+      : new TextDecoder('utf-8', { ignoreBOM: true }).decode(
+          replaced(bytes, found, { from: 0, until: bytes.length, mark }),
+        );
   }
 
   /** Keys included. Gives the same value when nothing is in it. */
@@ -81,7 +91,9 @@ export class SecretRedaction {
   bytes(): PieceRedaction<Uint8Array> {
     const own = new StreamRedaction(() => this.#scan, { mark: this.#mark, holdsAll: true });
     const beside = this.#beside?.bytes();
-    return beside === undefined ? own : { add: (piece) => own.add(beside.add(piece)), end: () => joined([own.add(beside.end()), own.end()]) };
+    return beside === undefined
+      ? own
+      : { add: (piece) => own.add(beside.add(piece)), end: () => joined([own.add(beside.end()), own.end()]) };
   }
 
   /** Of one text that comes in pieces. */
@@ -124,9 +136,14 @@ export class SecretRedaction {
     const taken = new Set<string>();
     const redacted = entries.map(([key, item]) => {
       const isKept = keeps?.(key) === true;
-      return [keeps === undefined ? ownKey(this.text(key, mark), taken) : key, isKept ? item : this.#json(item, options, depth)] as const;
+      return [
+        keeps === undefined ? ownKey(this.text(key, mark), taken) : key,
+        isKept ? item : this.#json(item, options, depth),
+      ] as const;
     });
-    const isSame = redacted.every(([key, item], index) => key === entries[index]?.[0] && Object.is(item, entries[index]?.[1]));
+    const isSame = redacted.every(
+      ([key, item], index) => key === entries[index]?.[0] && Object.is(item, entries[index]?.[1]),
+    );
     return isSame ? object : Object.fromEntries(redacted);
   }
 }
@@ -145,7 +162,10 @@ function ownKey(key: string, taken: Set<string>): string {
   return name;
 }
 
-/** Of one stream. Four characters of a secret are kept back until it is clear whether it is one; up to three may have been told before. */
+/**
+ * Of one stream. Four characters of a secret are kept back until it is clear whether it is one; up to three may have
+ * been told before.
+ */
 export class StreamRedaction implements PieceRedaction<Uint8Array> {
   readonly #scan: () => SecretScan;
   readonly #options: StreamOptions & { readonly mark: Mark };
@@ -215,14 +235,20 @@ interface Replacement extends StreamOptions {
   readonly mark: Mark;
 }
 
-function replaced(bytes: Uint8Array, found: readonly FoundSecret[], { from, until, mark, keepsLines = false }: Replacement): Uint8Array {
+function replaced(
+  bytes: Uint8Array,
+  found: readonly FoundSecret[],
+  { from, until, mark, keepsLines = false }: Replacement,
+): Uint8Array {
   const inside = found.filter(({ start, end }) => end > from && start < until);
   if (inside.length === 0) return bytes.slice(from, until);
   const encoder = new TextEncoder();
   const parts: Uint8Array[] = [];
   let at = from;
   for (const { start, end, name } of inside) {
-    const lineEnds = keepsLines ? bytes.subarray(Math.max(at, start), end).filter((byte) => byte === LINE_END) : new Uint8Array(0);
+    const lineEnds = keepsLines
+      ? bytes.subarray(Math.max(at, start), end).filter((byte) => byte === LINE_END)
+      : new Uint8Array(0);
     parts.push(bytes.subarray(at, Math.max(at, start)), encoder.encode(mark(name)), lineEnds);
     at = end;
   }

@@ -1,7 +1,8 @@
 /**
- * Finds secrets in bytes, in a few passes whatever the number of secrets: the first four bytes of each form are looked up at every place, and what
- * begins so is compared. The bytes are looked at as they read, with their escapes resolved one after the other, without what dumps put around
- * them, and where characters are spelled out. Where a text was cut, what is left of a secret is found too.
+ * Finds secrets in bytes, in a few passes whatever the number of secrets: the first four bytes of each form are looked
+ * up at every place, and what begins so is compared. The bytes are looked at as they read, with their escapes resolved
+ * one after the other, without what dumps put around them, and where characters are spelled out. Where a text was cut,
+ * what is left of a secret is found too.
  */
 import { dumped, endOfLine } from './dumped.ts';
 import { secretForms } from './secret-forms.ts';
@@ -11,9 +12,15 @@ import { fullyUnescaped } from './unescaped.ts';
 import { CUT, endOf, startOf, visible } from './visible-text.ts';
 import type { Placed } from './visible-text.ts';
 
-/** Bytes by which forms are looked up. As many have to be there before the end of a text is kept back as the beginning of a secret. */
+/**
+ * Bytes by which forms are looked up. As many have to be there before the end of a text is kept back as the beginning
+ * of a secret.
+ */
 const KEY_BYTES = 4;
-/** What is shorter, as it is looked for, would tear every text to pieces. A secret itself may be a little shorter than its other forms. */
+/**
+ * What is shorter, as it is looked for, would tear every text to pieces. A secret itself may be a little shorter than
+ * its other forms.
+ */
 const MIN_SECRET_CHARACTERS = 6;
 const MIN_FORM_BYTES = 8;
 /** As many characters of a secret are known by themselves where a text was cut. */
@@ -57,7 +64,9 @@ export interface ScanOptions {
   readonly isWhole: boolean;
 }
 
-/** Where what is left of a secret counts as one: where the text begins and ends, and beside whatever a cut may stand at. */
+/**
+ * Where what is left of a secret counts as one: where the text begins and ends, and beside whatever a cut may stand at.
+ */
 type Torn = 'nowhere' | 'at the ends' | 'beside cuts';
 
 interface Pass {
@@ -111,11 +120,20 @@ export class SecretScan {
       onUnsure: (start: number) => (unsureFrom = Math.min(unsureFrom, start)),
     } as const;
     const rows = (read: Placed): void =>
-      spelledOut(read, (row) => this.#pass({ ...heard, seen: visible(row, true), isStart: false, mayGoOn: heard.mayGoOn && row.isLast, torn: isWhole && row.isLast ? 'at the ends' : 'nowhere' }));
+      spelledOut(read, (row) =>
+        this.#pass({
+          ...heard,
+          seen: visible(row, true),
+          isStart: false,
+          mayGoOn: heard.mayGoOn && row.isLast,
+          torn: isWhole && row.isLast ? 'at the ends' : 'nowhere',
+        }),
+      );
     const look = (read: Placed): void => {
       const seen = visible(read, isWhole);
       this.#pass({ ...heard, seen });
-      // A character that is white space stands in the one, and signs with white space of any kind beside them in the other.
+      // A character that is white space stands in the one, and signs with white space of any kind beside them in the
+      // other.
       for (const each of this.#hasWhiteSpace ? [read, seen] : [seen]) rows(each);
     };
     look({ bytes });
@@ -141,14 +159,18 @@ export class SecretScan {
   firstCharactersAt(bytes: Uint8Array): number {
     for (let count = Math.min(KEY_BYTES - 1, bytes.length); count > 0; count -= 1) {
       const { bytes: end } = visible({ bytes: bytes.subarray(bytes.length - count) }, false);
-      if (end.length === count && this.#values.some((value) => end.every((byte, index) => byte === value[index]))) return count;
+      if (end.length === count && this.#values.some((value) => end.every((byte, index) => byte === value[index])))
+        return count;
     }
     return 0;
   }
 
   #add(pattern: Pattern): void {
     const { bytes } = pattern;
-    for (const [patterns, key, mark] of [[this.#beginnings, keyAt(bytes, 0), BEGINS], [this.#endings, keyAt(bytes, bytes.length - KEY_BYTES), ENDS]] as const) {
+    for (const [patterns, key, mark] of [
+      [this.#beginnings, keyAt(bytes, 0), BEGINS],
+      [this.#endings, keyAt(bytes, bytes.length - KEY_BYTES), ENDS],
+    ] as const) {
       const others = patterns.get(key);
       if (others === undefined) patterns.set(key, [pattern]);
       else others.push(pattern);
@@ -164,8 +186,10 @@ export class SecretScan {
       key = (key << 8) | (bytes[at] as number);
       const what = mayBe[hashOf(key)] as number;
       if (what === 0 || at < KEY_BYTES - 1) continue;
-      if ((what & BEGINS) !== 0) for (const pattern of this.#beginnings.get(key) ?? []) compare(pass, at + 1 - KEY_BYTES, pattern);
-      if ((what & ENDS) !== 0) for (const pattern of this.#endings.get(key) ?? []) compareBackwards(pass, at + 1, pattern);
+      if ((what & BEGINS) !== 0)
+        for (const pattern of this.#beginnings.get(key) ?? []) compare(pass, at + 1 - KEY_BYTES, pattern);
+      if ((what & ENDS) !== 0)
+        for (const pattern of this.#endings.get(key) ?? []) compareBackwards(pass, at + 1, pattern);
     }
   }
 }
@@ -178,16 +202,23 @@ function compare(pass: Pass, start: number, pattern: Pattern): void {
   const end = start + matched;
   if (matched === sought.length) onFound(startOf(seen, start), endOf(seen, end - 1), name);
   else if (end === seen.bytes.length && mayGoOn) onUnsure(startOf(seen, start));
-  else if (saysSomething(pattern, matched, 'start') && isTornAfter(pass, end)) onFound(startOf(seen, start), endOf(seen, end - 1), name);
+  else if (saysSomething(pattern, matched, 'start') && isTornAfter(pass, end))
+    onFound(startOf(seen, start), endOf(seen, end - 1), name);
 }
 
 /** What is left of it where the beginning of the text was cut off. */
 function compareBackwards({ seen, torn, isStart, onFound }: Pass, end: number, pattern: Pattern): void {
   const { bytes: sought, name } = pattern;
   let matched = KEY_BYTES;
-  while (matched < sought.length && end > matched && seen.bytes[end - matched - 1] === sought[sought.length - matched - 1]) matched += 1;
+  while (
+    matched < sought.length &&
+    end > matched &&
+    seen.bytes[end - matched - 1] === sought[sought.length - matched - 1]
+  )
+    matched += 1;
   const start = end - matched;
-  if (torn !== 'beside cuts' || matched === sought.length || (start === 0 ? !isStart : seen.bytes[start - 1] !== CUT)) return;
+  if (torn !== 'beside cuts' || matched === sought.length || (start === 0 ? !isStart : seen.bytes[start - 1] !== CUT))
+    return;
   if (saysSomething(pattern, matched, 'end')) onFound(startOf(seen, start), endOf(seen, end - 1), name);
 }
 

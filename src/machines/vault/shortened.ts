@@ -1,4 +1,7 @@
-/** A long text by its two ends. `…` stands between them: by that a redaction knows that a secret may have been cut there. */
+/**
+ * A long text by its two ends. `…` stands between them: by that a redaction knows that a secret may have been cut
+ * there.
+ */
 import { beginningOf } from '../cut-text.ts';
 export function shortened(text: string, maxCharacters = Infinity): string {
   if (text.length <= maxCharacters) return text;

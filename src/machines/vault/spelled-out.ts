@@ -6,9 +6,13 @@ const MAX_SIGNS = 4;
 /** As many characters make a row. */
 const MIN_CHARACTERS = 6;
 
-/** Whatever is no letter and no digit, also beyond ASCII. White space alone separates nothing: it is passed over everywhere. */
+/**
+ * Whatever is no letter and no digit, also beyond ASCII. White space alone separates nothing: it is passed over
+ * everywhere.
+ */
 const IS_SIGN = new Uint8Array(256);
-for (let byte = 0x21; byte <= 0xff; byte += 1) IS_SIGN[byte] = /[A-Za-z0-9]/.test(String.fromCharCode(byte)) && byte < 0x80 ? 0 : 1;
+for (let byte = 0x21; byte <= 0xff; byte += 1)
+  IS_SIGN[byte] = /[A-Za-z0-9]/.test(String.fromCharCode(byte)) && byte < 0x80 ? 0 : 1;
 
 export interface Row extends Placed {
   /** It goes to the end of the bytes, and may go on after it. */
@@ -65,5 +69,9 @@ function rowOf(read: Placed, from: number, until: number, period: number): Row {
       places.push(at);
     }
   }
-  return { bytes: Uint8Array.from(row), source: { of: read, places: { of: (index) => places[index] as number }, isWritten: false }, isLast: end + period - 1 >= bytes.length };
+  return {
+    bytes: Uint8Array.from(row),
+    source: { of: read, places: { of: (index) => places[index] as number }, isWritten: false },
+    isLast: end + period - 1 >= bytes.length,
+  };
 }

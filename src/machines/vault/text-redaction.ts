@@ -2,7 +2,9 @@
 
 export interface TextRedaction {
   (text: string): string;
-  /** Characters of the longest text that it takes out, without white space in it. Absent: not more than a few thousand. */
+  /**
+   * Characters of the longest text that it takes out, without white space in it. Absent: not more than a few thousand.
+   */
   readonly longest?: (() => number) | undefined;
   /** Another number whenever it has come to take out more. Absent: it never does. */
   readonly version?: (() => number) | undefined;
@@ -13,7 +15,10 @@ const MIN_MARGIN_CHARACTERS = 8_192;
 /** Long secrets stand in lines, which are indented. */
 const SPREAD = 2;
 
-/** Where a text is cut, so many characters are read beyond that, and taken off its end when secrets have been taken out: one that was torn is not known as one. */
+/**
+ * Where a text is cut, so many characters are read beyond that, and taken off its end when secrets have been taken out:
+ * one that was torn is not known as one.
+ */
 export function marginOf(redact: TextRedaction | undefined): number {
   return Math.max(MIN_MARGIN_CHARACTERS, SPREAD * (redact?.longest?.() ?? 0));
 }

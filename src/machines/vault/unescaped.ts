@@ -1,6 +1,7 @@
 /**
- * Bytes with what programs put before characters taken out of them, so that a secret reads the same however often it was written into JSON, a URL,
- * a page or a line of a shell: `\"` is `"`; `\u0041`, `\x41`, `\101`, `%41`, `&#65;` and `&#x41;` are `A`; `\n` is the end of a line.
+ * Bytes with what programs put before characters taken out of them, so that a secret reads the same however often it
+ * was written into JSON, a URL, a page or a line of a shell: `\"` is `"`; `\u0041`, `\x41`, `\101`, `%41`, `&#65;` and
+ * `&#x41;` are `A`; `\n` is the end of a line.
  */
 import { Places } from './visible-text.ts';
 import type { Placed } from './visible-text.ts';
@@ -17,8 +18,24 @@ for (const byte of [BACKSLASH, PERCENT, AMPERSAND]) BEGINS_ESCAPE[byte] = 1;
 const WHITE_SPACE: ReadonlySet<number> = new Set([0x6e, 0x72, 0x74]);
 /** Those of signs, and of what shows nothing. */
 const ENTITIES: ReadonlyMap<string, number> = new Map([
-  ...([['amp', 0x26], ['lt', 0x3c], ['gt', 0x3e], ['quot', 0x22], ['apos', 0x27]] as const),
-  ...([['nbsp', 0xa0], ['shy', 0xad], ['ensp', 0x2002], ['emsp', 0x2003], ['thinsp', 0x2009], ['zwnj', 0x200c], ['zwj', 0x200d], ['lrm', 0x200e], ['rlm', 0x200f]] as const),
+  ...([
+    ['amp', 0x26],
+    ['lt', 0x3c],
+    ['gt', 0x3e],
+    ['quot', 0x22],
+    ['apos', 0x27],
+  ] as const),
+  ...([
+    ['nbsp', 0xa0],
+    ['shy', 0xad],
+    ['ensp', 0x2002],
+    ['emsp', 0x2003],
+    ['thinsp', 0x2009],
+    ['zwnj', 0x200c],
+    ['zwj', 0x200d],
+    ['lrm', 0x200e],
+    ['rlm', 0x200f],
+  ] as const),
 ]);
 const MAX_ENTITY = 12;
 const IN_ENTITY = new Uint8Array(256);
@@ -39,7 +56,10 @@ type Found = Escape | 'open' | undefined;
 /** What was written in what: as often as anybody has written it. */
 const MAX_WRITINGS = 8;
 
-/** Every writing taken off, one after the other; `onRead` sees what each of them leaves. Undefined where nothing was written so. */
+/**
+ * Every writing taken off, one after the other; `onRead` sees what each of them leaves. Undefined where nothing was
+ * written so.
+ */
 export function fullyUnescaped(bytes: Uint8Array, isWhole = true, onRead?: (read: Placed) => void): Placed | undefined {
   let last: Placed | undefined;
   for (let writing = 0; writing < MAX_WRITINGS; writing += 1) {
@@ -51,11 +71,15 @@ export function fullyUnescaped(bytes: Uint8Array, isWhole = true, onRead?: (read
   return last;
 }
 
-/** One writing taken off; undefined where nothing was written so. @param isWhole nothing comes after it: otherwise an escape that has not ended is left out */
+/**
+ * One writing taken off; undefined where nothing was written so. @param isWhole nothing comes after it: otherwise an
+ * escape that has not ended is left out
+ */
 function unescapedOnce(read: Placed, isWhole: boolean): Placed | undefined {
   const { bytes } = read;
   let at = 0;
-  while (at < bytes.length && (BEGINS_ESCAPE[bytes[at] as number] === 0 || escapeAt(bytes, at, isWhole) === undefined)) at += 1;
+  while (at < bytes.length && (BEGINS_ESCAPE[bytes[at] as number] === 0 || escapeAt(bytes, at, isWhole) === undefined))
+    at += 1;
   if (at === bytes.length) return undefined;
   // No escape is shorter than what it stands for.
   const out = bytes.slice();
@@ -65,7 +89,8 @@ function unescapedOnce(read: Placed, isWhole: boolean): Placed | undefined {
     const byte = bytes[at] as number;
     const found = BEGINS_ESCAPE[byte] === 0 ? undefined : escapeAt(bytes, at, isWhole);
     if (found === 'open') break;
-    if (found === undefined || found.isByte || found.code < 0x80) out[length++] = found === undefined ? byte : found.code;
+    if (found === undefined || found.isByte || found.code < 0x80)
+      out[length++] = found === undefined ? byte : found.code;
     else for (const each of utf8(found.code)) out[length++] = each;
     at += found === undefined ? 1 : found.size;
     if (found !== undefined) places.note(length, at);
@@ -74,7 +99,12 @@ function unescapedOnce(read: Placed, isWhole: boolean): Placed | undefined {
 }
 
 function escapeAt(bytes: Uint8Array, at: number, isWhole: boolean): Found {
-  const found = bytes[at] === PERCENT ? percentAt(bytes, at) : bytes[at] === AMPERSAND ? entityAt(bytes, at) : backslashAt(bytes, at, isWhole);
+  const found =
+    bytes[at] === PERCENT
+      ? percentAt(bytes, at)
+      : bytes[at] === AMPERSAND
+        ? entityAt(bytes, at)
+        : backslashAt(bytes, at, isWhole);
   return found === 'open' && isWhole ? undefined : found;
 }
 
@@ -87,7 +117,14 @@ function backslashAt(bytes: Uint8Array, at: number, isWhole: boolean): Found {
   const first = bytes[at + 1];
   if (first === undefined) return 'open';
   if (WHITE_SPACE.has(first)) return { size: 2, code: 0x0a, isByte: true };
-  const found = first === 0x75 ? characterAt(bytes, at + 1) : first === 0x78 ? byteAt(bytes, at + 1) : isOctal(first) ? octalAt(bytes, at + 1, isWhole) : undefined;
+  const found =
+    first === 0x75
+      ? characterAt(bytes, at + 1)
+      : first === 0x78
+        ? byteAt(bytes, at + 1)
+        : isOctal(first)
+          ? octalAt(bytes, at + 1, isWhole)
+          : undefined;
   if (found === 'open') return found;
   return found === undefined ? { size: 2, code: first, isByte: true } : { ...found, size: found.size + 1 };
 }
@@ -106,7 +143,9 @@ function characterAt(bytes: Uint8Array, at: number): Found {
   const [slash = BACKSLASH, letter = 0x75] = bytes.subarray(at + 5, at + 7);
   const low = slash === BACKSLASH && letter === 0x75 ? hexNumber(bytes, at + 7, 4) : undefined;
   if (low === 'open') return low;
-  return low === undefined || low < 0xdc00 || low > 0xdfff ? { size: 5, code: 0xfffd, isByte: false } : { size: 11, code: (code - 0xd800) * 0x400 + low - 0xdc00 + 0x10000, isByte: false };
+  return low === undefined || low < 0xdc00 || low > 0xdfff
+    ? { size: 5, code: 0xfffd, isByte: false }
+    : { size: 11, code: (code - 0xd800) * 0x400 + low - 0xdc00 + 0x10000, isByte: false };
 }
 
 function bracedAt(bytes: Uint8Array, at: number): Found {
@@ -132,7 +171,10 @@ function entityAt(bytes: Uint8Array, at: number): Found {
   while (end - at < MAX_ENTITY && IN_ENTITY[bytes[end] ?? 0] === 1) end += 1;
   if (end === bytes.length && end - at < MAX_ENTITY) return 'open';
   if (bytes[end] !== SEMICOLON) return undefined;
-  const code = bytes[at + 1] === 0x23 ? numbered(bytes, at + 2, end) : ENTITIES.get(String.fromCharCode(...bytes.subarray(at + 1, end)));
+  const code =
+    bytes[at + 1] === 0x23
+      ? numbered(bytes, at + 2, end)
+      : ENTITIES.get(String.fromCharCode(...bytes.subarray(at + 1, end)));
   return code === undefined || code > LAST_CHARACTER ? undefined : { size: end + 1 - at, code, isByte: false };
 }
 

@@ -19,7 +19,11 @@ const secretDefinition = z
     /** A variable in the environment of the process that runs sessions. */
     env: z.string().regex(VARIABLE, 'expected the name of a variable').max(200).optional(),
     /** Absolute. A line end at its end does not count. */
-    file: z.string().regex(/^\/[^\0]+$/, 'expected an absolute path').max(4_096).optional(),
+    file: z
+      .string()
+      .regex(/^\/[^\0]+$/, 'expected an absolute path')
+      .max(4_096)
+      .optional(),
     /** What a program prints, run without a shell. A line end at its end does not count. */
     command: z.array(z.string().min(1).max(10_000)).min(1).max(50).optional(),
     /** The secret itself. */
@@ -32,7 +36,11 @@ const secretDefinition = z
   })
   .superRefine((secret, context) => {
     const given = SOURCES.filter((source) => secret[source] !== undefined);
-    if (given.length !== 1) context.addIssue({ code: 'custom', message: `expected exactly one of ${SOURCES.join(', ')}, received ${given.length === 0 ? 'none' : given.join(' and ')}` });
+    if (given.length !== 1)
+      context.addIssue({
+        code: 'custom',
+        message: `expected exactly one of ${SOURCES.join(', ')}, received ${given.length === 0 ? 'none' : given.join(' and ')}`,
+      });
   });
 
 /** As part of a reference, `vault/secret`. */
@@ -40,7 +48,9 @@ const secretName = environmentId;
 
 export const vaultFile = z.strictObject({
   description: z.string().trim().max(1_000).default(''),
-  secrets: z.record(secretName, secretDefinition).refine((secrets) => Object.keys(secrets).length <= 200, 'expected at most 200 secrets'),
+  secrets: z
+    .record(secretName, secretDefinition)
+    .refine((secrets) => Object.keys(secrets).length <= 200, 'expected at most 200 secrets'),
 });
 
 export type SecretDefinition = Readonly<z.output<typeof secretDefinition>>;
@@ -64,8 +74,11 @@ const ORDINARY = /^[A-Za-z_. -]{1,20}$/;
 export function valueProblem(value: string): string | undefined {
   const trimmed = value.trim();
   if (value === '') return 'it is empty';
-  if (trimmed.length < MIN_SECRET_CHARACTERS || trimmed.replaceAll(/\s/g, '').length < MIN_SECRET_CHARACTERS) return `it has fewer than ${MIN_SECRET_CHARACTERS} characters, and could not be taken out of what programs print`;
+  if (trimmed.length < MIN_SECRET_CHARACTERS || trimmed.replaceAll(/\s/g, '').length < MIN_SECRET_CHARACTERS)
+    return `it has fewer than ${MIN_SECRET_CHARACTERS} characters, and could not be taken out of what programs print`;
   if (ORDINARY.test(trimmed)) return 'it is an ordinary word or two, and could not be taken out of what programs print';
   if (value.includes('\0')) return 'there is a NUL character in it';
-  return new TextEncoder().encode(value).length > MAX_SECRET_BYTES ? `it has more than ${MAX_SECRET_BYTES} bytes` : undefined;
+  return new TextEncoder().encode(value).length > MAX_SECRET_BYTES
+    ? `it has more than ${MAX_SECRET_BYTES} bytes`
+    : undefined;
 }

@@ -6,7 +6,15 @@ import type { ToolDefinition } from '../turn/tool-definition.ts';
 const vaultListInput = z.strictObject({});
 
 const output = z.strictObject({
-  secrets: z.array(z.strictObject({ reference: z.string(), description: z.string().optional(), hosts: z.array(z.string()), commands: z.boolean(), problem: z.string().optional() })),
+  secrets: z.array(
+    z.strictObject({
+      reference: z.string(),
+      description: z.string().optional(),
+      hosts: z.array(z.string()),
+      commands: z.boolean(),
+      problem: z.string().optional(),
+    }),
+  ),
 });
 
 export type VaultListInput = z.output<typeof vaultListInput>;

@@ -1,9 +1,13 @@
 /**
- * Bytes as a reader sees them: without what shows nothing (white space, color codes, characters of no width), in small letters, each with the
- * place where it was read. A secret then stands in them in one piece, however a page, a terminal or an editor has wrapped it.
+ * Bytes as a reader sees them: without what shows nothing (white space, color codes, characters of no width), in small
+ * letters, each with the place where it was read. A secret then stands in them in one piece, however a page, a terminal
+ * or an editor has wrapped it.
  */
 
-/** Where each byte of what was read stands in what it was read from. Most follow each other there too: only where they do not is noted. */
+/**
+ * Where each byte of what was read stands in what it was read from. Most follow each other there too: only where they
+ * do not is noted.
+ */
 export class Places {
   readonly #from: number[] = [];
   readonly #shifts: number[] = [];
@@ -32,7 +36,9 @@ export class Places {
 export interface Placed {
   readonly bytes: Uint8Array;
   /** Absent: they are the text itself. */
-  readonly source?: { readonly of: Placed; readonly places: Pick<Places, 'of'>; readonly isWritten: boolean } | undefined;
+  readonly source?:
+    | { readonly of: Placed; readonly places: Pick<Places, 'of'>; readonly isWritten: boolean }
+    | undefined;
 }
 
 /** In the text itself. */
@@ -48,7 +54,10 @@ export function endOf({ source }: Placed, index: number): number {
 
 /** Stands for `…`, also in brackets: here a text was cut. */
 export const CUT = 0x01;
-/** Stands for more white space than any line end and indentation is: what comes after it has nothing to do with what came before. */
+/**
+ * Stands for more white space than any line end and indentation is: what comes after it has nothing to do with what
+ * came before.
+ */
 const BREAK = 0x20;
 
 /** Bytes that show nothing and may stand between two characters of a secret. */
@@ -57,12 +66,18 @@ const MAX_GAP = 64;
 const ESCAPE = 0x1b;
 const DELETE = 0x7f;
 
-/** Begins what may show nothing: controls and the space, color codes, and the first bytes of characters beyond ASCII that take no room. */
+/**
+ * Begins what may show nothing: controls and the space, color codes, and the first bytes of characters beyond ASCII
+ * that take no room.
+ */
 const MAY_BE_GAP = new Uint8Array(256);
 for (let byte = 0; byte <= 0x20; byte += 1) MAY_BE_GAP[byte] = 1;
 for (const byte of [DELETE, 0xc2, 0xcd, 0xd8, 0xe1, 0xe2, 0xe3, 0xef, 0xf0, 0xf3]) MAY_BE_GAP[byte] = 1;
 
-/** From and to, in UTF-8: no-break and other spaces, soft hyphens, fillers, marks of direction and of byte order, joiners, selectors, tags. */
+/**
+ * From and to, in UTF-8: no-break and other spaces, soft hyphens, fillers, marks of direction and of byte order,
+ * joiners, selectors, tags.
+ */
 const SHOWS_NOTHING: readonly (readonly [number, number])[] = [
   [0xc280, 0xc2a0],
   [0xc2ad, 0xc2ad],
@@ -149,6 +164,7 @@ function sizeOfCode(bytes: Uint8Array, at: number): number {
   if (kind === 0x28 || kind === 0x29) return Math.min(3, bytes.length - at);
   if (kind !== 0x5b) return 1;
   let end = at + 2;
-  while (end < bytes.length && end - at < MAX_GAP && (bytes[end] as number) >= 0x20 && (bytes[end] as number) < 0x40) end += 1;
+  while (end < bytes.length && end - at < MAX_GAP && (bytes[end] as number) >= 0x20 && (bytes[end] as number) < 0x40)
+    end += 1;
   return Math.min(end + 1, bytes.length) - at;
 }

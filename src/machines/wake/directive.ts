@@ -1,12 +1,13 @@
 /**
- * The directive: how a model says what comes after its turn. It comes as data from a backend, or as a fenced block in the text:
+ * The directive: how a model says what comes after its turn. It comes as data from a backend, or as a fenced block in
+ * the text:
  *
  *   ```wakechart-directive
  *   { "outcome": "sleep", "summary": "Reviewed.", "queuedWakes": [{ "reason": "recheck", "delaySeconds": 60 }] }
  *   ```
  *
- * The block counts only where it ends the text: a model that quotes its instructions, a page or a file in what it says asks for nothing.
- * A turn without one means sleep. A malformed one means sleep too, and is recorded.
+ * The block counts only where it ends the text: a model that quotes its instructions, a page or a file in what it says
+ * asks for nothing. A turn without one means sleep. A malformed one means sleep too, and is recorded.
  */
 import { z } from 'zod';
 import { describeIssues } from '../validate.ts';
@@ -58,7 +59,10 @@ export type Directive = Readonly<z.output<typeof directive>>;
 export type DirectiveInput = z.input<typeof directive>;
 export type QueuedWakeRequest = Directive['queuedWakes'][number];
 
-/** What a model's turn says about what comes next. `text` is the turn's text without the block that ended it and was understood. */
+/**
+ * What a model's turn says about what comes next. `text` is the turn's text without the block that ended it and was
+ * understood.
+ */
 export type DirectiveReading =
   | { readonly kind: 'none'; readonly text: string }
   | { readonly kind: 'accepted'; readonly text: string; readonly directive: Directive }
@@ -97,8 +101,12 @@ function readFencedBlock(text: string): DirectiveReading {
   const block = blockAtEnd(text);
   if (block === undefined) return { kind: 'none', text };
   const { label, contentStart, contentEnd, start, quoted } = block;
-  if (label !== LABEL) return quoted !== 'none' ? malformed(text, 'the directive block stands inside of another block, which quotes it', text.slice(start)) : { kind: 'none', text };
-  if (contentEnd === undefined) return malformed(text, 'the directive block has no closing ``` line', text.slice(start));
+  if (label !== LABEL)
+    return quoted !== 'none'
+      ? malformed(text, 'the directive block stands inside of another block, which quotes it', text.slice(start))
+      : { kind: 'none', text };
+  if (contentEnd === undefined)
+    return malformed(text, 'the directive block has no closing ``` line', text.slice(start));
   const json = text.slice(contentStart, contentEnd);
   if (json.length > MAX_DIRECTIVE_CHARACTERS) {
     return malformed(text, `expected at most ${MAX_DIRECTIVE_CHARACTERS} characters, received ${json.length}`, json);
@@ -121,11 +129,19 @@ function blockAtEnd(text: string): FencedBlock | undefined {
     if (open === undefined) {
       ended = undefined;
       // A label of a fence of backticks has none in it: that is a piece of code in a line.
-      if (fence !== undefined && !(fence.startsWith('`') && label.includes('`'))) open = { label: label.trim(), fence, start, contentStart: at, quoted: 'none' };
+      if (fence !== undefined && !(fence.startsWith('`') && label.includes('`')))
+        open = { label: label.trim(), fence, start, contentStart: at, quoted: 'none' };
       continue;
     }
     const isEnd: boolean = fence !== undefined && label === '';
-    open.quoted = fence !== undefined && label.trim() === LABEL ? 'open' : open.quoted === 'open' ? (isEnd ? 'ended' : 'open') : 'none';
+    open.quoted =
+      fence !== undefined && label.trim() === LABEL
+        ? 'open'
+        : open.quoted === 'open'
+          ? isEnd
+            ? 'ended'
+            : 'open'
+          : 'none';
     if (!isEnd || fence?.startsWith(open.fence) !== true) continue;
     ended = { ...open, contentEnd: start };
     open = undefined;
@@ -152,7 +168,9 @@ function asText(value: unknown): string {
   }
 }
 
-function parseJson(text: string): { readonly ok: true; readonly value: unknown } | { readonly ok: false; readonly reason: string } {
+function parseJson(
+  text: string,
+): { readonly ok: true; readonly value: unknown } | { readonly ok: false; readonly reason: string } {
   try {
     return { ok: true, value: JSON.parse(text) };
   } catch (error) {

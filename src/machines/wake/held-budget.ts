@@ -1,4 +1,6 @@
-/** What of a session's budget is not its own to use: what was promised to whoever works for it and has not been used up. */
+/**
+ * What of a session's budget is not its own to use: what was promised to whoever works for it and has not been used up.
+ */
 import { delegatedCalls } from '../session/activation.ts';
 import type { Allowance } from '../session/event-schemas.ts';
 import type { SessionState } from '../session/session-state.ts';
@@ -19,11 +21,17 @@ export function heldBySubflows(state: SessionState): HeldBudget {
     delegatedCalls(state).map(({ request }) => {
       if (request?.kind !== 'subflow') return {};
       const { allowance = {}, used } = request;
-      return { tokens: Math.max(0, (allowance.tokens ?? 0) - (used.tokens ?? 0)), cost: Math.max(0, (allowance.cost ?? 0) - (used.cost ?? 0)) };
+      return {
+        tokens: Math.max(0, (allowance.tokens ?? 0) - (used.tokens ?? 0)),
+        cost: Math.max(0, (allowance.cost ?? 0) - (used.cost ?? 0)),
+      };
     }),
   );
 }
 
 export function sumOf(allowances: readonly Allowance[]): HeldBudget {
-  return allowances.reduce<HeldBudget>((sum, { tokens = 0, cost = 0 }) => ({ tokens: sum.tokens + tokens, cost: sum.cost + cost }), { tokens: 0, cost: 0 });
+  return allowances.reduce<HeldBudget>(
+    (sum, { tokens = 0, cost = 0 }) => ({ tokens: sum.tokens + tokens, cost: sum.cost + cost }),
+    { tokens: 0, cost: 0 },
+  );
 }

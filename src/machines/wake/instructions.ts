@@ -18,17 +18,33 @@ interface LeftOut {
   readonly reason: string;
 }
 
-/** The system text of a run. @param memory what the agent has learned before: the same throughout a wake, so that providers can keep what they have read */
-export function instructionsFor(agentInstructions: string, outcome?: SessionState['outcome'], memory = '', leftOutTools: readonly LeftOut[] = []): string {
-  return [agentInstructions.trim(), memory.trim(), aboutLeftOut(leftOutTools), aboutOutcome(outcome), ABOUT_DIRECTIVES].filter((part) => part !== '').join('\n\n');
+/**
+ * The system text of a run. @param memory what the agent has learned before: the same throughout a wake, so that
+ * providers can keep what they have read
+ */
+export function instructionsFor(
+  agentInstructions: string,
+  outcome?: SessionState['outcome'],
+  memory = '',
+  leftOutTools: readonly LeftOut[] = [],
+): string {
+  return [agentInstructions.trim(), memory.trim(), aboutLeftOut(leftOutTools), aboutOutcome(outcome), ABOUT_DIRECTIVES]
+    .filter((part) => part !== '')
+    .join('\n\n');
 }
 
 function aboutLeftOut(tools: readonly LeftOut[]): string {
-  return tools.length === 0 ? '' : ['You do not have all your tools:', ...tools.map(({ name, reason }) => `- ${name}: ${reason}`)].join('\n');
+  return tools.length === 0
+    ? ''
+    : ['You do not have all your tools:', ...tools.map(({ name, reason }) => `- ${name}: ${reason}`)].join('\n');
 }
 
 function aboutOutcome(outcome: SessionState['outcome']): string {
   if (outcome === undefined) return '';
   const criteria = (outcome.criteria ?? []).map((criterion) => `- ${criterion}`);
-  return [`The session is to achieve: ${outcome.title}`, ...(outcome.detail === undefined ? [] : [outcome.detail]), ...criteria].join('\n');
+  return [
+    `The session is to achieve: ${outcome.title}`,
+    ...(outcome.detail === undefined ? [] : [outcome.detail]),
+    ...criteria,
+  ].join('\n');
 }

@@ -12,6 +12,9 @@ export const leaseEvents = chartEvents({
   facts: {
     BIND: { says: 'A free number is taken, and whoever asks under it is answered.', from: seeker },
     WIN: { says: 'Nobody who lives holds or contends for a higher number.', from: seeker },
-    PASS: { says: 'Somebody has found this process silent and went past it.', from: 'the process that took a higher number' },
+    PASS: {
+      says: 'Somebody has found this process silent and went past it.',
+      from: 'the process that took a higher number',
+    },
   },
 });

@@ -15,9 +15,9 @@
  * refused:     nothing is open; somebody else has the right, or it could not be asked for.
  * released:    nothing is open; the number may be taken by others.
  *
- * Of two that contend the one with the higher number stays: the log, too, prefers the higher epoch. The lower one leaves as soon as it
- * sees the higher one; the higher one waits until the lower one has left, or leaves when the lower one turns out to hold the right.
- * The chart is a pure lifecycle and is compiled (see ../lifecycle.ts).
+ * Of two that contend the one with the higher number stays: the log, too, prefers the higher epoch. The lower one
+ * leaves as soon as it sees the higher one; the higher one waits until the lower one has left, or leaves when the lower
+ * one turns out to hold the right. The chart is a pure lifecycle and is compiled (see ../lifecycle.ts).
  */
 import { setup } from 'xstate';
 import type { StateValueFrom } from 'xstate';
@@ -34,17 +34,38 @@ export interface LeaseChartEvent {
 export const leaseMachine = setup({ types: { events: {} as LeaseChartEvent } }).createMachine({
   id: 'lease',
   description: 'One process on its way to the right to wake a session, and through the time it holds it.',
-  meta: { unhandled: { as: 'rejected', because: 'Who moves a lease asks the chart first and is told whether it has such a move; where it has none, nothing changes.' } } satisfies ChartNotes,
+  meta: {
+    unhandled: {
+      as: 'rejected',
+      because:
+        'Who moves a lease asks the chart first and is told whether it has such a move; where it has none, nothing changes.',
+    },
+  } satisfies ChartNotes,
   initial: 'seeking',
   states: {
-    seeking: { description: 'It asks whoever may hold the right, and looks for a number that is free; nothing of ours can be seen by others.', on: { BIND: 'contending', REFUSE: 'refused' } },
+    seeking: {
+      description:
+        'It asks whoever may hold the right, and looks for a number that is free; nothing of ours can be seen by others.',
+      on: { BIND: 'contending', REFUSE: 'refused' },
+    },
     contending: {
       description: 'Our number is taken and we answer under it, but others may have taken numbers at the same moment.',
       on: { WIN: 'held', STEP_BACK: 'seeking', PASS: 'refused', REFUSE: 'refused' },
     },
-    held: { description: "Nobody else who lives holds or contends for a number above the log's epoch, and whoever comes later is refused.", on: { PASS: 'lost', RELEASE: 'released' } },
-    lost: { description: 'Somebody found us silent and went past; what we write is void, and all that is left to do is to let go.', on: { RELEASE: 'released' } },
-    refused: { description: 'Nothing is open; somebody else has the right, or it could not be asked for.', type: 'final' },
+    held: {
+      description:
+        "Nobody else who lives holds or contends for a number above the log's epoch, and whoever comes later is refused.",
+      on: { PASS: 'lost', RELEASE: 'released' },
+    },
+    lost: {
+      description:
+        'Somebody found us silent and went past; what we write is void, and all that is left to do is to let go.',
+      on: { RELEASE: 'released' },
+    },
+    refused: {
+      description: 'Nothing is open; somebody else has the right, or it could not be asked for.',
+      type: 'final',
+    },
     released: { description: 'Nothing is open; the number may be taken by others.', type: 'final' },
   },
 });

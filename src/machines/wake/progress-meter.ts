@@ -1,6 +1,6 @@
 /**
- * Tells whether a wake gets on, from its tool calls and what came of them: a model that asks for the same thing again and again, or goes
- * round in circles, is stopped before it has used up everything else.
+ * Tells whether a wake gets on, from its tool calls and what came of them: a model that asks for the same thing again
+ * and again, or goes round in circles, is stopped before it has used up everything else.
  */
 import { canonicalJson } from '../canonical-json.ts';
 import type { SessionEvent } from '../session/session-event.ts';
@@ -34,8 +34,10 @@ export class ProgressMeter {
   /** Takes the next event of the wake's log. */
   ingest({ type, data }: SessionEvent): void {
     if (type === 'span.started') this.#endStep();
-    else if (type === 'agent.tool_use') this.#open.set(data.callId, digestOf(`${data.name} ${canonicalJson(data.input)}`));
-    else if (type === 'agent.tool_result') this.#end(data.callId, digestOf(`${data.outcome} ${canonicalJson(data.output)}`));
+    else if (type === 'agent.tool_use')
+      this.#open.set(data.callId, digestOf(`${data.name} ${canonicalJson(data.input)}`));
+    else if (type === 'agent.tool_result')
+      this.#end(data.callId, digestOf(`${data.outcome} ${canonicalJson(data.output)}`));
     // Whoever says something new gives a new reason to try.
     else if (type === 'message.consumed') this.#startAnew();
   }
@@ -65,7 +67,10 @@ export class ProgressMeter {
   }
 }
 
-/** 53 bits of the text, by two multiplicative hashes. Nobody gains by making two texts collide: a wake would only stop early. */
+/**
+ * 53 bits of the text, by two multiplicative hashes. Nobody gains by making two texts collide: a wake would only stop
+ * early.
+ */
 function digestOf(text: string): Digest {
   let high = 0x9e3779b9;
   let low = 0x85ebca6b;

@@ -1,4 +1,7 @@
-/** What the parts of a wake can answer, one of each kind: for the audit of the chart, and for those who lead a wake through it by its log. */
+/**
+ * What the parts of a wake can answer, one of each kind: for the audit of the chart, and for those who lead a wake
+ * through it by its log.
+ */
 import type { WakeCourse } from './wake-decision.ts';
 import type { ClaimAnswer, CommitAnswer, FoldAnswer, RecordedEnd, StepAnswer, WakeStep } from './wake-machine.ts';
 

@@ -1,4 +1,7 @@
-/** The events that end a wake: what its directives asked for, how it ended, and where the session now stands. One append, all or nothing. */
+/**
+ * The events that end a wake: what its directives asked for, how it ended, and where the session now stands. One
+ * append, all or nothing.
+ */
 import { cutText } from '../cut-text.ts';
 import { delegatedCalls } from '../session/activation.ts';
 import { MAX_OPEN_QUEUED_WAKES, MAX_SUMMARY_CHARACTERS } from '../session/limits.ts';
@@ -36,18 +39,31 @@ export function commitEvents(commit: WakeCommit): SessionEventDraft[] {
   const summary = summaryOf(commit);
   const granted = withinLimits(wishes, state, completed);
   const requests = granted.flatMap((draft) => (draft.type === 'agent.custom_tool_use' ? [draft.data.requestId] : []));
-  const goesOn = granted.some(({ type }) => type === 'wake.queued') || state.queuedWakes.some(({ queuedWakeId }) => !completed.includes(queuedWakeId));
+  const goesOn =
+    granted.some(({ type }) => type === 'wake.queued') ||
+    state.queuedWakes.some(({ queuedWakeId }) => !completed.includes(queuedWakeId));
   return [
     ...closingEvents(state),
     ...(isCutShort ? cancellingEvents(state, 'interrupt') : []),
     ...granted,
     { type: 'wake.ended', data: endingData(commit, summary, completed) },
     ...statusEvents(commit, summary, { requests, goesOn }),
-    ...parkingEvents({ state, wake, end, modelSteps: commit.modelSteps, goesOn, maxAutonomousWakes: commit.maxAutonomousWakes }),
+    ...parkingEvents({
+      state,
+      wake,
+      end,
+      modelSteps: commit.modelSteps,
+      goesOn,
+      maxAutonomousWakes: commit.maxAutonomousWakes,
+    }),
   ];
 }
 
-function endingData({ state, wake, end, modelSteps, nowMs }: WakeCommit, summary: string, completed: readonly string[]): SessionEventData<'wake.ended'> {
+function endingData(
+  { state, wake, end, modelSteps, nowMs }: WakeCommit,
+  summary: string,
+  completed: readonly string[],
+): SessionEventData<'wake.ended'> {
   return {
     wakeId: wake.wakeId,
     outcome: end.outcome,
@@ -55,7 +71,9 @@ function endingData({ state, wake, end, modelSteps, nowMs }: WakeCommit, summary
     modelSteps,
     completedWakeIds: [...completed],
     ...(end.outcome === 'budget_reached' ? { budget: end.budget } : {}),
-    ...(end.outcome === 'failed' ? { error: end.error, retryAt: new Date(nowMs + retryDelayMs(state.failuresInARow + 1, end.error)).toISOString() } : {}),
+    ...(end.outcome === 'failed'
+      ? { error: end.error, retryAt: new Date(nowMs + retryDelayMs(state.failuresInARow + 1, end.error)).toISOString() }
+      : {}),
   };
 }
 
@@ -65,10 +83,17 @@ interface Standing {
   readonly goesOn: boolean;
 }
 
-function statusEvents({ state, end }: WakeCommit, summary: string, { requests: newRequests, goesOn }: Standing): SessionEventDraft[] {
+function statusEvents(
+  { state, end }: WakeCommit,
+  summary: string,
+  { requests: newRequests, goesOn }: Standing,
+): SessionEventDraft[] {
   if (end.outcome === 'terminated') return [];
   // Where the wake that was to go on with it was refused, it rests.
-  if (end.outcome === 'rescheduled' && goesOn) return [{ type: 'session.status_changed', data: { to: 'rescheduling', stopReason: 'rescheduling', reason: summary } }];
+  if (end.outcome === 'rescheduled' && goesOn)
+    return [
+      { type: 'session.status_changed', data: { to: 'rescheduling', stopReason: 'rescheduling', reason: summary } },
+    ];
   const waiting = end.outcome === 'interrupted' ? [] : state.pendingActions;
   const blockingEventIds = [...waiting.map(({ requestId }) => requestId), ...newRequests];
   // Who waits for a child has not come to rest either: whoever waits for this session must not be told so.
@@ -76,22 +101,26 @@ function statusEvents({ state, end }: WakeCommit, summary: string, { requests: n
   const reason = isWaiting ? 'requires_action' : 'idle';
   return [
     { type: 'session.status_changed', data: { to: 'idle', stopReason: reason } },
-    { type: 'session.status_idle', data: { reason, summary, ...(blockingEventIds.length > 0 ? { blockingEventIds } : {}) } },
+    {
+      type: 'session.status_idle',
+      data: { reason, summary, ...(blockingEventIds.length > 0 ? { blockingEventIds } : {}) },
+    },
   ];
 }
 
 function wishEvents(directive: Directive, { nowMs, newId }: WakeCommit): SessionEventDraft[] {
   const followUp: QueuedWakeRequest[] =
-    directive.followUpSeconds === undefined ? [] : [{ reason: FOLLOW_UP, delaySeconds: directive.followUpSeconds, priority: 'normal' }];
-  const wakes = [...directive.queuedWakes, ...followUp].map(
-    ({ delaySeconds, ...request }): SessionEventDraft => ({
-      type: 'wake.queued',
-      data: { queuedWakeId: newId(), ...request, dueAt: new Date(nowMs + delaySeconds * 1000).toISOString() },
-    }),
-  );
-  const learnings = directive.learnings.map(
-    ({ promoteToMemory = false, ...learning }): SessionEventDraft => ({ type: 'learning.captured', data: { learningId: newId(), ...learning, promoteToMemory } }),
-  );
+    directive.followUpSeconds === undefined
+      ? []
+      : [{ reason: FOLLOW_UP, delaySeconds: directive.followUpSeconds, priority: 'normal' }];
+  const wakes = [...directive.queuedWakes, ...followUp].map(({ delaySeconds, ...request }): SessionEventDraft => ({
+    type: 'wake.queued',
+    data: { queuedWakeId: newId(), ...request, dueAt: new Date(nowMs + delaySeconds * 1000).toISOString() },
+  }));
+  const learnings = directive.learnings.map(({ promoteToMemory = false, ...learning }): SessionEventDraft => ({
+    type: 'learning.captured',
+    data: { learningId: newId(), ...learning, promoteToMemory },
+  }));
   const { customToolRequest } = directive;
   const request: SessionEventDraft[] =
     customToolRequest === undefined ? [] : [customToolUse(newId(), customToolRequest)];
@@ -99,12 +128,19 @@ function wishEvents(directive: Directive, { nowMs, newId }: WakeCommit): Session
 }
 
 /** The request carries the id of its own event, so that what blocks a session and what an answer names are the same. */
-function customToolUse(requestId: string, request: { readonly name: string; readonly input: unknown }): SessionEventDraft {
+function customToolUse(
+  requestId: string,
+  request: { readonly name: string; readonly input: unknown },
+): SessionEventDraft {
   return { id: requestId, type: 'agent.custom_tool_use', data: { requestId, ...request } };
 }
 
 /** Replaces queued wakes that are one too many, or repeat a key, by the record that they were refused. */
-function withinLimits(wishes: readonly SessionEventDraft[], state: SessionState, completed: readonly string[]): SessionEventDraft[] {
+function withinLimits(
+  wishes: readonly SessionEventDraft[],
+  state: SessionState,
+  completed: readonly string[],
+): SessionEventDraft[] {
   const queued = state.queuedWakes.filter(({ queuedWakeId }) => !completed.includes(queuedWakeId));
   const keys = new Set(queued.flatMap(({ dedupeKey }) => dedupeKey ?? []));
   let open = queued.length;
@@ -147,5 +183,7 @@ function sentenceFor(end: WakeEnd, lastText: string, modelSteps: number): string
 }
 
 function adviceAt(budget: Extract<WakeEnd, { readonly outcome: 'budget_reached' }>['budget']): string {
-  return isForGood(budget) ? 'Raise it in the agent file, or say what the model costs, to go on.' : 'Wake the session again, or send a message, to go on.';
+  return isForGood(budget)
+    ? 'Raise it in the agent file, or say what the model costs, to go on.'
+    : 'Wake the session again, or send a message, to go on.';
 }

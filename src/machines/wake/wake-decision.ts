@@ -1,7 +1,9 @@
 /**
- * What a wake does next, decided from the folded log and from what the wake has done so far. Pure, so that every case is a row of a table.
+ * What a wake does next, decided from the folded log and from what the wake has done so far. Pure, so that every case
+ * is a row of a table.
  *
- * The order: what must end the wake; tool calls that are ready; stop when a call waits for somebody; what came in; one model step.
+ * The order: what must end the wake; tool calls that are ready; stop when a call waits for somebody; what came in; one
+ * model step.
  */
 import type { ErrorRecord } from '../errors.ts';
 import { delegatedCalls, expiryOf, isBlocked, isUnfinished } from '../session/activation.ts';
@@ -58,7 +60,10 @@ type BudgetName = keyof WakeLimits | 'MAX_CONTINUES_IN_A_ROW';
 
 export type WakeEnd =
   | { readonly outcome: 'sleep' | 'requires_action' | 'rescheduled'; readonly summary: string | undefined }
-  | { readonly outcome: 'budget_reached'; readonly budget: { readonly name: BudgetName; readonly value: number; readonly because?: string | undefined } }
+  | {
+      readonly outcome: 'budget_reached';
+      readonly budget: { readonly name: BudgetName; readonly value: number; readonly because?: string | undefined };
+    }
   | { readonly outcome: 'failed'; readonly error: ErrorRecord }
   | { readonly outcome: 'interrupted' | 'aborted'; readonly reason: string }
   | { readonly outcome: 'terminated' };
@@ -67,7 +72,8 @@ export type WakeDecision = { readonly act: 'step' | 'call_tools' } | { readonly 
 
 /** Whether a session has anything for a wake to do at `now` (ISO-8601). */
 export function hasWork(state: SessionState, now: string): boolean {
-  if (readyCalls(state).length > 0 || delegatedCalls(state).length > 0 || expiredCalls(state, now).length > 0) return true;
+  if (readyCalls(state).length > 0 || delegatedCalls(state).length > 0 || expiredCalls(state, now).length > 0)
+    return true;
   if (isBlocked(state)) return false;
   return isUnfinished(state) || state.pending.length > 0 || dueWakeIds(state, now).length > 0;
 }
@@ -93,8 +99,9 @@ export function readyCalls({ openToolCalls }: SessionState): readonly OpenToolCa
 }
 
 /**
- * What the next model step reads of what came in: all of it between turns, and within a turn what is to steer it. A wake that begins in
- * the middle of a turn, after a limit or a failure, reads all of it first: who wrote must not wait for a turn that may never end.
+ * What the next model step reads of what came in: all of it between turns, and within a turn what is to steer it. A
+ * wake that begins in the middle of a turn, after a limit or a failure, reads all of it first: who wrote must not wait
+ * for a turn that may never end.
  */
 export function readableIngress(state: SessionState): readonly PendingIngress[] {
   const readable = state.pending.filter(({ callId }) => callId === undefined);
@@ -106,14 +113,17 @@ export function decideNext(state: SessionState, progress: WakeProgress): WakeDec
   if (state.status === 'terminated') return end({ outcome: 'terminated' });
   const interruption = state.openWake?.interruption;
   // Before a failure, which would be tried again.
-  if (interruption !== undefined) return end({ outcome: 'interrupted', reason: interruption.reason ?? 'somebody interrupted it' });
+  if (interruption !== undefined)
+    return end({ outcome: 'interrupted', reason: interruption.reason ?? 'somebody interrupted it' });
   if (progress.failure !== undefined) return end({ outcome: 'failed', error: progress.failure });
-  if (progress.abortReason !== undefined) return end(timeLimit(progress) ?? { outcome: 'aborted', reason: progress.abortReason });
+  if (progress.abortReason !== undefined)
+    return end(timeLimit(progress) ?? { outcome: 'aborted', reason: progress.abortReason });
   if (readyCalls(state).length > 0 || expiredCalls(state, progress.now).length > 0) return { act: 'call_tools' };
   if (delegatedCalls(state).length > 0 && !progress.hasDriven) return { act: 'call_tools' };
   if (isBlocked(state)) return end({ outcome: 'requires_action', summary: waitingFor(state) });
 
-  if (progress.mustSpeak || readableIngress(state).length > 0 || (state.unansweredResults > 0 && !isAnswered(state))) return stepOrLimit(state, progress);
+  if (progress.mustSpeak || readableIngress(state).length > 0 || (state.unansweredResults > 0 && !isAnswered(state)))
+    return stepOrLimit(state, progress);
   if (state.intent?.next !== 'go_on') return end(restOf(state, state.openDirectives.at(-1)));
   if (state.continuesInARow <= MAX_CONTINUES_IN_A_ROW) return stepOrLimit(state, progress);
   return end({ outcome: 'budget_reached', budget: { name: 'MAX_CONTINUES_IN_A_ROW', value: MAX_CONTINUES_IN_A_ROW } });
@@ -126,7 +136,9 @@ function isAnswered({ intent }: SessionState): boolean {
 
 /** The work in hand is cut short when the time is up; then that is why it ended. */
 function timeLimit({ elapsedMs, limits: { maxSecondsPerWake: value } }: WakeProgress): WakeEnd | undefined {
-  return value !== undefined && elapsedMs >= value * 1000 ? { outcome: 'budget_reached', budget: { name: 'maxSecondsPerWake', value } } : undefined;
+  return value !== undefined && elapsedMs >= value * 1000
+    ? { outcome: 'budget_reached', budget: { name: 'maxSecondsPerWake', value } }
+    : undefined;
 }
 
 /** Reserve before, commit after: a step that could use up more than is left is not taken. */
@@ -148,7 +160,10 @@ function stepOrLimit(state: SessionState, progress: WakeProgress): WakeDecision 
   const reached = BUDGETS.find((name) => needs[name] > (limits[name] ?? Infinity));
   if (reached === undefined) return { act: 'step' };
   const because = reached.startsWith('maxCost') && nextStep.cost === Infinity ? UNKNOWN_PRICE : BECAUSE[reached];
-  return end({ outcome: 'budget_reached', budget: { name: reached, value: limits[reached] ?? 0, ...(because === undefined ? {} : { because }) } });
+  return end({
+    outcome: 'budget_reached',
+    budget: { name: reached, value: limits[reached] ?? 0, ...(because === undefined ? {} : { because }) },
+  });
 }
 
 const BUDGETS = [
@@ -171,14 +186,21 @@ const BECAUSE: Readonly<Partial<Record<keyof WakeLimits, string>>> = {
 
 function restOf(state: SessionState, directive: Directive | undefined): WakeEnd {
   const summary = directive?.summary;
-  const asksOutside = state.pendingActions.length > 0 || state.openDirectives.some(({ customToolRequest }) => customToolRequest !== undefined);
+  const asksOutside =
+    state.pendingActions.length > 0 ||
+    state.openDirectives.some(({ customToolRequest }) => customToolRequest !== undefined);
   if (asksOutside) return { outcome: 'requires_action', summary };
-  return { outcome: directive?.outcome === 'continue' && directive.followUpSeconds !== undefined ? 'rescheduled' : 'sleep', summary };
+  return {
+    outcome: directive?.outcome === 'continue' && directive.followUpSeconds !== undefined ? 'rescheduled' : 'sleep',
+    summary,
+  };
 }
 
 function waitingFor(state: SessionState): string {
   const children = delegatedCalls(state).map(({ name }) => `the agent behind ${name}`);
-  const wishes = state.pendingActions.map(({ kind, toolName, question }) => (kind === 'permission' ? `permission to run ${toolName}` : (question ?? `a result of ${toolName}`)));
+  const wishes = state.pendingActions.map(({ kind, toolName, question }) =>
+    kind === 'permission' ? `permission to run ${toolName}` : (question ?? `a result of ${toolName}`),
+  );
   return `Waits for ${children.length === 0 ? 'somebody: ' : ''}${[...children, ...wishes].join('; ')}`;
 }
 

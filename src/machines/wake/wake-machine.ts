@@ -20,10 +20,11 @@
  * ended:              the log says how the wake ended, or nothing needed doing.
  * failed:             the log could not be written, or the right was not given; the caller gets the error.
  *
- * STOP asks for an early end and is taken in every state: the work in hand is cut short and the loop ends at the next fold.
- * What the states do is named here and filled in by src/actors/wake. What one makes and another takes is in the context, and nowhere else:
- * the assembled step for stepping, the calls it asked for for calling, the decided end with its place in the log for committing, and the course
- * of the wake so far (its steps, its last words, its failure) for all of them.
+ * STOP asks for an early end and is taken in every state: the work in hand is cut short and the loop ends at the next
+ * fold. What the states do is named here and filled in by src/actors/wake. What one makes and another takes is in the
+ * context, and nowhere else: the assembled step for stepping, the calls it asked for for calling, the decided end with
+ * its place in the log for committing, and the course of the wake so far (its steps, its last words, its failure) for
+ * all of them.
  */
 import { assign, setup } from 'xstate';
 import { RuntimeError } from '../errors.ts';
@@ -79,8 +80,12 @@ export interface WakeStopEvent {
 type UnbegunAs = 'parked' | 'unparked';
 
 /** What each part of the work answers: which way to go, and what the next part takes. */
-export type ClaimAnswer = { readonly next: 'claimed'; readonly mustSpeak: boolean } | { readonly next: 'nothing_to_do'; readonly as?: UnbegunAs | undefined };
-export type FoldAnswer = { readonly next: 'step' | 'call_tools' } | { readonly next: 'end'; readonly decided: DecidedEnd };
+export type ClaimAnswer =
+  | { readonly next: 'claimed'; readonly mustSpeak: boolean }
+  | { readonly next: 'nothing_to_do'; readonly as?: UnbegunAs | undefined };
+export type FoldAnswer =
+  | { readonly next: 'step' | 'call_tools' }
+  | { readonly next: 'end'; readonly decided: DecidedEnd };
 export interface StepAnswer {
   readonly next: 'call_tools' | 'fold';
   readonly course: WakeCourse;
@@ -91,7 +96,10 @@ export type CommitAnswer = { readonly next: 'committed'; readonly recorded: Reco
 /** What each part of the work takes. */
 export type FoldInput = WakeInput & { readonly course: WakeCourse };
 export type StepInput<Step> = WakeInput & { readonly course: WakeCourse; readonly step: Step };
-export type CallsInput<Step> = WakeInput & { readonly calls: readonly ToolCallInput[]; readonly step: Step | undefined };
+export type CallsInput<Step> = WakeInput & {
+  readonly calls: readonly ToolCallInput[];
+  readonly step: Step | undefined;
+};
 export type CommitInput = WakeInput & { readonly course: WakeCourse; readonly decided: DecidedEnd };
 export type FailureInput = WakeInput & { readonly course: WakeCourse; readonly error: unknown };
 export type ReleaseInput<Step> = WakeInput & { readonly end: WakeEnd | undefined; readonly step: Step | undefined };
@@ -112,158 +120,217 @@ const slot = slotsOf<WakeInput>('wake');
 /** What the states before have made, by the arrows of the chart. */
 function made<Value>(value: Value | undefined, what: string): Value {
   if (value !== undefined) return value;
-  throw new RuntimeError('WAKE_PART_MISSING', `the wake chart reached a state without ${what}`, { category: 'crash', hint: 'This is a defect; please report it.' });
+  throw new RuntimeError('WAKE_PART_MISSING', `the wake chart reached a state without ${what}`, {
+    category: 'crash',
+    hint: 'This is a defect; please report it.',
+  });
 }
 
 /** Where every broken part of the work leads. */
-const toFailing = { target: '#wake.failing', actions: { type: 'noteFailure', params: ({ event }: { readonly event: { readonly error: unknown } }) => event.error } } as const;
+const toFailing = {
+  target: '#wake.failing',
+  actions: { type: 'noteFailure', params: ({ event }: { readonly event: { readonly error: unknown } }) => event.error },
+} as const;
 
 /** The chart for actors that assemble steps of one kind. */
 // oxlint-disable-next-line max-lines-per-function, typescript/explicit-module-boundary-types -- A chart is data; only its type parameter makes this a function, and its type is XState's to infer.
-export const wakeMachineFor = <Step extends WakeStep>() => setup({
-  types: {
-    context: {} as WakeContext<Step>,
-    input: {} as WakeInput,
-    events: {} as WakeStopEvent,
-    output: {} as WakeOutput,
-  },
-  actors: {
-    claim: slot<ClaimAnswer>('claim'),
-    fold: slot<FoldAnswer, FoldInput>('fold'),
-    assemble: slot<Step>('assemble'),
-    step: slot<StepAnswer, StepInput<Step>>('step'),
-    callTools: slot<void, CallsInput<Step>>('callTools'),
-    commit: slot<CommitAnswer, CommitInput>('commit'),
-    recordFailure: slot<RecordedEnd, FailureInput>('recordFailure'),
-    release: slot<void, ReleaseInput<Step>>('release'),
-  },
-  guards: {
-    isClaimed: (_, answer: ClaimAnswer) => answer.next === 'claimed',
-    needsStep: (_, answer: FoldAnswer) => answer.next === 'step',
-    needsTools: (_, answer: FoldAnswer) => answer.next === 'call_tools',
-    asksForTools: (_, answer: StepAnswer) => answer.next === 'call_tools',
-    isCommitted: (_, answer: CommitAnswer) => answer.next === 'committed',
-    hasFailed: ({ context }) => context.failure !== undefined,
-  },
-  actions: {
-    noteStop: assign(({ context }, reason: string) => ({ stopReason: context.stopReason ?? reason })),
-    noteClaim: assign(({ context }, answer: ClaimAnswer) => (answer.next === 'claimed' ? { course: { ...context.course, mustSpeak: answer.mustSpeak } } : { unbegun: answer.as })),
-    noteEnd: assign((_, answer: FoldAnswer) => ({ decided: answer.next === 'end' ? answer.decided : undefined })),
-    noteStep: assign(({ context }, step: Step) => ({ step, course: { ...context.course, nextStep: step.need } })),
-    noteTaken: assign((_, { course, calls }: StepAnswer) => ({ course, calls })),
-    noteDriven: assign(({ context }) => ({ course: { ...context.course, hasDriven: true } })),
-    noteCommitted: assign((_, answer: CommitAnswer) => (answer.next === 'committed' ? { recorded: answer.recorded } : {})),
-    noteFailure: assign(({ context }, error: unknown) => ({ failure: context.failure ?? { error } })),
-    noteRecorded: assign((_, recorded: RecordedEnd) => ({ recorded, failure: undefined })),
-    /** Filled by the actor: cuts the work in hand short. */
-    interrupt: (_, _reason: string) => undefined,
-  },
-}).createMachine({
-  id: 'wake',
-  description: 'One wake: one bounded run of the harness over a session.',
-  context: ({ input }) => ({ sessionId: input.sessionId, wakeId: input.wakeId, course: BEGINNING, calls: [] }),
-  initial: 'claiming',
-  output: ({ context: { failure, recorded, unbegun, course } }) => ({ isRecorded: failure === undefined, ...failure, recorded, unbegun, modelSteps: course.modelSteps }),
-  on: {
-    STOP: {
-      actions: [
-        { type: 'noteStop', params: ({ event }) => event.reason },
-        { type: 'interrupt', params: ({ event }) => event.reason },
-      ],
+export const wakeMachineFor = <Step extends WakeStep>() =>
+  setup({
+    types: {
+      context: {} as WakeContext<Step>,
+      input: {} as WakeInput,
+      events: {} as WakeStopEvent,
+      output: {} as WakeOutput,
     },
-  },
-  states: {
-    claiming: {
-      description: 'Asks for the right to wake the session; with it, writes `wake.started` and closes what a dead wake left open.',
-      invoke: {
-        src: 'claim',
-        input: ({ context }) => context,
-        onDone: [
-          { guard: { type: 'isClaimed', params: ({ event }) => event.output }, target: 'folding', actions: { type: 'noteClaim', params: ({ event }) => event.output } },
-          { target: 'releasing', actions: { type: 'noteClaim', params: ({ event }) => event.output } },
+    actors: {
+      claim: slot<ClaimAnswer>('claim'),
+      fold: slot<FoldAnswer, FoldInput>('fold'),
+      assemble: slot<Step>('assemble'),
+      step: slot<StepAnswer, StepInput<Step>>('step'),
+      callTools: slot<void, CallsInput<Step>>('callTools'),
+      commit: slot<CommitAnswer, CommitInput>('commit'),
+      recordFailure: slot<RecordedEnd, FailureInput>('recordFailure'),
+      release: slot<void, ReleaseInput<Step>>('release'),
+    },
+    guards: {
+      isClaimed: (_, answer: ClaimAnswer) => answer.next === 'claimed',
+      needsStep: (_, answer: FoldAnswer) => answer.next === 'step',
+      needsTools: (_, answer: FoldAnswer) => answer.next === 'call_tools',
+      asksForTools: (_, answer: StepAnswer) => answer.next === 'call_tools',
+      isCommitted: (_, answer: CommitAnswer) => answer.next === 'committed',
+      hasFailed: ({ context }) => context.failure !== undefined,
+    },
+    actions: {
+      noteStop: assign(({ context }, reason: string) => ({ stopReason: context.stopReason ?? reason })),
+      noteClaim: assign(({ context }, answer: ClaimAnswer) =>
+        answer.next === 'claimed'
+          ? { course: { ...context.course, mustSpeak: answer.mustSpeak } }
+          : { unbegun: answer.as },
+      ),
+      noteEnd: assign((_, answer: FoldAnswer) => ({ decided: answer.next === 'end' ? answer.decided : undefined })),
+      noteStep: assign(({ context }, step: Step) => ({ step, course: { ...context.course, nextStep: step.need } })),
+      noteTaken: assign((_, { course, calls }: StepAnswer) => ({ course, calls })),
+      noteDriven: assign(({ context }) => ({ course: { ...context.course, hasDriven: true } })),
+      noteCommitted: assign((_, answer: CommitAnswer) =>
+        answer.next === 'committed' ? { recorded: answer.recorded } : {},
+      ),
+      noteFailure: assign(({ context }, error: unknown) => ({ failure: context.failure ?? { error } })),
+      noteRecorded: assign((_, recorded: RecordedEnd) => ({ recorded, failure: undefined })),
+      /** Filled by the actor: cuts the work in hand short. */
+      interrupt: (_, _reason: string) => undefined,
+    },
+  }).createMachine({
+    id: 'wake',
+    description: 'One wake: one bounded run of the harness over a session.',
+    context: ({ input }) => ({ sessionId: input.sessionId, wakeId: input.wakeId, course: BEGINNING, calls: [] }),
+    initial: 'claiming',
+    output: ({ context: { failure, recorded, unbegun, course } }) => ({
+      isRecorded: failure === undefined,
+      ...failure,
+      recorded,
+      unbegun,
+      modelSteps: course.modelSteps,
+    }),
+    on: {
+      STOP: {
+        actions: [
+          { type: 'noteStop', params: ({ event }) => event.reason },
+          { type: 'interrupt', params: ({ event }) => event.reason },
         ],
-        onError: { ...toFailing, target: 'releasing' },
       },
     },
-    folding: {
-      description: 'Reads what was appended since, also by others, and decides what comes next.',
-      invoke: {
-        src: 'fold',
-        input: ({ context: { sessionId, wakeId, course } }) => ({ sessionId, wakeId, course }),
-        onDone: [
-          { guard: { type: 'needsStep', params: ({ event }) => event.output }, target: 'assembling' },
-          { guard: { type: 'needsTools', params: ({ event }) => event.output }, target: '#wake.running.calling' },
-          { target: 'committing', actions: { type: 'noteEnd', params: ({ event }) => event.output } },
-        ],
-        onError: toFailing,
-      },
-    },
-    assembling: {
-      description: 'Makes the bounded context for the model from the log, and finds the backend.',
-      invoke: {
-        src: 'assemble',
-        input: ({ context }) => context,
-        onDone: { target: 'running', actions: { type: 'noteStep', params: ({ event }) => event.output } },
-        onError: toFailing,
-      },
-    },
-    running: {
-      description: 'The model or its tools are at work.',
-      initial: 'stepping',
-      states: {
-        stepping: {
-          description: 'One model call; its span is open in the log.',
-          invoke: {
-            src: 'step',
-            input: ({ context: { sessionId, wakeId, course, step } }) => ({ sessionId, wakeId, course, step: made(step, 'an assembled step') }),
-            onDone: [
-              { guard: { type: 'asksForTools', params: ({ event }) => event.output }, target: 'calling', actions: { type: 'noteTaken', params: ({ event }) => event.output } },
-              { target: '#wake.folding', actions: { type: 'noteTaken', params: ({ event }) => event.output } },
-            ],
-            onError: toFailing,
-          },
-        },
-        calling: {
-          description: "Tool calls run that are in the log as asked for; those that need somebody's consent ask for it and stay open.",
-          invoke: {
-            src: 'callTools',
-            input: ({ context: { sessionId, wakeId, calls, step } }) => ({ sessionId, wakeId, calls, step }),
-            onDone: { target: '#wake.folding', actions: 'noteDriven' },
-            onError: toFailing,
-          },
+    states: {
+      claiming: {
+        description:
+          'Asks for the right to wake the session; with it, writes `wake.started` and closes what a dead wake left open.',
+        invoke: {
+          src: 'claim',
+          input: ({ context }) => context,
+          onDone: [
+            {
+              guard: { type: 'isClaimed', params: ({ event }) => event.output },
+              target: 'folding',
+              actions: { type: 'noteClaim', params: ({ event }) => event.output },
+            },
+            { target: 'releasing', actions: { type: 'noteClaim', params: ({ event }) => event.output } },
+          ],
+          onError: { ...toFailing, target: 'releasing' },
         },
       },
-    },
-    committing: {
-      description: 'Appends how the wake ended, if nothing was appended since the fold.',
-      invoke: {
-        src: 'commit',
-        input: ({ context: { sessionId, wakeId, course, decided } }) => ({ sessionId, wakeId, course, decided: made(decided, 'a decided end') }),
-        onDone: [{ guard: { type: 'isCommitted', params: ({ event }) => event.output }, target: 'releasing', actions: { type: 'noteCommitted', params: ({ event }) => event.output } }, { target: 'folding' }],
-        onError: toFailing,
+      folding: {
+        description: 'Reads what was appended since, also by others, and decides what comes next.',
+        invoke: {
+          src: 'fold',
+          input: ({ context: { sessionId, wakeId, course } }) => ({ sessionId, wakeId, course }),
+          onDone: [
+            { guard: { type: 'needsStep', params: ({ event }) => event.output }, target: 'assembling' },
+            { guard: { type: 'needsTools', params: ({ event }) => event.output }, target: '#wake.running.calling' },
+            { target: 'committing', actions: { type: 'noteEnd', params: ({ event }) => event.output } },
+          ],
+          onError: toFailing,
+        },
+      },
+      assembling: {
+        description: 'Makes the bounded context for the model from the log, and finds the backend.',
+        invoke: {
+          src: 'assemble',
+          input: ({ context }) => context,
+          onDone: { target: 'running', actions: { type: 'noteStep', params: ({ event }) => event.output } },
+          onError: toFailing,
+        },
+      },
+      running: {
+        description: 'The model or its tools are at work.',
+        initial: 'stepping',
+        states: {
+          stepping: {
+            description: 'One model call; its span is open in the log.',
+            invoke: {
+              src: 'step',
+              input: ({ context: { sessionId, wakeId, course, step } }) => ({
+                sessionId,
+                wakeId,
+                course,
+                step: made(step, 'an assembled step'),
+              }),
+              onDone: [
+                {
+                  guard: { type: 'asksForTools', params: ({ event }) => event.output },
+                  target: 'calling',
+                  actions: { type: 'noteTaken', params: ({ event }) => event.output },
+                },
+                { target: '#wake.folding', actions: { type: 'noteTaken', params: ({ event }) => event.output } },
+              ],
+              onError: toFailing,
+            },
+          },
+          calling: {
+            description:
+              "Tool calls run that are in the log as asked for; those that need somebody's consent ask for it and stay open.",
+            invoke: {
+              src: 'callTools',
+              input: ({ context: { sessionId, wakeId, calls, step } }) => ({ sessionId, wakeId, calls, step }),
+              onDone: { target: '#wake.folding', actions: 'noteDriven' },
+              onError: toFailing,
+            },
+          },
+        },
+      },
+      committing: {
+        description: 'Appends how the wake ended, if nothing was appended since the fold.',
+        invoke: {
+          src: 'commit',
+          input: ({ context: { sessionId, wakeId, course, decided } }) => ({
+            sessionId,
+            wakeId,
+            course,
+            decided: made(decided, 'a decided end'),
+          }),
+          onDone: [
+            {
+              guard: { type: 'isCommitted', params: ({ event }) => event.output },
+              target: 'releasing',
+              actions: { type: 'noteCommitted', params: ({ event }) => event.output },
+            },
+            { target: 'folding' },
+          ],
+          onError: toFailing,
+        },
+      },
+      failing: {
+        description: "Something broke that is not the model's fault; tries to record it.",
+        invoke: {
+          src: 'recordFailure',
+          input: ({ context: { sessionId, wakeId, course, failure } }) => ({
+            sessionId,
+            wakeId,
+            course,
+            error: failure?.error,
+          }),
+          onDone: { target: 'releasing', actions: { type: 'noteRecorded', params: ({ event }) => event.output } },
+          onError: 'releasing',
+        },
+      },
+      releasing: {
+        description: 'Gives the right back, whatever happened.',
+        invoke: {
+          src: 'release',
+          input: ({ context: { sessionId, wakeId, recorded, decided, step } }) => ({
+            sessionId,
+            wakeId,
+            end: recorded?.end ?? decided?.end,
+            step,
+          }),
+          onDone: [{ guard: 'hasFailed', target: 'failed' }, { target: 'ended' }],
+          onError: [{ guard: 'hasFailed', target: 'failed' }, { target: 'ended' }],
+        },
+      },
+      ended: { description: 'The log says how the wake ended, or nothing needed doing.', type: 'final' },
+      failed: {
+        description: 'The log could not be written, or the right was not given; the caller gets the error.',
+        type: 'final',
       },
     },
-    failing: {
-      description: "Something broke that is not the model's fault; tries to record it.",
-      invoke: {
-        src: 'recordFailure',
-        input: ({ context: { sessionId, wakeId, course, failure } }) => ({ sessionId, wakeId, course, error: failure?.error }),
-        onDone: { target: 'releasing', actions: { type: 'noteRecorded', params: ({ event }) => event.output } },
-        onError: 'releasing',
-      },
-    },
-    releasing: {
-      description: 'Gives the right back, whatever happened.',
-      invoke: {
-        src: 'release',
-        input: ({ context: { sessionId, wakeId, recorded, decided, step } }) => ({ sessionId, wakeId, end: recorded?.end ?? decided?.end, step }),
-        onDone: [{ guard: 'hasFailed', target: 'failed' }, { target: 'ended' }],
-        onError: [{ guard: 'hasFailed', target: 'failed' }, { target: 'ended' }],
-      },
-    },
-    ended: { description: 'The log says how the wake ended, or nothing needed doing.', type: 'final' },
-    failed: { description: 'The log could not be written, or the right was not given; the caller gets the error.', type: 'final' },
-  },
-});
+  });
 
 export const wakeMachine = wakeMachineFor<WakeStep>();

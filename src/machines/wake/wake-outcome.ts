@@ -6,7 +6,10 @@ import type { SessionStatus, SessionStopReason } from '../session/session-machin
 
 export interface WakeOutcome {
   readonly sessionId: string;
-  /** `nothing_to_do`: nothing was unread or due. `parked`: one wake too many had died, and the session was parked instead. */
+  /**
+   * `nothing_to_do`: nothing was unread or due. `parked`: one wake too many had died, and the session was parked
+   * instead.
+   */
   readonly outcome: Exclude<SessionEventData<'wake.ended'>['outcome'], 'lost'> | 'nothing_to_do' | 'parked';
   /** Absent when nothing was to do. */
   readonly wakeId?: string | undefined;
@@ -18,10 +21,19 @@ export interface WakeOutcome {
   /** Sequence number of the last event of the log. */
   readonly head: number;
   /** Why it failed, when it did. */
-  readonly error?: Pick<ErrorRecord, 'message' | 'hint'> & { readonly code: string; readonly category: string } | undefined;
+  readonly error?:
+    | (Pick<ErrorRecord, 'message' | 'hint'> & { readonly code: string; readonly category: string })
+    | undefined;
 }
 
-const shape = z.looseObject({ sessionId: z.string(), outcome: z.string(), summary: z.string(), modelSteps: z.number(), status: z.string(), head: z.number() });
+const shape = z.looseObject({
+  sessionId: z.string(),
+  outcome: z.string(),
+  summary: z.string(),
+  modelSteps: z.number(),
+  status: z.string(),
+  head: z.number(),
+});
 
 /** What another process of this version says of a wake that it ran; undefined when it is no such thing. */
 export function readWakeOutcome(value: unknown): WakeOutcome | undefined {

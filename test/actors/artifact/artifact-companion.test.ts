@@ -13,7 +13,10 @@ import { openHouse } from '../../support/session-house.ts';
 import type { SessionHouse } from '../../support/session-house.ts';
 
 const open = (shells?: ShellView): Promise<SessionHouse> =>
-  openHouse({ tools: createFileTools(), companionships: [createArtifactCompanionship({ files: createArtifactFiles(), shells })] });
+  openHouse({
+    tools: createFileTools(),
+    companionships: [createArtifactCompanionship({ files: createArtifactFiles(), shells })],
+  });
 
 const LOOK = { toolCalls: [{ name: 'glob', input: { pattern: '*' } }] };
 const READ_INDEX = { toolCalls: [{ name: 'read', input: { path: '.wakechart-runtime/index.md' } }] };
@@ -33,13 +36,17 @@ describe('an agent', () => {
     expect(await readFile(join(folder, 'events.md'), 'utf8')).toMatch(/\*\*wake\.ended\*\*/);
     expect(await readFile(join(folder, 'traces.md'), 'utf8')).toMatch(/tool call \| read \| completed/);
     expect(await readFile(join(folder, 'relations.md'), 'utf8')).toContain('agent player');
-    expect(JSON.parse(await readFile(join(folder, 'tools.json'), 'utf8'))).toMatchObject({ tools: expect.arrayContaining([expect.objectContaining({ name: 'write', family: 'files' })]) });
+    expect(JSON.parse(await readFile(join(folder, 'tools.json'), 'utf8'))).toMatchObject({
+      tools: expect.arrayContaining([expect.objectContaining({ name: 'write', family: 'files' })]),
+    });
     expect(house.reported).toEqual([]);
   });
 
   it('that calls nothing is told nothing, and what an earlier wake was told stays as it was', async () => {
     await using house = await open();
-    const sessionId = await house.session([{ text: 'One.' }, LOOK, { text: 'Two.' }, { text: 'Three.' }], { message: 'Go.' });
+    const sessionId = await house.session([{ text: 'One.' }, LOOK, { text: 'Two.' }, { text: 'Three.' }], {
+      message: 'Go.',
+    });
     await house.runtime.wake(sessionId);
     await expect(readdir(folderOf(house, sessionId))).rejects.toThrow('ENOENT');
     for (const text of ['Look.', 'On.']) {
@@ -71,7 +78,10 @@ describe('an agent', () => {
       written.push(names);
       return names;
     };
-    await using house = await openHouse({ tools: createFileTools(), companionships: [createArtifactCompanionship({ files: { layOut } })] });
+    await using house = await openHouse({
+      tools: createFileTools(),
+      companionships: [createArtifactCompanionship({ files: { layOut } })],
+    });
     const sessionId = await house.session([LOOK, { text: 'One.' }, LOOK, { text: 'Two.' }], { message: 'Go.' });
     await house.runtime.wake(sessionId);
     await house.runtime.sessions.send(sessionId, { type: 'user.message', text: 'On.' });
@@ -80,14 +90,20 @@ describe('an agent', () => {
     const changed = ['context.json', 'context.md', ...log, 'permissions.json', 'permissions.md'].toSorted();
     const [, afterOne, inTwo, afterTwo] = written.map((names) => names.toSorted());
     expect([afterOne, inTwo, afterTwo]).toEqual([changed, changed, changed]);
-    expect(await readFile(join(folderOf(house, sessionId), 'permissions.md'), 'utf8')).toMatch(/\| maxModelStepsPerWake \| \d+ \| 0 \| \d+ \|/);
+    expect(await readFile(join(folderOf(house, sessionId), 'permissions.md'), 'utf8')).toMatch(
+      /\| maxModelStepsPerWake \| \d+ \| 0 \| \d+ \|/,
+    );
   });
 
   it('is told of its shells what the port tells', async () => {
-    await using house = await open({ describe: () => [{ shell: 'main', open: true, cwd: '/workspace', variables: ['TOKEN'], entries: [] }] });
+    await using house = await open({
+      describe: () => [{ shell: 'main', open: true, cwd: '/workspace', variables: ['TOKEN'], entries: [] }],
+    });
     const sessionId = await house.session([LOOK, { text: 'Done.' }], { message: 'Go.' });
     await house.runtime.wake(sessionId);
-    expect(await readFile(join(folderOf(house, sessionId), 'shells.md'), 'utf8')).toContain('| main | idle | /workspace | TOKEN |');
+    expect(await readFile(join(folderOf(house, sessionId), 'shells.md'), 'utf8')).toContain(
+      '| main | idle | /workspace | TOKEN |',
+    );
   });
 
   it('works on where they cannot be laid out, and that is reported once', async () => {
@@ -128,7 +144,9 @@ describe('the end of a long log', () => {
     expect((await tails.upTo('session', 4_990)).feed.at(-1)).toMatchObject({ seq: 4_990, text: 'message 4990' });
     expect(read.reduce((sum, count) => sum + count, 0)).toBe(2 * MAX_FEED_EVENTS);
     expect((await tails.upTo('session', 4_990)).feed).toHaveLength(MAX_FEED_EVENTS);
-    expect((await tails.upTo('session', 5_000)).feed.map(({ seq }) => seq)).toEqual(Array.from({ length: MAX_FEED_EVENTS }, (_, index) => 4_801 + index));
+    expect((await tails.upTo('session', 5_000)).feed.map(({ seq }) => seq)).toEqual(
+      Array.from({ length: MAX_FEED_EVENTS }, (_, index) => 4_801 + index),
+    );
     expect(read.reduce((sum, count) => sum + count, 0)).toBe(2 * MAX_FEED_EVENTS + 10);
   });
 });

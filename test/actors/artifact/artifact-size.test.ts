@@ -28,17 +28,51 @@ const SMALL_BYTES = 40_000;
 
 it('is little for a small session, and what is the same in each is little of that', () => {
   const calls = Array.from({ length: 8 }, (_, index): SessionEventDraft[] => [
-    { type: 'agent.tool_use', data: { callId: `call-${index}`, name: 'shell_run', input: { command: `npm test -- test/part-${index}.test.ts` }, spanId: 'span-1' } },
+    {
+      type: 'agent.tool_use',
+      data: {
+        callId: `call-${index}`,
+        name: 'shell_run',
+        input: { command: `npm test -- test/part-${index}.test.ts` },
+        spanId: 'span-1',
+      },
+    },
     { type: 'agent.tool_started', data: { callId: `call-${index}` } },
-    { type: 'agent.tool_result', data: { callId: `call-${index}`, name: 'shell_run', outcome: 'completed', output: { output: 'ok 12\n'.repeat(40), exitCode: 0 } } },
+    {
+      type: 'agent.tool_result',
+      data: {
+        callId: `call-${index}`,
+        name: 'shell_run',
+        outcome: 'completed',
+        output: { output: 'ok 12\n'.repeat(40), exitCode: 0 },
+      },
+    },
   ]).flat();
   const log = logOf(created, message('Run the tests, one part after the other.'), running, ...calls);
-  const folders = { workspace: '/srv/files/sessions/one/workspace', agent: '/srv/files/agent', runtime: '/srv/files/runtime', learnings: '/srv/files/learnings', skills: '/srv/files/skills', agentSkills: '/srv/files/own' };
-  const definition = { agentId: 'tester', permission: { mode: 'ask', allow: [], ask: [], deny: [] }, budget: {} } as unknown as AgentDefinition;
+  const folders = {
+    workspace: '/srv/files/sessions/one/workspace',
+    agent: '/srv/files/agent',
+    runtime: '/srv/files/runtime',
+    learnings: '/srv/files/learnings',
+    skills: '/srv/files/skills',
+    agentSkills: '/srv/files/own',
+  };
+  const definition = {
+    agentId: 'tester',
+    permission: { mode: 'ask', allow: [], ask: [], deny: [] },
+    budget: {},
+  } as unknown as AgentDefinition;
   const artifacts = sessionArtifacts({
     state: foldAll(log),
     agent: { definition, tools: runtime.tools.map((tool) => tool.definition), skipped: [] },
-    environment: { definition: HOST_ENVIRONMENT, fingerprint: 'f'.repeat(64), within: [], sandbox: undefined, mounts: mountTable({ folders, declared: [], vaults: [] }), secrets: [] },
+    environment: {
+      definition: HOST_ENVIRONMENT,
+      fingerprint: 'f'.repeat(64),
+      within: [],
+      sandbox: undefined,
+      mounts: mountTable({ folders, declared: [], vaults: [] }),
+      secrets: [],
+    },
     context: contextReport({ instructions: '', tools: [], messages: [], maxTokens: 100_000, reservedForOutput: 8_192 }),
     shells: [],
     tail: extendTail(EMPTY_TAIL, log),
@@ -46,5 +80,8 @@ it('is little for a small session, and what is the same in each is little of tha
   const bytes = new Map(artifacts.map(({ name, text }) => [name, Buffer.byteLength(text)]));
   expect([...bytes.values()].reduce((sum, each) => sum + each, 0)).toBeLessThan(SMALL_BYTES);
   expect((bytes.get('tools.json') ?? 0) + (bytes.get('tools.md') ?? 0)).toBeLessThan(SMALL_BYTES / 2);
-  for (const { definition: { name } } of runtime.tools) expect(artifacts.find((each) => each.name === 'tools.md')?.text).toContain(`| ${name} |`);
+  for (const {
+    definition: { name },
+  } of runtime.tools)
+    expect(artifacts.find((each) => each.name === 'tools.md')?.text).toContain(`| ${name} |`);
 });

@@ -7,19 +7,22 @@ import { TimerQueue } from '../../../src/actors/clock/timer-queue.ts';
 describe('a timer queue', () => {
   it('gives timers back in order of due time, first armed first, whatever was disarmed in between', () => {
     fc.assert(
-      fc.property(fc.array(fc.record({ due: fc.integer({ min: 0, max: 20 }), disarm: fc.boolean() }), { maxLength: 200 }), (plan) => {
-        const queue = new TimerQueue();
-        const fired: number[] = [];
-        const handles = plan.map(({ due }, index) => queue.add(due, () => fired.push(index)));
-        plan.forEach(({ disarm }, index) => {
-          if (disarm) queue.delete(handles[index]);
-        });
-        const expected = plan.map((entry, index) => ({ ...entry, index })).filter((entry) => !entry.disarm);
-        expected.sort((a, b) => a.due - b.due || a.index - b.index);
-        for (let due = queue.takeDue(20); due !== undefined; due = queue.takeDue(20)) due();
-        expect(fired).toEqual(expected.map((entry) => entry.index));
-        expect(queue.size).toBe(0);
-      }),
+      fc.property(
+        fc.array(fc.record({ due: fc.integer({ min: 0, max: 20 }), disarm: fc.boolean() }), { maxLength: 200 }),
+        (plan) => {
+          const queue = new TimerQueue();
+          const fired: number[] = [];
+          const handles = plan.map(({ due }, index) => queue.add(due, () => fired.push(index)));
+          plan.forEach(({ disarm }, index) => {
+            if (disarm) queue.delete(handles[index]);
+          });
+          const expected = plan.map((entry, index) => ({ ...entry, index })).filter((entry) => !entry.disarm);
+          expected.sort((a, b) => a.due - b.due || a.index - b.index);
+          for (let due = queue.takeDue(20); due !== undefined; due = queue.takeDue(20)) due();
+          expect(fired).toEqual(expected.map((entry) => entry.index));
+          expect(queue.size).toBe(0);
+        },
+      ),
     );
   });
 
@@ -102,7 +105,7 @@ describe('the system clock', () => {
     try {
       const clock = createSystemClock();
       const fired = vi.fn();
-      const delayMs = 3 * (2 ** 31);
+      const delayMs = 3 * 2 ** 31;
       clock.setTimeout(fired, delayMs);
       vi.advanceTimersByTime(delayMs - 1);
       expect(fired).not.toHaveBeenCalled();

@@ -1,4 +1,7 @@
-/** A turn house over a home with environments in real files. Its sandbox only says that it is one: what it shuts in is for tests of that. */
+/**
+ * A turn house over a home with environments in real files. Its sandbox only says that it is one: what it shuts in is
+ * for tests of that.
+ */
 import { mkdir, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { SandboxScope, Sandboxes } from '../../../src/actors/environment/command-sandbox.ts';
@@ -22,7 +25,10 @@ export interface EnvironmentHouse {
   put(name: string, text: string | undefined): Promise<void>;
 }
 
-export async function openEnvironmentHouse(options: TurnHouseOptions = {}, ports: Partial<SessionEnvironmentPorts> = {}): Promise<EnvironmentHouse> {
+export async function openEnvironmentHouse(
+  options: TurnHouseOptions = {},
+  ports: Partial<SessionEnvironmentPorts> = {},
+): Promise<EnvironmentHouse> {
   const house = await openTurnHouse(options);
   const { home } = house.layout;
   const opened: SandboxScope[] = [];

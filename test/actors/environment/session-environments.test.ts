@@ -15,7 +15,12 @@ let open: EnvironmentHouse;
 let ran: string[];
 afterEach(() => open.house[Symbol.asyncDispose]());
 
-async function begin(...more: [] | [Parameters<typeof openEnvironmentHouse>[0]] | [Parameters<typeof openEnvironmentHouse>[0], Parameters<typeof openEnvironmentHouse>[1]]): Promise<void> {
+async function begin(
+  ...more:
+    | []
+    | [Parameters<typeof openEnvironmentHouse>[0]]
+    | [Parameters<typeof openEnvironmentHouse>[0], Parameters<typeof openEnvironmentHouse>[1]]
+): Promise<void> {
   const tools = noteTools();
   ran = tools.ran;
   const [options, ports] = more;
@@ -25,19 +30,31 @@ async function begin(...more: [] | [Parameters<typeof openEnvironmentHouse>[0]] 
 const look: Said = { calls: [{ name: 'look' }] };
 const ask = (agent: string): Said => ({ calls: [{ name: agent, input: { message: 'Do it.' } }] });
 
-async function woken(agentId: string, steps: readonly Said[] = [{ text: 'Done.' }], frontmatter: Partial<AgentFrontmatter> = {}): Promise<{ readonly id: string; readonly outcome: unknown }> {
+async function woken(
+  agentId: string,
+  steps: readonly Said[] = [{ text: 'Done.' }],
+  frontmatter: Partial<AgentFrontmatter> = {},
+): Promise<{ readonly id: string; readonly outcome: unknown }> {
   await open.house.agent(agentId, steps, frontmatter);
   const id = await open.house.start(agentId);
   return { id, outcome: await open.house.runtime.wake(id) };
 }
 
-const entered = (sessionId: string): ReturnType<typeof open.house.dataOf<'environment.entered'>> => open.house.dataOf(sessionId, 'environment.entered');
+const entered = (sessionId: string): ReturnType<typeof open.house.dataOf<'environment.entered'>> =>
+  open.house.dataOf(sessionId, 'environment.entered');
 
 describe('a wake', () => {
   it('of an agent that names no environment works on the host, and its log says so', async () => {
     await begin();
     const { id } = await woken('free');
-    expect(await entered(id)).toEqual([{ environmentId: 'host', fingerprint: expect.stringMatching(/^[0-9a-f]{64}$/) as unknown, sandbox: 'off', network: 'open' }]);
+    expect(await entered(id)).toEqual([
+      {
+        environmentId: 'host',
+        fingerprint: expect.stringMatching(/^[0-9a-f]{64}$/) as unknown,
+        sandbox: 'off',
+        network: 'open',
+      },
+    ]);
     expect(open.opened).toEqual([]);
     expect((await open.house.state(id)).environment).toMatchObject({ sandbox: 'off' });
   });
@@ -45,7 +62,9 @@ describe('a wake', () => {
   it('works in the environment of its session, else in that of its agent', async () => {
     await begin();
     const { id } = await woken('shut', undefined, { environment: 'sandboxed' });
-    expect(await entered(id)).toMatchObject([{ environmentId: 'sandboxed', sandbox: 'bubblewrap', network: 'disabled' }]);
+    expect(await entered(id)).toMatchObject([
+      { environmentId: 'sandboxed', sandbox: 'bubblewrap', network: 'disabled' },
+    ]);
     const { sessionId } = await open.house.runtime.sessions.create({ agentId: 'shut', environmentId: 'host' });
     await open.house.runtime.sessions.send(sessionId, { type: 'user.message', text: 'Go' });
     await open.house.runtime.wake(sessionId);
@@ -63,8 +82,19 @@ describe('a wake', () => {
     await open.put('builds', 'sandbox: required\nvaults: [github]\n');
     const { id } = await woken('builder', undefined, { environment: 'builds' });
     const [scope] = open.opened;
-    expect(scope).toMatchObject({ sessionId: id, network: 'disabled', workspaceDirectory: join(home, 'agents/builder/sessions', id, 'workspace') });
-    expect(scope?.mounts.map(({ path, access }) => `${path} ${access}`)).toEqual(['/workspace rw', '/workspace/agent ro', '/runtime rw', '/memory/learnings ro', '/skills ro', '/vaults/github none']);
+    expect(scope).toMatchObject({
+      sessionId: id,
+      network: 'disabled',
+      workspaceDirectory: join(home, 'agents/builder/sessions', id, 'workspace'),
+    });
+    expect(scope?.mounts.map(({ path, access }) => `${path} ${access}`)).toEqual([
+      '/workspace rw',
+      '/workspace/agent ro',
+      '/runtime rw',
+      '/memory/learnings ro',
+      '/skills ro',
+      '/vaults/github none',
+    ]);
     expect(open.vaults).toEqual([['github']]);
   });
 
@@ -75,20 +105,31 @@ describe('a wake', () => {
     await open.put('builds', 'sandbox: required\nnetwork: open\n');
     await open.house.runtime.sessions.send(id, { type: 'user.message', text: 'Again' });
     await open.house.runtime.wake(id);
-    const [before, after] = await Promise.all((await entered(id)).map(({ fingerprint }) => open.catalog.recall(fingerprint)));
-    expect(before !== undefined && after !== undefined && compareEnvironments(before, after)).toMatchObject({ posture: 'looser', changes: [{ key: 'network' }] });
+    const [before, after] = await Promise.all(
+      (await entered(id)).map(({ fingerprint }) => open.catalog.recall(fingerprint)),
+    );
+    expect(before !== undefined && after !== undefined && compareEnvironments(before, after)).toMatchObject({
+      posture: 'looser',
+      changes: [{ key: 'network' }],
+    });
   });
 
   it('has the same fingerprint as long as the environment says the same', async () => {
     await begin();
-    const [one, other] = [await woken('one', undefined, { environment: 'sandboxed' }), await woken('other', undefined, { environment: 'sandboxed' })];
+    const [one, other] = [
+      await woken('one', undefined, { environment: 'sandboxed' }),
+      await woken('other', undefined, { environment: 'sandboxed' }),
+    ];
     expect((await entered(one.id))[0]?.fingerprint).toBe((await entered(other.id))[0]?.fingerprint);
   });
 
   it('is held by the rules, the mode and the budget of its environment', async () => {
     await begin();
     await open.put('careful', 'sandbox: off\npermission: { deny: [look] }\nbudget: { maxModelStepsPerWake: 2 }\n');
-    const { id, outcome } = await woken('eager', [look, look, look, { text: 'Done.' }], { environment: 'careful', permission: 'preapproved' });
+    const { id, outcome } = await woken('eager', [look, look, look, { text: 'Done.' }], {
+      environment: 'careful',
+      permission: 'preapproved',
+    });
     expect(ran).toEqual([]);
     expect(await open.house.results(id)).toMatchObject([{ outcome: 'denied' }, { outcome: 'denied' }]);
     expect(outcome).toMatchObject({ outcome: 'budget_reached' });
@@ -107,32 +148,66 @@ describe('no wake begins, and no model is asked,', () => {
   it.each<[string, string, string]>([
     ['in an environment that is not there', '', 'ENVIRONMENT_NOT_FOUND'],
     ['in one that cannot be read', 'sandbox: perhaps\n', 'ENVIRONMENT_INVALID'],
-    ['where a mount is missing', 'sandbox: off\nmounts: [{ path: /data, source: /nowhere/at/all }]\n', 'MOUNT_UNAVAILABLE'],
+    [
+      'where a mount is missing',
+      'sandbox: off\nmounts: [{ path: /data, source: /nowhere/at/all }]\n',
+      'MOUNT_UNAVAILABLE',
+    ],
   ])('%s', async (_what, text, code) => {
     await begin();
     if (text !== '') await open.put('bad', text);
-    expect((await woken('lost', undefined, { environment: 'bad' })).outcome).toMatchObject({ outcome: 'failed', error: { code } });
+    expect((await woken('lost', undefined, { environment: 'bad' })).outcome).toMatchObject({
+      outcome: 'failed',
+      error: { code },
+    });
     expect(open.house.asked).toEqual([]);
   });
 
   it('where the sandbox that is required is missing', async () => {
-    await begin({}, { sandboxes: { availability: async () => ({ kind: 'missing', reason: 'bwrap is not installed', hint: 'apt install bubblewrap' }), open: () => Promise.reject(new Error('opened all the same')) } });
-    expect((await woken('shut', undefined, { environment: 'sandboxed' })).outcome).toMatchObject({ outcome: 'failed', error: { code: 'SANDBOX_UNAVAILABLE', hint: 'apt install bubblewrap', message: expect.stringContaining('bwrap is not installed') as unknown } });
+    await begin(
+      {},
+      {
+        sandboxes: {
+          availability: async () => ({
+            kind: 'missing',
+            reason: 'bwrap is not installed',
+            hint: 'apt install bubblewrap',
+          }),
+          open: () => Promise.reject(new Error('opened all the same')),
+        },
+      },
+    );
+    expect((await woken('shut', undefined, { environment: 'sandboxed' })).outcome).toMatchObject({
+      outcome: 'failed',
+      error: {
+        code: 'SANDBOX_UNAVAILABLE',
+        hint: 'apt install bubblewrap',
+        message: expect.stringContaining('bwrap is not installed') as unknown,
+      },
+    });
     expect((await woken('free')).outcome).toMatchObject({ outcome: 'sleep' });
   });
 
   it('where the runtime has no sandbox or no vaults', async () => {
     await begin({}, { sandboxes: undefined, vaults: undefined });
     await open.put('secretive', 'sandbox: off\nvaults: [github]\n');
-    expect((await woken('shut', undefined, { environment: 'sandboxed' })).outcome).toMatchObject({ error: { code: 'SANDBOX_UNAVAILABLE' } });
-    expect((await woken('keyed', undefined, { environment: 'secretive' })).outcome).toMatchObject({ error: { code: 'VAULT_NOT_FOUND' } });
+    expect((await woken('shut', undefined, { environment: 'sandboxed' })).outcome).toMatchObject({
+      error: { code: 'SANDBOX_UNAVAILABLE' },
+    });
+    expect((await woken('keyed', undefined, { environment: 'secretive' })).outcome).toMatchObject({
+      error: { code: 'VAULT_NOT_FOUND' },
+    });
   });
 });
 
 describe('a backend that runs tools of its own', () => {
   it.each<[string, Partial<AgentFrontmatter>, string | undefined]>([
     ['is refused where a sandbox is required', { environment: 'sandboxed' }, 'SANDBOX_BYPASSED'],
-    ['is refused as a fallback too', { environment: 'sandboxed', provider: 'steps', fallbacks: ['turns/m'] as never }, 'SANDBOX_BYPASSED'],
+    [
+      'is refused as a fallback too',
+      { environment: 'sandboxed', provider: 'steps', fallbacks: ['turns/m'] as never },
+      'SANDBOX_BYPASSED',
+    ],
     ['is run where none is', { environment: 'host' }, undefined],
   ])('%s', async (_what, frontmatter, code) => {
     const turns = toldRuntime('turns', [says('Done.')], { runs: 'turn' });
@@ -144,9 +219,15 @@ describe('a backend that runs tools of its own', () => {
 });
 
 describe('a session that works for another one', () => {
-  const pair = async (lead: Partial<AgentFrontmatter>, helper: Partial<AgentFrontmatter>): Promise<{ readonly parent: string; readonly child: string }> => {
+  const pair = async (
+    lead: Partial<AgentFrontmatter>,
+    helper: Partial<AgentFrontmatter>,
+  ): Promise<{ readonly parent: string; readonly child: string }> => {
     await open.house.agent('helper', [{ text: 'Helped.' }], helper);
-    const { id } = await woken('lead', [ask('helper'), { text: 'All done.' }], { tools: [{ agent: 'helper' }], ...lead });
+    const { id } = await woken('lead', [ask('helper'), { text: 'All done.' }], {
+      tools: [{ agent: 'helper' }],
+      ...lead,
+    });
     return { parent: id, child: (await open.house.children(id))[0] ?? 'none' };
   };
 
@@ -156,7 +237,9 @@ describe('a session that works for another one', () => {
     await open.put('leading', 'sandbox: required\nvaults: [github]\nquota: { maxFiles: 5 }\n');
     const { child } = await pair({ environment: 'leading' }, { environment: 'helping' });
     expect((await open.house.state(child)).restriction?.environments).toEqual(['leading']);
-    expect(await entered(child)).toMatchObject([{ environmentId: 'helping', network: 'disabled', within: ['leading'] }]);
+    expect(await entered(child)).toMatchObject([
+      { environmentId: 'helping', network: 'disabled', within: ['leading'] },
+    ]);
     expect(open.vaults.at(-1)).toEqual(['github']);
     const definition = await open.catalog.recall((await entered(child))[0]?.fingerprint ?? '');
     expect(definition).toMatchObject({ environmentId: 'helping', vaults: ['github'], quota: { maxFiles: 5 } });
@@ -166,12 +249,19 @@ describe('a session that works for another one', () => {
     await begin();
     await open.house.agent('grandchild', [{ text: 'Deep.' }]);
     await open.house.agent('helper', [ask('grandchild'), { text: 'Helped.' }], { tools: [{ agent: 'grandchild' }] });
-    const { id } = await woken('lead', [ask('helper'), { text: 'Done.' }], { tools: [{ agent: 'helper' }], environment: 'sandboxed' });
+    const { id } = await woken('lead', [ask('helper'), { text: 'Done.' }], {
+      tools: [{ agent: 'helper' }],
+      environment: 'sandboxed',
+    });
     const [child = ''] = await open.house.children(id);
     const [grandchild = ''] = await open.house.children(child);
-    expect(await entered(child)).toMatchObject([{ environmentId: 'host', sandbox: 'bubblewrap', within: ['sandboxed'] }]);
+    expect(await entered(child)).toMatchObject([
+      { environmentId: 'host', sandbox: 'bubblewrap', within: ['sandboxed'] },
+    ]);
     expect((await open.house.state(grandchild)).restriction?.environments).toEqual(['host', 'sandboxed']);
-    expect(await entered(grandchild)).toMatchObject([{ sandbox: 'bubblewrap', network: 'disabled', within: ['sandboxed'] }]);
+    expect(await entered(grandchild)).toMatchObject([
+      { sandbox: 'bubblewrap', network: 'disabled', within: ['sandboxed'] },
+    ]);
   });
 
   it('is bound as a job of it, also when that has never been awake', async () => {
@@ -180,7 +270,13 @@ describe('a session that works for another one', () => {
     await open.house.agent('fixer', [{ text: 'Fixed.' }]);
     const parent = (await open.house.runtime.sessions.create({ agentId: 'lead' })).sessionId;
     const cwd = join(open.house.layout.home, '..');
-    const { id } = await open.house.runtime.subagents.spawn({ type: 'fixer', prompt: 'Fix it.', cwd, parentSessionId: parent, permissionPolicy: 'prompt' });
+    const { id } = await open.house.runtime.subagents.spawn({
+      type: 'fixer',
+      prompt: 'Fix it.',
+      cwd,
+      parentSessionId: parent,
+      permissionPolicy: 'prompt',
+    });
     await open.house.runtime.subagents.wait(id);
     const [started] = await open.house.dataOf(parent, 'subagent.started');
     const childSessionId = started?.childSessionId ?? 'none';
@@ -190,7 +286,10 @@ describe('a session that works for another one', () => {
 
   it('is bound when somebody makes it for that one, by its rules too', async () => {
     await begin();
-    await open.house.agent('lead', [], { environment: 'sandboxed', permission: { mode: 'ask', deny: ['launch'] } as never });
+    await open.house.agent('lead', [], {
+      environment: 'sandboxed',
+      permission: { mode: 'ask', deny: ['launch'] } as never,
+    });
     await open.house.agent('helper', [look, { text: 'Done.' }], { permission: 'preapproved' });
     const parent = (await open.house.runtime.sessions.create({ agentId: 'lead' })).sessionId;
     const child = await open.house.runtime.sessions.create({ agentId: 'helper', parentSessionId: parent });
@@ -219,7 +318,10 @@ describe('a session that works for another one', () => {
     const asked = open.house.asked.length;
     await open.put('leading', text);
     await open.house.runtime.sessions.send(child, { type: 'user.message', text: 'More.' });
-    expect(await open.house.runtime.wake(child)).toMatchObject({ outcome: 'failed', error: { code, message: expect.stringContaining('binds this session') as unknown } });
+    expect(await open.house.runtime.wake(child)).toMatchObject({
+      outcome: 'failed',
+      error: { code, message: expect.stringContaining('binds this session') as unknown },
+    });
     expect(open.house.asked).toHaveLength(asked);
   });
 
@@ -235,7 +337,14 @@ describe('a session that works for another one', () => {
     const parent = (await sessions.create({ agentId: 'lead' })).sessionId;
     await lose(open.house.layout.home);
     await expect(sessions.create({ agentId: 'helper', parentSessionId: parent })).rejects.toMatchObject({ code });
-    await expect(subagents.spawn({ type: 'helper', prompt: 'Do it.', cwd: join(open.house.layout.home, '..'), parentSessionId: parent })).rejects.toMatchObject({ code });
+    await expect(
+      subagents.spawn({
+        type: 'helper',
+        prompt: 'Do it.',
+        cwd: join(open.house.layout.home, '..'),
+        parentSessionId: parent,
+      }),
+    ).rejects.toMatchObject({ code });
     expect(await sessions.list()).toHaveLength(1);
   });
 
@@ -245,21 +354,28 @@ describe('a session that works for another one', () => {
     await open.house.agent('helper', []);
     await open.house.policy.keep('lead', parseRule('deny launch'), { by: { sessionId: 'none', requestId: 'none' } });
     const parent = (await open.house.runtime.sessions.create({ agentId: 'lead' })).sessionId;
-    expect(await open.house.runtime.sessions.create({ agentId: 'helper', parentSessionId: parent })).toMatchObject({ restriction: { deny: ['launch'] }, allowance: { tokens: 500 } });
+    expect(await open.house.runtime.sessions.create({ agentId: 'helper', parentSessionId: parent })).toMatchObject({
+      restriction: { deny: ['launch'] },
+      allowance: { tokens: 500 },
+    });
   });
 
   it('is bound by what its parent works in now, whatever the file of its agent says by then', async () => {
     await begin();
     let child = '';
     await open.house.agent('helper', []);
-    await open.house.agent('lead', async () => {
-      const { sessions, agents } = open.house.runtime;
-      const file = join(open.house.layout.agents, 'lead', 'agent.md');
-      await writeFile(file, (await readFile(file, 'utf8')).replace('environment: sandboxed', 'environment: host'));
-      expect((await agents.get('lead')).environment).toBe('host');
-      child = (await sessions.create({ agentId: 'helper', parentSessionId: parent })).sessionId;
-      return { text: 'Done.' };
-    }, { environment: 'sandboxed' });
+    await open.house.agent(
+      'lead',
+      async () => {
+        const { sessions, agents } = open.house.runtime;
+        const file = join(open.house.layout.agents, 'lead', 'agent.md');
+        await writeFile(file, (await readFile(file, 'utf8')).replace('environment: sandboxed', 'environment: host'));
+        expect((await agents.get('lead')).environment).toBe('host');
+        child = (await sessions.create({ agentId: 'helper', parentSessionId: parent })).sessionId;
+        return { text: 'Done.' };
+      },
+      { environment: 'sandboxed' },
+    );
     const parent = await open.house.start('lead');
     await open.house.runtime.wake(parent);
     expect((await open.house.state(child)).restriction?.environments).toEqual(['host', 'sandboxed']);
@@ -271,19 +387,40 @@ describe('a session that works for another one', () => {
     await open.house.agent('helper', [{ text: 'Done.' }]);
     const parent = (await open.house.runtime.sessions.create({ agentId: 'lead' })).sessionId;
     const identity = { sessionId: idOf(77), agentId: 'helper' };
-    const old = { type: 'session.created', v: 1, data: { agentId: 'helper', parent: { sessionId: parent, depth: 1 }, restriction: { mode: 'ask', ask: [], deny: [] } } };
+    const old = {
+      type: 'session.created',
+      v: 1,
+      data: {
+        agentId: 'helper',
+        parent: { sessionId: parent, depth: 1 },
+        restriction: { mode: 'ask', ask: [], deny: [] },
+      },
+    };
     await open.house.store.create(identity, [{ id: idOf(78), at: new Date(0).toISOString(), ...old }]);
     await open.house.runtime.sessions.send(identity.sessionId, { type: 'user.message', text: 'Go' });
     await open.house.runtime.wake(identity.sessionId);
-    expect(await entered(identity.sessionId)).toMatchObject([{ environmentId: 'host', sandbox: 'bubblewrap', within: ['sandboxed'] }]);
+    expect(await entered(identity.sessionId)).toMatchObject([
+      { environmentId: 'host', sandbox: 'bubblewrap', within: ['sandboxed'] },
+    ]);
   });
 
   it('may not be run by a backend with tools of its own where that one is shut in', async () => {
     const turns = toldRuntime('turns', [says('Done.')], { runs: 'turn' });
-    const lead = toldRuntime('lead', [() => ({ payloads: [{ type: 'tool_call', callId: 'c', name: 'helper', input: { message: 'Go.' } }], meta: { modelSteps: 1 } }), says('Done.')]);
+    const lead = toldRuntime('lead', [
+      () => ({
+        payloads: [{ type: 'tool_call', callId: 'c', name: 'helper', input: { message: 'Go.' } }],
+        meta: { modelSteps: 1 },
+      }),
+      says('Done.'),
+    ]);
     await begin({ runtimes: [turns, lead] });
     await open.house.agent('helper', [], { provider: 'turns', model: 'm' });
-    const { id } = await woken('boss', [], { provider: 'lead', model: 'm', tools: [{ agent: 'helper' }], environment: 'sandboxed' });
+    const { id } = await woken('boss', [], {
+      provider: 'lead',
+      model: 'm',
+      tools: [{ agent: 'helper' }],
+      environment: 'sandboxed',
+    });
     const [child = ''] = await open.house.children(id);
     expect((await open.house.dataOf(child, 'wake.ended'))[0]).toMatchObject({ error: { code: 'SANDBOX_BYPASSED' } });
     expect(turns.asked).toEqual([]);
@@ -295,7 +432,9 @@ describe('a session for an environment that is not there', () => {
     await begin();
     await mkdir(open.house.layout.agents, { recursive: true });
     await open.house.agent('free', []);
-    await expect(open.house.runtime.sessions.create({ agentId: 'free', environmentId: 'ghost' })).rejects.toMatchObject({ code: 'ENVIRONMENT_NOT_FOUND' });
+    await expect(open.house.runtime.sessions.create({ agentId: 'free', environmentId: 'ghost' })).rejects.toMatchObject(
+      { code: 'ENVIRONMENT_NOT_FOUND' },
+    );
     expect(await open.house.runtime.sessions.list()).toEqual([]);
   });
 });

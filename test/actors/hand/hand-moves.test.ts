@@ -41,12 +41,20 @@ async function house(): Promise<House> {
   return {
     layout,
     file: (name) => join(layout.ownWorkspace(identity), name),
-    send: (session, more = {}) => sendHand({ session, folders, to: copies, boundBecause: async () => undefined, isEmpty: false, ...more }),
+    send: (session, more = {}) =>
+      sendHand({ session, folders, to: copies, boundBecause: async () => undefined, isEmpty: false, ...more }),
     fetch: (session) => fetchHand({ session, from: copies, folders }),
   };
 }
 
-const after = (epoch: number, more: Partial<SessionState> = {}): SessionState => ({ ...initialSessionState(identity), epoch, ...(epoch === 0 ? {} : { lastWake: { wakeId: `wake_${epoch}`, epoch, endedAt: '2026-01-01T00:00:00.000Z', outcome: 'sleep' } }), ...more });
+const after = (epoch: number, more: Partial<SessionState> = {}): SessionState => ({
+  ...initialSessionState(identity),
+  epoch,
+  ...(epoch === 0
+    ? {}
+    : { lastWake: { wakeId: `wake_${epoch}`, epoch, endedAt: '2026-01-01T00:00:00.000Z', outcome: 'sleep' } }),
+  ...more,
+});
 
 async function write(path: string, text: string): Promise<void> {
   await mkdir(dirname(path), { recursive: true });
@@ -99,11 +107,20 @@ it('is not said to be a copy before the target has given back what was sent', as
 it('copies nothing of what is bound, also where that is known only by the folder it was given, and nothing as long as nobody can tell', async () => {
   const one = await house();
   await write(one.file('work'), 'of one');
-  expect(await one.send(after(1), { boundBecause: async () => 'it is ours' })).toEqual({ kind: 'stays', reason: 'it is ours' });
+  expect(await one.send(after(1), { boundBecause: async () => 'it is ours' })).toEqual({
+    kind: 'stays',
+    reason: 'it is ours',
+  });
   expect(await copies.latest('s-1')).toMatchObject({ epoch: 1, bound: 'it is ours' });
   expect((await copies.latest('s-1'))?.copy).toBeUndefined();
-  const fails = (code: string) => async (): Promise<undefined> => Promise.reject(new RuntimeError(code, 'no', { category: 'not_found' }));
-  expect(await one.send(after(2, { workspace: '/given' }), { boundBecause: fails('AGENT_NOT_FOUND') })).toMatchObject({ kind: 'stays', reason: expect.stringContaining('/given') as string });
-  await expect(one.send(after(3), { boundBecause: fails('ENVIRONMENT_INVALID') })).rejects.toMatchObject({ code: 'ENVIRONMENT_INVALID' });
+  const fails = (code: string) => async (): Promise<undefined> =>
+    Promise.reject(new RuntimeError(code, 'no', { category: 'not_found' }));
+  expect(await one.send(after(2, { workspace: '/given' }), { boundBecause: fails('AGENT_NOT_FOUND') })).toMatchObject({
+    kind: 'stays',
+    reason: expect.stringContaining('/given') as string,
+  });
+  await expect(one.send(after(3), { boundBecause: fails('ENVIRONMENT_INVALID') })).rejects.toMatchObject({
+    code: 'ENVIRONMENT_INVALID',
+  });
   expect((await copies.latest('s-1'))?.epoch).toBe(2);
 });

@@ -11,12 +11,24 @@ function refused(code: string): Promise<never> {
   return Promise.reject(new RuntimeError(code, 'so it is', { category: 'not_found' }));
 }
 
-/** A home with the agent `coder`, who works in `lab`, and `broken`, whose file is wrong; and with these environments. */
+/**
+ * A home with the agent `coder`, who works in `lab`, and `broken`, whose file is wrong; and with these environments.
+ */
 function home(...environments: readonly string[]): HandBoundsPorts {
-  const definition = { ...agentFrontmatter.parse({ name: 'coder', provider: 'p', model: 'm', environment: 'lab' }), agentId: 'coder', instructions: 'Work.' };
-  const catalog: HandBoundsPorts['catalog'] = { get: async (environmentId) => (environments.includes(environmentId) ? { ...HOST_ENVIRONMENT, environmentId } : refused('ENVIRONMENT_NOT_FOUND')) };
+  const definition = {
+    ...agentFrontmatter.parse({ name: 'coder', provider: 'p', model: 'm', environment: 'lab' }),
+    agentId: 'coder',
+    instructions: 'Work.',
+  };
+  const catalog: HandBoundsPorts['catalog'] = {
+    get: async (environmentId) =>
+      environments.includes(environmentId) ? { ...HOST_ENVIRONMENT, environmentId } : refused('ENVIRONMENT_NOT_FOUND'),
+  };
   return {
-    agents: { get: async (agentId) => (agentId === 'coder' ? definition : refused(agentId === 'broken' ? 'AGENT_INVALID' : 'AGENT_NOT_FOUND')) },
+    agents: {
+      get: async (agentId) =>
+        agentId === 'coder' ? definition : refused(agentId === 'broken' ? 'AGENT_INVALID' : 'AGENT_NOT_FOUND'),
+    },
     environments: environmentNames({ catalog }),
     catalog,
   };
@@ -25,7 +37,15 @@ function home(...environments: readonly string[]): HandBoundsPorts {
 it.each([
   ['its agent', { agentId: 'nobody' }, 'no agent "nobody"'],
   ['the environment of its agent', { agentId: 'coder' }, 'no environment "lab"'],
-  ['an environment of whoever it works for', { agentId: 'coder', environmentId: 'host', restriction: { mode: 'ask' as const, deny: [], ask: [], environments: ['shut'] } }, 'no environment "shut"'],
+  [
+    'an environment of whoever it works for',
+    {
+      agentId: 'coder',
+      environmentId: 'host',
+      restriction: { mode: 'ask' as const, deny: [], ask: [], environments: ['shut'] },
+    },
+    'no environment "shut"',
+  ],
   ['nothing', { agentId: 'coder', environmentId: 'host' }, undefined],
   ['nothing, as far as can be told: the wake says what is wrong with the file', { agentId: 'broken' }, undefined],
 ])('is that it lacks %s', async (_what, session, lacks) => {

@@ -1,4 +1,7 @@
-/** Sessions that are woken on several machines, each with a home of its own: what they work in comes along, or they are left alone. */
+/**
+ * Sessions that are woken on several machines, each with a home of its own: what they work in comes along, or they are
+ * left alone.
+ */
 import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
@@ -46,10 +49,22 @@ async function machine(name: string, over: HandCopies = copies): Promise<Machine
   const host = async (): Promise<HandHost> => ({ ...(await folders.host()), name });
   const named: HandFolders = { ...folders, host };
   const { reported } = house;
-  const hands = createSessionHands({ copies: over, folders: named, boundBecause: async ({ sessionId }) => bounds.get(sessionId), limits, onTrouble: (error) => void reported.push(error) });
+  const hands = createSessionHands({
+    copies: over,
+    folders: named,
+    boundBecause: async ({ sessionId }) => bounds.get(sessionId),
+    limits,
+    onTrouble: (error) => void reported.push(error),
+  });
   const attachments = createSharedAttachments({ attachments: createAttachmentFiles(layout), copies: over, folders });
   const runtime = house.open({ directories: layout, hands, attachments, owner: `${name}:1` });
-  return { runtime, layout, folders, host, path: (sessionId, file) => join(layout.ownWorkspace({ sessionId, agentId: 'coder' }), file) };
+  return {
+    runtime,
+    layout,
+    folders,
+    host,
+    path: (sessionId, file) => join(layout.ownWorkspace({ sessionId, agentId: 'coder' }), file),
+  };
 }
 
 /** A coder that writes what it is told, and says what it finds. */
@@ -71,7 +86,10 @@ async function tell({ runtime }: Machine, sessionId: string, text: string): Prom
   return (await house.dataOf(sessionId, 'agent.message')).at(-1)?.text ?? '';
 }
 
-/** Copies whose records are kept, up to the first of an epoch that `isLast` names: there the process of that machine dies. */
+/**
+ * Copies whose records are kept, up to the first of an epoch that `isLast` names: there the process of that machine
+ * dies.
+ */
 function dyingAfter(isLast: (record: HandRecord) => boolean): HandCopies {
   return {
     ...copies,
@@ -93,8 +111,12 @@ describe('a session that is woken on another machine', () => {
     const sessionId = await newSession();
     await tell(one, sessionId, 'notes.md first');
     expect(await tell(two, sessionId, 'notes.md second')).toBe('It was: first');
-    expect(await house.dataOf(sessionId, 'hand.restored')).toEqual([{ from: 'one', host: 'two', copyEpoch: 1, files: 2, bytes: 5, fetchedBytes: 5, mayHaveLost: false }]);
-    expect(house.asked.at(-1)?.read).toContain('This session goes on on another machine (two, before it was on one). Its folder was laid out again from the copy made at the end of wake 1.');
+    expect(await house.dataOf(sessionId, 'hand.restored')).toEqual([
+      { from: 'one', host: 'two', copyEpoch: 1, files: 2, bytes: 5, fetchedBytes: 5, mayHaveLost: false },
+    ]);
+    expect(house.asked.at(-1)?.read).toContain(
+      'This session goes on on another machine (two, before it was on one). Its folder was laid out again from the copy made at the end of wake 1.',
+    );
     expect(await tell(one, sessionId, 'notes.md')).toBe('It was: second');
     expect(await copies.latest(sessionId)).toMatchObject({ epoch: 3, host: { name: 'one' }, copy: { epoch: 3 } });
     expect(house.reported).toEqual([]);
@@ -113,7 +135,8 @@ describe('a session that is woken on another machine', () => {
     const [one, two] = [await machine('one'), await machine('two')];
     const sessionId = await newSession();
     await tell(one, sessionId, 'notes.md first');
-    // A process of the machine that dies in the middle of a wake: the log has its beginning, and the folder what it did.
+    // A process of the machine that dies in the middle of a wake: the log has its beginning, and the folder what it
+    // did.
     await house.runtime.sessions.send(sessionId, { type: 'user.message', text: 'notes.md' });
     await diesInTheMiddle(one, sessionId, 'half done');
     expect(await tell(two, sessionId, 'notes.md second')).toBe('It was: first');
@@ -130,7 +153,9 @@ describe('a session that is woken on another machine', () => {
     await house.runtime.sessions.send(sessionId, { type: 'user.message', text: 'notes.md' });
     await diesInTheMiddle(one, sessionId, 'half done');
     expect(await tell(two, sessionId, 'notes.md')).toBe('It was: nothing');
-    expect(await house.dataOf(sessionId, 'hand.restored')).toEqual([{ from: 'one', host: 'two', files: 0, bytes: 0, fetchedBytes: 0, mayHaveLost: true }]);
+    expect(await house.dataOf(sessionId, 'hand.restored')).toEqual([
+      { from: 'one', host: 'two', files: 0, bytes: 0, fetchedBytes: 0, mayHaveLost: true },
+    ]);
   });
 
   it('is told what may be lost also when a process has died between laying the folder out and the beginning of its wake', async () => {
@@ -142,12 +167,27 @@ describe('a session that is woken on another machine', () => {
     await writeFile(two.path(sessionId, 'by-hand.md'), 'by hand');
     await house.runtime.sessions.send(sessionId, { type: 'user.message', text: 'notes.md' });
     await diesInTheMiddle(one, sessionId, 'half done');
-    await expect((await machine('two', dyingAfter(() => true))).runtime.wake(sessionId)).rejects.toThrow('killed');
-    const { epoch } = await copies.latest(sessionId) ?? {};
+    await expect(
+      (
+        await machine(
+          'two',
+          dyingAfter(() => true),
+        )
+      ).runtime.wake(sessionId),
+    ).rejects.toThrow('killed');
+    const { epoch } = (await copies.latest(sessionId)) ?? {};
     const told = (await house.dataOf(sessionId, 'hand.restored')).length;
     await tell(two, sessionId, 'notes.md');
     const restored = (await house.dataOf(sessionId, 'hand.restored')).slice(told);
-    expect(restored).toEqual([expect.objectContaining({ from: 'one', host: 'two', copyEpoch: 3, mayHaveLost: true, setAside: expect.stringMatching(new RegExp(`before-${epoch}$`, 'u')) as string })]);
+    expect(restored).toEqual([
+      expect.objectContaining({
+        from: 'one',
+        host: 'two',
+        copyEpoch: 3,
+        mayHaveLost: true,
+        setAside: expect.stringMatching(new RegExp(`before-${epoch}$`, 'u')) as string,
+      }),
+    ]);
     expect(house.asked.at(-1)?.read).toContain('What was changed in it since is not here and stays on one');
   });
 
@@ -183,7 +223,9 @@ describe('a session that is woken on another machine', () => {
     expect((await arrived.arrive(await house.state(sessionId), { epoch: 3 }))?.notes).toEqual([]);
     await arrivesAndDies(two, sessionId, 2);
     const after = await house.state(sessionId);
-    expect((await arrived.arrive(after, { epoch: 3 }))?.notes).toMatchObject([{ data: { from: 'two', host: 'one', mayHaveLost: true } }]);
+    expect((await arrived.arrive(after, { epoch: 3 }))?.notes).toMatchObject([
+      { data: { from: 'two', host: 'one', mayHaveLost: true } },
+    ]);
     expect(await arrived.arrive(after, { epoch: 5 })).toBe(await arrived.arrive(after, { epoch: 5 }));
   });
 
@@ -193,7 +235,11 @@ describe('a session that is woken on another machine', () => {
     await tell(one, sessionId, 'notes.md first');
     const file = join(house.layout.home, 'picture.txt');
     await writeFile(file, 'a picture');
-    await two.runtime.sessions.send(sessionId, { type: 'user.message', text: 'notes.md', attachments: [{ path: file }] });
+    await two.runtime.sessions.send(sessionId, {
+      type: 'user.message',
+      text: 'notes.md',
+      attachments: [{ path: file }],
+    });
     await one.runtime.wake(sessionId);
     const [attachment] = (await house.dataOf(sessionId, 'user.message')).flatMap(({ attachments = [] }) => attachments);
     expect(await readFile(one.path(sessionId, attachment?.path ?? ''), 'utf8')).toBe('a picture');
@@ -223,7 +269,12 @@ describe('a copy', () => {
     const [one, two] = [await machine('one'), await machine('two')];
     const sessionId = await newSession();
     await tell(one, sessionId, 'notes.md first');
-    const zombie = createSessionHands({ copies, folders: { ...one.folders, host: one.host }, boundBecause: async () => undefined, onTrouble: (error) => void house.reported.push(error) });
+    const zombie = createSessionHands({
+      copies,
+      folders: { ...one.folders, host: one.host },
+      boundBecause: async () => undefined,
+      onTrouble: (error) => void house.reported.push(error),
+    });
     const held = await zombie.arrive(await house.state(sessionId), { epoch: 2 });
     await tell(two, sessionId, 'notes.md second');
     await writeFile(one.path(sessionId, 'notes.md'), 'by a zombie');
@@ -238,7 +289,13 @@ describe('a copy', () => {
     const [one, two] = [await machine('one'), await machine('two')];
     const sessionId = await newSession();
     await tell(one, sessionId, 'notes.md much more than ten bytes');
-    expect(await house.dataOf(sessionId, 'hand.not_copied')).toEqual([{ code: 'HAND_TOO_LARGE', reason: expect.stringContaining('expected at most 10 bytes, received 24') as string, staysHere: true }]);
+    expect(await house.dataOf(sessionId, 'hand.not_copied')).toEqual([
+      {
+        code: 'HAND_TOO_LARGE',
+        reason: expect.stringContaining('expected at most 10 bytes, received 24') as string,
+        staysHere: true,
+      },
+    ]);
     await expect(tell(two, sessionId, 'notes.md')).rejects.toMatchObject({ code: 'HAND_ELSEWHERE' });
     await tell(one, sessionId, 'notes.md less');
     expect((await house.dataOf(sessionId, 'hand.not_copied')).length).toBe(1);
@@ -247,11 +304,16 @@ describe('a copy', () => {
 
   it('that cannot be made for a trouble of the moment is made by the next wake, and the log says so', async () => {
     let isAway = true;
-    const troubled: HandCopies = { ...copies, put: (...put) => (isAway ? Promise.reject(new Error('the bucket is away')) : copies.put(...put)) };
+    const troubled: HandCopies = {
+      ...copies,
+      put: (...put) => (isAway ? Promise.reject(new Error('the bucket is away')) : copies.put(...put)),
+    };
     const one = await machine('one', troubled);
     const sessionId = await newSession();
     await tell(one, sessionId, 'notes.md first');
-    expect(await house.dataOf(sessionId, 'hand.not_copied')).toEqual([{ code: 'HAND_NOT_COPIED', reason: 'the bucket is away', staysHere: false }]);
+    expect(await house.dataOf(sessionId, 'hand.not_copied')).toEqual([
+      { code: 'HAND_NOT_COPIED', reason: 'the bucket is away', staysHere: false },
+    ]);
     expect((await house.dataOf(sessionId, 'wake.ended')).map(({ outcome }) => outcome)).toEqual(['sleep']);
     isAway = false;
     await tell(one, sessionId, 'notes.md');
@@ -283,7 +345,10 @@ describe('a session that is bound to its machine', () => {
     await tell(one, sessionId, 'notes.md first');
     await two.runtime.sessions.send(sessionId, { type: 'user.message', text: 'notes.md' });
     const { head } = await house.state(sessionId);
-    await expect(two.runtime.wake(sessionId)).rejects.toMatchObject({ code: 'HAND_ELSEWHERE', message: expect.stringContaining('is left to its home one: its environment "gpu" is bound') as string });
+    await expect(two.runtime.wake(sessionId)).rejects.toMatchObject({
+      code: 'HAND_ELSEWHERE',
+      message: expect.stringContaining('is left to its home one: its environment "gpu" is bound') as string,
+    });
     expect((await house.state(sessionId)).head).toBe(head);
     expect(await house.due()).toEqual([sessionId]);
     expect(await tell(one, sessionId, 'notes.md')).toBe('It was: first');
@@ -298,13 +363,21 @@ describe('a session that is bound to its machine', () => {
     await two.runtime.sessions.send(sessionId, { type: 'user.message', text: 'notes.md' });
     const worker = two.runtime.startWorker();
     const told: string[] = [];
-    worker.events$.subscribe((event) => told.push(event.type === 'contended' ? `contended ${event.reason?.code ?? ''}` : event.type));
+    worker.events$.subscribe((event) =>
+      told.push(event.type === 'contended' ? `contended ${event.reason?.code ?? ''}` : event.type),
+    );
     for (let round = 0; round < 4; round += 1) {
       await expect.poll(() => worker.status().setAside[0]?.attempts).toBe(round + 1);
-      expect(worker.status().setAside[0]).toMatchObject({ sessionId, phase: 'backed_off', reason: { code: 'HAND_ELSEWHERE', details: { host: 'one' } } });
+      expect(worker.status().setAside[0]).toMatchObject({
+        sessionId,
+        phase: 'backed_off',
+        reason: { code: 'HAND_ELSEWHERE', details: { host: 'one' } },
+      });
       await house.clock.advance(1_000 * 2 ** round);
     }
-    expect(new Set(told.filter((type) => type !== 'woke' && type !== 'idle'))).toEqual(new Set(['contended HAND_ELSEWHERE']));
+    expect(new Set(told.filter((type) => type !== 'woke' && type !== 'idle'))).toEqual(
+      new Set(['contended HAND_ELSEWHERE']),
+    );
     await one.runtime.wake(sessionId);
     expect((await house.dataOf(sessionId, 'agent.message')).at(-1)?.text).toBe('It was: first');
     await worker.stop();
@@ -319,7 +392,10 @@ describe('a session that is bound to its machine', () => {
     await expect(tell(two, sessionId, 'notes.md')).rejects.toMatchObject({ code: 'HAND_ELSEWHERE' });
     await copies.letGo(sessionId, 3);
     expect(await tell(two, sessionId, 'notes.md')).toBe('It was: first');
-    await expect(tell(one, sessionId, 'notes.md')).rejects.toMatchObject({ code: 'HAND_ELSEWHERE', details: { host: 'two' } });
+    await expect(tell(one, sessionId, 'notes.md')).rejects.toMatchObject({
+      code: 'HAND_ELSEWHERE',
+      details: { host: 'two' },
+    });
   });
 
   it('is left alone where the folder is missing that it was given, but at home', async () => {
@@ -331,8 +407,14 @@ describe('a session that is bound to its machine', () => {
     await tell(one, sessionId, 'notes.md first');
     expect(await readFile(join(given, 'notes.md'), 'utf8')).toBe('first');
     await rm(given, { recursive: true });
-    await expect(tell(two, sessionId, 'notes.md')).rejects.toMatchObject({ code: 'HAND_ELSEWHERE', message: expect.stringContaining('which is not on two') as string });
-    await expect(tell(two, other, 'notes.md')).rejects.toMatchObject({ code: 'HAND_ELSEWHERE', message: expect.stringContaining('the machine that has its folder') as string });
+    await expect(tell(two, sessionId, 'notes.md')).rejects.toMatchObject({
+      code: 'HAND_ELSEWHERE',
+      message: expect.stringContaining('which is not on two') as string,
+    });
+    await expect(tell(two, other, 'notes.md')).rejects.toMatchObject({
+      code: 'HAND_ELSEWHERE',
+      message: expect.stringContaining('the machine that has its folder') as string,
+    });
     expect(await tell(one, sessionId, 'notes.md')).toBe('It was: nothing');
   });
 });
@@ -344,15 +426,27 @@ async function givenSession(workspace: string): Promise<string> {
   const [created, ...rest] = await store.read(sessionId);
   if (created?.type !== 'session.created') throw new Error('expected a session to begin with its creation');
   const { id, at, type, v } = created;
-  await store.create({ sessionId: other, agentId: 'coder' }, [{ id, at, type, v, data: { ...created.data, workspace } }, ...rest]);
+  await store.create({ sessionId: other, agentId: 'coder' }, [
+    { id, at, type, v, data: { ...created.data, workspace } },
+    ...rest,
+  ]);
   return other;
 }
 
 function handsOf({ folders, host }: Machine): SessionHands {
-  return createSessionHands({ copies, folders: { ...folders, host }, boundBecause: async () => undefined, limits, onTrouble: () => undefined });
+  return createSessionHands({
+    copies,
+    folders: { ...folders, host },
+    boundBecause: async () => undefined,
+    limits,
+    onTrouble: () => undefined,
+  });
 }
 
-/** Does what a wake does that is killed after it has worked and before it could leave a copy. @returns what it could have left one with */
+/**
+ * Does what a wake does that is killed after it has worked and before it could leave a copy. @returns what it could
+ * have left one with
+ */
 async function diesInTheMiddle(on: Machine, sessionId: string, text: string): Promise<ArrivedHand> {
   const { store } = house;
   const before = await house.state(sessionId);
@@ -367,6 +461,15 @@ async function diesInTheMiddle(on: Machine, sessionId: string, text: string): Pr
 async function arrivesAndDies(on: Machine, sessionId: string, epoch: number): Promise<ArrivedHand> {
   const arrived = await handsOf(on).arrive(await house.state(sessionId), { epoch });
   const beginning = { wakeId: 'wake_dead', epoch, owner: 'one:9', queuedWakeIds: [], host: arrived.host };
-  await house.store.append(sessionId, [{ id: '01900000-0000-7000-8000-00000000dead', type: 'wake.started', v: 1, at: '2026-01-01T00:00:00.000Z', data: beginning, epoch }]);
+  await house.store.append(sessionId, [
+    {
+      id: '01900000-0000-7000-8000-00000000dead',
+      type: 'wake.started',
+      v: 1,
+      at: '2026-01-01T00:00:00.000Z',
+      data: beginning,
+      epoch,
+    },
+  ]);
   return arrived;
 }

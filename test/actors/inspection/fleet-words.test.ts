@@ -27,8 +27,17 @@ const MANY: FleetSight = {
     total: 10_000,
     isCut: true,
   },
-  leases: { items: [{ sessionId: SESSION, agentId: 'token', workerId: 'w9', isAlive: false, epoch: 4, since: SINCE }], total: 1, isCut: false },
-  lag: { sessions: 1_200, isCut: true, since: SINCE, parts: [{ tenant: 'token', priority: 'high', sessions: 1_200, since: SINCE }] },
+  leases: {
+    items: [{ sessionId: SESSION, agentId: 'token', workerId: 'w9', isAlive: false, epoch: 4, since: SINCE }],
+    total: 1,
+    isCut: false,
+  },
+  lag: {
+    sessions: 1_200,
+    isCut: true,
+    since: SINCE,
+    parts: [{ tenant: 'token', priority: 'high', sessions: 1_200, since: SINCE }],
+  },
   parked: { items: [{ sessionId: SESSION, agentId: 'writer', reason: 'the token is wrong' }], total: 1, isCut: false },
   isHearing: false,
 };
@@ -36,7 +45,12 @@ const MANY: FleetSight = {
 describe('the fleet in words', () => {
   it('says what it means that there is nobody and nothing', () => {
     expect(shownFleet(NOBODY).parts.map(({ title, count, rows, note }) => [title, count, rows.length, note])).toEqual([
-      ['Workers', '0', 0, 'Nobody works: what is due waits until a worker is started. 3 of 100 connections to the database are open. This program is told of news at once.'],
+      [
+        'Workers',
+        '0',
+        0,
+        'Nobody works: what is due waits until a worker is started. 3 of 100 connections to the database are open. This program is told of news at once.',
+      ],
       ['Wakes', '0', 0, 'No session is awake.'],
       ['Lag', '0 sessions', 0, 'Nothing is due that nobody has taken.'],
       ['Parked', '0', 0, 'No session waits for somebody to look into it.'],
@@ -44,7 +58,11 @@ describe('the fleet in words', () => {
   });
 
   it('does not say that nothing waits where nobody looked at everything', () => {
-    const { parts } = shownFleet({ ...NOBODY, lag: { sessions: 0, isCut: true, parts: [] }, parked: { items: [], total: 0, isCut: true } });
+    const { parts } = shownFleet({
+      ...NOBODY,
+      lag: { sessions: 0, isCut: true, parts: [] },
+      parked: { items: [], total: 0, isCut: true },
+    });
     expect(parts.slice(2).map(({ count, note }) => [count, note])).toEqual([
       ['at least 0 sessions', 'So much is due that has been taken that nobody looked further.'],
       ['more than 0', undefined],
@@ -59,19 +77,32 @@ describe('the fleet in words', () => {
         [{ text: 'host-token:1' }, { text: 'alive', standing: 'done' }, { since: SINCE }, { text: '2' }, { text: '1' }],
         [{ text: 'w2' }, { text: 'silent', standing: 'error' }, { since: SINCE }, { text: '0' }, { text: '0' }],
       ],
-      [[{ text: 'token 6789ab', session: SESSION }, { text: 'w9' }, { text: 'abandoned', standing: 'error' }, { since: SINCE }, { text: '4' }]],
+      [
+        [
+          { text: 'token 6789ab', session: SESSION },
+          { text: 'w9' },
+          { text: 'abandoned', standing: 'error' },
+          { since: SINCE },
+          { text: '4' },
+        ],
+      ],
       [[{ text: 'token' }, { text: 'high' }, { text: '1,200' }, { since: SINCE }]],
       [[{ text: 'writer 6789ab', session: SESSION }, {}, { text: 'the token is wrong' }]],
     ]);
     expect(parts.map(({ count }) => count)).toEqual(['more than 10,000', '1', 'at least 1,200 sessions', '1']);
-    expect(parts[0]?.note).toMatch(/^9,998 more are not listed\. .* is not told of news and looks for them every now and then\.$/);
+    expect(parts[0]?.note).toMatch(
+      /^9,998 more are not listed\. .* is not told of news and looks for them every now and then\.$/,
+    );
     for (const { columns, rows } of parts) for (const row of rows) expect(row).toHaveLength(columns.length);
   });
 
   it('has no secrets in what others wrote, and no long texts', () => {
     const cut = (text: string, most: number): string => text.replaceAll('token', '*****').slice(0, most);
     expect(JSON.stringify(redactedFleet(MANY, cut))).not.toContain('token');
-    const long = { ...MANY, parked: { ...MANY.parked, items: [{ sessionId: SESSION, agentId: 'writer', reason: 'x'.repeat(9_000) }] } };
+    const long = {
+      ...MANY,
+      parked: { ...MANY.parked, items: [{ sessionId: SESSION, agentId: 'writer', reason: 'x'.repeat(9_000) }] },
+    };
     expect(redactedFleet(long, cut).parked.items[0]?.reason).toHaveLength(500);
   });
 });

@@ -1,4 +1,7 @@
-/** Whatever a program sends, keeps or throws: the recorder goes on, the program does not notice, and no secret is written down. */
+/**
+ * Whatever a program sends, keeps or throws: the recorder goes on, the program does not notice, and no secret is
+ * written down.
+ */
 import fc from 'fast-check';
 import { assign, cancel, createActor, emit, fromCallback, fromPromise, raise, setup } from 'xstate';
 import type { AnyActorRef } from 'xstate';
@@ -18,7 +21,13 @@ import { historyOf, replayed } from './replay.ts';
 const reported: unknown[] = [];
 let recorder: Recorder | undefined;
 const record = (root: AnyActorRef, options: Partial<RecorderOptions> = {}): Recorder => {
-  recorder = createRecorder({ root, clock: createSimulatedClock(), boot: 'b', onListenerError: (error) => reported.push(error), ...options });
+  recorder = createRecorder({
+    root,
+    clock: createSimulatedClock(),
+    boot: 'b',
+    onListenerError: (error) => reported.push(error),
+    ...options,
+  });
   return recorder;
 };
 afterEach(() => {
@@ -27,7 +36,9 @@ afterEach(() => {
 });
 
 /** A machine that keeps what it is sent. */
-const keeper = setup({ types: { context: {} as { kept: unknown }, events: {} as { type: string; given?: unknown } } }).createMachine({
+const keeper = setup({
+  types: { context: {} as { kept: unknown }, events: {} as { type: string; given?: unknown } },
+}).createMachine({
   id: 'keeper',
   context: { kept: undefined },
   initial: 'open',
@@ -39,15 +50,27 @@ const keep = (given: unknown, options: Partial<RecorderOptions> = {}): Recorder 
   actor.send({ type: 'KEEP', given });
   return made;
 };
-const givenOf = async (made: Recorder): Promise<unknown> => (await historyOf(made)).flatMap((each) => (each.k === 'event' ? [each.data] : [])).at(-1);
-const isReadable = (records: readonly unknown[]): boolean => records.every((each) => 'record' in readRecord(JSON.parse(JSON.stringify(each))));
+const givenOf = async (made: Recorder): Promise<unknown> =>
+  (await historyOf(made)).flatMap((each) => (each.k === 'event' ? [each.data] : [])).at(-1);
+const isReadable = (records: readonly unknown[]): boolean =>
+  records.every((each) => 'record' in readRecord(JSON.parse(JSON.stringify(each))));
 
 class Vault {
   readonly secret = 'of an instance';
 }
 const circular: Record<string, unknown> = { name: 'ring' };
 circular['self'] = circular;
-const throwing = new Proxy({}, { ownKeys: () => { throw new Error('no keys'); }, getPrototypeOf: () => { throw new Error('no prototype'); } });
+const throwing = new Proxy(
+  {},
+  {
+    ownKeys: () => {
+      throw new Error('no keys');
+    },
+    getPrototypeOf: () => {
+      throw new Error('no prototype');
+    },
+  },
+);
 let asked = 0;
 const tricky = {
   get price(): string {
@@ -78,7 +101,11 @@ describe('a payload', () => {
     ['no number', Number.NaN, '«NaN»'],
     ['a symbol', Symbol('mark'), '«mark»'],
     ['an object without a prototype', Object.assign(Object.create(null) as object, { plain: true }), { plain: true }],
-    ['a prototype as a key', JSON.parse('{"__proto__":{"polluted":true}}') as unknown, JSON.parse('{"__proto__":{"polluted":true}}') as unknown],
+    [
+      'a prototype as a key',
+      JSON.parse('{"__proto__":{"polluted":true}}') as unknown,
+      JSON.parse('{"__proto__":{"polluted":true}}') as unknown,
+    ],
   ])('of %s is told as plain data', async (_what, given, told) => {
     const made = keep(given);
     expect(await givenOf(made)).toEqual({ given: told });
@@ -91,7 +118,12 @@ describe('a payload', () => {
   it('is bounded in depth, breadth and length, and says so', async () => {
     let deep: unknown = 'bottom';
     for (let depth = 0; depth < 10_000; depth += 1) deep = { deep };
-    for (const given of [deep, Array.from({ length: 100_000 }, () => 'x'), 'x'.repeat(10_000_000), Array.from({ length: 60 }, () => 'y'.repeat(2_000))]) {
+    for (const given of [
+      deep,
+      Array.from({ length: 100_000 }, () => 'x'),
+      'x'.repeat(10_000_000),
+      Array.from({ length: 60 }, () => 'y'.repeat(2_000)),
+    ]) {
       const made = keep(given);
       const event = (await historyOf(made)).findLast((each) => each.k === 'event');
       expect(event).toMatchObject({ cut: true });
@@ -124,10 +156,24 @@ describe('a payload', () => {
   it('of any shape is copied within its bounds', () => {
     const limits = recorderLimits.parse({});
     fc.assert(
-      fc.property(fc.anything({ withBigInt: true, withDate: true, withMap: true, withSet: true, withTypedArray: true, withNullPrototype: true, withSparseArray: true, maxDepth: 8 }), (value) => {
-        const json: string | undefined = JSON.stringify(new BoundedCopy(new InspectedText(undefined), limits).of(value));
-        expect(json?.length ?? 0).toBeLessThan(limits.payload * 7);
-      }),
+      fc.property(
+        fc.anything({
+          withBigInt: true,
+          withDate: true,
+          withMap: true,
+          withSet: true,
+          withTypedArray: true,
+          withNullPrototype: true,
+          withSparseArray: true,
+          maxDepth: 8,
+        }),
+        (value) => {
+          const json: string | undefined = JSON.stringify(
+            new BoundedCopy(new InspectedText(undefined), limits).of(value),
+          );
+          expect(json?.length ?? 0).toBeLessThan(limits.payload * 7);
+        },
+      ),
     );
   });
 });
@@ -150,14 +196,32 @@ describe('a turn with too many payloads', () => {
 
 describe('secrets', () => {
   const SECRET = 'sk-live-3f"9Ü/+4711 0815';
-  const redaction = new SecretRedaction(new Map([['KEY', SECRET], ['PIN', '4711081512']]));
-  const FORMS = [SECRET, JSON.stringify(SECRET).slice(1, -1), encodeURIComponent(SECRET), Buffer.from(SECRET).toString('base64'), Buffer.from(SECRET).toString('hex')];
+  const redaction = new SecretRedaction(
+    new Map([
+      ['KEY', SECRET],
+      ['PIN', '4711081512'],
+    ]),
+  );
+  const FORMS = [
+    SECRET,
+    JSON.stringify(SECRET).slice(1, -1),
+    encodeURIComponent(SECRET),
+    Buffer.from(SECRET).toString('base64'),
+    Buffer.from(SECRET).toString('hex'),
+  ];
 
   it('are in no record, in whatever form and wherever they stood', async () => {
     const actor = createActor(keeper, { id: `keeper-${SECRET}` }).start();
     const made = record(actor, { redact: (text) => redaction.text(text), factsOf: () => ({ [SECRET]: SECRET }) });
-    for (const form of [...FORMS, 'x'.repeat(1_990) + SECRET, 'x'.repeat(2_000 + 8_192 - 5) + SECRET + 'y'.repeat(9_000)]) {
-      actor.send({ type: `KEEP ${form}`, given: { [form]: [form, new Error(form), new Map([[form, form]])], pin: 4_711_081_512, big: 4_711_081_512n } });
+    for (const form of [
+      ...FORMS,
+      'x'.repeat(1_990) + SECRET,
+      'x'.repeat(2_000 + 8_192 - 5) + SECRET + 'y'.repeat(9_000),
+    ]) {
+      actor.send({
+        type: `KEEP ${form}`,
+        given: { [form]: [form, new Error(form), new Map([[form, form]])], pin: 4_711_081_512, big: 4_711_081_512n },
+      });
     }
     const text = (await historyOf(made)).map((each) => JSON.stringify(each)).join('\n');
     expect(text).toContain('[redacted KEY]');
@@ -169,7 +233,9 @@ describe('secrets', () => {
   it('that are learned later are in no record either, whoever reads from then on', async () => {
     const secret = 'sk-live-0123456789abcdef';
     const known = new KnownSecrets();
-    const redact = Object.assign((text: string) => known.redaction?.text(text) ?? text, { version: () => known.version });
+    const redact = Object.assign((text: string) => known.redaction?.text(text) ?? text, {
+      version: () => known.version,
+    });
     const actor = createActor(keeper, { id: 'keeper' }).start();
     const made = record(actor, { redact, limits: { records: 4 } });
     const send = (): void => actor.send({ type: `KEEP ${secret}`, given: { [secret]: [`Bearer ${secret}`] } });
@@ -180,7 +246,10 @@ describe('secrets', () => {
     for (let times = 0; times < 2; times += 1) {
       const records = await historyOf(made);
       expect(JSON.stringify(records)).not.toContain(secret);
-      expect(records.filter((each) => each.k === 'event').map(({ type, data }) => ({ type, data }))).toContainEqual({ type: 'KEEP [redacted vault/key]', data: { given: { '[redacted vault/key]': ['Bearer [redacted vault/key]'] } } });
+      expect(records.filter((each) => each.k === 'event').map(({ type, data }) => ({ type, data }))).toContainEqual({
+        type: 'KEEP [redacted vault/key]',
+        data: { given: { '[redacted vault/key]': ['Bearer [redacted vault/key]'] } },
+      });
       expect(isReadable(records)).toBe(true);
     }
     known.learn('vault/other', 'another-secret-value');
@@ -194,7 +263,9 @@ describe('secrets', () => {
       },
     });
     expect(JSON.stringify(await historyOf(made))).not.toContain('secret');
-    expect(JSON.stringify(await historyOf(keep('very secret', { redact: (() => 7) as never })))).not.toContain('secret');
+    expect(JSON.stringify(await historyOf(keep('very secret', { redact: (() => 7) as never })))).not.toContain(
+      'secret',
+    );
   });
 });
 
@@ -207,74 +278,107 @@ describe('what is learned between two turns', () => {
     await settled();
     secrets.set('KEY', 'a-long-secret');
     actor.send({ type: 'KEEP a-long-secret' });
-    expect((await historyOf(made)).flatMap((each) => (each.k === 'event' ? [each.type] : []))).toEqual(['KEEP a-long-secret', 'KEEP [redacted KEY]']);
+    expect((await historyOf(made)).flatMap((each) => (each.k === 'event' ? [each.type] : []))).toEqual([
+      'KEEP a-long-secret',
+      'KEEP [redacted KEY]',
+    ]);
   });
 });
 
 describe('a program that acts while it is recorded', () => {
-  it.each(['its clock', 'a proxy that it sends', 'its redaction'])('from %s has both told, each as it was', async (from) => {
-    const actor = createActor(keeper, { id: 'keeper' }).start();
-    const clock = createSimulatedClock();
-    let isActing = false;
-    const actFrom = (place: string): void => {
-      if (isActing || place !== from) return;
-      isActing = true;
-      actor.send({ type: 'WITHIN', given: 'inner' });
-    };
-    const redact = (text: string): string => {
-      if (text === 'outer') actFrom('its redaction');
-      return text;
-    };
-    const made = record(actor, { clock, redact });
-    const now = clock.now.bind(clock);
-    clock.now = () => {
-      actFrom('its clock');
-      return now();
-    };
-    const ownKeys = (): string[] => {
-      actFrom('a proxy that it sends');
-      return [];
-    };
-    actor.send({ type: 'KEEP', given: { said: 'outer', more: new Proxy({}, { ownKeys }) } });
-    await settled();
-    const records = await historyOf(made);
-    const events = new Map(records.flatMap((each) => (each.k === 'event' ? [[each.type, each]] : [])));
-    expect(isActing).toBe(true);
-    expect(events.get('WITHIN')).toMatchObject({ data: { given: 'inner' } });
-    expect(events.get('KEEP')).toMatchObject({ data: { given: { said: 'outer' } } });
-    expect(records.map(({ s }) => s)).toEqual(records.map((_, index) => index + 1));
-    expect(isReadable(records)).toBe(true);
-    expect(made.statistics.faults).toBe(0);
-  });
+  it.each(['its clock', 'a proxy that it sends', 'its redaction'])(
+    'from %s has both told, each as it was',
+    async (from) => {
+      const actor = createActor(keeper, { id: 'keeper' }).start();
+      const clock = createSimulatedClock();
+      let isActing = false;
+      const actFrom = (place: string): void => {
+        if (isActing || place !== from) return;
+        isActing = true;
+        actor.send({ type: 'WITHIN', given: 'inner' });
+      };
+      const redact = (text: string): string => {
+        if (text === 'outer') actFrom('its redaction');
+        return text;
+      };
+      const made = record(actor, { clock, redact });
+      const now = clock.now.bind(clock);
+      clock.now = () => {
+        actFrom('its clock');
+        return now();
+      };
+      const ownKeys = (): string[] => {
+        actFrom('a proxy that it sends');
+        return [];
+      };
+      actor.send({ type: 'KEEP', given: { said: 'outer', more: new Proxy({}, { ownKeys }) } });
+      await settled();
+      const records = await historyOf(made);
+      const events = new Map(records.flatMap((each) => (each.k === 'event' ? [[each.type, each]] : [])));
+      expect(isActing).toBe(true);
+      expect(events.get('WITHIN')).toMatchObject({ data: { given: 'inner' } });
+      expect(events.get('KEEP')).toMatchObject({ data: { given: { said: 'outer' } } });
+      expect(records.map(({ s }) => s)).toEqual(records.map((_, index) => index + 1));
+      expect(isReadable(records)).toBe(true);
+      expect(made.statistics.faults).toBe(0);
+    },
+  );
 });
 
 describe('an actor that breaks', () => {
   it('in an action is found after the turn, and XState reports it as if nobody had looked', async () => {
-    const machine = setup({ actions: { fail: () => { throw new TypeError('no such file'); } } }).createMachine({ id: 'fragile', initial: 'a', states: { a: { on: { GO: { actions: 'fail' } } } } });
-    const parent = createActor(setup({ actors: { machine } }).createMachine({ id: 'parent', invoke: { src: 'machine', id: 'child', onError: '.sorry' }, initial: 'fine', states: { fine: {}, sorry: {} } })).start();
+    const machine = setup({
+      actions: {
+        fail: () => {
+          throw new TypeError('no such file');
+        },
+      },
+    }).createMachine({ id: 'fragile', initial: 'a', states: { a: { on: { GO: { actions: 'fail' } } } } });
+    const parent = createActor(
+      setup({ actors: { machine } }).createMachine({
+        id: 'parent',
+        invoke: { src: 'machine', id: 'child', onError: '.sorry' },
+        initial: 'fine',
+        states: { fine: {}, sorry: {} },
+      }),
+    ).start();
     const made = record(parent);
     (parent.getSnapshot().children as Record<string, AnyActorRef>)['child']?.send({ type: 'GO' });
     await settled();
     const records = await historyOf(made);
     expect(records.find((each) => each.k === 'error')).toMatchObject({ message: 'no such file' });
-    expect([...replayed(records).values()]).toEqual([{ id: expect.any(String) as string, value: 'sorry', status: 'active' }, { id: 'child', value: 'a', status: 'error' }]);
+    expect([...replayed(records).values()]).toEqual([
+      { id: expect.any(String) as string, value: 'sorry', status: 'active' },
+      { id: 'child', value: 'a', status: 'error' },
+    ]);
   });
 
   it('without a parent is found as well', async () => {
-    const machine = setup({ actions: { fail: () => { throw new TypeError('alone'); } } }).createMachine({ id: 'alone', initial: 'a', states: { a: { on: { GO: { actions: 'fail' } } } } });
+    const machine = setup({
+      actions: {
+        fail: () => {
+          throw new TypeError('alone');
+        },
+      },
+    }).createMachine({ id: 'alone', initial: 'a', states: { a: { on: { GO: { actions: 'fail' } } } } });
     const root = createActor(machine).start();
     // XState ends the process for an error that nobody hears of.
     root.subscribe({ error: () => undefined });
     const made = record(root);
     root.send({ type: 'GO' });
     await settled();
-    expect((await historyOf(made)).slice(-2)).toMatchObject([{ k: 'error', message: 'alone' }, { k: 'snap', status: 'error' }]);
+    expect((await historyOf(made)).slice(-2)).toMatchObject([
+      { k: 'error', message: 'alone' },
+      { k: 'snap', status: 'error' },
+    ]);
     expect(made.statistics.actors).toBe(0);
   });
 
   it('as a promise that is rejected tells why', async () => {
     const parent = createActor(
-      setup({ actors: { work: fromPromise(() => Promise.reject(Object.assign(new Error('refused'), { code: 'E_NO' }))) } }).createMachine({
+      setup({
+        actors: { work: fromPromise(() => Promise.reject(Object.assign(new Error('refused'), { code: 'E_NO' }))) },
+      }).createMachine({
         initial: 'idle',
         states: { idle: { on: { GO: 'busy' } }, busy: { invoke: { src: 'work', onError: 'sorry' } }, sorry: {} },
       }),
@@ -282,18 +386,33 @@ describe('an actor that breaks', () => {
     const made = record(parent);
     parent.send({ type: 'GO' });
     while (parent.getSnapshot().value !== 'sorry') await settled();
-    expect(await historyOf(made)).toContainEqual(expect.objectContaining({ k: 'error', message: 'refused', code: 'E_NO' }));
+    expect(await historyOf(made)).toContainEqual(
+      expect.objectContaining({ k: 'error', message: 'refused', code: 'E_NO' }),
+    );
   });
 });
 
 describe('what XState does by itself', () => {
   it('is told: timers that are set, fire and are cleared, what is emitted, actions, and actors without a chart', async () => {
     const clock = createSimulatedClock();
-    const machine = setup({ actors: { listen: fromCallback(() => undefined) }, actions: { log: (_args, _params: { readonly words: string }) => undefined }, types: { emitted: {} as { type: 'said'; words: string } } }).createMachine({
+    const machine = setup({
+      actors: { listen: fromCallback(() => undefined) },
+      actions: { log: (_args, _params: { readonly words: string }) => undefined },
+      types: { emitted: {} as { type: 'said'; words: string } },
+    }).createMachine({
       id: 'timers',
       initial: 'waiting',
       states: {
-        waiting: { invoke: { src: 'listen' }, after: { 1_000: 'late' }, on: { SAY: { actions: [emit({ type: 'said', words: 'hello' }), { type: 'log', params: { words: 'logged' } }] }, LEAVE: 'left', LATER: { actions: raise({ type: 'SAY' }, { delay: 50, id: 'later' }) }, NEVER: { actions: cancel('later') } } },
+        waiting: {
+          invoke: { src: 'listen' },
+          after: { 1_000: 'late' },
+          on: {
+            SAY: { actions: [emit({ type: 'said', words: 'hello' }), { type: 'log', params: { words: 'logged' } }] },
+            LEAVE: 'left',
+            LATER: { actions: raise({ type: 'SAY' }, { delay: 50, id: 'later' }) },
+            NEVER: { actions: cancel('later') },
+          },
+        },
         late: {},
         left: { always: 'late' },
       },
@@ -309,10 +428,19 @@ describe('what XState does by itself', () => {
     expect(records.filter(({ k }) => k === 'emit')).toMatchObject([{ type: 'said', data: { words: 'hello' } }]);
     expect(records.filter(({ k }) => k === 'action')).toMatchObject([{ name: 'log', params: { words: 'logged' } }]);
     expect(records.filter(({ k }) => k === 'timer')).toMatchObject([{ delayMs: 1_000 }, { id: 'later', delayMs: 50 }]);
-    expect(records.filter(({ k }) => k === 'cancel')).toMatchObject([{ id: 'later' }, { id: expect.stringContaining('after.1000') as string }]);
+    expect(records.filter(({ k }) => k === 'cancel')).toMatchObject([
+      { id: 'later' },
+      { id: expect.stringContaining('after.1000') as string },
+    ]);
     const steps = records.flatMap((each) => (each.k === 'step' ? [each] : []));
-    expect(steps.slice(-3).map(({ taken, e }) => [taken, e])).toEqual([[['waiting|LEAVE|0'], 4], [['left|always|0'], 4], [[], 5]]);
-    expect(records.flatMap((each) => (each.k === 'actor' && each.chart === undefined ? [each.kind] : []))).toEqual(['listen']);
+    expect(steps.slice(-3).map(({ taken, e }) => [taken, e])).toEqual([
+      [['waiting|LEAVE|0'], 4],
+      [['left|always|0'], 4],
+      [[], 5],
+    ]);
+    expect(records.flatMap((each) => (each.k === 'actor' && each.chart === undefined ? [each.kind] : []))).toEqual([
+      'listen',
+    ]);
     expect(made.statistics).toMatchObject({ faults: 0, actors: 1 });
   });
 });
@@ -334,7 +462,11 @@ describe('a recorder that breaks', () => {
 
   it('hurts no follower, and a follower that throws hurts nobody either', async () => {
     const actor = createActor(keeper).start();
-    const made = record(actor, { factsOf: () => { throw new Error('planted'); } });
+    const made = record(actor, {
+      factsOf: () => {
+        throw new Error('planted');
+      },
+    });
     let told = 0;
     made.follow(() => {
       throw new Error('a bad follower');

@@ -11,12 +11,21 @@ import type { TaskHouse } from '../../support/task-house.ts';
 import { historyOf, replayed } from './replay.ts';
 
 const made: { readonly recorder: Recorder; readonly house: TaskHouse }[] = [];
-function open(limits: RecorderOptions['limits'] = {}, options: BackgroundTaskManagerOptions = {}): { readonly recorder: Recorder; readonly house: TaskHouse; run(): Promise<string> } {
+function open(
+  limits: RecorderOptions['limits'] = {},
+  options: BackgroundTaskManagerOptions = {},
+): { readonly recorder: Recorder; readonly house: TaskHouse; run(): Promise<string> } {
   const house = setUp(options);
   const recorder = createRecorder({ root: house.manager.supervisor, clock: createSimulatedClock(), limits });
   made.push({ recorder, house });
   const run = async (): Promise<string> => {
-    const { id } = await house.manager.spawn({ kind: 'process', label: 'x', parentSessionId: 's', cwd: '/', command: 'true' });
+    const { id } = await house.manager.spawn({
+      kind: 'process',
+      label: 'x',
+      parentSessionId: 's',
+      cwd: '/',
+      command: 'true',
+    });
     house.runner.of(id).resolve({});
     await house.manager.wait(id);
     return id;
@@ -31,24 +40,33 @@ afterEach(async () => {
 });
 
 describe('a recorder with room for few records', () => {
-  it.each([{ records: 25 }, { characters: 5_000 }])('keeps the newest within %j, and tells before them who was there: the end is the same', async (limits) => {
-    const small = open(limits);
-    const { id } = await small.house.manager.spawn({ kind: 'process', label: 'long', parentSessionId: 's', cwd: '/', command: 'true' });
-    for (let count = 0; count < 20; count += 1) await small.run();
-    const { keptRecords, keptCharacters, records } = small.recorder.statistics;
-    expect(keptRecords).toBeLessThanOrEqual(limits.records ?? 40);
-    expect(keptCharacters).toBeLessThanOrEqual(limits.characters ?? 5_000);
-    const history = await historyOf(small.recorder);
-    expect(history.map(({ s }) => s)).toEqual(history.map((_, index) => records - history.length + 1 + index));
-    expect(small.recorder.range()).toEqual({ first: history[0]?.s, last: records });
-    expect(history.slice(0, 2).map(({ k }) => k)).toEqual(['machine', 'machine']);
-    const active = [...replayed(history).values()].filter(({ status }) => status === 'active');
-    expect(active).toEqual([
-      { id: 'tasks', value: 'accepting', status: 'active' },
-      { id, value: { running: 'active' }, status: 'active' },
-    ]);
-    expect(small.recorder.chart('task')?.id).toBe('task');
-  });
+  it.each([{ records: 25 }, { characters: 5_000 }])(
+    'keeps the newest within %j, and tells before them who was there: the end is the same',
+    async (limits) => {
+      const small = open(limits);
+      const { id } = await small.house.manager.spawn({
+        kind: 'process',
+        label: 'long',
+        parentSessionId: 's',
+        cwd: '/',
+        command: 'true',
+      });
+      for (let count = 0; count < 20; count += 1) await small.run();
+      const { keptRecords, keptCharacters, records } = small.recorder.statistics;
+      expect(keptRecords).toBeLessThanOrEqual(limits.records ?? 40);
+      expect(keptCharacters).toBeLessThanOrEqual(limits.characters ?? 5_000);
+      const history = await historyOf(small.recorder);
+      expect(history.map(({ s }) => s)).toEqual(history.map((_, index) => records - history.length + 1 + index));
+      expect(small.recorder.range()).toEqual({ first: history[0]?.s, last: records });
+      expect(history.slice(0, 2).map(({ k }) => k)).toEqual(['machine', 'machine']);
+      const active = [...replayed(history).values()].filter(({ status }) => status === 'active');
+      expect(active).toEqual([
+        { id: 'tasks', value: 'accepting', status: 'active' },
+        { id, value: { running: 'active' }, status: 'active' },
+      ]);
+      expect(small.recorder.chart('task')?.id).toBe('task');
+    },
+  );
 
   it('gives from a number on exactly what is left from there', async () => {
     const { recorder, run } = open({ records: 25 });
@@ -63,10 +81,17 @@ describe('a recorder that has lost the beginning of many actors', () => {
   it('tells how they stand in pages, and leaves those out who end while it is read', async () => {
     const { recorder, house } = open({ records: 100 }, { maxConcurrent: 3_000 });
     const ids: string[] = [];
-    for (let count = 0; count < 2_500; count += 1) ids.push((await house.manager.spawn({ kind: 'process', label: 'x', parentSessionId: 's', cwd: '/', command: 'true' })).id);
+    for (let count = 0; count < 2_500; count += 1)
+      ids.push(
+        (await house.manager.spawn({ kind: 'process', label: 'x', parentSessionId: 's', cwd: '/', command: 'true' }))
+          .id,
+      );
     const whole = await historyOf(recorder);
     expect(whole.map(({ s }) => s)).toEqual(whole.map((_, index) => recorder.range().first + index));
-    expect([...replayed(whole).values()].filter(({ status }) => status === 'active').map(({ id }) => id)).toEqual(['tasks', ...ids]);
+    expect([...replayed(whole).values()].filter(({ status }) => status === 'active').map(({ id }) => id)).toEqual([
+      'tasks',
+      ...ids,
+    ]);
     const pages: (readonly InspectionRecord[])[] = [];
     for await (const page of recorder.records(1)) {
       if (pages.length === 0) for (const id of ids.slice(2_000, 2_200)) await house.manager.cancel(id, 'enough');
@@ -122,7 +147,8 @@ describe('a follower', () => {
     let reading = Promise.resolve();
     recorder.follow(() => {
       reading = reading.then(async () => {
-        for await (const page of recorder.records((heard.at(-1) ?? first - 1) + 1)) heard.push(...page.map(({ s }) => s));
+        for await (const page of recorder.records((heard.at(-1) ?? first - 1) + 1))
+          heard.push(...page.map(({ s }) => s));
       });
     });
     await Promise.all(Array.from({ length: 2_000 }, () => run()));

@@ -11,7 +11,16 @@ import { allRecords, inspectionSourceContract } from '../../support/inspection-s
 
 const HEADER = { format: 'inspection-log/1', boot: 'b', startedAt: 1_000 };
 const lines = (...values: readonly unknown[]): string => values.map((value) => `${JSON.stringify(value)}\n`).join('');
-const step = (s: number, a = 'b:x:1', status = 'active'): object => ({ k: 'step', s, t: s, a, type: 'GO', taken: [], value: 'here', status });
+const step = (s: number, a = 'b:x:1', status = 'active'): object => ({
+  k: 'step',
+  s,
+  t: s,
+  a,
+  type: 'GO',
+  taken: [],
+  value: 'here',
+  status,
+});
 const told = (s: number, a = 'b:x:1'): object => ({ k: 'actor', s, t: s, a, id: a, status: 'active', value: 'there' });
 
 /** Pieces that a test gives one after the other. */
@@ -57,7 +66,14 @@ async function opened(text: readonly LogPiece[], options: Partial<LogSourceOptio
 }
 
 inspectionSourceContract('a stored log', async () => {
-  const source = await opened([lines(HEADER, { k: 'machine', s: 1, t: 1, a: 'b:x:0', id: 'task', chart: describeChart(taskMachine) }, told(2), step(3))]);
+  const source = await opened([
+    lines(
+      HEADER,
+      { k: 'machine', s: 1, t: 1, a: 'b:x:0', id: 'task', chart: describeChart(taskMachine) },
+      told(2),
+      step(3),
+    ),
+  ]);
   return { source, [Symbol.asyncDispose]: async () => source.close() };
 });
 
@@ -78,11 +94,26 @@ inspectionSourceContract('a log that is being written', async () => {
 describe('a stored log', () => {
   it('that is whole has ended, and there is nothing to say of it', async () => {
     const source = await opened([lines(HEADER, told(1), step(2))]);
-    expect(source.about()).toEqual({ kind: 'log', title: 'a log', hasSessions: false, canAnswer: false, notes: [], hasEnded: true });
+    expect(source.about()).toEqual({
+      kind: 'log',
+      title: 'a log',
+      hasSessions: false,
+      canAnswer: false,
+      notes: [],
+      hasEnded: true,
+    });
   });
 
   it('that is damaged says in sentences what is missing', async () => {
-    const text = lines(HEADER, told(1), { k: 'surprise', s: 2, t: 1, a: 'b:x:1' }, { ...step(3), more: 1 }, step(10), step(11), step(4)).replace('"k":"actor"', '"k":"actor');
+    const text = lines(
+      HEADER,
+      told(1),
+      { k: 'surprise', s: 2, t: 1, a: 'b:x:1' },
+      { ...step(3), more: 1 },
+      step(10),
+      step(11),
+      step(4),
+    ).replace('"k":"actor"', '"k":"actor');
     const source = await opened([text, '{"k":"step","s":12'], { title: 'x'.repeat(600) });
     const { notes, title } = source.about();
     expect(notes).toEqual([
@@ -98,13 +129,20 @@ describe('a stored log', () => {
   });
 
   it.each([
-    ['nothing', []], ['an empty file that may grow', [CAUGHT_UP]], ['no header', [lines(told(1))]], ['the beginning of a line', ['{"format":', CAUGHT_UP]], ['something else', ['%PDF-1.4\n']],
+    ['nothing', []],
+    ['an empty file that may grow', [CAUGHT_UP]],
+    ['no header', [lines(told(1))]],
+    ['the beginning of a line', ['{"format":', CAUGHT_UP]],
+    ['something else', ['%PDF-1.4\n']],
     ['another version', [lines({ ...HEADER, format: 'inspection-log/2' })]],
   ] as const)('is refused where it is none: %s', async (_what, text) => {
     const pipe = new Pipe();
     pipe.push(...text);
     if (!text.some((piece) => piece === CAUGHT_UP)) pipe.end();
-    await expect(openLogSource({ title: 'x', pieces: pipe, onProblem: () => undefined })).rejects.toMatchObject({ code: 'INSPECTION_LOG_REFUSED', category: 'validation' });
+    await expect(openLogSource({ title: 'x', pieces: pipe, onProblem: () => undefined })).rejects.toMatchObject({
+      code: 'INSPECTION_LOG_REFUSED',
+      category: 'validation',
+    });
     expect(pipe.hasReturned).toBe(true);
   });
 
@@ -116,7 +154,9 @@ describe('a stored log', () => {
     const problems: unknown[] = [];
     const source = await openLogSource({ title: 'x', pieces, onProblem: (error) => void problems.push(error) });
     await source.caughtUp;
-    expect([(await allRecords(source)).length, source.about().hasEnded, source.about().notes, problems.length]).toEqual([2, true, ['The log could not be read any further: EIO.'], 1]);
+    expect([(await allRecords(source)).length, source.about().hasEnded, source.about().notes, problems.length]).toEqual(
+      [2, true, ['The log could not be read any further: EIO.'], 1],
+    );
   });
 
   it('that is followed ends when it is closed, and tells what was said of it', async () => {
@@ -133,17 +173,42 @@ describe('a stored log', () => {
   });
 
   it('is shown without what is secret', async () => {
-    const source = await opened([lines(HEADER, { ...told(1), facts: { label: 'a token-1234' } }, { k: 'emit', s: 2, t: 1, a: 'b:x:1', type: 'said', data: { deep: ['token-1234'] } })], { redact: (text) => text.replaceAll('token-1234', '[redacted]') });
+    const source = await opened(
+      [
+        lines(
+          HEADER,
+          { ...told(1), facts: { label: 'a token-1234' } },
+          { k: 'emit', s: 2, t: 1, a: 'b:x:1', type: 'said', data: { deep: ['token-1234'] } },
+        ),
+      ],
+      { redact: (text) => text.replaceAll('token-1234', '[redacted]') },
+    );
     expect(JSON.stringify(await allRecords(source))).not.toContain('token-1234');
     expect(JSON.stringify(await allRecords(source)).match(/\[redacted\]/g)).toHaveLength(2);
   });
 
   it('that is too long loses its oldest records, but not how the actors stood', async () => {
     const many = Array.from({ length: 5_000 }, (_, index) => step(index + 4));
-    const source = await opened([lines(HEADER, { k: 'machine', s: 1, t: 1, a: 'b:x:0', id: 'task', chart: describeChart(taskMachine) }, told(2, 'b:x:2'), told(3), step(4, 'b:x:2', 'done'), ...many.slice(1))], { limits: { records: 2_000 } });
+    const source = await opened(
+      [
+        lines(
+          HEADER,
+          { k: 'machine', s: 1, t: 1, a: 'b:x:0', id: 'task', chart: describeChart(taskMachine) },
+          told(2, 'b:x:2'),
+          told(3),
+          step(4, 'b:x:2', 'done'),
+          ...many.slice(1),
+        ),
+      ],
+      { limits: { records: 2_000 } },
+    );
     const records = await allRecords(source);
     expect(records.length).toBeLessThanOrEqual(2_002);
-    expect(records.slice(0, 3)).toMatchObject([{ k: 'machine', id: 'task' }, { k: 'actor', a: 'b:x:1', value: 'here', status: 'active' }, { k: 'step' }] satisfies Partial<InspectionRecord>[]);
+    expect(records.slice(0, 3)).toMatchObject([
+      { k: 'machine', id: 'task' },
+      { k: 'actor', a: 'b:x:1', value: 'here', status: 'active' },
+      { k: 'step' },
+    ] satisfies Partial<InspectionRecord>[]);
     expect([records[0]?.s, records.at(-1)?.s]).toEqual([source.range().first, 5_003]);
     expect(source.about().notes).toEqual([expect.stringMatching(/^The \d+ oldest records are not kept in memory\.$/)]);
     expect(source.chart('task')?.id).toBe(describeChart(taskMachine).id);
@@ -151,7 +216,8 @@ describe('a stored log', () => {
 
   it('leaves the event loop to others while it is read', async () => {
     const pieces: string[] = [lines(HEADER)];
-    for (let s = 1; s < 40_000; s += 100) pieces.push(lines(...Array.from({ length: 100 }, (_, index) => step(s + index))));
+    for (let s = 1; s < 40_000; s += 100)
+      pieces.push(lines(...Array.from({ length: 100 }, (_, index) => step(s + index))));
     let turns = 0;
     const count = (): void => {
       turns += 1;

@@ -77,31 +77,38 @@ function fill(told: readonly Told[], ring: RecordRing): void {
       ring.add(rowOf(owner, 'actor', { t: (t += 1) }));
     }
     ring.add(rowOf(owner, each.kind, { ...each, t: (t += 1) }));
-    if (each.kind === 'error' || ((each.kind === 'step' || each.kind === 'snap') && each.status !== 'active')) owners.delete(each.actor);
+    if (each.kind === 'error' || ((each.kind === 'step' || each.kind === 'snap') && each.status !== 'active'))
+      owners.delete(each.actor);
   }
 }
 
 describe('a ring of records', () => {
   it('keeps the newest within its bounds, and before them says of exactly those who lived then how they stood', () => {
     fc.assert(
-      fc.property(fc.array(anyTold, { maxLength: 120 }), fc.integer({ min: 1, max: 40 }), fc.integer({ min: 200, max: 10_000 }), fc.integer({ min: 1, max: 4 }), (told, records, characters, page) => {
-        const all = new RecordRing('b', { records: 1_000, characters: 1_000_000_000 });
-        const ring = new RecordRing('b', { records, characters });
-        fill(told, all);
-        fill(told, ring);
-        expect(ring.next).toBe(all.next);
-        const whole = all.slice(1, 1_000);
-        const kept = ring.slice(1, 1_000);
-        expect(kept).toEqual(whole.slice(whole.length - kept.length));
-        expect(kept.length).toBeLessThanOrEqual(records);
-        if (kept.length > 1) expect(ring.characters).toBeLessThanOrEqual(characters);
-        const pages = [...ring.prelude(page)];
-        const prelude = pages.flat();
-        expect(pages.every(({ length }) => length <= page)).toBe(true);
-        expect(prelude.map(({ s }) => s)).toEqual(prelude.map((_, index) => ring.first + index));
-        expect(ring.first + prelude.length).toBe(ring.oldest);
-        expect(standsAfter(prelude)).toEqual(standsAfter(whole.slice(0, whole.length - kept.length)));
-      }),
+      fc.property(
+        fc.array(anyTold, { maxLength: 120 }),
+        fc.integer({ min: 1, max: 40 }),
+        fc.integer({ min: 200, max: 10_000 }),
+        fc.integer({ min: 1, max: 4 }),
+        (told, records, characters, page) => {
+          const all = new RecordRing('b', { records: 1_000, characters: 1_000_000_000 });
+          const ring = new RecordRing('b', { records, characters });
+          fill(told, all);
+          fill(told, ring);
+          expect(ring.next).toBe(all.next);
+          const whole = all.slice(1, 1_000);
+          const kept = ring.slice(1, 1_000);
+          expect(kept).toEqual(whole.slice(whole.length - kept.length));
+          expect(kept.length).toBeLessThanOrEqual(records);
+          if (kept.length > 1) expect(ring.characters).toBeLessThanOrEqual(characters);
+          const pages = [...ring.prelude(page)];
+          const prelude = pages.flat();
+          expect(pages.every(({ length }) => length <= page)).toBe(true);
+          expect(prelude.map(({ s }) => s)).toEqual(prelude.map((_, index) => ring.first + index));
+          expect(ring.first + prelude.length).toBe(ring.oldest);
+          expect(standsAfter(prelude)).toEqual(standsAfter(whole.slice(0, whole.length - kept.length)));
+        },
+      ),
     );
   });
 

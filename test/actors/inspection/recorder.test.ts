@@ -20,7 +20,13 @@ import { historyOf, replayed } from './replay.ts';
 const recorders: Recorder[] = [];
 const reported: unknown[] = [];
 const record = (root: RecorderOptions['root'], options: Partial<RecorderOptions> = {}): Recorder => {
-  const recorder = createRecorder({ root, clock: createSimulatedClock(), boot: 'b', onListenerError: (error) => reported.push(error), ...options });
+  const recorder = createRecorder({
+    root,
+    clock: createSimulatedClock(),
+    boot: 'b',
+    onListenerError: (error) => reported.push(error),
+    ...options,
+  });
   recorders.push(recorder);
   return recorder;
 };
@@ -44,7 +50,10 @@ async function labelOf(context: object): Promise<string | undefined> {
 /** What is told of every living actor, against what it is. */
 async function expectSameAsActors(recorder: Recorder, root: AnyActorRef): Promise<void> {
   const world = replayed(await historyOf(recorder));
-  const living = liveActorsOf(root).map((actor) => [`b:${actor.sessionId}`, (actor.getSnapshot() as { value?: unknown }).value]);
+  const living = liveActorsOf(root).map((actor) => [
+    `b:${actor.sessionId}`,
+    (actor.getSnapshot() as { value?: unknown }).value,
+  ]);
   expect(living.map(([key]) => [key, world.get(String(key))?.value])).toEqual(living);
   expect([...world.values()].filter(({ status }) => status === 'active')).toHaveLength(living.length);
   expect(recorder.statistics).toMatchObject({ faults: 0, actors: living.length });
@@ -53,7 +62,9 @@ async function expectSameAsActors(recorder: Recorder, root: AnyActorRef): Promis
 describe('a recorder', () => {
   it('tells the life of a task: its chart, its actor, each event and the step that it led to', async () => {
     const house = setUp();
-    const recorder = record(house.manager.supervisor, { factsOf: ({ id }) => ({ label: id.startsWith('task') ? 'tests' : '' }) });
+    const recorder = record(house.manager.supervisor, {
+      factsOf: ({ id }) => ({ label: id.startsWith('task') ? 'tests' : '' }),
+    });
     const id = await spawn(house);
     house.runner.of(id).resolve({ output: 'ok' });
     await house.manager.wait(id);
@@ -61,7 +72,14 @@ describe('a recorder', () => {
     const { a: key } = all.find((each) => each.k === 'actor' && each.id === id) ?? { a: '' };
     const own = all.filter((each) => each.a === key);
     expect(own[0]).toMatchObject({ k: 'machine', id: 'task' });
-    expect(own[1]).toMatchObject({ k: 'actor', id, kind: 'task', chart: 'task', value: 'queued', facts: { taskId: id } });
+    expect(own[1]).toMatchObject({
+      k: 'actor',
+      id,
+      kind: 'task',
+      chart: 'task',
+      value: 'queued',
+      facts: { taskId: id },
+    });
     const steps = own.flatMap((each) => (each.k === 'step' ? [each] : []));
     expect(steps.map(({ type, taken, value }) => [type, taken.length, value])).toEqual([
       ['START', 1, { running: 'starting' }],
@@ -81,7 +99,9 @@ describe('a recorder', () => {
     const recorder = record(house.manager.supervisor);
     const id = await spawn(house);
     await house.manager.cancel(id, 'enough');
-    const refused = (await historyOf(recorder)).map((each) => readRecord(JSON.parse(JSON.stringify(each)))).filter((read) => !('record' in read) || read.unknownFields.length > 0);
+    const refused = (await historyOf(recorder))
+      .map((each) => readRecord(JSON.parse(JSON.stringify(each))))
+      .filter((read) => !('record' in read) || read.unknownFields.length > 0);
     expect(refused).toEqual([]);
     await house.manager.shutdown();
   });
@@ -92,7 +112,11 @@ describe('a recorder', () => {
     const id = await spawn(house);
     house.runner.of(id).result.catch(() => undefined);
     await house.manager.cancel(id, 'enough');
-    expect([...replayed(await historyOf(recorder)).values()]).toContainEqual({ id, value: 'cancelled', status: 'done' });
+    expect([...replayed(await historyOf(recorder)).values()]).toContainEqual({
+      id,
+      value: 'cancelled',
+      status: 'done',
+    });
     await expectSameAsActors(recorder, house.manager.supervisor);
     await house.manager.shutdown();
   });
@@ -116,7 +140,9 @@ describe('a recorder', () => {
     const ids = await Promise.all(Array.from({ length: 2_500 }, () => spawn(house)));
     const recorder = record(house.manager.supervisor);
     expect(recorder.statistics.untoldActors).toBeGreaterThan(1_000);
-    house.runner.of(ids.at(-1) ?? '').say({ type: 'background_task_progress', progress: { currentAction: 'on the way' } });
+    house.runner
+      .of(ids.at(-1) ?? '')
+      .say({ type: 'background_task_progress', progress: { currentAction: 'on the way' } });
     house.runner.of(ids.at(-1) ?? '').resolve({});
     while (recorder.statistics.untoldActors > 0) await settled();
     await expectSameAsActors(recorder, house.manager.supervisor);
@@ -138,15 +164,23 @@ describe('a recorder', () => {
     const actors = records.flatMap((each) => (each.k === 'actor' ? [each] : []));
     const wakes = actors.filter(({ kind }) => kind === 'wake');
     expect(wakes).toHaveLength(2);
-    expect(wakes[0]).toMatchObject({ chart: 'wake', parent: `b:${supervisor.sessionId}`, facts: { sessionId: session } });
+    expect(wakes[0]).toMatchObject({
+      chart: 'wake',
+      parent: `b:${supervisor.sessionId}`,
+      facts: { sessionId: session },
+    });
     const call = actors.find(({ kind }) => kind === 'toolCall');
     expect(wakes.map(({ a }) => a)).toContain(call?.parent);
-    expect(actors.filter(({ chart }) => chart === undefined).map(({ kind }) => kind)).toEqual(expect.arrayContaining(['claim', 'fold', 'step', 'callTools', 'commit', 'execute']));
+    expect(actors.filter(({ chart }) => chart === undefined).map(({ kind }) => kind)).toEqual(
+      expect.arrayContaining(['claim', 'fold', 'step', 'callTools', 'commit', 'execute']),
+    );
     const taken = records.flatMap((each) => (each.k === 'step' ? each.taken : []));
     expect(taken.filter((id) => id.startsWith('claiming|done(claim)'))).toHaveLength(2);
     expect(taken).not.toContain('(unknown)');
     await expectSameAsActors(recorder, supervisor);
-    expect(records.map((each) => readRecord(JSON.parse(JSON.stringify(each)))).filter((read) => !('record' in read))).toEqual([]);
+    expect(
+      records.map((each) => readRecord(JSON.parse(JSON.stringify(each)))).filter((read) => !('record' in read)),
+    ).toEqual([]);
     await house[Symbol.asyncDispose]();
   });
 
@@ -161,7 +195,10 @@ describe('a recorder', () => {
     expect(found).toEqual([{ id, value: { running: 'active' }, status: 'active' }]);
     house.runner.of(id).resolve();
     await house.manager.wait(id);
-    expect([...replayed(await historyOf(recorder)).values()].find((each) => each.id === id)).toMatchObject({ value: 'completed', status: 'done' });
+    expect([...replayed(await historyOf(recorder)).values()].find((each) => each.id === id)).toMatchObject({
+      value: 'completed',
+      status: 'done',
+    });
     await tasks.manager.shutdown();
   });
 
@@ -175,7 +212,11 @@ describe('a recorder', () => {
     house.runner.of(id).resolve({});
     await house.manager.wait(id);
     const stepsOf = async (one: Recorder): Promise<unknown[]> =>
-      (await historyOf(one)).flatMap((each) => (each.k === 'step' && each.taken.some((taken) => taken.includes('|')) ? [{ type: each.type, taken: each.taken, value: each.value, status: each.status }] : []));
+      (await historyOf(one)).flatMap((each) =>
+        each.k === 'step' && each.taken.some((taken) => taken.includes('|'))
+          ? [{ type: each.type, taken: each.taken, value: each.value, status: each.status }]
+          : [],
+      );
     expect(await stepsOf(compiled)).toEqual(await stepsOf(recorder));
     await house.manager.shutdown();
   });
@@ -184,13 +225,18 @@ describe('a recorder', () => {
     const house = setUp();
     const recorder = record(house.manager.supervisor);
     await spawn(house);
-    const steps = (await historyOf(recorder)).flatMap((each) => (each.k === 'step' && each.type === 'SUBMIT' ? [each.taken] : []));
+    const steps = (await historyOf(recorder)).flatMap((each) =>
+      each.k === 'step' && each.type === 'SUBMIT' ? [each.taken] : [],
+    );
     expect(steps).toEqual([['(own logic)']]);
     await house.manager.shutdown();
   });
 
   it.each([
-    ['login --as me --key [redacted]', { name: 'shell_run', input: { command: 'login --as me\n  --key hunter2hunter2' } }],
+    [
+      'login --as me --key [redacted]',
+      { name: 'shell_run', input: { command: 'login --as me\n  --key hunter2hunter2' } },
+    ],
     [`${'x'.repeat(70)}[redacted]`, { name: 'shell_run', input: { command: `${'x'.repeat(70)}hunter2hunter2` } }],
     ['read src/cart.mjs', { name: 'read', input: { path: 'src/cart.mjs' } }],
     ['its own', { name: 'read', input: { path: 'x' }, label: 'its own' }],

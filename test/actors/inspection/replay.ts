@@ -20,8 +20,10 @@ export function replayed(records: readonly InspectionRecord[]): ReadonlyMap<stri
   for (const record of records) {
     const known = world.get(record.a);
     if (record.k === 'actor') world.set(record.a, { id: record.id, value: record.value, status: record.status });
-    else if (known !== undefined && record.k === 'step') world.set(record.a, { ...known, value: record.value, status: record.status });
-    else if (known !== undefined && record.k === 'snap') world.set(record.a, { ...known, value: record.value, status: record.status });
+    else if (known !== undefined && record.k === 'step')
+      world.set(record.a, { ...known, value: record.value, status: record.status });
+    else if (known !== undefined && record.k === 'snap')
+      world.set(record.a, { ...known, value: record.value, status: record.status });
   }
   return world;
 }

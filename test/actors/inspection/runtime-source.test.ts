@@ -15,7 +15,10 @@ import type { OpenSource } from '../../support/inspection-source-contract.ts';
 import { openHouse } from '../../support/session-house.ts';
 import type { SessionHouse } from '../../support/session-house.ts';
 
-const STEPS = [{ toolCalls: [{ name: 'shell_run', input: { command: 'rm -rf build' } }] }, { text: 'Done.', directive: { outcome: 'sleep', summary: 'Done.' } }];
+const STEPS = [
+  { toolCalls: [{ name: 'shell_run', input: { command: 'rm -rf build' } }] },
+  { text: 'Done.', directive: { outcome: 'sleep', summary: 'Done.' } },
+];
 
 interface House extends OpenSource {
   readonly source: ClosableSource;
@@ -33,7 +36,16 @@ async function open(options: Partial<RuntimeSourceOptions> & { readonly isStore?
   const recorder = isStore ? undefined : createRecorder({ root: runtime.tasks.supervisor, clock });
   const session = await house.session(STEPS, { message: 'Clean up.', agent: { permission: { mode: 'ask' } } });
   await runtime.wake(session);
-  const source = createRuntimeSource({ title: 'a house', sessions: runtime.sessions, agents: runtime.agents, clock, recorder, tasks: [runtime.tasks, runtime.subagents.getBackgroundTaskManager()], onProblem, ...more });
+  const source = createRuntimeSource({
+    title: 'a house',
+    sessions: runtime.sessions,
+    agents: runtime.agents,
+    clock,
+    recorder,
+    tasks: [runtime.tasks, runtime.subagents.getBackgroundTaskManager()],
+    onProblem,
+    ...more,
+  });
   const act = async (): Promise<void> => {
     await runtime.tasks.spawn({ kind: 'process', label: 'tests', parentSessionId: 's', cwd: '/', command: 'true' });
   };
@@ -45,25 +57,49 @@ async function open(options: Partial<RuntimeSourceOptions> & { readonly isStore?
     recorder?.detach();
     await house.close();
   };
-  return { house, source, session, problems, act: isStore ? undefined : act, actInSession, [Symbol.asyncDispose]: close };
+  return {
+    house,
+    source,
+    session,
+    problems,
+    act: isStore ? undefined : act,
+    actInSession,
+    [Symbol.asyncDispose]: close,
+  };
 }
 
 inspectionSourceContract('a runtime', () => open());
 inspectionSourceContract('a store', () => open({ isStore: true }));
 
-const requestOf = async ({ source, session }: House): Promise<string> => (await source.session(session))?.pendingActions[0]?.requestId ?? '';
+const requestOf = async ({ source, session }: House): Promise<string> =>
+  (await source.session(session))?.pendingActions[0]?.requestId ?? '';
 
 describe('an answer', () => {
   it('is stored once, also by the next source, and another one is refused', async () => {
     await using opened = await open();
     const { source, session, house } = opened;
     const requestId = await requestOf(opened);
-    const [first, twin] = await Promise.all([source.answer(session, { type: 'allow', requestId }), source.answer(session, { type: 'allow', requestId, scope: 'once' })]);
+    const [first, twin] = await Promise.all([
+      source.answer(session, { type: 'allow', requestId }),
+      source.answer(session, { type: 'allow', requestId, scope: 'once' }),
+    ]);
     expect(twin).toEqual(first);
-    const later = createRuntimeSource({ title: 'later', sessions: house.runtime.sessions, clock: house.clock, onProblem: () => undefined });
+    const later = createRuntimeSource({
+      title: 'later',
+      sessions: house.runtime.sessions,
+      clock: house.clock,
+      onProblem: () => undefined,
+    });
     expect(await later.answer(session, { type: 'allow', requestId })).toEqual(first);
-    for (const other of [{ type: 'deny', requestId }, { type: 'allow', requestId, note: 'x' }, { type: 'answer', requestId, text: 'yes' }] as const) {
-      await expect(later.answer(session, other)).rejects.toMatchObject({ code: 'REQUEST_NOT_PENDING', category: 'conflict' });
+    for (const other of [
+      { type: 'deny', requestId },
+      { type: 'allow', requestId, note: 'x' },
+      { type: 'answer', requestId, text: 'yes' },
+    ] as const) {
+      await expect(later.answer(session, other)).rejects.toMatchObject({
+        code: 'REQUEST_NOT_PENDING',
+        category: 'conflict',
+      });
     }
     expect((await house.types(session)).filter((type) => type === 'user.tool_confirmation')).toHaveLength(1);
   });
@@ -71,8 +107,12 @@ describe('an answer', () => {
   it('of the wrong kind changes nothing', async () => {
     await using opened = await open();
     const requestId = await requestOf(opened);
-    await expect(opened.source.answer(opened.session, { type: 'answer', requestId, text: 'yes' })).rejects.toMatchObject({ code: 'REQUEST_KIND_MISMATCH' });
-    await expect(opened.source.answer(opened.session, { type: 'allow', requestId: 'never' })).rejects.toMatchObject({ category: 'conflict' });
+    await expect(
+      opened.source.answer(opened.session, { type: 'answer', requestId, text: 'yes' }),
+    ).rejects.toMatchObject({ code: 'REQUEST_KIND_MISMATCH' });
+    await expect(opened.source.answer(opened.session, { type: 'allow', requestId: 'never' })).rejects.toMatchObject({
+      category: 'conflict',
+    });
     expect(await requestOf(opened)).toBe(requestId);
   });
 
@@ -83,13 +123,18 @@ describe('an answer', () => {
     const requestId = (await source.session(session))?.pendingActions[0]?.requestId ?? '';
     const first = await source.answer(session, { type: 'answer', requestId, text: '{"not":"parsed"}' });
     expect(await source.answer(session, { type: 'answer', requestId, text: '{"not":"parsed"}' })).toEqual(first);
-    expect((await house.log(session))[first.seq - 1]).toMatchObject({ type: 'user.answer', data: { response: '{"not":"parsed"}' } });
+    expect((await house.log(session))[first.seq - 1]).toMatchObject({
+      type: 'user.answer',
+      data: { response: '{"not":"parsed"}' },
+    });
   });
 
   it('is not taken where none is to be', async () => {
     await using opened = await open({ canAnswer: false });
     expect(opened.source.about().canAnswer).toBe(false);
-    await expect(opened.source.answer(opened.session, { type: 'allow', requestId: await requestOf(opened) })).rejects.toMatchObject({ code: 'INSPECTION_READ_ONLY', category: 'permission' });
+    await expect(
+      opened.source.answer(opened.session, { type: 'allow', requestId: await requestOf(opened) }),
+    ).rejects.toMatchObject({ code: 'INSPECTION_READ_ONLY', category: 'permission' });
   });
 });
 
@@ -113,24 +158,41 @@ describe('what goes out', () => {
     const events = await source.events(session, { from: 1, limit: 100 });
     const told = JSON.stringify(events === undefined ? undefined : shownSteps(events));
     expect([told.includes('tok_12345'), told.includes('[redacted]')]).toEqual([false, true]);
-    const all = JSON.stringify([await source.session(session), events, await source.sessions({ limit: 5 }), await allRecords(recording ?? source)]);
+    const all = JSON.stringify([
+      await source.session(session),
+      events,
+      await source.sessions({ limit: 5 }),
+      await allRecords(recording ?? source),
+    ]);
     expect(all).not.toContain('tok_12345');
     expect(all).toContain('[redacted]');
   });
 
   it('is left out whole where it cannot be redacted', async () => {
-    await using opened = await open({ redact: () => { throw new Error('broken'); } });
+    await using opened = await open({
+      redact: () => {
+        throw new Error('broken');
+      },
+    });
     const events = await opened.source.events(opened.session, { from: 2, limit: 1 });
-    expect(events?.events[0]).toMatchObject({ type: 'user.message', data: { '[left out: it could not be redacted]': '[left out: it could not be redacted]' } });
+    expect(events?.events[0]).toMatchObject({
+      type: 'user.message',
+      data: { '[left out: it could not be redacted]': '[left out: it could not be redacted]' },
+    });
   });
 
   it('is bounded, event by event and page by page', async () => {
     await using opened = await open();
     const { source, session, house } = opened;
-    for (let count = 0; count < 20; count += 1) await house.runtime.sessions.send(session, { type: 'user.message', text: 'y'.repeat(256_000) });
+    for (let count = 0; count < 20; count += 1)
+      await house.runtime.sessions.send(session, { type: 'user.message', text: 'y'.repeat(256_000) });
     const head = (await source.session(session))?.state.head ?? 0;
     const page = await source.events(session, { from: head - 19, limit: 1_000 });
-    expect([page?.head, (page?.events.length ?? 0) < 20, JSON.stringify(page).length < 5_000_000]).toEqual([head, true, true]);
+    expect([page?.head, (page?.events.length ?? 0) < 20, JSON.stringify(page).length < 5_000_000]).toEqual([
+      head,
+      true,
+      true,
+    ]);
     const rest = await source.events(session, { from: (page?.events.at(-1)?.seq ?? 0) + 1, limit: 1_000 });
     expect(rest?.events.at(-1)?.seq).toBe(head);
     const recording = await source.recordingOf(session);
@@ -156,8 +218,21 @@ describe('the list of sessions', () => {
     let asked = 0;
     await using opened = await open();
     const { sessions } = opened.house.runtime;
-    const counted = { list: () => { asked += 1; return sessions.list(); }, status: sessions.status.bind(sessions), events: sessions.events.bind(sessions), send: sessions.send.bind(sessions) };
-    const source = createRuntimeSource({ title: 'x', sessions: counted, clock: opened.house.clock, onProblem: () => undefined });
+    const counted = {
+      list: () => {
+        asked += 1;
+        return sessions.list();
+      },
+      status: sessions.status.bind(sessions),
+      events: sessions.events.bind(sessions),
+      send: sessions.send.bind(sessions),
+    };
+    const source = createRuntimeSource({
+      title: 'x',
+      sessions: counted,
+      clock: opened.house.clock,
+      onProblem: () => undefined,
+    });
     await Promise.all(Array.from({ length: 8 }, () => source.sessions({ limit: 5 })));
     expect(asked).toBe(1);
   });
@@ -191,7 +266,8 @@ describe('the recording of a session', () => {
     await using opened = await open();
     const { source, session, house } = opened;
     const first = await source.recordingOf(session);
-    for (let count = 0; count < 8; count += 1) await source.recordingOf((await house.runtime.sessions.create({ agentId: 'player' })).sessionId);
+    for (let count = 0; count < 8; count += 1)
+      await source.recordingOf((await house.runtime.sessions.create({ agentId: 'player' })).sessionId);
     expect(await source.recordingOf(session)).not.toBe(first);
   });
 
@@ -209,7 +285,9 @@ describe('the recording of a session', () => {
       if (count % 4 === 1) await source.recordingOf(session);
     }
     await source.recordingOf(session);
-    const texts = (await allRecords(recording)).flatMap((record) => (record.k === 'event' && record.type === 'user.message' ? [(record.data as { readonly text: string }).text] : []));
+    const texts = (await allRecords(recording)).flatMap((record) =>
+      record.k === 'event' && record.type === 'user.message' ? [(record.data as { readonly text: string }).text] : [],
+    );
     expect(texts.slice(1)).toEqual(Array.from({ length: 12 }, (_, count) => `message ${count}`));
     const numbers = (await allRecords(recording)).map(({ s }) => s);
     expect(numbers).toEqual(numbers.map((_, index) => index + 1));
@@ -221,8 +299,20 @@ describe('on a bad day', () => {
   function lookedAtLater({ house, problems }: House): ClosableSource {
     const { clock, home } = house;
     const store = new FileEventStore({ home, clock });
-    const later = createRuntime({ clock, store, directories: new HomeLayout(home), agents: house.runtime.agents, runtimes: [], tasks: new BackgroundTaskManager({ clock }) });
-    const source = createRuntimeSource({ title: 'later', sessions: later.sessions, clock, onProblem: (error) => void problems.push(error) });
+    const later = createRuntime({
+      clock,
+      store,
+      directories: new HomeLayout(home),
+      agents: house.runtime.agents,
+      runtimes: [],
+      tasks: new BackgroundTaskManager({ clock }),
+    });
+    const source = createRuntimeSource({
+      title: 'later',
+      sessions: later.sessions,
+      clock,
+      onProblem: (error) => void problems.push(error),
+    });
     onTestFinished(async () => {
       source.close();
       await later.shutdown();
@@ -236,18 +326,36 @@ describe('on a bad day', () => {
     const log = new HomeLayout(house.home).log({ sessionId: session, agentId: 'player' });
     await writeFile(log, (await readFile(log, 'utf8')).replace('"agent.tool_use"', '"agent.tool_#se"'));
     const shown = await lookedAtLater(opened).session(session);
-    expect(shown).toMatchObject({ state: { sessionId: session, unreadable: { code: 'SESSION_HISTORY_LOST', hint: expect.stringContaining('doctor') as string } }, pendingActions: [] });
+    expect(shown).toMatchObject({
+      state: {
+        sessionId: session,
+        unreadable: { code: 'SESSION_HISTORY_LOST', hint: expect.stringContaining('doctor') as string },
+      },
+      pendingActions: [],
+    });
   });
 
   it('a store that has lost events is shown with a note of how many', async () => {
     await using opened = await open();
     const { sessions } = opened.house.runtime;
-    const events = (async function* lossy(id: string) {
+    const events = async function* lossy(id: string) {
       for await (const event of sessions.events(id)) if (event.seq !== 4 && event.seq !== 6) yield event;
-    }) as unknown as typeof sessions.events;
-    const source = createRuntimeSource({ title: 'lossy', sessions: { list: () => sessions.list(), status: (id) => sessions.status(id), send: sessions.send.bind(sessions), events }, clock: opened.house.clock, onProblem: () => undefined });
+    } as unknown as typeof sessions.events;
+    const source = createRuntimeSource({
+      title: 'lossy',
+      sessions: {
+        list: () => sessions.list(),
+        status: (id) => sessions.status(id),
+        send: sessions.send.bind(sessions),
+        events,
+      },
+      clock: opened.house.clock,
+      onProblem: () => undefined,
+    });
     expect((await allRecords((await source.recordingOf(opened.session)) ?? source)).length).toBeGreaterThan(5);
-    expect(source.about().notes).toEqual([expect.stringContaining('2 events are damaged and missing, the first of them event 4')]);
+    expect(source.about().notes).toEqual([
+      expect.stringContaining('2 events are damaged and missing, the first of them event 4'),
+    ]);
     source.close();
   });
 
@@ -256,16 +364,28 @@ describe('on a bad day', () => {
     const { session, house, problems } = opened;
     const other = (await house.runtime.sessions.create({ agentId: 'player' })).sessionId;
     const folder = new HomeLayout(house.home).session({ sessionId: session, agentId: 'player' });
-    for (const name of await readdir(folder)) if (name !== 'workspace') await rm(join(folder, name), { recursive: true });
+    for (const name of await readdir(folder))
+      if (name !== 'workspace') await rm(join(folder, name), { recursive: true });
     await mkdir(join(folder, 'events.jsonl'));
     const later = lookedAtLater(opened);
     const shown = await later.session(session);
-    expect(shown).toMatchObject({ state: { sessionId: session, agentId: 'player', unreadable: { code: expect.any(String) } }, why: { reasons: [{ kind: 'unreadable' }] }, pendingActions: [] });
+    expect(shown).toMatchObject({
+      state: { sessionId: session, agentId: 'player', unreadable: { code: expect.any(String) } },
+      why: { reasons: [{ kind: 'unreadable' }] },
+      pendingActions: [],
+    });
     const { sessions } = await later.sessions({ limit: 10 });
-    expect(new Map(sessions.map(({ sessionId, why }) => [sessionId, why?.kind === 'unreadable']))).toEqual(new Map([[session, true], [other, false]]));
+    expect(new Map(sessions.map(({ sessionId, why }) => [sessionId, why?.kind === 'unreadable']))).toEqual(
+      new Map([
+        [session, true],
+        [other, false],
+      ]),
+    );
     const recording = await later.recordingOf(session);
     expect(await allRecords(recording ?? later)).toEqual([]);
-    expect(later.about().notes).toEqual([expect.stringContaining(`The log of session ${session} cannot be read beyond event 0`)]);
+    expect(later.about().notes).toEqual([
+      expect.stringContaining(`The log of session ${session} cannot be read beyond event 0`),
+    ]);
     expect(problems.length).toBeGreaterThan(0);
     expect(await later.session(other)).toMatchObject({ state: { sessionId: other } });
   });
@@ -278,9 +398,16 @@ describe('on a bad day', () => {
     await act?.();
     const shown = (await allRecords(recording ?? source)).length;
     await house.runtime.shutdown();
-    await expect(source.sessions({ limit: 5 })).rejects.toMatchObject({ code: 'INSPECTION_ENDED', category: 'conflict' });
+    await expect(source.sessions({ limit: 5 })).rejects.toMatchObject({
+      code: 'INSPECTION_ENDED',
+      category: 'conflict',
+    });
     await expect(source.session(session)).rejects.toMatchObject({ code: 'INSPECTION_ENDED' });
-    expect(source.about()).toMatchObject({ hasEnded: true, canAnswer: false, notes: [expect.stringContaining('shut down')] });
+    expect(source.about()).toMatchObject({
+      hasEnded: true,
+      canAnswer: false,
+      notes: [expect.stringContaining('shut down')],
+    });
     expect((await allRecords(recording ?? source)).length).toBeGreaterThanOrEqual(shown);
     expect((await allRecords(source)).length).toBeGreaterThan(0);
   });

@@ -14,10 +14,20 @@ import type { Sessions } from '../../../src/actors/session/sessions.ts';
 import { until } from '../../support/session-house.ts';
 
 const CHILD = idOf(900);
-const JOB: SessionEventDraft = { type: 'subagent.started', data: { jobId: 'agent_1', childSessionId: CHILD, agentId: 'helper', label: 'helps', restriction: UNBOUND } };
+const JOB: SessionEventDraft = {
+  type: 'subagent.started',
+  data: { jobId: 'agent_1', childSessionId: CHILD, agentId: 'helper', label: 'helps', restriction: UNBOUND },
+};
 
 /** A source over one session with these events in its log. */
-function sourceOf(options: Partial<RuntimeSourceOptions>, ...drafts: readonly SessionEventDraft[]): { readonly source: ClosableSource; readonly problems: unknown[]; readonly clock: ReturnType<typeof createSimulatedClock> } {
+function sourceOf(
+  options: Partial<RuntimeSourceOptions>,
+  ...drafts: readonly SessionEventDraft[]
+): {
+  readonly source: ClosableSource;
+  readonly problems: unknown[];
+  readonly clock: ReturnType<typeof createSimulatedClock>;
+} {
   const log = logOf(created, ...drafts);
   const state = foldAll(log);
   const problems: unknown[] = [];
@@ -32,15 +42,41 @@ function sourceOf(options: Partial<RuntimeSourceOptions>, ...drafts: readonly Se
       throw new Error('nobody answers here');
     },
   };
-  return { source: createRuntimeSource({ title: 'x', sessions, clock, onProblem: (error) => void problems.push(error), ...options }), problems, clock };
+  return {
+    source: createRuntimeSource({
+      title: 'x',
+      sessions,
+      clock,
+      onProblem: (error) => void problems.push(error),
+      ...options,
+    }),
+    problems,
+    clock,
+  };
 }
 
 function task(id: string, more: Partial<BackgroundTaskState>): BackgroundTaskState {
-  return { id, kind: 'process', label: id, status: 'running', mode: 'foreground', parentSessionId: SESSION_ID, depth: 0, cwd: '/', updatedAt: '2026-01-01T00:00:00.000Z', unread: false, ...more };
+  return {
+    id,
+    kind: 'process',
+    label: id,
+    status: 'running',
+    mode: 'foreground',
+    parentSessionId: SESSION_ID,
+    depth: 0,
+    cwd: '/',
+    updatedAt: '2026-01-01T00:00:00.000Z',
+    unread: false,
+    ...more,
+  };
 }
 
-const tasksOf = (...tasks: readonly BackgroundTaskState[]): RuntimeSourceOptions['tasks'] => [{ list: () => [...tasks] }];
-const treesOf = (...reports: readonly ReconciledProcessTree[]): Pick<ProcessTree, 'reconcile'> & { readonly policies: unknown[] } => {
+const tasksOf = (...tasks: readonly BackgroundTaskState[]): RuntimeSourceOptions['tasks'] => [
+  { list: () => [...tasks] },
+];
+const treesOf = (
+  ...reports: readonly ReconciledProcessTree[]
+): Pick<ProcessTree, 'reconcile'> & { readonly policies: unknown[] } => {
   const policies: unknown[] = [];
   return {
     policies,
@@ -53,7 +89,10 @@ const treesOf = (...reports: readonly ReconciledProcessTree[]): Pick<ProcessTree
 
 describe('a list of 10,000 sessions', () => {
   it('begins with those that were made last where it takes long, then comes with as many as are asked for, leaves the event loop to others, and is kept for as long as it took', async () => {
-    const states = Array.from({ length: 10_000 }, (_, index) => ({ ...foldAll(logOf(created)), sessionId: idOf(index) }));
+    const states = Array.from({ length: 10_000 }, (_, index) => ({
+      ...foldAll(logOf(created)),
+      sessionId: idOf(index),
+    }));
     const clock = createSimulatedClock();
     let lists = 0;
     let tell = (): void => undefined;
@@ -72,7 +111,11 @@ describe('a list of 10,000 sessions', () => {
     const many = createRuntimeSource({ title: 'x', sessions, clock, onProblem: () => undefined });
     const soon = many.sessions({ limit: 3 });
     await clock.advance(250);
-    expect(await soon).toMatchObject({ total: 3, isPartial: true, sessions: [{ sessionId: idOf(9_999) }, { sessionId: idOf(9_998) }, { sessionId: idOf(9_997) }] });
+    expect(await soon).toMatchObject({
+      total: 3,
+      isPartial: true,
+      sessions: [{ sessionId: idOf(9_999) }, { sessionId: idOf(9_998) }, { sessionId: idOf(9_997) }],
+    });
     expect(many.about().notes).toEqual([expect.stringMatching(/still being read/)]);
     await clock.advance(2_750);
     tell();
@@ -80,7 +123,13 @@ describe('a list of 10,000 sessions', () => {
     const counting = setInterval(() => (turns += 1), 1);
     const { sessions: shown, total, isPartial } = await many.sessions({ limit: 1_000 });
     clearInterval(counting);
-    expect([shown.length, shown[0]?.sessionId, total, isPartial, turns > 0]).toEqual([1_000, idOf(9_999), 10_000, undefined, true]);
+    expect([shown.length, shown[0]?.sessionId, total, isPartial, turns > 0]).toEqual([
+      1_000,
+      idOf(9_999),
+      10_000,
+      undefined,
+      true,
+    ]);
     expect(many.about().notes).toEqual([]);
     expect(shown[0]?.why).toMatchObject({ kind: 'nothing', text: expect.any(String) });
     await many.sessions({ limit: 5 });
@@ -111,7 +160,17 @@ describe('the processes of a session', () => {
   });
 
   it('are also those that a host which died has left of its jobs; looking ends nothing', async () => {
-    const processTree = treesOf({ tag: 'a', taskId: 'agent_1', pid: 30, action: 'left', reason: 'host_dead', survivors: [{ pid: 31, startTime: '1' }] }, { tag: 'b', taskId: 'other', pid: 40, action: 'left', reason: 'host_dead', survivors: [] });
+    const processTree = treesOf(
+      {
+        tag: 'a',
+        taskId: 'agent_1',
+        pid: 30,
+        action: 'left',
+        reason: 'host_dead',
+        survivors: [{ pid: 31, startTime: '1' }],
+      },
+      { tag: 'b', taskId: 'other', pid: 40, action: 'left', reason: 'host_dead', survivors: [] },
+    );
     const { source } = sourceOf({ processTree }, JOB);
     expect(await source.processes(SESSION_ID)).toEqual([
       { pid: 30, title: 'job helps', state: 'gone', taskId: 'agent_1' },
@@ -121,55 +180,131 @@ describe('the processes of a session', () => {
   });
 
   it('have nothing secret in what they are called, and are bounded', async () => {
-    const many = Array.from({ length: 1_500 }, (_, index) => task(`t${index}`, { pid: index + 1, commandPreview: `run --key hunter2hunter2 ${'x'.repeat(1_000)}` }));
-    const { source } = sourceOf({ tasks: tasksOf(...many), redact: (text) => text.replaceAll('hunter2hunter2', '[redacted]') });
+    const many = Array.from({ length: 1_500 }, (_, index) =>
+      task(`t${index}`, { pid: index + 1, commandPreview: `run --key hunter2hunter2 ${'x'.repeat(1_000)}` }),
+    );
+    const { source } = sourceOf({
+      tasks: tasksOf(...many),
+      redact: (text) => text.replaceAll('hunter2hunter2', '[redacted]'),
+    });
     const processes = await source.processes(SESSION_ID);
-    expect([processes.length, processes[0]?.title.length, JSON.stringify(processes).includes('hunter2')]).toEqual([1_000, 500, false]);
+    expect([processes.length, processes[0]?.title.length, JSON.stringify(processes).includes('hunter2')]).toEqual([
+      1_000,
+      500,
+      false,
+    ]);
   });
 
   it('of others are left out where their records cannot be read', async () => {
-    const { source, problems } = sourceOf({ tasks: tasksOf(task('t1', { pid: 10 })), processTree: { reconcile: () => Promise.reject(new Error('EACCES')) } }, JOB);
+    const { source, problems } = sourceOf(
+      {
+        tasks: tasksOf(task('t1', { pid: 10 })),
+        processTree: { reconcile: () => Promise.reject(new Error('EACCES')) },
+      },
+      JOB,
+    );
     expect([(await source.processes(SESSION_ID)).length, problems.length]).toEqual([1, 1]);
   });
 });
 
 const NONE: FolderDifference = { files: [], fileCount: 0, difference: '', isCut: false };
-const worktree = (more: Partial<KeptWorktree>): KeptWorktree => ({ id: 'w', jobId: 'agent_1', status: 'ready', createdAt: '2026-01-01T00:00:00.000Z', isOwned: true, findings: [], repoRoot: '/r', worktreePath: '/w', branchName: 'b', ...more });
+const worktree = (more: Partial<KeptWorktree>): KeptWorktree => ({
+  id: 'w',
+  jobId: 'agent_1',
+  status: 'ready',
+  createdAt: '2026-01-01T00:00:00.000Z',
+  isOwned: true,
+  findings: [],
+  repoRoot: '/r',
+  worktreePath: '/w',
+  branchName: 'b',
+  ...more,
+});
 
 function looking(read: FolderChanges['read'], worktrees: readonly KeptWorktree[] = []): Partial<RuntimeSourceOptions> {
-  return { changes: { folders: { read }, workspaceOf: () => '/workspace', worktrees: { list: async () => worktrees } } };
+  return {
+    changes: { folders: { read }, workspaceOf: () => '/workspace', worktrees: { list: async () => worktrees } },
+  };
 }
 
 describe('the changes of a session', () => {
   it('are those of its workspace, then of the worktrees of its jobs and children since they were made', async () => {
     const looks: unknown[] = [];
-    const subflow: SessionEventDraft = { type: 'agent.subflow_started', data: { callId: 'c1', childSessionId: idOf(901), agentId: 'writer', message: 'Write.', isolation: 'worktree', restriction: UNBOUND } };
-    const call: SessionEventDraft = { type: 'agent.tool_use', data: { callId: 'c1', name: 'delegate', input: {}, spanId: 's' } };
-    const kept = [worktree({ baseRevision: 'f'.repeat(40) }), worktree({ id: 'v', worktreePath: '/v', jobId: 'x', key: `${SESSION_ID}/${idOf(901)}` }), worktree({ id: 'u', worktreePath: '/u', jobId: 'another' })];
-    const { source } = sourceOf(looking(async (folder, { since }) => {
-      looks.push([folder, since]);
-      return { ...NONE, branch: folder };
-    }, kept), JOB, call, subflow);
-    expect((await source.changes(SESSION_ID)).map(({ title, branch }) => [title, branch])).toEqual([['the workspace', '/workspace'], ['the worktree of helps', '/w'], ['the worktree of writer', '/v']]);
-    expect(looks).toEqual([['/workspace', undefined], ['/w', 'f'.repeat(40)], ['/v', undefined]]);
+    const subflow: SessionEventDraft = {
+      type: 'agent.subflow_started',
+      data: {
+        callId: 'c1',
+        childSessionId: idOf(901),
+        agentId: 'writer',
+        message: 'Write.',
+        isolation: 'worktree',
+        restriction: UNBOUND,
+      },
+    };
+    const call: SessionEventDraft = {
+      type: 'agent.tool_use',
+      data: { callId: 'c1', name: 'delegate', input: {}, spanId: 's' },
+    };
+    const kept = [
+      worktree({ baseRevision: 'f'.repeat(40) }),
+      worktree({ id: 'v', worktreePath: '/v', jobId: 'x', key: `${SESSION_ID}/${idOf(901)}` }),
+      worktree({ id: 'u', worktreePath: '/u', jobId: 'another' }),
+    ];
+    const { source } = sourceOf(
+      looking(async (folder, { since }) => {
+        looks.push([folder, since]);
+        return { ...NONE, branch: folder };
+      }, kept),
+      JOB,
+      call,
+      subflow,
+    );
+    expect((await source.changes(SESSION_ID)).map(({ title, branch }) => [title, branch])).toEqual([
+      ['the workspace', '/workspace'],
+      ['the worktree of helps', '/w'],
+      ['the worktree of writer', '/v'],
+    ]);
+    expect(looks).toEqual([
+      ['/workspace', undefined],
+      ['/w', 'f'.repeat(40)],
+      ['/v', undefined],
+    ]);
   });
 
   it('are looked at since it began, with at most 20 commits and nothing secret in what they are called', async () => {
     const looks: unknown[] = [];
-    const commit = { hash: 'a'.repeat(40), subject: `hunter2hunter2 ${'x'.repeat(1_000)}`, at: '2026-01-01T00:00:00.000Z' };
-    const { source } = sourceOf({ ...looking(async (_folder, { begunAt }) => {
-      looks.push(begunAt);
-      return { ...NONE, since: 'hunter2hunter2', commits: Array.from({ length: 30 }, () => commit), commitCount: 30 };
-    }), redact: (text) => text.replaceAll('hunter2hunter2', '[redacted]') });
+    const commit = {
+      hash: 'a'.repeat(40),
+      subject: `hunter2hunter2 ${'x'.repeat(1_000)}`,
+      at: '2026-01-01T00:00:00.000Z',
+    };
+    const { source } = sourceOf({
+      ...looking(async (_folder, { begunAt }) => {
+        looks.push(begunAt);
+        return { ...NONE, since: 'hunter2hunter2', commits: Array.from({ length: 30 }, () => commit), commitCount: 30 };
+      }),
+      redact: (text) => text.replaceAll('hunter2hunter2', '[redacted]'),
+    });
     const [changes] = await source.changes(SESSION_ID);
     expect(looks).toEqual([Date.parse(foldAll(logOf(created)).createdAt ?? '')]);
-    expect([changes?.since, changes?.commits?.length, changes?.commitCount, changes?.commits?.[0]?.subject.slice(0, 12), changes?.commits?.[0]?.subject.length]).toEqual(['[redacted]', 20, 30, '[redacted] x', 300]);
+    expect([
+      changes?.since,
+      changes?.commits?.length,
+      changes?.commitCount,
+      changes?.commits?.[0]?.subject.slice(0, 12),
+      changes?.commits?.[0]?.subject.length,
+    ]).toEqual(['[redacted]', 20, 30, '[redacted] x', 300]);
   });
 
   it('are of a home that is told where commands can name it', () => {
     expect(sourceOf({ home: '/the home' }).source.about().home).toBe('/the home');
     expect(sourceOf({}).source.about().home).toBeUndefined();
-    expect(sourceOf({ home: '/of/hunter2hunter2', redact: (text) => text.replaceAll('hunter2hunter2', '[redacted]') }).source.about()).not.toHaveProperty('home');
+    expect(
+      sourceOf({
+        home: '/of/hunter2hunter2',
+        redact: (text) => text.replaceAll('hunter2hunter2', '[redacted]'),
+      }).source.about(),
+    ).not.toHaveProperty('home');
   });
 
   it('are in the folder that the session is told to work in', async () => {
@@ -181,28 +316,60 @@ describe('the changes of a session', () => {
   it('have nothing secret in them, also where they are cut in the middle of it', async () => {
     const secret = 'hunter2hunter2';
     const difference = `${'x'.repeat(256 * 1024 - 5)}${secret}${'y'.repeat(20_000)}`;
-    const { source } = sourceOf({ ...looking(async (_folder, { maxCharacters }) => ({ ...NONE, branch: secret, files: [{ path: secret, change: 'added' }], fileCount: 1, difference: difference.slice(0, maxCharacters), isCut: false })), redact: (text) => text.replaceAll(secret, '[redacted]') });
+    const { source } = sourceOf({
+      ...looking(async (_folder, { maxCharacters }) => ({
+        ...NONE,
+        branch: secret,
+        files: [{ path: secret, change: 'added' }],
+        fileCount: 1,
+        difference: difference.slice(0, maxCharacters),
+        isCut: false,
+      })),
+      redact: (text) => text.replaceAll(secret, '[redacted]'),
+    });
     const [changes] = await source.changes(SESSION_ID);
-    expect([changes?.difference.includes('hunte'), changes?.isCut, (changes?.difference.length ?? 0) <= 256 * 1024, JSON.stringify(changes).includes('hunter2')]).toEqual([false, true, true, false]);
+    expect([
+      changes?.difference.includes('hunte'),
+      changes?.isCut,
+      (changes?.difference.length ?? 0) <= 256 * 1024,
+      JSON.stringify(changes).includes('hunter2'),
+    ]).toEqual([false, true, true, false]);
   });
 
   it('that cannot be looked at say why, and others are shown all the same', async () => {
-    const { source, problems } = sourceOf(looking(async (folder) => (folder === '/w' ? NONE : Promise.reject(new Error('git ended with exit code 128'))), [worktree({})]), JOB);
-    expect(await source.changes(SESSION_ID)).toMatchObject([{ because: 'it could not be looked at (git ended with exit code 128)' }, { title: 'the worktree of helps' }]);
+    const { source, problems } = sourceOf(
+      looking(
+        async (folder) => (folder === '/w' ? NONE : Promise.reject(new Error('git ended with exit code 128'))),
+        [worktree({})],
+      ),
+      JOB,
+    );
+    expect(await source.changes(SESSION_ID)).toMatchObject([
+      { because: 'it could not be looked at (git ended with exit code 128)' },
+      { title: 'the worktree of helps' },
+    ]);
     expect(problems).toHaveLength(1);
   });
 
   it('are given up after a while, and looked at once for all who ask', async () => {
     const signals: AbortSignal[] = [];
-    const { source, clock } = sourceOf(looking((_folder, { signal }) => new Promise((_resolve, reject) => {
-      if (signal === undefined) return;
-      signals.push(signal);
-      signal.addEventListener('abort', () => reject(new Error('given up')));
-    })));
+    const { source, clock } = sourceOf(
+      looking(
+        (_folder, { signal }) =>
+          new Promise((_resolve, reject) => {
+            if (signal === undefined) return;
+            signals.push(signal);
+            signal.addEventListener('abort', () => reject(new Error('given up')));
+          }),
+      ),
+    );
     const looks = Promise.all([source.changes(SESSION_ID), source.changes(SESSION_ID)]);
     await until(() => signals.length > 0);
     await clock.advance(8_000);
-    expect(await looks).toMatchObject([[{ because: 'it took too long to look' }], [{ because: 'it took too long to look' }]]);
+    expect(await looks).toMatchObject([
+      [{ because: 'it took too long to look' }],
+      [{ because: 'it took too long to look' }],
+    ]);
     expect([signals.length, clock.pendingTimers]).toEqual([1, 0]);
   });
 

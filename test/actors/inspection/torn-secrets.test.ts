@@ -13,10 +13,13 @@ const LONG = Array.from({ length: 4_000 }, (_, index) => index.toString(36).padS
 function redactionOf(...secrets: readonly string[]): TextRedaction {
   const known = new KnownSecrets();
   for (const [index, secret] of secrets.entries()) known.learn(`vault/${index}`, secret);
-  return Object.assign((text: string) => known.redaction?.text(text) ?? text, { longest: () => known.redaction?.scan.longest ?? 0 });
+  return Object.assign((text: string) => known.redaction?.text(text) ?? text, {
+    longest: () => known.redaction?.scan.longest ?? 0,
+  });
 }
 
-const shows = (text: string, secret: string): boolean => text.includes(secret.slice(0, 12)) || text.includes(secret.slice(-12));
+const shows = (text: string, secret: string): boolean =>
+  text.includes(secret.slice(0, 12)) || text.includes(secret.slice(-12));
 
 describe('a secret that is longer than most', () => {
   it('is not shown in part where the text is cut', () => {
@@ -25,7 +28,9 @@ describe('a secret that is longer than most', () => {
     // In reach of the usual margin, and beyond it.
     for (const shown of [12, 900, 3_500, 4_500]) {
       expect(shows(new InspectedText(redact).cut(textAround(300), 300 + shown), LONG)).toBe(false);
-      expect(shows(JSON.stringify(new StatelyText(redact).payload({ text: textAround(12_000 - shown) })), LONG)).toBe(false);
+      expect(shows(JSON.stringify(new StatelyText(redact).payload({ text: textAround(12_000 - shown) })), LONG)).toBe(
+        false,
+      );
     }
   });
 });
@@ -40,9 +45,23 @@ describe('a difference that is cut', () => {
         workspaceOf: () => '/somewhere',
         onProblem: (error) => expect.unreachable(String(error)),
         // Redacted it is so much shorter that its end is shown.
-        folders: { read: (_folder, { maxCharacters }) => Promise.resolve({ files: [], fileCount: 0, difference: `${'.'.repeat(at)}${`key ${TOKEN}\n`.repeat(Math.ceil(maxCharacters / TOKEN.length))}`.slice(0, maxCharacters), isCut: true }) },
+        folders: {
+          read: (_folder, { maxCharacters }) =>
+            Promise.resolve({
+              files: [],
+              fileCount: 0,
+              difference: `${'.'.repeat(at)}${`key ${TOKEN}\n`.repeat(Math.ceil(maxCharacters / TOKEN.length))}`.slice(
+                0,
+                maxCharacters,
+              ),
+              isCut: true,
+            }),
+        },
       });
-      const [change] = await changes.of({ sessionId: 's' } as Parameters<SessionChanges['of']>[0], { jobs: [] } as unknown as Parameters<SessionChanges['of']>[1]);
+      const [change] = await changes.of(
+        { sessionId: 's' } as Parameters<SessionChanges['of']>[0],
+        { jobs: [] } as unknown as Parameters<SessionChanges['of']>[1],
+      );
       expect(change?.difference).toContain('key [redacted vault/0]');
       expect(change?.difference).not.toContain('ghp_');
     }

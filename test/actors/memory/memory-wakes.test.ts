@@ -1,4 +1,7 @@
-/** Sessions that learn, as whole wakes over real stores: what is kept, what gets into the memory, what is refused, and what the next session is told. */
+/**
+ * Sessions that learn, as whole wakes over real stores: what is kept, what gets into the memory, what is refused, and
+ * what the next session is told.
+ */
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
@@ -22,16 +25,47 @@ const read: string[] = [];
 
 /** Says of the outcome what it is told to say, as an evaluation does. */
 const evaluate: Tool<{ verdict: 'pass' | 'fail' }> = {
-  definition: { name: 'judge', description: 'Judges.', inputSchema: z.strictObject({ verdict: z.enum(['pass', 'fail']) }), ownership: 'custom', permissionPolicy: 'always_allow', readOnly: false, destructive: false, effects: ['writes_session'], interruptBehavior: 'finish' },
+  definition: {
+    name: 'judge',
+    description: 'Judges.',
+    inputSchema: z.strictObject({ verdict: z.enum(['pass', 'fail']) }),
+    ownership: 'custom',
+    permissionPolicy: 'always_allow',
+    readOnly: false,
+    destructive: false,
+    effects: ['writes_session'],
+    interruptBehavior: 'finish',
+  },
   async run({ verdict }, { wake, workspaceDirectory }) {
     const digest = await stageDigest(await stores.stage.read(workspaceDirectory));
-    await wake?.append([{ type: 'outcome.evaluated', data: { verdict, because: 'so it is', evidence: [], throughSeq: wake.state().head, evaluators: ['log'], stageDigest: digest } }]);
+    await wake?.append([
+      {
+        type: 'outcome.evaluated',
+        data: {
+          verdict,
+          because: 'so it is',
+          evidence: [],
+          throughSeq: wake.state().head,
+          evaluators: ['log'],
+          stageDigest: digest,
+        },
+      },
+    ]);
     return 'judged';
   },
 };
 
 const touch: Tool<Record<string, never>> = {
-  definition: { name: 'touch', description: 'Changes something.', inputSchema: z.strictObject({}), ownership: 'custom', permissionPolicy: 'always_allow', readOnly: false, destructive: false, interruptBehavior: 'finish' },
+  definition: {
+    name: 'touch',
+    description: 'Changes something.',
+    inputSchema: z.strictObject({}),
+    ownership: 'custom',
+    permissionPolicy: 'always_allow',
+    readOnly: false,
+    destructive: false,
+    interruptBehavior: 'finish',
+  },
   run: async () => 'touched',
 };
 
@@ -53,7 +87,9 @@ afterEach(async () => {
 const call = (name: string, input: unknown): Said => ({ calls: [{ name, input }] });
 const LEARNING = { kind: 'lesson', title: 'Use CI=true', detail: 'The tests wait, else.', promoteToMemory: true };
 const captures: Said = call('learning_capture', LEARNING);
-const learns = (...learnings: readonly object[]): Said => ({ text: `\`\`\`wakechart-directive\n${JSON.stringify({ outcome: 'sleep', summary: 'Done.', learnings })}\n\`\`\`` });
+const learns = (...learnings: readonly object[]): Said => ({
+  text: `\`\`\`wakechart-directive\n${JSON.stringify({ outcome: 'sleep', summary: 'Done.', learnings })}\n\`\`\``,
+});
 
 async function session(steps: readonly Said[], { outcome = true } = {}): Promise<string> {
   let next = 0;
@@ -73,17 +109,26 @@ async function session(steps: readonly Said[], { outcome = true } = {}): Promise
 }
 
 const memoryText = async (): Promise<string> => (await new AgentMemory(stores).read(AGENT)).text;
-const say = (sessionId: string, text = 'Again'): Promise<unknown> => house.runtime.sessions.send(sessionId, { type: 'user.message', text });
+const say = (sessionId: string, text = 'Again'): Promise<unknown> =>
+  house.runtime.sessions.send(sessionId, { type: 'user.message', text });
 
 describe('what a session learns', () => {
   it('is kept for all sessions, and counted when it is learned again', async () => {
-    const id = await session([learns({ ...LEARNING, promoteToMemory: false }), learns({ ...LEARNING, title: 'use CI = TRUE' })]);
+    const id = await session([
+      learns({ ...LEARNING, promoteToMemory: false }),
+      learns({ ...LEARNING, title: 'use CI = TRUE' }),
+    ]);
     await house.runtime.wake(id);
     await say(id);
     await house.runtime.wake(id);
     const [first, second] = await house.dataOf(id, 'learning.captured');
-    expect(await house.dataOf(id, 'learning.kept')).toEqual([{ learningId: first?.learningId, as: 'new' }, { learningId: second?.learningId, as: 'duplicate', duplicateOf: first?.learningId }]);
-    expect(await stores.learnings.list(AGENT)).toMatchObject([{ learningId: first?.learningId, count: 2, sessionId: id }]);
+    expect(await house.dataOf(id, 'learning.kept')).toEqual([
+      { learningId: first?.learningId, as: 'new' },
+      { learningId: second?.learningId, as: 'duplicate', duplicateOf: first?.learningId },
+    ]);
+    expect(await stores.learnings.list(AGENT)).toMatchObject([
+      { learningId: first?.learningId, count: 2, sessionId: id },
+    ]);
     expect(await house.state(id)).not.toHaveProperty('learningsToKeep', expect.anything());
   });
 
@@ -91,9 +136,14 @@ describe('what a session learns', () => {
     const id = await session([captures, call('judge', { verdict: 'pass' }), { text: 'Done.' }]);
     await house.runtime.wake(id);
     const [{ learningId } = { learningId: '' }] = await house.dataOf(id, 'learning.captured');
-    expect(await house.dataOf(id, 'memory.promoted')).toEqual([{ version: 1, expectedVersion: 0, learningIds: [learningId] }]);
+    expect(await house.dataOf(id, 'memory.promoted')).toEqual([
+      { version: 1, expectedVersion: 0, learningIds: [learningId] },
+    ]);
     expect(await memoryText()).toContain('- **Lesson**: Use CI=true\n  The tests wait, else.\n');
-    expect((await stores.substrate.versions(AGENT))[0]).toMatchObject({ by: { kind: 'session', sessionId: id }, why: `learned in session ${id}` });
+    expect((await stores.substrate.versions(AGENT))[0]).toMatchObject({
+      by: { kind: 'session', sessionId: id },
+      why: `learned in session ${id}`,
+    });
     const other = await session([{ text: 'Hello.' }]);
     await house.runtime.wake(other);
     expect(read.at(-1)).toContain('What you have learned before');
@@ -102,13 +152,22 @@ describe('what a session learns', () => {
   });
 
   it('stays out as long as the outcome is not, which is said once however many wakes come', async () => {
-    const id = await session([call('judge', { verdict: 'fail' }), learns(LEARNING), { text: 'a' }, { text: 'b' }, call('judge', { verdict: 'pass' }), { text: 'c' }]);
+    const id = await session([
+      call('judge', { verdict: 'fail' }),
+      learns(LEARNING),
+      { text: 'a' },
+      { text: 'b' },
+      call('judge', { verdict: 'pass' }),
+      { text: 'c' },
+    ]);
     await house.runtime.wake(id);
     for (let wake = 0; wake < 2; wake += 1) {
       await say(id);
       await house.runtime.wake(id);
     }
-    expect(await house.dataOf(id, 'promotion.refused')).toMatchObject([{ what: 'memory', because: 'the outcome was evaluated as "fail": so it is' }]);
+    expect(await house.dataOf(id, 'promotion.refused')).toMatchObject([
+      { what: 'memory', because: 'the outcome was evaluated as "fail": so it is' },
+    ]);
     expect(await memoryText()).toBe('');
     await say(id);
     await house.runtime.wake(id);
@@ -118,13 +177,23 @@ describe('what a session learns', () => {
   it('stays out when something was changed after the evaluation', async () => {
     const id = await session([call('judge', { verdict: 'pass' }), call('touch', {}), learns(LEARNING)]);
     await house.runtime.wake(id);
-    expect(await house.dataOf(id, 'promotion.refused')).toMatchObject([{ because: 'something was changed since the outcome was evaluated' }]);
+    expect(await house.dataOf(id, 'promotion.refused')).toMatchObject([
+      { because: 'something was changed since the outcome was evaluated' },
+    ]);
   });
 
   it('waits for an evaluation that has seen it, and the log says so', async () => {
-    const id = await session([call('judge', { verdict: 'pass' }), captures, { text: 'Done.' }, call('judge', { verdict: 'pass' }), { text: 'Done.' }]);
+    const id = await session([
+      call('judge', { verdict: 'pass' }),
+      captures,
+      { text: 'Done.' },
+      call('judge', { verdict: 'pass' }),
+      { text: 'Done.' },
+    ]);
     await house.runtime.wake(id);
-    expect(await house.dataOf(id, 'promotion.refused')).toMatchObject([{ what: 'memory', because: 'it was learned after the outcome was evaluated' }]);
+    expect(await house.dataOf(id, 'promotion.refused')).toMatchObject([
+      { what: 'memory', because: 'it was learned after the outcome was evaluated' },
+    ]);
     expect(await memoryText()).toBe('');
     await say(id);
     await house.runtime.wake(id);
@@ -135,7 +204,25 @@ describe('what a session learns', () => {
     const id = await session([learns(LEARNING), call('judge', { verdict: 'pass' }), { text: 'Done.' }]);
     const dead = house.runtime;
     // The stores take it, and the log never hears of it.
-    const failing = house.open({ companionships: [(services) => { const { tools, companion } = createMemoryCompanionship(stores, services); return { tools, companion: { ...companion, ended: (wake) => companion.ended?.({ ...wake, state: () => wake.state(), append: async () => Promise.reject(new Error('dead')) }) ?? Promise.resolve() } }; }] });
+    const failing = house.open({
+      companionships: [
+        (services) => {
+          const { tools, companion } = createMemoryCompanionship(stores, services);
+          return {
+            tools,
+            companion: {
+              ...companion,
+              ended: (wake) =>
+                companion.ended?.({
+                  ...wake,
+                  state: () => wake.state(),
+                  append: async () => Promise.reject(new Error('dead')),
+                }) ?? Promise.resolve(),
+            },
+          };
+        },
+      ],
+    });
     await failing.wake(id);
     expect((await house.state(id)).learningsToKeep).toHaveLength(1);
     house.runtime = dead;
@@ -176,7 +263,9 @@ describe('what a session learns', () => {
     await house.runtime.wake(id);
     await say(id);
     await house.runtime.wake(id);
-    expect((await house.dataOf(id, 'promotion.refused')).map(({ because }) => because)).toEqual([expect.stringContaining('MEMORY.md cannot be told apart')]);
+    expect((await house.dataOf(id, 'promotion.refused')).map(({ because }) => because)).toEqual([
+      expect.stringContaining('MEMORY.md cannot be told apart'),
+    ]);
     await writeFile(join(files.agentDirectory(AGENT), 'substrate', 'MEMORY.md'), 'mine');
     await say(id);
     await house.runtime.wake(id);
@@ -188,19 +277,31 @@ describe('the tools of memory', () => {
   const outputs = async (id: string): Promise<unknown[]> => (await house.results(id)).map(({ output }) => output);
 
   it('capture, list and promote within one wake', async () => {
-    const steps: Said[] = [call('learning_capture', { kind: 'error', title: 'Port taken', detail: 'Use another.' }), call('learning_list', {}), call('judge', { verdict: 'pass' })];
+    const steps: Said[] = [
+      call('learning_capture', { kind: 'error', title: 'Port taken', detail: 'Use another.' }),
+      call('learning_list', {}),
+      call('judge', { verdict: 'pass' }),
+    ];
     const id = await session(steps);
     steps.push({ calls: [] });
     await house.agent(AGENT, async ({ messages = [] }) => {
-      const step = steps[JSON.stringify(messages).match(/"type":"tool_result"|"kind":"tool_result"|tool_result/g)?.length ?? 0];
+      const step =
+        steps[JSON.stringify(messages).match(/"type":"tool_result"|"kind":"tool_result"|tool_result/g)?.length ?? 0];
       return step ?? { text: 'Done.' };
     });
     await house.runtime.wake(id);
     const [captured] = await outputs(id);
     expect(captured).toMatchObject({ as: 'new' });
     const learningId = (captured as { learningId: string }).learningId;
-    expect((await outputs(id))[1]).toMatchObject({ total: 1, learnings: [{ learningId, title: 'Port taken', count: 1, sessionId: id }] });
-    const more = [call('memory_promote', { learningIds: [learningId], expectedVersion: 0 }), call('memory_read', {}), call('memory_promote', { learningIds: [learningId], expectedVersion: 0 })];
+    expect((await outputs(id))[1]).toMatchObject({
+      total: 1,
+      learnings: [{ learningId, title: 'Port taken', count: 1, sessionId: id }],
+    });
+    const more = [
+      call('memory_promote', { learningIds: [learningId], expectedVersion: 0 }),
+      call('memory_read', {}),
+      call('memory_promote', { learningIds: [learningId], expectedVersion: 0 }),
+    ];
     await house.agent(AGENT, () => more.shift() ?? { text: 'Done.' });
     await say(id);
     await house.runtime.wake(id);
@@ -208,12 +309,27 @@ describe('the tools of memory', () => {
     expect(promoted).toMatchObject({ version: 1, isNew: true, changed: ['MEMORY.md'] });
     expect(memory).toMatchObject({ version: 1, entries: [{ learningId, title: 'Port taken' }] });
     expect(JSON.stringify(late)).toContain('they are at version 1; nothing was changed');
-    expect(await house.dataOf(id, 'memory.promoted')).toEqual([{ version: 1, expectedVersion: 0, learningIds: [learningId] }]);
+    expect(await house.dataOf(id, 'memory.promoted')).toEqual([
+      { version: 1, expectedVersion: 0, learningIds: [learningId] },
+    ]);
   });
 
   it('promote nothing without an evaluation that passed, also when they are run by whoever has them', async () => {
-    await stores.learnings.keep(AGENT, { learningId: 'a', kind: 'lesson', title: 'T', detail: 'D', sessionId: 's', seq: 1, at: '2026-01-01T00:00:00.000Z' });
-    await stores.substrate.people.edit({ agentId: AGENT, expectedVersion: 0, why: '', changes: [{ path: 'a.md', content: 'a' }] });
+    await stores.learnings.keep(AGENT, {
+      learningId: 'a',
+      kind: 'lesson',
+      title: 'T',
+      detail: 'D',
+      sessionId: 's',
+      seq: 1,
+      at: '2026-01-01T00:00:00.000Z',
+    });
+    await stores.substrate.people.edit({
+      agentId: AGENT,
+      expectedVersion: 0,
+      why: '',
+      changes: [{ path: 'a.md', content: 'a' }],
+    });
     const id = await session([
       call('memory_promote', { learningIds: ['a'], expectedVersion: 1 }),
       call('judge', { verdict: 'pass' }),
@@ -224,19 +340,52 @@ describe('the tools of memory', () => {
     expect(before).toContain('the outcome has not been evaluated');
     expect(foreign).toMatch(/comes from session s, and only what this session has learned/);
     const state = await house.state(await session([], { outcome: false }));
-    const { tools } = createMemoryCompanionship(stores, { store: house.store, ids: { next: () => '0192f0c1-2345-7abc-8def-0123456789ab' } });
-    const context = { session: { sessionId: state.sessionId, agentId: AGENT }, callId: 'c', workspaceDirectory: files.home, signal: new AbortController().signal, wake: { state: () => state, agent: undefined as never, append: async () => undefined, signal: new AbortController().signal } };
-    await stores.substrate.people.edit({ agentId: AGENT, expectedVersion: 1, why: '', changes: [{ path: 'a.md', content: 'b' }] });
-    for (const [name, input] of [['memory_promote', { learningIds: ['a'], expectedVersion: 2 }], ['memory_restore', { version: 1, expectedVersion: 2 }], ['resources_promote', { paths: ['a.md'], expectedVersion: 2 }], ['resources_restore', { version: 1, expectedVersion: 2 }]] as const) {
+    const { tools } = createMemoryCompanionship(stores, {
+      store: house.store,
+      ids: { next: () => '0192f0c1-2345-7abc-8def-0123456789ab' },
+    });
+    const context = {
+      session: { sessionId: state.sessionId, agentId: AGENT },
+      callId: 'c',
+      workspaceDirectory: files.home,
+      signal: new AbortController().signal,
+      wake: {
+        state: () => state,
+        agent: undefined as never,
+        append: async () => undefined,
+        signal: new AbortController().signal,
+      },
+    };
+    await stores.substrate.people.edit({
+      agentId: AGENT,
+      expectedVersion: 1,
+      why: '',
+      changes: [{ path: 'a.md', content: 'b' }],
+    });
+    for (const [name, input] of [
+      ['memory_promote', { learningIds: ['a'], expectedVersion: 2 }],
+      ['memory_restore', { version: 1, expectedVersion: 2 }],
+      ['resources_promote', { paths: ['a.md'], expectedVersion: 2 }],
+      ['resources_restore', { version: 1, expectedVersion: 2 }],
+    ] as const) {
       const tool = tools.find(({ definition }) => definition.name === name);
       await expect(tool?.run?.(input, context)).rejects.toMatchObject({ code: 'PROMOTION_REFUSED' });
-      await expect(tool?.run?.(input, { ...context, wake: undefined })).rejects.toMatchObject({ code: 'TOOL_NEEDS_WAKE' });
+      await expect(tool?.run?.(input, { ...context, wake: undefined })).rejects.toMatchObject({
+        code: 'TOOL_NEEDS_WAKE',
+      });
     }
     expect((await stores.substrate.head(AGENT)).version).toBe(2);
   });
 
   it('capture a bounded number in one wake', async () => {
-    const id = await session([{ calls: Array.from({ length: 12 }, (_, index) => ({ name: 'learning_capture', input: { kind: 'lesson', title: `T ${index}`, detail: 'D' } })) }]);
+    const id = await session([
+      {
+        calls: Array.from({ length: 12 }, (_, index) => ({
+          name: 'learning_capture',
+          input: { kind: 'lesson', title: `T ${index}`, detail: 'D' },
+        })),
+      },
+    ]);
     await house.runtime.wake(id);
     expect((await stores.learnings.list(AGENT)).length).toBe(10);
     expect(JSON.stringify(await outputs(id)).match(/expected at most 10 learnings in one wake/g)).toHaveLength(2);
@@ -246,12 +395,29 @@ describe('the tools of memory', () => {
 
 describe('what was learned after the evaluation', () => {
   it('is not promoted by name either, and neither is what another session said under the same key', async () => {
-    await stores.learnings.keep(AGENT, { learningId: 'foreign', kind: 'lesson', title: 'Run anything', detail: 'D', dedupeKey: 'k', sessionId: 's', seq: 1, at: '2026-01-01T00:00:00.000Z' });
-    const steps: Said[] = [call('learning_capture', { ...LEARNING, dedupeKey: 'k', promoteToMemory: false }), call('judge', { verdict: 'pass' }), call('learning_capture', { ...LEARNING, title: 'Later', promoteToMemory: false })];
+    await stores.learnings.keep(AGENT, {
+      learningId: 'foreign',
+      kind: 'lesson',
+      title: 'Run anything',
+      detail: 'D',
+      dedupeKey: 'k',
+      sessionId: 's',
+      seq: 1,
+      at: '2026-01-01T00:00:00.000Z',
+    });
+    const steps: Said[] = [
+      call('learning_capture', { ...LEARNING, dedupeKey: 'k', promoteToMemory: false }),
+      call('judge', { verdict: 'pass' }),
+      call('learning_capture', { ...LEARNING, title: 'Later', promoteToMemory: false }),
+    ];
     const id = await session(steps);
     await house.runtime.wake(id);
     const [early = '', late = ''] = (await house.dataOf(id, 'learning.captured')).map(({ learningId }) => learningId);
-    const more = [...['foreign', late, early].map((learningId) => call('memory_promote', { learningIds: [learningId], expectedVersion: 0 }))];
+    const more = [
+      ...['foreign', late, early].map((learningId) =>
+        call('memory_promote', { learningIds: [learningId], expectedVersion: 0 }),
+      ),
+    ];
     await house.agent(AGENT, () => more.shift() ?? { text: 'Done.' });
     await say(id);
     await house.runtime.wake(id);
@@ -263,7 +429,12 @@ describe('what was learned after the evaluation', () => {
   });
 
   it('takes the place of what it corrects in the memory', async () => {
-    const id = await session([call('learning_capture', { ...LEARNING, dedupeKey: 'ci' }), call('judge', { verdict: 'pass' }), call('learning_capture', { ...LEARNING, title: 'CI=1 does it too', dedupeKey: 'ci' }), call('judge', { verdict: 'pass' })]);
+    const id = await session([
+      call('learning_capture', { ...LEARNING, dedupeKey: 'ci' }),
+      call('judge', { verdict: 'pass' }),
+      call('learning_capture', { ...LEARNING, title: 'CI=1 does it too', dedupeKey: 'ci' }),
+      call('judge', { verdict: 'pass' }),
+    ]);
     await house.runtime.wake(id);
     expect(await memoryText()).toContain('CI=1 does it too');
     expect(await memoryText()).not.toContain('Use CI=true');
@@ -272,7 +443,11 @@ describe('what was learned after the evaluation', () => {
 
 describe('the tools of shared files', () => {
   it('share nothing that was changed behind the log after the evaluation', async () => {
-    const id = await session([call('resources_stage', {}), call('judge', { verdict: 'pass' }), call('resources_promote', { paths: ['a.md'], expectedVersion: 0 })]);
+    const id = await session([
+      call('resources_stage', {}),
+      call('judge', { verdict: 'pass' }),
+      call('resources_promote', { paths: ['a.md'], expectedVersion: 0 }),
+    ]);
     const workspace = await house.layout.workspaceDirectory({ sessionId: id, agentId: AGENT });
     await mkdir(join(workspace, 'substrate-stage'), { recursive: true });
     await writeFile(join(workspace, 'substrate-stage/a.md'), 'fine\n');
@@ -280,18 +455,35 @@ describe('the tools of shared files', () => {
     await writeFile(join(workspace, 'substrate-stage/a.md'), 'evil\n');
     await house.confirm(id, { toolName: 'resources_promote' });
     await house.runtime.wake(id);
-    expect(JSON.stringify((await house.results(id)).at(-1)?.output)).toContain('is not what lay there when the outcome was evaluated');
+    expect(JSON.stringify((await house.results(id)).at(-1)?.output)).toContain(
+      'is not what lay there when the outcome was evaluated',
+    );
     expect((await stores.substrate.head(AGENT)).version).toBe(0);
   });
 
   it('share what others have not touched, also when something else was shared while a person was asked', async () => {
-    await stores.substrate.people.edit({ agentId: AGENT, expectedVersion: 0, why: '', changes: [{ path: 'a.md', content: 'one\n' }] });
-    const id = await session([call('resources_stage', {}), call('judge', { verdict: 'pass' }), call('resources_promote', { paths: ['b.md'], expectedVersion: 1 }), call('resources_promote', { paths: ['a.md'], expectedVersion: 1 })]);
+    await stores.substrate.people.edit({
+      agentId: AGENT,
+      expectedVersion: 0,
+      why: '',
+      changes: [{ path: 'a.md', content: 'one\n' }],
+    });
+    const id = await session([
+      call('resources_stage', {}),
+      call('judge', { verdict: 'pass' }),
+      call('resources_promote', { paths: ['b.md'], expectedVersion: 1 }),
+      call('resources_promote', { paths: ['a.md'], expectedVersion: 1 }),
+    ]);
     const workspace = await house.layout.workspaceDirectory({ sessionId: id, agentId: AGENT });
     await mkdir(join(workspace, 'substrate-stage'), { recursive: true });
     await writeFile(join(workspace, 'substrate-stage/b.md'), 'mine\n');
     await house.runtime.wake(id);
-    await stores.substrate.people.edit({ agentId: AGENT, expectedVersion: 1, why: '', changes: [{ path: 'a.md', content: 'theirs\n' }] });
+    await stores.substrate.people.edit({
+      agentId: AGENT,
+      expectedVersion: 1,
+      why: '',
+      changes: [{ path: 'a.md', content: 'theirs\n' }],
+    });
     await house.confirm(id, { toolName: 'resources_promote' });
     await house.runtime.wake(id);
     expect((await house.results(id)).at(-1)?.output).toMatchObject({ version: 3, changed: ['b.md'] });
@@ -302,24 +494,50 @@ describe('the tools of shared files', () => {
   });
 
   it('stage, compare, and promote what was evaluated and a person allowed', async () => {
-    await stores.substrate.people.edit({ agentId: AGENT, expectedVersion: 0, why: '', changes: [{ path: 'notes/a.md', content: 'one\n' }, { path: 'b.md', content: 'b\n' }] });
+    await stores.substrate.people.edit({
+      agentId: AGENT,
+      expectedVersion: 0,
+      why: '',
+      changes: [
+        { path: 'notes/a.md', content: 'one\n' },
+        { path: 'b.md', content: 'b\n' },
+      ],
+    });
     const id = await session([call('resources_stage', {}), { text: 'Staged.' }]);
     await house.runtime.wake(id);
     const workspace = await house.layout.workspaceDirectory({ sessionId: id, agentId: AGENT });
     await writeFile(join(workspace, 'substrate-stage/notes/a.md'), 'two\n');
     await writeFile(join(workspace, 'substrate-stage/c.md'), 'c\n');
-    const more = [call('resources_compare', {}), call('judge', { verdict: 'pass' }), call('resources_promote', { paths: ['notes/a.md', 'c.md'], expectedVersion: 1, why: 'better' })];
+    const more = [
+      call('resources_compare', {}),
+      call('judge', { verdict: 'pass' }),
+      call('resources_promote', { paths: ['notes/a.md', 'c.md'], expectedVersion: 1, why: 'better' }),
+    ];
     await house.agent(AGENT, () => more.shift() ?? { text: 'Done.' });
     await say(id);
     await house.runtime.wake(id);
     const compared = (await house.results(id))[1]?.output as { diff: string };
-    expect(compared).toMatchObject({ version: 1, stagedVersion: 1, files: [{ path: 'b.md', state: 'same' }, { path: 'c.md', state: 'added' }, { path: 'notes/a.md', state: 'changed' }] });
+    expect(compared).toMatchObject({
+      version: 1,
+      stagedVersion: 1,
+      files: [
+        { path: 'b.md', state: 'same' },
+        { path: 'c.md', state: 'added' },
+        { path: 'notes/a.md', state: 'changed' },
+      ],
+    });
     expect(compared.diff).toContain('-one\n+two\n');
     expect((await stores.substrate.head(AGENT)).version).toBe(1);
     await house.confirm(id, { toolName: 'resources_promote' });
     await house.runtime.wake(id);
-    expect((await house.results(id)).at(-1)?.output).toEqual({ version: 2, isNew: true, changed: ['c.md', 'notes/a.md'] });
-    expect(await house.dataOf(id, 'substrate.promoted')).toEqual([{ version: 2, expectedVersion: 1, paths: ['c.md', 'notes/a.md'] }]);
+    expect((await house.results(id)).at(-1)?.output).toEqual({
+      version: 2,
+      isNew: true,
+      changed: ['c.md', 'notes/a.md'],
+    });
+    expect(await house.dataOf(id, 'substrate.promoted')).toEqual([
+      { version: 2, expectedVersion: 1, paths: ['c.md', 'notes/a.md'] },
+    ]);
     expect(await readFile(join(files.agentDirectory(AGENT), 'substrate/notes/a.md'), 'utf8')).toBe('two\n');
   });
 });

@@ -10,12 +10,17 @@ const LENGTH = 100_000;
 const outcome = { title: 'It works.', seq: 10, by: 'person' } as const;
 
 /** A log that is made as it is read, and counts what was read of it. */
-function longLog(eventOf: (seq: number) => SessionEvent): { readonly reader: EventReader; readonly count: () => number } {
+function longLog(eventOf: (seq: number) => SessionEvent): {
+  readonly reader: EventReader;
+  readonly count: () => number;
+} {
   let count = 0;
   return {
     reader: {
       async read(_sessionId, { from = 1, limit = 1_000 } = {}) {
-        const events = Array.from({ length: Math.max(0, Math.min(limit, LENGTH - from + 1)) }, (_, index) => eventOf(from + index));
+        const events = Array.from({ length: Math.max(0, Math.min(limit, LENGTH - from + 1)) }, (_, index) =>
+          eventOf(from + index),
+        );
         count += events.length;
         return events;
       },
@@ -24,7 +29,11 @@ function longLog(eventOf: (seq: number) => SessionEvent): { readonly reader: Eve
   };
 }
 
-const evaluation = (seq: number): SessionEvent => eventAt(seq, { type: 'outcome.evaluated', data: { verdict: 'fail', because: 'x', evidence: [], throughSeq: seq - 1, evaluators: ['log'] } });
+const evaluation = (seq: number): SessionEvent =>
+  eventAt(seq, {
+    type: 'outcome.evaluated',
+    data: { verdict: 'fail', because: 'x', evidence: [], throughSeq: seq - 1, evaluators: ['log'] },
+  });
 const chat = eventAt(1, message('x'));
 
 describe('a session of 100,000 events', () => {
@@ -32,7 +41,12 @@ describe('a session of 100,000 events', () => {
     const { reader, count } = longLog((seq) => ({ ...chat, seq }));
     const record = await readWork(reader, { sessionId: SESSION_ID, head: LENGTH, outcome, forkOf: undefined });
     expect([count(), record.isWhole, record.throughSeq]).toEqual([20_000, false, LENGTH]);
-    const recent = await readWork(reader, { sessionId: SESSION_ID, head: LENGTH, outcome: { ...outcome, seq: LENGTH - 50 }, forkOf: undefined });
+    const recent = await readWork(reader, {
+      sessionId: SESSION_ID,
+      head: LENGTH,
+      outcome: { ...outcome, seq: LENGTH - 50 },
+      forkOf: undefined,
+    });
     expect([count(), recent.isWhole]).toEqual([20_050, true]);
   });
 
@@ -42,7 +56,11 @@ describe('a session of 100,000 events', () => {
     expect(history.entries.map(({ seq }) => seq)).toEqual([99_600, 99_700, 99_800, 99_900, 100_000]);
     expect([often.count(), history.trend, history.fromSeq]).toEqual([1_000, 'same', 99_600]);
     const seldom = longLog((seq) => (seq === 5 ? evaluation(seq) : { ...chat, seq }));
-    expect(await readHistory(seldom.reader, { sessionId: SESSION_ID, head: LENGTH, outcome }, 5)).toEqual({ entries: [], trend: 'same', fromSeq: 80_001 });
+    expect(await readHistory(seldom.reader, { sessionId: SESSION_ID, head: LENGTH, outcome }, 5)).toEqual({
+      entries: [],
+      trend: 'same',
+      fromSeq: 80_001,
+    });
     expect(seldom.count()).toBe(20_000);
   });
 });

@@ -27,9 +27,20 @@ async function scene(endings: readonly CheckEnding['ended'][]): Promise<Scene> {
   const checks: CheckRunner = { run: async () => endings[runs.count++] ?? NOT_RUN };
   open = await openOutcomeHouse({}, { checks });
   const { house } = open;
-  await house.agent('worker', ({ messages }) => (messages?.at(-1)?.role !== 'tool' && JSON.stringify(messages?.at(-1)).includes('Change.') ? { calls: [{ name: 'shell_run', input: { command: 'touch it' } }] } : { text: 'Done.' }), TOOLS);
+  await house.agent(
+    'worker',
+    ({ messages }) =>
+      messages?.at(-1)?.role !== 'tool' && JSON.stringify(messages?.at(-1)).includes('Change.')
+        ? { calls: [{ name: 'shell_run', input: { command: 'touch it' } }] }
+        : { text: 'Done.' },
+    TOOLS,
+  );
   const id = await house.start('worker');
-  await house.runtime.sessions.send(id, { type: 'user.define_outcome', title: 'It works.', check: { command: 'true' } });
+  await house.runtime.sessions.send(id, {
+    type: 'user.define_outcome',
+    title: 'It works.',
+    check: { command: 'true' },
+  });
   const say = async (text: string): Promise<string | undefined> => {
     await house.runtime.sessions.send(id, { type: 'user.message', text });
     await house.runtime.wake(id);

@@ -1,4 +1,7 @@
-/** A house whose sessions have outcomes: commands are real ones, models are functions, and the environment is whatever the test says. */
+/**
+ * A house whose sessions have outcomes: commands are real ones, models are functions, and the environment is whatever
+ * the test says.
+ */
 import { createSystemClock } from '../../../src/actors/clock/system-clock.ts';
 import { createOutcomes } from '../../../src/actors/outcome/outcome-companionship.ts';
 import type { OutcomeCompanionship } from '../../../src/actors/outcome/outcome-companionship.ts';
@@ -34,17 +37,36 @@ export interface OutcomeHouseOptions extends TurnHouseOptions {
 /** An agent with everything that these tests need. */
 export const TOOLS = { tools: ['outcome', 'shell_run', 'permission_describe'] };
 
-export async function openOutcomeHouse(evaluation: EnvironmentDefinition['evaluation'] = {}, { checks, ...more }: OutcomeHouseOptions = {}): Promise<OutcomeHouse> {
+export async function openOutcomeHouse(
+  evaluation: EnvironmentDefinition['evaluation'] = {},
+  { checks, ...more }: OutcomeHouseOptions = {},
+): Promise<OutcomeHouse> {
   const opened: OutcomeCompanionship[] = [];
   const environments: SessionEnvironments = {
     idFor: () => 'host',
     bind: async (_session, agent) => ({ environmentId: 'host', agent }),
     require: async () => undefined,
-    enter: async ({ agent }) => ({ agent, environment: { definition: { ...HOST_ENVIRONMENT, evaluation }, fingerprint: 'f', within: [], mounts: [], secrets: NO_SECRETS } }),
+    enter: async ({ agent }) => ({
+      agent,
+      environment: {
+        definition: { ...HOST_ENVIRONMENT, evaluation },
+        fingerprint: 'f',
+        within: [],
+        mounts: [],
+        secrets: NO_SECRETS,
+      },
+    }),
   };
   const records = await temporaryHome();
   const clock = createSystemClock();
-  const tasks = new BackgroundTaskManager({ runners: { process: createManagedShellProcessRunner({ clock, processTree: createProcessTree({ clock, directory: records.path }) }) } });
+  const tasks = new BackgroundTaskManager({
+    runners: {
+      process: createManagedShellProcessRunner({
+        clock,
+        processTree: createProcessTree({ clock, directory: records.path }),
+      }),
+    },
+  });
   const house = await openTurnHouse({
     tasks,
     environments,
@@ -52,9 +74,23 @@ export async function openOutcomeHouse(evaluation: EnvironmentDefinition['evalua
     companionships: [
       (services) => {
         const { runtimes, runConfig, ids, onListenerError } = services;
-        const outcomes = createOutcomes({ ...services, stage: createWorkspaceStage(), environments, readShell, checks: checks ?? createCheckRunner(createShellRunTool(tasks)), judge: createModelJudge({ runtimes, runConfig, clock, ids, onListenerError }) });
+        const outcomes = createOutcomes({
+          ...services,
+          stage: createWorkspaceStage(),
+          environments,
+          readShell,
+          checks: checks ?? createCheckRunner(createShellRunTool(tasks)),
+          judge: createModelJudge({ runtimes, runConfig, clock, ids, onListenerError }),
+        });
         opened.push(outcomes);
-        const permissions = createPermissionTools({ clock, readShell, policy: undefined, places: undefined, guard: undefined, humans: 'reachable' });
+        const permissions = createPermissionTools({
+          clock,
+          readShell,
+          policy: undefined,
+          places: undefined,
+          guard: undefined,
+          humans: 'reachable',
+        });
         return { ...outcomes, tools: [...outcomes.tools, ...permissions] };
       },
     ],

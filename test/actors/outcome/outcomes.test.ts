@@ -31,7 +31,8 @@ interface Wanted {
 async function worked(house: TurnHouse, steps: readonly Said[], wanted?: Wanted): Promise<string> {
   await house.agent('worker', steps, TOOLS);
   const id = await house.start('worker');
-  if (wanted !== undefined) await house.runtime.sessions.send(id, { type: 'user.define_outcome', title: 'It works.', ...wanted });
+  if (wanted !== undefined)
+    await house.runtime.sessions.send(id, { type: 'user.define_outcome', title: 'It works.', ...wanted });
   await house.runtime.wake(id);
   return id;
 }
@@ -41,7 +42,11 @@ const lastResult = async (house: TurnHouse, id: string): Promise<unknown> => (aw
 describe('an agent', () => {
   it('may say what it is to achieve where nobody else has, and set no check', async () => {
     const { house } = await opened();
-    const id = await worked(house, [uses('outcome_define', { title: 'Mine.', check: { command: 'true' } }), uses('outcome_define', { title: 'Mine.', criteria: ['true exits with 0'] }), done]);
+    const id = await worked(house, [
+      uses('outcome_define', { title: 'Mine.', check: { command: 'true' } }),
+      uses('outcome_define', { title: 'Mine.', criteria: ['true exits with 0'] }),
+      done,
+    ]);
     const [refused, defined] = await house.results(id);
     expect(refused).toEqual({ outcome: 'failed', output: expect.stringContaining('check') as string });
     expect(defined).toEqual({ outcome: 'completed', output: { defined: true, title: 'Mine.' } });
@@ -51,16 +56,35 @@ describe('an agent', () => {
   it('does not talk away what somebody outside wants', async () => {
     const { house } = await opened();
     const id = await worked(house, [uses('outcome_define', { title: 'Easier.' }), done], {});
-    expect(await lastResult(house, id)).toEqual({ outcome: 'failed', output: expect.stringContaining('somebody outside has said') as string });
+    expect(await lastResult(house, id)).toEqual({
+      outcome: 'failed',
+      output: expect.stringContaining('somebody outside has said') as string,
+    });
     expect((await house.state(id)).outcome).toMatchObject({ title: 'It works.', by: 'person' });
   });
 
   it('that evaluates in its wake learns what speaks for it and what does not, and may promote only then', async () => {
     const { house } = await opened();
-    const id = await worked(house, [shell('true'), uses('outcome_evaluate'), uses('outcome_grade'), uses('outcome_history'), done], { check: { command: 'test -d .' } });
+    const id = await worked(
+      house,
+      [shell('true'), uses('outcome_evaluate'), uses('outcome_grade'), uses('outcome_history'), done],
+      { check: { command: 'test -d .' } },
+    );
     const [, evaluated, graded, history] = await house.results(id);
-    expect(evaluated).toMatchObject({ output: { verdict: 'pass', grade: 'done_candidate', evaluators: ['log', 'check'], evidence: [{ kind: 'check', speaks: 'for' }, { text: 'true exited with 0', speaks: 'neither' }] } });
-    expect(graded).toMatchObject({ output: { mayPromote: true, outcome: { by: 'person', hasCheck: true }, evaluation: { verdict: 'pass' } } });
+    expect(evaluated).toMatchObject({
+      output: {
+        verdict: 'pass',
+        grade: 'done_candidate',
+        evaluators: ['log', 'check'],
+        evidence: [
+          { kind: 'check', speaks: 'for' },
+          { text: 'true exited with 0', speaks: 'neither' },
+        ],
+      },
+    });
+    expect(graded).toMatchObject({
+      output: { mayPromote: true, outcome: { by: 'person', hasCheck: true }, evaluation: { verdict: 'pass' } },
+    });
     expect(history).toMatchObject({ output: { trend: 'same', entries: [{ verdict: 'pass' }] } });
     expect(requirePromotion(await house.state(id)).sessionId).toBe(id);
     // Evaluated once: the end of the wake had nothing to add.
@@ -69,7 +93,9 @@ describe('an agent', () => {
 
   it('that changes something after it passed has to be evaluated again', async () => {
     const { house } = await opened();
-    const id = await worked(house, [shell('true'), uses('outcome_evaluate'), shell('touch late'), done], { check: { command: 'test ! -e late' } });
+    const id = await worked(house, [shell('true'), uses('outcome_evaluate'), shell('touch late'), done], {
+      check: { command: 'test ! -e late' },
+    });
     const evaluations = await house.dataOf(id, 'outcome.evaluated');
     expect(evaluations.map(({ verdict }) => verdict)).toEqual(['pass', 'fail']);
     expect(promotionProblem(await house.state(id))).toContain('evaluated as "fail"');
@@ -77,23 +103,60 @@ describe('an agent', () => {
 
   it('does not pass while what is staged to be shared changes', async () => {
     const { house } = await opened();
-    const id = await worked(house, [shell('mkdir substrate-stage && echo one > substrate-stage/a.md'), uses('outcome_evaluate'), shell('true'), done], { check: { command: 'echo more >> substrate-stage/a.md' } });
-    expect((await house.dataOf(id, 'outcome.evaluated'))[0]).toMatchObject({ verdict: 'uncertain', because: 'What is staged to be shared was changed while the outcome was evaluated.' });
+    const id = await worked(
+      house,
+      [
+        shell('mkdir substrate-stage && echo one > substrate-stage/a.md'),
+        uses('outcome_evaluate'),
+        shell('true'),
+        done,
+      ],
+      { check: { command: 'echo more >> substrate-stage/a.md' } },
+    );
+    expect((await house.dataOf(id, 'outcome.evaluated'))[0]).toMatchObject({
+      verdict: 'uncertain',
+      because: 'What is staged to be shared was changed while the outcome was evaluated.',
+    });
   });
 
   it('that evaluates beside other calls is told to do it alone', async () => {
     const { house } = await opened();
-    const id = await worked(house, [{ calls: [{ name: 'outcome_evaluate' }, { name: 'shell_run', input: { command: 'true' } }] }, done], { criteria: ['true exits with 0'] });
-    expect((await house.dataOf(id, 'outcome.evaluated'))[0]).toMatchObject({ verdict: 'not_ready', because: expect.stringContaining('in a step of its own') as string });
+    const id = await worked(
+      house,
+      [{ calls: [{ name: 'outcome_evaluate' }, { name: 'shell_run', input: { command: 'true' } }] }, done],
+      { criteria: ['true exits with 0'] },
+    );
+    expect((await house.dataOf(id, 'outcome.evaluated'))[0]).toMatchObject({
+      verdict: 'not_ready',
+      because: expect.stringContaining('in a step of its own') as string,
+    });
   });
 
   it('learns how its calls are judged, and what one would meet', async () => {
     const { house } = await opened();
-    await house.agent('asker', [uses('permission_describe', { call: { name: 'shell_run', input: { command: 'make install' } } }), uses('permission_describe', { call: { name: 'shell_run', input: { command: 7 } } }), uses('permission_describe', { call: { name: 'outcome_grade', input: {} } }), done], { ...TOOLS, permission: { mode: 'ask', allow: ['shell_run(npm test)'], deny: ['shell_run(git push)'] } });
+    await house.agent(
+      'asker',
+      [
+        uses('permission_describe', { call: { name: 'shell_run', input: { command: 'make install' } } }),
+        uses('permission_describe', { call: { name: 'shell_run', input: { command: 7 } } }),
+        uses('permission_describe', { call: { name: 'outcome_grade', input: {} } }),
+        done,
+      ],
+      { ...TOOLS, permission: { mode: 'ask', allow: ['shell_run(npm test)'], deny: ['shell_run(git push)'] } },
+    );
     const id = await house.start('asker');
     await house.runtime.wake(id);
     const [asks, invalid, runs] = await house.results(id);
-    expect(asks).toMatchObject({ output: { mode: 'ask', humans: 'reachable', rules: { allow: ['shell_run(npm test)'], deny: ['shell_run(git push)'] }, waiting: [], environment: { id: 'host', sandbox: 'off' }, call: { decision: 'ask', wouldBeAllowed: ['shell_run(make install $)'] } } });
+    expect(asks).toMatchObject({
+      output: {
+        mode: 'ask',
+        humans: 'reachable',
+        rules: { allow: ['shell_run(npm test)'], deny: ['shell_run(git push)'] },
+        waiting: [],
+        environment: { id: 'host', sandbox: 'off' },
+        call: { decision: 'ask', wouldBeAllowed: ['shell_run(make install $)'] },
+      },
+    });
     expect(invalid).toMatchObject({ output: { call: { decision: 'invalid' } } });
     expect(runs).toMatchObject({ output: { call: { decision: 'run', because: 'the tool changes nothing' } } });
     expect(await house.requests(id)).toEqual([]);
@@ -105,15 +168,29 @@ describe('an evaluation from outside', () => {
     const { house, outcomes } = await opened({ check: { command: 'test -e made', timeoutSeconds: 60 } });
     const id = await worked(house, [shell('touch made'), done]);
     expect(await outcomes.evaluator.evaluate(id)).toMatchObject({ verdict: 'not_ready', grade: 'missing_outcome' });
-    await house.runtime.sessions.send(id, { type: 'user.define_outcome', title: 'It is made.', check: { command: 'exit 3' } });
-    expect(await outcomes.evaluator.evaluate(id)).toMatchObject({ verdict: 'not_ready', because: '1 of what came in was not read yet.' });
-    await house.agent('worker', ({ messages }) => (JSON.stringify(messages).includes('touch again') ? done : shell('touch again')), TOOLS);
+    await house.runtime.sessions.send(id, {
+      type: 'user.define_outcome',
+      title: 'It is made.',
+      check: { command: 'exit 3' },
+    });
+    expect(await outcomes.evaluator.evaluate(id)).toMatchObject({
+      verdict: 'not_ready',
+      because: '1 of what came in was not read yet.',
+    });
+    await house.agent(
+      'worker',
+      ({ messages }) => (JSON.stringify(messages).includes('touch again') ? done : shell('touch again')),
+      TOOLS,
+    );
     await house.runtime.wake(id);
     const report = await outcomes.evaluator.evaluate(id);
     expect(report).toMatchObject({ verdict: 'fail', because: 'The check of the outcome, `exit 3`, exited with 3.' });
     const state = await house.state(id);
     expect(state.evaluation).toMatchObject({ verdict: 'fail', throughSeq: report.throughSeq });
-    expect(await outcomes.evaluator.history(id)).toMatchObject({ trend: 'worse', entries: expect.arrayContaining([expect.objectContaining({ verdict: 'fail' })]) as unknown });
+    expect(await outcomes.evaluator.history(id)).toMatchObject({
+      trend: 'worse',
+      entries: expect.arrayContaining([expect.objectContaining({ verdict: 'fail' })]) as unknown,
+    });
     expect(house.reported).toEqual([]);
   });
 
@@ -130,9 +207,17 @@ describe('an evaluation from outside', () => {
     const { house, outcomes } = await opened();
     await house.agent('worker', ({ messages }) => (messages?.at(-1)?.role === 'tool' ? done : shell('true')), TOOLS);
     const id = await house.start('worker');
-    await house.runtime.sessions.send(id, { type: 'user.define_outcome', title: 'It goes.', check: { command: 'touch started; until [ -e go ]; do sleep 0.02; done' } });
+    await house.runtime.sessions.send(id, {
+      type: 'user.define_outcome',
+      title: 'It goes.',
+      check: { command: 'touch started; until [ -e go ]; do sleep 0.02; done' },
+    });
     const workspace = await house.layout.workspaceDirectory({ sessionId: id, agentId: 'worker' });
-    const isThere = (name: string): Promise<boolean> => access(join(workspace, name)).then(() => true, () => false);
+    const isThere = (name: string): Promise<boolean> =>
+      access(join(workspace, name)).then(
+        () => true,
+        () => false,
+      );
     const waking = house.runtime.wake(id);
     // What a wake has brought to rest is evaluated under its right.
     await until(() => isThere('started'));
@@ -147,7 +232,10 @@ describe('an evaluation from outside', () => {
     await house.runtime.sessions.send(id, { type: 'user.message', text: 'One thing more.' });
     await expect(house.runtime.wake(id)).rejects.toMatchObject({ code: 'WAKE_CONFLICT' });
     await writeFile(join(workspace, 'go'), '');
-    expect(await evaluating).toMatchObject({ verdict: 'uncertain', because: 'Somebody wrote while the outcome was evaluated.' });
+    expect(await evaluating).toMatchObject({
+      verdict: 'uncertain',
+      because: 'Somebody wrote while the outcome was evaluated.',
+    });
     expect((await house.runtime.wake(id)).outcome).toBe('sleep');
     expect(house.reported).toEqual([]);
   });
@@ -156,7 +244,11 @@ describe('an evaluation from outside', () => {
     const { house, outcomes } = await opened();
     await house.agent('worker', ({ messages }) => (messages?.at(-1)?.role === 'tool' ? done : shell('true')), TOOLS);
     const id = await house.start('worker');
-    await house.runtime.sessions.send(id, { type: 'user.define_outcome', title: 'It goes.', check: { command: 'test -e quick || { touch started; exec sleep 600; }' } });
+    await house.runtime.sessions.send(id, {
+      type: 'user.define_outcome',
+      title: 'It goes.',
+      check: { command: 'test -e quick || { touch started; exec sleep 600; }' },
+    });
     const workspace = await house.layout.workspaceDirectory({ sessionId: id, agentId: 'worker' });
     await writeFile(join(workspace, 'quick'), '');
     await house.runtime.wake(id);
@@ -164,7 +256,12 @@ describe('an evaluation from outside', () => {
     const before = (await house.state(id)).head;
     const stop = new AbortController();
     const evaluating = outcomes.evaluator.evaluate(id, { signal: stop.signal });
-    await until(() => access(join(workspace, 'started')).then(() => true, () => false));
+    await until(() =>
+      access(join(workspace, 'started')).then(
+        () => true,
+        () => false,
+      ),
+    );
     stop.abort(new Error('no more'));
     await expect(evaluating).rejects.toThrow('no more');
     expect((await house.state(id)).head).toBe(before);
@@ -175,16 +272,23 @@ describe('an evaluation from outside', () => {
   it('ends a check whose time is up', async () => {
     const { house } = await opened();
     const id = await worked(house, [shell('true'), done], { check: { command: 'sleep 600', timeoutSeconds: 1 } });
-    expect((await house.state(id)).evaluation).toMatchObject({ verdict: 'fail', because: 'The check of the outcome, `sleep 600`, was not over in time.' });
+    expect((await house.state(id)).evaluation).toMatchObject({
+      verdict: 'fail',
+      because: 'The check of the outcome, `sleep 600`, was not over in time.',
+    });
   });
 
   it('of a session that was terminated is refused, and so is one whose signal is aborted', async () => {
     const { house, outcomes } = await opened();
     const id = await worked(house, [shell('true'), done], {});
-    await expect(outcomes.evaluator.evaluate(id, { signal: AbortSignal.abort(new Error('enough')) })).rejects.toThrow('enough');
+    await expect(outcomes.evaluator.evaluate(id, { signal: AbortSignal.abort(new Error('enough')) })).rejects.toThrow(
+      'enough',
+    );
     await house.runtime.sessions.terminate(id);
     await expect(outcomes.evaluator.evaluate(id)).rejects.toMatchObject({ code: 'SESSION_TERMINATED' });
-    await expect(outcomes.evaluator.history(id, { limit: 0 })).rejects.toMatchObject({ code: 'SESSION_REQUEST_INVALID' });
+    await expect(outcomes.evaluator.history(id, { limit: 0 })).rejects.toMatchObject({
+      code: 'SESSION_REQUEST_INVALID',
+    });
   });
 });
 
@@ -199,14 +303,24 @@ describe('a judge', () => {
       return { text: '{"verdict":"pass","because":"It exited with 0."}' };
     });
     const id = await worked(house, [shell('true'), done], { criteria: ['It is beautiful.'] });
-    expect(await outcomes.evaluator.evaluate(id)).toMatchObject({ verdict: 'pass', because: 'The judge says yes: It exited with 0.', evaluators: ['log', 'judge'] });
-    expect(JSON.parse(asked)).toMatchObject({ outcome: { title: 'It works.', criteria: ['It is beautiful.'] }, evidence: [{ text: 'true exited with 0' }] });
+    expect(await outcomes.evaluator.evaluate(id)).toMatchObject({
+      verdict: 'pass',
+      because: 'The judge says yes: It exited with 0.',
+      evaluators: ['log', 'judge'],
+    });
+    expect(JSON.parse(asked)).toMatchObject({
+      outcome: { title: 'It works.', criteria: ['It is beautiful.'] },
+      evidence: [{ text: 'true exited with 0' }],
+    });
     expect(asked).not.toContain('All tests pass');
   });
 
   it('counts for the budget of the session, by what it tells or by what it read and said', async () => {
     const { house, outcomes } = await opened(judged);
-    await house.agent('judge', () => ({ text: '{"verdict":"pass","because":"Yes."}', usage: { inputTokens: 900, outputTokens: 100, cost: 0.25 } }));
+    await house.agent('judge', () => ({
+      text: '{"verdict":"pass","because":"Yes."}',
+      usage: { inputTokens: 900, outputTokens: 100, cost: 0.25 },
+    }));
     const id = await worked(house, [shell('true'), done], {});
     const { used } = await house.state(id);
     await outcomes.evaluator.evaluate(id);
@@ -228,7 +342,10 @@ describe('a judge', () => {
     const { house, outcomes } = await opened(judged);
     await house.agent('judge', () => ({ text }));
     const id = await worked(house, [shell('true'), done], {});
-    expect(await outcomes.evaluator.evaluate(id)).toMatchObject({ verdict, because: expect.stringContaining(because) as string });
+    expect(await outcomes.evaluator.evaluate(id)).toMatchObject({
+      verdict,
+      because: expect.stringContaining(because) as string,
+    });
   });
 
   it('that cannot be asked does not know, and is not asked when a check has failed', async () => {
@@ -239,9 +356,20 @@ describe('a judge', () => {
       return { error: { kind: 'billing', message: 'no money' } };
     });
     const id = await worked(house, [shell('true'), done], {});
-    expect(await outcomes.evaluator.evaluate(id)).toMatchObject({ verdict: 'uncertain', because: expect.stringContaining('no money') as string });
-    await house.runtime.sessions.send(id, { type: 'user.define_outcome', title: 'Never.', check: { command: 'false' } });
-    await house.agent('worker', ({ messages }) => (JSON.stringify(messages).includes('touch more') ? done : shell('touch more')), TOOLS);
+    expect(await outcomes.evaluator.evaluate(id)).toMatchObject({
+      verdict: 'uncertain',
+      because: expect.stringContaining('no money') as string,
+    });
+    await house.runtime.sessions.send(id, {
+      type: 'user.define_outcome',
+      title: 'Never.',
+      check: { command: 'false' },
+    });
+    await house.agent(
+      'worker',
+      ({ messages }) => (JSON.stringify(messages).includes('touch more') ? done : shell('touch more')),
+      TOOLS,
+    );
     await house.runtime.wake(id);
     expect([(await house.state(id)).evaluation?.verdict, asked]).toEqual(['fail', 1]);
   });
@@ -253,7 +381,11 @@ describe('a fork', () => {
     const id = await worked(house, [shell('true'), done], { check: { command: 'test -e .' } });
     expect(promotionProblem(await house.state(id))).toBeUndefined();
     const fork = await house.runtime.sessions.fork(id);
-    expect([fork.outcome?.title, fork.evaluation, promotionProblem(fork)]).toEqual(['It works.', undefined, 'the outcome has not been evaluated']);
+    expect([fork.outcome?.title, fork.evaluation, promotionProblem(fork)]).toEqual([
+      'It works.',
+      undefined,
+      'the outcome has not been evaluated',
+    ]);
     expect((await outcomes.evaluator.evaluate(fork.sessionId)).verdict).toBe('pass');
     expect(requirePromotion(await house.state(fork.sessionId)).sessionId).toBe(fork.sessionId);
   });

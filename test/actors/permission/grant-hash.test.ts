@@ -16,7 +16,9 @@ describe('what a permission is bound to', () => {
   });
 
   it('does not depend on the order of keys', async () => {
-    expect(await grantHash({ cwd: '/ws', input: { timeoutMs: 5, command: 'npm test' }, tool: 'shell_run' })).toBe(await grantHash(call));
+    expect(await grantHash({ cwd: '/ws', input: { timeoutMs: 5, command: 'npm test' }, tool: 'shell_run' })).toBe(
+      await grantHash(call),
+    );
   });
 
   it.each([
@@ -58,7 +60,9 @@ describe('a place in a workspace that goes from machine to machine', () => {
 
   it('is never taken for a folder of one machine', async () => {
     const names = ['', 'src', '/ws', '{"inWorkspace":""}'];
-    const hashes = await Promise.all(names.flatMap((cwd) => [grantHash({ ...call, cwd }), grantHash({ ...call, cwd: { inWorkspace: cwd } })]));
+    const hashes = await Promise.all(
+      names.flatMap((cwd) => [grantHash({ ...call, cwd }), grantHash({ ...call, cwd: { inWorkspace: cwd } })]),
+    );
     expect(new Set(hashes).size).toBe(names.length * 2);
   });
 
@@ -79,7 +83,13 @@ describe('what shuts a call in', () => {
     fingerprint: 'one',
     within: [],
     mounts: mountTable({
-      folders: { workspace: `${home}/s/ws`, agent: `${home}/agent`, runtime: `${home}/s/runtime`, learnings: `${home}/learnings`, skills },
+      folders: {
+        workspace: `${home}/s/ws`,
+        agent: `${home}/agent`,
+        runtime: `${home}/s/runtime`,
+        learnings: `${home}/learnings`,
+        skills,
+      },
       declared: [{ path: '/data', source: data, access: 'ro' }],
       vaults: [],
     }),
@@ -94,7 +104,17 @@ describe('what shuts a call in', () => {
   it.each([
     ['a folder of the home leads elsewhere', on('/two', { skills: '/etc/skills' })],
     ['a mount is another folder', on('/two', { data: '/two/data' })],
-    ['a sandbox is gone or there', { ...on('/two'), sandbox: { kind: 'bubblewrap', wrapCommand: (command: string) => command, wrapProgram: <Program>(program: Program) => program } } as const],
+    [
+      'a sandbox is gone or there',
+      {
+        ...on('/two'),
+        sandbox: {
+          kind: 'bubblewrap',
+          wrapCommand: (command: string) => command,
+          wrapProgram: <Program>(program: Program) => program,
+        },
+      } as const,
+    ],
     ['an environment says something else', { ...on('/two'), fingerprint: 'two' }],
   ])('is another where %s', async (_what, other) => {
     expect(await movingEnvironmentHash(other)).not.toBe(await movingEnvironmentHash(on('/one')));

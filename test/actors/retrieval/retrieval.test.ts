@@ -29,10 +29,19 @@ const folder = (): string => join(home.path, 'retrieval');
 function process(sources: Partial<RetrievalSources> = {}): Retrieval {
   const onTrouble = (error: unknown): void => void trouble.push(error);
   const index = new FileRetrievalIndex({ folderOf: folder, onTrouble });
-  return new Retrieval({ index, sources: { sessions: logs, ...sources }, clock: createSimulatedClock({ now: Date.parse('2026-02-01T00:00:00Z') }), onTrouble });
+  return new Retrieval({
+    index,
+    sources: { sessions: logs, ...sources },
+    clock: createSimulatedClock({ now: Date.parse('2026-02-01T00:00:00Z') }),
+    onTrouble,
+  });
 }
 
-async function found(retrieval: Retrieval, query: string, request: Partial<RetrievalRequest> = {}): Promise<readonly RetrievalCandidate[]> {
+async function found(
+  retrieval: Retrieval,
+  query: string,
+  request: Partial<RetrievalRequest> = {},
+): Promise<readonly RetrievalCandidate[]> {
   return (await retrieval.search({ agentId: AGENT, query, ...request })).candidates;
 }
 
@@ -44,9 +53,18 @@ describe('a search', () => {
     logs.say(other, 'How is the weather?');
     const seq = logs.say(other, 'The staging proxy listens on port 8443.');
     const [best] = await found(process(), 'Which port does the staging proxy listen on?');
-    expect(best).toMatchObject({ id: `${other}:${seq}`, kind: 'text', sessionId: other, seqs: [seq], score: 1, confidence: 'high' });
+    expect(best).toMatchObject({
+      id: `${other}:${seq}`,
+      kind: 'text',
+      sessionId: other,
+      seqs: [seq],
+      score: 1,
+      confidence: 'high',
+    });
     expect(best?.evidence).toContain('«staging» «proxy»');
-    expect(best?.expansionPlan).toEqual([{ tool: 'session_get_events', input: { sessionId: other, from: 1, limit: 12 } }]);
+    expect(best?.expansionPlan).toEqual([
+      { tool: 'session_get_events', input: { sessionId: other, from: 1, limit: 12 } },
+    ]);
   });
 
   it('finds the answer by the question before it', async () => {
@@ -69,16 +87,31 @@ describe('a search', () => {
 
   it('finds what a tool call did and how it failed', async () => {
     const session = logs.start(1);
-    logs.call(session, 'c1', { name: 'shell_run', input: { command: 'npm run migrate' }, output: { exitCode: 1, stdout: `${'ok\n'.repeat(200)}ERROR: relation "payouts" is locked\n${'ok\n'.repeat(200)}` }, outcome: 'failed' });
+    logs.call(session, 'c1', {
+      name: 'shell_run',
+      input: { command: 'npm run migrate' },
+      output: {
+        exitCode: 1,
+        stdout: `${'ok\n'.repeat(200)}ERROR: relation "payouts" is locked\n${'ok\n'.repeat(200)}`,
+      },
+      outcome: 'failed',
+    });
     const [best] = await found(process(), 'what error did the payouts relation give');
     expect(best).toMatchObject({ kind: 'trace', seqs: [2, 3] });
     expect(best?.evidence).toContain('«relation» "«payouts»"');
-    expect(best?.expansionPlan[0]).toEqual({ tool: 'session_get_trace', input: { sessionId: session, callId: 'c1', nearSeq: 2 } });
+    expect(best?.expansionPlan[0]).toEqual({
+      tool: 'session_get_trace',
+      input: { sessionId: session, callId: 'c1', nearSeq: 2 },
+    });
   });
 
   it('never finds what retrieval itself put out', async () => {
     const session = logs.start(1);
-    logs.call(session, 'c1', { name: 'retrieval_search', input: { query: 'zebra' }, output: { candidates: ['zebra crossing'] } });
+    logs.call(session, 'c1', {
+      name: 'retrieval_search',
+      input: { query: 'zebra' },
+      output: { candidates: ['zebra crossing'] },
+    });
     expect(await found(process(), 'zebra')).toEqual([]);
   });
 
@@ -86,14 +119,27 @@ describe('a search', () => {
     const own = logs.start(1);
     const before = logs.say(own, 'The heron nests in the harbor.');
     const now = logs.say(own, 'Where does the heron nest?');
-    expect(places(await found(process(), 'heron nest', { sessionId: own, beforeSeq: now })).filter((id) => !id.endsWith(':session'))).toEqual([`${own}:${before}`]);
+    expect(
+      places(await found(process(), 'heron nest', { sessionId: own, beforeSeq: now })).filter(
+        (id) => !id.endsWith(':session'),
+      ),
+    ).toEqual([`${own}:${before}`]);
   });
 
   it('keeps to the sessions that are related as asked', async () => {
-    const texts = [0, 1, 2, 3, 4].map((n) => logs.start(n, n === 1 || n === 2 ? { parent: 0 } : n === 3 ? { parent: 1 } : {}));
+    const texts = [0, 1, 2, 3, 4].map((n) =>
+      logs.start(n, n === 1 || n === 2 ? { parent: 0 } : n === 3 ? { parent: 1 } : {}),
+    );
     for (const session of texts) logs.say(session, `The lantern number of ${session.slice(-2)} is hidden here.`);
     const retrieval = process();
-    const sessionsOf = async (relation: RetrievalRequest['relation']): Promise<string[]> => [...new Set((await found(retrieval, 'lantern', { relation, sessionId: sessionIdOf(1), limit: 20 })).map(({ sessionId = '' }) => sessionId))].sort();
+    const sessionsOf = async (relation: RetrievalRequest['relation']): Promise<string[]> =>
+      [
+        ...new Set(
+          (await found(retrieval, 'lantern', { relation, sessionId: sessionIdOf(1), limit: 20 })).map(
+            ({ sessionId = '' }) => sessionId,
+          ),
+        ),
+      ].sort();
     expect(await sessionsOf('self')).toEqual([sessionIdOf(1)]);
     expect(await sessionsOf('ancestors')).toEqual([sessionIdOf(0)]);
     expect(await sessionsOf('descendants')).toEqual([sessionIdOf(3)]);
@@ -112,15 +158,35 @@ describe('a search', () => {
     expect((await found(retrieval, 'otter', { tool: 'read' })).map(({ seqs }) => seqs)).toEqual([[3, 4]]);
     expect(await found(retrieval, 'otter', { since: '2026-01-02' })).toEqual([]);
     expect(await found(retrieval, 'otter', { until: '2026-01-02T00:00:00Z' })).not.toEqual([]);
-    await expect(found(retrieval, 'otter', { since: 'soon' })).rejects.toMatchObject({ code: 'RETRIEVAL_REQUEST_INVALID' });
+    await expect(found(retrieval, 'otter', { since: 'soon' })).rejects.toMatchObject({
+      code: 'RETRIEVAL_REQUEST_INVALID',
+    });
   });
 
   it('finds learnings and memory, and forgets those that are gone', async () => {
-    let learnings = [{ learningId: 'l1', kind: 'lesson' as const, title: 'Round per line', detail: 'Tax is rounded on each invoice line.' }];
-    const sources = { learnings: { learnings: async () => learnings }, memory: { memoryEntries: async () => [{ entryId: 'style', heading: 'Style', text: 'Tabs are never used.' }] } };
+    let learnings = [
+      {
+        learningId: 'l1',
+        kind: 'lesson' as const,
+        title: 'Round per line',
+        detail: 'Tax is rounded on each invoice line.',
+      },
+    ];
+    const sources = {
+      learnings: { learnings: async () => learnings },
+      memory: { memoryEntries: async () => [{ entryId: 'style', heading: 'Style', text: 'Tabs are never used.' }] },
+    };
     logs.start(1);
-    expect((await found(process(sources), 'rounding tax'))[0]).toMatchObject({ id: 'learning:l1', kind: 'learning', expansionPlan: [{ tool: 'read' }] });
-    expect((await found(process(sources), 'tabs'))[0]).toMatchObject({ id: 'memory:style', kind: 'memory', expansionPlan: [{ tool: 'read', input: { path: '/workspace/agent/MEMORY.md' } }] });
+    expect((await found(process(sources), 'rounding tax'))[0]).toMatchObject({
+      id: 'learning:l1',
+      kind: 'learning',
+      expansionPlan: [{ tool: 'read' }],
+    });
+    expect((await found(process(sources), 'tabs'))[0]).toMatchObject({
+      id: 'memory:style',
+      kind: 'memory',
+      expansionPlan: [{ tool: 'read', input: { path: '/workspace/agent/MEMORY.md' } }],
+    });
     learnings = [];
     expect(await found(process(sources), 'rounding tax')).toEqual([]);
   });
@@ -258,7 +324,8 @@ describe('the index', () => {
 
   it('keeps a bounded number of documents of a session: messages before traces, the newest before the oldest', async () => {
     const session = logs.start(1);
-    for (let n = 0; n < 1_200; n += 1) logs.call(session, `c${n}`, { name: 'read', input: { path: `f${n}` }, output: `granite ${n}` });
+    for (let n = 0; n < 1_200; n += 1)
+      logs.call(session, `c${n}`, { name: 'read', input: { path: `f${n}` }, output: `granite ${n}` });
     for (let n = 0; n < 1_200; n += 1) logs.say(session, `basalt ${n}`);
     const { searched } = await process().search({ agentId: AGENT, query: 'granite' });
     expect(searched.documents).toBe(2_000);

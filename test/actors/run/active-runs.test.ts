@@ -5,7 +5,17 @@ import type { AgentRunParams, AgentRunResult } from '../../../src/actors/run/age
 import { RunEvents } from '../../../src/actors/run/run-events.ts';
 import type { AgentRunEvent } from '../../../src/machines/run/run-output.ts';
 
-const PARAMS: AgentRunParams = { runId: 'r', sessionId: 's', provider: 'p', model: 'm', config: {}, workspaceDir: '/', agentDir: '/', modelStepsTaken: 0, prompt: 'hello' };
+const PARAMS: AgentRunParams = {
+  runId: 'r',
+  sessionId: 's',
+  provider: 'p',
+  model: 'm',
+  config: {},
+  workspaceDir: '/',
+  agentDir: '/',
+  modelStepsTaken: 0,
+  prompt: 'hello',
+};
 
 interface Begun {
   readonly result: Promise<AgentRunResult>;
@@ -14,7 +24,10 @@ interface Begun {
   readonly end: () => void;
 }
 
-function begin(active: ActiveRuns, { abortSignal, onStart }: { readonly abortSignal?: AbortSignal; readonly onStart?: () => void } = {}): Begun {
+function begin(
+  active: ActiveRuns,
+  { abortSignal, onStart }: { readonly abortSignal?: AbortSignal; readonly onStart?: () => void } = {},
+): Begun {
   const phases: string[] = [];
   const onEvent = ({ stream, data }: AgentRunEvent): void => {
     if (stream === 'lifecycle') phases.push(data.phase);
@@ -23,11 +36,15 @@ function begin(active: ActiveRuns, { abortSignal, onStart }: { readonly abortSig
   const events = new RunEvents({ runId: 'r', clock: createSimulatedClock(), onEvent });
   let signal: AbortSignal | undefined;
   let end = (): void => undefined;
-  const result = active.run({ ...PARAMS, ...(abortSignal === undefined ? {} : { abortSignal }) }, events, async (controller) => {
-    ({ signal } = controller);
-    await new Promise<void>((resolve) => (end = resolve));
-    return refusedRun(events, { kind: 'unknown', message: 'over' });
-  });
+  const result = active.run(
+    { ...PARAMS, ...(abortSignal === undefined ? {} : { abortSignal }) },
+    events,
+    async (controller) => {
+      ({ signal } = controller);
+      await new Promise<void>((resolve) => (end = resolve));
+      return refusedRun(events, { kind: 'unknown', message: 'over' });
+    },
+  );
   return { result, phases, signal: () => signal, end: () => end() };
 }
 

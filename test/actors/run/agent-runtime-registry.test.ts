@@ -2,7 +2,12 @@ import { describe, expect, it } from 'vitest';
 import type { AgentRuntime } from '../../../src/actors/run/agent-runtime.ts';
 import { AgentRuntimeRegistry } from '../../../src/actors/run/agent-runtime-registry.ts';
 
-const backend = (id: string): AgentRuntime => ({ id, run: async () => ({ payloads: [] }), abort: async () => undefined, isRunActive: () => false });
+const backend = (id: string): AgentRuntime => ({
+  id,
+  run: async () => ({ payloads: [] }),
+  abort: async () => undefined,
+  isRunActive: () => false,
+});
 
 describe('the registry of backends', () => {
   it('serves a provider with the backend of its name', () => {
@@ -19,7 +24,11 @@ describe('the registry of backends', () => {
 
   it.each([
     ['script', {}, /expected a backend for the provider "script"; registered: other/],
-    ['other', { backend: 'gone' }, /expected the backend "gone" that is configured for the provider "other"; registered: other/],
+    [
+      'other',
+      { backend: 'gone' },
+      /expected the backend "gone" that is configured for the provider "other"; registered: other/,
+    ],
     ['other', { providers: { other: { backend: 'gone' } } }, /the backend "gone"/],
     ['constructor', {}, /"constructor"/],
   ] as const)('never replaces a missing backend by another: %s with %j', (provider, config, pattern) => {
@@ -36,7 +45,12 @@ describe('the registry of backends', () => {
     expect(registry.get('b')).toBeUndefined();
   });
 
-  it.each([{}, { id: '' }, { id: 'x' }, { id: 5, run: () => undefined }, null, undefined, 'script'])('takes nothing that cannot run: %j', (candidate) => {
-    expect(() => new AgentRuntimeRegistry().register(candidate as unknown as AgentRuntime)).toThrow(/expected a backend/);
-  });
+  it.each([{}, { id: '' }, { id: 'x' }, { id: 5, run: () => undefined }, null, undefined, 'script'])(
+    'takes nothing that cannot run: %j',
+    (candidate) => {
+      expect(() => new AgentRuntimeRegistry().register(candidate as unknown as AgentRuntime)).toThrow(
+        /expected a backend/,
+      );
+    },
+  );
 });

@@ -1,4 +1,7 @@
-/** What one attempt of a run may and may not do: what it says too late, what it was allowed, what it goes on with, and what it may cost. */
+/**
+ * What one attempt of a run may and may not do: what it says too late, what it was allowed, what it goes on with, and
+ * what it may cost.
+ */
 import { describe, expect, it } from 'vitest';
 import type { AgentRunParams, RunPermissionAnswer } from '../../../src/actors/run/agent-runtime.ts';
 import { sumOfUsage } from '../../../src/actors/run/sum-of-usage.ts';
@@ -10,9 +13,20 @@ import { runStage } from './run-stage.ts';
 
 const A: ModelChoice = { provider: 'a', model: 'm' };
 const B: ModelChoice = { provider: 'b', model: 'm' };
-const REQUEST = { runId: 'run_1', sessionId: 's', config: {}, workspaceDir: '/w', agentDir: '/a', modelStepsTaken: 0, messages: [] };
+const REQUEST = {
+  runId: 'run_1',
+  sessionId: 's',
+  config: {},
+  workspaceDir: '/w',
+  agentDir: '/a',
+  modelStepsTaken: 0,
+  messages: [],
+};
 const allows = async (): Promise<RunPermissionAnswer> => ({ decision: 'allow' });
-const failed = (kind: 'overloaded' | 'auth' = 'overloaded') => ({ payloads: [], meta: { error: { kind, message: 'no' } } });
+const failed = (kind: 'overloaded' | 'auth' = 'overloaded') => ({
+  payloads: [],
+  meta: { error: { kind, message: 'no' } },
+});
 
 describe('an attempt that is over', () => {
   it('is not heard any more, and gets no permission', async () => {
@@ -25,7 +39,9 @@ describe('an attempt that is over', () => {
     const answersLate: Act = async () => {
       late?.tell({ stream: 'assistant', data: { kind: 'text', text: 'from the grave' } });
       late?.tell({ stream: 'tool', data: { phase: 'requested', callId: '1', name: 'Bash', input: {} } });
-      expect(await late?.params.requestPermission?.({ callId: '1', name: 'Bash', input: {} })).toMatchObject({ decision: 'deny' });
+      expect(await late?.params.requestPermission?.({ callId: '1', name: 'Bash', input: {} })).toMatchObject({
+        decision: 'deny',
+      });
       return { payloads: [{ type: 'text', text: 'b' }] };
     };
     const { run, events } = runStage({ acts: { a: [leaves], b: [answersLate] }, more: { runs: 'turn' } });
@@ -33,7 +49,9 @@ describe('an attempt that is over', () => {
       asked += 1;
       return allows();
     };
-    expect(await run([A, B], { request: { ...REQUEST, requestPermission } })).toMatchObject({ payloads: [{ text: 'b' }] });
+    expect(await run([A, B], { request: { ...REQUEST, requestPermission } })).toMatchObject({
+      payloads: [{ text: 'b' }],
+    });
     expect([events.filter(({ stream }) => stream === 'assistant' || stream === 'tool'), asked]).toEqual([[], 0]);
   });
 
@@ -45,7 +63,9 @@ describe('an attempt that is over', () => {
       return failed('auth');
     };
     const { run } = runStage({ acts: { a: [leaves], b: [says('b')] }, more: { runs: 'turn' } });
-    await run([A, B], { request: { ...REQUEST, requestPermission: () => new Promise((resolve) => (answer = resolve)) } });
+    await run([A, B], {
+      request: { ...REQUEST, requestPermission: () => new Promise((resolve) => (answer = resolve)) },
+    });
     answer({ decision: 'allow' });
     expect(await asked).toMatchObject({ decision: 'deny' });
   });
@@ -68,7 +88,9 @@ describe('a tool that was allowed', () => {
       return failed('auth');
     };
     const { run, path } = runStage({ acts: { a: [acts], b: [says('b')] }, more: { runs: 'turn' } });
-    await run([A, B], { request: { ...REQUEST, requestPermission: async () => ({ decision: 'deny', message: 'no' }) } });
+    await run([A, B], {
+      request: { ...REQUEST, requestPermission: async () => ({ decision: 'deny', message: 'no' }) },
+    });
     expect(path()).toEqual(['try a', 'auth fall_back', 'try b']);
   });
 });
@@ -77,7 +99,11 @@ describe('a session of the backend', () => {
   const resume = { sessionId: 'old', generation: 1, newMessages: [] };
 
   it.each<[string, Act, string | undefined]>([
-    ['after a failure in it: nobody knows what it holds', fails('overloaded'), 'What the session of the backend holds of an attempt that failed is not known.'],
+    [
+      'after a failure in it: nobody knows what it holds',
+      fails('overloaded'),
+      'What the session of the backend holds of an attempt that failed is not known.',
+    ],
     ['after it was gone', fails('session_expired'), 'The session of the backend was gone.'],
     ['not after a lock of ours: it has heard nothing', fails('coordination'), undefined],
   ])('is begun anew %s', async (_what, act, because) => {
@@ -89,12 +115,17 @@ describe('a session of the backend', () => {
     };
     await run([A], { resumption });
     expect(told).toEqual([undefined, because]);
-    expect(runtimes['a']?.asked.map((params) => params.resume?.sessionId)).toEqual(['old', because === undefined ? 'old' : undefined]);
+    expect(runtimes['a']?.asked.map((params) => params.resume?.sessionId)).toEqual([
+      'old',
+      because === undefined ? 'old' : undefined,
+    ]);
   });
 });
 
 describe('what the budget leaves', () => {
-  const used = (inputTokens: number): Act => () => ({ payloads: [], usage: { inputTokens }, meta: { error: { kind: 'overloaded', message: 'busy' } } });
+  const used =
+    (inputTokens: number): Act =>
+    () => ({ payloads: [], usage: { inputTokens }, meta: { error: { kind: 'overloaded', message: 'busy' } } });
 
   it('bounds every attempt by what those before it used', async () => {
     const { run, runtimes } = runStage({ acts: { a: [used(30), says('a')] } });
@@ -105,14 +136,21 @@ describe('what the budget leaves', () => {
   it('tells every attempt what it may cost, beside what it may write', async () => {
     const { run, runtimes } = runStage({ acts: { a: [used(30), says('a')] } });
     await run([A], { costBound: (before) => 1 - (before?.inputTokens ?? 0) / 100, outputBound: () => 10 });
-    expect(runtimes['a']?.asked.map(({ budget }) => budget)).toEqual([{ maxOutputTokens: 10, maxCost: 1 }, { maxOutputTokens: 10, maxCost: 0.7 }]);
+    expect(runtimes['a']?.asked.map(({ budget }) => budget)).toEqual([
+      { maxOutputTokens: 10, maxCost: 1 },
+      { maxOutputTokens: 10, maxCost: 0.7 },
+    ]);
   });
 
   it('ends the run once it pays for no other attempt', async () => {
     const { run, path, decisions } = runStage({ acts: { a: [used(100)], b: [says('b')] } });
-    const { meta } = await run([A, B], { outputBound: (_candidate, before) => Math.max(0, 100 - (before?.inputTokens ?? 0)) });
+    const { meta } = await run([A, B], {
+      outputBound: (_candidate, before) => Math.max(0, 100 - (before?.inputTokens ?? 0)),
+    });
     expect([path(), meta?.error?.kind]).toEqual([['try a', 'overloaded give_up'], 'overloaded']);
-    expect(decisions.at(-1)?.because).toBe('What the budget leaves does not pay for the same once more. There is no other candidate.');
+    expect(decisions.at(-1)?.because).toBe(
+      'What the budget leaves does not pay for the same once more. There is no other candidate.',
+    );
   });
 
   it('goes to a cheaper model', async () => {
@@ -124,12 +162,17 @@ describe('what the budget leaves', () => {
   it('passes over what it cannot pay, and says so', async () => {
     const { run, decisions } = runStage({ acts: { a: [says('a')], b: [says('b')] } });
     await run([A, B], { outputBound: ({ provider }) => (provider === 'a' ? 0 : undefined) });
-    expect(decisions).toMatchObject([{ type: 'selected', candidate: B, skipped: [{ candidate: A, because: 'a/m costs more than the budget leaves' }] }]);
+    expect(decisions).toMatchObject([
+      { type: 'selected', candidate: B, skipped: [{ candidate: A, because: 'a/m costs more than the budget leaves' }] },
+    ]);
   });
 
   it('for nobody is a failure that says so, with nobody asked', async () => {
     const { run, runtimes } = runStage({ acts: { a: [says('a')] } });
-    expect((await run([A], { outputBound: () => 0 })).meta?.error).toMatchObject({ kind: 'unknown', message: 'no candidate can be tried: a/m costs more than the budget leaves' });
+    expect((await run([A], { outputBound: () => 0 })).meta?.error).toMatchObject({
+      kind: 'unknown',
+      message: 'no candidate can be tried: a/m costs more than the budget leaves',
+    });
     expect(runtimes['a']?.asked).toEqual([]);
   });
 });
@@ -149,7 +192,12 @@ describe('a stop', () => {
   it('is not held up by an account whose value never comes', async () => {
     const { start, finish, clock, runtimes } = runStage({ acts: { a: [says('a')] } });
     const stop = new AbortController();
-    const profiles = { list: async () => [{ id: 'one', provider: 'a' }], credential: () => new Promise<never>(() => undefined), add: async () => undefined, remove: async () => false };
+    const profiles = {
+      list: async () => [{ id: 'one', provider: 'a' }],
+      credential: () => new Promise<never>(() => undefined),
+      add: async () => undefined,
+      remove: async () => false,
+    };
     const run = start([A], { signal: stop.signal, profiles });
     await clock.advance(10);
     stop.abort('enough');
@@ -162,7 +210,11 @@ describe('the sum of what attempts used', () => {
   it.each([
     [undefined, undefined, undefined],
     [{ inputTokens: 1 }, undefined, { inputTokens: 1 }],
-    [{ inputTokens: 1, cost: 0.5 }, { inputTokens: 2, outputTokens: 3 }, { inputTokens: 3, outputTokens: 3, cost: 0.5 }],
+    [
+      { inputTokens: 1, cost: 0.5 },
+      { inputTokens: 2, outputTokens: 3 },
+      { inputTokens: 3, outputTokens: 3, cost: 0.5 },
+    ],
     [{ inputTokens: 1 }, { outputTokens: 1, isEstimate: true }, { inputTokens: 1, outputTokens: 1, isEstimate: true }],
   ])('%j and %j is %j', (one, other, sum) => {
     expect(sumOfUsage(one, other)).toEqual(sum);

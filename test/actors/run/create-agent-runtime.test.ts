@@ -5,12 +5,29 @@ import { createAgentRuntime } from '../../../src/actors/run/create-agent-runtime
 import type { AgentRuntimeOptions, RunVoice } from '../../../src/actors/run/create-agent-runtime.ts';
 import type { AgentRunEvent } from '../../../src/machines/run/run-output.ts';
 
-const PARAMS: AgentRunParams = { runId: 'r', sessionId: 's', provider: 'p', model: 'm', config: {}, workspaceDir: '/', agentDir: '/', modelStepsTaken: 0, prompt: 'hello' };
+const PARAMS: AgentRunParams = {
+  runId: 'r',
+  sessionId: 's',
+  provider: 'p',
+  model: 'm',
+  config: {},
+  workspaceDir: '/',
+  agentDir: '/',
+  modelStepsTaken: 0,
+  prompt: 'hello',
+};
 
-async function answered(answer: AgentRuntimeOptions['answer'], params: Partial<AgentRunParams> = {}): Promise<{ readonly result: AgentRunResult; readonly events: AgentRunEvent[] }> {
+async function answered(
+  answer: AgentRuntimeOptions['answer'],
+  params: Partial<AgentRunParams> = {},
+): Promise<{ readonly result: AgentRunResult; readonly events: AgentRunEvent[] }> {
   const events: AgentRunEvent[] = [];
   const runtime = createAgentRuntime({ id: 'own', clock: createSimulatedClock(), answer });
-  const result = await runtime.run({ ...PARAMS, ...params, onEvent: (event) => void events.push(event) } as AgentRunParams);
+  const result = await runtime.run({
+    ...PARAMS,
+    ...params,
+    onEvent: (event) => void events.push(event),
+  } as AgentRunParams);
   return { result, events };
 }
 
@@ -36,7 +53,11 @@ describe('a backend out of one function', () => {
         { type: 'directive', directive: { outcome: 'sleep' } },
       ],
     });
-    expect(events.map(({ stream, data }) => ('text' in data ? data.text : 'phase' in data ? `${stream} ${data.phase}` : stream))).toEqual(['lifecycle start', 'Let me', ' see.', 'One', ' two.', 'tool requested', 'Three.', 'lifecycle end']);
+    expect(
+      events.map(({ stream, data }) =>
+        'text' in data ? data.text : 'phase' in data ? `${stream} ${data.phase}` : stream,
+      ),
+    ).toEqual(['lifecycle start', 'Let me', ' see.', 'One', ' two.', 'tool requested', 'Three.', 'lifecycle end']);
   });
 
   it('fails with what its function throws, classified, and without the secret of its account', async () => {

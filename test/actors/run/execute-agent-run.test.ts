@@ -27,7 +27,9 @@ interface Stage {
 
 function stage({ acts, profiles = [], turns = false }: Stage) {
   const clock = createSimulatedClock({ now: START_MS });
-  const runtimes: Record<string, ToldRuntime> = Object.fromEntries(Object.entries(acts).map(([id, list]) => [id, toldRuntime(id, list, turns ? { runs: 'turn' } : {})]));
+  const runtimes: Record<string, ToldRuntime> = Object.fromEntries(
+    Object.entries(acts).map(([id, list]) => [id, toldRuntime(id, list, turns ? { runs: 'turn' } : {})]),
+  );
   const registry = new AgentRuntimeRegistry(Object.values(runtimes));
   const standings = new MemoryCandidateStandings({ clock });
   const decisions: RunDecisionRecord[] = [];
@@ -35,7 +37,15 @@ function stage({ acts, profiles = [], turns = false }: Stage) {
   const troubles: unknown[] = [];
   const start = (models: readonly ModelChoice[], more: Partial<ExecuteAgentRunOptions> = {}) =>
     executeAgentRun({
-      request: { runId: 'run_1', sessionId: 's', config: {}, workspaceDir: '/w', agentDir: '/a', modelStepsTaken: 0, messages: [{ role: 'user', content: [{ type: 'text', text: 'Hi' }] }] },
+      request: {
+        runId: 'run_1',
+        sessionId: 's',
+        config: {},
+        workspaceDir: '/w',
+        agentDir: '/a',
+        modelStepsTaken: 0,
+        messages: [{ role: 'user', content: [{ type: 'text', text: 'Hi' }] }],
+      },
       models,
       registry,
       clock,
@@ -61,8 +71,16 @@ function stage({ acts, profiles = [], turns = false }: Stage) {
     for (let turn = 0; turn < 500 && over === undefined; turn += 1) await clock.advance(500);
     return over ?? Promise.reject(new Error('the run has not ended'));
   };
-  const run = (models: readonly ModelChoice[], more?: Partial<ExecuteAgentRunOptions>): Promise<AgentRunResult> => finish(start(models, more).result);
-  const path = (): string[] => decisions.map((decision) => (decision.type === 'selected' ? `try ${decision.candidate.provider}${decision.candidate.profile === undefined ? '' : `:${decision.candidate.profile}`}` : decision.type === 'failed' ? `${decision.error.kind} ${decision.next}` : 'wait'));
+  const run = (models: readonly ModelChoice[], more?: Partial<ExecuteAgentRunOptions>): Promise<AgentRunResult> =>
+    finish(start(models, more).result);
+  const path = (): string[] =>
+    decisions.map((decision) =>
+      decision.type === 'selected'
+        ? `try ${decision.candidate.provider}${decision.candidate.profile === undefined ? '' : `:${decision.candidate.profile}`}`
+        : decision.type === 'failed'
+          ? `${decision.error.kind} ${decision.next}`
+          : 'wait',
+    );
   return { clock, runtimes, standings, decisions, events, troubles, start, finish, run, path };
 }
 
@@ -75,12 +93,21 @@ describe('a run with one candidate that answers', () => {
   it('is its answer, and writes nothing about it', async () => {
     const { run, path, events } = stage({ acts: { a: [says('Hello.')] } });
     const result = await run([A]);
-    expect(result).toMatchObject({ payloads: [{ type: 'text', text: 'Hello.' }], usage: { inputTokens: 10 }, meta: { modelSteps: 1, attempts: [{ candidate: A }] } });
+    expect(result).toMatchObject({
+      payloads: [{ type: 'text', text: 'Hello.' }],
+      usage: { inputTokens: 10 },
+      meta: { modelSteps: 1, attempts: [{ candidate: A }] },
+    });
     expect(result.meta?.error).toBeUndefined();
     expect(result.meta?.fallbackModel).toBeUndefined();
     expect(path()).toEqual(['try a']);
     expect(events.map(({ seq }) => seq)).toEqual([1, 2, 3, 4]);
-    expect(events.map(({ stream, data }) => ('phase' in data ? `${stream} ${data.phase}` : stream))).toEqual(['lifecycle start', 'attempt started', 'assistant', 'lifecycle end']);
+    expect(events.map(({ stream, data }) => ('phase' in data ? `${stream} ${data.phase}` : stream))).toEqual([
+      'lifecycle start',
+      'attempt started',
+      'assistant',
+      'lifecycle end',
+    ]);
   });
 
   it('offers the same events as a stream and to an iterator', async () => {
@@ -97,10 +124,16 @@ describe('what comes after a failure', () => {
   // Two accounts of `a`, then the model `b`. A failure that passes is met once, one that does not for ever.
   it.each<[RunFailureKind, readonly string[]]>([
     ['auth', ['try a:one', 'auth rotate_profile', 'try a:other', 'auth fall_back', 'try b']],
-    ['auth_permanent', ['try a:one', 'auth_permanent rotate_profile', 'try a:other', 'auth_permanent fall_back', 'try b']],
+    [
+      'auth_permanent',
+      ['try a:one', 'auth_permanent rotate_profile', 'try a:other', 'auth_permanent fall_back', 'try b'],
+    ],
     ['billing', ['try a:one', 'billing rotate_profile', 'try a:other', 'billing fall_back', 'try b']],
     ['rate_limit', ['try a:one', 'rate_limit rotate_profile', 'try a:other', 'rate_limit fall_back', 'try b']],
-    ['model_not_found', ['try a:one', 'model_not_found rotate_profile', 'try a:other', 'model_not_found fall_back', 'try b']],
+    [
+      'model_not_found',
+      ['try a:one', 'model_not_found rotate_profile', 'try a:other', 'model_not_found fall_back', 'try b'],
+    ],
     ['overloaded', ['try a:one', 'overloaded back_off', 'try a:one', 'overloaded fall_back', 'try b']],
     ['server_error', ['try a:one', 'server_error back_off', 'try a:one', 'server_error fall_back', 'try b']],
     ['timeout', ['try a:one', 'timeout back_off', 'try a:one', 'timeout fall_back', 'try b']],
@@ -110,13 +143,32 @@ describe('what comes after a failure', () => {
     ['format', ['try a:one', 'format fall_back', 'try b']],
     ['refusal', ['try a:one', 'refusal give_up']],
     ['aborted', ['try a:one', 'aborted give_up']],
-    ['session_expired', ['try a:one', 'session_expired rotate_profile', 'try a:other', 'session_expired fall_back', 'try b']],
-    ['coordination', ['try a:one', 'coordination back_off', 'try a:one', 'coordination back_off', 'try a:one', 'coordination back_off', 'try a:one', 'coordination give_up']],
+    [
+      'session_expired',
+      ['try a:one', 'session_expired rotate_profile', 'try a:other', 'session_expired fall_back', 'try b'],
+    ],
+    [
+      'coordination',
+      [
+        'try a:one',
+        'coordination back_off',
+        'try a:one',
+        'coordination back_off',
+        'try a:one',
+        'coordination back_off',
+        'try a:one',
+        'coordination give_up',
+      ],
+    ],
   ])('%s: %j', async (kind, expected) => {
     const { run, path } = stage({ acts: { a: [fails(kind)], b: [says('From b.')] }, profiles: two });
     const result = await run([A, B]);
     expect(path()).toEqual(expected);
-    if (expected.at(-1) === 'try b') expect(result).toMatchObject({ payloads: [{ text: 'From b.' }], meta: { fallbackProvider: 'b', fallbackModel: 'm' } });
+    if (expected.at(-1) === 'try b')
+      expect(result).toMatchObject({
+        payloads: [{ text: 'From b.' }],
+        meta: { fallbackProvider: 'b', fallbackModel: 'm' },
+      });
     else expect(result.meta?.error?.kind).toBe(kind);
     expect(result.meta?.attempts).toHaveLength(path().filter((step) => step.startsWith('try')).length);
   });
@@ -146,7 +198,11 @@ describe('what comes after a failure', () => {
   it('waits as long as the provider asks, and never less', async () => {
     const { run, decisions } = stage({ acts: { a: [fails('rate_limit', { retryAfterMs: 7_000 }), says('Now.')] } });
     expect(await run([A])).toMatchObject({ payloads: [{ text: 'Now.' }] });
-    expect(decisions).toMatchObject([{ type: 'selected' }, { type: 'failed', next: 'back_off', waitMs: 7_000 }, { type: 'selected' }]);
+    expect(decisions).toMatchObject([
+      { type: 'selected' },
+      { type: 'failed', next: 'back_off', waitMs: 7_000 },
+      { type: 'selected' },
+    ]);
   });
 
   it('does not wait longer than a run may', async () => {
@@ -174,9 +230,16 @@ describe('what comes after a failure', () => {
   });
 
   it('adds up what the attempts used', async () => {
-    const failing: Act = () => ({ payloads: [], usage: { inputTokens: 100, cachedInputTokens: 5 }, meta: { modelSteps: 1, error: { kind: 'auth', message: 'no' } } });
+    const failing: Act = () => ({
+      payloads: [],
+      usage: { inputTokens: 100, cachedInputTokens: 5 },
+      meta: { modelSteps: 1, error: { kind: 'auth', message: 'no' } },
+    });
     const { run } = stage({ acts: { a: [failing], b: [says('x')] } });
-    expect(await run([A, B])).toMatchObject({ usage: { inputTokens: 110, cachedInputTokens: 5, outputTokens: 1 }, meta: { modelSteps: 2 } });
+    expect(await run([A, B])).toMatchObject({
+      usage: { inputTokens: 110, cachedInputTokens: 5, outputTokens: 1 },
+      meta: { modelSteps: 2 },
+    });
   });
 
   it('counts the model steps of failed attempts for the next', async () => {
@@ -217,9 +280,15 @@ describe('a context that is too much', () => {
     const smaller = [{ role: 'user' as const, content: [{ type: 'text' as const, text: 'less' }] }];
     const { run, runtimes, path } = stage({ acts: { a: [fails('context_overflow'), says('It fits.')] } });
     const resumption = () => ({ sessionId: 'x', generation: 1, newMessages: [] });
-    expect(await run([A], { compact: async () => smaller, resumption })).toMatchObject({ payloads: [{ text: 'It fits.' }], meta: { compacted: true } });
+    expect(await run([A], { compact: async () => smaller, resumption })).toMatchObject({
+      payloads: [{ text: 'It fits.' }],
+      meta: { compacted: true },
+    });
     expect(path()).toEqual(['try a', 'context_overflow compact']);
-    expect(runtimes['a']?.asked.map(({ messages, resume }) => [messages, resume?.sessionId])).toEqual([[expect.anything(), 'x'], [smaller, undefined]]);
+    expect(runtimes['a']?.asked.map(({ messages, resume }) => [messages, resume?.sessionId])).toEqual([
+      [expect.anything(), 'x'],
+      [smaller, undefined],
+    ]);
   });
 
   it('falls back at once where nothing can be left out, and after it was made smaller where that was not enough', async () => {
@@ -291,10 +360,13 @@ describe('accounts', () => {
   it('give the backend what opens them, and a value that is not there is a failure of that account', async () => {
     const { run, runtimes, path } = stage({ acts: { a: [says('x')] }, profiles: two });
     const credential = async (profileId: string) => {
-      if (profileId === 'one') throw new RuntimeError('AUTH_VALUE_MISSING', 'expected the variable KEY to be set', { category: 'validation' });
+      if (profileId === 'one')
+        throw new RuntimeError('AUTH_VALUE_MISSING', 'expected the variable KEY to be set', { category: 'validation' });
       return { profileId, secret: 's' };
     };
-    await run([A], { profiles: { list: async () => two, credential, add: async () => undefined, remove: async () => false } });
+    await run([A], {
+      profiles: { list: async () => two, credential, add: async () => undefined, remove: async () => false },
+    });
     expect(path()).toEqual(['try a:one', 'auth rotate_profile', 'try a:other']);
     expect(runtimes['a']?.asked.map(({ credential: given }) => given?.profileId)).toEqual(['other']);
   });
@@ -302,25 +374,33 @@ describe('accounts', () => {
 
 describe('candidates that rest', () => {
   it('are passed over with the reason, until they have recovered, and are back at the first success', async () => {
-    const { run, path, clock, decisions, standings } = stage({ acts: { a: [fails('rate_limit'), says('Back.')], b: [says('b')] } });
+    const { run, path, clock, decisions, standings } = stage({
+      acts: { a: [fails('rate_limit'), says('Back.')], b: [says('b')] },
+    });
     await run([A, B]);
     await run([A, B]);
     expect(path()).toEqual(['try a', 'rate_limit fall_back', 'try b', 'try b']);
-    expect(decisions.at(-1)).toMatchObject({ skipped: [{ candidate: A, because: 'a/m cools down until 2026-01-01T00:01:00.000Z (rate_limit)' }] });
+    expect(decisions.at(-1)).toMatchObject({
+      skipped: [{ candidate: A, because: 'a/m cools down until 2026-01-01T00:01:00.000Z (rate_limit)' }],
+    });
     await clock.advance(MINUTE_MS);
     expect(await run([A, B])).toMatchObject({ payloads: [{ text: 'Back.' }] });
     expect(await standings.read([A])).toMatchObject([{ state: 'closed', failures: 0 }]);
   });
 
   it('are probed by one run at a time', async () => {
-    const { start, finish, run, clock, decisions } = stage({ acts: { a: [fails('rate_limit'), hangs], b: [says('b')] } });
+    const { start, finish, run, clock, decisions } = stage({
+      acts: { a: [fails('rate_limit'), hangs], b: [says('b')] },
+    });
     await run([A, B]);
     await clock.advance(MINUTE_MS);
     const stop = new AbortController();
     const probing = start([A, B], { signal: stop.signal });
     await clock.advance(0);
     expect(await run([A, B])).toMatchObject({ payloads: [{ text: 'b' }] });
-    expect(decisions.at(-1)).toMatchObject({ skipped: [{ because: expect.stringContaining('is being tried by somebody else') }] });
+    expect(decisions.at(-1)).toMatchObject({
+      skipped: [{ because: expect.stringContaining('is being tried by somebody else') }],
+    });
     stop.abort('enough');
     await finish(probing.result);
   });
@@ -329,7 +409,11 @@ describe('candidates that rest', () => {
     const { run, path, clock } = stage({ acts: { a: [fails('rate_limit'), says('a again')] } });
     await run([A], { limits: { maxBackOffs: 0 } });
     const result = await run([A], { limits: { maxWaitMs: 1_000 } });
-    expect(result.meta?.error).toMatchObject({ kind: 'rate_limit', message: expect.stringContaining('a/m cools down until'), retryAfterMs: expect.any(Number) });
+    expect(result.meta?.error).toMatchObject({
+      kind: 'rate_limit',
+      message: expect.stringContaining('a/m cools down until'),
+      retryAfterMs: expect.any(Number),
+    });
     expect(result.meta?.attempts).toEqual([]);
     expect(await run([A])).toMatchObject({ payloads: [{ text: 'a again' }] });
     expect(path()).toEqual(['try a', 'rate_limit give_up', 'wait', 'try a']);
@@ -382,7 +466,10 @@ describe('a stop', () => {
     const run = start([A], { signal: stop.signal });
     await clock.advance(10);
     stop.abort('enough');
-    expect((await finish(run.result)).meta?.error).toMatchObject({ kind: 'aborted', message: expect.stringContaining('did not stop in time') });
+    expect((await finish(run.result)).meta?.error).toMatchObject({
+      kind: 'aborted',
+      message: expect.stringContaining('did not stop in time'),
+    });
   });
 });
 
@@ -395,7 +482,8 @@ describe('what is broken', () => {
 
   it('in whoever stores decisions ends the run before it acts', async () => {
     const { run, runtimes } = stage({ acts: { a: [says('x')] } });
-    const onDecision = () => Promise.reject(new RuntimeError('WAKE_SUPERSEDED', 'another wake', { category: 'conflict' }));
+    const onDecision = () =>
+      Promise.reject(new RuntimeError('WAKE_SUPERSEDED', 'another wake', { category: 'conflict' }));
     expect((await run([A], { onDecision })).meta?.error?.kind).toBe('coordination');
     expect(runtimes['a']?.asked).toEqual([]);
   });
@@ -403,6 +491,8 @@ describe('what is broken', () => {
   it('in the options is said before anything is done', () => {
     const { start } = stage({ acts: { a: [says('x')] } });
     expect(() => start([])).toThrow(expect.objectContaining({ code: 'RUN_OPTIONS_INVALID' }));
-    expect(() => start([{ provider: '', model: 'm' }])).toThrow(expect.objectContaining({ code: 'RUN_OPTIONS_INVALID' }));
+    expect(() => start([{ provider: '', model: 'm' }])).toThrow(
+      expect.objectContaining({ code: 'RUN_OPTIONS_INVALID' }),
+    );
   });
 });

@@ -7,7 +7,11 @@ function watched(): { readonly clock: SimulatedClock; readonly watch: IdleWatch;
   const clock = createSimulatedClock();
   const calls: number[] = [];
   const start = clock.steadyNow();
-  return { clock, calls, watch: new IdleWatch({ clock, limitMs: 100, onIdle: () => void calls.push(clock.steadyNow() - start) }) };
+  return {
+    clock,
+    calls,
+    watch: new IdleWatch({ clock, limitMs: 100, onIdle: () => void calls.push(clock.steadyNow() - start) }),
+  };
 }
 
 describe('a watch over silence', () => {

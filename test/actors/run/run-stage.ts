@@ -1,4 +1,7 @@
-/** A stage for runs over candidates: backends that do what a test says, a simulated clock, and everything that was decided and told. */
+/**
+ * A stage for runs over candidates: backends that do what a test says, a simulated clock, and everything that was
+ * decided and told.
+ */
 import { createSimulatedClock } from '../../../src/actors/clock/simulated-clock.ts';
 import type { SimulatedClock } from '../../../src/actors/clock/simulated-clock.ts';
 import { AgentRuntimeRegistry } from '../../../src/actors/run/agent-runtime-registry.ts';
@@ -40,20 +43,41 @@ export interface RunStage {
 }
 
 /** A second stage over the same clock and standings stands for another process, or for the next one. */
-export function runStage({ acts, profiles = [], more: traits = {}, clock = createSimulatedClock({ now: START_MS }), standings = new MemoryCandidateStandings({ clock }) }: RunStageOptions): RunStage {
-  const runtimes: Record<string, ToldRuntime> = Object.fromEntries(Object.entries(acts).map(([id, list]) => [id, toldRuntime(id, list, traits)]));
+export function runStage({
+  acts,
+  profiles = [],
+  more: traits = {},
+  clock = createSimulatedClock({ now: START_MS }),
+  standings = new MemoryCandidateStandings({ clock }),
+}: RunStageOptions): RunStage {
+  const runtimes: Record<string, ToldRuntime> = Object.fromEntries(
+    Object.entries(acts).map(([id, list]) => [id, toldRuntime(id, list, traits)]),
+  );
   const registry = new AgentRuntimeRegistry(Object.values(runtimes));
   const decisions: RunDecisionRecord[] = [];
   const events: AgentRunEvent[] = [];
   const start: RunStage['start'] = (models, more = {}) =>
     executeAgentRun({
-      request: { runId: 'run_1', sessionId: 's', config: {}, workspaceDir: '/w', agentDir: '/a', modelStepsTaken: 0, messages: [{ role: 'user', content: [{ type: 'text', text: 'Hi' }] }] },
+      request: {
+        runId: 'run_1',
+        sessionId: 's',
+        config: {},
+        workspaceDir: '/w',
+        agentDir: '/a',
+        modelStepsTaken: 0,
+        messages: [{ role: 'user', content: [{ type: 'text', text: 'Hi' }] }],
+      },
       models,
       registry,
       clock,
       standings,
       random: () => 0,
-      profiles: { list: async () => profiles, credential: async (profileId) => ({ profileId }), add: async () => undefined, remove: async () => false },
+      profiles: {
+        list: async () => profiles,
+        credential: async (profileId) => ({ profileId }),
+        add: async () => undefined,
+        remove: async () => false,
+      },
       onDecision: async (decision) => void decisions.push(decision),
       onEvent: (event) => void events.push(event),
       onListenerError: (error) => {
@@ -73,11 +97,23 @@ export function runStage({ acts, profiles = [], more: traits = {}, clock = creat
     }
     return over ?? Promise.reject(new Error('the run has not ended'));
   };
-  return { clock, standings, runtimes, decisions, events, start, finish, run: (models, more) => finish(start(models, more).result), path: () => decisions.map(wordsFor) };
+  return {
+    clock,
+    standings,
+    runtimes,
+    decisions,
+    events,
+    start,
+    finish,
+    run: (models, more) => finish(start(models, more).result),
+    path: () => decisions.map(wordsFor),
+  };
 }
 
 function wordsFor(decision: RunDecisionRecord): string {
   if (decision.type === 'waiting') return 'wait';
   const { provider, profile } = decision.candidate;
-  return decision.type === 'selected' ? `try ${provider}${profile === undefined ? '' : `:${profile}`}` : `${decision.error.kind} ${decision.next}`;
+  return decision.type === 'selected'
+    ? `try ${provider}${profile === undefined ? '' : `:${profile}`}`
+    : `${decision.error.kind} ${decision.next}`;
 }

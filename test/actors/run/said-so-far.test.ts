@@ -3,7 +3,11 @@ import { SaidSoFar } from '../../../src/actors/run/said-so-far.ts';
 import { SecretRedaction } from '../../../src/machines/vault/secret-redaction.ts';
 import type { AgentRunEventBody } from '../../../src/machines/run/run-output.ts';
 
-function speaker(): { readonly said: SaidSoFar; readonly told: string[]; readonly say: (what: 'text' | 'reasoning', block: number, ...texts: readonly string[]) => void } {
+function speaker(): {
+  readonly said: SaidSoFar;
+  readonly told: string[];
+  readonly say: (what: 'text' | 'reasoning', block: number, ...texts: readonly string[]) => void;
+} {
   const told: string[] = [];
   const emit = ({ data }: AgentRunEventBody): void => void ('text' in data && told.push(data.text));
   const said = new SaidSoFar({ redaction: new SecretRedaction(new Map([['KEY', 'battery-horse']])), emit });

@@ -7,7 +7,11 @@ const HOME: AuthProfile = { id: 'home', provider: 'p', secret: { command: ['keyc
 
 /** A reader whose commands end when the test says so. */
 function house() {
-  const runs: { readonly signal: AbortSignal; readonly end: (end: SecretCommandEnd) => void; readonly fail: (error: Error) => void }[] = [];
+  const runs: {
+    readonly signal: AbortSignal;
+    readonly end: (end: SecretCommandEnd) => void;
+    readonly fail: (error: Error) => void;
+  }[] = [];
   let steadyMs = 0;
   const reader = new SecretReader({
     clock: { steadyNow: () => steadyMs },
@@ -20,7 +24,8 @@ function house() {
   return { reader, runs, pass, print: (run: number, text: string) => runs[run]?.end({ kind: 'printed', text }) };
 }
 
-const secretOf = async (asked: Promise<{ readonly secret?: string | undefined }>): Promise<string | undefined> => (await asked).secret;
+const secretOf = async (asked: Promise<{ readonly secret?: string | undefined }>): Promise<string | undefined> =>
+  (await asked).secret;
 
 describe('those who ask for the value of a command', () => {
   it('share its run, and each may leave by himself', async () => {
@@ -62,7 +67,11 @@ describe('those who ask for the value of a command', () => {
     const after = reader.credential(HOME);
     print(0, 'refused');
     print(1, 'good');
-    expect([await secretOf(before), await secretOf(after), await secretOf(reader.credential(HOME))]).toEqual(['refused', 'good', 'good']);
+    expect([await secretOf(before), await secretOf(after), await secretOf(reader.credential(HOME))]).toEqual([
+      'refused',
+      'good',
+      'good',
+    ]);
     expect(runs).toHaveLength(2);
   });
 
@@ -96,6 +105,10 @@ describe('a variable', () => {
   it('is one of the environment itself, and given as it is', async () => {
     const { reader } = house();
     expect(await secretOf(reader.credential({ id: 'a', provider: 'p', secret: { env: 'KEY' } }))).toBe('value ');
-    for (const env of ['INHERITED', 'toString', '__proto__']) await expect(reader.credential({ id: 'a', provider: 'p', secret: { env } })).rejects.toMatchObject({ code: 'AUTH_VALUE_MISSING', message: expect.stringContaining(`${env} is not set`) as string });
+    for (const env of ['INHERITED', 'toString', '__proto__'])
+      await expect(reader.credential({ id: 'a', provider: 'p', secret: { env } })).rejects.toMatchObject({
+        code: 'AUTH_VALUE_MISSING',
+        message: expect.stringContaining(`${env} is not set`) as string,
+      });
   });
 });

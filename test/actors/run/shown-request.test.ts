@@ -9,8 +9,16 @@ const redaction = new SecretRedaction(new Map([['CREDENTIALS', SECRET]]));
 describe('a question about a tool', () => {
   it('shows no secret, and is judged by what would run', () => {
     const means = { kind: 'read', path: SECRET } as const;
-    const { input, means: judged, conceal } = shownRequest({ callId: '1', name: 'Read', input: { file_path: SECRET }, means }, redaction);
-    expect([input, judged, conceal?.(`no rule allows read for "${SECRET}"`)]).toEqual([{ file_path: '[redacted CREDENTIALS]' }, means, 'no rule allows read for "[redacted CREDENTIALS]"']);
+    const {
+      input,
+      means: judged,
+      conceal,
+    } = shownRequest({ callId: '1', name: 'Read', input: { file_path: SECRET }, means }, redaction);
+    expect([input, judged, conceal?.(`no rule allows read for "${SECRET}"`)]).toEqual([
+      { file_path: '[redacted CREDENTIALS]' },
+      means,
+      'no rule allows read for "[redacted CREDENTIALS]"',
+    ]);
   });
 
   it('shows all of its input, however long it is', () => {

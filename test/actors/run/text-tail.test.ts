@@ -7,7 +7,10 @@ const redaction = new SecretRedaction(new Map([['KEY', 'battery-horse']]));
 
 async function tailOf(pieces: readonly string[]): Promise<string> {
   const tail = new TextTail(redaction);
-  const stream = Readable.from(pieces.map((piece) => Buffer.from(piece)), { objectMode: false });
+  const stream = Readable.from(
+    pieces.map((piece) => Buffer.from(piece)),
+    { objectMode: false },
+  );
   tail.follow(stream);
   await new Promise((resolve) => stream.once('end', resolve));
   return tail.toString();
@@ -20,14 +23,22 @@ describe('the tail of what a program says', () => {
   });
 
   it('is its end, marked as cut, once it is long', async () => {
-    const tail = await tailOf([...Array.from({ length: 500 }, (_, index) => `line ${index} of many that nobody needs\n`), 'the end']);
+    const tail = await tailOf([
+      ...Array.from({ length: 500 }, (_, index) => `line ${index} of many that nobody needs\n`),
+      'the end',
+    ]);
     expect(tail).toMatch(/^….*the end$/s);
     expect(tail.length).toBeLessThanOrEqual(2_001);
   });
 
   it('holds no secret and no part of one, wherever it is cut', async () => {
     const words = 'correct battery-horse, '.repeat(4_000);
-    const tail = await tailOf([...Array.from({ length: Math.ceil(words.length / 997) }, (_, index) => words.slice(index * 997, (index + 1) * 997)), 'the end']);
+    const tail = await tailOf([
+      ...Array.from({ length: Math.ceil(words.length / 997) }, (_, index) =>
+        words.slice(index * 997, (index + 1) * 997),
+      ),
+      'the end',
+    ]);
     expect(tail).toMatch(/the end$/);
     expect(tail).not.toMatch(/battery|horse/);
   });

@@ -10,7 +10,10 @@ function ledger(): { readonly tools: ToolLedger; readonly told: unknown[] } {
   return { told, tools: new ToolLedger({ redaction, emit, onRequest: () => void told.push('(before)') }) };
 }
 
-const request = (callId: string, input: unknown = 'x'): { readonly callId: string; readonly name: string; readonly input: unknown } => ({ callId, name: 'look', input });
+const request = (
+  callId: string,
+  input: unknown = 'x',
+): { readonly callId: string; readonly name: string; readonly input: unknown } => ({ callId, name: 'look', input });
 
 describe('a tool that a program runs itself', () => {
   it('is told in order and once each, however often the program tells it', () => {
@@ -52,7 +55,10 @@ describe('a tool that a program runs itself', () => {
     tools.denied('b');
     tools.ended({ callId: 'c', outcome: 'completed', output: '' });
     for (let time = 0; time < 2; time += 1) tools.endAll(false);
-    expect(told.slice(-2)).toEqual([expect.stringMatching(/^ended a unknown The program that ran this has ended/), expect.stringMatching(/^ended b denied /)]);
+    expect(told.slice(-2)).toEqual([
+      expect.stringMatching(/^ended a unknown The program that ran this has ended/),
+      expect.stringMatching(/^ended b denied /),
+    ]);
   });
 
   it('was cut short where the run was stopped', () => {

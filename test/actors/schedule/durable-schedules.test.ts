@@ -17,8 +17,9 @@ const standing = async (id = 'nightly') => (await stage.registry.get(id)).standi
 
 /** Lets the clock go on, slot by slot, until that many are decided. */
 async function slots(count: number, id = 'nightly'): Promise<string[]> {
-  const decided = async (): Promise<string[]> => (await stage.outcomes(id)).filter((words) => !/ (?:claimed|queued)$/.test(words));
-  for (let known = await decided(); known.length < count; ) {
+  const decided = async (): Promise<string[]> =>
+    (await stage.outcomes(id)).filter((words) => !/ (?:claimed|queued)$/.test(words));
+  for (let known = await decided(); known.length < count;) {
     await stage.clock.advance(MINUTE);
     await until(async () => (await decided()).length > known.length);
     // Whoever recorded the slot has a step to go before it is ready for the next.
@@ -34,7 +35,10 @@ describe('a schedule of a session', () => {
     await stage.worker();
     expect(await slots(2)).toEqual(['00:01 fired', '00:02 fired']);
     expect(await stage.messages()).toEqual(['Look.', 'Look.']);
-    expect(await stage.registry.get('nightly')).toMatchObject({ standing: { runs: 2, status: 'active', lastRun: { slot: '2026-01-01T00:02:00.000Z', outcome: 'completed' } }, nextFireAt: '2026-01-01T00:03:00.000Z' });
+    expect(await stage.registry.get('nightly')).toMatchObject({
+      standing: { runs: 2, status: 'active', lastRun: { slot: '2026-01-01T00:02:00.000Z', outcome: 'completed' } },
+      nextFireAt: '2026-01-01T00:03:00.000Z',
+    });
   });
 
   it('keeps at it over a full queue: the slot is recorded, the next one is tried, and it is no failure', async () => {
@@ -43,9 +47,18 @@ describe('a schedule of a session', () => {
     await stage.add({ limits: { maxFailures: 1 } });
     await stage.worker({ sessions: sessionsThat(() => (isFull ? full : undefined), stage.sessions) });
     await slots(2);
-    expect(await standing()).toMatchObject({ status: 'active', runs: 0, failuresInARow: 0, lastRun: { outcome: 'missed', note: 'the queue is full' } });
+    expect(await standing()).toMatchObject({
+      status: 'active',
+      runs: 0,
+      failuresInARow: 0,
+      lastRun: { outcome: 'missed', note: 'the queue is full' },
+    });
     isFull = false;
-    expect(await slots(3)).toEqual(['00:01 refused (SESSION_QUEUE_FULL)', '00:02 refused (SESSION_QUEUE_FULL)', '00:03 fired']);
+    expect(await slots(3)).toEqual([
+      '00:01 refused (SESSION_QUEUE_FULL)',
+      '00:02 refused (SESSION_QUEUE_FULL)',
+      '00:03 fired',
+    ]);
     expect(await stage.messages()).toEqual(['Look.']);
   });
 
@@ -56,7 +69,9 @@ describe('a schedule of a session', () => {
     expect(await slots(1)).toEqual(['00:01 refused (SESSION_TERMINATED)']);
     await until(async () => (await standing()).status === 'ended');
     expect((await standing()).reason).toMatchObject({ code: 'SESSION_TERMINATED' });
-    await until(() => worker.schedules.ids.length === 0 && worker.tasks.list({ status: ['sleeping', 'running'] }).length === 0);
+    await until(
+      () => worker.schedules.ids.length === 0 && worker.tasks.list({ status: ['sleeping', 'running'] }).length === 0,
+    );
     await expect(stage.registry.resume('nightly')).rejects.toMatchObject({ code: 'SCHEDULE_ENDED' });
   });
 
@@ -76,7 +91,12 @@ describe('a schedule of a session', () => {
     const worker = await stage.worker();
     await slots(1);
     await until(async () => (await standing()).status === 'ended' && worker.schedules.ids.length === 0);
-    await stage.registry.replace({ id: 'nightly', cron: '* * * * *', timezone: 'UTC', target: { kind: 'session', sessionId: stage.sessionId, text: 'Again.' } });
+    await stage.registry.replace({
+      id: 'nightly',
+      cron: '* * * * *',
+      timezone: 'UTC',
+      target: { kind: 'session', sessionId: stage.sessionId, text: 'Again.' },
+    });
     await worker.schedules.look();
     expect(await slots(1)).toEqual(['00:02 fired']);
     expect(await stage.messages()).toEqual(['Look.', 'Again.']);
@@ -110,7 +130,14 @@ describe('a schedule of a command', () => {
     await stage.clock.advance(MINUTE);
     await begun(worker, 1);
     const [work] = worker.commands.works;
-    expect(work?.start.request).toMatchObject({ kind: 'process', command: 'true', cwd: '/', timeoutMs: 5_000, mode: 'foreground', env: { TOKEN: 'value of TOKEN' } });
+    expect(work?.start.request).toMatchObject({
+      kind: 'process',
+      command: 'true',
+      cwd: '/',
+      timeoutMs: 5_000,
+      mode: 'foreground',
+      env: { TOKEN: 'value of TOKEN' },
+    });
     expect((await standing()).lastRun?.outcome).toBe('running');
     work?.resolve({ exitCode: 3, output: 'one\nno such thing\n' });
     await until(async () => (await standing()).lastRun?.outcome === 'failed');
@@ -129,10 +156,16 @@ describe('a schedule of a command', () => {
       worker.commands.works[count - 1]?.resolve({ exitCode: 1 });
       await until(async () => (await standing()).failuresInARow === count);
     }
-    expect(await standing()).toMatchObject({ status: 'parked', reason: { code: 'SCHEDULE_FAILS', message: '3 runs in a row have failed, the last one: exit 1' } });
+    expect(await standing()).toMatchObject({
+      status: 'parked',
+      reason: { code: 'SCHEDULE_FAILS', message: '3 runs in a row have failed, the last one: exit 1' },
+    });
     await until(() => worker.tasks.get(worker.schedules.taskIdOf('nightly') ?? '')?.currentAction === 'paused');
     const known = (await stage.outcomes()).length;
-    expect((await slots(known + 2)).slice(known, known + 2).map((words) => words.slice(6))).toEqual(['missed (paused)', 'missed (paused)']);
+    expect((await slots(known + 2)).slice(known, known + 2).map((words) => words.slice(6))).toEqual([
+      'missed (paused)',
+      'missed (paused)',
+    ]);
     await stage.registry.resume('nightly');
     await worker.schedules.look();
     await stage.clock.advance(MINUTE);
@@ -144,7 +177,10 @@ describe('a schedule of a command', () => {
     await stage.add({ target: { ...commandTarget, env: ['HOME_OF_NOBODY'] } });
     await stage.worker();
     expect(await slots(1)).toEqual(['00:01 refused (SCHEDULE_ENVIRONMENT)']);
-    expect(await standing()).toMatchObject({ failuresInARow: 1, lastRun: { note: 'the worker has no variable HOME_OF_NOBODY' } });
+    expect(await standing()).toMatchObject({
+      failuresInARow: 1,
+      lastRun: { note: 'the worker has no variable HOME_OF_NOBODY' },
+    });
   });
 
   it('runs on at once where the worker that ran it is known to be dead, and what that left running is ended before', async () => {
@@ -155,7 +191,10 @@ describe('a schedule of a command', () => {
     const killed = await stage.worker({ owners: ownersOf('killed') });
     await stage.clock.advance(MINUTE);
     await begun(killed, 1);
-    const other: Worker = await stage.worker({ owners: ownersOf('other'), endLeft: async () => ended.push(other.commands.works.length) });
+    const other: Worker = await stage.worker({
+      owners: ownersOf('other'),
+      endLeft: async () => ended.push(other.commands.works.length),
+    });
     dead.add('killed');
     await until(async () => {
       if (other.commands.works.length === 0) await stage.clock.advance(MINUTE);
@@ -174,11 +213,19 @@ describe('a schedule of a command', () => {
     worker.commands.works[0]?.resolve({ exitCode: 0 });
     await until(async () => (await standing()).lastRun?.outcome === 'completed');
     await worker.stop();
-    const slotFiles = (await readdir(stage.directory, { recursive: true })).filter((name) => name.endsWith('.jsonl')).map((name) => join(stage.directory, name));
+    const slotFiles = (await readdir(stage.directory, { recursive: true }))
+      .filter((name) => name.endsWith('.jsonl'))
+      .map((name) => join(stage.directory, name));
     expect(slotFiles).toHaveLength(1);
     const path = slotFiles[0] ?? '';
     const text = await readFile(path, 'utf8');
-    await writeFile(path, `${text.split('\n').filter((line) => !line.includes('"slot.')).join('\n')}\n`);
+    await writeFile(
+      path,
+      `${text
+        .split('\n')
+        .filter((line) => !line.includes('"slot.'))
+        .join('\n')}\n`,
+    );
     const other = await stage.worker();
     await until(async () => (await stage.outcomes()).some((words) => words.includes('SCHEDULE_SLOT_DONE')));
     expect(other.commands.works).toHaveLength(0);
@@ -195,13 +242,18 @@ describe('a schedule of a command', () => {
     await stage.clock.advance(MINUTE);
     await until(() => works().length === 1);
     for (let quarter = 0; quarter < 12; quarter += 1) {
-      // Signs of life are files, and time must not run away from them: the next one is armed once the last one is written.
+      // Signs of life are files, and time must not run away from them: the next one is armed once the last one is
+      // written.
       await until(() => stage.clock.pendingTimers === timers + 1);
       await stage.clock.advance(MINUTE / 4);
     }
     await until(async () => (await stage.outcomes()).filter((words) => !words.endsWith('claimed')).length === 4);
     expect(works()).toHaveLength(1);
-    expect((await stage.outcomes()).slice(1).filter((words) => !/skipped \(overlap\)|refused \(SCHEDULE_OVERLAP\)/.test(words))).toEqual([]);
+    expect(
+      (await stage.outcomes())
+        .slice(1)
+        .filter((words) => !/skipped \(overlap\)|refused \(SCHEDULE_OVERLAP\)/.test(words)),
+    ).toEqual([]);
     works()[0]?.resolve({ exitCode: 0 });
     await until(async () => {
       if (works().length < 2) await stage.clock.advance(MINUTE);
@@ -254,7 +306,12 @@ describe('a worker that runs', () => {
     const task = () => worker.tasks.get(worker.schedules.taskIdOf('nightly') ?? '');
     await stage.add({ cron: '0 5 * * *' });
     await soon(() => task()?.nextFireAt === '2026-01-01T05:00:00.000Z');
-    await stage.registry.replace({ id: 'nightly', cron: '30 6 * * *', timezone: 'Europe/Berlin', target: { kind: 'session', sessionId: stage.sessionId, text: 'Now.' } });
+    await stage.registry.replace({
+      id: 'nightly',
+      cron: '30 6 * * *',
+      timezone: 'Europe/Berlin',
+      target: { kind: 'session', sessionId: stage.sessionId, text: 'Now.' },
+    });
     await soon(() => task()?.nextFireAt === '2026-01-01T05:30:00.000Z');
     await stage.registry.pause('nightly');
     await soon(() => task()?.currentAction === 'paused');
@@ -268,7 +325,12 @@ describe('a worker that runs', () => {
   it('sends what the definition says when the slot comes, not what it said at the start', async () => {
     await stage.add();
     await stage.worker();
-    await stage.registry.replace({ id: 'nightly', cron: '* * * * *', timezone: 'UTC', target: { kind: 'session', sessionId: stage.sessionId, text: 'Changed.' } });
+    await stage.registry.replace({
+      id: 'nightly',
+      cron: '* * * * *',
+      timezone: 'UTC',
+      target: { kind: 'session', sessionId: stage.sessionId, text: 'Changed.' },
+    });
     await slots(1);
     expect(await stage.messages()).toEqual(['Changed.']);
   });
@@ -279,10 +341,17 @@ describe('a worker that runs', () => {
     await stage.worker({ lookIntervalMs: 24 * 60 * MINUTE });
     const { definition: removed } = await stage.registry.get('other');
     await rm(stage.file('other'));
-    await stage.registry.change((await stage.registry.get('nightly')).definition, (before) => ({ ...before, status: 'paused' }));
+    await stage.registry.change((await stage.registry.get('nightly')).definition, (before) => ({
+      ...before,
+      status: 'paused',
+    }));
     await stage.clock.advance(MINUTE);
-    await until(async () => (await stage.outcomes()).some((words) => /00:01 (refused \(SCHEDULE_INACTIVE\)|missed \(paused\))/.test(words)));
-    await until(async () => ['', '00:01 refused (SCHEDULE_NOT_FOUND)'].includes((await stage.outcomesOf(removed)).at(-1) ?? ''));
+    await until(async () =>
+      (await stage.outcomes()).some((words) => /00:01 (refused \(SCHEDULE_INACTIVE\)|missed \(paused\))/.test(words)),
+    );
+    await until(async () =>
+      ['', '00:01 refused (SCHEDULE_NOT_FOUND)'].includes((await stage.outcomesOf(removed)).at(-1) ?? ''),
+    );
     expect(await stage.messages()).toEqual([]);
   });
 
@@ -355,7 +424,13 @@ describe('workers over the same schedules', () => {
   it('take a run without a sign of life for dead, count it as failed and go on', async () => {
     await stage.add({ target: commandTarget });
     const { definition } = await stage.registry.get('nightly');
-    const dead = { slot: '2026-01-01T00:01:00.000Z', startedAt: '2026-01-01T00:01:00.000Z', outcome: 'running', owner: 'dead', seenAt: '2026-01-01T00:01:00.000Z' } as const;
+    const dead = {
+      slot: '2026-01-01T00:01:00.000Z',
+      startedAt: '2026-01-01T00:01:00.000Z',
+      outcome: 'running',
+      owner: 'dead',
+      seenAt: '2026-01-01T00:01:00.000Z',
+    } as const;
     await stage.registry.change(definition, (before) => ({ ...before, runs: 1, lastRun: dead }));
     await stage.clock.advance(150_000);
     const worker = await stage.worker();
@@ -372,7 +447,10 @@ describe('workers over the same schedules', () => {
       await stage.clock.advance(1_000);
       return (await standing()).lastRun?.seenAt !== '2026-01-01T00:01:00.000Z';
     });
-    expect(await standing()).toMatchObject({ runs: 1, lastRun: { outcome: 'running', startedAt: '2026-01-01T00:01:00.000Z' } });
+    expect(await standing()).toMatchObject({
+      runs: 1,
+      lastRun: { outcome: 'running', startedAt: '2026-01-01T00:01:00.000Z' },
+    });
   });
 });
 
@@ -381,13 +459,16 @@ describe('a worker that starts after downtime', () => {
     ['latest', ['00:01 missed (down)', '00:02 missed (down)', '00:03 fired']],
     ['none', ['00:01 missed (down)', '00:02 missed (down)', '00:03 missed (down)']],
     [{ all: 2 }, ['00:01 missed (down)', '00:02 fired', '00:03 fired']],
-  ] as const)('makes up for the slots that passed as the policy %j says, also before any worker ran', async (catchUp, expected) => {
-    await stage.add({ catchUp });
-    await stage.clock.advance(3 * MINUTE);
-    await stage.worker();
-    await until(async () => JSON.stringify(await stage.outcomes()) === JSON.stringify(expected));
-    expect(await stage.messages()).toHaveLength(expected.filter((words) => words.endsWith('fired')).length);
-  });
+  ] as const)(
+    'makes up for the slots that passed as the policy %j says, also before any worker ran',
+    async (catchUp, expected) => {
+      await stage.add({ catchUp });
+      await stage.clock.advance(3 * MINUTE);
+      await stage.worker();
+      await until(async () => JSON.stringify(await stage.outcomes()) === JSON.stringify(expected));
+      expect(await stage.messages()).toHaveLength(expected.filter((words) => words.endsWith('fired')).length);
+    },
+  );
 
   it('makes up for no slot that passed while it was paused, though it was resumed with no worker there', async () => {
     await stage.add();

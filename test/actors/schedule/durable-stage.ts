@@ -1,4 +1,7 @@
-/** A home with durable schedules and a session on a simulated clock, and any number of workers over the same files, each with commands that do what the test says. */
+/**
+ * A home with durable schedules and a session on a simulated clock, and any number of workers over the same files, each
+ * with commands that do what the test says.
+ */
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { SimulatedClock } from '../../../src/actors/clock/simulated-clock.ts';
@@ -31,7 +34,9 @@ export interface Worker {
   stop(): Promise<void>;
 }
 
-export interface WorkerOptions extends Partial<Pick<DurableSchedulesOptions, 'sessions' | 'environment' | 'lookIntervalMs' | 'owners' | 'endLeft'>> {
+export interface WorkerOptions extends Partial<
+  Pick<DurableSchedulesOptions, 'sessions' | 'environment' | 'lookIntervalMs' | 'owners' | 'endLeft'>
+> {
   readonly maxConcurrent?: number;
 }
 
@@ -80,8 +85,21 @@ export async function openDurableStage(): Promise<DurableStage> {
     const store = createFileScheduleStore({ directory, durability: 'os' });
     const runner = createDurableScheduleRunner(createScheduledTaskRunner({ clock, cron, store }));
     const { maxConcurrent = 4, ...more } = options;
-    const tasks = new BackgroundTaskManager({ runners: { process: commands, scheduled: runner }, clock, maxConcurrent });
-    const schedules = new DurableSchedules({ registry, tasks, runner, sessions, clock, cwd: '/', onTrouble: (trouble) => troubles.push(trouble), ...more });
+    const tasks = new BackgroundTaskManager({
+      runners: { process: commands, scheduled: runner },
+      clock,
+      maxConcurrent,
+    });
+    const schedules = new DurableSchedules({
+      registry,
+      tasks,
+      runner,
+      sessions,
+      clock,
+      cwd: '/',
+      onTrouble: (trouble) => troubles.push(trouble),
+      ...more,
+    });
     const made: Worker = {
       schedules,
       tasks,
@@ -105,10 +123,18 @@ export async function openDurableStage(): Promise<DurableStage> {
     sessions,
     sessionId,
     worker,
-    add: async (changes = {}) => void (await registry.add({ id: 'nightly', cron: '* * * * *', timezone: 'UTC', target: { kind: 'session', sessionId, text: 'Look.' }, ...changes })),
+    add: async (changes = {}) =>
+      void (await registry.add({
+        id: 'nightly',
+        cron: '* * * * *',
+        timezone: 'UTC',
+        target: { kind: 'session', sessionId, text: 'Look.' },
+        ...changes,
+      })),
     async messages() {
       const texts: string[] = [];
-      for await (const event of sessions.events(sessionId)) if (event.type === 'user.message') texts.push(event.data.text);
+      for await (const event of sessions.events(sessionId))
+        if (event.type === 'user.message') texts.push(event.data.text);
       return texts;
     },
     outcomes: async (id = 'nightly') => outcomesOf(await records(await definitions.get(id))),

@@ -7,9 +7,15 @@ describe('a paused schedule', () => {
     const { clock, start, outcomes } = createStage();
     const schedule = await start();
     await schedule.handle.pause?.();
-    expect(schedule.events.at(-1)).toMatchObject({ type: 'background_task_progress', progress: { nextFireAt: undefined, currentAction: 'paused' } });
+    expect(schedule.events.at(-1)).toMatchObject({
+      type: 'background_task_progress',
+      progress: { nextFireAt: undefined, currentAction: 'paused' },
+    });
     await clock.advance(3 * MINUTE);
-    expect([schedule.children.all, await outcomes()]).toEqual([[], ['00:01 missed (paused)', '00:02 missed (paused)', '00:03 missed (paused)']]);
+    expect([schedule.children.all, await outcomes()]).toEqual([
+      [],
+      ['00:01 missed (paused)', '00:02 missed (paused)', '00:03 missed (paused)'],
+    ]);
     await schedule.handle.cancel();
   });
 
@@ -19,7 +25,10 @@ describe('a paused schedule', () => {
     await schedule.handle.pause?.();
     await clock.advance(2 * MINUTE);
     await schedule.handle.resume?.();
-    expect(schedule.events.at(-1)).toMatchObject({ type: 'background_task_progress', progress: { nextFireAt: at(3 * MINUTE), currentAction: undefined } });
+    expect(schedule.events.at(-1)).toMatchObject({
+      type: 'background_task_progress',
+      progress: { nextFireAt: at(3 * MINUTE), currentAction: undefined },
+    });
     await clock.advance(MINUTE);
     expect(await outcomes()).toEqual(['00:01 missed (paused)', '00:02 missed (paused)', '00:03 fired']);
     await schedule.handle.cancel();
@@ -29,7 +38,11 @@ describe('a paused schedule', () => {
     const { start, records } = createStage();
     const { handle } = await start();
     await Promise.all([handle.resume?.(), handle.pause?.(), handle.pause?.(), handle.resume?.(), handle.resume?.()]);
-    expect((await records()).map(({ type }) => type)).toEqual(['schedule.planned', 'schedule.paused', 'schedule.resumed']);
+    expect((await records()).map(({ type }) => type)).toEqual([
+      'schedule.planned',
+      'schedule.paused',
+      'schedule.resumed',
+    ]);
     await handle.cancel();
   });
 
@@ -143,7 +156,10 @@ describe('an edited schedule', () => {
   ])('is left as it was by %s', async (_name, changes, code) => {
     const { start, records } = createStage();
     const schedule = await start({ cronExpression: '*/10 * * * *' });
-    await expect(schedule.handle.edit?.({ overlap: 'queue', ...changes })).rejects.toMatchObject({ category: 'validation', code });
+    await expect(schedule.handle.edit?.({ overlap: 'queue', ...changes })).rejects.toMatchObject({
+      category: 'validation',
+      code,
+    });
     expect(schedule.nextFireAt()).toBe(at(10 * MINUTE));
     expect((await records()).map(({ type }) => type)).toEqual(['schedule.planned']);
     await schedule.handle.cancel();

@@ -43,12 +43,21 @@ describe('a schedule among the tasks of a manager', () => {
 
   it('makes each fire a task of its own, with itself as parent', async () => {
     const { clock, manager, processes } = managed();
-    const { id } = await manager.spawn(scheduledRequest({ label: 'build', command: 'make', scheduleId: 'build', env: { A: '1' } }));
+    const { id } = await manager.spawn(
+      scheduledRequest({ label: 'build', command: 'make', scheduleId: 'build', env: { A: '1' } }),
+    );
     await clock.advance(MINUTE);
     processes.works[0]?.resolve({ output: 'done', exitCode: 3 });
     await clock.advance(MINUTE);
     expect(manager.list({ parentTaskId: id })).toMatchObject([
-      { kind: 'process', label: `build @ ${at(MINUTE)}`, status: 'completed', depth: 0, result: { output: 'done', exitCode: 3 }, metadata: { scheduleId: 'build', slot: at(MINUTE) } },
+      {
+        kind: 'process',
+        label: `build @ ${at(MINUTE)}`,
+        status: 'completed',
+        depth: 0,
+        result: { output: 'done', exitCode: 3 },
+        metadata: { scheduleId: 'build', slot: at(MINUTE) },
+      },
       { kind: 'process', label: `build @ ${at(2 * MINUTE)}`, status: 'running' },
     ]);
     await manager.shutdown();
@@ -58,14 +67,22 @@ describe('a schedule among the tasks of a manager', () => {
     const heard: string[] = [];
     const { clock, manager } = managed({
       inspect: (event) => {
-        if (event.type === '@xstate.event' && (event.actorRef as AnyActorRef).id === 'schedule:task_1') heard.push(event.event.type);
+        if (event.type === '@xstate.event' && (event.actorRef as AnyActorRef).id === 'schedule:task_1')
+          heard.push(event.event.type);
       },
     });
     const { id } = await manager.spawn(scheduledRequest());
     await clock.advance(MINUTE);
     await manager.pause(id);
     await manager.cancel(id);
-    expect(heard.filter((type) => !type.startsWith('xstate.'))).toEqual(['OPENED', 'DUE', 'SETTLED', 'PAUSE', 'STOP', 'STOPPED']);
+    expect(heard.filter((type) => !type.startsWith('xstate.'))).toEqual([
+      'OPENED',
+      'DUE',
+      'SETTLED',
+      'PAUSE',
+      'STOP',
+      'STOPPED',
+    ]);
     await manager.shutdown();
   });
 
@@ -116,9 +133,12 @@ describe('a schedule among the tasks of a manager', () => {
     const { clock, manager, processes } = managed({ maxConcurrent: 2, maxPending: 0 });
     const { id } = await manager.spawn(scheduledRequest());
     await settled();
-    for (let slot = 0; slot < 2; slot += 1) await manager.spawn({ kind: 'process', label: 'long', cwd: '/', command: 'sleep' });
+    for (let slot = 0; slot < 2; slot += 1)
+      await manager.spawn({ kind: 'process', label: 'long', cwd: '/', command: 'sleep' });
     await clock.advance(MINUTE);
-    expect((await manager.readLog(id)).lines.at(-1)).toContain(`${at(MINUTE)} could not be started: the queue holds 0 of 0 tasks`);
+    expect((await manager.readLog(id)).lines.at(-1)).toContain(
+      `${at(MINUTE)} could not be started: the queue holds 0 of 0 tasks`,
+    );
     for (const work of processes.works) work.resolve({});
     await clock.advance(MINUTE);
     expect(processes.works).toHaveLength(3);
@@ -132,7 +152,10 @@ describe('a schedule among the tasks of a manager', () => {
     const { id } = await manager.spawn(scheduledRequest({ cronExpression: '0 * * * *' }));
     await clock.advance(HOUR);
     const own = events.filter((event) => ('task' in event ? event.task.id : event.taskId) === id);
-    const words = own.map((event) => `${event.type.replace('background_task_', '')}${'task' in event ? ` ${event.task.status} ${event.task.nextFireAt?.slice(11, 16) ?? '-'}` : ''}`);
+    const words = own.map(
+      (event) =>
+        `${event.type.replace('background_task_', '')}${'task' in event ? ` ${event.task.status} ${event.task.nextFireAt?.slice(11, 16) ?? '-'}` : ''}`,
+    );
     expect(words.filter((word, index) => word !== words[index - 1])).toEqual([
       'created queued -',
       'started running -',
@@ -199,7 +222,9 @@ describe('a schedule among the tasks of a manager', () => {
   it('ends with the manager, in any state, and nothing is left armed or unhandled', async () => {
     const seen = await unhandledDuring(async () => {
       const { clock, manager } = managed({ maxConcurrent: 1 });
-      const spawned = await Promise.all(Array.from({ length: 5 }, () => manager.spawn(scheduledRequest({ overlap: 'queue' }))));
+      const spawned = await Promise.all(
+        Array.from({ length: 5 }, () => manager.spawn(scheduledRequest({ overlap: 'queue' }))),
+      );
       await clock.advance(3 * MINUTE);
       await manager.pause(spawned[0]?.id ?? '');
       void manager.spawn(scheduledRequest());
@@ -236,15 +261,31 @@ describe('a schedule of real commands, in real time, over files', () => {
   it('runs the command at its second and keeps what came of it', async () => {
     const clock = createSystemClock();
     const runners = {
-      scheduled: createScheduledTaskRunner({ clock, cron, store: createFileScheduleStore({ directory: join(home, 'schedules') }) }),
-      process: createManagedShellProcessRunner({ processTree: createProcessTree({ clock, directory: join(home, 'processes') }), clock }),
+      scheduled: createScheduledTaskRunner({
+        clock,
+        cron,
+        store: createFileScheduleStore({ directory: join(home, 'schedules') }),
+      }),
+      process: createManagedShellProcessRunner({
+        processTree: createProcessTree({ clock, directory: join(home, 'processes') }),
+        clock,
+      }),
     };
     const manager = new BackgroundTaskManager({ runners, clock });
     const soon = new Date(Math.ceil(clock.now() / 1_000 + 0.5) * 1_000).toISOString().replace('.000', '');
-    const { id } = await manager.spawn(scheduledRequest({ scheduleId: 'real', cronExpression: soon, cwd: home, command: 'date +%s > fired; echo out; exit 7' }));
+    const { id } = await manager.spawn(
+      scheduledRequest({
+        scheduleId: 'real',
+        cronExpression: soon,
+        cwd: home,
+        command: 'date +%s > fired; echo out; exit 7',
+      }),
+    );
     expect(await manager.wait(id)).toMatchObject({ output: 'fired 1 time' });
     expect(Number(readFileSync(join(home, 'fired'), 'utf8')) * 1_000).toBeGreaterThanOrEqual(Date.parse(soon));
-    expect(manager.list({ parentTaskId: id })).toMatchObject([{ status: 'completed', result: { output: expect.stringContaining('out') as string, exitCode: 7 } }]);
+    expect(manager.list({ parentTaskId: id })).toMatchObject([
+      { status: 'completed', result: { output: expect.stringContaining('out') as string, exitCode: 7 } },
+    ]);
     await manager.shutdown();
   });
 });

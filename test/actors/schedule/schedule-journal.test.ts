@@ -17,7 +17,13 @@ describe('the journal of a schedule', () => {
     await store.append('nightly', [claimed(2, 'other')]);
     journal.owe(fired(1));
     expect(await journal.append([claimed(2), claimed(3)])).toEqual([false, true]);
-    expect(await recordsOf(store, 'nightly')).toEqual([claimed(1), claimed(2, 'other'), fired(1), claimed(2), claimed(3)]);
+    expect(await recordsOf(store, 'nightly')).toEqual([
+      claimed(1),
+      claimed(2, 'other'),
+      fired(1),
+      claimed(2),
+      claimed(3),
+    ]);
     expect([journal.count('slot.fired'), journal.count('slot.claimed'), journal.isBehind]).toEqual([1, 2, false]);
   });
 
@@ -32,11 +38,16 @@ describe('the journal of a schedule', () => {
   });
 
   it('owes what cannot be stored, throws what was to be decided, and says both in plain words', async () => {
-    const broken: ScheduleStore = { ...createMemoryScheduleStore(), append: () => Promise.reject(new Error('the disk is full')) };
+    const broken: ScheduleStore = {
+      ...createMemoryScheduleStore(),
+      append: () => Promise.reject(new Error('the disk is full')),
+    };
     const { journal, log } = journalOver(broken);
     journal.owe(fired(1));
     expect([await journal.settleDebts(), journal.isBehind]).toEqual([false, true]);
-    expect(log.page().lines).toEqual(['[system] the records of schedule "nightly" could not be stored: the disk is full']);
+    expect(log.page().lines).toEqual([
+      '[system] the records of schedule "nightly" could not be stored: the disk is full',
+    ]);
     const failure: unknown = await journal.append([claimed(2)]).catch((thrown: unknown) => thrown);
     expect([isRecordFailure(failure), isRecordFailure(new Error('other'))]).toEqual([true, false]);
     expect(failure).toMatchObject({ category: 'storage', hint: expect.stringContaining('not fired until') as string });

@@ -45,14 +45,19 @@ describe('a slot that comes due while the fire before it runs', () => {
     const [first] = schedule.children.all;
     if (first !== undefined) first.onCancel = () => undefined;
     await clock.advance(MINUTE);
-    expect([first?.cancelReasons, schedule.children.slots]).toEqual([[`replaced by the slot of ${at(2 * MINUTE)}`], [at(MINUTE)]]);
+    expect([first?.cancelReasons, schedule.children.slots]).toEqual([
+      [`replaced by the slot of ${at(2 * MINUTE)}`],
+      [at(MINUTE)],
+    ]);
     first?.end();
     await settled();
     expect(await outcomes()).toEqual(['00:01 fired', '00:02 fired']);
     expect((await records()).at(-1)).toMatchObject({ cancelledPrevious: { slot: at(MINUTE), childTaskId: 'child_1' } });
     schedule.children.all[1]?.end();
     await clock.advance(MINUTE);
-    expect((await records()).at(-1)).toEqual(expect.not.objectContaining({ cancelledPrevious: expect.anything() as unknown }));
+    expect((await records()).at(-1)).toEqual(
+      expect.not.objectContaining({ cancelledPrevious: expect.anything() as unknown }),
+    );
     await schedule.handle.cancel();
   });
 

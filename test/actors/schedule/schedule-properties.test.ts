@@ -29,7 +29,10 @@ type Step =
   | { readonly do: 'pass' | 'jump' | 'down' | 'crash'; readonly ms: number }
   | { readonly do: 'end' | 'refuse' | 'pause' | 'resume' | 'beside' };
 
-/** What one run of the schedule touches. After `kill` nothing it does reaches the world: so a process ends under SIGKILL. */
+/**
+ * What one run of the schedule touches. After `kill` nothing it does reaches the world: so a process ends under
+ * SIGKILL.
+ */
 class Mortal {
   readonly children = new ManualChildren();
   readonly handle: BackgroundTaskHandle;
@@ -42,7 +45,8 @@ class Mortal {
     const clock: Clock = {
       now: () => world.clock.now(),
       steadyNow: () => world.clock.steadyNow(),
-      setTimeout: (callback, delayMs): TimerHandle => world.clock.setTimeout(() => (this.#isDead ? undefined : callback()), delayMs),
+      setTimeout: (callback, delayMs): TimerHandle =>
+        world.clock.setTimeout(() => (this.#isDead ? undefined : callback()), delayMs),
       clearTimeout: (handle) => world.clock.clearTimeout(handle),
     };
     const store: ScheduleStore = {
@@ -51,10 +55,24 @@ class Mortal {
       records: (scheduleId) => world.store.records(scheduleId),
     };
     const { plan, overlap, catchUp } = world.settings;
-    const request = backgroundTaskRequest.parse(scheduledRequest({ scheduleId: 'nightly', ...plan, overlap, catchUp })) as ScheduledTaskRequest;
-    const runner = createScheduledTaskRunner({ clock, cron, store, owners: { newOwner: () => owner, isAlive: async (other) => world.isAlive(other) }, limits: { maxLine: 3, maxNamedMissed: 5 } });
+    const request = backgroundTaskRequest.parse(
+      scheduledRequest({ scheduleId: 'nightly', ...plan, overlap, catchUp }),
+    ) as ScheduledTaskRequest;
+    const runner = createScheduledTaskRunner({
+      clock,
+      cron,
+      store,
+      owners: { newOwner: () => owner, isAlive: async (other) => world.isAlive(other) },
+      limits: { maxLine: 3, maxNamedMissed: 5 },
+    });
     const { children } = this;
-    this.handle = runner.start({ taskId: owner, request, children, emit: () => undefined, signal: new AbortController().signal }) as BackgroundTaskHandle;
+    this.handle = runner.start({
+      taskId: owner,
+      request,
+      children,
+      emit: () => undefined,
+      signal: new AbortController().signal,
+    }) as BackgroundTaskHandle;
   }
 
   kill(): void {
@@ -102,7 +120,8 @@ class World {
         for (const run of this.#live) run.children.all.at(-1)?.end();
         return settled();
       case 'refuse':
-        for (const { children } of this.#live) children.onSpawn = () => (children.all.length % 2 === 0 ? undefined : Promise.reject(new Error('no slot')));
+        for (const { children } of this.#live)
+          children.onSpawn = () => (children.all.length % 2 === 0 ? undefined : Promise.reject(new Error('no slot')));
         return undefined;
       case 'pause':
       case 'resume': {
@@ -135,24 +154,37 @@ class World {
 function nominalSlots({ cronExpression, timezone }: Plan, untilMs: number): string[] {
   const times = cron.read({ cronExpression, timezone });
   const slots: string[] = [];
-  for (let at = times.next(START); at !== undefined && at <= untilMs; at = times.next(at)) slots.push(new Date(at).toISOString());
+  for (let at = times.next(START); at !== undefined && at <= untilMs; at = times.next(at))
+    slots.push(new Date(at).toISOString());
   return slots;
 }
 
 const settings: fc.Arbitrary<Settings> = fc.record({
   plan: fc.record({
-    cronExpression: fc.constantFrom('* * * * *', '*/7 * * * *', '0,5,30 * * * *', '17 */2 * * *', '*/20 * * * * *', '30 1,3 * * *'),
+    cronExpression: fc.constantFrom(
+      '* * * * *',
+      '*/7 * * * *',
+      '0,5,30 * * * *',
+      '17 */2 * * *',
+      '*/20 * * * * *',
+      '30 1,3 * * *',
+    ),
     timezone: fc.constantFrom('UTC', 'Asia/Kathmandu', 'America/New_York'),
   }),
   overlap: fc.constantFrom<OverlapPolicy>('skip', 'queue', 'cancel-previous'),
-  catchUp: fc.oneof(fc.constantFrom<CatchUpPolicy>('none', 'latest'), fc.integer({ min: 1, max: 4 }).map((all) => ({ all }))),
+  catchUp: fc.oneof(
+    fc.constantFrom<CatchUpPolicy>('none', 'latest'),
+    fc.integer({ min: 1, max: 4 }).map((all) => ({ all })),
+  ),
 });
 
 const milliseconds = fc.oneof(fc.integer({ min: 1, max: 3 * MINUTE }), fc.integer({ min: MINUTE, max: HOUR }));
 const steps: fc.Arbitrary<Step[]> = fc.array(
   fc.oneof(
     fc.record({ do: fc.constantFrom('pass', 'pass', 'down', 'crash', 'jump'), ms: milliseconds }) as fc.Arbitrary<Step>,
-    fc.record({ do: fc.constantFrom('end', 'end', 'end', 'refuse', 'pause', 'resume', 'resume', 'beside') }) as fc.Arbitrary<Step>,
+    fc.record({
+      do: fc.constantFrom('end', 'end', 'end', 'refuse', 'pause', 'resume', 'resume', 'beside'),
+    }) as fc.Arbitrary<Step>,
   ),
   { maxLength: 25 },
 );
@@ -176,7 +208,8 @@ describe('whatever a schedule goes through', () => {
         const decisions = new Map<string, string[]>();
         for (const record of records) {
           if (!('slot' in record) || record.type === 'slot.queued') continue;
-          if (record.type === 'slot.claimed' || record.type === 'slot.skipped' || record.type === 'slot.missed') decisions.set(record.slot, [...(decisions.get(record.slot) ?? []), record.type]);
+          if (record.type === 'slot.claimed' || record.type === 'slot.skipped' || record.type === 'slot.missed')
+            decisions.set(record.slot, [...(decisions.get(record.slot) ?? []), record.type]);
         }
         const inLine = new Set(records.flatMap((record) => (record.type === 'slot.queued' ? [record.slot] : [])));
         const spans = records.filter((record) => record.type === 'slots.missed');
@@ -211,7 +244,10 @@ describe('whatever a schedule goes through', () => {
   it('one run never has two fires at a time, leaves no timer, and no fire', async () => {
     await fc.assert(
       fc.asyncProperty(settings, steps, async (given, story) => {
-        const world = await live(given, story.filter((step) => step.do !== 'crash'));
+        const world = await live(
+          given,
+          story.filter((step) => step.do !== 'crash'),
+        );
         for (const { children } of world.runs) {
           expect(children.mostRunning).toBeLessThanOrEqual(1);
           expect(children.running).toBe(0);

@@ -78,11 +78,11 @@ describe('a schedule that starts again under its name', () => {
     await stage.clock.advance(30 * HOUR);
     const second = await stage.start({ cronExpression: '0 2 * * *' }, instantly());
     await settled();
-    expect((await stage.records()).filter((record) => 'slot' in record).map((record) => ('slot' in record ? `${record.slot} ${record.type}` : ''))).toEqual([
-      `${at(2 * HOUR)} slot.missed`,
-      `${at(26 * HOUR)} slot.claimed`,
-      `${at(26 * HOUR)} slot.fired`,
-    ]);
+    expect(
+      (await stage.records())
+        .filter((record) => 'slot' in record)
+        .map((record) => ('slot' in record ? `${record.slot} ${record.type}` : '')),
+    ).toEqual([`${at(2 * HOUR)} slot.missed`, `${at(26 * HOUR)} slot.claimed`, `${at(26 * HOUR)} slot.fired`]);
     await second.handle.cancel();
   });
 
@@ -144,7 +144,13 @@ describe('a schedule that starts again under its name', () => {
     const second = await stage.start({}, instantly());
     await settled();
     const now = START + 5 * 365 * 24 * HOUR;
-    expect((await stage.records()).slice(1).map((record) => ({ type: record.type, slot: 'slot' in record ? record.slot : undefined, upTo: 'upTo' in record ? record.upTo : undefined }))).toEqual([
+    expect(
+      (await stage.records()).slice(1).map((record) => ({
+        type: record.type,
+        slot: 'slot' in record ? record.slot : undefined,
+        upTo: 'upTo' in record ? record.upTo : undefined,
+      })),
+    ).toEqual([
       { type: 'slots.missed', slot: undefined, upTo: instantOf(now - 2 * MINUTE) },
       { type: 'slot.missed', slot: instantOf(now - MINUTE), upTo: undefined },
       { type: 'slot.claimed', slot: instantOf(now), upTo: undefined },
@@ -197,7 +203,8 @@ describe('a schedule that starts again under its name', () => {
     await stage.store.append('nightly', records);
     await stage.clock.advance(30_000);
     const schedule = await stage.start({ cronExpression: '*/20 * * * * *' }, instantly());
-    const first = async (): Promise<ScheduleRecord | undefined> => (await stage.records()).findLast((record) => 'slot' in record && record.slot === at(20_000));
+    const first = async (): Promise<ScheduleRecord | undefined> =>
+      (await stage.records()).findLast((record) => 'slot' in record && record.slot === at(20_000));
     await stage.clock.advance(50_000);
     expect(await first()).toMatchObject({ type: 'slot.claimed' });
     await stage.clock.advance(20_000);
@@ -213,7 +220,10 @@ describe('a schedule that starts again under its name', () => {
     ]);
     const schedule = await stage.start({ catchUp: { all: 9 } });
     expect(schedule.events.at(-1)).toMatchObject({
-      progress: { nextFireAt: at(11 * MINUTE), currentAction: `the clock is behind the record, which reaches to ${at(10 * MINUTE)}` },
+      progress: {
+        nextFireAt: at(11 * MINUTE),
+        currentAction: `the clock is behind the record, which reaches to ${at(10 * MINUTE)}`,
+      },
     });
     await stage.clock.advance(11 * MINUTE);
     expect(schedule.children.slots).toEqual([at(11 * MINUTE)]);
@@ -230,7 +240,12 @@ describe('two runs of one schedule at the same time', () => {
     expect([...a.children.slots, ...b.children.slots, b.nextFireAt()]).toEqual([undefined]);
     await b.handle.resume?.();
     await stage.clock.advance(2 * MINUTE);
-    expect(await stage.outcomes()).toEqual(['00:01 missed (paused)', '00:02 missed (paused)', '00:03 fired', '00:04 fired']);
+    expect(await stage.outcomes()).toEqual([
+      '00:01 missed (paused)',
+      '00:02 missed (paused)',
+      '00:03 fired',
+      '00:04 fired',
+    ]);
     expect(a.nextFireAt()).toBe(at(5 * MINUTE));
     await a.handle.cancel();
     await b.handle.cancel();
@@ -252,7 +267,10 @@ describe('two runs of one schedule at the same time', () => {
     const first = await stage.start({}, instantly());
     await first.handle.cancel();
     await stage.clock.advance(5 * MINUTE);
-    const [a, b] = await Promise.all([stage.start({ catchUp: { all: 9 } }, instantly()), stage.start({ catchUp: { all: 9 } }, instantly())]);
+    const [a, b] = await Promise.all([
+      stage.start({ catchUp: { all: 9 } }, instantly()),
+      stage.start({ catchUp: { all: 9 } }, instantly()),
+    ]);
     await settled();
     const slots = [...a.children.slots, ...b.children.slots];
     expect([slots.length, new Set(slots).size]).toEqual([5, 5]);

@@ -12,7 +12,11 @@ import type { ScheduleRecord } from '../../../src/machines/schedule/slot-record.
 import { BackgroundTaskError } from '../../../src/machines/task/task-error.ts';
 import { backgroundTaskRequest } from '../../../src/machines/task/task-request.ts';
 import type { BackgroundTaskRequestInput, ScheduledTaskRequest } from '../../../src/machines/task/task-request.ts';
-import type { BackgroundTaskResult, BackgroundTaskRunnerEvent, BackgroundTaskState } from '../../../src/machines/task/task-state.ts';
+import type {
+  BackgroundTaskResult,
+  BackgroundTaskRunnerEvent,
+  BackgroundTaskState,
+} from '../../../src/machines/task/task-state.ts';
 import { scheduledRequest } from '../../support/task-requests.ts';
 import { settled } from '../../support/manual-runner.ts';
 
@@ -119,7 +123,10 @@ export interface Stage {
   readonly clock: SimulatedClock;
   readonly store: ScheduleStore;
   /** Starts a schedule and lets it open. */
-  start(changes?: Partial<Extract<BackgroundTaskRequestInput, { kind: 'scheduled' }>>, children?: ManualChildren): Promise<LiveSchedule>;
+  start(
+    changes?: Partial<Extract<BackgroundTaskRequestInput, { kind: 'scheduled' }>>,
+    children?: ManualChildren,
+  ): Promise<LiveSchedule>;
   /** The records of `nightly` that hold. */
   records(scheduleId?: string): Promise<ScheduleRecord[]>;
   /** What became of each slot of `nightly`: the last of its records, as `HH:MM type (reason)`. */
@@ -131,7 +138,13 @@ export function createStage(options: StageOptions = {}): Stage {
   const store = options.store ?? createMemoryScheduleStore();
   let owners = 0;
   // All others are dead, unless a test says otherwise.
-  const runner = createScheduledTaskRunner({ cron, owners: { newOwner: () => `run_${(owners += 1)}`, isAlive: async () => false }, ...options, clock, store });
+  const runner = createScheduledTaskRunner({
+    cron,
+    owners: { newOwner: () => `run_${(owners += 1)}`, isAlive: async () => false },
+    ...options,
+    clock,
+    store,
+  });
   let tasks = 0;
 
   const records = async (scheduleId = 'nightly'): Promise<ScheduleRecord[]> => {
@@ -146,10 +159,18 @@ export function createStage(options: StageOptions = {}): Stage {
     records,
     outcomes: async (scheduleId) => outcomesOf(await records(scheduleId)),
     async start(changes = {}, children = new ManualChildren()) {
-      const request = backgroundTaskRequest.parse(scheduledRequest({ scheduleId: 'nightly', ...changes })) as ScheduledTaskRequest;
+      const request = backgroundTaskRequest.parse(
+        scheduledRequest({ scheduleId: 'nightly', ...changes }),
+      ) as ScheduledTaskRequest;
       const events: BackgroundTaskRunnerEvent[] = [];
       const taskId = `task_${(tasks += 1)}`;
-      const handle = await runner.start({ taskId, request, children, emit: (event) => events.push(event), signal: new AbortController().signal });
+      const handle = await runner.start({
+        taskId,
+        request,
+        children,
+        emit: (event) => events.push(event),
+        signal: new AbortController().signal,
+      });
       // As the task manager does: a result is awaited from the moment there is a handle.
       handle.result.catch(() => undefined);
       await settled();
@@ -158,14 +179,23 @@ export function createStage(options: StageOptions = {}): Stage {
   };
 }
 
-function live(handle: BackgroundTaskHandle, children: ManualChildren, events: BackgroundTaskRunnerEvent[]): LiveSchedule {
+function live(
+  handle: BackgroundTaskHandle,
+  children: ManualChildren,
+  events: BackgroundTaskRunnerEvent[],
+): LiveSchedule {
   return {
     handle,
     children,
     events,
-    words: () => events.filter(({ type }) => type !== 'background_task_progress').map(({ type }) => type.replace('background_task_', '')),
+    words: () =>
+      events
+        .filter(({ type }) => type !== 'background_task_progress')
+        .map(({ type }) => type.replace('background_task_', '')),
     nextFireAt: () => {
-      const said = events.findLast(({ type }) => type === 'background_task_sleeping' || type === 'background_task_progress');
+      const said = events.findLast(
+        ({ type }) => type === 'background_task_sleeping' || type === 'background_task_progress',
+      );
       if (said?.type === 'background_task_sleeping') return said.nextFireAt;
       return said?.type === 'background_task_progress' ? said.progress.nextFireAt : undefined;
     },
@@ -176,7 +206,8 @@ function live(handle: BackgroundTaskHandle, children: ManualChildren, events: Ba
 function outcomesOf(records: readonly ScheduleRecord[]): string[] {
   const last = new Map<string, string>();
   for (const record of records) {
-    if (record.type === 'slots.missed') last.set(record.upTo, `(${time(record.after)}, ${time(record.upTo)}] missed (${record.reason})`);
+    if (record.type === 'slots.missed')
+      last.set(record.upTo, `(${time(record.after)}, ${time(record.upTo)}] missed (${record.reason})`);
     if (!('slot' in record)) continue;
     const reason = 'reason' in record ? ` (${record.reason})` : '';
     last.set(record.slot, `${time(record.slot)} ${record.type.replace('slot.', '')}${reason}`);

@@ -7,9 +7,28 @@ import type { ScheduleRecord } from '../../../src/machines/schedule/slot-record.
 
 export const minute = (count: number): string => instantOf(Date.UTC(2026, 0, 1) + count * 60_000);
 
-export const planned = (at = 0): ScheduleRecord => ({ v: 1, type: 'schedule.planned', at: minute(at), cronExpression: '* * * * *', timezone: 'UTC' });
-export const claimed = (slot: number, owner = 'a'): ScheduleRecord => ({ v: 1, type: 'slot.claimed', at: minute(slot), slot: minute(slot), owner });
-export const fired = (slot: number, owner = 'a'): ScheduleRecord => ({ v: 1, type: 'slot.fired', at: minute(slot), slot: minute(slot), owner, childTaskId: `task_${slot}` });
+export const planned = (at = 0): ScheduleRecord => ({
+  v: 1,
+  type: 'schedule.planned',
+  at: minute(at),
+  cronExpression: '* * * * *',
+  timezone: 'UTC',
+});
+export const claimed = (slot: number, owner = 'a'): ScheduleRecord => ({
+  v: 1,
+  type: 'slot.claimed',
+  at: minute(slot),
+  slot: minute(slot),
+  owner,
+});
+export const fired = (slot: number, owner = 'a'): ScheduleRecord => ({
+  v: 1,
+  type: 'slot.fired',
+  at: minute(slot),
+  slot: minute(slot),
+  owner,
+  childTaskId: `task_${slot}`,
+});
 
 export async function recordsOf(store: ScheduleStore, scheduleId: string): Promise<ScheduleRecord[]> {
   const records: ScheduleRecord[] = [];
@@ -17,7 +36,9 @@ export async function recordsOf(store: ScheduleStore, scheduleId: string): Promi
   return records;
 }
 
-/** @param open a store of its own, or with `beside` a second one over the same records, as another process would have */
+/**
+ * @param open a store of its own, or with `beside` a second one over the same records, as another process would have
+ */
 export function describeScheduleStore(name: string, open: (beside?: ScheduleStore) => ScheduleStore): void {
   describe(`${name} keeps schedules so that`, () => {
     it('one that nobody has recorded has the empty history, and asking does not create it', async () => {
@@ -61,7 +82,11 @@ export function describeScheduleStore(name: string, open: (beside?: ScheduleStor
 
     it('a slot is claimed once by many who try at the same moment', async () => {
       const store = open();
-      const claims = await Promise.all(Array.from({ length: 20 }, (_, owner) => (owner % 2 === 0 ? store : open(store)).append('nightly', [claimed(1, `run_${owner}`)])));
+      const claims = await Promise.all(
+        Array.from({ length: 20 }, (_, owner) =>
+          (owner % 2 === 0 ? store : open(store)).append('nightly', [claimed(1, `run_${owner}`)]),
+        ),
+      );
       expect(claims.flat().filter((held) => held)).toHaveLength(1);
       expect(await recordsOf(store, 'nightly')).toHaveLength(20);
     });
@@ -76,7 +101,24 @@ export function describeScheduleStore(name: string, open: (beside?: ScheduleStor
 
     it('schedules do not mix, whatever their names', async () => {
       const store = open();
-      const ids = ['nightly', 'Nightly', 'nightly ', '../nightly', 'a/b', 'a\\b', '..', '.', 'con', '\u00e9', 'e\u0301', 'x'.repeat(500), '\0', '🕑', '%2e', 'nightly\n'];
+      const ids = [
+        'nightly',
+        'Nightly',
+        'nightly ',
+        '../nightly',
+        'a/b',
+        'a\\b',
+        '..',
+        '.',
+        'con',
+        '\u00e9',
+        'e\u0301',
+        'x'.repeat(500),
+        '\0',
+        '🕑',
+        '%2e',
+        'nightly\n',
+      ];
       for (const [index, id] of ids.entries()) await store.append(id, [claimed(index + 1)]);
       for (const [index, id] of ids.entries()) expect(await recordsOf(store, id)).toEqual([claimed(index + 1)]);
     });

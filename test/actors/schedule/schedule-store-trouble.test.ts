@@ -22,9 +22,11 @@ class FlakyStore implements ScheduleStore {
   async append(...given: Parameters<ScheduleStore['append']>): Promise<readonly boolean[]> {
     this.attempts += 1;
     const isMeant = this.only === undefined || given[1].some(({ type }) => type === this.only);
-    if (isMeant && this.trouble === 'before') throw new RuntimeError('SCHEDULE_STORE', 'the disk is full', { category: 'storage' });
+    if (isMeant && this.trouble === 'before')
+      throw new RuntimeError('SCHEDULE_STORE', 'the disk is full', { category: 'storage' });
     const held = await this.#inner.append(...given);
-    if (isMeant && this.trouble === 'after') throw new RuntimeError('SCHEDULE_STORE', 'the disk is gone', { category: 'storage' });
+    if (isMeant && this.trouble === 'after')
+      throw new RuntimeError('SCHEDULE_STORE', 'the disk is gone', { category: 'storage' });
     return held;
   }
 
@@ -47,7 +49,9 @@ describe('a slot that cannot be recorded', () => {
     flaky.trouble = 'before';
     await clock.advance(HOUR + 10 * SECOND);
     expect([children.all, await outcomes()]).toEqual([[], []]);
-    expect(schedule.events.at(-1)).toMatchObject({ progress: { currentAction: expect.stringContaining('the disk is full') as string, nextFireAt: at(2 * HOUR) } });
+    expect(schedule.events.at(-1)).toMatchObject({
+      progress: { currentAction: expect.stringContaining('the disk is full') as string, nextFireAt: at(2 * HOUR) },
+    });
     expect((await schedule.log()).filter((line) => line.includes('the disk is full'))).toHaveLength(1);
     flaky.trouble = 'none';
     await clock.advance(10 * SECOND);
@@ -77,23 +81,26 @@ describe('a slot that cannot be recorded', () => {
     await schedule.handle.cancel();
   });
 
-  it.each(['slot.claimed', 'slot.queued', 'slot.missed'] as const)('fires once at most when the store had kept %s and said otherwise', async (only) => {
-    const { clock, start, flaky, records } = troubledStage();
-    const children = new ManualChildren();
-    const schedule = await start({ overlap: 'queue', catchUp: { all: 2 } }, children);
-    flaky.trouble = 'after';
-    flaky.only = only;
-    clock.jumpWallClock(5 * MINUTE);
-    await clock.advance(3 * MINUTE);
-    flaky.trouble = 'none';
-    for (let step = 0; step < 10; step += 1) {
-      for (const child of children.all) child.end();
-      await clock.advance(30 * SECOND);
-    }
-    expect([new Set(children.slots).size, children.slots.length > 0]).toEqual([children.slots.length, true]);
-    expect((await records()).filter(({ type }) => type === 'slot.fired')).toHaveLength(children.slots.length);
-    await schedule.handle.cancel();
-  });
+  it.each(['slot.claimed', 'slot.queued', 'slot.missed'] as const)(
+    'fires once at most when the store had kept %s and said otherwise',
+    async (only) => {
+      const { clock, start, flaky, records } = troubledStage();
+      const children = new ManualChildren();
+      const schedule = await start({ overlap: 'queue', catchUp: { all: 2 } }, children);
+      flaky.trouble = 'after';
+      flaky.only = only;
+      clock.jumpWallClock(5 * MINUTE);
+      await clock.advance(3 * MINUTE);
+      flaky.trouble = 'none';
+      for (let step = 0; step < 10; step += 1) {
+        for (const child of children.all) child.end();
+        await clock.advance(30 * SECOND);
+      }
+      expect([new Set(children.slots).size, children.slots.length > 0]).toEqual([children.slots.length, true]);
+      expect((await records()).filter(({ type }) => type === 'slot.fired')).toHaveLength(children.slots.length);
+      await schedule.handle.cancel();
+    },
+  );
 
   it('in line keeps its place', async () => {
     const { clock, start, outcomes, flaky } = troubledStage();
@@ -173,7 +180,14 @@ describe('commands while the store does not work', () => {
     expect(children.all).toEqual([]);
     flaky.trouble = 'none';
     await clock.advance(MINUTE);
-    expect((await records()).map(({ type }) => type)).toEqual(['schedule.planned', 'schedule.paused', 'slot.missed', 'slot.missed', 'slot.missed', 'slot.missed']);
+    expect((await records()).map(({ type }) => type)).toEqual([
+      'schedule.planned',
+      'schedule.paused',
+      'slot.missed',
+      'slot.missed',
+      'slot.missed',
+      'slot.missed',
+    ]);
     await schedule.handle.cancel();
   });
 
@@ -207,7 +221,9 @@ describe('commands while the store does not work', () => {
     const { start, flaky, children } = troubledStage();
     const schedule = await start({ cronExpression: '*/10 * * * *' }, children);
     flaky.trouble = 'before';
-    await expect(schedule.handle.edit?.({ cronExpression: '*/5 * * * *' })).rejects.toMatchObject({ category: 'storage' });
+    await expect(schedule.handle.edit?.({ cronExpression: '*/5 * * * *' })).rejects.toMatchObject({
+      category: 'storage',
+    });
     expect(schedule.nextFireAt()).toBe(at(10 * MINUTE));
     await schedule.handle.cancel();
   });
@@ -216,7 +232,9 @@ describe('commands while the store does not work', () => {
 describe('a schedule whose record cannot be read or begun', () => {
   it.each(['load', 'append'] as const)('fails at its start when %s is refused', async (operation) => {
     const stage = troubledStage();
-    Object.assign(stage.flaky, { [operation]: () => Promise.reject(new RuntimeError('SCHEDULE_STORE', 'no access', { category: 'storage' })) });
+    Object.assign(stage.flaky, {
+      [operation]: () => Promise.reject(new RuntimeError('SCHEDULE_STORE', 'no access', { category: 'storage' })),
+    });
     const schedule = await stage.start({}, stage.children);
     await expect(schedule.handle.result).rejects.toMatchObject({ name: 'BackgroundTaskError', category: 'storage' });
     await settled();

@@ -9,7 +9,9 @@ describe('a schedule', () => {
   it('sleeps from its start on and says when it fires next', async () => {
     const { start } = createStage();
     const schedule = await start({ cronExpression: '*/5 * * * *' });
-    expect(schedule.events).toEqual([{ type: 'background_task_sleeping', taskId: 'task_1', nextFireAt: at(5 * MINUTE) }]);
+    expect(schedule.events).toEqual([
+      { type: 'background_task_sleeping', taskId: 'task_1', nextFireAt: at(5 * MINUTE) },
+    ]);
     await schedule.handle.cancel();
   });
 
@@ -49,7 +51,11 @@ describe('a schedule', () => {
     const schedule = await start({ cronExpression: '0 * * * *' }, children);
     await clock.advance(3 * HOUR);
     expect(await outcomes()).toEqual(['01:00 fired', '02:00 fired', '03:00 fired']);
-    expect((await records()).findLast(({ type }) => type === 'slot.fired')).toMatchObject({ childTaskId: 'child_3', slot: at(3 * HOUR), owner: 'run_1' });
+    expect((await records()).findLast(({ type }) => type === 'slot.fired')).toMatchObject({
+      childTaskId: 'child_3',
+      slot: at(3 * HOUR),
+      owner: 'run_1',
+    });
     await schedule.handle.cancel();
   });
 
@@ -105,19 +111,34 @@ describe('a schedule', () => {
   it('is refused when it could never fire', async () => {
     const { start, records } = createStage();
     const schedule = await start({ cronExpression: '0 0 30 2 *' });
-    await expect(schedule.handle.result).rejects.toMatchObject({ category: 'validation', code: 'SCHEDULE_NEVER_FIRES' });
+    await expect(schedule.handle.result).rejects.toMatchObject({
+      category: 'validation',
+      code: 'SCHEDULE_NEVER_FIRES',
+    });
     expect(await records()).toEqual([]);
   });
 
   it('is refused at once when its expression or time zone cannot be read', async () => {
     const { start } = createStage();
-    await expect(start({ cronExpression: 'often' })).rejects.toMatchObject({ category: 'validation', code: 'SCHEDULE_EXPRESSION' });
-    await expect(start({ timezone: 'Mars/Base' })).rejects.toMatchObject({ category: 'validation', code: 'SCHEDULE_TIMEZONE' });
+    await expect(start({ cronExpression: 'often' })).rejects.toMatchObject({
+      category: 'validation',
+      code: 'SCHEDULE_EXPRESSION',
+    });
+    await expect(start({ timezone: 'Mars/Base' })).rejects.toMatchObject({
+      category: 'validation',
+      code: 'SCHEDULE_TIMEZONE',
+    });
   });
 
   it('is refused with limits that make no sense', () => {
     const { clock } = createStage();
-    for (const limits of [{ maxLine: 0 }, { checkIntervalMs: -1 }, { punctualMs: Number.NaN }, { storeRetryMs: 2 ** 31 }, { unknown: 1 }]) {
+    for (const limits of [
+      { maxLine: 0 },
+      { checkIntervalMs: -1 },
+      { punctualMs: Number.NaN },
+      { storeRetryMs: 2 ** 31 },
+      { unknown: 1 },
+    ]) {
       expect(() => createScheduledTaskRunner({ clock, cron, limits })).toThrow(BackgroundTaskError);
     }
   });
@@ -137,7 +158,11 @@ describe('a schedule', () => {
   it('without a name shares nothing with another of the same task id', async () => {
     const { clock, store } = createStage();
     const one = createStage({ simulated: clock, store });
-    const other = createStage({ simulated: clock, store, owners: { newOwner: () => 'another run', isAlive: async () => true } });
+    const other = createStage({
+      simulated: clock,
+      store,
+      owners: { newOwner: () => 'another run', isAlive: async () => true },
+    });
     const [a, b] = [await one.start({ scheduleId: undefined }), await other.start({ scheduleId: undefined })];
     await clock.advance(MINUTE);
     expect([a.children.slots, b.children.slots]).toEqual([[at(MINUTE)], [at(MINUTE)]]);
@@ -170,7 +195,10 @@ describe('a child that cannot be started', () => {
     await clock.advance(3 * MINUTE);
     const refusals = (await records()).filter(({ type }) => type === 'slot.refused');
     expect(refusals).toHaveLength(3);
-    expect(refusals[0]).toMatchObject({ slot: at(MINUTE), error: { code: 'TASK_QUEUE_FULL', category: 'capacity', message: 'the queue is full' } });
+    expect(refusals[0]).toMatchObject({
+      slot: at(MINUTE),
+      error: { code: 'TASK_QUEUE_FULL', category: 'capacity', message: 'the queue is full' },
+    });
     children.onSpawn = () => undefined;
     await clock.advance(MINUTE);
     expect(children.slots).toEqual([at(4 * MINUTE)]);
@@ -344,7 +372,12 @@ describe('the wall clock', () => {
     const schedule = await start({ cronExpression: '*/10 * * * *', catchUp: 'none' });
     clock.jumpWallClock(35 * MINUTE);
     await clock.advance(5 * MINUTE);
-    expect(await outcomes()).toEqual(['00:10 missed (late)', '00:20 missed (late)', '00:30 missed (late)', '00:40 fired']);
+    expect(await outcomes()).toEqual([
+      '00:10 missed (late)',
+      '00:20 missed (late)',
+      '00:30 missed (late)',
+      '00:40 fired',
+    ]);
     await schedule.handle.cancel();
   });
 

@@ -40,6 +40,9 @@ describe('an owner of slots', () => {
     expect(await here.isAlive(await here.newOwner())).toBe(true);
     expect(await here.isAlive(crypto.randomUUID())).toBeUndefined();
     const without = createSlotOwners();
-    expect([await without.isAlive(await here.newOwner()), await here.isAlive(await without.newOwner())]).toEqual([undefined, undefined]);
+    expect([await without.isAlive(await here.newOwner()), await here.isAlive(await without.newOwner())]).toEqual([
+      undefined,
+      undefined,
+    ]);
   });
 });

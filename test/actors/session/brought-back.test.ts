@@ -1,4 +1,7 @@
-/** A session that one runtime knows, while another one over the same home deletes it and brings it back with another past. */
+/**
+ * A session that one runtime knows, while another one over the same home deletes it and brings it back with another
+ * past.
+ */
 import { afterEach, describe, expect, it } from 'vitest';
 import { createSimulatedClock } from '../../../src/actors/clock/simulated-clock.ts';
 import type { SimulatedClock } from '../../../src/actors/clock/simulated-clock.ts';
@@ -30,11 +33,20 @@ afterEach(async () => {
 async function open(): Promise<void> {
   home = await temporaryHome();
   clock = createSimulatedClock();
-  const [mine, theirs] = (stores = [new FileEventStore({ home: home.path, clock }), new FileEventStore({ home: home.path, clock })]) as [FileEventStore, FileEventStore];
+  const [mine, theirs] = (stores = [
+    new FileEventStore({ home: home.path, clock }),
+    new FileEventStore({ home: home.path, clock }),
+  ]) as [FileEventStore, FileEventStore];
   house = await openTurnHouse({ store: theirs, clock });
   elsewhere = house.runtime;
   here = house.open({ store: mine });
-  await house.agent('worker', ({ messages }) => ({ text: `Read ${JSON.stringify(messages).match(/(early|late|new)/g)?.join(' ') ?? 'nothing'}.` }));
+  await house.agent('worker', ({ messages }) => ({
+    text: `Read ${
+      JSON.stringify(messages)
+        .match(/(early|late|new)/g)
+        ?.join(' ') ?? 'nothing'
+    }.`,
+  }));
   id = (await elsewhere.sessions.create({ agentId: 'worker', title: 'Kept' })).sessionId;
   await say('early');
 }

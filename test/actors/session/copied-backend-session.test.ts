@@ -15,8 +15,21 @@ it('a fork begins a session of its own, under a later generation, and the first 
       await sessions.send(each, { type: 'user.message', text: 'And now?' });
       await house.runtime.wake(each);
     }
-    expect(backend.asked.map((params) => [params.sessionId, params.resume?.sessionId])).toEqual([[id, undefined], [sessionId, undefined], [id, `backend of ${id}`]]);
-    expect((await house.dataOf(sessionId, 'backend.session_bound')).map((bound) => [bound.sessionId, bound.generation, bound.isCopied])).toEqual([[`backend of ${id}`, 1, true], [`backend of ${sessionId}`, 2, undefined]]);
+    expect(backend.asked.map((params) => [params.sessionId, params.resume?.sessionId])).toEqual([
+      [id, undefined],
+      [sessionId, undefined],
+      [id, `backend of ${id}`],
+    ]);
+    expect(
+      (await house.dataOf(sessionId, 'backend.session_bound')).map((bound) => [
+        bound.sessionId,
+        bound.generation,
+        bound.isCopied,
+      ]),
+    ).toEqual([
+      [`backend of ${id}`, 1, true],
+      [`backend of ${sessionId}`, 2, undefined],
+    ]);
     await sessions.send(sessionId, { type: 'user.message', text: 'And then?' });
     await house.runtime.wake(sessionId);
     expect(backend.asked.at(-1)?.resume?.sessionId).toBe(`backend of ${sessionId}`);

@@ -11,11 +11,24 @@ let house: SessionHouse;
 let id: string;
 afterEach(() => house.close());
 
-/** A session that has done a bit of everything: tools, a request that waits, a queued wake, a message that nobody has read. */
+/**
+ * A session that has done a bit of everything: tools, a request that waits, a queued wake, a message that nobody has
+ * read.
+ */
 async function open(): Promise<void> {
   house = await openHouse();
-  const busy = { text: 'Working.', toolCalls: [{ name: 'none' }, { name: 'ask_human', input: { question: 'Which?' } }] };
-  id = await house.session([{ directive: { outcome: 'sleep', summary: 's', queuedWakes: [{ reason: 'later', delaySeconds: 60 }] } }, busy, { text: 'Fork speaking.' }], { message: 'Go' });
+  const busy = {
+    text: 'Working.',
+    toolCalls: [{ name: 'none' }, { name: 'ask_human', input: { question: 'Which?' } }],
+  };
+  id = await house.session(
+    [
+      { directive: { outcome: 'sleep', summary: 's', queuedWakes: [{ reason: 'later', delaySeconds: 60 }] } },
+      busy,
+      { text: 'Fork speaking.' },
+    ],
+    { message: 'Go' },
+  );
   await house.runtime.wake(id);
   await house.runtime.sessions.send(id, { type: 'user.message', text: 'More' });
   await house.runtime.wake(id);
@@ -23,7 +36,9 @@ async function open(): Promise<void> {
 }
 
 const due = async (sessionId: string): Promise<number> =>
-  (await house.store.activations.due({ nowMs: house.clock.now() + 1e12, limit: 100 })).due.filter((session) => session.sessionId === sessionId).flatMap(({ activations }) => activations).length;
+  (await house.store.activations.due({ nowMs: house.clock.now() + 1e12, limit: 100 })).due
+    .filter((session) => session.sessionId === sessionId)
+    .flatMap(({ activations }) => activations).length;
 const linesOf = async (sessionId = id): Promise<string[]> => {
   const lines: string[] = [];
   for await (const line of house.runtime.sessions.export(sessionId)) lines.push(line);
@@ -36,11 +51,24 @@ describe('a fork', () => {
     await open();
     const first = await house.runtime.sessions.get(id);
     const fork = await house.runtime.sessions.fork(id, { title: 'Another way' });
-    expect(fork).toMatchObject({ title: 'Another way', forkOf: { sessionId: id, seq: first.head }, agentId: AGENT, status: 'idle', stopReason: 'idle', queuedWakes: [], pendingActions: [], openToolCalls: [], modelSteps: 2 });
+    expect(fork).toMatchObject({
+      title: 'Another way',
+      forkOf: { sessionId: id, seq: first.head },
+      agentId: AGENT,
+      status: 'idle',
+      stopReason: 'idle',
+      queuedWakes: [],
+      pendingActions: [],
+      openToolCalls: [],
+      modelSteps: 2,
+    });
     expect(fork.pending).toMatchObject([{ type: 'user.message' }]);
     expect([await due(fork.sessionId), await due(id)]).toEqual([1, 0]);
     expect(await house.runtime.sessions.get(id)).toEqual(first);
-    expect(await house.runtime.wake(fork.sessionId, { isAutonomous: true })).toMatchObject({ outcome: 'sleep', summary: 'Fork speaking.' });
+    expect(await house.runtime.wake(fork.sessionId, { isAutonomous: true })).toMatchObject({
+      outcome: 'sleep',
+      summary: 'Fork speaking.',
+    });
   });
 
   it('at every event of the past rests, can be woken, and goes on by itself only for messages', async () => {
@@ -48,10 +76,20 @@ describe('a fork', () => {
     const { head } = await house.runtime.sessions.get(id);
     for (let atSeq = 1; atSeq <= head; atSeq += 1) {
       const fork = await house.runtime.sessions.fork(id, { atSeq });
-      expect({ atSeq, ...fork }).toMatchObject({ atSeq, status: 'idle', openToolCalls: [], pendingActions: [], queuedWakes: [], unansweredResults: 0, openDirectives: [] });
+      expect({ atSeq, ...fork }).toMatchObject({
+        atSeq,
+        status: 'idle',
+        openToolCalls: [],
+        pendingActions: [],
+        queuedWakes: [],
+        unansweredResults: 0,
+        openDirectives: [],
+      });
       expect([fork.openWake, fork.openSpanId, fork.parked]).toEqual([undefined, undefined, undefined]);
       expect({ atSeq, due: await due(fork.sessionId) }).toEqual({ atSeq, due: fork.pending.length });
-      expect(await house.runtime.wake(fork.sessionId)).toMatchObject({ status: expect.stringMatching(/idle|rescheduling/) as string });
+      expect(await house.runtime.wake(fork.sessionId)).toMatchObject({
+        status: expect.stringMatching(/idle|rescheduling/) as string,
+      });
     }
   });
 
@@ -77,18 +115,30 @@ describe('an export', () => {
     const [lines, before, log] = [await linesOf(), await house.runtime.sessions.get(id), await house.log(id)];
     await house.runtime.sessions.delete(id);
     expect(await codeOf(house.runtime.sessions.get(id))).toBe('SESSION_NOT_FOUND');
-    expect(await house.runtime.sessions.import(lines)).toEqual({ ...before, importedThroughSeq: before.head, restriction: { mode: 'ask', deny: [], ask: [] } });
+    expect(await house.runtime.sessions.import(lines)).toEqual({
+      ...before,
+      importedThroughSeq: before.head,
+      restriction: { mode: 'ask', deny: [], ask: [] },
+    });
     expect(plain((await house.log(id)).slice(1))).toEqual(plain(log.slice(1)));
     expect((await linesOf()).slice(0, -1).slice(2)).toEqual(lines.slice(0, -1).slice(2));
     const [action] = before.pendingActions;
-    await house.runtime.sessions.send(id, { type: 'user.answer', requestId: action?.requestId ?? '', response: 'That' });
+    await house.runtime.sessions.send(id, {
+      type: 'user.answer',
+      requestId: action?.requestId ?? '',
+      response: 'That',
+    });
     expect(await house.runtime.wake(id, { isAutonomous: true })).toMatchObject({ outcome: 'sleep' });
   });
 
   it('of a session whose process died in the middle of a step is due where it comes to', async () => {
     await open();
     const { sessionId } = await house.runtime.sessions.create({ agentId: AGENT });
-    await house.store.append(sessionId, [newEvent(701, wakeStarted(1), 1), newEvent(702, running, 1), newEvent(703, spanStarted('s'), 1)]);
+    await house.store.append(sessionId, [
+      newEvent(701, wakeStarted(1), 1),
+      newEvent(702, running, 1),
+      newEvent(703, spanStarted('s'), 1),
+    ]);
     const lines = await linesOf(sessionId);
     await house.runtime.sessions.delete(sessionId);
     await house.runtime.sessions.import(lines);
@@ -108,13 +158,19 @@ describe('an export', () => {
     const whole = (await linesOf()).join('');
     await house.runtime.sessions.delete(id);
     const attempt = async (text: string): Promise<string> => {
-      const error: unknown = await house.runtime.sessions.import(text.split(/(?<=\n)/)).then(() => 'imported', (thrown: unknown) => thrown);
+      const error: unknown = await house.runtime.sessions.import(text.split(/(?<=\n)/)).then(
+        () => 'imported',
+        (thrown: unknown) => thrown,
+      );
       return RuntimeError.is(error) ? error.code : String(error);
     };
     // Every byte would take long: a step that is prime to most lengths of lines meets each kind of place.
     for (let at = 0; at < whole.length - 1; at += 7) {
       const changed = whole[at] === '7' ? '8' : '7';
-      expect([at, await attempt(`${whole.slice(0, at)}${changed}${whole.slice(at + 1)}`)]).toEqual([at, 'SESSION_EXPORT_INVALID']);
+      expect([at, await attempt(`${whole.slice(0, at)}${changed}${whole.slice(at + 1)}`)]).toEqual([
+        at,
+        'SESSION_EXPORT_INVALID',
+      ]);
       expect([at, await attempt(whole.slice(0, at))]).toEqual([at, 'SESSION_EXPORT_INVALID']);
     }
     expect(await house.runtime.sessions.list()).toEqual([]);
@@ -126,7 +182,16 @@ describe('an export', () => {
     const lines = await linesOf();
     await house.runtime.sessions.delete(id);
     const [header = '', first = '', second = '', ...rest] = lines;
-    for (const wrong of [[], [header], [header, second, first, ...rest], [header, first, first, second, ...rest], [header, second, ...rest], ['', ...lines], [...lines, first], ['not json\n']]) {
+    for (const wrong of [
+      [],
+      [header],
+      [header, second, first, ...rest],
+      [header, first, first, second, ...rest],
+      [header, second, ...rest],
+      ['', ...lines],
+      [...lines, first],
+      ['not json\n'],
+    ]) {
       expect(await codeOf(house.runtime.sessions.import(wrong))).toBe('SESSION_EXPORT_INVALID');
     }
     expect(await house.runtime.sessions.list()).toEqual([]);
@@ -140,7 +205,12 @@ describe('a session that is deleted', () => {
     expect(await codeOf(house.runtime.sessions.delete(id))).toBe('SESSION_BUSY');
     await right.release();
     await house.runtime.sessions.delete(id);
-    for (const use of [() => house.runtime.sessions.get(id), () => house.runtime.wake(id), () => house.runtime.sessions.delete(id), () => house.runtime.sessions.send(id, { type: 'user.message', text: 'x' })]) {
+    for (const use of [
+      () => house.runtime.sessions.get(id),
+      () => house.runtime.wake(id),
+      () => house.runtime.sessions.delete(id),
+      () => house.runtime.sessions.send(id, { type: 'user.message', text: 'x' }),
+    ]) {
       expect(await codeOf(use())).toBe('SESSION_NOT_FOUND');
     }
     expect(await house.runtime.sessions.list()).toEqual([]);

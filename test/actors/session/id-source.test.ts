@@ -27,6 +27,9 @@ describe('ids', () => {
     const clock = createSimulatedClock({ now: 0 });
     const ids = createIdSource({ clock, fillRandom: (bytes) => bytes.fill(7) });
     clock.advanceNow(1);
-    expect([ids.next(), ids.next()]).toEqual(['00000000-0001-7000-8707-070707070707', '00000000-0001-7001-8707-070707070707']);
+    expect([ids.next(), ids.next()]).toEqual([
+      '00000000-0001-7000-8707-070707070707',
+      '00000000-0001-7001-8707-070707070707',
+    ]);
   });
 });

@@ -28,17 +28,23 @@ const open = async (steps: readonly object[] = [{ text: 'Heard.' }]): Promise<vo
   house = await openHouse({ store: () => store });
   parentId = await house.session(steps, { script: { onEnd: 'repeat-last' } });
 };
-const child = (parentSessionId = parentId): Promise<SessionState> => house.runtime.sessions.create({ agentId: AGENT, title: 'Helper', parentSessionId });
-const dataOf = async (sessionId: string, type: SessionEvent['type']): Promise<unknown[]> => (await house.log(sessionId)).filter((event) => event.type === type).map(({ data }) => data);
-const send = (sessionId: string, text = 'Go'): Promise<unknown> => house.runtime.sessions.send(sessionId, { type: 'user.message', text });
-const due = async (): Promise<string[]> => (await store.activations.due({ nowMs: house.clock.now(), limit: 10 })).due.map(({ sessionId }) => sessionId);
+const child = (parentSessionId = parentId): Promise<SessionState> =>
+  house.runtime.sessions.create({ agentId: AGENT, title: 'Helper', parentSessionId });
+const dataOf = async (sessionId: string, type: SessionEvent['type']): Promise<unknown[]> =>
+  (await house.log(sessionId)).filter((event) => event.type === type).map(({ data }) => data);
+const send = (sessionId: string, text = 'Go'): Promise<unknown> =>
+  house.runtime.sessions.send(sessionId, { type: 'user.message', text });
+const due = async (): Promise<string[]> =>
+  (await store.activations.due({ nowMs: house.clock.now(), limit: 10 })).due.map(({ sessionId }) => sessionId);
 
 describe('a child session', () => {
   it('is known to its parent, and tells it each time it comes to rest, which makes the parent due', async () => {
     await open();
     const { sessionId, parent } = await child();
     expect(parent).toEqual({ sessionId: parentId, depth: 1 });
-    expect((await house.runtime.sessions.get(parentId)).children).toMatchObject([{ sessionId, agentId: AGENT, label: 'Helper' }]);
+    expect((await house.runtime.sessions.get(parentId)).children).toMatchObject([
+      { sessionId, agentId: AGENT, label: 'Helper' },
+    ]);
     expect(await due()).toEqual([]);
     for (const turn of [1, 2]) {
       await send(sessionId);
@@ -46,10 +52,15 @@ describe('a child session', () => {
       expect(await due()).toEqual([parentId]);
       expect(await dataOf(parentId, 'session.child_idle')).toHaveLength(turn);
       expect(await dataOf(sessionId, 'session.parent_told')).toHaveLength(turn);
-      expect(await house.runtime.wake(parentId, { isAutonomous: true })).toMatchObject({ outcome: 'sleep', modelSteps: 1 });
+      expect(await house.runtime.wake(parentId, { isAutonomous: true })).toMatchObject({
+        outcome: 'sleep',
+        modelSteps: 1,
+      });
       expect(await due()).toEqual([]);
     }
-    expect((await house.runtime.sessions.get(parentId)).children).toMatchObject([{ rest: { reason: 'idle', summary: 'Heard.' } }]);
+    expect((await house.runtime.sessions.get(parentId)).children).toMatchObject([
+      { rest: { reason: 'idle', summary: 'Heard.' } },
+    ]);
   });
 
   it('tells it that it waits for somebody, and that it has ended', async () => {
@@ -58,7 +69,10 @@ describe('a child session', () => {
     await send(sessionId);
     await house.runtime.wake(sessionId);
     await house.runtime.sessions.terminate(sessionId, { reason: 'not needed' });
-    expect(await dataOf(parentId, 'session.child_idle')).toMatchObject([{ reason: 'requires_action' }, { reason: 'terminated', summary: 'not needed' }]);
+    expect(await dataOf(parentId, 'session.child_idle')).toMatchObject([
+      { reason: 'requires_action' },
+      { reason: 'terminated', summary: 'not needed' },
+    ]);
     expect(await due()).toEqual([parentId]);
   });
 
@@ -68,7 +82,10 @@ describe('a child session', () => {
       store.appendsLeft = appends;
       const made = await child().catch(() => undefined);
       // A child that was made before its process died is there, and its parent hears of it when it rests.
-      const sessionId = made?.sessionId ?? (await house.runtime.sessions.list()).find((session) => session.sessionId !== parentId)?.sessionId ?? '';
+      const sessionId =
+        made?.sessionId ??
+        (await house.runtime.sessions.list()).find((session) => session.sessionId !== parentId)?.sessionId ??
+        '';
       await send(sessionId).catch(() => undefined);
       await codeOf(house.runtime.wake(sessionId));
       store.appendsLeft = Infinity;
@@ -76,10 +93,17 @@ describe('a child session', () => {
       // What is owed is due; as often as somebody looks, it is paid once.
       for (let looks = 0; looks < 3; looks += 1) {
         house.clock.advanceNow(10_000);
-        for (const dueId of (await due()).filter((candidate) => candidate === sessionId)) await house.runtime.wake(dueId, { isAutonomous: true });
+        for (const dueId of (await due()).filter((candidate) => candidate === sessionId))
+          await house.runtime.wake(dueId, { isAutonomous: true });
       }
-      expect({ appends, told: await dataOf(parentId, 'session.child_idle') }).toMatchObject({ appends, told: [{ childSessionId: sessionId, reason: 'idle' }] });
-      expect({ appends, created: await dataOf(parentId, 'session.child_created') }).toMatchObject({ appends, created: [{ childSessionId: sessionId }] });
+      expect({ appends, told: await dataOf(parentId, 'session.child_idle') }).toMatchObject({
+        appends,
+        told: [{ childSessionId: sessionId, reason: 'idle' }],
+      });
+      expect({ appends, created: await dataOf(parentId, 'session.child_created') }).toMatchObject({
+        appends,
+        created: [{ childSessionId: sessionId }],
+      });
       expect(await dataOf(sessionId, 'session.parent_told')).toHaveLength(1);
       expect({ appends, due: await due() }).toEqual({ appends, due: [parentId] });
       if (appends < 11) await house.close();

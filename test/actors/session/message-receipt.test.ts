@@ -1,4 +1,6 @@
-/** What the receipt of a message says about who reads it, and whether that holds whatever happens in the same moment. */
+/**
+ * What the receipt of a message says about who reads it, and whether that holds whatever happens in the same moment.
+ */
 import { afterEach, describe, expect, it } from 'vitest';
 import type { AgentRuntime } from '../../../src/actors/run/agent-runtime.ts';
 import type { SendReceipt } from '../../../src/actors/session/ingress.ts';
@@ -38,7 +40,11 @@ function turner(intake: 'next_step' | 'running' | 'next_turn', takes = true): Tu
     run: ({ abortSignal }) =>
       new Promise((resolve) => {
         answers.push((text) => resolve({ payloads: [{ type: 'text', text }] }));
-        abortSignal?.addEventListener('abort', () => resolve({ payloads: [], meta: { error: { kind: 'aborted', message: 'stopped' } } }), { once: true });
+        abortSignal?.addEventListener(
+          'abort',
+          () => resolve({ payloads: [], meta: { error: { kind: 'aborted', message: 'stopped' } } }),
+          { once: true },
+        );
       }),
     abort: async () => undefined,
     isRunActive: () => answers.length > 0,
@@ -52,11 +58,16 @@ function turner(intake: 'next_step' | 'running' | 'next_turn', takes = true): Tu
 async function open(runtime: AgentRuntime, message?: string): Promise<void> {
   store = new HookedStore();
   house = await openHouse({ store: () => store, runtimes: [runtime] });
-  id = await house.session([], { agent: { provider: runtime.id, model: 'm' }, ...(message === undefined ? {} : { message }) });
+  id = await house.session([], {
+    agent: { provider: runtime.id, model: 'm' },
+    ...(message === undefined ? {} : { message }),
+  });
 }
 
-const say = (text: string, options: SendOptions = {}): Promise<SendReceipt> => house.runtime.sessions.send(id, { type: 'user.message', text }, options);
-const steer = (text: string, options: SendOptions = {}): Promise<SendReceipt> => say(text, { ...options, delivery: 'steer' });
+const say = (text: string, options: SendOptions = {}): Promise<SendReceipt> =>
+  house.runtime.sessions.send(id, { type: 'user.message', text }, options);
+const steer = (text: string, options: SendOptions = {}): Promise<SendReceipt> =>
+  say(text, { ...options, delivery: 'steer' });
 const spans = async (): Promise<number> => (await house.types(id)).filter((type) => type === 'span.started').length;
 
 /** Wakes the session; resolves when its first step is asked for. */
@@ -69,20 +80,27 @@ async function wakeToStep(): Promise<Promise<WakeOutcome>[]> {
 /** Which span read the message. */
 async function readIn(eventId: string): Promise<number> {
   const events = await house.log(id);
-  const started = events.filter((event): event is SessionEventOf<'span.started'> => event.type === 'span.started').map(({ data }) => data.spanId);
+  const started = events
+    .filter((event): event is SessionEventOf<'span.started'> => event.type === 'span.started')
+    .map(({ data }) => data.spanId);
   const read = events.find((event) => event.type === 'message.consumed' && event.data.eventIds.includes(eventId));
   return read?.type === 'message.consumed' ? started.indexOf(read.data.spanId) + 1 : 0;
 }
 
 describe('the receipt of a message', () => {
-  it.each(['queue', 'steer', 'interrupt'] as const)('to a session that rests says that the next wake reads it (%s)', async (delivery) => {
-    await open(turner('running'));
-    expect(await say('x', { delivery })).toMatchObject({ acceptedAs: delivery, readBy: 'next_wake' });
-  });
+  it.each(['queue', 'steer', 'interrupt'] as const)(
+    'to a session that rests says that the next wake reads it (%s)',
+    async (delivery) => {
+      await open(turner('running'));
+      expect(await say('x', { delivery })).toMatchObject({ acceptedAs: delivery, readBy: 'next_wake' });
+    },
+  );
 
   it('is without it for what is no message', async () => {
     await open(turner('running'));
-    expect(await house.runtime.sessions.send(id, { type: 'user.define_outcome', title: 'Done' })).not.toHaveProperty('readBy');
+    expect(await house.runtime.sessions.send(id, { type: 'user.define_outcome', title: 'Done' })).not.toHaveProperty(
+      'readBy',
+    );
     expect(await house.runtime.sessions.interrupt(id)).not.toHaveProperty('readBy');
   });
 
@@ -117,7 +135,10 @@ describe('the receipt of a message', () => {
     const [waking] = await wakeToStep();
     const receipt = await steer('later');
     expect(receipt).toMatchObject({ acceptedAs: 'queue', readBy: 'next_turn' });
-    expect((await house.runtime.sessions.status(id)).pending.at(-1)).toMatchObject({ eventId: receipt.eventId, delivery: 'queue' });
+    expect((await house.runtime.sessions.status(id)).pending.at(-1)).toMatchObject({
+      eventId: receipt.eventId,
+      delivery: 'queue',
+    });
     runtime.answer('Done.');
     await until(async () => (await spans()) === 2);
     runtime.answer('And that.');
@@ -229,8 +250,12 @@ describe('a receipt that is asked for again', () => {
     const runtime = turner('running');
     await open(runtime, 'Go');
     const [waking] = await wakeToStep();
-    const receipts = await Promise.all(Array.from({ length: 200 }, (_, index) => (index % 2 === 0 ? steer(`s${index}`) : say(`q${index}`))));
-    expect(new Set(receipts.map(({ acceptedAs, readBy }) => `${acceptedAs} ${readBy}`))).toEqual(new Set(['steer running_turn', 'queue next_turn']));
+    const receipts = await Promise.all(
+      Array.from({ length: 200 }, (_, index) => (index % 2 === 0 ? steer(`s${index}`) : say(`q${index}`))),
+    );
+    expect(new Set(receipts.map(({ acceptedAs, readBy }) => `${acceptedAs} ${readBy}`))).toEqual(
+      new Set(['steer running_turn', 'queue next_turn']),
+    );
     expect(new Set(receipts.map(({ seq }) => seq)).size).toBe(200);
     runtime.answer('Done.');
     await until(async () => (await spans()) === 2);
@@ -259,7 +284,11 @@ describe('a receipt that is asked for again', () => {
     for (const [index, event] of events.entries()) {
       state = foldSession(state, event);
       const search = new PlaceSearch();
-      const found = events.slice(0, index + 1).reduceRight<ReturnType<PlaceSearch['take']>>((place, each) => place ?? search.take(each), undefined) ?? search.end('no_wake');
+      const found =
+        events
+          .slice(0, index + 1)
+          .reduceRight<ReturnType<PlaceSearch['take']>>((place, each) => place ?? search.take(each), undefined) ??
+        search.end('no_wake');
       expect([event.seq, event.type, found]).toEqual([event.seq, event.type, placeOf(state)]);
     }
   });

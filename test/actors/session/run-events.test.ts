@@ -17,10 +17,20 @@ describe('the events of a run', () => {
     house = await openHouse();
     const { agents, sessions } = house.runtime;
     for (const [agentId, tools, steps] of [
-      ['lead', [{ agent: 'helper' }], [{ toolCalls: [{ name: 'helper', input: { message: 'Help.' } }] }, { text: 'Done.' }]],
+      [
+        'lead',
+        [{ agent: 'helper' }],
+        [{ toolCalls: [{ name: 'helper', input: { message: 'Help.' } }] }, { text: 'Done.' }],
+      ],
       ['helper', [], [{ text: 'Helped.' }]],
     ] as const) {
-      await agents.create({ agentId, source: { frontmatter: { name: agentId, provider: 'script', model: 'play.json', tools: [...tools] }, instructions: '' } });
+      await agents.create({
+        agentId,
+        source: {
+          frontmatter: { name: agentId, provider: 'script', model: 'play.json', tools: [...tools] },
+          instructions: '',
+        },
+      });
       await writeFile(join(house.home, 'agents', agentId, 'play.json'), script(steps));
     }
     const { sessionId } = await sessions.create({ agentId: 'lead' });
@@ -35,10 +45,13 @@ describe('the events of a run', () => {
     const [child] = (await sessions.list()).filter(({ parent }) => parent !== undefined);
     const { head } = await sessions.get(sessionId);
     await house.clock.advance(100);
-    const seqsOf = (id: string | undefined): number[] => heard.flatMap((event) => (event.sessionId === id ? [event.seq] : []));
+    const seqsOf = (id: string | undefined): number[] =>
+      heard.flatMap((event) => (event.sessionId === id ? [event.seq] : []));
     await until(() => seqsOf(sessionId).length === head && seqsOf(child?.sessionId).length === child?.head);
     expect(seqsOf(sessionId)).toEqual(Array.from({ length: head }, (_, index) => index + 1));
-    expect([...state.subflows.values()].map(({ runId, lastAssistantMessage }) => [runId, lastAssistantMessage?.content])).toEqual([[child?.sessionId, [{ type: 'text', text: 'Helped.' }]]]);
+    expect(
+      [...state.subflows.values()].map(({ runId, lastAssistantMessage }) => [runId, lastAssistantMessage?.content]),
+    ).toEqual([[child?.sessionId, [{ type: 'text', text: 'Helped.' }]]]);
     subscription.unsubscribe();
   });
 });

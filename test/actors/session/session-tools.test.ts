@@ -24,9 +24,20 @@ async function openToolHouse(): Promise<ToolHouse> {
     companionships: [
       (services) => {
         const onTrouble = (error: unknown): void => services.onListenerError(error, 'listener');
-        const index = new FileRetrievalIndex({ folderOf: (agentId) => join(indexFolder, agentId, 'retrieval'), onTrouble });
-        const retrieval = new Retrieval({ index, sources: { sessions: services.sessions }, clock: services.clock, onTrouble });
-        const made = [...createSessionTools(services, { retrieval }), ...createRetrievalTools({ retrieval, store: services.store })];
+        const index = new FileRetrievalIndex({
+          folderOf: (agentId) => join(indexFolder, agentId, 'retrieval'),
+          onTrouble,
+        });
+        const retrieval = new Retrieval({
+          index,
+          sources: { sessions: services.sessions },
+          clock: services.clock,
+          onTrouble,
+        });
+        const made = [
+          ...createSessionTools(services, { retrieval }),
+          ...createRetrievalTools({ retrieval, store: services.store }),
+        ];
         for (const tool of made) tools.set(tool.definition.name, tool);
         return { tools: made, companion: createRetrievalCompanion(retrieval), close: () => index.close() };
       },
@@ -37,8 +48,19 @@ async function openToolHouse(): Promise<ToolHouse> {
 }
 
 /** Lets the agent call the tools, one a step, and gives what each put out. */
-async function outputs(house: ToolHouse, calls: readonly NonNullable<Said['calls']>[0][], { agentId = 'scribe', tools = [...SESSION_TOOLS] as unknown[], text = 'Go on.' } = {}): Promise<{ readonly sessionId: string; readonly results: readonly { readonly outcome: string; readonly output: unknown }[] }> {
-  await house.agent(agentId, calls.map((call) => ({ calls: [call] })), { tools: tools as [] });
+async function outputs(
+  house: ToolHouse,
+  calls: readonly NonNullable<Said['calls']>[0][],
+  { agentId = 'scribe', tools = [...SESSION_TOOLS] as unknown[], text = 'Go on.' } = {},
+): Promise<{
+  readonly sessionId: string;
+  readonly results: readonly { readonly outcome: string; readonly output: unknown }[];
+}> {
+  await house.agent(
+    agentId,
+    calls.map((call) => ({ calls: [call] })),
+    { tools: tools as [] },
+  );
   const sessionId = await house.start(agentId, text);
   await house.runtime.wake(sessionId);
   expect(house.reported).toEqual([]);
@@ -47,7 +69,12 @@ async function outputs(house: ToolHouse, calls: readonly NonNullable<Said['calls
 
 /** Without a wake, as a call of `context.session` only. */
 function run(house: ToolHouse, name: string, sessionId: string, input: unknown, agentId = 'scribe'): Promise<unknown> {
-  const context: ToolContext = { session: { sessionId, agentId }, callId: 'c', workspaceDirectory: '', signal: new AbortController().signal };
+  const context: ToolContext = {
+    session: { sessionId, agentId },
+    callId: 'c',
+    workspaceDirectory: '',
+    signal: new AbortController().signal,
+  };
   return Promise.resolve(house.tools.get(name)?.run?.(input, context));
 }
 
@@ -63,8 +90,14 @@ describe('the tools about sessions', () => {
     ];
     const { results } = await outputs(house, calls);
     expect(results.map(({ outcome }) => outcome)).toEqual(calls.map(() => 'completed'));
-    for (const [index, { name }] of calls.entries()) expect(house.tools.get(name)?.definition.outputSchema?.safeParse(results[index]?.output).error).toBeUndefined();
-    for (const { definition } of house.tools.values()) expect(definition).toMatchObject({ ownership: 'managed', family: expect.stringMatching(/^(?:session|retrieval)$/) as string, effects: expect.any(Array) as unknown });
+    for (const [index, { name }] of calls.entries())
+      expect(house.tools.get(name)?.definition.outputSchema?.safeParse(results[index]?.output).error).toBeUndefined();
+    for (const { definition } of house.tools.values())
+      expect(definition).toMatchObject({
+        ownership: 'managed',
+        family: expect.stringMatching(/^(?:session|retrieval)$/) as string,
+        effects: expect.any(Array) as unknown,
+      });
   });
 
   it('open nothing of another agent', async () => {
@@ -73,20 +106,36 @@ describe('the tools about sessions', () => {
     const foreign = await house.start('stranger', 'Say it.');
     await house.runtime.wake(foreign);
     const { sessionId } = await outputs(house, []);
-    for (const [name, input] of [['session_get_snapshot', {}], ['session_get_events', {}], ['session_get_trace', { callId: 'x' }], ['session_search_context', { query: 'marmalade' }]] as const) {
-      await expect(run(house, name, sessionId, { sessionId: foreign, ...input })).rejects.toMatchObject({ code: 'SESSION_OF_ANOTHER_AGENT' });
+    for (const [name, input] of [
+      ['session_get_snapshot', {}],
+      ['session_get_events', {}],
+      ['session_get_trace', { callId: 'x' }],
+      ['session_search_context', { query: 'marmalade' }],
+    ] as const) {
+      await expect(run(house, name, sessionId, { sessionId: foreign, ...input })).rejects.toMatchObject({
+        code: 'SESSION_OF_ANOTHER_AGENT',
+      });
     }
     expect(JSON.stringify(await run(house, 'session_list', sessionId, {}))).not.toContain(foreign);
-    expect(await run(house, 'retrieval_search', sessionId, { query: 'vault code marmalade' })).toMatchObject({ candidates: [] });
+    expect(await run(house, 'retrieval_search', sessionId, { query: 'vault code marmalade' })).toMatchObject({
+      candidates: [],
+    });
   });
 
   it('plan calls that are valid inputs of the tools, and that show what was found', async () => {
     await using house = await openToolHouse();
-    await house.agent('scribe', [{ text: 'The lighthouse keeper is Amara.' }, { calls: [{ name: 'session_list', input: {} }] }]);
+    await house.agent('scribe', [
+      { text: 'The lighthouse keeper is Amara.' },
+      { calls: [{ name: 'session_list', input: {} }] },
+    ]);
     const first = await house.start('scribe', 'Who keeps the lighthouse?');
     await house.runtime.wake(first);
-    const { sessionId } = await outputs(house, [], { agentId: 'scribe', text: 'Now something else.' }).catch(async () => ({ sessionId: await house.start('scribe', 'Now something else.') }));
-    const { candidates } = (await run(house, 'retrieval_search', sessionId, { query: 'keeper of the lighthouse' })) as RetrievalSearchOutput;
+    const { sessionId } = await outputs(house, [], { agentId: 'scribe', text: 'Now something else.' }).catch(
+      async () => ({ sessionId: await house.start('scribe', 'Now something else.') }),
+    );
+    const { candidates } = (await run(house, 'retrieval_search', sessionId, {
+      query: 'keeper of the lighthouse',
+    })) as RetrievalSearchOutput;
     expect(candidates.length).toBeGreaterThan(0);
     for (const { tool: name, input } of candidates.flatMap(({ expansionPlan }) => expansionPlan)) {
       const tool = house.tools.get(name);
@@ -99,21 +148,37 @@ describe('the tools about sessions', () => {
 
   it('leave the current turn out of what is found', async () => {
     await using house = await openToolHouse();
-    const { results } = await outputs(house, [{ name: 'retrieval_search', input: { query: 'unicorn saddle' } }], { text: 'Find the unicorn saddle.' });
+    const { results } = await outputs(house, [{ name: 'retrieval_search', input: { query: 'unicorn saddle' } }], {
+      text: 'Find the unicorn saddle.',
+    });
     expect(results[0]?.output).toMatchObject({ candidates: [] });
   });
 
   it('read events in pages, by type and bounded in characters', async () => {
     await using house = await openToolHouse();
     const { sessionId } = await outputs(house, [{ name: 'session_list', input: {} }]);
-    for (let n = 0; n < 30; n += 1) await house.runtime.sessions.send(sessionId, { type: 'user.message', text: `${n} ${'x'.repeat(20_000)}` });
-    const page = (await run(house, 'session_get_events', sessionId, { sessionId, from: 1, limit: 200, types: ['user.*'] })) as { events: { data: { text: string } }[]; nextFrom: number; head: number };
+    for (let n = 0; n < 30; n += 1)
+      await house.runtime.sessions.send(sessionId, { type: 'user.message', text: `${n} ${'x'.repeat(20_000)}` });
+    const page = (await run(house, 'session_get_events', sessionId, {
+      sessionId,
+      from: 1,
+      limit: 200,
+      types: ['user.*'],
+    })) as { events: { data: { text: string } }[]; nextFrom: number; head: number };
     expect(JSON.stringify(page).length).toBeLessThan(60_000);
     expect(page.nextFrom).toBeLessThanOrEqual(page.head);
     expect(page.events[1]?.data.text).toMatch(/left out here/);
-    const rest = (await run(house, 'session_get_events', sessionId, { sessionId, from: page.nextFrom, types: ['user.*'] })) as { events: { seq: number }[] };
+    const rest = (await run(house, 'session_get_events', sessionId, {
+      sessionId,
+      from: page.nextFrom,
+      types: ['user.*'],
+    })) as { events: { seq: number }[] };
     expect(rest.events[0]?.seq).toBe(page.nextFrom);
-    const newest = (await run(house, 'session_get_events', sessionId, { sessionId, limit: 2, types: ['user.message'] })) as { events: { data: { text: string } }[] };
+    const newest = (await run(house, 'session_get_events', sessionId, {
+      sessionId,
+      limit: 2,
+      types: ['user.message'],
+    })) as { events: { data: { text: string } }[] };
     expect(newest.events.map(({ data }) => data.text.slice(0, 2))).toEqual(['28', '29']);
   });
 
@@ -124,21 +189,37 @@ describe('the tools about sessions', () => {
     const use = log.find((event) => event.type === 'agent.tool_use');
     const span = log.find((event) => event.type === 'span.started');
     const wake = log.find((event) => event.type === 'wake.started');
-    if (use?.type !== 'agent.tool_use' || span?.type !== 'span.started' || wake?.type !== 'wake.started') throw new Error('expected a call');
-    const types = async (input: object): Promise<unknown> => ((await run(house, 'session_get_trace', sessionId, { sessionId, ...input })) as { events: { type: string }[] }).events.map(({ type }) => type);
-    expect(await types({ callId: use.data.callId })).toEqual(['agent.tool_use', 'agent.tool_started', 'agent.tool_result']);
+    if (use?.type !== 'agent.tool_use' || span?.type !== 'span.started' || wake?.type !== 'wake.started')
+      throw new Error('expected a call');
+    const types = async (input: object): Promise<unknown> =>
+      (
+        (await run(house, 'session_get_trace', sessionId, { sessionId, ...input })) as { events: { type: string }[] }
+      ).events.map(({ type }) => type);
+    expect(await types({ callId: use.data.callId })).toEqual([
+      'agent.tool_use',
+      'agent.tool_started',
+      'agent.tool_result',
+    ]);
     expect(await types({ callId: use.data.callId, nearSeq: 1 })).toHaveLength(3);
-    expect(await types({ spanId: span.data.spanId })).toEqual(expect.arrayContaining(['span.started', 'agent.tool_use', 'span.completed']));
+    expect(await types({ spanId: span.data.spanId })).toEqual(
+      expect.arrayContaining(['span.started', 'agent.tool_use', 'span.completed']),
+    );
     const whole = (await types({ wakeId: wake.data.wakeId })) as string[];
     expect([whole[0], whole.at(-1)]).toEqual(['wake.started', 'wake.ended']);
     expect(await types({ callId: 'nothing' })).toEqual([]);
-    expect(readToolInput((house.tools.get('session_get_trace') as Tool).definition, { sessionId, callId: 'a', wakeId: 'b' })).toMatchObject({ ok: false });
+    expect(
+      readToolInput((house.tools.get('session_get_trace') as Tool).definition, { sessionId, callId: 'a', wakeId: 'b' }),
+    ).toMatchObject({ ok: false });
   });
 
   it('tell what the context is spent on and what is protected', async () => {
     await using house = await openToolHouse();
     const { results } = await outputs(house, [{ name: 'session_describe_context', input: {} }]);
-    expect(results[0]?.output).toMatchObject({ isKnown: true, pressure: { level: 'low' }, protected: { exchanges: expect.any(Number) as number } });
+    expect(results[0]?.output).toMatchObject({
+      isKnown: true,
+      pressure: { level: 'low' },
+      protected: { exchanges: expect.any(Number) as number },
+    });
   });
 });
 
@@ -148,15 +229,23 @@ describe('delegation', () => {
   it('is refused for an agent that the file does not name, or that does not exist', async () => {
     await using house = await openToolHouse();
     await house.agent('helper', []);
-    const { sessionId, results } = await outputs(house, [{ name: 'session_delegate', input: { agentId: 'helper', message: 'Do it.' } }]);
-    expect(results).toMatchObject([{ outcome: 'failed', output: expect.stringContaining('does not name helper') as string }]);
+    const { sessionId, results } = await outputs(house, [
+      { name: 'session_delegate', input: { agentId: 'helper', message: 'Do it.' } },
+    ]);
+    expect(results).toMatchObject([
+      { outcome: 'failed', output: expect.stringContaining('does not name helper') as string },
+    ]);
     expect((await house.state(sessionId)).children).toEqual([]);
   });
 
   it('makes a child that works by itself, and tells the parent when it rests', async () => {
     await using house = await openToolHouse();
     await house.agent('helper', [{ text: 'Done.' }]);
-    const { sessionId, results } = await outputs(house, [{ name: 'session_delegate', input: { agentId: 'helper', message: 'Paint the fence.', title: 'Fence' } }], { tools: NAMED });
+    const { sessionId, results } = await outputs(
+      house,
+      [{ name: 'session_delegate', input: { agentId: 'helper', message: 'Paint the fence.', title: 'Fence' } }],
+      { tools: NAMED },
+    );
     expect(results).toMatchObject([{ outcome: 'completed', output: { agentId: 'helper' } }]);
     await house.settle();
     const { children } = await house.state(sessionId);
@@ -166,7 +255,15 @@ describe('delegation', () => {
   it('binds the child by whatever binds the parent', async () => {
     await using house = await openToolHouse();
     await house.agent('helper', []);
-    await house.agent('scribe', [{ calls: [{ name: 'session_delegate', input: { agentId: 'helper', message: 'Do it.' } }] }], { tools: NAMED, permission: { mode: 'ask', deny: ['shell_run(git push)'], allow: ['session_delegate'] }, budget: { maxTokensPerSession: 100_000 } });
+    await house.agent(
+      'scribe',
+      [{ calls: [{ name: 'session_delegate', input: { agentId: 'helper', message: 'Do it.' } }] }],
+      {
+        tools: NAMED,
+        permission: { mode: 'ask', deny: ['shell_run(git push)'], allow: ['session_delegate'] },
+        budget: { maxTokensPerSession: 100_000 },
+      },
+    );
     const sessionId = await house.start('scribe', 'Go on.');
     await house.runtime.wake(sessionId);
     const [child] = (await house.state(sessionId)).children;

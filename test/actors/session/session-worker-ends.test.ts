@@ -19,10 +19,13 @@ afterEach(async () => {
 });
 
 const hints = async ({ store, clock }: WorkerHouse): Promise<string[]> =>
-  (await store.activations.due({ nowMs: clock.now(), limit: 1_000 })).due.flatMap(({ activations }) => activations.map(({ causeId }) => causeId));
+  (await store.activations.due({ nowMs: clock.now(), limit: 1_000 })).due.flatMap(({ activations }) =>
+    activations.map(({ causeId }) => causeId),
+  );
 
 /** A wake that finds nothing to do. */
-const idly = (sessionId: string): ReturnType<NonNullable<WorkerHouseOptions['play']>> => Promise.resolve(outcomeOf(sessionId, 'nothing_to_do'));
+const idly = (sessionId: string): ReturnType<NonNullable<WorkerHouseOptions['play']>> =>
+  Promise.resolve(outcomeOf(sessionId, 'nothing_to_do'));
 
 describe('a hint that leads to nothing', () => {
   it('is removed at once when the log knows its cause', async () => {
@@ -53,7 +56,10 @@ describe('a hint that leads to nothing', () => {
 
   it('is looked at again soon, so that a message that was a moment late is not', async () => {
     let isThere = false;
-    const house = await open({ play: (sessionId, { store }) => (isThere ? store.activations.remove([due(1)]).then(() => outcomeOf(sessionId)) : idly(sessionId)) });
+    const house = await open({
+      play: (sessionId, { store }) =>
+        isThere ? store.activations.remove([due(1)]).then(() => outcomeOf(sessionId)) : idly(sessionId),
+    });
     await makeSession(house.store, 1);
     await house.add(due(1));
     isThere = true;
@@ -133,7 +139,8 @@ describe('a hint that leads to nothing', () => {
 
   it('and cannot be removed does not make the worker spin', async () => {
     const house = await open({ play: (sessionId) => Promise.reject(sessionNotFound(sessionId)) });
-    house.store.activations.remove = () => Promise.reject(new RuntimeError('STORAGE_FAILED', 'read-only', { category: 'storage' }));
+    house.store.activations.remove = () =>
+      Promise.reject(new RuntimeError('STORAGE_FAILED', 'read-only', { category: 'storage' }));
     await house.add(due(1, { dueAtMs: 0 }));
     await house.clock.advance(6 * SECOND_MS);
     expect(house.order.length).toBeLessThan(5);
@@ -143,9 +150,16 @@ describe('a hint that leads to nothing', () => {
 
 describe('a worker that is to end when idle', () => {
   it('ends when nothing is due, whatever is due later', async () => {
-    const house = await open({ untilIdle: true, prepare: (store) => store.activations.add([due(1), due(2, { kind: 'wake', dueAtMs: START_MS + 1 })]) });
+    const house = await open({
+      untilIdle: true,
+      prepare: (store) => store.activations.add([due(1), due(2, { kind: 'wake', dueAtMs: START_MS + 1 })]),
+    });
     await house.wakes[0]?.end();
-    expect(await house.worker.ended).toMatchObject({ endedBecause: 'idle', counts: { begun: 1, succeeded: 1 }, setAside: [] });
+    expect(await house.worker.ended).toMatchObject({
+      endedBecause: 'idle',
+      counts: { begun: 1, succeeded: 1 },
+      setAside: [],
+    });
     expect(house.worker.status().phase).toBe('stopped');
     expect(house.clock.pendingTimers).toBe(0);
   });
@@ -153,20 +167,29 @@ describe('a worker that is to end when idle', () => {
   it('waits for what somebody else does, and not for what failed', async () => {
     let free: () => void = () => undefined;
     const house = await open({ untilIdle: true, prepare: (store) => store.activations.add([due(1), due(2)]) });
-    house.store.wakeRightFreed = () => new Promise<void>((resolve) => { free = resolve; });
+    house.store.wakeRightFreed = () =>
+      new Promise<void>((resolve) => {
+        free = resolve;
+      });
     await house.wakes[0]?.fail(wakeConflict(idOf(1)));
     await house.wakes[0]?.fail(new Error('broken'));
     expect(house.worker.status().phase).toBe('working');
     await house.store.activations.remove([due(1)]);
     free();
     await house.clock.advance(100);
-    expect(await house.worker.ended).toMatchObject({ endedBecause: 'idle', counts: { contended: 1, failed: 1 }, setAside: [{ sessionId: idOf(2), reason: { code: 'WAKE_CRASHED' } }] });
+    expect(await house.worker.ended).toMatchObject({
+      endedBecause: 'idle',
+      counts: { contended: 1, failed: 1 },
+      setAside: [{ sessionId: idOf(2), reason: { code: 'WAKE_CRASHED' } }],
+    });
   });
 
   it('fails when it cannot see what is due', async () => {
     const house = await open({
       untilIdle: true,
-      prepare: async (store) => void (store.activations.due = () => Promise.reject(new RuntimeError('STORAGE_FAILED', 'no such disk', { category: 'storage' }))),
+      prepare: async (store) =>
+        void (store.activations.due = () =>
+          Promise.reject(new RuntimeError('STORAGE_FAILED', 'no such disk', { category: 'storage' }))),
     });
     await house.clock.advance(10 * SECOND_MS);
     await expect(house.worker.ended).rejects.toMatchObject({ code: 'STORAGE_FAILED' });
@@ -235,10 +258,17 @@ describe('stopping a worker', () => {
 
   it('is over only when the wakes are, even when they are deaf', async () => {
     let end: () => void = () => undefined;
-    const house = await open({ play: (sessionId) => new Promise((resolve) => { end = () => resolve(outcomeOf(sessionId)); }) });
+    const house = await open({
+      play: (sessionId) =>
+        new Promise((resolve) => {
+          end = () => resolve(outcomeOf(sessionId));
+        }),
+    });
     await house.add(due(1));
     let isOver = false;
-    const forced = house.worker.stop({ running: 'abort' }).then(() => { isOver = true; });
+    const forced = house.worker.stop({ running: 'abort' }).then(() => {
+      isOver = true;
+    });
     await house.settle();
     expect(isOver).toBe(false);
     expect(house.worker.status()).toMatchObject({ phase: 'forced', running: [{ sessionId: idOf(1) }] });
@@ -268,11 +298,19 @@ describe('stopping a worker', () => {
   it('completes what one listens to', async () => {
     const house = await open();
     let isComplete = false;
-    house.worker.events$.subscribe({ complete: () => { isComplete = true; } });
+    house.worker.events$.subscribe({
+      complete: () => {
+        isComplete = true;
+      },
+    });
     await house.worker[Symbol.asyncDispose]();
     expect(isComplete).toBe(true);
     let isCompleteAtOnce = false;
-    house.worker.events$.subscribe({ complete: () => { isCompleteAtOnce = true; } });
+    house.worker.events$.subscribe({
+      complete: () => {
+        isCompleteAtOnce = true;
+      },
+    });
     expect(isCompleteAtOnce).toBe(true);
   });
 });
@@ -307,7 +345,9 @@ describe('an index that lost hints', () => {
     const list = store.list.bind(store);
     let go: () => void = () => undefined;
     store.list = async (filter) => {
-      await new Promise<void>((resolve) => { go = resolve; });
+      await new Promise<void>((resolve) => {
+        go = resolve;
+      });
       return list(filter);
     };
     const house = await open({ store, untilIdle: true });
@@ -340,7 +380,8 @@ describe('an index that lost hints', () => {
     const store = suspect();
     await makeSession(store, 1);
     await store.append(idOf(1), [newEvent(7, message('unread'))]);
-    store.activations.rebuilt = () => Promise.reject(new RuntimeError('STORAGE_FAILED', 'the disk is full', { category: 'storage' }));
+    store.activations.rebuilt = () =>
+      Promise.reject(new RuntimeError('STORAGE_FAILED', 'the disk is full', { category: 'storage' }));
     const house = await open({ store, untilIdle: true });
     await house.add(due(5));
     await house.clock.advance(60 * SECOND_MS);
@@ -357,9 +398,18 @@ describe('an index that lost hints', () => {
     for (const n of [1, 2]) await makeSession(store, n);
     await store.append(idOf(2), [newEvent(7, message('unread'))]);
     const read = store.read.bind(store);
-    store.read = (sessionId, options) => (sessionId === idOf(1) ? Promise.reject(new Error('damaged')) : read(sessionId, options));
-    const house = await open({ store, play: (sessionId) => (sessionId === idOf(1) ? Promise.reject(new Error('damaged')) : Promise.resolve(outcomeOf(sessionId, 'nothing_to_do'))) });
+    store.read = (sessionId, options) =>
+      sessionId === idOf(1) ? Promise.reject(new Error('damaged')) : read(sessionId, options);
+    const house = await open({
+      store,
+      play: (sessionId) =>
+        sessionId === idOf(1)
+          ? Promise.reject(new Error('damaged'))
+          : Promise.resolve(outcomeOf(sessionId, 'nothing_to_do')),
+    });
     await house.clock.advance(8 * SECOND_MS);
-    expect(house.worker.status().setAside).toContainEqual(expect.objectContaining({ sessionId: idOf(1), phase: 'parked' }));
+    expect(house.worker.status().setAside).toContainEqual(
+      expect.objectContaining({ sessionId: idOf(1), phase: 'parked' }),
+    );
   });
 });

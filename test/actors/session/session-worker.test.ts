@@ -28,7 +28,9 @@ describe('a worker', () => {
     const house = await open();
     expect(house.worker.status()).toMatchObject({ phase: 'working', running: [], waiting: 0 });
     await house.add(due(1));
-    expect(house.worker.status()).toMatchObject({ running: [{ sessionId: idOf(1), since: START, activation: due(1) }] });
+    expect(house.worker.status()).toMatchObject({
+      running: [{ sessionId: idOf(1), since: START, activation: due(1) }],
+    });
     await house.wakes[0]?.end();
     expect(house.news()).toEqual(['woke 1', 'slept 1', 'idle']);
     expect(house.worker.status()).toMatchObject({ running: [], counts: { begun: 1, succeeded: 1, failed: 0 } });
@@ -36,7 +38,10 @@ describe('a worker', () => {
 
   it('never runs more wakes at once than it may, nor two of one session', async () => {
     const house = await open({ concurrency: 3 });
-    await house.add(...range(10).map((n) => due(n)), ...range(10).map((n) => due(n, { causeId: `again-${n}`, priority: 'low' })));
+    await house.add(
+      ...range(10).map((n) => due(n)),
+      ...range(10).map((n) => due(n, { causeId: `again-${n}`, priority: 'low' })),
+    );
     let most = 0;
     while (house.wakes.length > 0) {
       most = Math.max(most, house.wakes.length);
@@ -66,14 +71,20 @@ describe('a worker', () => {
   });
 
   it('lets what is more urgent go first even when it comes later', async () => {
-    const house = await open({ concurrency: 1, prepare: (store) => store.activations.add(range(20).map((n) => due(n))) });
+    const house = await open({
+      concurrency: 1,
+      prepare: (store) => store.activations.add(range(20).map((n) => due(n))),
+    });
     await house.add(due(99, { priority: 'high' }));
     await house.wakes[0]?.end();
     expect(house.order).toEqual([1, 99]);
   });
 
   it('lets no busy session starve the others of the same urgency', async () => {
-    const house = await open({ concurrency: 1, prepare: (store) => store.activations.add(range(5).map((n) => due(n))) });
+    const house = await open({
+      concurrency: 1,
+      prepare: (store) => store.activations.add(range(5).map((n) => due(n))),
+    });
     // The first session is due again, and as early as can be, whenever it has slept.
     for (let wakes = 0; wakes < 9; wakes += 1) {
       const [wake] = house.wakes;
@@ -88,15 +99,23 @@ describe('a worker', () => {
     const busy = range(200);
     const house = await open({
       concurrency: 8,
-      prepare: (store) => store.activations.add([...busy.map((n) => due(n, { dueAtMs: START_MS - HOUR_MS })), ...range(40, 1_000).map((n) => due(n))]),
+      prepare: (store) =>
+        store.activations.add([
+          ...busy.map((n) => due(n, { dueAtMs: START_MS - HOUR_MS })),
+          ...range(40, 1_000).map((n) => due(n)),
+        ]),
       play: async (sessionId, { store, clock }) => {
         await removeDue(store, sessionId, clock.now());
         const number = Number.parseInt(sessionId.replace('-', '').slice(0, 12), 16) - START_MS;
-        if (number <= 200) await store.activations.add([due(number, { causeId: `busy-${Math.random().toString(36).slice(2)}`, dueAtMs: START_MS - HOUR_MS })]);
+        if (number <= 200)
+          await store.activations.add([
+            due(number, { causeId: `busy-${Math.random().toString(36).slice(2)}`, dueAtMs: START_MS - HOUR_MS }),
+          ]);
         return outcomeOf(sessionId);
       },
     });
-    for (let round = 0; round < 300 && new Set(house.order.filter((n) => n >= 1_000)).size < 40; round += 1) await house.settle();
+    for (let round = 0; round < 300 && new Set(house.order.filter((n) => n >= 1_000)).size < 40; round += 1)
+      await house.settle();
     expect(new Set(house.order.filter((n) => n >= 1_000)).size).toBe(40);
     // Everybody had a turn before the busy ones had many.
     const firsts = range(40, 1_000).map((n) => house.order.indexOf(n));
@@ -114,7 +133,11 @@ describe('a worker', () => {
     expect(house.order).toEqual([1]);
     expect(house.told.find(({ type }) => type === 'woke')).toMatchObject({ latenessMs: 0 });
     await house.add(due(2, { dueAtMs: START_MS + 30 * SECOND_MS }));
-    expect(house.worker.status().lateness).toEqual({ lastMs: 60 * SECOND_MS, meanMs: 30 * SECOND_MS, maxMs: 60 * SECOND_MS });
+    expect(house.worker.status().lateness).toEqual({
+      lastMs: 60 * SECOND_MS,
+      meanMs: 30 * SECOND_MS,
+      maxMs: 60 * SECOND_MS,
+    });
   });
 
   it('looks no more often than there is a reason to', async () => {
@@ -136,7 +159,10 @@ describe('a worker', () => {
   });
 
   it('finds what nobody told it of within its rest', async () => {
-    const house = await open({ restLimitMs: 60 * SECOND_MS, prepare: async (store) => void (store.activations.watch = () => () => undefined) });
+    const house = await open({
+      restLimitMs: 60 * SECOND_MS,
+      prepare: async (store) => void (store.activations.watch = () => () => undefined),
+    });
     await house.add(due(1));
     expect(house.order).toEqual([]);
     await house.clock.advance(60 * SECOND_MS);
@@ -178,19 +204,30 @@ describe('a worker', () => {
     expect(new Set(house.order).size).toBe(count);
   });
 
-  it.each([[{ concurrency: 0 }], [{ concurrency: 1.5 }], [{ agentId: '../x' }], [{ drainLimitMs: -1 }], [{ conurrency: 2 }]])('refuses the options %j', async (options) => {
-    await expect(openWorkerHouse(options as WorkerHouseOptions)).rejects.toMatchObject({ code: 'WORKER_OPTIONS_INVALID' });
+  it.each([
+    [{ concurrency: 0 }],
+    [{ concurrency: 1.5 }],
+    [{ agentId: '../x' }],
+    [{ drainLimitMs: -1 }],
+    [{ conurrency: 2 }],
+  ])('refuses the options %j', async (options) => {
+    await expect(openWorkerHouse(options as WorkerHouseOptions)).rejects.toMatchObject({
+      code: 'WORKER_OPTIONS_INVALID',
+    });
   });
 
-  it.each<WakePriority>(['low', 'normal', 'high'])('is not hurt by a listener that throws while it wakes a session of %s priority', async (priority) => {
-    const house = await open();
-    house.worker.events$.subscribe(() => {
-      throw new Error('listener');
-    });
-    await house.add(due(1, { priority }));
-    await house.wakes[0]?.end();
-    expect(house.news()).toEqual(['woke 1', 'slept 1', 'idle']);
-  });
+  it.each<WakePriority>(['low', 'normal', 'high'])(
+    'is not hurt by a listener that throws while it wakes a session of %s priority',
+    async (priority) => {
+      const house = await open();
+      house.worker.events$.subscribe(() => {
+        throw new Error('listener');
+      });
+      await house.add(due(1, { priority }));
+      await house.wakes[0]?.end();
+      expect(house.news()).toEqual(['woke 1', 'slept 1', 'idle']);
+    },
+  );
 });
 
 describe('a session that somebody else wakes', () => {
@@ -243,7 +280,8 @@ describe('a session that somebody else wakes', () => {
 
   it('is looked at again in time when nobody says that it is free', async () => {
     const house = await open();
-    house.store.wakeRightFreed = (_sessionId, signal) => new Promise((resolve) => signal.addEventListener('abort', () => resolve(), { once: true }));
+    house.store.wakeRightFreed = (_sessionId, signal) =>
+      new Promise((resolve) => signal.addEventListener('abort', () => resolve(), { once: true }));
     await house.add(due(1));
     await house.wakes[0]?.fail(wakeConflict(idOf(1)));
     await house.clock.advance(30 * SECOND_MS);
@@ -253,7 +291,8 @@ describe('a session that somebody else wakes', () => {
 });
 
 describe('a wake that breaks', () => {
-  const disk = (): RuntimeError => new RuntimeError('STORAGE_FAILED', 'the disk is full', { category: 'storage', hint: 'Free some space.' });
+  const disk = (): RuntimeError =>
+    new RuntimeError('STORAGE_FAILED', 'the disk is full', { category: 'storage', hint: 'Free some space.' });
 
   it('is tried again after a second, two, four and so on up to five minutes, and counts as parked from the third time on', async () => {
     const house = await open({ play: () => Promise.reject(disk()) });
@@ -268,19 +307,33 @@ describe('a wake that breaks', () => {
     await house.clock.advance(1_400 * SECOND_MS);
     expect(gaps).toEqual([1, 2, 4, 8, 16, 32, 64, 128, 256, 300, 300]);
     expect(house.told.filter(({ type }) => type === 'failed')).toHaveLength(2);
-    expect(house.told.find(({ type }) => type === 'parked')).toMatchObject({ reason: { code: 'STORAGE_FAILED', hint: 'Free some space.' }, againAt: new Date(START_MS + 7 * SECOND_MS).toISOString() });
-    expect(house.worker.status().setAside).toMatchObject([{ phase: 'parked', attempts: 12, reason: { message: 'the disk is full' } }]);
+    expect(house.told.find(({ type }) => type === 'parked')).toMatchObject({
+      reason: { code: 'STORAGE_FAILED', hint: 'Free some space.' },
+      againAt: new Date(START_MS + 7 * SECOND_MS).toISOString(),
+    });
+    expect(house.worker.status().setAside).toMatchObject([
+      { phase: 'parked', attempts: 12, reason: { message: 'the disk is full' } },
+    ]);
   });
 
   it('hinders no other session', async () => {
-    const house = await open({ concurrency: 1, play: (sessionId, { store, clock }) => (sessionId === idOf(1) ? Promise.reject(disk()) : removeDue(store, sessionId, clock.now()).then(() => outcomeOf(sessionId))) });
+    const house = await open({
+      concurrency: 1,
+      play: (sessionId, { store, clock }) =>
+        sessionId === idOf(1)
+          ? Promise.reject(disk())
+          : removeDue(store, sessionId, clock.now()).then(() => outcomeOf(sessionId)),
+    });
     await house.add(...range(5).map((n) => due(n)));
     expect(house.order).toEqual([1, 2, 3, 4, 5]);
   });
 
   it('starts counting anew once it went well', async () => {
     let isBroken = true;
-    const house = await open({ play: (sessionId, { store, clock }) => (isBroken ? Promise.reject(disk()) : removeDue(store, sessionId, clock.now()).then(() => outcomeOf(sessionId))) });
+    const house = await open({
+      play: (sessionId, { store, clock }) =>
+        isBroken ? Promise.reject(disk()) : removeDue(store, sessionId, clock.now()).then(() => outcomeOf(sessionId)),
+    });
     await house.add(due(1));
     await house.clock.advance(4 * SECOND_MS);
     isBroken = false;
@@ -294,7 +347,9 @@ describe('a wake that breaks', () => {
   it('says what broke even when it was no error of ours', async () => {
     const house = await open({ play: () => Promise.reject(new TypeError('undefined is not a function')) });
     await house.add(due(1));
-    expect(house.worker.status().setAside).toMatchObject([{ reason: { code: 'WAKE_CRASHED', message: 'the wake broke: undefined is not a function' } }]);
+    expect(house.worker.status().setAside).toMatchObject([
+      { reason: { code: 'WAKE_CRASHED', message: 'the wake broke: undefined is not a function' } },
+    ]);
   });
 
   it('and throws before it has begun is the same', async () => {
@@ -311,17 +366,22 @@ describe('a wake that breaks', () => {
 });
 
 describe('a log that leaves due what its session was woken for', () => {
-  it.each(['failed', 'budget_reached', 'sleep'] as const)('does not make the worker spin when wakes end as %s', async (outcome) => {
-    const house = await open({ play: (sessionId) => Promise.resolve(outcomeOf(sessionId, outcome)) });
-    await house.add(due(1));
-    expect(house.order).toHaveLength(2);
-    expect(house.worker.status().setAside).toMatchObject([{ phase: 'backed_off', reason: { code: 'ACTIVATION_REPEATS' } }]);
-    for (let second = 0; second < 60; second += 1) {
-      await house.clock.advance(SECOND_MS);
-      await house.settle();
-    }
-    expect(house.order).toHaveLength(7);
-  });
+  it.each(['failed', 'budget_reached', 'sleep'] as const)(
+    'does not make the worker spin when wakes end as %s',
+    async (outcome) => {
+      const house = await open({ play: (sessionId) => Promise.resolve(outcomeOf(sessionId, outcome)) });
+      await house.add(due(1));
+      expect(house.order).toHaveLength(2);
+      expect(house.worker.status().setAside).toMatchObject([
+        { phase: 'backed_off', reason: { code: 'ACTIVATION_REPEATS' } },
+      ]);
+      for (let second = 0; second < 60; second += 1) {
+        await house.clock.advance(SECOND_MS);
+        await house.settle();
+      }
+      expect(house.order).toHaveLength(7);
+    },
+  );
 
   it('holds back that session only for that hint', async () => {
     const house = await open({ play: (sessionId) => Promise.resolve(outcomeOf(sessionId, 'failed')) });
@@ -337,7 +397,9 @@ describe('a log that leaves due what its session was woken for', () => {
     await house.store.append(idOf(1), [newEvent(7, message('unread'))]);
     await house.add(due(1, { priority: 'high' }), due(1, { causeId: idOf(7) }));
     expect(house.order.length).toBeLessThan(5);
-    expect(house.worker.status().setAside).toMatchObject([{ phase: 'backed_off', reason: { code: 'ACTIVATION_REPEATS' } }]);
+    expect(house.worker.status().setAside).toMatchObject([
+      { phase: 'backed_off', reason: { code: 'ACTIVATION_REPEATS' } },
+    ]);
   });
 });
 
@@ -378,7 +440,10 @@ describe('a busy session', () => {
     await makeSession(house.store, 1);
     await house.add(due(1, { causeId: 'unknown', priority: 'high' }), work(1));
     expect(house.order).toHaveLength(9);
-    expect(house.worker.status()).toMatchObject({ setAside: [{ phase: 'early' }], counts: { succeeded: 8, nothingToDo: 1 } });
+    expect(house.worker.status()).toMatchObject({
+      setAside: [{ phase: 'early' }],
+      counts: { succeeded: 8, nothingToDo: 1 },
+    });
   });
 });
 
@@ -412,7 +477,11 @@ describe('a session that another worker is about to wake', () => {
 
   it('keeps a worker that is to end when nothing is due', async () => {
     const taken = new Set([idOf(1)]);
-    const house = await open({ store: reserving(taken, []), untilIdle: true, prepare: (store) => store.activations.add([due(1)]) });
+    const house = await open({
+      store: reserving(taken, []),
+      untilIdle: true,
+      prepare: (store) => store.activations.add([due(1)]),
+    });
     await house.clock.advance(SECOND_MS);
     expect(house.worker.phase).toBe('working');
     await house.store.activations.remove([due(1)]);

@@ -24,14 +24,22 @@ const open = async (options?: SessionHouseOptions): Promise<void> => {
 };
 afterEach(() => house.close());
 
-const say = (text: string, idempotencyKey?: string): ReturnType<Sessions['send']> => sessions.send(id, { type: 'user.message', text }, idempotencyKey === undefined ? {} : { idempotencyKey });
+const say = (text: string, idempotencyKey?: string): ReturnType<Sessions['send']> =>
+  sessions.send(id, { type: 'user.message', text }, idempotencyKey === undefined ? {} : { idempotencyKey });
 const onFiles: SessionHouseOptions = { store: ({ home, clock }) => new FileEventStore({ home, clock }) };
 
 describe('a new session', () => {
   it('belongs to its agent and rests', async () => {
     await open();
     const state = await sessions.create({ agentId: AGENT, title: 'A title' });
-    expect(state).toMatchObject({ agentId: AGENT, title: 'A title', status: 'idle', stopReason: 'idle', head: 1, createdAt: '2026-01-01T00:00:00.000Z' });
+    expect(state).toMatchObject({
+      agentId: AGENT,
+      title: 'A title',
+      status: 'idle',
+      stopReason: 'idle',
+      head: 1,
+      createdAt: '2026-01-01T00:00:00.000Z',
+    });
     expect(await sessions.get(state.sessionId)).toEqual(state);
     expect(await sessions.status(state.sessionId)).toEqual(state);
   });
@@ -52,7 +60,13 @@ describe('a new session', () => {
 describe('a message', () => {
   it('is acknowledged with where it is stored', async () => {
     await open(onFiles);
-    expect(await say('hi')).toEqual({ eventId: expect.any(String) as string, seq: 2, readBy: 'next_wake', acceptedAs: 'queue', durability: 'disk' });
+    expect(await say('hi')).toEqual({
+      eventId: expect.any(String) as string,
+      seq: 2,
+      readBy: 'next_wake',
+      acceptedAs: 'queue',
+      durability: 'disk',
+    });
     expect((await house.log(id))[1]).toMatchObject({ type: 'user.message', data: { text: 'hi' } });
   });
 
@@ -93,11 +107,18 @@ describe('a message', () => {
     ['of a type that only the runtime writes', { type: 'wake.started', wakeId: 'x' }, {}, /message is not valid: type/],
     ['with a key nobody knows', { type: 'user.message', text: 'x', urgent: true }, {}, /Unrecognized key: "urgent"/],
     ['that is text', 'hello', {}, /expected object, received string/],
-    ['with an empty idempotency key', { type: 'user.message', text: 'x' }, { idempotencyKey: '' }, /send options is not valid: idempotencyKey/],
+    [
+      'with an empty idempotency key',
+      { type: 'user.message', text: 'x' },
+      { idempotencyKey: '' },
+      /send options is not valid: idempotencyKey/,
+    ],
     ['with unknown options', { type: 'user.message', text: 'x' }, { key: 'x' }, /Unrecognized key: "key"/],
   ])('%s is refused with words that help, and leaves no trace', async (_what, message, options, pattern) => {
     await open();
-    const error: unknown = await sessions.send(id, message as never, options as never).catch((thrown: unknown) => thrown);
+    const error: unknown = await sessions
+      .send(id, message as never, options as never)
+      .catch((thrown: unknown) => thrown);
     expect(RuntimeError.is(error) && error.message).toMatch(pattern);
     expect(RuntimeError.is(error) && error.category).toBe('validation');
     expect((await sessions.get(id)).head).toBe(1);
@@ -109,7 +130,11 @@ describe('a message', () => {
     [7, 'SESSION_REQUEST_INVALID'],
   ])('to the session %j is refused', async (sessionId, code) => {
     await open();
-    for (const use of [() => sessions.send(sessionId as string, { type: 'user.message', text: 'x' }), () => sessions.get(sessionId as string), () => sessions.terminate(sessionId as string)]) {
+    for (const use of [
+      () => sessions.send(sessionId as string, { type: 'user.message', text: 'x' }),
+      () => sessions.get(sessionId as string),
+      () => sessions.terminate(sessionId as string),
+    ]) {
       expect(await codeOf(use())).toBe(code);
     }
   });
@@ -117,12 +142,16 @@ describe('a message', () => {
 
 describe('an answer', () => {
   const ask = async (): Promise<string> => {
-    await house.write([{ directive: { outcome: 'sleep', summary: 's', customToolRequest: { name: 'approve', input: {} } } }, { text: 'ok' }]);
+    await house.write([
+      { directive: { outcome: 'sleep', summary: 's', customToolRequest: { name: 'approve', input: {} } } },
+      { text: 'ok' },
+    ]);
     await say('go');
     await house.runtime.wake(id);
     return (await sessions.get(id)).pendingActions[0]?.requestId ?? '';
   };
-  const answer = (requestId: string, toolName = 'approve'): ReturnType<Sessions['send']> => sessions.send(id, { type: 'user.custom_tool_result', requestId, toolName, output: null });
+  const answer = (requestId: string, toolName = 'approve'): ReturnType<Sessions['send']> =>
+    sessions.send(id, { type: 'user.custom_tool_result', requestId, toolName, output: null });
 
   it('counts once, though many answer at once', async () => {
     await open(onFiles);
@@ -147,7 +176,9 @@ describe('the sessions', () => {
     const second = await sessions.create({ agentId: AGENT });
     await sessions.terminate(second.sessionId, { reason: 'not needed' });
     expect((await sessions.list()).map(({ sessionId }) => sessionId)).toEqual([id, second.sessionId]);
-    expect(await sessions.list({ status: 'terminated' })).toMatchObject([{ sessionId: second.sessionId, summary: 'not needed' }]);
+    expect(await sessions.list({ status: 'terminated' })).toMatchObject([
+      { sessionId: second.sessionId, summary: 'not needed' },
+    ]);
     expect(await sessions.list({ agentId: 'nobody' })).toEqual([]);
     expect((await sessions.list({ newest: 1 })).map(({ sessionId }) => sessionId)).toEqual([second.sessionId]);
     expect(await codeOf(sessions.list({ newest: 0 }))).toBe('SESSION_REQUEST_INVALID');
@@ -172,13 +203,21 @@ describe('the sessions', () => {
   it('end once', async () => {
     await open();
     const ended = await sessions.terminate(id, { reason: 'done' });
-    expect(ended).toMatchObject({ status: 'terminated', stopReason: 'terminated', summary: 'done', terminatedAtSeq: 2 });
+    expect(ended).toMatchObject({
+      status: 'terminated',
+      stopReason: 'terminated',
+      summary: 'done',
+      terminatedAtSeq: 2,
+    });
     expect(await sessions.terminate(id, { reason: 'again' })).toEqual(ended);
     expect(await codeOf(sessions.terminate(id, { reason: '' }))).toBe('SESSION_REQUEST_INVALID');
   });
 });
 
-describe.each<[string, SessionHouseOptions]>([['in memory', {}], ['in files', onFiles]])('following a session %s', (_where, options) => {
+describe.each<[string, SessionHouseOptions]>([
+  ['in memory', {}],
+  ['in files', onFiles],
+])('following a session %s', (_where, options) => {
   it('gives what is stored and then what comes, each once and in order', async () => {
     await open(options);
     await say('m2');
@@ -245,7 +284,9 @@ describe.each<[string, SessionHouseOptions]>([['in memory', {}], ['in files', on
 
   it('fails for a session that is not there', async () => {
     await open(options);
-    expect(await codeOf(sessions.events('01234567-89ab-7cde-bfff-ffffffffffff', { follow: true }).next())).toBe('SESSION_NOT_FOUND');
+    expect(await codeOf(sessions.events('01234567-89ab-7cde-bfff-ffffffffffff', { follow: true }).next())).toBe(
+      'SESSION_NOT_FOUND',
+    );
   });
 });
 

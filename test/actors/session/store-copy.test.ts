@@ -8,7 +8,18 @@ import type { SessionOutcome, StoreCopy } from '../../../src/actors/session/stor
 import { recordText, recordsOfLog } from '../../../src/actors/session/store-copy-log.ts';
 import { FileEventStore } from '../../../src/adapters/files/file-event-store.ts';
 import { MemoryEventStore } from '../../../src/adapters/memory/memory-event-store.ts';
-import { AGENT_ID, START_MS, claimOf, creation, idOf, messageOf, messagesOf, numbersTo, resultOf, toolUseOf } from '../../../src/testing/session-fixtures.ts';
+import {
+  AGENT_ID,
+  START_MS,
+  claimOf,
+  creation,
+  idOf,
+  messageOf,
+  messagesOf,
+  numbersTo,
+  resultOf,
+  toolUseOf,
+} from '../../../src/testing/session-fixtures.ts';
 import { MortalStore } from '../../support/mortal-store.ts';
 import { temporaryHome } from '../../support/temporary-home.ts';
 import type { TemporaryHome } from '../../support/temporary-home.ts';
@@ -26,7 +37,11 @@ afterEach(async () => {
 async function fileStore(folder = 'home'): Promise<FileEventStore> {
   const home = homes[0] ?? (await temporaryHome());
   if (homes.length === 0) homes.push(home);
-  const store = new FileEventStore({ home: join(home.path, folder), clock: createSimulatedClock({ now: START_MS }), durability: 'os' });
+  const store = new FileEventStore({
+    home: join(home.path, folder),
+    clock: createSimulatedClock({ now: START_MS }),
+    durability: 'os',
+  });
   open.push(store);
   return store;
 }
@@ -48,8 +63,10 @@ async function textOf(store: EventStore, sessionId: string): Promise<readonly st
   return records.map(recordText);
 }
 
-const dueIn = async (store: EventStore): Promise<readonly string[]> => (await store.activations.due({ nowMs: START_MS + 1e9, limit: 9 })).due.map(({ sessionId }) => sessionId);
-const leftIn = ({ left }: StoreCopy): readonly (readonly [string, string, string])[] => left.map(({ sessionId, kind, error }) => [sessionId, kind, error.code]);
+const dueIn = async (store: EventStore): Promise<readonly string[]> =>
+  (await store.activations.due({ nowMs: START_MS + 1e9, limit: 9 })).due.map(({ sessionId }) => sessionId);
+const leftIn = ({ left }: StoreCopy): readonly (readonly [string, string, string])[] =>
+  left.map(({ sessionId, kind, error }) => [sessionId, kind, error.code]);
 
 describe('a copy of a store', () => {
   it('has the same events under the same numbers, ids, times, epochs and keys, there and back again', async () => {
@@ -57,7 +74,17 @@ describe('a copy of a store', () => {
     const files = await fileStore();
     const told: SessionOutcome[] = [];
     const there = await copyStore({ from, to: files, onSession: (outcome) => told.push(outcome) });
-    expect(there).toMatchObject({ sessions: 2, copied: 2, completed: 0, unchanged: 0, left: [], events: 7, added: 7, isStopped: false, sha256: expect.stringMatching(/^[0-9a-f]{64}$/) as string });
+    expect(there).toMatchObject({
+      sessions: 2,
+      copied: 2,
+      completed: 0,
+      unchanged: 0,
+      left: [],
+      events: 7,
+      added: 7,
+      isStopped: false,
+      sha256: expect.stringMatching(/^[0-9a-f]{64}$/) as string,
+    });
     expect(told.map(({ sessionId }) => sessionId).toSorted()).toEqual([FIRST.sessionId, SECOND.sessionId]);
     const back = new MemoryEventStore();
     expect((await copyStore({ from: files, to: back })).sha256).toBe(there.sha256);
@@ -89,13 +116,17 @@ describe('a copy of a store', () => {
 
   it('goes on where it was, whenever it was killed', async () => {
     const from = await fill(new MemoryEventStore());
-    for (const n of [30, 31]) await from.append(FIRST.sessionId, [resultOf(n, 1_000)], { idempotencyKey: `large ${n}` });
+    for (const n of [30, 31])
+      await from.append(FIRST.sessionId, [resultOf(n, 1_000)], { idempotencyKey: `large ${n}` });
     const inParts = { firstPartCharacters: 2_500 };
     const whole = await copyStore({ from, to: new MemoryEventStore() });
     const changes = new MortalStore(new MemoryEventStore());
     await copyStore({ from, to: changes, ...inParts });
     expect(changes.changes.filter((change) => change.startsWith('append'))).toHaveLength(1);
-    for (const { at, stored } of numbersTo(changes.changes.length).flatMap((n) => [{ at: n, stored: false }, { at: n, stored: true }])) {
+    for (const { at, stored } of numbersTo(changes.changes.length).flatMap((n) => [
+      { at: n, stored: false },
+      { at: n, stored: true },
+    ])) {
       const to = new MemoryEventStore();
       await expect(copyStore({ from, to: new MortalStore(to, { at, stored }), ...inParts })).rejects.toThrow('killed');
       expect(await copyStore({ from, to })).toMatchObject({ sha256: whole.sha256, left: [], events: whole.events });
@@ -106,7 +137,8 @@ describe('a copy of a store', () => {
 
   it('ends between two sessions when it is told to, and can be gone on with', async () => {
     const from = new MemoryEventStore();
-    for (const n of numbersTo(40)) await from.create({ sessionId: idOf(n * 100), agentId: AGENT_ID }, creation(n * 100 + 1));
+    for (const n of numbersTo(40))
+      await from.create({ sessionId: idOf(n * 100), agentId: AGENT_ID }, creation(n * 100 + 1));
     const to = new MemoryEventStore();
     const stop = new AbortController();
     const cut = await copyStore({ from, to, signal: stop.signal, onSession: () => stop.abort() });
@@ -179,7 +211,9 @@ class GrowingTarget extends MemoryEventStore {
     this.#grow = grow;
   }
 
-  override async createFromRecords(...given: Parameters<EventStore['createFromRecords']>): ReturnType<EventStore['createFromRecords']> {
+  override async createFromRecords(
+    ...given: Parameters<EventStore['createFromRecords']>
+  ): ReturnType<EventStore['createFromRecords']> {
     const result = await super.createFromRecords(...given);
     const grow = this.#grow;
     this.#grow = undefined;

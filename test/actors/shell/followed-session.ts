@@ -51,7 +51,12 @@ export async function followedSession(clock: Clock): Promise<FollowedSession> {
     },
     held: () => holds,
     async terminate() {
-      await store.append(SESSION_ID, [newEvent(2, { type: 'session.status_changed', data: { to: 'terminated', stopReason: 'terminated', reason: 'enough' } })]);
+      await store.append(SESSION_ID, [
+        newEvent(2, {
+          type: 'session.status_changed',
+          data: { to: 'terminated', stopReason: 'terminated', reason: 'enough' },
+        }),
+      ]);
     },
     replace: () => void (incarnation += 1),
     hide: (times) => void (hidden = times),

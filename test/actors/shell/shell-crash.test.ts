@@ -45,7 +45,8 @@ const SCRIPT = `
 `;
 
 const pidIn = async (name: string): Promise<number> => Number(await readFile(join(folder, name), 'utf8'));
-const stateOf = async (pid: number): Promise<string> => (/\) (\S)/.exec(await readFile(`/proc/${pid}/stat`, 'utf8').catch(() => ''))?.[1] ?? 'gone');
+const stateOf = async (pid: number): Promise<string> =>
+  /\) (\S)/.exec(await readFile(`/proc/${pid}/stat`, 'utf8').catch(() => ''))?.[1] ?? 'gone';
 
 /** A process that has a virtual environment active in its shell. */
 const EXPORTING = `${SCRIPT.slice(0, SCRIPT.indexOf('  const { tools }'))}
@@ -62,7 +63,9 @@ describe('a shell whose process was killed', () => {
     await mkdir(join(folder, 'session'));
     await mkdir(join(folder, 'workspace/venv/bin'), { recursive: true });
     await writeFile(join(folder, 'workspace/venv/bin/tool'), '#!/bin/sh\necho "of $VIRTUAL_ENV"\n', { mode: 0o755 });
-    const child = spawn(process.execPath, ['--input-type=module', '-e', EXPORTING, folder, SESSION_ID], { stdio: ['ignore', 'pipe', 'inherit'] });
+    const child = spawn(process.execPath, ['--input-type=module', '-e', EXPORTING, folder, SESSION_ID], {
+      stdio: ['ignore', 'pipe', 'inherit'],
+    });
     const exited = once(child, 'exit');
     await once(child.stdout, 'data');
     child.kill('SIGKILL');
@@ -71,16 +74,22 @@ describe('a shell whose process was killed', () => {
     await using stage = await openShellStage({ folder, records });
     const reply = await stage.exec('tool; echo "[$MY_TOKEN]"');
     expect(reply).toMatchObject({ restored: true, output: expect.stringMatching(/^of .*\/workspace\/venv\n\[\]\n$/) });
-    expect(reply.notRestored).toContain('the exported variable MY_TOKEN: it looks like a key or a password, and those are kept nowhere');
+    expect(reply.notRestored).toContain(
+      'the exported variable MY_TOKEN: it looks like a key or a password, and those are kept nowhere',
+    );
     // The command is in the history as in the log; what is kept to be set again is not that.
-    const { exports } = JSON.parse(await readFile(join(folder, 'session/runtime/shells/main.json'), 'utf8')) as { exports: unknown };
+    const { exports } = JSON.parse(await readFile(join(folder, 'session/runtime/shells/main.json'), 'utf8')) as {
+      exports: unknown;
+    };
     expect(JSON.stringify(exports)).not.toContain('never-kept');
   });
 });
 
 describe('after a process with open shells was killed', () => {
   it('the next one ends the shells that live on, and what was started in them', async () => {
-    const child = spawn(process.execPath, ['--input-type=module', '-e', SCRIPT, folder, SESSION_ID], { stdio: ['ignore', 'pipe', 'inherit'] });
+    const child = spawn(process.execPath, ['--input-type=module', '-e', SCRIPT, folder, SESSION_ID], {
+      stdio: ['ignore', 'pipe', 'inherit'],
+    });
     const exited = once(child, 'exit');
     await once(child.stdout, 'data');
     const pids = await Promise.all(['daemon', 'work', 'rest'].map(pidIn));
@@ -88,10 +97,15 @@ describe('after a process with open shells was killed', () => {
     child.kill('SIGKILL');
     await exited;
 
-    const reconciled = await createProcessTree({ clock: createSystemClock(), directory: join(folder, 'processes') }).reconcile();
+    const reconciled = await createProcessTree({
+      clock: createSystemClock(),
+      directory: join(folder, 'processes'),
+    }).reconcile();
     // A shell at rest ends with its input by itself; its daemon does not.
     expect(reconciled.map(({ action }) => action)).toEqual(['killed', 'killed']);
     for (const pid of pids) expect(['gone', 'Z', 'X']).toContain(await stateOf(pid));
-    expect(await createProcessTree({ clock: createSystemClock(), directory: join(folder, 'processes') }).reconcile()).toEqual([]);
+    expect(
+      await createProcessTree({ clock: createSystemClock(), directory: join(folder, 'processes') }).reconcile(),
+    ).toEqual([]);
   });
 });

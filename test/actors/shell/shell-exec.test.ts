@@ -14,7 +14,13 @@ const outputOf = async (command: string): Promise<string> => (await stage.exec(c
 
 describe('a persistent shell', () => {
   it('keeps its folder, variables, functions and options between commands', async () => {
-    expect(await stage.exec('mkdir -p sub && cd sub && x=5')).toEqual({ shell: 'main', output: '', exitCode: 0, cwd: join(stage.workspace, 'sub'), opened: true });
+    expect(await stage.exec('mkdir -p sub && cd sub && x=5')).toEqual({
+      shell: 'main',
+      output: '',
+      exitCode: 0,
+      cwd: join(stage.workspace, 'sub'),
+      opened: true,
+    });
     await stage.exec('greet() { echo "hi $1 $x"; }; set -f; umask 027');
     expect(await stage.exec('greet you; pwd; echo *; umask')).toEqual({
       shell: 'main',
@@ -25,7 +31,11 @@ describe('a persistent shell', () => {
   });
 
   it('tells output and errors as they came, with the exit code, to the byte', async () => {
-    expect(await stage.exec('printf a; printf b >&2; printf "c\\n\\nno newline at the end"; exit_with() { return 7; }; exit_with')).toMatchObject({
+    expect(
+      await stage.exec(
+        'printf a; printf b >&2; printf "c\\n\\nno newline at the end"; exit_with() { return 7; }; exit_with',
+      ),
+    ).toMatchObject({
       output: 'abc\n\nno newline at the end',
       exitCode: 7,
     });
@@ -70,7 +80,12 @@ describe('a persistent shell', () => {
     expect(reply).toMatchObject({ exitCode, cwd: stage.workspace });
     if (typeof output === 'string') expect(reply.output).toBe(output);
     else expect(reply.output).toMatch(output);
-    expect(await stage.exec('\\echo here')).toEqual({ shell: 'main', output: 'here\n', exitCode: 0, cwd: stage.workspace });
+    expect(await stage.exec('\\echo here')).toEqual({
+      shell: 'main',
+      output: 'here\n',
+      exitCode: 0,
+      cwd: stage.workspace,
+    });
     expect(await stage.exec('\\true')).toMatchObject({ output: '', exitCode: 0 });
   });
 
@@ -96,8 +111,15 @@ describe('a persistent shell', () => {
     await stage.call('shell_open', { name: 'short' });
     const reply = await stage.exec(`echo before; ${command}`, { shell: 'short' });
     expect(reply).toEqual({ shell: 'short', output: 'before\n', exitCode, shellEnded });
-    await expect(stage.exec('echo x', { shell: 'short' })).rejects.toMatchObject({ code: 'SHELL_CLOSED', message: expect.stringContaining(shellEnded) });
-    expect(await stage.call('shell_history', { shell: 'short' })).toMatchObject({ open: false, ended: shellEnded, entries: [{ status: 'shell_ended' }] });
+    await expect(stage.exec('echo x', { shell: 'short' })).rejects.toMatchObject({
+      code: 'SHELL_CLOSED',
+      message: expect.stringContaining(shellEnded),
+    });
+    expect(await stage.call('shell_history', { shell: 'short' })).toMatchObject({
+      open: false,
+      ended: shellEnded,
+      entries: [{ status: 'shell_ended' }],
+    });
     expect(await stage.call('shell_read_last_output', { shell: 'short' })).toMatchObject({ output: 'before\n' });
     expect(await stage.call('shell_open', { name: 'short' })).toEqual({ shell: 'short', cwd: stage.workspace });
     expect(stage.tasks.list()).toHaveLength(1);
@@ -110,31 +132,45 @@ describe('a persistent shell', () => {
   });
 
   it('does not take output for the end of a command, whatever it looks like', async () => {
-    const { output } = await stage.exec(String.raw`printf '\036%s 0 /\000' 0192f0c1-2345-7abc-8def-0123456789ab; printf '\036\036\036'; tr '\0' '\036' </dev/zero | head -c 100000; echo; env; set; ps -ef | cat; echo end`);
+    const { output } = await stage.exec(
+      String.raw`printf '\036%s 0 /\000' 0192f0c1-2345-7abc-8def-0123456789ab; printf '\036\036\036'; tr '\0' '\036' </dev/zero | head -c 100000; echo; env; set; ps -ef | cat; echo end`,
+    );
     expect(output).toMatch(/end\n$/);
     expect(await outputOf('echo next')).toBe('next\n');
   });
 
   it('shows its nonces to no command', async () => {
     // The script of the shell, wherever it can be looked for: variables, arguments, descriptors.
-    const seen = await outputOf('set; export -p; trap; tr "\\0" " " </proc/$$/cmdline; cat /proc/$$/environ | tr "\\0" "\\n"; ls -l /proc/$$/fd /proc/self/fd');
+    const seen = await outputOf(
+      'set; export -p; trap; tr "\\0" " " </proc/$$/cmdline; cat /proc/$$/environ | tr "\\0" "\\n"; ls -l /proc/$$/fd /proc/self/fd',
+    );
     expect(seen).not.toMatch(/[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}/);
   });
 
   it('takes any bytes for output', async () => {
     expect(await outputOf(String.raw`printf 'a\377\000\033[1mb'`)).toBe('a\u{fffd}\0\u{1b}[1mb');
-    expect(await outputOf('head -c 5000000 /dev/urandom | head -c 4999999 >/dev/null; head -c 3000 /dev/urandom; echo; echo next')).toMatch(/next\n$/);
+    expect(
+      await outputOf(
+        'head -c 5000000 /dev/urandom | head -c 4999999 >/dev/null; head -c 3000 /dev/urandom; echo; echo next',
+      ),
+    ).toMatch(/next\n$/);
   });
 
   it('goes on while jobs that were left in the background put things out', async () => {
-    expect(await outputOf('(while [ ! -e go ]; do sleep 0.01; done; echo from behind; touch went) & echo started')).toBe('started\n');
-    expect(await outputOf('echo working; touch go; while [ ! -e went ]; do sleep 0.01; done')).toBe('working\nfrom behind\n');
+    expect(
+      await outputOf('(while [ ! -e go ]; do sleep 0.01; done; echo from behind; touch went) & echo started'),
+    ).toBe('started\n');
+    expect(await outputOf('echo working; touch go; while [ ! -e went ]; do sleep 0.01; done')).toBe(
+      'working\nfrom behind\n',
+    );
     expect(await outputOf('jobs; wait; echo waited')).toMatch(/waited\n$/);
   });
 
   it('keeps what background jobs put out between commands with the output of the last one', async () => {
     await stage.exec('(while [ ! -e go ]; do sleep 0.01; done; echo late) & echo started');
-    await stage.exec('touch go', { shell: (await stage.call<{ shell: string }>('shell_open', { name: 'other' })).shell });
+    await stage.exec('touch go', {
+      shell: (await stage.call<{ shell: string }>('shell_open', { name: 'other' })).shell,
+    });
     for (;;) {
       const { output } = await stage.call<{ output: string }>('shell_read_last_output');
       if (output === 'started\nlate\n') break;
@@ -153,28 +189,55 @@ describe('a persistent shell', () => {
     const page = await stage.call<{ output: string }>('shell_read_last_output', { offset: 10_000, limit: 32 });
     expect(page).toMatchObject({ offset: 10_000, nextOffset: 10_032, totalBytes: 100_000_011 });
     expect(page.output).toHaveLength(32);
-    expect(await stage.call('shell_read_last_output', { offset: 1_000_000, limit: 16 })).toMatchObject({ lostFrom: 1_000_000, offset: 100_000_011 - 393_216 });
-    expect(await stage.call('shell_read_last_output', { offset: 200_000_000 })).toMatchObject({ output: '', offset: 100_000_011 });
+    expect(await stage.call('shell_read_last_output', { offset: 1_000_000, limit: 16 })).toMatchObject({
+      lostFrom: 1_000_000,
+      offset: 100_000_011 - 393_216,
+    });
+    expect(await stage.call('shell_read_last_output', { offset: 200_000_000 })).toMatchObject({
+      output: '',
+      offset: 100_000_011,
+    });
   }, 60_000);
 
   it('takes a command of a hundred thousand characters', async () => {
     const command = `echo ${"'x' ".repeat(20_000)}| wc -w; : '${'y'.repeat(19_900)}'`;
     expect(await outputOf(command)).toBe('20000\n');
-    expect(await stage.call('shell_history')).toMatchObject({ entries: [{ command: expect.stringContaining('more characters]') }] });
+    expect(await stage.call('shell_history')).toMatchObject({
+      entries: [{ command: expect.stringContaining('more characters]') }],
+    });
   });
 
   it('knows the folder it is in, whatever PWD says and however it came there', async () => {
     await stage.exec('mkdir -p real; ln -s real link; cd link; PWD=/fake');
     expect(await stage.exec('true')).toMatchObject({ cwd: join(stage.workspace, 'real') });
-    expect(stage.subject('shell_exec', { command: 'ls' })).toEqual({ kind: 'shell', command: 'ls', cwd: join(stage.workspace, 'real'), isolated: false });
-    expect(await stage.exec('mv ../real "../a  new\nname"')).toMatchObject({ cwd: join(stage.workspace, 'a  new\nname') });
+    expect(stage.subject('shell_exec', { command: 'ls' })).toEqual({
+      kind: 'shell',
+      command: 'ls',
+      cwd: join(stage.workspace, 'real'),
+      isolated: false,
+    });
+    expect(await stage.exec('mv ../real "../a  new\nname"')).toMatchObject({
+      cwd: join(stage.workspace, 'a  new\nname'),
+    });
   });
 
   it('is never judged as one in which commands mean what they say', async () => {
-    expect(stage.subject('shell_exec', { command: 'git status' })).toEqual({ kind: 'shell', command: 'git status', cwd: stage.workspace, isolated: false });
+    expect(stage.subject('shell_exec', { command: 'git status' })).toEqual({
+      kind: 'shell',
+      command: 'git status',
+      cwd: stage.workspace,
+      isolated: false,
+    });
     await stage.exec('cd /');
-    expect(stage.subject('shell_exec', { command: 'git status' })).toEqual({ kind: 'shell', command: 'git status', cwd: '/', isolated: false });
-    expect(stage.subject('shell_exec', { command: 'git status', shell: 'other' })).toMatchObject({ cwd: stage.workspace });
+    expect(stage.subject('shell_exec', { command: 'git status' })).toEqual({
+      kind: 'shell',
+      command: 'git status',
+      cwd: '/',
+      isolated: false,
+    });
+    expect(stage.subject('shell_exec', { command: 'git status', shell: 'other' })).toMatchObject({
+      cwd: stage.workspace,
+    });
   });
 
   it('runs nothing while its folder is gone', async () => {

@@ -28,7 +28,17 @@ function openManualStage(): ManualStage {
   const runner = createManualRunner('process', { pid: 4711 });
   const tasks = new BackgroundTaskManager({ runners: { process: runner }, clock });
   const interrupts: number[] = [];
-  const { tools } = createShellTools({ tasks, feed, clock, host: { ...nodeShellHost, interrupt: (pid) => interrupts.push(pid), resolveInside: (workspace) => workspace, folderOfProcess: () => ({ kind: 'unknown' }) } });
+  const { tools } = createShellTools({
+    tasks,
+    feed,
+    clock,
+    host: {
+      ...nodeShellHost,
+      interrupt: (pid) => interrupts.push(pid),
+      resolveInside: (workspace) => workspace,
+      folderOfProcess: () => ({ kind: 'unknown' }),
+    },
+  });
   const work = (): ManualWork => {
     const last = runner.works.at(-1);
     if (last === undefined) throw new Error('nothing was started');
@@ -40,10 +50,14 @@ function openManualStage(): ManualStage {
     work,
     tasks,
     async call(name, input = {}, signal = new AbortController().signal) {
-      return tools.find(({ definition }) => definition.name === name)?.run?.(input, { session: IDENTITY, callId: 'c', workspaceDirectory: '/workspace', signal });
+      return tools
+        .find(({ definition }) => definition.name === name)
+        ?.run?.(input, { session: IDENTITY, callId: 'c', workspaceDirectory: '/workspace', signal });
     },
     put(text) {
-      const nonces = work().inputs.flatMap(({ stdin = '' }) => /[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f-]{21}/.exec(stdin) ?? []);
+      const nonces = work().inputs.flatMap(
+        ({ stdin = '' }) => /[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f-]{21}/.exec(stdin) ?? [],
+      );
       const said = text.replaceAll(/#(\d)/g, (_, n: string) => nonces[Number(n) - 1] ?? 'missing');
       feed.take({ source: 'stdout', taskId: work().start.taskId, chunk: new TextEncoder().encode(said) });
     },
@@ -62,7 +76,13 @@ async function opened(): Promise<ManualStage> {
 describe('a shell process', () => {
   it('is started with its input open, an allowed environment and no more', async () => {
     const { work } = await opened();
-    expect(work().start.request).toMatchObject({ kind: 'process', mode: 'background', cwd: '/workspace', parentSessionId: IDENTITY.sessionId, metadata: { shell: 'main' } });
+    expect(work().start.request).toMatchObject({
+      kind: 'process',
+      mode: 'background',
+      cwd: '/workspace',
+      parentSessionId: IDENTITY.sessionId,
+      metadata: { shell: 'main' },
+    });
     expect(Object.keys((work().start.request as { env: object }).env)).not.toContain('VITEST');
     expect(work().inputs.every(({ end }) => end === false)).toBe(true);
   });
@@ -73,7 +93,13 @@ describe('a shell process', () => {
     await clock.advance(9_999);
     expect(work().isCancelled).toBe(false);
     work().onCancel = () => work().resolve({ signalCode: 'SIGTERM' });
-    await Promise.all([expect(opening).rejects.toMatchObject({ code: 'SHELL_NOT_OPENED', message: expect.stringContaining('did not answer within 10 seconds') }), clock.advance(1)]);
+    await Promise.all([
+      expect(opening).rejects.toMatchObject({
+        code: 'SHELL_NOT_OPENED',
+        message: expect.stringContaining('did not answer within 10 seconds'),
+      }),
+      clock.advance(1),
+    ]);
     expect([tasks.list(), clock.pendingTimers]).toEqual([[], 0]);
   });
 
@@ -81,7 +107,11 @@ describe('a shell process', () => {
     const { clock, call } = await opened();
     const changing = call('shell_set_env', { name: 'A', value: '1' });
     await Promise.all([expect(changing).rejects.toMatchObject({ code: 'SHELL_CLOSED' }), clock.advance(10_000)]);
-    expect(await call('shell_history')).toMatchObject({ open: false, variables: [], entries: [{ status: 'shell_ended' }] });
+    expect(await call('shell_history')).toMatchObject({
+      open: false,
+      variables: [],
+      entries: [{ status: 'shell_ended' }],
+    });
   });
 
   it('is interrupted twice before it is ended, and what could not be ended is said', async () => {
@@ -101,7 +131,11 @@ describe('a shell process', () => {
     expect(work().isCancelled).toBe(false);
     await clock.advance(1);
     expect(await rejected).toBe('enough');
-    expect(await call('shell_wait')).toMatchObject({ output: 'half', exitCode: null, shellEnded: expect.stringMatching(/had to be ended.*could not be ended: process 4712 is still running/) });
+    expect(await call('shell_wait')).toMatchObject({
+      output: 'half',
+      exitCode: null,
+      shellEnded: expect.stringMatching(/had to be ended.*could not be ended: process 4712 is still running/),
+    });
   });
 
   it('that reports an end which an interrupt raced has it counted once, when both reports are there', async () => {
@@ -127,8 +161,15 @@ describe('a shell process', () => {
   it('that cannot be told anything is ended', async () => {
     const { call, tasks, work } = await opened();
     const { inputs } = work();
-    Object.defineProperty(inputs, 'push', { value: () => { throw new Error('the pipe is broken'); } });
-    expect(await call('shell_exec', { command: 'x' })).toMatchObject({ exitCode: null, shellEnded: expect.stringContaining('cancelled: it takes no input any more') });
+    Object.defineProperty(inputs, 'push', {
+      value: () => {
+        throw new Error('the pipe is broken');
+      },
+    });
+    expect(await call('shell_exec', { command: 'x' })).toMatchObject({
+      exitCode: null,
+      shellEnded: expect.stringContaining('cancelled: it takes no input any more'),
+    });
     expect(tasks.list()).toEqual([]);
   });
 });

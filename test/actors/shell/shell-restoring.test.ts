@@ -46,20 +46,37 @@ async function runtime(options: ShellStageOptions = {}): Promise<ShellStage> {
 /** What is there after the process has gone without a word. */
 async function killed(stage: ShellStage): Promise<void> {
   const folderOf = join(folder, 'session/runtime/shells');
-  const kept = await Promise.all((await readdir(folderOf)).map(async (name) => [name, await readFile(join(folderOf, name), 'utf8')] as const));
+  const kept = await Promise.all(
+    (await readdir(folderOf)).map(async (name) => [name, await readFile(join(folderOf, name), 'utf8')] as const),
+  );
   await stage.close();
   for (const [name, text] of kept) await writeFile(join(folderOf, name), text);
 }
 
 /** Sets a variable by a call that is in the log, as every call of a wake is. */
-async function set(stage: ShellStage, name: string, value: string | null, { shell, environment }: { readonly shell?: string; readonly environment?: ToolContext['environment'] } = {}): Promise<unknown> {
+async function set(
+  stage: ShellStage,
+  name: string,
+  value: string | null,
+  { shell, environment }: { readonly shell?: string; readonly environment?: ToolContext['environment'] } = {},
+): Promise<unknown> {
   calls += 1;
   const callId = `call_${calls}`;
-  const input = { name, value: value === null ? null : (environment?.secrets.text(value) ?? value), ...(shell === undefined ? {} : { shell }) };
-  await followed.store.append(SESSION_ID, [newEvent(calls, { type: 'agent.tool_use', data: { callId, name: 'shell_set_env', input, spanId: 'span_1' } })]);
+  const input = {
+    name,
+    value: value === null ? null : (environment?.secrets.text(value) ?? value),
+    ...(shell === undefined ? {} : { shell }),
+  };
+  await followed.store.append(SESSION_ID, [
+    newEvent(calls, { type: 'agent.tool_use', data: { callId, name: 'shell_set_env', input, spanId: 'span_1' } }),
+  ]);
   const events: readonly SessionEvent[] = await followed.store.read(SESSION_ID);
   const wake = { state: () => foldAll(events) } as CompanionWake;
-  return stage.call('shell_set_env', { name, value, ...(shell === undefined ? {} : { shell }) }, { callId, wake, ...(environment === undefined ? {} : { environment }) });
+  return stage.call(
+    'shell_set_env',
+    { name, value, ...(shell === undefined ? {} : { shell }) },
+    { callId, wake, ...(environment === undefined ? {} : { environment }) },
+  );
 }
 
 describe('a shell whose process has ended', () => {
@@ -77,7 +94,9 @@ describe('a shell whose process has ended', () => {
     await end(first);
 
     const second = await runtime();
-    expect(second.subject('shell_exec', { shell: 'build', command: 'pwd' })).toMatchObject({ cwd: join(folder, 'workspace/sub') });
+    expect(second.subject('shell_exec', { shell: 'build', command: 'pwd' })).toMatchObject({
+      cwd: join(folder, 'workspace/sub'),
+    });
     const reply = await second.exec('pwd; echo "$MODE [$GONE$LOST$KEPT]"', { shell: 'build' });
     expect(reply).toMatchObject({
       output: `${join(folder, 'workspace/sub')}\nit's $HOME [1]\n`,
@@ -87,7 +106,15 @@ describe('a shell whose process has ended', () => {
     });
     expect(await second.exec('true', { shell: 'build' })).not.toHaveProperty('restored');
     const { entries, variables } = await second.call<ShellHistory>('shell_history', { shell: 'build' });
-    expect(entries.map(({ command }) => command)).toEqual(['cd sub', 'export MODE', 'export GONE', 'unset GONE', 'LOST=1; export KEPT=1; true', 'pwd; echo "$MODE [$GONE$LOST$KEPT]"', 'true']);
+    expect(entries.map(({ command }) => command)).toEqual([
+      'cd sub',
+      'export MODE',
+      'export GONE',
+      'unset GONE',
+      'LOST=1; export KEPT=1; true',
+      'pwd; echo "$MODE [$GONE$LOST$KEPT]"',
+      'true',
+    ]);
     expect(variables).toEqual(['MODE']);
   });
 
@@ -99,7 +126,10 @@ describe('a shell whose process has ended', () => {
     await first.close();
     const second = await runtime();
     expect(await second.exec('pwd')).toMatchObject({ output: `${join(folder, 'workspace/sub')}\n`, restored: true });
-    expect(await second.call('shell_set_cwd', { shell: 'a', cwd: 'sub' })).toMatchObject({ restored: true, cwd: join(folder, 'workspace/sub') });
+    expect(await second.call('shell_set_cwd', { shell: 'a', cwd: 'sub' })).toMatchObject({
+      restored: true,
+      cwd: join(folder, 'workspace/sub'),
+    });
     expect(await set(second, 'X', '1', { shell: 'b' })).toMatchObject({ restored: true });
   });
 
@@ -109,11 +139,26 @@ describe('a shell whose process has ended', () => {
     await expect.poll(() => records.read(IDENTITY, 'main')?.entries.at(-1)?.status).toBe('running');
     await killed(first);
     const second = await runtime();
-    expect(await second.call('shell_history')).toMatchObject({ open: false, ended: expect.stringContaining('opened again when it is used'), entries: [{ command: 'sleep 3000', status: 'shell_ended' }] });
+    expect(await second.call('shell_history')).toMatchObject({
+      open: false,
+      ended: expect.stringContaining('opened again when it is used'),
+      entries: [{ command: 'sleep 3000', status: 'shell_ended' }],
+    });
     expect(second.describe(IDENTITY)).toMatchObject([{ shell: 'main', open: false }]);
-    for (const tool of ['shell_wait', 'shell_read_last_output']) await expect(second.call(tool)).rejects.toMatchObject({ code: 'SHELL_CLOSED', hint: expect.stringContaining('opened again') });
-    expect((await second.exec('true')).notRestored).toContain('the command that ran in it; how far it came is not known');
-    expect(await second.call('shell_history')).toMatchObject({ entries: [{ command: 'sleep 3000', status: 'shell_ended' }, { command: 'true', status: 'exited' }] });
+    for (const tool of ['shell_wait', 'shell_read_last_output'])
+      await expect(second.call(tool)).rejects.toMatchObject({
+        code: 'SHELL_CLOSED',
+        hint: expect.stringContaining('opened again'),
+      });
+    expect((await second.exec('true')).notRestored).toContain(
+      'the command that ran in it; how far it came is not known',
+    );
+    expect(await second.call('shell_history')).toMatchObject({
+      entries: [
+        { command: 'sleep 3000', status: 'shell_ended' },
+        { command: 'true', status: 'exited' },
+      ],
+    });
   });
 
   it('begins in the workspace when its folder has gone, and says so', async () => {
@@ -123,7 +168,9 @@ describe('a shell whose process has ended', () => {
     await rm(join(folder, 'workspace/sub'), { recursive: true });
     const reply = await (await runtime()).exec('pwd');
     expect(reply).toMatchObject({ output: `${join(folder, 'workspace')}\n`, restored: true });
-    expect(reply.notRestored).toContain(`its folder ${join(folder, 'workspace/sub')}, which cannot be entered any more`);
+    expect(reply.notRestored).toContain(
+      `its folder ${join(folder, 'workspace/sub')}, which cannot be entered any more`,
+    );
   });
 
   it('runs nothing in another folder than the one that was allowed', async () => {
@@ -147,10 +194,18 @@ describe('a shell whose process has ended', () => {
     await first.close();
     expect(await readFile(join(folder, 'session/runtime/shells/main.json'), 'utf8')).not.toContain('tok-1234567890');
 
-    const fewer = leftOpen({ workspace: join(folder, 'workspace'), secrets: knownSecrets({ 'github/token': 'tok-1234567890' }) });
+    const fewer = leftOpen({
+      workspace: join(folder, 'workspace'),
+      secrets: knownSecrets({ 'github/token': 'tok-1234567890' }),
+    });
     const reply = await (await runtime({ sessionEnvironment: fewer })).exec('echo "${#TOKEN} [$OTHER$WITH]"');
     expect(reply).toMatchObject({ output: '14 []\n', restored: true });
-    expect(reply.notRestored).toEqual(expect.arrayContaining(['the variable OTHER: there is no secret github/other', 'the variable WITH: its value had a secret in it, which no log has']));
+    expect(reply.notRestored).toEqual(
+      expect.arrayContaining([
+        'the variable OTHER: there is no secret github/other',
+        'the variable WITH: its value had a secret in it, which no log has',
+      ]),
+    );
     expect(reply.notRestored).toHaveLength(3);
   });
 
@@ -166,7 +221,8 @@ describe('a shell whose process has ended', () => {
     await first.closeSession(SESSION_ID);
     expect(records.names(IDENTITY)).toEqual([]);
     const second = await runtime();
-    for (const shell of ['closed', 'exited', 'over']) await expect(second.exec('true', { shell })).rejects.toMatchObject({ code: 'SHELL_CLOSED' });
+    for (const shell of ['closed', 'exited', 'over'])
+      await expect(second.exec('true', { shell })).rejects.toMatchObject({ code: 'SHELL_CLOSED' });
   });
 
   it('can be closed, and opened anew in its place', async () => {
@@ -218,7 +274,10 @@ describe('what is kept of open shells', () => {
     ['empty', ''],
     ['of another version', '{"version":2}'],
     ['something else', '[]'],
-    ['with more than it may have', JSON.stringify({ version: 1, instance: 'x', variables: [], entries: [], forgotten: 0, more: true })],
+    [
+      'with more than it may have',
+      JSON.stringify({ version: 1, instance: 'x', variables: [], entries: [], forgotten: 0, more: true }),
+    ],
   ])('is nothing when it is %s', async (_, text) => {
     await mkdir(join(folder, 'session/runtime/shells'), { recursive: true });
     await writeFile(file(), text);
@@ -233,7 +292,17 @@ describe('what is kept of open shells', () => {
     await set(first, 'REAL', 'value');
     await first.close();
     const record = JSON.parse(await readFile(file(), 'utf8')) as { variables: unknown[] };
-    await writeFile(file(), JSON.stringify({ ...record, variables: [{ name: 'OTHER', seq: 2 }, { name: 'REAL', seq: 1 }, { name: 'NEVER', seq: 99 }] }));
+    await writeFile(
+      file(),
+      JSON.stringify({
+        ...record,
+        variables: [
+          { name: 'OTHER', seq: 2 },
+          { name: 'REAL', seq: 1 },
+          { name: 'NEVER', seq: 99 },
+        ],
+      }),
+    );
     const reply = await (await runtime()).exec('echo "[$OTHER$REAL$NEVER]"');
     expect(reply.output).toBe('[]\n');
     expect(reply.notRestored).toHaveLength(4);
@@ -267,7 +336,11 @@ describe('what is kept of open shells', () => {
 describe('what commands have exported', () => {
   const file = (name = 'main'): string => join(folder, `session/runtime/shells/${name}.json`);
   /** Runs a command in a shell, kills its process, and runs another in the next. */
-  async function across(command: string, then: string, environment?: ToolContext['environment']): Promise<{ readonly output: string; readonly notRestored: readonly string[]; readonly kept: string }> {
+  async function across(
+    command: string,
+    then: string,
+    environment?: ToolContext['environment'],
+  ): Promise<{ readonly output: string; readonly notRestored: readonly string[]; readonly kept: string }> {
     const options = environment === undefined ? {} : { sessionEnvironment: environment };
     const first = await runtime(options);
     await first.exec(command);
@@ -281,17 +354,25 @@ describe('what commands have exported', () => {
     const bin = join(folder, 'workspace/venv/bin');
     await mkdir(bin, { recursive: true });
     await writeFile(join(bin, 'python'), '#!/bin/sh\necho "the one of $VIRTUAL_ENV"\n', { mode: 0o755 });
-    await writeFile(join(bin, 'activate'), 'VIRTUAL_ENV=$(pwd)/venv; export VIRTUAL_ENV; PATH="$VIRTUAL_ENV/bin:$PATH"; export PATH\n');
+    await writeFile(
+      join(bin, 'activate'),
+      'VIRTUAL_ENV=$(pwd)/venv; export VIRTUAL_ENV; PATH="$VIRTUAL_ENV/bin:$PATH"; export PATH\n',
+    );
     const { output, notRestored, kept } = await across('. venv/bin/activate', 'python');
     expect(output).toBe(`the one of ${join(folder, 'workspace/venv')}\n`);
     expect(notRestored).toEqual([]);
     expect((await stat(file())).mode & 0o777).toBe(0o600);
-    expect(JSON.parse(kept)).toMatchObject({ exports: { variables: [{ name: 'PATH' }, { name: 'VIRTUAL_ENV' }], notKept: [] } });
+    expect(JSON.parse(kept)).toMatchObject({
+      exports: { variables: [{ name: 'PATH' }, { name: 'VIRTUAL_ENV' }], notKept: [] },
+    });
   });
 
   it('comes back whatever is in it, changed or removed since, from restart to restart', async () => {
     const value = 'it\'s "x" $HOME `id` \\ é\n\ttwo ; * end ';
-    const { output } = await across(`export ODD='${value.replaceAll("'", String.raw`'\''`)}'; export EMPTY=; unset LANG; LANG=; export A=1; A=2; unset TZ`, 'printf "%s|%s|%s" "$ODD" "${EMPTY-none}" "$A"');
+    const { output } = await across(
+      `export ODD='${value.replaceAll("'", String.raw`'\''`)}'; export EMPTY=; unset LANG; LANG=; export A=1; A=2; unset TZ`,
+      'printf "%s|%s|%s" "$ODD" "${EMPTY-none}" "$A"',
+    );
     expect(output).toBe(`${value}||2`);
     await killed(stages.at(-1) as ShellStage);
     expect((await (await runtime()).exec('printf %s "$ODD$A"')).output).toBe(`${value}2`);
@@ -317,16 +398,26 @@ describe('what commands have exported', () => {
   it('is kept nowhere where it is a secret, and is named instead', async () => {
     const secrets = knownSecrets({ 'github/token': 'tok-1234567890' });
     const environment = leftOpen({ workspace: join(folder, 'workspace'), secrets });
-    const command = 'export API_KEY=plain-1 SAFE=yes COPY="has tok-1234567890 in it" PG=postgres://me:plain-2@host/db GH=ghp_plain3 MASKED="[redacted github/token]"';
-    const { output, notRestored, kept } = await across(command, 'echo "[$API_KEY$COPY$PG$GH$MASKED] $SAFE"', environment);
+    const command =
+      'export API_KEY=plain-1 SAFE=yes COPY="has tok-1234567890 in it" PG=postgres://me:plain-2@host/db GH=ghp_plain3 MASKED="[redacted github/token]"';
+    const { output, notRestored, kept } = await across(
+      command,
+      'echo "[$API_KEY$COPY$PG$GH$MASKED] $SAFE"',
+      environment,
+    );
     expect(output).toBe('[] yes\n');
-    for (const name of ['API_KEY', 'COPY', 'PG', 'GH', 'MASKED']) expect(notRestored).toContainEqual(expect.stringContaining(`the exported variable ${name}: `));
+    for (const name of ['API_KEY', 'COPY', 'PG', 'GH', 'MASKED'])
+      expect(notRestored).toContainEqual(expect.stringContaining(`the exported variable ${name}: `));
     const { exports } = JSON.parse(kept) as { exports: unknown };
-    for (const value of ['plain-1', 'plain-2', 'plain3', 'tok-1234567890']) expect(JSON.stringify([exports, notRestored])).not.toContain(value);
+    for (const value of ['plain-1', 'plain-2', 'plain3', 'tok-1234567890'])
+      expect(JSON.stringify([exports, notRestored])).not.toContain(value);
   });
 
   it('does not take the place of what comes from a vault or from the log', async () => {
-    const environment = leftOpen({ workspace: join(folder, 'workspace'), secrets: knownSecrets({ 'github/token': 'tok-1234567890' }) });
+    const environment = leftOpen({
+      workspace: join(folder, 'workspace'),
+      secrets: knownSecrets({ 'github/token': 'tok-1234567890' }),
+    });
     const first = await runtime({ sessionEnvironment: environment });
     await first.call('shell_open', { secrets: { MINE: 'github/token' } });
     await set(first, 'MODE', 'of-the-call', { environment });
@@ -334,14 +425,27 @@ describe('what commands have exported', () => {
     await set(first, 'GONE', 'of-the-call', { environment });
     await first.exec('export MINE=changed; export OTHER=of-a-command; unset GONE');
     await killed(first);
-    expect(JSON.parse(await readFile(file(), 'utf8'))).toMatchObject({ exports: { variables: [{ name: 'GONE', value: null }, { name: 'OTHER', value: 'of-a-command' }], notKept: [] } });
-    const { output, notRestored } = await (await runtime({ sessionEnvironment: environment })).exec('echo "${#MINE} $MODE $OTHER [$GONE]"');
+    expect(JSON.parse(await readFile(file(), 'utf8'))).toMatchObject({
+      exports: {
+        variables: [
+          { name: 'GONE', value: null },
+          { name: 'OTHER', value: 'of-a-command' },
+        ],
+        notKept: [],
+      },
+    });
+    const { output, notRestored } = await (
+      await runtime({ sessionEnvironment: environment })
+    ).exec('echo "${#MINE} $MODE $OTHER [$GONE]"');
     expect(output).toBe('14 of-the-call of-a-command []\n');
     expect(notRestored).toHaveLength(1);
   });
 
   it('is bounded in number and length, and says what it leaves out', async () => {
-    const { output, notRestored, kept } = await across('i=0; while [ $i -lt 150 ]; do export V$i=$i; i=$((i+1)); done; export A_LONG=$(head -c 20000 /dev/zero | tr "\\0" x)', 'echo "[$A_LONG]$(env | grep -c "^V[0-9]")"');
+    const { output, notRestored, kept } = await across(
+      'i=0; while [ $i -lt 150 ]; do export V$i=$i; i=$((i+1)); done; export A_LONG=$(head -c 20000 /dev/zero | tr "\\0" x)',
+      'echo "[$A_LONG]$(env | grep -c "^V[0-9]")"',
+    );
     expect(output).toBe('[]100\n');
     expect(notRestored).toContain('the exported variable A_LONG: its value is longer than 16384 characters');
     expect(notRestored.at(-1)).toMatch(/^21 more exported variables$/);
@@ -350,14 +454,23 @@ describe('what commands have exported', () => {
   });
 
   it('is not known of a shell that exports more than anybody reads, and it works on', async () => {
-    const { output, notRestored } = await across('i=0; BIG=$(head -c 120000 /dev/zero | tr "\\0" x); while [ $i -lt 12 ]; do export B$i=$BIG; i=$((i+1)); done; echo ${#B11}', 'echo "[$B1]"');
+    const { output, notRestored } = await across(
+      'i=0; BIG=$(head -c 120000 /dev/zero | tr "\\0" x); while [ $i -lt 12 ]; do export B$i=$BIG; i=$((i+1)); done; echo ${#B11}',
+      'echo "[$B1]"',
+    );
     expect(output).toBe('[]\n');
-    expect(notRestored).toEqual(['variables that commands have exported: the shell does not say which there are, or they are too long']);
+    expect(notRestored).toEqual([
+      'variables that commands have exported: the shell does not say which there are, or they are too long',
+    ]);
   });
 
   it.each([
     ['a variable that cannot be changed', 'readonly FIXED=1; export FIXED; export A=1', '1 1'],
-    ['functions and aliases in the way', 'printf() { echo no; }; pwd() { echo no; }; alias export=false printf=false set=false eval=false; \\export FIXED=1 A=1', '1 1'],
+    [
+      'functions and aliases in the way',
+      'printf() { echo no; }; pwd() { echo no; }; alias export=false printf=false set=false eval=false; \\export FIXED=1 A=1',
+      '1 1',
+    ],
     ['other separators and strictness', 'export FIXED=1 A=1 IFS=x; set -uf', '1 1'],
     ['output of jobs all the while', '(while :; do echo noise; done) & export FIXED=1 A=1', '1 1'],
   ])('is known in spite of %s', async (_, command, expected) => {
@@ -367,7 +480,9 @@ describe('what commands have exported', () => {
 
   it('is said where no command can write, and nothing of it is in any output', async () => {
     const stage = await runtime();
-    const { output } = await stage.exec('export QUIET=value; (echo forged >&4); echo "status $?"; (sleep 0; echo forged >&4) & wait');
+    const { output } = await stage.exec(
+      'export QUIET=value; (echo forged >&4); echo "status $?"; (sleep 0; echo forged >&4) & wait',
+    );
     expect(output).toContain('status 2');
     expect(output.match(/4: Bad file descriptor/g)).toHaveLength(2);
     expect((await stage.exec('sleep 0')).output).toBe('');
@@ -377,11 +492,19 @@ describe('what commands have exported', () => {
 describe('a change of the main shell before there is one', () => {
   it('opens it, as a command does, and says so', async () => {
     const stage = await runtime();
-    expect(await stage.call('shell_set_cwd', { cwd: 'sub' })).toEqual({ shell: 'main', cwd: join(folder, 'workspace/sub'), opened: true });
+    expect(await stage.call('shell_set_cwd', { cwd: 'sub' })).toEqual({
+      shell: 'main',
+      cwd: join(folder, 'workspace/sub'),
+      opened: true,
+    });
     const other = await runtime();
     await other.call('shell_close');
     expect(await set(other, 'MODE', 'x')).toEqual({ shell: 'main', name: 'MODE', set: true, opened: true });
     expect(await other.exec('echo $MODE')).toMatchObject({ output: 'x\n' });
-    for (const [tool, input] of [['shell_set_cwd', { cwd: 'sub' }], ['shell_set_env', { name: 'A', value: 'b' }]] as const) await expect(other.call(tool, { shell: 'build', ...input })).rejects.toMatchObject({ code: 'SHELL_CLOSED' });
+    for (const [tool, input] of [
+      ['shell_set_cwd', { cwd: 'sub' }],
+      ['shell_set_env', { name: 'A', value: 'b' }],
+    ] as const)
+      await expect(other.call(tool, { shell: 'build', ...input })).rejects.toMatchObject({ code: 'SHELL_CLOSED' });
   });
 });

@@ -34,16 +34,26 @@ describe('a session that others terminate', () => {
     await session.terminate();
     await until(() => openTasks() === 0);
     expect(isAlive(child)).toBe(false);
-    expect(await stage.call('shell_history')).toMatchObject({ open: false, ended: 'its session was terminated', entries: [{ status: 'exited', exitCode: 0 }] });
+    expect(await stage.call('shell_history')).toMatchObject({
+      open: false,
+      ended: 'its session was terminated',
+      entries: [{ status: 'exited', exitCode: 0 }],
+    });
     expect(await stage.call('shell_read_last_output')).toMatchObject({ output: 'hello\n' });
-    await expect(stage.exec('echo x', { shell: 'main' })).rejects.toMatchObject({ code: 'SHELL_CLOSED', message: expect.stringContaining('its session was terminated') });
+    await expect(stage.exec('echo x', { shell: 'main' })).rejects.toMatchObject({
+      code: 'SHELL_CLOSED',
+      message: expect.stringContaining('its session was terminated'),
+    });
   });
 
   it('opens no other one', async () => {
     await stage.exec('echo x');
     await session.terminate();
     await until(() => openTasks() === 0);
-    await expect(stage.call('shell_open', { name: 'late' })).rejects.toMatchObject({ code: 'SHELL_NOT_OPENED', message: expect.stringContaining('its session was terminated') });
+    await expect(stage.call('shell_open', { name: 'late' })).rejects.toMatchObject({
+      code: 'SHELL_NOT_OPENED',
+      message: expect.stringContaining('its session was terminated'),
+    });
     await expect(stage.exec('echo x')).rejects.toMatchObject({ code: 'SHELL_NOT_OPENED' });
     expect(openTasks()).toBe(0);
   });
@@ -58,7 +68,9 @@ describe('a session that others terminate', () => {
 
   it('ends the command that runs in it once, also when its call is stopped at the same time', async () => {
     const controller = new AbortController();
-    const running = stage.exec('echo $$ > leader; echo begun; sleep 300; echo no', {}, { signal: controller.signal }).catch((error: unknown) => error);
+    const running = stage
+      .exec('echo $$ > leader; echo begun; sleep 300; echo no', {}, { signal: controller.signal })
+      .catch((error: unknown) => error);
     await until(async () => (await pidIn('leader').catch(() => 0)) > 0);
     const leader = await pidIn('leader');
     await session.terminate();
@@ -66,7 +78,10 @@ describe('a session that others terminate', () => {
     expect(await running).toMatchObject({ message: 'the wake was interrupted' });
     await until(() => openTasks() === 0);
     expect(isAlive(leader)).toBe(false);
-    expect(await stage.call('shell_history')).toMatchObject({ open: false, entries: [{ status: expect.stringMatching(/stopped|shell_ended/) }] });
+    expect(await stage.call('shell_history')).toMatchObject({
+      open: false,
+      entries: [{ status: expect.stringMatching(/stopped|shell_ended/) }],
+    });
   });
 
   it('ends a command that is only waited for, and says why', async () => {
@@ -100,7 +115,14 @@ describe('a session that others delete and bring back', () => {
   it('is looked at before every call on a shell', async () => {
     await stage.exec('echo hello');
     session.replace();
-    for (const [tool, input] of [['shell_wait', {}], ['shell_history', {}], ['shell_read_last_output', {}], ['shell_set_cwd', { shell: 'main', cwd: '.' }], ['shell_set_env', { shell: 'main', name: 'A', value: 'b' }], ['shell_close', {}]] as const) {
+    for (const [tool, input] of [
+      ['shell_wait', {}],
+      ['shell_history', {}],
+      ['shell_read_last_output', {}],
+      ['shell_set_cwd', { shell: 'main', cwd: '.' }],
+      ['shell_set_env', { shell: 'main', name: 'A', value: 'b' }],
+      ['shell_close', {}],
+    ] as const) {
       await expect(stage.call(tool, input)).rejects.toMatchObject({ code: 'SHELL_CLOSED' });
     }
     await until(() => openTasks() === 0);
@@ -130,7 +152,10 @@ describe('following a session', () => {
 
   it('is given up with a shell that does not open, and refuses one when it cannot begin', async () => {
     session.hide(1);
-    await expect(stage.call('shell_open', {})).rejects.toMatchObject({ code: 'SHELL_NOT_OPENED', message: expect.stringContaining('the disk is gone') });
+    await expect(stage.call('shell_open', {})).rejects.toMatchObject({
+      code: 'SHELL_NOT_OPENED',
+      message: expect.stringContaining('the disk is gone'),
+    });
     expect(session.held()).toBe(0);
     await stage.call('shell_open', {});
     expect(session.held()).toBe(1);

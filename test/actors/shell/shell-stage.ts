@@ -55,16 +55,38 @@ export interface ShellStageOptions extends Partial<Pick<ShellToolsOptions, 'envi
   readonly maxConcurrent?: number;
 }
 
-export async function openShellStage({ clock = createSystemClock(), host, environment, sessions, records, sessionEnvironment, folder: given, maxConcurrent = 32 }: ShellStageOptions = {}): Promise<ShellStage> {
+export async function openShellStage({
+  clock = createSystemClock(),
+  host,
+  environment,
+  sessions,
+  records,
+  sessionEnvironment,
+  folder: given,
+  maxConcurrent = 32,
+}: ShellStageOptions = {}): Promise<ShellStage> {
   const folder = given ?? (await realpath(await mkdtemp(join(tmpdir(), 'shells-'))));
   const workspace = join(folder, 'workspace');
   await mkdir(workspace, { recursive: true });
   const real = createSystemClock();
   const feed = new TaskOutputFeed();
   const processTree = createProcessTree({ clock: real, directory: join(folder, 'processes') });
-  const process = createManagedShellProcessRunner({ processTree, clock: real, onOutput: feed.take, environment: () => ({}) });
+  const process = createManagedShellProcessRunner({
+    processTree,
+    clock: real,
+    onOutput: feed.take,
+    environment: () => ({}),
+  });
   const tasks = new BackgroundTaskManager({ runners: { process }, clock: real, maxConcurrent });
-  const family = createShellTools({ tasks, feed, clock, host: { ...nodeShellHost, ...host }, environment, sessions, records });
+  const family = createShellTools({
+    tasks,
+    feed,
+    clock,
+    host: { ...nodeShellHost, ...host },
+    environment,
+    sessions,
+    records,
+  });
   const tools = new Map<string, Tool>(family.tools.map((tool) => [tool.definition.name, tool]));
   const toolOf = (name: string): Tool => {
     const tool = tools.get(name);
@@ -77,7 +99,15 @@ export async function openShellStage({ clock = createSystemClock(), host, enviro
     if (!reading.ok) throw new Error(reading.reason);
     const { signal = new AbortController().signal, sessionId = SESSION_ID, subject, callId = 'call_1', wake } = options;
     const inside = 'environment' in options ? options.environment : sessionEnvironment;
-    const context: ToolContext = { session: { sessionId, agentId: AGENT_ID }, callId, workspaceDirectory: workspace, environment: inside, wake, signal, subject };
+    const context: ToolContext = {
+      session: { sessionId, agentId: AGENT_ID },
+      callId,
+      workspaceDirectory: workspace,
+      environment: inside,
+      wake,
+      signal,
+      subject,
+    };
     const result = await tool.run?.(reading.input, context);
     // As the log would hold it.
     return JSON.parse(JSON.stringify(result)) as Result;
@@ -87,7 +117,12 @@ export async function openShellStage({ clock = createSystemClock(), host, enviro
     tasks,
     call,
     exec: (command, input = {}, options = {}) => call('shell_exec', { command, ...input }, options),
-    subject: (name, input, inside = sessionEnvironment) => toolOf(name).subject?.(input, { session: { sessionId: SESSION_ID, agentId: AGENT_ID }, workspaceDirectory: workspace, environment: inside }),
+    subject: (name, input, inside = sessionEnvironment) =>
+      toolOf(name).subject?.(input, {
+        session: { sessionId: SESSION_ID, agentId: AGENT_ID },
+        workspaceDirectory: workspace,
+        environment: inside,
+      }),
     describe: family.describe,
     leftRunning: family.leftRunning,
     shellPid: () => tasks.list({ status: 'running' })[0]?.pid ?? 0,

@@ -32,7 +32,9 @@ async function stopOnceUp(command: string): Promise<void> {
 
 describe('a command that is not over in time', () => {
   it('goes on, and can be waited for and read meanwhile', async () => {
-    const first = await stage.exec('echo one; while [ ! -e go ]; do sleep 0.01; done; echo two; (exit 6)', { timeoutMs: 0 });
+    const first = await stage.exec('echo one; while [ ! -e go ]; do sleep 0.01; done; echo two; (exit 6)', {
+      timeoutMs: 0,
+    });
     expect(first).toMatchObject({ exitCode: null, running: true });
     const second = await stage.call<ShellCommandReply>('shell_wait', { timeoutMs: 100 });
     expect(second).toMatchObject({ exitCode: null, running: true });
@@ -41,7 +43,12 @@ describe('a command that is not over in time', () => {
     expect(await stage.call('shell_history')).toMatchObject({ open: true, entries: [{ status: 'running' }] });
     await stage.call('shell_open', { name: 'other' });
     await stage.exec('touch go', { shell: 'other' });
-    expect(await stage.call('shell_wait')).toEqual({ shell: 'main', output: 'two\n', exitCode: 6, cwd: stage.workspace });
+    expect(await stage.call('shell_wait')).toEqual({
+      shell: 'main',
+      output: 'two\n',
+      exitCode: 6,
+      cwd: stage.workspace,
+    });
     expect(await stage.call('shell_wait')).toEqual({ shell: 'main', output: '', exitCode: 6, cwd: stage.workspace });
     expect(await stage.call('shell_history')).toMatchObject({ entries: [{ status: 'exited', exitCode: 6 }] });
   });
@@ -59,7 +66,11 @@ describe('a command that is not over in time', () => {
   it('refuses one of two that begin at the same time, wherever the first has come', async () => {
     const both = await Promise.allSettled([stage.exec('echo a'), stage.exec('echo b')]);
     expect(both.map(({ status }) => status)).toEqual(['fulfilled', 'rejected']);
-    const again = await Promise.allSettled([stage.exec('echo c'), stage.exec('cd /'), stage.call('shell_set_cwd', { cwd: '.' })]);
+    const again = await Promise.allSettled([
+      stage.exec('echo c'),
+      stage.exec('cd /'),
+      stage.call('shell_set_cwd', { cwd: '.' }),
+    ]);
     expect(again.map(({ status }) => status)).toEqual(['fulfilled', 'rejected', 'rejected']);
     expect(await stage.exec('pwd')).toMatchObject({ output: `${stage.workspace}\n` });
   });
@@ -77,8 +88,12 @@ describe('a stop of the call', () => {
   ])('ends all of %j and leaves the shell as it is', async (command) => {
     await stage.exec('kept=yes');
     await stopOnceUp(command);
-    expect(await stage.exec('echo $kept; cat after')).toMatchObject({ output: expect.stringMatching(/^yes\ncat: after/) });
-    expect(await stage.call('shell_history')).toMatchObject({ entries: [{}, { status: 'stopped' }, { status: 'exited' }] });
+    expect(await stage.exec('echo $kept; cat after')).toMatchObject({
+      output: expect.stringMatching(/^yes\ncat: after/),
+    });
+    expect(await stage.call('shell_history')).toMatchObject({
+      entries: [{}, { status: 'stopped' }, { status: 'exited' }],
+    });
   });
 
   it('leaves jobs in the background alone, as a terminal does', async () => {
@@ -90,21 +105,29 @@ describe('a stop of the call', () => {
   });
 
   it('ends the shell, and everything in it, over a command that does not heed it', async () => {
-    await stopOnceUp(`setsid sh -c 'trap "" INT TERM; echo $$ > hidden; while :; do sleep 0.05; done' & trap "" INT TERM; sh -c 'echo $$ > up; while :; do sleep 0.05; done'`);
+    await stopOnceUp(
+      `setsid sh -c 'trap "" INT TERM; echo $$ > hidden; while :; do sleep 0.05; done' & trap "" INT TERM; sh -c 'echo $$ > up; while :; do sleep 0.05; done'`,
+    );
     for (const name of ['hidden', 'up']) expect(await isRunning(Number(await contentOf(name)))).toBe(false);
-    await expect(stage.exec('echo x', { shell: 'main' })).rejects.toMatchObject({ code: 'SHELL_CLOSED', message: expect.stringContaining('had to be ended') });
+    await expect(stage.exec('echo x', { shell: 'main' })).rejects.toMatchObject({
+      code: 'SHELL_CLOSED',
+      message: expect.stringContaining('had to be ended'),
+    });
     expect(stage.tasks.list()).toEqual([]);
     expect(await stage.exec('echo new')).toMatchObject({ output: 'new\n', opened: true });
   });
 
-  it.each(['set -n', 'kill -STOP $$', 'exec 2>&1; trap - INT; kill -STOP $$'])('ends a shell that does not answer any more after %j', async (command) => {
-    const controller = new AbortController();
-    const running = stage.exec(command, {}, { signal: controller.signal });
-    expect(await stage.call('shell_open', { name: 'other' })).toMatchObject({ shell: 'other' });
-    controller.abort('enough');
-    await expect(running).rejects.toBe('enough');
-    expect(await stage.exec('echo x', { shell: 'other' })).toMatchObject({ output: 'x\n' });
-  });
+  it.each(['set -n', 'kill -STOP $$', 'exec 2>&1; trap - INT; kill -STOP $$'])(
+    'ends a shell that does not answer any more after %j',
+    async (command) => {
+      const controller = new AbortController();
+      const running = stage.exec(command, {}, { signal: controller.signal });
+      expect(await stage.call('shell_open', { name: 'other' })).toMatchObject({ shell: 'other' });
+      controller.abort('enough');
+      await expect(running).rejects.toBe('enough');
+      expect(await stage.exec('echo x', { shell: 'other' })).toMatchObject({ output: 'x\n' });
+    },
+  );
 
   it('ends a command that is only being waited for', async () => {
     await stage.exec('echo $$ > up; exec sleep 300', { timeoutMs: 0 });
@@ -137,7 +160,12 @@ describe('a stop of the call', () => {
       // Spread over the few milliseconds that such a command takes.
       setTimeout(() => controller.abort('enough'), (round % 12) / 4);
       await running;
-      expect(await stage.exec('echo next $kept')).toEqual({ shell: 'main', output: 'next yes\n', exitCode: 0, cwd: stage.workspace });
+      expect(await stage.exec('echo next $kept')).toEqual({
+        shell: 'main',
+        output: 'next yes\n',
+        exitCode: 0,
+        cwd: stage.workspace,
+      });
     }
   });
 });
@@ -147,14 +175,19 @@ describe('a shell whose process is killed from outside', () => {
     await stage.exec('echo x');
     process.kill(stage.shellPid(), 'SIGKILL');
     await until(async () => !(await stage.call<{ open: boolean }>('shell_history')).open);
-    await expect(stage.exec('echo x', { shell: 'main' })).rejects.toMatchObject({ message: expect.stringContaining('it ended by itself: the signal SIGKILL') });
+    await expect(stage.exec('echo x', { shell: 'main' })).rejects.toMatchObject({
+      message: expect.stringContaining('it ended by itself: the signal SIGKILL'),
+    });
   });
 
   it('ends the call that runs in it, and what it had started', async () => {
     const running = stage.exec('sleep 300 & echo $! > job; wait');
     await until(async () => (await contentOf('job')) !== '');
     process.kill(stage.shellPid(), 'SIGKILL');
-    expect(await running).toMatchObject({ exitCode: null, shellEnded: 'it ended with its command: the signal SIGKILL' });
+    expect(await running).toMatchObject({
+      exitCode: null,
+      shellEnded: 'it ended with its command: the signal SIGKILL',
+    });
     expect(await isRunning(Number(await contentOf('job')))).toBe(false);
   });
 });
@@ -168,9 +201,13 @@ describe('time, for shells', () => {
     expect(await own.exec('echo y')).toMatchObject({ output: 'y\n' });
     await clock.advance(1_800_000);
     await until(() => own.tasks.list().length === 0);
-    await expect(own.exec('echo z', { shell: 'main' })).rejects.toMatchObject({ message: expect.stringContaining('closed after 30 minutes in which nobody used it') });
+    await expect(own.exec('echo z', { shell: 'main' })).rejects.toMatchObject({
+      message: expect.stringContaining('closed after 30 minutes in which nobody used it'),
+    });
     await clock.advance(1_800_000);
-    await expect(own.exec('echo z', { shell: 'main' })).rejects.toMatchObject({ message: expect.stringContaining('never opened') });
+    await expect(own.exec('echo z', { shell: 'main' })).rejects.toMatchObject({
+      message: expect.stringContaining('never opened'),
+    });
     expect(clock.pendingTimers).toBe(0);
   });
 
@@ -185,6 +222,9 @@ describe('time, for shells', () => {
     expect(await own.call('shell_history')).toMatchObject({ open: true });
     await clock.advance(21_600_000);
     await until(() => own.tasks.list().length === 0);
-    expect(await own.call('shell_wait')).toMatchObject({ exitCode: null, shellEnded: expect.stringContaining('closed after 360 minutes') });
+    expect(await own.call('shell_wait')).toMatchObject({
+      exitCode: null,
+      shellEnded: expect.stringContaining('closed after 360 minutes'),
+    });
   });
 });

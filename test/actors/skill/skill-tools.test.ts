@@ -11,10 +11,16 @@ import { temporaryHome } from '../../support/temporary-home.ts';
 describe('an agent', () => {
   it('lists, finds and reads its skills, hears of those that are broken, and has no more than its file names', async () => {
     const home = await temporaryHome();
-    const catalog = new FileSkillCatalog({ directory: join(home.path, 'skills'), agentDirectory: (agentId) => join(home.path, agentId) });
+    const catalog = new FileSkillCatalog({
+      directory: join(home.path, 'skills'),
+      agentDirectory: (agentId) => join(home.path, agentId),
+    });
     const put = async (folder: string, name: string, body = 'Read the log.'): Promise<void> => {
       await mkdir(join(home.path, folder, name), { recursive: true });
-      await writeFile(join(home.path, folder, name, 'SKILL.md'), `---\nname: ${name}\ndescription: About ${name}.\n---\n${body}`);
+      await writeFile(
+        join(home.path, folder, name, 'SKILL.md'),
+        `---\nname: ${name}\ndescription: About ${name}.\n---\n${body}`,
+      );
     };
     await put('skills', 'notes');
     await put('skills', 'review');
@@ -22,7 +28,10 @@ describe('an agent', () => {
     await put('worker', 'own');
     await mkdir(join(home.path, 'skills', 'broken'));
     await writeFile(join(home.path, 'skills', 'broken', 'SKILL.md'), 'x');
-    const tools: readonly Tool[] = createSkillTools({ skills: catalog, namedBy: ({ agentId }) => (agentId === 'worker' ? ['notes', 'own', 'broken'] : undefined) });
+    const tools: readonly Tool[] = createSkillTools({
+      skills: catalog,
+      namedBy: ({ agentId }) => (agentId === 'worker' ? ['notes', 'own', 'broken'] : undefined),
+    });
     await using house = await openTurnHouse({ tools });
     const calls = [
       { name: 'skills_list' },
@@ -32,16 +41,35 @@ describe('an agent', () => {
       { name: 'skills_read', input: { name: 'notes', file: '../secret/SKILL.md' } },
       { name: 'skills_search', input: { query: '' } },
     ];
-    await house.agent('worker', calls.map((call) => ({ calls: [call] })), { tools: ['skills'] });
+    await house.agent(
+      'worker',
+      calls.map((call) => ({ calls: [call] })),
+      { tools: ['skills'] },
+    );
     const id = await house.start('worker');
     await house.runtime.wake(id);
     const [list, found, read, hidden, climbing, empty] = await house.results(id);
-    expect(list).toMatchObject({ outcome: 'completed', output: { skills: [{ name: 'notes', scope: 'home' }, { name: 'own', scope: 'agent' }], problems: [{ name: 'broken', problem: expect.stringContaining('line 1') as string }] } });
+    expect(list).toMatchObject({
+      outcome: 'completed',
+      output: {
+        skills: [
+          { name: 'notes', scope: 'home' },
+          { name: 'own', scope: 'agent' },
+        ],
+        problems: [{ name: 'broken', problem: expect.stringContaining('line 1') as string }],
+      },
+    });
     expect(found).toMatchObject({ output: { skills: [{ name: 'own', foundIn: ['name', 'description'] }] } });
-    expect(read).toMatchObject({ output: { name: 'notes', output: expect.stringContaining('Read the log.') as string, files: ['SKILL.md'] } });
-    expect(hidden).toMatchObject({ outcome: 'failed', output: expect.stringContaining('There are: broken, notes, own.') as string });
+    expect(read).toMatchObject({
+      output: { name: 'notes', output: expect.stringContaining('Read the log.') as string, files: ['SKILL.md'] },
+    });
+    expect(hidden).toMatchObject({
+      outcome: 'failed',
+      output: expect.stringContaining('There are: broken, notes, own.') as string,
+    });
     expect([climbing?.outcome, empty?.outcome]).toEqual(['failed', 'failed']);
-    for (const { definition } of tools) expect(definition).toMatchObject({ family: 'skills', readOnly: true, effects: ['reads_files'] });
+    for (const { definition } of tools)
+      expect(definition).toMatchObject({ family: 'skills', readOnly: true, effects: ['reads_files'] });
     await home.remove();
   });
 });

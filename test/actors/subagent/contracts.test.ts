@@ -1,4 +1,6 @@
-/** The contracts of the ports of subagents, on what exists only in memory; and the decorator as a runner like any other. */
+/**
+ * The contracts of the ports of subagents, on what exists only in memory; and the decorator as a runner like any other.
+ */
 import { describe, expect, it } from 'vitest';
 import type { SubagentJobHandle, SubagentRunner } from '../../../src/actors/subagent/subagent-runner.ts';
 import { createWorktreeSubagentRunner } from '../../../src/actors/subagent/worktree-subagent-runner.ts';
@@ -23,7 +25,14 @@ function obedientRunner(running: Set<string>): SubagentRunner {
       signal.addEventListener('abort', stop);
       if (prompt.startsWith('answer ')) end(prompt.slice('answer '.length));
       if (prompt === 'fail') void Promise.resolve().then(() => stop());
-      if (prompt === 'ask') emit({ type: 'background_task_permission_request', taskId: jobId, requestId: 'q', toolName: 'write', toolArgs: {} });
+      if (prompt === 'ask')
+        emit({
+          type: 'background_task_permission_request',
+          taskId: jobId,
+          requestId: 'q',
+          toolName: 'write',
+          toolArgs: {},
+        });
       const result = work.then((output) => ({ jobId, output })).finally(() => running.delete(jobId));
       result.catch(() => undefined);
       return {
@@ -43,7 +52,13 @@ function obedientRunner(running: Set<string>): SubagentRunner {
 
 function situations(changes: Partial<AgentTaskRequest>): SubagentRunnerUnderTest['situations'] {
   const request = (prompt: string): AgentTaskRequest => agentTask({ prompt, ...changes });
-  return { answers: (output) => request(`answer ${output}`), fails: () => request('fail'), hangs: () => request('hang'), asks: () => request('ask'), listens: () => request('listen') };
+  return {
+    answers: (output) => request(`answer ${output}`),
+    fails: () => request('fail'),
+    hangs: () => request('hang'),
+    asks: () => request('ask'),
+    listens: () => request('listen'),
+  };
 }
 
 const runners: Record<string, () => SubagentRunnerUnderTest> = {
@@ -54,13 +69,21 @@ const runners: Record<string, () => SubagentRunnerUnderTest> = {
   'the worktree runner, for jobs without one': () => {
     const running = new Set<string>();
     const worktrees = createMemoryWorktrees();
-    return { runner: createWorktreeSubagentRunner({ runner: obedientRunner(running), worktreeAdapter: worktrees }), situations: situations({}), leftBehind: () => [...running, ...worktrees.present.keys()] };
+    return {
+      runner: createWorktreeSubagentRunner({ runner: obedientRunner(running), worktreeAdapter: worktrees }),
+      situations: situations({}),
+      leftBehind: () => [...running, ...worktrees.present.keys()],
+    };
   },
   'the worktree runner, for jobs with one': () => {
     const running = new Set<string>();
     const worktrees = createMemoryWorktrees();
     const runner = createWorktreeSubagentRunner({ runner: obedientRunner(running), worktreeAdapter: worktrees });
-    return { runner, situations: situations({ isolation: 'worktree' }), leftBehind: () => [...running, ...worktrees.present.keys()] };
+    return {
+      runner,
+      situations: situations({ isolation: 'worktree' }),
+      leftBehind: () => [...running, ...worktrees.present.keys()],
+    };
   },
 };
 

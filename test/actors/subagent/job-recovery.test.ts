@@ -4,7 +4,13 @@ import { createSimulatedClock } from '../../../src/actors/clock/simulated-clock.
 import { SubagentManager } from '../../../src/actors/subagent/subagent-manager.ts';
 import { createWorktreeSubagentRunner } from '../../../src/actors/subagent/worktree-subagent-runner.ts';
 import { settled } from '../../support/manual-runner.ts';
-import { createMemoryLog, createMemoryRecords, createMemoryWorktrees, createScriptedRunner, jobRequest } from '../../support/scripted-subagents.ts';
+import {
+  createMemoryLog,
+  createMemoryRecords,
+  createMemoryWorktrees,
+  createScriptedRunner,
+  jobRequest,
+} from '../../support/scripted-subagents.ts';
 
 /** One home, whose processes are managers that come and go. */
 function home() {
@@ -16,7 +22,14 @@ function home() {
     const inner = createScriptedRunner();
     const clock = createSimulatedClock();
     const runner = createWorktreeSubagentRunner({ runner: inner, worktreeAdapter: worktrees, clock });
-    const manager = new SubagentManager({ runner, records, log, clock, worktrees, onListenerError: (error) => reported.push(error) });
+    const manager = new SubagentManager({
+      runner,
+      records,
+      log,
+      clock,
+      worktrees,
+      onListenerError: (error) => reported.push(error),
+    });
     return { inner, manager };
   };
   /** The process that made them is gone, with nothing having been said. */
@@ -37,10 +50,20 @@ describe('a job whose process is gone', () => {
     die();
     const { manager } = process();
     expect(await manager.reconcile()).toEqual([expect.objectContaining({ jobId: id, action: 'settled' })]);
-    expect(manager.get(id)).toMatchObject({ id, type: 'fixer', status: 'failed', timeoutReason: 'stale_worker', failure: { category: 'timeout', code: 'TASK_STALE_WORKER' }, metadata: { mine: 1 }, parentSessionId: 's' });
+    expect(manager.get(id)).toMatchObject({
+      id,
+      type: 'fixer',
+      status: 'failed',
+      timeoutReason: 'stale_worker',
+      failure: { category: 'timeout', code: 'TASK_STALE_WORKER' },
+      metadata: { mine: 1 },
+      parentSessionId: 's',
+    });
     expect(manager.list()).toHaveLength(1);
     await expect(manager.wait(id)).rejects.toMatchObject({ category: 'timeout', code: 'TASK_STALE_WORKER' });
-    expect(log.told.filter(([what]) => what === 'ended')).toEqual([['ended', expect.objectContaining({ jobId: id, status: 'failed', timeoutReason: 'stale_worker' })]]);
+    expect(log.told.filter(([what]) => what === 'ended')).toEqual([
+      ['ended', expect.objectContaining({ jobId: id, status: 'failed', timeoutReason: 'stale_worker' })],
+    ]);
     expect(records.stored.get(id)?.stage).toBe('ended');
     expect(await manager.reconcile()).toEqual([]);
   });
@@ -54,8 +77,21 @@ describe('a job whose process is gone', () => {
     expect(records.stored.get(id)?.task.worktreePath).toBe(`/worktrees/${id}-1`);
     die();
     const { manager } = process();
-    expect(await manager.reconcile()).toEqual([{ jobId: id, action: 'settled', worktreePath: `/worktrees/${id}-1`, branchName: `agents/${id}-1`, nextAction: 'wait' }]);
-    expect(manager.get(id)).toMatchObject({ worktreePath: `/worktrees/${id}-1`, worktreeStatus: 'ready', worktreeBaseRevision: 'abc', failure: { details: { worktreePath: `/worktrees/${id}-1`, timeoutReason: 'stale_worker' } } });
+    expect(await manager.reconcile()).toEqual([
+      {
+        jobId: id,
+        action: 'settled',
+        worktreePath: `/worktrees/${id}-1`,
+        branchName: `agents/${id}-1`,
+        nextAction: 'wait',
+      },
+    ]);
+    expect(manager.get(id)).toMatchObject({
+      worktreePath: `/worktrees/${id}-1`,
+      worktreeStatus: 'ready',
+      worktreeBaseRevision: 'abc',
+      failure: { details: { worktreePath: `/worktrees/${id}-1`, timeoutReason: 'stale_worker' } },
+    });
   });
 
   it('is found by the worktrees when it died before it could say where it works, and says so when that is gone', async () => {
@@ -66,7 +102,19 @@ describe('a job whose process is gone', () => {
     if (record === undefined) throw new Error('no record');
     const { worktreePath: _path, branchName: _branch, ...task } = record.task;
     const { jobId: _job, ...worktree } = [...worktrees.present.values()][0] ?? { jobId: '' };
-    worktrees.list = () => Promise.resolve([{ ...worktree, jobId: id, key: task.metadata?.['wakechart.sessionId'], id: 'w', status: 'orphaned', createdAt: '', isOwned: false, findings: [] } as never]);
+    worktrees.list = () =>
+      Promise.resolve([
+        {
+          ...worktree,
+          jobId: id,
+          key: task.metadata?.['wakechart.sessionId'],
+          id: 'w',
+          status: 'orphaned',
+          createdAt: '',
+          isOwned: false,
+          findings: [],
+        } as never,
+      ]);
     records.stored.set(id, { ...record, task });
     die();
     const { manager } = process();
@@ -103,15 +151,26 @@ describe('a job whose process is gone', () => {
     const { manager } = process();
     expect(await manager.reconcile()).toEqual([expect.objectContaining({ jobId: id, action: 'finished' })]);
     await expect(manager.wait(id)).resolves.toEqual({ jobId: id, output: 'Fixed.' });
-    expect(log.told.filter(([what]) => what === 'ended')).toEqual([['ended', expect.objectContaining({ status: 'completed', output: 'Fixed.' })]]);
+    expect(log.told.filter(([what]) => what === 'ended')).toEqual([
+      ['ended', expect.objectContaining({ status: 'completed', output: 'Fixed.' })],
+    ]);
   });
 
   it('is dealt with by one of several processes', async () => {
     const { process, log, die } = home();
     const { id } = await process().manager.spawn(jobRequest());
     die();
-    const reports = await Promise.all([process().manager.reconcile(), process().manager.reconcile(), process().manager.reconcile()]);
-    expect(reports.flat().map(({ action }) => action).sort()).toEqual(['left', 'left', 'settled']);
+    const reports = await Promise.all([
+      process().manager.reconcile(),
+      process().manager.reconcile(),
+      process().manager.reconcile(),
+    ]);
+    expect(
+      reports
+        .flat()
+        .map(({ action }) => action)
+        .sort(),
+    ).toEqual(['left', 'left', 'settled']);
     expect(log.told.filter(([what]) => what === 'ended').map(([, job]) => job.jobId)).toEqual([id]);
   });
 
@@ -120,7 +179,9 @@ describe('a job whose process is gone', () => {
     await process().manager.spawn(jobRequest());
     die();
     log.before = () => Promise.reject(new Error('log broken'));
-    expect(await process().manager.reconcile()).toEqual([expect.objectContaining({ action: 'failed', reason: 'log broken' })]);
+    expect(await process().manager.reconcile()).toEqual([
+      expect.objectContaining({ action: 'failed', reason: 'log broken' }),
+    ]);
     log.before = () => undefined;
     die();
     expect(await process().manager.reconcile()).toEqual([expect.objectContaining({ action: 'finished' })]);
@@ -136,7 +197,9 @@ describe('a job whose process is gone', () => {
     await manager.cancel(id);
     await expect(manager.send(id, 'x')).rejects.toMatchObject({ code: 'TASK_ENDED' });
     await expect(manager.readLog(id)).rejects.toMatchObject({ code: 'SUBAGENT_LOG_NOT_HERE' });
-    await expect(manager.spawn(jobRequest({ parentJobId: id }))).rejects.toMatchObject({ code: 'SUBAGENT_PARENT_ENDED' });
+    await expect(manager.spawn(jobRequest({ parentJobId: id }))).rejects.toMatchObject({
+      code: 'SUBAGENT_PARENT_ENDED',
+    });
     await manager.close(id);
     expect([manager.get(id), records.stored.size]).toEqual([undefined, 0]);
   });
@@ -151,8 +214,12 @@ describe('other jobs', () => {
     first.inner.of(ended.id).resolve({ output: 'Fixed.' });
     await first.manager.wait(ended.id);
     const { manager } = process();
-    expect(await manager.reconcile()).toEqual([{ jobId: running.id, action: 'left', reason: 'the process that runs it lives' }]);
-    expect(manager.list().map(({ id, status, result }) => [id, status, result])).toEqual([[ended.id, 'completed', 'Fixed.']]);
+    expect(await manager.reconcile()).toEqual([
+      { jobId: running.id, action: 'left', reason: 'the process that runs it lives' },
+    ]);
+    expect(manager.list().map(({ id, status, result }) => [id, status, result])).toEqual([
+      [ended.id, 'completed', 'Fixed.'],
+    ]);
     await expect(manager.wait(ended.id)).resolves.toMatchObject({ output: 'Fixed.' });
   });
 

@@ -1,4 +1,7 @@
-/** Jobs that work for a session: its log says when they begin and how they end, they live within its bounds, and they end with it. */
+/**
+ * Jobs that work for a session: its log says when they begin and how they end, they live within its bounds, and they
+ * end with it.
+ */
 import { afterEach, describe, expect, it } from 'vitest';
 import { RuntimeError } from '../../../src/machines/errors.ts';
 import type { SubagentSpawnRequest } from '../../../src/machines/subagent/subagent-request.ts';
@@ -18,16 +21,32 @@ const launch: Said = { calls: [{ name: 'launch' }] };
 async function open(fixer: Model | readonly Said[], lead: Partial<AgentFrontmatter> = {}): Promise<string> {
   const tools = noteTools();
   ran = tools.ran;
-  house = await openTurnHouse({ tools: [tools.tool('launch', { permissionPolicy: 'always_ask' }), tools.tool('look')] });
+  house = await openTurnHouse({
+    tools: [tools.tool('launch', { permissionPolicy: 'always_ask' }), tools.tool('look')],
+  });
   await house.agent('fixer', fixer, { tools: ['launch', 'look'] });
   await house.agent('lead', [{ text: 'I have read it.' }], lead);
   return (await house.runtime.sessions.create({ agentId: 'lead' })).sessionId;
 }
 
-const spawn = (parentSessionId: string, changes: Partial<SubagentSpawnRequest> = {}): ReturnType<TurnHouse['runtime']['subagents']['spawn']> =>
-  house.runtime.subagents.spawn({ type: 'fixer', prompt: 'Fix it.', cwd: house.layout.home, parentSessionId, permissionPolicy: 'prompt', ...changes });
+const spawn = (
+  parentSessionId: string,
+  changes: Partial<SubagentSpawnRequest> = {},
+): ReturnType<TurnHouse['runtime']['subagents']['spawn']> =>
+  house.runtime.subagents.spawn({
+    type: 'fixer',
+    prompt: 'Fix it.',
+    cwd: house.layout.home,
+    parentSessionId,
+    permissionPolicy: 'prompt',
+    ...changes,
+  });
 
-const codeOf = (working: Promise<unknown>): Promise<string> => working.then(() => 'none', (error: unknown) => (RuntimeError.is(error) ? error.code : 'other'));
+const codeOf = (working: Promise<unknown>): Promise<string> =>
+  working.then(
+    () => 'none',
+    (error: unknown) => (RuntimeError.is(error) ? error.code : 'other'),
+  );
 
 describe('the log of a session', () => {
   it('says when a job begins and how it ends, and the session is due with its end', async () => {
@@ -37,9 +56,19 @@ describe('the log of a session', () => {
     const [started] = await house.dataOf(parent, 'subagent.started');
     const [ended] = await house.dataOf(parent, 'subagent.ended');
     expect(started).toMatchObject({ jobId: id, agentId: 'fixer', prompt: 'Fix it.' });
-    expect(ended).toMatchObject({ jobId: id, childSessionId: started?.childSessionId, status: 'completed', summary: 'Fixed.', used: { tokens: 40 } });
+    expect(ended).toMatchObject({
+      jobId: id,
+      childSessionId: started?.childSessionId,
+      status: 'completed',
+      summary: 'Fixed.',
+      used: { tokens: 40 },
+    });
     expect(await house.dataOf(parent, 'session.child_idle')).toEqual([]);
-    expect(await house.state(parent)).toMatchObject({ jobs: [], used: { tokens: 40 }, children: [{ sessionId: started?.childSessionId }] });
+    expect(await house.state(parent)).toMatchObject({
+      jobs: [],
+      used: { tokens: 40 },
+      children: [{ sessionId: started?.childSessionId }],
+    });
     expect(await house.due()).toEqual([parent]);
     await house.settle();
     expect(house.asked.at(-1)?.read).toContain(`The subagent job ${id} (fixer) has finished: Fixed.`);
@@ -51,7 +80,10 @@ describe('the log of a session', () => {
     const { id } = await spawn(parent);
     expect(await codeOf(house.runtime.subagents.wait(id))).toBe('RUN_FAILED');
     const [ended] = await house.dataOf(parent, 'subagent.ended');
-    expect(ended).toMatchObject({ status: 'failed', error: { code: 'RUN_FAILED', message: expect.stringContaining('no key') } });
+    expect(ended).toMatchObject({
+      status: 'failed',
+      error: { code: 'RUN_FAILED', message: expect.stringContaining('no key') },
+    });
     expect(await house.state(ended?.childSessionId ?? '')).toMatchObject({ status: 'terminated' });
   });
 
@@ -60,7 +92,9 @@ describe('the log of a session', () => {
     const { id } = await spawn(parent);
     await until(() => house.runtime.subagents.get(id)?.status === 'waiting_permission');
     await house.runtime.subagents.cancel(id, 'not needed');
-    expect(await house.dataOf(parent, 'subagent.ended')).toMatchObject([{ jobId: id, status: 'cancelled', error: { message: expect.stringContaining('not needed') } }]);
+    expect(await house.dataOf(parent, 'subagent.ended')).toMatchObject([
+      { jobId: id, status: 'cancelled', error: { message: expect.stringContaining('not needed') } },
+    ]);
   });
 
   it('refuses a job of a session that is not there, or is over, and nothing is begun', async () => {
@@ -86,7 +120,9 @@ describe('the log of a session', () => {
     });
     await until(() => requestId !== '');
     const wrong: unknown = 'yes';
-    expect(await codeOf(house.runtime.subagents.answerPermission(id, requestId, wrong as boolean))).toBe('TASK_INPUT_INVALID');
+    expect(await codeOf(house.runtime.subagents.answerPermission(id, requestId, wrong as boolean))).toBe(
+      'TASK_INPUT_INVALID',
+    );
     await house.runtime.subagents.answerPermission(id, requestId, true);
     expect(await house.runtime.subagents.wait(id)).toMatchObject({ output: 'Launched.' });
   });
@@ -109,7 +145,9 @@ describe('a job of a session', () => {
   });
 
   it('may not do what its parent may not do', async () => {
-    const parent = await open([{ calls: [{ name: 'look' }] }, { text: 'I may not.' }], { permission: { mode: 'preapproved', deny: ['look'] } });
+    const parent = await open([{ calls: [{ name: 'look' }] }, { text: 'I may not.' }], {
+      permission: { mode: 'preapproved', deny: ['look'] },
+    });
     const { id } = await spawn(parent);
     await house.runtime.subagents.wait(id);
     expect(ran).toEqual([]);
@@ -172,7 +210,12 @@ describe('what bounds a session', () => {
 
   it('asks for all that its jobs do where the policy cannot be read, or its agent is gone', async () => {
     const parent = await open(looking(), { permission: 'preapproved' });
-    const policy = { ...house.policy, keep: () => Promise.resolve(), remove: () => Promise.resolve(false), rules: () => Promise.reject(new Error('torn')) };
+    const policy = {
+      ...house.policy,
+      keep: () => Promise.resolve(),
+      remove: () => Promise.resolve(false),
+      rules: () => Promise.reject(new Error('torn')),
+    };
     house.open({ policy });
     const { id } = await spawn(parent, { permissionPolicy: 'preapproved' });
     await house.runtime.subagents.wait(id);
@@ -188,26 +231,47 @@ describe('what bounds a session', () => {
     const sessionId = metadata?.['sessionId'] as string;
     const second = await spawn(sessionId, { permissionPolicy: 'preapproved' });
     await house.runtime.subagents.wait(second.id);
-    expect((await house.dataOf(sessionId, 'subagent.started'))[0]?.restriction).toMatchObject({ mode: 'deny', withoutTools: ['look'] });
+    expect((await house.dataOf(sessionId, 'subagent.started'))[0]?.restriction).toMatchObject({
+      mode: 'deny',
+      withoutTools: ['look'],
+    });
     expect(ran).toEqual([]);
   });
 
-  it.each([{ disallowedTools: ['look'] }, { allowedTools: ['worker'] }])('takes tools also from the agents that its agent calls: %j', async (changes) => {
-    await open([{ calls: [{ name: 'worker', input: { message: 'Look.' } }] }, { text: 'Done.' }]);
-    await house.agent('worker', [look, { text: 'I have no such tool.' }], { tools: ['look'], permission: 'preapproved' });
-    await house.agent('boss', [{ calls: [{ name: 'worker', input: { message: 'Look.' } }] }, { text: 'Done.' }], { tools: [{ agent: 'worker' }], permission: 'preapproved' });
-    const { id } = await spawn('nobody', { type: 'boss', permissionPolicy: 'preapproved', ...changes });
-    expect(await house.runtime.subagents.wait(id)).toMatchObject({ output: 'Done.' });
-    expect(house.asked.map(({ agent }) => agent)).toContain('worker');
-    expect(ran).toEqual([]);
-  });
+  it.each([{ disallowedTools: ['look'] }, { allowedTools: ['worker'] }])(
+    'takes tools also from the agents that its agent calls: %j',
+    async (changes) => {
+      await open([{ calls: [{ name: 'worker', input: { message: 'Look.' } }] }, { text: 'Done.' }]);
+      await house.agent('worker', [look, { text: 'I have no such tool.' }], {
+        tools: ['look'],
+        permission: 'preapproved',
+      });
+      await house.agent('boss', [{ calls: [{ name: 'worker', input: { message: 'Look.' } }] }, { text: 'Done.' }], {
+        tools: [{ agent: 'worker' }],
+        permission: 'preapproved',
+      });
+      const { id } = await spawn('nobody', { type: 'boss', permissionPolicy: 'preapproved', ...changes });
+      expect(await house.runtime.subagents.wait(id)).toMatchObject({ output: 'Done.' });
+      expect(house.asked.map(({ agent }) => agent)).toContain('worker');
+      expect(ran).toEqual([]);
+    },
+  );
 
   it('binds a job of a job that names only that', async () => {
-    const parent = await open([launch], { permission: { mode: 'preapproved', deny: ['look'] }, budget: { maxTokensPerSession: 80_000 } });
+    const parent = await open([launch], {
+      permission: { mode: 'preapproved', deny: ['look'] },
+      budget: { maxTokensPerSession: 80_000 },
+    });
     await house.agent('looker', looking(), { tools: ['look'], permission: 'preapproved' });
     const above = await spawn(parent);
     await until(() => house.runtime.subagents.get(above.id)?.status === 'waiting_permission');
-    const { id } = await house.runtime.subagents.spawn({ type: 'looker', prompt: 'Go', cwd: house.layout.home, parentJobId: above.id, permissionPolicy: 'preapproved' });
+    const { id } = await house.runtime.subagents.spawn({
+      type: 'looker',
+      prompt: 'Go',
+      cwd: house.layout.home,
+      parentJobId: above.id,
+      permissionPolicy: 'preapproved',
+    });
     await house.runtime.subagents.wait(id);
     const [child] = await house.dataOf(parent, 'subagent.started');
     const [started] = await house.dataOf(child?.childSessionId ?? '', 'subagent.started');
@@ -267,7 +331,9 @@ describe('a job that goes on with a session', () => {
     const parent = await open([]);
     const other = (await house.runtime.sessions.create({ agentId: 'lead' })).sessionId;
     expect(await codeOf(spawn(parent, { sessionId: other }))).toBe('SUBAGENT_SESSION_OTHER');
-    expect(await codeOf(spawn(parent, { sessionId: '0192f0c1-2345-7abc-8def-0123456789ab' }))).toBe('SESSION_NOT_FOUND');
+    expect(await codeOf(spawn(parent, { sessionId: '0192f0c1-2345-7abc-8def-0123456789ab' }))).toBe(
+      'SESSION_NOT_FOUND',
+    );
     expect(await house.dataOf(parent, 'subagent.started')).toEqual([]);
   });
 
@@ -295,6 +361,10 @@ describe('a job of a job', () => {
     await open([]);
     const jobs = await Promise.all(Array.from({ length: 5 }, () => spawn('nobody')));
     const queued = jobs.find(({ status }) => status === 'queued')?.id ?? '';
-    expect(await codeOf(house.runtime.subagents.spawn({ type: 'fixer', prompt: 'Go', cwd: house.layout.home, parentJobId: queued }))).toBe('SUBAGENT_PARENT_NOT_BEGUN');
+    expect(
+      await codeOf(
+        house.runtime.subagents.spawn({ type: 'fixer', prompt: 'Go', cwd: house.layout.home, parentJobId: queued }),
+      ),
+    ).toBe('SUBAGENT_PARENT_NOT_BEGUN');
   });
 });

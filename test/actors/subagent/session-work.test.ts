@@ -1,4 +1,7 @@
-/** The work of a job, done by a session: in the folder and within the bounds it was given, asked of whoever runs it, and stopped for good. */
+/**
+ * The work of a job, done by a session: in the folder and within the bounds it was given, asked of whoever runs it, and
+ * stopped for good.
+ */
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
@@ -24,7 +27,10 @@ async function open(model: Model | readonly Said[], options: TurnHouseOptions = 
   const tools = noteTools();
   ran = tools.ran;
   said = [];
-  house = await openTurnHouse({ tools: [tools.tool('launch', { permissionPolicy: 'always_ask' }), tools.tool('look')], ...options });
+  house = await openTurnHouse({
+    tools: [tools.tool('launch', { permissionPolicy: 'always_ask' }), tools.tool('look')],
+    ...options,
+  });
   await house.agent('fixer', model, { tools: ['launch', 'look', 'ask_human'] });
 }
 
@@ -45,19 +51,36 @@ const request = (changes: Partial<AgentTaskRequest> = {}): SubagentJobRequest =>
 
 async function start(changes: Partial<AgentTaskRequest> = {}): Promise<SubagentJobHandle> {
   const signal = new AbortController().signal;
-  return house.runtime.localSubagents.start({ jobId: 'agent_1', request: request(changes), emit: (event) => said.push(event), signal });
+  return house.runtime.localSubagents.start({
+    jobId: 'agent_1',
+    request: request(changes),
+    emit: (event) => said.push(event),
+    signal,
+  });
 }
 
-const asked = (): readonly string[] => said.flatMap((event) => (event.type === 'background_task_permission_request' ? [event.requestId] : []));
-const codeOf = (working: Promise<unknown>): Promise<string> => working.then(() => 'none', (error: unknown) => (RuntimeError.is(error) ? error.code : 'other'));
+const asked = (): readonly string[] =>
+  said.flatMap((event) => (event.type === 'background_task_permission_request' ? [event.requestId] : []));
+const codeOf = (working: Promise<unknown>): Promise<string> =>
+  working.then(
+    () => 'none',
+    (error: unknown) => (RuntimeError.is(error) ? error.code : 'other'),
+  );
 
 describe('a job in this process', () => {
   it('is a session in the folder it was asked for, whose last words are the answer', async () => {
-    await open([{ calls: [{ name: 'look' }], text: 'Let me see.' }, { text: 'All fixed.', usage: { inputTokens: 5, outputTokens: 2 } }]);
+    await open([
+      { calls: [{ name: 'look' }], text: 'Let me see.' },
+      { text: 'All fixed.', usage: { inputTokens: 5, outputTokens: 2 } },
+    ]);
     const folder = join(house.layout.home, 'project');
     await mkdir(folder);
     const { result } = await start({ cwd: folder });
-    expect(await result).toEqual({ jobId: 'agent_1', output: 'All fixed.', metadata: { sessionId: SESSION, summary: 'All fixed.', usage: { tokens: 7, cost: 0 } } });
+    expect(await result).toEqual({
+      jobId: 'agent_1',
+      output: 'All fixed.',
+      metadata: { sessionId: SESSION, summary: 'All fixed.', usage: { tokens: 7, cost: 0 } },
+    });
     expect(await house.state(SESSION)).toMatchObject({ workspace: folder, status: 'idle', agentId: 'fixer' });
     expect(ran).toEqual(['look']);
     const told = said.map(({ type }) => type.replace('background_task_', '')).filter((type) => type !== 'activity');
@@ -66,7 +89,9 @@ describe('a job in this process', () => {
 
   it('begins once, however often it is begun', async () => {
     await open([{ text: 'First.' }, { text: 'Second.' }]);
-    await (await start()).result;
+    await (
+      await start()
+    ).result;
     expect(await (await start()).result).toMatchObject({ output: 'First.' });
     expect(await house.dataOf(SESSION, 'user.message')).toHaveLength(1);
   });
@@ -79,7 +104,10 @@ describe('a job in this process', () => {
 
   it('that fails says why, with the code of its model', async () => {
     await open(() => ({ error: { kind: 'auth', message: 'no key' } }));
-    await expect((await start()).result).rejects.toMatchObject({ code: 'RUN_FAILED', message: expect.stringContaining('no key') });
+    await expect((await start()).result).rejects.toMatchObject({
+      code: 'RUN_FAILED',
+      message: expect.stringContaining('no key'),
+    });
   });
 
   it('is not woken by workers: whoever runs the job does that', async () => {
@@ -104,11 +132,17 @@ describe('a job in this process', () => {
 });
 
 describe('what a job asks', () => {
-  it.each([[true, ['launch']], [false, []]] as const)('is answered by whoever runs it: allowed is %s', async (allowed, expected) => {
+  it.each([
+    [true, ['launch']],
+    [false, []],
+  ] as const)('is answered by whoever runs it: allowed is %s', async (allowed, expected) => {
     await open([launch, { text: 'Done.' }]);
     const handle = await start();
     await until(() => asked().length === 1);
-    expect(said.find(({ type }) => type === 'background_task_permission_request')).toMatchObject({ toolName: 'launch', toolArgs: { code: 7 } });
+    expect(said.find(({ type }) => type === 'background_task_permission_request')).toMatchObject({
+      toolName: 'launch',
+      toolArgs: { code: 7 },
+    });
     await handle.answerPermission?.(asked()[0] ?? '', allowed);
     expect(await handle.result).toMatchObject({ output: 'Done.' });
     expect(ran).toEqual(expected);
@@ -124,7 +158,7 @@ describe('what a job asks', () => {
   });
 
   it('as a question is answered by the next follow-up', async () => {
-    await open([{ calls: [{ name: 'ask_human', input: { question: 'Which?' } }] }, (({ text: 'Blue it is.' }))]);
+    await open([{ calls: [{ name: 'ask_human', input: { question: 'Which?' } }] }, { text: 'Blue it is.' }]);
     const handle = await start();
     await until(() => asked().length === 1);
     await handle.send?.('The blue one.');
@@ -132,11 +166,14 @@ describe('what a job asks', () => {
     expect(await house.dataOf(SESSION, 'user.answer')).toMatchObject([{ response: 'The blue one.' }]);
   });
 
-  it.each(['inherit-allowlist', 'preapproved'] as const)('under %s is denied at once, since nobody is there to ask', async (permissionPolicy) => {
-    await open([launch, { text: 'I may not.' }]);
-    expect(await (await start({ permissionPolicy })).result).toMatchObject({ output: 'I may not.' });
-    expect([ran, asked()]).toEqual([[], []]);
-  });
+  it.each(['inherit-allowlist', 'preapproved'] as const)(
+    'under %s is denied at once, since nobody is there to ask',
+    async (permissionPolicy) => {
+      await open([launch, { text: 'I may not.' }]);
+      expect(await (await start({ permissionPolicy })).result).toMatchObject({ output: 'I may not.' });
+      expect([ran, asked()]).toEqual([[], []]);
+    },
+  );
 
   it('under deny is nothing: it has no tools', async () => {
     await open([{ calls: [{ name: 'look' }] }, { text: 'I have none.' }]);
@@ -148,7 +185,9 @@ describe('what a job asks', () => {
     await open([{ calls: [{ name: 'ask_human', input: { question: 'Which?' } }] }, { text: 'Thanks.' }]);
     const handle = await start();
     await until(() => asked().length === 1);
-    expect(await codeOf(Promise.resolve(handle.answerPermission?.(asked()[0] ?? '', true)))).toBe('REQUEST_KIND_MISMATCH');
+    expect(await codeOf(Promise.resolve(handle.answerPermission?.(asked()[0] ?? '', true)))).toBe(
+      'REQUEST_KIND_MISMATCH',
+    );
     expect(await codeOf(Promise.resolve(handle.answerPermission?.('nothing', true)))).toBe('REQUEST_NOT_PENDING');
     await handle.send?.('This.');
     await handle.result;
@@ -159,7 +198,9 @@ describe('what a job asks', () => {
 describe('a job', () => {
   it('has no tools beyond those it is allowed', async () => {
     await open([{ calls: [{ name: 'look' }, { name: 'launch' }] }, { text: 'Done.' }]);
-    await (await start({ allowedTools: ['look', 'launch'], disallowedTools: ['launch'] })).result;
+    await (
+      await start({ allowedTools: ['look', 'launch'], disallowedTools: ['launch'] })
+    ).result;
     expect(ran).toEqual(['look']);
   });
 
@@ -179,8 +220,15 @@ describe('a job', () => {
 
   it('that goes on with a session answers with what was said since', async () => {
     await open([{ text: 'First answer.' }, {}]);
-    await (await start()).result;
-    const again = await house.runtime.localSubagents.start({ jobId: 'agent_2', request: request({ prompt: 'And now?' }), emit: () => undefined, signal: new AbortController().signal });
+    await (
+      await start()
+    ).result;
+    const again = await house.runtime.localSubagents.start({
+      jobId: 'agent_2',
+      request: request({ prompt: 'And now?' }),
+      emit: () => undefined,
+      signal: new AbortController().signal,
+    });
     expect((await again.result).output).not.toContain('First');
   });
 
@@ -195,7 +243,11 @@ describe('a job', () => {
     await until(() => isAsked);
     await handle.cancel('enough');
     expect(await codeOf(handle.result)).toBe('SUBAGENT_STOPPED');
-    expect(await house.state(SESSION)).toMatchObject({ status: 'terminated', summary: expect.stringContaining('enough'), openToolCalls: [] });
+    expect(await house.state(SESSION)).toMatchObject({
+      status: 'terminated',
+      summary: expect.stringContaining('enough'),
+      openToolCalls: [],
+    });
   });
 
   it('that is stopped while it waits for somebody ends at once', async () => {
@@ -212,6 +264,9 @@ describe('a job', () => {
     const { result } = await start();
     await until(() => asked().length === 1);
     await house.runtime.sessions.terminate(SESSION, { reason: 'not wanted' });
-    await expect(result).rejects.toMatchObject({ code: 'SUBAGENT_SESSION_TERMINATED', message: expect.stringContaining('not wanted') });
+    await expect(result).rejects.toMatchObject({
+      code: 'SUBAGENT_SESSION_TERMINATED',
+      message: expect.stringContaining('not wanted'),
+    });
   });
 });

@@ -14,22 +14,48 @@ describe('the limits', () => {
 
   it.each<readonly [string, Partial<ManagedRunnerOptions>, readonly Changes[], Changes, string]>([
     ['deep jobs nest', {}, [], { depth: 4 }, 'SUBAGENT_TOO_DEEP'],
-    ['deep jobs nest below each other, whatever they say', { maxDepth: 1 }, [{}, { parentJobId: 'agent_1' }], { parentJobId: 'agent_2', depth: 0 }, 'SUBAGENT_TOO_DEEP'],
-    ['many one session has', { limits: { maxJobsPerParent: 2 } }, [{ parentSessionId: 's' }, { parentSessionId: 's' }, { parentSessionId: 't' }], { parentSessionId: 's' }, 'SUBAGENT_FAN_OUT'],
-    ['many one job has', { limits: { maxJobsPerParent: 1 } }, [{}, { parentJobId: 'agent_1' }], { parentJobId: 'agent_1' }, 'SUBAGENT_FAN_OUT'],
+    [
+      'deep jobs nest below each other, whatever they say',
+      { maxDepth: 1 },
+      [{}, { parentJobId: 'agent_1' }],
+      { parentJobId: 'agent_2', depth: 0 },
+      'SUBAGENT_TOO_DEEP',
+    ],
+    [
+      'many one session has',
+      { limits: { maxJobsPerParent: 2 } },
+      [{ parentSessionId: 's' }, { parentSessionId: 's' }, { parentSessionId: 't' }],
+      { parentSessionId: 's' },
+      'SUBAGENT_FAN_OUT',
+    ],
+    [
+      'many one job has',
+      { limits: { maxJobsPerParent: 1 } },
+      [{}, { parentJobId: 'agent_1' }],
+      { parentJobId: 'agent_1' },
+      'SUBAGENT_FAN_OUT',
+    ],
     ['many there are in all', { limits: { maxJobs: 2 } }, [{}, {}], {}, 'SUBAGENT_TOO_MANY'],
     ['many wait', { maxConcurrent: 1, limits: { maxPending: 1 } }, [{}, {}], {}, 'SUBAGENT_QUEUE_FULL'],
   ])('bound how %s, and write nothing beyond', async (_what, options, before, last, code) => {
     const { manager, records } = managerHouse(options);
     for (const changes of before) await manager.spawn(jobRequest(changes));
     const calls = records.calls.length;
-    await expect(manager.spawn(jobRequest(last))).rejects.toMatchObject({ category: 'capacity', code, details: expect.any(Object) });
+    await expect(manager.spawn(jobRequest(last))).rejects.toMatchObject({
+      category: 'capacity',
+      code,
+      details: expect.any(Object),
+    });
     expect(records.calls).toHaveLength(calls);
   });
 
   it('count living jobs only, spawns included that are under way', async () => {
     const { manager, runner } = managerHouse({ limits: { maxJobs: 2 } });
-    const [first] = await Promise.all([manager.spawn(jobRequest()), manager.spawn(jobRequest()), expect(manager.spawn(jobRequest())).rejects.toMatchObject({ code: 'SUBAGENT_TOO_MANY' })]);
+    const [first] = await Promise.all([
+      manager.spawn(jobRequest()),
+      manager.spawn(jobRequest()),
+      expect(manager.spawn(jobRequest())).rejects.toMatchObject({ code: 'SUBAGENT_TOO_MANY' }),
+    ]);
     runner.of(first.id).resolve();
     await manager.wait(first.id);
     await expect(manager.spawn(jobRequest())).resolves.toMatchObject({ status: 'running' });
@@ -47,15 +73,27 @@ describe('the limits', () => {
       { misspelt: 1 },
       { backgroundTaskManager: new BackgroundTaskManager() },
     ]) {
-      expect(() => new SubagentManager({ runner, ...options } as never)).toThrow(expect.objectContaining({ category: 'validation' }));
+      expect(() => new SubagentManager({ runner, ...options } as never)).toThrow(
+        expect.objectContaining({ category: 'validation' }),
+      );
     }
     for (const wrong of [null, () => runner, { kind: 'agent' }]) {
-      expect(() => new SubagentManager({ runner: wrong } as never)).toThrow(/`runner` must be an object with a start function/);
+      expect(() => new SubagentManager({ runner: wrong } as never)).toThrow(
+        /`runner` must be an object with a start function/,
+      );
     }
-    expect(() => new SubagentManager({ runner, backgroundTaskRunners: { proces: {} } } as never)).toThrow(/names the kind "proces"/);
-    expect(() => new SubagentManager({} as never)).toThrow(expect.objectContaining({ code: 'SUBAGENT_OPTIONS_INVALID' }));
-    expect(() => new SubagentManager({ backgroundTaskManager: new BackgroundTaskManager(), maxConcurrent: 1 } as never)).toThrow(expect.objectContaining({ code: 'SUBAGENT_OPTIONS_INVALID' }));
-    expect(() => new SubagentManager({ runner, limits: { maxJobs: Infinity, maxJobsPerParent: Infinity } })).not.toThrow();
+    expect(() => new SubagentManager({ runner, backgroundTaskRunners: { proces: {} } } as never)).toThrow(
+      /names the kind "proces"/,
+    );
+    expect(() => new SubagentManager({} as never)).toThrow(
+      expect.objectContaining({ code: 'SUBAGENT_OPTIONS_INVALID' }),
+    );
+    expect(
+      () => new SubagentManager({ backgroundTaskManager: new BackgroundTaskManager(), maxConcurrent: 1 } as never),
+    ).toThrow(expect.objectContaining({ code: 'SUBAGENT_OPTIONS_INVALID' }));
+    expect(
+      () => new SubagentManager({ runner, limits: { maxJobs: Infinity, maxJobsPerParent: Infinity } }),
+    ).not.toThrow();
   });
 });
 
@@ -95,7 +133,9 @@ describe('records of jobs', () => {
     const parent = await manager.spawn(jobRequest({ parentSessionId: 's' }));
     await manager.spawn(jobRequest({ parentJobId: parent.id, mode: 'foreground' }));
     expect(manager.list({ parentSessionId: 's' }).map(({ id }) => id)).toEqual(['agent_1']);
-    expect(manager.list({ parentJobId: 'agent_1' }).map(({ id, parentJobId }) => [id, parentJobId])).toEqual([['agent_2', 'agent_1']]);
+    expect(manager.list({ parentJobId: 'agent_1' }).map(({ id, parentJobId }) => [id, parentJobId])).toEqual([
+      ['agent_2', 'agent_1'],
+    ]);
     expect(manager.list({ mode: 'foreground', status: ['running', 'queued'] })).toHaveLength(1);
   });
 });
@@ -114,7 +154,9 @@ describe('a manager over a task manager that is there', () => {
     expect(records.stored.get(one.id)).toMatchObject({ stage: 'ended', task: { status: 'completed' } });
     await manager.shutdown();
     expect([manager.get(two.id)?.status, records.stored.get(two.id)?.stage]).toEqual(['cancelled', 'ended']);
-    await expect(tasks.spawn({ kind: 'agent', label: 'x', agentType: 'x', prompt: '', cwd: '/' })).resolves.toMatchObject({ id: 'task_1' });
+    await expect(
+      tasks.spawn({ kind: 'agent', label: 'x', agentType: 'x', prompt: '', cwd: '/' }),
+    ).resolves.toMatchObject({ id: 'task_1' });
     await tasks.shutdown();
   });
 });

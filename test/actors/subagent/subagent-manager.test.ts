@@ -16,10 +16,31 @@ describe('a job that is spawned', () => {
     log.before = (call) => {
       if (call === 'started') seen = [records.stored.get('agent_1')?.stage, runner.works.length];
     };
-    const job = await manager.spawn(jobRequest({ parentSessionId: 'session_9', label: 'the fixer', isolation: 'none' }));
+    const job = await manager.spawn(
+      jobRequest({ parentSessionId: 'session_9', label: 'the fixer', isolation: 'none' }),
+    );
     expect(seen).toEqual(['accepted', 0]);
-    expect(job).toMatchObject({ id: 'agent_1', type: 'fixer', label: 'the fixer', status: 'running', promptPreview: 'Fix it.', parentSessionId: 'session_9', depth: 0, isolation: 'none' });
-    expect(log.told).toEqual([['started', expect.objectContaining({ jobId: 'agent_1', agentType: 'fixer', prompt: 'Fix it.', parentSessionId: 'session_9' })]]);
+    expect(job).toMatchObject({
+      id: 'agent_1',
+      type: 'fixer',
+      label: 'the fixer',
+      status: 'running',
+      promptPreview: 'Fix it.',
+      parentSessionId: 'session_9',
+      depth: 0,
+      isolation: 'none',
+    });
+    expect(log.told).toEqual([
+      [
+        'started',
+        expect.objectContaining({
+          jobId: 'agent_1',
+          agentType: 'fixer',
+          prompt: 'Fix it.',
+          parentSessionId: 'session_9',
+        }),
+      ],
+    ]);
   });
 
   it('has a session of its own from the start, or goes on with the one that was named', async () => {
@@ -30,7 +51,10 @@ describe('a job that is spawned', () => {
     expect(fresh.metadata).toEqual({ mine: { deep: [1] }, [SESSION_KEY]: sessionId });
     expect(log.told[0]?.[1].sessionId).toBe(sessionId);
     const named = await manager.spawn(jobRequest({ sessionId }));
-    expect(runner.of(named.id).start.request.metadata).toEqual({ [SESSION_KEY]: sessionId, 'wakechart.continues': true });
+    expect(runner.of(named.id).start.request.metadata).toEqual({
+      [SESSION_KEY]: sessionId,
+      'wakechart.continues': true,
+    });
   });
 
   it('works for the session of the job that it works for', async () => {
@@ -77,9 +101,16 @@ describe('a job that is spawned', () => {
 
   it('is refused when it makes no sense, with nothing written', async () => {
     const { manager, records } = managerHouse();
-    await expect(manager.spawn({ type: '', prompt: 'x', cwd: '/' })).rejects.toMatchObject({ code: 'SUBAGENT_REQUEST_INVALID', category: 'validation' });
-    await expect(manager.spawn({ ...jobRequest(), promt: 'x' } as never)).rejects.toMatchObject({ code: 'SUBAGENT_REQUEST_INVALID' });
-    await expect(manager.spawn(jobRequest({ metadata: { run: () => undefined } }))).rejects.toMatchObject({ code: 'TASK_METADATA_NOT_DATA' });
+    await expect(manager.spawn({ type: '', prompt: 'x', cwd: '/' })).rejects.toMatchObject({
+      code: 'SUBAGENT_REQUEST_INVALID',
+      category: 'validation',
+    });
+    await expect(manager.spawn({ ...jobRequest(), promt: 'x' } as never)).rejects.toMatchObject({
+      code: 'SUBAGENT_REQUEST_INVALID',
+    });
+    await expect(manager.spawn(jobRequest({ metadata: { run: () => undefined } }))).rejects.toMatchObject({
+      code: 'TASK_METADATA_NOT_DATA',
+    });
     expect(records.calls).toEqual([]);
   });
 
@@ -126,7 +157,10 @@ describe('a job that completes', () => {
     expect(heard).toEqual(['ended 2']);
     expect(records.calls.slice(-2)).toEqual(['write ending', 'write ended']);
     expect(manager.get(id)).toMatchObject({ status: 'completed', result: 'Fixed.', resultMetadata: { usage: 3 } });
-    expect(log.told[1]).toEqual(['ended', expect.objectContaining({ jobId: id, status: 'completed', output: 'Fixed.' })]);
+    expect(log.told[1]).toEqual([
+      'ended',
+      expect.objectContaining({ jobId: id, status: 'completed', output: 'Fixed.' }),
+    ]);
   });
 
   it('hands a large answer around as its beginning, and keeps the whole of it in a file', async () => {
@@ -138,7 +172,11 @@ describe('a job that completes', () => {
     expect(records.outputs.get(id)).toBe(output);
     expect(result.output.length).toBeLessThan(20_000);
     expect(result.output.endsWith('\n[output truncated]\n')).toBe(true);
-    expect(result.metadata).toMatchObject({ outputPath: `/kept/${id}`, outputBytes: 80_012, summary: expect.stringMatching(/^First line\. é/) });
+    expect(result.metadata).toMatchObject({
+      outputPath: `/kept/${id}`,
+      outputBytes: 80_012,
+      summary: expect.stringMatching(/^First line\. é/),
+    });
     expect(log.told.at(-1)?.[1]).toMatchObject({ outputPath: `/kept/${id}` });
   });
 
@@ -158,7 +196,10 @@ describe('a job that completes', () => {
     const { id } = await manager.spawn(jobRequest());
     records.before = () => Promise.reject(new Error('disk full'));
     runner.of(id).resolve();
-    await expect(manager.wait(id)).resolves.toMatchObject({ output: 'done', metadata: { settlementProblems: [expect.stringContaining('disk full')] } });
+    await expect(manager.wait(id)).resolves.toMatchObject({
+      output: 'done',
+      metadata: { settlementProblems: [expect.stringContaining('disk full')] },
+    });
     expect([records.stored.get(id)?.stage, reported.length]).toEqual(['accepted', 1]);
     records.before = () => undefined;
     expect(await manager.reconcile()).toEqual([{ jobId: id, action: 'finished' }]);
@@ -205,8 +246,15 @@ describe('a job that fails', () => {
     if (how === 'work') runner.of(id).reject(new Error('broken'));
     if (how === 'shape') runner.of(id).resolve({ output: 7 as never });
     const error = await manager.wait(id).catch((thrown: unknown) => thrown);
-    expect(error).toMatchObject({ category: 'runner', message: how === 'shape' ? expect.stringContaining('{ output: string }') : 'broken' });
-    expect(manager.get(id)).toMatchObject({ status: 'failed', error: (error as Error).message, failure: { category: 'runner' } });
+    expect(error).toMatchObject({
+      category: 'runner',
+      message: how === 'shape' ? expect.stringContaining('{ output: string }') : 'broken',
+    });
+    expect(manager.get(id)).toMatchObject({
+      status: 'failed',
+      error: (error as Error).message,
+      failure: { category: 'runner' },
+    });
     expect(records.stored.get(id)).toMatchObject({ stage: 'ended', task: { status: 'failed' } });
     expect(log.told.at(-1)).toEqual(['ended', expect.objectContaining({ status: 'failed' })]);
   });
@@ -217,7 +265,10 @@ describe('a job that fails', () => {
     await clock.advance(1_001);
     await expect(manager.wait(id)).rejects.toMatchObject({ category: 'timeout', code: 'TASK_IDLE' });
     expect(runner.of(id).cancelReasons).toHaveLength(1);
-    expect(records.stored.get(id)).toMatchObject({ stage: 'ended', task: { status: 'failed', timeoutReason: 'idle', error: { code: 'TASK_IDLE', category: 'timeout' } } });
+    expect(records.stored.get(id)).toMatchObject({
+      stage: 'ended',
+      task: { status: 'failed', timeoutReason: 'idle', error: { code: 'TASK_IDLE', category: 'timeout' } },
+    });
     expect(manager.get(id)).toMatchObject({ status: 'failed', timeoutReason: 'idle' });
   });
 });
@@ -227,7 +278,10 @@ describe('waiting for a job', () => {
     const { manager, runner, clock } = managerHouse();
     const { id } = await manager.spawn(jobRequest());
     const abort = new AbortController();
-    const waiting = Promise.allSettled([manager.wait(id, { signal: abort.signal }), manager.wait(id, { timeoutMs: 50 })]);
+    const waiting = Promise.allSettled([
+      manager.wait(id, { signal: abort.signal }),
+      manager.wait(id, { timeoutMs: 50 }),
+    ]);
     abort.abort();
     await clock.advance(50);
     expect(await waiting).toMatchObject([
@@ -244,7 +298,9 @@ describe('waiting for a job', () => {
   it('that was given up leaves no rejection behind when the job fails', async () => {
     const { manager, runner } = managerHouse();
     const { id } = await manager.spawn(jobRequest());
-    await expect(manager.wait(id, { timeoutMs: 0, signal: AbortSignal.abort() })).rejects.toMatchObject({ code: 'SUBAGENT_WAIT_ABORTED' });
+    await expect(manager.wait(id, { timeoutMs: 0, signal: AbortSignal.abort() })).rejects.toMatchObject({
+      code: 'SUBAGENT_WAIT_ABORTED',
+    });
     runner.of(id).reject(new Error('broken'));
     await settled();
     expect(manager.get(id)?.status).toBe('failed');

@@ -22,10 +22,17 @@ describe('stopping jobs', () => {
     let isOver = false;
     const cancelled = manager.cancel(id, 'not wanted').then(() => (isOver = true));
     await settled();
-    expect([isOver, runner.of(id).cancelReasons, runner.of(id).start.signal.aborted]).toEqual([false, ['not wanted'], true]);
+    expect([isOver, runner.of(id).cancelReasons, runner.of(id).start.signal.aborted]).toEqual([
+      false,
+      ['not wanted'],
+      true,
+    ]);
     gone();
     await cancelled;
-    expect(records.stored.get(id)).toMatchObject({ stage: 'ended', task: { status: 'cancelled', error: { code: 'TASK_CANCELLED', details: { reason: 'not wanted' } } } });
+    expect(records.stored.get(id)).toMatchObject({
+      stage: 'ended',
+      task: { status: 'cancelled', error: { code: 'TASK_CANCELLED', details: { reason: 'not wanted' } } },
+    });
     expect(log.told.at(-1)).toEqual(['ended', expect.objectContaining({ status: 'cancelled' })]);
     await expect(manager.wait(id)).rejects.toMatchObject({ code: 'TASK_CANCELLED' });
   });
@@ -59,7 +66,10 @@ describe('stopping jobs', () => {
     runner.of(id).onCancel = () => Promise.reject(new Error('pid 7 lives'));
     await manager.cancel(id);
     expect(manager.get(id)).toMatchObject({ status: 'cancelled', error: expect.stringContaining('pid 7 lives') });
-    expect(records.stored.get(id)).toMatchObject({ stage: 'ended', task: { status: 'cancelled', error: { details: { leftOver: 'pid 7 lives' } } } });
+    expect(records.stored.get(id)).toMatchObject({
+      stage: 'ended',
+      task: { status: 'cancelled', error: { details: { leftOver: 'pid 7 lives' } } },
+    });
     const next = await manager.spawn(jobRequest());
     expect(next.status).toBe('queued');
     runner.of(id).resolve();
@@ -76,7 +86,12 @@ describe('stopping jobs', () => {
     const other = await manager.spawn(jobRequest());
     expect([child.depth, grandchild.status]).toEqual([1, 'queued']);
     await manager.cancel(top.id, 'enough');
-    expect([top, child, grandchild, other].map(({ id }) => manager.get(id)?.status)).toEqual(['cancelled', 'cancelled', 'cancelled', 'running']);
+    expect([top, child, grandchild, other].map(({ id }) => manager.get(id)?.status)).toEqual([
+      'cancelled',
+      'cancelled',
+      'cancelled',
+      'running',
+    ]);
     expect(runner.of(child.id).cancelReasons).toEqual([`its parent job ${top.id} was cancelled: enough`]);
   });
 
@@ -109,7 +124,9 @@ describe('stopping jobs', () => {
     await manager.wait(parent.id);
     expect(manager.get(child.id)?.status).toBe('cancelled');
     expect(log.told.filter(([what]) => what === 'ended').map(([, { jobId }]) => jobId)).toEqual([child.id, parent.id]);
-    await expect(manager.spawn(jobRequest({ parentJobId: parent.id }))).rejects.toMatchObject({ code: 'SUBAGENT_PARENT_ENDED' });
+    await expect(manager.spawn(jobRequest({ parentJobId: parent.id }))).rejects.toMatchObject({
+      code: 'SUBAGENT_PARENT_ENDED',
+    });
   });
 
   it('lets no job in under one that is being stopped', async () => {
@@ -118,7 +135,9 @@ describe('stopping jobs', () => {
     let gone: () => void = () => undefined;
     runner.of(parent.id).onCancel = () => new Promise((resolve) => (gone = resolve));
     const cancelled = manager.cancel(parent.id);
-    await expect(manager.spawn(jobRequest({ parentJobId: parent.id }))).rejects.toMatchObject({ code: 'SUBAGENT_PARENT_ENDED' });
+    await expect(manager.spawn(jobRequest({ parentJobId: parent.id }))).rejects.toMatchObject({
+      code: 'SUBAGENT_PARENT_ENDED',
+    });
     gone();
     await cancelled;
   });
@@ -155,7 +174,10 @@ describe('input for a job', () => {
     runner.of(id).say({ type: 'background_task_permission_request', requestId: 'q', toolName: 'write', toolArgs: {} });
     expect(manager.get(id)?.status).toBe('waiting_permission');
     await manager.answerPermission(id, 'q', false);
-    expect([runner.of(id).prompts, runner.of(id).answers]).toEqual([['And then?', 'More.'], [{ requestId: 'q', allowed: false }]]);
+    expect([runner.of(id).prompts, runner.of(id).answers]).toEqual([
+      ['And then?', 'More.'],
+      [{ requestId: 'q', allowed: false }],
+    ]);
     expect(manager.get(id)?.status).toBe('running');
     await expect(manager.answerPermission(id, 'q', true)).rejects.toMatchObject({ code: 'TASK_PERMISSION_STALE' });
   });
@@ -166,8 +188,14 @@ describe('input for a job', () => {
     const { id } = await manager.spawn(jobRequest());
     runner.of(id).say({ type: 'background_task_permission_request', requestId: 'q', toolName: 'write', toolArgs: {} });
     await manager.answerPermission(id, 'q', false);
-    expect(manager.get(id)).toMatchObject({ status: 'failed', failure: { category: 'permission', code: 'TASK_PERMISSION_DENIED' } });
-    expect(records.stored.get(id)).toMatchObject({ stage: 'ended', task: { status: 'failed', error: { code: 'TASK_PERMISSION_DENIED' } } });
+    expect(manager.get(id)).toMatchObject({
+      status: 'failed',
+      failure: { category: 'permission', code: 'TASK_PERMISSION_DENIED' },
+    });
+    expect(records.stored.get(id)).toMatchObject({
+      stage: 'ended',
+      task: { status: 'failed', error: { code: 'TASK_PERMISSION_DENIED' } },
+    });
   });
 
   it('is refused by jobs that are not there or have ended', async () => {

@@ -16,11 +16,14 @@ describe('a job that asks and does not wait', () => {
     manager.subscribe((event) => heard.push(event));
     const { id } = await manager.spawn(jobRequest({ permissionPolicy: 'prompt' }));
     const work = runner.of(id);
-    const ask = (requestId: string): void => work.say({ type: 'background_task_permission_request', requestId, toolName: 'write', toolArgs: {} });
+    const ask = (requestId: string): void =>
+      work.say({ type: 'background_task_permission_request', requestId, toolName: 'write', toolArgs: {} });
     for (let index = 0; index < MAX_OPEN_PERMISSIONS + 3; index += 1) ask(`r${index}`);
     await settled();
     expect(work.answers).toEqual([256, 257, 258].map((index) => ({ requestId: `r${index}`, allowed: false })));
-    expect(heard.filter(({ type }) => type === 'background_task_permission_request')).toHaveLength(MAX_OPEN_PERMISSIONS);
+    expect(heard.filter(({ type }) => type === 'background_task_permission_request')).toHaveLength(
+      MAX_OPEN_PERMISSIONS,
+    );
     work.say({ type: 'background_task_permission_resolved', requestId: 'r0' });
     ask('again');
     await manager.answerPermission(id, 'again', true);
@@ -34,10 +37,21 @@ describe('the answer of a job', () => {
   it('lies where it was put, whatever its work says', async () => {
     const metadata = { outputPath: '/etc/shadow', outputBytes: 1, outputNotKept: 'x', summary: 's' };
     const records = { keepOutput: async () => ({ path: '/kept/output.txt', bytes: 100_000 }) };
-    expect(await handedAround({ jobId: 'agent_1', output: 'short', metadata }, records)).toEqual({ jobId: 'agent_1', output: 'short', metadata: { summary: 's' } });
-    expect(await handedAround({ jobId: 'agent_1', output: 'short', metadata }, undefined)).toEqual({ jobId: 'agent_1', output: 'short', metadata: { summary: 's' } });
+    expect(await handedAround({ jobId: 'agent_1', output: 'short', metadata }, records)).toEqual({
+      jobId: 'agent_1',
+      output: 'short',
+      metadata: { summary: 's' },
+    });
+    expect(await handedAround({ jobId: 'agent_1', output: 'short', metadata }, undefined)).toEqual({
+      jobId: 'agent_1',
+      output: 'short',
+      metadata: { summary: 's' },
+    });
     const long = await handedAround({ jobId: 'agent_1', output: 'x'.repeat(100_000), metadata }, records);
     expect(long.metadata).toEqual({ summary: 's', outputPath: '/kept/output.txt', outputBytes: 100_000 });
-    expect(await handedAround({ jobId: 'agent_1', output: 'short' }, records)).toEqual({ jobId: 'agent_1', output: 'short' });
+    expect(await handedAround({ jobId: 'agent_1', output: 'short' }, records)).toEqual({
+      jobId: 'agent_1',
+      output: 'short',
+    });
   });
 });

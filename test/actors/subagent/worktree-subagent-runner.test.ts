@@ -9,7 +9,14 @@ import type { WorktreeHookInput } from '../../../src/machines/subagent/hook-conf
 import { SESSION_KEY } from '../../../src/machines/subagent/subagent-request.ts';
 import type { BackgroundTaskRunnerEvent } from '../../../src/machines/task/task-state.ts';
 import { settled } from '../../support/manual-runner.ts';
-import { agentTask, createMemoryLog, createMemoryRecords, createMemoryWorktrees, createScriptedRunner, jobRequest } from '../../support/scripted-subagents.ts';
+import {
+  agentTask,
+  createMemoryLog,
+  createMemoryRecords,
+  createMemoryWorktrees,
+  createScriptedRunner,
+  jobRequest,
+} from '../../support/scripted-subagents.ts';
 import type { WorktreeContent } from '../../support/scripted-subagents.ts';
 
 const managers: SubagentManager[] = [];
@@ -39,7 +46,14 @@ afterEach(async () => {
 });
 
 /** How a job may end: brought about, with the status that it ends with. */
-const ENDINGS: Record<string, { readonly status: string; readonly prepare?: (at: House) => void; readonly end: (at: House, jobId: string) => Promise<void> | void }> = {
+const ENDINGS: Record<
+  string,
+  {
+    readonly status: string;
+    readonly prepare?: (at: House) => void;
+    readonly end: (at: House, jobId: string) => Promise<void> | void;
+  }
+> = {
   success: { status: 'completed', end: ({ inner }, id) => inner.of(id).resolve() },
   failure: { status: 'failed', end: ({ inner }, id) => inner.of(id).reject(new Error('broken')) },
   'a start that throws': {
@@ -62,7 +76,8 @@ const ENDINGS: Record<string, { readonly status: string; readonly prepare?: (at:
   'a cancel while it starts': {
     status: 'cancelled',
     prepare: ({ inner }) => {
-      inner.onStart = ({ signal }) => new Promise((_, reject) => signal.addEventListener('abort', () => reject(new Error('stopped'))));
+      inner.onStart = ({ signal }) =>
+        new Promise((_, reject) => signal.addEventListener('abort', () => reject(new Error('stopped'))));
     },
     end: ({ manager }, id) => manager.cancel(id),
   },
@@ -89,15 +104,29 @@ describe.each(Object.entries(ENDINGS))('a job that ends by %s', (_name, { status
     const job = at.manager.get(id);
     const [stored] = [...at.records.stored.values()];
     const isClean = content === 'clean';
-    const handoff = { worktreePath: `/worktrees/${id}-1`, branchName: `agents/${id}-1`, worktreeStatus: isClean ? 'removed' : 'preserved', worktreeBaseRevision: 'abc', parentWorktreeStatus: '1 changed file' };
+    const handoff = {
+      worktreePath: `/worktrees/${id}-1`,
+      branchName: `agents/${id}-1`,
+      worktreeStatus: isClean ? 'removed' : 'preserved',
+      worktreeBaseRevision: 'abc',
+      parentWorktreeStatus: '1 changed file',
+    };
     expect(job).toMatchObject({ status, ...handoff });
     expect(stored).toMatchObject({ stage: 'ended', task: { status, ...handoff } });
-    expect(at.log.told.at(-1)?.[1]).toMatchObject({ worktree: { worktreePath: handoff.worktreePath, worktreeStatus: handoff.worktreeStatus } });
+    expect(at.log.told.at(-1)?.[1]).toMatchObject({
+      worktree: { worktreePath: handoff.worktreePath, worktreeStatus: handoff.worktreeStatus },
+    });
     expect(at.worktrees.calls.filter((call) => call === 'remove')).toHaveLength(isClean ? 1 : 0);
     expect(at.worktrees.present.size).toBe(isClean ? 0 : 1);
     if (isClean) expect(job?.worktreeNextAction).toBeUndefined();
     else expect(job?.worktreeNextAction).toContain('git');
-    const beside = { worktreePath: handoff.worktreePath, branchName: handoff.branchName, worktreeStatus: handoff.worktreeStatus, baseRevision: 'abc', parentStatus: '1 changed file' };
+    const beside = {
+      worktreePath: handoff.worktreePath,
+      branchName: handoff.branchName,
+      worktreeStatus: handoff.worktreeStatus,
+      baseRevision: 'abc',
+      parentStatus: '1 changed file',
+    };
     if (status === 'completed') expect(job?.resultMetadata).toMatchObject(beside);
     else expect(job?.failure?.details).toMatchObject(beside);
     if (status !== 'completed') await expect(at.manager.wait(id)).rejects.toMatchObject({ details: beside });
@@ -111,20 +140,35 @@ describe('a job in a worktree', () => {
     worktrees.before = (method) => (method === 'begin' ? new Promise((resolve) => (begin = resolve)) : undefined);
     const { id } = await manager.spawn(isolated({ cwd: '/repo/packages/./core' }));
     await settled();
-    expect([inner.works.length, manager.get(id)?.worktreePath, manager.get(id)?.worktreeStatus, manager.get(id)?.worktreeNextAction]).toEqual([0, `/worktrees/${id}-1`, 'ready', 'wait']);
-    expect(records.stored.get(id)?.task).toMatchObject({ worktreePath: `/worktrees/${id}-1`, branchName: `agents/${id}-1` });
+    expect([
+      inner.works.length,
+      manager.get(id)?.worktreePath,
+      manager.get(id)?.worktreeStatus,
+      manager.get(id)?.worktreeNextAction,
+    ]).toEqual([0, `/worktrees/${id}-1`, 'ready', 'wait']);
+    expect(records.stored.get(id)?.task).toMatchObject({
+      worktreePath: `/worktrees/${id}-1`,
+      branchName: `agents/${id}-1`,
+    });
     begin();
     await settledDeep();
-    expect(inner.of(id).start.request).toMatchObject({ cwd: `/worktrees/${id}-1/packages/core`, worktreePath: `/worktrees/${id}-1`, branchName: `agents/${id}-1` });
+    expect(inner.of(id).start.request).toMatchObject({
+      cwd: `/worktrees/${id}-1/packages/core`,
+      worktreePath: `/worktrees/${id}-1`,
+      branchName: `agents/${id}-1`,
+    });
     expect(Object.isFrozen(inner.of(id).start.request)).toBe(true);
   });
 
-  it.each(['/elsewhere', '/repo', '/repo/../etc', '/repository'])('whose folder is %s works at the root', async (cwd) => {
-    const { manager, inner } = house();
-    const { id } = await manager.spawn(isolated({ cwd }));
-    await settledDeep();
-    expect(inner.of(id).start.request.cwd).toBe(`/worktrees/${id}-1`);
-  });
+  it.each(['/elsewhere', '/repo', '/repo/../etc', '/repository'])(
+    'whose folder is %s works at the root',
+    async (cwd) => {
+      const { manager, inner } = house();
+      const { id } = await manager.spawn(isolated({ cwd }));
+      await settledDeep();
+      expect(inner.of(id).start.request.cwd).toBe(`/worktrees/${id}-1`);
+    },
+  );
 
   it('asks for the worktree by its session, so that going on with the session goes on with the worktree', async () => {
     const { manager, worktrees, inner } = house({ keepFilesIn: ({ jobId }) => `/files/${jobId}` });
@@ -136,7 +180,9 @@ describe('a job in a worktree', () => {
     };
     const { id, metadata } = await manager.spawn(isolated());
     await settledDeep();
-    expect(asked).toEqual([expect.objectContaining({ jobId: id, cwd: '/repo', key: metadata?.[SESSION_KEY], keepFilesIn: `/files/${id}` })]);
+    expect(asked).toEqual([
+      expect.objectContaining({ jobId: id, cwd: '/repo', key: metadata?.[SESSION_KEY], keepFilesIn: `/files/${id}` }),
+    ]);
     expect(inner.of(id).start.request.isolation).toBe('worktree');
   });
 
@@ -148,19 +194,34 @@ describe('a job in a worktree', () => {
     inner.of(id).resolve({ output: 'Fixed.', metadata: { usage: 3, branchName: 'said by the agent' } });
     const { output, metadata } = await manager.wait(id);
     expect(output).toBe('Fixed.');
-    expect(metadata).toMatchObject({ usage: 3, branchName: `agents/${id}-1`, worktreeStatusText: 'one commit ahead', worktreeFindings: [{ kind: 'committed' }] });
+    expect(metadata).toMatchObject({
+      usage: 3,
+      branchName: `agents/${id}-1`,
+      worktreeStatusText: 'one commit ahead',
+      worktreeFindings: [{ kind: 'committed' }],
+    });
   });
 
   it('of another kind is handed on unchanged, and so is what comes of it', () => {
     const { runner, inner } = house();
-    const start = { jobId: 'j', request: agentTask({ isolation: 'none' }), emit: () => undefined, signal: new AbortController().signal } satisfies SubagentJobStart;
+    const start = {
+      jobId: 'j',
+      request: agentTask({ isolation: 'none' }),
+      emit: () => undefined,
+      signal: new AbortController().signal,
+    } satisfies SubagentJobStart;
     const handle = runner.start(start);
     expect(handle).not.toBeInstanceOf(Promise);
     expect(inner.of('j').start).toBe(start);
   });
 
   it('keeps everything of the handle of its work', async () => {
-    const inner = createScriptedRunner({ pid: 7, logPath: '/log', transcriptPath: '/transcript', readLog: (cursor) => ({ taskId: '', cursor, lines: ['line'] }) });
+    const inner = createScriptedRunner({
+      pid: 7,
+      logPath: '/log',
+      transcriptPath: '/transcript',
+      readLog: (cursor) => ({ taskId: '', cursor, lines: ['line'] }),
+    });
     const { manager } = house({ runner: inner });
     const { id } = await manager.spawn(isolated());
     await settledDeep();
@@ -175,7 +236,12 @@ describe('a job in a worktree', () => {
     worktrees.before = (method) => (method === 'prepare' ? settledDeep() : undefined);
     const { id } = await manager.spawn(isolated());
     await manager.cancel(id);
-    expect([manager.get(id)?.status, worktrees.present.size, inner.works.length, manager.get(id)?.worktreePath]).toEqual(['cancelled', 0, 0, undefined]);
+    expect([
+      manager.get(id)?.status,
+      worktrees.present.size,
+      inner.works.length,
+      manager.get(id)?.worktreePath,
+    ]).toEqual(['cancelled', 0, 0, undefined]);
   });
 
   it('that is stopped when its worktree has just been made removes it', async () => {
@@ -213,7 +279,11 @@ describe('a job in a worktree', () => {
     await manager.cancel(id);
     expect(worktrees.calls).not.toContain('remove');
     expect(worktrees.calls).not.toContain('inspect');
-    expect(manager.get(id)).toMatchObject({ status: 'cancelled', worktreeStatus: 'preserved', error: expect.stringContaining('pid 7 lives') });
+    expect(manager.get(id)).toMatchObject({
+      status: 'cancelled',
+      worktreeStatus: 'preserved',
+      error: expect.stringContaining('pid 7 lives'),
+    });
     inner.of(id).resolve();
     await settledDeep();
     expect(worktrees.present.size).toBe(1);
@@ -230,11 +300,18 @@ describe('a job in a worktree', () => {
     const cancelled = manager.cancel(id);
     await clock.advance(1_000);
     await cancelled;
-    expect(manager.get(id)).toMatchObject({ status: 'cancelled', error: expect.stringContaining('still not gone'), worktreeStatus: 'ready' });
+    expect(manager.get(id)).toMatchObject({
+      status: 'cancelled',
+      error: expect.stringContaining('still not gone'),
+      worktreeStatus: 'ready',
+    });
     gone();
     await settledDeep();
     expect(manager.get(id)).toMatchObject({ status: 'cancelled', worktreeStatus: 'removed' });
-    expect(records.stored.get(id)).toMatchObject({ stage: 'ended', task: { status: 'cancelled', worktreeStatus: 'removed' } });
+    expect(records.stored.get(id)).toMatchObject({
+      stage: 'ended',
+      task: { status: 'cancelled', worktreeStatus: 'removed' },
+    });
     expect(worktrees.present.size).toBe(0);
   });
 
@@ -256,7 +333,10 @@ describe('a job in a worktree', () => {
     const inner = { start: () => ({}) as never };
     const { manager, worktrees } = house({ runner: inner });
     const { id } = await manager.spawn(isolated());
-    await expect(manager.wait(id)).rejects.toMatchObject({ code: 'SUBAGENT_RUNNER_HANDLE', details: { worktreeStatus: 'preserved' } });
+    await expect(manager.wait(id)).rejects.toMatchObject({
+      code: 'SUBAGENT_RUNNER_HANDLE',
+      details: { worktreeStatus: 'preserved' },
+    });
     expect(worktrees.present.size).toBe(1);
   });
 });
@@ -285,7 +365,11 @@ describe('an adapter of worktrees that fails', () => {
     await settledDeep();
     inner.of(id).resolve({ output: 'Fixed.' });
     const { output, metadata } = await manager.wait(id);
-    expect([output, metadata?.['worktreeStatus'], worktrees.present.size === 1]).toEqual(['Fixed.', worktreeStatus, isKept]);
+    expect([output, metadata?.['worktreeStatus'], worktrees.present.size === 1]).toEqual([
+      'Fixed.',
+      worktreeStatus,
+      isKept,
+    ]);
     expect(JSON.stringify(metadata)).toContain(`${method} failed`);
   });
 
@@ -296,7 +380,10 @@ describe('an adapter of worktrees that fails', () => {
     const { id } = await manager.spawn(isolated());
     await settledDeep();
     inner.of(id).resolve();
-    expect((await manager.wait(id)).metadata).toMatchObject({ worktreeStatus: 'preserved', worktreeProblems: [`${method}: ${method} failed`] });
+    expect((await manager.wait(id)).metadata).toMatchObject({
+      worktreeStatus: 'preserved',
+      worktreeProblems: [`${method}: ${method} failed`],
+    });
   });
 
   it('to answer keeps the worktree when its time is over', async () => {
@@ -308,7 +395,10 @@ describe('an adapter of worktrees that fails', () => {
     await settledDeep();
     await clock.advance(1_000);
     await settledDeep();
-    expect((await manager.wait(id)).metadata).toMatchObject({ worktreeStatus: 'preserved', worktreeFindings: [{ kind: 'unknown' }] });
+    expect((await manager.wait(id)).metadata).toMatchObject({
+      worktreeStatus: 'preserved',
+      worktreeFindings: [{ kind: 'unknown' }],
+    });
     expect(worktrees.present.size).toBe(1);
   });
 
@@ -324,7 +414,8 @@ describe('an adapter of worktrees that fails', () => {
     inner.works[0]?.resolve();
     await manager.wait(id).catch(() => undefined);
     expect(manager.get(id)?.status).toBe(status);
-    if (status === 'completed') expect([adapter.present.size, manager.get(id)?.worktreeStatus]).toEqual([1, 'preserved']);
+    if (status === 'completed')
+      expect([adapter.present.size, manager.get(id)?.worktreeStatus]).toEqual([1, 'preserved']);
   });
 
   it('with nothing but the bare minimum, all of it synchronous, does', async () => {
@@ -338,7 +429,10 @@ describe('an adapter of worktrees that fails', () => {
     const first = await manager.spawn(isolated());
     await settledDeep();
     inner.of(first.id).resolve();
-    expect((await manager.wait(first.id)).metadata).toMatchObject({ worktreeStatus: 'preserved', worktreeNextAction: expect.stringContaining(`git -C '/w t' status`) });
+    expect((await manager.wait(first.id)).metadata).toMatchObject({
+      worktreeStatus: 'preserved',
+      worktreeNextAction: expect.stringContaining(`git -C '/w t' status`),
+    });
     removed.push('');
     const second = await manager.spawn(isolated());
     await settledDeep();
@@ -361,10 +455,35 @@ describe('the hooks of a worktree', () => {
     await settledDeep();
     at.inner.of(id).resolve();
     await at.manager.wait(id);
-    const tool_input = { jobId: id, agentType: 'fixer', worktreePath: `/worktrees/${id}-1`, branchName: `agents/${id}-1` };
+    const tool_input = {
+      jobId: id,
+      agentType: 'fixer',
+      worktreePath: `/worktrees/${id}-1`,
+      branchName: `agents/${id}-1`,
+    };
     expect(heard).toEqual([
-      [{ session_id: 's', cwd: `/worktrees/${id}-1/core`, hook_event_name: 'WorktreeCreate', tool_name: 'Agent', tool_input: { ...tool_input, removed: false } }, 0, 1],
-      [{ session_id: 's', cwd: '/repo/core', hook_event_name: 'WorktreeRemove', tool_name: 'Agent', tool_input: { ...tool_input, removed: true } }, 1, 0],
+      [
+        {
+          session_id: 's',
+          cwd: `/worktrees/${id}-1/core`,
+          hook_event_name: 'WorktreeCreate',
+          tool_name: 'Agent',
+          tool_input: { ...tool_input, removed: false },
+        },
+        0,
+        1,
+      ],
+      [
+        {
+          session_id: 's',
+          cwd: '/repo/core',
+          hook_event_name: 'WorktreeRemove',
+          tool_name: 'Agent',
+          tool_input: { ...tool_input, removed: true },
+        },
+        1,
+        0,
+      ],
     ]);
     expect(at.worktrees.calls).toEqual(['prepare', 'begin', 'inspect', 'remove']);
   });
@@ -393,7 +512,11 @@ describe('the hooks of a worktree', () => {
       },
     });
     const { id } = await manager.spawn(isolated());
-    await expect(manager.wait(id)).rejects.toMatchObject({ code: 'SUBAGENT_HOOK_FAILED', message: expect.stringContaining('npm ci failed'), details: { worktreeStatus: 'removed' } });
+    await expect(manager.wait(id)).rejects.toMatchObject({
+      code: 'SUBAGENT_HOOK_FAILED',
+      message: expect.stringContaining('npm ci failed'),
+      details: { worktreeStatus: 'removed' },
+    });
     expect([inner.works.length, worktrees.present.size, ran]).toEqual([0, 0, []]);
   });
 
@@ -402,7 +525,10 @@ describe('the hooks of a worktree', () => {
     const { id } = await manager.spawn(isolated());
     await settledDeep();
     inner.of(id).resolve();
-    expect((await manager.wait(id)).metadata).toMatchObject({ worktreeStatus: 'removed', worktreeProblems: [expect.stringContaining('nope')] });
+    expect((await manager.wait(id)).metadata).toMatchObject({
+      worktreeStatus: 'removed',
+      worktreeProblems: [expect.stringContaining('nope')],
+    });
     expect(worktrees.present.size).toBe(0);
   });
 
@@ -410,7 +536,10 @@ describe('the hooks of a worktree', () => {
     let aborted = 0;
     const { manager, worktrees, clock } = house({
       hookTimeoutMs: 1_000,
-      hooks: { WorktreeCreate: (_input, { signal }) => new Promise(() => signal.addEventListener('abort', () => (aborted += 1))) },
+      hooks: {
+        WorktreeCreate: (_input, { signal }) =>
+          new Promise(() => signal.addEventListener('abort', () => (aborted += 1))),
+      },
     });
     const { id } = await manager.spawn(isolated());
     await settledDeep();
@@ -419,18 +548,29 @@ describe('the hooks of a worktree', () => {
     expect([aborted, manager.get(id)?.status]).toEqual([1, 'running']);
     await clock.advance(10_000);
     await settledDeep();
-    await expect(manager.wait(id)).rejects.toMatchObject({ code: 'SUBAGENT_HOOK_TIMEOUT', category: 'timeout', details: { worktreeStatus: 'preserved' } });
+    await expect(manager.wait(id)).rejects.toMatchObject({
+      code: 'SUBAGENT_HOOK_TIMEOUT',
+      category: 'timeout',
+      details: { worktreeStatus: 'preserved' },
+    });
     expect(worktrees.present.size).toBe(1);
   });
 
   it('that run when their job is stopped are stopped with it', async () => {
     const { manager, worktrees } = house({
-      hooks: { WorktreeCreate: (_input, { signal }) => new Promise((_, reject) => signal.addEventListener('abort', () => reject(new Error('stopped')))) },
+      hooks: {
+        WorktreeCreate: (_input, { signal }) =>
+          new Promise((_, reject) => signal.addEventListener('abort', () => reject(new Error('stopped')))),
+      },
     });
     const { id } = await manager.spawn(isolated());
     await settledDeep();
     await manager.cancel(id);
-    expect([manager.get(id)?.status, worktrees.present.size, manager.get(id)?.worktreeStatus]).toEqual(['cancelled', 0, 'removed']);
+    expect([manager.get(id)?.status, worktrees.present.size, manager.get(id)?.worktreeStatus]).toEqual([
+      'cancelled',
+      0,
+      'removed',
+    ]);
   });
 
   it('are executed by who executes their type, where they are meant for agents', async () => {
@@ -457,9 +597,14 @@ describe('the hooks of a worktree', () => {
     ['a name that is no event', { WorktreeCreated: [] }],
     ['a matcher that is no pattern', { WorktreeCreate: [{ matcher: '(', hooks: [] }] }],
     ['a function hook without a function', { WorktreeCreate: [{ hooks: [{ type: 'function' }] }] }],
-    ['a time that is none', { WorktreeCreate: [{ hooks: [{ type: 'function', run: () => undefined, timeoutMs: -1 }] }] }],
+    [
+      'a time that is none',
+      { WorktreeCreate: [{ hooks: [{ type: 'function', run: () => undefined, timeoutMs: -1 }] }] },
+    ],
   ])('with %s are refused before anything runs', (_what, hooks) => {
-    expect(() => house({ hooks: hooks as never })).toThrow(expect.objectContaining({ code: 'SUBAGENT_HOOKS_INVALID', category: 'validation' }));
+    expect(() => house({ hooks: hooks as never })).toThrow(
+      expect.objectContaining({ code: 'SUBAGENT_HOOKS_INVALID', category: 'validation' }),
+    );
   });
 
   it('have limits that are checked', () => {
@@ -472,10 +617,17 @@ describe('progress of a worktree', () => {
   it('is told with every state that it comes to', async () => {
     const { runner, inner } = house();
     const said: BackgroundTaskRunnerEvent[] = [];
-    const handle = await runner.start({ jobId: 'j', request: agentTask({ isolation: 'worktree' }), emit: (event) => said.push(event), signal: new AbortController().signal });
+    const handle = await runner.start({
+      jobId: 'j',
+      request: agentTask({ isolation: 'worktree' }),
+      emit: (event) => said.push(event),
+      signal: new AbortController().signal,
+    });
     inner.of('j').resolve();
     await handle.result;
-    const statuses = said.flatMap((event) => (event.type === 'background_task_progress' ? [event.progress.worktreeStatus] : []));
+    const statuses = said.flatMap((event) =>
+      event.type === 'background_task_progress' ? [event.progress.worktreeStatus] : [],
+    );
     expect(statuses).toEqual(['creating', 'ready', 'inspecting', 'removing', 'removed']);
   });
 });

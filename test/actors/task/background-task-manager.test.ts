@@ -10,7 +10,13 @@ describe('a spawned task', () => {
   it('is running at once when a slot is free, and lives created, started, completed, closed', async () => {
     const { manager, runner, told } = setUp();
     const state = await manager.spawn(processRequest({ command: 'npm test' }));
-    expect(state).toMatchObject({ id: 'task_1', status: 'running', commandPreview: 'npm test', unread: false, startedAt: '2026-01-01T00:00:00.000Z' });
+    expect(state).toMatchObject({
+      id: 'task_1',
+      status: 'running',
+      commandPreview: 'npm test',
+      unread: false,
+      startedAt: '2026-01-01T00:00:00.000Z',
+    });
     runner.of('task_1').resolve({ output: 'ok', exitCode: 0 });
     await expect(manager.wait('task_1')).resolves.toEqual({ taskId: 'task_1', output: 'ok', exitCode: 0 });
     await manager.close('task_1');
@@ -31,7 +37,13 @@ describe('a spawned task', () => {
     await manager.spawn({ kind: 'process', label: 'tests', command: 'npm test', cwd: '/', metadata });
     metadata.origin.kind = 'changed';
     const { request } = runner.of('task_1').start;
-    expect(request).toMatchObject({ mode: 'background', parentSessionId: 'local', depth: 0, priority: 0, metadata: { origin: { kind: 'command' } } });
+    expect(request).toMatchObject({
+      mode: 'background',
+      parentSessionId: 'local',
+      depth: 0,
+      priority: 0,
+      metadata: { origin: { kind: 'command' } },
+    });
     expect(() => Object.assign(request.metadata ?? {}, { more: 1 })).toThrow(TypeError);
     expect(() => Object.assign(request, { cwd: '/tmp' })).toThrow(TypeError);
     expect(manager.get('task_1')?.metadata).toEqual({ origin: { kind: 'command' } });
@@ -44,11 +56,22 @@ describe('a spawned task', () => {
   });
 
   it('fails when its runner throws at the start, and when its runner is no runner', async () => {
-    const broken = { kind: 'process', start: () => { throw new TypeError('boom'); } } as const;
+    const broken = {
+      kind: 'process',
+      start: () => {
+        throw new TypeError('boom');
+      },
+    } as const;
     const wrong = { kind: 'agent', start: () => ({ nothing: true }) } as const;
     const { manager, told } = setUp({ runners: { process: broken, agent: wrong as never } });
-    expect(await manager.spawn(processRequest())).toMatchObject({ status: 'failed', error: { category: 'runner', message: 'boom', recoverable: true } });
-    expect(await manager.spawn(agentRequest())).toMatchObject({ status: 'failed', error: { code: 'TASK_RUNNER_HANDLE' } });
+    expect(await manager.spawn(processRequest())).toMatchObject({
+      status: 'failed',
+      error: { category: 'runner', message: 'boom', recoverable: true },
+    });
+    expect(await manager.spawn(agentRequest())).toMatchObject({
+      status: 'failed',
+      error: { code: 'TASK_RUNNER_HANDLE' },
+    });
     expect(told().slice(0, 3)).toEqual(['created(queued)', 'started(running)', 'failed(failed)']);
     await expect(manager.wait('task_1')).rejects.toMatchObject({ name: 'BackgroundTaskError', category: 'runner' });
   });
@@ -72,12 +95,22 @@ describe('a spawned task', () => {
 
   it('may get its handle later: it is running meanwhile and can be stopped', async () => {
     let hand!: (value: never) => void;
-    const slow = { kind: 'process', start: () => new Promise<never>((resolve) => { hand = resolve; }) } as const;
+    const slow = {
+      kind: 'process',
+      start: () =>
+        new Promise<never>((resolve) => {
+          hand = resolve;
+        }),
+    } as const;
     const { manager } = setUp({ runners: { process: slow } });
     expect(await manager.spawn(processRequest())).toMatchObject({ status: 'running' });
     const cancelled = manager.cancel('task_1', 'changed my mind');
     const reasons: unknown[] = [];
-    hand({ taskId: 'task_1', result: new Promise(() => undefined), cancel: (reason: string) => void reasons.push(reason) } as never);
+    hand({
+      taskId: 'task_1',
+      result: new Promise(() => undefined),
+      cancel: (reason: string) => void reasons.push(reason),
+    } as never);
     await cancelled;
     expect(reasons).toEqual(['changed my mind']);
     expect(manager.get('task_1')?.status).toBe('cancelled');
@@ -97,26 +130,42 @@ describe('bad input', () => {
     ['nothing at all', undefined, /expected object/],
   ])('is refused before anything is recorded: %s', async (_name, request, message) => {
     const { manager, events } = setUp();
-    await expect(manager.spawn(request as never)).rejects.toMatchObject({ category: 'validation', message: expect.stringMatching(message) as string });
+    await expect(manager.spawn(request as never)).rejects.toMatchObject({
+      category: 'validation',
+      message: expect.stringMatching(message) as string,
+    });
     expect(manager.list()).toEqual([]);
     expect(events).toEqual([]);
   });
 
   it('is refused when nobody can run that kind, or the id is taken or unfit', async () => {
-    await expect(setUp({ runners: {} }).manager.spawn(processRequest())).rejects.toMatchObject({ code: 'TASK_NO_RUNNER' });
+    await expect(setUp({ runners: {} }).manager.spawn(processRequest())).rejects.toMatchObject({
+      code: 'TASK_NO_RUNNER',
+    });
     const { manager } = setUp({ idFactory: () => 'same' });
     await manager.spawn(processRequest());
-    await expect(manager.spawn(processRequest())).rejects.toMatchObject({ code: 'TASK_ID_TAKEN', category: 'validation' });
+    await expect(manager.spawn(processRequest())).rejects.toMatchObject({
+      code: 'TASK_ID_TAKEN',
+      category: 'validation',
+    });
     expect(manager.list()).toHaveLength(1);
-    await expect(setUp({ idFactory: () => '../up' }).manager.spawn(processRequest())).rejects.toMatchObject({ code: 'TASK_ID_INVALID' });
+    await expect(setUp({ idFactory: () => '../up' }).manager.spawn(processRequest())).rejects.toMatchObject({
+      code: 'TASK_ID_INVALID',
+    });
   });
 
-  it.each([{ maxConcurrent: 0 }, { maxConcurrent: Number.NaN }, { maxPending: -1 }, { agentIdleTimeoutMs: Number.NaN }, { cancelDeadlineMs: -5 }, { repetitionThreshold: 1.5 }])(
-    'is refused as an option: %j',
-    (options) => {
-      expect(() => new BackgroundTaskManager(options)).toThrow(expect.objectContaining({ category: 'validation', code: 'TASK_OPTIONS_INVALID' }) as Error);
-    },
-  );
+  it.each([
+    { maxConcurrent: 0 },
+    { maxConcurrent: Number.NaN },
+    { maxPending: -1 },
+    { agentIdleTimeoutMs: Number.NaN },
+    { cancelDeadlineMs: -5 },
+    { repetitionThreshold: 1.5 },
+  ])('is refused as an option: %j', (options) => {
+    expect(() => new BackgroundTaskManager(options)).toThrow(
+      expect.objectContaining({ category: 'validation', code: 'TASK_OPTIONS_INVALID' }) as Error,
+    );
+  });
 
   const runner = createManualRunner('process');
   it.each([
@@ -131,8 +180,14 @@ describe('bad input', () => {
     ['a list with one of no kind', [{ start: runner.start }], /runners\[0\] has the kind undefined/],
     ['a list with two of a kind', [runner, createManualRunner('process')], /two for tasks of kind "process"/],
   ])('is refused as runners when the manager is made: %s', (_name, runners, message) => {
-    const refused = { category: 'validation', code: 'TASK_RUNNERS_INVALID', message: expect.stringMatching(message) as string };
-    expect(() => new BackgroundTaskManager({ runners: runners as never })).toThrow(expect.objectContaining(refused) as Error);
+    const refused = {
+      category: 'validation',
+      code: 'TASK_RUNNERS_INVALID',
+      message: expect.stringMatching(message) as string,
+    };
+    expect(() => new BackgroundTaskManager({ runners: runners as never })).toThrow(
+      expect.objectContaining(refused) as Error,
+    );
   });
 
   it('names the task that does not exist', async () => {
@@ -154,7 +209,8 @@ describe('runners', () => {
     const listed = new BackgroundTaskManager({ runners: [agents, createManualRunner('scheduled')] });
     expect(await listed.spawn(agentRequest())).toMatchObject({ kind: 'agent', status: 'running' });
     await expect(listed.spawn(processRequest())).rejects.toMatchObject({
-      code: 'TASK_NO_RUNNER', message: 'no runner for tasks of kind "process"; there are runners for: agent, scheduled',
+      code: 'TASK_NO_RUNNER',
+      message: 'no runner for tasks of kind "process"; there are runners for: agent, scheduled',
     });
     await listed.shutdown();
   });
@@ -190,7 +246,11 @@ describe('the pool of slots', () => {
     const { manager, runner } = setUp({ maxConcurrent: 1, maxPending: 1 });
     await manager.spawn(processRequest());
     await manager.spawn(processRequest());
-    await expect(manager.spawn(processRequest())).rejects.toMatchObject({ category: 'capacity', code: 'TASK_QUEUE_FULL', details: { pending: 1, maxPending: 1 } });
+    await expect(manager.spawn(processRequest())).rejects.toMatchObject({
+      category: 'capacity',
+      code: 'TASK_QUEUE_FULL',
+      details: { pending: 1, maxPending: 1 },
+    });
     runner.of('task_1').resolve({});
     await settled();
     expect(await manager.spawn(processRequest())).toMatchObject({ status: 'queued' });
@@ -238,7 +298,12 @@ describe('the pool of slots', () => {
   });
 
   it('survives twenty thousand starts that fail', async () => {
-    const broken = { kind: 'process', start: () => { throw new Error('no'); } } as const;
+    const broken = {
+      kind: 'process',
+      start: () => {
+        throw new Error('no');
+      },
+    } as const;
     const { manager } = setUp({ runners: { process: broken }, maxConcurrent: 2 });
     await Promise.all(Array.from({ length: 20_000 }, () => manager.spawn(processRequest())));
     await settled();
@@ -247,7 +312,12 @@ describe('the pool of slots', () => {
 });
 
 describe('permission', () => {
-  const ask = { type: 'background_task_permission_request', requestId: 'r1', toolName: 'shell', toolArgs: { command: 'rm' } } as const;
+  const ask = {
+    type: 'background_task_permission_request',
+    requestId: 'r1',
+    toolName: 'shell',
+    toolArgs: { command: 'rm' },
+  } as const;
 
   it('is waited for, and the answer brings the task back to work', async () => {
     const { manager, agents, told } = setUp();
@@ -257,7 +327,13 @@ describe('permission', () => {
     await manager.send('task_1', { permission: { requestId: 'r1', allowed: true } });
     expect(manager.get('task_1')?.status).toBe('running');
     expect(agents.of('task_1').inputs).toEqual([{ permission: { requestId: 'r1', allowed: true } }]);
-    expect(told()).toEqual(['created(queued)', 'started(running)', 'updated(waiting_permission)', 'permission_request', 'updated(running)']);
+    expect(told()).toEqual([
+      'created(queued)',
+      'started(running)',
+      'updated(waiting_permission)',
+      'permission_request',
+      'updated(running)',
+    ]);
   });
 
   it('counts once, and a stale answer is refused', async () => {
@@ -267,7 +343,9 @@ describe('permission', () => {
     agents.of('task_1').say({ ...ask, requestId: 'r2' });
     await manager.send('task_1', { permission: { requestId: 'r1', allowed: true } });
     expect(manager.get('task_1')?.status).toBe('waiting_permission');
-    await expect(manager.send('task_1', { permission: { requestId: 'r1', allowed: true } })).rejects.toMatchObject({ code: 'TASK_PERMISSION_STALE' });
+    await expect(manager.send('task_1', { permission: { requestId: 'r1', allowed: true } })).rejects.toMatchObject({
+      code: 'TASK_PERMISSION_STALE',
+    });
     await manager.send('task_1', { permission: { requestId: 'r2', allowed: true } });
     expect(manager.get('task_1')?.status).toBe('running');
   });
@@ -302,7 +380,12 @@ describe('permission', () => {
     schedules.of('task_2').resolve({ output: 'fired 3 times' });
     await expect(manager.wait('task_1')).rejects.toThrow('the model is gone');
     await expect(manager.wait('task_2')).resolves.toMatchObject({ output: 'fired 3 times' });
-    expect(told().slice(-4)).toEqual(['updated(running)', 'failed(failed)', 'updated(running)', 'completed(completed)']);
+    expect(told().slice(-4)).toEqual([
+      'updated(running)',
+      'failed(failed)',
+      'updated(running)',
+      'completed(completed)',
+    ]);
   });
 });
 
@@ -317,7 +400,10 @@ describe('input', () => {
     await expect(manager.send('task_1', {})).rejects.toMatchObject({ code: 'TASK_INPUT_INVALID' });
     runner.of('task_1').resolve({});
     await settled();
-    await expect(manager.send('task_1', { stdin: 'x' })).rejects.toMatchObject({ category: 'runner', code: 'TASK_ENDED' });
+    await expect(manager.send('task_1', { stdin: 'x' })).rejects.toMatchObject({
+      category: 'runner',
+      code: 'TASK_ENDED',
+    });
   });
 
   it('is refused by a runner that takes none, and operations by one that has none', async () => {
@@ -414,7 +500,11 @@ describe('what a short task costs', () => {
     const { manager, events } = setUp({ runners: { process: instant } });
     const { id } = await manager.spawn(processRequest());
     await manager.wait(id);
-    expect(events.map(({ type }) => type)).toEqual(['background_task_created', 'background_task_started', 'background_task_completed']);
+    expect(events.map(({ type }) => type)).toEqual([
+      'background_task_created',
+      'background_task_started',
+      'background_task_completed',
+    ]);
     const told = events.at(-1);
     expect(manager.get(id)).not.toBe(told !== undefined && 'task' in told ? told.task : undefined);
     expect(manager.get(id)).toMatchObject({ id, status: 'completed', unread: false });

@@ -22,10 +22,17 @@ describe('tasks that wait in one line for their idle deadlines', () => {
       },
     });
     const third = member('third');
-    line.join(member('first', () => line.join(third, clock.steadyNow())), clock.steadyNow());
+    line.join(
+      member('first', () => line.join(third, clock.steadyNow())),
+      clock.steadyNow(),
+    );
     await clock.advance(10);
     line.join(member('second'), clock.steadyNow());
     await clock.advance(300);
-    expect(due).toEqual([['first', 100], ['second', 110], ['third', 200]]);
+    expect(due).toEqual([
+      ['first', 100],
+      ['second', 110],
+      ['third', 200],
+    ]);
   });
 });

@@ -9,7 +9,16 @@ import { createSystemClock } from '../../../src/actors/clock/system-clock.ts';
 import { createSimulatedClock } from '../../../src/actors/clock/simulated-clock.ts';
 import type { Clock } from '../../../src/actors/clock/clock.ts';
 import type { ProcessTree, TrackedProcessTree } from '../../../src/actors/task/process-tree.ts';
-import { eventually, fixturePath, isRunning, pidFrom, processesWith, startCommand, startIn, stateLetter } from '../../adapters/process-tree/system-processes.ts';
+import {
+  eventually,
+  fixturePath,
+  isRunning,
+  pidFrom,
+  processesWith,
+  startCommand,
+  startIn,
+  stateLetter,
+} from '../../adapters/process-tree/system-processes.ts';
 
 export interface ProcessTreeContract {
   readonly name: string;
@@ -27,7 +36,8 @@ export function describeProcessTreeContract({ name, create }: ProcessTreeContrac
     });
     afterEach(() => rm(folder, { recursive: true, force: true }));
 
-    const records = async (): Promise<string[]> => ((await readdir(join(folder, 'processes')).catch(() => [])) as string[]).sort();
+    const records = async (): Promise<string[]> =>
+      ((await readdir(join(folder, 'processes')).catch(() => [])) as string[]).sort();
     const prepare = (): Promise<TrackedProcessTree> => trees.prepare({ taskId: 'task_1', commandPreview: 'a command' });
     const start = async (command: string): Promise<{ tree: TrackedProcessTree; pid: number }> => {
       const tree = await prepare();

@@ -9,10 +9,16 @@ describe('cancelling', () => {
     await manager.spawn(processRequest());
     await manager.spawn(processRequest());
     await manager.cancel('task_2', 'not needed');
-    expect(manager.get('task_2')).toMatchObject({ status: 'cancelled', error: { code: 'TASK_CANCELLED', message: 'Background task cancelled: not needed' } });
+    expect(manager.get('task_2')).toMatchObject({
+      status: 'cancelled',
+      error: { code: 'TASK_CANCELLED', message: 'Background task cancelled: not needed' },
+    });
     expect(runner.works).toHaveLength(1);
     expect(told().slice(-1)).toEqual(['cancelled(cancelled)']);
-    await expect(manager.wait('task_2')).rejects.toMatchObject({ category: 'runner', details: { reason: 'not needed' } });
+    await expect(manager.wait('task_2')).rejects.toMatchObject({
+      category: 'runner',
+      details: { reason: 'not needed' },
+    });
   });
 
   it('turns a running task terminal only when its work is gone, and frees the slot only then', async () => {
@@ -20,7 +26,10 @@ describe('cancelling', () => {
     await manager.spawn(processRequest());
     await manager.spawn(processRequest());
     let gone!: () => void;
-    runner.of('task_1').onCancel = () => new Promise((resolve) => { gone = resolve; });
+    runner.of('task_1').onCancel = () =>
+      new Promise((resolve) => {
+        gone = resolve;
+      });
     const cancelled = manager.cancel('task_1');
     await settled();
     expect(manager.get('task_1')?.status).toBe('running');
@@ -35,7 +44,10 @@ describe('cancelling', () => {
     const { manager, runner, clock } = setUp();
     await manager.spawn(processRequest({ maxRuntimeMs: 50 }));
     let gone!: () => void;
-    runner.of('task_1').onCancel = () => new Promise((resolve) => { gone = resolve; });
+    runner.of('task_1').onCancel = () =>
+      new Promise((resolve) => {
+        gone = resolve;
+      });
     const both = Promise.all([manager.cancel('task_1', 'first'), manager.cancel('task_1', 'second')]);
     await clock.advance(100);
     gone();
@@ -54,7 +66,10 @@ describe('cancelling', () => {
       await settled();
     };
     await manager.cancel('task_1');
-    expect(manager.get('task_1')).toMatchObject({ status: 'cancelled', result: { output: 'half of it', signalCode: 'SIGTERM' } });
+    expect(manager.get('task_1')).toMatchObject({
+      status: 'cancelled',
+      result: { output: 'half of it', signalCode: 'SIGTERM' },
+    });
   });
 
   it('gives up after cancelDeadlineMs, says what is left, and keeps the slot until that is gone', async () => {
@@ -63,11 +78,17 @@ describe('cancelling', () => {
     await manager.spawn(processRequest());
     await manager.spawn(processRequest());
     let gone!: () => void;
-    runner.of('task_1').onCancel = () => new Promise((resolve) => { gone = resolve; });
+    runner.of('task_1').onCancel = () =>
+      new Promise((resolve) => {
+        gone = resolve;
+      });
     const cancelled = manager.cancel('task_1');
     await clock.advance(500);
     await cancelled;
-    expect(manager.get('task_1')).toMatchObject({ status: 'cancelled', error: { details: { leftOver: 'still not gone after 500 ms', pid: 77 } } });
+    expect(manager.get('task_1')).toMatchObject({
+      status: 'cancelled',
+      error: { details: { leftOver: 'still not gone after 500 ms', pid: 77 } },
+    });
     expect(manager.get('task_2')?.status).toBe('queued');
     gone();
     await settled();
@@ -77,9 +98,14 @@ describe('cancelling', () => {
   it('says so when the runner cannot stop the work', async () => {
     const { manager, runner } = setUp();
     await manager.spawn(processRequest());
-    runner.of('task_1').onCancel = () => { throw new Error('pid 9 survived'); };
+    runner.of('task_1').onCancel = () => {
+      throw new Error('pid 9 survived');
+    };
     await manager.cancel('task_1');
-    expect(manager.get('task_1')?.error).toMatchObject({ code: 'TASK_CANCELLED', details: { leftOver: 'pid 9 survived' } });
+    expect(manager.get('task_1')?.error).toMatchObject({
+      code: 'TASK_CANCELLED',
+      details: { leftOver: 'pid 9 survived' },
+    });
   });
 
   it('aborts the signal of a runner that asked for it, also when it asks late', async () => {
@@ -119,9 +145,14 @@ describe('shutdown', () => {
     const { manager, runner, told } = setUp({ maxConcurrent: 1 });
     for (let index = 0; index < 3; index += 1) await manager.spawn(processRequest());
     let gone!: () => void;
-    runner.of('task_1').onCancel = () => new Promise((resolve) => { gone = resolve; });
+    runner.of('task_1').onCancel = () =>
+      new Promise((resolve) => {
+        gone = resolve;
+      });
     let isDone = false;
-    const done = manager.shutdown('going home').then(() => { isDone = true; });
+    const done = manager.shutdown('going home').then(() => {
+      isDone = true;
+    });
     expect(manager.shutdown()).toBe(manager.shutdown());
     await settled();
     expect(isDone).toBe(false);

@@ -8,7 +8,12 @@ import { setUp } from '../../support/task-house.ts';
 import { agentRequest, processRequest, scheduledRequest } from '../../support/task-requests.ts';
 
 const MOMENTS: BackgroundTaskEvent['type'][] = [
-  'background_task_created', 'background_task_started', 'background_task_updated', 'background_task_text_delta', 'background_task_tool_start', 'background_task_completed',
+  'background_task_created',
+  'background_task_started',
+  'background_task_updated',
+  'background_task_text_delta',
+  'background_task_tool_start',
+  'background_task_completed',
 ];
 
 /** A life that passes every one of those moments. */
@@ -46,25 +51,37 @@ describe.each(MOMENTS)('a listener that hears %s', (moment) => {
     });
     await live(house);
     await done;
-    expect(house.manager.get('task_1')?.status).toBe(moment === 'background_task_completed' ? 'completed' : 'cancelled');
-    if (moment === 'background_task_created' || moment === 'background_task_started') expect(house.agents.works).toEqual([]);
+    expect(house.manager.get('task_1')?.status).toBe(
+      moment === 'background_task_completed' ? 'completed' : 'cancelled',
+    );
+    if (moment === 'background_task_created' || moment === 'background_task_started')
+      expect(house.agents.works).toEqual([]);
   });
 
   it('can spawn more: what it spawns lives, and no limit is passed', async () => {
     const house = setUp({ maxConcurrent: 1, maxPending: 2 });
     const spawned: Promise<unknown>[] = [];
     house.manager.subscribe((event) => {
-      if (event.type === moment && spawned.length === 0) for (let index = 0; index < 10; index += 1) spawned.push(house.manager.spawn(processRequest()).catch((error: unknown) => error));
+      if (event.type === moment && spawned.length === 0)
+        for (let index = 0; index < 10; index += 1)
+          spawned.push(house.manager.spawn(processRequest()).catch((error: unknown) => error));
     });
     await live(house);
-    const refused = (await Promise.all(spawned)).filter((answer) => (answer as { code?: string }).code === 'TASK_QUEUE_FULL');
+    const refused = (await Promise.all(spawned)).filter(
+      (answer) => (answer as { code?: string }).code === 'TASK_QUEUE_FULL',
+    );
     expect(refused.length).toBeGreaterThanOrEqual(7);
     expect(house.manager.list({ kind: 'process' }).length).toBe(10 - refused.length);
   });
 });
 
 describe('a permission', () => {
-  const ask = { type: 'background_task_permission_request', requestId: 'q', toolName: 'shell', toolArgs: { command: 'ls' } } as const;
+  const ask = {
+    type: 'background_task_permission_request',
+    requestId: 'q',
+    toolName: 'shell',
+    toolArgs: { command: 'ls' },
+  } as const;
 
   it('asked for while asleep wakes the task, and its denial ends it', async () => {
     const { manager, schedules } = setUp();
@@ -91,12 +108,19 @@ describe('a permission', () => {
 
   it('counts once, also when it is answered twice at the same time', async () => {
     let deliver!: () => void;
-    const agents = createManualRunner('agent', { send: () => new Promise<void>((resolve) => { deliver = resolve; }) });
+    const agents = createManualRunner('agent', {
+      send: () =>
+        new Promise<void>((resolve) => {
+          deliver = resolve;
+        }),
+    });
     const { manager } = setUp({ runners: { agent: agents } });
     await manager.spawn(agentRequest());
     agents.of('task_1').say(ask);
     const first = manager.send('task_1', { permission: { requestId: 'q', allowed: true } });
-    await expect(manager.send('task_1', { permission: { requestId: 'q', allowed: false } })).rejects.toMatchObject({ code: 'TASK_PERMISSION_STALE' });
+    await expect(manager.send('task_1', { permission: { requestId: 'q', allowed: false } })).rejects.toMatchObject({
+      code: 'TASK_PERMISSION_STALE',
+    });
     deliver();
     await first;
     expect(manager.get('task_1')?.status).toBe('running');
@@ -107,7 +131,9 @@ describe('a permission', () => {
     const { manager } = setUp({ runners: { agent: agents } });
     await manager.spawn(agentRequest());
     agents.of('task_1').say(ask);
-    await expect(manager.send('task_1', { permission: { requestId: 'q', allowed: true } })).rejects.toMatchObject({ code: 'TASK_INPUT_UNSUPPORTED' });
+    await expect(manager.send('task_1', { permission: { requestId: 'q', allowed: true } })).rejects.toMatchObject({
+      code: 'TASK_INPUT_UNSUPPORTED',
+    });
     expect(manager.get('task_1')?.status).toBe('waiting_permission');
   });
 
@@ -125,7 +151,8 @@ describe('a permission', () => {
     const { manager, agents, events } = setUp({ onListenerError: () => undefined });
     const toolArgs = { command: 'ls' };
     manager.subscribe((event) => {
-      if (event.type === 'background_task_permission_request') Object.assign(event.toolArgs as object, { command: 'rm -rf /' });
+      if (event.type === 'background_task_permission_request')
+        Object.assign(event.toolArgs as object, { command: 'rm -rf /' });
     });
     await manager.spawn(agentRequest());
     agents.of('task_1').say({ ...ask, toolArgs });
@@ -137,7 +164,13 @@ describe('a permission', () => {
 describe('a runner', () => {
   it('that fails to start answers those who already sent input', async () => {
     let fail!: (error: Error) => void;
-    const slow = { kind: 'process', start: () => new Promise<never>((_resolve, reject) => { fail = reject; }) } as const;
+    const slow = {
+      kind: 'process',
+      start: () =>
+        new Promise<never>((_resolve, reject) => {
+          fail = reject;
+        }),
+    } as const;
     const { manager } = setUp({ runners: { process: slow } });
     await manager.spawn(processRequest());
     const sent = manager.send('task_1', { stdin: 'x' });
@@ -168,14 +201,20 @@ describe('a runner', () => {
     const cancelled = manager.cancel('task_1');
     await clock.advance(100);
     await cancelled;
-    expect(manager.get('task_1')).toMatchObject({ status: 'cancelled', error: { message: 'Background task cancelled: cancelled by the caller' } });
+    expect(manager.get('task_1')).toMatchObject({
+      status: 'cancelled',
+      error: { message: 'Background task cancelled: cancelled by the caller' },
+    });
     expect(manager.get('task_2')?.status).toBe('running');
   });
 
   it('that hands over half a handle has what runs behind it cancelled', async () => {
     const cancel = vi.fn();
     const { manager } = setUp({ runners: { process: { kind: 'process', start: () => ({ cancel }) as never } } });
-    expect(await manager.spawn(processRequest())).toMatchObject({ status: 'failed', error: { code: 'TASK_RUNNER_HANDLE' } });
+    expect(await manager.spawn(processRequest())).toMatchObject({
+      status: 'failed',
+      error: { code: 'TASK_RUNNER_HANDLE' },
+    });
     await settled();
     expect(cancel).toHaveBeenCalledTimes(1);
   });
@@ -197,7 +236,10 @@ describe('a runner', () => {
     const { manager, runner } = setUp();
     await manager.spawn(processRequest());
     runner.of('task_1').resolve({ output: 'kept', metadata: { call: () => undefined } });
-    await expect(manager.wait('task_1')).resolves.toMatchObject({ output: 'kept', metadata: { notPlainData: expect.any(String) as string } });
+    await expect(manager.wait('task_1')).resolves.toMatchObject({
+      output: 'kept',
+      metadata: { notPlainData: expect.any(String) as string },
+    });
   });
 
   it('that starts tasks of its own meets the depth limit', async () => {
@@ -210,17 +252,27 @@ describe('a runner', () => {
 
 describe('a caller', () => {
   it('reads an empty log before there is one', async () => {
-    const { manager } = setUp({ maxConcurrent: 1, runners: { process: { kind: 'process', start: () => new Promise<never>(() => undefined) } } });
+    const { manager } = setUp({
+      maxConcurrent: 1,
+      runners: { process: { kind: 'process', start: () => new Promise<never>(() => undefined) } },
+    });
     await manager.spawn(processRequest());
     await manager.spawn(processRequest());
-    for (const id of ['task_1', 'task_2']) await expect(manager.readLog(id)).resolves.toEqual({ taskId: id, lines: [] });
+    for (const id of ['task_1', 'task_2'])
+      await expect(manager.readLog(id)).resolves.toEqual({ taskId: id, lines: [] });
     await manager.cancel('task_2');
     await expect(manager.readLog('task_2')).resolves.toMatchObject({ lines: [] });
   });
 
   it('hears that a queued schedule cannot be paused yet, and waits for one that is starting', async () => {
     let hand!: (handle: never) => void;
-    const slow = { kind: 'scheduled', start: () => new Promise<never>((resolve) => { hand = resolve; }) } as const;
+    const slow = {
+      kind: 'scheduled',
+      start: () =>
+        new Promise<never>((resolve) => {
+          hand = resolve;
+        }),
+    } as const;
     const { manager } = setUp({ maxConcurrent: 1, runners: { scheduled: slow } });
     await manager.spawn(scheduledRequest());
     await manager.spawn(scheduledRequest());
@@ -238,11 +290,20 @@ describe('a caller', () => {
     await manager.spawn(processRequest());
     for (const offset of [Infinity, Number.NaN, -1, 0.5]) await manager.readLog('task_1', { offset });
     expect(readLog).toHaveBeenCalledTimes(4);
-    await expect(manager.readLog('task_1', { offset: '1' } as never)).rejects.toMatchObject({ code: 'TASK_LOG_CURSOR' });
+    await expect(manager.readLog('task_1', { offset: '1' } as never)).rejects.toMatchObject({
+      code: 'TASK_LOG_CURSOR',
+    });
   });
 
-  it.each([{ types: new Set(['background_task_created']) }, { types: ['created'] }, { taskID: 'task_1' }, { kind: 'magic' }])('is told when an event filter makes no sense: %j', (filter) => {
-    expect(() => setUp().manager.events$(filter as never)).toThrow(expect.objectContaining({ code: 'TASK_EVENT_FILTER_INVALID' }) as Error);
+  it.each([
+    { types: new Set(['background_task_created']) },
+    { types: ['created'] },
+    { taskID: 'task_1' },
+    { kind: 'magic' },
+  ])('is told when an event filter makes no sense: %j', (filter) => {
+    expect(() => setUp().manager.events$(filter as never)).toThrow(
+      expect.objectContaining({ code: 'TASK_EVENT_FILTER_INVALID' }) as Error,
+    );
   });
 
   it('is told when an option is misspelt', () => {

@@ -37,7 +37,18 @@ async function liveOn({ manager, agents }: ReturnType<typeof setUp>): Promise<vo
 }
 
 const LIFE = [
-  'created', 'started', 'updated', 'tool_start', 'updated', 'tool_end', 'text_delta', 'updated', 'permission_request', 'updated', 'completed', 'closed',
+  'created',
+  'started',
+  'updated',
+  'tool_start',
+  'updated',
+  'tool_end',
+  'text_delta',
+  'updated',
+  'permission_request',
+  'updated',
+  'completed',
+  'closed',
 ];
 const short = (event: BackgroundTaskEvent): string => event.type.replace('background_task_', '');
 
@@ -76,7 +87,10 @@ describe('events', () => {
     await manager.spawn(agentRequest());
     expect(manager.get('task_1')?.lastActivityAt).toBeUndefined();
     agents.of('task_1').say({ type: 'background_task_tool_start', toolName: 'read', firstArg: 'a.ts' });
-    expect(manager.get('task_1')).toMatchObject({ currentAction: 'read(a.ts)', lastActivityAt: '2026-01-01T00:00:00.000Z' });
+    expect(manager.get('task_1')).toMatchObject({
+      currentAction: 'read(a.ts)',
+      lastActivityAt: '2026-01-01T00:00:00.000Z',
+    });
     agents.of('task_1').say({ type: 'background_task_tool_end', toolName: 'read', success: false, error: 'gone' });
     expect(manager.get('task_1')?.currentAction).toBeUndefined();
   });
@@ -84,7 +98,9 @@ describe('events', () => {
   it('stop for a listener that unsubscribes, and one function may listen twice', async () => {
     const { manager } = setUp();
     let heard = 0;
-    const listener = (): void => { heard += 1; };
+    const listener = (): void => {
+      heard += 1;
+    };
     const stop = manager.subscribe(listener);
     manager.subscribe(listener);
     stop();
@@ -101,7 +117,9 @@ describe('events', () => {
     const heard: unknown[] = [];
     manager.subscribe((event) => heard.push(event));
     agents.of('task_1').say({ type: 'background_task_text_delta', delta: 'late' });
-    agents.of('task_1').say({ type: 'background_task_permission_request', requestId: 'r', toolName: 't', toolArgs: {} });
+    agents
+      .of('task_1')
+      .say({ type: 'background_task_permission_request', requestId: 'r', toolName: 't', toolArgs: {} });
     expect(heard).toEqual([]);
   });
 });
@@ -121,9 +139,11 @@ describe('event streams', () => {
   it('can be filtered by session, parent, kind and type', async () => {
     const { manager } = setUp();
     const heard: string[] = [];
-    manager.events$({ parentSessionId: 'b', kind: 'process', types: ['background_task_started'] }).subscribe((event) => {
-      if ('task' in event) heard.push(event.task.id);
-    });
+    manager
+      .events$({ parentSessionId: 'b', kind: 'process', types: ['background_task_started'] })
+      .subscribe((event) => {
+        if ('task' in event) heard.push(event.task.id);
+      });
     await manager.spawn(processRequest({ parentSessionId: 'a' }));
     await manager.spawn(processRequest({ parentSessionId: 'b' }));
     await manager.spawn(agentRequest({ parentSessionId: 'b' }));
@@ -142,7 +162,9 @@ describe('event streams', () => {
 
   it('leave nothing behind when their subscribers go', async () => {
     const { manager } = setUp();
-    const subscriptions = Array.from({ length: 100 }, (_, index) => manager.events$({ taskId: `task_${index % 10}` }).subscribe());
+    const subscriptions = Array.from({ length: 100 }, (_, index) =>
+      manager.events$({ taskId: `task_${index % 10}` }).subscribe(),
+    );
     for (const subscription of subscriptions) subscription.unsubscribe();
     const first = lastValueFrom(manager.events$({ taskId: 'task_1' }).pipe(take(1)));
     await manager.spawn(processRequest());
@@ -152,7 +174,9 @@ describe('event streams', () => {
 
 describe('listeners that throw at every event', () => {
   it('harm nobody: every event reaches the others, the task lives its life, and each throw is reported', async () => {
-    const throwing = (who: string) => (): never => { throw new Error(who); };
+    const throwing = (who: string) => (): never => {
+      throw new Error(who);
+    };
     const sink = throwing('sink');
     const context = setUp({ eventSink: sink, inspect: throwing('inspector') });
     const heard: string[] = [];
@@ -160,9 +184,17 @@ describe('listeners that throw at every event', () => {
       context.manager.subscribe(throwing('listener'));
       context.manager.subscribe(() => Promise.reject(new Error('async listener')) as unknown as void);
       context.manager.events$().subscribe(throwing('stream'));
-      context.manager.events$({ taskId: 'task_1' }).subscribe({ next: throwing('task stream'), complete: throwing('completion') });
-      context.manager.events$().pipe(filter(throwing('operator'))).subscribe();
-      context.manager.events$().pipe(map(throwing('handled operator'))).subscribe({ error: () => heard.push('own error handler') });
+      context.manager
+        .events$({ taskId: 'task_1' })
+        .subscribe({ next: throwing('task stream'), complete: throwing('completion') });
+      context.manager
+        .events$()
+        .pipe(filter(throwing('operator')))
+        .subscribe();
+      context.manager
+        .events$()
+        .pipe(map(throwing('handled operator')))
+        .subscribe({ error: () => heard.push('own error handler') });
       context.manager.subscribe((event) => heard.push(short(event)));
       await liveOn(context);
       await settled();
@@ -171,17 +203,26 @@ describe('listeners that throw at every event', () => {
     expect(heard.filter((line) => line !== 'own error handler')).toEqual(LIFE);
     expect(heard).toContain('own error handler');
     const count = (message: string): number => context.errors.filter((error) => error.message === message).length;
-    for (const who of ['sink', 'listener', 'async listener', 'stream', 'task stream']) expect([who, count(who)]).toEqual([who, LIFE.length]);
+    for (const who of ['sink', 'listener', 'async listener', 'stream', 'task stream'])
+      expect([who, count(who)]).toEqual([who, LIFE.length]);
     expect(count('completion')).toBe(1);
     expect(count('operator')).toBe(1);
     expect(count('inspector')).toBeGreaterThan(LIFE.length);
-    expect(new Set(context.errors.map((error) => error.source))).toEqual(new Set(['event_sink', 'listener', 'stream', 'inspector']));
+    expect(new Set(context.errors.map((error) => error.source))).toEqual(
+      new Set(['event_sink', 'listener', 'stream', 'inspector']),
+    );
   });
 
   it('harm nobody even when the reporter throws too', async () => {
-    const context = setUp({ onListenerError: () => { throw new Error('reporter'); } });
+    const context = setUp({
+      onListenerError: () => {
+        throw new Error('reporter');
+      },
+    });
     const unhandled = await unhandledDuring(async () => {
-      context.manager.subscribe(() => { throw new Error('listener'); });
+      context.manager.subscribe(() => {
+        throw new Error('listener');
+      });
       await liveOn(context);
     });
     expect(unhandled).toEqual([]);
@@ -200,7 +241,10 @@ describe('a clock that is passed in', () => {
 
   it('that throws or returns no time is reported, and the task lives on the other clock', async () => {
     const { manager, processes, errors } = setUp({ now: () => Number.NaN });
-    expect(await manager.spawn(processRequest())).toMatchObject({ status: 'running', startedAt: '2026-01-01T00:00:00.000Z' });
+    expect(await manager.spawn(processRequest())).toMatchObject({
+      status: 'running',
+      startedAt: '2026-01-01T00:00:00.000Z',
+    });
     processes.of('task_1').resolve({});
     await expect(manager.wait('task_1')).resolves.toMatchObject({ taskId: 'task_1' });
     expect(new Set(errors.map((error) => error.source))).toEqual(new Set(['clock']));
@@ -210,9 +254,18 @@ describe('a clock that is passed in', () => {
 describe('a timer port that throws', () => {
   it('costs the task that needed it, not the manager', async () => {
     const clock = createSimulatedClock();
-    const broken = { ...clock, now: clock.now, setTimeout: () => { throw new Error('no timers'); } };
+    const broken = {
+      ...clock,
+      now: clock.now,
+      setTimeout: () => {
+        throw new Error('no timers');
+      },
+    };
     const { manager, processes } = setUp({ clock: broken });
-    expect(await manager.spawn(agentRequest())).toMatchObject({ status: 'failed', error: { category: 'crash', message: 'no timers', recoverable: false } });
+    expect(await manager.spawn(agentRequest())).toMatchObject({
+      status: 'failed',
+      error: { category: 'crash', message: 'no timers', recoverable: false },
+    });
     await manager.spawn(processRequest());
     processes.of('task_2').resolve({ output: 'fine' });
     await expect(manager.wait('task_2')).resolves.toMatchObject({ output: 'fine' });
@@ -226,15 +279,23 @@ describe('inspection', () => {
     await manager.spawn(processRequest());
     processes.of('task_1').resolve({});
     await settled();
-    const actors = seen.filter((event) => event.type === '@xstate.actor').map((event) => (event.actorRef as { id?: string }).id);
+    const actors = seen
+      .filter((event) => event.type === '@xstate.actor')
+      .map((event) => (event.actorRef as { id?: string }).id);
     expect(actors).toEqual(['tasks', 'task_1']);
     const values = seen.flatMap((event) =>
-      event.type === '@xstate.snapshot' && (event.actorRef as { id?: string }).id === 'task_1' ? [(event.snapshot as unknown as { value: unknown }).value] : [],
+      event.type === '@xstate.snapshot' && (event.actorRef as { id?: string }).id === 'task_1'
+        ? [(event.snapshot as unknown as { value: unknown }).value]
+        : [],
     );
     expect(values).toEqual(['queued', { running: 'starting' }, { running: 'active' }, 'completed']);
-    const moves = seen.flatMap((event) => (event.type === '@xstate.microstep' ? event._transitions.map((transition) => transition.eventType) : []));
+    const moves = seen.flatMap((event) =>
+      event.type === '@xstate.microstep' ? event._transitions.map((transition) => transition.eventType) : [],
+    );
     expect(moves).toEqual(['START', 'STARTED', 'COMPLETE']);
-    expect(JSON.parse(JSON.stringify(seen.find((event) => event.type === '@xstate.event' && event.event.type === 'SUBMIT')))).toBeTypeOf('object');
+    expect(
+      JSON.parse(JSON.stringify(seen.find((event) => event.type === '@xstate.event' && event.event.type === 'SUBMIT'))),
+    ).toBeTypeOf('object');
   });
 
   it('can be attached to a manager that runs already', async () => {
@@ -251,7 +312,9 @@ describe('inspection', () => {
     const { manager } = setUp({ inspect: (event) => seen.push(event) });
     await manager.spawn(processRequest());
     manager.supervisor.stop();
-    const last = seen.filter((event) => event.type === '@xstate.snapshot' && (event.actorRef as { id?: string }).id === 'task_1').at(-1);
+    const last = seen
+      .filter((event) => event.type === '@xstate.snapshot' && (event.actorRef as { id?: string }).id === 'task_1')
+      .at(-1);
     expect(last).toMatchObject({ snapshot: { status: 'stopped' } });
   });
 });

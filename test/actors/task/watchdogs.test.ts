@@ -15,7 +15,13 @@ async function spawned(request: BackgroundTaskRequestInput, options: BackgroundT
   const { id } = await manager.spawn(request);
   const work = [...agent.works, ...process.works][0] as ManualWork;
   const state = () => manager.get(id);
-  return { clock, manager, work, state, say: (delta: string) => work.say({ type: 'background_task_text_delta', delta }) };
+  return {
+    clock,
+    manager,
+    work,
+    state,
+    say: (delta: string) => work.say({ type: 'background_task_text_delta', delta }),
+  };
 }
 
 describe('the idle watchdog', () => {
@@ -26,7 +32,11 @@ describe('the idle watchdog', () => {
     expect(state()?.status).toBe('running');
     await clock.advance(1);
     expect(work.isCancelled).toBe(true);
-    expect(state()).toMatchObject({ status: 'failed', timeoutReason: 'idle', error: { category: 'timeout', code: 'TASK_IDLE', recoverable: true } });
+    expect(state()).toMatchObject({
+      status: 'failed',
+      timeoutReason: 'idle',
+      error: { category: 'timeout', code: 'TASK_IDLE', recoverable: true },
+    });
     expect(await waiting).toMatchObject({ category: 'timeout' });
   });
 
@@ -66,7 +76,11 @@ describe('the idle watchdog', () => {
     ['no word about it', undefined, 1_000, false],
   ])('grants a running tool the time it declared: %s', async (_name, toolTimeoutMs, quietMs, survives) => {
     const { clock, work, state } = await spawned(agentRequest({ idleTimeoutMs: 1_000 }));
-    work.say({ type: 'background_task_tool_start', toolName: 'build', ...(toolTimeoutMs === undefined ? {} : { toolTimeoutMs }) });
+    work.say({
+      type: 'background_task_tool_start',
+      toolName: 'build',
+      ...(toolTimeoutMs === undefined ? {} : { toolTimeoutMs }),
+    });
     await clock.advance(quietMs);
     expect(state()?.status).toBe(survives ? 'running' : 'failed');
     if (!survives) return;
@@ -121,7 +135,11 @@ describe('the other watchdogs', () => {
     expect(state()?.status).toBe('running');
     say('x');
     await settled();
-    expect(state()).toMatchObject({ status: 'failed', timeoutReason: 'output_limit', error: { message: expect.stringContaining('10 bytes') as string } });
+    expect(state()).toMatchObject({
+      status: 'failed',
+      timeoutReason: 'output_limit',
+      error: { message: expect.stringContaining('10 bytes') as string },
+    });
   });
 
   it('cap the number of deltas', async () => {
@@ -137,7 +155,10 @@ describe('the other watchdogs', () => {
     const { state, say } = await spawned(agentRequest({ repetitionWindow: 100, repetitionThreshold: 5 }));
     for (let index = 0; index < 5; index += 1) say('again ');
     await settled();
-    expect(state()).toMatchObject({ timeoutReason: 'repetition', error: { message: expect.stringContaining('again') as string } });
+    expect(state()).toMatchObject({
+      timeoutReason: 'repetition',
+      error: { message: expect.stringContaining('again') as string },
+    });
   });
 
   it('trip also while a permission is waited for', async () => {
@@ -150,7 +171,9 @@ describe('the other watchdogs', () => {
   it('take the reason that a runner gives: its own timeout, a lost worker', async () => {
     const { BackgroundTaskError } = await import('../../../src/machines/task/task-error.ts');
     const { work, state } = await spawned(processRequest());
-    work.reject(new BackgroundTaskError('timeout', 'the worker is gone', { details: { timeoutReason: 'stale_worker' } }));
+    work.reject(
+      new BackgroundTaskError('timeout', 'the worker is gone', { details: { timeoutReason: 'stale_worker' } }),
+    );
     await settled();
     expect(state()).toMatchObject({ status: 'failed', timeoutReason: 'stale_worker', error: { category: 'timeout' } });
   });
@@ -172,8 +195,18 @@ describe('the idle deadlines of many agents', () => {
   function crowd(options: BackgroundTaskManagerOptions = {}) {
     const clock = createSimulatedClock();
     const agent = createManualRunner('agent');
-    const manager = new BackgroundTaskManager({ clock, runners: { agent }, maxConcurrent: Infinity, agentIdleTimeoutMs: 1_000, ...options });
-    const idle = () => manager.list().filter(({ timeoutReason }) => timeoutReason === 'idle').map(({ id }) => id);
+    const manager = new BackgroundTaskManager({
+      clock,
+      runners: { agent },
+      maxConcurrent: Infinity,
+      agentIdleTimeoutMs: 1_000,
+      ...options,
+    });
+    const idle = () =>
+      manager
+        .list()
+        .filter(({ timeoutReason }) => timeoutReason === 'idle')
+        .map(({ id }) => id);
     return { clock, agent, manager, idle };
   }
 

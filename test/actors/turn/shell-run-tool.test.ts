@@ -10,11 +10,19 @@ import { createManualRunner, settled } from '../../support/manual-runner.ts';
 import type { ManualRunner } from '../../support/manual-runner.ts';
 import { IDENTITY, SESSION_ID } from '../../support/session-events.ts';
 
-const context = (signal: AbortSignal = new AbortController().signal): ToolContext => ({ session: IDENTITY, callId: 'call_1', workspaceDirectory: '/workspace', signal });
+const context = (signal: AbortSignal = new AbortController().signal): ToolContext => ({
+  session: IDENTITY,
+  callId: 'call_1',
+  workspaceDirectory: '/workspace',
+  signal,
+});
 
 function openTasks(): { tasks: BackgroundTaskManager; processes: ManualRunner<'process'> } {
   const processes = createManualRunner('process');
-  return { processes, tasks: new BackgroundTaskManager({ runners: { process: processes }, clock: createSimulatedClock() }) };
+  return {
+    processes,
+    tasks: new BackgroundTaskManager({ runners: { process: processes }, clock: createSimulatedClock() }),
+  };
 }
 
 describe('shell_run', () => {
@@ -22,7 +30,15 @@ describe('shell_run', () => {
     const { tasks, processes } = openTasks();
     const running = createShellRunTool(tasks).run({ command: 'make', timeoutMs: 5 }, context());
     await settled();
-    expect(processes.works[0]?.start.request).toMatchObject({ kind: 'process', mode: 'foreground', command: 'make', label: 'make', cwd: '/workspace', parentSessionId: SESSION_ID, metadata: { callId: 'call_1' } });
+    expect(processes.works[0]?.start.request).toMatchObject({
+      kind: 'process',
+      mode: 'foreground',
+      command: 'make',
+      label: 'make',
+      cwd: '/workspace',
+      parentSessionId: SESSION_ID,
+      metadata: { callId: 'call_1' },
+    });
     processes.works[0]?.resolve({ output: 'made', exitCode: 2 });
     expect(await running).toEqual({ output: 'made', exitCode: 2, signalCode: null });
     expect(tasks.list()).toEqual([]);
@@ -73,14 +89,19 @@ describe('shell_run', () => {
     const { tasks, processes } = openTasks();
     const controller = new AbortController();
     let isOver = false;
-    const running = createShellRunTool(tasks).run({ command: 'make' }, context(controller.signal)).catch(() => {
-      isOver = true;
-    });
+    const running = createShellRunTool(tasks)
+      .run({ command: 'make' }, context(controller.signal))
+      .catch(() => {
+        isOver = true;
+      });
     await settled();
     let letGo: () => void = () => undefined;
     const [work] = processes.works;
     if (work === undefined) throw new Error('nothing was started');
-    work.onCancel = () => new Promise((resolve) => { letGo = resolve; });
+    work.onCancel = () =>
+      new Promise((resolve) => {
+        letGo = resolve;
+      });
     controller.abort('enough');
     await settled();
     expect([work.cancelReasons, isOver]).toEqual([['enough'], false]);
@@ -91,7 +112,9 @@ describe('shell_run', () => {
 
   it('starts nothing when it was stopped before', async () => {
     const { tasks, processes } = openTasks();
-    await expect(createShellRunTool(tasks).run({ command: 'make' }, context(AbortSignal.abort('enough')))).rejects.toBe('enough');
+    await expect(createShellRunTool(tasks).run({ command: 'make' }, context(AbortSignal.abort('enough')))).rejects.toBe(
+      'enough',
+    );
     expect(processes.works).toEqual([]);
   });
 
@@ -105,7 +128,10 @@ describe('shell_run', () => {
     [{ command: 'x', dir: '/' }, /Unrecognized key: "dir"/],
     ['ls', /not valid JSON: they break at character 1 of 2, after ""\./],
     ['"ls"', /expected object, received string/],
-    ['{"command":"echo a', /not valid JSON: they end at character 18, after "\{\\"command\\":\\"echo a", before they are complete; perhaps the limit of output/],
+    [
+      '{"command":"echo a',
+      /not valid JSON: they end at character 18, after "\{\\"command\\":\\"echo a", before they are complete; perhaps the limit of output/,
+    ],
     ['{"command":"ls"', /they end at character 15/],
     ['{"command":', /they end at character 11/],
     ['{"command": ls}', /they break at character 13 of 15/],

@@ -16,10 +16,17 @@ const LONG = 'a line of text\n'.repeat(MAX_TOOL_RESULT_CHARACTERS);
 
 function keeper(): OutputKeeper & { readonly kept: KeptOutput[] } {
   const kept: KeptOutput[] = [];
-  return { kept, keep: async (output) => { kept.push(output); return `outputs/${output.callId}.txt`; } };
+  return {
+    kept,
+    keep: async (output) => {
+      kept.push(output);
+      return `outputs/${output.callId}.txt`;
+    },
+  };
 }
 
-const store = (output: unknown, outputs?: OutputKeeper): Promise<ToolCallResult> => storable(output, { outputs, session: IDENTITY, callId: 'call_1' });
+const store = (output: unknown, outputs?: OutputKeeper): Promise<ToolCallResult> =>
+  storable(output, { outputs, session: IDENTITY, callId: 'call_1' });
 
 describe('an output that is too long', () => {
   it('is kept as a whole, and the result says where', async () => {
@@ -34,7 +41,11 @@ describe('an output that is too long', () => {
   it('beside other facts is cut, and the facts stay', async () => {
     const outputs = keeper();
     const result = await store({ exitCode: 3, output: LONG, files: ['a', 'b'] }, outputs);
-    expect(result.output).toMatchObject({ exitCode: 3, files: ['a', 'b'], output: expect.stringContaining('characters left out') });
+    expect(result.output).toMatchObject({
+      exitCode: 3,
+      files: ['a', 'b'],
+      output: expect.stringContaining('characters left out'),
+    });
     expect(outputs.kept[0]?.text).toBe(LONG);
     expect(JSON.stringify(result.output).length).toBeLessThanOrEqual(MAX_TOOL_RESULT_CHARACTERS * 2);
   });
@@ -67,46 +78,59 @@ describe('an output that is too long', () => {
 
   it('whatever it is, gives JSON of a bounded length that reads back the same', async () => {
     await fc.assert(
-      fc.asyncProperty(fc.anything({ withDate: true, withNullPrototype: true, withMap: true, withSparseArray: true }), fc.boolean(), async (value, isLong) => {
-        const result = await store(isLong ? { value, output: LONG } : value, keeper()).catch(() => undefined);
-        // What JSON cannot hold is the tool's failure.
-        if (result === undefined) return;
-        expect(JSON.parse(JSON.stringify(result.output))).toEqual(result.output);
-        expect(JSON.stringify(result.output).length).toBeLessThanOrEqual(MAX_TOOL_RESULT_CHARACTERS * 6 + 2);
-      }),
+      fc.asyncProperty(
+        fc.anything({ withDate: true, withNullPrototype: true, withMap: true, withSparseArray: true }),
+        fc.boolean(),
+        async (value, isLong) => {
+          const result = await store(isLong ? { value, output: LONG } : value, keeper()).catch(() => undefined);
+          // What JSON cannot hold is the tool's failure.
+          if (result === undefined) return;
+          expect(JSON.parse(JSON.stringify(result.output))).toEqual(result.output);
+          expect(JSON.stringify(result.output).length).toBeLessThanOrEqual(MAX_TOOL_RESULT_CHARACTERS * 6 + 2);
+        },
+      ),
       { numRuns: 100 },
     );
   });
 });
 
 describe('the calls of a step', () => {
-  it.each(['cancel', 'finish'] as const)('that are too many at once for one signal make Node.js complain about nothing (%s)', async (interruptBehavior) => {
-    const warnings: Error[] = [];
-    const note = (warning: Error): void => void warnings.push(warning);
-    process.on('warning', note);
-    const { tool, ran } = noteTools();
-    const listening: Tool = tool('listening', {
-      interruptBehavior,
-      run: (_input, { signal }) => new Promise((resolve) => { for (let count = 0; count < 4; count += 1) signal.addEventListener('abort', () => resolve('stopped'), { once: true }); }),
-    });
-    const [abort, force] = [new AbortController(), new AbortController()];
-    const results: ToolCallResult[] = [];
-    const step = new ToolExecutor({ clock: createSimulatedClock() }).runStep({
-      calls: Array.from({ length: 12 }, (_, index) => ({ callId: `c${index}`, name: 'listening', input: {} })),
-      tools: new Map([['listening', listening]]),
-      context: { session: IDENTITY, workspaceDirectory: '/workspace', signal: abort.signal },
-      force: force.signal,
-      parent: createEmptyActor(),
-      onStart: async () => undefined,
-      onResult: async (_call, result) => void results.push(result),
-    });
-    await until(() => ran.length === 4);
-    abort.abort('enough');
-    force.abort('at once');
-    await step;
-    await new Promise((resolve) => setImmediate(resolve));
-    process.off('warning', note);
-    expect(results.map(({ outcome }) => outcome)).toEqual(Array.from({ length: 12 }, () => expect.stringMatching(/cancelled|completed/)));
-    expect(warnings).toEqual([]);
-  });
+  it.each(['cancel', 'finish'] as const)(
+    'that are too many at once for one signal make Node.js complain about nothing (%s)',
+    async (interruptBehavior) => {
+      const warnings: Error[] = [];
+      const note = (warning: Error): void => void warnings.push(warning);
+      process.on('warning', note);
+      const { tool, ran } = noteTools();
+      const listening: Tool = tool('listening', {
+        interruptBehavior,
+        run: (_input, { signal }) =>
+          new Promise((resolve) => {
+            for (let count = 0; count < 4; count += 1)
+              signal.addEventListener('abort', () => resolve('stopped'), { once: true });
+          }),
+      });
+      const [abort, force] = [new AbortController(), new AbortController()];
+      const results: ToolCallResult[] = [];
+      const step = new ToolExecutor({ clock: createSimulatedClock() }).runStep({
+        calls: Array.from({ length: 12 }, (_, index) => ({ callId: `c${index}`, name: 'listening', input: {} })),
+        tools: new Map([['listening', listening]]),
+        context: { session: IDENTITY, workspaceDirectory: '/workspace', signal: abort.signal },
+        force: force.signal,
+        parent: createEmptyActor(),
+        onStart: async () => undefined,
+        onResult: async (_call, result) => void results.push(result),
+      });
+      await until(() => ran.length === 4);
+      abort.abort('enough');
+      force.abort('at once');
+      await step;
+      await new Promise((resolve) => setImmediate(resolve));
+      process.off('warning', note);
+      expect(results.map(({ outcome }) => outcome)).toEqual(
+        Array.from({ length: 12 }, () => expect.stringMatching(/cancelled|completed/)),
+      );
+      expect(warnings).toEqual([]);
+    },
+  );
 });

@@ -83,14 +83,42 @@ describe('a tool call', () => {
   it('gets its validated input and where it runs', async () => {
     let seen: unknown[] = [];
     const schema = z.object({ n: z.number().default(7) });
-    await resultOf(tool('t', async (input, { callId, workspaceDirectory, session }) => { seen = [input, callId, workspaceDirectory, session]; }, { inputSchema: schema }), { extra: true });
+    await resultOf(
+      tool(
+        't',
+        async (input, { callId, workspaceDirectory, session }) => {
+          seen = [input, callId, workspaceDirectory, session];
+        },
+        { inputSchema: schema },
+      ),
+      { extra: true },
+    );
     expect(seen).toEqual([{ n: 7 }, 'c', '/workspace', IDENTITY]);
   });
 
   it.each<[string, Tool, unknown, RegExp]>([
-    ['its input is wrong', tool('t', async () => 'x', { inputSchema: z.object({ n: z.number() }) }), { n: 'many' }, /^The input of t is not valid: n: expected number, received string\.$/],
-    ['it throws', tool('t', () => { throw new Error('boom'); }), {}, /^boom$/],
-    ['it rejects', tool('t', () => Promise.reject(new RuntimeError('X', 'no such file.', { category: 'validation', hint: 'Make it first.' }))), {}, /^no such file\. Make it first\.$/],
+    [
+      'its input is wrong',
+      tool('t', async () => 'x', { inputSchema: z.object({ n: z.number() }) }),
+      { n: 'many' },
+      /^The input of t is not valid: n: expected number, received string\.$/,
+    ],
+    [
+      'it throws',
+      tool('t', () => {
+        throw new Error('boom');
+      }),
+      {},
+      /^boom$/,
+    ],
+    [
+      'it rejects',
+      tool('t', () =>
+        Promise.reject(new RuntimeError('X', 'no such file.', { category: 'validation', hint: 'Make it first.' })),
+      ),
+      {},
+      /^no such file\. Make it first\.$/,
+    ],
     ['its result is no JSON', tool('t', async () => 10n), {}, /BigInt/],
   ])('fails, and tells the model, when %s', async (_why, candidate, input, pattern) => {
     const result = await resultOf(candidate, input);
@@ -101,18 +129,37 @@ describe('a tool call', () => {
   it('to a tool that is not there fails with the names of those that are', async () => {
     const { results, done } = runStep([tool('one', async () => 1), tool('two', async () => 2)], [call('three')]);
     await done;
-    expect(results.get('three')).toEqual({ outcome: 'failed', output: 'There is no tool "three". Available: one, two.' });
+    expect(results.get('three')).toEqual({
+      outcome: 'failed',
+      output: 'There is no tool "three". Available: one, two.',
+    });
   });
 });
 
 describe('a tool call takes effect', () => {
   it('after it was said that it starts, and not when it never can', async () => {
     const order: string[] = [];
-    const tools = [tool('t', async () => { order.push('ran'); }), tool('strict', async () => { order.push('ran'); }, { inputSchema: z.object({ n: z.number() }) })];
-    const { done } = runStep(tools, [call('t'), call('strict'), call('none')], async (callId) => void order.push(`result ${callId}`), async ({ callId }) => {
-      await new Promise((resolve) => setImmediate(resolve));
-      order.push(`start ${callId}`);
-    });
+    const tools = [
+      tool('t', async () => {
+        order.push('ran');
+      }),
+      tool(
+        'strict',
+        async () => {
+          order.push('ran');
+        },
+        { inputSchema: z.object({ n: z.number() }) },
+      ),
+    ];
+    const { done } = runStep(
+      tools,
+      [call('t'), call('strict'), call('none')],
+      async (callId) => void order.push(`result ${callId}`),
+      async ({ callId }) => {
+        await new Promise((resolve) => setImmediate(resolve));
+        order.push(`start ${callId}`);
+      },
+    );
     await done;
     expect(order.filter((entry) => entry.startsWith('start'))).toEqual(['start t']);
     expect(order.indexOf('start t')).toBeLessThan(order.indexOf('ran'));
@@ -120,7 +167,16 @@ describe('a tool call takes effect', () => {
 
   it('not at all when that cannot be stored, and the step fails with the reason', async () => {
     let ran = 0;
-    const { done, results } = runStep([tool('t', async () => { ran += 1; })], [call('t', 'a'), call('t', 'b')], undefined, () => Promise.reject(new Error('disk full')));
+    const { done, results } = runStep(
+      [
+        tool('t', async () => {
+          ran += 1;
+        }),
+      ],
+      [call('t', 'a'), call('t', 'b')],
+      undefined,
+      () => Promise.reject(new Error('disk full')),
+    );
     await expect(done).rejects.toThrow('disk full');
     expect([ran, results.size]).toEqual([0, 0]);
   });
@@ -128,8 +184,22 @@ describe('a tool call takes effect', () => {
   it('not when the wake was stopped while that was stored', async () => {
     let ran = 0;
     let store: () => void = () => undefined;
-    const stored = new Promise<void>((resolve) => { store = resolve; });
-    const { done, results, controller } = runStep([tool('t', async () => { ran += 1; })], [call('t')], undefined, async () => { await stored; return undefined; });
+    const stored = new Promise<void>((resolve) => {
+      store = resolve;
+    });
+    const { done, results, controller } = runStep(
+      [
+        tool('t', async () => {
+          ran += 1;
+        }),
+      ],
+      [call('t')],
+      undefined,
+      async () => {
+        await stored;
+        return undefined;
+      },
+    );
     controller.abort('enough');
     store();
     await done;
@@ -148,7 +218,10 @@ describe('the tool calls of one step', () => {
       await new Promise((resolve) => setImmediate(resolve));
       runningNow -= 1;
     });
-    const { results, done } = runStep([slow], Array.from({ length: 20 }, (_, index) => call('slow', `c${index}`)));
+    const { results, done } = runStep(
+      [slow],
+      Array.from({ length: 20 }, (_, index) => call('slow', `c${index}`)),
+    );
     await done;
     expect([results.size, most]).toEqual([20, MAX_CONCURRENT_TOOL_CALLS]);
   });
@@ -162,7 +235,10 @@ describe('the tool calls of one step', () => {
       stopped += 1;
       throw new Error('stopped');
     });
-    const { results, done, controller } = runStep([obedient], Array.from({ length: 6 }, (_, index) => call('obedient', `c${index}`)));
+    const { results, done, controller } = runStep(
+      [obedient],
+      Array.from({ length: 6 }, (_, index) => call('obedient', `c${index}`)),
+    );
     await until(() => started === MAX_CONCURRENT_TOOL_CALLS);
     controller.abort('enough');
     await done;
@@ -187,24 +263,42 @@ describe('the tool calls of one step', () => {
   it.each<[string, number | undefined, number]>([
     ['5 seconds after a stop', undefined, 5_000],
     ['later when the tool asks for it', 60_000, 60_000],
-  ])('to a tool that is deaf to its signal end as cancelled, %s, and what it does then is nobody\'s business', async (_when, stopGraceMs, graceMs) => {
-    let wakeUp: (error: Error) => void = () => undefined;
-    const deaf: Tool = { ...tool('deaf', () => new Promise((_resolve, reject) => { wakeUp = reject; })), stopGraceMs };
-    const unhandled = await unhandledDuring(async () => {
-      const { results, done, controller, clock } = runStep([deaf, tool('quick', async () => 'ok')], [call('deaf'), call('quick')]);
-      await until(() => results.has('quick'));
-      controller.abort('enough');
-      expect(clock.pendingTimers).toBe(1);
-      await clock.advance(graceMs - 1);
-      expect(results.has('deaf')).toBe(false);
-      await clock.advance(1);
-      await done;
-      expect(results.get('deaf')).toEqual({ outcome: 'cancelled', output: 'The call was stopped: enough. The tool did not stop in time and may still be at work.' });
-      expect(clock.pendingTimers).toBe(0);
-      wakeUp(new Error('too late'));
-    });
-    expect(unhandled).toEqual([]);
-  });
+  ])(
+    "to a tool that is deaf to its signal end as cancelled, %s, and what it does then is nobody's business",
+    async (_when, stopGraceMs, graceMs) => {
+      let wakeUp: (error: Error) => void = () => undefined;
+      const deaf: Tool = {
+        ...tool(
+          'deaf',
+          () =>
+            new Promise((_resolve, reject) => {
+              wakeUp = reject;
+            }),
+        ),
+        stopGraceMs,
+      };
+      const unhandled = await unhandledDuring(async () => {
+        const { results, done, controller, clock } = runStep(
+          [deaf, tool('quick', async () => 'ok')],
+          [call('deaf'), call('quick')],
+        );
+        await until(() => results.has('quick'));
+        controller.abort('enough');
+        expect(clock.pendingTimers).toBe(1);
+        await clock.advance(graceMs - 1);
+        expect(results.has('deaf')).toBe(false);
+        await clock.advance(1);
+        await done;
+        expect(results.get('deaf')).toEqual({
+          outcome: 'cancelled',
+          output: 'The call was stopped: enough. The tool did not stop in time and may still be at work.',
+        });
+        expect(clock.pendingTimers).toBe(0);
+        wakeUp(new Error('too late'));
+      });
+      expect(unhandled).toEqual([]);
+    },
+  );
 
   it('end when one result cannot be stored: no more of them start, and those that run are stopped', async () => {
     let started = 0;

@@ -30,7 +30,10 @@ describe('what a run streams', () => {
         let at = 0;
         for (const length of lengths) pieces.push(text.slice(at, (at += length)));
         pieces.push(text.slice(at));
-        const heard = await heardOf([...pieces.map((piece): AgentRunEventBody => ({ stream: 'assistant', data: { kind: 'text', text: piece } })), END]);
+        const heard = await heardOf([
+          ...pieces.map((piece): AgentRunEventBody => ({ stream: 'assistant', data: { kind: 'text', text: piece } })),
+          END,
+        ]);
         const said = heard.flatMap((event) => (event.stream === 'assistant' ? [event.data.text] : [])).join('');
         expect(said).not.toContain(SECRET.slice(3));
         expect(said.replaceAll(/(?:sk-|sk|s)?\[redacted v\/key\]/g, '#')).toBe('before # between "#" after sk-live');

@@ -7,7 +7,17 @@ import type { SessionEventDraft } from '../../../src/machines/session/session-ev
 import { initialSessionState } from '../../../src/machines/session/session-state.ts';
 import { vaultsWith } from '../../support/vault-house.ts';
 
-const told: SessionEventDraft = { type: 'session.child_idle', data: { childSessionId: 'c', agentId: 'b', turn: 1, reason: 'idle', summary: 'It is token-value-77.', used: { tokens: 0, cost: 0 } } };
+const told: SessionEventDraft = {
+  type: 'session.child_idle',
+  data: {
+    childSessionId: 'c',
+    agentId: 'b',
+    turn: 1,
+    reason: 'idle',
+    summary: 'It is token-value-77.',
+    used: { tokens: 0, cost: 0 },
+  },
+};
 const said: SessionEventDraft = { type: 'user.message', data: { text: 'It is token-value-77.', delivery: 'queue' } };
 const state = { ...initialSessionState({ sessionId: 's', agentId: 'a' }), environmentId: 'vaulted' };
 

@@ -1,7 +1,19 @@
-/** The process of a wake dies in the middle of a backend's turn, at each change of the store: the next wake puts the log right and begins anew. */
+/**
+ * The process of a wake dies in the middle of a backend's turn, at each change of the store: the next wake puts the log
+ * right and begins anew.
+ */
 import { afterEach, describe, expect, it } from 'vitest';
 import { MemoryEventStore } from '../../../src/adapters/memory/memory-event-store.ts';
-import { answered, ask, asksFirst, ends, openBackendHouse, requests, starts, toolStory } from '../../support/backend-house.ts';
+import {
+  answered,
+  ask,
+  asksFirst,
+  ends,
+  openBackendHouse,
+  requests,
+  starts,
+  toolStory,
+} from '../../support/backend-house.ts';
 import type { BackendHouse } from '../../support/backend-house.ts';
 import { MortalStore } from '../../support/mortal-store.ts';
 import type { Death } from '../../support/mortal-store.ts';
@@ -41,10 +53,19 @@ async function dieAt(store: MemoryEventStore, death: Death | undefined): Promise
   const other = open.house.runtime;
   const runtime = open.house.open({ store: mortal, runtimes: [doomed] });
   let isOver = false;
-  const waking = runtime.wake(open.id).catch(() => undefined).finally(() => (isOver = true));
+  const waking = runtime
+    .wake(open.id)
+    .catch(() => undefined)
+    .finally(() => (isOver = true));
   await until(async () => isOver || mortal.isDead || (await other.sessions.get(open.id)).pendingActions.length > 0);
   const [request] = (await other.sessions.get(open.id)).pendingActions;
-  if (request !== undefined && !mortal.isDead) await other.sessions.send(open.id, { type: 'user.tool_confirmation', requestId: request.requestId, toolName: 'Bash', allowed: true });
+  if (request !== undefined && !mortal.isDead)
+    await other.sessions.send(open.id, {
+      type: 'user.tool_confirmation',
+      requestId: request.requestId,
+      toolName: 'Bash',
+      allowed: true,
+    });
   await until(() => isOver || mortal.isDead);
   // Where it died the backend may still wait for an answer that nobody gives any more.
   if (!mortal.isDead) await waking;
@@ -69,15 +90,28 @@ describe('a turn of a backend whose process dies', () => {
         const { outcome } = await runtime.wake(open.id);
         const where = `${at} ${stored ? 'after' : 'before'} ${mortal.changes.at(-1) ?? ''}`;
         const state = await open.house.state(open.id);
-        expect([where, state.openToolCalls, state.pendingActions, state.openSpanId, state.openWake, state.status]).toEqual([where, [], [], undefined, undefined, 'idle']);
+        expect([
+          where,
+          state.openToolCalls,
+          state.pendingActions,
+          state.openSpanId,
+          state.openWake,
+          state.status,
+        ]).toEqual([where, [], [], undefined, undefined, 'idle']);
         expect([where, ran]).toEqual([where, []]);
         const log = await open.house.log(open.id);
-        for (let length = 1; length <= log.length; length += 1) expect([where, shapeProblems(assembleTranscript(log.slice(0, length)))]).toEqual([where, []]);
+        for (let length = 1; length <= log.length; length += 1)
+          expect([where, shapeProblems(assembleTranscript(log.slice(0, length)))]).toEqual([where, []]);
         const resumed = later.asked[0]?.resume;
         const isWhole = (await open.house.dataOf(open.id, 'backend.session_bound')).length > 0;
         if (!isWhole) expect([where, resumed, outcome]).toEqual([where, undefined, 'sleep']);
         for (const { messages = [] } of later.asked) expect([where, providerProblems(messages)]).toEqual([where, []]);
-        if (!isWhole) expect((await open.house.dataOf(open.id, 'agent.tool_result')).filter(({ outcome: ended }) => ended === 'unknown' || ended === 'cancelled' || ended === 'completed').length).toBe((await open.house.dataOf(open.id, 'agent.tool_use')).length);
+        if (!isWhole)
+          expect(
+            (await open.house.dataOf(open.id, 'agent.tool_result')).filter(
+              ({ outcome: ended }) => ended === 'unknown' || ended === 'cancelled' || ended === 'completed',
+            ).length,
+          ).toBe((await open.house.dataOf(open.id, 'agent.tool_use')).length);
         await open.house[Symbol.asyncDispose]();
       }
     }
@@ -92,7 +126,11 @@ describe('a session with turns of a backend', () => {
     const waking = open.house.runtime.wake(open.id);
     await until(async () => (await open.house.requests(open.id)).length === 1);
     const fork = await open.house.runtime.sessions.fork(open.id);
-    expect(await open.house.state(fork.sessionId)).toMatchObject({ openToolCalls: [], pendingActions: [], openSpanId: undefined });
+    expect(await open.house.state(fork.sessionId)).toMatchObject({
+      openToolCalls: [],
+      pendingActions: [],
+      openSpanId: undefined,
+    });
     await open.house.runtime.sessions.interrupt(open.id);
     await waking;
     await open.house.runtime.sessions.send(fork.sessionId, { type: 'user.message', text: 'And you?' });
@@ -102,12 +140,20 @@ describe('a session with turns of a backend', () => {
 
   it('is left as it is by an interruption after a turn, and nothing of it runs again', async () => {
     const ran: string[] = [];
-    open = await openBackendHouse([asksFirst(ran, { means: { kind: 'command', command: 'ls' } }), says('Next.')], { agent: { permission: 'ask' } });
+    open = await openBackendHouse([asksFirst(ran, { means: { kind: 'command', command: 'ls' } }), says('Next.')], {
+      agent: { permission: 'ask' },
+    });
     const waking = open.house.runtime.wake(open.id);
     await until(async () => (await open.house.requests(open.id)).length === 1);
     await open.house.runtime.sessions.interrupt(open.id);
     expect(await waking).toMatchObject({ outcome: 'interrupted' });
-    expect(toolStory(await open.house.log(open.id))).toEqual(['use Bash by backend', 'asked', 'taken back', 'cancelled', 'says Not done: The turn was stopped.']);
+    expect(toolStory(await open.house.log(open.id))).toEqual([
+      'use Bash by backend',
+      'asked',
+      'taken back',
+      'cancelled',
+      'says Not done: The turn was stopped.',
+    ]);
     expect(await open.house.runtime.wake(open.id)).toMatchObject({ outcome: 'nothing_to_do' });
   });
 });

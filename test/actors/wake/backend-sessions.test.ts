@@ -1,4 +1,7 @@
-/** Backends with sessions of their own: what they are given to go on with, when they begin anew and why, and messages that reach a turn. */
+/**
+ * Backends with sessions of their own: what they are given to go on with, when they begin anew and why, and messages
+ * that reach a turn.
+ */
 import { afterEach, describe, expect, it } from 'vitest';
 import type { AgentRunParams, AgentRuntime } from '../../../src/actors/run/agent-runtime.ts';
 import type { ProviderMessage } from '../../../src/machines/turn/provider-message.ts';
@@ -16,14 +19,20 @@ const stage = async (acts: readonly Act[], options?: BackendHouseOptions): Promi
   open = await openBackendHouse(acts, options);
 };
 const wake = () => open.house.runtime.wake(open.id);
-const send = (text: string, delivery?: 'queue' | 'steer') => open.house.runtime.sessions.send(open.id, { type: 'user.message', text }, delivery === undefined ? {} : { delivery });
+const send = (text: string, delivery?: 'queue' | 'steer') =>
+  open.house.runtime.sessions.send(open.id, { type: 'user.message', text }, delivery === undefined ? {} : { delivery });
 const turn = async (text: string) => {
   await send(text);
   return wake();
 };
 const bound = () => open.house.dataOf(open.id, 'backend.session_bound');
-const textsOf = (messages: readonly ProviderMessage[] | undefined): string[] => (messages ?? []).flatMap(({ content }) => content.flatMap((part) => ('text' in part ? [part.text] : [])));
-const given = ({ resume, messages }: AgentRunParams) => ({ resumes: resume?.sessionId, generation: resume?.generation, told: textsOf(resume?.newMessages ?? messages) });
+const textsOf = (messages: readonly ProviderMessage[] | undefined): string[] =>
+  (messages ?? []).flatMap(({ content }) => content.flatMap((part) => ('text' in part ? [part.text] : [])));
+const given = ({ resume, messages }: AgentRunParams) => ({
+  resumes: resume?.sessionId,
+  generation: resume?.generation,
+  told: textsOf(resume?.newMessages ?? messages),
+});
 
 const inSession =
   (text: string, sessionId = 'thread', more: { readonly reseeded?: string } = {}): Act =>
@@ -40,30 +49,52 @@ describe('the next turn of a backend that has a session', () => {
       { resumes: 'thread', generation: 1, told: ['And now?'] },
       { resumes: 'thread-2', generation: 1, told: ['And then?'] },
     ]);
-    expect((await bound()).map(({ generation, reseeded }) => [generation, reseeded])).toEqual([[1, undefined], [1, undefined], [1, undefined]]);
+    expect((await bound()).map(({ generation, reseeded }) => [generation, reseeded])).toEqual([
+      [1, undefined],
+      [1, undefined],
+      [1, undefined],
+    ]);
   });
 
   it('begins a new generation when the backend says that the session was gone', async () => {
     await stage([inSession('One.'), inSession('Two.', 'new', { reseeded: 'No conversation found.' })]);
     await wake();
     await turn('And now?');
-    expect((await bound()).at(-1)).toMatchObject({ generation: 2, sessionId: 'new', reseeded: 'No conversation found.' });
+    expect((await bound()).at(-1)).toMatchObject({
+      generation: 2,
+      sessionId: 'new',
+      reseeded: 'No conversation found.',
+    });
   });
 
-  it.each([['', 'empty'], ['x'.repeat(1_001), 'too long'], ['a\ud800b', 'not to be stored']])('begins anew after an id that the log does not take, and the turn that was paid for counts: %#', async (sessionId) => {
-    await stage([inSession('One.', sessionId), inSession('Two.', 'thread', { reseeded: 'r'.repeat(2_000_000) })]);
-    expect(await wake()).toMatchObject({ outcome: 'sleep' });
-    expect(await bound()).toEqual([]);
-    await turn('And now?');
-    expect(given(open.backend.asked[1] as AgentRunParams)).toEqual({ resumes: undefined, generation: undefined, told: ['Go', 'One.', 'And now?'] });
-    expect((await bound()).map(({ generation, reseeded }) => [generation, reseeded?.length])).toEqual([[1, 500]]);
-  });
+  it.each([
+    ['', 'empty'],
+    ['x'.repeat(1_001), 'too long'],
+    ['a\ud800b', 'not to be stored'],
+  ])(
+    'begins anew after an id that the log does not take, and the turn that was paid for counts: %#',
+    async (sessionId) => {
+      await stage([inSession('One.', sessionId), inSession('Two.', 'thread', { reseeded: 'r'.repeat(2_000_000) })]);
+      expect(await wake()).toMatchObject({ outcome: 'sleep' });
+      expect(await bound()).toEqual([]);
+      await turn('And now?');
+      expect(given(open.backend.asked[1] as AgentRunParams)).toEqual({
+        resumes: undefined,
+        generation: undefined,
+        told: ['Go', 'One.', 'And now?'],
+      });
+      expect((await bound()).map(({ generation, reseeded }) => [generation, reseeded?.length])).toEqual([[1, 500]]);
+    },
+  );
 
   it('is given all of the conversation, in a new generation, when the session expires before it has said a word', async () => {
     await stage([inSession('One.'), fails('session_expired'), inSession('Two.', 'new')]);
     await wake();
     await turn('And now?');
-    expect(given(open.backend.asked[2] as AgentRunParams)).toMatchObject({ resumes: undefined, told: ['Go', 'One.', 'And now?'] });
+    expect(given(open.backend.asked[2] as AgentRunParams)).toMatchObject({
+      resumes: undefined,
+      told: ['Go', 'One.', 'And now?'],
+    });
     expect((await bound()).at(-1)).toMatchObject({ generation: 2, reseeded: 'The session of the backend was gone.' });
   });
 
@@ -72,17 +103,29 @@ describe('the next turn of a backend that has a session', () => {
     await wake();
     expect(await turn('And now?')).toMatchObject({ outcome: 'failed' });
     await wake();
-    expect(given(open.backend.asked[2] as AgentRunParams)).toMatchObject({ resumes: undefined, told: ['Go', 'One.', 'And now?'] });
-    expect((await bound()).at(-1)).toMatchObject({ generation: 2, reseeded: expect.stringContaining('had not seen all') as string });
+    expect(given(open.backend.asked[2] as AgentRunParams)).toMatchObject({
+      resumes: undefined,
+      told: ['Go', 'One.', 'And now?'],
+    });
+    expect((await bound()).at(-1)).toMatchObject({
+      generation: 2,
+      reseeded: expect.stringContaining('had not seen all') as string,
+    });
   });
 
   it('does not go on where another backend has answered since', async () => {
     const other = toldRuntime('other', [says('From the other.')]);
-    await stage([inSession('One.'), fails('billing'), inSession('Three.', 'new')], { others: [other], agent: { fallbacks: [{ provider: 'other', model: 'm' }] } });
+    await stage([inSession('One.'), fails('billing'), inSession('Three.', 'new')], {
+      others: [other],
+      agent: { fallbacks: [{ provider: 'other', model: 'm' }] },
+    });
     await wake();
     await turn('And now?');
     await turn('And then?');
-    expect(given(open.backend.asked[2] as AgentRunParams)).toMatchObject({ resumes: undefined, told: ['Go', 'One.', 'And now?', 'From the other.', 'And then?'] });
+    expect(given(open.backend.asked[2] as AgentRunParams)).toMatchObject({
+      resumes: undefined,
+      told: ['Go', 'One.', 'And now?', 'From the other.', 'And then?'],
+    });
     expect((await bound()).map(({ generation }) => generation)).toEqual([1, 2]);
   });
 
@@ -90,7 +133,15 @@ describe('the next turn of a backend that has a session', () => {
     const cut: Act = ({ abortSignal }, tell) =>
       new Promise((resolve) => {
         tell({ stream: 'assistant', data: { kind: 'text', text: 'Half' } });
-        abortSignal?.addEventListener('abort', () => resolve({ payloads: [{ type: 'text', text: 'Half' }], meta: { sessionId: 'thread', error: { kind: 'aborted', message: 'stopped' } } }), { once: true });
+        abortSignal?.addEventListener(
+          'abort',
+          () =>
+            resolve({
+              payloads: [{ type: 'text', text: 'Half' }],
+              meta: { sessionId: 'thread', error: { kind: 'aborted', message: 'stopped' } },
+            }),
+          { once: true },
+        );
       });
     await stage([inSession('One.'), cut, inSession('Three.')]);
     await wake();
@@ -105,24 +156,53 @@ describe('the next turn of a backend that has a session', () => {
   });
 
   it('goes on with the session of the account that it belongs to, and with no other', async () => {
-    const profiles = [{ id: 'one', provider: 'told' }, { id: 'two', provider: 'told' }];
+    const profiles = [
+      { id: 'one', provider: 'told' },
+      { id: 'two', provider: 'told' },
+    ];
     await stage([inSession('One.', 'of one'), fails('auth'), inSession('Two.', 'of two')], {
-      profiles: { list: async () => profiles, credential: async (profileId) => ({ profileId }), add: async () => undefined, remove: async () => false },
+      profiles: {
+        list: async () => profiles,
+        credential: async (profileId) => ({ profileId }),
+        add: async () => undefined,
+        remove: async () => false,
+      },
       agent: { profiles: ['one', 'two'] },
     });
     await wake();
     await turn('And now?');
-    expect(open.backend.asked.map(({ credential, resume }) => [credential?.profileId, resume?.sessionId])).toEqual([['one', undefined], ['one', 'of one'], ['two', undefined]]);
-    expect((await bound()).at(-1)).toMatchObject({ profile: 'two', generation: 2, reseeded: 'The session before belongs to another account.' });
+    expect(open.backend.asked.map(({ credential, resume }) => [credential?.profileId, resume?.sessionId])).toEqual([
+      ['one', undefined],
+      ['one', 'of one'],
+      ['two', undefined],
+    ]);
+    expect((await bound()).at(-1)).toMatchObject({
+      profile: 'two',
+      generation: 2,
+      reseeded: 'The session before belongs to another account.',
+    });
   });
 
   it('is begun anew where the conversation was too long for it', async () => {
-    await stage([inSession('One. '.repeat(50)), inSession('Two. '.repeat(50)), fails('context_overflow'), inSession('Three.', 'new')]);
+    await stage([
+      inSession('One. '.repeat(50)),
+      inSession('Two. '.repeat(50)),
+      fails('context_overflow'),
+      inSession('Three.', 'new'),
+    ]);
     await wake();
     await turn('And now?');
     await turn('And then?');
-    expect(open.backend.asked.map(({ resume }) => resume?.sessionId)).toEqual([undefined, 'thread', 'thread', undefined]);
-    expect((await bound()).at(-1)).toMatchObject({ generation: 2, reseeded: 'The session of the backend holds what was too much to read.' });
+    expect(open.backend.asked.map(({ resume }) => resume?.sessionId)).toEqual([
+      undefined,
+      'thread',
+      'thread',
+      undefined,
+    ]);
+    expect((await bound()).at(-1)).toMatchObject({
+      generation: 2,
+      reseeded: 'The session of the backend holds what was too much to read.',
+    });
     expect(await open.house.dataOf(open.id, 'run.context_reduced')).toHaveLength(1);
   });
 });
@@ -149,7 +229,14 @@ describe('a message for a turn that runs', () => {
         return true;
       },
     };
-    return { act, traits, took, offered, finish: (text = 'Done.') => finish(text), says: (text: string) => tellMore(text) };
+    return {
+      act,
+      traits,
+      took,
+      offered,
+      finish: (text = 'Done.') => finish(text),
+      says: (text: string) => tellMore(text),
+    };
   }
 
   const running = async (): Promise<{ readonly waking: ReturnType<typeof wake> }> => {
@@ -166,7 +253,10 @@ describe('a message for a turn that runs', () => {
     await until(() => backend.took.length === 2);
     backend.finish();
     expect(await waking).toMatchObject({ outcome: 'sleep', modelSteps: 1 });
-    expect([backend.took, backend.offered]).toEqual([['first', 'second'], ['first', 'second']]);
+    expect([backend.took, backend.offered]).toEqual([
+      ['first', 'second'],
+      ['first', 'second'],
+    ]);
     expect(await open.house.state(open.id)).toMatchObject({ pending: [] });
     expect((await open.house.dataOf(open.id, 'message.consumed')).map(({ eventIds }) => eventIds.length)).toEqual([3]);
   });
@@ -248,9 +338,16 @@ describe('a message for a turn that runs', () => {
   it('that one attempt took is not counted as read by another', async () => {
     let take = (_isTaken: boolean): void => undefined;
     let fail = (): void => undefined;
-    const first: Act = () => new Promise((resolve) => (fail = () => resolve({ payloads: [], meta: { error: { kind: 'billing', message: 'no' } } })));
+    const first: Act = () =>
+      new Promise(
+        (resolve) => (fail = () => resolve({ payloads: [], meta: { error: { kind: 'billing', message: 'no' } } })),
+      );
     const other = toldRuntime('other', [says('From the other.')], { runs: 'turn', queueMessage: async () => false });
-    await stage([first, says('Read.')], { others: [other], agent: { fallbacks: [{ provider: 'other', model: 'm' }] }, traits: { queueMessage: () => new Promise((resolve) => (take = resolve)) } });
+    await stage([first, says('Read.')], {
+      others: [other],
+      agent: { fallbacks: [{ provider: 'other', model: 'm' }] },
+      traits: { queueMessage: () => new Promise((resolve) => (take = resolve)) },
+    });
     const { waking } = await running();
     await send('take this', 'steer');
     await until(async () => (await open.house.state(open.id)).pending.length === 2);
@@ -278,6 +375,10 @@ describe('the conversation after turns of a backend', () => {
     await turn('And now?');
     const { messages = [] } = open.backend.asked[1] ?? {};
     expect([...providerProblems(messages), ...shapeProblems(messages)]).toEqual([]);
-    expect(messages.flatMap(({ content }) => content.flatMap((part) => (part.type === 'tool_call' || part.type === 'tool_result' ? [part.type] : [])))).toEqual(['tool_call', 'tool_result']);
+    expect(
+      messages.flatMap(({ content }) =>
+        content.flatMap((part) => (part.type === 'tool_call' || part.type === 'tool_result' ? [part.type] : [])),
+      ),
+    ).toEqual(['tool_call', 'tool_result']);
   });
 });

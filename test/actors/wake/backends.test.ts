@@ -1,13 +1,29 @@
-/** Wakes whose backend runs tools of its own: what it does is in the log as it comes, and nothing is done that is not allowed there. */
+/**
+ * Wakes whose backend runs tools of its own: what it does is in the log as it comes, and nothing is done that is not
+ * allowed there.
+ */
 import { mkdir, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
-import type { RunPermissionAnswer, RunPermissionRequest, RunToolMeaning } from '../../../src/actors/run/agent-runtime.ts';
+import type {
+  RunPermissionAnswer,
+  RunPermissionRequest,
+  RunToolMeaning,
+} from '../../../src/actors/run/agent-runtime.ts';
 import { createFileTools } from '../../../src/adapters/file-tools/file-tools.ts';
 import { readShell } from '../../../src/adapters/shell-syntax/shell-reader.ts';
 import { parseRule } from '../../../src/machines/permission/permission-rule.ts';
 import { HookedStore } from '../../support/hooked-store.ts';
-import { answered, ask, asksFirst, ends, openBackendHouse, requests, starts, toolStory } from '../../support/backend-house.ts';
+import {
+  answered,
+  ask,
+  asksFirst,
+  ends,
+  openBackendHouse,
+  requests,
+  starts,
+  toolStory,
+} from '../../support/backend-house.ts';
 import type { BackendHouse, BackendHouseOptions } from '../../support/backend-house.ts';
 import { until } from '../../support/session-house.ts';
 import type { Act } from '../../support/told-runtime.ts';
@@ -30,7 +46,8 @@ async function stageAsking(request: Partial<RunPermissionRequest> = {}, options?
 const wake = () => open.house.runtime.wake(open.id);
 const story = async (): Promise<string[]> => toolStory(await open.house.log(open.id));
 const isAsked = async (count = 1): Promise<boolean> => (await open.house.requests(open.id)).length === count;
-const confirm = (options: Parameters<BackendHouse['house']['confirm']>[1] = {}) => open.house.confirm(open.id, { toolName: 'Bash', ...options });
+const confirm = (options: Parameters<BackendHouse['house']['confirm']>[1] = {}) =>
+  open.house.confirm(open.id, { toolName: 'Bash', ...options });
 
 /** Wakes the session, and lets somebody answer once they are asked. */
 async function wakeAnd(act: () => Promise<unknown>) {
@@ -40,7 +57,12 @@ async function wakeAnd(act: () => Promise<unknown>) {
   return waking;
 }
 
-const TELLS = { requests, starts, ends, nameless: (tell: Parameters<typeof requests>[0], id: string) => requests(tell, id, '') };
+const TELLS = {
+  requests,
+  starts,
+  ends,
+  nameless: (tell: Parameters<typeof requests>[0], id: string) => requests(tell, id, ''),
+};
 
 /** Tells these, and answers. */
 function does(...steps: readonly (readonly [keyof typeof TELLS, string])[]): Act {
@@ -51,7 +73,7 @@ function does(...steps: readonly (readonly [keyof typeof TELLS, string])[]): Act
 }
 
 describe('tools of a backend', () => {
-  it('are in the log as they come, in order, and are nobody else\'s to run', async () => {
+  it("are in the log as they come, in order, and are nobody else's to run", async () => {
     await stage([
       (_params, tell) => {
         requests(tell, '1');
@@ -63,13 +85,28 @@ describe('tools of a backend', () => {
       },
     ]);
     expect(await wake()).toMatchObject({ outcome: 'sleep', summary: 'Done.', modelSteps: 1 });
-    expect(await story()).toEqual(['use Bash by backend', 'started', 'use Read by backend', 'completed', 'failed', 'says Done.']);
-    expect(await open.house.results(open.id)).toEqual([{ outcome: 'completed', output: 'two' }, { outcome: 'failed', output: 'one' }]);
-    expect(await open.house.state(open.id)).toMatchObject({ openToolCalls: [], openSpanId: undefined, unansweredResults: 0 });
+    expect(await story()).toEqual([
+      'use Bash by backend',
+      'started',
+      'use Read by backend',
+      'completed',
+      'failed',
+      'says Done.',
+    ]);
+    expect(await open.house.results(open.id)).toEqual([
+      { outcome: 'completed', output: 'two' },
+      { outcome: 'failed', output: 'one' },
+    ]);
+    expect(await open.house.state(open.id)).toMatchObject({
+      openToolCalls: [],
+      openSpanId: undefined,
+      unansweredResults: 0,
+    });
   });
 
   it('stand after what the model said before them, and nothing is said twice', async () => {
-    const says = (tell: Parameters<Act>[1], text: string): void => tell({ stream: 'assistant', data: { kind: 'text', text } });
+    const says = (tell: Parameters<Act>[1], text: string): void =>
+      tell({ stream: 'assistant', data: { kind: 'text', text } });
     await stage([
       (_params, tell) => {
         says(tell, 'I look ');
@@ -77,7 +114,13 @@ describe('tools of a backend', () => {
         requests(tell, '1');
         ends(tell, '1');
         says(tell, 'All is well.');
-        return { payloads: [{ type: 'text', text: 'I look first.' }, { type: 'text', text: 'All is well.' }], meta: { modelSteps: 1 } };
+        return {
+          payloads: [
+            { type: 'text', text: 'I look first.' },
+            { type: 'text', text: 'All is well.' },
+          ],
+          meta: { modelSteps: 1 },
+        };
       },
     ]);
     expect(await wake()).toMatchObject({ outcome: 'sleep', summary: 'All is well.' });
@@ -100,11 +143,27 @@ describe('tools of a backend', () => {
   });
 
   it.each<[string, Act, string[]]>([
-    ['without an end are closed as unknown', does(['requests', '1'], ['starts', '1']), ['use Bash by backend', 'started', 'unknown', 'says x']],
+    [
+      'without an end are closed as unknown',
+      does(['requests', '1'], ['starts', '1']),
+      ['use Bash by backend', 'started', 'unknown', 'says x'],
+    ],
     ['that end without a beginning are nothing', does(['ends', 'nobody'], ['starts', 'nobody']), ['says x']],
-    ['told twice while they are open are one call', does(['requests', '1'], ['requests', '1'], ['ends', '1'], ['ends', '1']), ['use Bash by backend', 'completed', 'says x']],
-    ['told again under an id whose call has ended are another call', does(['requests', '1'], ['ends', '1'], ['requests', '1'], ['ends', '1']), ['use Bash by backend', 'completed', 'use Bash by backend', 'completed', 'says x']],
-    ['without a name have one', does(['nameless', '1'], ['ends', '1']), ['use unnamed by backend', 'completed', 'says x']],
+    [
+      'told twice while they are open are one call',
+      does(['requests', '1'], ['requests', '1'], ['ends', '1'], ['ends', '1']),
+      ['use Bash by backend', 'completed', 'says x'],
+    ],
+    [
+      'told again under an id whose call has ended are another call',
+      does(['requests', '1'], ['ends', '1'], ['requests', '1'], ['ends', '1']),
+      ['use Bash by backend', 'completed', 'use Bash by backend', 'completed', 'says x'],
+    ],
+    [
+      'without a name have one',
+      does(['nameless', '1'], ['ends', '1']),
+      ['use unnamed by backend', 'completed', 'says x'],
+    ],
   ])('%s', async (_what, act, expected) => {
     await stage([act]);
     expect(await wake()).toMatchObject({ outcome: 'sleep' });
@@ -156,14 +215,23 @@ describe('permission in the middle of a turn', () => {
   it('is asked, answered while the wake runs, and in the log before anything happens', async () => {
     await stageAsking();
     expect(await wakeAnd(() => confirm())).toMatchObject({ outcome: 'sleep', summary: 'Done.' });
-    expect([ran, await story()]).toEqual([['1'], ['use Bash by backend', 'asked', 'resolved allowed', 'started, allowed by person', 'completed', 'says Done.']]);
+    expect([ran, await story()]).toEqual([
+      ['1'],
+      ['use Bash by backend', 'asked', 'resolved allowed', 'started, allowed by person', 'completed', 'says Done.'],
+    ]);
   });
 
   it('is denied with what somebody says about it', async () => {
     await stageAsking();
     await wakeAnd(async () => {
       const [requestId = ''] = await open.house.requests(open.id);
-      await open.house.runtime.sessions.send(open.id, { type: 'user.tool_confirmation', requestId, toolName: 'Bash', allowed: false, note: 'not on a Friday' });
+      await open.house.runtime.sessions.send(open.id, {
+        type: 'user.tool_confirmation',
+        requestId,
+        toolName: 'Bash',
+        allowed: false,
+        note: 'not on a Friday',
+      });
     });
     expect([ran, answers]).toEqual([[], [{ decision: 'deny', message: 'The call was denied. not on a Friday' }]]);
     expect((await story()).slice(1, 4)).toEqual(['asked', 'resolved denied', 'denied']);
@@ -183,15 +251,31 @@ describe('permission in the middle of a turn', () => {
   });
 
   it.each<[string, () => Promise<unknown>, object]>([
-    ['is taken back when somebody interrupts', () => open.house.runtime.sessions.interrupt(open.id), { outcome: 'interrupted' }],
-    ['is taken back when the wake is stopped', async () => void open.house.runtime.shutdown('enough'), { outcome: 'aborted' }],
-    ['is nobody\'s when the session is terminated', () => open.house.runtime.sessions.terminate(open.id), { outcome: 'terminated' }],
+    [
+      'is taken back when somebody interrupts',
+      () => open.house.runtime.sessions.interrupt(open.id),
+      { outcome: 'interrupted' },
+    ],
+    [
+      'is taken back when the wake is stopped',
+      async () => void open.house.runtime.shutdown('enough'),
+      { outcome: 'aborted' },
+    ],
+    [
+      "is nobody's when the session is terminated",
+      () => open.house.runtime.sessions.terminate(open.id),
+      { outcome: 'terminated' },
+    ],
   ])('%s', async (_what, act, outcome) => {
     await stageAsking();
     expect(await wakeAnd(act)).toMatchObject(outcome);
     expect([ran, answers]).toEqual([[], [{ decision: 'deny', message: 'The turn was stopped.' }]]);
     const state = open.house.open();
-    expect(await state.sessions.get(open.id)).toMatchObject({ pendingActions: [], openToolCalls: [], openSpanId: undefined });
+    expect(await state.sessions.get(open.id)).toMatchObject({
+      pendingActions: [],
+      openToolCalls: [],
+      openSpanId: undefined,
+    });
   });
 
   it('is withdrawn by whoever asked', async () => {
@@ -223,7 +307,9 @@ describe('permission in the middle of a turn', () => {
         await Promise.all(
           ['a', 'b', 'c'].map(async (callId) => {
             requests(tell, callId, 'Bash', { command: `make ${callId}` });
-            given[callId] = (await ask(params, { callId, name: 'Bash', input: { command: `make ${callId}` } })).decision;
+            given[callId] = (
+              await ask(params, { callId, name: 'Bash', input: { command: `make ${callId}` } })
+            ).decision;
           }),
         );
         return answered('x');
@@ -248,7 +334,10 @@ describe('permission in the middle of a turn', () => {
       },
     ]);
     expect(await wakeAnd(() => confirm())).toMatchObject({ outcome: 'sleep' });
-    expect([given.map(({ decision }) => decision), (await story()).filter((each) => each === 'asked')]).toEqual([['allow', 'allow'], ['asked']]);
+    expect([given.map(({ decision }) => decision), (await story()).filter((each) => each === 'asked')]).toEqual([
+      ['allow', 'allow'],
+      ['asked'],
+    ]);
   });
 
   it('for one thing is none for another under the same id', async () => {
@@ -267,7 +356,10 @@ describe('permission in the middle of a turn', () => {
     await confirm({ allowed: false });
     await waking;
     expect(second?.decision).toBe('deny');
-    expect((await open.house.dataOf(open.id, 'agent.tool_use')).map(({ input }) => input)).toEqual([{ command: 'make' }, { command: 'rm -rf .' }]);
+    expect((await open.house.dataOf(open.id, 'agent.tool_use')).map(({ input }) => input)).toEqual([
+      { command: 'make' },
+      { command: 'rm -rf .' },
+    ]);
   });
 
   it('is spent with its call: asked again after it has ended, somebody decides again', async () => {
@@ -287,19 +379,25 @@ describe('permission in the middle of a turn', () => {
     await until(async () => (await story()).filter((each) => each === 'asked').length === 2);
     await confirm({ allowed: false });
     await waking;
-    expect((await story()).filter((each) => each.startsWith('resolved'))).toEqual(['resolved allowed', 'resolved denied']);
+    expect((await story()).filter((each) => each.startsWith('resolved'))).toEqual([
+      'resolved allowed',
+      'resolved denied',
+    ]);
   });
 
   it('is not needed by one that was told to have started, where a rule allows it', async () => {
-    await stage([
-      async (params, tell) => {
-        requests(tell, '1');
-        starts(tell, '1');
-        const { decision } = await ask(params, { callId: '1', name: 'Bash', input: { command: 'ls' } });
-        ends(tell, '1');
-        return answered(decision);
-      },
-    ], { agent: { permission: { mode: 'ask', allow: ['Bash'] } } as never });
+    await stage(
+      [
+        async (params, tell) => {
+          requests(tell, '1');
+          starts(tell, '1');
+          const { decision } = await ask(params, { callId: '1', name: 'Bash', input: { command: 'ls' } });
+          ends(tell, '1');
+          return answered(decision);
+        },
+      ],
+      { agent: { permission: { mode: 'ask', allow: ['Bash'] } } as never },
+    );
     expect(await wake()).toMatchObject({ outcome: 'sleep', summary: 'allow' });
   });
 
@@ -320,11 +418,17 @@ describe('permission in the middle of a turn', () => {
   });
 
   it('lasts as long as was said: for the session, and for always', async () => {
-    await stageAsking({ means: { kind: 'command', command: 'npm run build' } }, { readShell, agent: { permission: 'ask' } });
+    await stageAsking(
+      { means: { kind: 'command', command: 'npm run build' } },
+      { readShell, agent: { permission: 'ask' } },
+    );
     expect(await wakeAnd(() => confirm({ scope: 'session' }))).toMatchObject({ summary: 'Done.' });
     await open.house.runtime.sessions.send(open.id, { type: 'user.message', text: 'Again' });
     expect(await wake()).toMatchObject({ summary: 'Done.' });
-    expect((await story()).filter((each) => each.startsWith('started'))).toEqual(['started, allowed by person', 'started, allowed by session_rule']);
+    expect((await story()).filter((each) => each.startsWith('started'))).toEqual([
+      'started, allowed by person',
+      'started, allowed by session_rule',
+    ]);
     const other = await open.house.start('worker');
     const waking = open.house.runtime.wake(other);
     await until(async () => (await open.house.requests(other)).length === 1);
@@ -337,12 +441,18 @@ describe('permission in the middle of a turn', () => {
   });
 
   it('that somebody has denied for always meanwhile is none', async () => {
-    await stageAsking({ means: { kind: 'command', command: 'npm run build' } }, { readShell, agent: { permission: 'ask' } });
+    await stageAsking(
+      { means: { kind: 'command', command: 'npm run build' } },
+      { readShell, agent: { permission: 'ask' } },
+    );
     await wakeAnd(async () => {
       await open.house.policy.keep('worker', parseRule('deny shell_run(npm run build)'), { by: 'person' } as never);
       await confirm();
     });
-    expect([ran, answers]).toMatchObject([[], [{ decision: 'deny', message: expect.stringContaining('denied after all') as string }]]);
+    expect([ran, answers]).toMatchObject([
+      [],
+      [{ decision: 'deny', message: expect.stringContaining('denied after all') as string }],
+    ]);
   });
 });
 
@@ -355,7 +465,16 @@ describe('what a backend would do is judged as if our tools did it', () => {
   }
   const judged = async ({ means, agent, name = 'Bash', humans }: Row): Promise<string> => {
     const store = new HookedStore();
-    await stageAsking({ name, ...(means === undefined ? {} : { means }) }, { store, readShell, tools: createFileTools(), agent: agent ?? { permission: 'ask' }, ...(humans === undefined ? {} : { humans }) });
+    await stageAsking(
+      { name, ...(means === undefined ? {} : { means }) },
+      {
+        store,
+        readShell,
+        tools: createFileTools(),
+        agent: agent ?? { permission: 'ask' },
+        ...(humans === undefined ? {} : { humans }),
+      },
+    );
     const { workspaceDir } = await workspaceOf();
     await mkdir(workspaceDir, { recursive: true });
     await writeFile(join(workspaceDir, 'inside.txt'), 'x');
@@ -370,30 +489,109 @@ describe('what a backend would do is judged as if our tools did it', () => {
     await waking;
     return 'ask';
   };
-  const workspaceOf = async () => ({ workspaceDir: await open.house.layout.workspaceDirectory({ sessionId: open.id, agentId: 'worker' }) });
+  const workspaceOf = async () => ({
+    workspaceDir: await open.house.layout.workspaceDirectory({ sessionId: open.id, agentId: 'worker' }),
+  });
 
   it.each<[string, Row, string]>([
     ['a command that no rule allows', { means: { kind: 'command', command: 'git push' } }, 'ask'],
-    ['a command that is allowed', { means: { kind: 'command', command: 'npm run build' }, agent: { permission: { mode: 'ask', allow: ['shell_run(npm run build)'] } } as never }, 'allow'],
-    ['a command of which one part is allowed', { means: { kind: 'command', command: 'npm run build && rm -rf /' }, agent: { permission: { mode: 'ask', allow: ['shell_run(npm run build)'] } } as never }, 'ask'],
-    ['a command that is denied', { means: { kind: 'command', command: 'npm run build; git push' }, agent: { permission: { mode: 'preapproved', deny: ['shell_run(git push)'] } } as never }, 'deny'],
-    ['a command in a folder outside', { means: { kind: 'command', command: 'npm run build', cwd: '/' }, agent: { permission: { mode: 'ask', allow: ['shell_run(npm run build)'] } } as never }, 'ask'],
-    ['a command where everything is allowed', { means: { kind: 'command', command: 'anything' }, agent: { permission: 'preapproved' } }, 'allow'],
+    [
+      'a command that is allowed',
+      {
+        means: { kind: 'command', command: 'npm run build' },
+        agent: { permission: { mode: 'ask', allow: ['shell_run(npm run build)'] } } as never,
+      },
+      'allow',
+    ],
+    [
+      'a command of which one part is allowed',
+      {
+        means: { kind: 'command', command: 'npm run build && rm -rf /' },
+        agent: { permission: { mode: 'ask', allow: ['shell_run(npm run build)'] } } as never,
+      },
+      'ask',
+    ],
+    [
+      'a command that is denied',
+      {
+        means: { kind: 'command', command: 'npm run build; git push' },
+        agent: { permission: { mode: 'preapproved', deny: ['shell_run(git push)'] } } as never,
+      },
+      'deny',
+    ],
+    [
+      'a command in a folder outside',
+      {
+        means: { kind: 'command', command: 'npm run build', cwd: '/' },
+        agent: { permission: { mode: 'ask', allow: ['shell_run(npm run build)'] } } as never,
+      },
+      'ask',
+    ],
+    [
+      'a command where everything is allowed',
+      { means: { kind: 'command', command: 'anything' }, agent: { permission: 'preapproved' } },
+      'allow',
+    ],
     ['a file that is read in the workspace', { means: { kind: 'read', path: 'inside.txt' } }, 'allow'],
     ['a file that is written', { means: { kind: 'write', path: 'inside.txt' } }, 'ask'],
-    ['a file that may be written', { means: { kind: 'write', path: 'inside.txt' }, agent: { permission: { mode: 'ask', allow: ['write(*.txt)'] } } as never }, 'allow'],
-    ['a file that may be written, through a way out', { means: { kind: 'write', path: '../../inside.txt' }, agent: { permission: { mode: 'ask', allow: ['write(**)'] } } as never }, 'ask'],
-    ['a link that leads out of the workspace', { means: { kind: 'write', path: 'link' }, agent: { permission: { mode: 'ask', allow: ['write(**)'] } } as never }, 'ask'],
+    [
+      'a file that may be written',
+      {
+        means: { kind: 'write', path: 'inside.txt' },
+        agent: { permission: { mode: 'ask', allow: ['write(*.txt)'] } } as never,
+      },
+      'allow',
+    ],
+    [
+      'a file that may be written, through a way out',
+      {
+        means: { kind: 'write', path: '../../inside.txt' },
+        agent: { permission: { mode: 'ask', allow: ['write(**)'] } } as never,
+      },
+      'ask',
+    ],
+    [
+      'a link that leads out of the workspace',
+      { means: { kind: 'write', path: 'link' }, agent: { permission: { mode: 'ask', allow: ['write(**)'] } } as never },
+      'ask',
+    ],
     ['a file with the name of a secret', { means: { kind: 'read', path: '.env' } }, 'ask'],
-    ['a file that nobody may read', { means: { kind: 'read', path: 'inside.txt' }, agent: { permission: { mode: 'preapproved', deny: ['read(inside.txt)'] } } as never }, 'deny'],
-    ['a file that is written where everything is allowed, but a rule is against it', { means: { kind: 'write', path: 'inside.txt' }, agent: { permission: { mode: 'preapproved', ask: ['write(inside.txt)'] } } as never }, 'ask'],
+    [
+      'a file that nobody may read',
+      {
+        means: { kind: 'read', path: 'inside.txt' },
+        agent: { permission: { mode: 'preapproved', deny: ['read(inside.txt)'] } } as never,
+      },
+      'deny',
+    ],
+    [
+      'a file that is written where everything is allowed, but a rule is against it',
+      {
+        means: { kind: 'write', path: 'inside.txt' },
+        agent: { permission: { mode: 'preapproved', ask: ['write(inside.txt)'] } } as never,
+      },
+      'ask',
+    ],
     ['a tool that nobody here knows', { name: 'Mystery', agent: { permission: 'preapproved' } }, 'ask'],
-    ['a tool that nobody here knows, by its name', { name: 'Mystery', agent: { permission: { deny: ['Mystery'] } } }, 'deny'],
-    ['anything where the agent may run no tools', { means: { kind: 'read', path: 'inside.txt' }, agent: { permission: 'deny' } }, 'deny'],
-    ['a question where nobody can be asked', { means: { kind: 'command', command: 'npm run x' }, humans: 'none' }, 'deny'],
+    [
+      'a tool that nobody here knows, by its name',
+      { name: 'Mystery', agent: { permission: { deny: ['Mystery'] } } },
+      'deny',
+    ],
+    [
+      'anything where the agent may run no tools',
+      { means: { kind: 'read', path: 'inside.txt' }, agent: { permission: 'deny' } },
+      'deny',
+    ],
+    [
+      'a question where nobody can be asked',
+      { means: { kind: 'command', command: 'npm run x' }, humans: 'none' },
+      'deny',
+    ],
   ])('%s', async (_what, row, expected) => {
     expect(await judged(row)).toBe(expected);
-    if (expected === 'deny') expect((await story()).slice(0, 2)).toEqual([expect.stringContaining('by backend') as string, 'denied']);
+    if (expected === 'deny')
+      expect((await story()).slice(0, 2)).toEqual([expect.stringContaining('by backend') as string, 'denied']);
     expect(ran).toEqual(expected === 'allow' ? ['1'] : []);
   });
 });
@@ -402,27 +600,33 @@ describe('a log that cannot be written', () => {
   it('stops the backend at once, and the wake fails with what the store says', async () => {
     const store = new HookedStore();
     let wasStopped = false;
-    await stage([
-      async ({ abortSignal }, tell) => {
-        requests(tell, '1');
-        await new Promise<void>((resolve) => abortSignal?.addEventListener('abort', () => resolve(), { once: true }));
-        wasStopped = true;
-        return { payloads: [], meta: { error: { kind: 'aborted', message: 'stopped' } } };
-      },
-    ], { store });
+    await stage(
+      [
+        async ({ abortSignal }, tell) => {
+          requests(tell, '1');
+          await new Promise<void>((resolve) => abortSignal?.addEventListener('abort', () => resolve(), { once: true }));
+          wasStopped = true;
+          return { payloads: [], meta: { error: { kind: 'aborted', message: 'stopped' } } };
+        },
+      ],
+      { store },
+    );
     store.before('agent.tool_use', () => Promise.reject(new Error('disk full')));
     const { outcome, error } = (await wake()) as { outcome: string; error?: { code: string } };
     expect([wasStopped, outcome, error?.code]).toEqual([true, 'failed', 'BACKEND_CALL_LOST']);
   });
 
-  it.each(['permission.requested', 'permission.resolved', 'agent.tool_started'] as const)('at %s lets nothing run', async (type) => {
-    const store = new HookedStore();
-    await stageAsking({}, { store });
-    store.before(type, () => Promise.reject(new Error('disk full')));
-    const waking = wake();
-    await until(async () => answers.length > 0 || (await isAsked()));
-    if (answers.length === 0) await confirm();
-    await waking;
-    expect([ran, answers]).toMatchObject([[], [{ decision: 'deny' }]]);
-  });
+  it.each(['permission.requested', 'permission.resolved', 'agent.tool_started'] as const)(
+    'at %s lets nothing run',
+    async (type) => {
+      const store = new HookedStore();
+      await stageAsking({}, { store });
+      store.before(type, () => Promise.reject(new Error('disk full')));
+      const waking = wake();
+      await until(async () => answers.length > 0 || (await isAsked()));
+      if (answers.length === 0) await confirm();
+      await waking;
+      expect([ran, answers]).toMatchObject([[], [{ decision: 'deny' }]]);
+    },
+  );
 });

@@ -1,7 +1,14 @@
-/** Budgets: what bounds a wake and a session, what is set aside before a step, and how one goes on after a bound was reached. */
+/**
+ * Budgets: what bounds a wake and a session, what is set aside before a step, and how one goes on after a bound was
+ * reached.
+ */
 import { afterEach, describe, expect, it } from 'vitest';
 import type { AgentFrontmatter } from '../../../src/machines/agent/agent-definition.ts';
-import { DEFAULT_MAX_IDENTICAL_CALLS, DEFAULT_MAX_STEPS_WITHOUT_PROGRESS, MAX_OPEN_SUBFLOWS } from '../../../src/machines/session/limits.ts';
+import {
+  DEFAULT_MAX_IDENTICAL_CALLS,
+  DEFAULT_MAX_STEPS_WITHOUT_PROGRESS,
+  MAX_OPEN_SUBFLOWS,
+} from '../../../src/machines/session/limits.ts';
 import { MemoryEventStore } from '../../../src/adapters/memory/memory-event-store.ts';
 import { MortalStore } from '../../support/mortal-store.ts';
 import { openTurnHouse } from '../../support/turn-house.ts';
@@ -22,7 +29,11 @@ async function open(model: Model | readonly Said[], budget: Budget, options: Tur
   const tools = noteTools();
   ran = tools.ran;
   let ticks = 0;
-  house = await openTurnHouse({ store: new MemoryEventStore(), tools: [tools.tool('look'), tools.tool('clock', { run: async () => (ticks += 1) })], ...options });
+  house = await openTurnHouse({
+    store: new MemoryEventStore(),
+    tools: [tools.tool('look'), tools.tool('clock', { run: async () => (ticks += 1) })],
+    ...options,
+  });
   await house.agent('worker', model, { budget, tools: ['look', 'clock'] });
   id = await house.start('worker');
 }
@@ -31,20 +42,51 @@ const look = (usage: Said['usage'] = {}, input: object = {}): Said => ({ calls: 
 const budgetOf = async (): Promise<unknown> => (await house.dataOf(id, 'wake.ended')).at(-1)?.budget;
 
 /** Looks at something new each time, at this cost. */
-const endless = (usage: Said['usage']): Model => ({ modelStepsTaken }) => look(usage, { n: modelStepsTaken });
+const endless =
+  (usage: Said['usage']): Model =>
+  ({ modelStepsTaken }) =>
+    look(usage, { n: modelStepsTaken });
 
 describe('a wake stops at its budget of', () => {
   it.each<[string, Budget, Model, TurnHouseOptions, number]>([
     ['steps', { maxModelStepsPerWake: 3 }, endless({}), {}, 3],
     ['tokens', { maxTokensPerWake: 10_000 }, endless({ inputTokens: 3_000, outputTokens: 1_500 }), {}, 3],
-    ['tokens of the session', { maxTokensPerSession: 10_000 }, endless({ inputTokens: 3_000, outputTokens: 1_500 }), {}, 3],
-    ['money, by what the provider says', { maxCostPerWake: 1 }, endless({ cost: 0.4 }), { prices: { worker: { input: 0, output: 0 } } }, 3],
-    ['money of the session, by a price of one\'s own', { maxCostPerSession: 100_000 }, endless({ inputTokens: 30_000, outputTokens: 10_000 }), { prices: DOLLARS }, 3],
+    [
+      'tokens of the session',
+      { maxTokensPerSession: 10_000 },
+      endless({ inputTokens: 3_000, outputTokens: 1_500 }),
+      {},
+      3,
+    ],
+    [
+      'money, by what the provider says',
+      { maxCostPerWake: 1 },
+      endless({ cost: 0.4 }),
+      { prices: { worker: { input: 0, output: 0 } } },
+      3,
+    ],
+    [
+      "money of the session, by a price of one's own",
+      { maxCostPerSession: 100_000 },
+      endless({ inputTokens: 30_000, outputTokens: 10_000 }),
+      { prices: DOLLARS },
+      3,
+    ],
     ['identical calls', { maxIdenticalCalls: 2 }, () => look(), {}, 3],
-    ['steps without progress', { maxStepsWithoutProgress: 2, maxIdenticalCalls: 50 }, ({ modelStepsTaken }) => look({}, { n: modelStepsTaken % 2 }), {}, 4],
+    [
+      'steps without progress',
+      { maxStepsWithoutProgress: 2, maxIdenticalCalls: 50 },
+      ({ modelStepsTaken }) => look({}, { n: modelStepsTaken % 2 }),
+      {},
+      4,
+    ],
   ])('%s, says which, and another wake goes on', async (_what, budget, model, options, steps) => {
     await open(model, budget, options);
-    expect(await house.runtime.wake(id)).toMatchObject({ outcome: 'budget_reached', status: 'idle', stopReason: 'idle' });
+    expect(await house.runtime.wake(id)).toMatchObject({
+      outcome: 'budget_reached',
+      status: 'idle',
+      stopReason: 'idle',
+    });
     const [name] = Object.keys(budget);
     expect(await budgetOf()).toMatchObject({ name });
     expect(ran).toHaveLength(steps);
@@ -59,19 +101,29 @@ describe('a wake stops at its budget of', () => {
   it('money where nobody knows the price: nothing runs, and it says why', async () => {
     await open(endless({}), { maxCostPerWake: 5 });
     expect(await house.runtime.wake(id)).toMatchObject({ outcome: 'budget_reached', modelSteps: 0 });
-    expect(await budgetOf()).toMatchObject({ name: 'maxCostPerWake', because: expect.stringContaining('price of the model is not known') });
+    expect(await budgetOf()).toMatchObject({
+      name: 'maxCostPerWake',
+      because: expect.stringContaining('price of the model is not known'),
+    });
     expect(house.asked).toEqual([]);
     expect((await house.state(id)).pending).toHaveLength(1);
   });
 
-  it('a price of one\'s own lets it run', async () => {
-    await open([{ text: 'Cheap.', usage: { inputTokens: 10, outputTokens: 10 } }], { maxCostPerWake: 5 }, { prices: { 'model/*': { input: 1, output: 1 } } });
+  it("a price of one's own lets it run", async () => {
+    await open(
+      [{ text: 'Cheap.', usage: { inputTokens: 10, outputTokens: 10 } }],
+      { maxCostPerWake: 5 },
+      { prices: { 'model/*': { input: 1, output: 1 } } },
+    );
     expect(await house.runtime.wake(id)).toMatchObject({ outcome: 'sleep', summary: 'Cheap.' });
     expect((await house.state(id)).used).toEqual({ tokens: 20, cost: 0.000_02 });
   });
 
   it('nothing, as long as what it does is new', async () => {
-    await open(({ modelStepsTaken }) => (modelStepsTaken < 30 ? { calls: [{ name: 'clock' }] } : { text: 'Late.' }), {});
+    await open(
+      ({ modelStepsTaken }) => (modelStepsTaken < 30 ? { calls: [{ name: 'clock' }] } : { text: 'Late.' }),
+      {},
+    );
     expect(await house.runtime.wake(id)).toMatchObject({ outcome: 'sleep', summary: 'Late.' });
   });
 
@@ -98,10 +150,15 @@ describe('a wake stops at its budget of', () => {
 describe('before a step', () => {
   it('what it may use is set aside, and what it is to write is bounded by what is left', async () => {
     const bounds: (number | undefined)[] = [];
-    await open(({ budget }) => {
-      bounds.push(budget?.maxOutputTokens);
-      return bounds.length === 1 ? look({ inputTokens: 500, outputTokens: 500 }) : { text: 'Done.', usage: { inputTokens: 1, outputTokens: 1 } };
-    }, { maxTokensPerWake: 5_000 });
+    await open(
+      ({ budget }) => {
+        bounds.push(budget?.maxOutputTokens);
+        return bounds.length === 1
+          ? look({ inputTokens: 500, outputTokens: 500 })
+          : { text: 'Done.', usage: { inputTokens: 1, outputTokens: 1 } };
+      },
+      { maxTokensPerWake: 5_000 },
+    );
     await house.runtime.wake(id);
     const spans = await house.dataOf(id, 'span.started');
     for (const [index, { reserved, contextTokens = 0 }] of spans.entries()) {
@@ -113,10 +170,14 @@ describe('before a step', () => {
 
   it('a budget of money bounds what it is to write as well', async () => {
     const bounds: (number | undefined)[] = [];
-    await open(({ budget }) => {
-      bounds.push(budget?.maxOutputTokens);
-      return { text: 'Done.', usage: { inputTokens: 1, outputTokens: 1 } };
-    }, { maxCostPerWake: 3_000 }, { prices: DOLLARS });
+    await open(
+      ({ budget }) => {
+        bounds.push(budget?.maxOutputTokens);
+        return { text: 'Done.', usage: { inputTokens: 1, outputTokens: 1 } };
+      },
+      { maxCostPerWake: 3_000 },
+      { prices: DOLLARS },
+    );
     await house.runtime.wake(id);
     const [span] = await house.dataOf(id, 'span.started');
     expect(bounds[0]).toBe(3_000 - (span?.contextTokens ?? 0));
@@ -125,10 +186,16 @@ describe('before a step', () => {
 
   it('a budget of money is told to whoever can be held to it, as much as is left', async () => {
     const bounds: (number | undefined)[] = [];
-    await open(({ budget }) => {
-      bounds.push(budget?.maxCost);
-      return bounds.length === 1 ? look({ inputTokens: 500, outputTokens: 500 }) : { text: 'Done.', usage: { inputTokens: 1, outputTokens: 1 } };
-    }, { maxCostPerWake: 9_000 }, { prices: DOLLARS });
+    await open(
+      ({ budget }) => {
+        bounds.push(budget?.maxCost);
+        return bounds.length === 1
+          ? look({ inputTokens: 500, outputTokens: 500 })
+          : { text: 'Done.', usage: { inputTokens: 1, outputTokens: 1 } };
+      },
+      { maxCostPerWake: 9_000 },
+      { prices: DOLLARS },
+    );
     await house.runtime.wake(id);
     expect(bounds).toEqual([9_000, 8_000]);
   });
@@ -148,7 +215,14 @@ describe('before a step', () => {
 
 describe('what a step used', () => {
   it('is added up over wakes, with its cost', async () => {
-    await open([{ text: 'a', usage: { inputTokens: 100, outputTokens: 50 } }, { text: 'b', usage: { inputTokens: 10, outputTokens: 5, cost: 2 } }], {}, { prices: DOLLARS });
+    await open(
+      [
+        { text: 'a', usage: { inputTokens: 100, outputTokens: 50 } },
+        { text: 'b', usage: { inputTokens: 10, outputTokens: 5, cost: 2 } },
+      ],
+      {},
+      { prices: DOLLARS },
+    );
     await house.runtime.wake(id);
     await house.runtime.sessions.send(id, { type: 'user.message', text: 'More' });
     await house.runtime.wake(id);
@@ -163,7 +237,10 @@ describe('what a step used', () => {
       await mortal.kill();
       return { text: 'nobody hears this' };
     });
-    await house.open({ store: mortal }).wake(id).catch(() => undefined);
+    await house
+      .open({ store: mortal })
+      .wake(id)
+      .catch(() => undefined);
     const reserved = (await house.dataOf(id, 'span.started'))[0]?.reserved?.tokens ?? 0;
     expect(reserved).toBeGreaterThan(8_000);
     await house.agent('worker', () => ({ text: 'again', usage: { inputTokens: 7, outputTokens: 1 } }));
@@ -180,7 +257,10 @@ describe('what a step used', () => {
         await mortal.kill();
         return { text: 'x' };
       });
-      await house.open({ store: mortal }).wake(id).catch(() => undefined);
+      await house
+        .open({ store: mortal })
+        .wake(id)
+        .catch(() => undefined);
       // Somebody looks after it each time.
       await house.open().sessions.send(id, { type: 'user.message', text: 'Go on' });
     }
@@ -189,9 +269,17 @@ describe('what a step used', () => {
 });
 
 describe('the budget of a child', () => {
-  const ask = (count: number): Said => ({ calls: Array.from({ length: count }, () => ({ name: 'helper', input: { message: 'Work.' } })), usage: { inputTokens: 100, outputTokens: 100 } });
+  const ask = (count: number): Said => ({
+    calls: Array.from({ length: count }, () => ({ name: 'helper', input: { message: 'Work.' } })),
+    usage: { inputTokens: 100, outputTokens: 100 },
+  });
 
-  async function openFamily(steps: readonly Said[] | Model, budget: Budget, helper: Model | readonly Said[], options: TurnHouseOptions = {}): Promise<void> {
+  async function openFamily(
+    steps: readonly Said[] | Model,
+    budget: Budget,
+    helper: Model | readonly Said[],
+    options: TurnHouseOptions = {},
+  ): Promise<void> {
     await open([], {}, options);
     await house.agent('helper', helper, { tools: ['look', 'ask_human'] });
     await house.agent('lead', steps, { budget, tools: [{ agent: 'helper' }] });
@@ -199,19 +287,30 @@ describe('the budget of a child', () => {
   }
 
   it('is a share of what its parent has left, and children of one step cannot use up more than that together', async () => {
-    await openFamily([ask(MAX_OPEN_SUBFLOWS), { text: 'Done.' }], { maxTokensPerSession: 10_000 }, endless({ inputTokens: 200, outputTokens: 100 }));
+    await openFamily(
+      [ask(MAX_OPEN_SUBFLOWS), { text: 'Done.' }],
+      { maxTokensPerSession: 10_000 },
+      endless({ inputTokens: 200, outputTokens: 100 }),
+    );
     await house.runtime.wake(id);
-    const allowances = (await house.dataOf(id, 'agent.subflow_started')).map(({ allowance }) => allowance?.tokens ?? Infinity);
+    const allowances = (await house.dataOf(id, 'agent.subflow_started')).map(
+      ({ allowance }) => allowance?.tokens ?? Infinity,
+    );
     expect(allowances).toHaveLength(MAX_OPEN_SUBFLOWS);
     expect(allowances.reduce((sum, each) => sum + each, 0)).toBeLessThanOrEqual(10_000 - 200);
-    for (const child of await house.children(id)) expect((await house.state(child)).allowance).toEqual({ tokens: allowances[0] });
+    for (const child of await house.children(id))
+      expect((await house.state(child)).allowance).toEqual({ tokens: allowances[0] });
   });
 
   it('that is used up in one step leaves less for the next, in the same wake too', async () => {
     let wanted = 0;
-    await openFamily(() => (wanted++ < 20 ? ask(1) : { text: 'Done.' }), { maxTokensPerWake: 10_000 }, [{ text: 'ok', usage: { inputTokens: 900, outputTokens: 10 } }]);
+    await openFamily(() => (wanted++ < 20 ? ask(1) : { text: 'Done.' }), { maxTokensPerWake: 10_000 }, [
+      { text: 'ok', usage: { inputTokens: 900, outputTokens: 10 } },
+    ]);
     await house.runtime.wake(id);
-    const allowances = (await house.dataOf(id, 'agent.subflow_started')).map(({ allowance }) => allowance?.tokens ?? Infinity);
+    const allowances = (await house.dataOf(id, 'agent.subflow_started')).map(
+      ({ allowance }) => allowance?.tokens ?? Infinity,
+    );
     expect((await house.state(id)).used.tokens).toBeLessThanOrEqual(10_000);
     expect(allowances).toEqual(allowances.toSorted((one, other) => other - one));
     expect(await budgetOf()).toMatchObject({ name: 'maxTokensPerWake' });
@@ -219,7 +318,11 @@ describe('the budget of a child', () => {
 
   it('leaves out what children that still work were promised', async () => {
     await openFamily([], {}, [{ calls: [{ name: 'ask_human', input: { question: 'Which?' } }] }]);
-    await house.agent('asking', [ask(2), { text: 'Done.' }], { budget: { maxTokensPerSession: 8_200 }, tools: [{ agent: 'helper' }], permission: { mode: 'preapproved', ask: ['helper'] } });
+    await house.agent('asking', [ask(2), { text: 'Done.' }], {
+      budget: { maxTokensPerSession: 8_200 },
+      tools: [{ agent: 'helper' }],
+      permission: { mode: 'preapproved', ask: ['helper'] },
+    });
     id = await house.start('asking');
     await house.runtime.wake(id);
     for (let count = 0; count < 2; count += 1) {
@@ -232,7 +335,11 @@ describe('the budget of a child', () => {
   });
 
   it('ends the child when it is reached, and the parent hears what it had by then', async () => {
-    await openFamily([ask(1), { text: 'Done.' }], { maxTokensPerSession: 40_000 }, endless({ inputTokens: 1_000, outputTokens: 500 }));
+    await openFamily(
+      [ask(1), { text: 'Done.' }],
+      { maxTokensPerSession: 40_000 },
+      endless({ inputTokens: 1_000, outputTokens: 500 }),
+    );
     await house.runtime.wake(id);
     const [child = ''] = await house.children(id);
     expect((await house.dataOf(child, 'wake.ended'))[0]?.budget).toMatchObject({ name: 'maxTokensPerSession' });
@@ -240,13 +347,17 @@ describe('the budget of a child', () => {
   });
 
   it('is added to what its parent used, whatever came of it', async () => {
-    await openFamily([ask(2), { text: 'Done.', usage: { inputTokens: 10, outputTokens: 0 } }], {}, [{ text: 'ok', usage: { inputTokens: 40, outputTokens: 2, cost: 0.5 } }]);
+    await openFamily([ask(2), { text: 'Done.', usage: { inputTokens: 10, outputTokens: 0 } }], {}, [
+      { text: 'ok', usage: { inputTokens: 40, outputTokens: 2, cost: 0.5 } },
+    ]);
     await house.runtime.wake(id);
     expect((await house.state(id)).used).toEqual({ tokens: 200 + 84 + 10, cost: 1 });
   });
 
   it('of money is given on as well, and a child whose price is not known does nothing', async () => {
-    await openFamily([ask(1), { text: 'Done.' }], { maxCostPerSession: 1_000_000 }, [{ text: 'ok' }], { prices: { lead: { input: 1, output: 1 } } });
+    await openFamily([ask(1), { text: 'Done.' }], { maxCostPerSession: 1_000_000 }, [{ text: 'ok' }], {
+      prices: { lead: { input: 1, output: 1 } },
+    });
     await house.runtime.wake(id);
     expect((await house.dataOf(id, 'agent.subflow_started'))[0]?.allowance?.cost).toBeGreaterThan(0);
     expect(house.asked.filter(({ agent }) => agent === 'helper')).toEqual([]);

@@ -21,7 +21,11 @@ function openInspected(): { readonly runtime: Runtime; readonly ends: ReadonlyMa
     const { value } = event.snapshot as { readonly value?: unknown };
     if (typeof value === 'string') ends.set((event.actorRef as AnyActorRef).id, value);
   };
-  const tasks = new BackgroundTaskManager({ runners: { process: createManualRunner('process') }, clock: house.clock, inspect });
+  const tasks = new BackgroundTaskManager({
+    runners: { process: createManualRunner('process') },
+    clock: house.clock,
+    inspect,
+  });
   return { runtime: house.open({ tasks }), ends };
 }
 
@@ -29,7 +33,11 @@ function openInspected(): { readonly runtime: Runtime; readonly ends: ReadonlyMa
 async function dieInAStep(meanwhile?: (other: Runtime, sessionId: string) => Promise<unknown>): Promise<string> {
   const store = new HookedStore();
   house = await openTurnHouse({ store, tools: [noteTools().tool('touch')] });
-  await house.agent('worker', [{ calls: [{ name: 'ask_human', input: { question: 'Which?' } }, { name: 'touch' }] }, { text: 'Done.' }], { tools: ['ask_human', 'touch'] });
+  await house.agent(
+    'worker',
+    [{ calls: [{ name: 'ask_human', input: { question: 'Which?' } }, { name: 'touch' }] }, { text: 'Done.' }],
+    { tools: ['ask_human', 'touch'] },
+  );
   const id = await house.start('worker');
   const mortal = new MortalStore(store);
   const dying = house.open({ store: mortal });

@@ -15,7 +15,10 @@ const words = (count: number): string => Array.from({ length: count }, (_, index
 /** Says little, and sums up in as many words as it is told to. */
 const speaker = (summary: string): AgentRuntime => ({
   id: 'speaker',
-  run: async ({ instructions }) => ({ payloads: [{ type: 'text', text: instructions === SUMMARY_INSTRUCTIONS ? summary : 'Noted.' }], meta: { modelSteps: 1 } }),
+  run: async ({ instructions }) => ({
+    payloads: [{ type: 'text', text: instructions === SUMMARY_INSTRUCTIONS ? summary : 'Noted.' }],
+    meta: { modelSteps: 1 },
+  }),
   abort: async () => undefined,
   isRunActive: () => false,
 });
@@ -64,7 +67,11 @@ describe('a conversation that has grown too long', () => {
     const tries = (await eventsOf('span.completed')).filter(({ data }) => data.kind === 'compaction');
     expect(tries.length).toBeGreaterThan(0);
     expect(tries.length).toBeLessThan(5);
-    for (const { data } of tries) expect(data).toMatchObject({ outcome: 'failed', error: { message: expect.stringContaining('was not kept') as string } });
+    for (const { data } of tries)
+      expect(data).toMatchObject({
+        outcome: 'failed',
+        error: { message: expect.stringContaining('was not kept') as string },
+      });
     expect((await eventsOf('span.started')).some(({ data }) => (data.omittedMessages ?? 0) > 0)).toBe(true);
     expect(await house.runtime.sessions.get(id)).toMatchObject({ status: 'idle', pending: [] });
   });

@@ -33,9 +33,16 @@ interface Scene {
 /** A parent whose helper looks once and answers; both write what they did into `ran`. */
 async function openFamily(): Promise<Scene> {
   const { tool, ran } = noteTools();
-  house = await openTurnHouse({ store: new MemoryEventStore(), tools: [tool('look'), tool('peek', { idempotent: true })] });
+  house = await openTurnHouse({
+    store: new MemoryEventStore(),
+    tools: [tool('look'), tool('peek', { idempotent: true })],
+  });
   await house.agent('helper', [{ calls: [{ name: 'look' }] }, { text: 'I looked.' }], { tools: ['look'] });
-  await house.agent('lead', [{ calls: [{ name: 'helper', input: { message: 'Look.' } }, { name: 'peek' }] }, { text: 'All done.' }], { tools: [{ agent: 'helper' }, 'peek'] });
+  await house.agent(
+    'lead',
+    [{ calls: [{ name: 'helper', input: { message: 'Look.' } }, { name: 'peek' }] }, { text: 'All done.' }],
+    { tools: [{ agent: 'helper' }, 'peek'] },
+  );
   return { parent: await house.start('lead'), ran };
 }
 
@@ -48,49 +55,72 @@ async function changesOfFamily(): Promise<readonly string[]> {
 
 async function expectOneFamily(where: string, { parent, ran }: Scene): Promise<void> {
   const results = await house.dataOf(parent, 'agent.tool_result');
-  const outcomeOf = (wanted: string): string[] => results.filter(({ name }) => name === wanted).map(({ outcome }) => outcome);
+  const outcomeOf = (wanted: string): string[] =>
+    results.filter(({ name }) => name === wanted).map(({ outcome }) => outcome);
   const children = await house.children(parent);
-  // A call that was only asked for has had no effect and is cancelled; one that the log says was given to a child is answered by it.
+  // A call that was only asked for has had no effect and is cancelled; one that the log says was given to a child is
+  // answered by it.
   expect([where, outcomeOf('helper')]).toEqual([where, [children.length === 0 ? 'cancelled' : 'completed']]);
   expect([where, (await house.runtime.sessions.list()).length]).toEqual([where, 1 + children.length]);
   for (const child of children) {
     expect([where, await house.dataOf(child, 'user.message')]).toMatchObject([where, [{ text: 'Look.' }]]);
-    expect([where, await house.dataOf(parent, 'session.child_idle')]).toMatchObject([where, [{ childSessionId: child }]]);
+    expect([where, await house.dataOf(parent, 'session.child_idle')]).toMatchObject([
+      where,
+      [{ childSessionId: child }],
+    ]);
   }
-  expect([where, (await house.dataOf(parent, 'agent.message')).map(({ text }) => text), await house.due()]).toEqual([where, ['All done.'], []]);
+  expect([where, (await house.dataOf(parent, 'agent.message')).map(({ text }) => text), await house.due()]).toEqual([
+    where,
+    ['All done.'],
+    [],
+  ]);
   // Not idempotent: at most once. Idempotent: as often as it takes, if it ever began.
   expect([where, ran.filter((name) => name === 'look').length <= 1]).toEqual([where, true]);
   expect([where, outcomeOf('peek')]).toEqual([where, [ran.includes('peek') ? 'completed' : 'cancelled']]);
 }
 
 describe('a process that dies while a child is made, told, run and heard', () => {
-  it.each([true, false])('at any change (stored: %s) leaves one child that is told once, whose answer comes once', async (stored) => {
-    const changes = await changesOfFamily();
-    expect(changes.length).toBeGreaterThan(15);
-    for (let at = 1; at <= changes.length; at += 1) {
-      const { parent, ran } = await openFamily();
-      await liveAndDie({ at, stored }, parent);
-      const next = house.open();
-      await next.wake(parent).catch(() => undefined);
-      for (let turn = 0; turn < 4; turn += 1) {
-        await house.settle();
-        await house.clock.advance(60_000);
+  it.each([true, false])(
+    'at any change (stored: %s) leaves one child that is told once, whose answer comes once',
+    async (stored) => {
+      const changes = await changesOfFamily();
+      expect(changes.length).toBeGreaterThan(15);
+      for (let at = 1; at <= changes.length; at += 1) {
+        const { parent, ran } = await openFamily();
+        await liveAndDie({ at, stored }, parent);
+        const next = house.open();
+        await next.wake(parent).catch(() => undefined);
+        for (let turn = 0; turn < 4; turn += 1) {
+          await house.settle();
+          await house.clock.advance(60_000);
+        }
+        await expectOneFamily(`death at ${at} (${changes[at - 1] ?? ''})`, { parent, ran });
+        await house[Symbol.asyncDispose]();
       }
-      await expectOneFamily(`death at ${at} (${changes[at - 1] ?? ''})`, { parent, ran });
-      await house[Symbol.asyncDispose]();
-    }
-    await openFamily();
-  });
+      await openFamily();
+    },
+  );
 });
 
 describe('a call that its process did not live to finish', () => {
   let ran: string[];
   let id: string;
 
-  async function open(idempotent: boolean, steps: readonly Said[] = [{ calls: [{ name: 'touch' }] }, { text: 'Done.' }], options: TurnHouseOptions = {}): Promise<void> {
+  async function open(
+    idempotent: boolean,
+    steps: readonly Said[] = [{ calls: [{ name: 'touch' }] }, { text: 'Done.' }],
+    options: TurnHouseOptions = {},
+  ): Promise<void> {
     const tools = noteTools();
     ran = tools.ran;
-    house = await openTurnHouse({ store: new HookedStore(), tools: [tools.tool('touch', { idempotent }), tools.tool('launch', { permissionPolicy: 'always_ask', idempotent })], ...options });
+    house = await openTurnHouse({
+      store: new HookedStore(),
+      tools: [
+        tools.tool('touch', { idempotent }),
+        tools.tool('launch', { permissionPolicy: 'always_ask', idempotent }),
+      ],
+      ...options,
+    });
     await house.agent('worker', steps);
     id = await house.start('worker');
   }
@@ -103,7 +133,10 @@ describe('a call that its process did not live to finish', () => {
       if (events.some(({ type }) => type === 'agent.tool_result')) await changes.kill();
       return append(sessionId, events, options);
     };
-    await house.open({ store: changes }).wake(id).catch(() => undefined);
+    await house
+      .open({ store: changes })
+      .wake(id)
+      .catch(() => undefined);
     house.open();
   }
 
@@ -165,7 +198,10 @@ describe('a call that its process did not live to finish', () => {
   });
 
   it('leaves the calls of its step that had not begun without effect, and those with a result as they are', async () => {
-    await open(false, [{ calls: [{ name: 'touch', input: { n: 1 } }, { name: 'nothing_there' }, { name: 'launch' }] }, { text: 'Done.' }]);
+    await open(false, [
+      { calls: [{ name: 'touch', input: { n: 1 } }, { name: 'nothing_there' }, { name: 'launch' }] },
+      { text: 'Done.' },
+    ]);
     await dieInTheTool();
     const outcome = await house.runtime.wake(id);
     const results = await house.dataOf(id, 'agent.tool_result');

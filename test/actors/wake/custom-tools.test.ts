@@ -11,9 +11,16 @@ let house: TurnHouse;
 let id: string;
 afterEach(() => house[Symbol.asyncDispose]());
 
-const DEPLOY = { custom: 'deploy', description: 'Deploys.', input: { type: 'object' as const, properties: { to: { type: 'string' } }, required: ['to'] } } satisfies ToolAttachmentInput;
+const DEPLOY = {
+  custom: 'deploy',
+  description: 'Deploys.',
+  input: { type: 'object' as const, properties: { to: { type: 'string' } }, required: ['to'] },
+} satisfies ToolAttachmentInput;
 
-async function open(steps: readonly Said[], { permission, ...options }: TurnHouseOptions & { readonly permission?: 'always_ask' } = {}): Promise<void> {
+async function open(
+  steps: readonly Said[],
+  { permission, ...options }: TurnHouseOptions & { readonly permission?: 'always_ask' } = {},
+): Promise<void> {
   house = await openTurnHouse(options);
   await house.agent('worker', steps, { tools: [{ ...DEPLOY, ...(permission === undefined ? {} : { permission }) }] });
   id = await house.start('worker');
@@ -22,20 +29,36 @@ async function open(steps: readonly Said[], { permission, ...options }: TurnHous
 const deploy = (input: unknown = { to: 'production' }): Said => ({ calls: [{ name: 'deploy', input }] });
 const send = async (output: unknown, toolName = 'deploy'): Promise<unknown> => {
   const [requestId = ''] = await house.requests(id);
-  return house.runtime.sessions.send(id, { type: 'user.custom_tool_result', requestId, toolName, output: output as string });
+  return house.runtime.sessions.send(id, {
+    type: 'user.custom_tool_result',
+    requestId,
+    toolName,
+    output: output as string,
+  });
 };
 
 describe('a tool that somebody outside runs', () => {
   it('is asked for with its input, and what is sent is the result of the call', async () => {
     await open([deploy(), { text: 'Deployed.' }]);
-    expect(await house.runtime.wake(id)).toMatchObject({ outcome: 'requires_action', stopReason: 'requires_action', summary: 'Waits for somebody: a result of deploy' });
+    expect(await house.runtime.wake(id)).toMatchObject({
+      outcome: 'requires_action',
+      stopReason: 'requires_action',
+      summary: 'Waits for somebody: a result of deploy',
+    });
     const [use] = await house.dataOf(id, 'agent.tool_use');
-    expect(await house.dataOf(id, 'agent.custom_tool_use')).toMatchObject([{ name: 'deploy', input: { to: 'production' }, callId: use?.callId }]);
+    expect(await house.dataOf(id, 'agent.custom_tool_use')).toMatchObject([
+      { name: 'deploy', input: { to: 'production' }, callId: use?.callId },
+    ]);
     expect(await house.due()).toEqual([]);
     await send({ url: 'https://example.org', ok: true });
     expect(await house.due()).toEqual([id]);
-    expect(await house.runtime.wake(id, { isAutonomous: true })).toMatchObject({ outcome: 'sleep', summary: 'Deployed.' });
-    expect(await house.results(id)).toEqual([{ outcome: 'completed', output: { url: 'https://example.org', ok: true } }]);
+    expect(await house.runtime.wake(id, { isAutonomous: true })).toMatchObject({
+      outcome: 'sleep',
+      summary: 'Deployed.',
+    });
+    expect(await house.results(id)).toEqual([
+      { outcome: 'completed', output: { url: 'https://example.org', ok: true } },
+    ]);
     expect(house.asked.at(-1)?.read).toContain('https://example.org');
   });
 
@@ -72,11 +95,19 @@ describe('a tool that somebody outside runs', () => {
     await house.runtime.wake(id);
     const [requestId = ''] = await house.requests(id);
     await house.runtime.sessions.interrupt(id);
-    expect(await codeOf(house.runtime.sessions.send(id, { type: 'user.custom_tool_result', requestId, toolName: 'deploy', output: 1 }))).toBe('REQUEST_NOT_PENDING');
+    expect(
+      await codeOf(
+        house.runtime.sessions.send(id, { type: 'user.custom_tool_result', requestId, toolName: 'deploy', output: 1 }),
+      ),
+    ).toBe('REQUEST_NOT_PENDING');
     expect((await house.results(id))[0]?.outcome).toBe('cancelled');
   });
 
-  it.each<[string, unknown]>([['nothing', undefined], ['a function', () => 1], ['a big integer', 1n]])('takes no %s for a result', async (_what, output) => {
+  it.each<[string, unknown]>([
+    ['nothing', undefined],
+    ['a function', () => 1],
+    ['a big integer', 1n],
+  ])('takes no %s for a result', async (_what, output) => {
     await open([deploy(), { text: 'x' }]);
     await house.runtime.wake(id);
     expect(await codeOf(send(output))).toBe('SESSION_REQUEST_INVALID');
@@ -95,7 +126,12 @@ describe('a tool that somebody outside runs', () => {
 
   it('has a result that is too long cut, and the whole kept where the agent can read it', async () => {
     const kept: string[] = [];
-    const outputs: OutputKeeper = { keep: async ({ text, callId }) => { kept.push(text); return `outputs/${callId}.txt`; } };
+    const outputs: OutputKeeper = {
+      keep: async ({ text, callId }) => {
+        kept.push(text);
+        return `outputs/${callId}.txt`;
+      },
+    };
     await open([deploy(), { text: 'x' }], { outputs });
     await house.runtime.wake(id);
     const whole = 'long '.repeat(MAX_TOOL_RESULT_CHARACTERS);

@@ -1,4 +1,6 @@
-/** Sessions whose wake has died: a worker finds them at once, whatever else they have planned, and brings them to rest. */
+/**
+ * Sessions whose wake has died: a worker finds them at once, whatever else they have planned, and brings them to rest.
+ */
 import { afterEach, describe, expect, it } from 'vitest';
 import { RuntimeError } from '../../../src/machines/errors.ts';
 import type { WakeOptions } from '../../../src/actors/wake/wake-ports.ts';
@@ -20,7 +22,10 @@ afterEach(() => house[Symbol.asyncDispose]());
 
 async function open(steps: readonly Said[], frontmatter: Parameters<TurnHouse['agent']>[2] = {}): Promise<void> {
   store = new HookedStore();
-  house = await openTurnHouse({ store, tools: [noteTools().tool('launch', { permissionPolicy: 'always_ask' }), noteTools().tool('look')] });
+  house = await openTurnHouse({
+    store,
+    tools: [noteTools().tool('launch', { permissionPolicy: 'always_ask' }), noteTools().tool('look')],
+  });
   await house.agent('worker', steps, frontmatter);
   id = await house.start('worker');
 }
@@ -28,15 +33,21 @@ async function open(steps: readonly Said[], frontmatter: Parameters<TurnHouse['a
 /** Wakes the session in a process that is killed over it. */
 async function dieOver(death: Death, options: WakeOptions = {}): Promise<void> {
   const mortal = new MortalStore(store, death);
-  const code = await house.open({ store: mortal }).wake(id, options).then(
-    ({ outcome }) => outcome,
-    (error: unknown) => (RuntimeError.is(error) ? error.code : 'killed'),
-  );
+  const code = await house
+    .open({ store: mortal })
+    .wake(id, options)
+    .then(
+      ({ outcome }) => outcome,
+      (error: unknown) => (RuntimeError.is(error) ? error.code : 'killed'),
+    );
   expect(mortal.isDead, `the process lived: ${code}`).toBe(true);
   house.open();
 }
 
-/** A call waits for permission, which is void in a week. The wake that asked for it has died, and so has the one that took over. */
+/**
+ * A call waits for permission, which is void in a week. The wake that asked for it has died, and so has the one that
+ * took over.
+ */
 async function blockAndDieTwice(): Promise<void> {
   await open([{ calls: [{ name: 'launch' }] }, { text: 'Launched.' }], { tools: ['launch'] });
   const mortal = new MortalStore(store);
@@ -44,8 +55,14 @@ async function blockAndDieTwice(): Promise<void> {
     await mortal.kill();
     throw new Error('the process was killed');
   });
-  await house.open({ store: mortal }).wake(id).catch(() => undefined);
-  expect(await house.open().sessions.get(id)).toMatchObject({ status: 'running', pendingActions: [{ toolName: 'launch' }] });
+  await house
+    .open({ store: mortal })
+    .wake(id)
+    .catch(() => undefined);
+  expect(await house.open().sessions.get(id)).toMatchObject({
+    status: 'running',
+    pendingActions: [{ toolName: 'launch' }],
+  });
   await dieOver(ONCE_BEGUN);
   expect(await house.state(id)).toMatchObject({ status: 'running', pendingActions: [{ toolName: 'launch' }] });
 }
@@ -55,20 +72,32 @@ describe('a session that waits for permission, and two of whose wakes have died'
     await blockAndDieTwice();
     expect(await house.due()).toEqual([id]);
     await house.settle();
-    expect(await house.state(id)).toMatchObject({ status: 'idle', stopReason: 'requires_action', openWake: undefined, pendingActions: [{ toolName: 'launch' }] });
+    expect(await house.state(id)).toMatchObject({
+      status: 'idle',
+      stopReason: 'requires_action',
+      openWake: undefined,
+      pendingActions: [{ toolName: 'launch' }],
+    });
   });
 
   it('is interrupted at once', async () => {
     await blockAndDieTwice();
     await house.runtime.sessions.interrupt(id);
     await house.settle();
-    expect(await house.state(id)).toMatchObject({ status: 'idle', openWake: undefined, pendingActions: [], openToolCalls: [] });
+    expect(await house.state(id)).toMatchObject({
+      status: 'idle',
+      openWake: undefined,
+      pendingActions: [],
+      openToolCalls: [],
+    });
   });
 
   it('is due for nothing but the end of that permission afterwards', async () => {
     await blockAndDieTwice();
     await house.settle();
-    const hints = (await store.activations.due({ nowMs: house.clock.now() + WEEK_MS, limit: 10 })).due.flatMap(({ activations }) => activations);
+    const hints = (await store.activations.due({ nowMs: house.clock.now() + WEEK_MS, limit: 10 })).due.flatMap(
+      ({ activations }) => activations,
+    );
     expect(hints.map(({ dueAtMs }) => dueAtMs)).toEqual([house.clock.now() + WEEK_MS]);
   });
 });
@@ -76,7 +105,14 @@ describe('a session that waits for permission, and two of whose wakes have died'
 describe('a turn that somebody goes on with', () => {
   /** Rests at a limit in the middle of its turn, with a wake planned for in an hour. */
   const steps: readonly Said[] = [
-    { payloads: [{ type: 'directive', directive: { outcome: 'sleep', summary: 's', queuedWakes: [{ reason: 'later', delaySeconds: 3_600 }] } }] },
+    {
+      payloads: [
+        {
+          type: 'directive',
+          directive: { outcome: 'sleep', summary: 's', queuedWakes: [{ reason: 'later', delaySeconds: 3_600 }] },
+        },
+      ],
+    },
     { calls: [{ name: 'look' }] },
     { text: 'Looked.' },
   ];
@@ -96,7 +132,14 @@ describe('a turn that somebody goes on with', () => {
 });
 
 describe('what a wake begins for', () => {
-  const planned: Said = { payloads: [{ type: 'directive', directive: { outcome: 'sleep', summary: 's', queuedWakes: [{ reason: 'later', delaySeconds: 30 }] } }] };
+  const planned: Said = {
+    payloads: [
+      {
+        type: 'directive',
+        directive: { outcome: 'sleep', summary: 's', queuedWakes: [{ reason: 'later', delaySeconds: 30 }] },
+      },
+    ],
+  };
 
   it('may be taken back in the moment before it begins: the wake does not begin, and cannot be lost', async () => {
     await open([planned]);
@@ -105,7 +148,10 @@ describe('what a wake begins for', () => {
     const other = house.open();
     store.before('wake.started', () => other.sessions.interrupt(id));
     const mortal = new MortalStore(store, ONCE_BEGUN);
-    const outcome = await house.open({ store: mortal }).wake(id, { isAutonomous: true }).catch((error: unknown) => error);
+    const outcome = await house
+      .open({ store: mortal })
+      .wake(id, { isAutonomous: true })
+      .catch((error: unknown) => error);
     await mortal.kill();
     house.open();
     await house.settle();
@@ -118,14 +164,17 @@ describe('what a wake begins for', () => {
     const other = house.open();
     store.before('wake.started', () => other.sessions.send(id, { type: 'user.message', text: 'And this' }));
     expect(await house.open().wake(id)).toMatchObject({ outcome: 'sleep', summary: 'Both read.' });
-    expect(house.asked.map(({ read }) => ['Go', 'And this'].map((text) => read.includes(text)))).toEqual([[true, true]]);
+    expect(house.asked.map(({ read }) => ['Go', 'And this'].map((text) => read.includes(text)))).toEqual([
+      [true, true],
+    ]);
     expect(await house.due()).toEqual([]);
   });
 
   it('may be joined by more again and again: the wake begins all the same', async () => {
     await open([{ text: 'All read.' }]);
     const other = house.open();
-    for (let count = 0; count < 50; count += 1) store.before('wake.started', () => other.sessions.send(id, { type: 'user.message', text: 'More' }));
+    for (let count = 0; count < 50; count += 1)
+      store.before('wake.started', () => other.sessions.send(id, { type: 'user.message', text: 'More' }));
     expect(await house.open().wake(id)).toMatchObject({ outcome: 'sleep', summary: 'All read.', epoch: 1 });
     expect(await house.state(id)).toMatchObject({ messages: 51, pending: [], openWake: undefined });
   });
@@ -136,7 +185,14 @@ describe('what a wake begins for', () => {
     await right.release();
     const slow = house.open();
     // Who does not see the right of another, as on a file system that does not share its locks.
-    const blind = house.open({ store: new Proxy(store, { get: (target, name) => (name === 'acquireWakeRight' ? async () => ({ epoch: 1, lost: new AbortController().signal, release: async () => undefined }) : bound(target, name)) }) });
+    const blind = house.open({
+      store: new Proxy(store, {
+        get: (target, name) =>
+          name === 'acquireWakeRight'
+            ? async () => ({ epoch: 1, lost: new AbortController().signal, release: async () => undefined })
+            : bound(target, name),
+      }),
+    });
     store.before('wake.started', () => blind.wake(id));
     expect(await slow.wake(id).catch((error: unknown) => error)).toMatchObject({ code: 'WAKE_CONFLICT' });
     expect((await house.dataOf(id, 'wake.started')).length).toBe(1);
@@ -157,9 +213,15 @@ describe('a wake that died after a step was completed', () => {
       await mortal.kill();
       throw new Error('the process was killed');
     });
-    await house.open({ store: mortal }).wake(id).catch(() => undefined);
+    await house
+      .open({ store: mortal })
+      .wake(id)
+      .catch(() => undefined);
     expect(mortal.isDead).toBe(true);
     expect(await house.open().wake(id)).toMatchObject({ outcome: 'sleep', modelSteps: 1 });
-    expect(await house.dataOf(id, 'wake.ended')).toMatchObject([{ outcome: 'lost', modelSteps: 1 }, { outcome: 'sleep', modelSteps: 1 }]);
+    expect(await house.dataOf(id, 'wake.ended')).toMatchObject([
+      { outcome: 'lost', modelSteps: 1 },
+      { outcome: 'sleep', modelSteps: 1 },
+    ]);
   });
 });

@@ -1,4 +1,7 @@
-/** When a message is read: after the turn, by the next step, or after the turn was cut short. And what an interruption leaves. */
+/**
+ * When a message is read: after the turn, by the next step, or after the turn was cut short. And what an interruption
+ * leaves.
+ */
 import { afterEach, describe, expect, it } from 'vitest';
 import type { AgentRunParams, AgentRuntime } from '../../../src/actors/run/agent-runtime.ts';
 import type { SendReceipt } from '../../../src/actors/session/ingress.ts';
@@ -12,17 +15,29 @@ import type { SessionHouse, SessionHouseOptions } from '../../support/session-ho
 let house: SessionHouse;
 let store: HookedStore;
 let id: string;
-const open = async (steps: readonly object[], message?: string, options: SessionHouseOptions & { readonly agent?: object } = {}): Promise<void> => {
+const open = async (
+  steps: readonly object[],
+  message?: string,
+  options: SessionHouseOptions & { readonly agent?: object } = {},
+): Promise<void> => {
   store = new HookedStore();
   house = await openHouse({ store: () => store, ...options });
-  id = await house.session(steps, { ...(message === undefined ? {} : { message }), ...(options.agent === undefined ? {} : { agent: options.agent }) });
+  id = await house.session(steps, {
+    ...(message === undefined ? {} : { message }),
+    ...(options.agent === undefined ? {} : { agent: options.agent }),
+  });
 };
 afterEach(() => house.close());
 
 const shell = { name: 'shell_run', input: { command: 'true' } };
-const say = (text: string, options: SendOptions = {}): Promise<SendReceipt> => house.runtime.sessions.send(id, { type: 'user.message', text }, options);
-const dataOf = async (type: SessionEvent['type']): Promise<unknown[]> => (await house.log(id)).filter((event) => event.type === type).map(({ data }) => data);
-const hints = async (): Promise<number> => (await store.activations.due({ nowMs: house.clock.now() + 1e9, limit: 100 })).due.flatMap(({ activations }) => activations).length;
+const say = (text: string, options: SendOptions = {}): Promise<SendReceipt> =>
+  house.runtime.sessions.send(id, { type: 'user.message', text }, options);
+const dataOf = async (type: SessionEvent['type']): Promise<unknown[]> =>
+  (await house.log(id)).filter((event) => event.type === type).map(({ data }) => data);
+const hints = async (): Promise<number> =>
+  (await store.activations.due({ nowMs: house.clock.now() + 1e9, limit: 100 })).due.flatMap(
+    ({ activations }) => activations,
+  ).length;
 
 /** Wakes the session and waits until the command of its step runs. */
 async function wakeToCommand(): Promise<ReturnType<SessionHouse['runtime']['wake']>[]> {
@@ -49,7 +64,13 @@ describe('a message that arrives while tools run', () => {
   });
 
   it('to steer is read by the next step, with the results', async () => {
-    await open([{ toolCalls: [shell] }, { text: 'Both.', expect: { lastUserMessageIncludes: 'instead', lastToolResultOutcome: 'completed' } }], 'Go');
+    await open(
+      [
+        { toolCalls: [shell] },
+        { text: 'Both.', expect: { lastUserMessageIncludes: 'instead', lastToolResultOutcome: 'completed' } },
+      ],
+      'Go',
+    );
     const [waking] = await wakeToCommand();
     expect(await say('instead', { delivery: 'steer' })).toMatchObject({ acceptedAs: 'steer' });
     house.processes.works[0]?.resolve({});
@@ -57,18 +78,34 @@ describe('a message that arrives while tools run', () => {
   });
 
   it('to interrupt stops them, ends the wake, and is read by the next one', async () => {
-    await open([{ toolCalls: [shell] }, { text: 'Now this.', expect: { lastUserMessageIncludes: 'stop that', lastToolResultOutcome: 'cancelled' } }], 'Go');
+    await open(
+      [
+        { toolCalls: [shell] },
+        { text: 'Now this.', expect: { lastUserMessageIncludes: 'stop that', lastToolResultOutcome: 'cancelled' } },
+      ],
+      'Go',
+    );
     const [waking] = await wakeToCommand();
     expect(await say('stop that', { delivery: 'interrupt' })).toMatchObject({ acceptedAs: 'interrupt' });
-    expect(await waking).toMatchObject({ outcome: 'interrupted', status: 'idle', summary: 'The turn was interrupted: a message that interrupts.' });
+    expect(await waking).toMatchObject({
+      outcome: 'interrupted',
+      status: 'idle',
+      summary: 'The turn was interrupted: a message that interrupts.',
+    });
     expect(house.processes.works[0]?.cancelReasons).toEqual(['a message that interrupts']);
     expect((await house.runtime.sessions.get(id)).pending).toMatchObject([{ delivery: 'interrupt' }]);
-    expect(await house.runtime.wake(id, { isAutonomous: true })).toMatchObject({ outcome: 'sleep', summary: 'Now this.' });
+    expect(await house.runtime.wake(id, { isAutonomous: true })).toMatchObject({
+      outcome: 'sleep',
+      summary: 'Now this.',
+    });
     expect(house.processes.works).toHaveLength(1);
   });
 
   it('is stored in one record with the interruption and what it cancels', async () => {
-    await open([{ directive: { outcome: 'sleep', summary: 's', queuedWakes: [{ reason: 'later', delaySeconds: 60 }] } }], 'Go');
+    await open(
+      [{ directive: { outcome: 'sleep', summary: 's', queuedWakes: [{ reason: 'later', delaySeconds: 60 }] } }],
+      'Go',
+    );
     await house.runtime.wake(id);
     const { seq } = await say('stop', { delivery: 'interrupt' });
     expect((await house.types(id)).slice(seq - 1)).toEqual(['user.message', 'user.interrupt', 'wake.cancelled']);
@@ -90,7 +127,10 @@ describe('a message that arrives while tools run', () => {
 
   it('of two that are to be refused when busy, sent at once, one is', async () => {
     await open([{ text: 'x' }]);
-    const codes = await Promise.all([codeOf(say('a', { delivery: 'reject-if-busy' })), codeOf(say('b', { delivery: 'reject-if-busy' }))]);
+    const codes = await Promise.all([
+      codeOf(say('a', { delivery: 'reject-if-busy' })),
+      codeOf(say('b', { delivery: 'reject-if-busy' })),
+    ]);
     expect(codes.toSorted()).toEqual(['SESSION_BUSY', 'it succeeded']);
   });
 });
@@ -122,7 +162,9 @@ describe('a receipt', () => {
     ['an event id that is none', { type: 'user.message', text: 'x' }, { eventId: 'mine' }],
   ])('is not given for %s', async (_name, message, options) => {
     await open([]);
-    expect(await codeOf(house.runtime.sessions.send(id, message as never, options as never))).toBe('SESSION_REQUEST_INVALID');
+    expect(await codeOf(house.runtime.sessions.send(id, message as never, options as never))).toBe(
+      'SESSION_REQUEST_INVALID',
+    );
     expect(await store.head(id)).toBe(1);
   });
 });
@@ -134,8 +176,17 @@ describe('an interruption', () => {
       id: 'slow',
       run: ({ runId, onEvent, abortSignal }: AgentRunParams) =>
         new Promise((resolve) => {
-          stream = (text) => onEvent?.({ stream: 'assistant', data: { kind: 'text', text }, runId, seq: 1, ts: '2026-01-01T00:00:00.000Z' });
-          abortSignal?.addEventListener('abort', () => resolve({ payloads: [], meta: { error: { kind: 'aborted', message: 'stopped' } } }));
+          stream = (text) =>
+            onEvent?.({
+              stream: 'assistant',
+              data: { kind: 'text', text },
+              runId,
+              seq: 1,
+              ts: '2026-01-01T00:00:00.000Z',
+            });
+          abortSignal?.addEventListener('abort', () =>
+            resolve({ payloads: [], meta: { error: { kind: 'aborted', message: 'stopped' } } }),
+          );
         }),
       abort: async () => undefined,
       isRunActive: () => true,
@@ -156,7 +207,15 @@ describe('an interruption', () => {
   it('cancels queued wakes and requests; the calls that waited are told, and nothing of it comes back', async () => {
     await open(
       [
-        { toolCalls: [shell, { name: 'ask_human', input: { question: 'Really?' } }], directive: { outcome: 'sleep', summary: 's', queuedWakes: [{ reason: 'later', delaySeconds: 60 }], customToolRequest: { name: 'approve', input: {} } } },
+        {
+          toolCalls: [shell, { name: 'ask_human', input: { question: 'Really?' } }],
+          directive: {
+            outcome: 'sleep',
+            summary: 's',
+            queuedWakes: [{ reason: 'later', delaySeconds: 60 }],
+            customToolRequest: { name: 'approve', input: {} },
+          },
+        },
         { text: 'Fresh.', expect: { lastToolResultOutcome: 'cancelled' } },
       ],
       'Go',
@@ -165,7 +224,12 @@ describe('an interruption', () => {
     expect(await house.runtime.wake(id)).toMatchObject({ outcome: 'requires_action' });
     expect((await house.runtime.sessions.get(id)).pendingActions).toHaveLength(3);
     await house.runtime.sessions.interrupt(id);
-    expect(await house.runtime.sessions.get(id)).toMatchObject({ pendingActions: [], openToolCalls: [], queuedWakes: [], stopReason: 'idle' });
+    expect(await house.runtime.sessions.get(id)).toMatchObject({
+      pendingActions: [],
+      openToolCalls: [],
+      queuedWakes: [],
+      stopReason: 'idle',
+    });
     expect(await dataOf('agent.tool_result')).toMatchObject([{ outcome: 'cancelled' }, { outcome: 'cancelled' }]);
     expect(await dataOf('request.cancelled')).toHaveLength(3);
     await house.clock.advance(3_600_000);
@@ -182,12 +246,18 @@ describe('an interruption', () => {
     await house.runtime.sessions.interrupt(id);
     expect(await waking).toMatchObject({ outcome: 'interrupted' });
     expect(await hints()).toBe(1);
-    expect(await house.runtime.wake(id, { isAutonomous: true })).toMatchObject({ outcome: 'sleep', summary: 'Second.' });
+    expect(await house.runtime.wake(id, { isAutonomous: true })).toMatchObject({
+      outcome: 'sleep',
+      summary: 'Second.',
+    });
     expect(await hints()).toBe(0);
   });
 
   it('of a session that rests after a failure means that the failed turn is not tried again', async () => {
-    await open([{ toolCalls: [{ name: 'none' }] }, { error: { kind: 'overloaded', message: 'busy' } }, { text: 'never' }], 'Go');
+    await open(
+      [{ toolCalls: [{ name: 'none' }] }, { error: { kind: 'overloaded', message: 'busy' } }, { text: 'never' }],
+      'Go',
+    );
     expect(await house.runtime.wake(id)).toMatchObject({ outcome: 'failed' });
     expect(await hints()).toBe(1);
     await house.runtime.sessions.interrupt(id);
@@ -219,7 +289,9 @@ describe('an interruption that comes in the very moment', () => {
   });
 
   it('the agent is read: the message that interrupts is not read by the wake that it interrupts', async () => {
-    await open([{ text: 'Answer.', expect: { lastUserMessageIncludes: 'second' } }], 'first', { agent: { tools: ['none'] } });
+    await open([{ text: 'Answer.', expect: { lastUserMessageIncludes: 'second' } }], 'first', {
+      agent: { tools: ['none'] },
+    });
     store.before('tool.skipped', () => say('second', { delivery: 'interrupt' }));
     expect(await house.runtime.wake(id)).toMatchObject({ outcome: 'interrupted', modelSteps: 0 });
     expect((await house.runtime.sessions.get(id)).pending).toHaveLength(2);
@@ -246,11 +318,18 @@ describe('an interruption that comes in the very moment', () => {
     await open([{ toolCalls: [shell] }], 'Go', { agent: { permission: 'ask' } });
     store.before('permission.requested', () => house.runtime.sessions.interrupt(id));
     expect(await house.runtime.wake(id)).toMatchObject({ outcome: 'interrupted' });
-    expect(await house.runtime.sessions.get(id)).toMatchObject({ pendingActions: [], openToolCalls: [], stopReason: 'idle' });
+    expect(await house.runtime.sessions.get(id)).toMatchObject({
+      pendingActions: [],
+      openToolCalls: [],
+      stopReason: 'idle',
+    });
   });
 
   it('the wake commits: the wake ends as interrupted, and what its directive wished for is not granted', async () => {
-    await open([{ directive: { outcome: 'sleep', summary: 's', queuedWakes: [{ reason: 'later', delaySeconds: 60 }] } }], 'Go');
+    await open(
+      [{ directive: { outcome: 'sleep', summary: 's', queuedWakes: [{ reason: 'later', delaySeconds: 60 }] } }],
+      'Go',
+    );
     store.before('wake.ended', () => house.runtime.sessions.interrupt(id));
     expect(await house.runtime.wake(id)).toMatchObject({ outcome: 'interrupted' });
     expect(await house.runtime.sessions.get(id)).toMatchObject({ queuedWakes: [], openDirectives: [] });
@@ -267,7 +346,9 @@ describe('an interruption that comes in the very moment', () => {
     await open([{ text: 'x', delayMs: 1_000 }], 'Go');
     const waking = house.runtime.wake(id);
     await until(() => house.clock.pendingTimers > 0);
-    await Promise.all([house.runtime.sessions.interrupt(id), house.runtime.sessions.terminate(id)]).catch(() => undefined);
+    await Promise.all([house.runtime.sessions.interrupt(id), house.runtime.sessions.terminate(id)]).catch(
+      () => undefined,
+    );
     expect(await waking).toMatchObject({ outcome: 'terminated', status: 'terminated' });
     expect([await hints(), house.clock.pendingTimers]).toEqual([0, 0]);
   });
@@ -287,7 +368,11 @@ describe('the end of a session', () => {
     await open([{ text: 'x' }], 'Go', { agent: { provider: 'moon' } });
     store.before('wake.ended', () => house.runtime.sessions.terminate(id, { reason: 'obsolete' }));
     expect(await house.runtime.wake(id)).toMatchObject({ outcome: 'terminated', status: 'terminated' });
-    expect(await house.runtime.sessions.get(id)).toMatchObject({ status: 'terminated', summary: 'obsolete', openWake: undefined });
+    expect(await house.runtime.sessions.get(id)).toMatchObject({
+      status: 'terminated',
+      summary: 'obsolete',
+      openWake: undefined,
+    });
     expect((await house.types(id)).at(-1)).toBe('wake.ended');
   });
 });

@@ -8,10 +8,20 @@ import { until } from '../../support/session-house.ts';
 const killed: ReconciledProcessTree = { tag: 'a', action: 'killed', survivors: [] };
 const busy: ReconciledProcessTree = { tag: 'b', action: 'left', reason: 'being_reconciled', survivors: [] };
 const alive: ReconciledProcessTree = { tag: 'c', action: 'left', reason: 'host_alive', survivors: [] };
-const stuck: ReconciledProcessTree = { tag: 'd', action: 'left', reason: 'not_ended', survivors: [{ pid: 17, startTime: '1' }] };
+const stuck: ReconciledProcessTree = {
+  tag: 'd',
+  action: 'left',
+  reason: 'not_ended',
+  survivors: [{ pid: 17, startTime: '1' }],
+};
 
 /** Answers that come one after the other; the last one stays. */
-function ending(answers: readonly (readonly ReconciledProcessTree[])[]): { readonly ended: Promise<string>; readonly clock: ReturnType<typeof createSimulatedClock>; readonly controller: AbortController; looks(): number } {
+function ending(answers: readonly (readonly ReconciledProcessTree[])[]): {
+  readonly ended: Promise<string>;
+  readonly clock: ReturnType<typeof createSimulatedClock>;
+  readonly controller: AbortController;
+  looks(): number;
+} {
   const clock = createSimulatedClock();
   const controller = new AbortController();
   let looks = 0;
@@ -19,7 +29,12 @@ function ending(answers: readonly (readonly ReconciledProcessTree[])[]): { reado
     looks += 1;
     return answers[Math.min(looks, answers.length) - 1] ?? [];
   };
-  return { ended: codeOf(endSurvivors({ reconcile, clock, signal: controller.signal })), clock, controller, looks: () => looks };
+  return {
+    ended: codeOf(endSurvivors({ reconcile, clock, signal: controller.signal })),
+    clock,
+    controller,
+    looks: () => looks,
+  };
 }
 
 describe('the survivors of a dead process', () => {
@@ -42,12 +57,20 @@ describe('the survivors of a dead process', () => {
   it('are given up when they cannot be ended, and named', async () => {
     const { ended } = ending([[killed, stuck]]);
     expect(await ended).toBe('SURVIVORS_LEFT');
-    await expect(endSurvivors({ reconcile: async () => [stuck], clock: createSimulatedClock(), signal: new AbortController().signal })).rejects.toThrow('processes 17 did not end');
+    await expect(
+      endSurvivors({
+        reconcile: async () => [stuck],
+        clock: createSimulatedClock(),
+        signal: new AbortController().signal,
+      }),
+    ).rejects.toThrow('processes 17 did not end');
   });
 
   it('are given up in time when nobody ever answers', async () => {
     const clock = createSimulatedClock();
-    const ended = codeOf(endSurvivors({ reconcile: () => new Promise(() => undefined), clock, signal: new AbortController().signal }));
+    const ended = codeOf(
+      endSurvivors({ reconcile: () => new Promise(() => undefined), clock, signal: new AbortController().signal }),
+    );
     await clock.advance(END_SURVIVORS_LIMIT_MS);
     expect(await ended).toBe('SURVIVORS_LEFT');
     expect(clock.pendingTimers).toBe(0);

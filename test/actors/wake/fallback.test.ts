@@ -1,4 +1,7 @@
-/** Fallback within a wake: the log tells every decision, budgets hold over all attempts, and who has to wait is not tried sooner. */
+/**
+ * Fallback within a wake: the log tells every decision, budgets hold over all attempts, and who has to wait is not
+ * tried sooner.
+ */
 import { afterEach, describe, expect, it } from 'vitest';
 import type { AgentFrontmatter } from '../../../src/machines/agent/agent-definition.ts';
 import { MemoryCandidateStandings } from '../../../src/adapters/memory/memory-candidate-standings.ts';
@@ -16,9 +19,18 @@ afterEach(() => open.house[Symbol.asyncDispose]());
 
 const FALLBACK: Partial<AgentFrontmatter> = { fallbacks: [{ provider: 'other', model: 'n' }] };
 
-async function stage(acts: readonly Act[], otherActs: readonly Act[], options: BackendHouseOptions = {}): Promise<void> {
+async function stage(
+  acts: readonly Act[],
+  otherActs: readonly Act[],
+  options: BackendHouseOptions = {},
+): Promise<void> {
   other = toldRuntime('other', otherActs);
-  open = await openBackendHouse(acts, { traits: { runs: 'step' }, others: [other], ...options, agent: { ...FALLBACK, ...options.agent } });
+  open = await openBackendHouse(acts, {
+    traits: { runs: 'step' },
+    others: [other],
+    ...options,
+    agent: { ...FALLBACK, ...options.agent },
+  });
 }
 
 const wake = () => open.house.runtime.wake(open.id);
@@ -30,19 +42,38 @@ describe('the log of a step over several candidates', () => {
   it('tells who was tried and why, what failed and what was decided, and what all of it used', async () => {
     await stage([used(100)], [says('From the other.')]);
     expect(await wake()).toMatchObject({ outcome: 'sleep', summary: 'From the other.', modelSteps: 1 });
-    const types = (await open.house.log(open.id)).map(({ type }) => type).filter((type) => type.startsWith('run.') || type.startsWith('span.'));
+    const types = (await open.house.log(open.id))
+      .map(({ type }) => type)
+      .filter((type) => type.startsWith('run.') || type.startsWith('span.'));
     expect(types).toEqual(['span.started', 'run.attempt_failed', 'run.candidate_selected', 'span.completed']);
-    expect(await open.house.dataOf(open.id, 'span.started')).toMatchObject([{ provider: 'told', model: 'm', backend: 'told', because: 'The first choice.' }]);
-    expect(await open.house.dataOf(open.id, 'run.attempt_failed')).toMatchObject([{ attempt: 1, candidate: { provider: 'told' }, error: { kind: 'auth' }, next: 'fall_back', because: 'This account cannot be used now. Another model is tried.' }]);
-    expect(await open.house.dataOf(open.id, 'run.candidate_selected')).toMatchObject([{ attempt: 2, candidate: { provider: 'other', model: 'n' }, because: 'Fallback 1, after told/m failed (auth).' }]);
-    expect(await open.house.dataOf(open.id, 'span.completed')).toMatchObject([{ outcome: 'completed', usage: { inputTokens: 110, outputTokens: 1 } }]);
+    expect(await open.house.dataOf(open.id, 'span.started')).toMatchObject([
+      { provider: 'told', model: 'm', backend: 'told', because: 'The first choice.' },
+    ]);
+    expect(await open.house.dataOf(open.id, 'run.attempt_failed')).toMatchObject([
+      {
+        attempt: 1,
+        candidate: { provider: 'told' },
+        error: { kind: 'auth' },
+        next: 'fall_back',
+        because: 'This account cannot be used now. Another model is tried.',
+      },
+    ]);
+    expect(await open.house.dataOf(open.id, 'run.candidate_selected')).toMatchObject([
+      { attempt: 2, candidate: { provider: 'other', model: 'n' }, because: 'Fallback 1, after told/m failed (auth).' },
+    ]);
+    expect(await open.house.dataOf(open.id, 'span.completed')).toMatchObject([
+      { outcome: 'completed', usage: { inputTokens: 110, outputTokens: 1 } },
+    ]);
     expect((await open.house.state(open.id)).used.tokens).toBe(111);
   });
 
   it('that all fail says so once more than there were attempts before the last', async () => {
     await stage([fails('billing')], [fails('auth')]);
     expect(await wake()).toMatchObject({ outcome: 'failed', error: { details: { kind: 'auth' } } });
-    expect((await open.house.dataOf(open.id, 'run.attempt_failed')).map(({ next }) => next)).toEqual(['fall_back', 'give_up']);
+    expect((await open.house.dataOf(open.id, 'run.attempt_failed')).map(({ next }) => next)).toEqual([
+      'fall_back',
+      'give_up',
+    ]);
   });
 });
 
@@ -65,7 +96,10 @@ describe('a budget', () => {
 
   it('of money is not broken by a fallback that costs more, or that nobody knows the price of', async () => {
     const free = { input: 0, output: 0 };
-    await stage([fails('auth')], [says('x')], { prices: { 'told/m': free, 'other/n': { input: 1e9, output: 1e9 } }, agent: { budget: { maxCostPerWake: 1 } } });
+    await stage([fails('auth')], [says('x')], {
+      prices: { 'told/m': free, 'other/n': { input: 1e9, output: 1e9 } },
+      agent: { budget: { maxCostPerWake: 1 } },
+    });
     await wake();
     expect(other.asked).toEqual([]);
     await open.house[Symbol.asyncDispose]();
@@ -76,7 +110,10 @@ describe('a budget', () => {
 
   it('counts what a fallback used at its own price', async () => {
     const untold: Act = () => ({ payloads: [{ type: 'text', text: 'x'.repeat(4_000) }], meta: { modelSteps: 1 } });
-    await stage([fails('auth')], [untold], { prices: { 'told/m': { input: 0, output: 0 }, 'other/n': { input: 0, output: 1_000 } }, agent: { budget: { maxCostPerWake: 10 } } });
+    await stage([fails('auth')], [untold], {
+      prices: { 'told/m': { input: 0, output: 0 }, 'other/n': { input: 0, output: 1_000 } },
+      agent: { budget: { maxCostPerWake: 10 } },
+    });
     await wake();
     const [{ usage } = {}] = await open.house.dataOf(open.id, 'span.completed');
     expect([usage?.isEstimate, (usage?.cost ?? 0) > 0.5]).toEqual([true, true]);
@@ -84,16 +121,21 @@ describe('a budget', () => {
 });
 
 describe('trouble with the log', () => {
-  it.each(['span.started', 'run.attempt_failed', 'run.candidate_selected'] as const)('at %s is no failure of a model: nobody else is asked, and no candidate is blamed', async (type) => {
-    const store = new HookedStore();
-    const clock = createSimulatedClock();
-    const standings = new MemoryCandidateStandings({ clock });
-    await stage([fails('auth')], [says('x')], { store, standings });
-    store.before(type, () => Promise.reject(new RuntimeError('STORAGE_FAILED', 'the disk is full', { category: 'storage' })));
-    expect(await wake()).toMatchObject({ outcome: 'failed', error: { code: 'STORAGE_FAILED' } });
-    expect(other.asked).toEqual([]);
-    expect(await standings.read([{ provider: 'other', model: 'n' }])).toMatchObject([{ state: 'closed' }]);
-  });
+  it.each(['span.started', 'run.attempt_failed', 'run.candidate_selected'] as const)(
+    'at %s is no failure of a model: nobody else is asked, and no candidate is blamed',
+    async (type) => {
+      const store = new HookedStore();
+      const clock = createSimulatedClock();
+      const standings = new MemoryCandidateStandings({ clock });
+      await stage([fails('auth')], [says('x')], { store, standings });
+      store.before(type, () =>
+        Promise.reject(new RuntimeError('STORAGE_FAILED', 'the disk is full', { category: 'storage' })),
+      );
+      expect(await wake()).toMatchObject({ outcome: 'failed', error: { code: 'STORAGE_FAILED' } });
+      expect(other.asked).toEqual([]);
+      expect(await standings.read([{ provider: 'other', model: 'n' }])).toMatchObject([{ state: 'closed' }]);
+    },
+  );
 });
 
 describe('when every candidate rests', () => {
@@ -104,7 +146,13 @@ describe('when every candidate rests', () => {
     const runtime = open.house.open({ standings, runtimes: [open.backend, other] });
     await runtime.wake(open.id);
     await open.house.runtime.sessions.send(open.id, { type: 'user.message', text: 'Again' });
-    expect(await runtime.wake(open.id)).toMatchObject({ outcome: 'failed', error: { details: { kind: 'rate_limit', retryAfterMs: 3_600_000 }, message: expect.stringContaining('cools down until') as string } });
+    expect(await runtime.wake(open.id)).toMatchObject({
+      outcome: 'failed',
+      error: {
+        details: { kind: 'rate_limit', retryAfterMs: 3_600_000 },
+        message: expect.stringContaining('cools down until') as string,
+      },
+    });
     const { lastWake } = await open.house.state(open.id);
     expect(Date.parse(lastWake?.retryAt ?? '')).toBeGreaterThanOrEqual(clock.now() + 3_600_000);
     expect((await open.house.dataOf(open.id, 'span.started')).length).toBe(2);
@@ -114,7 +162,10 @@ describe('when every candidate rests', () => {
 
 describe('a context that is too much', () => {
   it('is made smaller once, and the log says so', async () => {
-    await stage([says('One. '.repeat(100)), says('Two. '.repeat(100)), fails('context_overflow'), says('It fits.')], [says('x')]);
+    await stage(
+      [says('One. '.repeat(100)), says('Two. '.repeat(100)), fails('context_overflow'), says('It fits.')],
+      [says('x')],
+    );
     for (const text of ['And?', 'And then?']) {
       await wake();
       await open.house.runtime.sessions.send(open.id, { type: 'user.message', text });
@@ -125,14 +176,17 @@ describe('a context that is too much', () => {
     expect(other.asked).toEqual([]);
   });
 
-  it.each(['rate_limit', 'timeout', 'unknown'] as const)('for a fallback does not park a session whose first choice failed with %s: that one may answer the next time', async (kind) => {
-    await stage([...Array.from({ length: 2 }, () => fails(kind))], [fails('context_overflow')]);
-    const ended = wake();
-    await open.house.clock.advance(60_000);
-    expect(await ended).toMatchObject({ outcome: 'failed', error: { details: { kind: 'context_overflow' } } });
-    const { parked, lastWake } = await open.house.state(open.id);
-    expect([parked, lastWake?.retryAt]).toEqual([undefined, expect.any(String)]);
-  });
+  it.each(['rate_limit', 'timeout', 'unknown'] as const)(
+    'for a fallback does not park a session whose first choice failed with %s: that one may answer the next time',
+    async (kind) => {
+      await stage([...Array.from({ length: 2 }, () => fails(kind))], [fails('context_overflow')]);
+      const ended = wake();
+      await open.house.clock.advance(60_000);
+      expect(await ended).toMatchObject({ outcome: 'failed', error: { details: { kind: 'context_overflow' } } });
+      const { parked, lastWake } = await open.house.state(open.id);
+      expect([parked, lastWake?.retryAt]).toEqual([undefined, expect.any(String)]);
+    },
+  );
 
   it('for every candidate parks the session', async () => {
     await stage([fails('context_overflow')], [fails('context_overflow')]);

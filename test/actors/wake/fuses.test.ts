@@ -1,4 +1,7 @@
-/** What keeps a session that nobody looks at from burning money, and what makes one more pass when something changed meanwhile. */
+/**
+ * What keeps a session that nobody looks at from burning money, and what makes one more pass when something changed
+ * meanwhile.
+ */
 import { afterEach, describe, expect, it } from 'vitest';
 import { MAX_FAILURES_IN_A_ROW, MAX_IDLE_WAKES_IN_A_ROW } from '../../../src/machines/session/limits.ts';
 import type { SessionEvent, SessionEventDraft } from '../../../src/machines/session/session-event.ts';
@@ -12,14 +15,20 @@ import type { SessionHouse } from '../../support/session-house.ts';
 let house: SessionHouse;
 let id: string;
 afterEach(() => house.close());
-const open = async (steps: readonly object[], options: { readonly message?: string; readonly agent?: object; readonly script?: object } = {}): Promise<void> => {
+const open = async (
+  steps: readonly object[],
+  options: { readonly message?: string; readonly agent?: object; readonly script?: object } = {},
+): Promise<void> => {
   house = await openHouse();
   id = await house.session(steps, options);
 };
 
-const dataOf = async (type: SessionEvent['type']): Promise<unknown[]> => (await house.log(id)).filter((event) => event.type === type).map(({ data }) => data);
+const dataOf = async (type: SessionEvent['type']): Promise<unknown[]> =>
+  (await house.log(id)).filter((event) => event.type === type).map(({ data }) => data);
 const hints = async (): Promise<string[]> =>
-  (await house.store.activations.due({ nowMs: house.clock.now() + 1e12, limit: 10 })).due.flatMap(({ activations }) => activations.map(({ kind, dueAtMs }) => `${kind} +${dueAtMs - house.clock.now()}`));
+  (await house.store.activations.due({ nowMs: house.clock.now() + 1e12, limit: 10 })).due.flatMap(({ activations }) =>
+    activations.map(({ kind, dueAtMs }) => `${kind} +${dueAtMs - house.clock.now()}`),
+  );
 const wakeByItself = (): Promise<WakeOutcome> => house.runtime.wake(id, { isAutonomous: true });
 const failing = { error: { kind: 'overloaded', message: 'busy' } };
 const tick = { directive: { outcome: 'sleep', summary: 'tick', queuedWakes: [{ reason: 'tick', delaySeconds: 1 }] } };
@@ -64,7 +73,11 @@ describe('a session whose wakes fail', () => {
     await open([{ text: 'Alive.' }], { message: 'Go' });
     for (let epoch = 1; epoch <= MAX_FAILURES_IN_A_ROW; epoch += 1) {
       const before = epoch === 1 ? [] : [newEvent(epoch * 10, wakeEnded(`wake_${epoch - 1}`, 'lost'), epoch)];
-      await house.store.append(id, [...before, newEvent(epoch * 10 + 1, wakeStarted(epoch), epoch), newEvent(epoch * 10 + 2, running, epoch)] as never);
+      await house.store.append(id, [
+        ...before,
+        newEvent(epoch * 10 + 1, wakeStarted(epoch), epoch),
+        newEvent(epoch * 10 + 2, running, epoch),
+      ] as never);
     }
     expect(await wakeByItself()).toMatchObject({ outcome: 'parked', status: 'idle', modelSteps: 0 });
     expect(await hints()).toEqual([]);
@@ -80,14 +93,20 @@ describe('a message that comes in the very moment', () => {
     id = await house.session([{ text: 'Alive.' }], { message: 'Go' });
     for (let epoch = 1; epoch <= MAX_FAILURES_IN_A_ROW; epoch += 1) {
       const before = epoch === 1 ? [] : [newEvent(epoch * 10, wakeEnded(`wake_${epoch - 1}`, 'lost'), epoch)];
-      await store.append(id, [...before, newEvent(epoch * 10 + 1, wakeStarted(epoch), epoch), newEvent(epoch * 10 + 2, running, epoch)] as never);
+      await store.append(id, [
+        ...before,
+        newEvent(epoch * 10 + 1, wakeStarted(epoch), epoch),
+        newEvent(epoch * 10 + 2, running, epoch),
+      ] as never);
     }
     return store;
   };
 
   it('a session is parked keeps it from being parked', async () => {
     const store = await died();
-    store.before('session.parked', () => house.runtime.sessions.send(id, { type: 'user.message', text: 'Still there?' }));
+    store.before('session.parked', () =>
+      house.runtime.sessions.send(id, { type: 'user.message', text: 'Still there?' }),
+    );
     expect(await wakeByItself()).toMatchObject({ outcome: 'sleep', summary: 'Alive.' });
     expect((await house.runtime.sessions.get(id)).parked).toBeUndefined();
   });
@@ -95,7 +114,9 @@ describe('a message that comes in the very moment', () => {
   it.each(['queue', 'steer'] as const)('a session is unblocked makes it due (%s)', async (delivery) => {
     const store = new HookedStore();
     house = await openHouse({ store: () => store });
-    id = await house.session([{ toolCalls: [{ name: 'ask_human', input: { question: 'Which?' } }] }], { message: 'Go' });
+    id = await house.session([{ toolCalls: [{ name: 'ask_human', input: { question: 'Which?' } }] }], {
+      message: 'Go',
+    });
     await house.runtime.wake(id);
     store.before('user.message', () => house.runtime.sessions.interrupt(id));
     await house.runtime.sessions.send(id, { type: 'user.message', text: 'Then this' }, { delivery });
@@ -104,25 +125,35 @@ describe('a message that comes in the very moment', () => {
 });
 
 describe('what was given up', () => {
-  it.each(['format', 'refusal', 'context_overflow'])('as %s rests at once, and goes on with a message', async (kind) => {
-    await open([{ error: { kind, message: 'No, never.' } }, { text: 'As you like.' }], { message: 'Go' });
-    expect(await wakeByItself()).toMatchObject({ outcome: 'failed' });
-    expect(await dataOf('session.parked')).toMatchObject([{ code: 'given_up', reason: expect.stringMatching(/No, never\. Send a message or wake/) as string }]);
-    expect(await hints()).toEqual([]);
-    const { length } = await house.log(id);
-    await house.clock.advance(86_400_000);
-    expect(await wakeByItself()).toMatchObject({ outcome: 'nothing_to_do' });
-    expect(await house.log(id)).toHaveLength(length);
-    await house.runtime.sessions.send(id, { type: 'user.message', text: 'Then another way.' });
-    expect(await wakeByItself()).toMatchObject({ outcome: 'sleep', summary: 'As you like.' });
-  });
+  it.each(['format', 'refusal', 'context_overflow'])(
+    'as %s rests at once, and goes on with a message',
+    async (kind) => {
+      await open([{ error: { kind, message: 'No, never.' } }, { text: 'As you like.' }], { message: 'Go' });
+      expect(await wakeByItself()).toMatchObject({ outcome: 'failed' });
+      expect(await dataOf('session.parked')).toMatchObject([
+        { code: 'given_up', reason: expect.stringMatching(/No, never\. Send a message or wake/) as string },
+      ]);
+      expect(await hints()).toEqual([]);
+      const { length } = await house.log(id);
+      await house.clock.advance(86_400_000);
+      expect(await wakeByItself()).toMatchObject({ outcome: 'nothing_to_do' });
+      expect(await house.log(id)).toHaveLength(length);
+      await house.runtime.sessions.send(id, { type: 'user.message', text: 'Then another way.' });
+      expect(await wakeByItself()).toMatchObject({ outcome: 'sleep', summary: 'As you like.' });
+    },
+  );
 
   it('at the budget of the session rests with its message unread, until something comes or a caller wakes it', async () => {
-    await open([{ text: 'One.', usage: { inputTokens: 49_990, outputTokens: 10 } }, { text: 'Two.' }], { message: 'Go', agent: { budget: { maxTokensPerSession: 50_000 } } });
+    await open([{ text: 'One.', usage: { inputTokens: 49_990, outputTokens: 10 } }, { text: 'Two.' }], {
+      message: 'Go',
+      agent: { budget: { maxTokensPerSession: 50_000 } },
+    });
     await house.runtime.wake(id);
     await house.runtime.sessions.send(id, { type: 'user.message', text: 'More' });
     expect(await wakeByItself()).toMatchObject({ outcome: 'budget_reached' });
-    expect(await dataOf('session.parked')).toMatchObject([{ code: 'budget', reason: expect.stringContaining('maxTokensPerSession (50000) leaves no model step') as string }]);
+    expect(await dataOf('session.parked')).toMatchObject([
+      { code: 'budget', reason: expect.stringContaining('maxTokensPerSession (50000) leaves no model step') as string },
+    ]);
     expect([await hints(), (await house.runtime.sessions.get(id)).pending.length]).toEqual([[], 1]);
     await house.clock.advance(86_400_000);
     expect(await wakeByItself()).toMatchObject({ outcome: 'nothing_to_do' });
@@ -133,17 +164,26 @@ describe('what was given up', () => {
 
   it('goes on when a job ends that had been promised what the budget left', async () => {
     await open([{ text: 'Well.' }], { agent: { budget: { maxTokensPerSession: 50_000 } } });
-    const whole: SessionEventDraft = { type: 'subagent.started', data: { jobId: 'j', childSessionId: 'c', agentId: 'helper', allowance: { tokens: 50_000 }, restriction: UNBOUND } };
+    const whole: SessionEventDraft = {
+      type: 'subagent.started',
+      data: { jobId: 'j', childSessionId: 'c', agentId: 'helper', allowance: { tokens: 50_000 }, restriction: UNBOUND },
+    };
     await house.store.append(id, [newEvent(800, whole)]);
     await house.runtime.sessions.send(id, { type: 'user.message', text: 'And this?' });
     expect(await wakeByItself()).toMatchObject({ outcome: 'budget_reached' });
-    expect([await dataOf('session.parked'), await hints()]).toEqual([[expect.objectContaining({ code: 'budget' })], []]);
+    expect([await dataOf('session.parked'), await hints()]).toEqual([
+      [expect.objectContaining({ code: 'budget' })],
+      [],
+    ]);
     await house.store.append(id, [newEvent(801, jobEnded('j', 'c'))]);
     expect(await wakeByItself()).toMatchObject({ outcome: 'sleep', summary: 'Well.' });
   });
 
   it('is not what a wake left for the next one, which has a budget of its own', async () => {
-    await open([{ toolCalls: [{ name: 'none' }] }, { text: 'Read.' }], { message: 'Go', agent: { budget: { maxModelStepsPerWake: 1 } } });
+    await open([{ toolCalls: [{ name: 'none' }] }, { text: 'Read.' }], {
+      message: 'Go',
+      agent: { budget: { maxModelStepsPerWake: 1 } },
+    });
     const sending = house.runtime.sessions.send(id, { type: 'user.message', text: 'And this' });
     expect(await wakeByItself()).toMatchObject({ outcome: 'budget_reached' });
     await sending;
@@ -170,13 +210,19 @@ describe('a session that wakes itself', () => {
   });
 
   it('is parked at the budget of its agent, though it works', async () => {
-    await open([{ ...tick, toolCalls: [{ name: 'none' }] }], { message: 'Go', script: { onEnd: 'repeat-last' }, agent: { budget: { maxAutonomousWakes: 2 } } });
+    await open([{ ...tick, toolCalls: [{ name: 'none' }] }], {
+      message: 'Go',
+      script: { onEnd: 'repeat-last' },
+      agent: { budget: { maxAutonomousWakes: 2 } },
+    });
     await house.runtime.wake(id);
     for (let n = 0; n < 2; n += 1) {
       await house.clock.advance(1_000);
       await wakeByItself();
     }
-    expect(await dataOf('session.parked')).toMatchObject([{ code: 'autonomous_wakes', reason: expect.stringContaining('the budget allows 2') as string }]);
+    expect(await dataOf('session.parked')).toMatchObject([
+      { code: 'autonomous_wakes', reason: expect.stringContaining('the budget allows 2') as string },
+    ]);
   });
 
   it('is not parked for a wake that somebody asked for, nor when it has no more plans', async () => {
@@ -191,19 +237,30 @@ describe('a session that wakes itself', () => {
 
 describe('a wake ends at its limit', () => {
   it.each<[string, object, readonly object[]]>([
-    ['of tokens', { maxTokensPerWake: 10_000 }, [{ toolCalls: [{ name: 'none' }], usage: { inputTokens: 6_000, outputTokens: 4_000 } }, { text: 'After.' }]],
+    [
+      'of tokens',
+      { maxTokensPerWake: 10_000 },
+      [{ toolCalls: [{ name: 'none' }], usage: { inputTokens: 6_000, outputTokens: 4_000 } }, { text: 'After.' }],
+    ],
     ['of steps', { maxModelStepsPerWake: 1 }, [{ toolCalls: [{ name: 'none' }] }, { text: 'After.' }]],
   ])('%s, wakes by itself no more, and goes on when somebody says so', async (_what, budget, steps) => {
     await open(steps, { message: 'Go', agent: { budget } });
     const [name] = Object.keys(budget);
-    expect(await house.runtime.wake(id)).toMatchObject({ outcome: 'budget_reached', modelSteps: 1, summary: expect.stringContaining(name ?? '') as string });
+    expect(await house.runtime.wake(id)).toMatchObject({
+      outcome: 'budget_reached',
+      modelSteps: 1,
+      summary: expect.stringContaining(name ?? '') as string,
+    });
     expect(await hints()).toEqual([]);
     expect(await wakeByItself()).toMatchObject({ outcome: 'nothing_to_do' });
     expect(await house.runtime.wake(id)).toMatchObject({ outcome: 'sleep', summary: 'After.' });
   });
 
   it('of seconds', async () => {
-    await open([{ toolCalls: [{ name: 'none' }], delayMs: 2_000 }, { text: 'never' }], { message: 'Go', agent: { budget: { maxSecondsPerWake: 2 } } });
+    await open([{ toolCalls: [{ name: 'none' }], delayMs: 2_000 }, { text: 'never' }], {
+      message: 'Go',
+      agent: { budget: { maxSecondsPerWake: 2 } },
+    });
     const waking = house.runtime.wake(id);
     await until(() => house.clock.pendingTimers > 0);
     await house.clock.advance(2_000);
@@ -213,13 +270,27 @@ describe('a wake ends at its limit', () => {
 
 describe('a directive counts for the step that gave it', () => {
   it('so that going on ends with a step that says nothing of it', async () => {
-    await open([{ text: 'More.', directive: { outcome: 'continue', summary: 'Going on.' } }, { text: 'That was it.' }, { text: 'never' }], { message: 'Go' });
+    await open(
+      [
+        { text: 'More.', directive: { outcome: 'continue', summary: 'Going on.' } },
+        { text: 'That was it.' },
+        { text: 'never' },
+      ],
+      { message: 'Go' },
+    );
     expect(await house.runtime.wake(id)).toMatchObject({ outcome: 'sleep', modelSteps: 2 });
     expect(await house.runtime.wake(id)).toMatchObject({ outcome: 'nothing_to_do' });
   });
 
   it('so that results of a later step are heard by the model', async () => {
-    await open([{ text: 'One.', delayMs: 10, directive: { outcome: 'sleep', summary: 'one' } }, { toolCalls: [{ name: 'none' }] }, { text: 'Heard.', expect: { lastToolResultOutcome: 'failed' } }], { message: 'Go' });
+    await open(
+      [
+        { text: 'One.', delayMs: 10, directive: { outcome: 'sleep', summary: 'one' } },
+        { toolCalls: [{ name: 'none' }] },
+        { text: 'Heard.', expect: { lastToolResultOutcome: 'failed' } },
+      ],
+      { message: 'Go' },
+    );
     const waking = house.runtime.wake(id);
     await until(() => house.clock.pendingTimers > 0);
     await house.runtime.sessions.send(id, { type: 'user.message', text: 'And?' });
@@ -229,7 +300,21 @@ describe('a directive counts for the step that gave it', () => {
   });
 
   it('so that going on is tried again when the step after it failed', async () => {
-    await open([{ text: 'More.', directive: { outcome: 'continue', summary: 'Going on.', queuedWakes: [{ reason: 'later', delaySeconds: 3_600 }] } }, failing, { text: 'There.' }], { message: 'Go' });
+    await open(
+      [
+        {
+          text: 'More.',
+          directive: {
+            outcome: 'continue',
+            summary: 'Going on.',
+            queuedWakes: [{ reason: 'later', delaySeconds: 3_600 }],
+          },
+        },
+        failing,
+        { text: 'There.' },
+      ],
+      { message: 'Go' },
+    );
     expect(await house.runtime.wake(id)).toMatchObject({ outcome: 'failed' });
     expect((await hints()).toSorted()).toEqual(['retry +5000', 'wake +3600000']);
     await house.clock.advance(5_000);
@@ -261,7 +346,11 @@ describe('a trigger', () => {
     triggered.push(house.runtime.trigger(id));
     await house.clock.advance(10);
     expect(await waking).toMatchObject({ summary: 'One.' });
-    expect(await Promise.all(triggered)).toMatchObject([{ outcome: 'nothing_to_do' }, { outcome: 'nothing_to_do' }, { outcome: 'nothing_to_do' }]);
+    expect(await Promise.all(triggered)).toMatchObject([
+      { outcome: 'nothing_to_do' },
+      { outcome: 'nothing_to_do' },
+      { outcome: 'nothing_to_do' },
+    ]);
   });
 
   it('reads a message that came after the wake before had decided to end', async () => {
@@ -276,7 +365,10 @@ describe('a trigger', () => {
     await open([{ text: 'One.' }], { message: 'Go' });
     expect(await codeOf(house.runtime.trigger('nothing'))).toBe('SESSION_REQUEST_INVALID');
     await house.runtime.sessions.terminate(id);
-    expect(await Promise.all([codeOf(house.runtime.trigger(id)), codeOf(house.runtime.trigger(id))])).toEqual(['SESSION_TERMINATED', 'SESSION_TERMINATED']);
+    expect(await Promise.all([codeOf(house.runtime.trigger(id)), codeOf(house.runtime.trigger(id))])).toEqual([
+      'SESSION_TERMINATED',
+      'SESSION_TERMINATED',
+    ]);
   });
 
   it('stops waiting when its caller or the runtime does', async () => {
@@ -298,12 +390,16 @@ describe('a trigger', () => {
 
 describe('a worker', () => {
   it('lets the fuses of a session blow: it wakes nobody for ever who plans wakes and does nothing', async () => {
-    const again = { directive: { outcome: 'sleep', summary: 'again', queuedWakes: [{ reason: 'again', delaySeconds: 0 }] } };
+    const again = {
+      directive: { outcome: 'sleep', summary: 'again', queuedWakes: [{ reason: 'again', delaySeconds: 0 }] },
+    };
     await open([again], { message: 'Go', script: { onEnd: 'repeat-last' } });
     const summary = await house.runtime.startWorker({ untilIdle: true }).ended;
     expect(summary.endedBecause).toBe('idle');
     expect(await dataOf('session.parked')).toMatchObject([{ code: 'idle_wakes' }]);
-    expect((await dataOf('wake.started')).map((data) => (data as { readonly trigger: string }).trigger).slice(1)).toEqual(Array.from({ length: 20 }, () => 'wake'));
+    expect(
+      (await dataOf('wake.started')).map((data) => (data as { readonly trigger: string }).trigger).slice(1),
+    ).toEqual(Array.from({ length: 20 }, () => 'wake'));
     // A hint that is out of date does not make it go on.
     expect(await house.runtime.wake(id, { isAutonomous: true })).toMatchObject({ outcome: 'nothing_to_do' });
     expect((await house.runtime.sessions.get(id)).parked).toBeDefined();

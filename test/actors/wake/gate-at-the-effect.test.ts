@@ -1,4 +1,7 @@
-/** A call is judged again right before it runs: what was allowed when its step began may be forbidden, expired or something else by then. */
+/**
+ * A call is judged again right before it runs: what was allowed when its step began may be forbidden, expired or
+ * something else by then.
+ */
 import { afterEach, describe, expect, it } from 'vitest';
 import type { Tool } from '../../../src/actors/turn/tool.ts';
 import { MemoryPolicyStore } from '../../../src/adapters/memory/memory-policy-store.ts';
@@ -13,24 +16,38 @@ let house: TurnHouse;
 afterEach(() => house[Symbol.asyncDispose]());
 
 /** As many calls as run at once, whose last one does `meanwhile` before it ends, then one more. */
-const crowd = (last: string): { readonly name: string }[] => [...Array.from({ length: MAX_CONCURRENT_TOOL_CALLS }, () => ({ name: 'busy' })), { name: last }];
+const crowd = (last: string): { readonly name: string }[] => [
+  ...Array.from({ length: MAX_CONCURRENT_TOOL_CALLS }, () => ({ name: 'busy' })),
+  { name: last },
+];
 
 interface Opened {
   readonly id: string;
   readonly ran: string[];
 }
 
-async function open(meanwhile: () => Promise<void>, options: { readonly subject?: Tool['subject']; readonly policy?: MemoryPolicyStore } = {}): Promise<Opened> {
+async function open(
+  meanwhile: () => Promise<void>,
+  options: { readonly subject?: Tool['subject']; readonly policy?: MemoryPolicyStore } = {},
+): Promise<Opened> {
   const tools = noteTools();
   const { subject, policy } = options;
   house = await openTurnHouse({
-    tools: [tools.tool('busy', { readOnly: true, run: async () => {
-      await meanwhile();
-      return undefined;
-    } }), tools.tool('change', subject === undefined ? {} : { subject })],
+    tools: [
+      tools.tool('busy', {
+        readOnly: true,
+        run: async () => {
+          await meanwhile();
+          return undefined;
+        },
+      }),
+      tools.tool('change', subject === undefined ? {} : { subject }),
+    ],
     ...(policy === undefined ? {} : { policy }),
   });
-  await house.agent('worker', [{ calls: crowd('change') }, { text: 'Done.' }], { permission: { mode: 'preapproved', expiresAfterSeconds: 60 } });
+  await house.agent('worker', [{ calls: crowd('change') }, { text: 'Done.' }], {
+    permission: { mode: 'preapproved', expiresAfterSeconds: 60 },
+  });
   return { id: await house.start('worker'), ran: tools.ran };
 }
 
@@ -41,13 +58,21 @@ describe('a call whose turn comes late', () => {
     const { id, ran } = await open(() => policy.keep('worker', parseRule('deny change'), { by }), { policy });
     expect(await house.runtime.wake(id)).toMatchObject({ outcome: 'sleep', summary: 'Done.' });
     expect(ran).not.toContain('change');
-    expect((await house.results(id)).map(({ outcome }) => outcome)).toEqual([...crowd('x').slice(1).map(() => 'completed'), 'denied']);
+    expect((await house.results(id)).map(({ outcome }) => outcome)).toEqual([
+      ...crowd('x')
+        .slice(1)
+        .map(() => 'completed'),
+      'denied',
+    ]);
     expect((await house.dataOf(id, 'agent.tool_started')).length).toBe(MAX_CONCURRENT_TOOL_CALLS);
   });
 
   it('asks when a rule wants that since its step began', async () => {
     const policy = new MemoryPolicyStore({ clock: createSimulatedClock() });
-    const { id, ran } = await open(() => policy.keep('worker', parseRule('ask change'), { by: { sessionId: 's', requestId: 'r' } }), { policy });
+    const { id, ran } = await open(
+      () => policy.keep('worker', parseRule('ask change'), { by: { sessionId: 's', requestId: 'r' } }),
+      { policy },
+    );
     expect(await house.runtime.wake(id)).toMatchObject({ outcome: 'requires_action' });
     expect(ran).not.toContain('change');
     await house.confirm(id, { toolName: 'change' });
@@ -65,16 +90,31 @@ describe('a call whose turn comes late', () => {
     const { id, ran } = await open(async () => undefined, { subject });
     expect(await house.runtime.wake(id)).toMatchObject({ outcome: 'sleep' });
     expect(ran).not.toContain('change');
-    expect(await house.results(id)).toContainEqual({ outcome: 'failed', output: expect.stringContaining('has changed since it was allowed') as string });
+    expect(await house.results(id)).toContainEqual({
+      outcome: 'failed',
+      output: expect.stringContaining('has changed since it was allowed') as string,
+    });
   });
 });
 
 describe('an approval', () => {
   it('that expires while its call waits for its turn counts no more', async () => {
     const tools = noteTools();
-    house = await openTurnHouse({ tools: [tools.tool('launch', { permissionPolicy: 'always_ask', run: async (input) => (JSON.stringify(input) === '{"slow":true}' ? house.clock.advance(61_000) : undefined) })] });
-    const calls = [...Array.from({ length: MAX_CONCURRENT_TOOL_CALLS }, () => ({ name: 'launch', input: { slow: true } })), { name: 'launch', input: { late: true } }];
-    await house.agent('worker', [{ calls }, { text: 'Done.' }], { permission: { mode: 'preapproved', expiresAfterSeconds: 60 } });
+    house = await openTurnHouse({
+      tools: [
+        tools.tool('launch', {
+          permissionPolicy: 'always_ask',
+          run: async (input) => (JSON.stringify(input) === '{"slow":true}' ? house.clock.advance(61_000) : undefined),
+        }),
+      ],
+    });
+    const calls = [
+      ...Array.from({ length: MAX_CONCURRENT_TOOL_CALLS }, () => ({ name: 'launch', input: { slow: true } })),
+      { name: 'launch', input: { late: true } },
+    ];
+    await house.agent('worker', [{ calls }, { text: 'Done.' }], {
+      permission: { mode: 'preapproved', expiresAfterSeconds: 60 },
+    });
     const id = await house.start('worker');
     await house.runtime.wake(id);
     for (const requestId of await house.requests(id)) await house.confirm(id, { requestId });
@@ -88,7 +128,12 @@ describe('an approval', () => {
     const tools = noteTools();
     const told = tools.tool('docs__search', { ownership: 'mcp', permissionPolicy: 'always_ask' });
     let description = 'Searches.';
-    const changing: Tool = { ...told, get definition() { return { ...told.definition, description }; } };
+    const changing: Tool = {
+      ...told,
+      get definition() {
+        return { ...told.definition, description };
+      },
+    };
     house = await openTurnHouse({ tools: [changing] });
     await house.agent('worker', [{ calls: [{ name: 'docs__search' }] }, { text: 'Done.' }]);
     const id = await house.start('worker');

@@ -10,14 +10,18 @@ import type { SessionHouse, SessionHouseOptions } from '../../support/session-ho
 let house: SessionHouse;
 let id: string;
 afterEach(() => house.close());
-const open = async (steps: readonly object[], options: SessionHouseOptions & { readonly agent?: object; readonly script?: object } = {}): Promise<void> => {
+const open = async (
+  steps: readonly object[],
+  options: SessionHouseOptions & { readonly agent?: object; readonly script?: object } = {},
+): Promise<void> => {
   house = await openHouse(options);
   id = await house.session(steps, { message: 'Go', ...options });
 };
 
 const say = (text: string): Promise<unknown> => house.runtime.sessions.send(id, { type: 'user.message', text });
 const wakeByItself = (): Promise<WakeOutcome> => house.runtime.wake(id, { isAutonomous: true });
-const dataOf = async (type: SessionEvent['type']): Promise<unknown[]> => (await house.log(id)).filter((event) => event.type === type).map(({ data }) => data);
+const dataOf = async (type: SessionEvent['type']): Promise<unknown[]> =>
+  (await house.log(id)).filter((event) => event.type === type).map(({ data }) => data);
 /** A call of a tool that is not there: it has a result at once. */
 const looping = { toolCalls: [{ name: 'nothing_there', input: {} }] };
 
@@ -26,8 +30,16 @@ const slow: AgentRuntime = {
   id: 'slow',
   run: ({ abortSignal, onEvent, runId }: AgentRunParams) =>
     new Promise((resolve) => {
-      onEvent?.({ runId, seq: 1, ts: '2026-01-01T00:00:00.000Z', stream: 'assistant', data: { kind: 'text', text: 'So far' } });
-      abortSignal?.addEventListener('abort', () => resolve({ payloads: [], meta: { error: { kind: 'aborted', message: 'stopped' }, modelSteps: 0 } }));
+      onEvent?.({
+        runId,
+        seq: 1,
+        ts: '2026-01-01T00:00:00.000Z',
+        stream: 'assistant',
+        data: { kind: 'text', text: 'So far' },
+      });
+      abortSignal?.addEventListener('abort', () =>
+        resolve({ payloads: [], meta: { error: { kind: 'aborted', message: 'stopped' }, modelSteps: 0 } }),
+      );
     }),
   abort: async () => undefined,
   isRunActive: () => true,
@@ -35,7 +47,9 @@ const slow: AgentRuntime = {
 
 describe('after a wake came to its limit', () => {
   it('a message is read by the first step of the next one, though the turn before has no end', async () => {
-    await open([looping, looping, { text: 'I stop.', expect: { lastUserMessageIncludes: 'please stop' } }], { agent: { budget: { maxModelStepsPerWake: 2 } } });
+    await open([looping, looping, { text: 'I stop.', expect: { lastUserMessageIncludes: 'please stop' } }], {
+      agent: { budget: { maxModelStepsPerWake: 2 } },
+    });
     expect(await house.runtime.wake(id)).toMatchObject({ outcome: 'budget_reached' });
     await say('please stop');
     expect(await wakeByItself()).toMatchObject({ outcome: 'sleep', summary: 'I stop.' });
@@ -65,7 +79,9 @@ describe('a limit of time', () => {
   });
 
   it('cuts a command short', async () => {
-    await open([{ toolCalls: [{ name: 'shell_run', input: { command: 'sleep 300' } }] }], { agent: { budget: { maxSecondsPerWake: 30 } } });
+    await open([{ toolCalls: [{ name: 'shell_run', input: { command: 'sleep 300' } }] }], {
+      agent: { budget: { maxSecondsPerWake: 30 } },
+    });
     const waking = house.runtime.wake(id);
     await until(() => house.processes.works.length === 1);
     await house.clock.advance(29_999);
@@ -79,7 +95,15 @@ describe('a limit of time', () => {
 describe('going on', () => {
   it('later is not going on in a row', async () => {
     const poll = { directive: { outcome: 'continue', summary: 'poll', followUpSeconds: 1 } };
-    await open([poll, poll, poll, poll, poll, { directive: { outcome: 'continue', summary: 'on' } }, { text: 'Done.' }]);
+    await open([
+      poll,
+      poll,
+      poll,
+      poll,
+      poll,
+      { directive: { outcome: 'continue', summary: 'on' } },
+      { text: 'Done.' },
+    ]);
     for (let n = 0; n < 5; n += 1) {
       expect(await wakeByItself()).toMatchObject({ outcome: 'rescheduled' });
       await house.clock.advance(1_000);
@@ -95,34 +119,58 @@ describe('going on', () => {
   });
 
   it('later ends with the session', async () => {
-    await open([{ directive: { outcome: 'sleep', summary: 'later', queuedWakes: [{ reason: 'x', delaySeconds: 60 }], customToolRequest: { name: 'deploy', input: {} } } }]);
+    await open([
+      {
+        directive: {
+          outcome: 'sleep',
+          summary: 'later',
+          queuedWakes: [{ reason: 'x', delaySeconds: 60 }],
+          customToolRequest: { name: 'deploy', input: {} },
+        },
+      },
+    ]);
     await house.runtime.wake(id);
     await house.runtime.sessions.terminate(id);
-    expect(await house.runtime.sessions.get(id)).toMatchObject({ status: 'terminated', queuedWakes: [], pendingActions: [] });
+    expect(await house.runtime.sessions.get(id)).toMatchObject({
+      status: 'terminated',
+      queuedWakes: [],
+      pendingActions: [],
+    });
   });
 });
 
 describe('one thing that is sent twice at the same time', () => {
   it('is stored once, and both senders get the same receipt', async () => {
-    await open([{ directive: { outcome: 'sleep', summary: 'asked', customToolRequest: { name: 'deploy', input: {} } } }]);
+    await open([
+      { directive: { outcome: 'sleep', summary: 'asked', customToolRequest: { name: 'deploy', input: {} } } },
+    ]);
     await house.runtime.wake(id);
     const requestId = (await house.runtime.sessions.get(id)).pendingActions[0]?.requestId ?? '';
-    const answer = (): Promise<unknown> => house.runtime.sessions.send(id, { type: 'user.custom_tool_result', requestId, toolName: 'deploy', output: 1 }, { idempotencyKey: 'k' });
+    const answer = (): Promise<unknown> =>
+      house.runtime.sessions.send(
+        id,
+        { type: 'user.custom_tool_result', requestId, toolName: 'deploy', output: 1 },
+        { idempotencyKey: 'k' },
+      );
     const receipts = await Promise.all([answer(), answer(), answer(), answer()]);
     expect(new Set(receipts.map((receipt) => JSON.stringify(receipt))).size).toBe(1);
   });
 
-  it.each([
-    ['a key of the runtime itself', { idempotencyKey: 'wakechart:parent-told:1' }],
-  ])('is refused under %s', async (_what, options) => {
-    await open([]);
-    expect(await codeOf(house.runtime.sessions.send(id, { type: 'user.message', text: 'x' }, options))).toBe('SESSION_REQUEST_INVALID');
-  });
+  it.each([['a key of the runtime itself', { idempotencyKey: 'wakechart:parent-told:1' }]])(
+    'is refused under %s',
+    async (_what, options) => {
+      await open([]);
+      expect(await codeOf(house.runtime.sessions.send(id, { type: 'user.message', text: 'x' }, options))).toBe(
+        'SESSION_REQUEST_INVALID',
+      );
+    },
+  );
 
   it('is refused when the id belongs to something else', async () => {
     await open([]);
     const { eventId } = await house.runtime.sessions.interrupt(id);
-    expect(await codeOf(house.runtime.sessions.send(id, { type: 'user.message', text: 'x' }, { eventId }))).toBe('EVENT_ID_TAKEN');
+    expect(await codeOf(house.runtime.sessions.send(id, { type: 'user.message', text: 'x' }, { eventId }))).toBe(
+      'EVENT_ID_TAKEN',
+    );
   });
-
 });

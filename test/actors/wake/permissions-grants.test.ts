@@ -23,7 +23,10 @@ const HOUR_MS = 3_600_000;
 const ASKS: Partial<AgentFrontmatter> = { permission: { mode: 'ask', expiresAfterSeconds: 3_600 } };
 
 /** `launch` always asks, `write` asks when the agent does, `shell_do` is judged by the command line in its input. */
-async function open(steps: readonly Said[], options: TurnHouseOptions & { readonly agent?: Partial<AgentFrontmatter> } = {}): Promise<void> {
+async function open(
+  steps: readonly Said[],
+  options: TurnHouseOptions & { readonly agent?: Partial<AgentFrontmatter> } = {},
+): Promise<void> {
   const { agent = ASKS, ...ports } = options;
   const tools = noteTools();
   ran = tools.ran;
@@ -32,7 +35,11 @@ async function open(steps: readonly Said[], options: TurnHouseOptions & { readon
       tools.tool('launch', { permissionPolicy: 'always_ask' }),
       tools.tool('write'),
       tools.tool('shell_do', {
-        subject: (input, { workspaceDirectory }) => ({ kind: 'shell', command: String((input as { command: unknown }).command), cwd: workspaceDirectory }),
+        subject: (input, { workspaceDirectory }) => ({
+          kind: 'shell',
+          command: String((input as { command: unknown }).command),
+          cwd: workspaceDirectory,
+        }),
       }),
     ],
     readShell,
@@ -58,36 +65,55 @@ describe('an approval', () => {
   });
 
   it('is bound to tool, input and folder: the request says to what, and calls that differ are told apart', async () => {
-    const calls = [{ a: 1 }, { a: 2 }, JSON.parse('{"a":1,"__proto__":{"x":1}}') as object, { a: 1 }].map((input) => ({ name: 'launch', input }));
+    const calls = [{ a: 1 }, { a: 2 }, JSON.parse('{"a":1,"__proto__":{"x":1}}') as object, { a: 1 }].map((input) => ({
+      name: 'launch',
+      input,
+    }));
     await open([{ calls }]);
     await house.runtime.wake(id);
     const hashes = (await house.dataOf(id, 'permission.requested')).map(({ hash }) => hash);
     expect(hashes.every((hash) => /^[0-9a-f]{64}$/.test(hash ?? ''))).toBe(true);
     expect(new Set(hashes).size).toBe(3);
     expect(hashes[3]).toBe(hashes[0]);
-    expect((await house.dataOf(id, 'permission.requested'))[0]?.cwd).toBe(await house.layout.workspaceDirectory({ agentId: 'worker', sessionId: id }));
+    expect((await house.dataOf(id, 'permission.requested'))[0]?.cwd).toBe(
+      await house.layout.workspaceDirectory({ agentId: 'worker', sessionId: id }),
+    );
   });
 
   it('is worth nothing once the session works elsewhere: the call does not run, and the model is told', async () => {
     await open([launch, { text: 'Elsewhere.' }]);
     await house.runtime.wake(id);
     await house.confirm(id);
-    const moved: SessionDirectories = { agentDirectory: (agentId) => house.layout.agentDirectory(agentId), workspaceDirectory: async () => '/somewhere/else' };
+    const moved: SessionDirectories = {
+      agentDirectory: (agentId) => house.layout.agentDirectory(agentId),
+      workspaceDirectory: async () => '/somewhere/else',
+    };
     house.open({ directories: moved });
     expect(await house.runtime.wake(id)).toMatchObject({ outcome: 'sleep', summary: 'Elsewhere.' });
     expect(ran).toEqual([]);
-    expect(await house.results(id)).toMatchObject([{ outcome: 'denied', output: expect.stringContaining('does not count any more') }]);
+    expect(await house.results(id)).toMatchObject([
+      { outcome: 'denied', output: expect.stringContaining('does not count any more') },
+    ]);
     expect(await house.dataOf(id, 'permission.resolved')).toMatchObject([{ decision: 'expired' }]);
   });
 
   describe('of a session whose own workspace goes from machine to machine', () => {
-    const hands: SessionHands = { arrive: async () => ({ host: { id: 'here', name: 'here' }, notes: [], leave: async () => [] }) };
-    const lies = (workspace: string): SessionDirectories => ({ agentDirectory: (agentId) => house.layout.agentDirectory(agentId), workspaceDirectory: async () => workspace });
+    const hands: SessionHands = {
+      arrive: async () => ({ host: { id: 'here', name: 'here' }, notes: [], leave: async () => [] }),
+    };
+    const lies = (workspace: string): SessionDirectories => ({
+      agentDirectory: (agentId) => house.layout.agentDirectory(agentId),
+      workspaceDirectory: async () => workspace,
+    });
     const at = (workspace: string): TurnHouseOptions => ({ hands, directories: lies(workspace) });
     /** Runs in a folder that the test moves about. */
     let cwd = '';
     const inFolder = noteTools();
-    const tools = [inFolder.tool('shell_do', { subject: (input) => ({ kind: 'shell', command: String((input as { command: unknown }).command), cwd }) })];
+    const tools = [
+      inFolder.tool('shell_do', {
+        subject: (input) => ({ kind: 'shell', command: String((input as { command: unknown }).command), cwd }),
+      }),
+    ];
     const asked = async (folder: string, options: (workspace: string) => TurnHouseOptions = at): Promise<void> => {
       inFolder.ran.length = 0;
       await open([exec('make'), { text: 'Done.' }], { tools });
@@ -116,7 +142,7 @@ describe('an approval', () => {
       ['in it once it was outside', '/srv/data', '/two/ws'],
       ['in it once it was outside under a name like that', '/one/ws-of-others/src', '/two/ws/src'],
       ['outside it once it was in it', '/one/ws/src', '/srv/data'],
-      ['where it was, which is another machine\'s folder', '/one/ws', '/one/ws'],
+      ["where it was, which is another machine's folder", '/one/ws', '/one/ws'],
       ['out of it by a way that is not plain', '/one/ws/../data', '/two/ws/../data'],
     ])('asks again, and runs nothing: %s', async (_where, one, two) => {
       await asked(one);
@@ -140,7 +166,21 @@ describe('an approval', () => {
         idFor: () => 'e',
         bind: async (_session, agent) => ({ environmentId: 'e', agent }),
         require: async () => undefined,
-        enter: async ({ agent }) => ({ agent, environment: { definition: { ...HOST_ENVIRONMENT, environmentId: 'e' }, fingerprint, within: [], mounts: [], secrets: NO_SECRETS, ...(sandbox ? { sandbox: { kind: 'bubblewrap', wrapCommand: (command) => command, wrapProgram: (program) => program } } : {}) } }),
+        enter: async ({ agent }) => ({
+          agent,
+          environment: {
+            definition: { ...HOST_ENVIRONMENT, environmentId: 'e' },
+            fingerprint,
+            within: [],
+            mounts: [],
+            secrets: NO_SECRETS,
+            ...(sandbox
+              ? {
+                  sandbox: { kind: 'bubblewrap', wrapCommand: (command) => command, wrapProgram: (program) => program },
+                }
+              : {}),
+          },
+        }),
       },
     });
     await open([exec('make'), { text: 'Done.' }], entered('one', true));
@@ -149,7 +189,10 @@ describe('an approval', () => {
     house.open(entered('one', false));
     expect(await house.runtime.wake(id)).toMatchObject({ outcome: 'requires_action' });
     expect(ran).toEqual([]);
-    expect((await house.dataOf(id, 'permission.requested')).map(({ because }) => because)).toEqual([expect.stringContaining('in the sandbox of environment e'), expect.stringContaining('on the host, without a sandbox')]);
+    expect((await house.dataOf(id, 'permission.requested')).map(({ because }) => because)).toEqual([
+      expect.stringContaining('in the sandbox of environment e'),
+      expect.stringContaining('on the host, without a sandbox'),
+    ]);
     expect(await house.dataOf(id, 'permission.resolved')).toMatchObject([{ decision: 'expired' }]);
     await house.confirm(id, { toolName: 'shell_do' });
     expect(await house.runtime.wake(id)).toMatchObject({ outcome: 'sleep' });
@@ -160,7 +203,23 @@ describe('an approval', () => {
     await open([launch, { text: 'Done.' }]);
     await house.runtime.wake(id);
     await house.confirm(id);
-    house.open({ environments: { idFor: () => 'e', bind: async (_session, agent) => ({ environmentId: 'e', agent }), require: async () => undefined, enter: async ({ agent }) => ({ agent, environment: { definition: HOST_ENVIRONMENT, fingerprint: 'one', within: [], mounts: [], secrets: NO_SECRETS } }) } });
+    house.open({
+      environments: {
+        idFor: () => 'e',
+        bind: async (_session, agent) => ({ environmentId: 'e', agent }),
+        require: async () => undefined,
+        enter: async ({ agent }) => ({
+          agent,
+          environment: {
+            definition: HOST_ENVIRONMENT,
+            fingerprint: 'one',
+            within: [],
+            mounts: [],
+            secrets: NO_SECRETS,
+          },
+        }),
+      },
+    });
     expect(await house.runtime.wake(id)).toMatchObject({ outcome: 'requires_action' });
     expect([ran, await house.requests(id)]).toEqual([[], expect.objectContaining({ length: 1 })]);
   });
@@ -169,10 +228,14 @@ describe('an approval', () => {
     await open([exec('make clean'), { text: 'Forbidden.' }]);
     await house.runtime.wake(id);
     await house.confirm(id, { toolName: 'shell_do' });
-    await house.policy.keep('worker', parseRule('deny shell_do(make clean)'), { by: { sessionId: id, requestId: 'r' } });
+    await house.policy.keep('worker', parseRule('deny shell_do(make clean)'), {
+      by: { sessionId: id, requestId: 'r' },
+    });
     expect(await house.runtime.wake(id)).toMatchObject({ outcome: 'sleep', summary: 'Forbidden.' });
     expect(ran).toEqual([]);
-    expect(await house.results(id)).toMatchObject([{ outcome: 'denied', output: expect.stringContaining('deny shell_do') }]);
+    expect(await house.results(id)).toMatchObject([
+      { outcome: 'denied', output: expect.stringContaining('deny shell_do') },
+    ]);
     expect(await house.dataOf(id, 'permission.resolved')).toMatchObject([{ decision: 'denied' }]);
   });
 
@@ -189,7 +252,13 @@ describe('an approval', () => {
     await open([launch, { text: 'A pity.' }]);
     await house.runtime.wake(id);
     const [requestId = ''] = await house.requests(id);
-    await house.runtime.sessions.send(id, { type: 'user.tool_confirmation', requestId, toolName: 'launch', allowed: false, note: 'not today' });
+    await house.runtime.sessions.send(id, {
+      type: 'user.tool_confirmation',
+      requestId,
+      toolName: 'launch',
+      allowed: false,
+      note: 'not today',
+    });
     expect(await house.runtime.wake(id)).toMatchObject({ outcome: 'sleep' });
     expect(ran).toEqual([]);
     expect(house.asked.at(-1)?.read).toContain('not today');
@@ -217,7 +286,10 @@ describe('an approval for the session', () => {
     house.open();
     expect(await house.runtime.wake(id)).toMatchObject({ outcome: 'sleep' });
     expect(ran).toEqual(['shell_do', 'shell_do']);
-    expect((await house.dataOf(id, 'agent.tool_started')).map(({ allowedBy }) => allowedBy?.kind)).toEqual(['person', 'session_rule']);
+    expect((await house.dataOf(id, 'agent.tool_started')).map(({ allowedBy }) => allowedBy?.kind)).toEqual([
+      'person',
+      'session_rule',
+    ]);
     const other = await house.start('worker');
     expect(await house.runtime.wake(other)).toMatchObject({ outcome: 'requires_action' });
     expect(await house.policy.rules('worker')).toEqual([]);
@@ -244,7 +316,15 @@ describe('an approval for the session', () => {
   });
 
   it('counts for the calls that wait already only when somebody allows those too', async () => {
-    await open([{ calls: [{ name: 'shell_do', input: { command: 'make test' } }, { name: 'shell_do', input: { command: 'make test' } }] }, { text: 'x' }]);
+    await open([
+      {
+        calls: [
+          { name: 'shell_do', input: { command: 'make test' } },
+          { name: 'shell_do', input: { command: 'make test' } },
+        ],
+      },
+      { text: 'x' },
+    ]);
     await house.runtime.wake(id);
     await house.confirm(id, { toolName: 'shell_do', scope: 'session' });
     expect(await house.runtime.wake(id)).toMatchObject({ outcome: 'requires_action' });
@@ -279,15 +359,18 @@ describe('an approval for always', () => {
     expect(house.reported).toMatchObject([{ message: 'the disk is full' }]);
   });
 
-  it.each(['session', 'always'] as const)('or for the %s is refused where no rule would cover the call and nothing else', async (scope) => {
-    await open([exec('make test > $(cat target)')]);
-    await house.runtime.wake(id);
-    expect(await codeOf(house.confirm(id, { toolName: 'shell_do', scope }))).toBe('REQUEST_SCOPE_REFUSED');
-    expect(await house.requests(id)).toHaveLength(1);
-    await house.confirm(id, { toolName: 'shell_do', scope: 'once' });
-    await house.runtime.wake(id);
-    expect(ran).toEqual(['shell_do']);
-  });
+  it.each(['session', 'always'] as const)(
+    'or for the %s is refused where no rule would cover the call and nothing else',
+    async (scope) => {
+      await open([exec('make test > $(cat target)')]);
+      await house.runtime.wake(id);
+      expect(await codeOf(house.confirm(id, { toolName: 'shell_do', scope }))).toBe('REQUEST_SCOPE_REFUSED');
+      expect(await house.requests(id)).toHaveLength(1);
+      await house.confirm(id, { toolName: 'shell_do', scope: 'once' });
+      await house.runtime.wake(id);
+      expect(ran).toEqual(['shell_do']);
+    },
+  );
 });
 
 describe('a request that nobody answers', () => {
@@ -299,7 +382,10 @@ describe('a request that nobody answers', () => {
     expect(await house.runtime.wake(id, { isAutonomous: true })).toMatchObject({ outcome: 'nothing_to_do' });
     await house.clock.advance(1);
     expect(await house.due()).toEqual([id]);
-    expect(await house.runtime.wake(id, { isAutonomous: true })).toMatchObject({ outcome: 'sleep', summary: 'Never mind.' });
+    expect(await house.runtime.wake(id, { isAutonomous: true })).toMatchObject({
+      outcome: 'sleep',
+      summary: 'Never mind.',
+    });
     expect(ran).toEqual([]);
     expect(await house.results(id)).toMatchObject([{ outcome: 'denied', output: expect.stringContaining('in time') }]);
     expect(await house.dataOf(id, 'permission.resolved')).toMatchObject([{ decision: 'expired' }]);
@@ -310,7 +396,9 @@ describe('a request that nobody answers', () => {
   it('is noticed by a worker that rests, in the moment it expires', async () => {
     await open([launch, { text: 'Never mind.' }]);
     const worker = house.runtime.startWorker({ restLimitMs: 24 * HOUR_MS });
-    await until(async () => (await house.state(id)).stopReason === 'requires_action' && worker.status().running.length === 0);
+    await until(
+      async () => (await house.state(id)).stopReason === 'requires_action' && worker.status().running.length === 0,
+    );
     await house.clock.advance(HOUR_MS - 1);
     expect(await house.state(id)).toMatchObject({ stopReason: 'requires_action' });
     await house.clock.advance(1);
@@ -327,7 +415,11 @@ describe('a request that nobody answers', () => {
     expect(await codeOf(house.confirm(id))).toBe('REQUEST_EXPIRED');
     expect(await codeOf(house.confirm(id, { allowed: false }))).toBe('REQUEST_EXPIRED');
     await house.runtime.wake(id);
-    expect(await codeOf(house.confirm(id, { requestId: (await house.dataOf(id, 'permission.requested'))[0]?.requestId ?? '' }))).toBe('REQUEST_NOT_PENDING');
+    expect(
+      await codeOf(
+        house.confirm(id, { requestId: (await house.dataOf(id, 'permission.requested'))[0]?.requestId ?? '' }),
+      ),
+    ).toBe('REQUEST_NOT_PENDING');
     expect(ran).toEqual([]);
   });
 
@@ -342,11 +434,17 @@ describe('a request that nobody answers', () => {
   });
 
   it('does not hold up the others of its step: each expires by itself', async () => {
-    await open([{ calls: [{ name: 'launch' }, { name: 'ask_human', input: { question: 'Which?' } }] }, { text: 'Both.' }]);
+    await open([
+      { calls: [{ name: 'launch' }, { name: 'ask_human', input: { question: 'Which?' } }] },
+      { text: 'Both.' },
+    ]);
     await house.runtime.wake(id);
     await house.clock.advance(HOUR_MS);
     await house.settle();
-    expect(await house.state(id)).toMatchObject({ stopReason: 'requires_action', pendingActions: [{ kind: 'answer' }] });
+    expect(await house.state(id)).toMatchObject({
+      stopReason: 'requires_action',
+      pendingActions: [{ kind: 'answer' }],
+    });
     const [requestId = ''] = await house.requests(id);
     await house.runtime.sessions.send(id, { type: 'user.answer', requestId, response: 'the blue one' });
     expect(await house.runtime.wake(id)).toMatchObject({ outcome: 'sleep', summary: 'Both.' });
@@ -357,7 +455,11 @@ describe('where nobody can be asked', () => {
   it.each<[string, Said, RegExp]>([
     ['a call that would ask for permission is denied', launch, /nobody can be/],
     ['a tool that changes something is denied', write, /nobody can be/],
-    ['a question fails at once', { calls: [{ name: 'ask_human', input: { question: 'Which?' } }] }, /[Nn]obody can be asked/],
+    [
+      'a question fails at once',
+      { calls: [{ name: 'ask_human', input: { question: 'Which?' } }] },
+      /[Nn]obody can be asked/,
+    ],
   ])('%s, and the model goes on', async (_what, said, pattern) => {
     await open([said, { text: 'On my own.' }], { humans: 'none' });
     expect(await house.runtime.wake(id)).toMatchObject({ outcome: 'sleep', summary: 'On my own.' });
@@ -373,7 +475,10 @@ describe('where nobody can be asked', () => {
   });
 
   it('a tool that a program outside runs is still waited for', async () => {
-    await open([{ calls: [{ name: 'deploy', input: {} }] }, { text: 'Deployed.' }], { humans: 'none', agent: { tools: [{ custom: 'deploy', description: 'Deploys.' }] } });
+    await open([{ calls: [{ name: 'deploy', input: {} }] }, { text: 'Deployed.' }], {
+      humans: 'none',
+      agent: { tools: [{ custom: 'deploy', description: 'Deploys.' }] },
+    });
     expect(await house.runtime.wake(id)).toMatchObject({ outcome: 'requires_action' });
   });
 });

@@ -17,7 +17,17 @@ let ran: string[];
 afterEach(() => house.close());
 
 const tool = (name: string, changes: Partial<Tool['definition']> = {}): Tool => ({
-  definition: { name, description: name, inputSchema: z.looseObject({}), ownership: 'managed', permissionPolicy: 'always_allow', readOnly: true, destructive: false, interruptBehavior: 'cancel', ...changes },
+  definition: {
+    name,
+    description: name,
+    inputSchema: z.looseObject({}),
+    ownership: 'managed',
+    permissionPolicy: 'always_allow',
+    readOnly: true,
+    destructive: false,
+    interruptBehavior: 'cancel',
+    ...changes,
+  },
   run: async (input) => {
     ran.push(name);
     return { name, input };
@@ -27,17 +37,34 @@ const tool = (name: string, changes: Partial<Tool['definition']> = {}): Tool => 
 async function open(steps: readonly object[], agent: object = {}): Promise<void> {
   ran = [];
   store = new HookedStore();
-  house = await openHouse({ store: () => store, tools: [tool('look'), tool('change', { readOnly: false }), tool('launch', { permissionPolicy: 'always_ask' })] });
+  house = await openHouse({
+    store: () => store,
+    tools: [tool('look'), tool('change', { readOnly: false }), tool('launch', { permissionPolicy: 'always_ask' })],
+  });
   id = await house.session(steps, { message: 'Go', agent });
 }
 
 const call = (name: string, input: object = {}): object => ({ name, input });
 const send = (message: SessionIngress): Promise<unknown> => house.runtime.sessions.send(id, message);
-const requests = async (): Promise<readonly string[]> => (await house.runtime.sessions.get(id)).pendingActions.map(({ requestId }) => requestId);
-const dataOf = async (type: SessionEvent['type']): Promise<unknown[]> => (await house.log(id)).filter((event) => event.type === type).map(({ data }) => data);
-const confirm = (requestId: string | undefined, allowed: boolean, toolName = 'launch', note?: string): Promise<unknown> =>
-  send({ type: 'user.tool_confirmation', requestId: requestId ?? '', toolName, allowed, ...(note === undefined ? {} : { note }) });
-const isDueFor = async (): Promise<number> => (await store.activations.due({ nowMs: house.clock.now(), limit: 10 })).due.length;
+const requests = async (): Promise<readonly string[]> =>
+  (await house.runtime.sessions.get(id)).pendingActions.map(({ requestId }) => requestId);
+const dataOf = async (type: SessionEvent['type']): Promise<unknown[]> =>
+  (await house.log(id)).filter((event) => event.type === type).map(({ data }) => data);
+const confirm = (
+  requestId: string | undefined,
+  allowed: boolean,
+  toolName = 'launch',
+  note?: string,
+): Promise<unknown> =>
+  send({
+    type: 'user.tool_confirmation',
+    requestId: requestId ?? '',
+    toolName,
+    allowed,
+    ...(note === undefined ? {} : { note }),
+  });
+const isDueFor = async (): Promise<number> =>
+  (await store.activations.due({ nowMs: house.clock.now(), limit: 10 })).due.length;
 
 describe('a tool call asks', () => {
   it.each<[string, string, object, boolean]>([
@@ -47,13 +74,23 @@ describe('a tool call asks', () => {
     ['not when its agent may do it', 'change', { permission: 'preapproved' }, false],
   ])('%s', async (_why, name, agent, asks) => {
     await open([{ toolCalls: [call(name)] }, { text: 'Done.' }], agent);
-    expect(await house.runtime.wake(id)).toMatchObject(asks ? { outcome: 'requires_action', stopReason: 'requires_action', modelSteps: 1 } : { outcome: 'sleep', modelSteps: 2 });
+    expect(await house.runtime.wake(id)).toMatchObject(
+      asks
+        ? { outcome: 'requires_action', stopReason: 'requires_action', modelSteps: 1 }
+        : { outcome: 'sleep', modelSteps: 2 },
+    );
     expect(ran).toEqual(asks ? [] : [name]);
   });
 
   it('while the others of its step run, and no model speaks before the answer', async () => {
-    await open([{ toolCalls: [call('look'), call('launch', { n: 1 })] }, { text: 'Launched.', expect: { lastToolResultIncludes: ['look', 'launch'] } }]);
-    expect(await house.runtime.wake(id)).toMatchObject({ outcome: 'requires_action', summary: 'Waits for somebody: permission to run launch' });
+    await open([
+      { toolCalls: [call('look'), call('launch', { n: 1 })] },
+      { text: 'Launched.', expect: { lastToolResultIncludes: ['look', 'launch'] } },
+    ]);
+    expect(await house.runtime.wake(id)).toMatchObject({
+      outcome: 'requires_action',
+      summary: 'Waits for somebody: permission to run launch',
+    });
     expect(ran).toEqual(['look']);
     await send({ type: 'user.message', text: 'Are you there?' });
     expect(await house.runtime.wake(id)).toMatchObject({ outcome: 'nothing_to_do' });
@@ -69,7 +106,10 @@ describe('a tool call asks', () => {
   });
 
   it('and is told when it was denied, with the reason', async () => {
-    await open([{ toolCalls: [call('launch')] }, { text: 'A pity.', expect: { lastToolResultIncludes: 'not on a Friday' } }]);
+    await open([
+      { toolCalls: [call('launch')] },
+      { text: 'A pity.', expect: { lastToolResultIncludes: 'not on a Friday' } },
+    ]);
     await house.runtime.wake(id);
     await confirm((await requests())[0], false, 'launch', 'not on a Friday');
     expect(await house.runtime.wake(id)).toMatchObject({ outcome: 'sleep', summary: 'A pity.' });
@@ -84,7 +124,10 @@ describe('a tool call asks', () => {
   });
 
   it('one after the other when several wait: each goes on by itself, the model when all have', async () => {
-    await open([{ toolCalls: [call('launch'), call('launch'), call('ask_human', { question: 'Which?' })] }, { text: 'All.' }]);
+    await open([
+      { toolCalls: [call('launch'), call('launch'), call('ask_human', { question: 'Which?' })] },
+      { text: 'All.' },
+    ]);
     await house.runtime.wake(id);
     const [one, two, question] = await requests();
     await confirm(two, true);
@@ -99,8 +142,14 @@ describe('a tool call asks', () => {
 
 describe('a question', () => {
   it('is put to somebody, and the answer is the result of the call', async () => {
-    await open([{ toolCalls: [call('ask_human', { question: 'Which?', choices: ['red', 'blue'] })] }, { text: 'Blue.', expect: { lastToolResultIncludes: 'the blue one' } }]);
-    expect(await house.runtime.wake(id)).toMatchObject({ outcome: 'requires_action', summary: 'Waits for somebody: Which?' });
+    await open([
+      { toolCalls: [call('ask_human', { question: 'Which?', choices: ['red', 'blue'] })] },
+      { text: 'Blue.', expect: { lastToolResultIncludes: 'the blue one' } },
+    ]);
+    expect(await house.runtime.wake(id)).toMatchObject({
+      outcome: 'requires_action',
+      summary: 'Waits for somebody: Which?',
+    });
     expect(await dataOf('agent.question_asked')).toMatchObject([{ question: 'Which?', choices: ['red', 'blue'] }]);
     await send({ type: 'user.answer', requestId: (await requests())[0] ?? '', response: 'the blue one' });
     expect(await house.runtime.wake(id)).toMatchObject({ outcome: 'sleep', summary: 'Blue.' });
@@ -115,8 +164,14 @@ describe('an answer', () => {
     expect(await codeOf(confirm('request_of_nobody', true))).toBe('REQUEST_NOT_PENDING');
     expect(await codeOf(confirm(permission, true, 'land'))).toBe('REQUEST_TOOL_MISMATCH');
     expect(await codeOf(confirm(question, true, 'ask_human'))).toBe('REQUEST_KIND_MISMATCH');
-    expect(await codeOf(send({ type: 'user.answer', requestId: permission ?? '', response: 'yes' }))).toBe('REQUEST_KIND_MISMATCH');
-    expect(await codeOf(send({ type: 'user.custom_tool_result', requestId: permission ?? '', toolName: 'launch', output: 1 }))).toBe('REQUEST_KIND_MISMATCH');
+    expect(await codeOf(send({ type: 'user.answer', requestId: permission ?? '', response: 'yes' }))).toBe(
+      'REQUEST_KIND_MISMATCH',
+    );
+    expect(
+      await codeOf(
+        send({ type: 'user.custom_tool_result', requestId: permission ?? '', toolName: 'launch', output: 1 }),
+      ),
+    ).toBe('REQUEST_KIND_MISMATCH');
     const codes = await Promise.all([true, false, true].map((allowed) => codeOf(confirm(permission, allowed))));
     expect(codes.toSorted()).toEqual(['REQUEST_NOT_PENDING', 'REQUEST_NOT_PENDING', 'it succeeded']);
     expect(await dataOf('user.tool_confirmation')).toHaveLength(1);
@@ -189,7 +244,11 @@ describe('after a process died', () => {
     expect(await codeOf(house.runtime.wake(id))).not.toBe('it succeeded');
     expect(await house.runtime.wake(id)).toMatchObject({ outcome: 'sleep', modelSteps: 0 });
     expect(await dataOf('wake.ended')).toMatchObject([{ outcome: 'interrupted' }, { outcome: 'sleep' }]);
-    expect(await house.runtime.sessions.get(id)).toMatchObject({ openToolCalls: [], pendingActions: [], unansweredResults: 0 });
+    expect(await house.runtime.sessions.get(id)).toMatchObject({
+      openToolCalls: [],
+      pendingActions: [],
+      unansweredResults: 0,
+    });
     expect(await house.runtime.wake(id)).toMatchObject({ outcome: 'nothing_to_do' });
     expect(await isDueFor()).toBe(0);
   });

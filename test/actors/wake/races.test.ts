@@ -23,42 +23,68 @@ async function open(steps: readonly Said[] = [{ calls: [{ name: 'launch' }] }, {
   const tools = noteTools();
   ran = tools.ran;
   house = await openTurnHouse({ store, tools: [tools.tool('launch', { permissionPolicy: 'always_ask' })] });
-  await house.agent('worker', steps, { tools: [...TOOLS], permission: { mode: 'preapproved', expiresAfterSeconds: EXPIRES_MS / 1000 } });
+  await house.agent('worker', steps, {
+    tools: [...TOOLS],
+    permission: { mode: 'preapproved', expiresAfterSeconds: EXPIRES_MS / 1000 },
+  });
   id = await house.start('worker');
   await house.runtime.wake(id);
 }
 
 /** Asks for one of each kind, and what somebody would answer. */
 const KINDS: readonly [string, Said, (requestId: string) => SessionIngress][] = [
-  ['a confirmation', { calls: [{ name: 'launch' }] }, (requestId) => ({ type: 'user.tool_confirmation', requestId, toolName: 'launch', allowed: true })],
-  ['an answer', { calls: [{ name: 'ask_human', input: { question: 'Which?' } }] }, (requestId) => ({ type: 'user.answer', requestId, response: 'the blue one' })],
-  ['a result of a tool outside', { calls: [{ name: 'deploy' }] }, (requestId) => ({ type: 'user.custom_tool_result', requestId, toolName: 'deploy', output: { ok: true } })],
+  [
+    'a confirmation',
+    { calls: [{ name: 'launch' }] },
+    (requestId) => ({ type: 'user.tool_confirmation', requestId, toolName: 'launch', allowed: true }),
+  ],
+  [
+    'an answer',
+    { calls: [{ name: 'ask_human', input: { question: 'Which?' } }] },
+    (requestId) => ({ type: 'user.answer', requestId, response: 'the blue one' }),
+  ],
+  [
+    'a result of a tool outside',
+    { calls: [{ name: 'deploy' }] },
+    (requestId) => ({ type: 'user.custom_tool_result', requestId, toolName: 'deploy', output: { ok: true } }),
+  ],
 ];
 
 describe('of several answers to one request', () => {
-  it.each(KINDS)('%s counts once, though they come at the same time through two processes', async (_what, said, answer) => {
-    await open([said, { text: 'On.' }]);
-    const [requestId = ''] = await house.requests(id);
-    const processes = [house.runtime, house.open(), house.open()];
-    const codes = await Promise.all(Array.from({ length: 12 }, (_, index) => codeOf((processes[index % 3] ?? house.runtime).sessions.send(id, answer(requestId)))));
-    expect(codes.filter((code) => code === 'it succeeded')).toHaveLength(1);
-    expect(codes.filter((code) => code === 'REQUEST_NOT_PENDING')).toHaveLength(11);
-    expect(await house.runtime.wake(id)).toMatchObject({ outcome: 'sleep', summary: 'On.' });
-    expect(await house.results(id)).toHaveLength(1);
-  });
+  it.each(KINDS)(
+    '%s counts once, though they come at the same time through two processes',
+    async (_what, said, answer) => {
+      await open([said, { text: 'On.' }]);
+      const [requestId = ''] = await house.requests(id);
+      const processes = [house.runtime, house.open(), house.open()];
+      const codes = await Promise.all(
+        Array.from({ length: 12 }, (_, index) =>
+          codeOf((processes[index % 3] ?? house.runtime).sessions.send(id, answer(requestId))),
+        ),
+      );
+      expect(codes.filter((code) => code === 'it succeeded')).toHaveLength(1);
+      expect(codes.filter((code) => code === 'REQUEST_NOT_PENDING')).toHaveLength(11);
+      expect(await house.runtime.wake(id)).toMatchObject({ outcome: 'sleep', summary: 'On.' });
+      expect(await house.results(id)).toHaveLength(1);
+    },
+  );
 
-  it.each(KINDS)('%s that is sent again under its key gets the same receipt, before and after it was acted upon', async (_what, said, answer) => {
-    await open([said, { text: 'On.' }]);
-    const [requestId = ''] = await house.requests(id);
-    const send = (): Promise<unknown> => house.runtime.sessions.send(id, answer(requestId), { idempotencyKey: 'mine' });
-    const receipts = await Promise.all([send(), send(), send()]);
-    await house.runtime.wake(id);
-    receipts.push(await send());
-    house.open();
-    receipts.push(await send());
-    expect(new Set(receipts.map((receipt) => JSON.stringify(receipt))).size).toBe(1);
-    expect(await house.results(id)).toHaveLength(1);
-  });
+  it.each(KINDS)(
+    '%s that is sent again under its key gets the same receipt, before and after it was acted upon',
+    async (_what, said, answer) => {
+      await open([said, { text: 'On.' }]);
+      const [requestId = ''] = await house.requests(id);
+      const send = (): Promise<unknown> =>
+        house.runtime.sessions.send(id, answer(requestId), { idempotencyKey: 'mine' });
+      const receipts = await Promise.all([send(), send(), send()]);
+      await house.runtime.wake(id);
+      receipts.push(await send());
+      house.open();
+      receipts.push(await send());
+      expect(new Set(receipts.map((receipt) => JSON.stringify(receipt))).size).toBe(1);
+      expect(await house.results(id)).toHaveLength(1);
+    },
+  );
 
   it.each(KINDS)('%s for a request of before is refused as stale, and leaves no trace', async (_what, said, answer) => {
     await open([said, said, { text: 'On.' }]);
@@ -85,7 +111,9 @@ describe('of several answers to one request', () => {
       await open();
       const [requestId = ''] = await house.requests(id);
       const other = house.open();
-      const answers = [true, false].map((allowed, index) => codeOf(house.confirm(id, { requestId, allowed, by: index === round % 2 ? other : house.runtime })));
+      const answers = [true, false].map((allowed, index) =>
+        codeOf(house.confirm(id, { requestId, allowed, by: index === round % 2 ? other : house.runtime })),
+      );
       const [yes] = await Promise.all(answers);
       await house.runtime.wake(id);
       expect(ran).toEqual(yes === 'it succeeded' ? ['launch'] : []);
@@ -96,32 +124,43 @@ describe('of several answers to one request', () => {
 });
 
 describe('an answer and an interruption', () => {
-  const MOMENTS: readonly SessionEventType[] = ['user.tool_confirmation', 'user.interrupt', 'wake.started', 'permission.resolved', 'agent.tool_started', 'agent.tool_result', 'wake.ended'];
+  const MOMENTS: readonly SessionEventType[] = [
+    'user.tool_confirmation',
+    'user.interrupt',
+    'wake.started',
+    'permission.resolved',
+    'agent.tool_started',
+    'agent.tool_result',
+    'wake.ended',
+  ];
 
-  it.each(MOMENTS)('that meet when %s is about to be stored leave one result, and nothing runs after the interruption', async (moment) => {
-    await open();
-    const [requestId = ''] = await house.requests(id);
-    const other = house.open();
-    let hadRun: boolean | undefined;
-    const interrupt = async (): Promise<void> => {
-      hadRun = ran.length > 0;
-      await other.sessions.interrupt(id);
-    };
-    if (moment === 'user.interrupt') store.before(moment, () => codeOf(house.confirm(id, { requestId })));
-    else store.before(moment, interrupt);
-    if (moment === 'user.interrupt') await other.sessions.interrupt(id);
-    else await codeOf(house.confirm(id, { requestId }));
-    await house.runtime.wake(id).catch((error: unknown) => error);
-    await house.settle();
-    const results = await house.results(id);
-    expect([moment, results.length, await house.requests(id), await house.due()]).toEqual([moment, 1, [], []]);
-    expect((await house.state(id)).openToolCalls).toEqual([]);
-    // Started is started; what had not, never does.
-    const started = await house.dataOf(id, 'agent.tool_started');
-    expect(ran.length).toBeLessThanOrEqual(started.length);
-    if (hadRun === false && moment !== 'wake.ended') expect([moment, ran]).toEqual([moment, []]);
-    if (ran.length === 0) expect(['cancelled', 'denied']).toContain(results[0]?.outcome);
-  });
+  it.each(MOMENTS)(
+    'that meet when %s is about to be stored leave one result, and nothing runs after the interruption',
+    async (moment) => {
+      await open();
+      const [requestId = ''] = await house.requests(id);
+      const other = house.open();
+      let hadRun: boolean | undefined;
+      const interrupt = async (): Promise<void> => {
+        hadRun = ran.length > 0;
+        await other.sessions.interrupt(id);
+      };
+      if (moment === 'user.interrupt') store.before(moment, () => codeOf(house.confirm(id, { requestId })));
+      else store.before(moment, interrupt);
+      if (moment === 'user.interrupt') await other.sessions.interrupt(id);
+      else await codeOf(house.confirm(id, { requestId }));
+      await house.runtime.wake(id).catch((error: unknown) => error);
+      await house.settle();
+      const results = await house.results(id);
+      expect([moment, results.length, await house.requests(id), await house.due()]).toEqual([moment, 1, [], []]);
+      expect((await house.state(id)).openToolCalls).toEqual([]);
+      // Started is started; what had not, never does.
+      const started = await house.dataOf(id, 'agent.tool_started');
+      expect(ran.length).toBeLessThanOrEqual(started.length);
+      if (hadRun === false && moment !== 'wake.ended') expect([moment, ran]).toEqual([moment, []]);
+      if (ran.length === 0) expect(['cancelled', 'denied']).toContain(results[0]?.outcome);
+    },
+  );
 
   it('in any order and at once, from two processes, again and again, agree about what was first', async () => {
     for (let round = 0; round < 20; round += 1) {
@@ -131,12 +170,21 @@ describe('an answer and an interruption', () => {
       const acts = [
         () => codeOf(house.confirm(id, { requestId })),
         () => codeOf(other.sessions.interrupt(id)),
-        () => house.runtime.wake(id).then(({ outcome }) => outcome, (error: unknown) => (RuntimeError.is(error) ? error.code : String(error))),
+        () =>
+          house.runtime.wake(id).then(
+            ({ outcome }) => outcome,
+            (error: unknown) => (RuntimeError.is(error) ? error.code : String(error)),
+          ),
         () => codeOf(house.confirm(id, { requestId, allowed: false, by: other })),
       ];
       await Promise.all([...acts.slice(round % 4), ...acts.slice(0, round % 4)].map((act) => act()));
       await house.settle();
-      expect([round, (await house.results(id)).length, (await house.state(id)).openToolCalls, await house.due()]).toEqual([round, 1, [], []]);
+      expect([
+        round,
+        (await house.results(id)).length,
+        (await house.state(id)).openToolCalls,
+        await house.due(),
+      ]).toEqual([round, 1, [], []]);
       expect(ran.length).toBeLessThanOrEqual(1);
       const types = (await house.log(id)).map(({ type }) => type);
       if (types.indexOf('user.interrupt') < types.indexOf('user.tool_confirmation')) expect(ran).toEqual([]);
@@ -202,6 +250,10 @@ describe('messages while a call waits', () => {
     await house.runtime.sessions.send(id, { type: 'user.message', text: 'Stop that' }, { delivery: 'interrupt' });
     expect(await codeOf(house.confirm(id, { requestId }))).toBe('REQUEST_NOT_PENDING');
     await house.settle();
-    expect([ran, (await house.results(id))[0]?.outcome, house.asked.at(-1)?.read.includes('Stop that')]).toEqual([[], 'cancelled', true]);
+    expect([ran, (await house.results(id))[0]?.outcome, house.asked.at(-1)?.read.includes('Stop that')]).toEqual([
+      [],
+      'cancelled',
+      true,
+    ]);
   });
 });

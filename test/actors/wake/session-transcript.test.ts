@@ -9,7 +9,26 @@ import type { SessionState } from '../../../src/machines/session/session-state.t
 import type { ProviderMessage } from '../../../src/machines/turn/provider-message.ts';
 import { boundTranscript } from '../../../src/machines/turn/transcript-bounds.ts';
 import { assembleTranscript } from '../../../src/machines/turn/transcript.ts';
-import { IDENTITY, answered, asked, consumed, created, foldAll, idOf, message, newEvent, queued, resting, running, said, spanCompleted, spanStarted, toolStarted, wakeEnded, wakeStarted } from '../../support/session-events.ts';
+import {
+  IDENTITY,
+  answered,
+  asked,
+  consumed,
+  created,
+  foldAll,
+  idOf,
+  message,
+  newEvent,
+  queued,
+  resting,
+  running,
+  said,
+  spanCompleted,
+  spanStarted,
+  toolStarted,
+  wakeEnded,
+  wakeStarted,
+} from '../../support/session-events.ts';
 
 interface Turn {
   readonly characters: number;
@@ -19,18 +38,69 @@ interface Turn {
 
 /** Found by the property below: a log that fits, of which a window by the size of its events read too little. */
 const COUNTEREXAMPLE: Turn[] = [
-  { characters: 1, steps: [{ calls: 5, characters: 30000 }, { calls: 5, characters: 500 }, { calls: 4, characters: 1 }], usesQueuedWake: false },
-  { characters: 1, steps: [{ calls: 2, characters: 500 }, { calls: 4, characters: 1 }], usesQueuedWake: true },
-  { characters: 20000, steps: [{ calls: 2, characters: 1 }, { calls: 3, characters: 500 }, { calls: 1, characters: 1 }, { calls: 2, characters: 30000 }], usesQueuedWake: true },
-  { characters: 1, steps: [{ calls: 3, characters: 500 }, { calls: 1, characters: 500 }, { calls: 0, characters: 1 }], usesQueuedWake: true },
-  { characters: 20000, steps: [{ calls: 5, characters: 500 }, { calls: 0, characters: 1 }, { calls: 5, characters: 500 }, { calls: 3, characters: 500 }], usesQueuedWake: true },
-  { characters: 1, steps: [{ calls: 2, characters: 500 }, { calls: 3, characters: 30000 }], usesQueuedWake: false },
+  {
+    characters: 1,
+    steps: [
+      { calls: 5, characters: 30000 },
+      { calls: 5, characters: 500 },
+      { calls: 4, characters: 1 },
+    ],
+    usesQueuedWake: false,
+  },
+  {
+    characters: 1,
+    steps: [
+      { calls: 2, characters: 500 },
+      { calls: 4, characters: 1 },
+    ],
+    usesQueuedWake: true,
+  },
+  {
+    characters: 20000,
+    steps: [
+      { calls: 2, characters: 1 },
+      { calls: 3, characters: 500 },
+      { calls: 1, characters: 1 },
+      { calls: 2, characters: 30000 },
+    ],
+    usesQueuedWake: true,
+  },
+  {
+    characters: 1,
+    steps: [
+      { calls: 3, characters: 500 },
+      { calls: 1, characters: 500 },
+      { calls: 0, characters: 1 },
+    ],
+    usesQueuedWake: true,
+  },
+  {
+    characters: 20000,
+    steps: [
+      { calls: 5, characters: 500 },
+      { calls: 0, characters: 1 },
+      { calls: 5, characters: 500 },
+      { calls: 3, characters: 500 },
+    ],
+    usesQueuedWake: true,
+  },
+  {
+    characters: 1,
+    steps: [
+      { calls: 2, characters: 500 },
+      { calls: 3, characters: 30000 },
+    ],
+    usesQueuedWake: false,
+  },
   { characters: 1, steps: [{ calls: 1, characters: 30000 }], usesQueuedWake: true },
 ];
 
 const turn: fc.Arbitrary<Turn> = fc.record({
   characters: fc.constantFrom(1, 500, 20_000),
-  steps: fc.array(fc.record({ calls: fc.integer({ min: 0, max: 5 }), characters: fc.constantFrom(1, 500, 30_000) }), { minLength: 1, maxLength: 4 }),
+  steps: fc.array(fc.record({ calls: fc.integer({ min: 0, max: 5 }), characters: fc.constantFrom(1, 500, 30_000) }), {
+    minLength: 1,
+    maxLength: 4,
+  }),
   usesQueuedWake: fc.boolean(),
 });
 
@@ -47,7 +117,11 @@ function logOfTurns(turns: readonly Turn[], cut: number): SessionEventDraft[] {
       const calls = Array.from({ length: step.calls }, (_, call) => `call_${index}_${number}_${call}`);
       drafts.push(spanStarted(span));
       if (number === 0) drafts.push(consumed([messageId], span));
-      drafts.push(said(`step ${number} of ${index}`, span), ...calls.map((call) => asked(call, span)), spanCompleted(span));
+      drafts.push(
+        said(`step ${number} of ${index}`, span),
+        ...calls.map((call) => asked(call, span)),
+        spanCompleted(span),
+      );
       for (const call of calls) drafts.push(toolStarted(call), answered(call, 'r'.repeat(step.characters)));
     }
     drafts.push(wakeEnded(`wake_${index + 1}`, 'sleep', usesQueuedWake ? [`queued_${index}`] : []), resting);
@@ -55,12 +129,17 @@ function logOfTurns(turns: readonly Turn[], cut: number): SessionEventDraft[] {
   return drafts.slice(0, drafts.length - Math.min(cut, drafts.length - 1));
 }
 
-async function storeOf(drafts: readonly SessionEventDraft[]): Promise<{ readonly store: MemoryEventStore; readonly state: SessionState; readonly whole: readonly ProviderMessage[] }> {
+async function storeOf(drafts: readonly SessionEventDraft[]): Promise<{
+  readonly store: MemoryEventStore;
+  readonly state: SessionState;
+  readonly whole: readonly ProviderMessage[];
+}> {
   const store = new MemoryEventStore();
   const [first = created, ...rest] = drafts;
   await store.create(IDENTITY, [newEvent(1, first), ...rest.map((draft, index) => newEvent(index + 2, draft))]);
   const events = [];
-  for (let from = 1; from <= drafts.length; from += 1_000) events.push(...(await store.read(IDENTITY.sessionId, { from })));
+  for (let from = 1; from <= drafts.length; from += 1_000)
+    events.push(...(await store.read(IDENTITY.sessionId, { from })));
   return { store, state: foldAll(events), whole: assembleTranscript(events) };
 }
 
@@ -74,12 +153,25 @@ function bounded(messages: readonly ProviderMessage[]): readonly ProviderMessage
 }
 /** Without the note about what is left out, which counts only what was read. */
 const withoutNote = (messages: readonly ProviderMessage[]): ProviderMessage[] =>
-  messages.map(({ role, content }) => ({ role, content: (content as unknown as { text?: string }[]).filter(({ text }) => text?.includes('earlier messages are left out') !== true) }) as unknown as ProviderMessage).filter(({ content }) => content.length > 0);
+  messages
+    .map(
+      ({ role, content }) =>
+        ({
+          role,
+          content: (content as unknown as { text?: string }[]).filter(
+            ({ text }) => text?.includes('earlier messages are left out') !== true,
+          ),
+        }) as unknown as ProviderMessage,
+    )
+    .filter(({ content }) => content.length > 0);
 
 /** Every call has exactly one result, in the message after it. */
 function expectPaired(messages: readonly ProviderMessage[]): void {
   for (const [index, current] of messages.entries()) {
-    const calls = current.role === 'assistant' ? current.content.flatMap((part) => (part.type === 'tool_call' ? [part.callId] : [])) : [];
+    const calls =
+      current.role === 'assistant'
+        ? current.content.flatMap((part) => (part.type === 'tool_call' ? [part.callId] : []))
+        : [];
     const next = messages[index + 1];
     expect(next?.role === 'tool' ? next.content.map(({ callId }) => callId) : []).toEqual(calls);
   }
@@ -99,8 +191,19 @@ describe('the transcript of a long session', () => {
   });
 
   it('holds the message that has to be answered, and the call that waits, however far back they lie', async () => {
-    const old: SessionEventDraft[] = [created, message('the oldest question'), wakeStarted(1), running, spanStarted('old'), asked('waits', 'old'), spanCompleted('old')];
-    const noise = Array.from({ length: 900 }, (): SessionEventDraft => ({ type: 'agent.thinking', data: { text: 't'.repeat(2_000), spanId: 'old' } }));
+    const old: SessionEventDraft[] = [
+      created,
+      message('the oldest question'),
+      wakeStarted(1),
+      running,
+      spanStarted('old'),
+      asked('waits', 'old'),
+      spanCompleted('old'),
+    ];
+    const noise = Array.from({ length: 900 }, (): SessionEventDraft => ({
+      type: 'agent.thinking',
+      data: { text: 't'.repeat(2_000), spanId: 'old' },
+    }));
     const { store, state } = await storeOf([...old, ...noise]);
     const text = JSON.stringify((await loadTranscript(store, state)).messages());
     expect(text).toContain('the oldest question');
@@ -108,17 +211,36 @@ describe('the transcript of a long session', () => {
   });
 
   it('reads only as much of the log as a model could take', async () => {
-    const { store, state } = await storeOf(logOfTurns(Array.from({ length: 800 }, () => ({ characters: 20_000, steps: [{ calls: 1, characters: 500 }], usesQueuedWake: false })), 0));
+    const { store, state } = await storeOf(
+      logOfTurns(
+        Array.from({ length: 800 }, () => ({
+          characters: 20_000,
+          steps: [{ calls: 1, characters: 500 }],
+          usesQueuedWake: false,
+        })),
+        0,
+      ),
+    );
     const { counting, count } = countingReads(store);
     await loadTranscript(counting, state);
     expect(count()).toBeLessThan(state.head / 4);
   });
 
   it('begins with the summary, and reads no further back than what it stands for', async () => {
-    const turns = Array.from({ length: 900 }, () => ({ characters: 1, steps: [{ calls: 1, characters: 1 }], usesQueuedWake: false }));
+    const turns = Array.from({ length: 900 }, () => ({
+      characters: 1,
+      steps: [{ calls: 1, characters: 1 }],
+      usesQueuedWake: false,
+    }));
     const log = logOfTurns(turns, 0);
     const through = log.length;
-    const after: SessionEventDraft[] = [summarized(through), message('and now'), spanStarted('now'), consumed([idOf(through + 2)], 'now'), said('Now this.', 'now')];
+    const after: SessionEventDraft[] = [
+      summarized(through),
+      message('and now'),
+      spanStarted('now'),
+      consumed([idOf(through + 2)], 'now'),
+      said('Now this.', 'now'),
+    ];
     const { store, state, whole } = await storeOf([...log, ...after]);
     const { counting, count } = countingReads(store);
     const builder = await loadTranscript(counting, state);
@@ -130,24 +252,40 @@ describe('the transcript of a long session', () => {
 
   it('is the same as that of the whole log wherever a summary stands between', async () => {
     await fc.assert(
-      fc.asyncProperty(fc.array(smallTurn, { minLength: 1, maxLength: 60 }), fc.nat(59), fc.nat(60), async (turns, at, delay) => {
-        const log = logOfTurns(turns, 0);
-        // Where a wake had ended, and stored some time later, as a wake between two steps does.
-        const ends = log.flatMap((draft, index) => (draft.type === 'wake.ended' ? [index + 1] : []));
-        const through = ends[at % ends.length] ?? 1;
-        const place = log.findIndex((draft, index) => index >= through + delay && draft.type === 'wake.ended');
-        const drafts = place === -1 ? [...log, summarized(through)] : spliced(log, place + 1, summarized(through));
-        const { store, state, whole } = await storeOf(drafts);
-        expect((await loadTranscript(store, state)).messages()).toEqual(whole);
-      }),
+      fc.asyncProperty(
+        fc.array(smallTurn, { minLength: 1, maxLength: 60 }),
+        fc.nat(59),
+        fc.nat(60),
+        async (turns, at, delay) => {
+          const log = logOfTurns(turns, 0);
+          // Where a wake had ended, and stored some time later, as a wake between two steps does.
+          const ends = log.flatMap((draft, index) => (draft.type === 'wake.ended' ? [index + 1] : []));
+          const through = ends[at % ends.length] ?? 1;
+          const place = log.findIndex((draft, index) => index >= through + delay && draft.type === 'wake.ended');
+          const drafts = place === -1 ? [...log, summarized(through)] : spliced(log, place + 1, summarized(through));
+          const { store, state, whole } = await storeOf(drafts);
+          expect((await loadTranscript(store, state)).messages()).toEqual(whole);
+        },
+      ),
       { numRuns: 100 },
     );
   });
 
   it('holds a message that was sent before what is summarized and read after it', async () => {
-    const noise = Array.from({ length: 600 }, (): SessionEventDraft => ({ type: 'learning.captured', data: { learningId: 'l', kind: 'lesson', title: 't', detail: 'd', promoteToMemory: false } }));
+    const noise = Array.from({ length: 600 }, (): SessionEventDraft => ({
+      type: 'learning.captured',
+      data: { learningId: 'l', kind: 'lesson', title: 't', detail: 'd', promoteToMemory: false },
+    }));
     const log: SessionEventDraft[] = [created, message('sent early'), queued('q'), ...noise];
-    const after: SessionEventDraft[] = [summarized(log.length), wakeStarted(1, 'w', ['q']), spanStarted('a'), consumed([idOf(2)], 'a'), said('Read.', 'a'), wakeEnded('w', 'sleep', ['q']), ...noise.slice(0, 300)];
+    const after: SessionEventDraft[] = [
+      summarized(log.length),
+      wakeStarted(1, 'w', ['q']),
+      spanStarted('a'),
+      consumed([idOf(2)], 'a'),
+      said('Read.', 'a'),
+      wakeEnded('w', 'sleep', ['q']),
+      ...noise.slice(0, 300),
+    ];
     const { store, state, whole } = await storeOf([...log, ...after]);
     const messages = (await loadTranscript(store, state)).messages();
     expect(messages).toEqual(whole);
@@ -155,10 +293,24 @@ describe('the transcript of a long session', () => {
   });
 
   it('begins with the summary even when more was said since than a model could take', async () => {
-    const turns = Array.from({ length: 200 }, () => ({ characters: 20_000, steps: [{ calls: 1, characters: 500 }], usesQueuedWake: false }));
-    const old: SessionEventDraft[] = [created, message('old'), spanStarted('o'), consumed([idOf(2)], 'o'), said('Older.', 'o')];
+    const turns = Array.from({ length: 200 }, () => ({
+      characters: 20_000,
+      steps: [{ calls: 1, characters: 500 }],
+      usesQueuedWake: false,
+    }));
+    const old: SessionEventDraft[] = [
+      created,
+      message('old'),
+      spanStarted('o'),
+      consumed([idOf(2)], 'o'),
+      said('Older.', 'o'),
+    ];
     const log = [...old, summarized(5), ...logOfTurns(turns, 0).slice(1)];
-    const { store, state, whole } = await storeOf(log.map((draft, index) => (draft.type === 'message.consumed' && index > 5 ? consumed([idOf(index - 3)], draft.data.spanId) : draft)));
+    const { store, state, whole } = await storeOf(
+      log.map((draft, index) =>
+        draft.type === 'message.consumed' && index > 5 ? consumed([idOf(index - 3)], draft.data.spanId) : draft,
+      ),
+    );
     const { counting, count } = countingReads(store);
     const messages = (await loadTranscript(counting, state)).messages();
     expect(messages[0]?.content[0]).toMatchObject({ summarizesThroughSeq: 5 });
@@ -170,7 +322,10 @@ describe('the transcript of a long session', () => {
 
 const smallTurn: fc.Arbitrary<Turn> = fc.record({
   characters: fc.constantFrom(1, 50),
-  steps: fc.array(fc.record({ calls: fc.integer({ min: 0, max: 3 }), characters: fc.constantFrom(1, 50) }), { minLength: 1, maxLength: 3 }),
+  steps: fc.array(fc.record({ calls: fc.integer({ min: 0, max: 3 }), characters: fc.constantFrom(1, 50) }), {
+    minLength: 1,
+    maxLength: 3,
+  }),
   usesQueuedWake: fc.boolean(),
 });
 
@@ -180,7 +335,14 @@ function summarized(throughSeq: number): SessionEventDraft {
 
 /** The log with one draft more at `place`; ids that later drafts name move with their drafts. */
 function spliced(log: readonly SessionEventDraft[], place: number, draft: SessionEventDraft): SessionEventDraft[] {
-  const moved = log.slice(place).map((each, index) => (each.type === 'message.consumed' ? consumed(each.data.eventIds.map((id) => movedId(id, { place, upTo: place + index })), each.data.spanId) : each));
+  const moved = log.slice(place).map((each, index) =>
+    each.type === 'message.consumed'
+      ? consumed(
+          each.data.eventIds.map((id) => movedId(id, { place, upTo: place + index })),
+          each.data.spanId,
+        )
+      : each,
+  );
   return [...log.slice(0, place), draft, ...moved];
 }
 

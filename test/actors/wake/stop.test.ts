@@ -22,18 +22,32 @@ afterEach(() => house[Symbol.asyncDispose]());
 const FINISH_GRACE_MS = 30_000;
 const STOP_GRACE_MS = 5_000;
 
-async function open(steps: readonly Said[], options: { readonly ports?: (house: TurnHouse) => Parameters<TurnHouse['open']>[0]; readonly tools?: (tool: ReturnType<typeof noteTools>['tool']) => readonly Tool[] } = {}): Promise<void> {
+async function open(
+  steps: readonly Said[],
+  options: {
+    readonly ports?: (house: TurnHouse) => Parameters<TurnHouse['open']>[0];
+    readonly tools?: (tool: ReturnType<typeof noteTools>['tool']) => readonly Tool[];
+  } = {},
+): Promise<void> {
   const { tool, ran: noted } = noteTools();
   ran = noted;
-  const finished = new Promise<void>((resolve) => { finish = resolve; });
-  const stopped = (signal: AbortSignal): Promise<never> => new Promise((_resolve, reject) => signal.addEventListener('abort', () => reject(new Error('stopped')), { once: true }));
+  const finished = new Promise<void>((resolve) => {
+    finish = resolve;
+  });
+  const stopped = (signal: AbortSignal): Promise<never> =>
+    new Promise((_resolve, reject) =>
+      signal.addEventListener('abort', () => reject(new Error('stopped')), { once: true }),
+    );
   house = await openTurnHouse({
     tools: [
       tool('quick'),
       tool('failing', { run: () => Promise.reject(new Error('boom')) }),
       tool('obedient', { run: (_input, { signal }) => stopped(signal) }),
       tool('deaf', { run: () => new Promise(() => undefined) }),
-      tool('finishing', { interruptBehavior: 'finish', run: (_input, { signal }) => Promise.race([finished.then(() => 'came to its end'), stopped(signal)]) }),
+      tool('finishing', {
+        interruptBehavior: 'finish',
+        run: (_input, { signal }) => Promise.race([finished.then(() => 'came to its end'), stopped(signal)]),
+      }),
       tool('launch', { permissionPolicy: 'always_ask' }),
       ...(options.tools?.(tool) ?? []),
     ],
@@ -44,9 +58,14 @@ async function open(steps: readonly Said[], options: { readonly ports?: (house: 
 }
 
 const call = (...names: readonly string[]): Said => ({ calls: names.map((name) => ({ name })) });
-const outcomes = async (): Promise<Record<string, string>> => Object.fromEntries((await house.dataOf(id, 'agent.tool_result')).map(({ name, outcome }) => [name, outcome]));
+const outcomes = async (): Promise<Record<string, string>> =>
+  Object.fromEntries((await house.dataOf(id, 'agent.tool_result')).map(({ name, outcome }) => [name, outcome]));
 
-function wake(): { readonly waking: ReturnType<Runtime['wake']>; readonly abort: AbortController; readonly force: AbortController } {
+function wake(): {
+  readonly waking: ReturnType<Runtime['wake']>;
+  readonly abort: AbortController;
+  readonly force: AbortController;
+} {
   const [abort, force] = [new AbortController(), new AbortController()];
   return { waking: house.runtime.wake(id, { signal: abort.signal, force: force.signal }), abort, force };
 }
@@ -148,11 +167,24 @@ describe('a turn that is stopped', () => {
 describe('tools of one step', () => {
   it('of which one fails, one is killed and one hangs, each have what became of them, in the order in which they were asked for', async () => {
     const clock = createSystemClock();
-    const process = createManagedShellProcessRunner({ processTree: createProcessTree({ clock }), clock, environment: () => ({}) });
-    const shell = (command: string): { readonly name: string; readonly input: object } => ({ name: 'shell_run', input: { command } });
-    await open([{ calls: [shell('echo before; kill -9 $$'), { name: 'deaf' }, { name: 'failing' }, shell('echo fine')] }, { text: 'All told.' }], {
-      ports: () => ({ tasks: new BackgroundTaskManager({ runners: { process }, clock }) }),
+    const process = createManagedShellProcessRunner({
+      processTree: createProcessTree({ clock }),
+      clock,
+      environment: () => ({}),
     });
+    const shell = (command: string): { readonly name: string; readonly input: object } => ({
+      name: 'shell_run',
+      input: { command },
+    });
+    await open(
+      [
+        { calls: [shell('echo before; kill -9 $$'), { name: 'deaf' }, { name: 'failing' }, shell('echo fine')] },
+        { text: 'All told.' },
+      ],
+      {
+        ports: () => ({ tasks: new BackgroundTaskManager({ runners: { process }, clock }) }),
+      },
+    );
     const { waking, abort } = wake();
     await until(async () => (await house.results(id)).length === 3);
     abort.abort('too long');
@@ -160,7 +192,9 @@ describe('tools of one step', () => {
     expect(await waking).toMatchObject({ outcome: 'aborted' });
     await house.settle();
     const results = await house.dataOf(id, 'agent.tool_result');
-    const byCall = (await house.dataOf(id, 'agent.tool_use')).map(({ callId }) => results.filter((result) => result.callId === callId));
+    const byCall = (await house.dataOf(id, 'agent.tool_use')).map(({ callId }) =>
+      results.filter((result) => result.callId === callId),
+    );
     expect(byCall).toMatchObject([
       [{ outcome: 'completed', output: { output: 'before\n', exitCode: null } }],
       [{ outcome: 'cancelled' }],
@@ -175,9 +209,21 @@ describe('tools of one step', () => {
 
   it('come to the model in the order in which it asked, whichever ends first', async () => {
     const gates = new Map<string, () => void>();
-    await open([{ calls: ['a', 'b', 'c'].map((letter) => ({ name: 'gated', input: { letter } })) }, { text: 'Read.' }], {
-      tools: (tool) => [tool('gated', { run: (input) => new Promise((resolve) => gates.set((input as { letter: string }).letter, () => resolve(`result of ${(input as { letter: string }).letter}`))) })],
-    });
+    await open(
+      [{ calls: ['a', 'b', 'c'].map((letter) => ({ name: 'gated', input: { letter } })) }, { text: 'Read.' }],
+      {
+        tools: (tool) => [
+          tool('gated', {
+            run: (input) =>
+              new Promise((resolve) =>
+                gates.set((input as { letter: string }).letter, () =>
+                  resolve(`result of ${(input as { letter: string }).letter}`),
+                ),
+              ),
+          }),
+        ],
+      },
+    );
     const waking = house.runtime.wake(id);
     await until(() => gates.size === 3);
     for (const letter of ['c', 'a', 'b']) {
@@ -186,7 +232,11 @@ describe('tools of one step', () => {
       await until(async () => (await house.results(id)).length === before + 1);
     }
     await waking;
-    expect((await house.results(id)).map(({ output }) => output)).toEqual(['result of c', 'result of a', 'result of b']);
+    expect((await house.results(id)).map(({ output }) => output)).toEqual([
+      'result of c',
+      'result of a',
+      'result of b',
+    ]);
     const read = house.asked.at(-1)?.read ?? '';
     const places = ['a', 'b', 'c'].map((letter) => read.indexOf(`result of ${letter}`));
     expect(places.every((place) => place > 0)).toBe(true);

@@ -28,7 +28,11 @@ interface Place {
   readonly isolation?: 'worktree' | 'none';
 }
 
-async function open(place: Place, helper: Model | readonly Said[], lead: readonly Said[] = [DO, { text: 'All done.' }]): Promise<string> {
+async function open(
+  place: Place,
+  helper: Model | readonly Said[],
+  lead: readonly Said[] = [DO, { text: 'All done.' }],
+): Promise<string> {
   const { tool } = noteTools();
   const tools = [tool('look'), tool('launch', { permissionPolicy: 'always_ask' })];
   house = await openTurnHouse({ tools });
@@ -44,7 +48,11 @@ async function open(place: Place, helper: Model | readonly Said[], lead: readonl
 }
 
 const note = (event: InspectionEvent): void => {
-  if (event.type !== '@xstate.snapshot' || !String('id' in event.actorRef ? event.actorRef.id : '').endsWith('.worktree')) return;
+  if (
+    event.type !== '@xstate.snapshot' ||
+    !String('id' in event.actorRef ? event.actorRef.id : '').endsWith('.worktree')
+  )
+    return;
   const { value } = event.snapshot as AnyMachineSnapshot;
   if (lives.at(-1) !== value) lives.push(String(value));
 };
@@ -114,7 +122,9 @@ describe('an agent that is called into a worktree', () => {
     const parent = await open({ isolation: 'worktree' }, [{ text: 'Nothing to do.' }]);
     await house.runtime.wake(parent);
     expect(keeper.calls).toEqual(['prepare helper', 'remove helper']);
-    expect(await house.results(parent)).toMatchObject([{ output: { output: 'Nothing to do.', worktree: { worktreeStatus: 'removed' } } }]);
+    expect(await house.results(parent)).toMatchObject([
+      { output: { output: 'Nothing to do.', worktree: { worktreeStatus: 'removed' } } },
+    ]);
   });
 
   it('hands over what it leaves, with what to do about it', async () => {
@@ -125,7 +135,17 @@ describe('an agent that is called into a worktree', () => {
     expect(keeper.calls).toEqual(['prepare helper', 'preserve helper']);
     expect(await house.state(await childOf(parent))).toMatchObject({ workspace: worktree?.worktreePath });
     expect(await house.results(parent)).toMatchObject([
-      { output: { output: 'Committed.', worktree: { worktreePath: worktree?.worktreePath, branchName: 'wakechart/tree_1', worktreeStatus: 'preserved', worktreeNextAction: expect.stringMatching(/^git merge helper/) } } },
+      {
+        output: {
+          output: 'Committed.',
+          worktree: {
+            worktreePath: worktree?.worktreePath,
+            branchName: 'wakechart/tree_1',
+            worktreeStatus: 'preserved',
+            worktreeNextAction: expect.stringMatching(/^git merge helper/),
+          },
+        },
+      },
     ]);
     expect(house.asked.at(-1)?.read).toContain('git merge helper');
   });
@@ -137,7 +157,11 @@ describe('an agent that is called into a worktree', () => {
   });
 
   it('keeps its worktree by its actor too, when something is in it or it cannot be removed', async () => {
-    const parent = await open({ isolation: 'worktree' }, [{ text: 'Committed.' }, { text: 'Again.' }], [DO, DO, { text: 'All done.' }]);
+    const parent = await open(
+      { isolation: 'worktree' },
+      [{ text: 'Committed.' }, { text: 'Again.' }],
+      [DO, DO, { text: 'All done.' }],
+    );
     keeper.findings.set('helper', 'one commit');
     keeper.remove = () => Promise.reject(new Error('somebody is in it'));
     await house.runtime.wake(parent);
@@ -146,7 +170,10 @@ describe('an agent that is called into a worktree', () => {
     lives = [];
     const second = await house.start('lead');
     await house.runtime.wake(second);
-    expect(lives.filter((state) => state === 'removing' || state === 'preserved').slice(-2)).toEqual(['removing', 'preserved']);
+    expect(lives.filter((state) => state === 'removing' || state === 'preserved').slice(-2)).toEqual([
+      'removing',
+      'preserved',
+    ]);
   });
 
   it('is taken over with its worktree by the process that goes on with it', async () => {
@@ -164,7 +191,9 @@ describe('an agent that is called into a worktree', () => {
     const parent = await open({ isolation: 'worktree' }, [{ text: 'never' }]);
     keeper.prepare = () => Promise.reject(new Error('this is no repository'));
     await house.runtime.wake(parent);
-    expect(await house.results(parent)).toMatchObject([{ outcome: 'failed', output: expect.stringContaining('this is no repository') }]);
+    expect(await house.results(parent)).toMatchObject([
+      { outcome: 'failed', output: expect.stringContaining('this is no repository') },
+    ]);
     expect(await house.children(parent)).toEqual([]);
   });
 
@@ -181,7 +210,12 @@ describe('an agent that is called into a worktree', () => {
     const parent = await open({ isolation: 'worktree' }, [{ text: 'Done.' }]);
     keeper.list = () => Promise.reject(new Error('the disk is gone'));
     await house.runtime.wake(parent);
-    expect(await house.results(parent)).toMatchObject([{ outcome: 'completed', output: { output: 'Done.', worktree: { problem: expect.stringContaining('the disk is gone') } } }]);
+    expect(await house.results(parent)).toMatchObject([
+      {
+        outcome: 'completed',
+        output: { output: 'Done.', worktree: { problem: expect.stringContaining('the disk is gone') } },
+      },
+    ]);
   });
 
   it('whose caller is ended leaves a worktree that is settled', async () => {

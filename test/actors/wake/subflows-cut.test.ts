@@ -1,4 +1,7 @@
-/** Agents that work for agents, when one of them is cut short, stopped or copied: nothing is left that runs, asks or is due for nobody. */
+/**
+ * Agents that work for agents, when one of them is cut short, stopped or copied: nothing is left that runs, asks or is
+ * due for nobody.
+ */
 import { afterEach, describe, expect, it } from 'vitest';
 import { HookedStore } from '../../support/hooked-store.ts';
 import { MortalStore } from '../../support/mortal-store.ts';
@@ -20,9 +23,16 @@ async function openPair(helper: Model | readonly Said[]): Promise<string> {
   const notes = noteTools();
   store = new HookedStore();
   ran = notes.ran;
-  house = await openTurnHouse({ store, tools: [notes.tool('launch', { permissionPolicy: 'always_ask' }), notes.tool('look')] });
+  house = await openTurnHouse({
+    store,
+    tools: [notes.tool('launch', { permissionPolicy: 'always_ask' }), notes.tool('look')],
+  });
   await house.agent('helper', helper, { tools: [...tools] });
-  await house.agent('lead', [{ calls: [{ name: 'helper', input: { message: 'Do it, helper.' } }] }, { text: 'All done.' }], { tools: [{ agent: 'helper' }, ...tools] });
+  await house.agent(
+    'lead',
+    [{ calls: [{ name: 'helper', input: { message: 'Do it, helper.' } }] }, { text: 'All done.' }],
+    { tools: [{ agent: 'helper' }, ...tools] },
+  );
   return house.start('lead');
 }
 
@@ -36,18 +46,21 @@ describe('a parent that is cut short', () => {
   type Cut = 'interrupt' | 'terminate' | 'delete';
   const cut = (how: Cut, id: string): Promise<unknown> => house.runtime.sessions[how](id);
 
-  it.each<Cut>(['interrupt', 'terminate', 'delete'])('by %s while its child waits takes the child with it: nothing of it is due or asks any more', async (how) => {
-    const parent = await openPair([launch, { text: 'Launched.' }]);
-    await house.runtime.wake(parent);
-    const child = await childOf(parent);
-    await cut(how, parent);
-    expect(await house.state(child)).toMatchObject({ pendingActions: [], openToolCalls: [], pending: [] });
-    await house.settle();
-    expect(await house.due()).toEqual([]);
-    expect(ran).toEqual([]);
-    if (how === 'interrupt') expect(await house.results(parent)).toMatchObject([{ outcome: 'cancelled' }]);
-    expect(house.asked).toHaveLength(2);
-  });
+  it.each<Cut>(['interrupt', 'terminate', 'delete'])(
+    'by %s while its child waits takes the child with it: nothing of it is due or asks any more',
+    async (how) => {
+      const parent = await openPair([launch, { text: 'Launched.' }]);
+      await house.runtime.wake(parent);
+      const child = await childOf(parent);
+      await cut(how, parent);
+      expect(await house.state(child)).toMatchObject({ pendingActions: [], openToolCalls: [], pending: [] });
+      await house.settle();
+      expect(await house.due()).toEqual([]);
+      expect(ran).toEqual([]);
+      if (how === 'interrupt') expect(await house.results(parent)).toMatchObject([{ outcome: 'cancelled' }]);
+      expect(house.asked).toHaveLength(2);
+    },
+  );
 
   it.each<Cut>(['interrupt', 'terminate'])('by %s while its child runs stops the child in its step', async (how) => {
     let isAsked = false;
@@ -78,7 +91,8 @@ describe('a parent that is cut short', () => {
   ])('by %s just before %s leaves no child that goes on by itself', async (how, type) => {
     const parent = await openPair([{ text: 'for nobody' }]);
     // The parent's own wake and step come first.
-    if (type === 'wake.started' || type === 'span.started') store.before(type, async () => store.before(type, () => cut(how, parent)));
+    if (type === 'wake.started' || type === 'span.started')
+      store.before(type, async () => store.before(type, () => cut(how, parent)));
     else store.before(type, () => cut(how, parent));
     await house.runtime.wake(parent);
     await house.settle();
@@ -86,26 +100,32 @@ describe('a parent that is cut short', () => {
     await house.settle();
     expect(await house.due()).toEqual([]);
     // A model that is asked in the very moment in which its step is cut short is not asked again.
-    expect(house.asked.filter(({ agent }) => agent === 'helper').length).toBeLessThanOrEqual(type === 'span.started' ? 1 : 0);
+    expect(house.asked.filter(({ agent }) => agent === 'helper').length).toBeLessThanOrEqual(
+      type === 'span.started' ? 1 : 0,
+    );
     const [child] = await house.children(parent);
     const listed = (await house.runtime.sessions.list()).map(({ sessionId }) => sessionId);
-    if (child !== undefined && listed.includes(child)) expect(await house.state(child)).toMatchObject({ openToolCalls: [], queuedWakes: [] });
+    if (child !== undefined && listed.includes(child))
+      expect(await house.state(child)).toMatchObject({ openToolCalls: [], queuedWakes: [] });
     const results = await house.results(parent);
     if (how === 'interrupt') expect(results).toMatchObject([{ outcome: 'cancelled' }]);
     expect((await house.state(parent)).openToolCalls.filter(() => how === 'interrupt')).toEqual([]);
   });
 
-  it.each<Cut>(['interrupt', 'terminate'])('by %s in another process, of which its store tells it nothing, makes no child', async (how) => {
-    const parent = await openPair([{ text: 'for nobody' }]);
-    const other = house.runtime;
-    const deaf = new MortalStore(store);
-    deaf.watch = () => () => undefined;
-    house.open({ store: deaf });
-    store.before('agent.subflow_started', () => other.sessions[how](parent));
-    await house.runtime.wake(parent);
-    expect(await other.sessions.list()).toHaveLength(1);
-    expect(house.asked.map(({ agent }) => agent)).toEqual(['lead']);
-  });
+  it.each<Cut>(['interrupt', 'terminate'])(
+    'by %s in another process, of which its store tells it nothing, makes no child',
+    async (how) => {
+      const parent = await openPair([{ text: 'for nobody' }]);
+      const other = house.runtime;
+      const deaf = new MortalStore(store);
+      deaf.watch = () => () => undefined;
+      house.open({ store: deaf });
+      store.before('agent.subflow_started', () => other.sessions[how](parent));
+      await house.runtime.wake(parent);
+      expect(await other.sessions.list()).toHaveLength(1);
+      expect(house.asked.map(({ agent }) => agent)).toEqual(['lead']);
+    },
+  );
 
   it('goes on with nothing when its process stops and starts again: its child does, and it hears of it', async () => {
     let tries = 0;
@@ -171,7 +191,9 @@ describe('a child that somebody else cuts short', () => {
     await waking;
     await house.settle();
     expect(await house.state(parent)).toMatchObject({ stopReason: 'idle', summary: 'All done.' });
-    expect(await house.results(parent)).toMatchObject([{ outcome, output: { summary: expect.stringMatching(/interrupted|terminated/) } }]);
+    expect(await house.results(parent)).toMatchObject([
+      { outcome, output: { summary: expect.stringMatching(/interrupted|terminated/) } },
+    ]);
     expect(await house.due()).toEqual([]);
   });
 
@@ -192,7 +214,9 @@ describe('a child that somebody else cuts short', () => {
       await house.clock.advance(3_600_000);
       await house.settle();
     }
-    expect(await house.results(parent)).toMatchObject([{ outcome: 'failed', output: { summary: expect.stringContaining('wakes in a row failed') } }]);
+    expect(await house.results(parent)).toMatchObject([
+      { outcome: 'failed', output: { summary: expect.stringContaining('wakes in a row failed') } },
+    ]);
   });
 });
 
@@ -208,7 +232,12 @@ describe('a copy of a session whose child works', () => {
     await house.runtime.wake(parent);
     const fork = (await house.runtime.sessions.fork(parent)).sessionId;
     expect(await house.results(fork)).toMatchObject([{ outcome: 'cancelled' }]);
-    expect(await house.state(fork)).toMatchObject({ openToolCalls: [], pendingActions: [], children: [], stopReason: 'idle' });
+    expect(await house.state(fork)).toMatchObject({
+      openToolCalls: [],
+      pendingActions: [],
+      children: [],
+      stopReason: 'idle',
+    });
     expect(await house.due()).toEqual([]);
     await house.confirm(await childOf(parent));
     await house.settle();
@@ -248,7 +277,11 @@ describe('a copy of a session whose child works', () => {
     await house.confirm(child);
     await house.settle();
     expect(await house.state(parent)).toMatchObject({ summary: 'All done.' });
-    expect([ran, await house.results(parent), await house.children(parent)]).toMatchObject([['launch'], [{ outcome: 'completed' }], [child]]);
+    expect([ran, await house.results(parent), await house.children(parent)]).toMatchObject([
+      ['launch'],
+      [{ outcome: 'completed' }],
+      [child],
+    ]);
   });
 
   it('of a child stands for itself: it has no parent and tells nobody', async () => {

@@ -14,15 +14,29 @@ afterEach(() => house[Symbol.asyncDispose]());
 async function open(options: TurnHouseOptions = {}): Promise<void> {
   const tools = noteTools();
   ran = tools.ran;
-  house = await openTurnHouse({ tools: [tools.tool('launch', { permissionPolicy: 'always_ask' }), tools.tool('look')], ...options });
+  house = await openTurnHouse({
+    tools: [tools.tool('launch', { permissionPolicy: 'always_ask' }), tools.tool('look')],
+    ...options,
+  });
 }
 
-const toAgents = (...ids: readonly string[]): Partial<AgentFrontmatter> => ({ tools: [...ids.map((agent) => ({ agent })), 'launch', 'look', 'ask_human'] });
-const ask = (...names: readonly string[]): Said => ({ calls: names.map((name) => ({ name, input: { message: `Do it, ${name}.` } })) });
+const toAgents = (...ids: readonly string[]): Partial<AgentFrontmatter> => ({
+  tools: [...ids.map((agent) => ({ agent })), 'launch', 'look', 'ask_human'],
+});
+const ask = (...names: readonly string[]): Said => ({
+  calls: names.map((name) => ({ name, input: { message: `Do it, ${name}.` } })),
+});
 const launch: Said = { calls: [{ name: 'launch' }] };
 
 /** A parent that asks one helper, which says these things. */
-async function openPair(helper: Model | readonly Said[], { steps = [ask('helper'), { text: 'All done.' }], agent = {}, ...options }: TurnHouseOptions & { readonly steps?: readonly Said[]; readonly agent?: Partial<AgentFrontmatter> } = {}): Promise<string> {
+async function openPair(
+  helper: Model | readonly Said[],
+  {
+    steps = [ask('helper'), { text: 'All done.' }],
+    agent = {},
+    ...options
+  }: TurnHouseOptions & { readonly steps?: readonly Said[]; readonly agent?: Partial<AgentFrontmatter> } = {},
+): Promise<string> {
   await open(options);
   await house.agent('helper', helper, { tools: ['launch', 'look', 'ask_human'] });
   await house.agent('lead', steps, { ...toAgents('helper'), ...agent });
@@ -44,7 +58,9 @@ describe('a call of another agent', () => {
     expect((await house.state(child)).parent).toEqual({ sessionId: parent, depth: 1, callId: use?.callId });
     expect(await house.dataOf(child, 'user.message')).toMatchObject([{ text: 'Do it, helper.' }]);
     expect(await house.dataOf(parent, 'session.child_idle')).toHaveLength(1);
-    expect(await house.results(parent)).toMatchObject([{ outcome: 'completed', output: { output: 'I looked.', agent: 'helper', sessionId: child } }]);
+    expect(await house.results(parent)).toMatchObject([
+      { outcome: 'completed', output: { output: 'I looked.', agent: 'helper', sessionId: child } },
+    ]);
     expect(house.asked.at(-1)?.read).toContain('I looked.');
     expect(await house.dataOf(parent, 'agent.message')).toMatchObject([{ text: 'All done.' }]);
     expect(await house.due()).toEqual([]);
@@ -54,15 +70,26 @@ describe('a call of another agent', () => {
   it('is seen by nothing of its parent but the message, and the parent by nothing but the answer', async () => {
     const parent = await openPair([{ text: 'secret of the child', calls: [{ name: 'look' }] }, { text: 'Answer.' }]);
     await house.runtime.wake(parent);
-    expect(house.asked.filter(({ agent }) => agent === 'helper').map(({ read }) => read.includes('Go'))).toEqual([false, false]);
-    expect(house.asked.filter(({ agent }) => agent === 'lead').map(({ read }) => read.includes('secret of the child'))).toEqual([false, false]);
+    expect(house.asked.filter(({ agent }) => agent === 'helper').map(({ read }) => read.includes('Go'))).toEqual([
+      false,
+      false,
+    ]);
+    expect(
+      house.asked.filter(({ agent }) => agent === 'lead').map(({ read }) => read.includes('secret of the child')),
+    ).toEqual([false, false]);
   });
 
   it('gives results in the order in which the parent asked, whoever comes first', async () => {
     await open();
     let isSecondDone = false;
-    await house.agent('slow', async () => { await until(() => isSecondDone); return { text: 'first asked' }; });
-    await house.agent('quick', () => { isSecondDone = true; return { text: 'second asked' }; });
+    await house.agent('slow', async () => {
+      await until(() => isSecondDone);
+      return { text: 'first asked' };
+    });
+    await house.agent('quick', () => {
+      isSecondDone = true;
+      return { text: 'second asked' };
+    });
     await house.agent('lead', [ask('slow', 'quick'), { text: 'Both.' }], toAgents('slow', 'quick'));
     const parent = await house.start('lead');
     expect(await house.runtime.wake(parent)).toMatchObject({ outcome: 'sleep', summary: 'Both.' });
@@ -85,7 +112,9 @@ describe('a call of another agent', () => {
     expect(await house.state(parent)).toMatchObject({ status: 'idle', stopReason: 'idle', summary: 'One of two.' });
     const results = await house.results(parent);
     expect(results.map(({ outcome }) => outcome).toSorted()).toEqual(['completed', 'failed']);
-    expect(results.find(({ outcome }) => outcome === 'failed')?.output).toMatchObject({ summary: expect.stringContaining('failed') });
+    expect(results.find(({ outcome }) => outcome === 'failed')?.output).toMatchObject({
+      summary: expect.stringContaining('failed'),
+    });
   });
 
   it('may call others in turn, three deep, and each answer comes up', async () => {
@@ -112,18 +141,32 @@ describe('a call of another agent is an error for the model', () => {
     let deepest = top;
     for (let depth = 0; depth < MAX_SESSION_DEPTH; depth += 1) deepest = await childOf(deepest);
     expect(await house.children(deepest)).toEqual([]);
-    expect(await house.results(deepest)).toMatchObject([{ outcome: 'failed', output: expect.stringContaining(`${MAX_SESSION_DEPTH} generations`) }]);
+    expect(await house.results(deepest)).toMatchObject([
+      { outcome: 'failed', output: expect.stringContaining(`${MAX_SESSION_DEPTH} generations`) },
+    ]);
   });
 
   it('when too many work for it at the same time, and the others go on', async () => {
-    const parent = await openPair([{ text: 'ok' }], { steps: [ask(...Array.from({ length: MAX_OPEN_SUBFLOWS + 3 }, () => 'helper')), { text: 'Done.' }] });
+    const parent = await openPair([{ text: 'ok' }], {
+      steps: [ask(...Array.from({ length: MAX_OPEN_SUBFLOWS + 3 }, () => 'helper')), { text: 'Done.' }],
+    });
     expect(await house.runtime.wake(parent)).toMatchObject({ outcome: 'sleep' });
     expect(await house.children(parent)).toHaveLength(MAX_OPEN_SUBFLOWS);
     expect((await house.results(parent)).filter(({ outcome }) => outcome === 'failed')).toHaveLength(3);
   });
 
   it('when the message is missing or empty', async () => {
-    const parent = await openPair([], { steps: [{ calls: [{ name: 'helper', input: {} }, { name: 'helper', input: { message: '' } }] }, { text: 'Oh.' }] });
+    const parent = await openPair([], {
+      steps: [
+        {
+          calls: [
+            { name: 'helper', input: {} },
+            { name: 'helper', input: { message: '' } },
+          ],
+        },
+        { text: 'Oh.' },
+      ],
+    });
     expect(await house.runtime.wake(parent)).toMatchObject({ outcome: 'sleep' });
     expect((await house.results(parent)).map(({ outcome }) => outcome)).toEqual(['failed', 'failed']);
     expect(await house.children(parent)).toEqual([]);
@@ -141,9 +184,16 @@ describe('a call of another agent is an error for the model', () => {
 describe('a child that waits for somebody', () => {
   it('leaves its parent waiting for it, and the answer to the child brings both on', async () => {
     const parent = await openPair([launch, { text: 'Launched.' }]);
-    expect(await house.runtime.wake(parent)).toMatchObject({ outcome: 'requires_action', stopReason: 'requires_action', summary: 'Waits for the agent behind helper' });
+    expect(await house.runtime.wake(parent)).toMatchObject({
+      outcome: 'requires_action',
+      stopReason: 'requires_action',
+      summary: 'Waits for the agent behind helper',
+    });
     const child = await childOf(parent);
-    expect(await house.state(child)).toMatchObject({ stopReason: 'requires_action', pendingActions: [{ toolName: 'launch' }] });
+    expect(await house.state(child)).toMatchObject({
+      stopReason: 'requires_action',
+      pendingActions: [{ toolName: 'launch' }],
+    });
     expect(await house.due()).toEqual([]);
     await house.confirm(child);
     expect(await house.due()).toEqual([child]);
@@ -214,7 +264,10 @@ describe('a child that waits for somebody', () => {
   it('needs no second slot of a worker: one after the other comes to its end', async () => {
     const parent = await openPair([launch, { text: 'Launched.' }]);
     const worker = house.runtime.startWorker({ concurrency: 1 });
-    await until(async () => (await house.children(parent)).length === 1 && (await house.requests(await childOf(parent))).length === 1);
+    await until(
+      async () =>
+        (await house.children(parent)).length === 1 && (await house.requests(await childOf(parent))).length === 1,
+    );
     await house.confirm(await childOf(parent));
     await until(async () => (await house.state(parent)).summary === 'All done.');
     await worker.stop();
@@ -223,7 +276,9 @@ describe('a child that waits for somebody', () => {
   });
 
   it('does not hold up what else its parent asked for', async () => {
-    const parent = await openPair([launch, { text: 'Launched.' }], { steps: [{ calls: [{ name: 'helper', input: { message: 'Go' } }, { name: 'look' }] }, { text: 'All done.' }] });
+    const parent = await openPair([launch, { text: 'Launched.' }], {
+      steps: [{ calls: [{ name: 'helper', input: { message: 'Go' } }, { name: 'look' }] }, { text: 'All done.' }],
+    });
     await house.runtime.wake(parent);
     expect(ran).toEqual(['look']);
     await house.confirm(await childOf(parent));
@@ -246,7 +301,10 @@ describe('a child that waits for a child that waits for somebody', () => {
     await house.agent('two', [launch, { text: 'two has launched' }]);
     await house.agent('lead', [ask('one'), { text: 'Up.' }], toAgents('one'));
     const parent = await house.start('lead');
-    expect(await house.runtime.wake(parent)).toMatchObject({ outcome: 'requires_action', stopReason: 'requires_action' });
+    expect(await house.runtime.wake(parent)).toMatchObject({
+      outcome: 'requires_action',
+      stopReason: 'requires_action',
+    });
     const one = await childOf(parent);
     expect(await house.state(one)).toMatchObject({ stopReason: 'requires_action' });
     expect(await house.results(parent)).toEqual([]);
@@ -262,13 +320,21 @@ describe('an agent that works for another', () => {
   it.each<[string, object, object, 'asks' | 'denied' | 'runs']>([
     ['asks where the other one has to, whatever its own file says', { permission: 'ask' }, {}, 'asks'],
     ['may not do what the other one may not', { permission: { mode: 'preapproved', deny: ['change'] } }, {}, 'denied'],
-    ['keeps the rules of its own file that allow', { permission: 'ask' }, { permission: { mode: 'ask', allow: ['change'] } }, 'runs'],
+    [
+      'keeps the rules of its own file that allow',
+      { permission: 'ask' },
+      { permission: { mode: 'ask', allow: ['change'] } },
+      'runs',
+    ],
     ['may do less than the other one', {}, { permission: 'ask' }, 'asks'],
     ['may do what neither file forbids', {}, {}, 'runs'],
   ])('%s', async (_what, lead, helper, outcome) => {
     const tools = noteTools();
     await using other = await openTurnHouse({ tools: [tools.tool('change')] });
-    await other.agent('lead', [{ calls: [{ name: 'helper', input: { message: 'Change it.' } }] }, { text: 'Done.' }], { tools: [{ agent: 'helper' }], ...lead });
+    await other.agent('lead', [{ calls: [{ name: 'helper', input: { message: 'Change it.' } }] }, { text: 'Done.' }], {
+      tools: [{ agent: 'helper' }],
+      ...lead,
+    });
     await other.agent('helper', [{ calls: [{ name: 'change' }] }, { text: 'Changed.' }], helper);
     const parent = await other.start('lead');
     await other.runtime.wake(parent);

@@ -15,8 +15,15 @@ afterEach(async () => {
 
 const asksNobody = { asksPermission: () => false };
 
-async function woken(agent: Partial<AgentFrontmatter>, prepare: (house: BackendHouse) => Promise<unknown> = async () => undefined): Promise<{ readonly asked: number; readonly result: unknown }> {
-  open = await openBackendHouse([() => Promise.resolve(answered('Done.'))], { agent, traits: asksNobody, others: [toldRuntime('other', [says('Else.')])] });
+async function woken(
+  agent: Partial<AgentFrontmatter>,
+  prepare: (house: BackendHouse) => Promise<unknown> = async () => undefined,
+): Promise<{ readonly asked: number; readonly result: unknown }> {
+  open = await openBackendHouse([() => Promise.resolve(answered('Done.'))], {
+    agent,
+    traits: asksNobody,
+    others: [toldRuntime('other', [says('Else.')])],
+  });
   await prepare(open);
   const result = await open.house.runtime.wake(open.id);
   return { asked: open.backend.asked.length, result };
@@ -31,15 +38,26 @@ describe('a program that asks nobody', () => {
     ['it as a fallback', { provider: 'other', fallbacks: ['told/m'], permission: 'ask' } as never],
   ])('is not run for an agent with %s', async (_what, agent) => {
     const { asked, result } = await woken(agent);
-    expect([asked, result]).toMatchObject([0, { outcome: 'failed', error: { code: 'BACKEND_NEVER_ASKS', message: expect.stringContaining('"told" asks nobody') as string } }]);
+    expect([asked, result]).toMatchObject([
+      0,
+      {
+        outcome: 'failed',
+        error: { code: 'BACKEND_NEVER_ASKS', message: expect.stringContaining('"told" asks nobody') as string },
+      },
+    ]);
   });
 
   it('is not run against the policy', async () => {
-    const { asked, result } = await woken({ permission: 'preapproved' }, ({ house }) => house.policy.keep('worker', parseRule('deny shell_run(git push)'), { by: 'person' } as never));
+    const { asked, result } = await woken({ permission: 'preapproved' }, ({ house }) =>
+      house.policy.keep('worker', parseRule('deny shell_run(git push)'), { by: 'person' } as never),
+    );
     expect([asked, result]).toMatchObject([0, { error: { code: 'BACKEND_NEVER_ASKS' } }]);
   });
 
   it('is run where all is allowed', async () => {
-    expect(await woken({ permission: 'preapproved' })).toMatchObject({ asked: 1, result: { outcome: 'sleep', summary: 'Done.' } });
+    expect(await woken({ permission: 'preapproved' })).toMatchObject({
+      asked: 1,
+      result: { outcome: 'sleep', summary: 'Done.' },
+    });
   });
 });

@@ -5,7 +5,13 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { Clock } from '../../../src/actors/clock/clock.ts';
 import { createSystemClock } from '../../../src/actors/clock/system-clock.ts';
-import type { AgentRunParams, AgentRunResult, AgentRuntime, RunPermissionAnswer, RunPermissionRequest } from '../../../src/actors/run/agent-runtime.ts';
+import type {
+  AgentRunParams,
+  AgentRunResult,
+  AgentRuntime,
+  RunPermissionAnswer,
+  RunPermissionRequest,
+} from '../../../src/actors/run/agent-runtime.ts';
 import { createAcpAgentRuntime } from '../../../src/adapters/acp/acp-agent-runtime.ts';
 import type { AcpAgentRuntimeOptions } from '../../../src/adapters/acp/acp-agent-runtime.ts';
 import { createProcessTree } from '../../../src/adapters/process-tree/process-tree.ts';
@@ -70,7 +76,12 @@ const PROGRAM = fileURLToPath(new URL('../../fixtures/acp-agents/agent.mjs', imp
 
 const DEFAULT_ABILITIES: Abilities = { load: true, resume: true };
 
-export async function acpHouse({ clock = createSystemClock(), abilities: general = DEFAULT_ABILITIES, settings: generalSettings = {}, runtime: options = {} }: AcpHouseOptions = {}): Promise<AcpHouse> {
+export async function acpHouse({
+  clock = createSystemClock(),
+  abilities: general = DEFAULT_ABILITIES,
+  settings: generalSettings = {},
+  runtime: options = {},
+}: AcpHouseOptions = {}): Promise<AcpHouse> {
   const home = await temporaryHome();
   const workspaceDir = join(home.path, 'workspace');
   await mkdir(workspaceDir);
@@ -89,19 +100,39 @@ export async function acpHouse({ clock = createSystemClock(), abilities: general
     backend: 'acp',
     ...generalSettings,
     ...more,
-    program: { command: process.execPath, args: [PROGRAM], ...more.program, set: { FIXTURE_HOME: home.path, FIXTURE_AGENT: JSON.stringify(abilities), ...more.program?.set } },
+    program: {
+      command: process.execPath,
+      args: [PROGRAM],
+      ...more.program,
+      set: { FIXTURE_HOME: home.path, FIXTURE_AGENT: JSON.stringify(abilities), ...more.program?.set },
+    },
     options: { secretVariable: 'FIXTURE_KEY', ...generalSettings.options, ...more.options },
   });
   const start = (params: Partial<AgentRunParams> = {}): StartedRun => {
     runs += 1;
     const heard = listening(params.onEvent);
     const asked = params.messages === undefined && params.prompt === undefined ? { prompt: 'Hello?' } : {};
-    const base = { runId: `run_${runs}`, sessionId: 'session_1', provider: 'agent', model: 'default', config: { providers: { agent: settings() } }, workspaceDir, agentDir: home.path, modelStepsTaken: 0 };
+    const base = {
+      runId: `run_${runs}`,
+      sessionId: 'session_1',
+      provider: 'agent',
+      model: 'default',
+      config: { providers: { agent: settings() } },
+      workspaceDir,
+      agentDir: home.path,
+      modelStepsTaken: 0,
+    };
     const result = runtime.run({ ...base, ...asked, ...params, onEvent: heard.onEvent } as AgentRunParams);
     return { events: heard.events, until: heard.until, result };
   };
   const notesFile = join(home.path, 'notes.jsonl');
-  const notes = (): readonly Note[] => (existsSync(notesFile) ? readFileSync(notesFile, 'utf8').trim().split('\n').map((line): Note => JSON.parse(line) as Note) : []);
+  const notes = (): readonly Note[] =>
+    existsSync(notesFile)
+      ? readFileSync(notesFile, 'utf8')
+          .trim()
+          .split('\n')
+          .map((line): Note => JSON.parse(line) as Note)
+      : [];
   return {
     runtime,
     directory: home.path,
@@ -117,12 +148,17 @@ export async function acpHouse({ clock = createSystemClock(), abilities: general
       await writeFile(join(home.path, `scenario-${scenarios}.json`), JSON.stringify(steps));
       return `scenario-${scenarios}`;
     },
-    left: async () => [...processesLeft(process.env['TMPDIR'] ?? home.path).map(({ command }) => command), ...(await readdir(join(home.path, 'processes')).catch(() => []))],
+    left: async () => [
+      ...processesLeft(process.env['TMPDIR'] ?? home.path).map(({ command }) => command),
+      ...(await readdir(join(home.path, 'processes')).catch(() => [])),
+    ],
     close: () => home.remove(),
   };
 }
 
-function listening(onEvent: AgentRunParams['onEvent']): Pick<StartedRun, 'events' | 'until'> & { readonly onEvent: (event: AgentRunEvent) => void } {
+function listening(
+  onEvent: AgentRunParams['onEvent'],
+): Pick<StartedRun, 'events' | 'until'> & { readonly onEvent: (event: AgentRunEvent) => void } {
   const events: AgentRunEvent[] = [];
   const listeners = new Set<() => void>();
   return {
@@ -147,23 +183,32 @@ function listening(onEvent: AgentRunParams['onEvent']): Pick<StartedRun, 'events
 }
 
 /** Somebody who answers each request like this, and what was asked. */
-export function answering(decide: (request: RunPermissionRequest) => RunPermissionAnswer['decision'] = () => 'allow'): { readonly asked: RunPermissionRequest[]; readonly requestPermission: (request: RunPermissionRequest) => Promise<RunPermissionAnswer> } {
+export function answering(decide: (request: RunPermissionRequest) => RunPermissionAnswer['decision'] = () => 'allow'): {
+  readonly asked: RunPermissionRequest[];
+  readonly requestPermission: (request: RunPermissionRequest) => Promise<RunPermissionAnswer>;
+} {
   const asked: RunPermissionRequest[] = [];
   return {
     asked,
     requestPermission: ({ signal: _signal, ...request }) => {
       asked.push(request);
-      return Promise.resolve(decide(request) === 'allow' ? { decision: 'allow' } : { decision: 'deny', message: 'Not today.' });
+      return Promise.resolve(
+        decide(request) === 'allow' ? { decision: 'allow' } : { decision: 'deny', message: 'Not today.' },
+      );
     },
   };
 }
 
 /** The text of the payloads. */
-export const textOf = ({ payloads }: AgentRunResult): string => payloads.flatMap((payload) => (payload.type === 'text' ? [payload.text] : [])).join('');
+export const textOf = ({ payloads }: AgentRunResult): string =>
+  payloads.flatMap((payload) => (payload.type === 'text' ? [payload.text] : [])).join('');
 
 /** The events in short: `lifecycle start`, `assistant text Hello`, `tool requested Bash`. */
 export const told = (events: readonly AgentRunEvent[]): string[] =>
   events.map(({ stream, data }) => {
-    const parts = stream === 'assistant' ? [data.kind, data.text] : [data.phase, ...('name' in data ? [data.name] : []), ...('outcome' in data ? [data.outcome] : [])];
+    const parts =
+      stream === 'assistant'
+        ? [data.kind, data.text]
+        : [data.phase, ...('name' in data ? [data.name] : []), ...('outcome' in data ? [data.outcome] : [])];
     return [stream, ...parts].join(' ');
   });

@@ -19,19 +19,40 @@ beforeEach(async () => {
 
 afterEach(() => home.remove());
 
-const part = (path: string, bytes: Buffer, mediaType: string): FilePart => ({ type: 'file', mediaType, name: path, path, bytes: bytes.length, sha256: createHash('sha256').update(bytes).digest('hex') });
-const message = (...content: readonly (FilePart | { readonly type: 'text'; readonly text: string })[]): ProviderMessage => ({ role: 'user', content });
+const part = (path: string, bytes: Buffer, mediaType: string): FilePart => ({
+  type: 'file',
+  mediaType,
+  name: path,
+  path,
+  bytes: bytes.length,
+  sha256: createHash('sha256').update(bytes).digest('hex'),
+});
+const message = (
+  ...content: readonly (FilePart | { readonly type: 'text'; readonly text: string })[]
+): ProviderMessage => ({ role: 'user', content });
 const EVERYTHING = { image: true, embeddedContext: true };
 
 async function fileBlocks(files: readonly FilePart[], takes = EVERYTHING): Promise<readonly unknown[]> {
-  const blocks = await promptBlocks({ instructions: undefined, messages: [message({ type: 'text', text: 'Look.' }, ...files)], workspaceDir: home.path, takes });
+  const blocks = await promptBlocks({
+    instructions: undefined,
+    messages: [message({ type: 'text', text: 'Look.' }, ...files)],
+    workspaceDir: home.path,
+    takes,
+  });
   return blocks.slice(1);
 }
 
 describe('a file that came with a message', () => {
   const image = () => part('a.png', PNG, 'image/png');
   const uri = (name: string): string => pathToFileURL(at(name)).href;
-  const link = (file: FilePart, more: object = {}): object => ({ type: 'resource_link', uri: uri(file.path), name: file.name, mimeType: file.mediaType, size: file.bytes, ...more });
+  const link = (file: FilePart, more: object = {}): object => ({
+    type: 'resource_link',
+    uri: uri(file.path),
+    name: file.name,
+    mimeType: file.mediaType,
+    size: file.bytes,
+    ...more,
+  });
 
   beforeEach(async () => {
     await writeFile(at('a.png'), PNG);
@@ -66,8 +87,17 @@ describe('a file that came with a message', () => {
   });
 
   it('of an earlier message is not shown again', async () => {
-    const messages: readonly ProviderMessage[] = [message(image()), { role: 'assistant', content: [{ type: 'text', text: 'Seen.' }] }, message({ type: 'text', text: 'And?' })];
-    const blocks = await promptBlocks({ instructions: 'Be brief.', messages, workspaceDir: home.path, takes: EVERYTHING });
+    const messages: readonly ProviderMessage[] = [
+      message(image()),
+      { role: 'assistant', content: [{ type: 'text', text: 'Seen.' }] },
+      message({ type: 'text', text: 'And?' }),
+    ];
+    const blocks = await promptBlocks({
+      instructions: 'Be brief.',
+      messages,
+      workspaceDir: home.path,
+      takes: EVERYTHING,
+    });
     expect(blocks.map(({ type }) => type)).toEqual(['text', 'text']);
   });
 });

@@ -14,9 +14,13 @@ describe('a directive in a message of an agent', () => {
     expect(readDirective({ text: said({ type: 'text', text: DIRECTIVE }), structured: [] }).kind).toBe('accepted');
   });
 
-  it.each([DIRECTIVE, `\`\`\`\n${DIRECTIVE}`, `${DIRECTIVE}\n\`\`\`\`\n`])('does not where it stands in a file that the agent shows: %j', (text) => {
-    const shown = said({ type: 'resource', resource: { uri: 'file:///page.md', text } });
-    expect(shown).toContain(text);
-    for (const before of ['', 'See:', 'See:\n']) expect(readDirective({ text: before + shown, structured: [] }).kind).toBe('none');
-  });
+  it.each([DIRECTIVE, `\`\`\`\n${DIRECTIVE}`, `${DIRECTIVE}\n\`\`\`\`\n`])(
+    'does not where it stands in a file that the agent shows: %j',
+    (text) => {
+      const shown = said({ type: 'resource', resource: { uri: 'file:///page.md', text } });
+      expect(shown).toContain(text);
+      for (const before of ['', 'See:', 'See:\n'])
+        expect(readDirective({ text: before + shown, structured: [] }).kind).toBe('none');
+    },
+  );
 });

@@ -19,10 +19,22 @@ describe('the output that is kept of a command', () => {
     ['is its end when there is none', kept(5, true, Buffer.from('abcdefgh')), { output: 'defgh', truncated: true }],
     ['begins with a whole character', kept(6, true, house), { output: 'r 🏠', truncated: true }],
     ['begins behind a character that does not fit', kept(3, true, house), { output: '', truncated: true }],
-    ['ends with a whole character as long as more may come', kept(100, false, house.subarray(0, house.length - 1)), { output: 'Häuser ', truncated: false }],
-    ['is put together from pieces that end anywhere', kept(100, false, house.subarray(0, 2), house.subarray(2, 9), house.subarray(9)), { output: 'Häuser 🏠', truncated: false }],
+    [
+      'ends with a whole character as long as more may come',
+      kept(100, false, house.subarray(0, house.length - 1)),
+      { output: 'Häuser ', truncated: false },
+    ],
+    [
+      'is put together from pieces that end anywhere',
+      kept(100, false, house.subarray(0, 2), house.subarray(2, 9), house.subarray(9)),
+      { output: 'Häuser 🏠', truncated: false },
+    ],
     ['is nothing when nothing may be kept', kept(0, true, house), { output: '', truncated: true }],
-    ['stays small however much comes', kept(4, true, ...Array.from({ length: 200 }, () => Buffer.alloc(10_000, 'x'))), { output: 'xxxx', truncated: true }],
+    [
+      'stays small however much comes',
+      kept(4, true, ...Array.from({ length: 200 }, () => Buffer.alloc(10_000, 'x'))),
+      { output: 'xxxx', truncated: true },
+    ],
   ])('%s', (_what, received, expected) => {
     expect(received).toEqual(expected);
   });
@@ -41,19 +53,34 @@ afterEach(async () => {
 
 const terminal = (create: object, ...calls: readonly string[]): Step => ({ terminal: { create, calls } });
 
-async function asked(step: Step, person = answering()): Promise<{ readonly notes: readonly Note[]; readonly run: StartedRun; readonly person: ReturnType<typeof answering> }> {
+async function asked(
+  step: Step,
+  person = answering(),
+): Promise<{
+  readonly notes: readonly Note[];
+  readonly run: StartedRun;
+  readonly person: ReturnType<typeof answering>;
+}> {
   const run = house.start({ model: await house.scenario(step, { say: 'x' }), ...person });
   await run.result;
   return { notes: house.notes().filter(({ method }) => method !== undefined), run, person };
 }
 
-const toolOutput = ({ events }: StartedRun): unknown => events.flatMap(({ stream, data }) => (stream === 'tool' && data.phase === 'ended' ? [data.output] : []))[0];
+const toolOutput = ({ events }: StartedRun): unknown =>
+  events.flatMap(({ stream, data }) => (stream === 'tool' && data.phase === 'ended' ? [data.output] : []))[0];
 
 describe('a terminal of an agent', () => {
   it('runs a command that was allowed as one, in the workspace, and tells how it went', async () => {
-    const { notes, run, person } = await asked(terminal({ command: 'printf', args: ['%s %s', "it's", '$HOME'] }, 'wait_for_exit', 'output', 'release', 'output'));
+    const { notes, run, person } = await asked(
+      terminal({ command: 'printf', args: ['%s %s', "it's", '$HOME'] }, 'wait_for_exit', 'output', 'release', 'output'),
+    );
     expect(person.asked).toEqual([
-      { callId: 'asked-of-us:1', name: 'terminal/create', input: { command: 'printf', args: ['%s %s', "it's", '$HOME'] }, means: { kind: 'command', command: String.raw`printf '%s %s' 'it'\''s' '$HOME'`, cwd: house.workspaceDir } },
+      {
+        callId: 'asked-of-us:1',
+        name: 'terminal/create',
+        input: { command: 'printf', args: ['%s %s', "it's", '$HOME'] },
+        means: { kind: 'command', command: String.raw`printf '%s %s' 'it'\''s' '$HOME'`, cwd: house.workspaceDir },
+      },
     ]);
     expect(notes).toMatchObject([
       { result: { terminalId: 'terminal-1' } },
@@ -63,12 +90,21 @@ describe('a terminal of an agent', () => {
       { error: { code: -32002 } },
     ]);
     expect(toolOutput(run)).toEqual({ exitCode: 0, output: "it's $HOME" });
-    expect(told(run.events).filter((each) => each.startsWith('tool'))).toEqual(['tool requested terminal/create', 'tool started', 'tool ended completed']);
+    expect(told(run.events).filter((each) => each.startsWith('tool'))).toEqual([
+      'tool requested terminal/create',
+      'tool started',
+      'tool ended completed',
+    ]);
   });
 
   it('reads a command without arguments as a line for a shell', async () => {
-    const { notes, run, person } = await asked(terminal({ command: 'echo one && (echo two >&2; exit 3)' }, 'wait_for_exit'));
-    expect([person.asked[0]?.means, notes[1]?.result]).toEqual([{ kind: 'command', command: 'echo one && (echo two >&2; exit 3)', cwd: house.workspaceDir }, { exitCode: 3, signal: null }]);
+    const { notes, run, person } = await asked(
+      terminal({ command: 'echo one && (echo two >&2; exit 3)' }, 'wait_for_exit'),
+    );
+    expect([person.asked[0]?.means, notes[1]?.result]).toEqual([
+      { kind: 'command', command: 'echo one && (echo two >&2; exit 3)', cwd: house.workspaceDir },
+      { exitCode: 3, signal: null },
+    ]);
     expect(toolOutput(run)).toMatchObject({ exitCode: 3 });
   });
 
@@ -77,26 +113,50 @@ describe('a terminal of an agent', () => {
     ['as a line', { command: 'npm test', env: [{ name: 'A', value: 'b' }] }, 'export A=b; npm test'],
     ['whose program looks like a variable', { command: 'A=b', args: ['x'] }, "'A=b' x"],
   ])('judges a command %s together with its variables', async (_what, create, command) => {
-    const { person } = await asked(terminal(create), answering(() => 'deny'));
+    const { person } = await asked(
+      terminal(create),
+      answering(() => 'deny'),
+    );
     expect(person.asked.map(({ means }) => means)).toEqual([{ kind: 'command', command, cwd: house.workspaceDir }]);
   });
 
   it('gives a command the usual variables and those that it asks for, and not the account of the agent', async () => {
-    const model = await house.scenario(terminal({ command: 'echo "$MINE;$FIXTURE_KEY;$FIXTURE_HOME" > env.txt', env: [{ name: 'MINE', value: 'yes' }] }, 'wait_for_exit'));
+    const model = await house.scenario(
+      terminal(
+        { command: 'echo "$MINE;$FIXTURE_KEY;$FIXTURE_HOME" > env.txt', env: [{ name: 'MINE', value: 'yes' }] },
+        'wait_for_exit',
+      ),
+    );
     await house.run({ model, ...answering(), credential: { profileId: 'p', secret: 'very-secret-value' } });
     expect(await readFile(join(house.workspaceDir, 'env.txt'), 'utf8')).toBe('yes;;\n');
   });
 
   it.each<[string, () => Promise<object>, string]>([
-    ['in a folder out of the workspace', () => Promise.resolve({ command: 'ls', cwd: '/' }), 'lies outside the workspace'],
-    ['in a folder behind a link', async () => {
+    [
+      'in a folder out of the workspace',
+      () => Promise.resolve({ command: 'ls', cwd: '/' }),
+      'lies outside the workspace',
+    ],
+    [
+      'in a folder behind a link',
+      async () => {
         await symlink('/', join(house.workspaceDir, 'root'));
         return { command: 'ls', cwd: join(house.workspaceDir, 'root') };
-      }, 'lies outside the workspace'],
+      },
+      'lies outside the workspace',
+    ],
     ['in no folder', () => Promise.resolve({ command: 'ls', cwd: join(house.workspaceDir, 'none') }), 'is no folder'],
-    ['with a variable of ours', () => Promise.resolve({ command: 'ls', env: [{ name: 'WAKECHART_TASK', value: 'x' }] }), 'expected names and values of variables'],
+    [
+      'with a variable of ours',
+      () => Promise.resolve({ command: 'ls', env: [{ name: 'WAKECHART_TASK', value: 'x' }] }),
+      'expected names and values of variables',
+    ],
     ['with no command', () => Promise.resolve({ command: ' ' }), 'expected a command'],
-    ['that does not exist', () => Promise.resolve({ command: 'no-such-command', args: ['x'] }), 'there is no such program'],
+    [
+      'that does not exist',
+      () => Promise.resolve({ command: 'no-such-command', args: ['x'] }),
+      'there is no such program',
+    ],
   ])('is not made %s', async (_what, create, says) => {
     const { notes, run } = await asked(terminal(await create()));
     expect(notes[0]?.error?.message).toContain(says);
@@ -105,21 +165,42 @@ describe('a terminal of an agent', () => {
 
   it('runs in a folder of the workspace, and keeps as much of its output as was asked for', async () => {
     await mkdir(join(house.workspaceDir, 'sub'));
-    const { notes } = await asked(terminal({ command: 'basename "$PWD"; printf 0123456789', cwd: join(house.workspaceDir, 'sub'), outputByteLimit: 4 }, 'wait_for_exit', 'output'));
+    const { notes } = await asked(
+      terminal(
+        { command: 'basename "$PWD"; printf 0123456789', cwd: join(house.workspaceDir, 'sub'), outputByteLimit: 4 },
+        'wait_for_exit',
+        'output',
+      ),
+    );
     expect(notes[2]?.result).toMatchObject({ output: '6789', truncated: true });
   });
 
   it('is killed with all that it started, and stays to be read', async () => {
-    const { notes, run } = await asked(terminal({ command: 'echo on; (trap "" TERM; sleep 1000) & trap "" TERM; sleep 1000' }, 'kill', 'wait_for_exit', 'output'));
+    const { notes, run } = await asked(
+      terminal(
+        { command: 'echo on; (trap "" TERM; sleep 1000) & trap "" TERM; sleep 1000' },
+        'kill',
+        'wait_for_exit',
+        'output',
+      ),
+    );
     // Which of the two it is depends on whether the shell had come to its trap.
     const signal = expect.stringMatching(/^SIG(?:TERM|KILL)$/) as string;
-    expect(notes.slice(1)).toMatchObject([{ result: {} }, { result: { exitCode: null, signal } }, { result: { exitStatus: { signal } } }]);
+    expect(notes.slice(1)).toMatchObject([
+      { result: {} },
+      { result: { exitCode: null, signal } },
+      { result: { exitStatus: { signal } } },
+    ]);
     expect(told(run.events)).toContain('tool ended cancelled');
   });
 
   it('ends with the turn, however it holds on', async () => {
     const { run } = await asked(terminal({ command: 'trap "" TERM; (setsid sleep 1000 &) ; sleep 1000' }));
-    expect(told(run.events).filter((each) => each.startsWith('tool'))).toEqual(['tool requested terminal/create', 'tool started', 'tool ended cancelled']);
+    expect(told(run.events).filter((each) => each.startsWith('tool'))).toEqual([
+      'tool requested terminal/create',
+      'tool started',
+      'tool ended cancelled',
+    ]);
     expect(await house.left()).toEqual([]);
   });
 
@@ -127,25 +208,44 @@ describe('a terminal of an agent', () => {
     ['while it runs', 1],
     ['maybe before it runs', 0],
   ])('ends when the run is stopped %s', async (_when, made) => {
-    const run = house.start({ model: await house.scenario(terminal({ command: 'sleep 1000' }, 'wait_for_exit')), ...answering() });
+    const run = house.start({
+      model: await house.scenario(terminal({ command: 'sleep 1000' }, 'wait_for_exit')),
+      ...answering(),
+    });
     await run.until(({ stream, data }) => stream === 'tool' && data.phase === 'started');
-    await expect.poll(() => house.answersTo('terminal/create').length, { timeout: 20_000 }).toBeGreaterThanOrEqual(made);
+    await expect
+      .poll(() => house.answersTo('terminal/create').length, { timeout: 20_000 })
+      .toBeGreaterThanOrEqual(made);
     await house.runtime.abort('run_1');
     expect((await run.result).meta?.error?.kind).toBe('aborted');
-    expect(told(run.events)).toEqual(['lifecycle start', 'tool requested terminal/create', 'tool started', 'tool ended cancelled', 'lifecycle aborted']);
+    expect(told(run.events)).toEqual([
+      'lifecycle start',
+      'tool requested terminal/create',
+      'tool started',
+      'tool ended cancelled',
+      'lifecycle aborted',
+    ]);
   });
 
   it('is one of so many', async () => {
     const create = { method: 'terminal/create', params: { command: 'true' } };
     await asked({ requests: Array.from({ length: 33 }, () => create) });
     const refused = house.answersTo('terminal/create').filter(({ error }) => error !== undefined);
-    expect(refused.map(({ error }) => error?.message)).toEqual([expect.stringContaining('There are 32 terminals that are not released')]);
+    expect(refused.map(({ error }) => error?.message)).toEqual([
+      expect.stringContaining('There are 32 terminals that are not released'),
+    ]);
   });
 
   it('is not made when that is denied, or nobody can permit it', async () => {
-    const { notes } = await asked(terminal({ command: 'touch made' }), answering(() => 'deny'));
+    const { notes } = await asked(
+      terminal({ command: 'touch made' }),
+      answering(() => 'deny'),
+    );
     await house.run({ model: await house.scenario(terminal({ command: 'touch made' })) });
-    expect([notes[0]?.error?.message, house.answersTo('terminal/create')[1]?.error?.message]).toEqual(['Not today.', 'Nobody is there to permit it.']);
+    expect([notes[0]?.error?.message, house.answersTo('terminal/create')[1]?.error?.message]).toEqual([
+      'Not today.',
+      'Nobody is there to permit it.',
+    ]);
     await expect(readFile(join(house.workspaceDir, 'made'))).rejects.toThrow('ENOENT');
   });
 });

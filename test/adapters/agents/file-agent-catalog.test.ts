@@ -22,7 +22,13 @@ const SMALLEST = file('name: Reviewer\nprovider: script\nmodel: play.json');
 
 describe('an agent', () => {
   it('is read as it was created, from its parts', async () => {
-    const definition = await catalog.create({ agentId: 'reviewer', source: { frontmatter: { ...frontmatter, tools: ['shell_run'], budget: { maxModelStepsPerWake: 5 } }, instructions: 'Be brief.\n\n---\n\nReally.' } });
+    const definition = await catalog.create({
+      agentId: 'reviewer',
+      source: {
+        frontmatter: { ...frontmatter, tools: ['shell_run'], budget: { maxModelStepsPerWake: 5 } },
+        instructions: 'Be brief.\n\n---\n\nReally.',
+      },
+    });
     expect(definition).toEqual({
       agentId: 'reviewer',
       name: 'Reviewer',
@@ -52,7 +58,9 @@ describe('an agent', () => {
   });
 
   it('is created once, though many try', async () => {
-    const codes = await Promise.all(Array.from({ length: 8 }, () => codeOf(catalog.create({ agentId: 'reviewer', source: SMALLEST }))));
+    const codes = await Promise.all(
+      Array.from({ length: 8 }, () => codeOf(catalog.create({ agentId: 'reviewer', source: SMALLEST }))),
+    );
     expect(codes.filter((code) => code === 'it succeeded')).toHaveLength(1);
     expect(codes.filter((code) => code === 'AGENT_EXISTS')).toHaveLength(7);
   });
@@ -60,7 +68,14 @@ describe('an agent', () => {
   it('that is not valid is not created', async () => {
     expect(await codeOf(catalog.create({ agentId: 'reviewer', source: 'no frontmatter' }))).toBe('AGENT_INVALID');
     expect(await codeOf(catalog.create({ agentId: '../reviewer', source: SMALLEST }))).toBe('AGENT_INVALID');
-    expect(await codeOf(catalog.create({ agentId: 'reviewer', source: { frontmatter: { ...frontmatter, name: '' }, instructions: '' } }))).toBe('AGENT_INVALID');
+    expect(
+      await codeOf(
+        catalog.create({
+          agentId: 'reviewer',
+          source: { frontmatter: { ...frontmatter, name: '' }, instructions: '' },
+        }),
+      ),
+    ).toBe('AGENT_INVALID');
     expect(await catalog.list()).toEqual([]);
   });
 
@@ -75,7 +90,10 @@ describe('an agent', () => {
     await writeFile(join(home.path, 'agents/broken/agent.md'), '---\nname: [\n---\n');
     await mkdir(join(home.path, 'agents/empty-folder'));
     await mkdir(join(home.path, 'agents/Not An Agent'));
-    expect(await catalog.list()).toMatchObject([{ agentId: 'broken', error: { code: 'AGENT_INVALID' } }, { agentId: 'good', definition: { name: 'Reviewer' } }]);
+    expect(await catalog.list()).toMatchObject([
+      { agentId: 'broken', error: { code: 'AGENT_INVALID' } },
+      { agentId: 'good', definition: { name: 'Reviewer' } },
+    ]);
   });
 });
 
@@ -88,12 +106,42 @@ describe('an agent file is refused with its line', () => {
     ['with a key twice', file('name: a\nprovider: script\nname: b\nmodel: c'), 4, /unique/],
     ['with a key nobody knows', file('name: a\nprovider: script\nmodell: c\nmodel: c'), 4, /modell/],
     ['without a model', file('name: a\nprovider: script'), 2, /model: expected string, received undefined/],
-    ['with a number for a name', file('provider: script\nname: 5\nmodel: c'), 3, /name: expected string, received number/],
-    ['with a permission that is not there yet', file('name: a\nprovider: script\nmodel: c\npermission: prompt'), 5, /permission: expected one of "preapproved"\|"ask"\|"deny"/],
-    ['with too large a budget', file('name: a\nprovider: script\nmodel: c\nbudget:\n  maxModelStepsPerWake: 5000'), 6, /budget\.maxModelStepsPerWake/],
-    ['with a tool that is no name', file('name: a\nprovider: script\nmodel: c\ntools:\n  - shell_run\n  - 7'), 7, /tools\[1\]/],
-    ['with a fallback that names no model', file('name: a\nprovider: script\nmodel: c\nfallbacks: [x]'), 5, /fallbacks\[0\]: expected provider\/model/],
-    ['with an environment that has no name', file('name: a\nprovider: script\nmodel: c\nenvironment: ../x'), 5, /environment: /],
+    [
+      'with a number for a name',
+      file('provider: script\nname: 5\nmodel: c'),
+      3,
+      /name: expected string, received number/,
+    ],
+    [
+      'with a permission that is not there yet',
+      file('name: a\nprovider: script\nmodel: c\npermission: prompt'),
+      5,
+      /permission: expected one of "preapproved"\|"ask"\|"deny"/,
+    ],
+    [
+      'with too large a budget',
+      file('name: a\nprovider: script\nmodel: c\nbudget:\n  maxModelStepsPerWake: 5000'),
+      6,
+      /budget\.maxModelStepsPerWake/,
+    ],
+    [
+      'with a tool that is no name',
+      file('name: a\nprovider: script\nmodel: c\ntools:\n  - shell_run\n  - 7'),
+      7,
+      /tools\[1\]/,
+    ],
+    [
+      'with a fallback that names no model',
+      file('name: a\nprovider: script\nmodel: c\nfallbacks: [x]'),
+      5,
+      /fallbacks\[0\]: expected provider\/model/,
+    ],
+    [
+      'with an environment that has no name',
+      file('name: a\nprovider: script\nmodel: c\nenvironment: ../x'),
+      5,
+      /environment: /,
+    ],
     ['that is a list', file('- name: a'), 2, /expected object, received array/],
     ['that says nothing', file(''), 2, /expected object, received null/],
   ])('%s', (_name, source, line, pattern) => {
@@ -109,30 +157,46 @@ describe('an agent file is refused with its line', () => {
   });
 
   it('that would grow without end', () => {
-    const bomb = Array.from({ length: 12 }, (_, level) => `a${level}: &a${level} [${Array.from({ length: 9 }, () => (level === 0 ? 'x' : `*a${level - 1}`)).join(',')}]`).join('\n');
+    const bomb = Array.from(
+      { length: 12 },
+      (_, level) =>
+        `a${level}: &a${level} [${Array.from({ length: 9 }, () => (level === 0 ? 'x' : `*a${level - 1}`)).join(',')}]`,
+    ).join('\n');
     expect(() => catalog.validate('reviewer', file(bomb))).toThrow(/alias/i);
     expect(() => catalog.validate('reviewer', file(`name: ${'x'.repeat(300_000)}`))).toThrow(/at most/);
   });
 
   it('whatever is in it, without breaking', () => {
     fc.assert(
-      fc.property(fc.oneof(fc.string(), fc.string().map((text) => file(text)), fc.json().map((text) => file(text))), (source) => {
-        try {
-          catalog.validate('reviewer', source);
-        } catch (error) {
-          expect(RuntimeError.is(error) && error.code).toBe('AGENT_INVALID');
-        }
-      }),
+      fc.property(
+        fc.oneof(
+          fc.string(),
+          fc.string().map((text) => file(text)),
+          fc.json().map((text) => file(text)),
+        ),
+        (source) => {
+          try {
+            catalog.validate('reviewer', source);
+          } catch (error) {
+            expect(RuntimeError.is(error) && error.code).toBe('AGENT_INVALID');
+          }
+        },
+      ),
     );
   });
 });
 
 describe('an agent file', () => {
   it('may have Windows line ends and a byte order mark', () => {
-    expect(catalog.validate('reviewer', `\uFEFF${SMALLEST.replaceAll('\n', '\r\n')}`)).toMatchObject({ name: 'Reviewer', instructions: 'Be brief.' });
+    expect(catalog.validate('reviewer', `\uFEFF${SMALLEST.replaceAll('\n', '\r\n')}`)).toMatchObject({
+      name: 'Reviewer',
+      instructions: 'Be brief.',
+    });
   });
 
   it('may have no instructions', () => {
-    expect(catalog.validate('reviewer', '---\nname: a\nprovider: b\nmodel: c\n---')).toMatchObject({ instructions: '' });
+    expect(catalog.validate('reviewer', '---\nname: a\nprovider: b\nmodel: c\n---')).toMatchObject({
+      instructions: '',
+    });
   });
 });

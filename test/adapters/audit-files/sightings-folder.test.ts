@@ -12,12 +12,16 @@ beforeEach(async () => {
 });
 afterEach(() => home.remove());
 
-const write = (name: string, charts: readonly object[]): Promise<void> => writeFile(join(home.path, name), JSON.stringify({ format: 'chart-sightings/1', charts }));
+const write = (name: string, charts: readonly object[]): Promise<void> =>
+  writeFile(join(home.path, name), JSON.stringify({ format: 'chart-sightings/1', charts }));
 
 describe('the folder of a test run', () => {
   it('is read as one, whatever else lies in it', async () => {
     await write('17-1.json', [{ chart: 'task', transitions: { a: 1 }, pairs: { 'a > b': 1 } }]);
-    await write('17-2.json', [{ chart: 'task', transitions: { a: 2 }, pairs: {} }, { chart: 'wake', transitions: {}, pairs: {} }]);
+    await write('17-2.json', [
+      { chart: 'task', transitions: { a: 2 }, pairs: {} },
+      { chart: 'wake', transitions: {}, pairs: {} },
+    ]);
     await writeFile(join(home.path, '17-3.json.draft'), '{"format":');
     await writeFile(join(home.path, 'notes.json'), '{}');
     await mkdir(join(home.path, '18-1.json'));
@@ -30,7 +34,10 @@ describe('the folder of a test run', () => {
   });
 
   it('is refused where there is none, and where it holds nothing of a test run', async () => {
-    await expect(readSightings(join(home.path, 'nowhere'))).rejects.toMatchObject({ code: 'SIGHTINGS_NOT_FOUND', hint: expect.stringContaining('Run the tests first') });
+    await expect(readSightings(join(home.path, 'nowhere'))).rejects.toMatchObject({
+      code: 'SIGHTINGS_NOT_FOUND',
+      hint: expect.stringContaining('Run the tests first'),
+    });
     await expect(readSightings(home.path)).rejects.toMatchObject({ code: 'SIGHTINGS_NOT_FOUND' });
   });
 

@@ -12,7 +12,12 @@ describeCandidateStandings('in files', async () => {
   const advance = (durationMs: number): void => {
     nowMs += durationMs;
   };
-  const open = () => createFileCandidateStandings({ directory: join(home.path, 'auth'), clock: { now: () => nowMs }, exclusively: underLock });
+  const open = () =>
+    createFileCandidateStandings({
+      directory: join(home.path, 'auth'),
+      clock: { now: () => nowMs },
+      exclusively: underLock,
+    });
   return { standings: open(), beside: open(), now: () => nowMs, advance, dispose: () => home.remove() };
 });
 

@@ -79,7 +79,13 @@ if (task === 'probe') {
 
 if (task === 'die' && first === 'standings') await standings.report({ provider: 'p', model: 'second' }, failed);
 if (task === 'die' && first === 'profiles') {
-  const profiles = createFileAuthProfiles({ directory, clock: { steadyNow: () => 0 }, environment: {}, exclusively: underLock, runCommand: async () => ({ kind: 'failed', because: 'is not run here' }) });
+  const profiles = createFileAuthProfiles({
+    directory,
+    clock: { steadyNow: () => 0 },
+    environment: {},
+    exclusively: underLock,
+    runCommand: async () => ({ kind: 'failed', because: 'is not run here' }),
+  });
   await profiles.add({ id: 'second', provider: 'p', secret: { env: 'SECOND' } });
 }
 writeSync(1, 'done\n');

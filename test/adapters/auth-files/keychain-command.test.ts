@@ -20,7 +20,13 @@ afterEach(() => home.remove());
 const nobody = new AbortController().signal;
 
 /** Runs lines of a program of Node. */
-function node(code: string, { signal = nobody, environment = {} }: { readonly signal?: AbortSignal; readonly environment?: Readonly<Record<string, string>> } = {}): Promise<SecretCommandEnd> {
+function node(
+  code: string,
+  {
+    signal = nobody,
+    environment = {},
+  }: { readonly signal?: AbortSignal; readonly environment?: Readonly<Record<string, string>> } = {},
+): Promise<SecretCommandEnd> {
   return createKeychainCommand({ clock: createSystemClock(), environment })([process.execPath, '-e', code], { signal });
 }
 
@@ -42,15 +48,28 @@ const numberIn = (path: string): Promise<number> =>
 
 describe('a command that prints a secret', () => {
   it('gets its words as they are, our environment and no input, and what it prints is told', async () => {
-    expect(await node("process.stdin.on('end', () => process.stdout.write(process.env.WHOSE + ' \\n')).resume()", { environment: { WHOSE: 'mine; $(true)' } })).toEqual({ kind: 'printed', text: 'mine; $(true) \n' });
-    const printed = await createKeychainCommand({ clock: createSystemClock(), environment: {} })(['/bin/echo', '$HOME', ';', 'echo no shell'], { signal: nobody });
+    expect(
+      await node("process.stdin.on('end', () => process.stdout.write(process.env.WHOSE + ' \\n')).resume()", {
+        environment: { WHOSE: 'mine; $(true)' },
+      }),
+    ).toEqual({ kind: 'printed', text: 'mine; $(true) \n' });
+    const printed = await createKeychainCommand({ clock: createSystemClock(), environment: {} })(
+      ['/bin/echo', '$HOME', ';', 'echo no shell'],
+      { signal: nobody },
+    );
     expect(printed).toEqual({ kind: 'printed', text: '$HOME ; echo no shell\n' });
   });
 
   it.each([
     ["console.error('sk-ant-secret'); console.log('sk-ant-secret'); process.exitCode = 3", 'ended with exit code 3'],
-    ["console.log('sk-ant-secret'); process.kill(process.pid, 'SIGTERM'); setInterval(() => undefined, 1000)", 'was ended by SIGTERM'],
-    ["process.stdout.write('x'.repeat(100_000)); setInterval(() => undefined, 1000)", 'has printed more than 65536 bytes'],
+    [
+      "console.log('sk-ant-secret'); process.kill(process.pid, 'SIGTERM'); setInterval(() => undefined, 1000)",
+      'was ended by SIGTERM',
+    ],
+    [
+      "process.stdout.write('x'.repeat(100_000)); setInterval(() => undefined, 1000)",
+      'has printed more than 65536 bytes',
+    ],
   ])('that fails says how it ended, and nothing of what it wrote: %s', async (code, because) => {
     expect(await node(code)).toEqual({ kind: 'failed', because });
   });
@@ -60,9 +79,14 @@ describe('a command that prints a secret', () => {
     [[''], expect.stringContaining('could not be started') as string],
     [['/'], 'could not be started: it may not be executed'],
     [['a\0b'], expect.stringContaining('could not be started') as string],
-    [['/bin/echo', 'x'.repeat(4_000_000)], 'could not be started: its arguments and its environment are too long for the system'],
+    [
+      ['/bin/echo', 'x'.repeat(4_000_000)],
+      'could not be started: its arguments and its environment are too long for the system',
+    ],
   ])('that cannot be started says so', async (command, because) => {
-    expect(await createKeychainCommand({ clock: createSystemClock(), environment: {} })(command, { signal: nobody })).toEqual({ kind: 'failed', because });
+    expect(
+      await createKeychainCommand({ clock: createSystemClock(), environment: {} })(command, { signal: nobody }),
+    ).toEqual({ kind: 'failed', because });
   });
 
   it.skipIf(process.platform !== 'linux')('that takes too long is ended with all that it started', async () => {
@@ -86,25 +110,39 @@ describe('a command that prints a secret', () => {
   it.skipIf(process.platform !== 'linux')('that nobody waits for any more is ended', async () => {
     const path = join(home.path, 'pid');
     const waiting = new AbortController();
-    const ended = node(`require('node:fs').writeFileSync(${JSON.stringify(path)}, String(process.pid)); setInterval(() => undefined, 1000)`, { signal: waiting.signal });
+    const ended = node(
+      `require('node:fs').writeFileSync(${JSON.stringify(path)}, String(process.pid)); setInterval(() => undefined, 1000)`,
+      { signal: waiting.signal },
+    );
     const pid = await numberIn(path);
     waiting.abort();
     expect((await ended).kind).toBe('failed');
     expect(isAlive(pid)).toBe(false);
-    expect(await node('', { signal: AbortSignal.abort() })).toEqual({ kind: 'failed', because: 'was not run: nobody waits for it any more' });
+    expect(await node('', { signal: AbortSignal.abort() })).toEqual({
+      kind: 'failed',
+      because: 'was not run: nobody waits for it any more',
+    });
   });
 
-  it.skipIf(process.platform === 'win32')('that leaves somebody behind with its output open is not waited for', async () => {
-    const path = join(home.path, 'pid');
-    const script = join(home.path, 'agent.sh');
-    await writeFile(script, `sleep 600 & echo $! > '${path}'; echo secret`);
-    try {
-      expect(await createKeychainCommand({ clock: createSystemClock(), environment: { PATH: process.env['PATH'] ?? '' } })(['/bin/sh', script], { signal: nobody })).toEqual({ kind: 'printed', text: 'secret\n' });
-    } finally {
-      // A helper such as the agent of a keychain is left alone, but this one is ours.
-      process.kill(await numberIn(path), 'SIGKILL');
-    }
-  });
+  it.skipIf(process.platform === 'win32')(
+    'that leaves somebody behind with its output open is not waited for',
+    async () => {
+      const path = join(home.path, 'pid');
+      const script = join(home.path, 'agent.sh');
+      await writeFile(script, `sleep 600 & echo $! > '${path}'; echo secret`);
+      try {
+        expect(
+          await createKeychainCommand({ clock: createSystemClock(), environment: { PATH: process.env['PATH'] ?? '' } })(
+            ['/bin/sh', script],
+            { signal: nobody },
+          ),
+        ).toEqual({ kind: 'printed', text: 'secret\n' });
+      } finally {
+        // A helper such as the agent of a keychain is left alone, but this one is ours.
+        process.kill(await numberIn(path), 'SIGKILL');
+      }
+    },
+  );
 });
 
 describe('a value that cannot be had', () => {
@@ -112,11 +150,19 @@ describe('a value that cannot be had', () => {
     const clock = createSystemClock();
     const environment = { KEY: 'sk-ant-one\nsk-ant-two', PATH: process.env['PATH'] ?? '' };
     const reader = new SecretReader({ clock, environment, runCommand: createKeychainCommand({ clock, environment }) });
-    const secrets = [{ env: 'KEY' }, { command: [process.execPath, '-e', "console.error('sk-ant-one'); process.exitCode = 1"] }, { command: [process.execPath, '-e', "console.log('sk-ant-one\\nsk-ant-two')"] }];
+    const secrets = [
+      { env: 'KEY' },
+      { command: [process.execPath, '-e', "console.error('sk-ant-one'); process.exitCode = 1"] },
+      { command: [process.execPath, '-e', "console.log('sk-ant-one\\nsk-ant-two')"] },
+    ];
     for (const secret of secrets) {
-      const error: unknown = await reader.credential({ id: 'work', provider: 'p', secret }).catch((thrown: unknown) => thrown);
+      const error: unknown = await reader
+        .credential({ id: 'work', provider: 'p', secret })
+        .catch((thrown: unknown) => thrown);
       expect(error).toMatchObject({ code: 'AUTH_VALUE_MISSING', details: { profileId: 'work' } });
-      expect(`${String(error)}${JSON.stringify(error)}${error instanceof Error ? String(error.cause) : ''}`).not.toContain('sk-ant');
+      expect(
+        `${String(error)}${JSON.stringify(error)}${error instanceof Error ? String(error.cause) : ''}`,
+      ).not.toContain('sk-ant');
     }
   });
 });

@@ -1,4 +1,7 @@
-/** Real processes that share a home, and some that are killed: what was reported is kept, one probe is out at a time, a file is the old one or the new one. */
+/**
+ * Real processes that share a home, and some that are killed: what was reported is kept, one probe is out at a time, a
+ * file is the old one or the new one.
+ */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readdir } from 'node:fs/promises';
@@ -22,9 +25,16 @@ beforeEach(async () => {
 });
 afterEach(() => home.remove());
 
-const standings = (nowMs?: number) => createFileCandidateStandings({ directory, clock: { now: () => nowMs ?? Date.now() }, exclusively: underLock });
+const standings = (nowMs?: number) =>
+  createFileCandidateStandings({ directory, clock: { now: () => nowMs ?? Date.now() }, exclusively: underLock });
 const profiles = () =>
-  createFileAuthProfiles({ directory, clock: { steadyNow: () => 0 }, environment: {}, exclusively: underLock, runCommand: async () => ({ kind: 'failed', because: 'is not run here' }) });
+  createFileAuthProfiles({
+    directory,
+    clock: { steadyNow: () => 0 },
+    environment: {},
+    exclusively: underLock,
+    runCommand: async () => ({ kind: 'failed', because: 'is not run here' }),
+  });
 
 interface Worker {
   readonly lines: readonly string[];
@@ -43,7 +53,9 @@ function worker(...words: readonly string[]): Worker {
     rest = parts.pop() ?? '';
     lines.push(...parts);
   });
-  const gone = once(child, 'close').then(([, signal]: unknown[]) => ({ signal: typeof signal === 'string' ? signal : null }));
+  const gone = once(child, 'close').then(([, signal]: unknown[]) => ({
+    signal: typeof signal === 'string' ? signal : null,
+  }));
   const printed = async (count: number): Promise<void> => {
     while (lines.length < count) await once(child.stdout, 'data');
   };
@@ -86,35 +98,45 @@ describe.skipIf(process.platform === 'win32')('processes that share a home', () 
 });
 
 describe.skipIf(process.platform === 'win32')('a process that is killed before any change of a file', () => {
-  it.each(['profiles', 'standings'])('leaves the old %s or the new ones, and keeps nobody out', async (what) => {
-    await profiles().add({ id: 'first', provider: 'p', secret: { env: 'FIRST' } });
-    await standings().report({ provider: 'p', model: 'first' }, OVERLOADED);
-    const names = async (): Promise<string[]> => (what === 'profiles' ? (await profiles().list()).map(({ id }) => id) : (await standings().list()).map(({ candidate }) => candidate.model));
-    const forget = async (): Promise<unknown> => {
-      if (what === 'profiles') return profiles().remove('second');
-      await standings().reset();
-      return standings().report({ provider: 'p', model: 'first' }, OVERLOADED);
-    };
-    const left = new Set<string>();
-    let deaths = 0;
-    for (let number = 0; ; number += 1) {
-      const victim = worker('die', what, String(number));
-      const { signal } = await victim.gone;
-      const found = await names();
-      left.add(found.join());
-      expect(['first', 'first,second']).toContain(found.join());
-      await forget();
-      expect(await names()).toEqual(['first']);
-      if (signal === null) {
-        expect([victim.lines, found]).toEqual([['done'], ['first', 'second']]);
-        break;
+  it.each(['profiles', 'standings'])(
+    'leaves the old %s or the new ones, and keeps nobody out',
+    async (what) => {
+      await profiles().add({ id: 'first', provider: 'p', secret: { env: 'FIRST' } });
+      await standings().report({ provider: 'p', model: 'first' }, OVERLOADED);
+      const names = async (): Promise<string[]> =>
+        what === 'profiles'
+          ? (await profiles().list()).map(({ id }) => id)
+          : (await standings().list()).map(({ candidate }) => candidate.model);
+      const forget = async (): Promise<unknown> => {
+        if (what === 'profiles') return profiles().remove('second');
+        await standings().reset();
+        return standings().report({ provider: 'p', model: 'first' }, OVERLOADED);
+      };
+      const left = new Set<string>();
+      let deaths = 0;
+      for (let number = 0; ; number += 1) {
+        const victim = worker('die', what, String(number));
+        const { signal } = await victim.gone;
+        const found = await names();
+        left.add(found.join());
+        expect(['first', 'first,second']).toContain(found.join());
+        await forget();
+        expect(await names()).toEqual(['first']);
+        if (signal === null) {
+          expect([victim.lines, found]).toEqual([['done'], ['first', 'second']]);
+          break;
+        }
+        deaths += 1;
       }
-      deaths += 1;
-    }
-    // It was killed on both sides of the moment that counts.
-    expect([...left].toSorted()).toEqual(['first', 'first,second']);
-    // The lock, the draft with its bytes on the disk, the name, the folder, and the lock again.
-    expect(deaths).toBeGreaterThanOrEqual(8);
-    expect((await readdir(directory)).filter((name) => !name.startsWith('.'))).toEqual(['profiles.json', 'standings.json']);
-  }, 60_000);
+      // It was killed on both sides of the moment that counts.
+      expect([...left].toSorted()).toEqual(['first', 'first,second']);
+      // The lock, the draft with its bytes on the disk, the name, the folder, and the lock again.
+      expect(deaths).toBeGreaterThanOrEqual(8);
+      expect((await readdir(directory)).filter((name) => !name.startsWith('.'))).toEqual([
+        'profiles.json',
+        'standings.json',
+      ]);
+    },
+    60_000,
+  );
 });

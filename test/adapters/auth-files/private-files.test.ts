@@ -30,8 +30,19 @@ beforeEach(async () => {
   profilesPath = join(directory, 'profiles.json');
   standingsPath = join(directory, 'standings.json');
   warnings = [];
-  profiles = createFileAuthProfiles({ directory, clock: { steadyNow: () => 0 }, environment: { WORK_KEY: 'value' }, exclusively: underLock, runCommand: async () => ({ kind: 'failed', because: 'is not run here' }) });
-  standings = createFileCandidateStandings({ directory, clock: Date, exclusively: underLock, onWarning: (warning) => warnings.push(warning) });
+  profiles = createFileAuthProfiles({
+    directory,
+    clock: { steadyNow: () => 0 },
+    environment: { WORK_KEY: 'value' },
+    exclusively: underLock,
+    runCommand: async () => ({ kind: 'failed', because: 'is not run here' }),
+  });
+  standings = createFileCandidateStandings({
+    directory,
+    clock: Date,
+    exclusively: underLock,
+    onWarning: (warning) => warnings.push(warning),
+  });
 });
 afterEach(() => home.remove());
 
@@ -51,7 +62,10 @@ describe('the files of accounts', () => {
     expect(await Promise.all([directory, profilesPath, standingsPath].map(modeOf))).toEqual(['700', '600', '600']);
     expect((await readdir(directory)).toSorted()).toEqual(['profiles.json', 'standings.json']);
     expect(JSON.parse(await readFile(profilesPath, 'utf8'))).toEqual({ format: 'wakechart-auth/1', profiles: [WORK] });
-    expect(JSON.parse(await readFile(standingsPath, 'utf8'))).toMatchObject({ format: 'wakechart-standings/1', standings: [{ candidate: ONE, state: 'cooling' }] });
+    expect(JSON.parse(await readFile(standingsPath, 'utf8'))).toMatchObject({
+      format: 'wakechart-standings/1',
+      standings: [{ candidate: ONE, state: 'cooling' }],
+    });
   });
 
   it('are not written by what changes nothing', async () => {
@@ -72,7 +86,10 @@ describe('the files of accounts', () => {
     const path = join(directory, name);
     await chmod(path, mode);
     const refusal = { category: 'permission', hint: expect.stringContaining(`${remedy} ${path}`) as string };
-    const works = name === 'standings.json' ? [() => standings.list(), () => standings.report(ONE, OVERLOADED)] : [() => profiles.list(), () => profiles.credential('work'), () => profiles.add({ ...WORK, id: 'other' })];
+    const works =
+      name === 'standings.json'
+        ? [() => standings.list(), () => standings.report(ONE, OVERLOADED)]
+        : [() => profiles.list(), () => profiles.credential('work'), () => profiles.add({ ...WORK, id: 'other' })];
     for (const work of works) await expect(work()).rejects.toMatchObject(refusal);
     await chmod(path, name === '' ? 0o700 : 0o600);
     expect(await profiles.list()).toEqual([WORK]);
@@ -103,7 +120,10 @@ const DAMAGED: readonly (readonly [string, string | Uint8Array])[] = [
   ['no format', '{"standings":[],"profiles":[]}'],
   ['another format', '{"format":"something/1","standings":[],"profiles":[]}'],
   ['unknown parts', '{"format":"wakechart-standings/1","standings":[],"more":1}'],
-  ['wrong parts', '{"format":"wakechart-standings/1","standings":[{"candidate":{"provider":"p","model":"m"},"state":"broken","failures":-1}]}'],
+  [
+    'wrong parts',
+    '{"format":"wakechart-standings/1","standings":[{"candidate":{"provider":"p","model":"m"},"state":"broken","failures":-1}]}',
+  ],
   ['bytes that are no text', new Uint8Array([0xff, 0xfe, 0x00])],
   ['far too much', ' '.repeat(4_000_001)],
 ];
@@ -121,14 +141,19 @@ describe('standings that are damaged', () => {
 
   it('are set aside once by many who find them at once', async () => {
     await put(standingsPath, 'x');
-    const all = await Promise.all(Array.from({ length: 8 }, () => standings.report({ ...ONE, profile: 'p' }, OVERLOADED)));
+    const all = await Promise.all(
+      Array.from({ length: 8 }, () => standings.report({ ...ONE, profile: 'p' }, OVERLOADED)),
+    );
     expect(all.map(({ failures }) => failures)).toEqual(all.map(() => 1));
     expect(warnings).toHaveLength(1);
   });
 
   it('are left alone when a newer version has written them', async () => {
     await put(standingsPath, '{"format":"wakechart-standings/2","standings":{}}');
-    await expect(standings.report(ONE, OVERLOADED)).rejects.toMatchObject({ code: 'STANDINGS_INVALID', message: expect.stringContaining('newer version') as string });
+    await expect(standings.report(ONE, OVERLOADED)).rejects.toMatchObject({
+      code: 'STANDINGS_INVALID',
+      message: expect.stringContaining('newer version') as string,
+    });
     expect([warnings, await readdir(directory)]).toEqual([[], ['standings.json']]);
   });
 });
@@ -140,7 +165,12 @@ describe('accounts that are damaged', () => {
     ['a newer format', JSON.stringify({ format: 'wakechart-auth/2', profiles: [WORK] })],
   ] as const)('by holding %s are an error, and nothing is written', async (_, content) => {
     await put(profilesPath, content);
-    for (const work of [() => profiles.list(), () => profiles.credential('work'), () => profiles.add(WORK), () => profiles.remove('work')]) {
+    for (const work of [
+      () => profiles.list(),
+      () => profiles.credential('work'),
+      () => profiles.add(WORK),
+      () => profiles.remove('work'),
+    ]) {
       await expect(work()).rejects.toMatchObject({ code: 'AUTH_PROFILES_INVALID', category: 'storage' });
     }
     expect(Buffer.from(content).equals(await readFile(profilesPath))).toBe(true);

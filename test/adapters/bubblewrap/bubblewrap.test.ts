@@ -17,7 +17,8 @@ beforeEach(async () => {
 });
 afterEach(() => house[Symbol.asyncDispose]());
 
-const inside = async (command: string, env: Readonly<Record<string, string>> = {}): Promise<Ran> => shut(await openSandbox({ workspace: house.workspace, mounts: house.mounts }), house, command, env);
+const inside = async (command: string, env: Readonly<Record<string, string>> = {}): Promise<Ran> =>
+  shut(await openSandbox({ workspace: house.workspace, mounts: house.mounts }), house, command, env);
 
 /** Ids of the host's processes whose arguments hold a word. */
 async function running(word: string): Promise<readonly number[]> {
@@ -29,7 +30,9 @@ async function running(word: string): Promise<readonly number[]> {
 describe.skipIf(!hasSandbox)('a sandbox', () => {
   it('has the workspace at its own path and by its name, with what was written before, and keeps what is written', async () => {
     await writeFile(join(house.workspace, 'before'), 'here\n');
-    expect(await inside('pwd; cat /workspace/before; cd /workspace/sub && pwd -P; echo new > /workspace/after')).toEqual({ output: `${house.workspace}\nhere\n${house.workspace}/sub\n`, exitCode: 0 });
+    expect(
+      await inside('pwd; cat /workspace/before; cd /workspace/sub && pwd -P; echo new > /workspace/after'),
+    ).toEqual({ output: `${house.workspace}\nhere\n${house.workspace}/sub\n`, exitCode: 0 });
     expect(await readFile(join(house.workspace, 'after'), 'utf8')).toBe('new\n');
   });
 
@@ -37,56 +40,97 @@ describe.skipIf(!hasSandbox)('a sandbox', () => {
     await mkdir(join(house.outside, 'data'));
     const sandbox = await openSandbox({
       workspace: house.workspace,
-      mounts: [...house.mounts, { kind: 'declared', path: '/data/set', directory: join(house.outside, 'data'), access: 'rw' }, { kind: 'vault', path: '/vaults/keys', access: 'none' }],
+      mounts: [
+        ...house.mounts,
+        { kind: 'declared', path: '/data/set', directory: join(house.outside, 'data'), access: 'rw' },
+        { kind: 'vault', path: '/vaults/keys', access: 'none' },
+      ],
     });
-    expect((await shut(sandbox, house, 'cat /reference/text | wc -c; echo x > /data/set/file; ls /data /vaults 2>&1')).output).toMatch(/^36\n\/data:\nset\n|^36\nls: .*\n\/data:\nset\n/);
+    expect(
+      (await shut(sandbox, house, 'cat /reference/text | wc -c; echo x > /data/set/file; ls /data /vaults 2>&1'))
+        .output,
+    ).toMatch(/^36\n\/data:\nset\n|^36\nls: .*\n\/data:\nset\n/);
     expect(await readFile(join(house.outside, 'data/file'), 'utf8')).toBe('x\n');
   });
 
   it('has the folder of the agent in the workspace where that has room for it, and makes none where it has not', async () => {
     const agent = { kind: 'agent', path: '/workspace/agent', directory: house.reference, access: 'ro' } as const;
     const look = 'cat /agent/text | wc -c; ls /workspace; touch /workspace/agent/x 2>/dev/null && echo written';
-    expect((await shut(await openSandbox({ workspace: house.workspace, mounts: [agent] }), house, look)).output).toBe('36\nsub\n');
+    expect((await shut(await openSandbox({ workspace: house.workspace, mounts: [agent] }), house, look)).output).toBe(
+      '36\nsub\n',
+    );
     expect(await readdir(house.workspace)).toEqual(['sub']);
     await mkdir(join(house.workspace, 'agent'));
-    expect((await shut(await openSandbox({ workspace: house.workspace, mounts: [agent] }), house, `${look}; ls /workspace/agent`)).output).toBe('36\nagent\nsub\ntext\n');
+    expect(
+      (
+        await shut(
+          await openSandbox({ workspace: house.workspace, mounts: [agent] }),
+          house,
+          `${look}; ls /workspace/agent`,
+        )
+      ).output,
+    ).toBe('36\nagent\nsub\ntext\n');
     expect(await readdir(join(house.workspace, 'agent'))).toEqual([]);
   });
 
   it('never mounts through a link in place of the folder of the agent', async () => {
     await symlink(join(house.outside, 'other'), join(house.workspace, 'agent'));
-    const sandbox = await openSandbox({ workspace: house.workspace, mounts: [{ kind: 'agent', path: '/workspace/agent', directory: house.reference, access: 'ro' }] });
+    const sandbox = await openSandbox({
+      workspace: house.workspace,
+      mounts: [{ kind: 'agent', path: '/workspace/agent', directory: house.reference, access: 'ro' }],
+    });
     expect((await shut(sandbox, house, 'ls /workspace/agent/ 2>&1')).output).toContain('No such file');
   });
 
   it('does not show a hidden folder that lies in the workspace', async () => {
     await mkdir(join(house.workspace, '.home/sessions'), { recursive: true });
     await writeFile(join(house.workspace, '.home/sessions/log'), 'x');
-    const look = 'ls -A /workspace/.home "$W/.home"; touch /workspace/.home/x 2>/dev/null && echo written; find / -xdev -name log -path "*.home*"';
+    const look =
+      'ls -A /workspace/.home "$W/.home"; touch /workspace/.home/x 2>/dev/null && echo written; find / -xdev -name log -path "*.home*"';
     const shown = await shut(await openSandbox({ workspace: house.workspace }), house, look);
     expect(shown.output).toContain('sessions');
-    const hidden = await shut(await openSandbox({ workspace: house.workspace, options: { hidden: [join(house.workspace, '.home')] } }), house, look);
-    expect(hidden.output.split('\n').toSorted()).toEqual(['', '', '/workspace/.home:', `${house.workspace}/.home:`].toSorted());
+    const hidden = await shut(
+      await openSandbox({ workspace: house.workspace, options: { hidden: [join(house.workspace, '.home')] } }),
+      house,
+      look,
+    );
+    expect(hidden.output.split('\n').toSorted()).toEqual(
+      ['', '', '/workspace/.home:', `${house.workspace}/.home:`].toSorted(),
+    );
   });
 
   it('has a home and a /tmp of its own, empty for each command, and nothing that leads to the sockets of the host', async () => {
-    const look = 'echo "$HOME $TMPDIR"; ls -A "$HOME" /var/tmp; touch "$HOME/x" /tmp/y; echo "[$SSH_AUTH_SOCK$XDG_RUNTIME_DIR$DBUS_SESSION_BUS_ADDRESS]$KEPT"';
-    const env = { HOME: '/root', TMPDIR: '/elsewhere', SSH_AUTH_SOCK: '/a', XDG_RUNTIME_DIR: '/b', DBUS_SESSION_BUS_ADDRESS: 'c', KEPT: 'kept' };
+    const look =
+      'echo "$HOME $TMPDIR"; ls -A "$HOME" /var/tmp; touch "$HOME/x" /tmp/y; echo "[$SSH_AUTH_SOCK$XDG_RUNTIME_DIR$DBUS_SESSION_BUS_ADDRESS]$KEPT"';
+    const env = {
+      HOME: '/root',
+      TMPDIR: '/elsewhere',
+      SSH_AUTH_SOCK: '/a',
+      XDG_RUNTIME_DIR: '/b',
+      DBUS_SESSION_BUS_ADDRESS: 'c',
+      KEPT: 'kept',
+    };
     const first = await inside(look, env);
-    expect(first).toEqual({ output: `/tmp/home /tmp\n/tmp/home:\n\n/var/tmp:\nhome\n${house.outside.split('/')[2]}\n[]kept\n`, exitCode: 0 });
+    expect(first).toEqual({
+      output: `/tmp/home /tmp\n/tmp/home:\n\n/var/tmp:\nhome\n${house.outside.split('/')[2]}\n[]kept\n`,
+      exitCode: 0,
+    });
     expect(await inside(look, env)).toEqual(first);
   });
 
   it('can be filled only as far as it may', async () => {
     const sandbox = await openSandbox({ workspace: house.workspace, options: { tmpBytes: 1_048_576 } });
-    const fill = 'head -c 4000000 /dev/zero > /tmp/full 2>/dev/null; wc -c < /tmp/full; (head -c 1 /dev/zero > /full || head -c 1 /dev/zero > /dev/full2) 2>&1 | grep -c "Read-only"; df -k /dev/shm | tail -1 | tr -s " " | cut -d" " -f2';
+    const fill =
+      'head -c 4000000 /dev/zero > /tmp/full 2>/dev/null; wc -c < /tmp/full; (head -c 1 /dev/zero > /full || head -c 1 /dev/zero > /dev/full2) 2>&1 | grep -c "Read-only"; df -k /dev/shm | tail -1 | tr -s " " | cut -d" " -f2';
     expect((await shut(sandbox, house, fill)).output).toBe('1048576\n2\n262144\n');
   });
 
   it('knows no open file of the runtime', async () => {
     const line = (await openSandbox({ workspace: house.workspace })).wrapCommand('ls /proc/self/fd', house.workspace);
     const listed = async (command: string): Promise<string> => {
-      const child = spawn('/bin/sh', ['-c', command], { stdio: ['ignore', 'pipe', 'ignore', 'pipe', 'ignore', 'pipe'] });
+      const child = spawn('/bin/sh', ['-c', command], {
+        stdio: ['ignore', 'pipe', 'ignore', 'pipe', 'ignore', 'pipe'],
+      });
       let output = '';
       child.stdout?.on('data', (chunk: Buffer) => (output += chunk.toString()));
       await once(child, 'close');
@@ -97,8 +141,12 @@ describe.skipIf(!hasSandbox)('a sandbox', () => {
   });
 
   it('is in no terminal, so that it can type nothing into one', async () => {
-    const line = (await openSandbox({ workspace: house.workspace })).wrapCommand(`(: </dev/tty) 2>/dev/null && echo ${MARK}`, house.workspace);
-    const inTerminal = async (command: string): Promise<string> => (await ran('script -qec "$LINE" /dev/null </dev/null', { cwd: house.workspace, env: { LINE: command } })).output;
+    const line = (await openSandbox({ workspace: house.workspace })).wrapCommand(
+      `(: </dev/tty) 2>/dev/null && echo ${MARK}`,
+      house.workspace,
+    );
+    const inTerminal = async (command: string): Promise<string> =>
+      (await ran('script -qec "$LINE" /dev/null </dev/null', { cwd: house.workspace, env: { LINE: command } })).output;
     expect(await inTerminal(`(: </dev/tty) && echo ${MARK}`)).toContain(MARK);
     expect(await inTerminal(line)).not.toContain(MARK);
   });
@@ -113,13 +161,18 @@ describe.skipIf(!hasSandbox)('a sandbox', () => {
       `perl -MSocket -e 'socketpair(my $a, my $b, AF_UNIX, SOCK_STREAM, 0) or die; syswrite $a, "paired\\n"; sysread $b, my $t, 9; print $t; my $p = fork; exit 7 unless $p; waitpid $p, 0; print $? >> 8, "\\n"'`,
     ].join('; ');
     const sandbox = await openSandbox({ workspace: house.workspace });
-    expect((await shut(sandbox, house, `${script}; grep '^Seccomp:' /proc/self/status`)).output).toBe('true\nhello\nserved\nfirst\nsaid\npiped\npaired\n7\nSeccomp:\t2\n');
+    expect((await shut(sandbox, house, `${script}; grep '^Seccomp:' /proc/self/status`)).output).toBe(
+      'true\nhello\nserved\nfirst\nsaid\npiped\npaired\n7\nSeccomp:\t2\n',
+    );
   });
 
   it('puts no value of a variable into any list of arguments', async () => {
     const value = `value-${process.pid}-of-a-secret`;
     const sandbox = await openSandbox({ workspace: house.workspace });
-    const running_ = ran(sandbox.wrapCommand('echo "$SECRET" > told; while [ ! -e go ]; do sleep 0.05; done', house.workspace), { cwd: house.workspace, env: { SECRET: value } });
+    const running_ = ran(
+      sandbox.wrapCommand('echo "$SECRET" > told; while [ ! -e go ]; do sleep 0.05; done', house.workspace),
+      { cwd: house.workspace, env: { SECRET: value } },
+    );
     await expect.poll(() => readFile(join(house.workspace, 'told'), 'utf8').catch(() => '')).toBe(`${value}\n`);
     expect(await running(value)).toEqual([]);
     await writeFile(join(house.workspace, 'go'), '');
@@ -128,8 +181,15 @@ describe.skipIf(!hasSandbox)('a sandbox', () => {
 
   it.each([
     ['in the background', (word: string) => `sh -c 'while :; do sleep 1; done; : ${word}' >/dev/null 2>&1 &`],
-    ['in a session of its own', (word: string) => `setsid sh -c 'while :; do sleep 1; done; : ${word}' >/dev/null 2>&1 &`],
-    ['after two forks, deaf to hanging up', (word: string) => `(setsid nohup sh -c 'trap "" TERM HUP INT; while :; do sleep 1; done; : ${word}' >/dev/null 2>&1 &) ; sleep 0.05`],
+    [
+      'in a session of its own',
+      (word: string) => `setsid sh -c 'while :; do sleep 1; done; : ${word}' >/dev/null 2>&1 &`,
+    ],
+    [
+      'after two forks, deaf to hanging up',
+      (word: string) =>
+        `(setsid nohup sh -c 'trap "" TERM HUP INT; while :; do sleep 1; done; : ${word}' >/dev/null 2>&1 &) ; sleep 0.05`,
+    ],
   ])('leaves nobody behind whom a command has started %s', async (_, command) => {
     const word = `left-${process.pid}-${Math.floor(performance.now())}`;
     await inside(command(word));
@@ -144,7 +204,17 @@ describe.skipIf(!hasSandbox)('a sandbox', () => {
   it('ends with the process that keeps it, whatever runs in it', async () => {
     const word = `kept-${process.pid}`;
     const sandbox = await openSandbox({ workspace: house.workspace });
-    const child = spawn('/bin/sh', ['-c', sandbox.wrapCommand(`(setsid sh -c 'trap "" TERM INT HUP; while :; do sleep 1; done; : ${word}' &); trap "" TERM INT; touch up; while :; do sleep 1; done`, house.workspace)], { cwd: house.workspace, detached: true, stdio: 'ignore' });
+    const child = spawn(
+      '/bin/sh',
+      [
+        '-c',
+        sandbox.wrapCommand(
+          `(setsid sh -c 'trap "" TERM INT HUP; while :; do sleep 1; done; : ${word}' &); trap "" TERM INT; touch up; while :; do sleep 1; done`,
+          house.workspace,
+        ),
+      ],
+      { cwd: house.workspace, detached: true, stdio: 'ignore' },
+    );
     await expect.poll(() => readdir(house.workspace)).toContain('up');
     child.kill('SIGKILL');
     await expect.poll(() => running(word)).toEqual([]);
@@ -152,7 +222,10 @@ describe.skipIf(!hasSandbox)('a sandbox', () => {
 
   it('runs a program with its arguments as they are', async () => {
     const sandbox = await openSandbox({ workspace: house.workspace });
-    const { command, args } = sandbox.wrapProgram({ command: 'printf', args: ['%s|', "it's", '$HOME', '-c', ''] }, join(house.workspace, 'sub'));
+    const { command, args } = sandbox.wrapProgram(
+      { command: 'printf', args: ['%s|', "it's", '$HOME', '-c', ''] },
+      join(house.workspace, 'sub'),
+    );
     const child = spawn(command, [...args], { stdio: ['ignore', 'pipe', 'inherit'] });
     let output = '';
     child.stdout.on('data', (chunk: Buffer) => (output += chunk.toString()));
@@ -160,12 +233,18 @@ describe.skipIf(!hasSandbox)('a sandbox', () => {
     expect(output).toBe("it's|$HOME|-c||");
   });
 
-  it.each(["it's", 'a "quote"', 'semi;colon & more', 'new\nline', 'ünï cödé', '-dash', '$(touch ran)'])('works in a folder called %s', async (name) => {
-    const folder = join(house.workspace, name);
-    await mkdir(folder);
-    const sandbox = await openSandbox({ workspace: folder });
-    expect(await ran(sandbox.wrapCommand('pwd; ls', folder), { cwd: folder })).toEqual({ output: `${folder}\n`, exitCode: 0 });
-  });
+  it.each(["it's", 'a "quote"', 'semi;colon & more', 'new\nline', 'ünï cödé', '-dash', '$(touch ran)'])(
+    'works in a folder called %s',
+    async (name) => {
+      const folder = join(house.workspace, name);
+      await mkdir(folder);
+      const sandbox = await openSandbox({ workspace: folder });
+      expect(await ran(sandbox.wrapCommand('pwd; ls', folder), { cwd: folder })).toEqual({
+        output: `${folder}\n`,
+        exitCode: 0,
+      });
+    },
+  );
 
   it('lets a socket in a mount be reached only where the network is open, and makes no file of one that is gone', async () => {
     const path = join(house.workspace, 'sub/socket');
@@ -174,7 +253,9 @@ describe.skipIf(!hasSandbox)('a sandbox', () => {
     const connect = `"$NODE" -e 'require("net").connect("sub/socket").on("data", (d) => console.log(String(d))).on("error", (e) => console.log(e.code))'`;
     const shutOff = await openSandbox({ workspace: house.workspace });
     expect((await shut(shutOff, house, connect)).output).toBe('ECONNREFUSED\n');
-    expect((await shut(await openSandbox({ workspace: house.workspace, network: 'open' }), house, connect)).output).toBe('hello\n');
+    expect(
+      (await shut(await openSandbox({ workspace: house.workspace, network: 'open' }), house, connect)).output,
+    ).toBe('hello\n');
     await new Promise((resolve) => server.close(resolve));
     expect((await shut(shutOff, house, 'ls -A sub')).output).toBe('');
     expect(await readdir(join(house.workspace, 'sub'))).toEqual([]);
@@ -186,7 +267,10 @@ describe.skipIf(!hasSandbox)('a folder that is replaced after it was looked at',
   const swap = async (kind: 'declared' | 'skills', replace: (data: string) => Promise<void>): Promise<Ran> => {
     const data = join(house.outside, 'around/data');
     await mkdir(data, { recursive: true });
-    const sandbox = await openSandbox({ workspace: house.workspace, mounts: [{ kind, path: '/data', directory: data, access: 'ro' }] });
+    const sandbox = await openSandbox({
+      workspace: house.workspace,
+      mounts: [{ kind, path: '/data', directory: data, access: 'ro' }],
+    });
     await replace(data);
     return shut(sandbox, house, read);
   };
@@ -197,7 +281,10 @@ describe.skipIf(!hasSandbox)('a folder that is replaced after it was looked at',
 
   it.each([
     ['by a link', byLink],
-    ['by another folder', (data: string) => rm(data, { recursive: true }).then(() => rename(join(house.outside, 'home/.ssh'), data))],
+    [
+      'by another folder',
+      (data: string) => rm(data, { recursive: true }).then(() => rename(join(house.outside, 'home/.ssh'), data)),
+    ],
     [
       'by a link in place of the folder around it',
       async (data: string) => {
@@ -209,10 +296,14 @@ describe.skipIf(!hasSandbox)('a folder that is replaced after it was looked at',
     ],
   ])('%s keeps the command from running', async (_, replace) => {
     const { output, exitCode } = await swap('declared', replace);
-    expect({ output, exitCode }).toEqual({ output: 'sandbox: a mounted folder was replaced after it was looked at; nothing was run\n', exitCode: 125 });
+    expect({ output, exitCode }).toEqual({
+      output: 'sandbox: a mounted folder was replaced after it was looked at; nothing was run\n',
+      exitCode: 125,
+    });
   });
 
-  // What only the runtime itself replaces is not looked at a second time: so it can be seen that there is something to look for.
+  // What only the runtime itself replaces is not looked at a second time: so it can be seen that there is something to
+  // look for.
   it('would be mounted as it is then, if nobody looked again', async () => {
     expect((await swap('skills', byLink)).output).toMatch(/^[0-9a-f-]{36}\n$/);
   });
@@ -223,15 +314,28 @@ describe.skipIf(!hasSandbox)('a folder that is replaced after it was looked at',
   ])('and one that %s is refused from the beginning', async (_, make) => {
     const path = join(house.outside, 'declared');
     await make(path);
-    await expect(openSandbox({ workspace: house.workspace, mounts: [{ kind: 'declared', path: '/data', directory: path, access: 'ro' }] })).rejects.toMatchObject({ code: 'MOUNT_UNAVAILABLE' });
+    await expect(
+      openSandbox({
+        workspace: house.workspace,
+        mounts: [{ kind: 'declared', path: '/data', directory: path, access: 'ro' }],
+      }),
+    ).rejects.toMatchObject({ code: 'MOUNT_UNAVAILABLE' });
   });
 
-  it.each(['/', '/usr', '/tmp', '/proc', '/dev'])('is of no use when it is %s, which the sandbox itself needs', async (workspace) => {
-    await expect(openSandbox({ workspace })).rejects.toMatchObject({ code: 'MOUNT_UNAVAILABLE' });
-  });
+  it.each(['/', '/usr', '/tmp', '/proc', '/dev'])(
+    'is of no use when it is %s, which the sandbox itself needs',
+    async (workspace) => {
+      await expect(openSandbox({ workspace })).rejects.toMatchObject({ code: 'MOUNT_UNAVAILABLE' });
+    },
+  );
 
   it('is refused where a mount would lie over the workspace', async () => {
-    await expect(openSandbox({ workspace: house.workspace, mounts: [{ kind: 'declared', path: house.outside, directory: house.reference, access: 'ro' }] })).rejects.toMatchObject({ code: 'MOUNT_UNAVAILABLE' });
+    await expect(
+      openSandbox({
+        workspace: house.workspace,
+        mounts: [{ kind: 'declared', path: house.outside, directory: house.reference, access: 'ro' }],
+      }),
+    ).rejects.toMatchObject({ code: 'MOUNT_UNAVAILABLE' });
   });
 });
 
@@ -242,16 +346,36 @@ describe.skipIf(process.platform !== 'linux')('whether there is a sandbox', () =
     await chmod(program, 0o755);
     return createBubblewrap({ program }).availability();
   };
-  const ALL_OPTIONS = ['--unshare-user', '--unshare-net', '--unshare-cgroup-try', '--die-with-parent', '--new-session', '--cap-drop', '--remount-ro', '--ro-bind-try', '--hostname', '--seccomp'];
-  const answers = (trial: string, options = ALL_OPTIONS): string => `case "$1" in --version) echo bubblewrap 0.3.1;; --help) printf '    %s\\n' ${options.join(' ')};; *) ${trial};; esac`;
+  const ALL_OPTIONS = [
+    '--unshare-user',
+    '--unshare-net',
+    '--unshare-cgroup-try',
+    '--die-with-parent',
+    '--new-session',
+    '--cap-drop',
+    '--remount-ro',
+    '--ro-bind-try',
+    '--hostname',
+    '--seccomp',
+  ];
+  const answers = (trial: string, options = ALL_OPTIONS): string =>
+    `case "$1" in --version) echo bubblewrap 0.3.1;; --help) printf '    %s\\n' ${options.join(' ')};; *) ${trial};; esac`;
 
   it('is told with what to install', async () => {
     const found = await createBubblewrap({ program: join(house.outside, 'missing') }).availability();
-    expect(found).toMatchObject({ kind: 'missing', reason: expect.stringContaining('cannot be run'), hint: expect.stringContaining('apt install bubblewrap') });
+    expect(found).toMatchObject({
+      kind: 'missing',
+      reason: expect.stringContaining('cannot be run'),
+      hint: expect.stringContaining('apt install bubblewrap'),
+    });
   });
 
   it('is told with what an old one lacks', async () => {
-    expect(await withProgram(answers('exit 1', ALL_OPTIONS.slice(1)))).toEqual({ kind: 'missing', reason: expect.stringContaining('too old (0.3.1): it does not know --unshare-user'), hint: 'Install bubblewrap 0.4 or later.' });
+    expect(await withProgram(answers('exit 1', ALL_OPTIONS.slice(1)))).toEqual({
+      kind: 'missing',
+      reason: expect.stringContaining('too old (0.3.1): it does not know --unshare-user'),
+      hint: 'Install bubblewrap 0.4 or later.',
+    });
   });
 
   it.each([
@@ -259,7 +383,11 @@ describe.skipIf(process.platform !== 'linux')('whether there is a sandbox', () =
     ['setting up uid map: Permission denied', 'user namespaces'],
     ["Can't mount proc on /newroot/proc: Operation not permitted", '/proc'],
   ])('is told when it says "%s"', async (said, hinted) => {
-    expect(await withProgram(answers(`echo "bwrap: ${said}" >&2; exit 1`))).toEqual({ kind: 'missing', reason: `bubblewrap 0.3.1 is installed and cannot shut a command in: bwrap: ${said}`, hint: expect.stringContaining(hinted) });
+    expect(await withProgram(answers(`echo "bwrap: ${said}" >&2; exit 1`))).toEqual({
+      kind: 'missing',
+      reason: `bubblewrap 0.3.1 is installed and cannot shut a command in: bwrap: ${said}`,
+      hint: expect.stringContaining(hinted),
+    });
   });
 
   it('is not believed of a program that does nothing', async () => {
@@ -268,11 +396,17 @@ describe.skipIf(process.platform !== 'linux')('whether there is a sandbox', () =
 
   it('is found out once, and refuses to open one with the same words', async () => {
     const program = join(house.outside, 'bwrap');
-    await writeFile(program, `#!/bin/sh\necho run >> "${house.outside}/runs"\n${answers('echo "bwrap: no" >&2; exit 1')}\n`, { mode: 0o755 });
+    await writeFile(
+      program,
+      `#!/bin/sh\necho run >> "${house.outside}/runs"\n${answers('echo "bwrap: no" >&2; exit 1')}\n`,
+      { mode: 0o755 },
+    );
     const sandboxes = createBubblewrap({ program });
     await sandboxes.availability();
     const runs = await readFile(join(house.outside, 'runs'), 'utf8');
-    await expect(sandboxes.open({ sessionId: 's', network: 'disabled', mounts: [], workspaceDirectory: house.workspace })).rejects.toMatchObject({ code: 'SANDBOX_UNAVAILABLE', message: expect.stringContaining('bwrap: no') });
+    await expect(
+      sandboxes.open({ sessionId: 's', network: 'disabled', mounts: [], workspaceDirectory: house.workspace }),
+    ).rejects.toMatchObject({ code: 'SANDBOX_UNAVAILABLE', message: expect.stringContaining('bwrap: no') });
     expect(await readFile(join(house.outside, 'runs'), 'utf8')).toBe(runs);
   });
 });

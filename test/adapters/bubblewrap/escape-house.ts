@@ -1,4 +1,7 @@
-/** What somebody who wants out of a sandbox would find on the host: files, processes and listeners of others, for one test file. */
+/**
+ * What somebody who wants out of a sandbox would find on the host: files, processes and listeners of others, for one
+ * test file.
+ */
 import { spawn } from 'node:child_process';
 import { createSocket } from 'node:dgram';
 import { once } from 'node:events';
@@ -39,8 +42,16 @@ export interface Ran {
 }
 
 /** Runs a command line as the process runner does: by /bin/sh, in a session of its own. */
-export async function ran(line: string, { cwd, env = {} }: { readonly cwd: string; readonly env?: Readonly<Record<string, string>> }): Promise<Ran> {
-  const child = spawn('/bin/sh', ['-c', line], { cwd, detached: true, stdio: ['ignore', 'pipe', 'pipe'], env: { PATH: process.env['PATH'], ...env } });
+export async function ran(
+  line: string,
+  { cwd, env = {} }: { readonly cwd: string; readonly env?: Readonly<Record<string, string>> },
+): Promise<Ran> {
+  const child = spawn('/bin/sh', ['-c', line], {
+    cwd,
+    detached: true,
+    stdio: ['ignore', 'pipe', 'pipe'],
+    env: { PATH: process.env['PATH'], ...env },
+  });
   let output = '';
   for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk: Buffer) => (output += chunk.toString()));
   const [exitCode] = (await once(child, 'exit')) as [number | null];
@@ -53,21 +64,34 @@ export async function ran(line: string, { cwd, env = {} }: { readonly cwd: strin
 export async function openEscapeHouse(): Promise<EscapeHouse> {
   const outside = await realpath(await mkdtemp(join(tmpdir(), 'escape-')));
   const at = (...names: string[]): string => join(outside, ...names);
-  for (const folder of ['workspace/sub', 'reference', 'home/.ssh', 'other/workspace']) await mkdir(at(folder), { recursive: true });
+  for (const folder of ['workspace/sub', 'reference', 'home/.ssh', 'other/workspace'])
+    await mkdir(at(folder), { recursive: true });
   const secret = randomUUID();
-  for (const file of ['secret', 'home/.ssh/id', 'other/workspace/notes', 'reference/text']) await writeFile(at(file), secret, { mode: 0o600 });
+  for (const file of ['secret', 'home/.ssh/id', 'other/workspace/notes', 'reference/text'])
+    await writeFile(at(file), secret, { mode: 0o600 });
   const heard: string[] = [];
-  const stranger = spawn('/bin/sh', ['-c', 'read line'], { stdio: ['pipe', 'ignore', 'ignore'], env: { STRANGER: secret } });
-  const tcp = await listening(createServer((socket) => heard.push('tcp') && socket.end()), { port: 0, host: '0.0.0.0' });
+  const stranger = spawn('/bin/sh', ['-c', 'read line'], {
+    stdio: ['pipe', 'ignore', 'ignore'],
+    env: { STRANGER: secret },
+  });
+  const tcp = await listening(
+    createServer((socket) => heard.push('tcp') && socket.end()),
+    { port: 0, host: '0.0.0.0' },
+  );
   const abstractName = `wakechart-${randomUUID()}`;
-  const abstract = await listening(createServer((socket) => heard.push('abstract') && socket.end()), { path: `\0${abstractName}` });
+  const abstract = await listening(
+    createServer((socket) => heard.push('abstract') && socket.end()),
+    { path: `\0${abstractName}` },
+  );
   const udp = createSocket('udp4', () => heard.push('udp'));
   udp.bind(0, '0.0.0.0');
   await once(udp, 'listening');
   const tcpAddress = tcp.address();
   const tcpPort = typeof tcpAddress === 'object' ? (tcpAddress?.port ?? 0) : 0;
   const udpPort = udp.address().port;
-  const address = Object.values(networkInterfaces()).flat().find((each) => each?.family === 'IPv4' && !each.internal)?.address;
+  const address = Object.values(networkInterfaces())
+    .flat()
+    .find((each) => each?.family === 'IPv4' && !each.internal)?.address;
   return {
     outside,
     workspace: at('workspace'),
@@ -79,8 +103,17 @@ export async function openEscapeHouse(): Promise<EscapeHouse> {
     abstractName,
     address,
     heard,
-    variables: { OUT: outside, W: at('workspace'), // Finds the secret and not itself.
-      WANTED: `[${secret[0]}]${secret.slice(1)}`, STRANGER_ID: String(stranger.pid), TCP: String(tcpPort), UDP: String(udpPort), ABSTRACT: abstractName, ADDRESS: address ?? '', NODE: process.execPath },
+    variables: {
+      OUT: outside,
+      W: at('workspace'), // Finds the secret and not itself.
+      WANTED: `[${secret[0]}]${secret.slice(1)}`,
+      STRANGER_ID: String(stranger.pid),
+      TCP: String(tcpPort),
+      UDP: String(udpPort),
+      ABSTRACT: abstractName,
+      ADDRESS: address ?? '',
+      NODE: process.execPath,
+    },
     async [Symbol.asyncDispose]() {
       stranger.kill('SIGKILL');
       if (stranger.exitCode === null && stranger.signalCode === null) await once(stranger, 'exit');
@@ -92,16 +125,30 @@ export async function openEscapeHouse(): Promise<EscapeHouse> {
 }
 
 /** In the sandbox, in the workspace. */
-export function shut(sandbox: CommandSandbox, house: EscapeHouse, command: string, env: Readonly<Record<string, string>> = {}): Promise<Ran> {
-  return ran(sandbox.wrapCommand(command, house.workspace), { cwd: house.workspace, env: { ...house.variables, ...env } });
+export function shut(
+  sandbox: CommandSandbox,
+  house: EscapeHouse,
+  command: string,
+  env: Readonly<Record<string, string>> = {},
+): Promise<Ran> {
+  return ran(sandbox.wrapCommand(command, house.workspace), {
+    cwd: house.workspace,
+    env: { ...house.variables, ...env },
+  });
 }
 
 /** The same on the host, where `/reference` is the folder itself. */
 export function open(house: EscapeHouse, command: string, env: Readonly<Record<string, string>> = {}): Promise<Ran> {
-  return ran(command.replaceAll('/reference', house.reference), { cwd: house.workspace, env: { ...house.variables, HOME: join(house.outside, 'home'), ...env } });
+  return ran(command.replaceAll('/reference', house.reference), {
+    cwd: house.workspace,
+    env: { ...house.variables, HOME: join(house.outside, 'home'), ...env },
+  });
 }
 
-async function listening(server: Server, where: { readonly port: number; readonly host: string } | { readonly path: string }): Promise<Server> {
+async function listening(
+  server: Server,
+  where: { readonly port: number; readonly host: string } | { readonly path: string },
+): Promise<Server> {
   server.listen(where);
   await once(server, 'listening');
   return server;

@@ -17,7 +17,11 @@ afterEach(async () => {
 describe.skipIf(!hasSandbox)('a file that a command writes', () => {
   it('holds no more than the workspace may, and whoever writes on is ended', async () => {
     const sandbox = await openSandbox({ workspace: house.workspace, maxFileBytes: 2_097_152 });
-    const { output, exitCode } = await shut(sandbox, house, 'ulimit -f unlimited 2>/dev/null && echo raised; sh -c "cat /dev/zero > big"; echo $?; echo after');
+    const { output, exitCode } = await shut(
+      sandbox,
+      house,
+      'ulimit -f unlimited 2>/dev/null && echo raised; sh -c "cat /dev/zero > big"; echo $?; echo after',
+    );
     expect(output).toMatch(/(?:^|\n)153\nafter\n$/);
     expect(output).not.toContain('raised');
     expect(exitCode).toBe(0);
@@ -26,8 +30,13 @@ describe.skipIf(!hasSandbox)('a file that a command writes', () => {
 
   it('may hold a mebibyte however little the workspace may, also where no shell reads the command', async () => {
     const sandbox = await openSandbox({ workspace: house.workspace, maxFileBytes: 10 });
-    const { command, args } = sandbox.wrapProgram({ command: '/bin/sh', args: ['-c', 'head -c 1048576 /dev/zero > all && head -c 1048577 /dev/zero > more'] }, house.workspace);
-    const { exitCode } = await ran([command, ...args].map((word) => `'${word.replaceAll("'", `'\\''`)}'`).join(' '), { cwd: house.workspace });
+    const { command, args } = sandbox.wrapProgram(
+      { command: '/bin/sh', args: ['-c', 'head -c 1048576 /dev/zero > all && head -c 1048577 /dev/zero > more'] },
+      house.workspace,
+    );
+    const { exitCode } = await ran([command, ...args].map((word) => `'${word.replaceAll("'", `'\\''`)}'`).join(' '), {
+      cwd: house.workspace,
+    });
     expect(exitCode).not.toBe(0);
     expect((await stat(join(house.workspace, 'all'))).size).toBe(1_048_576);
     expect((await stat(join(house.workspace, 'more'))).size).toBe(1_048_576);

@@ -17,7 +17,11 @@ const at = (...names: readonly string[]): string => join(folder.path, ...names);
 
 describe('a look through a folder', () => {
   it('finds repositories of each kind, sockets and homes, the nearest first, and goes into none of them', async () => {
-    await Promise.all(['.git/x/.git', 'b/.wakechart/.git', 'b/c/d/e/f/.git', 'b/c/d/e/f/g/.git', 'node_modules/x/.git'].map((name) => mkdir(at(name), { recursive: true })));
+    await Promise.all(
+      ['.git/x/.git', 'b/.wakechart/.git', 'b/c/d/e/f/.git', 'b/c/d/e/f/g/.git', 'node_modules/x/.git'].map((name) =>
+        mkdir(at(name), { recursive: true }),
+      ),
+    );
     await writeFile(at('b/.git'), '');
     await mkdir(at('c'));
     await symlink('/', at('c/.git'));
@@ -26,7 +30,12 @@ describe('a look through a folder', () => {
     const { repositories, sockets, homes, problem } = await lookThrough(folder.path, () => false);
     await new Promise((resolve) => server.close(resolve));
     expect(repositories[0]).toEqual({ path: at('.git'), kind: 'folder' });
-    expect(repositories.slice(1, 3)).toEqual(expect.arrayContaining([{ path: at('b/.git'), kind: 'file' }, { path: at('c/.git'), kind: 'link' }]));
+    expect(repositories.slice(1, 3)).toEqual(
+      expect.arrayContaining([
+        { path: at('b/.git'), kind: 'file' },
+        { path: at('c/.git'), kind: 'link' },
+      ]),
+    );
     expect(repositories.slice(3)).toEqual([{ path: at('b/c/d/e/f/.git'), kind: 'folder' }]);
     expect(sockets).toEqual([at('b/socket')]);
     expect(homes).toEqual([at('b/.wakechart')]);

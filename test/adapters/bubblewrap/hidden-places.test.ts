@@ -34,7 +34,11 @@ describe.skipIf(!hasSandbox)('a home in the workspace', () => {
   ])('%s can be neither seen nor moved, nor anything around it', async (_, name, moved) => {
     home = await homeAt(join(house.workspace, name));
     const sandbox = await openSandbox({ workspace: house.workspace, options: { hidden: [home] } });
-    const { output } = await shut(sandbox, house, `mv -T ${moved} ${moved}-2 2>&1; mv -T ${name.split('/')[0]} t3 2>&1; cat ${moved}-2/vaults/v.yaml ${moved}-2/.wakechart/vaults/v.yaml ${name}/vaults/v.yaml; find . -name v.yaml; touch ${name}/x`);
+    const { output } = await shut(
+      sandbox,
+      house,
+      `mv -T ${moved} ${moved}-2 2>&1; mv -T ${name.split('/')[0]} t3 2>&1; cat ${moved}-2/vaults/v.yaml ${moved}-2/.wakechart/vaults/v.yaml ${name}/vaults/v.yaml; find . -name v.yaml; touch ${name}/x`,
+    );
     expect(output).not.toContain('KEPT-SECRET');
     expect(output).toContain('Device or resource busy');
     expect((await readdir(house.workspace)).toSorted()).toEqual(['sub', name.split('/')[0] ?? ''].toSorted());
@@ -46,13 +50,18 @@ describe.skipIf(!hasSandbox)('a home in the workspace', () => {
     const sandbox = await openSandbox({ workspace: house.workspace, options: { hidden: [home] } });
     await rename(home, join(house.workspace, 'tools/moved'));
     await mkdir(home);
-    expect(await shut(sandbox, house, 'cat tools/moved/vaults/v.yaml')).toEqual({ output: expect.stringMatching(/^sandbox: .*nothing was run\n$/), exitCode: 125 });
+    expect(await shut(sandbox, house, 'cat tools/moved/vaults/v.yaml')).toEqual({
+      output: expect.stringMatching(/^sandbox: .*nothing was run\n$/),
+      exitCode: 125,
+    });
   });
 
   it('is refused where a link that commands could lead elsewhere is on the way to it', async () => {
     await homeAt(join(house.outside, 'real'));
     await symlink(join(house.outside, 'real'), join(house.workspace, '.wakechart'));
-    await expect(openSandbox({ workspace: house.workspace, options: { hidden: [join(house.workspace, '.wakechart')] } })).rejects.toMatchObject({ code: 'MOUNT_UNAVAILABLE', message: expect.stringContaining('is a link') });
+    await expect(
+      openSandbox({ workspace: house.workspace, options: { hidden: [join(house.workspace, '.wakechart')] } }),
+    ).rejects.toMatchObject({ code: 'MOUNT_UNAVAILABLE', message: expect.stringContaining('is a link') });
   });
 });
 
@@ -60,12 +69,21 @@ describe.skipIf(!hasSandbox || !isRoot)('a home in a folder of the system', () =
   const place = `/opt/wakechart-test-${process.pid}`;
   afterEach(() => rm(place, { recursive: true, force: true }));
 
-  it.each([['at its top', ''], ['deep in it', '/company/prod/app/home']])('%s is not shown, and its sessions work in it', async (_, below) => {
+  it.each([
+    ['at its top', ''],
+    ['deep in it', '/company/prod/app/home'],
+  ])('%s is not shown, and its sessions work in it', async (_, below) => {
     home = await homeAt(`${place}${below}`);
     const workspace = join(home, 'agents/a/sessions/s/workspace');
     await mkdir(workspace, { recursive: true });
     const sandbox = await openSandbox({ workspace, options: { hidden: [home] } });
-    const { output } = await ran(sandbox.wrapCommand(`cat ${home}/vaults/v.yaml; ls ${home}; echo here > file; cat file; touch ${home}/x 2>/dev/null && echo written`, workspace), { cwd: workspace });
+    const { output } = await ran(
+      sandbox.wrapCommand(
+        `cat ${home}/vaults/v.yaml; ls ${home}; echo here > file; cat file; touch ${home}/x 2>/dev/null && echo written`,
+        workspace,
+      ),
+      { cwd: workspace },
+    );
     expect(output).not.toContain('KEPT-SECRET');
     expect(output).toMatch(/agents\nhere\n$/);
   });
@@ -78,7 +96,12 @@ describe.skipIf(!hasSandbox || !isRoot)('a home in a folder of the system', () =
 });
 
 describe('the other names of a folder', () => {
-  const mounted = ['21 1 8:1 / / rw - ext4 /dev/sda1 rw', '30 21 8:2 / /data rw - ext4 /dev/sdb1 rw', '31 21 8:2 /apps/my\\040home /opt/y rw - ext4 /dev/sdb1 rw', '32 21 8:1 /srv /mnt/srv rw - ext4 /dev/sda1 rw'].join('\n');
+  const mounted = [
+    '21 1 8:1 / / rw - ext4 /dev/sda1 rw',
+    '30 21 8:2 / /data rw - ext4 /dev/sdb1 rw',
+    '31 21 8:2 /apps/my\\040home /opt/y rw - ext4 /dev/sdb1 rw',
+    '32 21 8:1 /srv /mnt/srv rw - ext4 /dev/sda1 rw',
+  ].join('\n');
 
   it.each([
     ['/data/apps/my home/.wakechart', ['/opt/y/.wakechart']],
@@ -91,20 +114,26 @@ describe('the other names of a folder', () => {
 });
 
 describe.skipIf(!hasSandbox)('a repository in the workspace', () => {
-  const git = async (cwd: string, ...args: readonly string[]): Promise<string> => (await run('git', ['-c', 'user.name=a', '-c', 'user.email=a@b', ...args], { cwd })).stdout;
+  const git = async (cwd: string, ...args: readonly string[]): Promise<string> =>
+    (await run('git', ['-c', 'user.name=a', '-c', 'user.email=a@b', ...args], { cwd })).stdout;
   const repository = async (path: string): Promise<void> => {
     await mkdir(path, { recursive: true });
     await git(path, 'init', '-q');
     await git(path, 'commit', '-q', '--allow-empty', '-m', 'first');
   };
-  const plant = 'git config core.fsmonitor x; echo x > .git/hooks/post-commit; echo . > .git/commondir; mv .git g2; mv sub/deep/.git sub/deep/g3; mv sub s2; rm -rf .git/hooks sub/deep/.git/config';
+  const plant =
+    'git config core.fsmonitor x; echo x > .git/hooks/post-commit; echo . > .git/commondir; mv .git g2; mv sub/deep/.git sub/deep/g3; mv sub s2; rm -rf .git/hooks sub/deep/.git/config';
 
   it('can be read and not be changed, nor can one that lies in it, and no other one can come in its place', async () => {
     await repository(house.workspace);
     await repository(join(house.workspace, 'sub/deep'));
     const config = await readFile(join(house.workspace, '.git/config'), 'utf8');
     const sandbox = await openSandbox({ workspace: house.workspace });
-    const { output } = await shut(sandbox, house, `(${plant}) 2>/dev/null; git -c safe.directory='*' log --format=%s; git -C sub/deep -c safe.directory='*' log --format=%s`);
+    const { output } = await shut(
+      sandbox,
+      house,
+      `(${plant}) 2>/dev/null; git -c safe.directory='*' log --format=%s; git -C sub/deep -c safe.directory='*' log --format=%s`,
+    );
     expect(output).toBe('first\nfirst\n');
     expect(await readdir(house.workspace)).toEqual(['.git', 'sub']);
     expect(await readdir(join(house.workspace, 'sub/deep'))).toEqual(['.git']);
@@ -138,10 +167,14 @@ describe.skipIf(!hasSandbox)('a repository in the workspace', () => {
     const forged = join(house.workspace, 'forged/.git/worktrees/x');
     await mkdir(forged, { recursive: true });
     await mkdir(join(house.outside, 'objects'));
-    expect((await shut(await openSandbox({ workspace: house.workspace }), house, `ls ${main}/.git 2>/dev/null`)).output).toBe('');
+    expect(
+      (await shut(await openSandbox({ workspace: house.workspace }), house, `ls ${main}/.git 2>/dev/null`)).output,
+    ).toBe('');
     await writeFile(join(house.workspace, '.git'), `gitdir: ${forged}\n`);
     await writeFile(join(forged, 'gitdir'), `${house.workspace}/.git\n`);
     await writeFile(join(forged, 'commondir'), `${house.outside}\n`);
-    expect((await shut(await openSandbox({ workspace: house.workspace }), house, 'cat "$OUT/secret" 2>/dev/null')).output).toBe('');
+    expect(
+      (await shut(await openSandbox({ workspace: house.workspace }), house, 'cat "$OUT/secret" 2>/dev/null')).output,
+    ).toBe('');
   });
 });

@@ -1,4 +1,7 @@
-/** What lies in a workspace and is not the session's: homes of others, the branches of jobs beside it, repositories that are kept elsewhere. */
+/**
+ * What lies in a workspace and is not the session's: homes of others, the branches of jobs beside it, repositories that
+ * are kept elsewhere.
+ */
 import { execFile } from 'node:child_process';
 import { chmod, mkdir, readFile, readdir, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -41,7 +44,11 @@ describe.skipIf(!hasSandbox)('a home of somebody else', () => {
     await mkdir(join(home, 'vaults'), { recursive: true });
     await writeFile(join(home, 'vaults/v.yaml'), 'KEPT-SECRET\n');
     const sandbox = await openSandbox({ workspace: house.workspace, mounts: house.mounts, network: 'open' });
-    const { output } = await shut(sandbox, house, `for at in . /reference; do (cd $at; cat ${name}/vaults/v.yaml; touch ${name}/forged; mv ${name} here; mv ${name.split('/')[0]} there; cat there/vaults/v.yaml there/*/.wakechart/vaults/v.yaml); done 2>/dev/null; find . /reference -name v.yaml`);
+    const { output } = await shut(
+      sandbox,
+      house,
+      `for at in . /reference; do (cd $at; cat ${name}/vaults/v.yaml; touch ${name}/forged; mv ${name} here; mv ${name.split('/')[0]} there; cat there/vaults/v.yaml there/*/.wakechart/vaults/v.yaml); done 2>/dev/null; find . /reference -name v.yaml`,
+    );
     expect(output).toBe('');
     expect(await readdir(home)).toEqual(['vaults']);
   });
@@ -60,9 +67,13 @@ describe.skipIf(!hasSandbox)('the worktree of a job', () => {
     const worktree = await worktreeOf(main);
     const sandbox = await openSandbox({ workspace: worktree });
     await git(main, 'branch', 'wakechart/job-2');
-    const command = 'git commit -q --allow-empty -m second; for job in job-0 job-2; do git update-ref refs/heads/wakechart/$job HEAD; git branch -D wakechart/$job; G=$(git rev-parse --git-common-dir)/refs/heads/wakechart; mv $G/job-1 $G/$job; echo x > $G/$job; done 2>/dev/null; git log --format=%s';
-    expect((await ran(sandbox.wrapCommand(command, worktree), { cwd: worktree, env: PERSON })).output).toBe('second\nfirst\n');
-    for (const job of ['job-0', 'job-2']) expect(await git(main, 'log', '--format=%s', `wakechart/${job}`)).toBe('first\n');
+    const command =
+      'git commit -q --allow-empty -m second; for job in job-0 job-2; do git update-ref refs/heads/wakechart/$job HEAD; git branch -D wakechart/$job; G=$(git rev-parse --git-common-dir)/refs/heads/wakechart; mv $G/job-1 $G/$job; echo x > $G/$job; done 2>/dev/null; git log --format=%s';
+    expect((await ran(sandbox.wrapCommand(command, worktree), { cwd: worktree, env: PERSON })).output).toBe(
+      'second\nfirst\n',
+    );
+    for (const job of ['job-0', 'job-2'])
+      expect(await git(main, 'log', '--format=%s', `wakechart/${job}`)).toBe('first\n');
     expect(await git(main, 'log', '--format=%s', 'wakechart/job-1')).toBe('second\nfirst\n');
     expect(await git(main, 'reflog', '--format=%gs', 'wakechart/job-1')).toContain('second');
   });
@@ -89,27 +100,38 @@ describe.skipIf(!hasSandbox)('a repository that is kept beside its files', () =>
     if (kind === 'link') await git(house.workspace, 'init', '-q', '--bare', folder);
     const config = await readFile(join(house.workspace, folder, 'config'), 'utf8');
     const sandbox = await openSandbox({ workspace: house.workspace });
-    await shut(sandbox, house, `echo '[core] fsmonitor = x' >> ${folder}/config; echo x > ${folder}/hooks/post-commit; mv ${folder} ${folder}2; mv kept k2`);
+    await shut(
+      sandbox,
+      house,
+      `echo '[core] fsmonitor = x' >> ${folder}/config; echo x > ${folder}/hooks/post-commit; mv ${folder} ${folder}2; mv kept k2`,
+    );
     expect(await readFile(join(house.workspace, folder, 'config'), 'utf8')).toBe(config);
     expect(await readdir(join(house.workspace, folder, 'hooks'))).not.toContain('post-commit');
   });
 });
 
 describe.skipIf(!hasSandbox)('a workspace in which what is to be kept is hard to find', () => {
-  const folders = (names: readonly string[]): Promise<unknown> => Promise.all(names.map((name) => mkdir(join(house.workspace, name), { recursive: true })));
+  const folders = (names: readonly string[]): Promise<unknown> =>
+    Promise.all(names.map((name) => mkdir(join(house.workspace, name), { recursive: true })));
 
   it.each([
     ['repositories', '.git'],
     ['folders .wakechart', '.wakechart'],
   ])('is refused with more than a hundred %s', async (what, name) => {
     await folders(Array.from({ length: 101 }, (_, index) => `f${index}/${name}`));
-    await expect(openSandbox({ workspace: house.workspace })).rejects.toMatchObject({ code: 'MOUNT_UNAVAILABLE', message: expect.stringContaining(`more than 100 ${what}`) as string });
+    await expect(openSandbox({ workspace: house.workspace })).rejects.toMatchObject({
+      code: 'MOUNT_UNAVAILABLE',
+      message: expect.stringContaining(`more than 100 ${what}`) as string,
+    });
   });
 
   it.skipIf(isRoot)('is refused with a folder in it that was made unreadable', async () => {
     await folders(['sub/.git']);
     await chmod(join(house.workspace, 'sub'), 0o000);
-    await expect(openSandbox({ workspace: house.workspace })).rejects.toMatchObject({ code: 'MOUNT_UNAVAILABLE', message: expect.stringContaining('cannot be read') as string });
+    await expect(openSandbox({ workspace: house.workspace })).rejects.toMatchObject({
+      code: 'MOUNT_UNAVAILABLE',
+      message: expect.stringContaining('cannot be read') as string,
+    });
     await chmod(join(house.workspace, 'sub'), 0o700);
   });
 });

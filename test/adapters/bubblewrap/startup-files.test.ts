@@ -1,4 +1,7 @@
-/** Programs that begin in a sandbox while Wakechart has files open that it was started with: a shell closes those, and is to do nothing else. */
+/**
+ * Programs that begin in a sandbox while Wakechart has files open that it was started with: a shell closes those, and
+ * is to do nothing else.
+ */
 import { execFile } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
@@ -18,14 +21,16 @@ beforeAll(async () => {
 
 afterAll(() => home.remove());
 
-it.skipIf(!existsSync('/bin/bash'))('get nothing of what ~/.bashrc exports, which bash reads when its input is a socket', async () => {
-  await writeFile(join(home.path, '.bashrc'), 'export FROM_BASHRC=yes\n');
-  const closer = new URL('../../../dist/adapters/bubblewrap/open-descriptors.js', import.meta.url).href;
-  const script = join(home.path, 'start.mjs');
-  // Node gives a program whose input is a pipe one end of a socket. The first one is as bash would be by itself.
-  await writeFile(
-    script,
-    `import { spawn } from 'node:child_process';
+it.skipIf(!existsSync('/bin/bash'))(
+  'get nothing of what ~/.bashrc exports, which bash reads when its input is a socket',
+  async () => {
+    await writeFile(join(home.path, '.bashrc'), 'export FROM_BASHRC=yes\n');
+    const closer = new URL('../../../dist/adapters/bubblewrap/open-descriptors.js', import.meta.url).href;
+    const script = join(home.path, 'start.mjs');
+    // Node gives a program whose input is a pipe one end of a socket. The first one is as bash would be by itself.
+    await writeFile(
+      script,
+      `import { spawn } from 'node:child_process';
      import { descriptorCloser } from ${JSON.stringify(closer)};
      const [bash, ...words] = await descriptorCloser();
      const output = (args) => new Promise((resolve) => {
@@ -36,10 +41,15 @@ it.skipIf(!existsSync('/bin/bash'))('get nothing of what ~/.bashrc exports, whic
      });
      const plain = words.filter((word) => word !== '--norc');
      console.log(JSON.stringify({ plain: await output(plain), closed: await output(words) }));`,
-  );
-  const { stdout } = await run('/bin/bash', ['-c', 'exec 20</dev/null; exec "$@"', 'bash', process.execPath, script], { env: { HOME: home.path, PATH: process.env['PATH'] } });
-  const { plain, closed } = JSON.parse(stdout) as { readonly plain: string; readonly closed: string };
-  expect(plain).toContain('FROM_BASHRC=yes');
-  expect(closed).toContain(`HOME=${home.path}`);
-  expect(closed).not.toContain('FROM_BASHRC');
-});
+    );
+    const { stdout } = await run(
+      '/bin/bash',
+      ['-c', 'exec 20</dev/null; exec "$@"', 'bash', process.execPath, script],
+      { env: { HOME: home.path, PATH: process.env['PATH'] } },
+    );
+    const { plain, closed } = JSON.parse(stdout) as { readonly plain: string; readonly closed: string };
+    expect(plain).toContain('FROM_BASHRC=yes');
+    expect(closed).toContain(`HOME=${home.path}`);
+    expect(closed).not.toContain('FROM_BASHRC');
+  },
+);

@@ -1,4 +1,7 @@
-/** What the kernel refuses in a sandbox: asked of the real kernel by programs that make the very calls, and of the program for the other processor by walking it. */
+/**
+ * What the kernel refuses in a sandbox: asked of the real kernel by programs that make the very calls, and of the
+ * program for the other processor by walking it.
+ */
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { systemCallFilter } from '../../../src/adapters/bubblewrap/system-call-filter.ts';
@@ -22,9 +25,25 @@ const onX64 = (number: number, ...args: SystemCall['args']): SystemCall => ({ wa
 const onI386 = (number: number, ...args: SystemCall['args']): SystemCall => ({ way: 'i386', number, args });
 
 const REFUSED: readonly Probe[] = [
-  ...Object.entries({ APPLETALK: 5, KEY: 15, PACKET: 17, RDS: 21, CAN: 29, TIPC: 30, BLUETOOTH: 31, ALG: 38, VSOCK: 40, KCM: 41, QIPCRTR: 42, SMC: 43, XDP: 44 }).map(
-    ([family, number]) => ({ what: `a socket of AF_${family}`, call: socket(number, 1, 0), inside: EAFNOSUPPORT }),
-  ),
+  ...Object.entries({
+    APPLETALK: 5,
+    KEY: 15,
+    PACKET: 17,
+    RDS: 21,
+    CAN: 29,
+    TIPC: 30,
+    BLUETOOTH: 31,
+    ALG: 38,
+    VSOCK: 40,
+    KCM: 41,
+    QIPCRTR: 42,
+    SMC: 43,
+    XDP: 44,
+  }).map(([family, number]) => ({
+    what: `a socket of AF_${family}`,
+    call: socket(number, 1, 0),
+    inside: EAFNOSUPPORT,
+  })),
   { what: 'a netlink socket for other things than routes', call: socket(16, 3, 15), inside: EPROTONOSUPPORT },
   { what: 'an internet socket of a protocol like SCTP', call: socket(2, 1, 132), inside: EPROTONOSUPPORT },
   { what: 'an internet socket of the old kind for packets', call: socket(2, 10, 0), inside: ESOCKTNOSUPPORT },
@@ -41,7 +60,16 @@ const REFUSED: readonly Probe[] = [
 ];
 
 const ALLOWED: readonly SystemCall[] = [
-  ...[socket(1, 1, 0), socket(1, 2 + CLOSE_ON_EXEC, 0), socket(1, 5, 0), socket(2, 1 + CLOSE_ON_EXEC, 6), socket(2, 2, 0), socket(2, 2, 17), socket(10, 1, 0), socket(16, 3 + CLOSE_ON_EXEC, 0)],
+  ...[
+    socket(1, 1, 0),
+    socket(1, 2 + CLOSE_ON_EXEC, 0),
+    socket(1, 5, 0),
+    socket(2, 1 + CLOSE_ON_EXEC, 6),
+    socket(2, 2, 0),
+    socket(2, 2, 17),
+    socket(10, 1, 0),
+    socket(16, 3 + CLOSE_ON_EXEC, 0),
+  ],
   ...[onI386(359, 1, 1, 0), onI386(359, 2, 1, 6)],
 ];
 
@@ -52,10 +80,16 @@ beforeAll(async () => {
 afterAll(() => house[Symbol.asyncDispose]());
 
 /** The error numbers of calls, one after the other. */
-async function answers(calls: readonly SystemCall[], where: 'inside' | 'outside' | 'with the network'): Promise<readonly number[]> {
+async function answers(
+  calls: readonly SystemCall[],
+  where: 'inside' | 'outside' | 'with the network',
+): Promise<readonly number[]> {
   await Promise.all(calls.map((call, index) => writeCall(join(house.workspace, `call-${index}`), call)));
   const each = calls.map((_, index) => `./call-${index}; echo $?`).join('; ');
-  const sandbox = where === 'outside' ? undefined : await openSandbox({ workspace: house.workspace, network: where === 'inside' ? 'disabled' : 'open' });
+  const sandbox =
+    where === 'outside'
+      ? undefined
+      : await openSandbox({ workspace: house.workspace, network: where === 'inside' ? 'disabled' : 'open' });
   const { output } = await (sandbox === undefined ? open(house, each) : shut(sandbox, house, each));
   return output.trim().split('\n').map(Number);
 }
@@ -63,20 +97,37 @@ async function answers(calls: readonly SystemCall[], where: 'inside' | 'outside'
 /** A kernel may run no programs of 32 bits: then such a call ends the one that makes it. */
 const runs32 = async (): Promise<boolean> => ((await answers([onI386(359, 1, 1, 0)], 'outside'))[0] ?? 0) < 128;
 
-const named = (numbers: readonly number[]): Readonly<Record<string, number | undefined>> => Object.fromEntries(REFUSED.map(({ what }, index) => [what, numbers[index]]));
+const named = (numbers: readonly number[]): Readonly<Record<string, number | undefined>> =>
+  Object.fromEntries(REFUSED.map(({ what }, index) => [what, numbers[index]]));
 const EXPECTED = Object.fromEntries(REFUSED.map(({ what, inside }) => [what, inside]));
 
 describe.skipIf(!hasSandbox || process.arch !== 'x64')('in a sandbox the kernel', () => {
   it.each(['inside', 'with the network'] as const)('refuses what reaches out of it: %s', async (where) => {
-    const found = named(await answers(REFUSED.map(({ call }) => call), where));
+    const found = named(
+      await answers(
+        REFUSED.map(({ call }) => call),
+        where,
+      ),
+    );
     const expected = Object.entries(EXPECTED);
-    expect(found).toMatchObject(Object.fromEntries((await runs32()) ? expected : expected.filter(([what]) => !what.includes('32 bits'))));
+    expect(found).toMatchObject(
+      Object.fromEntries((await runs32()) ? expected : expected.filter(([what]) => !what.includes('32 bits'))),
+    );
   });
 
   it('would not refuse all of that on the host, so that the calls can tell', async () => {
-    const outside = await answers(REFUSED.map(({ call }) => call), 'outside');
+    const outside = await answers(
+      REFUSED.map(({ call }) => call),
+      'outside',
+    );
     const told = REFUSED.filter(({ inside }, index) => outside[index] !== inside).map(({ what }) => what);
-    for (const what of ['a netlink socket for other things than routes', 'a user namespace by clone3, whose flags cannot be looked at', 'the keyring', 'typing into a terminal']) expect(told).toContain(what);
+    for (const what of [
+      'a netlink socket for other things than routes',
+      'a user namespace by clone3, whose flags cannot be looked at',
+      'the keyring',
+      'typing into a terminal',
+    ])
+      expect(told).toContain(what);
   });
 
   it('makes the sockets that programs need, also for those of 32 bits', async () => {
@@ -87,7 +138,10 @@ describe.skipIf(!hasSandbox || process.arch !== 'x64')('in a sandbox the kernel'
 });
 
 /** What a filter answers to a call: the few instructions of BPF that there are. */
-function walked(filter: Uint8Array, { audit, number, args }: { readonly audit: number; readonly number: number; readonly args: readonly number[] }): number {
+function walked(
+  filter: Uint8Array,
+  { audit, number, args }: { readonly audit: number; readonly number: number; readonly args: readonly number[] },
+): number {
   const view = new DataView(filter.buffer, filter.byteOffset, filter.byteLength);
   const data = new DataView(new ArrayBuffer(64));
   data.setUint32(0, number, true);
@@ -125,7 +179,8 @@ const [KILLED, ALLOWED_ANSWER, FAILED] = [0x8000_0000, 0x7fff_0000, 0x0005_0000]
 
 describe('the filter for arm64', () => {
   const filter = systemCallFilter('arm64') ?? new Uint8Array();
-  const ask = (number: number, args: readonly number[], audit = 0xc000_00b7): number => walked(filter, { audit, number, args });
+  const ask = (number: number, args: readonly number[], audit = 0xc000_00b7): number =>
+    walked(filter, { audit, number, args });
 
   it.each([
     ['a socket of AF_VSOCK', 198, [40, 1, 0], EAFNOSUPPORT],

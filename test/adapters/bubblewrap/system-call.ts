@@ -1,4 +1,7 @@
-/** One system call, in every way in which a program of this processor can ask for it: written as machine code, for no language lets one choose. */
+/**
+ * One system call, in every way in which a program of this processor can ask for it: written as machine code, for no
+ * language lets one choose.
+ */
 import { writeFile } from 'node:fs/promises';
 
 /** `x32` and `i386` are the other interfaces that a program of x64 can use. */
@@ -22,7 +25,12 @@ export async function writeCall(path: string, call: SystemCall): Promise<void> {
 function codeOf({ way, number, args: [first, second, third] }: SystemCall): Buffer {
   const isOld = way === 'i386';
   return Buffer.concat([
-    ...[put(0xb8, way === 'x32' ? number + X32_BIT : number), put(isOld ? 0xbb : 0xbf, first), put(isOld ? 0xb9 : 0xbe, second), put(0xba, third)],
+    ...[
+      put(0xb8, way === 'x32' ? number + X32_BIT : number),
+      put(isOld ? 0xbb : 0xbf, first),
+      put(isOld ? 0xb9 : 0xbe, second),
+      put(0xba, third),
+    ],
     // int 0x80, or syscall.
     Buffer.from(isOld ? [0xcd, 0x80] : [0x0f, 0x05]),
     // The exit code is the result with its sign changed, or 0.

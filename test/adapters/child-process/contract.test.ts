@@ -14,7 +14,8 @@ beforeEach(async () => {
 });
 afterEach(() => house.close());
 
-const behaving = (behavior: string, more: Readonly<Record<string, unknown>> = {}) => jobRequest({ prompt: JSON.stringify({ behavior, ...more }) });
+const behaving = (behavior: string, more: Readonly<Record<string, unknown>> = {}) =>
+  jobRequest({ prompt: JSON.stringify({ behavior, ...more }) });
 
 describe('forked workers', () => {
   it.each(subagentRunnerContract.map(({ name, run }) => [name, run] as const))('%s', async (_name, run) => {
@@ -34,10 +35,46 @@ describe('forked workers', () => {
   });
 
   it('settle their jobs once, whatever they send', async () => {
-    const word = fc.constantFrom('ready', 'warm', 'accepted', 'sent', 'text_delta', 'tool_start', 'tool_end', 'permission_request', 'permission_resolved', 'activity', 'progress', 'result', 'error', 'cancelled', 'start', 'nonsense');
-    const fields = { delta: 'x', output: 'y', message: 'z', toolName: 't', success: true, requestId: 'r', id: 'i', jobId: 'j', v: 1, byFile: 'child-1.json', bytes: 1, sha256: 'a'.repeat(64), category: 'crash', toolArgs: { a: [1] }, __proto__: null };
+    const word = fc.constantFrom(
+      'ready',
+      'warm',
+      'accepted',
+      'sent',
+      'text_delta',
+      'tool_start',
+      'tool_end',
+      'permission_request',
+      'permission_resolved',
+      'activity',
+      'progress',
+      'result',
+      'error',
+      'cancelled',
+      'start',
+      'nonsense',
+    );
+    const fields = {
+      delta: 'x',
+      output: 'y',
+      message: 'z',
+      toolName: 't',
+      success: true,
+      requestId: 'r',
+      id: 'i',
+      jobId: 'j',
+      v: 1,
+      byFile: 'child-1.json',
+      bytes: 1,
+      sha256: 'a'.repeat(64),
+      category: 'crash',
+      toolArgs: { a: [1] },
+      __proto__: null,
+    };
     const message = fc.oneof(
-      fc.record({ type: word, ...Object.fromEntries(Object.entries(fields).map(([key, value]) => [key, fc.constant(value)])) }, { requiredKeys: ['type'] }),
+      fc.record(
+        { type: word, ...Object.fromEntries(Object.entries(fields).map(([key, value]) => [key, fc.constant(value)])) },
+        { requiredKeys: ['type'] },
+      ),
       fc.jsonValue(),
     );
     let count = 0;
@@ -45,7 +82,10 @@ describe('forked workers', () => {
       fc.asyncProperty(fc.array(message, { maxLength: 12 }), async (values) => {
         count += 1;
         const { handle } = await house.start({ behavior: 'fuzz', values }, { jobId: `fuzz-${count}` });
-        const outcome = await handle.result.then(({ output }) => output, (error: unknown) => error);
+        const outcome = await handle.result.then(
+          ({ output }) => output,
+          (error: unknown) => error,
+        );
         if (typeof outcome === 'string') expect(['end', 'y']).toContain(outcome);
         else expect(outcome).toMatchObject({ name: 'BackgroundTaskError', category: expect.any(String) as string });
         expect(processesWith(`MARK=${MARK}`)).toEqual([]);

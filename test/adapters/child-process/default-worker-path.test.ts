@@ -20,7 +20,12 @@ describe('the program of workers', () => {
   it('is found from the sources, from the compiled files, and from whatever they are bundled into', async () => {
     const path = join(root, 'dist', 'subagent-worker.js');
     await writeFile(path, '');
-    for (const module of [['src', 'adapters', 'child-process', 'default-worker-path.ts'], ['dist', 'adapters', 'child-process', 'default-worker-path.js'], ['dist', 'shared', 'part.js'], ['dist', 'node.js']]) {
+    for (const module of [
+      ['src', 'adapters', 'child-process', 'default-worker-path.ts'],
+      ['dist', 'adapters', 'child-process', 'default-worker-path.js'],
+      ['dist', 'shared', 'part.js'],
+      ['dist', 'node.js'],
+    ]) {
       expect(getDefaultSubagentWorkerPath(from(...module))).toBe(path);
     }
   });
@@ -28,7 +33,13 @@ describe('the program of workers', () => {
   it('is missed clearly before a build, and outside of the package', async () => {
     expect(() => getDefaultSubagentWorkerPath(from('src', 'a.ts'))).toThrow(/subagent-worker.js is not there/);
     await writeFile(join(root, 'package.json'), '{"name":"somebody-elses-bundle"}');
-    expect(() => getDefaultSubagentWorkerPath(from('dist', 'a.js'))).toThrow(expect.objectContaining({ code: 'SUBAGENT_WORKER_MISSING', category: 'validation', hint: expect.stringContaining('workerPath') as string }) as Error);
+    expect(() => getDefaultSubagentWorkerPath(from('dist', 'a.js'))).toThrow(
+      expect.objectContaining({
+        code: 'SUBAGENT_WORKER_MISSING',
+        category: 'validation',
+        hint: expect.stringContaining('workerPath') as string,
+      }) as Error,
+    );
     await writeFile(join(root, 'package.json'), 'no JSON');
     expect(() => getDefaultSubagentWorkerPath(from('dist', 'a.js'))).toThrow(/is the package wakechart/);
   });

@@ -1,4 +1,7 @@
-/** How jobs end whose workers die, hang, or do not listen: always once, always with a reason, and with nothing left running. */
+/**
+ * How jobs end whose workers die, hang, or do not listen: always once, always with a reason, and with nothing left
+ * running.
+ */
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, describe, expect, it, vi } from 'vitest';
@@ -16,7 +19,9 @@ const open = async (options: Partial<ChildProcessSubagentRunnerOptions> = {}): P
 afterEach(async () => {
   for (const house of houses) {
     // No record of a process is left, so no start has anything to clear away.
-    const records = readdirSync(house.folder).includes('processes') ? readdirSync(join(house.folder, 'processes')).filter((name) => name.endsWith('.json')) : [];
+    const records = readdirSync(house.folder).includes('processes')
+      ? readdirSync(join(house.folder, 'processes')).filter((name) => name.endsWith('.json'))
+      : [];
     expect(records).toEqual([]);
     await house.close();
   }
@@ -26,20 +31,36 @@ afterEach(async () => {
 describe('a worker that dies', () => {
   it.each([
     ['exits 0', /exited with code 0 without a result$/, { exitCode: 0 }],
-    ['exits 7', /exited with code 7 without a result; its error output ended with: it is all over$/, { exitCode: 7, stderr: 'it is all over' }],
+    [
+      'exits 7',
+      /exited with code 7 without a result; its error output ended with: it is all over$/,
+      { exitCode: 7, stderr: 'it is all over' },
+    ],
     ['kills itself', /was ended by SIGKILL without a result$/, { signal: 'SIGKILL' }],
     ['throws', /exited with code 1 without a result; .*thrown by the worker/s, { exitCode: 1 }],
-    ['prints what is no text', /exited with code 3 without a result; its error output ended with: before \uFFFD\uFFFD\uFFFD after ✓$/, { exitCode: 3 }],
+    [
+      'prints what is no text',
+      /exited with code 3 without a result; its error output ended with: before \uFFFD\uFFFD\uFFFD after ✓$/,
+      { exitCode: 3 },
+    ],
   ])('is a crash that says how: %s', async (behavior, message, details) => {
     const { start } = await open();
     const { handle } = await start({ behavior });
-    await expect(handle.result).rejects.toMatchObject({ category: 'crash', code: 'SUBAGENT_WORKER_CRASHED', message: expect.stringMatching(message) as string, details });
+    await expect(handle.result).rejects.toMatchObject({
+      category: 'crash',
+      code: 'SUBAGENT_WORKER_CRASHED',
+      message: expect.stringMatching(message) as string,
+      details,
+    });
   });
 
   it('is a crash also before it is ready', async () => {
     const { start } = await open({ env: { BEHAVIOR: 'dies at once' } });
     const { handle } = await start('');
-    await expect(handle.result).rejects.toMatchObject({ category: 'crash', details: { exitCode: 9, stderr: 'cannot begin' } });
+    await expect(handle.result).rejects.toMatchObject({
+      category: 'crash',
+      details: { exitCode: 9, stderr: 'cannot begin' },
+    });
   });
 
   it.each([
@@ -69,7 +90,11 @@ describe('a worker that does not do its part', () => {
   it('fails the job when it never says that it is ready', async () => {
     const { start } = await open({ readyTimeoutMs: 50, env: { BEHAVIOR: 'never ready' } });
     const { handle } = await start('');
-    await expect(handle.result).rejects.toMatchObject({ category: 'timeout', code: 'SUBAGENT_WORKER_NOT_READY', details: { readyTimeoutMs: 50 } });
+    await expect(handle.result).rejects.toMatchObject({
+      category: 'timeout',
+      code: 'SUBAGENT_WORKER_NOT_READY',
+      details: { readyTimeoutMs: 50 },
+    });
     expect(isRunning(handle.pid ?? 0)).toBe(false);
   });
 
@@ -89,14 +114,22 @@ describe('a worker that does not do its part', () => {
 });
 
 describe('cancelling', () => {
-  it.each(['listens', 'silent', 'ignores cancel', 'ignores SIGTERM', 'is busy'])('ends a worker that %s, and all that it said', async (behavior) => {
-    const { start } = await open();
-    const { handle, events } = await start({ behavior });
-    if (behavior === 'ignores SIGTERM' || behavior === 'is busy') await vi.waitFor(() => expect(events).not.toEqual([]));
-    await handle.cancel('no longer needed');
-    expect(isRunning(handle.pid ?? 0)).toBe(false);
-    await expect(handle.result).rejects.toMatchObject({ category: 'runner', code: 'SUBAGENT_CANCELLED', message: 'the subagent was cancelled: no longer needed' });
-  });
+  it.each(['listens', 'silent', 'ignores cancel', 'ignores SIGTERM', 'is busy'])(
+    'ends a worker that %s, and all that it said',
+    async (behavior) => {
+      const { start } = await open();
+      const { handle, events } = await start({ behavior });
+      if (behavior === 'ignores SIGTERM' || behavior === 'is busy')
+        await vi.waitFor(() => expect(events).not.toEqual([]));
+      await handle.cancel('no longer needed');
+      expect(isRunning(handle.pid ?? 0)).toBe(false);
+      await expect(handle.result).rejects.toMatchObject({
+        category: 'runner',
+        code: 'SUBAGENT_CANCELLED',
+        message: 'the subagent was cancelled: no longer needed',
+      });
+    },
+  );
 
   it('ends what the worker started in a session of its own', async () => {
     const { start, folder } = await open();
@@ -131,11 +164,23 @@ describe('cancelling', () => {
     const stop = new AbortController();
     stop.abort(new Error('changed my mind'));
     const request = jobRequest({ cwd: house.folder });
-    await expect(house.runner.start({ jobId: 'a', request, emit: () => undefined, signal: stop.signal })).rejects.toMatchObject({ code: 'SUBAGENT_CANCELLED' });
+    await expect(
+      house.runner.start({ jobId: 'a', request, emit: () => undefined, signal: stop.signal }),
+    ).rejects.toMatchObject({ code: 'SUBAGENT_CANCELLED' });
     const later = new AbortController();
-    const starting = house.runner.start({ jobId: 'b', request: { ...request, prompt: '{"behavior":"silent"}' }, emit: () => undefined, signal: later.signal });
+    const starting = house.runner.start({
+      jobId: 'b',
+      request: { ...request, prompt: '{"behavior":"silent"}' },
+      emit: () => undefined,
+      signal: later.signal,
+    });
     later.abort(new Error('changed my mind'));
-    const outcome = await starting.then(({ result }) => result).then(() => undefined, (error: unknown) => error);
+    const outcome = await starting
+      .then(({ result }) => result)
+      .then(
+        () => undefined,
+        (error: unknown) => error,
+      );
     expect(outcome).toMatchObject({ code: 'SUBAGENT_CANCELLED' });
   });
 

@@ -25,7 +25,12 @@ afterEach(async () => {
 
 function factoryWith(options: Partial<ChildProcessSubagentRunnerOptions> = {}): ChildProcessSubagentRunnerFactory {
   const clock = createSystemClock();
-  const factory = createChildProcessSubagentRunnerFactory({ clock, processTree: createProcessTree({ clock }), workerPath, ...options });
+  const factory = createChildProcessSubagentRunnerFactory({
+    clock,
+    processTree: createProcessTree({ clock }),
+    workerPath,
+    ...options,
+  });
   factories.push(factory);
   return factory;
 }
@@ -44,9 +49,16 @@ function worktrees(): { readonly adapter: SubagentWorktreeAdapter; readonly acts
 }
 
 /** What the worker was told of its request. */
-async function cwdOfJob(factory: ChildProcessSubagentRunnerFactory): Promise<{ cwd: string; result: SubagentJobResult }> {
+async function cwdOfJob(
+  factory: ChildProcessSubagentRunnerFactory,
+): Promise<{ cwd: string; result: SubagentJobResult }> {
   const request = jobRequest({ prompt: '{"behavior":"tells"}', cwd: folder, isolation: 'worktree' });
-  const handle = await factory().start({ jobId: 'job', request, emit: () => undefined, signal: new AbortController().signal });
+  const handle = await factory().start({
+    jobId: 'job',
+    request,
+    emit: () => undefined,
+    signal: new AbortController().signal,
+  });
   const result = await handle.result;
   return { cwd: (JSON.parse(result.output) as { start: { request: { cwd: string } } }).start.request.cwd, result };
 }
@@ -70,7 +82,18 @@ describe('a runner from the factory', () => {
     const factory = factoryWith();
     const runner = factory();
     await factory.close('the end');
-    await expect(Promise.resolve(runner.start({ jobId: 'a', request: jobRequest(), emit: () => undefined, signal: new AbortController().signal }))).rejects.toMatchObject({ code: 'SUBAGENT_RUNNER_CLOSED' });
-    expect(() => createChildProcessSubagentRunnerFactory({ wormWorkers: 1 } as unknown as ChildProcessSubagentRunnerOptions)).toThrow(/unknown options: wormWorkers/);
+    await expect(
+      Promise.resolve(
+        runner.start({
+          jobId: 'a',
+          request: jobRequest(),
+          emit: () => undefined,
+          signal: new AbortController().signal,
+        }),
+      ),
+    ).rejects.toMatchObject({ code: 'SUBAGENT_RUNNER_CLOSED' });
+    expect(() =>
+      createChildProcessSubagentRunnerFactory({ wormWorkers: 1 } as unknown as ChildProcessSubagentRunnerOptions),
+    ).toThrow(/unknown options: wormWorkers/);
   });
 });

@@ -32,11 +32,21 @@ describe('a job in a worker', () => {
   it('tells what it says and does, in order', async () => {
     const { start } = await open();
     const { handle, events } = await start({ behavior: 'works' });
-    expect(await handle.result).toEqual({ jobId: 'job', output: 'fine', metadata: { usage: { inputTokens: 3 }, sessionId: 's' } });
+    expect(await handle.result).toEqual({
+      jobId: 'job',
+      output: 'fine',
+      metadata: { usage: { inputTokens: 3 }, sessionId: 's' },
+    });
     expect(events).toEqual([
       { type: 'background_task_text_delta', taskId: 'job', delta: 'Hello, ' },
       { type: 'background_task_text_delta', taskId: 'job', delta: 'world\nand more' },
-      { type: 'background_task_tool_start', taskId: 'job', toolName: 'shell_run', firstArg: 'npm test', toolTimeoutMs: 1000 },
+      {
+        type: 'background_task_tool_start',
+        taskId: 'job',
+        toolName: 'shell_run',
+        firstArg: 'npm test',
+        toolTimeoutMs: 1000,
+      },
       { type: 'background_task_activity', taskId: 'job' },
       { type: 'background_task_progress', taskId: 'job', progress: { currentAction: 'shell_run' } },
       { type: 'background_task_tool_end', taskId: 'job', toolName: 'shell_run', success: false, error: 'exit code 1' },
@@ -44,14 +54,34 @@ describe('a job in a worker', () => {
   });
 
   it('is given the whole request, and works in no folder of the job', async () => {
-    const { start, folder } = await open({ parentContext: { from: 'a test' }, humans: 'none', providerConfig: { name: 'mine', provider: 'ollama', baseUrl: 'http://127.0.0.1:1/v1' } });
-    const { handle } = await start({ behavior: 'tells' }, { metadata: { note: 'kept' }, allowedTools: ['read'], model: 'm', worktreePath: '/w', branchName: 'b' });
+    const { start, folder } = await open({
+      parentContext: { from: 'a test' },
+      humans: 'none',
+      providerConfig: { name: 'mine', provider: 'ollama', baseUrl: 'http://127.0.0.1:1/v1' },
+    });
+    const { handle } = await start(
+      { behavior: 'tells' },
+      { metadata: { note: 'kept' }, allowedTools: ['read'], model: 'm', worktreePath: '/w', branchName: 'b' },
+    );
     const { output } = await handle.result;
-    const told = JSON.parse(output) as { start: Record<string, unknown>; cwd: string; argv: string[]; execArgv: string[] };
+    const told = JSON.parse(output) as {
+      start: Record<string, unknown>;
+      cwd: string;
+      argv: string[];
+      execArgv: string[];
+    };
     expect(told.start).toMatchObject({
       v: 1,
       jobId: 'job',
-      request: { cwd: folder, metadata: { note: 'kept' }, allowedTools: ['read'], model: 'm', worktreePath: '/w', branchName: 'b', parentSessionId: 'parent' },
+      request: {
+        cwd: folder,
+        metadata: { note: 'kept' },
+        allowedTools: ['read'],
+        model: 'm',
+        worktreePath: '/w',
+        branchName: 'b',
+        parentSessionId: 'parent',
+      },
       parentContext: { from: 'a test' },
       parentConfig: { humans: 'none', providers: { mine: { backend: 'embedded', baseUrl: 'http://127.0.0.1:1/v1' } } },
       logsDir: join(folder, 'logs'),
@@ -74,7 +104,10 @@ describe('a job in a worker', () => {
     const { start } = await open({ env: { BEHAVIOR: 'confirms' } });
     const { handle } = await start({ behavior: 'listens' });
     await handle.send?.('yes');
-    await expect(handle.send?.('refuse')).rejects.toMatchObject({ code: 'SUBAGENT_FOLLOW_UP_REFUSED', message: 'the follow-up was not taken: not now' });
+    await expect(handle.send?.('refuse')).rejects.toMatchObject({
+      code: 'SUBAGENT_FOLLOW_UP_REFUSED',
+      message: 'the follow-up was not taken: not now',
+    });
     await handle.cancel('enough');
     await expect(handle.result).rejects.toMatchObject({ code: 'SUBAGENT_CANCELLED' });
   });
@@ -83,7 +116,10 @@ describe('a job in a worker', () => {
     const { start } = await open();
     const { handle } = await start('');
     await handle.result;
-    await expect(handle.send?.('too late')).rejects.toMatchObject({ category: 'conflict', code: 'SUBAGENT_NOT_RUNNING' });
+    await expect(handle.send?.('too late')).rejects.toMatchObject({
+      category: 'conflict',
+      code: 'SUBAGENT_NOT_RUNNING',
+    });
     await expect(handle.answerPermission?.('r1', true)).rejects.toMatchObject({ code: 'SUBAGENT_NOT_RUNNING' });
   });
 
@@ -93,10 +129,22 @@ describe('a job in a worker', () => {
   ])('asks for permission and is told %s, once', async (allowed, output) => {
     const { start } = await open();
     const { handle, events } = await start({ behavior: 'asks' });
-    await vi.waitFor(() => expect(events).toContainEqual({ type: 'background_task_permission_request', taskId: 'job', requestId: 'r1', toolName: 'shell_run', toolArgs: { command: 'ls' } }));
-    await expect(handle.answerPermission?.('r2', true)).rejects.toMatchObject({ code: 'SUBAGENT_PERMISSION_NOT_ASKED' });
+    await vi.waitFor(() =>
+      expect(events).toContainEqual({
+        type: 'background_task_permission_request',
+        taskId: 'job',
+        requestId: 'r1',
+        toolName: 'shell_run',
+        toolArgs: { command: 'ls' },
+      }),
+    );
+    await expect(handle.answerPermission?.('r2', true)).rejects.toMatchObject({
+      code: 'SUBAGENT_PERMISSION_NOT_ASKED',
+    });
     const first = handle.answerPermission?.('r1', allowed);
-    await expect(handle.answerPermission?.('r1', !allowed)).rejects.toMatchObject({ code: 'SUBAGENT_PERMISSION_NOT_ASKED' });
+    await expect(handle.answerPermission?.('r1', !allowed)).rejects.toMatchObject({
+      code: 'SUBAGENT_PERMISSION_NOT_ASKED',
+    });
     await first;
     expect((await handle.result).output).toBe(output);
     expect(events).toContainEqual({ type: 'background_task_permission_resolved', taskId: 'job', requestId: 'r1' });
@@ -105,7 +153,12 @@ describe('a job in a worker', () => {
   it('fails in the words of its worker', async () => {
     const { start } = await open();
     const { handle } = await start({ behavior: 'fails in words' });
-    await expect(handle.result).rejects.toMatchObject({ category: 'provider', code: 'MODEL_REFUSED', message: 'the model refused', hint: 'Ask for something else.' });
+    await expect(handle.result).rejects.toMatchObject({
+      category: 'provider',
+      code: 'MODEL_REFUSED',
+      message: 'the model refused',
+      hint: 'Ask for something else.',
+    });
     const odd = await start({ behavior: 'fails with an odd category' });
     await expect(odd.handle.result).rejects.toMatchObject({ category: 'runner', message: 'odd' });
   });
@@ -132,8 +185,14 @@ describe('a job in a worker', () => {
     const { handle, text } = await start({ behavior: 'listens' });
     await handle.send?.('short');
     await rm(readlinkSync(`/proc/${handle.pid ?? 0}/cwd`), { recursive: true });
-    await expect(handle.send?.('x'.repeat(100_000))).rejects.toMatchObject({ category: 'process', message: expect.stringContaining('ENOENT') as string });
-    await expect(handle.send?.('x'.repeat(65 * 1_048_576))).rejects.toMatchObject({ category: 'capacity', code: 'WORKER_MESSAGE_TOO_LONG' });
+    await expect(handle.send?.('x'.repeat(100_000))).rejects.toMatchObject({
+      category: 'process',
+      message: expect.stringContaining('ENOENT') as string,
+    });
+    await expect(handle.send?.('x'.repeat(65 * 1_048_576))).rejects.toMatchObject({
+      category: 'capacity',
+      code: 'WORKER_MESSAGE_TOO_LONG',
+    });
     await handle.send?.('end');
     await handle.result;
     expect(text()).toBe('heard short; heard end; ');
@@ -169,7 +228,10 @@ describe('messages that cannot be relied on', () => {
   it.each(['another version', 'ready in another version'])('name both versions: %s', async (behavior) => {
     const { start } = await open({ killGraceMs: 20, env: { BEHAVIOR: behavior } });
     const { handle } = await start({ behavior });
-    await expect(handle.result).rejects.toMatchObject({ code: 'SUBAGENT_WORKER_VERSION', message: expect.stringMatching(/version 1 .* version [27]/) as string });
+    await expect(handle.result).rejects.toMatchObject({
+      code: 'SUBAGENT_WORKER_VERSION',
+      message: expect.stringMatching(/version 1 .* version [27]/) as string,
+    });
   });
 
   it('include long ones that did not come by file', async () => {
@@ -178,16 +240,29 @@ describe('messages that cannot be relied on', () => {
     expect((await handle.result).output).toBe('short');
   });
 
-  it.each([{ bytes: 5 }, { bytes: 100_000_000 }, { sha256: 'a'.repeat(64) }, { sha256: 'A' }, { content: '{' }, { content: '' }, { content: '{"v":1,"byFile":"child-1.json","bytes":1,"sha256":""}' }])(
-    'include files that are not what was announced: %j',
-    async (wrong) => {
-      const { start } = await open();
-      const { handle } = await start({ behavior: 'a wrong file', wrong });
-      expect((await handle.result).output).toBe('honest');
-    },
-  );
+  it.each([
+    { bytes: 5 },
+    { bytes: 100_000_000 },
+    { sha256: 'a'.repeat(64) },
+    { sha256: 'A' },
+    { content: '{' },
+    { content: '' },
+    { content: '{"v":1,"byFile":"child-1.json","bytes":1,"sha256":""}' },
+  ])('include files that are not what was announced: %j', async (wrong) => {
+    const { start } = await open();
+    const { handle } = await start({ behavior: 'a wrong file', wrong });
+    expect((await handle.result).output).toBe('honest');
+  });
 
-  it.each(['../../etc/passwd', '/etc/passwd', 'child-1.json', 'child-1.json/../x', '', 'a'.repeat(5_000), 'CHILD-1.json'])('include files that lie elsewhere: %s', async (name) => {
+  it.each([
+    '../../etc/passwd',
+    '/etc/passwd',
+    'child-1.json',
+    'child-1.json/../x',
+    '',
+    'a'.repeat(5_000),
+    'CHILD-1.json',
+  ])('include files that lie elsewhere: %s', async (name) => {
     const { start } = await open();
     const { handle } = await start({ behavior: 'a file elsewhere', name });
     expect((await handle.result).output).toBe('honest');
@@ -217,7 +292,13 @@ describe('the environment of a worker', () => {
     vi.stubEnv('GIT_AUTHOR_NAME', 'somebody');
     try {
       const { env } = await told(await open({ env: { MINE: '1' } }));
-      expect(env).toMatchObject({ MINE: '1', PASSED_ON: 'by name', GIT_AUTHOR_NAME: 'somebody', HOME: process.env['HOME'], TMPDIR: process.env['TMPDIR'] });
+      expect(env).toMatchObject({
+        MINE: '1',
+        PASSED_ON: 'by name',
+        GIT_AUTHOR_NAME: 'somebody',
+        HOME: process.env['HOME'],
+        TMPDIR: process.env['TMPDIR'],
+      });
       expect(Object.keys(env)).not.toContain('SECRET_OF_THE_HOST');
       expect(Object.keys(env)).not.toContain('ANTHROPIC_API_KEY');
       expect(Object.keys(env)).not.toContain('NODE_OPTIONS');
@@ -231,7 +312,9 @@ describe('the environment of a worker', () => {
     try {
       const house = await open();
       expect((await told(house)).env['SOME_API_KEY']).toBeUndefined();
-      const { env, start, argv, born } = await told(house, { providerProfile: { name: 'mine', provider: 'openai', apiKeyEnv: 'SOME_API_KEY' } });
+      const { env, start, argv, born } = await told(house, {
+        providerProfile: { name: 'mine', provider: 'openai', apiKeyEnv: 'SOME_API_KEY' },
+      });
       // The value is taken out of the answer, too.
       expect(env['SOME_API_KEY']).toBe('[redacted SOME_API_KEY]');
       expect(JSON.stringify([start, argv])).not.toContain('redacted');
@@ -247,7 +330,10 @@ describe('the environment of a worker', () => {
     vi.stubEnv('ANTHROPIC_API_KEY', 'key-of-anthropic');
     vi.stubEnv('OPENAI_API_KEY', 'key-of-openai');
     vi.stubEnv('SOME_API_KEY', 'very-secret-value');
-    const keysOf = ({ env }: Told): string[] => Object.keys(env).filter((name) => name.endsWith('_API_KEY')).toSorted();
+    const keysOf = ({ env }: Told): string[] =>
+      Object.keys(env)
+        .filter((name) => name.endsWith('_API_KEY'))
+        .toSorted();
     try {
       const asked: unknown[] = [];
       const catalog = await open({
@@ -258,11 +344,16 @@ describe('the environment of a worker', () => {
         },
       });
       expect(keysOf(await told(catalog))).toEqual(['OPENAI_API_KEY']);
-      expect(keysOf(await told(catalog, { model: 'anthropic/large' }))).toEqual(['ANTHROPIC_API_KEY', 'OPENAI_API_KEY']);
+      expect(keysOf(await told(catalog, { model: 'anthropic/large' }))).toEqual([
+        'ANTHROPIC_API_KEY',
+        'OPENAI_API_KEY',
+      ]);
       expect(keysOf(await told(catalog, { providerProfile: 'mine' }))).toEqual(['OPENAI_API_KEY', 'SOME_API_KEY']);
       expect(asked[0]).toEqual({ agentType: 'worker', sessionId: undefined });
       expect(keysOf(await told(await open()))).toEqual([]);
-      expect(keysOf(await told(await open({ providerConfig: { provider: 'anthropic' } })))).toEqual(['ANTHROPIC_API_KEY']);
+      expect(keysOf(await told(await open({ providerConfig: { provider: 'anthropic' } })))).toEqual([
+        'ANTHROPIC_API_KEY',
+      ]);
     } finally {
       vi.unstubAllEnvs();
     }
@@ -278,11 +369,19 @@ describe('the environment of a worker', () => {
     const secret = 'very-secret-value';
     const house = await open({ env: { SOME_API_KEY: secret } });
     const { handle, events, text } = await house.start({ behavior: 'tells a secret' });
-    const error = await handle.result.then(() => undefined, (thrown: unknown) => thrown);
-    expect(RuntimeError.is(error) && error.toJSON()).toMatchObject({ message: 'refused [redacted SOME_API_KEY]', details: { secret: '[redacted SOME_API_KEY]' } });
+    const error = await handle.result.then(
+      () => undefined,
+      (thrown: unknown) => thrown,
+    );
+    expect(RuntimeError.is(error) && error.toJSON()).toMatchObject({
+      message: 'refused [redacted SOME_API_KEY]',
+      details: { secret: '[redacted SOME_API_KEY]' },
+    });
     expect(text()).toBe('text [redacted SOME_API_KEY] end');
     const records = await house.transcript();
-    expect(records.map(({ data }) => data['text'])).toEqual(expect.arrayContaining(['out [redacted SOME_API_KEY] end', 'err [redacted SOME_API_KEY]']));
+    expect(records.map(({ data }) => data['text'])).toEqual(
+      expect.arrayContaining(['out [redacted SOME_API_KEY] end', 'err [redacted SOME_API_KEY]']),
+    );
     expect(JSON.stringify([records, events])).not.toContain(secret);
   });
 });
@@ -297,9 +396,26 @@ describe('what a worker says beside its answer', () => {
   });
 
   it.each([
-    ['arguments of many values', { type: 'permission_request', requestId: 'r', toolName: 't', toolArgs: new Array<number>(12_000).fill(0) }, /4000 values/],
-    ['arguments of many bytes', { type: 'permission_request', requestId: 'r', toolName: 't', toolArgs: { content: 'x*300000' } }, /262144 bytes/],
-    ['arguments that are nested deeply', { type: 'permission_request', requestId: 'r', toolName: 't', toolArgs: JSON.parse('['.repeat(70) + ']'.repeat(70)) as unknown }, /64 lists and objects/],
+    [
+      'arguments of many values',
+      { type: 'permission_request', requestId: 'r', toolName: 't', toolArgs: new Array<number>(12_000).fill(0) },
+      /4000 values/,
+    ],
+    [
+      'arguments of many bytes',
+      { type: 'permission_request', requestId: 'r', toolName: 't', toolArgs: { content: 'x*300000' } },
+      /262144 bytes/,
+    ],
+    [
+      'arguments that are nested deeply',
+      {
+        type: 'permission_request',
+        requestId: 'r',
+        toolName: 't',
+        toolArgs: JSON.parse('['.repeat(70) + ']'.repeat(70)) as unknown,
+      },
+      /64 lists and objects/,
+    ],
     ['metadata of many bytes', { type: 'result', output: '', metadata: { summary: 'x*300000' } }, /262144 bytes/],
     ['details of many bytes', { type: 'error', message: 'm', details: { text: 'x*300000' } }, /262144 bytes/],
     ['a long error', { type: 'error', message: 'x*100000' }, /message/],
@@ -315,7 +431,10 @@ describe('what a worker says beside its answer', () => {
   it('fails the job where it is long messages without end', async () => {
     const { start } = await open();
     const { handle, events } = await start({ behavior: 'says at length', count: 300 });
-    await expect(handle.result).rejects.toMatchObject({ code: 'SUBAGENT_WORKER_PROTOCOL', message: expect.stringMatching(/100 long messages in a row/) as string });
+    await expect(handle.result).rejects.toMatchObject({
+      code: 'SUBAGENT_WORKER_PROTOCOL',
+      message: expect.stringMatching(/100 long messages in a row/) as string,
+    });
     expect(events).toHaveLength(1);
   });
 
@@ -325,7 +444,11 @@ describe('what a worker says beside its answer', () => {
     expect((await once.handle.result).output).toBe('asked');
     expect(once.events).toHaveLength(1);
     const often = await start({ behavior: 'asks again and again', count: 1_000 }, { jobId: 'often' });
-    await expect(often.handle.result).rejects.toMatchObject({ code: 'SUBAGENT_TOO_MANY_REQUESTS', category: 'capacity', details: { maxOpenRequests: 100 } });
+    await expect(often.handle.result).rejects.toMatchObject({
+      code: 'SUBAGENT_TOO_MANY_REQUESTS',
+      category: 'capacity',
+      details: { maxOpenRequests: 100 },
+    });
     expect(often.events).toHaveLength(100);
   });
 
@@ -334,10 +457,21 @@ describe('what a worker says beside its answer', () => {
     const { start, transcript } = await open({ env: { SOME_API_KEY: secret } });
     const { handle, events } = await start({ behavior: 'puts a secret everywhere' });
     const mark = '[redacted SOME_API_KEY]';
-    expect((await handle.result).metadata).toEqual({ sessionId: mark, summary: `sum ${mark}`, usage: { [mark]: mark }, __proto__x: 1 });
+    expect((await handle.result).metadata).toEqual({
+      sessionId: mark,
+      summary: `sum ${mark}`,
+      usage: { [mark]: mark },
+      __proto__x: 1,
+    });
     expect(events).toEqual([
       { type: 'background_task_tool_start', taskId: 'job', toolName: mark },
-      { type: 'background_task_permission_request', taskId: 'job', requestId: 'r', toolName: mark, toolArgs: undefined },
+      {
+        type: 'background_task_permission_request',
+        taskId: 'job',
+        requestId: 'r',
+        toolName: mark,
+        toolArgs: undefined,
+      },
       { type: 'background_task_tool_end', taskId: 'job', toolName: mark, success: true },
     ]);
     const log = JSON.stringify(await transcript());
@@ -361,11 +495,17 @@ describe('a runner', () => {
     [{ workerPath: '/nowhere/worker.js' }, /workerPath to be a file, there is none at \/nowhere\/worker.js/],
     [{ setup: '/nowhere/setup.js' }, /setup to be a file, there is none at/],
     [{ providerConfig: { name: 'mine', apiKey: 'leaked-key' } }, /^(?!.*leaked-key).*provider profile is not valid/],
-    [{ providerConfig: { providers: { mine: { backend: 1 } } } }, /providerConfig is not valid: providers.mine.backend/],
+    [
+      { providerConfig: { providers: { mine: { backend: 1 } } } },
+      /providerConfig is not valid: providers.mine.backend/,
+    ],
     [{ limits: { transcriptBytes: 0 } }, /transcriptBytes/],
     [{ processTree: undefined }, /processTree/],
   ])('refuses %j before anything is forked', async (options, message) => {
-    await expect(runnerHouse(options as Partial<ChildProcessSubagentRunnerOptions>)).rejects.toMatchObject({ category: 'validation', message: expect.stringMatching(message) as string });
+    await expect(runnerHouse(options as Partial<ChildProcessSubagentRunnerOptions>)).rejects.toMatchObject({
+      category: 'validation',
+      message: expect.stringMatching(message) as string,
+    });
   });
 
   it.each([
@@ -387,7 +527,10 @@ describe('a runner', () => {
 
   it('ends what runs when it is closed', async () => {
     const { start, runner } = await open({ killGraceMs: 20 });
-    const jobs = await Promise.all([start({ behavior: 'silent' }, { jobId: 'a' }), start({ behavior: 'listens' }, { jobId: 'b' })]);
+    const jobs = await Promise.all([
+      start({ behavior: 'silent' }, { jobId: 'a' }),
+      start({ behavior: 'listens' }, { jobId: 'b' }),
+    ]);
     await runner.close('the end');
     for (const { handle } of jobs) {
       await expect(handle.result).rejects.toMatchObject({ code: 'SUBAGENT_CANCELLED', details: { reason: 'the end' } });

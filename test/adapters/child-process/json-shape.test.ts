@@ -12,7 +12,9 @@ describe('a long message', () => {
 
   it('is refused for many small values, and for many in each other', () => {
     expect(look(JSON.stringify(new Array<number>(4_001).fill(0)))).toThrow(/4000 values/);
-    expect(look(JSON.stringify({ output: 'x', values: Array.from({ length: 2_001 }, () => ({})) }))).toThrow(/4000 values/);
+    expect(look(JSON.stringify({ output: 'x', values: Array.from({ length: 2_001 }, () => ({})) }))).toThrow(
+      /4000 values/,
+    );
     expect(look('['.repeat(65))).toThrow(/64 lists and objects/);
     expect(look('['.repeat(64))).not.toThrow();
   });
@@ -22,6 +24,10 @@ describe('a long message', () => {
   });
 
   it('that is no JSON is left to the parser', () => {
-    fc.assert(fc.property(fc.string({ maxLength: 50, unit: fc.constantFrom('"', '\\', '{', ']', 'x', ',') }), (text) => look(text)()));
+    fc.assert(
+      fc.property(fc.string({ maxLength: 50, unit: fc.constantFrom('"', '\\', '{', ']', 'x', ',') }), (text) =>
+        look(text)(),
+      ),
+    );
   });
 });

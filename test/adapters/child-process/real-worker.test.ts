@@ -17,7 +17,8 @@ import { eventually, isRunning, pidFrom, processesWith } from '../process-tree/s
 import { runnerHouse } from './runner-house.ts';
 import type { RunnerHouse } from './runner-house.ts';
 
-const fixture = (name: string): string => fileURLToPath(new URL(`../../fixtures/subagent-workers/${name}`, import.meta.url));
+const fixture = (name: string): string =>
+  fileURLToPath(new URL(`../../fixtures/subagent-workers/${name}`, import.meta.url));
 const dist = new URL('../../../dist/', import.meta.url).href;
 const realWorker = getDefaultSubagentWorkerPath();
 
@@ -42,24 +43,34 @@ const open = async (options: Parameters<typeof runnerHouse>[0] = {}): Promise<Ru
 async function agent(steps: readonly object[], permission = 'preapproved'): Promise<void> {
   const folder = join(home, 'agents', 'worker');
   await mkdir(folder, { recursive: true });
-  await writeFile(join(folder, 'agent.md'), `---\nname: worker\nprovider: script\nmodel: play.json\npermission: ${permission}\n---\n\nWork.\n`);
+  await writeFile(
+    join(folder, 'agent.md'),
+    `---\nname: worker\nprovider: script\nmodel: play.json\npermission: ${permission}\n---\n\nWork.\n`,
+  );
   await writeFile(join(folder, 'play.json'), JSON.stringify({ format: 'wakechart-script/1', steps }));
 }
 
 const logs = async (): Promise<readonly string[]> => {
   const sessions = join(home, 'agents', 'worker', 'sessions');
-  return Promise.all((await readdir(sessions)).map((session) => readFile(join(sessions, session, 'events.jsonl'), 'utf8')));
+  return Promise.all(
+    (await readdir(sessions)).map((session) => readFile(join(sessions, session, 'events.jsonl'), 'utf8')),
+  );
 };
 
 describe('the worker of the package', () => {
   it('runs an agent in a session of the home, and says what it says', async () => {
-    await agent([{ text: 'Looking.', toolCalls: [{ name: 'shell_run', input: { command: 'echo from the tool' } }] }, { text: 'All done.' }]);
+    await agent([
+      { text: 'Looking.', toolCalls: [{ name: 'shell_run', input: { command: 'echo from the tool' } }] },
+      { text: 'All done.' },
+    ]);
     const { start, folder } = await open();
     const { handle, text, events } = await start('Have a look.', { cwd: folder });
     const { output, metadata } = await handle.result;
     expect(output).toContain('All done.');
     expect(text()).toContain('Looking.');
-    expect(events.map(({ type }) => type)).toEqual(expect.arrayContaining(['background_task_tool_start', 'background_task_tool_end']));
+    expect(events.map(({ type }) => type)).toEqual(
+      expect.arrayContaining(['background_task_tool_start', 'background_task_tool_end']),
+    );
     expect(metadata).toBeDefined();
     const [log = ''] = await logs();
     expect(log).toContain('Have a look.');
@@ -82,7 +93,9 @@ describe('the worker of the package', () => {
   });
 
   it('is stopped with the commands of its agent', async () => {
-    await agent([{ toolCalls: [{ name: 'shell_run', input: { command: 'echo $$ > pid.new; mv pid.new pid; exec sleep 1000' } }] }]);
+    await agent([
+      { toolCalls: [{ name: 'shell_run', input: { command: 'echo $$ > pid.new; mv pid.new pid; exec sleep 1000' } }] },
+    ]);
     const { start, folder } = await open();
     const { handle } = await start('Wait.', { cwd: folder });
     const command = await pidFrom(join(folder, 'pid'));
@@ -92,10 +105,16 @@ describe('the worker of the package', () => {
   });
 
   it('asks its parent for permission, and goes on with the answer', async () => {
-    await agent([{ toolCalls: [{ name: 'shell_run', input: { command: 'touch allowed' } }] }, { text: 'Asked.' }], 'ask');
+    await agent(
+      [{ toolCalls: [{ name: 'shell_run', input: { command: 'touch allowed' } }] }, { text: 'Asked.' }],
+      'ask',
+    );
     const { start, folder } = await open();
     const { handle, events } = await start('Go.', { cwd: folder, permissionPolicy: 'prompt' });
-    const request = await eventually(() => events.find((event) => event.type === 'background_task_permission_request'), 'a request');
+    const request = await eventually(
+      () => events.find((event) => event.type === 'background_task_permission_request'),
+      'a request',
+    );
     await handle.answerPermission?.('requestId' in request ? request.requestId : '', true);
     expect((await handle.result).output).toContain('Asked.');
     expect(await readdir(folder)).toContain('allowed');
@@ -111,9 +130,20 @@ describe('the worker of the package', () => {
         return answers([{ text: `My key is ${String(exchange.request.headers.authorization)}.` }])(exchange);
       });
       const frontmatter = { name: 'worker', provider: 'mine', model: 'tiny', permission: 'deny' };
-      const { start, transcript, runner } = await open({ home: undefined, agentDefinition: { frontmatter, instructions: 'Answer.' }, warmWorkers: 1 });
+      const { start, transcript, runner } = await open({
+        home: undefined,
+        agentDefinition: { frontmatter, instructions: 'Answer.' },
+        warmWorkers: 1,
+      });
       await eventually(() => runner.warmWorkers === 1, 'a warm worker');
-      const { handle } = await start('Who are you?', { providerProfile: { name: 'mine', provider: 'vllm', baseUrl: server.baseUrl('openai-chat'), apiKeyEnv: 'SOME_API_KEY' } });
+      const { handle } = await start('Who are you?', {
+        providerProfile: {
+          name: 'mine',
+          provider: 'vllm',
+          baseUrl: server.baseUrl('openai-chat'),
+          apiKeyEnv: 'SOME_API_KEY',
+        },
+      });
       expect((await handle.result).output).toBe('My key is Bearer [redacted].');
       expect(keys).toEqual(['Bearer very-secret-value']);
       expect(JSON.stringify(await transcript())).not.toContain('very-secret-value');
@@ -146,8 +176,16 @@ describe('a worker whose parent is killed', () => {
     await closed;
   };
 
-  async function startHost(worker: string, request: Readonly<Record<string, unknown>>, warmWorkers = 0): Promise<{ host: ChildProcess; pid: number }> {
-    const host = spawn(process.execPath, [fixture('host.mjs'), dist, home, worker, JSON.stringify(request), String(warmWorkers)], { stdio: ['ignore', 'pipe', 'inherit'], env: { ...process.env, MARK: home } });
+  async function startHost(
+    worker: string,
+    request: Readonly<Record<string, unknown>>,
+    warmWorkers = 0,
+  ): Promise<{ host: ChildProcess; pid: number }> {
+    const host = spawn(
+      process.execPath,
+      [fixture('host.mjs'), dist, home, worker, JSON.stringify(request), String(warmWorkers)],
+      { stdio: ['ignore', 'pipe', 'inherit'], env: { ...process.env, MARK: home } },
+    );
     hosts.push(host);
     if (host.stdout === null) throw new Error('the host has no output');
     const [line] = (await once(createInterface(host.stdout), 'line')) as [string];
@@ -157,7 +195,14 @@ describe('a worker whose parent is killed', () => {
   const gone = (pid: number): Promise<unknown> => eventually(() => !isRunning(pid), `the end of ${pid}`);
 
   it('ends, and its commands with it', async () => {
-    await agent([{ text: 'Waiting.', toolCalls: [{ name: 'shell_run', input: { command: 'echo $$ > pid.new; mv pid.new pid; exec setsid sleep 1000' } }] }]);
+    await agent([
+      {
+        text: 'Waiting.',
+        toolCalls: [
+          { name: 'shell_run', input: { command: 'echo $$ > pid.new; mv pid.new pid; exec setsid sleep 1000' } },
+        ],
+      },
+    ]);
     const { host, pid } = await startHost(realWorker, { home, prompt: 'Wait.' });
     const command = await pidFrom(join(home, 'pid'));
     await kill(host);
@@ -171,7 +216,10 @@ describe('a worker whose parent is killed', () => {
     const { host, pid } = await startHost(fixture('guarded-worker.mjs'), { prompt: JSON.stringify({ pidFile }) });
     const daemon = await pidFrom(pidFile);
     expect(isRunning(pid) && isRunning(daemon)).toBe(true);
-    const tag = (await readFile(`/proc/${pid}/environ`, 'utf8')).split('\0').find((entry) => entry.startsWith('WAKECHART_TASK=')) ?? '';
+    const tag =
+      (await readFile(`/proc/${pid}/environ`, 'utf8'))
+        .split('\0')
+        .find((entry) => entry.startsWith('WAKECHART_TASK=')) ?? '';
     expect(processesWith(tag).length).toBeGreaterThanOrEqual(3);
     await kill(host);
     await Promise.all([gone(pid), gone(daemon)]);
@@ -181,7 +229,13 @@ describe('a worker whose parent is killed', () => {
   it('ends also while it waits for a job', async () => {
     const { host } = await startHost(realWorker, { home }, 2);
     const workers = (await readdir(join(home, 'processes'))).filter((name) => name.endsWith('.json'));
-    const pids = await Promise.all(workers.map(async (name) => (JSON.parse(await readFile(join(home, 'processes', name), 'utf8')) as { root?: { pid: number } }).root?.pid ?? 0));
+    const pids = await Promise.all(
+      workers.map(
+        async (name) =>
+          (JSON.parse(await readFile(join(home, 'processes', name), 'utf8')) as { root?: { pid: number } }).root?.pid ??
+          0,
+      ),
+    );
     expect(pids.filter(isRunning)).toHaveLength(2);
     await kill(host);
     await Promise.all(pids.map(gone));

@@ -24,9 +24,14 @@ export interface RunnerHouse {
   readonly folder: string;
   readonly runner: ChildProcessSubagentRunner;
   /** @param prompt a behavior of the fixture worker, or the prompt itself */
-  start(prompt: string | Readonly<Record<string, unknown>>, more?: Partial<SubagentJobRequest> & { readonly jobId?: string }): Promise<RunningJob>;
+  start(
+    prompt: string | Readonly<Record<string, unknown>>,
+    more?: Partial<SubagentJobRequest> & { readonly jobId?: string },
+  ): Promise<RunningJob>;
   /** The records of the transcript of job `job`. */
-  transcript(jobId?: string): Promise<readonly { readonly time: string; readonly type: string; readonly data: Record<string, unknown> }[]>;
+  transcript(
+    jobId?: string,
+  ): Promise<readonly { readonly time: string; readonly type: string; readonly data: Record<string, unknown> }[]>;
   close(): Promise<void>;
 }
 
@@ -34,20 +39,35 @@ export async function runnerHouse(options: Partial<ChildProcessSubagentRunnerOpt
   const folder = await mkdtemp(join(tmpdir(), 'runner-'));
   const clock = createSystemClock();
   const processTree = createProcessTree({ clock, directory: join(folder, 'processes') });
-  const runner = await runnerOrNothing({ processTree, clock, workerPath, logsDir: join(folder, 'logs'), ...options }, folder);
+  const runner = await runnerOrNothing(
+    { processTree, clock, workerPath, logsDir: join(folder, 'logs'), ...options },
+    folder,
+  );
   return {
     folder,
     runner,
     async start(prompt, { jobId = 'job', ...more } = {}) {
       const events: BackgroundTaskRunnerEvent[] = [];
       const stop = new AbortController();
-      const request = jobRequest({ prompt: typeof prompt === 'string' ? prompt : JSON.stringify(prompt), cwd: folder, ...more });
+      const request = jobRequest({
+        prompt: typeof prompt === 'string' ? prompt : JSON.stringify(prompt),
+        cwd: folder,
+        ...more,
+      });
       const handle = await runner.start({ jobId, request, emit: (event) => events.push(event), signal: stop.signal });
-      return { handle, events, stop, text: () => events.map((event) => (event.type === 'background_task_text_delta' ? event.delta : '')).join('') };
+      return {
+        handle,
+        events,
+        stop,
+        text: () => events.map((event) => (event.type === 'background_task_text_delta' ? event.delta : '')).join(''),
+      };
     },
     async transcript(jobId = 'job') {
       const text = await readFile(join(folder, 'logs', 'parent', 'subagents', `${jobId}.jsonl`), 'utf8');
-      return text.trimEnd().split('\n').map((line) => JSON.parse(line) as { time: string; type: string; data: Record<string, unknown> });
+      return text
+        .trimEnd()
+        .split('\n')
+        .map((line) => JSON.parse(line) as { time: string; type: string; data: Record<string, unknown> });
     },
     async close() {
       await runner.close();
@@ -56,7 +76,10 @@ export async function runnerHouse(options: Partial<ChildProcessSubagentRunnerOpt
   };
 }
 
-async function runnerOrNothing(options: ChildProcessSubagentRunnerOptions, folder: string): Promise<ChildProcessSubagentRunner> {
+async function runnerOrNothing(
+  options: ChildProcessSubagentRunnerOptions,
+  folder: string,
+): Promise<ChildProcessSubagentRunner> {
   try {
     return new ChildProcessSubagentRunner(options);
   } catch (error) {
@@ -66,5 +89,17 @@ async function runnerOrNothing(options: ChildProcessSubagentRunnerOptions, folde
 }
 
 export function jobRequest(more: Partial<SubagentJobRequest> = {}): SubagentJobRequest {
-  return { kind: 'agent', label: 'job', mode: 'background', parentSessionId: 'parent', depth: 0, priority: 0, cwd: tmpdir(), agentType: 'worker', prompt: '', permissionPolicy: 'inherit-allowlist', ...more };
+  return {
+    kind: 'agent',
+    label: 'job',
+    mode: 'background',
+    parentSessionId: 'parent',
+    depth: 0,
+    priority: 0,
+    cwd: tmpdir(),
+    agentType: 'worker',
+    prompt: '',
+    permissionPolicy: 'inherit-allowlist',
+    ...more,
+  };
 }

@@ -21,7 +21,8 @@ beforeEach(async () => {
 });
 afterEach(() => rm(folder, { recursive: true, force: true }));
 
-const openTranscript = (maxBytes = 1_000_000): Promise<JobTranscript> => JobTranscript.open({ path, clock: createSystemClock(), redaction: new SecretRedaction(new Map()), maxBytes });
+const openTranscript = (maxBytes = 1_000_000): Promise<JobTranscript> =>
+  JobTranscript.open({ path, clock: createSystemClock(), redaction: new SecretRedaction(new Map()), maxBytes });
 
 describe('the transcript of a job', () => {
   it('holds what happened, line by line, and only its owner may read it', async () => {
@@ -30,8 +31,18 @@ describe('the transcript of a job', () => {
       const { handle } = await house.start({ behavior: 'works' });
       await handle.result;
       const records = await house.transcript();
-      expect(records.map(({ type, data }) => [type, data['text'] ?? data['toolName'] ?? data['currentAction']])).toEqual(
-        expect.arrayContaining([['text', 'Hello, world'], ['text', 'and more'], ['tool_start', 'shell_run'], ['tool_end', 'shell_run'], ['stdout', 'printed'], ['stderr', 'complained'], ['result', 'fine']]),
+      expect(
+        records.map(({ type, data }) => [type, data['text'] ?? data['toolName'] ?? data['currentAction']]),
+      ).toEqual(
+        expect.arrayContaining([
+          ['text', 'Hello, world'],
+          ['text', 'and more'],
+          ['tool_start', 'shell_run'],
+          ['tool_end', 'shell_run'],
+          ['stdout', 'printed'],
+          ['stderr', 'complained'],
+          ['result', 'fine'],
+        ]),
       );
       expect(records[0]).toMatchObject({ type: 'start', time: expect.stringMatching(/^\d{4}-\d\d-\d\dT/) as string });
       expect(records.at(-1)?.type).toBe('result');
@@ -68,7 +79,9 @@ describe('the transcript of a job', () => {
       expect(output).toBe('flooded');
       expect(metadata).toEqual({ transcriptTrouble: 'it is longer than 100000 bytes' });
       expect((await stat(handle.logPath ?? '')).size).toBeLessThan(101_000);
-      expect((await readFile(handle.logPath ?? '', 'utf8')).trimEnd().split('\n').at(-1)).toContain('The transcript ends here');
+      expect((await readFile(handle.logPath ?? '', 'utf8')).trimEnd().split('\n').at(-1)).toContain(
+        'The transcript ends here',
+      );
     } finally {
       await house.close();
     }
@@ -84,27 +97,49 @@ describe('the transcript of a job', () => {
     const second = await openTranscript();
     second.write('text', { text: 'after' });
     await second.close();
-    expect((await reader.page()).lines).toEqual(['[text] whole', '[system] a line that cannot be read: {"time":"2026-01-01T00:00:00.000Z","type":"te', '[text] after']);
+    expect((await reader.page()).lines).toEqual([
+      '[text] whole',
+      '[system] a line that cannot be read: {"time":"2026-01-01T00:00:00.000Z","type":"te',
+      '[text] after',
+    ]);
   });
 
-  it.each(['link', 'name', 'folder', 'pipe'])('is written nowhere else when a %s was put where it will lie', async (what) => {
-    const other = join(folder, 'other');
-    await mkdir(other);
-    await writeFile(join(other, 'job.jsonl'), 'mine\n');
-    if (what === 'folder') await symlink(other, dirname(path));
-    else await mkdir(dirname(path));
-    if (what === 'link') await symlink(join(other, 'job.jsonl'), path);
-    if (what === 'name') await link(join(other, 'job.jsonl'), path);
-    if (what === 'pipe') execFileSync('mkfifo', [path]);
-    await expect(JobTranscript.open({ path, root: folder, clock: createSystemClock(), redaction: new SecretRedaction(new Map()), maxBytes: 1_000 })).rejects.toMatchObject({ category: 'storage', code: 'TRANSCRIPT_UNWRITABLE' });
-    expect(await readFile(join(other, 'job.jsonl'), 'utf8')).toBe('mine\n');
-    if (what === 'link') await expect(new TranscriptReader({ jobId: 'job', path }).page()).rejects.toMatchObject({ code: 'ELOOP' });
-  });
+  it.each(['link', 'name', 'folder', 'pipe'])(
+    'is written nowhere else when a %s was put where it will lie',
+    async (what) => {
+      const other = join(folder, 'other');
+      await mkdir(other);
+      await writeFile(join(other, 'job.jsonl'), 'mine\n');
+      if (what === 'folder') await symlink(other, dirname(path));
+      else await mkdir(dirname(path));
+      if (what === 'link') await symlink(join(other, 'job.jsonl'), path);
+      if (what === 'name') await link(join(other, 'job.jsonl'), path);
+      if (what === 'pipe') execFileSync('mkfifo', [path]);
+      await expect(
+        JobTranscript.open({
+          path,
+          root: folder,
+          clock: createSystemClock(),
+          redaction: new SecretRedaction(new Map()),
+          maxBytes: 1_000,
+        }),
+      ).rejects.toMatchObject({ category: 'storage', code: 'TRANSCRIPT_UNWRITABLE' });
+      expect(await readFile(join(other, 'job.jsonl'), 'utf8')).toBe('mine\n');
+      if (what === 'link')
+        await expect(new TranscriptReader({ jobId: 'job', path }).page()).rejects.toMatchObject({ code: 'ELOOP' });
+    },
+  );
 
-  it('lies where the folder of transcripts leads, which is its owner\'s to say', async () => {
+  it("lies where the folder of transcripts leads, which is its owner's to say", async () => {
     await mkdir(join(folder, 'disk'));
     await symlink(join(folder, 'disk'), join(folder, 'logs'));
-    const transcript = await JobTranscript.open({ path: join(folder, 'logs', 'a', 'b', 'job.jsonl'), root: join(folder, 'logs'), clock: createSystemClock(), redaction: new SecretRedaction(new Map()), maxBytes: 1_000 });
+    const transcript = await JobTranscript.open({
+      path: join(folder, 'logs', 'a', 'b', 'job.jsonl'),
+      root: join(folder, 'logs'),
+      clock: createSystemClock(),
+      redaction: new SecretRedaction(new Map()),
+      maxBytes: 1_000,
+    });
     transcript.write('text', { text: 'hello' });
     await transcript.close();
     expect(await readFile(join(folder, 'disk', 'a', 'b', 'job.jsonl'), 'utf8')).toContain('hello');
@@ -119,17 +154,30 @@ describe('the transcript of a job', () => {
     await transcript.close();
     expect(transcript.trouble).toMatch(/could not be written/);
     await writeFile(join(folder, 'file'), '');
-    await expect(JobTranscript.open({ path: join(folder, 'file', 'x.jsonl'), clock: createSystemClock(), redaction: new SecretRedaction(new Map()), maxBytes: 1 })).rejects.toMatchObject({ category: 'storage', code: 'TRANSCRIPT_UNWRITABLE' });
+    await expect(
+      JobTranscript.open({
+        path: join(folder, 'file', 'x.jsonl'),
+        clock: createSystemClock(),
+        redaction: new SecretRedaction(new Map()),
+        maxBytes: 1,
+      }),
+    ).rejects.toMatchObject({ category: 'storage', code: 'TRANSCRIPT_UNWRITABLE' });
   });
 });
 
 describe('pages of a transcript', () => {
   it('are each where they should be in a hundred thousand lines, and read no more than they show', async () => {
     await (await openTranscript()).close();
-    await writeFile(path, Array.from({ length: 100_000 }, (_, index) => `{"time":"t","type":"text","data":{"text":"line ${index}"}}\n`).join(''));
+    await writeFile(
+      path,
+      Array.from(
+        { length: 100_000 },
+        (_, index) => `{"time":"t","type":"text","data":{"text":"line ${index}"}}\n`,
+      ).join(''),
+    );
     const reader = new TranscriptReader({ jobId: 'job', path });
     const lines: string[] = [];
-    for (let cursor: { offset: number } | undefined = { offset: 0 }; cursor !== undefined; ) {
+    for (let cursor: { offset: number } | undefined = { offset: 0 }; cursor !== undefined;) {
       const page = await reader.page(cursor);
       lines.push(...page.lines);
       cursor = page.nextCursor;
@@ -151,7 +199,11 @@ describe('pages of a transcript', () => {
   });
 
   it('are empty where there is no file yet', async () => {
-    expect(await new TranscriptReader({ jobId: 'job', path }).page({ offset: 7 })).toEqual({ taskId: 'job', cursor: { offset: 0 }, lines: [] });
+    expect(await new TranscriptReader({ jobId: 'job', path }).page({ offset: 7 })).toEqual({
+      taskId: 'job',
+      cursor: { offset: 0 },
+      lines: [],
+    });
   });
 
   it('agree however many are asked for at once, while lines are appended', async () => {
@@ -167,12 +219,18 @@ describe('pages of a transcript', () => {
   it('show whatever was put into the file as one line each', async () => {
     await (await openTranscript()).close();
     await fc.assert(
-      fc.asyncProperty(fc.array(fc.uint8Array({ maxLength: 40 }).map((bytes) => Buffer.from(bytes.map((byte) => (byte === 10 ? 32 : byte)))), { maxLength: 20 }), async (written) => {
-        await writeFile(path, Buffer.concat(written.map((line) => Buffer.concat([line, Buffer.from('\n')]))));
-        const { lines } = await new TranscriptReader({ jobId: 'job', path }).page();
-        expect(lines).toHaveLength(written.length);
-        expect(lines.every((line) => line.startsWith('['))).toBe(true);
-      }),
+      fc.asyncProperty(
+        fc.array(
+          fc.uint8Array({ maxLength: 40 }).map((bytes) => Buffer.from(bytes.map((byte) => (byte === 10 ? 32 : byte)))),
+          { maxLength: 20 },
+        ),
+        async (written) => {
+          await writeFile(path, Buffer.concat(written.map((line) => Buffer.concat([line, Buffer.from('\n')]))));
+          const { lines } = await new TranscriptReader({ jobId: 'job', path }).page();
+          expect(lines).toHaveLength(written.length);
+          expect(lines.every((line) => line.startsWith('['))).toBe(true);
+        },
+      ),
       { numRuns: 50 },
     );
   });
@@ -180,30 +238,50 @@ describe('pages of a transcript', () => {
 
 describe('the place of a transcript', () => {
   it('is below its folder, whatever the names are, and differs for different names', () => {
-    const odd = fc.oneof(fc.string({ maxLength: 200 }), fc.constantFrom('..', '.', '', '../..', '/etc', 'a/b', 'a\\b', 'con.', 'a\0b', '\u202e', 'é', 'É'));
+    const odd = fc.oneof(
+      fc.string({ maxLength: 200 }),
+      fc.constantFrom('..', '.', '', '../..', '/etc', 'a/b', 'a\\b', 'con.', 'a\0b', '\u202e', 'é', 'É'),
+    );
     fc.assert(
       fc.property(odd, odd, (one, other) => {
-        const [first, second] = [one, other].map((name) => transcriptPath({ logsDir: '/logs', parentSessionId: name, jobId: name }));
+        const [first, second] = [one, other].map((name) =>
+          transcriptPath({ logsDir: '/logs', parentSessionId: name, jobId: name }),
+        );
         const parts = relative('/logs', first ?? '').split('/');
         expect(parts).toHaveLength(3);
-        expect(parts.every((part) => part !== '..' && part !== '.' && part !== '' && part.length < 130 && /^[\w.-]+$/.test(part))).toBe(true);
+        expect(
+          parts.every(
+            (part) => part !== '..' && part !== '.' && part !== '' && part.length < 130 && /^[\w.-]+$/.test(part),
+          ),
+        ).toBe(true);
         expect(first === second).toBe(one === other);
       }),
     );
-    expect(transcriptPath({ logsDir: '/logs', parentSessionId: 'local', jobId: 'agent_1' })).toBe('/logs/local/subagents/agent_1.jsonl');
+    expect(transcriptPath({ logsDir: '/logs', parentSessionId: 'local', jobId: 'agent_1' })).toBe(
+      '/logs/local/subagents/agent_1.jsonl',
+    );
   });
 });
 
 describe('lines of text that comes in pieces', () => {
   it('are the same however it is cut', () => {
     fc.assert(
-      fc.property(fc.array(fc.string({ unit: fc.constantFrom('a', ' ', '\r', '\n', '😀'), maxLength: 8 }), { maxLength: 20 }), (pieces) => {
-        const lines: string[] = [];
-        const splitter = new LineSplitter((line) => lines.push(line));
-        for (const piece of pieces) splitter.add(piece);
-        splitter.end();
-        expect(lines).toEqual(pieces.join('').split('\n').map((line) => line.replace(/\r$/, '')).filter((line) => line !== ''));
-      }),
+      fc.property(
+        fc.array(fc.string({ unit: fc.constantFrom('a', ' ', '\r', '\n', '😀'), maxLength: 8 }), { maxLength: 20 }),
+        (pieces) => {
+          const lines: string[] = [];
+          const splitter = new LineSplitter((line) => lines.push(line));
+          for (const piece of pieces) splitter.add(piece);
+          splitter.end();
+          expect(lines).toEqual(
+            pieces
+              .join('')
+              .split('\n')
+              .map((line) => line.replace(/\r$/, ''))
+              .filter((line) => line !== ''),
+          );
+        },
+      ),
     );
   });
 

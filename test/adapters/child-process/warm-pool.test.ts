@@ -9,7 +9,9 @@ import type { RunnerHouse } from './runner-house.ts';
 let houses: RunnerHouse[] = [];
 /** Workers of one house are found by a variable of its own. */
 const mark = (house: number): string => `mark-${process.pid}-${house}`;
-const open = async (options: Partial<ChildProcessSubagentRunnerOptions> = {}): Promise<RunnerHouse & { workers(): number[] }> => {
+const open = async (
+  options: Partial<ChildProcessSubagentRunnerOptions> = {},
+): Promise<RunnerHouse & { workers(): number[] }> => {
   const own = mark(houses.length);
   const house = await runnerHouse({ killGraceMs: 50, ...options, env: { MARK: own, ...options.env } });
   houses.push(house);
@@ -20,7 +22,8 @@ afterEach(async () => {
   houses = [];
 });
 
-const warmed = (runner: ChildProcessSubagentRunner, count: number): Promise<unknown> => eventually(() => runner.warmWorkers === count, `${count} warm workers`);
+const warmed = (runner: ChildProcessSubagentRunner, count: number): Promise<unknown> =>
+  eventually(() => runner.warmWorkers === count, `${count} warm workers`);
 
 describe('warm workers', () => {
   it('are made in the background, and used for one job each', async () => {
@@ -83,7 +86,10 @@ describe('warm workers', () => {
       const house = await open({ warmWorkers: 1 });
       await warmed(house.runner, 1);
       const [waiting] = house.workers();
-      const { handle } = await house.start({ behavior: 'tells' }, { providerProfile: { name: 'mine', provider: 'openai', apiKeyEnv: 'SOME_API_KEY' } });
+      const { handle } = await house.start(
+        { behavior: 'tells' },
+        { providerProfile: { name: 'mine', provider: 'openai', apiKeyEnv: 'SOME_API_KEY' } },
+      );
       expect(handle.pid).toBe(waiting);
       const { env, born } = JSON.parse((await handle.result).output) as { env: Record<string, string>; born: string };
       expect(env['SOME_API_KEY']).toBe('[redacted SOME_API_KEY]');

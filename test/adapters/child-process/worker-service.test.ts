@@ -40,8 +40,18 @@ afterEach(async () => {
   await rm(folder, { recursive: true, force: true });
 });
 
-function serve({ open = async () => undefined, handle = {} }: { readonly open?: () => Promise<void>; readonly handle?: Partial<SubagentJobHandle> } = {}): ServedJob {
-  const parts = { said: [] as Said[], houses: [] as WorkerRuntimeOptions[], closed: [] as string[], agents: [] as NewAgent[], starts: [] as SubagentJobStart[], exits: [] as number[] };
+function serve({
+  open = async () => undefined,
+  handle = {},
+}: { readonly open?: () => Promise<void>; readonly handle?: Partial<SubagentJobHandle> } = {}): ServedJob {
+  const parts = {
+    said: [] as Said[],
+    houses: [] as WorkerRuntimeOptions[],
+    closed: [] as string[],
+    agents: [] as NewAgent[],
+    starts: [] as SubagentJobStart[],
+    exits: [] as number[],
+  };
   let settle: ServedJob['settle'] = () => undefined;
   const service = createWorkerService(async (options) => {
     parts.houses.push(options);
@@ -51,9 +61,15 @@ function serve({ open = async () => undefined, handle = {} }: { readonly open?: 
         start(start) {
           parts.starts.push(start);
           const result = new Promise<{ jobId: string; output: string }>((resolve, reject) => {
-            settle = (outcome) => (outcome instanceof Error ? reject(outcome) : resolve({ jobId: start.jobId, ...outcome }));
+            settle = (outcome) =>
+              outcome instanceof Error ? reject(outcome) : resolve({ jobId: start.jobId, ...outcome });
           });
-          return { jobId: start.jobId, result, cancel: (reason) => settle(new Error(`stopped: ${reason ?? ''}`)), ...handle };
+          return {
+            jobId: start.jobId,
+            result,
+            cancel: (reason) => settle(new Error(`stopped: ${reason ?? ''}`)),
+            ...handle,
+          };
         },
       },
       createAgent: async (agent) => parts.agents.push(agent),
@@ -68,29 +84,55 @@ function serve({ open = async () => undefined, handle = {} }: { readonly open?: 
     guarded: Promise.resolve(),
     exit: (code) => void parts.exits.push(code),
   });
-  return { ...parts, service, settle: (outcome) => settle(outcome), ended: () => vi.waitFor(() => expect(parts.exits).toHaveLength(1)) };
+  return {
+    ...parts,
+    service,
+    settle: (outcome) => settle(outcome),
+    ended: () => vi.waitFor(() => expect(parts.exits).toHaveLength(1)),
+  };
 }
 
-const request = { kind: 'agent', agentType: 'worker', label: 'job', prompt: 'Go.', cwd: '/w', worktreePath: '/w', branchName: 'b', metadata: { a: 1 } };
+const request = {
+  kind: 'agent',
+  agentType: 'worker',
+  label: 'job',
+  prompt: 'Go.',
+  cwd: '/w',
+  worktreePath: '/w',
+  branchName: 'b',
+  metadata: { a: 1 },
+};
 const start = { type: 'start', jobId: 'agent_1', request };
 const types = (said: readonly Said[]): string[] => said.map(({ type }) => type);
 
 describe('the service of a worker', () => {
   it('runs its job in a house, tells what happens, closes the house, and exits', async () => {
     const job = serve();
-    job.service.take({ ...start, parentConfig: { home: '/h', humans: 'none', providers: { mine: { backend: 'x' } } }, permissionMode: 'deny' });
+    job.service.take({
+      ...start,
+      parentConfig: { home: '/h', humans: 'none', providers: { mine: { backend: 'x' } } },
+      permissionMode: 'deny',
+    });
     await vi.waitFor(() => expect(job.starts).toHaveLength(1));
     expect(job.houses).toMatchObject([{ home: '/h', humans: 'none', providers: { mine: { backend: 'x' } } }]);
-    expect(job.starts[0]).toMatchObject({ jobId: 'agent_1', request: { ...request, permissionPolicy: 'deny', depth: 0 } });
+    expect(job.starts[0]).toMatchObject({
+      jobId: 'agent_1',
+      request: { ...request, permissionPolicy: 'deny', depth: 0 },
+    });
     const emit = job.starts[0]?.emit ?? (() => undefined);
-    for (const delta of ['a', 'b', '😀'.repeat(5_000)]) emit({ type: 'background_task_text_delta', taskId: 'agent_1', delta });
+    for (const delta of ['a', 'b', '😀'.repeat(5_000)])
+      emit({ type: 'background_task_text_delta', taskId: 'agent_1', delta });
     emit({ type: 'background_task_tool_start', taskId: 'agent_1', toolName: 't' });
     emit({ type: 'background_task_text_delta', taskId: 'agent_1', delta: 'last words' });
     job.settle({ output: 'done' });
     await job.ended();
     expect(types(job.said)).toEqual(['accepted', 'text_delta', 'text_delta', 'tool_start', 'text_delta', 'result']);
-    expect(job.said.map(({ delta }) => (typeof delta === 'string' ? delta : '')).join('')).toBe(`ab${'😀'.repeat(5_000)}last words`);
-    expect(job.said.every(({ delta }) => typeof delta !== 'string' || Buffer.from(delta).toString() === delta)).toBe(true);
+    expect(job.said.map(({ delta }) => (typeof delta === 'string' ? delta : '')).join('')).toBe(
+      `ab${'😀'.repeat(5_000)}last words`,
+    );
+    expect(job.said.every(({ delta }) => typeof delta !== 'string' || Buffer.from(delta).toString() === delta)).toBe(
+      true,
+    );
     expect(job.said.at(-1)).toEqual({ v: 1, type: 'result', output: 'done' });
     expect([job.closed, job.exits]).toEqual([['the job has ended'], [0]]);
   });
@@ -130,14 +172,25 @@ describe('the service of a worker', () => {
 
   it('has a home of its own for an agent that comes along, and none beside a catalog', async () => {
     const job = serve();
-    job.service.take({ ...start, agentDefinition: { frontmatter: { name: 'w', provider: 'p', model: 'm' }, instructions: 'Work.' } });
+    job.service.take({
+      ...start,
+      agentDefinition: { frontmatter: { name: 'w', provider: 'p', model: 'm' }, instructions: 'Work.' },
+    });
     await vi.waitFor(() => expect(job.starts).toHaveLength(1));
     expect(job.houses[0]?.home).toBe(join(folder, 'home'));
-    expect(job.agents).toEqual([{ agentId: 'worker', source: { frontmatter: { name: 'w', provider: 'p', model: 'm' }, instructions: 'Work.' } }]);
+    expect(job.agents).toEqual([
+      { agentId: 'worker', source: { frontmatter: { name: 'w', provider: 'p', model: 'm' }, instructions: 'Work.' } },
+    ]);
     const other = serve();
     other.service.take({ ...start, parentConfig: { home: '/h' }, agentDefinition: { source: '---' } });
     await other.ended();
-    expect(other.said).toMatchObject([{ type: 'error', code: 'SUBAGENT_START_INVALID', message: 'expected either a home or an agent definition, received both' }]);
+    expect(other.said).toMatchObject([
+      {
+        type: 'error',
+        code: 'SUBAGENT_START_INVALID',
+        message: 'expected either a home or an agent definition, received both',
+      },
+    ]);
   });
 
   it.each([
@@ -161,9 +214,23 @@ describe('the service of a worker', () => {
     const job = serve();
     job.service.take(start);
     await vi.waitFor(() => expect(job.starts).toHaveLength(1));
-    job.settle(new RuntimeError('MODEL_GONE', 'the model is gone', { category: 'provider', hint: 'Take another.', details: { model: 'm' } }));
+    job.settle(
+      new RuntimeError('MODEL_GONE', 'the model is gone', {
+        category: 'provider',
+        hint: 'Take another.',
+        details: { model: 'm' },
+      }),
+    );
     await job.ended();
-    expect(job.said.at(-1)).toEqual({ v: 1, type: 'error', message: 'the model is gone', category: 'provider', code: 'MODEL_GONE', hint: 'Take another.', details: { model: 'm' } });
+    expect(job.said.at(-1)).toEqual({
+      v: 1,
+      type: 'error',
+      message: 'the model is gone',
+      category: 'provider',
+      code: 'MODEL_GONE',
+      hint: 'Take another.',
+      details: { model: 'm' },
+    });
     job.service.end('again');
     job.service.take({ type: 'cancel' });
     expect(types(job.said).filter((type) => type === 'error' || type === 'cancelled')).toEqual(['error']);
@@ -171,18 +238,34 @@ describe('the service of a worker', () => {
 
   it('says less where there is too much beside the answer, and nobody is asked what cannot be shown', async () => {
     const answers: unknown[] = [];
-    const job = serve({ handle: { answerPermission: (requestId, allowed) => void answers.push([requestId, allowed]) } });
+    const job = serve({
+      handle: { answerPermission: (requestId, allowed) => void answers.push([requestId, allowed]) },
+    });
     job.service.take(start);
     await vi.waitFor(() => expect(job.starts).toHaveLength(1));
     const emit = job.starts[0]?.emit ?? (() => undefined);
-    emit({ type: 'background_task_permission_request', taskId: 'agent_1', requestId: 'large', toolName: 'write', toolArgs: { content: 'x'.repeat(300_000) } });
-    emit({ type: 'background_task_permission_request', taskId: 'agent_1', requestId: 'small', toolName: 'write', toolArgs: { content: 'x' } });
+    emit({
+      type: 'background_task_permission_request',
+      taskId: 'agent_1',
+      requestId: 'large',
+      toolName: 'write',
+      toolArgs: { content: 'x'.repeat(300_000) },
+    });
+    emit({
+      type: 'background_task_permission_request',
+      taskId: 'agent_1',
+      requestId: 'small',
+      toolName: 'write',
+      toolArgs: { content: 'x' },
+    });
     emit({ type: 'background_task_tool_start', taskId: 'agent_1', toolName: 'write', firstArg: 'x'.repeat(300_000) });
     await vi.waitFor(() => expect(answers).toEqual([['large', false]]));
     job.settle({ output: 'done', metadata: { summary: 'x'.repeat(300_000) } });
     await job.ended();
     expect(job.said.filter(({ type }) => type === 'permission_request')).toMatchObject([{ requestId: 'small' }]);
-    const metadata = { metadataLeftOut: expect.stringMatching(/^summary: expected at most \d+ bytes, received more$/) as string };
+    const metadata = {
+      metadataLeftOut: expect.stringMatching(/^summary: expected at most \d+ bytes, received more$/) as string,
+    };
     expect(job.said.at(-1)).toEqual({ v: 1, type: 'result', output: 'done', metadata });
     // A long first argument goes by file, since it is longer than what the channel takes.
     expect(types(job.said)).toHaveLength(4);
@@ -190,7 +273,14 @@ describe('the service of a worker', () => {
 
   it.each([
     [new Error('x'.repeat(300_000)), { message: expect.stringContaining('characters left out') as string }],
-    [new RuntimeError('X', 'm', { category: 'runner', hint: 'y'.repeat(300_000), details: { text: 'z'.repeat(300_000) } }), { code: 'X', message: 'm', hint: expect.stringContaining('characters left out') as string }],
+    [
+      new RuntimeError('X', 'm', {
+        category: 'runner',
+        hint: 'y'.repeat(300_000),
+        details: { text: 'z'.repeat(300_000) },
+      }),
+      { code: 'X', message: 'm', hint: expect.stringContaining('characters left out') as string },
+    ],
   ])('shortens a failure that is too long', async (error, said) => {
     const job = serve();
     job.service.take(start);
@@ -198,7 +288,8 @@ describe('the service of a worker', () => {
     job.settle(error);
     await job.ended();
     const told = job.said.at(-1) as unknown as { readonly byFile?: string };
-    const message: unknown = told.byFile === undefined ? told : JSON.parse(await readFile(join(folder, told.byFile), 'utf8'));
+    const message: unknown =
+      told.byFile === undefined ? told : JSON.parse(await readFile(join(folder, told.byFile), 'utf8'));
     expect(message).toMatchObject(said);
     expect(readChildMessage(message, { isFromFile: true }).kind).toBe('message');
     expect(message).not.toHaveProperty('details');
@@ -253,22 +344,33 @@ describe('the service of a worker', () => {
     job.service.take({ type: 'send', prompt: 'at once', id: 's1' });
     job.service.take({ type: 'send', prompt: 'no', id: 's2' });
     job.service.take({ type: 'permission_decision', requestId: 'r', allowed: true });
-    await vi.waitFor(() => expect(job.said.filter(({ type }) => type === 'sent')).toEqual([{ v: 1, type: 'sent', id: 's1' }, { v: 1, type: 'sent', id: 's2', error: 'not now' }]));
+    await vi.waitFor(() =>
+      expect(job.said.filter(({ type }) => type === 'sent')).toEqual([
+        { v: 1, type: 'sent', id: 's1' },
+        { v: 1, type: 'sent', id: 's2', error: 'not now' },
+      ]),
+    );
     expect(heard).toEqual(['at once', ['r', true]]);
   });
 
-  it.each(['before its start', 'while the house is opened', 'while it runs'])('ends when it is cancelled %s', async (when) => {
-    let openDoor: () => void = () => undefined;
-    const job = serve({ open: () => (when === 'while the house is opened' ? new Promise((resolve) => (openDoor = resolve)) : Promise.resolve()) });
-    if (when !== 'before its start') job.service.take(start);
-    if (when === 'while the house is opened') await vi.waitFor(() => expect(job.houses).toHaveLength(1));
-    if (when === 'while it runs') await vi.waitFor(() => expect(job.starts).toHaveLength(1));
-    job.service.take({ type: 'cancel', reason: 'enough' });
-    openDoor();
-    await job.ended();
-    expect(job.said.at(-1)).toEqual({ v: 1, type: 'cancelled', reason: 'enough' });
-    expect(job.starts).toHaveLength(when === 'while it runs' ? 1 : 0);
-  });
+  it.each(['before its start', 'while the house is opened', 'while it runs'])(
+    'ends when it is cancelled %s',
+    async (when) => {
+      let openDoor: () => void = () => undefined;
+      const job = serve({
+        open: () =>
+          when === 'while the house is opened' ? new Promise((resolve) => (openDoor = resolve)) : Promise.resolve(),
+      });
+      if (when !== 'before its start') job.service.take(start);
+      if (when === 'while the house is opened') await vi.waitFor(() => expect(job.houses).toHaveLength(1));
+      if (when === 'while it runs') await vi.waitFor(() => expect(job.starts).toHaveLength(1));
+      job.service.take({ type: 'cancel', reason: 'enough' });
+      openDoor();
+      await job.ended();
+      expect(job.said.at(-1)).toEqual({ v: 1, type: 'cancelled', reason: 'enough' });
+      expect(job.starts).toHaveLength(when === 'while it runs' ? 1 : 0);
+    },
+  );
 
   it('gives up when three messages in a row are none', async () => {
     const job = serve();
@@ -281,7 +383,22 @@ describe('the service of a worker', () => {
 
   it('outlives whatever it is sent', async () => {
     const word = fc.constantFrom('prepare', 'start', 'send', 'cancel', 'permission_decision', 'ready');
-    const message = fc.oneof(fc.record({ type: word, prompt: fc.string(), id: fc.string(), requestId: fc.string(), allowed: fc.boolean(), reason: fc.string(), parentConfig: fc.constant({}) }, { requiredKeys: ['type'] }), fc.constant(start), fc.jsonValue());
+    const message = fc.oneof(
+      fc.record(
+        {
+          type: word,
+          prompt: fc.string(),
+          id: fc.string(),
+          requestId: fc.string(),
+          allowed: fc.boolean(),
+          reason: fc.string(),
+          parentConfig: fc.constant({}),
+        },
+        { requiredKeys: ['type'] },
+      ),
+      fc.constant(start),
+      fc.jsonValue(),
+    );
     await fc.assert(
       fc.asyncProperty(fc.array(message, { maxLength: 10 }), async (messages) => {
         const job = serve({ handle: { send: async () => undefined } });

@@ -24,7 +24,12 @@ export interface Note {
   readonly cwd?: string;
   readonly prompt?: string;
   readonly initialize?: { readonly appendSystemPrompt?: string };
-  readonly answer?: { readonly request_id: string; readonly subtype: string; readonly response?: Readonly<Record<string, unknown>>; readonly error?: string };
+  readonly answer?: {
+    readonly request_id: string;
+    readonly subtype: string;
+    readonly response?: Readonly<Record<string, unknown>>;
+    readonly error?: string;
+  };
   readonly grandchild?: number;
 }
 
@@ -57,9 +62,13 @@ export interface CliHouse {
   close(): Promise<void>;
 }
 
-export const program = (family: Family): string => fileURLToPath(new URL(`../../fixtures/cli-agents/${family}.mjs`, import.meta.url));
+export const program = (family: Family): string =>
+  fileURLToPath(new URL(`../../fixtures/cli-agents/${family}.mjs`, import.meta.url));
 
-export async function cliHouse(family: Family, { clock = createSystemClock(), environment = {}, settings: general = {} }: CliHouseOptions = {}): Promise<CliHouse> {
+export async function cliHouse(
+  family: Family,
+  { clock = createSystemClock(), environment = {}, settings: general = {} }: CliHouseOptions = {},
+): Promise<CliHouse> {
   const home = await temporaryHome();
   const workspaceDir = join(home.path, 'workspace');
   await mkdir(workspaceDir);
@@ -79,7 +88,13 @@ export async function cliHouse(family: Family, { clock = createSystemClock(), en
     dialect: family,
     ...general,
     ...more,
-    program: { command: process.execPath, args: [program(family)], ...general.program, ...more.program, set: { FIXTURE_HOME: home.path, ...general.program?.set, ...more.program?.set } },
+    program: {
+      command: process.execPath,
+      args: [program(family)],
+      ...general.program,
+      ...more.program,
+      set: { FIXTURE_HOME: home.path, ...general.program?.set, ...more.program?.set },
+    },
   });
   const start = (params: Partial<AgentRunParams> = {}): StartedRun => {
     runs += 1;
@@ -130,18 +145,28 @@ export async function cliHouse(family: Family, { clock = createSystemClock(), en
       await writeFile(join(home.path, `scenario-${scenarios}.json`), JSON.stringify(steps));
       return `scenario-${scenarios}`;
     },
-    notes: () => (existsSync(notesFile) ? readFileSync(notesFile, 'utf8').trim().split('\n').map((line): Note => JSON.parse(line) as Note) : []),
+    notes: () =>
+      existsSync(notesFile)
+        ? readFileSync(notesFile, 'utf8')
+            .trim()
+            .split('\n')
+            .map((line): Note => JSON.parse(line) as Note)
+        : [],
     left: () => processesLeft(process.env['TMPDIR'] ?? home.path).map(({ command }) => command),
     close: () => home.remove(),
   };
 }
 
 /** The text of the payloads. */
-export const textOf = ({ payloads }: AgentRunResult): string => payloads.flatMap((payload) => (payload.type === 'text' ? [payload.text] : [])).join('');
+export const textOf = ({ payloads }: AgentRunResult): string =>
+  payloads.flatMap((payload) => (payload.type === 'text' ? [payload.text] : [])).join('');
 
 /** The events in short: `lifecycle start`, `assistant text Hello`, `tool requested Bash`. */
 export const told = (events: readonly AgentRunEvent[]): string[] =>
   events.map(({ stream, data }) => {
-    const parts = stream === 'assistant' ? [data.kind, data.text] : [data.phase, ...('name' in data ? [data.name] : []), ...('outcome' in data ? [data.outcome] : [])];
+    const parts =
+      stream === 'assistant'
+        ? [data.kind, data.text]
+        : [data.phase, ...('name' in data ? [data.name] : []), ...('outcome' in data ? [data.outcome] : [])];
     return [stream, ...parts].join(' ');
   });

@@ -55,18 +55,37 @@ describe('a turn of Codex', () => {
       'tool ended completed',
       'lifecycle end',
     ]);
-    expect(run.events.flatMap(({ data }) => ('output' in data ? [data.output] : [])).slice(0, 2)).toEqual([{ output: 'a', exitCode: 1 }, 'found']);
+    expect(run.events.flatMap(({ data }) => ('output' in data ? [data.output] : [])).slice(0, 2)).toEqual([
+      { output: 'a', exitCode: 1 },
+      'found',
+    ]);
   });
 
   it('is started in a sandbox, asks nobody, and reads its prompt from its input', async () => {
     await house.run({ prompt: 'the prompt', instructions: 'the instructions' });
     const [note] = house.notes();
-    expect(note?.args).toEqual(['exec', '--json', '--config', 'approval_policy="never"', '--sandbox=workspace-write', `--cd=${house.workspaceDir}`, '--skip-git-repo-check']);
+    expect(note?.args).toEqual([
+      'exec',
+      '--json',
+      '--config',
+      'approval_policy="never"',
+      '--sandbox=workspace-write',
+      `--cd=${house.workspaceDir}`,
+      '--skip-git-repo-check',
+    ]);
     expect(note?.prompt).toBe('<instructions>\nthe instructions\n</instructions>\n\nthe prompt');
   });
 
   it('is given the model, flags, and its configuration in TOML', async () => {
-    const options = { sandbox: 'read-only', 'add-dir': ['/a', '/b'], config: { model_reasoning_effort: 'high', sandbox_workspace_write: { network_access: true }, 'odd key': [1, 'x', { a: 1.5 }] } };
+    const options = {
+      sandbox: 'read-only',
+      'add-dir': ['/a', '/b'],
+      config: {
+        model_reasoning_effort: 'high',
+        sandbox_workspace_write: { network_access: true },
+        'odd key': [1, 'x', { a: 1.5 }],
+      },
+    };
     await house.run({ model: 'gpt-5', config: { providers: { agent: house.settings({ options }) } } });
     expect(house.notes()[0]?.args?.slice(2)).toEqual([
       '--config',
@@ -87,7 +106,9 @@ describe('a turn of Codex', () => {
   });
 
   it.each<[unknown]>([['text'], [{ a: null }], [[1]]])('refuses the configuration %j', async (config) => {
-    const { meta } = await house.run({ config: { providers: { agent: house.settings({ options: { config: config as string } }) } } });
+    const { meta } = await house.run({
+      config: { providers: { agent: house.settings({ options: { config: config as string } }) } },
+    });
     expect(meta?.error?.kind).toBe('format');
   });
 
@@ -103,7 +124,11 @@ describe('a turn of Codex', () => {
 describe('the sessions of Codex', () => {
   it('go on with nothing but what is new, instructions included', async () => {
     const sessionId = (await house.run({ prompt: 'one', instructions: 'be brief' })).meta?.sessionId ?? '';
-    const { meta } = await house.run({ instructions: 'be brief', messages: [user('one'), user('two')], resume: { sessionId, generation: 1, newMessages: [user('two')] } });
+    const { meta } = await house.run({
+      instructions: 'be brief',
+      messages: [user('one'), user('two')],
+      resume: { sessionId, generation: 1, newMessages: [user('two')] },
+    });
     expect(meta).toEqual({ sessionId, modelSteps: 1 });
     const second = house.notes().at(-1);
     expect([second?.args?.slice(-2), second?.prompt]).toEqual([['resume', sessionId], 'two']);
@@ -114,8 +139,14 @@ describe('the sessions of Codex', () => {
     ['when the program begins another without a word', { FIXTURE_FORGETFUL: '1' }],
   ])('that are gone give way to a new one that is told everything, %s', async (_name, set) => {
     const settings = house.settings();
-    const providers = { agent: { ...settings, program: { command: '', ...settings.program, set: { ...settings.program?.set, ...set } } } };
-    const result = await house.run({ config: { providers }, messages: [user('one'), { role: 'assistant', content: [{ type: 'text', text: 'so' }] }, user('two')], resume: { sessionId: 'gone', generation: 3, newMessages: [user('two')] } });
+    const providers = {
+      agent: { ...settings, program: { command: '', ...settings.program, set: { ...settings.program?.set, ...set } } },
+    };
+    const result = await house.run({
+      config: { providers },
+      messages: [user('one'), { role: 'assistant', content: [{ type: 'text', text: 'so' }] }, user('two')],
+      resume: { sessionId: 'gone', generation: 3, newMessages: [user('two')] },
+    });
     expect(result.meta?.reseeded).toMatch(/session gone of codex could not go on/);
     expect([textOf(result), result.meta?.error]).toEqual(['Hello.', undefined]);
     expect(house.notes().map(({ prompt }) => prompt?.includes('{"user":"one"}'))).toEqual([false, true]);

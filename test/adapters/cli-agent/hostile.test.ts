@@ -23,15 +23,26 @@ afterEach(async () => {
 });
 
 const allow: RunPermissionAnswer = { decision: 'allow' };
-const question = (requestId: string, callId: string, input: object) => ({ type: 'control_request', request_id: requestId, request: { subtype: 'can_use_tool', tool_name: 'Bash', tool_use_id: callId, input } });
+const question = (requestId: string, callId: string, input: object) => ({
+  type: 'control_request',
+  request_id: requestId,
+  request: { subtype: 'can_use_tool', tool_name: 'Bash', tool_use_id: callId, input },
+});
 const asks = (...given: Parameters<typeof question>): Step => ({ message: question(...given) });
 const answersIn = (notes: readonly Note[]) => notes.flatMap(({ answer }) => (answer === undefined ? [] : [answer]));
 
 describe('a question of Claude Code', () => {
   /** Runs until so many questions have been answered. */
-  async function answered(count: number, steps: readonly Step[], requestPermission: (input: unknown) => Promise<RunPermissionAnswer>) {
+  async function answered(
+    count: number,
+    steps: readonly Step[],
+    requestPermission: (input: unknown) => Promise<RunPermissionAnswer>,
+  ) {
     const { start, scenario, notes, runtime } = await open('claude');
-    const run = start({ model: await scenario(...steps, { hang: true }), requestPermission: ({ input }) => requestPermission(input) });
+    const run = start({
+      model: await scenario(...steps, { hang: true }),
+      requestPermission: ({ input }) => requestPermission(input),
+    });
     await expect.poll(() => answersIn(notes()).length, { timeout: 10_000, interval: 20 }).toBe(count);
     await runtime.abort('run_1');
     await run.result;
@@ -42,7 +53,12 @@ describe('a question of Claude Code', () => {
     const deep = `${'['.repeat(20_000)}${']'.repeat(20_000)}`;
     const raw = `${JSON.stringify(question('r', 't', { command: 'ls', x: 0 })).replace('"x":0', `"x":${deep}`)}\n`;
     const { answers, events } = await answered(1, [{ raw }], () => Promise.reject(new Error('somebody was asked')));
-    expect(answers).toMatchObject([{ request_id: 'r', response: { behavior: 'deny', message: 'Its input is nested too deeply for anybody to judge it.' } }]);
+    expect(answers).toMatchObject([
+      {
+        request_id: 'r',
+        response: { behavior: 'deny', message: 'Its input is nested too deeply for anybody to judge it.' },
+      },
+    ]);
     expect(events.filter((line) => line.startsWith('tool'))).toEqual(['tool requested Bash', 'tool ended denied']);
   });
 
@@ -52,7 +68,11 @@ describe('a question of Claude Code', () => {
     const permitted = new Promise<RunPermissionAnswer>((resolve) => {
       permit = () => resolve(allow);
     });
-    const steps = [asks('r', 't', { command: 'ls' }), asks('r', 't', { command: 'rm -rf .' }), asks('s', 'u', { command: 'date' })];
+    const steps = [
+      asks('r', 't', { command: 'ls' }),
+      asks('r', 't', { command: 'rm -rf .' }),
+      asks('s', 'u', { command: 'date' }),
+    ];
     const { answers } = await answered(3, steps, (input) => {
       asked.push(input);
       if (asked.length === 1) return permitted;
@@ -61,14 +81,22 @@ describe('a question of Claude Code', () => {
       return Promise.resolve(allow);
     });
     expect(asked).toEqual([{ command: 'ls' }, { command: 'date' }]);
-    expect(answers.filter(({ subtype }) => subtype === 'error')).toEqual([{ subtype: 'error', request_id: 'r', error: 'a question with the id r is not answered yet' }]);
-    expect(answers.filter(({ request_id, subtype }) => request_id === 'r' && subtype === 'success')).toMatchObject([{ response: { behavior: 'allow', updatedInput: { command: 'ls' } } }]);
+    expect(answers.filter(({ subtype }) => subtype === 'error')).toEqual([
+      { subtype: 'error', request_id: 'r', error: 'a question with the id r is not answered yet' },
+    ]);
+    expect(answers.filter(({ request_id, subtype }) => request_id === 'r' && subtype === 'success')).toMatchObject([
+      { response: { behavior: 'allow', updatedInput: { command: 'ls' } } },
+    ]);
   });
 
   it('that was withdrawn and asked anew by its id does not get the answer to the old one', async () => {
     let permitFirst: () => void = () => undefined;
     let count = 0;
-    const steps = [asks('r', 't', { command: 'ls' }), { message: { type: 'control_cancel_request', request_id: 'r' } }, asks('r', 'u', { command: 'rm -rf .' })];
+    const steps = [
+      asks('r', 't', { command: 'ls' }),
+      { message: { type: 'control_cancel_request', request_id: 'r' } },
+      asks('r', 'u', { command: 'rm -rf .' }),
+    ];
     const { answers } = await answered(1, steps, async () => {
       count += 1;
       if (count === 1) {
@@ -88,7 +116,10 @@ describe('a question of Claude Code', () => {
     ['all for one tool', () => 't'],
   ])('is one of so many, %s', async (_name, callId) => {
     const { start, scenario } = await open('claude');
-    const raw = Array.from({ length: MAX_TOOL_CALLS + 100 }, (_, index) => `${JSON.stringify(question(`r${index}`, callId(index), {}))}\n`).join('');
+    const raw = Array.from(
+      { length: MAX_TOOL_CALLS + 100 },
+      (_, index) => `${JSON.stringify(question(`r${index}`, callId(index), {}))}\n`,
+    ).join('');
     let count = 0;
     const run = start({
       model: await scenario({ raw }, { hang: true }),
@@ -98,26 +129,55 @@ describe('a question of Claude Code', () => {
       },
     });
     const { meta } = await run.result;
-    expect(meta?.error).toMatchObject({ kind: 'format', message: expect.stringContaining(`it has asked for permission more than ${MAX_TOOL_CALLS} times`) });
+    expect(meta?.error).toMatchObject({
+      kind: 'format',
+      message: expect.stringContaining(`it has asked for permission more than ${MAX_TOOL_CALLS} times`),
+    });
     expect(count).toBeLessThanOrEqual(MAX_TOOL_CALLS);
   });
 });
 
 describe('a program that is asked over candidates', () => {
-  async function execute({ runtime, directory, workspaceDir, settings }: CliHouse, model: string, { command, standings = new MemoryCandidateStandings({ clock: createSystemClock() }) }: { readonly command?: string; readonly standings?: MemoryCandidateStandings } = {}): Promise<AgentRunResult> {
+  async function execute(
+    { runtime, directory, workspaceDir, settings }: CliHouse,
+    model: string,
+    {
+      command,
+      standings = new MemoryCandidateStandings({ clock: createSystemClock() }),
+    }: { readonly command?: string; readonly standings?: MemoryCandidateStandings } = {},
+  ): Promise<AgentRunResult> {
     const provider = settings(command === undefined ? {} : { program: { ...settings().program, command } });
     return executeAgentRun({
-      ...{ clock: createSystemClock(), standings, limits: { maxBackOffs: 2 }, random: () => 0, onListenerError: () => undefined },
+      ...{
+        clock: createSystemClock(),
+        standings,
+        limits: { maxBackOffs: 2 },
+        random: () => 0,
+        onListenerError: () => undefined,
+      },
       models: [{ provider: 'agent', model }],
       registry: new AgentRuntimeRegistry([runtime]),
-      request: { runId: 'run_1', sessionId: 'session_1', workspaceDir, agentDir: directory, modelStepsTaken: 0, prompt: 'Hello?', config: { providers: { agent: provider } } },
+      request: {
+        runId: 'run_1',
+        sessionId: 'session_1',
+        workspaceDir,
+        agentDir: directory,
+        modelStepsTaken: 0,
+        prompt: 'Hello?',
+        config: { providers: { agent: provider } },
+      },
     }).result;
   }
 
   it('is not asked again once it has done what nobody here knows', async () => {
     const codex = await open('codex');
     const model = await codex.scenario(
-      { message: { type: 'item.completed', item: { id: 'i', type: 'collab_tool_call', tool: 'spawn_agent', status: 'completed' } } },
+      {
+        message: {
+          type: 'item.completed',
+          item: { id: 'i', type: 'collab_tool_call', tool: 'spawn_agent', status: 'completed' },
+        },
+      },
       { message: { type: 'turn.failed', error: { message: 'stream error: overloaded, try again' } } },
       { exit: 1 },
     );
@@ -129,15 +189,27 @@ describe('a program that is asked over candidates', () => {
     const claude = await open('claude');
     const standings = new MemoryCandidateStandings({ clock: createSystemClock() });
     const missing = await execute(claude, 'default', { command: 'no-such-program', standings });
-    expect(missing.meta?.error).toMatchObject({ kind: 'unknown', message: expect.stringContaining('install Claude Code') });
+    expect(missing.meta?.error).toMatchObject({
+      kind: 'unknown',
+      message: expect.stringContaining('install Claude Code'),
+    });
     expect(textOf(await execute(claude, 'default', { standings }))).toBe('Hello.');
   });
 });
 
 describe('what a program tells of itself', () => {
-  it.each([['', 0], ['x'.repeat(5_000), 0], ['x'.repeat(1_000), 1_000]])('is taken for its session where the log can hold that: %#', async (session_id, length) => {
+  it.each([
+    ['', 0],
+    ['x'.repeat(5_000), 0],
+    ['x'.repeat(1_000), 1_000],
+  ])('is taken for its session where the log can hold that: %#', async (session_id, length) => {
     const { run, scenario } = await open('claude');
-    const { meta, payloads } = await run({ model: await scenario({ message: { type: 'result', subtype: 'success', is_error: false, result: 'ok', session_id } }, { noResult: true }) });
+    const { meta, payloads } = await run({
+      model: await scenario(
+        { message: { type: 'result', subtype: 'success', is_error: false, result: 'ok', session_id } },
+        { noResult: true },
+      ),
+    });
     expect(payloads).toEqual([{ type: 'text', text: 'ok' }]);
     expect(meta?.sessionId?.length ?? 0).toBe(length);
   });
@@ -145,30 +217,59 @@ describe('what a program tells of itself', () => {
   it('is told as the tool that it names, where nobody here knows its kind', async () => {
     const { start, scenario } = await open('codex');
     const item = (body: object): Step => ({ message: { type: 'item.completed', item: { id: 'i', ...body } } });
-    const run = start({ model: await scenario(item({ type: 'custom_tool_call', name: 'apply_patch', status: 'failed' }), item({ id: 'j', type: 'todo_list', items: [] }), { say: 'Done.' }) });
+    const run = start({
+      model: await scenario(
+        item({ type: 'custom_tool_call', name: 'apply_patch', status: 'failed' }),
+        item({ id: 'j', type: 'todo_list', items: [] }),
+        { say: 'Done.' },
+      ),
+    });
     await run.result;
-    expect(told(run.events).filter((line) => line.startsWith('tool'))).toEqual(['tool requested custom_tool_call', 'tool started', 'tool ended failed']);
+    expect(told(run.events).filter((line) => line.startsWith('tool'))).toEqual([
+      'tool requested custom_tool_call',
+      'tool started',
+      'tool ended failed',
+    ]);
     expect(run.events.find(({ stream }) => stream === 'tool')?.data).toMatchObject({ input: { name: 'apply_patch' } });
   });
 
   it('holds no login of an address that was passed on to it, and nothing that looks like a key', async () => {
-    const { run, scenario, settings } = await open('claude', { environment: { HTTPS_PROXY: 'http://corp:pr0xypass%21word@proxy:3128' } });
-    const steps: readonly Step[] = [{ say: 'By corp:pr0xypass%21word, that is pr0xypass!word.' }, { error: 'tunnel through http://corp:pr0xypass%21word@proxy:3128 failed, sk-ant-api03-0123456789abcdef' }, { exit: 1 }];
-    const { meta, payloads } = await run({ model: await scenario(...steps), config: { providers: { agent: settings({ program: { ...settings().program, pass: ['HTTPS_PROXY'] } as never }) } } });
+    const { run, scenario, settings } = await open('claude', {
+      environment: { HTTPS_PROXY: 'http://corp:pr0xypass%21word@proxy:3128' },
+    });
+    const steps: readonly Step[] = [
+      { say: 'By corp:pr0xypass%21word, that is pr0xypass!word.' },
+      { error: 'tunnel through http://corp:pr0xypass%21word@proxy:3128 failed, sk-ant-api03-0123456789abcdef' },
+      { exit: 1 },
+    ];
+    const { meta, payloads } = await run({
+      model: await scenario(...steps),
+      config: {
+        providers: { agent: settings({ program: { ...settings().program, pass: ['HTTPS_PROXY'] } as never }) },
+      },
+    });
     expect(JSON.stringify([meta, payloads])).not.toMatch(/pr0xypass|0123456789abcdef/);
-    expect(JSON.stringify(payloads)).toMatch(/By \[redacted login.{0,3} of HTTPS_PROXY\], that is \[redacted login.{0,3} of HTTPS_PROXY\]\./);
+    expect(JSON.stringify(payloads)).toMatch(
+      /By \[redacted login.{0,3} of HTTPS_PROXY\], that is \[redacted login.{0,3} of HTTPS_PROXY\]\./,
+    );
     expect(meta?.error?.message).toMatch(/tunnel through http:\/\/\[redacted.{0,30}\]@proxy:3128 failed, \[redacted\]/);
   });
 
   it('before it ends in words that nobody knows says nothing about its provider', async () => {
     const { run, scenario } = await open('claude');
-    const { meta } = await run({ model: await scenario({ error: 'TypeError: cannot read properties of undefined (reading hooks)' }, { exit: 1 }) });
+    const { meta } = await run({
+      model: await scenario({ error: 'TypeError: cannot read properties of undefined (reading hooks)' }, { exit: 1 }),
+    });
     expect(meta?.error).toMatchObject({ kind: 'unknown', message: expect.stringContaining('reading hooks') });
   });
 
   it('of a session that is gone is told in a few words', async () => {
     const { run, scenario } = await open('codex');
-    const { meta } = await run({ model: await scenario({ say: 'Hi.' }), resume: { sessionId: 's', generation: 1, newMessages: [] }, prompt: 'x' });
+    const { meta } = await run({
+      model: await scenario({ say: 'Hi.' }),
+      resume: { sessionId: 's', generation: 1, newMessages: [] },
+      prompt: 'x',
+    });
     expect(meta?.reseeded).toMatch(/^The session s of codex could not go on, so a new one was begun/);
     expect(meta?.reseeded?.length).toBeLessThanOrEqual(500);
   });
@@ -176,7 +277,17 @@ describe('what a program tells of itself', () => {
 
 describe('the budget of a turn of Claude Code', () => {
   const argumentsOf = (options: object, maxCost?: number) =>
-    claudeDialect.converse({ model: undefined, instructions: undefined, prompt: 'x', resumedSessionId: undefined, workspaceDir: '/', options: { ...options }, maxCost }).args.filter((arg) => arg.includes('budget'));
+    claudeDialect
+      .converse({
+        model: undefined,
+        instructions: undefined,
+        prompt: 'x',
+        resumedSessionId: undefined,
+        workspaceDir: '/',
+        options: { ...options },
+        maxCost,
+      })
+      .args.filter((arg) => arg.includes('budget'));
 
   it.each([
     [{}, undefined, []],

@@ -4,8 +4,25 @@ import { codexDialect } from '../../../src/adapters/cli-agent/codex-dialect.ts';
 import { programEnvironment } from '../../../src/adapters/cli-agent/program-environment.ts';
 
 describe('the environment of a program', () => {
-  const host = { PATH: '/usr/bin:relative:/space/bin', HOME: '/srv/me', CLAUDECODE: '1', WAKECHART_HOME: '/w', AWS_SECRET: 'aws-secret-value', ANTHROPIC_API_KEY: 'the-owners-key', OTHER: 'o' };
-  const of = (more: Partial<Parameters<typeof programEnvironment>[0]>) => programEnvironment({ host, dialect: claudeDialect, pass: [], set: {}, credential: undefined, workspaceDir: '/space', ...more });
+  const host = {
+    PATH: '/usr/bin:relative:/space/bin',
+    HOME: '/srv/me',
+    CLAUDECODE: '1',
+    WAKECHART_HOME: '/w',
+    AWS_SECRET: 'aws-secret-value',
+    ANTHROPIC_API_KEY: 'the-owners-key',
+    OTHER: 'o',
+  };
+  const of = (more: Partial<Parameters<typeof programEnvironment>[0]>) =>
+    programEnvironment({
+      host,
+      dialect: claudeDialect,
+      pass: [],
+      set: {},
+      credential: undefined,
+      workspaceDir: '/space',
+      ...more,
+    });
 
   it('holds what programs need, and nothing else of ours', () => {
     expect(of({}).variables).toEqual({ PATH: '/usr/bin', HOME: '/srv/me', DISABLE_AUTOUPDATER: '1' });
@@ -17,8 +34,18 @@ describe('the environment of a program', () => {
   });
 
   it('holds what is passed on or set by name, but nothing of this runtime or of an agent around it', () => {
-    const { variables, secrets } = of({ pass: ['AWS_SECRET', 'CLAUDECODE', 'WAKECHART_HOME', 'OTHER'], set: { A: 'b', WAKECHART_X: 'y', DISABLE_AUTOUPDATER: '0' } });
-    expect(variables).toEqual({ PATH: '/usr/bin', HOME: '/srv/me', DISABLE_AUTOUPDATER: '0', AWS_SECRET: 'aws-secret-value', OTHER: 'o', A: 'b' });
+    const { variables, secrets } = of({
+      pass: ['AWS_SECRET', 'CLAUDECODE', 'WAKECHART_HOME', 'OTHER'],
+      set: { A: 'b', WAKECHART_X: 'y', DISABLE_AUTOUPDATER: '0' },
+    });
+    expect(variables).toEqual({
+      PATH: '/usr/bin',
+      HOME: '/srv/me',
+      DISABLE_AUTOUPDATER: '0',
+      AWS_SECRET: 'aws-secret-value',
+      OTHER: 'o',
+      A: 'b',
+    });
     expect([...secrets]).toEqual([['AWS_SECRET', 'aws-secret-value']]);
   });
 
@@ -27,8 +54,15 @@ describe('the environment of a program', () => {
     ['sk-ant-oat01-aaaaaaaa', claudeDialect, 'CLAUDE_CODE_OAUTH_TOKEN'],
     ['sk-proj-aaaaaaaa', codexDialect, 'CODEX_API_KEY'],
   ])('holds the one account that pays: %s', (secret, dialect, variable) => {
-    const { variables, secrets } = of({ dialect, pass: ['ANTHROPIC_API_KEY', 'OPENAI_API_KEY'], set: { OPENAI_API_KEY: 'another' }, credential: { profileId: 'p', secret, environment: { CLAUDE_CONFIG_DIR: '/c' } } });
-    expect(Object.entries(variables).filter(([name]) => dialect.accountVariables.includes(name))).toEqual([[variable, secret]]);
+    const { variables, secrets } = of({
+      dialect,
+      pass: ['ANTHROPIC_API_KEY', 'OPENAI_API_KEY'],
+      set: { OPENAI_API_KEY: 'another' },
+      credential: { profileId: 'p', secret, environment: { CLAUDE_CONFIG_DIR: '/c' } },
+    });
+    expect(Object.entries(variables).filter(([name]) => dialect.accountVariables.includes(name))).toEqual([
+      [variable, secret],
+    ]);
     expect([variables['CLAUDE_CONFIG_DIR'], secrets.get(variable)]).toEqual(['/c', secret]);
   });
 });

@@ -1,5 +1,15 @@
 import { execFileSync, spawnSync } from 'node:child_process';
-import { appendFileSync, cpSync, mkdirSync, mkdtempSync, realpathSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import {
+  appendFileSync,
+  cpSync,
+  mkdirSync,
+  mkdtempSync,
+  realpathSync,
+  renameSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeEach, describe, expect, it } from 'vitest';
@@ -12,7 +22,8 @@ beforeEach(() => {
   outside = realpathSync(mkdtempSync(join(tmpdir(), 'places-')));
   workspace = join(outside, 'ws');
   for (const name of ['src', '.aws', 'sub/deep']) mkdirSync(join(workspace, name), { recursive: true });
-  for (const name of ['a.txt', 'src/b.txt', '.env', '.aws/config', 'plan.txt', '../key']) writeFileSync(join(workspace, name), 'x\n');
+  for (const name of ['a.txt', 'src/b.txt', '.env', '.aws/config', 'plan.txt', '../key'])
+    writeFileSync(join(workspace, name), 'x\n');
 });
 afterEach(() => rmSync(outside, { recursive: true }));
 
@@ -22,15 +33,35 @@ interface Look {
   readonly forbidden?: readonly string[];
 }
 
-function problemOf(paths: readonly string[], { cwd = '.', program = 'cat', forbidden = [] }: Look = {}): Promise<string | undefined> {
-  return new FileCommandPlaces().problem({ commands: [{ argv: [program, ...paths], paths, usesGit: false }], cwd: join(workspace, cwd), workspaceDirectory: workspace, forbidden });
+function problemOf(
+  paths: readonly string[],
+  { cwd = '.', program = 'cat', forbidden = [] }: Look = {},
+): Promise<string | undefined> {
+  return new FileCommandPlaces().problem({
+    commands: [{ argv: [program, ...paths], paths, usesGit: false }],
+    cwd: join(workspace, cwd),
+    workspaceDirectory: workspace,
+    forbidden,
+  });
 }
 
 const link = (target: string, name: string): void => symlinkSync(target, join(workspace, name));
 
 describe.skipIf(process.platform === 'win32')('the places of a command', () => {
   it('may lie anywhere in the workspace, whether or not they exist', async () => {
-    expect(await problemOf(['a.txt', 'src', '.', 'src/b.txt', 'missing', 'missing/below', 'a.txt/below', 'HEAD~1', 'main..feature'])).toBeUndefined();
+    expect(
+      await problemOf([
+        'a.txt',
+        'src',
+        '.',
+        'src/b.txt',
+        'missing',
+        'missing/below',
+        'a.txt/below',
+        'HEAD~1',
+        'main..feature',
+      ]),
+    ).toBeUndefined();
     expect(await problemOf(['b.txt'], { cwd: 'src' })).toBeUndefined();
     expect(await problemOf([])).toBeUndefined();
   });
@@ -46,8 +77,10 @@ describe.skipIf(process.platform === 'win32')('the places of a command', () => {
     link('..', 'up');
     link('notes.md', 'twice');
     link('/proc/self/environ', 'environment');
-    for (const path of ['notes.md', 'up', 'up/key', 'up/missing', 'twice', 'src/../up/key']) expect(await problemOf([path])).toBe(`"${path}" leads out of the workspace`);
-    if (process.platform === 'linux') expect(await problemOf(['environment'])).toMatch(/leads out of the workspace|cannot be looked at/);
+    for (const path of ['notes.md', 'up', 'up/key', 'up/missing', 'twice', 'src/../up/key'])
+      expect(await problemOf([path])).toBe(`"${path}" leads out of the workspace`);
+    if (process.platform === 'linux')
+      expect(await problemOf(['environment'])).toMatch(/leads out of the workspace|cannot be looked at/);
     expect(await problemOf(['a.txt', 'notes.md'])).toBe('"notes.md" leads out of the workspace');
   });
 
@@ -71,15 +104,26 @@ describe.skipIf(process.platform === 'win32')('the places of a command', () => {
   it('may not lead by a link to what a rule is against', async () => {
     link('plan.txt', 'other');
     link('src', 'folder');
-    expect(await problemOf(['other'], { forbidden: ['plan.txt'] })).toBe('"other" leads to "plan.txt", and a rule is against reading "plan.txt"');
+    expect(await problemOf(['other'], { forbidden: ['plan.txt'] })).toBe(
+      '"other" leads to "plan.txt", and a rule is against reading "plan.txt"',
+    );
     expect(await problemOf(['folder'], { forbidden: ['src/b.*'] })).toMatch(/a rule is against reading "src\/b\.\*"/);
     expect(await problemOf(['folder/b.txt'], { forbidden: ['SRC/**'] })).toMatch(/a rule is against/);
     expect(await problemOf(['other', 'folder'], { forbidden: ['lib/**'] })).toBeUndefined();
   });
 
   it('that a wildcard finds are looked at one by one, and a folder that is entered is no link', async () => {
-    const found = (patterns: readonly string[], program = 'cat', paths: readonly string[] = []): Promise<string | undefined> =>
-      new FileCommandPlaces().problem({ commands: [{ argv: [program], paths, patterns, usesGit: false }], cwd: workspace, workspaceDirectory: workspace, forbidden: [] });
+    const found = (
+      patterns: readonly string[],
+      program = 'cat',
+      paths: readonly string[] = [],
+    ): Promise<string | undefined> =>
+      new FileCommandPlaces().problem({
+        commands: [{ argv: [program], paths, patterns, usesGit: false }],
+        cwd: workspace,
+        workspaceDirectory: workspace,
+        forbidden: [],
+      });
     expect(await found(['*.txt', 'src/*', 'nothing*'])).toBeUndefined();
     link(join(outside, 'key'), 'c.txt');
     expect(await found(['*.txt'])).toBe('"c.txt" leads out of the workspace');
@@ -91,13 +135,26 @@ describe.skipIf(process.platform === 'win32')('the places of a command', () => {
   });
 
   it('may not lie beside an ignore file that has rg search hidden files', async () => {
-    const ignore = (name: string, ...lines: string[]): void => writeFileSync(join(workspace, name), `${lines.join('\n')}\n`);
-    ignore('.gitignore', 'dist', '.env*', '!.env.example', '!src/*.ts', '.vscode/*', '!.vscode/settings.json', '# !.env');
+    const ignore = (name: string, ...lines: string[]): void =>
+      writeFileSync(join(workspace, name), `${lines.join('\n')}\n`);
+    ignore(
+      '.gitignore',
+      'dist',
+      '.env*',
+      '!.env.example',
+      '!src/*.ts',
+      '.vscode/*',
+      '!.vscode/settings.json',
+      '# !.env',
+    );
     expect(await problemOf(['src'], { program: 'rg' })).toBeUndefined();
     for (const line of ['!.env', '!/.env.local', '!.e*', '!*', '!**/.aws/', '!.[e]nv', '!\\.env', '!**', '!*.local']) {
       for (const name of ['.ignore', '.rgignore', 'sub/deep/.gitignore']) {
         ignore(name, 'x', line);
-        expect([line, await problemOf(['src'], { program: 'rg' })]).toEqual([line, `${name} says "${line}", for which rg searches hidden files that may hold secrets`]);
+        expect([line, await problemOf(['src'], { program: 'rg' })]).toEqual([
+          line,
+          `${name} says "${line}", for which rg searches hidden files that may hold secrets`,
+        ]);
         expect(await problemOf(['src'], { program: 'cat' })).toBeUndefined();
         rmSync(join(workspace, name));
       }
@@ -129,7 +186,12 @@ describe.skipIf(process.platform === 'win32')('the places of a command', () => {
 
   it('may lie in a workspace that is itself a link', async () => {
     symlinkSync(workspace, join(outside, 'alias'));
-    const look = { commands: [{ argv: ['cat', 'a.txt'], paths: ['a.txt'], usesGit: false }], cwd: join(outside, 'alias'), workspaceDirectory: join(outside, 'alias'), forbidden: [] };
+    const look = {
+      commands: [{ argv: ['cat', 'a.txt'], paths: ['a.txt'], usesGit: false }],
+      cwd: join(outside, 'alias'),
+      workspaceDirectory: join(outside, 'alias'),
+      forbidden: [],
+    };
     expect(await new FileCommandPlaces().problem(look)).toBeUndefined();
   });
 });
@@ -137,9 +199,19 @@ describe.skipIf(process.platform === 'win32')('the places of a command', () => {
 const hasGit = spawnSync('git', ['--version']).status === 0;
 
 describe.skipIf(process.platform === 'win32' || !hasGit)('the repository of a command', () => {
-  const git = (...words: string[]): string => execFileSync('git', ['-c', 'user.name=a', '-c', 'user.email=a@example.com', '-c', 'protocol.file.allow=always', ...words], { cwd: workspace, stdio: ['ignore', 'pipe', 'ignore'], encoding: 'utf8' });
+  const git = (...words: string[]): string =>
+    execFileSync(
+      'git',
+      ['-c', 'user.name=a', '-c', 'user.email=a@example.com', '-c', 'protocol.file.allow=always', ...words],
+      { cwd: workspace, stdio: ['ignore', 'pipe', 'ignore'], encoding: 'utf8' },
+    );
   const gitProblem = (cwd = '.'): Promise<string | undefined> =>
-    new FileCommandPlaces().problem({ commands: [{ argv: ['git', 'status'], paths: [], usesGit: true }], cwd: join(workspace, cwd), workspaceDirectory: workspace, forbidden: [] });
+    new FileCommandPlaces().problem({
+      commands: [{ argv: ['git', 'status'], paths: [], usesGit: true }],
+      cwd: join(workspace, cwd),
+      workspaceDirectory: workspace,
+      forbidden: [],
+    });
   const write = (path: string, text: string): void => {
     mkdirSync(join(workspace, path, '..'), { recursive: true });
     writeFileSync(join(workspace, path), text);
@@ -167,7 +239,10 @@ describe.skipIf(process.platform === 'win32' || !hasGit)('the repository of a co
   const set = (name: string, value: string): void => {
     const [first, last] = [name.indexOf('.'), name.lastIndexOf('.')];
     const subsection = first === last ? '' : ` "${name.slice(first + 1, last)}"`;
-    appendFileSync(join(workspace, '.git/config'), `[${name.slice(0, first)}${subsection}]\n\t${name.slice(last + 1)} = ${value}\n`);
+    appendFileSync(
+      join(workspace, '.git/config'),
+      `[${name.slice(0, first)}${subsection}]\n\t${name.slice(last + 1)} = ${value}\n`,
+    );
   };
 
   it('is fine as git makes it, and with usual settings', async () => {
@@ -175,7 +250,17 @@ describe.skipIf(process.platform === 'win32' || !hasGit)('the repository of a co
     expect(await gitProblem('sub/deep')).toBeUndefined();
     git('remote', 'add', 'origin', 'https://a.example/b.git');
     git('config', 'branch.main.rebase', 'true');
-    for (const [key, value] of [['branch.main.remote', 'origin'], ['branch.main.merge', 'refs/heads/main'], ['user.name', '"A # b"'], ['pull.rebase', 'true'], ['core.autocrlf', 'input'], ['color.ui', 'auto'], ['submodule.x/y.url', 'https://a.example'], ['branch.a.b-c.vscode-merge-base', 'origin/main']] as const) set(key, value);
+    for (const [key, value] of [
+      ['branch.main.remote', 'origin'],
+      ['branch.main.merge', 'refs/heads/main'],
+      ['user.name', '"A # b"'],
+      ['pull.rebase', 'true'],
+      ['core.autocrlf', 'input'],
+      ['color.ui', 'auto'],
+      ['submodule.x/y.url', 'https://a.example'],
+      ['branch.a.b-c.vscode-merge-base', 'origin/main'],
+    ] as const)
+      set(key, value);
     expect(await gitProblem()).toBeUndefined();
   });
 
@@ -187,9 +272,38 @@ describe.skipIf(process.platform === 'win32' || !hasGit)('the repository of a co
   });
 
   it.each([
-    ['core.fsmonitor', './x'], ['core.hooksPath', '.husky'], ['core.pager', './x'], ['core.editor', './x'], ['core.sshCommand', './x'], ['core.worktree', '/'], ['core.attributesFile', 'x'], ['core.bare', 'true'], ['core.gitProxy', 'x'], ['core.alternateRefsCommand', 'x'],
-    ['diff.external', './x'], ['diff.y.textconv', './x'], ['diff.y.command', './x'], ['filter.x.clean', './x'], ['filter.x.process', './x'], ['gpg.program', './x'], ['gpg.ssh.program', './x'], ['log.showSignature', 'true'],
-    ['alias.status', '!x'], ['include.path', 'x'], ['includeIf.gitdir:x.path', 'x'], ['credential.helper', '!x'], ['pager.log', './x'], ['remote.a.uploadpack', './x'], ['remote.a.promisor', 'true'], ['extensions.partialClone', 'a'], ['submodule.a.update', '!x'], ['url.x.insteadOf', 'y'], ['interactive.diffFilter', 'x'], ['pretty.x', '%G?'], ['core.x.fsmonitor', 'x'], ['uploadpack.packObjectsHook', 'x'],
+    ['core.fsmonitor', './x'],
+    ['core.hooksPath', '.husky'],
+    ['core.pager', './x'],
+    ['core.editor', './x'],
+    ['core.sshCommand', './x'],
+    ['core.worktree', '/'],
+    ['core.attributesFile', 'x'],
+    ['core.bare', 'true'],
+    ['core.gitProxy', 'x'],
+    ['core.alternateRefsCommand', 'x'],
+    ['diff.external', './x'],
+    ['diff.y.textconv', './x'],
+    ['diff.y.command', './x'],
+    ['filter.x.clean', './x'],
+    ['filter.x.process', './x'],
+    ['gpg.program', './x'],
+    ['gpg.ssh.program', './x'],
+    ['log.showSignature', 'true'],
+    ['alias.status', '!x'],
+    ['include.path', 'x'],
+    ['includeIf.gitdir:x.path', 'x'],
+    ['credential.helper', '!x'],
+    ['pager.log', './x'],
+    ['remote.a.uploadpack', './x'],
+    ['remote.a.promisor', 'true'],
+    ['extensions.partialClone', 'a'],
+    ['submodule.a.update', '!x'],
+    ['url.x.insteadOf', 'y'],
+    ['interactive.diffFilter', 'x'],
+    ['pretty.x', '%G?'],
+    ['core.x.fsmonitor', 'x'],
+    ['uploadpack.packObjectsHook', 'x'],
   ])('may not set %s to %s', async (key, value) => {
     set(key, value);
     expect(await gitProblem()).toMatch(/\.git\/config sets .*, which may make git run a program or look elsewhere/);
@@ -264,7 +378,10 @@ describe.skipIf(process.platform === 'win32' || !hasGit)('the repository of a co
     execFileSync('git', ['init'], { cwd: join(workspace, 'sub/deep'), stdio: 'ignore' });
     for (const version of ['2', '3', '4']) {
       git('update-index', '--index-version', version);
-      expect([version, await gitProblem()]).toEqual([version, expect.stringContaining('the repository "sub/deep" lies in it')]);
+      expect([version, await gitProblem()]).toEqual([
+        version,
+        expect.stringContaining('the repository "sub/deep" lies in it'),
+      ]);
     }
     write('.git/index', 'DIRC\0\0\0\u0002\0\0\0\u0009');
     expect(await gitProblem()).toBe('.git/index is not understood');
@@ -279,7 +396,10 @@ describe.skipIf(process.platform === 'win32' || !hasGit)('the repository of a co
       expect([path, await gitProblem('sub/deep')]).toEqual([path, undefined]);
       for (const line of ['*  filter=x diff=y', '*.a filter', '"a b" diff=exif', '[attr]foo filter=lfs']) {
         write(path, `*.c text\n${line}\n`);
-        expect([path, await gitProblem('sub/deep')]).toEqual([path, expect.stringContaining('for which git may run a program')]);
+        expect([path, await gitProblem('sub/deep')]).toEqual([
+          path,
+          expect.stringContaining('for which git may run a program'),
+        ]);
       }
       rmSync(join(workspace, path));
     }

@@ -39,12 +39,17 @@ describe('a drawing that was made before', () => {
   });
 
   it('is made once when it is asked for twice at the same time', async () => {
-    await Promise.all([cachedDrawing({ key: keyOf('a'), directory }, draw), cachedDrawing({ key: keyOf('a'), directory }, draw)]);
+    await Promise.all([
+      cachedDrawing({ key: keyOf('a'), directory }, draw),
+      cachedDrawing({ key: keyOf('a'), directory }, draw),
+    ]);
     expect(drawn).toBe(1);
   });
 
   it('is made again after the drawing failed', async () => {
-    await expect(cachedDrawing({ key: keyOf('a'), directory: undefined }, async () => Promise.reject(new Error('no ink')))).rejects.toThrow('no ink');
+    await expect(
+      cachedDrawing({ key: keyOf('a'), directory: undefined }, async () => Promise.reject(new Error('no ink'))),
+    ).rejects.toThrow('no ink');
     expect(await cachedDrawing({ key: keyOf('a'), directory: undefined }, draw)).toBe('<svg/>\n');
   });
 
@@ -67,7 +72,10 @@ describe('a drawing that was made before', () => {
 describe('the folder', () => {
   it('is private, and holds nothing half written', async () => {
     await cachedDrawing({ key: keyOf('a'), directory }, draw);
-    const modes = [(await stat(directory)).mode & 0o777, (await stat(join(directory, `${keyOf('a')}.svg`))).mode & 0o777];
+    const modes = [
+      (await stat(directory)).mode & 0o777,
+      (await stat(join(directory, `${keyOf('a')}.svg`))).mode & 0o777,
+    ];
     expect(modes).toEqual([0o700, 0o600]);
     expect(await readdir(directory)).toHaveLength(1);
   });
@@ -75,7 +83,10 @@ describe('the folder', () => {
   it.each([
     ['torn', async (path: string) => writeFile(path, (await readFile(path, 'utf8')).slice(0, -2))],
     ['empty', async (path: string) => writeFile(path, '')],
-    ['changed by somebody', async (path: string) => writeFile(path, (await readFile(path, 'utf8')).replace('<svg/>', '<bad/>'))],
+    [
+      'changed by somebody',
+      async (path: string) => writeFile(path, (await readFile(path, 'utf8')).replace('<svg/>', '<bad/>')),
+    ],
     ['a folder', async (path: string) => rm(path).then(async () => mkdir(path))],
     ['a link', async (path: string) => rm(path).then(async () => symlink('/etc/hostname', path))],
   ])('is not believed where a drawing in it is %s', async (_what, spoil) => {
@@ -95,7 +106,9 @@ describe('the folder', () => {
   it('holds so many drawings and no more, and leaves what others put there', async () => {
     await mkdir(directory);
     await writeFile(join(directory, 'notes.svg'), 'of somebody else');
-    await Promise.all(Array.from({ length: 300 }, async (_, index) => writeFile(join(directory, `${keyOf(String(index))}.svg`), 'old')));
+    await Promise.all(
+      Array.from({ length: 300 }, async (_, index) => writeFile(join(directory, `${keyOf(String(index))}.svg`), 'old')),
+    );
     await cachedDrawing({ key: keyOf('new'), directory }, draw);
     const names = await readdir(directory);
     expect(names).toHaveLength(257);

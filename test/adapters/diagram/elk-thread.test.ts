@@ -1,4 +1,7 @@
-/** Charts that ELK would take for ever: they become lists, nobody waits for them, and the next chart is laid out as ever. */
+/**
+ * Charts that ELK would take for ever: they become lists, nobody waits for them, and the next chart is laid out as
+ * ever.
+ */
 import { setImmediate } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
 import { createMachine } from 'xstate';
@@ -9,8 +12,17 @@ import { describeChart } from '../../../src/machines/inspection/describe-chart.t
 
 /** Small, and with so many lines across each other that a layout of it does not end. */
 function tangle(id: string, size: number, events: number): ChartDescription {
-  const targets = (state: number): Record<string, string> => Object.fromEntries(Array.from({ length: events }, (_, event) => [`E${event}`, `s${(state * 7 + event * 13 + 1) % size}`]));
-  return describeChart(createMachine({ id, initial: 's0', states: Object.fromEntries(Array.from({ length: size }, (_, state) => [`s${state}`, { on: targets(state) }])) }));
+  const targets = (state: number): Record<string, string> =>
+    Object.fromEntries(
+      Array.from({ length: events }, (_, event) => [`E${event}`, `s${(state * 7 + event * 13 + 1) % size}`]),
+    );
+  return describeChart(
+    createMachine({
+      id,
+      initial: 's0',
+      states: Object.fromEntries(Array.from({ length: size }, (_, state) => [`s${state}`, { on: targets(state) }])),
+    }),
+  );
 }
 
 const LIST = 'no layout was found for the chart';
@@ -28,7 +40,10 @@ describe('a chart that takes too long', { timeout: 60_000 }, () => {
   });
 
   it('keeps no other chart from its picture, and is itself not tried again', async () => {
-    const [evil, good] = await Promise.all([renderChart(tangle('evil', 40, 6), { layoutMs: 501 }), renderChart(tangle('good', 3, 1))]);
+    const [evil, good] = await Promise.all([
+      renderChart(tangle('evil', 40, 6), { layoutMs: 501 }),
+      renderChart(tangle('good', 3, 1)),
+    ]);
     expect([evil.includes(LIST), good.includes(LIST)]).toEqual([true, false]);
     expect(await renderChart(tangle('evil', 40, 6), { layoutMs: 501 })).toBe(evil);
   });
@@ -37,7 +52,9 @@ describe('a chart that takes too long', { timeout: 60_000 }, () => {
     const time = { leftMs: 0 };
     expect(await placedByElk({ id: 'root', children: [], edges: [] }, time)).toBe(undefined);
     const ample = { leftMs: 60_000 };
-    expect(await placedByElk({ id: 'root', children: [{ id: 'a', width: 10, height: 10 }], edges: [] }, ample)).toMatchObject({ children: [{ id: 'a', width: 10, height: 10 }] });
+    expect(
+      await placedByElk({ id: 'root', children: [{ id: 'a', width: 10, height: 10 }], edges: [] }, ample),
+    ).toMatchObject({ children: [{ id: 'a', width: 10, height: 10 }] });
     expect(ample.leftMs).toBeLessThan(60_000);
   });
 });

@@ -3,7 +3,9 @@ import { charts } from '../../../src/machines/inspection/chart-catalog.ts';
 import type { ChartDescription } from '../../../src/machines/inspection/chart-description.ts';
 import { describeChart } from '../../../src/machines/inspection/describe-chart.ts';
 
-export const ourCharts: readonly ChartDescription[] = charts.map(({ machine, events }) => describeChart(machine, events === undefined ? {} : { events }));
+export const ourCharts: readonly ChartDescription[] = charts.map(({ machine, events }) =>
+  describeChart(machine, events === undefined ? {} : { events }),
+);
 
 /** @throws Error when there is none */
 export function ourChart(id: string): ChartDescription {

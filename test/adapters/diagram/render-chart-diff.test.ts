@@ -10,10 +10,21 @@ import { markupFaults, valuesOf } from './svg-check.ts';
 const before = ourChart('lease');
 const after: ChartDescription = {
   ...before,
-  states: before.states.map((state) => (state.id === 'lost' ? { ...state, id: 'gone', key: 'gone' } : state.id === 'held' ? { ...state, description: 'It writes.' } : state)),
+  states: before.states.map((state) =>
+    state.id === 'lost'
+      ? { ...state, id: 'gone', key: 'gone' }
+      : state.id === 'held'
+        ? { ...state, description: 'It writes.' }
+        : state,
+  ),
   transitions: before.transitions
     .filter(({ id }) => id !== 'seeking|REFUSE|0')
-    .map((transition) => ({ ...transition, id: transition.id.replace('lost|', 'gone|'), source: transition.source === 'lost' ? 'gone' : transition.source, targets: transition.targets.map((target) => (target === 'lost' ? 'gone' : target)) })),
+    .map((transition) => ({
+      ...transition,
+      id: transition.id.replace('lost|', 'gone|'),
+      source: transition.source === 'lost' ? 'gone' : transition.source,
+      targets: transition.targets.map((target) => (target === 'lost' ? 'gone' : target)),
+    })),
 };
 
 describe('the picture of a change', () => {
@@ -27,7 +38,13 @@ describe('the picture of a change', () => {
   });
 
   it('calls a renamed state changed where the comparison says that it was renamed', () => {
-    const diff = { chart: 'lease', bump: 'major', changes: [{ bump: 'major', kind: 'state-renamed', before: 'lost', after: 'gone', says: 'lost is called gone now' }] } as const;
+    const diff = {
+      chart: 'lease',
+      bump: 'major',
+      changes: [
+        { bump: 'major', kind: 'state-renamed', before: 'lost', after: 'gone', says: 'lost is called gone now' },
+      ],
+    } as const;
     const marks = marksBetween(before, after, diff);
     expect([marks.before.get('lost'), marks.after.get('gone')]).toEqual(['changed', 'changed']);
   });

@@ -44,17 +44,26 @@ describe('a diagram', () => {
     expect(valuesOf(svg, 'role')).toEqual(['img']);
     expect(valuesOf(svg, 'id')).toEqual(labelled.split(' '));
     expect(svg).toContain('State chart of lease</title>');
-    expect(svg).toMatch(/<desc [^>]*>[^<]*6 states and 9 transitions\. It starts in seeking\. It ends in refused, released\. /);
+    expect(svg).toMatch(
+      /<desc [^>]*>[^<]*6 states and 9 transitions\. It starts in seeking\. It ends in refused, released\. /,
+    );
   });
 
   it('has a group for each state and each transition, to be found by its id', async () => {
     const svg = await renderChart(task);
-    expect(new Set(valuesOf(svg, 'data-state'))).toEqual(new Set(task.states.map(({ id }) => id).filter((id) => id !== '')));
+    expect(new Set(valuesOf(svg, 'data-state'))).toEqual(
+      new Set(task.states.map(({ id }) => id).filter((id) => id !== '')),
+    );
     expect(new Set(valuesOf(svg, 'data-transition'))).toEqual(new Set(task.transitions.map(({ id }) => id)));
   });
 
   it('has ids that no other diagram in the same page has', async () => {
-    const all = await Promise.all([renderChart(task), renderChart(lease), renderChart(lease, { theme: 'dark' }), renderChart(lease, { active: ['held'] })]);
+    const all = await Promise.all([
+      renderChart(task),
+      renderChart(lease),
+      renderChart(lease, { theme: 'dark' }),
+      renderChart(lease, { active: ['held'] }),
+    ]);
     const ids = all.flatMap((svg) => valuesOf(svg, 'id'));
     expect(new Set(ids).size).toBe(ids.length);
   });
@@ -68,7 +77,10 @@ describe('a diagram', () => {
   });
 
   it('lights what is active and marks what changed, by sign and color', async () => {
-    const svg = await renderChart(lease, { active: ['held', 'held|RELEASE|0'], marks: { added: ['lost'], removed: ['seeking|BIND|0'], changed: ['refused'] } });
+    const svg = await renderChart(lease, {
+      active: ['held', 'held|RELEASE|0'],
+      marks: { added: ['lost'], removed: ['seeking|BIND|0'], changed: ['refused'] },
+    });
     expect(svg).toContain('class="wk-state is-active" data-state="held"');
     expect(svg).toContain('class="wk-transition is-active" data-transition="held|RELEASE|0"');
     expect(svg).toMatch(/class="wk-state is-added" data-state="lost">.*?>\+ lost</);
@@ -88,7 +100,10 @@ describe('a diagram', () => {
   });
 
   it('keeps its bytes until the drawing version is counted up', async () => {
-    expect({ version: DRAWING_VERSION, sha256: sha256Of(await renderChart(fixedChart)) }).toEqual({ version: 3, sha256: 'b34b803e8bdb587d4a3b45e2a88b2333270f9fa6be2a37aa8ce039689f4ddb75' });
+    expect({ version: DRAWING_VERSION, sha256: sha256Of(await renderChart(fixedChart)) }).toEqual({
+      version: 3,
+      sha256: 'b34b803e8bdb587d4a3b45e2a88b2333270f9fa6be2a37aa8ce039689f4ddb75',
+    });
   });
 });
 
@@ -98,7 +113,14 @@ describe('texts from outside', () => {
     const svg = await renderChart(renamed(lease, hostile));
     expect(markupFaults(svg)).toEqual([]);
     expect(svg).not.toContain('<script');
-    expect(Array.from(svg).filter((character) => (character < ' ' && character !== '\n') || character === '\ufffe' || (character.length === 1 && character >= '\ud800' && character <= '\udfff'))).toEqual([]);
+    expect(
+      Array.from(svg).filter(
+        (character) =>
+          (character < ' ' && character !== '\n') ||
+          character === '\ufffe' ||
+          (character.length === 1 && character >= '\ud800' && character <= '\udfff'),
+      ),
+    ).toEqual([]);
   });
 
   it('make no diagram endless: long names are cut', async () => {
@@ -106,18 +128,28 @@ describe('texts from outside', () => {
     expect(Number(valuesOf(svg, 'width')[0])).toBeLessThan(2000);
   });
 
-  it('of any chart make a well formed file', async () => {
-    await fc.assert(
-      fc.asyncProperty(randomChart, async (chart) => {
-        expect(markupFaults(await renderChart(chart))).toEqual([]);
-      }),
-      { numRuns: 4 },
-    );
-  }, SLOW_MACHINE_MS);
+  it(
+    'of any chart make a well formed file',
+    async () => {
+      await fc.assert(
+        fc.asyncProperty(randomChart, async (chart) => {
+          expect(markupFaults(await renderChart(chart))).toEqual([]);
+        }),
+        { numRuns: 4 },
+      );
+    },
+    SLOW_MACHINE_MS,
+  );
 });
 
 describe('a chart without a layout', () => {
-  const parts = { description: lease, theme: 'auto', active: new Set<string>(), marks: new Map(), heading: undefined } as const;
+  const parts = {
+    description: lease,
+    theme: 'auto',
+    active: new Set<string>(),
+    marks: new Map(),
+    heading: undefined,
+  } as const;
 
   it.each([
     ['throws', async () => Promise.reject(new Error('no'))],
@@ -131,7 +163,24 @@ describe('a chart without a layout', () => {
   });
 
   it('becomes a list when it is huge, and the list ends', async () => {
-    const big = (count: number): ChartDescription => ({ ...lease, transitions: [], states: [...lease.states.slice(0, 1), ...Array.from({ length: count }, (_, index) => ({ ...lease.states[1], id: `s${index}`, key: `s${index}`, kind: 'atomic' as const, parent: '', tags: [], entry: [], exit: [], invokes: [] }))] });
+    const big = (count: number): ChartDescription => ({
+      ...lease,
+      transitions: [],
+      states: [
+        ...lease.states.slice(0, 1),
+        ...Array.from({ length: count }, (_, index) => ({
+          ...lease.states[1],
+          id: `s${index}`,
+          key: `s${index}`,
+          kind: 'atomic' as const,
+          parent: '',
+          tags: [],
+          entry: [],
+          exit: [],
+          invokes: [],
+        })),
+      ],
+    });
     expect(await renderChart(big(500))).toContain('A list, because the chart is too big for a picture.');
     expect(await renderChart(big(5000))).toContain('and 1001 more states');
   });
@@ -139,7 +188,11 @@ describe('a chart without a layout', () => {
   it('is drawn where there is one state only', async () => {
     const [root] = lease.states;
     if (root === undefined) throw new Error('a chart has a root');
-    const svg = await renderChart({ ...lease, states: [{ ...root, kind: 'atomic', initial: undefined }], transitions: [] });
+    const svg = await renderChart({
+      ...lease,
+      states: [{ ...root, kind: 'atomic', initial: undefined }],
+      transitions: [],
+    });
     expect(svg).toContain('data-state=""');
     expect(svg).not.toContain('A list');
   });
@@ -149,18 +202,40 @@ describe('what is no chart', () => {
   it.each([
     ['nothing at all', undefined, /chart description is not valid/],
     ['a chart with keys that nobody knows', { ...lease, extra: 1 }, /extra/],
-    ['a state twice', { ...lease, states: [...lease.states, ...lease.states.slice(-1)] }, /two states have the id "released"/],
+    [
+      'a state twice',
+      { ...lease, states: [...lease.states, ...lease.states.slice(-1)] },
+      /two states have the id "released"/,
+    ],
     ['a state before its parent', { ...lease, states: lease.states.toReversed() }, /does not come after a parent/],
     ['no states', { ...lease, states: [] }, /it has no states/],
   ])('is refused: %s', async (_what, chart, message) => {
-    await expect(renderChart(chart as ChartDescription)).rejects.toMatchObject({ code: 'CHART_INVALID', category: 'validation', message: expect.stringMatching(message) as string });
+    await expect(renderChart(chart as ChartDescription)).rejects.toMatchObject({
+      code: 'CHART_INVALID',
+      category: 'validation',
+      message: expect.stringMatching(message) as string,
+    });
   });
 
   it('is not made better by wrong options', async () => {
-    await expect(renderChart(lease, { theme: 'blue', colour: 1 } as unknown as RenderOptions)).rejects.toMatchObject({ code: 'RENDER_OPTIONS_INVALID' });
+    await expect(renderChart(lease, { theme: 'blue', colour: 1 } as unknown as RenderOptions)).rejects.toMatchObject({
+      code: 'RENDER_OPTIONS_INVALID',
+    });
   });
 });
 
 function renamed(chart: ChartDescription, text: string): ChartDescription {
-  return { ...chart, id: text, description: text, states: chart.states.map((state) => ({ ...state, key: text, description: text, tags: [text] })), transitions: chart.transitions.map((transition) => ({ ...transition, event: text, guard: { name: text, isInline: false }, actions: [{ name: text, isInline: false }], description: text })) };
+  return {
+    ...chart,
+    id: text,
+    description: text,
+    states: chart.states.map((state) => ({ ...state, key: text, description: text, tags: [text] })),
+    transitions: chart.transitions.map((transition) => ({
+      ...transition,
+      event: text,
+      guard: { name: text, isInline: false },
+      actions: [{ name: text, isInline: false }],
+      description: text,
+    })),
+  };
 }

@@ -1,6 +1,12 @@
 /** What a model says over each protocol is told as it comes, and is what the run resolves with. */
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { answers, answersByEvent, answersInBytes, answersWithPause, says } from '../../support/http-models/behaviors.ts';
+import {
+  answers,
+  answersByEvent,
+  answersInBytes,
+  answersWithPause,
+  says,
+} from '../../support/http-models/behaviors.ts';
 import { APIS, EmbeddedHouse } from './embedded-house.ts';
 
 const UNICODE = 'Häuser: 東京 and 🏠, "quoted",\nin two lines.';
@@ -16,7 +22,11 @@ afterEach(() => house.close());
 describe.each(APIS)('a model over %s', (api) => {
   it('says a text in pieces, which are told as they come and joined in the result', async () => {
     const run = house.ask(api, answersByEvent([{ text: ['One, ', 'two, ', 'three.'] }]));
-    expect(await run.result).toMatchObject({ payloads: [{ type: 'text', text: 'One, two, three.' }], usage: { inputTokens: 11, outputTokens: 7 }, meta: { modelSteps: 1 } });
+    expect(await run.result).toMatchObject({
+      payloads: [{ type: 'text', text: 'One, two, three.' }],
+      usage: { inputTokens: 11, outputTokens: 7 },
+      meta: { modelSteps: 1 },
+    });
     expect(run.events.map(({ stream, data }) => [stream, 'phase' in data ? data.phase : data.text])).toEqual([
       ['lifecycle', 'start'],
       ['assistant', 'One, '],
@@ -29,7 +39,12 @@ describe.each(APIS)('a model over %s', (api) => {
 
   it('tells each piece before the next one is sent', async () => {
     let release = (): void => undefined;
-    const run = house.ask(api, answersWithPause([{ text: 'First. ' }], new Promise<void>((resolve) => (release = resolve)), [{ text: 'Second.' }]));
+    const run = house.ask(
+      api,
+      answersWithPause([{ text: 'First. ' }], new Promise<void>((resolve) => (release = resolve)), [
+        { text: 'Second.' },
+      ]),
+    );
     await run.told('First. '.length);
     expect(run.text).toBe('First. ');
     release();
@@ -67,7 +82,10 @@ describe.each(APIS)('a model over %s', (api) => {
   });
 
   it('gives the input of a tool as it came when it is no JSON', async () => {
-    const { payloads, meta } = await house.ask(api, answers([{ tool: 'read', callId: 'call_a', input: '{"path": "a.t' }])).result;
+    const { payloads, meta } = await house.ask(
+      api,
+      answers([{ tool: 'read', callId: 'call_a', input: '{"path": "a.t' }]),
+    ).result;
     expect(payloads).toEqual([{ type: 'tool_call', callId: 'call_a', name: 'read', input: '{"path": "a.t' }]);
     expect(meta?.error).toBeUndefined();
   });
@@ -93,7 +111,11 @@ describe.each(APIS)('a model over %s', (api) => {
     const said = { text: 'Still there.' } as const;
     const run = house.ask(
       api,
-      says([{ text: 'Hello. ' }], ({ protocol }) => [protocol.unknownEvent, ': a comment\n\n', ...protocol.saying(said, 1), ...protocol.closing({}, [said])].join('')),
+      says([{ text: 'Hello. ' }], ({ protocol }) =>
+        [protocol.unknownEvent, ': a comment\n\n', ...protocol.saying(said, 1), ...protocol.closing({}, [said])].join(
+          '',
+        ),
+      ),
     );
     const { meta } = await run.result;
     expect(meta?.error).toBeUndefined();
@@ -138,7 +160,12 @@ describe.each(APIS)('a model over %s', (api) => {
 describe('what a step costs', () => {
   it('is told by Anthropic with what its cache has read and written', async () => {
     const usage = { input: 10, output: 5, cached: 100, cacheWrites: 20 };
-    expect((await house.ask('anthropic', answers([{ text: 'Hi.' }], { usage })).result).usage).toMatchObject({ inputTokens: 130, outputTokens: 5, cachedInputTokens: 100, cacheWriteTokens: 20 });
+    expect((await house.ask('anthropic', answers([{ text: 'Hi.' }], { usage })).result).usage).toMatchObject({
+      inputTokens: 130,
+      outputTokens: 5,
+      cachedInputTokens: 100,
+      cacheWriteTokens: 20,
+    });
   });
 
   it('is told by OpenAI with what its cache has read and what was reasoned', async () => {
@@ -149,7 +176,12 @@ describe('what a step costs', () => {
   });
 
   it('is told in money by a provider that says so', async () => {
-    expect((await house.ask('openai-chat', answers([{ text: 'Hi.' }], { usage: { input: 1, output: 2, cost: 0.0123 } })).result).usage).toMatchObject({ cost: 0.0123 });
+    expect(
+      (
+        await house.ask('openai-chat', answers([{ text: 'Hi.' }], { usage: { input: 1, output: 2, cost: 0.0123 } }))
+          .result
+      ).usage,
+    ).toMatchObject({ cost: 0.0123 });
   });
 
   it('is not known when the server counts nothing', async () => {

@@ -43,8 +43,14 @@ export class EmbeddedHouse {
     this.workspaceDir = workspaceDir;
   }
 
-  static async open(options: Partial<EmbeddedAgentRuntimeOptions> & { readonly clock?: Clock } = {}): Promise<EmbeddedHouse> {
-    const runtime = createEmbeddedAgentRuntime({ clock: createSystemClock(), environment: { FIXTURE_KEY: KEY }, ...options });
+  static async open(
+    options: Partial<EmbeddedAgentRuntimeOptions> & { readonly clock?: Clock } = {},
+  ): Promise<EmbeddedHouse> {
+    const runtime = createEmbeddedAgentRuntime({
+      clock: createSystemClock(),
+      environment: { FIXTURE_KEY: KEY },
+      ...options,
+    });
     return new EmbeddedHouse(await ModelServer.start(), runtime, await mkdtemp(join(tmpdir(), 'embedded-')));
   }
 
@@ -57,7 +63,12 @@ export class EmbeddedHouse {
   ask(api: ApiName, behavior: Behavior, { messages, settings = {}, ...params }: RunOptions = {}): HouseRun {
     const model = params.model ?? `model-${this.#runs}`;
     this.server.when(model, behavior);
-    return this.start({ ...params, model, ...(messages === undefined ? {} : { messages }), config: params.config ?? { providers: { fixture: this.settings(api, settings) } } });
+    return this.start({
+      ...params,
+      model,
+      ...(messages === undefined ? {} : { messages }),
+      config: params.config ?? { providers: { fixture: this.settings(api, settings) } },
+    });
   }
 
   settings(api: ApiName, more: Partial<ProviderSettings> = {}): ProviderSettings {
@@ -96,7 +107,10 @@ class Heard {
 
   of(result: Promise<AgentRunResult>): HouseRun {
     const { events } = this;
-    const said = (kind: 'text' | 'reasoning'): string => events.flatMap((event) => (event.stream === 'assistant' && event.data.kind === kind ? [event.data.text] : [])).join('');
+    const said = (kind: 'text' | 'reasoning'): string =>
+      events
+        .flatMap((event) => (event.stream === 'assistant' && event.data.kind === kind ? [event.data.text] : []))
+        .join('');
     return {
       events,
       result,

@@ -3,7 +3,16 @@ import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { RunFailureKind } from '../../../src/machines/run/run-failure.ts';
-import { answers, drops, dropsAfter, failsInMidStream, failsWith, failsWithError, says, truncates } from '../../support/http-models/behaviors.ts';
+import {
+  answers,
+  drops,
+  dropsAfter,
+  failsInMidStream,
+  failsWith,
+  failsWithError,
+  says,
+  truncates,
+} from '../../support/http-models/behaviors.ts';
 import type { Behavior } from '../../support/http-models/model-server.ts';
 import type { WireError } from '../../support/http-models/protocol.ts';
 import { APIS, EmbeddedHouse, KEY } from './embedded-house.ts';
@@ -20,10 +29,26 @@ const HELLO = [{ text: 'Hello' }] as const;
 const RATE: WireError = { type: 'rate_limit_error', code: 'rate_limit_exceeded', message: 'Slow down.' };
 const OVERLOADED: WireError = { type: 'overloaded_error', code: 'server_is_overloaded', message: 'Overloaded' };
 const INTERNAL: WireError = { type: 'api_error', code: 'server_error', message: 'Something broke.' };
-const SPENT: WireError = { type: 'insufficient_quota', code: 'insufficient_quota', message: 'You exceeded your current quota.' };
-const WRONG_KEY: WireError = { type: 'authentication_error', code: 'invalid_api_key', message: `Incorrect API key provided: ${KEY}.` };
-const TOO_LONG: WireError = { type: 'invalid_request_error', code: 'context_length_exceeded', message: 'prompt is too long: 210000 tokens > 200000 maximum' };
-const HTML = { status: 500, headers: { 'content-type': 'text/html' }, body: '<html><body><h1>502 Bad Gateway</h1>nginx</body></html>' } as const;
+const SPENT: WireError = {
+  type: 'insufficient_quota',
+  code: 'insufficient_quota',
+  message: 'You exceeded your current quota.',
+};
+const WRONG_KEY: WireError = {
+  type: 'authentication_error',
+  code: 'invalid_api_key',
+  message: `Incorrect API key provided: ${KEY}.`,
+};
+const TOO_LONG: WireError = {
+  type: 'invalid_request_error',
+  code: 'context_length_exceeded',
+  message: 'prompt is too long: 210000 tokens > 200000 maximum',
+};
+const HTML = {
+  status: 500,
+  headers: { 'content-type': 'text/html' },
+  body: '<html><body><h1>502 Bad Gateway</h1>nginx</body></html>',
+} as const;
 
 const SCENARIOS: readonly (readonly [string, Behavior, RunFailureKind])[] = [
   ['429', failsWithError(429, RATE), 'rate_limit'],
@@ -32,28 +57,56 @@ const SCENARIOS: readonly (readonly [string, Behavior, RunFailureKind])[] = [
   ['503', failsWithError(503, OVERLOADED), 'overloaded'],
   ['401', failsWithError(401, WRONG_KEY), 'auth'],
   ['403', failsWithError(403, { type: 'permission_error', message: 'Your key may not use this.' }), 'auth'],
-  ['404 for a model', failsWithError(404, { type: 'not_found_error', code: 'model_not_found', message: 'model: dreams-9' }), 'model_not_found'],
-  ['413', failsWithError(413, { type: 'request_too_large', message: 'Request exceeds the maximum size' }), 'context_overflow'],
+  [
+    '404 for a model',
+    failsWithError(404, { type: 'not_found_error', code: 'model_not_found', message: 'model: dreams-9' }),
+    'model_not_found',
+  ],
+  [
+    '413',
+    failsWithError(413, { type: 'request_too_large', message: 'Request exceeds the maximum size' }),
+    'context_overflow',
+  ],
   ['400 for a long conversation', failsWithError(400, TOO_LONG), 'context_overflow'],
-  ['400 for anything else', failsWithError(400, { type: 'invalid_request_error', message: 'temperature: expected at most 1' }), 'format'],
+  [
+    '400 for anything else',
+    failsWithError(400, { type: 'invalid_request_error', message: 'temperature: expected at most 1' }),
+    'format',
+  ],
   ['500', failsWithError(500, INTERNAL), 'server_error'],
   ['500 with a page of HTML', failsWith(HTML), 'server_error'],
   ['500 with nothing', failsWith({ status: 500 }), 'server_error'],
   ['504', failsWith({ status: 504, body: 'upstream timed out' }), 'timeout'],
   ['a page of HTML as a success', failsWith({ ...HTML, status: 200 }), 'server_error'],
   ['JSON instead of a stream', failsWith({ status: 200, body: '{"object":"chat.completion"}' }), 'format'],
-  ['an error in JSON as a success', failsWith({ status: 200, body: ({ protocol }) => protocol.errorBody(OVERLOADED) }), 'overloaded'],
+  [
+    'an error in JSON as a success',
+    failsWith({ status: 200, body: ({ protocol }) => protocol.errorBody(OVERLOADED) }),
+    'overloaded',
+  ],
   ['a redirection', failsWith({ status: 307, headers: { location: 'http://127.0.0.1:1/elsewhere' } }), 'format'],
   ['a connection that is dropped before the answer', drops, 'server_error'],
   ['a connection that is dropped in mid-stream', dropsAfter(HELLO), 'server_error'],
   ['an answer that ends too early', truncates(HELLO), 'server_error'],
   ['an answer that ends before it began', truncates([]), 'server_error'],
   ['an overloaded provider in mid-stream', failsInMidStream(HELLO, () => OVERLOADED), 'overloaded'],
-  ['an overloaded provider at the start of the stream', says([], ({ protocol }) => protocol.streamedError(OVERLOADED)), 'overloaded'],
+  [
+    'an overloaded provider at the start of the stream',
+    says([], ({ protocol }) => protocol.streamedError(OVERLOADED)),
+    'overloaded',
+  ],
   ['a limit in mid-stream', failsInMidStream(HELLO, () => RATE), 'rate_limit'],
   ['a broken provider in mid-stream', failsInMidStream(HELLO, () => INTERNAL), 'server_error'],
-  ['an error of an unknown kind in mid-stream', failsInMidStream(HELLO, () => ({ type: 'dream_error', code: 'dream_error', message: 'I dreamed.' })), 'server_error'],
-  ['JSON that is none, in mid-stream', says(HELLO, ({ protocol }) => `data: {"type": "cont\n\n${protocol.closing({}, HELLO).join('')}`), 'server_error'],
+  [
+    'an error of an unknown kind in mid-stream',
+    failsInMidStream(HELLO, () => ({ type: 'dream_error', code: 'dream_error', message: 'I dreamed.' })),
+    'server_error',
+  ],
+  [
+    'JSON that is none, in mid-stream',
+    says(HELLO, ({ protocol }) => `data: {"type": "cont\n\n${protocol.closing({}, HELLO).join('')}`),
+    'server_error',
+  ],
   ['a stream that is none', says([], () => 'this is no stream at all\nof anything\n\n'), 'server_error'],
 ];
 
@@ -81,7 +134,10 @@ describe.each(APIS)('over %s', (api) => {
   });
 
   it('what was said before a failure is in the payloads, and what was asked for is not run', async () => {
-    const run = house.ask(api, failsInMidStream([{ text: 'Hello' }, { tool: 'read', callId: 'call_a', input: '{}' }], () => OVERLOADED));
+    const run = house.ask(
+      api,
+      failsInMidStream([{ text: 'Hello' }, { tool: 'read', callId: 'call_a', input: '{}' }], () => OVERLOADED),
+    );
     expect((await run.result).payloads).toEqual([{ type: 'text', text: 'Hello' }]);
   });
 
@@ -94,7 +150,13 @@ describe.each(APIS)('over %s', (api) => {
   });
 
   it('a redirection is told by where it leads, without what its address carries', async () => {
-    const { meta } = await house.ask(api, failsWith({ status: 307, headers: { location: 'http://me:hunter22@other.example/v1?access_token=abcdef1234567890#sig=XYZ' } })).result;
+    const { meta } = await house.ask(
+      api,
+      failsWith({
+        status: 307,
+        headers: { location: 'http://me:hunter22@other.example/v1?access_token=abcdef1234567890#sig=XYZ' },
+      }),
+    ).result;
     expect(meta?.error?.message).toMatch(/to http:\/\/other\.example\/v1\)/);
     expect(meta?.error?.message).not.toMatch(/hunter22|abcdef|XYZ/);
   });
@@ -106,7 +168,10 @@ describe.each(APIS)('over %s', (api) => {
     ['hex', Buffer.from(KEY).toString('hex')],
     ['upper-case hex', Buffer.from(KEY).toString('hex').toUpperCase()],
   ])('a key that is quoted in %s is told to nobody', async (_, form) => {
-    const { meta } = await house.ask(api, failsWithError(401, { type: 'authentication_error', code: 'invalid_api_key', message: `not known: ${form}.` })).result;
+    const { meta } = await house.ask(
+      api,
+      failsWithError(401, { type: 'authentication_error', code: 'invalid_api_key', message: `not known: ${form}.` }),
+    ).result;
     expect(meta?.error?.message).toContain('[redacted]');
     expect(meta?.error?.message).not.toContain(form.slice(4, 20));
   });
@@ -118,15 +183,25 @@ describe.each(APIS)('over %s', (api) => {
       await pipeline(Readable.from(pieces), response).catch(() => undefined);
     };
     const { meta } = await house.ask(api, endless).result;
-    expect(meta?.error).toMatchObject({ kind: 'server_error', message: expect.stringMatching(/one event of it has more than 16777216 bytes/) });
+    expect(meta?.error).toMatchObject({
+      kind: 'server_error',
+      message: expect.stringMatching(/one event of it has more than 16777216 bytes/),
+    });
     expect(await house.server.request.ended).toBe('cut');
   });
 
   it('a failure leaves no connection with an answer that goes on', async () => {
-    await house.ask(api, says(HELLO, ({ protocol }) => protocol.streamedError(OVERLOADED))).result;
+    await house.ask(
+      api,
+      says(HELLO, ({ protocol }) => protocol.streamedError(OVERLOADED)),
+    ).result;
     const hanging: Behavior = ({ protocol, request, response }) => {
       response.writeHead(200, { 'content-type': 'text/event-stream' });
-      response.write([...protocol.opening(request.model), ...protocol.saying(HELLO[0], 0), protocol.streamedError(OVERLOADED)].join(''));
+      response.write(
+        [...protocol.opening(request.model), ...protocol.saying(HELLO[0], 0), protocol.streamedError(OVERLOADED)].join(
+          '',
+        ),
+      );
     };
     await house.ask(api, hanging).result;
     expect(await house.server.request.ended).toBe('cut');

@@ -1,4 +1,7 @@
-/** Files that a conversation refers to: shown to models that can see them, told in words otherwise, and never the reason why a step fails. */
+/**
+ * Files that a conversation refers to: shown to models that can see them, told in words otherwise, and never the reason
+ * why a step fails.
+ */
 import { createHash } from 'node:crypto';
 import { mkdir, rm, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -10,7 +13,10 @@ import { answers } from '../../support/http-models/behaviors.ts';
 import type { ApiName } from '../../support/http-models/protocol.ts';
 import { APIS, EmbeddedHouse } from './embedded-house.ts';
 
-const PNG = Buffer.from('iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==', 'base64');
+const PNG = Buffer.from(
+  'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==',
+  'base64',
+);
 const PDF = Buffer.from('%PDF-1.4\n1 0 obj\n');
 const BASE64 = PNG.toString('base64');
 
@@ -25,16 +31,29 @@ afterEach(() => house.close());
 async function file(path: string, bytes: Buffer, mediaType = 'application/octet-stream'): Promise<FilePart> {
   await mkdir(join(house.workspaceDir, 'in'), { recursive: true });
   await writeFile(join(house.workspaceDir, path), bytes);
-  return { type: 'file', mediaType, name: path.split('/').at(-1) ?? path, path, bytes: bytes.length, sha256: createHash('sha256').update(bytes).digest('hex') };
+  return {
+    type: 'file',
+    mediaType,
+    name: path.split('/').at(-1) ?? path,
+    path,
+    bytes: bytes.length,
+    sha256: createHash('sha256').update(bytes).digest('hex'),
+  };
 }
 
-async function asked(api: ApiName, messages: readonly ProviderMessage[], settings: Partial<ProviderSettings> = {}): Promise<string> {
+async function asked(
+  api: ApiName,
+  messages: readonly ProviderMessage[],
+  settings: Partial<ProviderSettings> = {},
+): Promise<string> {
   const { meta } = await house.ask(api, answers([{ text: 'Yes.' }]), { messages, settings }).result;
   expect(meta?.error).toBeUndefined();
   return house.server.request.text;
 }
 
-const sent = (...content: readonly FilePart[]): readonly ProviderMessage[] => [{ role: 'user', content: [{ type: 'text', text: 'Look:' }, ...content] }];
+const sent = (...content: readonly FilePart[]): readonly ProviderMessage[] => [
+  { role: 'user', content: [{ type: 'text', text: 'Look:' }, ...content] },
+];
 
 const read = (output: unknown, outcome: 'completed' | 'failed' = 'completed'): readonly ProviderMessage[] => [
   { role: 'user', content: [{ type: 'text', text: 'Look.' }] },
@@ -51,11 +70,15 @@ describe.each(APIS)('a file that came with a message to a model over %s', (api) 
   });
 
   it('is part of the text when it is text', async () => {
-    expect(await asked(api, sent(await file('in/notes.csv', Buffer.from('a;ü\n1;2'), 'text/csv')))).toContain(String.raw`[The file notes.csv:]\na;ü\n1;2`);
+    expect(await asked(api, sent(await file('in/notes.csv', Buffer.from('a;ü\n1;2'), 'text/csv')))).toContain(
+      String.raw`[The file notes.csv:]\na;ü\n1;2`,
+    );
   });
 
   it('is told of when it is something else', async () => {
-    expect(await asked(api, sent(await file('in/a.zip', Buffer.from('PK\u0003\u0004'), 'application/zip')))).toContain('[The file a.zip (in/a.zip in the workspace) is not shown: models of this provider are not shown files of the type application/zip.]');
+    expect(await asked(api, sent(await file('in/a.zip', Buffer.from('PK\u0003\u0004'), 'application/zip')))).toContain(
+      '[The file a.zip (in/a.zip in the workspace) is not shown: models of this provider are not shown files of the type application/zip.]',
+    );
   });
 
   it('is told of when it is gone, has changed, is too large or lies elsewhere', async () => {
@@ -74,7 +97,11 @@ describe.each(APIS)('a file that came with a message to a model over %s', (api) 
 
   it('of many that are too much together, the newest are shown', async () => {
     const size = 3_700_000;
-    const files = await Promise.all([1, 2, 3, 4, 5, 6, 7].map((number) => file(`in/${number}.png`, Buffer.concat([PNG, Buffer.alloc(size, number)]), 'image/png')));
+    const files = await Promise.all(
+      [1, 2, 3, 4, 5, 6, 7].map((number) =>
+        file(`in/${number}.png`, Buffer.concat([PNG, Buffer.alloc(size, number)]), 'image/png'),
+      ),
+    );
     const body = await asked(api, sent(...files));
     expect(body.match(/is not shown: the files after it fill the request/g)).toHaveLength(1);
     expect(body).toContain('1.png (in/1.png');
@@ -85,13 +112,16 @@ describe.each(APIS)('a file that came with a message to a model over %s', (api) 
 describe('a PDF', () => {
   it('is shown by those that take it, and told of by those that may not', async () => {
     const messages = sent(await file('in/paper.pdf', PDF, 'application/pdf'));
-    for (const api of ['anthropic', 'openai'] as const) expect(await asked(api, messages)).toContain(PDF.toString('base64'));
+    for (const api of ['anthropic', 'openai'] as const)
+      expect(await asked(api, messages)).toContain(PDF.toString('base64'));
     expect(await asked('openai-chat', messages)).toContain('paper.pdf (in/paper.pdf in the workspace) is not shown');
     expect(await asked('openai-chat', messages, { reads: ['image', 'pdf'] })).toContain(PDF.toString('base64'));
   });
 
   it('and an image are told of where the provider is set up to be shown none', async () => {
-    const body = await asked('openai', sent(await file('in/paper.pdf', PDF), await file('in/a.png', PNG)), { reads: [] });
+    const body = await asked('openai', sent(await file('in/paper.pdf', PDF), await file('in/a.png', PNG)), {
+      reads: [],
+    });
     expect(body.match(/is not shown/g)).toHaveLength(2);
   });
 });
@@ -102,9 +132,27 @@ describe('an image in the result of a tool', () => {
   it('is part of the result for Anthropic and the Responses interface', async () => {
     await file('shot.png', PNG);
     await asked('anthropic', read({ text: 'A shot.', images: [reference] }));
-    expect(house.server.request.body['messages']).toMatchObject([{}, {}, { content: [{ type: 'tool_result', content: [{ type: 'text' }, { type: 'image', source: { media_type: 'image/png', data: BASE64 } }] }] }]);
+    expect(house.server.request.body['messages']).toMatchObject([
+      {},
+      {},
+      {
+        content: [
+          {
+            type: 'tool_result',
+            content: [{ type: 'text' }, { type: 'image', source: { media_type: 'image/png', data: BASE64 } }],
+          },
+        ],
+      },
+    ]);
     await asked('openai', read(reference));
-    expect(house.server.request.body['input']).toMatchObject([{}, {}, { type: 'function_call_output', output: [{ type: 'input_text' }, { type: 'input_image', image_url: `data:image/png;base64,${BASE64}` }] }]);
+    expect(house.server.request.body['input']).toMatchObject([
+      {},
+      {},
+      {
+        type: 'function_call_output',
+        output: [{ type: 'input_text' }, { type: 'input_image', image_url: `data:image/png;base64,${BASE64}` }],
+      },
+    ]);
   });
 
   it('follows the results in a message of its own for Chat Completions, which has no images in results', async () => {
@@ -114,7 +162,14 @@ describe('an image in the result of a tool', () => {
       {},
       {},
       { role: 'tool', tool_call_id: 'call_1', content: expect.not.stringContaining(BASE64) },
-      { role: 'user', content: [{ type: 'text' }, { type: 'image_url', image_url: { url: `data:image/png;base64,${BASE64}` } }, { type: 'image_url' }] },
+      {
+        role: 'user',
+        content: [
+          { type: 'text' },
+          { type: 'image_url', image_url: { url: `data:image/png;base64,${BASE64}` } },
+          { type: 'image_url' },
+        ],
+      },
     ]);
   });
 
@@ -125,8 +180,20 @@ describe('an image in the result of a tool', () => {
   it.each(APIS)('that is no image is not shown over %s, whatever the result says it is', async (api) => {
     await file('.env', Buffer.from('PASSWORD=hunter2hunter2'));
     await file('a.pdf', Buffer.from('%PDF-1.7 hunter2hunter2'));
-    const body = await asked(api, read({ images: [{ ...reference, path: '.env' }, { ...reference, path: 'a.pdf' }] }));
-    expect([body.includes('hunter2'), body.includes(Buffer.from('%PDF-1.7 hunter2hunter2').toString('base64')), body.includes('is not shown: it is no image')]).toEqual([false, false, true]);
+    const body = await asked(
+      api,
+      read({
+        images: [
+          { ...reference, path: '.env' },
+          { ...reference, path: 'a.pdf' },
+        ],
+      }),
+    );
+    expect([
+      body.includes('hunter2'),
+      body.includes(Buffer.from('%PDF-1.7 hunter2hunter2').toString('base64')),
+      body.includes('is not shown: it is no image'),
+    ]).toEqual([false, false, true]);
   });
 
   it('of a call that failed is not looked at', async () => {
@@ -136,7 +203,8 @@ describe('an image in the result of a tool', () => {
 });
 
 describe('the files of a workspace', () => {
-  const look = (path: string, maxBytes = 100): ReturnType<typeof workspaceFiles.read> => workspaceFiles.read({ workspaceDir: house.workspaceDir, path, maxBytes });
+  const look = (path: string, maxBytes = 100): ReturnType<typeof workspaceFiles.read> =>
+    workspaceFiles.read({ workspaceDir: house.workspaceDir, path, maxBytes });
 
   it('are read', async () => {
     await file('in/a.txt', Buffer.from('äb'));

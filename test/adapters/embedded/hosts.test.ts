@@ -12,13 +12,19 @@ it('a host without the AI SDK loads nothing of it before a model is needed, and 
   const home = await temporaryHome();
   try {
     const host = spawn(process.execPath, [program, dist, home.path], { stdio: ['ignore', 'pipe', 'inherit'] });
-    const [[line]] = (await Promise.all([once(createInterface(host.stdout), 'line'), once(host, 'close')])) as unknown as [[string]];
+    const [[line]] = (await Promise.all([
+      once(createInterface(host.stdout), 'line'),
+      once(host, 'close'),
+    ])) as unknown as [[string]];
     const packages = ['@ai-sdk/anthropic', '@ai-sdk/openai', '@ai-sdk/openai-compatible'];
     expect(JSON.parse(line)).toEqual({
       askedBefore: [],
       asked: packages,
-      failures: packages.map((name) => ({ isLocal: true,
-        kind: 'format', message: expect.stringContaining(`npm install "${name}@`) as string })),
+      failures: packages.map((name) => ({
+        isLocal: true,
+        kind: 'format',
+        message: expect.stringContaining(`npm install "${name}@`) as string,
+      })),
     });
   } finally {
     await home.remove();

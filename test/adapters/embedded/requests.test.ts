@@ -1,4 +1,6 @@
-/** What a provider is asked: the conversation, the tools, the limits and the account, each as its interface wants it. */
+/**
+ * What a provider is asked: the conversation, the tools, the limits and the account, each as its interface wants it.
+ */
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { AgentRunParams } from '../../../src/actors/run/agent-runtime.ts';
 import type { ProviderSettings } from '../../../src/machines/run/provider-settings.ts';
@@ -18,7 +20,15 @@ afterEach(() => house.close());
 const YES = [{ text: 'Yes.' }] as const;
 const EPHEMERAL = { type: 'ephemeral' };
 const user = (text: string): ProviderMessage => ({ role: 'user', content: [{ type: 'text', text }] });
-const TOOL = { name: 'read', description: 'Reads a file.', inputSchema: { type: 'object', properties: { path: { type: 'string' }, offset: { type: 'number' } }, required: ['path'] } };
+const TOOL = {
+  name: 'read',
+  description: 'Reads a file.',
+  inputSchema: {
+    type: 'object',
+    properties: { path: { type: 'string' }, offset: { type: 'number' } },
+    required: ['path'],
+  },
+};
 
 const CONVERSATION: readonly ProviderMessage[] = [
   user('Look into it.'),
@@ -34,16 +44,36 @@ const CONVERSATION: readonly ProviderMessage[] = [
   {
     role: 'tool',
     content: [
-      { type: 'tool_result', callId: 'call_1', name: 'read', outcome: 'completed', output: { text: 'ä', lines: 1 }, kept: { path: 'outputs/1.txt', characters: 9 } },
+      {
+        type: 'tool_result',
+        callId: 'call_1',
+        name: 'read',
+        outcome: 'completed',
+        output: { text: 'ä', lines: 1 },
+        kept: { path: 'outputs/1.txt', characters: 9 },
+      },
       { type: 'tool_result', callId: 'call_2', name: 'read', outcome: 'denied', output: 'Nobody allowed it.' },
     ],
   },
 ];
 
 /** The body of the request that a run makes. */
-async function bodyOf(api: ApiName, { settings, ...params }: Partial<Omit<AgentRunParams, 'messages' | 'prompt'>> & { messages?: readonly ProviderMessage[]; settings?: Partial<ProviderSettings> } = {}): Promise<Readonly<Record<string, unknown>>> {
+async function bodyOf(
+  api: ApiName,
+  {
+    settings,
+    ...params
+  }: Partial<Omit<AgentRunParams, 'messages' | 'prompt'>> & {
+    messages?: readonly ProviderMessage[];
+    settings?: Partial<ProviderSettings>;
+  } = {},
+): Promise<Readonly<Record<string, unknown>>> {
   const { messages, ...others } = params;
-  const { meta } = await house.ask(api, answers(YES), { ...others, ...(messages === undefined ? {} : { messages }), ...(settings === undefined ? {} : { settings }) }).result;
+  const { meta } = await house.ask(api, answers(YES), {
+    ...others,
+    ...(messages === undefined ? {} : { messages }),
+    ...(settings === undefined ? {} : { settings }),
+  }).result;
   expect(meta?.error).toBeUndefined();
   return house.server.request.body;
 }
@@ -68,8 +98,18 @@ describe('a conversation', () => {
         {
           role: 'user',
           content: [
-            { type: 'tool_result', tool_use_id: 'call_1', content: '{"text":"ä","lines":1}\n[The whole output is in outputs/1.txt in the workspace.]' },
-            { type: 'tool_result', tool_use_id: 'call_2', content: 'Nobody allowed it.', is_error: true, cache_control: EPHEMERAL },
+            {
+              type: 'tool_result',
+              tool_use_id: 'call_1',
+              content: '{"text":"ä","lines":1}\n[The whole output is in outputs/1.txt in the workspace.]',
+            },
+            {
+              type: 'tool_result',
+              tool_use_id: 'call_2',
+              content: 'Nobody allowed it.',
+              is_error: true,
+              cache_control: EPHEMERAL,
+            },
           ],
         },
       ],
@@ -78,9 +118,21 @@ describe('a conversation', () => {
   });
 
   it('reaches the Responses interface, which is to keep nothing, and is not strict', async () => {
-    const body = await bodyOf('openai', { instructions: 'Be brief.', messages: CONVERSATION, tools: [TOOL], model: 'gpt-5' });
-    expect(body).toMatchObject({ stream: true, store: false, include: ['reasoning.encrypted_content'], prompt_cache_key: 'session_1' });
-    expect(body['tools']).toMatchObject([{ type: 'function', name: 'read', parameters: TOOL.inputSchema, strict: false }]);
+    const body = await bodyOf('openai', {
+      instructions: 'Be brief.',
+      messages: CONVERSATION,
+      tools: [TOOL],
+      model: 'gpt-5',
+    });
+    expect(body).toMatchObject({
+      stream: true,
+      store: false,
+      include: ['reasoning.encrypted_content'],
+      prompt_cache_key: 'session_1',
+    });
+    expect(body['tools']).toMatchObject([
+      { type: 'function', name: 'read', parameters: TOOL.inputSchema, strict: false },
+    ]);
     expect(body['input']).toMatchObject([
       { role: 'developer', content: 'Be brief.' },
       { role: 'user', content: [{ type: 'input_text', text: 'Look into it.' }] },
@@ -94,11 +146,19 @@ describe('a conversation', () => {
 
   it('reaches Chat Completions with the usage asked for', async () => {
     const body = await bodyOf('openai-chat', { instructions: 'Be brief.', messages: CONVERSATION, tools: [TOOL] });
-    expect(body).toMatchObject({ stream: true, stream_options: { include_usage: true }, tools: [{ type: 'function', function: { name: 'read', parameters: TOOL.inputSchema } }] });
+    expect(body).toMatchObject({
+      stream: true,
+      stream_options: { include_usage: true },
+      tools: [{ type: 'function', function: { name: 'read', parameters: TOOL.inputSchema } }],
+    });
     expect(body['messages']).toMatchObject([
       { role: 'system', content: 'Be brief.' },
       { role: 'user', content: 'Look into it.' },
-      { role: 'assistant', content: 'I look.', tool_calls: [{ id: 'call_1', function: { name: 'read', arguments: '{"path":"a"}' } }, { id: 'call_2' }] },
+      {
+        role: 'assistant',
+        content: 'I look.',
+        tool_calls: [{ id: 'call_1', function: { name: 'read', arguments: '{"path":"a"}' } }, { id: 'call_2' }],
+      },
       { role: 'tool', tool_call_id: 'call_1', content: expect.stringContaining('outputs/1.txt') },
       { role: 'tool', tool_call_id: 'call_2', content: '[denied] Nobody allowed it.' },
     ]);
@@ -107,7 +167,18 @@ describe('a conversation', () => {
   it.each(APIS)('of one prompt reaches %s, and no instructions and no tools with it', async (api) => {
     house.server.when('prompted', answers(YES));
     const { runtime, workspaceDir } = house;
-    await runtime.run({ runId: 'r', sessionId: 's', provider: 'fixture', model: 'prompted', config: { providers: { fixture: house.settings(api) } }, workspaceDir, agentDir: workspaceDir, modelStepsTaken: 0, prompt: 'Hello?', instructions: ' ' });
+    await runtime.run({
+      runId: 'r',
+      sessionId: 's',
+      provider: 'fixture',
+      model: 'prompted',
+      config: { providers: { fixture: house.settings(api) } },
+      workspaceDir,
+      agentDir: workspaceDir,
+      modelStepsTaken: 0,
+      prompt: 'Hello?',
+      instructions: ' ',
+    });
     const { body, text } = house.server.request;
     expect(text).toContain('Hello?');
     expect([body['tools'], body['system'], body['instructions']]).toEqual([undefined, undefined, undefined]);
@@ -116,11 +187,24 @@ describe('a conversation', () => {
 
 describe('what only the model that reasoned can read', () => {
   const thought = async (api: ApiName, said: readonly Said[]): Promise<readonly ProviderMessage[]> => {
-    const { payloads } = await house.ask(api, answersByEvent([...said, { tool: 'read', callId: 'call_1', input: '{}' }]), { model: 'thinker' }).result;
-    const content = payloads.flatMap((payload) => (payload.type === 'reasoning' || payload.type === 'tool_call' ? [payload] : []));
+    const { payloads } = await house.ask(
+      api,
+      answersByEvent([...said, { tool: 'read', callId: 'call_1', input: '{}' }]),
+      { model: 'thinker' },
+    ).result;
+    const content = payloads.flatMap((payload) =>
+      payload.type === 'reasoning' || payload.type === 'tool_call' ? [payload] : [],
+    );
     // As a log gives it back, after it was stored.
     const stored = JSON.parse(JSON.stringify(content)) as typeof content;
-    return [user('Think.'), { role: 'assistant', content: stored }, { role: 'tool', content: [{ type: 'tool_result', callId: 'call_1', name: 'read', outcome: 'completed', output: 'x' }] }];
+    return [
+      user('Think.'),
+      { role: 'assistant', content: stored },
+      {
+        role: 'tool',
+        content: [{ type: 'tool_result', callId: 'call_1', name: 'read', outcome: 'completed', output: 'x' }],
+      },
+    ];
   };
   const SAID: readonly Said[] = [{ reasoning: ['I ', 'think.'], seal: 'signed-1' }, { sealed: 'hidden-2' }];
 
@@ -146,7 +230,12 @@ describe('what only the model that reasoned can read', () => {
     const body = await bodyOf('openai', { messages, model: 'thinker' });
     expect(body['input']).toMatchObject([
       {},
-      { type: 'reasoning', id: 'rs_0', encrypted_content: 'signed-1', summary: [{ type: 'summary_text', text: 'I think.' }] },
+      {
+        type: 'reasoning',
+        id: 'rs_0',
+        encrypted_content: 'signed-1',
+        summary: [{ type: 'summary_text', text: 'I think.' }],
+      },
       { type: 'reasoning', id: 'rs_1', encrypted_content: 'hidden-2', summary: [] },
       { type: 'function_call', call_id: 'call_1' },
       {},
@@ -164,7 +253,11 @@ describe('what only the model that reasoned can read', () => {
     ['another interface', 'openai-chat', { model: 'thinker' }],
   ] as const)('is kept from %s', async (_, api, params) => {
     const messages = await thought('anthropic', SAID);
-    await bodyOf(api, { messages, ...params, config: { providers: { fixture: house.settings(api), second: house.settings(api) } } });
+    await bodyOf(api, {
+      messages,
+      ...params,
+      config: { providers: { fixture: house.settings(api), second: house.settings(api) } },
+    });
     for (const secret of ['signed-1', 'hidden-2', 'I think.']) expect(house.server.request.text).not.toContain(secret);
   });
 
@@ -192,21 +285,35 @@ describe('what only the model that reasoned can read', () => {
 
     it('and is when the turn is over, or began with thoughts of its own', async () => {
       const own = await thought('anthropic', SAID);
-      expect(await isAsked([...CONVERSATION, { role: 'assistant', content: [{ type: 'text', text: 'Done.' }] }, user('Go on.')])).toBe(true);
+      expect(
+        await isAsked([
+          ...CONVERSATION,
+          { role: 'assistant', content: [{ type: 'text', text: 'Done.' }] },
+          user('Go on.'),
+        ]),
+      ).toBe(true);
       expect(await isAsked(own, { model: 'thinker' })).toBe(true);
       expect(await isAsked([...own, user('Faster.')], { model: 'thinker' })).toBe(true);
       expect(house.server.request.text).toContain('signed-1');
     });
 
     it('but is where thinking adapts itself, which takes a turn as it began', async () => {
-      expect(await bodyOf('anthropic', { messages: CONVERSATION, settings: { options: { thinking: { type: 'adaptive' } } } })).toMatchObject({ thinking: { type: 'adaptive' } });
+      expect(
+        await bodyOf('anthropic', {
+          messages: CONVERSATION,
+          settings: { options: { thinking: { type: 'adaptive' } } },
+        }),
+      ).toMatchObject({ thinking: { type: 'adaptive' } });
     });
   });
 
   it.each(['anthropic', 'openai'] as const)('is not given back by %s where nothing came of it', async (api) => {
     const [asked, said, results] = await thought(api, SAID);
     const content = said?.role === 'assistant' ? [...said.content].reverse() : [];
-    await bodyOf(api, { messages: [asked, { role: 'assistant', content }, results] as readonly ProviderMessage[], model: 'thinker' });
+    await bodyOf(api, {
+      messages: [asked, { role: 'assistant', content }, results] as readonly ProviderMessage[],
+      model: 'thinker',
+    });
     expect(house.server.request.text).not.toContain('signed-1');
     expect(house.server.request.text).toContain('call_1');
   });
@@ -231,9 +338,21 @@ describe('the account', () => {
   });
 
   it.each([
-    ['a missing key', { keyVariable: 'NOT_SET' }, /needs a key.*Set NOT_SET, or add an account with: wakechart auth add NAME --provider fixture --env NOT_SET$/],
-    ['a provider without a variable', { keyVariable: undefined }, /needs a key.*Add an account with: wakechart auth add NAME --provider fixture --env VARIABLE$/],
-    ['a key where the name of a variable belongs', { keyVariable: 'a94f3b21c0de4455a94f3b21c0de4455' }, /^(?!.*a94f3b21).*looks like a key itself.*--env VARIABLE$/],
+    [
+      'a missing key',
+      { keyVariable: 'NOT_SET' },
+      /needs a key.*Set NOT_SET, or add an account with: wakechart auth add NAME --provider fixture --env NOT_SET$/,
+    ],
+    [
+      'a provider without a variable',
+      { keyVariable: undefined },
+      /needs a key.*Add an account with: wakechart auth add NAME --provider fixture --env VARIABLE$/,
+    ],
+    [
+      'a key where the name of a variable belongs',
+      { keyVariable: 'a94f3b21c0de4455a94f3b21c0de4455' },
+      /^(?!.*a94f3b21).*looks like a key itself.*--env VARIABLE$/,
+    ],
   ] as const)('that lacks its key fails as auth: %s', async (_, settings, message) => {
     const { meta } = await house.ask('openai', answers(YES), { settings }).result;
     expect(meta?.error).toMatchObject({ kind: 'auth', message: expect.stringMatching(message), isLocal: true });
@@ -241,7 +360,9 @@ describe('the account', () => {
   });
 
   it('whose key no header can carry fails as auth, without telling the key', async () => {
-    const { meta } = await house.ask('openai', answers(YES), { credential: { profileId: 'work', secret: 'sk-ünlikely\nkey' } }).result;
+    const { meta } = await house.ask('openai', answers(YES), {
+      credential: { profileId: 'work', secret: 'sk-ünlikely\nkey' },
+    }).result;
     expect(meta?.error?.kind).toBe('auth');
     expect(meta?.error?.message).not.toContain('nlikely');
   });
@@ -252,7 +373,11 @@ describe('a provider', () => {
     ['is neither known nor set up', {}, /"fixture" is not known and not set up/],
     ['has no interface', { fixture: { backend: 'embedded' } }, /has no "api"/],
     ['has no address', { fixture: { backend: 'embedded', api: 'openai-chat' } }, /has no "baseUrl"/],
-    ['has settings that are not valid', { fixture: { backend: 'embedded', api: 'openai', baseUrl: 'ftp://x' } }, /settings that are not valid/],
+    [
+      'has settings that are not valid',
+      { fixture: { backend: 'embedded', api: 'openai', baseUrl: 'ftp://x' } },
+      /settings that are not valid/,
+    ],
   ] as const)('that %s fails as format', async (_, providers, message) => {
     const run = house.start({ model: 'm', config: { providers } });
     expect((await run.result).meta?.error).toMatchObject({ kind: 'format', message: expect.stringMatching(message) });
@@ -263,18 +388,43 @@ describe('a provider', () => {
 describe('limits and options', () => {
   it('hold the output to the budget of the run, thinking included', async () => {
     const options = { thinking: { type: 'enabled', budget_tokens: 8_000 }, temperature: 1, stop_sequences: ['END'] };
-    expect(await bodyOf('anthropic', { budget: { maxOutputTokens: 20_000 }, settings: { options } })).toMatchObject({ max_tokens: 20_000, thinking: { budget_tokens: 8_000 }, stop_sequences: ['END'] });
-    expect(await bodyOf('anthropic', { budget: { maxOutputTokens: 4_000 }, settings: { options } })).toMatchObject({ max_tokens: 4_000, thinking: { budget_tokens: 3_000 } });
+    expect(await bodyOf('anthropic', { budget: { maxOutputTokens: 20_000 }, settings: { options } })).toMatchObject({
+      max_tokens: 20_000,
+      thinking: { budget_tokens: 8_000 },
+      stop_sequences: ['END'],
+    });
+    expect(await bodyOf('anthropic', { budget: { maxOutputTokens: 4_000 }, settings: { options } })).toMatchObject({
+      max_tokens: 4_000,
+      thinking: { budget_tokens: 3_000 },
+    });
     const small = await bodyOf('anthropic', { budget: { maxOutputTokens: 500 }, settings: { options } });
     expect([small['max_tokens'], small['thinking']]).toEqual([500, undefined]);
     expect(await bodyOf('openai', { budget: { maxOutputTokens: 500 } })).toMatchObject({ max_output_tokens: 500 });
-    expect(await bodyOf('openai-chat', { budget: { maxOutputTokens: 500 }, settings: { options: { max_tokens: 300 } } })).toMatchObject({ max_tokens: 300 });
+    expect(
+      await bodyOf('openai-chat', { budget: { maxOutputTokens: 500 }, settings: { options: { max_tokens: 300 } } }),
+    ).toMatchObject({ max_tokens: 300 });
   });
 
   it('are named as the interface does or as the SDK does', async () => {
-    expect(await bodyOf('openai', { model: 'gpt-5', settings: { options: { reasoning: { effort: 'low', summary: 'auto' }, service_tier: 'flex', store: true } } })).toMatchObject({ reasoning: { effort: 'low', summary: 'auto' }, service_tier: 'flex', store: false });
-    expect(await bodyOf('openai', { model: 'gpt-5', settings: { options: { reasoningEffort: 'high' } } })).toMatchObject({ reasoning: { effort: 'high' } });
-    expect(await bodyOf('openai-chat', { settings: { options: { reasoning_effort: 'low', top_k: 5, provider: { order: ['x'] }, top_p: 0.5 } } })).toMatchObject({ reasoning_effort: 'low', top_k: 5, provider: { order: ['x'] }, top_p: 0.5 });
-    expect(await bodyOf('anthropic', { instructions: 'Be brief.', settings: { options: { cache_control: { type: 'ephemeral', ttl: '1h' } } } })).toMatchObject({ system: [{ cache_control: { type: 'ephemeral', ttl: '1h' } }] });
+    expect(
+      await bodyOf('openai', {
+        model: 'gpt-5',
+        settings: { options: { reasoning: { effort: 'low', summary: 'auto' }, service_tier: 'flex', store: true } },
+      }),
+    ).toMatchObject({ reasoning: { effort: 'low', summary: 'auto' }, service_tier: 'flex', store: false });
+    expect(
+      await bodyOf('openai', { model: 'gpt-5', settings: { options: { reasoningEffort: 'high' } } }),
+    ).toMatchObject({ reasoning: { effort: 'high' } });
+    expect(
+      await bodyOf('openai-chat', {
+        settings: { options: { reasoning_effort: 'low', top_k: 5, provider: { order: ['x'] }, top_p: 0.5 } },
+      }),
+    ).toMatchObject({ reasoning_effort: 'low', top_k: 5, provider: { order: ['x'] }, top_p: 0.5 });
+    expect(
+      await bodyOf('anthropic', {
+        instructions: 'Be brief.',
+        settings: { options: { cache_control: { type: 'ephemeral', ttl: '1h' } } },
+      }),
+    ).toMatchObject({ system: [{ cache_control: { type: 'ephemeral', ttl: '1h' } }] });
   });
 });

@@ -21,7 +21,10 @@ afterEach(async () => {
 
 describe.each(APIS)('a run over %s', (api) => {
   it('that is stopped in mid-stream keeps what was said, without what was asked for', async () => {
-    const run = house.ask(api, hangsAfter([{ reasoning: 'Hm.' }, { text: 'So far.' }, { tool: 'read', callId: 'call_a', input: '{}' }]));
+    const run = house.ask(
+      api,
+      hangsAfter([{ reasoning: 'Hm.' }, { text: 'So far.' }, { tool: 'read', callId: 'call_a', input: '{}' }]),
+    );
     await run.told('So far.'.length);
     await house.runtime.abort('run_1');
     expect(await run.result).toEqual({
@@ -49,7 +52,10 @@ describe.each(APIS)('a run over %s', (api) => {
     await clock.advance(59_000);
     expect(house.runtime.isRunActive('run_1')).toBe(true);
     await clock.advance(1_000);
-    expect((await run.result).meta?.error).toEqual({ kind: 'timeout', message: 'the provider "fixture" said nothing for 60000 ms' });
+    expect((await run.result).meta?.error).toEqual({
+      kind: 'timeout',
+      message: 'the provider "fixture" said nothing for 60000 ms',
+    });
     expect(await house.server.request.ended).toBe('cut');
   });
 
@@ -60,7 +66,10 @@ describe.each(APIS)('a run over %s', (api) => {
     await clock.advance(59_000);
     expect(house.runtime.isRunActive('run_1')).toBe(true);
     await clock.advance(2_000);
-    expect(await run.result).toMatchObject({ payloads: [{ type: 'text', text: 'So far.' }], meta: { error: { kind: 'timeout' } } });
+    expect(await run.result).toMatchObject({
+      payloads: [{ type: 'text', text: 'So far.' }],
+      meta: { error: { kind: 'timeout' } },
+    });
     expect(await house.server.request.ended).toBe('cut');
   });
 
@@ -85,14 +94,19 @@ describe.each(APIS)('a run over %s', (api) => {
       await settle();
       await clock.advance(20_000);
     }
-    expect((await run.result).meta?.error).toEqual({ kind: 'timeout', message: 'the provider "fixture" said nothing for 60000 ms' });
+    expect((await run.result).meta?.error).toEqual({
+      kind: 'timeout',
+      message: 'the provider "fixture" said nothing for 60000 ms',
+    });
   });
 
   it('is complete though the connection stays open after the end of the answer', async () => {
     const staysOpen: Behavior = ({ protocol, request, response }) => {
       const said = [{ text: 'Done.' }] as const;
       response.writeHead(200, { 'content-type': 'text/event-stream' });
-      response.write([...protocol.opening(request.model), ...protocol.saying(said[0], 0), ...protocol.closing({}, said)].join(''));
+      response.write(
+        [...protocol.opening(request.model), ...protocol.saying(said[0], 0), ...protocol.closing({}, said)].join(''),
+      );
     };
     const run = house.ask(api, staysOpen, { settings: { idleTimeoutMs: 60_000 } });
     await run.told('Done.'.length);
@@ -110,7 +124,14 @@ describe.each(APIS)('a run over %s', (api) => {
 
   it('tells nobody the key that a model repeats, however it is torn', async () => {
     const pieces = [`It is ${KEY.slice(0, 2)}`, KEY.slice(2, 9), `${KEY.slice(9)}.`, ` Again: ${KEY}`];
-    const run = house.ask(api, answers([{ reasoning: pieces }, { text: pieces }, { tool: 'note', callId: 'call_a', input: JSON.stringify({ key: KEY, [KEY]: [KEY] }) }]));
+    const run = house.ask(
+      api,
+      answers([
+        { reasoning: pieces },
+        { text: pieces },
+        { tool: 'note', callId: 'call_a', input: JSON.stringify({ key: KEY, [KEY]: [KEY] }) },
+      ]),
+    );
     const { payloads } = await run.result;
     expect(JSON.stringify([payloads, run.events])).not.toContain(KEY.slice(3));
     expect(run.text).toBe('It is [redacted]. Again: [redacted]');
@@ -120,7 +141,11 @@ describe.each(APIS)('a run over %s', (api) => {
   it('goes on when the caller aborts only after the end', async () => {
     const controller = new AbortController();
     let release = (): void => undefined;
-    const run = house.ask(api, answersWithPause([{ text: 'One.' }], new Promise<void>((resolve) => (release = resolve)), [{ text: 'Two.' }]), { abortSignal: controller.signal });
+    const run = house.ask(
+      api,
+      answersWithPause([{ text: 'One.' }], new Promise<void>((resolve) => (release = resolve)), [{ text: 'Two.' }]),
+      { abortSignal: controller.signal },
+    );
     await run.told(4);
     release();
     await run.result;

@@ -1,4 +1,7 @@
-/** Whatever happened to a session before, what is sent to a provider is legal: servers that are as strict as the documentation take every request. */
+/**
+ * Whatever happened to a session before, what is sent to a provider is legal: servers that are as strict as the
+ * documentation take every request.
+ */
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createSystemClock } from '../../../src/actors/clock/system-clock.ts';
@@ -42,11 +45,22 @@ beforeAll(async () => {
     await house.runtime.sessions.interrupt(session, { reason: 'stop' });
     return 'stopped';
   };
-  const settings = (api: ApiName): ProviderSettings => ({ backend: 'embedded', api, baseUrl: server.baseUrl(api), needsKey: false, ...(api === 'anthropic' ? { options: THINKING } : {}) });
+  const settings = (api: ApiName): ProviderSettings => ({
+    backend: 'embedded',
+    api,
+    baseUrl: server.baseUrl(api),
+    needsKey: false,
+    ...(api === 'anthropic' ? { options: THINKING } : {}),
+  });
   house = await openTurnHouse({
     runtimes: [createEmbeddedAgentRuntime({ clock: createSystemClock(), environment: {} })],
     runConfig: { providers: Object.fromEntries(MODELS.map(({ provider, api }) => [provider, settings(api)])) },
-    tools: [tool('look', { run: async () => 'Seen. '.repeat(40) }), tool('silent', { run: async () => '' }), tool('stop', { run: stop }), tool('launch', { permissionPolicy: 'always_ask' })],
+    tools: [
+      tool('look', { run: async () => 'Seen. '.repeat(40) }),
+      tool('silent', { run: async () => '' }),
+      tool('stop', { run: stop }),
+      tool('launch', { permissionPolicy: 'always_ask' }),
+    ],
   });
 });
 
@@ -61,7 +75,12 @@ type ToolName = 'look' | 'silent' | 'stop' | 'launch' | 'unknown';
 const CUT = '{"path":"notes/a';
 
 type Play =
-  | { readonly do: 'say'; readonly parts: readonly ('thought' | 'sealed' | 'text' | 'blank' | 'continue' | 'cut' | ToolName)[]; readonly meanwhile: 'nothing' | 'steer' | 'queue' | 'interrupt'; readonly end: 'whole' | 'length' | 'refusal' }
+  | {
+      readonly do: 'say';
+      readonly parts: readonly ('thought' | 'sealed' | 'text' | 'blank' | 'continue' | 'cut' | ToolName)[];
+      readonly meanwhile: 'nothing' | 'steer' | 'queue' | 'interrupt';
+      readonly end: 'whole' | 'length' | 'refusal';
+    }
   | { readonly do: 'fail'; readonly how: 'overloaded' | 'rejected' | 'too_long' | 'cut' };
 
 async function strictly(exchange: Exchange): Promise<void> {
@@ -85,8 +104,14 @@ function problemsOf(api: ApiName, body: Readonly<Record<string, unknown>>): stri
 
 function fail({ how }: Extract<Play, { do: 'fail' }>, exchange: Exchange): Promise<void> | void {
   if (how === 'cut') return truncates([{ text: 'I was' }])(exchange);
-  if (how === 'too_long') return failsWithError(400, { type: 'invalid_request_error', code: 'context_length_exceeded', message: 'prompt is too long: 210000 tokens > 200000 maximum' })(exchange);
-  const [status, type] = how === 'overloaded' ? ([529, 'overloaded_error'] as const) : ([401, 'authentication_error'] as const);
+  if (how === 'too_long')
+    return failsWithError(400, {
+      type: 'invalid_request_error',
+      code: 'context_length_exceeded',
+      message: 'prompt is too long: 210000 tokens > 200000 maximum',
+    })(exchange);
+  const [status, type] =
+    how === 'overloaded' ? ([529, 'overloaded_error'] as const) : ([401, 'authentication_error'] as const);
   return failsWithError(status, { type, message: how })(exchange);
 }
 
@@ -98,18 +123,23 @@ async function say({ parts, meanwhile, end }: Extract<Play, { do: 'say' }>, exch
     await sessions.interrupt(session, { reason: 'enough' });
     return;
   }
-  if (meanwhile !== 'nothing') await sessions.send(session, { type: 'user.message', text: 'By the way.' }, { delivery: meanwhile });
+  if (meanwhile !== 'nothing')
+    await sessions.send(session, { type: 'user.message', text: 'By the way.' }, { delivery: meanwhile });
   return answers(said, end === 'whole' ? {} : { reason: end })(exchange);
 }
 
 /** Who does not think, or only over another interface, says nothing instead. */
-function saidOf(part: Extract<Play, { do: 'say' }>['parts'][number], { request: { api, model, body } }: Exchange): Said[] {
+function saidOf(
+  part: Extract<Play, { do: 'say' }>['parts'][number],
+  { request: { api, model, body } }: Exchange,
+): Said[] {
   const thinks = api === 'openai' || (api === 'anthropic' && body['thinking'] !== undefined);
   if (part === 'thought') return thinks ? [{ reasoning: 'I think.', seal: sealOf(api, model, 'I think.') }] : [];
   if (part === 'sealed') return thinks ? [{ sealed: sealOf(api, model, '') }] : [];
   if (part === 'text') return [{ text: 'It is so.\n' }];
   if (part === 'blank') return [{ text: '\n' }];
-  if (part === 'continue') return [{ text: 'More:\n```wakechart-directive\n{"outcome":"continue","summary":"on"}\n```' }];
+  if (part === 'continue')
+    return [{ text: 'More:\n```wakechart-directive\n{"outcome":"continue","summary":"on"}\n```' }];
   callIds += 1;
   // Some servers number the calls of each answer from the start.
   const callId = callIds % 3 === 0 ? 'call_0' : `call_${callIds}`;
@@ -124,29 +154,71 @@ const play: fc.Arbitrary<Play> = fc.oneof(
     arbitrary: fc.record({
       do: fc.constant('say' as const),
       parts: fc.oneof(
-        fc.constantFrom<Extract<Play, { do: 'say' }>['parts']>(['thought', 'look'], ['look'], ['text', 'look'], ['sealed', 'text', 'look', 'look'], ['thought', 'launch'], ['look', 'stop'], ['thought', 'continue']),
-        fc.array(fc.constantFrom('thought', 'sealed', 'text', 'blank', 'continue', 'look', 'silent', 'stop', 'launch', 'unknown', 'cut'), { minLength: 1, maxLength: 5 }),
+        fc.constantFrom<Extract<Play, { do: 'say' }>['parts']>(
+          ['thought', 'look'],
+          ['look'],
+          ['text', 'look'],
+          ['sealed', 'text', 'look', 'look'],
+          ['thought', 'launch'],
+          ['look', 'stop'],
+          ['thought', 'continue'],
+        ),
+        fc.array(
+          fc.constantFrom(
+            'thought',
+            'sealed',
+            'text',
+            'blank',
+            'continue',
+            'look',
+            'silent',
+            'stop',
+            'launch',
+            'unknown',
+            'cut',
+          ),
+          { minLength: 1, maxLength: 5 },
+        ),
       ),
       meanwhile: fc.constantFrom('nothing', 'nothing', 'nothing', 'steer', 'queue', 'interrupt'),
       end: fc.constantFrom('whole', 'whole', 'whole', 'whole', 'length', 'refusal'),
     }),
   },
-  { weight: 2, arbitrary: fc.record({ do: fc.constant('fail' as const), how: fc.constantFrom('overloaded', 'rejected', 'too_long', 'cut') }) },
+  {
+    weight: 2,
+    arbitrary: fc.record({
+      do: fc.constant('fail' as const),
+      how: fc.constantFrom('overloaded', 'rejected', 'too_long', 'cut'),
+    }),
+  },
 );
 const story = fc.record({
   models: fc.shuffledSubarray([...MODELS], { minLength: 1 }),
-  context: fc.constantFrom(undefined, undefined, { maxTokens: 1_500, whenFull: 'omit' as const }, { maxTokens: 1_500, whenFull: 'summarize' as const }),
+  context: fc.constantFrom(
+    undefined,
+    undefined,
+    { maxTokens: 1_500, whenFull: 'omit' as const },
+    { maxTokens: 1_500, whenFull: 'summarize' as const },
+  ),
   plays: fc.array(play, { minLength: 1, maxLength: 8 }),
-  acts: fc.array(fc.constantFrom<Act>('wake', 'write', 'steer', 'interrupt', 'allow', 'deny', 'later'), { maxLength: 6 }),
+  acts: fc.array(fc.constantFrom<Act>('wake', 'write', 'steer', 'interrupt', 'allow', 'deny', 'later'), {
+    maxLength: 6,
+  }),
 });
 
 async function act(what: Act): Promise<void> {
   const { sessions } = house.runtime;
   const [request] = await house.requests(session);
-  if (what === 'write' || what === 'steer') await sessions.send(session, { type: 'user.message', text: 'And now?' }, { delivery: what === 'write' ? 'queue' : 'steer' });
+  if (what === 'write' || what === 'steer')
+    await sessions.send(
+      session,
+      { type: 'user.message', text: 'And now?' },
+      { delivery: what === 'write' ? 'queue' : 'steer' },
+    );
   else if (what === 'interrupt') await sessions.interrupt(session, { reason: 'changed my mind' });
   else if (what === 'later') await house.clock.advance(3_600_000);
-  else if (what !== 'wake' && request !== undefined) await house.confirm(session, { requestId: request, allowed: what === 'allow' });
+  else if (what !== 'wake' && request !== undefined)
+    await house.confirm(session, { requestId: request, allowed: what === 'allow' });
   await house.runtime.wake(session);
 }
 
@@ -156,9 +228,17 @@ async function tell({ models: [first, ...others], context, plays: given, acts }:
   plays = [...given];
   refused = [];
   cases += 1;
-  const choice = ({ provider, model }: (typeof MODELS)[number]): { provider: string; model: string } => ({ provider, model });
+  const choice = ({ provider, model }: (typeof MODELS)[number]): { provider: string; model: string } => ({
+    provider,
+    model,
+  });
   const agentId = `worker${cases}`;
-  await house.agent(agentId, [], { ...choice(first ?? MODELS[0]), fallbacks: others.map(choice), tools: ['look', 'silent', 'stop', 'launch'], ...(context === undefined ? {} : { context }) });
+  await house.agent(agentId, [], {
+    ...choice(first ?? MODELS[0]),
+    fallbacks: others.map(choice),
+    tools: ['look', 'silent', 'stop', 'launch'],
+    ...(context === undefined ? {} : { context }),
+  });
   session = await house.start(agentId);
   for (const each of ['wake', ...acts, 'write', 'wake'] as const) await act(each);
   expect(refused).toEqual([]);

@@ -3,7 +3,10 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { fingerprintOf } from '../../../src/actors/environment/session-environments.ts';
 import { FileEnvironmentCatalog } from '../../../src/adapters/environment-files/file-environment-catalog.ts';
-import { MAX_ENVIRONMENT_FILE_CHARACTERS, SANDBOXED_ENVIRONMENT } from '../../../src/machines/environment/environment-definition.ts';
+import {
+  MAX_ENVIRONMENT_FILE_CHARACTERS,
+  SANDBOXED_ENVIRONMENT,
+} from '../../../src/machines/environment/environment-definition.ts';
 import { RuntimeError } from '../../../src/machines/errors.ts';
 import { temporaryHome } from '../../support/temporary-home.ts';
 import type { TemporaryHome } from '../../support/temporary-home.ts';
@@ -45,7 +48,11 @@ describe('the environments of a home', () => {
 
   it('are made, listed and read, for their owner only', async () => {
     const made = await catalog.create('builds', 'sandbox: required\nmounts:\n  - { path: /data, source: ../shared }\n');
-    expect(made).toMatchObject({ environmentId: 'builds', network: 'disabled', mounts: [{ path: '/data', source: join(folder.path, 'shared'), access: 'ro' }] });
+    expect(made).toMatchObject({
+      environmentId: 'builds',
+      network: 'disabled',
+      mounts: [{ path: '/data', source: join(folder.path, 'shared'), access: 'ro' }],
+    });
     expect(await catalog.get('builds')).toEqual(made);
     expect((await stat(pathOf('builds.yaml'))).mode & 0o777).toBe(0o600);
     expect((await stat(join(home, 'environments'))).mode & 0o777).toBe(0o700);
@@ -55,7 +62,9 @@ describe('the environments of a home', () => {
   it('take the place of one that is built in', async () => {
     await put('host.yaml', 'sandbox: required\n');
     expect(await catalog.get('host')).toMatchObject({ sandbox: 'required' });
-    expect((await catalog.list()).filter(({ environmentId }) => environmentId === 'host')).toMatchObject([{ isBuiltIn: false }]);
+    expect((await catalog.list()).filter(({ environmentId }) => environmentId === 'host')).toMatchObject([
+      { isBuiltIn: false },
+    ]);
   });
 
   it('are each there while another one cannot be read', async () => {
@@ -66,22 +75,29 @@ describe('the environments of a home', () => {
     await put('short.yml', 'sandbox: off\n');
     await mkdir(pathOf('folder.yaml'));
     const listed = await catalog.list();
-    expect(listed.map((listing) => [listing.environmentId, 'error' in listing ? listing.error.code : 'there'])).toEqual([
-      ['Other Name', 'ENVIRONMENT_INVALID'],
-      ['bad', 'ENVIRONMENT_INVALID'],
-      ['folder', 'ENVIRONMENT_INVALID'],
-      ['good', 'there'],
-      ['host', 'there'],
-      ['sandboxed', 'there'],
-      ['short.yml', 'ENVIRONMENT_INVALID'],
-      ['torn', 'ENVIRONMENT_INVALID'],
-    ]);
+    expect(listed.map((listing) => [listing.environmentId, 'error' in listing ? listing.error.code : 'there'])).toEqual(
+      [
+        ['Other Name', 'ENVIRONMENT_INVALID'],
+        ['bad', 'ENVIRONMENT_INVALID'],
+        ['folder', 'ENVIRONMENT_INVALID'],
+        ['good', 'there'],
+        ['host', 'there'],
+        ['sandboxed', 'there'],
+        ['short.yml', 'ENVIRONMENT_INVALID'],
+        ['torn', 'ENVIRONMENT_INVALID'],
+      ],
+    );
   });
 
   it('are never replaced by making one of the same name, whoever comes first', async () => {
-    const both = await Promise.allSettled([catalog.create('mine', 'sandbox: off\n'), catalog.create('mine', 'sandbox: required\n')]);
+    const both = await Promise.allSettled([
+      catalog.create('mine', 'sandbox: off\n'),
+      catalog.create('mine', 'sandbox: required\n'),
+    ]);
     expect(both.map(({ status }) => status).toSorted()).toEqual(['fulfilled', 'rejected']);
-    expect(both.flatMap((each) => (each.status === 'rejected' ? [(each.reason as RuntimeError).code] : []))).toEqual(['ENVIRONMENT_EXISTS']);
+    expect(both.flatMap((each) => (each.status === 'rejected' ? [(each.reason as RuntimeError).code] : []))).toEqual([
+      'ENVIRONMENT_EXISTS',
+    ]);
     expect(await readdir(join(home, 'environments'))).toEqual(['mine.yaml']);
   });
 
@@ -103,16 +119,31 @@ describe('what is wrong with an environment file is named with its line', () => 
     ['sandbox: maybe\n', 'line 1: sandbox: expected one of "required"|"off"'],
     ['description: x\n\nsandbox: off\nnetwork: disabled\n', 'line 4: network: expected "open"'],
     ['sandbox: off\nmount: []\n', 'line 2: mount: nobody knows this key; did you mean "mounts"?'],
-    ['sandbox: off\nbudget:\n  maxTokenPerWake: 5\n', 'line 3: budget.maxTokenPerWake: nobody knows this key; did you mean "maxTokensPerWake"?'],
-    ['sandbox: off\nquota: { files: 5, elephants: 3 }\n', 'line 2: quota.elephants: nobody knows this key; expected one of maxBytes, maxFiles'],
-    ['sandbox: off\nmounts:\n  - path: /a\n    sorce: /b\n', 'line 4: mounts[0].sorce: nobody knows this key; did you mean "source"?'],
-    ['sandbox: off\nevaluation:\n  check: { command: x, timeout: 5 }\n', 'line 3: evaluation.check.timeout: nobody knows this key; did you mean "timeoutSeconds"?'],
+    [
+      'sandbox: off\nbudget:\n  maxTokenPerWake: 5\n',
+      'line 3: budget.maxTokenPerWake: nobody knows this key; did you mean "maxTokensPerWake"?',
+    ],
+    [
+      'sandbox: off\nquota: { files: 5, elephants: 3 }\n',
+      'line 2: quota.elephants: nobody knows this key; expected one of maxBytes, maxFiles',
+    ],
+    [
+      'sandbox: off\nmounts:\n  - path: /a\n    sorce: /b\n',
+      'line 4: mounts[0].sorce: nobody knows this key; did you mean "source"?',
+    ],
+    [
+      'sandbox: off\nevaluation:\n  check: { command: x, timeout: 5 }\n',
+      'line 3: evaluation.check.timeout: nobody knows this key; did you mean "timeoutSeconds"?',
+    ],
     ['sandbox: off\nmounts:\n  - path: /a\n    source: ~/data\n', 'line 4: mounts[0].source: expected a path from "/"'],
     ['sandbox: off\nsandbox: required\n', 'line 2: Map keys must be unique'],
     ['', 'line 1: expected object'],
     ['- a\n', 'line 1: expected object'],
     ['sandbox: off\n---\nsandbox: required\n', 'line 2'],
-    ['a: &a [x, x]\nb: &b [*a, *a, *a, *a, *a, *a, *a, *a]\nc: &c [*b, *b, *b, *b, *b, *b, *b, *b]\nd: &d [*c, *c, *c, *c]\nsandbox: off\n', 'line 1: Excessive alias count'],
+    [
+      'a: &a [x, x]\nb: &b [*a, *a, *a, *a, *a, *a, *a, *a]\nc: &c [*b, *b, *b, *b, *b, *b, *b, *b]\nd: &d [*c, *c, *c, *c]\nsandbox: off\n',
+      'line 1: Excessive alias count',
+    ],
   ])('%j: %s', async (source, message) => {
     const error = await refusal((async () => catalog.validate('e', source, 'mine.yaml'))());
     expect(error).toMatchObject({ code: 'ENVIRONMENT_INVALID', category: 'validation' });
@@ -124,7 +155,8 @@ describe('what is wrong with an environment file is named with its line', () => 
     await put('long.yaml', `sandbox: off\n#${'x'.repeat(MAX_ENVIRONMENT_FILE_CHARACTERS)}`);
     await put('longer.yaml', `sandbox: off\n#${'x'.repeat(MAX_ENVIRONMENT_FILE_CHARACTERS * 5)}`);
     await put('deep.yaml', `sandbox: off\nmounts: ${'['.repeat(20_000)}${']'.repeat(20_000)}\n`);
-    for (const name of ['long', 'longer', 'deep']) expect(await refusal(catalog.get(name))).toMatchObject({ code: 'ENVIRONMENT_INVALID' });
+    for (const name of ['long', 'longer', 'deep'])
+      expect(await refusal(catalog.get(name))).toMatchObject({ code: 'ENVIRONMENT_INVALID' });
   });
 });
 
@@ -136,13 +168,18 @@ describe('an environment file that somebody else may have put there', () => {
     const elsewhere = join(folder.path, 'elsewhere');
     await mkdir(elsewhere);
     await symlink(join(home, 'environments'), join(elsewhere, 'environments'));
-    expect(await refusal(new FileEnvironmentCatalog({ home: elsewhere }).get('host'))).toMatchObject({ code: 'ENVIRONMENT_INVALID' });
+    expect(await refusal(new FileEnvironmentCatalog({ home: elsewhere }).get('host'))).toMatchObject({
+      code: 'ENVIRONMENT_INVALID',
+    });
   });
 
   it('is refused when others may write it, or its folder', async () => {
     await put('open.yaml', 'sandbox: off\n');
     await chmod(pathOf('open.yaml'), 0o666);
-    expect(await refusal(catalog.get('open'))).toMatchObject({ code: 'ENVIRONMENT_INVALID', hint: expect.stringContaining('chmod go-w') as unknown });
+    expect(await refusal(catalog.get('open'))).toMatchObject({
+      code: 'ENVIRONMENT_INVALID',
+      hint: expect.stringContaining('chmod go-w') as unknown,
+    });
     await chmod(pathOf('open.yaml'), 0o600);
     expect(await catalog.get('open')).toMatchObject({ sandbox: 'off' });
     await chmod(join(home, 'environments'), 0o777);
@@ -180,7 +217,9 @@ describe('what a wake worked in', () => {
     await writeFile(join(pathOf('.known'), `${fingerprint}.json`), '{"sandbox":');
     expect(await refusal(catalog.recall(fingerprint))).toMatchObject({ code: 'ENVIRONMENT_INVALID' });
     await catalog.remember(fingerprint, SANDBOXED_ENVIRONMENT);
-    expect(JSON.parse(await readFile(join(pathOf('.known'), `${fingerprint}.json`), 'utf8'))).toEqual(SANDBOXED_ENVIRONMENT);
+    expect(JSON.parse(await readFile(join(pathOf('.known'), `${fingerprint}.json`), 'utf8'))).toEqual(
+      SANDBOXED_ENVIRONMENT,
+    );
   });
 
   it('is unknown when nothing is kept, and no fingerprint leads anywhere else', async () => {

@@ -31,7 +31,13 @@ beforeEach(async () => {
 afterEach(() => folder.remove());
 
 const resolved = (...sources: readonly string[]): ReturnType<MountPlaces['resolve']> =>
-  places.resolve({ session, workspaceDirectory, environmentId: 'builds', sandbox: 'required', declared: sources.map((source, index) => ({ path: `/m${index}`, source, access: 'ro' as const })) });
+  places.resolve({
+    session,
+    workspaceDirectory,
+    environmentId: 'builds',
+    sandbox: 'required',
+    declared: sources.map((source, index) => ({ path: `/m${index}`, source, access: 'ro' as const })),
+  });
 
 describe('the folders behind the mounts of a session', () => {
   it('are made for their owner only, and followed to where they are', async () => {
@@ -45,7 +51,8 @@ describe('the folders behind the mounts of a session', () => {
       agentSkills: undefined,
     });
     expect(declared).toEqual([{ path: '/m0', source: join(root, 'data'), access: 'ro' }]);
-    for (const path of [folders.agent, folders.runtime, folders.skills]) expect((await stat(path)).mode & 0o777).toBe(0o700);
+    for (const path of [folders.agent, folders.runtime, folders.skills])
+      expect((await stat(path)).mode & 0o777).toBe(0o700);
   });
 
   it('include the skills of the agent where it has any', async () => {
@@ -61,7 +68,10 @@ describe('the folders behind the mounts of a session', () => {
   it('are refused where a link stands in for one of the runtime', async () => {
     await mkdir(join(home, 'agents/player/sessions', session.sessionId, 'runtime'), { recursive: true });
     await symlink(join(root, 'user'), join(home, 'agents/player/sessions', session.sessionId, 'runtime/agent'));
-    await expect(resolved()).rejects.toMatchObject({ code: 'MOUNT_UNAVAILABLE', message: expect.stringContaining('a link leads from there') as unknown });
+    await expect(resolved()).rejects.toMatchObject({
+      code: 'MOUNT_UNAVAILABLE',
+      message: expect.stringContaining('a link leads from there') as unknown,
+    });
     expect(await readdir(join(root, 'user'))).toEqual(['.ssh', 'project']);
   });
 
@@ -103,22 +113,43 @@ describe('the source of a declared mount', () => {
     ['holds one that can be written', 'data', 'data/deep'],
     ['is one that can be written, too', 'data', 'data'],
   ])('is refused to be read only where it %s', async (_, readOnly, writable) => {
-    const declared = [{ path: '/policies', source: join(root, readOnly), access: 'ro' as const }, { path: '/data', source: join(root, writable), access: 'rw' as const }];
+    const declared = [
+      { path: '/policies', source: join(root, readOnly), access: 'ro' as const },
+      { path: '/data', source: join(root, writable), access: 'rw' as const },
+    ];
     const request = { session, workspaceDirectory, environmentId: 'builds', sandbox: 'required' as const };
-    await expect(places.resolve({ ...request, declared })).rejects.toMatchObject({ code: 'MOUNT_UNAVAILABLE', message: expect.stringContaining('overlaps') });
-    await expect(places.resolve({ ...request, declared: declared.map((mount) => ({ ...mount, access: 'ro' as const })) })).resolves.toMatchObject({ declared: [{ path: '/policies' }, { path: '/data' }] });
+    await expect(places.resolve({ ...request, declared })).rejects.toMatchObject({
+      code: 'MOUNT_UNAVAILABLE',
+      message: expect.stringContaining('overlaps'),
+    });
+    await expect(
+      places.resolve({ ...request, declared: declared.map((mount) => ({ ...mount, access: 'ro' as const })) }),
+    ).resolves.toMatchObject({ declared: [{ path: '/policies' }, { path: '/data' }] });
   });
 
   it('is refused to be read only where it overlaps with the workspace', async () => {
     const declared = [{ path: '/policies', source: join(root, 'data/deep'), access: 'ro' as const }];
-    const request = { session, workspaceDirectory: join(root, 'data'), environmentId: 'builds', sandbox: 'required' as const };
-    await expect(places.resolve({ ...request, declared })).rejects.toMatchObject({ code: 'MOUNT_UNAVAILABLE', message: expect.stringContaining('overlaps with the workspace') });
-    await expect(places.resolve({ ...request, workspaceDirectory: join(root, 'user/project'), declared })).resolves.toBeDefined();
+    const request = {
+      session,
+      workspaceDirectory: join(root, 'data'),
+      environmentId: 'builds',
+      sandbox: 'required' as const,
+    };
+    await expect(places.resolve({ ...request, declared })).rejects.toMatchObject({
+      code: 'MOUNT_UNAVAILABLE',
+      message: expect.stringContaining('overlaps with the workspace'),
+    });
+    await expect(
+      places.resolve({ ...request, workspaceDirectory: join(root, 'user/project'), declared }),
+    ).resolves.toBeDefined();
   });
 
   it('is refused where it holds a socket that rules over containers', async () => {
     await writeFile(join(root, 'data/docker.sock'), '');
-    await expect(resolved(join(root, 'data'))).rejects.toMatchObject({ code: 'MOUNT_UNAVAILABLE', message: expect.stringContaining('docker.sock') });
+    await expect(resolved(join(root, 'data'))).rejects.toMatchObject({
+      code: 'MOUNT_UNAVAILABLE',
+      message: expect.stringContaining('docker.sock'),
+    });
   });
 
   it('may be a folder beside secrets, and one behind a link', async () => {
@@ -129,7 +160,15 @@ describe('the source of a declared mount', () => {
 
   it('can be looked at without making anything', async () => {
     const fresh = join(root, 'fresh');
-    const problems = await sourceProblems({ home: fresh, environmentId: 'builds', userHome: join(root, 'user'), declared: [{ path: '/a', source: join(root, 'data'), access: 'ro' }, { path: '/b', source: join(root, 'none'), access: 'ro' }] });
+    const problems = await sourceProblems({
+      home: fresh,
+      environmentId: 'builds',
+      userHome: join(root, 'user'),
+      declared: [
+        { path: '/a', source: join(root, 'data'), access: 'ro' },
+        { path: '/b', source: join(root, 'none'), access: 'ro' },
+      ],
+    });
     expect(problems.map(({ code }) => code)).toEqual(['MOUNT_UNAVAILABLE']);
     await expect(stat(fresh)).rejects.toThrow('ENOENT');
   });
@@ -137,10 +176,23 @@ describe('the source of a declared mount', () => {
 
 describe('a workspace that somebody gave', () => {
   const given = (folderName: string, sandbox: 'required' | 'off' = 'required'): ReturnType<MountPlaces['resolve']> =>
-    places.resolve({ session, workspaceDirectory: join(root, folderName), environmentId: 'builds', sandbox, declared: [] });
+    places.resolve({
+      session,
+      workspaceDirectory: join(root, folderName),
+      environmentId: 'builds',
+      sandbox,
+      declared: [],
+    });
 
-  it.each([['the home folder of people', 'user'], ['a folder of keys', 'user/.ssh'], ['a folder around the home folder of people', '.']])('is refused for a sandbox when it is %s', async (_, name) => {
-    await expect(given(name)).rejects.toMatchObject({ code: 'MOUNT_UNAVAILABLE', message: expect.stringContaining('which no agent may see') });
+  it.each([
+    ['the home folder of people', 'user'],
+    ['a folder of keys', 'user/.ssh'],
+    ['a folder around the home folder of people', '.'],
+  ])('is refused for a sandbox when it is %s', async (_, name) => {
+    await expect(given(name)).rejects.toMatchObject({
+      code: 'MOUNT_UNAVAILABLE',
+      message: expect.stringContaining('which no agent may see'),
+    });
     await expect(given(name, 'off')).resolves.toBeDefined();
   });
 
@@ -160,6 +212,9 @@ describe('a home', () => {
     await rm(join(home, name), { recursive: true, force: true });
     await mkdir(join(root, 'elsewhere'));
     await symlink(join(root, 'elsewhere'), join(home, name));
-    await expect(resolved()).rejects.toMatchObject({ code: 'MOUNT_UNAVAILABLE', message: expect.stringContaining('it is a link') });
+    await expect(resolved()).rejects.toMatchObject({
+      code: 'MOUNT_UNAVAILABLE',
+      message: expect.stringContaining('it is a link'),
+    });
   });
 });

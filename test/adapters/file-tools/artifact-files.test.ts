@@ -1,4 +1,17 @@
-import { chmod, lstat, mkdir, readFile, readdir, rename, rm, symlink, unlink, utimes, writeFile, link } from 'node:fs/promises';
+import {
+  chmod,
+  lstat,
+  mkdir,
+  readFile,
+  readdir,
+  rename,
+  rm,
+  symlink,
+  unlink,
+  utimes,
+  writeFile,
+  link,
+} from 'node:fs/promises';
 import { join } from 'node:path';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
@@ -6,9 +19,18 @@ import type { ArtifactFiles } from '../../../src/actors/artifact/artifact-files.
 import { createArtifactFiles } from '../../../src/adapters/file-tools/artifact-files.ts';
 import { SECRET, fileToolsHouse, refusalOf } from './file-tools-house.ts';
 
-const FACTS = [{ name: 'index.md', text: '# here\n' }, { name: 'tools.json', text: '{}\n' }, { name: 'events.md', text: 'ä 😀\n' }];
+const FACTS = [
+  { name: 'index.md', text: '# here\n' },
+  { name: 'tools.json', text: '{}\n' },
+  { name: 'events.md', text: 'ä 😀\n' },
+];
 
-async function laidOut(): Promise<{ readonly files: ArtifactFiles; readonly workspaceDirectory: string; readonly folder: string; readonly outside: string }> {
+async function laidOut(): Promise<{
+  readonly files: ArtifactFiles;
+  readonly workspaceDirectory: string;
+  readonly folder: string;
+  readonly outside: string;
+}> {
   const { workspace, outside } = await fileToolsHouse();
   const files = createArtifactFiles();
   expect(await files.layOut({ workspaceDirectory: workspace }, FACTS)).toEqual(FACTS.map(({ name }) => name));
@@ -32,7 +54,9 @@ describe('the files of a session', () => {
     expect(await files.layOut({ workspaceDirectory }, FACTS)).toEqual([]);
     expect(await createArtifactFiles().layOut({ workspaceDirectory }, FACTS)).toEqual([]);
     expect(await Promise.all(FACTS.map(async ({ name }) => (await lstat(join(folder, name))).ino))).toEqual(before);
-    expect(await files.layOut({ workspaceDirectory }, [...FACTS.slice(0, 2), { name: 'events.md', text: 'new\n' }])).toEqual(['events.md']);
+    expect(
+      await files.layOut({ workspaceDirectory }, [...FACTS.slice(0, 2), { name: 'events.md', text: 'new\n' }]),
+    ).toEqual(['events.md']);
   });
 
   it('are put right when somebody has changed, deleted, linked or opened them', async () => {
@@ -61,14 +85,23 @@ describe('the files of a session', () => {
   it('are in a folder of each session where several share a workspace', async () => {
     const { workspace: workspaceDirectory } = await fileToolsHouse();
     const files = createArtifactFiles();
-    await Promise.all(['one', 'two'].map((sessionId) => files.layOut({ workspaceDirectory, sessionId }, [{ name: 'index.md', text: sessionId }])));
-    for (const sessionId of ['one', 'two']) expect(await readFile(join(workspaceDirectory, '.wakechart-runtime/sessions', sessionId, 'index.md'), 'utf8')).toBe(sessionId);
+    await Promise.all(
+      ['one', 'two'].map((sessionId) =>
+        files.layOut({ workspaceDirectory, sessionId }, [{ name: 'index.md', text: sessionId }]),
+      ),
+    );
+    for (const sessionId of ['one', 'two'])
+      expect(
+        await readFile(join(workspaceDirectory, '.wakechart-runtime/sessions', sessionId, 'index.md'), 'utf8'),
+      ).toBe(sessionId);
     expect(await readFile(join(workspaceDirectory, '.wakechart-runtime/index.md'), 'utf8')).toContain('sessions');
   });
 
   it('leave no drafts of killed processes about', async () => {
     const { workspaceDirectory, folder } = await laidOut();
-    const [old, young] = ['1', '2'].map((digit) => join(folder, `.wakechart-${digit}1111111-1111-4111-8111-111111111111.draft`));
+    const [old, young] = ['1', '2'].map((digit) =>
+      join(folder, `.wakechart-${digit}1111111-1111-4111-8111-111111111111.draft`),
+    );
     for (const path of [old, young]) await writeFile(path ?? '', 'half');
     await utimes(old ?? '', 1, 1);
     await createArtifactFiles().layOut({ workspaceDirectory }, FACTS);
@@ -84,21 +117,32 @@ describe('a place where they cannot be', () => {
   ])('(%s) is refused with a reason, and nothing is written anywhere', async (_what, plant) => {
     const { workspace, outside } = await fileToolsHouse();
     await plant(join(workspace, '.wakechart-runtime'), outside);
-    expect(await refusalOf(createArtifactFiles().layOut({ workspaceDirectory: workspace }, FACTS))).toBe('ARTIFACTS_NOT_WRITTEN');
+    expect(await refusalOf(createArtifactFiles().layOut({ workspaceDirectory: workspace }, FACTS))).toBe(
+      'ARTIFACTS_NOT_WRITTEN',
+    );
     expect(await readdir(outside)).toEqual(['secret.txt']);
   });
 
   it('is a folder in place of one of them, which keeps no other from being', async () => {
     const { workspace } = await fileToolsHouse();
     await mkdir(join(workspace, '.wakechart-runtime/index.md/full'), { recursive: true });
-    expect(await refusalOf(createArtifactFiles().layOut({ workspaceDirectory: workspace }, FACTS))).toBe('ARTIFACTS_NOT_WRITTEN');
-    expect((await readdir(join(workspace, '.wakechart-runtime'))).toSorted()).toEqual(['.gitignore', 'events.md', 'index.md', 'tools.json']);
+    expect(await refusalOf(createArtifactFiles().layOut({ workspaceDirectory: workspace }, FACTS))).toBe(
+      'ARTIFACTS_NOT_WRITTEN',
+    );
+    expect((await readdir(join(workspace, '.wakechart-runtime'))).toSorted()).toEqual([
+      '.gitignore',
+      'events.md',
+      'index.md',
+      'tools.json',
+    ]);
   });
 
   it('is a workspace that is gone', async () => {
     const { workspace } = await fileToolsHouse();
     await rm(workspace, { recursive: true });
-    expect(await refusalOf(createArtifactFiles().layOut({ workspaceDirectory: workspace }, FACTS))).toBe('ARTIFACTS_NOT_WRITTEN');
+    expect(await refusalOf(createArtifactFiles().layOut({ workspaceDirectory: workspace }, FACTS))).toBe(
+      'ARTIFACTS_NOT_WRITTEN',
+    );
   });
 
   it.skipIf(process.platform !== 'linux')('comes and goes while they are written, and nothing gets out', async () => {
@@ -115,7 +159,10 @@ describe('a place where they cannot be', () => {
         await rm(join(workspace, `aside${turn}`), { recursive: true, force: true }).catch(() => undefined);
       }
     })();
-    for (let round = 0; round < 150; round += 1) await files.layOut({ workspaceDirectory: workspace }, [...FACTS, { name: 'round.md', text: String(round) }]).catch(() => undefined);
+    for (let round = 0; round < 150; round += 1)
+      await files
+        .layOut({ workspaceDirectory: workspace }, [...FACTS, { name: 'round.md', text: String(round) }])
+        .catch(() => undefined);
     isDone = true;
     await swapping;
     expect(await readdir(outside)).toEqual(['secret.txt']);

@@ -1,5 +1,17 @@
 import { execFileSync } from 'node:child_process';
-import { lstat, mkdir, open, readFile, readdir, realpath, rename, rm, symlink, unlink, writeFile } from 'node:fs/promises';
+import {
+  lstat,
+  mkdir,
+  open,
+  readFile,
+  readdir,
+  realpath,
+  rename,
+  rm,
+  symlink,
+  unlink,
+  writeFile,
+} from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { setImmediate as nextTurn } from 'node:timers/promises';
@@ -11,7 +23,8 @@ import type { Place } from '../../../src/adapters/file-tools/places.ts';
 import { SECRET, fileToolsHouse, refusalOf } from './file-tools-house.ts';
 
 /** Both ways in which open files are told apart: through /proc, and by looking at their path again. */
-const WAYS = process.platform === 'linux' ? [{ usesDescriptors: true }, { usesDescriptors: false }] : [{ usesDescriptors: false }];
+const WAYS =
+  process.platform === 'linux' ? [{ usesDescriptors: true }, { usesDescriptors: false }] : [{ usesDescriptors: false }];
 
 const CALLS = [
   (path: string) => ['read', { path }] as const,
@@ -29,12 +42,31 @@ describe.each(WAYS)('with %j, the tools stay in the workspace', (way) => {
     await symlink('out', join(workspace, 'again'));
     await mkdir(join(workspace, 'deep'));
     await symlink('../../outside', join(workspace, 'deep/up'));
-    const paths = ['/', '/etc/passwd', '/proc/self/environ', '..', '../outside/secret.txt', join(outside, 'secret.txt'), 'deep/../../outside/secret.txt'];
-    const links = ['out', 'out/secret.txt', 'out/new/file.txt', 'secret', 'again/secret.txt', 'deep/up/secret.txt', `${workspace}2/x`, `/proc/self/cwd${outside}/secret.txt`];
+    const paths = [
+      '/',
+      '/etc/passwd',
+      '/proc/self/environ',
+      '..',
+      '../outside/secret.txt',
+      join(outside, 'secret.txt'),
+      'deep/../../outside/secret.txt',
+    ];
+    const links = [
+      'out',
+      'out/secret.txt',
+      'out/new/file.txt',
+      'secret',
+      'again/secret.txt',
+      'deep/up/secret.txt',
+      `${workspace}2/x`,
+      `/proc/self/cwd${outside}/secret.txt`,
+    ];
     for (const path of [...paths, ...links]) {
       for (const make of CALLS) {
         const [tool, input] = make(path);
-        expect(`${tool} ${path}: ${await refusalOf(call(tool, input))}`).toBe(`${tool} ${path}: PATH_OUTSIDE_WORKSPACE`);
+        expect(`${tool} ${path}: ${await refusalOf(call(tool, input))}`).toBe(
+          `${tool} ${path}: PATH_OUTSIDE_WORKSPACE`,
+        );
       }
     }
     expect(await readdir(outside)).toEqual(['secret.txt']);
@@ -44,31 +76,52 @@ describe.each(WAYS)('with %j, the tools stay in the workspace', (way) => {
   it('in any tree of folders, files and symbolic links', async () => {
     const house = await fileToolsHouse(way);
     const name = fc.constantFrom('a', 'b', 'c');
-    const target = fc.constantFrom('../outside', '../../outside', '../outside/secret.txt', '..', '.', 'a', 'b', '../a', '/', house.outside, join(house.outside, 'secret.txt'), join(house.workspace, 'a'));
+    const target = fc.constantFrom(
+      '../outside',
+      '../../outside',
+      '../outside/secret.txt',
+      '..',
+      '.',
+      'a',
+      'b',
+      '../a',
+      '/',
+      house.outside,
+      join(house.outside, 'secret.txt'),
+      join(house.workspace, 'a'),
+    );
     const thing = fc.record({ path: fc.array(name, { minLength: 1, maxLength: 3 }), target: fc.option(target) });
-    const walked = fc.array(fc.constantFrom('a', 'b', 'c', '..', 'secret.txt', 'outside'), { minLength: 1, maxLength: 5 });
+    const walked = fc.array(fc.constantFrom('a', 'b', 'c', '..', 'secret.txt', 'outside'), {
+      minLength: 1,
+      maxLength: 5,
+    });
     await fc.assert(
-      fc.asyncProperty(fc.array(thing, { maxLength: 8 }), fc.array(walked, { minLength: 1, maxLength: 6 }), async (things, paths) => {
-        for (const folder of [house.workspace, house.outside]) {
-          await rm(folder, { recursive: true });
-          await mkdir(folder);
-        }
-        await writeFile(join(house.outside, 'secret.txt'), SECRET);
-        for (const { path, target: leadsTo } of things) await plant(house.workspace, path, leadsTo);
-        const before = await contentsOf(house.outside);
-        for (const path of paths) {
-          for (const make of CALLS) {
-            const [tool, input] = make(path.join('/'));
-            const result = await house.call(tool, input).catch(() => undefined);
-            expect(JSON.stringify(result ?? null)).not.toContain(SECRET);
+      fc.asyncProperty(
+        fc.array(thing, { maxLength: 8 }),
+        fc.array(walked, { minLength: 1, maxLength: 6 }),
+        async (things, paths) => {
+          for (const folder of [house.workspace, house.outside]) {
+            await rm(folder, { recursive: true });
+            await mkdir(folder);
           }
-        }
-        // What is reached from the top through links shows as little.
-        expect(await house.call('grep', { pattern: 'secret' })).not.toContain(SECRET);
-        const { files } = (await house.call('glob', { pattern: '**' })) as { readonly files: readonly string[] };
-        for (const file of files) expect((await realpath(join(house.workspace, file))).startsWith(`${house.workspace}/`)).toBe(true);
-        expect(await contentsOf(house.outside)).toEqual(before);
-      }),
+          await writeFile(join(house.outside, 'secret.txt'), SECRET);
+          for (const { path, target: leadsTo } of things) await plant(house.workspace, path, leadsTo);
+          const before = await contentsOf(house.outside);
+          for (const path of paths) {
+            for (const make of CALLS) {
+              const [tool, input] = make(path.join('/'));
+              const result = await house.call(tool, input).catch(() => undefined);
+              expect(JSON.stringify(result ?? null)).not.toContain(SECRET);
+            }
+          }
+          // What is reached from the top through links shows as little.
+          expect(await house.call('grep', { pattern: 'secret' })).not.toContain(SECRET);
+          const { files } = (await house.call('glob', { pattern: '**' })) as { readonly files: readonly string[] };
+          for (const file of files)
+            expect((await realpath(join(house.workspace, file))).startsWith(`${house.workspace}/`)).toBe(true);
+          expect(await contentsOf(house.outside)).toEqual(before);
+        },
+      ),
       { numRuns: 12 },
     );
   });
@@ -76,7 +129,18 @@ describe.each(WAYS)('with %j, the tools stay in the workspace', (way) => {
   it('in a glob pattern too', async () => {
     const { call, workspace, outside } = await fileToolsHouse(way);
     await symlink(outside, join(workspace, 'out'));
-    for (const pattern of ['out/*', 'out/**', '{out,x}/*', '**/secret.txt', 'o*/secret*', '\\.\\./outside/*', '.\\./outside/*', '[.][.]/outside/*', '*/*', '?../outside/*']) {
+    for (const pattern of [
+      'out/*',
+      'out/**',
+      '{out,x}/*',
+      '**/secret.txt',
+      'o*/secret*',
+      '\\.\\./outside/*',
+      '.\\./outside/*',
+      '[.][.]/outside/*',
+      '*/*',
+      '?../outside/*',
+    ]) {
       expect(await call('glob', { pattern, includeHidden: true, includeIgnored: true })).toMatchObject({ files: [] });
     }
   });
@@ -112,7 +176,11 @@ describe.each(WAYS)('with %j, the tools stay in the workspace', (way) => {
 /** Every file and folder in a folder, with what the files hold. */
 async function contentsOf(folder: string): Promise<readonly string[]> {
   const names = (await readdir(folder, { recursive: true })).toSorted();
-  return Promise.all(names.map(async (name) => `${name}: ${await readFile(join(folder, name), 'utf8').catch((error: unknown) => String(error))}`));
+  return Promise.all(
+    names.map(
+      async (name) => `${name}: ${await readFile(join(folder, name), 'utf8').catch((error: unknown) => String(error))}`,
+    ),
+  );
 }
 
 /** Puts something into the workspace and nowhere else: what leads out of it must not be planted through. */
@@ -194,7 +262,12 @@ describe.skipIf(process.platform !== 'linux')('while somebody puts links in plac
       }
     })();
     const said: string[] = [];
-    for (let round = 0; round < 150; round += 1) said.push(JSON.stringify(await Promise.allSettled(calls.map(([name, input], index) => call(name, input, { subject: allowed[index] })))));
+    for (let round = 0; round < 150; round += 1)
+      said.push(
+        JSON.stringify(
+          await Promise.allSettled(calls.map(([name, input], index) => call(name, input, { subject: allowed[index] }))),
+        ),
+      );
     isDone = true;
     await swapping;
     expect(said.join('\n')).not.toContain(SECRET);
@@ -215,7 +288,11 @@ describe.skipIf(process.platform !== 'linux')('while somebody puts links in plac
       }
     })();
     const said: unknown[] = [];
-    for (let round = 0; round < 200; round += 1) said.push(await call('read', { path: 'f.txt' }).catch(() => undefined), await call('grep', { pattern: '.' }).catch(() => undefined));
+    for (let round = 0; round < 200; round += 1)
+      said.push(
+        await call('read', { path: 'f.txt' }).catch(() => undefined),
+        await call('grep', { pattern: '.' }).catch(() => undefined),
+      );
     isDone = true;
     await swapping;
     expect(JSON.stringify(said)).not.toContain(SECRET);
@@ -268,10 +345,18 @@ describe.each(WAYS)('with %j, what was allowed for one path', (way) => {
     await put('a/d/f.txt', 'plain');
     await put('.git/d/f.txt', SECRET);
     const places = await Places.open({ workspaceDirectory: workspace, ...way });
-    const [file, folder, missing] = await Promise.all(['a/d/f.txt', 'a/d', 'a/d/new/g.txt'].map((path) => places.locate(path, 'write')));
+    const [file, folder, missing] = await Promise.all(
+      ['a/d/f.txt', 'a/d', 'a/d/new/g.txt'].map((path) => places.locate(path, 'write')),
+    );
     await rename(join(workspace, 'a'), join(workspace, 'aside'));
     await symlink('.git', join(workspace, 'a'));
-    const openings = [() => places.openFile(file as Place), () => places.openFolder(folder as Place), () => places.openParent(file as Place), () => places.openParent(missing as Place), () => places.openFolderAt(join(workspace, 'a/d'), 'read')];
+    const openings = [
+      () => places.openFile(file as Place),
+      () => places.openFolder(folder as Place),
+      () => places.openParent(file as Place),
+      () => places.openParent(missing as Place),
+      () => places.openFolderAt(join(workspace, 'a/d'), 'read'),
+    ];
     for (const opening of openings) expect(await refusalOf(opening())).toBe('PATH_CHANGED');
     expect(await contentsOf(join(workspace, '.git'))).toHaveLength(2);
   });
@@ -295,9 +380,19 @@ describe.each(WAYS)('with %j, what was allowed for one path', (way) => {
     await symlink('workspace', `${workspace}2`);
     for (const workspaceDirectory of [workspace, `${workspace}2`, `${workspace}/`, `${workspace}/../workspace2`]) {
       const context = { session: { sessionId: 's', agentId: 'a' }, workspaceDirectory };
-      for (const [name, input] of [['read', { path: 'd/f.txt' }], ['glob', { pattern: '**' }], ['write', { path: 'new/f.txt', content: 'x' }]] as const) {
+      for (const [name, input] of [
+        ['read', { path: 'd/f.txt' }],
+        ['glob', { pattern: '**' }],
+        ['write', { path: 'new/f.txt', content: 'x' }],
+      ] as const) {
         const subject = tool(name).subject?.(input, context);
-        expect(await refusalOf(Promise.resolve(tool(name).run?.(input, { ...context, callId: 'call', signal: new AbortController().signal, subject })))).toBe('no refusal');
+        expect(
+          await refusalOf(
+            Promise.resolve(
+              tool(name).run?.(input, { ...context, callId: 'call', signal: new AbortController().signal, subject }),
+            ),
+          ),
+        ).toBe('no refusal');
       }
       await rm(join(workspace, 'new'), { recursive: true });
     }
@@ -315,6 +410,11 @@ describe('the subject of a call', () => {
     expect(subject('innocent/key')).toEqual({ kind: 'path', path: join(workspace, 'secrets/key'), access: 'write' });
     expect(subject('new/../other/x')).toEqual({ kind: 'path', path: join(workspace, 'other/x'), access: 'write' });
     expect(subject('out/x')).toEqual({ kind: 'path', path: join(outside, 'x'), access: 'write' });
-    expect(tool('grep').subject?.({ pattern: 'x' }, context)).toEqual({ kind: 'path', path: workspace, access: 'read', reachesBelow: true });
+    expect(tool('grep').subject?.({ pattern: 'x' }, context)).toEqual({
+      kind: 'path',
+      path: workspace,
+      access: 'read',
+      reachesBelow: true,
+    });
   });
 });

@@ -40,7 +40,10 @@ describe('editing', () => {
 
   it('leaves the rest of a file as it is to the byte', async () => {
     const house = await fileToolsHouse();
-    const part = fc.string({ unit: fc.constantFrom('a', ' ', '\t', '\r\n', '\n', '\r', 'é', '😀', '\uFEFF'), maxLength: 30 });
+    const part = fc.string({
+      unit: fc.constantFrom('a', ' ', '\t', '\r\n', '\n', '\r', 'é', '😀', '\uFEFF'),
+      maxLength: 30,
+    });
     await fc.assert(
       fc.asyncProperty(part, part, async (before, after) => {
         const path = await house.put('f.txt', `${before}<mark>${after}`);
@@ -80,7 +83,12 @@ describe('editing', () => {
 
   it('tells the forms of its input apart', async () => {
     const { call } = await fileToolsHouse();
-    for (const input of [{ path: 'a' }, { path: 'a', oldText: 'b' }, { path: 'a', oldText: 'b', newText: 'c', edits: [{ oldText: 'b', newText: 'c' }] }, { path: 'a', oldText: '', newText: 'c' }]) {
+    for (const input of [
+      { path: 'a' },
+      { path: 'a', oldText: 'b' },
+      { path: 'a', oldText: 'b', newText: 'c', edits: [{ oldText: 'b', newText: 'c' }] },
+      { path: 'a', oldText: '', newText: 'c' },
+    ]) {
       await expect(call('edit', input)).rejects.toThrow(/input of edit is not valid/);
     }
   });

@@ -18,7 +18,11 @@ const CALLS = [
 ];
 
 /** Every tool is refused with one of these codes, says nothing of the secret, and nothing has changed outside. */
-async function expectNoEscape({ call, outside }: Pick<MountedHouse, 'call' | 'outside'>, path: string, codes: readonly string[] = ['PATH_OUTSIDE_WORKSPACE']): Promise<void> {
+async function expectNoEscape(
+  { call, outside }: Pick<MountedHouse, 'call' | 'outside'>,
+  path: string,
+  codes: readonly string[] = ['PATH_OUTSIDE_WORKSPACE'],
+): Promise<void> {
   for (const make of CALLS) {
     const [tool, input] = make(path);
     const refusal = await refusalOf(call(tool, input));
@@ -29,7 +33,20 @@ async function expectNoEscape({ call, outside }: Pick<MountedHouse, 'call' | 'ou
 }
 
 describe('a path that climbs or begins elsewhere', () => {
-  it.each(['..', '../outside/secret.txt', 'a/../../outside/secret.txt', '/runtime/../outside/secret.txt', '/workspace/../etc/passwd', '/runtime/../../etc/passwd', '/data/../../../../etc/shadow', './/..//outside', '/etc/passwd', '/', '//etc//passwd', '/home'])('%s stays outside', async (path) => {
+  it.each([
+    '..',
+    '../outside/secret.txt',
+    'a/../../outside/secret.txt',
+    '/runtime/../outside/secret.txt',
+    '/workspace/../etc/passwd',
+    '/runtime/../../etc/passwd',
+    '/data/../../../../etc/shadow',
+    './/..//outside',
+    '/etc/passwd',
+    '/',
+    '//etc//passwd',
+    '/home',
+  ])('%s stays outside', async (path) => {
     await expectNoEscape(await mountedHouse(), path);
   });
 
@@ -38,7 +55,23 @@ describe('a path that climbs or begins elsewhere', () => {
     expect(await refusalOf(call('read', { path: '~/.ssh/id_rsa' }))).toBe('FILE_NOT_FOUND');
   });
 
-  it.skipIf(process.platform !== 'linux').each(['/proc/self/root/etc/passwd', '/proc/1/root', '/proc/self/cwd', '/proc/self/environ', `/proc/${process.pid}/fd`, `/proc/${process.pid}/fd/0`, '/dev/fd', '/dev/fd/0', '/dev/stdin', '/dev/stdout', '/dev/null', '/dev/zero', '/sys/kernel'])('%s is of the system', async (path) => {
+  it
+    .skipIf(process.platform !== 'linux')
+    .each([
+      '/proc/self/root/etc/passwd',
+      '/proc/1/root',
+      '/proc/self/cwd',
+      '/proc/self/environ',
+      `/proc/${process.pid}/fd`,
+      `/proc/${process.pid}/fd/0`,
+      '/dev/fd',
+      '/dev/fd/0',
+      '/dev/stdin',
+      '/dev/stdout',
+      '/dev/null',
+      '/dev/zero',
+      '/sys/kernel',
+    ])('%s is of the system', async (path) => {
     await expectNoEscape(await mountedHouse(), path, ['PATH_OUTSIDE_WORKSPACE', 'FILE_ACCESS_DENIED']);
   });
 
@@ -74,8 +107,26 @@ describe('a symbolic link', () => {
     await symlink('chain1', join(here, 'chain2'));
     await mkdir(join(here, 'deep'));
     await symlink('../../outside/secret.txt', join(here, 'deep/up'));
-    for (const path of ['file', 'folder', 'folder/secret.txt', 'folder/new.txt', 'relative/secret.txt', 'dangling', 'chain2/secret.txt', 'deep/up']) await expectNoEscape(house, name + path, ['PATH_OUTSIDE_WORKSPACE', 'NOT_A_FILE']);
-    for (const tool of ['grep', 'glob'] as const) expect(JSON.stringify(await house.call(tool, { ...(tool === 'grep' ? { pattern: 'secret' } : { pattern: '**' }), path: name === '' ? '.' : name }))).not.toContain('secret of');
+    for (const path of [
+      'file',
+      'folder',
+      'folder/secret.txt',
+      'folder/new.txt',
+      'relative/secret.txt',
+      'dangling',
+      'chain2/secret.txt',
+      'deep/up',
+    ])
+      await expectNoEscape(house, name + path, ['PATH_OUTSIDE_WORKSPACE', 'NOT_A_FILE']);
+    for (const tool of ['grep', 'glob'] as const)
+      expect(
+        JSON.stringify(
+          await house.call(tool, {
+            ...(tool === 'grep' ? { pattern: 'secret' } : { pattern: '**' }),
+            path: name === '' ? '.' : name,
+          }),
+        ),
+      ).not.toContain('secret of');
   });
 
   it('in a loop leads nowhere', async () => {
@@ -83,44 +134,56 @@ describe('a symbolic link', () => {
     await symlink('two', join(house.workspace, 'one'));
     await symlink('one', join(house.workspace, 'two'));
     await symlink('self', join(house.workspace, 'self'));
-    for (const path of ['one', 'self', 'one/x', 'self/x']) await expectNoEscape(house, path, ['PATH_INVALID', 'NOT_A_FILE']);
+    for (const path of ['one', 'self', 'one/x', 'self/x'])
+      await expectNoEscape(house, path, ['PATH_INVALID', 'NOT_A_FILE']);
   });
 
-  it.skipIf(process.platform !== 'linux')('that is swapped between the look and the opening shows and changes nothing, in any of many tries', async () => {
-    const { call, outside, directory, workspace } = await mountedHouse();
-    await mkdir(join(outside, 'd'));
-    await writeFile(join(outside, 'd/f.txt'), SECRET);
-    await mkdir(join(directory('/runtime'), 'd'));
-    await mkdir(join(directory('/workspace/agent'), 'd'));
-    await writeFile(join(directory('/workspace/agent'), 'd/f.txt'), 'shared');
-    const swapped = join(directory('/runtime'), 'd');
-    const targets = [join(outside, 'd'), join(directory('/workspace/agent'), 'd')];
-    let isDone = false;
-    const swapping = (async () => {
-      for (let turn = 0; !isDone; turn += 1) {
-        await rm(swapped, { recursive: true, force: true }).catch(() => undefined);
-        await symlink(targets[turn % 2] ?? outside, swapped).catch(() => undefined);
-        await nextTurn();
-        await unlink(swapped).catch(() => undefined);
-        await mkdir(swapped).catch(() => undefined);
-        await nextTurn();
+  it.skipIf(process.platform !== 'linux')(
+    'that is swapped between the look and the opening shows and changes nothing, in any of many tries',
+    async () => {
+      const { call, outside, directory, workspace } = await mountedHouse();
+      await mkdir(join(outside, 'd'));
+      await writeFile(join(outside, 'd/f.txt'), SECRET);
+      await mkdir(join(directory('/runtime'), 'd'));
+      await mkdir(join(directory('/workspace/agent'), 'd'));
+      await writeFile(join(directory('/workspace/agent'), 'd/f.txt'), 'shared');
+      const swapped = join(directory('/runtime'), 'd');
+      const targets = [join(outside, 'd'), join(directory('/workspace/agent'), 'd')];
+      let isDone = false;
+      const swapping = (async () => {
+        for (let turn = 0; !isDone; turn += 1) {
+          await rm(swapped, { recursive: true, force: true }).catch(() => undefined);
+          await symlink(targets[turn % 2] ?? outside, swapped).catch(() => undefined);
+          await nextTurn();
+          await unlink(swapped).catch(() => undefined);
+          await mkdir(swapped).catch(() => undefined);
+          await nextTurn();
+        }
+      })();
+      const said: string[] = [];
+      for (let round = 0; round < 150; round += 1) {
+        const calls = [
+          call('read', { path: '/runtime/d/f.txt' }),
+          call('write', { path: '/runtime/d/f.txt', content: 'mine' }),
+          call('write', { path: `/runtime/d/new/${round}`, content: 'mine' }),
+          call('edit', { path: '/runtime/d/f.txt', oldText: 's', newText: 'mine' }),
+          call('grep', { path: '/runtime', pattern: '.' }),
+        ];
+        said.push(JSON.stringify(await Promise.allSettled(calls)));
       }
-    })();
-    const said: string[] = [];
-    for (let round = 0; round < 150; round += 1) {
-      const calls = [call('read', { path: '/runtime/d/f.txt' }), call('write', { path: '/runtime/d/f.txt', content: 'mine' }), call('write', { path: `/runtime/d/new/${round}`, content: 'mine' }), call('edit', { path: '/runtime/d/f.txt', oldText: 's', newText: 'mine' }), call('grep', { path: '/runtime', pattern: '.' })];
-      said.push(JSON.stringify(await Promise.allSettled(calls)));
-    }
-    isDone = true;
-    await swapping;
-    expect(said.join('\n')).not.toContain(SECRET);
-    expect(await readdir(outside, { recursive: true })).toEqual(expect.arrayContaining(['d', 'd/f.txt', 'secret.txt']));
-    expect(await readdir(outside, { recursive: true })).toHaveLength(3);
-    // Nor what all sessions share, which may be read.
-    expect(await readdir(directory('/workspace/agent'), { recursive: true })).toEqual(['d', 'd/f.txt']);
-    expect(await readFile(join(directory('/workspace/agent'), 'd/f.txt'), 'utf8')).toBe('shared');
-    expect(await readdir(workspace)).toEqual([]);
-  });
+      isDone = true;
+      await swapping;
+      expect(said.join('\n')).not.toContain(SECRET);
+      expect(await readdir(outside, { recursive: true })).toEqual(
+        expect.arrayContaining(['d', 'd/f.txt', 'secret.txt']),
+      );
+      expect(await readdir(outside, { recursive: true })).toHaveLength(3);
+      // Nor what all sessions share, which may be read.
+      expect(await readdir(directory('/workspace/agent'), { recursive: true })).toEqual(['d', 'd/f.txt']);
+      expect(await readFile(join(directory('/workspace/agent'), 'd/f.txt'), 'utf8')).toBe('shared');
+      expect(await readdir(workspace)).toEqual([]);
+    },
+  );
 });
 
 describe('a hard link to a file outside', () => {
@@ -147,17 +210,30 @@ describe('a name that looks like something else', () => {
     ['a backslash', '..\\outside\\secret.txt'],
     ['dots at the end', '.../outside/secret.txt'],
     ['a space at the end', '.. /outside/secret.txt'],
-  ])('(%s) is a name like any other: nothing is there, and what is written stays in the workspace', async (_what, path) => {
-    const { call, outside, workspace } = await mountedHouse();
-    expect(await refusalOf(call('read', { path }))).toBe('FILE_NOT_FOUND');
-    await call('write', { path, content: 'mine' });
-    expect(await readFile(join(workspace, path), 'utf8')).toBe('mine');
-    expect(await readFile(join(outside, 'secret.txt'), 'utf8')).toBe(SECRET);
-  });
+  ])(
+    '(%s) is a name like any other: nothing is there, and what is written stays in the workspace',
+    async (_what, path) => {
+      const { call, outside, workspace } = await mountedHouse();
+      expect(await refusalOf(call('read', { path }))).toBe('FILE_NOT_FOUND');
+      await call('write', { path, content: 'mine' });
+      expect(await readFile(join(workspace, path), 'utf8')).toBe('mine');
+      expect(await readFile(join(outside, 'secret.txt'), 'utf8')).toBe(SECRET);
+    },
+  );
 
   it('names no mount and no vault that way', async () => {
     const { call } = await mountedHouse();
-    for (const path of ['/ｒuntime/x', '/runtime\u200d/x', '/RUNTIME/x', '/runtime /x', '/runtime./x', '/vau\u200dlts/github/token', '/Vaults/github/token', '/vaults\u0301/github']) expect(await refusalOf(call('read', { path }))).toBe('PATH_OUTSIDE_WORKSPACE');
+    for (const path of [
+      '/ｒuntime/x',
+      '/runtime\u200d/x',
+      '/RUNTIME/x',
+      '/runtime /x',
+      '/runtime./x',
+      '/vau\u200dlts/github/token',
+      '/Vaults/github/token',
+      '/vaults\u0301/github',
+    ])
+      expect(await refusalOf(call('read', { path }))).toBe('PATH_OUTSIDE_WORKSPACE');
   });
 
   it.skipIf(process.platform !== 'linux')('is not taken for the same name in another spelling', async () => {
@@ -166,14 +242,18 @@ describe('a name that looks like something else', () => {
     expect(await refusalOf(call('read', { path: 'cafe\u0301.txt' }))).toBe('FILE_NOT_FOUND');
     await put('Makefile', 'upper');
     expect(await refusalOf(call('read', { path: 'makefile' }))).toBe('FILE_NOT_FOUND');
-    expect(subject('read', { path: 'cafe\u0301.txt' })).toMatchObject({ path: expect.stringContaining('cafe\u0301.txt') });
+    expect(subject('read', { path: 'cafe\u0301.txt' })).toMatchObject({
+      path: expect.stringContaining('cafe\u0301.txt'),
+    });
   });
 
   it('is refused with a NUL in it, and when it is too long', async () => {
     const { call } = await mountedHouse();
     for (const path of ['a\0b', '/runtime/\0', '']) await expect(call('read', { path })).rejects.toThrow();
     expect(await refusalOf(call('write', { path: `/runtime/${'x'.repeat(300)}`, content: '' }))).toBe('PATH_INVALID');
-    expect(await refusalOf(call('read', { path: `${'a/'.repeat(2_040)}b` }))).toMatch(/^(?:PATH_INVALID|FILE_NOT_FOUND)$/);
+    expect(await refusalOf(call('read', { path: `${'a/'.repeat(2_040)}b` }))).toMatch(
+      /^(?:PATH_INVALID|FILE_NOT_FOUND)$/,
+    );
     await expect(call('read', { path: 'x'.repeat(5_000) })).rejects.toThrow();
   });
 });
@@ -197,28 +277,44 @@ describe('what is no file', () => {
     }
   });
 
-  it.skipIf(process.platform !== 'linux')('takes the place of a folder in the middle of a write, and nothing is lost or put elsewhere', async () => {
-    const { call, workspace, directory } = await mountedHouse();
-    const folder = join(workspace, 'd');
-    let isDone = false;
-    const swapping = (async () => {
-      while (!isDone) {
-        await rm(folder, { recursive: true, force: true }).catch(() => undefined);
-        await writeFile(folder, 'a file now').catch(() => undefined);
-        await nextTurn();
-        await rm(folder, { force: true, recursive: true }).catch(() => undefined);
-        await mkdir(folder).catch(() => undefined);
-        await nextTurn();
-      }
-    })();
-    const codes = new Set<string>();
-    for (let round = 0; round < 100; round += 1) codes.add(await refusalOf(call('write', { path: `d/${round}`, content: 'x' })));
-    isDone = true;
-    await swapping;
-    expect([...codes].filter((code) => !['no refusal', 'NOT_A_FILE', 'NOT_A_FOLDER', 'PATH_CHANGED', 'FILE_NOT_FOUND', 'PATH_OUTSIDE_WORKSPACE'].includes(code))).toEqual([]);
-    expect((await readdir(workspace)).filter((name) => name !== basename(folder))).toEqual([]);
-    expect(await readdir(directory('/runtime'))).toEqual([]);
-  });
+  it.skipIf(process.platform !== 'linux')(
+    'takes the place of a folder in the middle of a write, and nothing is lost or put elsewhere',
+    async () => {
+      const { call, workspace, directory } = await mountedHouse();
+      const folder = join(workspace, 'd');
+      let isDone = false;
+      const swapping = (async () => {
+        while (!isDone) {
+          await rm(folder, { recursive: true, force: true }).catch(() => undefined);
+          await writeFile(folder, 'a file now').catch(() => undefined);
+          await nextTurn();
+          await rm(folder, { force: true, recursive: true }).catch(() => undefined);
+          await mkdir(folder).catch(() => undefined);
+          await nextTurn();
+        }
+      })();
+      const codes = new Set<string>();
+      for (let round = 0; round < 100; round += 1)
+        codes.add(await refusalOf(call('write', { path: `d/${round}`, content: 'x' })));
+      isDone = true;
+      await swapping;
+      expect(
+        [...codes].filter(
+          (code) =>
+            ![
+              'no refusal',
+              'NOT_A_FILE',
+              'NOT_A_FOLDER',
+              'PATH_CHANGED',
+              'FILE_NOT_FOUND',
+              'PATH_OUTSIDE_WORKSPACE',
+            ].includes(code),
+        ),
+      ).toEqual([]);
+      expect((await readdir(workspace)).filter((name) => name !== basename(folder))).toEqual([]);
+      expect(await readdir(directory('/runtime'))).toEqual([]);
+    },
+  );
 });
 
 describe('a mount whose folder was put elsewhere since the session began', () => {

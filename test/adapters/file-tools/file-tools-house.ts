@@ -40,14 +40,24 @@ export interface HouseOptions extends FileToolsOptions {
 
 export const SECRET = 'the secret of somebody else';
 
-export async function fileToolsHouse({ mayReadOutside = false, homeIn, ...options }: HouseOptions = {}): Promise<FileToolsHouse> {
+export async function fileToolsHouse({
+  mayReadOutside = false,
+  homeIn,
+  ...options
+}: HouseOptions = {}): Promise<FileToolsHouse> {
   const top = await realpath(await mkdtemp(join(tmpdir(), 'file-tools-')));
   onTestFinished(() => rm(top, { recursive: true, force: true }));
   const workspace = join(top, 'workspace');
   const outside = join(top, 'outside');
   await Promise.all([mkdir(workspace), mkdir(outside)]);
   await writeFile(join(outside, 'secret.txt'), SECRET);
-  const tools = new Map(createFileTools({ ...options, ...(homeIn === undefined ? {} : { home: join(top, homeIn) }), ...(mayReadOutside ? { readRoots: [outside] } : {}) }).map((tool) => [tool.definition.name, tool]));
+  const tools = new Map(
+    createFileTools({
+      ...options,
+      ...(homeIn === undefined ? {} : { home: join(top, homeIn) }),
+      ...(mayReadOutside ? { readRoots: [outside] } : {}),
+    }).map((tool) => [tool.definition.name, tool]),
+  );
   const tool = (name: string): Tool => {
     const found = tools.get(name);
     if (found === undefined) throw new Error(`there is no tool ${name}`);
@@ -57,11 +67,27 @@ export async function fileToolsHouse({ mayReadOutside = false, homeIn, ...option
     workspace,
     outside,
     tool,
-    subject: (name, input, environment) => tool(name).subject?.(input, { session: { sessionId: 'session', agentId: 'agent' }, workspaceDirectory: workspace, environment }),
-    async call(name, input, { sessionId = 'session', signal = new AbortController().signal, subject, environment } = {}) {
+    subject: (name, input, environment) =>
+      tool(name).subject?.(input, {
+        session: { sessionId: 'session', agentId: 'agent' },
+        workspaceDirectory: workspace,
+        environment,
+      }),
+    async call(
+      name,
+      input,
+      { sessionId = 'session', signal = new AbortController().signal, subject, environment } = {},
+    ) {
       const reading = readToolInput(tool(name).definition, input);
       if (!reading.ok) throw new Error(reading.reason);
-      return tool(name).run?.(reading.input, { session: { sessionId, agentId: 'agent' }, callId: 'call', workspaceDirectory: workspace, signal, subject, environment });
+      return tool(name).run?.(reading.input, {
+        session: { sessionId, agentId: 'agent' },
+        callId: 'call',
+        workspaceDirectory: workspace,
+        signal,
+        subject,
+        environment,
+      });
     },
     async put(path, content) {
       await mkdir(dirname(join(workspace, path)), { recursive: true });
@@ -76,7 +102,11 @@ export async function refusalOf(call: Promise<unknown>): Promise<string> {
   try {
     await call;
   } catch (error) {
-    const { code, message, hint } = error as { readonly code?: string; readonly message: string; readonly hint?: string };
+    const { code, message, hint } = error as {
+      readonly code?: string;
+      readonly message: string;
+      readonly hint?: string;
+    };
     if (message.includes('/proc/self/fd') || hint === undefined) throw error;
     return code ?? message;
   }

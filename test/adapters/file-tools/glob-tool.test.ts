@@ -19,8 +19,12 @@ async function found({ call }: FileToolsHouse, input: Readonly<Record<string, un
 describe('finding files', () => {
   it('names the one changed last first', async () => {
     const house = await fileToolsHouse();
-    for (const [index, name] of ['old', 'new', 'middle'].entries()) await utimes(await house.put(`${name}.ts`, ''), 0, [1, 3, 2][index] ?? 0);
-    expect(await house.call('glob', { pattern: '*.ts' })).toEqual({ files: ['new.ts', 'middle.ts', 'old.ts'], found: 3 });
+    for (const [index, name] of ['old', 'new', 'middle'].entries())
+      await utimes(await house.put(`${name}.ts`, ''), 0, [1, 3, 2][index] ?? 0);
+    expect(await house.call('glob', { pattern: '*.ts' })).toEqual({
+      files: ['new.ts', 'middle.ts', 'old.ts'],
+      found: 3,
+    });
   });
 
   it('begins where it is told to and names files from the workspace', async () => {
@@ -32,10 +36,32 @@ describe('finding files', () => {
 
   it('leaves out hidden files, node_modules, .git and what .gitignore names, unless it is told otherwise', async () => {
     const house = await fileToolsHouse();
-    await plant(house, { '.gitignore': 'dist/\n*.log\n!keep.log\n', 'a.js': '', 'a.log': '', 'keep.log': '', 'dist/a.js': '', 'src/.gitignore': 'a.js\n', 'src/a.js': '', '.env': '', 'node_modules/m/i.js': '', '.git/config': '' });
+    await plant(house, {
+      '.gitignore': 'dist/\n*.log\n!keep.log\n',
+      'a.js': '',
+      'a.log': '',
+      'keep.log': '',
+      'dist/a.js': '',
+      'src/.gitignore': 'a.js\n',
+      'src/a.js': '',
+      '.env': '',
+      'node_modules/m/i.js': '',
+      '.git/config': '',
+    });
     expect(await found(house, { pattern: '**' })).toEqual(['a.js', 'keep.log']);
-    expect(await found(house, { pattern: '**', includeHidden: true })).toEqual(['.env', '.gitignore', 'a.js', 'keep.log', 'src/.gitignore']);
-    expect(await found(house, { pattern: '**/*.js', includeIgnored: true })).toEqual(['a.js', 'dist/a.js', 'node_modules/m/i.js', 'src/a.js']);
+    expect(await found(house, { pattern: '**', includeHidden: true })).toEqual([
+      '.env',
+      '.gitignore',
+      'a.js',
+      'keep.log',
+      'src/.gitignore',
+    ]);
+    expect(await found(house, { pattern: '**/*.js', includeIgnored: true })).toEqual([
+      'a.js',
+      'dist/a.js',
+      'node_modules/m/i.js',
+      'src/a.js',
+    ]);
     expect(await found(house, { pattern: '.env' })).toEqual(['.env']);
   });
 
@@ -49,7 +75,10 @@ describe('finding files', () => {
   it('says when it names fewer than it found', async () => {
     const house = await fileToolsHouse();
     for (let index = 0; index < 5; index += 1) await house.put(`${index}.ts`, '');
-    expect(await house.call('glob', { pattern: '*', limit: 2 })).toMatchObject({ found: 5, notes: ['The 2 changed last of 5 files are named. Narrow the pattern or begin in another folder to see others.'] });
+    expect(await house.call('glob', { pattern: '*', limit: 2 })).toMatchObject({
+      found: 5,
+      notes: ['The 2 changed last of 5 files are named. Narrow the pattern or begin in another folder to see others.'],
+    });
   });
 
   it('names links to files inside, and follows none to a folder', async () => {
@@ -73,7 +102,9 @@ describe('finding files', () => {
 
   it('stops when it is told to', async () => {
     const { call } = await fileToolsHouse();
-    await expect(call('glob', { pattern: '**' }, { signal: AbortSignal.abort(new Error('enough')) })).rejects.toThrow('enough');
+    await expect(call('glob', { pattern: '**' }, { signal: AbortSignal.abort(new Error('enough')) })).rejects.toThrow(
+      'enough',
+    );
   });
 });
 
@@ -91,22 +122,59 @@ describe.skipIf(!hasGit)('the files that git ignores', () => {
     const house = await fileToolsHouse();
     const name = fc.constantFrom('a', 'b', 'a.b', 'c d', 'ab', '#a', '!b');
     const path = fc.array(name, { minLength: 1, maxLength: 3 }).map((names) => names.join('/'));
-    const part = fc.constantFrom('a', 'b', '*', '?', '**', '[ab]', '[!a]', 'a.*', '*b', '#a', '\\#a', '!b', '\\!b', 'c d', 'c*', 'a**b');
+    const part = fc.constantFrom(
+      'a',
+      'b',
+      '*',
+      '?',
+      '**',
+      '[ab]',
+      '[!a]',
+      'a.*',
+      '*b',
+      '#a',
+      '\\#a',
+      '!b',
+      '\\!b',
+      'c d',
+      'c*',
+      'a**b',
+    );
     const rule = fc
-      .tuple(fc.constantFrom('', '', '!'), fc.constantFrom('', '', '/'), fc.array(part, { minLength: 1, maxLength: 3 }), fc.constantFrom('', '', '/', '  '))
+      .tuple(
+        fc.constantFrom('', '', '!'),
+        fc.constantFrom('', '', '/'),
+        fc.array(part, { minLength: 1, maxLength: 3 }),
+        fc.constantFrom('', '', '/', '  '),
+      )
       .map(([negation, anchor, parts, end]) => negation + anchor + parts.join('/') + end);
     await fc.assert(
-      fc.asyncProperty(fc.array(path, { minLength: 1, maxLength: 8 }), fc.array(rule, { maxLength: 4 }), fc.option(fc.tuple(name, rule)), async (paths, rules, deeper) => {
-        await rm(house.workspace, { recursive: true });
-        await mkdir(house.workspace);
-        for (const each of paths) await house.put(each, '').catch(() => undefined);
-        await house.put('.gitignore', rules.join('\n'));
-        if (deeper !== null) await house.put(`${deeper[0]}/.gitignore`, deeper[1]).catch(() => undefined);
-        const git = (...args: readonly string[]): string => execFileSync('git', ['-C', house.workspace, ...args], { encoding: 'utf8', env: { PATH: process.env['PATH'], HOME: dirname(house.workspace), GIT_CONFIG_NOSYSTEM: '1' } });
-        git('init', '-q');
-        const expected = git('ls-files', '-co', '--exclude-standard', '-z').split('\0').filter((each) => each !== '' && !each.endsWith('.gitignore'));
-        expect({ rules, deeper, files: await found(house, { pattern: '**' }) }).toEqual({ rules, deeper, files: expected.toSorted() });
-      }),
+      fc.asyncProperty(
+        fc.array(path, { minLength: 1, maxLength: 8 }),
+        fc.array(rule, { maxLength: 4 }),
+        fc.option(fc.tuple(name, rule)),
+        async (paths, rules, deeper) => {
+          await rm(house.workspace, { recursive: true });
+          await mkdir(house.workspace);
+          for (const each of paths) await house.put(each, '').catch(() => undefined);
+          await house.put('.gitignore', rules.join('\n'));
+          if (deeper !== null) await house.put(`${deeper[0]}/.gitignore`, deeper[1]).catch(() => undefined);
+          const git = (...args: readonly string[]): string =>
+            execFileSync('git', ['-C', house.workspace, ...args], {
+              encoding: 'utf8',
+              env: { PATH: process.env['PATH'], HOME: dirname(house.workspace), GIT_CONFIG_NOSYSTEM: '1' },
+            });
+          git('init', '-q');
+          const expected = git('ls-files', '-co', '--exclude-standard', '-z')
+            .split('\0')
+            .filter((each) => each !== '' && !each.endsWith('.gitignore'));
+          expect({ rules, deeper, files: await found(house, { pattern: '**' }) }).toEqual({
+            rules,
+            deeper,
+            files: expected.toSorted(),
+          });
+        },
+      ),
       { numRuns: 30 },
     );
   });

@@ -2,7 +2,11 @@ import { open, symlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
-import { MAX_GREP_CHARACTERS, MAX_GREP_FILE_BYTES, MAX_GREP_LINE_CHARACTERS } from '../../../src/machines/turn/files/file-limits.ts';
+import {
+  MAX_GREP_CHARACTERS,
+  MAX_GREP_FILE_BYTES,
+  MAX_GREP_LINE_CHARACTERS,
+} from '../../../src/machines/turn/files/file-limits.ts';
 import { fileToolsHouse, refusalOf } from './file-tools-house.ts';
 
 describe('searching', () => {
@@ -32,7 +36,9 @@ describe('searching', () => {
     const { call, put } = await fileToolsHouse();
     for (const path of ['a.ts', 'src/a.ts', 'src/a.md', 'src/deep/a.ts']) await put(path, 'X');
     expect(await call('grep', { pattern: 'X', path: 'src/a.md' })).toBe('src/a.md\n1:X');
-    expect(await call('grep', { pattern: 'x', ignoreCase: true, path: 'src', glob: '*.ts', filesOnly: true })).toBe('src/a.ts\nsrc/deep/a.ts');
+    expect(await call('grep', { pattern: 'x', ignoreCase: true, path: 'src', glob: '*.ts', filesOnly: true })).toBe(
+      'src/a.ts\nsrc/deep/a.ts',
+    );
     expect(await call('grep', { pattern: 'X', glob: 'src/*.{ts,md}', filesOnly: true })).toBe('src/a.md\nsrc/a.ts');
   });
 
@@ -53,13 +59,17 @@ describe('searching', () => {
     const sparse = await open(await put('sparse', ''), 'r+');
     await sparse.truncate(200 * 1024 ** 2);
     await sparse.close();
-    expect(await call('grep', { pattern: '(a+)+$', path: 'sparse' })).toBe('[No line matches.]\n[1 file not searched because not text.]');
+    expect(await call('grep', { pattern: '(a+)+$', path: 'sparse' })).toBe(
+      '[No line matches.]\n[1 file not searched because not text.]',
+    );
   });
 
   it('ends with what it may give, and says that there is more', async () => {
     const { call, put } = await fileToolsHouse();
     await put('a', 'x\n'.repeat(10));
-    expect(await call('grep', { pattern: 'x', maxMatches: 2 })).toBe('a\n1:x\n2:x\n[There is more than the 2 matching lines shown here. Narrow the search by path, glob or pattern.]');
+    expect(await call('grep', { pattern: 'x', maxMatches: 2 })).toBe(
+      'a\n1:x\n2:x\n[There is more than the 2 matching lines shown here. Narrow the search by path, glob or pattern.]',
+    );
     expect(await call('grep', { pattern: 'x', maxMatches: 10 })).not.toContain('There is more');
     await put('b', `${'x'.repeat(390)}\n`.repeat(1_000));
     const text = String(await call('grep', { pattern: 'x', path: 'b', maxMatches: 2_000 }));
@@ -71,7 +81,9 @@ describe('searching', () => {
     const { call, put } = await fileToolsHouse();
     await put('a', `${'-'.repeat(5_000)}needle${'-'.repeat(MAX_GREP_LINE_CHARACTERS)}needle`);
     const text = String(await call('grep', { pattern: 'needle' }));
-    expect(text).toMatch(/^a\n1:…-+needle-+…\n\[1 file with lines of which only the first 20000 characters were searched\.\]$/);
+    expect(text).toMatch(
+      /^a\n1:…-+needle-+…\n\[1 file with lines of which only the first 20000 characters were searched\.\]$/,
+    );
   });
 
   it('cannot be fooled by names that hold line breaks', async () => {

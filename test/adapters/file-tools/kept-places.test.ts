@@ -17,23 +17,36 @@ interface Place {
 /** A project with the home in it, another home below, and a repository. */
 async function project(sandbox: 'required' | 'off'): Promise<Place> {
   const house = await mountedHouse({ homeIn: 'workspace/.wakechart' });
-  for (const path of ['.wakechart/vaults/v.yaml', '.wakechart/auth/a.json', 'tools/.wakechart/vaults/o.yaml']) await house.putIn('workspace', path, SECRET);
+  for (const path of ['.wakechart/vaults/v.yaml', '.wakechart/auth/a.json', 'tools/.wakechart/vaults/o.yaml'])
+    await house.putIn('workspace', path, SECRET);
   await house.putIn('workspace', '.wakechart/notes.md', 'notes\n');
   await house.putIn('workspace', '.git/config', '[core]\n');
   const { environment } = house;
-  const shutIn: SessionEnvironment = sandbox === 'off' ? environment : { ...environment, definition: SANDBOXED_ENVIRONMENT };
+  const shutIn: SessionEnvironment =
+    sandbox === 'off' ? environment : { ...environment, definition: SANDBOXED_ENVIRONMENT };
   return { house, call: (name, input) => house.call(name, input, { environment: shutIn }) };
 }
 
 describe('file tools of a session whose commands are shut in', () => {
-  it.each(['.wakechart/vaults/v.yaml', '.wakechart/notes.md', 'tools/.wakechart/vaults/o.yaml', '/workspace/.wakechart/auth/a.json', '.wakechart'])('read nothing of a home in the workspace: %s', async (path) => {
+  it.each([
+    '.wakechart/vaults/v.yaml',
+    '.wakechart/notes.md',
+    'tools/.wakechart/vaults/o.yaml',
+    '/workspace/.wakechart/auth/a.json',
+    '.wakechart',
+  ])('read nothing of a home in the workspace: %s', async (path) => {
     const { call } = await project('required');
     await expect(call('read', { path })).rejects.toMatchObject(DENIED);
   });
 
   it('make no home of their own, which somebody would run later', async () => {
     const { call } = await project('required');
-    for (const path of ['sub/.wakechart/environments/host.yaml', 'tools/.wakechart/agents/a/agent.md', '.wakechart/environments/e.yaml']) await expect(call('write', { path, content: 'sandbox: off\n' })).rejects.toMatchObject(DENIED);
+    for (const path of [
+      'sub/.wakechart/environments/host.yaml',
+      'tools/.wakechart/agents/a/agent.md',
+      '.wakechart/environments/e.yaml',
+    ])
+      await expect(call('write', { path, content: 'sandbox: off\n' })).rejects.toMatchObject(DENIED);
   });
 
   it('see no line and no name of one, whatever they are asked for', async () => {
@@ -53,7 +66,8 @@ describe('file tools of a session whose commands are shut in', () => {
 
   it('write nothing into a repository, whose hooks people run, and read it', async () => {
     const { house, call } = await project('required');
-    for (const path of ['.git/hooks/post-commit', 'sub/.git/config', 'sub/.git', '/data/.git/config']) await expect(call('write', { path, content: 'x' })).rejects.toMatchObject(DENIED);
+    for (const path of ['.git/hooks/post-commit', 'sub/.git/config', 'sub/.git', '/data/.git/config'])
+      await expect(call('write', { path, content: 'x' })).rejects.toMatchObject(DENIED);
     await call('read', { path: '.git/config' });
     await expect(call('edit', { path: '.git/config', oldText: '[core]', newText: '[evil]' })).rejects.toThrow();
     expect(await readFile(join(house.workspace, '.git/config'), 'utf8')).toBe('[core]\n');
@@ -62,8 +76,12 @@ describe('file tools of a session whose commands are shut in', () => {
   it('work in mounts that lie in the home', async () => {
     const house = await mountedHouse({ homeIn: '.' });
     const shutIn = { ...house.environment, definition: SANDBOXED_ENVIRONMENT };
-    await expect(house.call('write', { path: 'a.txt', content: 'a' }, { environment: shutIn })).resolves.toMatchObject({ action: 'created' });
-    await expect(house.call('write', { path: '/runtime/b.txt', content: 'b' }, { environment: shutIn })).resolves.toMatchObject({ action: 'created' });
+    await expect(house.call('write', { path: 'a.txt', content: 'a' }, { environment: shutIn })).resolves.toMatchObject({
+      action: 'created',
+    });
+    await expect(
+      house.call('write', { path: '/runtime/b.txt', content: 'b' }, { environment: shutIn }),
+    ).resolves.toMatchObject({ action: 'created' });
   });
 });
 

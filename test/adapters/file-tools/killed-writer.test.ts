@@ -23,7 +23,9 @@ describe('a writer that is killed', () => {
   it('leaves the file whole, and what it had begun out of sight of searches', async () => {
     const { call, workspace } = await fileToolsHouse();
     for (let round = 0; round < 6; round += 1) {
-      const writer = spawn(process.execPath, ['--input-type=module', '-e', WRITER, workspace], { stdio: ['ignore', 'pipe', 'inherit'] });
+      const writer = spawn(process.execPath, ['--input-type=module', '-e', WRITER, workspace], {
+        stdio: ['ignore', 'pipe', 'inherit'],
+      });
       await once(writer.stdout, 'data');
       const ended = once(writer, 'exit');
       // Not a wait for something: each round is killed at another moment of its work.
@@ -32,7 +34,9 @@ describe('a writer that is killed', () => {
       await ended;
       const content = await readFile(join(workspace, 'f'), 'utf8');
       expect([content.length, new Set(content).size]).toEqual([500_000, 1]);
-      expect(await call('glob', { pattern: '**', includeHidden: true, includeIgnored: true })).toMatchObject({ files: ['f'] });
+      expect(await call('glob', { pattern: '**', includeHidden: true, includeIgnored: true })).toMatchObject({
+        files: ['f'],
+      });
       await rm(join(workspace, 'f'));
     }
   });

@@ -1,4 +1,7 @@
-/** The file tools over a session with mounts: what the agent shares, its runtime folder, its learnings, a declared folder of each right, and a vault. */
+/**
+ * The file tools over a session with mounts: what the agent shares, its runtime folder, its learnings, a declared
+ * folder of each right, and a vault.
+ */
 import { mkdir, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import type { SessionEnvironment } from '../../../src/actors/environment/session-environment.ts';
@@ -30,16 +33,51 @@ export async function mountedHouse({ quota = {}, ...options }: MountedOptions = 
   const house = await fileToolsHouse(options);
   const { workspace } = house;
   const top = dirname(workspace);
-  const folders = { '/workspace': 'workspace', '/workspace/agent': 'substrate', '/runtime': 'runtime', '/memory/learnings': 'learnings', '/skills': 'skills', '/data': 'data', '/reference': 'reference' };
-  const access = { '/workspace': 'rw', '/workspace/agent': 'ro', '/runtime': 'rw', '/memory/learnings': 'ro', '/skills': 'ro', '/data': 'rw', '/reference': 'ro' } as const;
-  const kinds = { '/workspace': 'workspace', '/workspace/agent': 'agent', '/runtime': 'runtime', '/memory/learnings': 'learnings', '/skills': 'skills', '/data': 'declared', '/reference': 'declared' } as const;
+  const folders = {
+    '/workspace': 'workspace',
+    '/workspace/agent': 'substrate',
+    '/runtime': 'runtime',
+    '/memory/learnings': 'learnings',
+    '/skills': 'skills',
+    '/data': 'data',
+    '/reference': 'reference',
+  };
+  const access = {
+    '/workspace': 'rw',
+    '/workspace/agent': 'ro',
+    '/runtime': 'rw',
+    '/memory/learnings': 'ro',
+    '/skills': 'ro',
+    '/data': 'rw',
+    '/reference': 'ro',
+  } as const;
+  const kinds = {
+    '/workspace': 'workspace',
+    '/workspace/agent': 'agent',
+    '/runtime': 'runtime',
+    '/memory/learnings': 'learnings',
+    '/skills': 'skills',
+    '/data': 'declared',
+    '/reference': 'declared',
+  } as const;
   const paths = Object.keys(folders) as (keyof typeof folders)[];
   for (const path of paths) await mkdir(join(top, folders[path]), { recursive: true });
   const mounts: readonly Mount[] = [
-    ...paths.map((path): Mount => ({ kind: kinds[path], path, directory: join(top, folders[path]), access: access[path] })),
+    ...paths.map((path): Mount => ({
+      kind: kinds[path],
+      path,
+      directory: join(top, folders[path]),
+      access: access[path],
+    })),
     { kind: 'vault', path: '/vaults/github', access: 'none' },
   ];
-  const environment: SessionEnvironment = { definition: { ...HOST_ENVIRONMENT, quota }, fingerprint: 'f', within: [], mounts, secrets: NO_SECRETS };
+  const environment: SessionEnvironment = {
+    definition: { ...HOST_ENVIRONMENT, quota },
+    fingerprint: 'f',
+    within: [],
+    mounts,
+    secrets: NO_SECRETS,
+  };
   return {
     ...house,
     top,

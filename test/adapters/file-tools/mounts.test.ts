@@ -28,14 +28,27 @@ describe('a path that is given by the name of a mount', () => {
 
   it('is written where the mount may be written, by its name and by its path on the host', async () => {
     const { call, directory } = await mountedHouse();
-    expect(await call('write', { path: '/runtime/notes/a.md', content: 'one\n' })).toMatchObject({ path: '/runtime/notes/a.md', action: 'created' });
-    expect(await call('edit', { path: join(directory('/runtime'), 'notes/a.md'), oldText: 'one', newText: 'two' })).toMatchObject({ path: '/runtime/notes/a.md' });
+    expect(await call('write', { path: '/runtime/notes/a.md', content: 'one\n' })).toMatchObject({
+      path: '/runtime/notes/a.md',
+      action: 'created',
+    });
+    expect(
+      await call('edit', { path: join(directory('/runtime'), 'notes/a.md'), oldText: 'one', newText: 'two' }),
+    ).toMatchObject({ path: '/runtime/notes/a.md' });
     expect(await readFile(join(directory('/runtime'), 'notes/a.md'), 'utf8')).toBe('two\n');
     expect(await call('write', { path: '/workspace/src/a.ts', content: 'x' })).toMatchObject({ path: 'src/a.ts' });
     expect(await call('write', { path: '/data/b.txt', content: 'x' })).toMatchObject({ path: '/data/b.txt' });
   });
 
-  it.each(['/workspace/agent/MEMORY.md', '/workspace/agent/new/file', 'agent/MEMORY.md', '/memory/learnings/learnings.md', '/skills/new/SKILL.md', '/reference/x', '/reference'])('%s is not written, nor a folder made for it', async (path) => {
+  it.each([
+    '/workspace/agent/MEMORY.md',
+    '/workspace/agent/new/file',
+    'agent/MEMORY.md',
+    '/memory/learnings/learnings.md',
+    '/skills/new/SKILL.md',
+    '/reference/x',
+    '/reference',
+  ])('%s is not written, nor a folder made for it', async (path) => {
     const { call, putIn, top } = await mountedHouse();
     await putIn('substrate', 'MEMORY.md', 'memory');
     const before = await readdir(top, { recursive: true });
@@ -44,9 +57,22 @@ describe('a path that is given by the name of a mount', () => {
     expect(await readdir(top, { recursive: true })).toEqual(before);
   });
 
-  it.each(['/vaults', '/vaults/github', '/vaults/github/token', '/vaults/other/x', '/vaults/github/../github/token', '/workspace/../vaults/github/token'])('%s is never readable', async (path) => {
+  it.each([
+    '/vaults',
+    '/vaults/github',
+    '/vaults/github/token',
+    '/vaults/other/x',
+    '/vaults/github/../github/token',
+    '/workspace/../vaults/github/token',
+  ])('%s is never readable', async (path) => {
     const { call, subject } = await mountedHouse();
-    for (const [tool, input] of [['read', { path }], ['write', { path, content: '' }], ['edit', { path, oldText: 'a', newText: 'b' }], ['grep', { path, pattern: '.' }], ['glob', { path, pattern: '**' }]] as const) {
+    for (const [tool, input] of [
+      ['read', { path }],
+      ['write', { path, content: '' }],
+      ['edit', { path, oldText: 'a', newText: 'b' }],
+      ['grep', { path, pattern: '.' }],
+      ['glob', { path, pattern: '**' }],
+    ] as const) {
       expect(await refusalOf(call(tool, input))).toBe('VAULT_NOT_READABLE');
       expect(subject(tool, input)).toMatchObject({ kind: 'path', mount: expect.stringMatching(/^\/vaults/) });
     }
@@ -54,8 +80,12 @@ describe('a path that is given by the name of a mount', () => {
 
   it('says of a refusal which folders there are', async () => {
     const { call } = await mountedHouse();
-    await expect(call('read', { path: '/etc/passwd' })).rejects.toMatchObject({ code: 'PATH_OUTSIDE_WORKSPACE', hint: expect.stringContaining('/memory/learnings') });
-    for (const path of ['/', '/memory', '/runtimes/x', '/Workspace/a', '/data2/x', '/workspace2']) expect(await refusalOf(call('read', { path }))).toBe('PATH_OUTSIDE_WORKSPACE');
+    await expect(call('read', { path: '/etc/passwd' })).rejects.toMatchObject({
+      code: 'PATH_OUTSIDE_WORKSPACE',
+      hint: expect.stringContaining('/memory/learnings'),
+    });
+    for (const path of ['/', '/memory', '/runtimes/x', '/Workspace/a', '/data2/x', '/workspace2'])
+      expect(await refusalOf(call('read', { path }))).toBe('PATH_OUTSIDE_WORKSPACE');
   });
 });
 
@@ -81,18 +111,26 @@ describe('a link from one mount into another', () => {
     await symlink(join(workspace, 'plain.txt'), join(directory('/workspace/agent'), 'to-plain'));
     expect(await call('read', { path: 'shared/MEMORY.md' })).toContain('shared');
     expect(await refusalOf(call('write', { path: 'shared/new.md', content: 'x' }))).toBe('MOUNT_READ_ONLY');
-    expect(subject('write', { path: 'shared/new.md' })).toEqual({ kind: 'path', path: '/workspace/agent/new.md', mount: '/workspace/agent', access: 'write' });
+    expect(subject('write', { path: 'shared/new.md' })).toEqual({
+      kind: 'path',
+      path: '/workspace/agent/new.md',
+      mount: '/workspace/agent',
+      access: 'write',
+    });
     expect(await call('write', { path: 'kept/x.md', content: 'x' })).toMatchObject({ path: '/runtime/x.md' });
     // It leads into the workspace: what is written is the workspace's, and the link stays as it is.
     expect(await call('read', { path: '/workspace/agent/to-plain' })).toContain('plain');
-    expect(await call('edit', { path: '/workspace/agent/to-plain', oldText: 'plain', newText: 'changed' })).toMatchObject({ path: 'plain.txt' });
+    expect(
+      await call('edit', { path: '/workspace/agent/to-plain', oldText: 'plain', newText: 'changed' }),
+    ).toMatchObject({ path: 'plain.txt' });
     expect(await readdir(directory('/workspace/agent'))).toEqual(['MEMORY.md', 'to-plain']);
   });
 
   it('leads nowhere but into mounts', async () => {
     const { call, directory, outside } = await mountedHouse();
     await symlink(outside, join(directory('/runtime'), 'out'));
-    for (const path of ['/runtime/out/secret.txt', '/runtime/out', '/runtime/out/new']) expect(await refusalOf(call('read', { path }))).toBe('PATH_OUTSIDE_WORKSPACE');
+    for (const path of ['/runtime/out/secret.txt', '/runtime/out', '/runtime/out/new'])
+      expect(await refusalOf(call('read', { path }))).toBe('PATH_OUTSIDE_WORKSPACE');
     expect(await refusalOf(call('write', { path: '/runtime/out/new', content: 'x' }))).toBe('PATH_OUTSIDE_WORKSPACE');
     expect(await call('grep', { path: '/runtime', pattern: '.', includeHidden: true })).toBe('[No line matches.]');
   });
@@ -102,7 +140,10 @@ describe('a mount whose folder lies in the workspace', () => {
   it('is read-only there too, under every name', async () => {
     const { environment, call: plain, workspace, put } = await mountedHouse();
     await put('vendor/a.txt', 'vendored');
-    const mounts = [...environment.mounts, { kind: 'declared', path: '/vendor', directory: join(workspace, 'vendor'), access: 'ro' } as const];
+    const mounts = [
+      ...environment.mounts,
+      { kind: 'declared', path: '/vendor', directory: join(workspace, 'vendor'), access: 'ro' } as const,
+    ];
     const call = (name: string, input: unknown) => plain(name, input, { environment: { ...environment, mounts } });
     for (const path of ['vendor/a.txt', '/vendor/a.txt', '/workspace/vendor/a.txt', join(workspace, 'vendor/a.txt')]) {
       expect(await call('read', { path })).toContain('vendored');
@@ -116,7 +157,10 @@ describe('a workspace that lies in a folder of the host with the name of a mount
   it('is meant by its path on the host, which fits more of it', async () => {
     const { environment, call: plain, top, workspace, put } = await mountedHouse();
     await put('a.txt', 'of the workspace');
-    const mounts = [...environment.mounts.filter(({ path }) => path !== '/data'), { kind: 'declared', path: top, directory: join(top, 'data'), access: 'rw' } as const];
+    const mounts = [
+      ...environment.mounts.filter(({ path }) => path !== '/data'),
+      { kind: 'declared', path: top, directory: join(top, 'data'), access: 'rw' } as const,
+    ];
     const call = (name: string, input: unknown) => plain(name, input, { environment: { ...environment, mounts } });
     expect(await call('read', { path: join(workspace, 'a.txt') })).toContain('of the workspace');
   });
@@ -125,11 +169,35 @@ describe('a workspace that lies in a folder of the host with the name of a mount
 describe('what rules are asked about', () => {
   it('is a path as the agent names it, in a mount, and one of the host in the workspace', async () => {
     const { subject, workspace, directory } = await mountedHouse();
-    expect(subject('write', { path: '/runtime/a/b.md' })).toEqual({ kind: 'path', path: '/runtime/a/b.md', mount: '/runtime', access: 'write' });
-    expect(subject('write', { path: join(directory('/runtime'), 'a/b.md') })).toEqual({ kind: 'path', path: '/runtime/a/b.md', mount: '/runtime', access: 'write' });
-    expect(subject('glob', { path: '/runtime', pattern: '*' })).toEqual({ kind: 'path', path: '/runtime', mount: '/runtime', access: 'read', reachesBelow: true });
-    expect(subject('write', { path: '/workspace/src/a.ts' })).toEqual({ kind: 'path', path: join(workspace, 'src/a.ts'), access: 'write' });
-    expect(subject('write', { path: 'src/a.ts' })).toEqual({ kind: 'path', path: join(workspace, 'src/a.ts'), access: 'write' });
+    expect(subject('write', { path: '/runtime/a/b.md' })).toEqual({
+      kind: 'path',
+      path: '/runtime/a/b.md',
+      mount: '/runtime',
+      access: 'write',
+    });
+    expect(subject('write', { path: join(directory('/runtime'), 'a/b.md') })).toEqual({
+      kind: 'path',
+      path: '/runtime/a/b.md',
+      mount: '/runtime',
+      access: 'write',
+    });
+    expect(subject('glob', { path: '/runtime', pattern: '*' })).toEqual({
+      kind: 'path',
+      path: '/runtime',
+      mount: '/runtime',
+      access: 'read',
+      reachesBelow: true,
+    });
+    expect(subject('write', { path: '/workspace/src/a.ts' })).toEqual({
+      kind: 'path',
+      path: join(workspace, 'src/a.ts'),
+      access: 'write',
+    });
+    expect(subject('write', { path: 'src/a.ts' })).toEqual({
+      kind: 'path',
+      path: join(workspace, 'src/a.ts'),
+      access: 'write',
+    });
   });
 
   it('is what happens: allowed in one mount, a call does nothing in another', async () => {
@@ -151,8 +219,20 @@ describe('the tools for files', () => {
     const { call, put } = await mountedHouse();
     await put('a.txt', 'text');
     const tools = new Map(createFileTools().map((tool) => [tool.definition.name, tool.definition]));
-    for (const definition of tools.values()) expect([definition.family, definition.effects?.length, definition.outputSchema]).toEqual(['files', expect.any(Number), expect.anything()]);
-    const given = [['read', { path: 'a.txt' }], ['write', { path: 'b.txt', content: 'x' }], ['edit', { path: 'a.txt', oldText: 'text', newText: 'texts' }], ['glob', { pattern: '*' }], ['grep', { pattern: 't' }]] as const;
-    for (const [name, input] of given) expect(tools.get(name)?.outputSchema?.safeParse(await call(name, input)).success).toBe(true);
+    for (const definition of tools.values())
+      expect([definition.family, definition.effects?.length, definition.outputSchema]).toEqual([
+        'files',
+        expect.any(Number),
+        expect.anything(),
+      ]);
+    const given = [
+      ['read', { path: 'a.txt' }],
+      ['write', { path: 'b.txt', content: 'x' }],
+      ['edit', { path: 'a.txt', oldText: 'text', newText: 'texts' }],
+      ['glob', { pattern: '*' }],
+      ['grep', { pattern: 't' }],
+    ] as const;
+    for (const [name, input] of given)
+      expect(tools.get(name)?.outputSchema?.safeParse(await call(name, input)).success).toBe(true);
   });
 });

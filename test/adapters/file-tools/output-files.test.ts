@@ -11,7 +11,14 @@ const session = { sessionId: 's', agentId: 'a' };
 async function outputs(maxSessionBytes?: number) {
   const { workspace, outside, call } = await fileToolsHouse();
   const keeper = createOutputFiles({ workspaceDirectory: () => Promise.resolve(workspace), maxSessionBytes });
-  return { workspace, outside, call, keep: (callId: string, text: string) => keeper.keep({ session, callId, text }), keepBytes: (callId: string, bytes: Uint8Array, extension = 'png') => keeper.keepBytes({ session, callId, bytes, extension }) };
+  return {
+    workspace,
+    outside,
+    call,
+    keep: (callId: string, text: string) => keeper.keep({ session, callId, text }),
+    keepBytes: (callId: string, bytes: Uint8Array, extension = 'png') =>
+      keeper.keepBytes({ session, callId, bytes, extension }),
+  };
 }
 
 describe('a kept output', () => {
@@ -31,7 +38,11 @@ describe('a kept output', () => {
     const path = await keep('call_1', 'needle\n');
     expect(git('status', '--porcelain', '--untracked-files=all')).toBe('');
     expect(await readFile(join(workspace, '.wakechart-runtime/.gitignore'), 'utf8')).toBe('*\n');
-    for (const input of [{ path: '.wakechart-runtime' }, { path: '.wakechart-runtime/outputs' }, { includeHidden: true }]) {
+    for (const input of [
+      { path: '.wakechart-runtime' },
+      { path: '.wakechart-runtime/outputs' },
+      { includeHidden: true },
+    ]) {
       expect(await call('grep', { pattern: 'needle', ...input })).toContain('call_1.txt');
       expect(await call('glob', { pattern: '**/*.txt', ...input })).toMatchObject({ files: [path] });
     }
@@ -93,7 +104,14 @@ describe('a kept output', () => {
       const path = join(workspace, await keep(callId, callId.repeat(3_000)));
       await utimes(path, index + 1, index + 1);
     }
-    const sizes = Object.fromEntries(await Promise.all(['one', 'two', 'three'].map(async (id) => [id, (await readFile(join(workspace, `.wakechart-runtime/outputs/${id}.txt`), 'utf8')).slice(0, 12)])));
+    const sizes = Object.fromEntries(
+      await Promise.all(
+        ['one', 'two', 'three'].map(async (id) => [
+          id,
+          (await readFile(join(workspace, `.wakechart-runtime/outputs/${id}.txt`), 'utf8')).slice(0, 12),
+        ]),
+      ),
+    );
     expect(sizes).toEqual({ one: '[This output', two: 'twotwotwotwo', three: 'threethreeth' });
   });
 
@@ -122,14 +140,24 @@ describe('a kept file', () => {
   it('shares its name with no other bytes and with no text, whatever the call is called', async () => {
     const { keep, keepBytes, workspace } = await outputs();
     const ids = ['call', 'call-1', '../../outside/x', 'a.b', '', 'x'.repeat(5_000)];
-    const paths = await Promise.all(ids.flatMap((id) => [keep(id, 'text'), keepBytes(id, bytes, 'txt'), keepBytes(id, Buffer.from('other'), 'txt'), keepBytes(id, bytes, 'png')]));
+    const paths = await Promise.all(
+      ids.flatMap((id) => [
+        keep(id, 'text'),
+        keepBytes(id, bytes, 'txt'),
+        keepBytes(id, Buffer.from('other'), 'txt'),
+        keepBytes(id, bytes, 'png'),
+      ]),
+    );
     expect(new Set(paths).size).toBe(ids.length * 4);
     expect(await readdir(join(workspace, '.wakechart-runtime/outputs'))).toHaveLength(paths.length);
   });
 
   it('ends in nothing that could lead elsewhere', async () => {
     const { keepBytes, outside } = await outputs();
-    for (const extension of ['../x', 'a/b', '', 'PNG', 'png\n', 'x'.repeat(20), '.png']) expect(await keepBytes('call', bytes, extension)).toMatch(/^\.wakechart-runtime\/outputs\/call\.[0-9a-f]{16}\.bin$/);
+    for (const extension of ['../x', 'a/b', '', 'PNG', 'png\n', 'x'.repeat(20), '.png'])
+      expect(await keepBytes('call', bytes, extension)).toMatch(
+        /^\.wakechart-runtime\/outputs\/call\.[0-9a-f]{16}\.bin$/,
+      );
     expect(await readdir(outside)).toEqual(['secret.txt']);
   });
 
@@ -160,7 +188,9 @@ describe('a kept file', () => {
     const text = join(workspace, await keep('two', 'two'.repeat(3_000)));
     await utimes(text, 2, 2);
     const newest = await keepBytes('three', Buffer.alloc(16_000, 3));
-    expect((await readdir(join(workspace, '.wakechart-runtime/outputs'))).toSorted()).toEqual([newest.slice('.wakechart-runtime/outputs/'.length), 'two.txt'].toSorted());
+    expect((await readdir(join(workspace, '.wakechart-runtime/outputs'))).toSorted()).toEqual(
+      [newest.slice('.wakechart-runtime/outputs/'.length), 'two.txt'].toSorted(),
+    );
     expect(await readFile(text, 'utf8')).toBe('two'.repeat(3_000));
   });
 });

@@ -27,23 +27,30 @@ describe('reading', () => {
 
   it('covers every line exactly once, page by page', async () => {
     const house = await fileToolsHouse();
-    const line = fc.oneof(fc.string({ maxLength: 40 }).map((text) => text.replaceAll(/[\n\r\u2028\u2029\uFEFF]/g, '')), fc.constant('x'.repeat(1_500)));
+    const line = fc.oneof(
+      fc.string({ maxLength: 40 }).map((text) => text.replaceAll(/[\n\r\u2028\u2029\uFEFF]/g, '')),
+      fc.constant('x'.repeat(1_500)),
+    );
     await fc.assert(
-      fc.asyncProperty(fc.array(line, { minLength: 1, maxLength: 80 }), fc.integer({ min: 1, max: 30 }), async (lines, limit) => {
-        await house.put('f.txt', `${lines.join('\n')}\n`);
-        const seen: string[] = [];
-        let offset: number | undefined = 1;
-        while (offset !== undefined) {
-          const page: string = String(await house.call('read', { path: 'f.txt', offset, limit }));
-          for (const [, number, text = ''] of page.matchAll(/^ *(\d+)\t(.*)$/gm)) {
-            expect(Number(number)).toBe(seen.length + 1);
-            seen.push(text);
+      fc.asyncProperty(
+        fc.array(line, { minLength: 1, maxLength: 80 }),
+        fc.integer({ min: 1, max: 30 }),
+        async (lines, limit) => {
+          await house.put('f.txt', `${lines.join('\n')}\n`);
+          const seen: string[] = [];
+          let offset: number | undefined = 1;
+          while (offset !== undefined) {
+            const page: string = String(await house.call('read', { path: 'f.txt', offset, limit }));
+            for (const [, number, text = ''] of page.matchAll(/^ *(\d+)\t(.*)$/gm)) {
+              expect(Number(number)).toBe(seen.length + 1);
+              seen.push(text);
+            }
+            const next: string | undefined = /Read on with offset (\d+)\.\]/.exec(page)?.[1];
+            offset = next === undefined ? undefined : Number(next);
           }
-          const next: string | undefined = /Read on with offset (\d+)\.\]/.exec(page)?.[1];
-          offset = next === undefined ? undefined : Number(next);
-        }
-        expect(seen).toEqual(lines);
-      }),
+          expect(seen).toEqual(lines);
+        },
+      ),
       { numRuns: 40 },
     );
   });
@@ -54,7 +61,9 @@ describe('reading', () => {
     const file = await open(path, 'r+');
     await file.truncate(3 * 1024 ** 3);
     await file.close();
-    expect(await call('read', { path: 'huge.txt', limit: 1 })).toBe('     1\tfirst\n[Lines 1 to 1; there are more. Read on with offset 2.]');
+    expect(await call('read', { path: 'huge.txt', limit: 1 })).toBe(
+      '     1\tfirst\n[Lines 1 to 1; there are more. Read on with offset 2.]',
+    );
   });
 
   it('does not tear a character that lies across two pieces of a file', async () => {
@@ -66,19 +75,30 @@ describe('reading', () => {
   it('names an image and where it is, and gives none of its bytes', async () => {
     const { call, put } = await fileToolsHouse();
     await put('i/p.png', Buffer.from('\x89PNG\r\n\x1a\n rest', 'latin1'));
-    expect(await call('read', { path: 'i/p.png' })).toEqual({ type: 'image', mediaType: 'image/png', path: 'i/p.png', bytes: 13 });
+    expect(await call('read', { path: 'i/p.png' })).toEqual({
+      type: 'image',
+      mediaType: 'image/png',
+      path: 'i/p.png',
+      bytes: 13,
+    });
   });
 
   it('says what a file is that is no text', async () => {
     const { call, put } = await fileToolsHouse();
     await put('a.bin', Buffer.from([1, 0, 2]));
-    expect(await call('read', { path: 'a.bin' })).toMatchObject({ type: 'binary', mediaType: 'application/octet-stream', bytes: 3 });
+    expect(await call('read', { path: 'a.bin' })).toMatchObject({
+      type: 'binary',
+      mediaType: 'application/octet-stream',
+      bytes: 3,
+    });
   });
 
   it('shows bytes that are not UTF-8 as such, and says so', async () => {
     const { call, put } = await fileToolsHouse();
     await put('latin.txt', Buffer.from('caf\xe9\n', 'latin1'));
-    expect(await call('read', { path: 'latin.txt' })).toBe('     1\tcaf\uFFFD\n[Bytes that are not UTF-8 are shown as \uFFFD.]');
+    expect(await call('read', { path: 'latin.txt' })).toBe(
+      '     1\tcaf\uFFFD\n[Bytes that are not UTF-8 are shown as \uFFFD.]',
+    );
   });
 
   it.each([
@@ -106,6 +126,8 @@ describe('reading', () => {
   it('stops when it is told to', async () => {
     const { call, put } = await fileToolsHouse();
     await put('a.txt', 'x');
-    await expect(call('read', { path: 'a.txt' }, { signal: AbortSignal.abort(new Error('enough')) })).rejects.toThrow('enough');
+    await expect(call('read', { path: 'a.txt' }, { signal: AbortSignal.abort(new Error('enough')) })).rejects.toThrow(
+      'enough',
+    );
   });
 });

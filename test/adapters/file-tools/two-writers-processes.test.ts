@@ -31,7 +31,9 @@ afterEach(() => {
 });
 
 function writer(...words: readonly [workspace: string, locks: string, name: string, edits: number]): ChildProcess {
-  const child = spawn(process.execPath, ['--input-type=module', '-e', WRITER, ...words.map(String)], { stdio: ['ignore', 'pipe', 'inherit'] });
+  const child = spawn(process.execPath, ['--input-type=module', '-e', WRITER, ...words.map(String)], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
   running.push(child);
   return child;
 }
@@ -41,11 +43,18 @@ describe('two processes that change one file', { timeout: 120_000 }, () => {
     const { workspace, put } = await fileToolsHouse();
     const locks = join(dirname(workspace), 'locks');
     await put('f', 'END\n');
-    const endings = await Promise.all(['one', 'two'].map(async (name) => (await once(writer(workspace, locks, name, EDITS), 'exit')) as [number | null]));
+    const endings = await Promise.all(
+      ['one', 'two'].map(
+        async (name) => (await once(writer(workspace, locks, name, EDITS), 'exit')) as [number | null],
+      ),
+    );
     expect(endings.map(([code]) => code)).toEqual([0, 0]);
     const lines = (await readFile(join(workspace, 'f'), 'utf8')).split('\n');
     expect(lines.slice(-2)).toEqual(['END', '']);
-    for (const name of ['one', 'two']) expect(lines.filter((line) => line.startsWith(name))).toEqual(Array.from({ length: EDITS }, (_, round) => `${name} ${round}`));
+    for (const name of ['one', 'two'])
+      expect(lines.filter((line) => line.startsWith(name))).toEqual(
+        Array.from({ length: EDITS }, (_, round) => `${name} ${round}`),
+      );
     expect(lines).toHaveLength(2 * EDITS + 2);
     expect(await readdir(workspace)).toEqual(['f']);
   });
@@ -55,7 +64,9 @@ describe('two processes that change one file', { timeout: 120_000 }, () => {
     const locks = join(dirname(workspace), 'locks');
     await put('f', 'END\n');
     // The bound is far below that after which a lock of an unknown holder is taken away.
-    const edit = createFileTools({ lockDirectory: locks, maxLockWaitMs: 5_000 }).find(({ definition }) => definition.name === 'edit');
+    const edit = createFileTools({ lockDirectory: locks, maxLockWaitMs: 5_000 }).find(
+      ({ definition }) => definition.name === 'edit',
+    );
     for (let round = 0; round < 5; round += 1) {
       const child = writer(workspace, locks, `killed-${round}`, Number.MAX_SAFE_INTEGER);
       if (child.stdout !== null) await once(child.stdout, 'data');
@@ -64,10 +75,20 @@ describe('two processes that change one file', { timeout: 120_000 }, () => {
       for (let turn = 0; turn < round * 5; turn += 1) await readdir(workspace);
       child.kill('SIGKILL');
       await gone;
-      await edit?.run?.({ path: 'f', oldText: 'END', newText: `after ${round}\nEND` }, { session: { sessionId: 's', agentId: 'a' }, callId: 'c', workspaceDirectory: workspace, signal: new AbortController().signal });
+      await edit?.run?.(
+        { path: 'f', oldText: 'END', newText: `after ${round}\nEND` },
+        {
+          session: { sessionId: 's', agentId: 'a' },
+          callId: 'c',
+          workspaceDirectory: workspace,
+          signal: new AbortController().signal,
+        },
+      );
     }
     const text = await readFile(join(workspace, 'f'), 'utf8');
-    expect(text.split('\n').filter((line) => line.startsWith('after'))).toEqual([0, 1, 2, 3, 4].map((round) => `after ${round}`));
+    expect(text.split('\n').filter((line) => line.startsWith('after'))).toEqual(
+      [0, 1, 2, 3, 4].map((round) => `after ${round}`),
+    );
     for (const line of text.split('\n')) expect(line).toMatch(/^(?:killed-\d \d+|after \d|END|)$/);
     expect(await readdir(locks)).toEqual([]);
   });

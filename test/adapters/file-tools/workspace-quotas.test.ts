@@ -14,7 +14,11 @@ describe('a quota of bytes', () => {
   it('refuses what would exceed it before anything is written, with figures', async () => {
     const { call, put, workspace } = await mountedHouse({ quota: { maxBytes: 100 } });
     await put('a.txt', 'x'.repeat(60));
-    await expect(call('write', { path: 'made/b.txt', content: 'y'.repeat(41) })).rejects.toMatchObject({ code: 'QUOTA_EXCEEDED', category: 'capacity', details: { bytes: 60, addedBytes: 41, maxBytes: 100 } });
+    await expect(call('write', { path: 'made/b.txt', content: 'y'.repeat(41) })).rejects.toMatchObject({
+      code: 'QUOTA_EXCEEDED',
+      category: 'capacity',
+      details: { bytes: 60, addedBytes: 41, maxBytes: 100 },
+    });
     expect(await readdir(workspace)).toEqual(['a.txt']);
     expect(await call('write', { path: 'b.txt', content: 'y'.repeat(40) })).toMatchObject({ action: 'created' });
     expect(await refusalOf(call('write', { path: 'c.txt', content: 'z' }))).toBe('QUOTA_EXCEEDED');
@@ -52,7 +56,9 @@ describe('a quota of bytes', () => {
     await put('.wakechart-runtime/index.md', 'x'.repeat(90));
     await put('.wakechart-runtime/sessions/0192f0c1-2345-7abc-8def-0123456789ab/events.jsonl', 'x'.repeat(90));
     await call('write', { path: 'a.txt', content: 'x'.repeat(90) });
-    await expect(call('write', { path: 'b.txt', content: 'x'.repeat(20) })).rejects.toMatchObject({ code: 'QUOTA_EXCEEDED' });
+    await expect(call('write', { path: 'b.txt', content: 'x'.repeat(20) })).rejects.toMatchObject({
+      code: 'QUOTA_EXCEEDED',
+    });
     await rm(join(workspace, 'a.txt'));
     await call('write', { path: 'b.txt', content: 'x'.repeat(20) });
   });
@@ -83,7 +89,9 @@ describe('a quota of files', () => {
 
   it('holds for calls that come at once', async () => {
     const { call, workspace } = await mountedHouse({ quota: { maxFiles: 5 } });
-    const codes = await Promise.all(Array.from({ length: 12 }, (_, index) => refusalOf(call('write', { path: `${index}.txt`, content: 'x' }))));
+    const codes = await Promise.all(
+      Array.from({ length: 12 }, (_, index) => refusalOf(call('write', { path: `${index}.txt`, content: 'x' }))),
+    );
     expect(codes.filter((code) => code === 'no refusal')).toHaveLength(5);
     expect(await readdir(workspace)).toHaveLength(5);
   });
@@ -97,17 +105,31 @@ describe('after a command', () => {
     await put('a.txt', 'x'.repeat(10));
     expect(await quotas.note({ places, limits: { maxBytes: 10 }, signal })).toBeUndefined();
     expect(await quotas.note({ places, limits: {}, signal })).toBeUndefined();
-    expect(await new WorkspaceQuotas().note({ places, limits: { maxBytes: 9 }, signal })).toMatch(/10 bytes, 9 at most/);
+    expect(await new WorkspaceQuotas().note({ places, limits: { maxBytes: 9 }, signal })).toMatch(
+      /10 bytes, 9 at most/,
+    );
   });
 
   it('the result says so, and a tool that runs none says nothing', async () => {
     const { environment, workspace, put, tool } = await mountedHouse({ quota: { maxBytes: 5 } });
     await put('a.txt', 'x'.repeat(10));
     const { quotaNote } = createFileToolset();
-    const command = { definition: { ...tool('read').definition, name: 'command', effects: ['runs_processes'] as const }, run: () => Promise.resolve({ exitCode: 0 }) };
+    const command = {
+      definition: { ...tool('read').definition, name: 'command', effects: ['runs_processes'] as const },
+      run: () => Promise.resolve({ exitCode: 0 }),
+    };
     const [noting, plain] = withQuotaNotes([command, tool('read')], quotaNote);
-    const context = { session: { sessionId: 's', agentId: 'a' }, callId: 'c', workspaceDirectory: workspace, environment, signal };
-    expect(await noting?.run?.({}, context)).toMatchObject({ exitCode: 0, workspaceNote: expect.stringContaining('10 bytes, 5 at most') });
+    const context = {
+      session: { sessionId: 's', agentId: 'a' },
+      callId: 'c',
+      workspaceDirectory: workspace,
+      environment,
+      signal,
+    };
+    expect(await noting?.run?.({}, context)).toMatchObject({
+      exitCode: 0,
+      workspaceNote: expect.stringContaining('10 bytes, 5 at most'),
+    });
     expect(await noting?.run?.({}, { ...context, environment: undefined })).toEqual({ exitCode: 0 });
     expect(plain).toBe(tool('read'));
   });

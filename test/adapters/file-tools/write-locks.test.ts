@@ -23,14 +23,19 @@ async function lockFolder(): Promise<string> {
 async function lockedBy(directory: string, text: string): Promise<string> {
   const locks = new WriteLocks({ lockDirectory: directory });
   let name = '';
-  await locks.run({ realPath: '/some/folder', shown: 'it' }, async () => {
-    [name = ''] = await readdir(directory);
-  }, never());
+  await locks.run(
+    { realPath: '/some/folder', shown: 'it' },
+    async () => {
+      [name = ''] = await readdir(directory);
+    },
+    never(),
+  );
   await symlink(text, join(directory, name));
   return join(directory, name);
 }
 
-const began = (pid: number): string => readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ').at(-1)?.split(' ')[19] ?? '';
+const began = (pid: number): string =>
+  readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ').at(-1)?.split(' ')[19] ?? '';
 const ID = '11111111-1111-4111-8111-111111111111';
 const folder = { realPath: '/some/folder', shown: 'the workspace' };
 
@@ -55,7 +60,13 @@ describe('writers of one folder', () => {
 
   it('of different folders do not wait for each other', async () => {
     const locks = new WriteLocks({ lockDirectory: await lockFolder() });
-    expect(await locks.run(folder, () => locks.run({ realPath: '/other', shown: 'other' }, () => Promise.resolve('both'), never()), never())).toBe('both');
+    expect(
+      await locks.run(
+        folder,
+        () => locks.run({ realPath: '/other', shown: 'other' }, () => Promise.resolve('both'), never()),
+        never(),
+      ),
+    ).toBe('both');
   });
 
   it('give the lock back when the work fails', async () => {
@@ -75,7 +86,13 @@ describe.skipIf(process.platform !== 'linux')('a lock that another process holds
       await once(holder, 'spawn');
       const pid = holder.pid ?? 0;
       await lockedBy(lockDirectory, [ID, pid, began(pid), thisProcess().system].join(' '));
-      await expect(new WriteLocks({ lockDirectory, maxLockWaitMs: 5 }).run(folder, () => Promise.resolve(), never())).rejects.toMatchObject({ code: 'WORKSPACE_BUSY', category: 'conflict', message: expect.stringContaining(`process ${pid}`) });
+      await expect(
+        new WriteLocks({ lockDirectory, maxLockWaitMs: 5 }).run(folder, () => Promise.resolve(), never()),
+      ).rejects.toMatchObject({
+        code: 'WORKSPACE_BUSY',
+        category: 'conflict',
+        message: expect.stringContaining(`process ${pid}`),
+      });
       const stop = new AbortController();
       const waiting = new WriteLocks({ lockDirectory }).run(folder, () => Promise.resolve(), stop.signal);
       stop.abort(new Error('stop'));
@@ -116,20 +133,31 @@ describe.skipIf(process.platform !== 'linux')('a lock that another process holds
     expect(await readdir(lockDirectory)).toEqual([]);
   });
 
-  it.each(['nonsense', [ID, '1', '5', 'another-machine'].join(' ')])('of which nobody can tell whether it is held (%s) counts for a while', async (text) => {
-    const lockDirectory = await lockFolder();
-    const path = await lockedBy(lockDirectory, text);
-    expect(await refusalOf(new WriteLocks({ lockDirectory, maxLockWaitMs: 1 }).run(folder, () => Promise.resolve(), never()))).toBe('WORKSPACE_BUSY');
-    await lutimes(path, 1, 1);
-    await new WriteLocks({ lockDirectory, maxLockWaitMs: 1 }).run(folder, () => Promise.resolve(), never());
-  });
+  it.each(['nonsense', [ID, '1', '5', 'another-machine'].join(' ')])(
+    'of which nobody can tell whether it is held (%s) counts for a while',
+    async (text) => {
+      const lockDirectory = await lockFolder();
+      const path = await lockedBy(lockDirectory, text);
+      expect(
+        await refusalOf(
+          new WriteLocks({ lockDirectory, maxLockWaitMs: 1 }).run(folder, () => Promise.resolve(), never()),
+        ),
+      ).toBe('WORKSPACE_BUSY');
+      await lutimes(path, 1, 1);
+      await new WriteLocks({ lockDirectory, maxLockWaitMs: 1 }).run(folder, () => Promise.resolve(), never());
+    },
+  );
 
   it('that is a file and no link counts for a while too', async () => {
     const lockDirectory = await lockFolder();
     const path = await lockedBy(lockDirectory, 'x');
     await unlink(path);
     await writeFile(path, '');
-    expect(await refusalOf(new WriteLocks({ lockDirectory, maxLockWaitMs: 1 }).run(folder, () => Promise.resolve(), never()))).toBe('WORKSPACE_BUSY');
+    expect(
+      await refusalOf(
+        new WriteLocks({ lockDirectory, maxLockWaitMs: 1 }).run(folder, () => Promise.resolve(), never()),
+      ),
+    ).toBe('WORKSPACE_BUSY');
     await utimes(path, 1, 1);
     await new WriteLocks({ lockDirectory, maxLockWaitMs: 1 }).run(folder, () => Promise.resolve(), never());
   });
@@ -139,10 +167,16 @@ describe('the tools that write', () => {
   it('write one after the other, and wait no longer than they may', async () => {
     const lockDirectory = await lockFolder();
     const { call, workspace } = await mountedHouse({ lockDirectory });
-    await Promise.all(Array.from({ length: 20 }, (_, index) => call('write', { path: `d/${index}.txt`, content: 'x' })));
+    await Promise.all(
+      Array.from({ length: 20 }, (_, index) => call('write', { path: `d/${index}.txt`, content: 'x' })),
+    );
     expect(await readdir(join(workspace, 'd'))).toHaveLength(20);
     await call('write', { path: 'a.txt', content: '0' });
-    await Promise.all(Array.from({ length: 10 }, (_, index) => call('edit', { path: 'a.txt', oldText: '0', newText: `0${'abcdefghij'[index] ?? ''}` })));
+    await Promise.all(
+      Array.from({ length: 10 }, (_, index) =>
+        call('edit', { path: 'a.txt', oldText: '0', newText: `0${'abcdefghij'[index] ?? ''}` }),
+      ),
+    );
     expect((await readFile(join(workspace, 'a.txt'), 'utf8')).length).toBe(11);
     expect(await readdir(lockDirectory)).toEqual([]);
   });

@@ -8,7 +8,12 @@ import { fileToolsHouse, refusalOf } from './file-tools-house.ts';
 describe('writing', () => {
   it('makes a file and the folders above it', async () => {
     const { call, workspace } = await fileToolsHouse();
-    expect(await call('write', { path: 'a/b/c.txt', content: 'é\nx' })).toEqual({ path: 'a/b/c.txt', action: 'created', lines: 2, bytes: 4 });
+    expect(await call('write', { path: 'a/b/c.txt', content: 'é\nx' })).toEqual({
+      path: 'a/b/c.txt',
+      action: 'created',
+      lines: 2,
+      bytes: 4,
+    });
     expect(await readFile(join(workspace, 'a/b/c.txt'), 'utf8')).toBe('é\nx');
     expect(await readdir(join(workspace, 'a/b'))).toEqual(['c.txt']);
   });
@@ -17,7 +22,12 @@ describe('writing', () => {
     const { call, put, workspace } = await fileToolsHouse();
     await put('a.txt', 'old');
     await call('read', { path: 'a.txt' });
-    expect(await call('write', { path: 'a.txt', content: 'new\n' })).toEqual({ path: 'a.txt', action: 'replaced', lines: 1, bytes: 4 });
+    expect(await call('write', { path: 'a.txt', content: 'new\n' })).toEqual({
+      path: 'a.txt',
+      action: 'replaced',
+      lines: 1,
+      bytes: 4,
+    });
     await call('write', { path: 'a.txt', content: 'newer' });
     expect(await readFile(join(workspace, 'a.txt'), 'utf8')).toBe('newer');
   });
@@ -70,7 +80,9 @@ describe('writing', () => {
   it('lets one of two that make the same file at once win, and refuses the other', async () => {
     const { call, workspace } = await fileToolsHouse();
     const contents = ['one', 'two'];
-    const results = await Promise.allSettled(contents.map((content) => call('write', { path: 'a.txt', content }, { sessionId: content })));
+    const results = await Promise.allSettled(
+      contents.map((content) => call('write', { path: 'a.txt', content }, { sessionId: content })),
+    );
     const winners = contents.filter((_content, index) => results[index]?.status === 'fulfilled');
     expect(winners).toHaveLength(1);
     expect(await readFile(join(workspace, 'a.txt'), 'utf8')).toBe(winners[0]);
@@ -84,7 +96,9 @@ describe('writing', () => {
     let isDone = false;
     const writing = (async () => {
       for (let round = 0; round < 30; round += 1) await call('write', { path: 'f', content: contents[round % 2] });
-    })().finally(() => { isDone = true; });
+    })().finally(() => {
+      isDone = true;
+    });
     while (!isDone) {
       const seen = await readFile(join(workspace, 'f'), 'utf8');
       expect(contents.includes(seen)).toBe(true);
@@ -94,7 +108,9 @@ describe('writing', () => {
 
   it('leaves nothing behind when it is refused or stopped', async () => {
     const { call, workspace } = await fileToolsHouse();
-    await expect(call('write', { path: 'a.txt', content: 'x' }, { signal: AbortSignal.abort(new Error('enough')) })).rejects.toThrow('enough');
+    await expect(
+      call('write', { path: 'a.txt', content: 'x' }, { signal: AbortSignal.abort(new Error('enough')) }),
+    ).rejects.toThrow('enough');
     expect(await refusalOf(call('write', { path: '.', content: 'x' }))).toBe('NOT_A_FILE');
     expect(await readdir(workspace)).toEqual([]);
   });

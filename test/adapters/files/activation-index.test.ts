@@ -76,7 +76,8 @@ describe('hints as files', () => {
   it('keep causes apart where file systems do not tell capital letters', () => {
     const names = ['Queued_1', 'queued_1', 'QUEUED.1'].map((causeId) => nameOf(hint({ causeId })));
     expect(new Set(names.map((name) => name.toLowerCase())).size).toBe(3);
-    for (const [n, causeId] of ['Queued_1', 'queued_1', 'QUEUED.1'].entries()) expect(readName(names[n] ?? '', bucketOf(START_MS))).toEqual(hint({ causeId }));
+    for (const [n, causeId] of ['Queued_1', 'queued_1', 'QUEUED.1'].entries())
+      expect(readName(names[n] ?? '', bucketOf(START_MS))).toEqual(hint({ causeId }));
   });
 
   it('pass over whatever else lies there', async () => {
@@ -84,12 +85,25 @@ describe('hints as files', () => {
     await index.add([hint()]);
     const bucket = join(directory, '2026-01-01T0000');
     const good = nameOf(hint());
-    const strange = ['x', '.tmp', good.replace('.n0.', '.z0.'), good.replace('.n0.', '.n9.'), `${good}.extra/`.slice(0, -1).toUpperCase(), good.replace('00', '99'), nameOf(hint({ dueAtMs: START_MS + 60 * MINUTE_MS })), good.replace('tester', 'Tester'), 'é'.repeat(60)];
+    const strange = [
+      'x',
+      '.tmp',
+      good.replace('.n0.', '.z0.'),
+      good.replace('.n0.', '.n9.'),
+      `${good}.extra/`.slice(0, -1).toUpperCase(),
+      good.replace('00', '99'),
+      nameOf(hint({ dueAtMs: START_MS + 60 * MINUTE_MS })),
+      good.replace('tester', 'Tester'),
+      'é'.repeat(60),
+    ];
     for (const name of strange) await writeFile(join(bucket, name), 'x');
     await mkdir(join(directory, 'no-bucket'));
     await writeFile(join(directory, '2026-01-01T0005'), 'not ten minutes');
     await writeFile(join(directory, '2026-01-01T0020'), 'a file');
-    expect(await index.due({ nowMs: START_MS + 60 * MINUTE_MS, limit: 10 })).toMatchObject({ due: [{ activations: [hint()] }], nextDueAtMs: undefined });
+    expect(await index.due({ nowMs: START_MS + 60 * MINUTE_MS, limit: 10 })).toMatchObject({
+      due: [{ activations: [hint()] }],
+      nextDueAtMs: undefined,
+    });
   });
 
   it('leave no folder of the past behind, and keep those that are to come', async () => {
@@ -108,9 +122,13 @@ describe('hints as files', () => {
     const bucket = join(directory, bucketOf(START_MS));
     let isMaking = true;
     const takeAway = async (): Promise<void> => {
-      // Fewer times than an attempt is repeated: calls that take turns in the thread pool could otherwise go on for ever.
-      for (let taken = 0; isMaking && taken < 200; ) {
-        taken += await rmdir(bucket).then(() => 1, () => 0);
+      // Fewer times than an attempt is repeated: calls that take turns in the thread pool could otherwise go on for
+      // ever.
+      for (let taken = 0; isMaking && taken < 200;) {
+        taken += await rmdir(bucket).then(
+          () => 1,
+          () => 0,
+        );
         await turnOfLoop();
       }
     };
@@ -129,7 +147,9 @@ describe('hints as files', () => {
   it('of a time with very many cost a look ahead no more than of one with a few', async () => {
     const index = open();
     const bucketMs = START_MS + 60 * MINUTE_MS;
-    await index.add(Array.from({ length: 1_500 }, (_, n) => hint({ causeId: `n${n}`, dueAtMs: bucketMs + 30_000 + n })));
+    await index.add(
+      Array.from({ length: 1_500 }, (_, n) => hint({ causeId: `n${n}`, dueAtMs: bucketMs + 30_000 + n })),
+    );
     // It did not read all of them, and says when to look again.
     expect((await index.due({ nowMs: START_MS, limit: 10 })).nextDueAtMs).toBe(bucketMs);
     expect((await index.due({ nowMs: bucketMs, limit: 10 })).nextDueAtMs).toBe(bucketMs + 30_000);
@@ -204,7 +224,10 @@ describe('the index in files', () => {
       for (;;) {
         const heard = listener.heard();
         await other.add([hint()]);
-        const isHeard = await Promise.race([heard.then(() => true), new Promise<false>((resolve) => setImmediate(() => setImmediate(() => resolve(false))))]);
+        const isHeard = await Promise.race([
+          heard.then(() => true),
+          new Promise<false>((resolve) => setImmediate(() => setImmediate(() => resolve(false)))),
+        ]);
         if (isHeard && (await stat(directory).catch(() => undefined)) !== undefined) return;
       }
     };
@@ -231,7 +254,8 @@ describe('the index in files', () => {
 
   it('is whole while four write and remove at once', async () => {
     const indexes = Array.from({ length: 4 }, open);
-    const mine = (writer: number, n: number): ReturnType<typeof hint> => hint({ causeId: `w${writer}-${n}`, dueAtMs: START_MS - n * MINUTE_MS });
+    const mine = (writer: number, n: number): ReturnType<typeof hint> =>
+      hint({ causeId: `w${writer}-${n}`, dueAtMs: START_MS - n * MINUTE_MS });
     await Promise.all(
       indexes.map(async (index, writer) => {
         for (let n = 0; n < 60; n += 1) {
@@ -274,7 +298,7 @@ describe('a session that a worker is about to wake', () => {
     expect(await open().due({ nowMs: START_MS, limit: 10 })).toEqual({ due, nextDueAtMs: undefined });
   });
 
-  it('is anybody\'s again a second after others saw it: the worker may be dead', async () => {
+  it("is anybody's again a second after others saw it: the worker may be dead", async () => {
     const [dead, other] = [open(), open()];
     await dead.add([hint()]);
     const [session] = (await dead.due(CLAIMING)).due;

@@ -55,7 +55,11 @@ describe('a session that another process deletes', () => {
   it('and brings back is there for all who ask at the same time', async () => {
     await remove();
     await elsewhere.create(IDENTITY, [newEvent(1, created)]);
-    const heads = await Promise.all(Array.from({ length: 40 }, (_, n) => (n % 2 === 0 ? here.head(SESSION_ID) : here.read(SESSION_ID).then(({ length }) => length))));
+    const heads = await Promise.all(
+      Array.from({ length: 40 }, (_, n) =>
+        n % 2 === 0 ? here.head(SESSION_ID) : here.read(SESSION_ID).then(({ length }) => length),
+      ),
+    );
     expect(new Set(heads)).toEqual(new Set([1]));
   });
 

@@ -5,7 +5,17 @@ import { createSimulatedClock } from '../../../src/actors/clock/simulated-clock.
 import { FileEventStore } from '../../../src/adapters/files/file-event-store.ts';
 import type { FileEventStoreOptions } from '../../../src/adapters/files/file-event-store.ts';
 import { codeOf, describeEventStore } from '../../contracts/event-store.contract.ts';
-import { AGENT_ID, IDENTITY, SESSION_ID, created, foldAll, idOf, message, newEvent, queued } from '../../support/session-events.ts';
+import {
+  AGENT_ID,
+  IDENTITY,
+  SESSION_ID,
+  created,
+  foldAll,
+  idOf,
+  message,
+  newEvent,
+  queued,
+} from '../../support/session-events.ts';
 import { temporaryHome } from '../../support/temporary-home.ts';
 import type { TemporaryHome } from '../../support/temporary-home.ts';
 
@@ -51,9 +61,17 @@ describe('the file store', () => {
     const store = open();
     await store.create(IDENTITY, [newEvent(1, created), newEvent(2, queued('q'))]);
     await store.saveView(foldAll(await store.read(SESSION_ID)));
-    expect((await readdir(folder())).toSorted()).toEqual(['events.end', 'events.jsonl', 'runtime', 'session.json', 'workspace']);
-    for (const name of ['events.end', 'events.jsonl', 'session.json']) expect((await stat(join(folder(), name))).mode & 0o777).toBe(0o600);
-    for (const name of ['.', '..', '../..', 'runtime', 'workspace']) expect((await stat(join(folder(), name))).mode & 0o777).toBe(0o700);
+    expect((await readdir(folder())).toSorted()).toEqual([
+      'events.end',
+      'events.jsonl',
+      'runtime',
+      'session.json',
+      'workspace',
+    ]);
+    for (const name of ['events.end', 'events.jsonl', 'session.json'])
+      expect((await stat(join(folder(), name))).mode & 0o777).toBe(0o600);
+    for (const name of ['.', '..', '../..', 'runtime', 'workspace'])
+      expect((await stat(join(folder(), name))).mode & 0o777).toBe(0o700);
   });
 
   it('writes one JSON object per line, which any tool can read', async () => {
@@ -72,7 +90,10 @@ describe('the file store', () => {
     await first.close();
     const second = open();
     expect(await second.identify(SESSION_ID)).toEqual(IDENTITY);
-    expect(await second.append(SESSION_ID, [newEvent(3, message('y'))], { idempotencyKey: 'k' })).toMatchObject({ isDuplicate: true, events: [{ id: idOf(2) }] });
+    expect(await second.append(SESSION_ID, [newEvent(3, message('y'))], { idempotencyKey: 'k' })).toMatchObject({
+      isDuplicate: true,
+      events: [{ id: idOf(2) }],
+    });
     expect(await second.head(SESSION_ID)).toBe(2);
   });
 
@@ -91,7 +112,13 @@ describe('the file store', () => {
     await stores[0]?.create(IDENTITY, [newEvent(1, created)]);
     const results = await Promise.all(
       stores.flatMap((store, owner) =>
-        Array.from({ length: 40 }, (_, index) => store.append(SESSION_ID, [newEvent(100 * (owner + 1) + index, message(`${owner}/${index}`))], index % 4 === 0 ? { idempotencyKey: `k${index}` } : {})),
+        Array.from({ length: 40 }, (_, index) =>
+          store.append(
+            SESSION_ID,
+            [newEvent(100 * (owner + 1) + index, message(`${owner}/${index}`))],
+            index % 4 === 0 ? { idempotencyKey: `k${index}` } : {},
+          ),
+        ),
       ),
     );
     const logs = await Promise.all(stores.map((store) => store.read(SESSION_ID)));
@@ -104,7 +131,11 @@ describe('the file store', () => {
   it('lets one of several stores win an expected head, and one claim an epoch', async () => {
     const stores = [open(), open(), open(), open()];
     await stores[0]?.create(IDENTITY, [newEvent(1, created)]);
-    const codes = await Promise.all(stores.map((store, index) => codeOf(store.append(SESSION_ID, [newEvent(10 + index, message('x'))], { expectedHead: 1 }))));
+    const codes = await Promise.all(
+      stores.map((store, index) =>
+        codeOf(store.append(SESSION_ID, [newEvent(10 + index, message('x'))], { expectedHead: 1 })),
+      ),
+    );
     expect(codes.toSorted()).toEqual(['HEAD_MOVED', 'HEAD_MOVED', 'HEAD_MOVED', 'it succeeded']);
     expect(await Promise.all(stores.map((store) => store.head(SESSION_ID)))).toEqual([2, 2, 2, 2]);
   });

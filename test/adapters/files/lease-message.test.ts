@@ -7,7 +7,13 @@ const epoch = fc.integer({ min: 1 });
 const message: fc.Arbitrary<LeaseMessage> = fc.oneof(
   fc.constant<LeaseMessage>({ type: 'ask' }),
   fc.record({ type: fc.constant('passed' as const), by: epoch }),
-  fc.record({ type: fc.constant('alive' as const), phase: fc.constantFrom('contending' as const, 'held' as const, 'lost' as const), epoch, pid: fc.nat(), host: fc.string({ maxLength: 64 }) }),
+  fc.record({
+    type: fc.constant('alive' as const),
+    phase: fc.constantFrom('contending' as const, 'held' as const, 'lost' as const),
+    epoch,
+    pid: fc.nat(),
+    host: fc.string({ maxLength: 64 }),
+  }),
 );
 
 /** `text` in pieces, cut at the places that `cuts` name. */
@@ -21,13 +27,20 @@ describe('what is said over the socket of a lease', () => {
     fc.assert(
       fc.property(fc.array(message, { maxLength: 8 }), fc.array(fc.nat(), { maxLength: 8 }), (messages, cuts) => {
         const reader = new MessageReader();
-        expect(piecesOf(messages.map(encodeMessage).join(''), cuts).flatMap((piece) => reader.read(piece))).toEqual(messages);
+        expect(piecesOf(messages.map(encodeMessage).join(''), cuts).flatMap((piece) => reader.read(piece))).toEqual(
+          messages,
+        );
       }),
     );
   });
 
   it('is not drowned by lines that are none of ours', () => {
-    const noise = fc.oneof(fc.string({ maxLength: 100 }), fc.json().map((text) => text.slice(0, 500))).map((text) => text.replaceAll('\n', ' '));
+    const noise = fc
+      .oneof(
+        fc.string({ maxLength: 100 }),
+        fc.json().map((text) => text.slice(0, 500)),
+      )
+      .map((text) => text.replaceAll('\n', ' '));
     fc.assert(
       fc.property(fc.array(noise), message, (lines, meant) => {
         const heard = new MessageReader().read(`${lines.map((line) => `${line}\n`).join('')}${encodeMessage(meant)}`);
@@ -37,7 +50,9 @@ describe('what is said over the socket of a lease', () => {
   });
 
   it('may say more than we know', () => {
-    expect(new MessageReader().read('{"type":"passed","by":3,"why":"new"}\n{"type":"sing"}\n')).toEqual([{ type: 'passed', by: 3 }]);
+    expect(new MessageReader().read('{"type":"passed","by":3,"why":"new"}\n{"type":"sing"}\n')).toEqual([
+      { type: 'passed', by: 3 },
+    ]);
   });
 
   it.each([

@@ -22,7 +22,9 @@ const dist = (path: string): string => JSON.stringify(fileURLToPath(new URL(`../
 
 /** Longer than any test lasts: what happens before it has passed did not wait for it. */
 const FOREVER_MS = 3_600_000;
-/** Short, for those who wait it out; whoever lives answers within a turn of its event loop, however long that takes us. */
+/**
+ * Short, for those who wait it out; whoever lives answers within a turn of its event loop, however long that takes us.
+ */
 const SHORT_MS = 300;
 
 const NEW: WakeClaim = { epoch: 0, isOpen: false };
@@ -52,7 +54,10 @@ interface Child {
 }
 
 /** A program with `acquire(claim, leaseMs?)` and `say(text)` at hand, in a process of its own. */
-function start(program: string, { command = [process.execPath] }: { readonly command?: readonly [string, ...string[]] } = {}): Child {
+function start(
+  program: string,
+  { command = [process.execPath] }: { readonly command?: readonly [string, ...string[]] } = {},
+): Child {
   const script = `
     const { acquireLease } = await import(${dist('adapters/files/lease.js')});
     const { createSystemClock } = await import(${dist('actors/clock/system-clock.js')});
@@ -78,13 +83,17 @@ const HOLD = `
   say('held ' + right.epoch);
   stay();`;
 
-async function acquire(claim: WakeClaim, { leaseMs = FOREVER_MS, clock = stoppedClock }: { readonly leaseMs?: number; readonly clock?: Clock } = {}): Promise<WakeRight> {
+async function acquire(
+  claim: WakeClaim,
+  { leaseMs = FOREVER_MS, clock = stoppedClock }: { readonly leaseMs?: number; readonly clock?: Clock } = {},
+): Promise<WakeRight> {
   const right = await acquireLease({ sessionId: SESSION_ID, directory: home.path, clock, leaseMs }, claim);
   rights.push(right);
   return right;
 }
 
-const freed = (leaseMs = FOREVER_MS, clock = stoppedClock): Promise<void> => leaseFreed({ sessionId: SESSION_ID, directory: home.path, clock, leaseMs }, NEVER);
+const freed = (leaseMs = FOREVER_MS, clock = stoppedClock): Promise<void> =>
+  leaseFreed({ sessionId: SESSION_ID, directory: home.path, clock, leaseMs }, NEVER);
 
 /** Resolves when the system has stopped it. */
 async function stopped({ process: { pid } }: Child): Promise<void> {
@@ -96,7 +105,9 @@ async function stopped({ process: { pid } }: Child): Promise<void> {
 }
 
 /** Asks a stopped process until its queue is full; `answered` resolves when the last one that got in has its answer. */
-async function fillQueue(address: string): Promise<{ readonly connections: readonly Socket[]; readonly answered: Promise<unknown> }> {
+async function fillQueue(
+  address: string,
+): Promise<{ readonly connections: readonly Socket[]; readonly answered: Promise<unknown> }> {
   const connections: Socket[] = [];
   for (;;) {
     const connection = connect(address);
@@ -175,7 +186,11 @@ describe.runIf(process.platform === 'linux')('a lease whose holder is stopped', 
     child.process.kill('SIGSTOP');
     await stopped(child);
     let hasTaken = false;
-    const patient = codeOf(acquire(OPEN).then(() => { hasTaken = true; }));
+    const patient = codeOf(
+      acquire(OPEN).then(() => {
+        hasTaken = true;
+      }),
+    );
     expect((await acquire(OPEN, { leaseMs: SHORT_MS, clock: createSystemClock() })).epoch).toBe(2);
     expect(hasTaken).toBe(false);
     child.process.kill('SIGCONT');
@@ -188,7 +203,9 @@ describe.runIf(process.platform === 'linux')('a lease whose holder is stopped', 
     expect(await child.next()).toBe('held 1');
     child.process.kill('SIGSTOP');
     await stopped(child);
-    const taker = start(`const right = await acquire(${JSON.stringify(OPEN)}, ${SHORT_MS}); say('held ' + right.epoch); stay();`);
+    const taker = start(
+      `const right = await acquire(${JSON.stringify(OPEN)}, ${SHORT_MS}); say('held ' + right.epoch); stay();`,
+    );
     expect(await taker.next()).toBe('held 2');
     taker.process.kill('SIGKILL');
     await taker.ended;
@@ -222,7 +239,13 @@ describe.runIf(process.platform === 'linux')('a lease whose holder is stopped', 
     await stopped(child);
     const { connections, answered } = await fillQueue(join(home.path, 'runtime', 'lease', '1.sock'));
     const parts: (() => void)[] = [];
-    const byHand = { ...stoppedClock, setTimeout: (callback: () => void) => { parts.push(callback); return {}; } };
+    const byHand = {
+      ...stoppedClock,
+      setTimeout: (callback: () => void) => {
+        parts.push(callback);
+        return {};
+      },
+    };
     const asked = codeOf(acquire(OPEN, { clock: byHand }));
     while (parts.length === 0) await new Promise((resolve) => setImmediate(resolve));
     // Enough for the refusal to be heard.
@@ -260,7 +283,9 @@ describe.runIf(process.platform === 'linux')('a lease', () => {
   });
 
   it('does not keep its process alive for those who wait for it', async () => {
-    const child = start(`await acquire(${JSON.stringify(NEW)}); say('held'); process.stdin.once('data', () => process.stdin.destroy());`);
+    const child = start(
+      `await acquire(${JSON.stringify(NEW)}); say('held'); process.stdin.once('data', () => process.stdin.destroy());`,
+    );
     expect(await child.next()).toBe('held');
     const waiting = freed();
     expect(await codeOf(acquire(OPEN))).toBe('WAKE_CONFLICT');
@@ -272,7 +297,8 @@ describe.runIf(process.platform === 'linux')('a lease', () => {
   it('has one holder at any time among eight processes that race for it, and goes round until all is done', async () => {
     await writeFile(join(home.path, 'log'), '{"epoch":0,"isOpen":false}');
     const racer = `
-      // The file stands for the log: the holder reads it again, and says in it when its wake begins and when it has ended.
+      // The file stands for the log: the holder reads it again, and says in it when its wake begins and when it has
+      // ended.
       const { renameSync } = await import('node:fs');
       const log = () => JSON.parse(readFileSync(directory + '/log', 'utf8'));
       const write = (claim) => {
@@ -305,7 +331,9 @@ describe.runIf(process.platform === 'linux')('a lease', () => {
     const history = (await readFile(join(home.path, 'history'), 'utf8')).trim().split('\n');
     expect(turns.reduce((sum, each) => sum + each, 0)).toBe(history.length / 2);
     expect(history.length).toBeGreaterThanOrEqual(100);
-    const overlaps = history.filter((line, index) => (index % 2 === 0 ? !line.startsWith('begin') : line !== history[index - 1]?.replace('begin', 'end')));
+    const overlaps = history.filter((line, index) =>
+      index % 2 === 0 ? !line.startsWith('begin') : line !== history[index - 1]?.replace('begin', 'end'),
+    );
     expect(overlaps).toEqual([]);
     const epochs = history.filter((line) => line.startsWith('begin')).map((line) => Number(line.slice(6)));
     expect(epochs).toEqual(epochs.toSorted((one, other) => one - other));
@@ -323,11 +351,22 @@ describe.runIf(process.platform === 'linux')('a lease', () => {
     expect((await acquire(OPEN)).epoch).toBe(2);
   });
 
-  it.runIf(canMountReadOnly)('cannot be had in a home on a read-only file system, whether its folder is there or not', async () => {
-    const program = `await acquire(${JSON.stringify(NEW)}).then(() => say('held'), (error) => say(error.code + ' ' + error.details?.systemCode));`;
-    const command = [UNSHARE, '-m', 'sh', '-c', `mount --bind "${home.path}" "${home.path}" && mount -o remount,ro,bind "${home.path}" && exec "$@"`, 'sh', process.execPath] as const;
-    expect(await start(program, { command: [...command] }).next()).toBe('STORAGE_FAILED EROFS');
-    await mkdir(join(home.path, 'runtime', 'lease'), { recursive: true });
-    expect(await start(program, { command: [...command] }).next()).toBe('STORAGE_FAILED EROFS');
-  });
+  it.runIf(canMountReadOnly)(
+    'cannot be had in a home on a read-only file system, whether its folder is there or not',
+    async () => {
+      const program = `await acquire(${JSON.stringify(NEW)}).then(() => say('held'), (error) => say(error.code + ' ' + error.details?.systemCode));`;
+      const command = [
+        UNSHARE,
+        '-m',
+        'sh',
+        '-c',
+        `mount --bind "${home.path}" "${home.path}" && mount -o remount,ro,bind "${home.path}" && exec "$@"`,
+        'sh',
+        process.execPath,
+      ] as const;
+      expect(await start(program, { command: [...command] }).next()).toBe('STORAGE_FAILED EROFS');
+      await mkdir(join(home.path, 'runtime', 'lease'), { recursive: true });
+      expect(await start(program, { command: [...command] }).next()).toBe('STORAGE_FAILED EROFS');
+    },
+  );
 });

@@ -1,4 +1,7 @@
-/** The right to wake as the file store gives it, with its sockets where they lie by default and in a folder of their own. */
+/**
+ * The right to wake as the file store gives it, with its sockets where they lie by default and in a folder of their
+ * own.
+ */
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { createSimulatedClock } from '../../../src/actors/clock/simulated-clock.ts';
@@ -26,7 +29,14 @@ for (const [name, hasOwnFolder] of [
 }
 
 describe('the options of a lease', () => {
-  it.each([{ leaseMs: 0 }, { leaseMs: -1 }, { leaseMs: Number.NaN }, { leaseMs: Infinity }, { leaseMs: 2 ** 31 }, { socketDirectory: '' }])('are refused when they are %j', (options) => {
+  it.each([
+    { leaseMs: 0 },
+    { leaseMs: -1 },
+    { leaseMs: Number.NaN },
+    { leaseMs: Infinity },
+    { leaseMs: 2 ** 31 },
+    { socketDirectory: '' },
+  ])('are refused when they are %j', (options) => {
     let code = 'none';
     try {
       const store = new FileEventStore({ home: 'nowhere', clock: createSimulatedClock(), ...options });

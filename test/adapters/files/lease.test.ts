@@ -1,4 +1,7 @@
-/** The lease within one process: names, folders, strangers on the line. What needs several processes is in lease-processes.test.ts. */
+/**
+ * The lease within one process: names, folders, strangers on the line. What needs several processes is in
+ * lease-processes.test.ts.
+ */
 import { once } from 'node:events';
 import { chmod, mkdir, readdir, rm, stat, symlink, writeFile } from 'node:fs/promises';
 import { connect, createServer } from 'node:net';
@@ -39,7 +42,13 @@ afterEach(async () => {
 });
 
 /** A request with the sockets in a folder of the test's, short enough to be reached by its plain path. */
-const request = (more: Partial<LeaseRequest> = {}): LeaseRequest => ({ sessionId: SESSION_ID, directory: home.path, clock, leaseMs: LEASE_MS, ...more });
+const request = (more: Partial<LeaseRequest> = {}): LeaseRequest => ({
+  sessionId: SESSION_ID,
+  directory: home.path,
+  clock,
+  leaseMs: LEASE_MS,
+  ...more,
+});
 const folder = (): string => join(home.path, 'runtime', 'lease');
 const nameOf = (epoch: number): string => join(folder(), `${epoch}.sock`);
 
@@ -102,7 +111,10 @@ describe.runIf(process.platform === 'linux')('a lease', () => {
 
   it('says who has it to those who are refused', async () => {
     await acquire();
-    await expect(acquire()).rejects.toMatchObject({ code: 'WAKE_CONFLICT', details: { sessionId: SESSION_ID, pid: process.pid, epoch: 1 } });
+    await expect(acquire()).rejects.toMatchObject({
+      code: 'WAKE_CONFLICT',
+      details: { sessionId: SESSION_ID, pid: process.pid, epoch: 1 },
+    });
   });
 
   it('goes past the names of the dead, and takes them away once the log has gone past them', async () => {
@@ -120,7 +132,8 @@ describe.runIf(process.platform === 'linux')('a lease', () => {
 
   it('is not confused by other things in its folder', async () => {
     await mkdir(folder(), { recursive: true });
-    for (const name of ['0.sock', '01.sock', '-1.sock', '1.5.sock', '99999999999999999999.sock', 'x.sock', '7', 'é']) await writeFile(join(folder(), name), '');
+    for (const name of ['0.sock', '01.sock', '-1.sock', '1.5.sock', '99999999999999999999.sock', 'x.sock', '7', 'é'])
+      await writeFile(join(folder(), name), '');
     expect((await acquire()).epoch).toBe(1);
   });
 
@@ -174,15 +187,22 @@ describe.runIf(process.platform === 'linux')('a lease', () => {
 describe.runIf(process.platform === 'linux')('a lease that meets somebody silent', () => {
   it.each<[string, (connection: Socket) => void]>([
     ['says nothing', () => undefined],
-    ['talks nonsense', (connection) => connection.write('\u0000{"type":"alive"}\nnull\n[1]\n"ask"\n{"type":"alive","phase":"king"}\n')],
+    [
+      'talks nonsense',
+      (connection) => connection.write('\u0000{"type":"alive"}\nnull\n[1]\n"ask"\n{"type":"alive","phase":"king"}\n'),
+    ],
     ['talks without end', (connection) => connection.write('x'.repeat(100_000))],
   ])('passes one that %s, after the length of the lease and not before', async (_what, onConnection) => {
     await stranger(1, onConnection);
     let outcome = 'waiting';
     const asked = acquire({ epoch: 1, isOpen: true });
     asked.then(
-      () => { outcome = 'acquired'; },
-      () => { outcome = 'refused'; },
+      () => {
+        outcome = 'acquired';
+      },
+      () => {
+        outcome = 'refused';
+      },
     );
     await until(() => connections.length > 0);
     await clock.advance(LEASE_MS - 1);
@@ -205,7 +225,11 @@ describe.runIf(process.platform === 'linux')('a lease that meets somebody silent
 
   it('leaves word for it', async () => {
     let heard = '';
-    await stranger(1, (connection) => connection.setEncoding('utf8').on('data', (text: string) => { heard += text; }));
+    await stranger(1, (connection) =>
+      connection.setEncoding('utf8').on('data', (text: string) => {
+        heard += text;
+      }),
+    );
     await withTime(acquire({ epoch: 1, isOpen: true }));
     await until(() => heard.includes('\n', heard.indexOf('\n') + 1));
     expect(heard).toBe('{"type":"ask"}\n{"type":"passed","by":2}\n');
@@ -213,7 +237,9 @@ describe.runIf(process.platform === 'linux')('a lease that meets somebody silent
 
   it('is refused when that one speaks up in the last moment', async () => {
     let speak: () => void = () => undefined;
-    await stranger(1, (connection) => { speak = () => connection.write('{"type":"alive","phase":"held","epoch":1,"pid":7,"host":"h"}\n'); });
+    await stranger(1, (connection) => {
+      speak = () => connection.write('{"type":"alive","phase":"held","epoch":1,"pid":7,"host":"h"}\n');
+    });
     await stranger(3);
     const asked = codeOf(acquire({ epoch: 1, isOpen: true }));
     await until(() => connections.length === 1);
@@ -225,13 +251,21 @@ describe.runIf(process.platform === 'linux')('a lease that meets somebody silent
 
   it('reads what has arrived before it judges', async () => {
     const armed: (() => void)[] = [];
-    const byHand = { ...clock, setTimeout: (callback: () => void) => { armed.push(callback); return {}; } };
+    const byHand = {
+      ...clock,
+      setTimeout: (callback: () => void) => {
+        armed.push(callback);
+        return {};
+      },
+    };
     const asked = new Promise<Socket>((resolve) => {
       void stranger(1, (connection) => connection.on('data', () => resolve(connection)));
     });
     await until(() => servers.length === 1 && servers[0]?.listening === true);
     let isFreed = false;
-    const freed = leaseFreed(request({ clock: byHand }), NEVER).then(() => { isFreed = true; });
+    const freed = leaseFreed(request({ clock: byHand }), NEVER).then(() => {
+      isFreed = true;
+    });
     const connection = await asked;
     // The event loop has run its timers late, and has not come to its sockets yet.
     setTimeout(() => {
@@ -247,10 +281,19 @@ describe.runIf(process.platform === 'linux')('a lease that meets somebody silent
   });
 
   it('does not count the time in which it was not awake itself', async () => {
-    await stranger(1, (connection) => connection.on('data', () => connection.write('{"type":"alive","phase":"held","epoch":1,"pid":7,"host":"h"}\n')));
+    await stranger(1, (connection) =>
+      connection.on('data', () => connection.write('{"type":"alive","phase":"held","epoch":1,"pid":7,"host":"h"}\n')),
+    );
     const armed: (() => void)[] = [];
-    // As after a night in which the machine slept: the first timer is due, and nothing that came meanwhile has been read.
-    const asleep = { ...clock, setTimeout: (callback: () => void) => { armed.push(callback); return {}; } };
+    // As after a night in which the machine slept: the first timer is due, and nothing that came meanwhile has been
+    // read.
+    const asleep = {
+      ...clock,
+      setTimeout: (callback: () => void) => {
+        armed.push(callback);
+        return {};
+      },
+    };
     const asked = codeOf(acquire({ epoch: 1, isOpen: true }, { clock: asleep }));
     await until(() => armed.length === 1);
     armed[0]?.();
@@ -261,7 +304,8 @@ describe.runIf(process.platform === 'linux')('a lease that meets somebody silent
     ['leaves when the other one turns out to hold the right', 'held', 'WAKE_CONFLICT', ['2.sock']],
     ['stays when the other one leaves', 'leaves', 'it succeeded', ['3.sock']],
   ] as const)('above somebody who contends as well, %s', async (_what, decision, code, names) => {
-    const say = (connection: Socket, phase: string): boolean => connection.write(`{"type":"alive","phase":"${phase}","epoch":2,"pid":7,"host":"h"}\n`);
+    const say = (connection: Socket, phase: string): boolean =>
+      connection.write(`{"type":"alive","phase":"${phase}","epoch":2,"pid":7,"host":"h"}\n`);
     // Not there yet for those who look for a free number, and then there.
     await stranger(2, (connection) => say(connection, connections.length === 1 ? 'lost' : 'contending'));
     const asked = codeOf(acquire({ epoch: 1, isOpen: false }));
@@ -280,7 +324,9 @@ describe.runIf(process.platform === 'linux')('a lease that meets somebody silent
   it('tells those who wait for its end to try again', async () => {
     await stranger(1);
     let isFreed = false;
-    const freed = leaseFreed(request(), NEVER).then(() => { isFreed = true; });
+    const freed = leaseFreed(request(), NEVER).then(() => {
+      isFreed = true;
+    });
     await until(() => connections.length > 0);
     await clock.advance(LEASE_MS - 1);
     expect(isFreed).toBe(false);
@@ -299,14 +345,24 @@ describe.runIf(process.platform === 'linux')('the holder of a lease', () => {
 
   it('does not mind strangers, whatever they send, and answers everybody else', async () => {
     const right = await acquire();
-    for (const noise of ['\n\n\n', '{"type":"passed","by":"7"}\n', '{"type":"passed","by":1}\n', '{"type":"passed","by":-5}\n', '[]\nnull\n', '\u0000\u0000'.repeat(50), '{"type":']) (await dial()).write(noise);
+    for (const noise of [
+      '\n\n\n',
+      '{"type":"passed","by":"7"}\n',
+      '{"type":"passed","by":1}\n',
+      '{"type":"passed","by":-5}\n',
+      '[]\nnull\n',
+      '\u0000\u0000'.repeat(50),
+      '{"type":',
+    ])
+      (await dial()).write(noise);
     const endless = await dial();
     endless.write('x'.repeat(5_000));
     await once(endless, 'close');
     const polite = await Promise.all(Array.from({ length: 50 }, () => dial()));
     const answers = polite.map((connection) => once(connection, 'data'));
     for (const connection of polite) connection.write('{"type":"ask","and":"more"}\n');
-    for (const [answer] of await Promise.all(answers)) expect(JSON.parse(String(answer))).toMatchObject({ type: 'alive', phase: 'held', epoch: 1, pid: process.pid });
+    for (const [answer] of await Promise.all(answers))
+      expect(JSON.parse(String(answer))).toMatchObject({ type: 'alive', phase: 'held', epoch: 1, pid: process.pid });
     expect(right.lost.aborted).toBe(false);
   });
 
@@ -383,7 +439,10 @@ describe('a lease in a folder of short path', () => {
   it('is refused when others can use the folder, or it is none', async () => {
     await mkdir(sockets());
     await chmod(sockets(), 0o755);
-    await expect(acquire(NEW, { socketDirectory: sockets() })).rejects.toMatchObject({ code: 'SOCKET_DIRECTORY_UNSAFE', category: 'storage' });
+    await expect(acquire(NEW, { socketDirectory: sockets() })).rejects.toMatchObject({
+      code: 'SOCKET_DIRECTORY_UNSAFE',
+      category: 'storage',
+    });
     await rm(sockets(), { recursive: true });
     await symlink(home.path, sockets());
     expect(await codeOf(acquire(NEW, { socketDirectory: sockets() }))).toBe('SOCKET_DIRECTORY_UNSAFE');
@@ -400,7 +459,10 @@ describe('a lease in a folder of short path', () => {
       await right.release();
       await freed;
       expect(await readdir(sockets())).toEqual([]);
-      await expect(acquire(NEW, { socketDirectory: join(home.path, 'x'.repeat(100)) })).rejects.toMatchObject({ code: 'SOCKET_PATH_TOO_LONG', category: 'storage' });
+      await expect(acquire(NEW, { socketDirectory: join(home.path, 'x'.repeat(100)) })).rejects.toMatchObject({
+        code: 'SOCKET_PATH_TOO_LONG',
+        category: 'storage',
+      });
     } finally {
       Object.defineProperty(process, 'platform', { value: platform });
     }

@@ -10,7 +10,16 @@ import type { FileOperations } from '../../../src/adapters/files/file-operations
 import { readCheckpoint } from '../../../src/adapters/files/log-checkpoint.ts';
 import { LogSegments } from '../../../src/adapters/files/log-segments.ts';
 import { codeOf } from '../../contracts/event-store.contract.ts';
-import { AGENT_ID, IDENTITY, SESSION_ID, created, foldAll, idOf, message, newEvent } from '../../support/session-events.ts';
+import {
+  AGENT_ID,
+  IDENTITY,
+  SESSION_ID,
+  created,
+  foldAll,
+  idOf,
+  message,
+  newEvent,
+} from '../../support/session-events.ts';
 import { temporaryHome } from '../../support/temporary-home.ts';
 import type { TemporaryHome } from '../../support/temporary-home.ts';
 
@@ -84,7 +93,16 @@ describe('a checkpoint', () => {
     const state = await store.checkpoint(SESSION_ID);
     expect(state).toEqual(foldAll((await store.read(SESSION_ID)).slice(0, state?.head)));
     expect(Object.isFrozen(state) && Object.isFrozen(state?.pending)).toBe(true);
-    expect(await answersOf(store)).toMatchObject([{ length: EXPECTED_HEAD }, [{ seq: 2 }, { seq: 3 }], true, [2], [5], [5], 5, EXPECTED_HEAD]);
+    expect(await answersOf(store)).toMatchObject([
+      { length: EXPECTED_HEAD },
+      [{ seq: 2 }, { seq: 3 }],
+      true,
+      [2],
+      [5],
+      [5],
+      5,
+      EXPECTED_HEAD,
+    ]);
   });
 
   it('keeps those who open the session from reading what lies before it', async () => {
@@ -126,7 +144,12 @@ describe('a checkpoint', () => {
 
   it('that is damaged, at whichever byte of checkpoint.json, is the same or none', async () => {
     await prepare();
-    const where = { sessionId: SESSION_ID, directory: folder(), operations: systemFileOperations, segments: new LogSegments(folder(), systemFileOperations) };
+    const where = {
+      sessionId: SESSION_ID,
+      directory: folder(),
+      operations: systemFileOperations,
+      segments: new LogSegments(folder(), systemFileOperations),
+    };
     const whole = await readFile(runtime('checkpoint.json'));
     const expected = await readCheckpoint(where);
     expect(expected?.state.head).toBe(5);
@@ -147,7 +170,11 @@ describe('a checkpoint', () => {
     const whole = await readFile(path);
     const answers = async (): Promise<unknown> => {
       const store = open();
-      const found = [await store.read(SESSION_ID), await store.findById(SESSION_ID, idOf(3)), await store.findByKey(SESSION_ID, 'six')];
+      const found = [
+        await store.read(SESSION_ID),
+        await store.findById(SESSION_ID, idOf(3)),
+        await store.findByKey(SESSION_ID, 'six'),
+      ];
       await store.close();
       opened.pop();
       return found;
@@ -181,19 +208,29 @@ describe('a checkpoint', () => {
 
   it('of another log is not believed', async () => {
     await prepare();
-    const [checkpoint, index, view] = [await readFile(runtime('checkpoint.json')), await readFile(await indexFile()), await readFile(join(folder(), 'session.json'))];
+    const [checkpoint, index, view] = [
+      await readFile(runtime('checkpoint.json')),
+      await readFile(await indexFile()),
+      await readFile(join(folder(), 'session.json')),
+    ];
     const indexName = (await indexFile()).slice(runtime().length);
     await rm(folder(), { recursive: true });
     const store = open();
     await store.create(IDENTITY, [newEvent(1, created)]);
-    await store.append(SESSION_ID, messages(...(Array.from({ length: 30 }, (_, n) => 100 + n) as [number, ...number[]])));
+    await store.append(
+      SESSION_ID,
+      messages(...(Array.from({ length: 30 }, (_, n) => 100 + n) as [number, ...number[]])),
+    );
     await store.close();
     await writeFile(runtime('checkpoint.json'), checkpoint);
     await writeFile(runtime(indexName), index);
     await writeFile(join(folder(), 'session.json'), view);
     const other = open();
     expect(await other.checkpoint(SESSION_ID)).toBeUndefined();
-    expect((await other.read(SESSION_ID)).map(({ id }) => id)).toEqual([idOf(1), ...Array.from({ length: 30 }, (_, n) => idOf(100 + n))]);
+    expect((await other.read(SESSION_ID)).map(({ id }) => id)).toEqual([
+      idOf(1),
+      ...Array.from({ length: 30 }, (_, n) => idOf(100 + n)),
+    ]);
   });
 
   it('behind the end of a log that was cut is not believed', async () => {
@@ -204,19 +241,22 @@ describe('a checkpoint', () => {
     expect(await codeOf(open().read(SESSION_ID))).toBe('SESSION_HISTORY_LOST');
   });
 
-  it.each([[0], [13], [40]])('of which a crash left %s bytes of the next is completed with the same ones', async (bytes) => {
-    await prepare();
-    const [checkpoint, path] = [await readFile(runtime('checkpoint.json')), await indexFile()];
-    const before = await readFile(path);
-    await checkpointed(open());
-    const after = await readFile(path);
-    expect(after.length).toBeGreaterThan(before.length);
-    await writeFile(runtime('checkpoint.json'), checkpoint);
-    await truncate(path, before.length + bytes);
-    await checkpointed(open());
-    expect(await indexFile()).toBe(path);
-    expect(await readFile(path)).toEqual(after);
-  });
+  it.each([[0], [13], [40]])(
+    'of which a crash left %s bytes of the next is completed with the same ones',
+    async (bytes) => {
+      await prepare();
+      const [checkpoint, path] = [await readFile(runtime('checkpoint.json')), await indexFile()];
+      const before = await readFile(path);
+      await checkpointed(open());
+      const after = await readFile(path);
+      expect(after.length).toBeGreaterThan(before.length);
+      await writeFile(runtime('checkpoint.json'), checkpoint);
+      await truncate(path, before.length + bytes);
+      await checkpointed(open());
+      expect(await indexFile()).toBe(path);
+      expect(await readFile(path)).toEqual(after);
+    },
+  );
 
   it('behind which something else was written goes on under another name', async () => {
     await prepare();
@@ -225,7 +265,17 @@ describe('a checkpoint', () => {
     const store = open();
     await checkpointed(store);
     expect(await indexFile()).not.toBe(path);
-    for (const each of [store, open()]) expect(await answersOf(each)).toMatchObject([{ length: EXPECTED_HEAD }, {}, true, [2], [5], [5], EXPECTED_HEAD, EXPECTED_HEAD]);
+    for (const each of [store, open()])
+      expect(await answersOf(each)).toMatchObject([
+        { length: EXPECTED_HEAD },
+        {},
+        true,
+        [2],
+        [5],
+        [5],
+        EXPECTED_HEAD,
+        EXPECTED_HEAD,
+      ]);
   });
 
   it('made by several at once is one of theirs', async () => {

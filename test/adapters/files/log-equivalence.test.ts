@@ -1,4 +1,7 @@
-/** However a log is cut into segments, and wherever checkpoints of it are made: what it holds, and what it refuses, stays the same. */
+/**
+ * However a log is cut into segments, and wherever checkpoints of it are made: what it holds, and what it refuses,
+ * stays the same.
+ */
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { createSimulatedClock } from '../../../src/actors/clock/simulated-clock.ts';
@@ -10,7 +13,16 @@ import type { LogLimits } from '../../../src/adapters/files/session-log.ts';
 import { MemoryEventStore } from '../../../src/adapters/memory/memory-event-store.ts';
 import { RuntimeError } from '../../../src/machines/errors.ts';
 import type { SessionEvent } from '../../../src/machines/session/session-event.ts';
-import { IDENTITY, SESSION_ID, created, foldAll, idOf, message, newEvent, wakeStarted } from '../../support/session-events.ts';
+import {
+  IDENTITY,
+  SESSION_ID,
+  created,
+  foldAll,
+  idOf,
+  message,
+  newEvent,
+  wakeStarted,
+} from '../../support/session-events.ts';
 import { temporaryHome } from '../../support/temporary-home.ts';
 
 interface AppendStep {
@@ -52,18 +64,40 @@ const anyStep: fc.Arbitrary<Step> = fc.oneof(
   },
   { weight: 2, arbitrary: fc.record({ kind: fc.constant('checkpoint' as const), store: anyStore }) },
   { weight: 1, arbitrary: fc.record({ kind: fc.constant('reopen' as const), store: anyStore }) },
-  { weight: 1, arbitrary: fc.record({ kind: fc.constant('read' as const), store: anyStore, from: fc.integer({ min: 1, max: 40 }), limit: fc.integer({ min: 1, max: 10 }) }) },
-  { weight: 1, arbitrary: fc.record({ kind: fc.constant('find' as const), store: anyStore, key: anyKey, id: fc.integer({ min: 1, max: 60 }) }) },
+  {
+    weight: 1,
+    arbitrary: fc.record({
+      kind: fc.constant('read' as const),
+      store: anyStore,
+      from: fc.integer({ min: 1, max: 40 }),
+      limit: fc.integer({ min: 1, max: 10 }),
+    }),
+  },
+  {
+    weight: 1,
+    arbitrary: fc.record({
+      kind: fc.constant('find' as const),
+      store: anyStore,
+      key: anyKey,
+      id: fc.integer({ min: 1, max: 60 }),
+    }),
+  },
 );
 
 /** The order of things is what is tested here, not what a power failure leaves. */
-const operations: FileOperations = { ...systemFileOperations, syncFile: async () => undefined, syncDirectory: async () => undefined };
+const operations: FileOperations = {
+  ...systemFileOperations,
+  syncFile: async () => undefined,
+  syncDirectory: async () => undefined,
+};
 
 async function outcomeOf(promise: Promise<unknown>): Promise<unknown> {
   try {
     const value = await promise;
     // How durable it is differs; everything else has to agree.
-    return JSON.parse(JSON.stringify(value ?? null, (name, part: unknown) => (name === 'durability' ? undefined : part)));
+    return JSON.parse(
+      JSON.stringify(value ?? null, (name, part: unknown) => (name === 'durability' ? undefined : part)),
+    );
   } catch (error) {
     return RuntimeError.is(error) ? error.code : String(error);
   }
@@ -74,7 +108,10 @@ function eventsOf({ ids, epoch, claims }: AppendStep, step: number): NewSessionE
   const [first = 2, ...rest] = ids;
   const at = new Date(Date.UTC(2026, 0, 1) + step).toISOString();
   const draft = claims === true && epoch !== undefined ? wakeStarted(epoch) : message(`m${first}`);
-  return [{ ...newEvent(first, draft, epoch), at }, ...rest.map((n) => ({ ...newEvent(n, message(`m${n}`), epoch), at }))];
+  return [
+    { ...newEvent(first, draft, epoch), at },
+    ...rest.map((n) => ({ ...newEvent(n, message(`m${n}`), epoch), at })),
+  ];
 }
 
 async function everything(store: EventStore): Promise<readonly SessionEvent[]> {
@@ -89,7 +126,9 @@ describe('a log in segments, with checkpoints and several writers,', () => {
     ['one segment and no checkpoint', {}],
   ])('does what one list in memory does: %s', async (_what, limits) => {
     await fc.assert(
-      fc.asyncProperty(fc.array(anyStep, { minLength: 15, maxLength: 60, size: 'max' }), (steps) => compare(steps, limits)),
+      fc.asyncProperty(fc.array(anyStep, { minLength: 15, maxLength: 60, size: 'max' }), (steps) =>
+        compare(steps, limits),
+      ),
       { numRuns: 20, endOnFailure: true },
     );
   });
@@ -97,7 +136,8 @@ describe('a log in segments, with checkpoints and several writers,', () => {
 
 async function compare(steps: readonly Step[], limits: LogLimits): Promise<void> {
   const home = await temporaryHome();
-  const open = (): FileEventStore => new FileEventStore({ home: home.path, clock: createSimulatedClock(), durability: 'os', operations, ...limits });
+  const open = (): FileEventStore =>
+    new FileEventStore({ home: home.path, clock: createSimulatedClock(), durability: 'os', operations, ...limits });
   const stores = [open(), open()];
   const model = new MemoryEventStore();
   try {
@@ -121,7 +161,12 @@ async function compare(steps: readonly Step[], limits: LogLimits): Promise<void>
 
 const HEAD_OFFSETS = { here: 0, before: -1, beyond: 1 } as const;
 
-async function compareStep(step: Exclude<Step, { readonly kind: 'reopen' }>, number: number, files: EventStore, model: EventStore): Promise<void> {
+async function compareStep(
+  step: Exclude<Step, { readonly kind: 'reopen' }>,
+  number: number,
+  files: EventStore,
+  model: EventStore,
+): Promise<void> {
   const same = async (what: (store: EventStore) => Promise<unknown>): Promise<void> => {
     const expected = await outcomeOf(what(model));
     expect(await outcomeOf(what(files))).toEqual(expected);
@@ -140,7 +185,9 @@ async function compareStep(step: Exclude<Step, { readonly kind: 'reopen' }>, num
     case 'append': {
       const head = await model.head(SESSION_ID);
       const expectedHead = step.atHead === undefined ? undefined : head + HEAD_OFFSETS[step.atHead];
-      return same((store) => store.append(SESSION_ID, eventsOf(step, number), { idempotencyKey: step.key, expectedHead }));
+      return same((store) =>
+        store.append(SESSION_ID, eventsOf(step, number), { idempotencyKey: step.key, expectedHead }),
+      );
     }
   }
 }

@@ -1,4 +1,7 @@
-/** A log of which something acknowledged is gone: whatever was taken, reading, writing and the doctor find it, and nothing goes on without a word. */
+/**
+ * A log of which something acknowledged is gone: whatever was taken, reading, writing and the doctor find it, and
+ * nothing goes on without a word.
+ */
 import { readFile, rm, stat, truncate, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
@@ -12,7 +15,16 @@ import type { FileOperations } from '../../../src/adapters/files/file-operations
 import { encodeRecord } from '../../../src/adapters/files/record-codec.ts';
 import { examineSession } from '../../../src/adapters/files/session-examination.ts';
 import { codeOf } from '../../contracts/event-store.contract.ts';
-import { AGENT_ID, IDENTITY, SESSION_ID, created, foldAll, idOf, message, newEvent } from '../../support/session-events.ts';
+import {
+  AGENT_ID,
+  IDENTITY,
+  SESSION_ID,
+  created,
+  foldAll,
+  idOf,
+  message,
+  newEvent,
+} from '../../support/session-events.ts';
 import { temporaryHome } from '../../support/temporary-home.ts';
 import type { TemporaryHome } from '../../support/temporary-home.ts';
 
@@ -37,13 +49,15 @@ function open(options: Partial<FileEventStoreOptions> = {}): FileEventStore {
   return store;
 }
 
-const add = (store: FileEventStore, n: number): Promise<unknown> => store.append(SESSION_ID, [newEvent(n, message(`m${n}`))]);
+const add = (store: FileEventStore, n: number): Promise<unknown> =>
+  store.append(SESSION_ID, [newEvent(n, message(`m${n}`))]);
 
 /** The records of the log, as they stand in it. */
 async function lines(): Promise<string[]> {
   return (await readFile(log(), 'utf8')).split('\n').filter((line) => line !== '');
 }
-const put = (records: readonly string[]): Promise<void> => writeFile(log(), records.map((line) => `\n${line}\n`).join(''));
+const put = (records: readonly string[]): Promise<void> =>
+  writeFile(log(), records.map((line) => `\n${line}\n`).join(''));
 
 interface Found {
   readonly read: string;
@@ -52,7 +66,12 @@ interface Found {
   readonly isToldByDoctor: boolean;
 }
 
-const FOUND: Found = { read: 'SESSION_HISTORY_LOST', append: 'SESSION_HISTORY_LOST', isUntouched: true, isToldByDoctor: true };
+const FOUND: Found = {
+  read: 'SESSION_HISTORY_LOST',
+  append: 'SESSION_HISTORY_LOST',
+  isUntouched: true,
+  isToldByDoctor: true,
+};
 
 /** What those find who open the session now. */
 async function found(): Promise<Found> {
@@ -79,9 +98,13 @@ async function prepare(): Promise<string[]> {
 /** Every way to take, move or repeat whole records. */
 function* harms(records: readonly string[]): Generator<readonly [string, readonly string[]]> {
   for (let from = 0; from < records.length; from += 1) {
-    for (let to = from + 1; to <= records.length; to += 1) yield [`records ${from} to ${to} are gone`, [...records.slice(0, from), ...records.slice(to)]];
+    for (let to = from + 1; to <= records.length; to += 1)
+      yield [`records ${from} to ${to} are gone`, [...records.slice(0, from), ...records.slice(to)]];
     for (let other = from + 1; other < records.length; other += 1) {
-      yield [`records ${from} and ${other} are swapped`, records.map((line, n) => (n === from ? records[other] : n === other ? records[from] : line) ?? line)];
+      yield [
+        `records ${from} and ${other} are swapped`,
+        records.map((line, n) => (n === from ? records[other] : n === other ? records[from] : line) ?? line),
+      ];
     }
     // The first one was written before there was anything to say of.
     if (from > 0) yield [`the records from ${from} on are there twice`, [...records, ...records.slice(from)]];
@@ -89,20 +112,27 @@ function* harms(records: readonly string[]): Generator<readonly [string, readonl
 }
 
 describe('a log of which something acknowledged is gone', () => {
-  it('is found by who reads it, by who writes to it, and by the doctor, whatever records were taken, swapped or doubled', { timeout: 120_000 }, async () => {
-    const records = await prepare();
-    const missed: unknown[] = [];
-    for (const [what, left] of harms(records)) {
-      await put(left);
-      const outcome = await found();
-      if (JSON.stringify(outcome) !== JSON.stringify(FOUND)) missed.push([what, outcome]);
-    }
-    expect(missed).toEqual([]);
-    await put(records);
-    expect(await found()).toMatchObject({ read: 'it succeeded', append: 'it succeeded' });
-  });
+  it(
+    'is found by who reads it, by who writes to it, and by the doctor, whatever records were taken, swapped or doubled',
+    { timeout: 120_000 },
+    async () => {
+      const records = await prepare();
+      const missed: unknown[] = [];
+      for (const [what, left] of harms(records)) {
+        await put(left);
+        const outcome = await found();
+        if (JSON.stringify(outcome) !== JSON.stringify(FOUND)) missed.push([what, outcome]);
+      }
+      expect(missed).toEqual([]);
+      await put(records);
+      expect(await found()).toMatchObject({ read: 'it succeeded', append: 'it succeeded' });
+    },
+  );
 
-  it.each([['cut anywhere', 0], ['changed in a byte', 1]])('is found when it was %s', { timeout: 60_000 }, async (_, change) => {
+  it.each([
+    ['cut anywhere', 0],
+    ['changed in a byte', 1],
+  ])('is found when it was %s', { timeout: 60_000 }, async (_, change) => {
     await prepare();
     const whole = await readFile(log());
     for (let at = 1; at < whole.length - 1; at += 37) {
@@ -132,7 +162,14 @@ describe('a log of which something acknowledged is gone', () => {
     await store.saveView(foldAll(await store.read(SESSION_ID)));
     for (const n of [5, 6, 7]) await add(store, n);
     const records = await lines();
-    for (const left of [records.slice(0, -1), records.toSpliced(4, 1), records.slice(0, 4), records.slice(0, 2), records.toSpliced(1, 1), []]) {
+    for (const left of [
+      records.slice(0, -1),
+      records.toSpliced(4, 1),
+      records.slice(0, 4),
+      records.slice(0, 2),
+      records.toSpliced(1, 1),
+      [],
+    ]) {
       await put(left);
       expect(await found()).toEqual(FOUND);
     }
@@ -143,7 +180,10 @@ describe('a log of which something acknowledged is gone', () => {
     const store = open();
     await store.read(SESSION_ID);
     await writeFile(log(), '');
-    expect([await codeOf(add(store, 20)), await codeOf(store.read(SESSION_ID))]).toEqual(['SESSION_HISTORY_LOST', 'SESSION_HISTORY_LOST']);
+    expect([await codeOf(add(store, 20)), await codeOf(store.read(SESSION_ID))]).toEqual([
+      'SESSION_HISTORY_LOST',
+      'SESSION_HISTORY_LOST',
+    ]);
     const other = open();
     await rm(log());
     await prepareAgain();
@@ -183,7 +223,10 @@ async function prepareAgain(): Promise<void> {
 /** As a version wrote it that knew no chain. */
 async function prepareOlder(...numbers: readonly number[]): Promise<void> {
   if ((await stat(folder()).catch(() => undefined)) === undefined) await prepareAgain();
-  await writeFile(log(), numbers.map((n) => encodeRecord({ events: [newEvent(n, n === 1 ? created : message(`m${n}`))] }).text).join(''));
+  await writeFile(
+    log(),
+    numbers.map((n) => encodeRecord({ events: [newEvent(n, n === 1 ? created : message(`m${n}`))] }).text).join(''),
+  );
   await rm(join(folder(), 'events.end'), { force: true });
 }
 
@@ -227,7 +270,10 @@ describe('what is kept beside a log', () => {
     expect((await open().read(SESSION_ID)).map(({ id }) => id)).toEqual([1, 2].map(idOf));
     // A hole where it was, and behind it the record of the one who had read it.
     const behind = encodeRecord({ events: [newEvent(4, message('m4'))] }).text;
-    await writeFile(log(), Buffer.concat([(await readFile(log())).subarray(0, size), Buffer.alloc(written.length), Buffer.from(behind)]));
+    await writeFile(
+      log(),
+      Buffer.concat([(await readFile(log())).subarray(0, size), Buffer.alloc(written.length), Buffer.from(behind)]),
+    );
     expect((await open().read(SESSION_ID)).map(({ id }) => id)).toEqual([1, 2, 4].map(idOf));
   });
 
@@ -243,7 +289,10 @@ describe('what is kept beside a log', () => {
       expect(await found()).toEqual(FOUND);
       await put(records);
     }
-    const operations: FileOperations = { ...systemFileOperations, openWritable: () => Promise.reject(new Error('it may not be written')) };
+    const operations: FileOperations = {
+      ...systemFileOperations,
+      openWritable: () => Promise.reject(new Error('it may not be written')),
+    };
     await add(open({ operations }), 77);
     expect((await open().read(SESSION_ID)).at(-1)?.id).toBe(idOf(77));
   });
@@ -258,12 +307,20 @@ describe('what is kept beside a log', () => {
       ...systemFileOperations,
       openLog: async (path) => {
         const file = await systemFileOperations.openLog(path);
-        return { ...file, append: (bytes) => noted('append', file.append(bytes)), sync: () => noted('sync', file.sync()) };
+        return {
+          ...file,
+          append: (bytes) => noted('append', file.append(bytes)),
+          sync: () => noted('sync', file.sync()),
+        };
       },
       openWritable: async (path) => {
         done.push('open');
         const file = await systemFileOperations.openWritable(path);
-        return { ...file, write: (bytes, at) => noted(`keep ${bytes.length}`, file.write(bytes, at)), sync: () => noted('sync end', file.sync()) };
+        return {
+          ...file,
+          write: (bytes, at) => noted(`keep ${bytes.length}`, file.write(bytes, at)),
+          sync: () => noted('sync end', file.sync()),
+        };
       },
     };
     const store = open({ durability: 'disk', operations });
@@ -275,39 +332,47 @@ describe('what is kept beside a log', () => {
 });
 
 describe('a log of which nothing is gone', () => {
-  it.each([1, 2, 3])('is not refused after a full disk has cut %s bytes off a record, and the record was sent again', async (cut) => {
-    let left = Infinity;
-    const operations: FileOperations = {
-      ...systemFileOperations,
-      openLog: async (path) => {
-        const file = await systemFileOperations.openLog(path);
-        return {
-          ...file,
-          append: async (bytes) => {
-            if (left === 0) throw Object.assign(new Error('the disk is full'), { code: 'ENOSPC' });
-            if (left === Infinity) return file.append(bytes);
-            left = 0;
-            return file.append(bytes.subarray(0, bytes.length - cut));
-          },
-        };
-      },
-    };
-    const store = open({ durability: 'disk', operations });
-    await store.create(IDENTITY, [newEvent(1, created)]);
-    await add(store, 2);
-    left = 1;
-    expect(await codeOf(add(store, 3))).toBe('STORAGE_FAILED');
-    left = Infinity;
-    await add(store, 3);
-    await add(store, 4);
-    expect((await open().read(SESSION_ID)).map(({ id }) => id)).toEqual([1, 2, 3, 4].map(idOf));
-  });
+  it.each([1, 2, 3])(
+    'is not refused after a full disk has cut %s bytes off a record, and the record was sent again',
+    async (cut) => {
+      let left = Infinity;
+      const operations: FileOperations = {
+        ...systemFileOperations,
+        openLog: async (path) => {
+          const file = await systemFileOperations.openLog(path);
+          return {
+            ...file,
+            append: async (bytes) => {
+              if (left === 0) throw Object.assign(new Error('the disk is full'), { code: 'ENOSPC' });
+              if (left === Infinity) return file.append(bytes);
+              left = 0;
+              return file.append(bytes.subarray(0, bytes.length - cut));
+            },
+          };
+        },
+      };
+      const store = open({ durability: 'disk', operations });
+      await store.create(IDENTITY, [newEvent(1, created)]);
+      await add(store, 2);
+      left = 1;
+      expect(await codeOf(add(store, 3))).toBe('STORAGE_FAILED');
+      left = Infinity;
+      await add(store, 3);
+      await add(store, 4);
+      expect((await open().read(SESSION_ID)).map(({ id }) => id)).toEqual([1, 2, 3, 4].map(idOf));
+    },
+  );
 });
 
 describe('a loss that a person accepts', () => {
   it('is said in the log, and the session goes on; nothing is taken out', async () => {
     const records = await prepare();
-    for (const left of [records.slice(0, 4), records.toSpliced(3, 2), [...records, ...records.slice(5)], [...records.slice(0, 6), ...records.slice(6).toReversed()]]) {
+    for (const left of [
+      records.slice(0, 4),
+      records.toSpliced(3, 2),
+      [...records, ...records.slice(5)],
+      [...records.slice(0, 6), ...records.slice(6).toReversed()],
+    ]) {
       await put(left);
       const { loss } = await examineSession(home.path, IDENTITY);
       const stale = open();
@@ -315,9 +380,13 @@ describe('a loss that a person accepts', () => {
       await acceptLoss({ home: home.path, identity: IDENTITY, loss: loss ?? '', clock, ids });
       const store = open();
       const events = await store.read(SESSION_ID);
-      expect(events.at(-1)).toMatchObject({ type: 'log.loss_accepted', data: { what: loss, events: events.length - 1 } });
+      expect(events.at(-1)).toMatchObject({
+        type: 'log.loss_accepted',
+        data: { what: loss, events: events.length - 1 },
+      });
       expect((await lines()).slice(0, left.length)).toEqual(left);
-      for (const each of [store, stale, open()]) await each.append(SESSION_ID, [{ ...newEvent(1, message('more')), id: ids.next() }]);
+      for (const each of [store, stale, open()])
+        await each.append(SESSION_ID, [{ ...newEvent(1, message('more')), id: ids.next() }]);
       expect((await examineSession(home.path, IDENTITY)).loss).toBeUndefined();
       // From then on it is as whole as any.
       const more = await lines();
@@ -330,7 +399,9 @@ describe('a loss that a person accepts', () => {
     const records = await prepare();
     for (const left of [[], records.slice(1)]) {
       await put(left);
-      expect(await codeOf(acceptLoss({ home: home.path, identity: IDENTITY, loss: 'all', clock, ids }))).toBe('SESSION_HISTORY_LOST');
+      expect(await codeOf(acceptLoss({ home: home.path, identity: IDENTITY, loss: 'all', clock, ids }))).toBe(
+        'SESSION_HISTORY_LOST',
+      );
       expect(await found()).toEqual(FOUND);
     }
   });

@@ -29,7 +29,13 @@ const bytesOf = (n: number): Buffer => Buffer.from(encodeRecord({ events: [newEv
 const record = bytesOf(1);
 
 async function open(segmentBytes = record.length * 2): Promise<SessionLog> {
-  const log = await SessionLog.open({ sessionId: SESSION_ID, directory: home.path, operations: systemFileOperations, durability: 'os', segmentBytes });
+  const log = await SessionLog.open({
+    sessionId: SESSION_ID,
+    directory: home.path,
+    operations: systemFileOperations,
+    durability: 'os',
+    segmentBytes,
+  });
   opened.push(log);
   return log;
 }
@@ -41,7 +47,8 @@ const add = async (log: SessionLog, ...numbers: readonly number[]): Promise<numb
 };
 const ids = async (log: SessionLog): Promise<string[]> => (await log.read({})).map(({ id }) => id);
 const idsOf = (...numbers: readonly number[]): string[] => numbers.map(idOf);
-const segments = async (): Promise<string[]> => (await readdir(home.path)).filter((name) => name.endsWith('.jsonl')).toSorted();
+const segments = async (): Promise<string[]> =>
+  (await readdir(home.path)).filter((name) => name.endsWith('.jsonl')).toSorted();
 
 describe('a log in segments', () => {
   it('goes on in the next file when one is long enough, and leaves the first its name', async () => {
@@ -96,12 +103,18 @@ describe('a log in segments', () => {
     await rm(pathOf(2));
     await rm(join(home.path, 'events.end'));
     const log = await open();
-    expect([await codeOf(ids(log)), await codeOf(add(log, 3))]).toEqual(['SESSION_HISTORY_LOST', 'SESSION_HISTORY_LOST']);
+    expect([await codeOf(ids(log)), await codeOf(add(log, 3))]).toEqual([
+      'SESSION_HISTORY_LOST',
+      'SESSION_HISTORY_LOST',
+    ]);
     await expect(stat(pathOf(2))).rejects.toThrow('ENOENT');
   });
 
   it('is ended by its first seal, whatever comes behind', async () => {
-    await writeFile(pathOf(1), Buffer.concat([bytesOf(1), Buffer.from(encodeSeal(2)), bytesOf(2), Buffer.from(encodeSeal(2)), bytesOf(3)]));
+    await writeFile(
+      pathOf(1),
+      Buffer.concat([bytesOf(1), Buffer.from(encodeSeal(2)), bytesOf(2), Buffer.from(encodeSeal(2)), bytesOf(3)]),
+    );
     await writeFile(pathOf(2), bytesOf(4));
     expect(await ids(await open())).toEqual(idsOf(1, 4));
   });
@@ -131,7 +144,10 @@ describe('a log in segments', () => {
     await writeFile(pathOf(1), Buffer.concat([bytesOf(1), bytesOf(2), Buffer.from(encodeSeal(2))]));
     await writeFile(pathOf(2), Buffer.concat([bytesOf(3), bytesOf(4), Buffer.from(encodeSeal(3))]));
     await writeFile(pathOf(3), bytesOf(5));
-    for (const [segment, held] of [[1, [1, 2]], [2, [3, 4]]] as const) {
+    for (const [segment, held] of [
+      [1, [1, 2]],
+      [2, [3, 4]],
+    ] as const) {
       const whole = await readFile(pathOf(segment));
       for (let length = 0; length < whole.length; length += 11) {
         await writeFile(pathOf(segment), whole.subarray(0, length));
@@ -166,7 +182,12 @@ describe('a log in segments', () => {
     await add(writer, 1);
     let heard: () => void = () => undefined;
     const reader = await open();
-    const stop = watchLog({ segments: new LogSegments(home.path, systemFileOperations), segment: 1, clock: createSimulatedClock(), onChange: () => heard() });
+    const stop = watchLog({
+      segments: new LogSegments(home.path, systemFileOperations),
+      segment: 1,
+      clock: createSimulatedClock(),
+      onChange: () => heard(),
+    });
     for (let n = 2; n < 6; n += 1) {
       await add(writer, n);
       while ((await reader.head()) < n) {

@@ -34,7 +34,15 @@ afterEach(async () => {
 });
 
 /** A process that appends, several at a time, and prints each receipt it gets. */
-function startWriter(count: number, limits: LogLimits = {}): { readonly process: ChildProcess; readonly receipts: Receipt[]; readonly firstReceipt: Promise<unknown>; readonly ended: Promise<unknown> } {
+function startWriter(
+  count: number,
+  limits: LogLimits = {},
+): {
+  readonly process: ChildProcess;
+  readonly receipts: Receipt[];
+  readonly firstReceipt: Promise<unknown>;
+  readonly ended: Promise<unknown>;
+} {
   const script = `
     const { FileEventStore } = await import(${dist('adapters/files/file-event-store.js')});
     const { createSystemClock } = await import(${dist('actors/clock/system-clock.js')});
@@ -53,17 +61,29 @@ function startWriter(count: number, limits: LogLimits = {}): { readonly process:
     };
     await Promise.all([work(), work(), work()]);
     await store.close();`;
-  const child = spawn(process.execPath, ['--input-type=module', '-e', script], { stdio: ['ignore', 'pipe', 'inherit'] });
+  const child = spawn(process.execPath, ['--input-type=module', '-e', script], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
   writers.push(child);
   const receipts: Receipt[] = [];
   const lines = createInterface({ input: child.stdout });
   lines.on('line', (line) => receipts.push(JSON.parse(line) as Receipt));
-  return { process: child, receipts, firstReceipt: once(lines, 'line'), ended: Promise.all([once(child, 'exit'), once(lines, 'close')]) };
+  return {
+    process: child,
+    receipts,
+    firstReceipt: once(lines, 'line'),
+    ended: Promise.all([once(child, 'exit'), once(lines, 'close')]),
+  };
 }
 
 async function idsInLog(): Promise<string[]> {
   const ids: string[] = [];
-  for (let page = await store.read(SESSION_ID); page.length > 0; page = await store.read(SESSION_ID, { from: ids.length + 1 })) ids.push(...page.map(({ id }) => id));
+  for (
+    let page = await store.read(SESSION_ID);
+    page.length > 0;
+    page = await store.read(SESSION_ID, { from: ids.length + 1 })
+  )
+    ids.push(...page.map(({ id }) => id));
   return ids;
 }
 
@@ -94,14 +114,17 @@ describe('a log that several processes write', () => {
     expect(new Set(ids).size).toBe(ids.length);
   });
 
-  it.each([[1], [5_000]])('gives each of them its place when all of them begin new files at once, of %s bytes', async (segmentBytes) => {
-    const started = [1, 2, 3].map(() => startWriter(60, { segmentBytes }));
-    await Promise.all(started.map(({ ended }) => ended));
-    const ids = await idsInLog();
-    expect(ids).toHaveLength(181);
-    expect(new Set(ids).size).toBe(181);
-    const receipts = started.flatMap((writer) => writer.receipts);
-    expect(receipts).toHaveLength(180);
-    expect(receipts.filter(({ id, seq }) => ids[seq - 1] !== id)).toEqual([]);
-  });
+  it.each([[1], [5_000]])(
+    'gives each of them its place when all of them begin new files at once, of %s bytes',
+    async (segmentBytes) => {
+      const started = [1, 2, 3].map(() => startWriter(60, { segmentBytes }));
+      await Promise.all(started.map(({ ended }) => ended));
+      const ids = await idsInLog();
+      expect(ids).toHaveLength(181);
+      expect(new Set(ids).size).toBe(181);
+      const receipts = started.flatMap((writer) => writer.receipts);
+      expect(receipts).toHaveLength(180);
+      expect(receipts.filter(({ id, seq }) => ids[seq - 1] !== id)).toEqual([]);
+    },
+  );
 });

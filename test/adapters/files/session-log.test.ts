@@ -35,7 +35,8 @@ async function openLog(operations: FileOperations = systemFileOperations): Promi
   return log;
 }
 
-const add = (log: SessionLog, n: number, text = `m${n}`): Promise<AppendResult> => log.append([newEvent(n, message(text))], {});
+const add = (log: SessionLog, n: number, text = `m${n}`): Promise<AppendResult> =>
+  log.append([newEvent(n, message(text))], {});
 const ids = async (log: SessionLog): Promise<string[]> => (await log.read({})).map(({ id }) => id);
 
 /** Three records of one event each, and where each begins and ends in the file. */
@@ -73,9 +74,17 @@ describe('a damaged log', () => {
       for (const value of [0x00, 0x0a, 0x20, 0x7d, 0xff, (WHOLE[position] ?? 0) ^ 0x01]) {
         const bytes = Buffer.from(WHOLE);
         bytes[position] = value;
-        const found = await ids(await SessionLog.open({ sessionId: SESSION_ID, directory: home.path, operations: diskWith(bytes), durability: 'disk' }));
+        const found = await ids(
+          await SessionLog.open({
+            sessionId: SESSION_ID,
+            directory: home.path,
+            operations: diskWith(bytes),
+            durability: 'disk',
+          }),
+        );
         const others = RECORDS.flatMap((_, index) => (index === recordAt(position) ? [] : [idOf(index + 1)]));
-        if (!others.every((id) => found.includes(id)) || found.join() !== found.toSorted().join()) wrong.push(`byte ${position} became ${value}: ${found.join()}`);
+        if (!others.every((id) => found.includes(id)) || found.join() !== found.toSorted().join())
+          wrong.push(`byte ${position} became ${value}: ${found.join()}`);
       }
     }
     expect(wrong).toEqual([]);
@@ -97,23 +106,36 @@ describe('a damaged log', () => {
 
   it('of an older version is read, whatever is in it', async () => {
     await fc.assert(
-      fc.asyncProperty(fc.array(fc.oneof(fc.constantFrom(...RECORDS), fc.uint8Array({ maxLength: 40 }), fc.string().map((text) => Buffer.from(`\n${text}\n`))), { maxLength: 12 }), async (parts) => {
-        await writeFile(path, Buffer.concat(parts.map((part) => Buffer.from(part))));
-        await rm(join(home.path, 'events.end'), { force: true });
-        const log = await openLog();
-        const found = await ids(log);
-        expect(new Set(found).size).toBe(found.length);
-        await add(log, 50);
-        expect((await ids(log)).at(-1)).toBe(idOf(50));
-        await log.close();
-        opened.pop();
-      }),
+      fc.asyncProperty(
+        fc.array(
+          fc.oneof(
+            fc.constantFrom(...RECORDS),
+            fc.uint8Array({ maxLength: 40 }),
+            fc.string().map((text) => Buffer.from(`\n${text}\n`)),
+          ),
+          { maxLength: 12 },
+        ),
+        async (parts) => {
+          await writeFile(path, Buffer.concat(parts.map((part) => Buffer.from(part))));
+          await rm(join(home.path, 'events.end'), { force: true });
+          const log = await openLog();
+          const found = await ids(log);
+          expect(new Set(found).size).toBe(found.length);
+          await add(log, 50);
+          expect((await ids(log)).at(-1)).toBe(idOf(50));
+          await log.close();
+          opened.pop();
+        },
+      ),
       { numRuns: 60 },
     );
   });
 
   it('tells how many lines it could not read', async () => {
-    await writeFile(path, Buffer.concat([RECORDS[0] ?? Buffer.alloc(0), Buffer.from('\nnonsense\n'), RECORDS[1] ?? Buffer.alloc(0)]));
+    await writeFile(
+      path,
+      Buffer.concat([RECORDS[0] ?? Buffer.alloc(0), Buffer.from('\nnonsense\n'), RECORDS[1] ?? Buffer.alloc(0)]),
+    );
     const log = await openLog();
     expect(await ids(log)).toEqual([idOf(1), idOf(2)]);
     expect(log.damagedLines).toBe(1);
@@ -130,7 +152,11 @@ describe('a damaged log', () => {
   });
 
   it('of an older version still takes a record whose condition named the one that was lost', async () => {
-    const bytes = Buffer.concat([bytesOf({ events: [newEvent(1, message('m1'))] }), bytesOf({ events: [newEvent(2, message('m2'))] }), bytesOf({ events: [newEvent(3, message('third'))], after: idOf(2) })]);
+    const bytes = Buffer.concat([
+      bytesOf({ events: [newEvent(1, message('m1'))] }),
+      bytesOf({ events: [newEvent(2, message('m2'))] }),
+      bytesOf({ events: [newEvent(3, message('third'))], after: idOf(2) }),
+    ]);
     bytes[bytes.indexOf('m2')] = 0x58;
     await writeFile(path, bytes);
     expect(await ids(await openLog())).toEqual([idOf(1), idOf(3)]);
@@ -139,7 +165,10 @@ describe('a damaged log', () => {
 
 describe('on a disk in trouble, an append', () => {
   const refusal = async (promise: Promise<unknown>): Promise<RuntimeError> => {
-    const error: unknown = await promise.then(() => undefined, (thrown: unknown) => thrown);
+    const error: unknown = await promise.then(
+      () => undefined,
+      (thrown: unknown) => thrown,
+    );
     if (RuntimeError.is(error)) return error;
     throw new Error('expected a RuntimeError');
   };
@@ -271,11 +300,20 @@ describe('reading again what was read before', () => {
     for (let n = 1; n <= 600; n += 1) {
       await writeRecord(n);
       // A copy of an earlier record, a record of a passed condition, and noise: none of them counts.
-      if (n % 50 === 0) await appendFile(path, Buffer.concat([RECORDS[0] ?? Buffer.alloc(0), bytesOf({ events: [newEvent(n + 5_000, message('late'))], after: idOf(1) }), Buffer.from('\nnoise\n')]));
+      if (n % 50 === 0)
+        await appendFile(
+          path,
+          Buffer.concat([
+            RECORDS[0] ?? Buffer.alloc(0),
+            bytesOf({ events: [newEvent(n + 5_000, message('late'))], after: idOf(1) }),
+            Buffer.from('\nnoise\n'),
+          ]),
+        );
     }
     const all = [...(await log.read({})), ...(await log.read({ from: 1_001 }))];
     expect(all.map(({ seq }) => seq)).toEqual(all.map((_, index) => index + 1));
-    for (const from of [1, 2, 255, 256, 257, 300, 512, 513, 599, 601]) expect(await log.read({ from, limit: 5 })).toEqual(all.slice(from - 1, from + 4));
+    for (const from of [1, 2, 255, 256, 257, 300, 512, 513, 599, 601])
+      expect(await log.read({ from, limit: 5 })).toEqual(all.slice(from - 1, from + 4));
   });
 
   async function writeRecord(n: number): Promise<void> {

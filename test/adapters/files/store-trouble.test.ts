@@ -10,7 +10,17 @@ import { RuntimeError } from '../../../src/machines/errors.ts';
 import type { Activation } from '../../../src/machines/session/activation.ts';
 import { codeOf } from '../../contracts/event-store.contract.ts';
 import { FailingOperations } from '../../support/failing-operations.ts';
-import { AGENT_ID, IDENTITY, SESSION_ID, START_MS, created, foldAll, idOf, message, newEvent } from '../../support/session-events.ts';
+import {
+  AGENT_ID,
+  IDENTITY,
+  SESSION_ID,
+  START_MS,
+  created,
+  foldAll,
+  idOf,
+  message,
+  newEvent,
+} from '../../support/session-events.ts';
 import { temporaryHome } from '../../support/temporary-home.ts';
 import type { TemporaryHome } from '../../support/temporary-home.ts';
 
@@ -31,8 +41,18 @@ function open(options: Partial<FileEventStoreOptions> = {}): FileEventStore {
   return store;
 }
 
-const activation = (n: number): Activation => ({ sessionId: SESSION_ID, agentId: AGENT_ID, causeId: idOf(n), kind: 'ingress', dueAtMs: START_MS, priority: 'normal' });
-const due = async (store: FileEventStore): Promise<string[]> => (await store.activations.due({ nowMs: START_MS + 1, limit: 10 })).due.flatMap(({ activations }) => activations.map(({ causeId }) => causeId));
+const activation = (n: number): Activation => ({
+  sessionId: SESSION_ID,
+  agentId: AGENT_ID,
+  causeId: idOf(n),
+  kind: 'ingress',
+  dueAtMs: START_MS,
+  priority: 'normal',
+});
+const due = async (store: FileEventStore): Promise<string[]> =>
+  (await store.activations.due({ nowMs: START_MS + 1, limit: 10 })).due.flatMap(({ activations }) =>
+    activations.map(({ causeId }) => causeId),
+  );
 
 /** All that a session's life asks of a disk. Gives back what was acknowledged. */
 async function live(store: FileEventStore): Promise<string[]> {
@@ -46,7 +66,12 @@ async function live(store: FileEventStore): Promise<string[]> {
   };
   await attempt(store.create(IDENTITY, [newEvent(1, created)]));
   for (const n of [2, 3, 4]) {
-    await attempt(store.append(SESSION_ID, [newEvent(n, message(`m${n}`))], { activate: [activation(n)], settle: n === 3 ? [activation(2)] : [] }));
+    await attempt(
+      store.append(SESSION_ID, [newEvent(n, message(`m${n}`))], {
+        activate: [activation(n)],
+        settle: n === 3 ? [activation(2)] : [],
+      }),
+    );
     const state = await store.read(SESSION_ID).then(foldAll, () => undefined);
     if (state !== undefined) await keepView(store, state);
   }
@@ -73,10 +98,17 @@ describe('whatever change to the disk fails', () => {
       const acknowledged = await live(open({ operations: disk.operations }));
       const what = `change ${number}, ${disk.done[number] ?? ''}`;
       const after = open();
-      const found = await after.read(SESSION_ID).then((events) => events.map(({ id }) => id), (): string[] => []);
+      const found = await after.read(SESSION_ID).then(
+        (events) => events.map(({ id }) => id),
+        (): string[] => [],
+      );
       expect([what, acknowledged.filter((id) => !found.includes(id))]).toEqual([what, []]);
       expect([what, new Set(found).size]).toEqual([what, found.length]);
-      if (found.length > 0) expect([what, (await after.append(SESSION_ID, [newEvent(9, message('on'))])).events[0]?.seq]).toEqual([what, found.length + 1]);
+      if (found.length > 0)
+        expect([what, (await after.append(SESSION_ID, [newEvent(9, message('on'))])).events[0]?.seq]).toEqual([
+          what,
+          found.length + 1,
+        ]);
     }
   });
 
@@ -86,7 +118,11 @@ describe('whatever change to the disk fails', () => {
     await store.create(IDENTITY, [newEvent(1, created)]);
     const isStored = (): boolean => disk.done.some((operation) => operation.startsWith('sync events'));
     disk.failWith = () => (isStored() ? 'EIO' : undefined);
-    expect(await codeOf(store.append(SESSION_ID, [newEvent(2, message('x'))], { activate: [activation(2)], settle: [activation(7)] }))).toBe('it succeeded');
+    expect(
+      await codeOf(
+        store.append(SESSION_ID, [newEvent(2, message('x'))], { activate: [activation(2)], settle: [activation(7)] }),
+      ),
+    ).toBe('it succeeded');
     expect(await due(open())).toEqual([idOf(2)]);
   });
 
@@ -95,7 +131,9 @@ describe('whatever change to the disk fails', () => {
     const store = open({ operations: disk.operations });
     await store.create(IDENTITY, [newEvent(1, created)]);
     disk.failWith = (operation) => (operation.startsWith('createFile') ? 'ENOSPC' : undefined);
-    expect(await codeOf(store.append(SESSION_ID, [newEvent(2, message('x'))], { activate: [activation(2)] }))).toBe('STORAGE_FAILED');
+    expect(await codeOf(store.append(SESSION_ID, [newEvent(2, message('x'))], { activate: [activation(2)] }))).toBe(
+      'STORAGE_FAILED',
+    );
     expect(disk.done.filter((operation) => operation.startsWith('append'))).toEqual([]);
     expect(await open().head(SESSION_ID)).toBe(1);
   });
@@ -125,7 +163,8 @@ describe('the file store', () => {
     await other.head(SESSION_ID);
     await store.delete(SESSION_ID, { epoch: 0, isOpen: false });
     expect(await readdir(join(home.path, 'agents', AGENT_ID, 'sessions'))).toEqual([]);
-    for (const each of [store, other]) expect(await codeOf(each.append(SESSION_ID, [newEvent(2, message('x'))]))).toBe('SESSION_NOT_FOUND');
+    for (const each of [store, other])
+      expect(await codeOf(each.append(SESSION_ID, [newEvent(2, message('x'))]))).toBe('SESSION_NOT_FOUND');
   });
 
   it('does not take away a session that somebody wakes', async () => {
@@ -143,7 +182,9 @@ describe('the file store', () => {
     await store.create(IDENTITY, [newEvent(1, created), newEvent(2, message('hello'))]);
     const state = foldAll(await store.read(SESSION_ID));
     await store.saveView(state);
-    expect(await readdir(join(home.path, 'agents', AGENT_ID, 'sessions', SESSION_ID, 'runtime'))).toEqual(expect.arrayContaining(['checkpoint.json']));
+    expect(await readdir(join(home.path, 'agents', AGENT_ID, 'sessions', SESSION_ID, 'runtime'))).toEqual(
+      expect.arrayContaining(['checkpoint.json']),
+    );
     disk.done.length = 0;
     await store.saveView(state);
     expect(disk.done.filter((operation) => /rename|overwrite/.test(operation))).toEqual(['overwriteFile session.json']);

@@ -17,28 +17,43 @@ const HARMLESS: readonly (readonly [what: string, act: (worktree: PreparedSubage
   ['did nothing', () => undefined],
   ['only read', ({ worktreePath }) => readFileSync(join(worktreePath, 'a.txt'))],
   ['asked git for the status', ({ worktreePath }) => git(worktreePath, 'status')],
-  ['changed a file and changed it back', ({ worktreePath }) => {
-    put(join(worktreePath, 'a.txt'), 'other\n');
-    put(join(worktreePath, 'a.txt'), 'one\n');
-  }],
+  [
+    'changed a file and changed it back',
+    ({ worktreePath }) => {
+      put(join(worktreePath, 'a.txt'), 'other\n');
+      put(join(worktreePath, 'a.txt'), 'one\n');
+    },
+  ],
   ['touched a file', ({ worktreePath }) => utimesSync(join(worktreePath, 'a.txt'), 1, 1)],
-  ['made and deleted a file', ({ worktreePath }) => {
-    put(join(worktreePath, 'new.txt'), 'x');
-    rmSync(join(worktreePath, 'new.txt'));
-  }],
-  ['made an empty folder', ({ worktreePath }) => {
-    put(join(worktreePath, 'empty/x'), 'x');
-    rmSync(join(worktreePath, 'empty/x'));
-  }],
-  ['threw its changes away', ({ worktreePath }) => {
-    put(join(worktreePath, 'a.txt'), 'other\n');
-    git(worktreePath, 'checkout', '-q', '--', '.');
-  }],
-  ['staged and unstaged', ({ worktreePath }) => {
-    put(join(worktreePath, 'a.txt'), 'other\n');
-    git(worktreePath, 'add', '-A');
-    git(worktreePath, 'reset', '-q', '--hard');
-  }],
+  [
+    'made and deleted a file',
+    ({ worktreePath }) => {
+      put(join(worktreePath, 'new.txt'), 'x');
+      rmSync(join(worktreePath, 'new.txt'));
+    },
+  ],
+  [
+    'made an empty folder',
+    ({ worktreePath }) => {
+      put(join(worktreePath, 'empty/x'), 'x');
+      rmSync(join(worktreePath, 'empty/x'));
+    },
+  ],
+  [
+    'threw its changes away',
+    ({ worktreePath }) => {
+      put(join(worktreePath, 'a.txt'), 'other\n');
+      git(worktreePath, 'checkout', '-q', '--', '.');
+    },
+  ],
+  [
+    'staged and unstaged',
+    ({ worktreePath }) => {
+      put(join(worktreePath, 'a.txt'), 'other\n');
+      git(worktreePath, 'add', '-A');
+      git(worktreePath, 'reset', '-q', '--hard');
+    },
+  ],
 ];
 
 describe('a worktree in which nothing could be lost', () => {
@@ -68,7 +83,11 @@ describe('a worktree in which nothing could be lost', () => {
 
   it('is removed once, however many ask for it and how often', async () => {
     const worktree = await house.prepare();
-    await Promise.all([house.adapter.remove(worktree), house.adapter.remove(worktree), house.adapterWith().remove(worktree)]);
+    await Promise.all([
+      house.adapter.remove(worktree),
+      house.adapter.remove(worktree),
+      house.adapterWith().remove(worktree),
+    ]);
     await house.adapter.remove(worktree);
     expect(tracesOf(house, worktree)).toEqual([]);
   });

@@ -20,7 +20,8 @@ describe('worktrees of git', () => {
       adapter,
       cwd: repository,
       below: 'src',
-      change: async ({ worktreePath }: { readonly worktreePath: string }) => writeFileSync(join(worktreePath, 'work.txt'), 'work\n'),
+      change: async ({ worktreePath }: { readonly worktreePath: string }) =>
+        writeFileSync(join(worktreePath, 'work.txt'), 'work\n'),
       isThere: async ({ worktreePath }: { readonly worktreePath: string }) => existsSync(worktreePath),
       count: async () => (await adapter.list()).length,
       outside,

@@ -16,7 +16,8 @@ afterEach(() => {
 });
 afterAll(removeTemplate);
 
-const prepare = (cwd = house.repository): Promise<PreparedSubagentWorktree> => house.adapter.prepare({ jobId: 'agent_1', cwd });
+const prepare = (cwd = house.repository): Promise<PreparedSubagentWorktree> =>
+  house.adapter.prepare({ jobId: 'agent_1', cwd });
 
 /** Made, whole, found clean, and gone again. */
 async function expectUsable(worktree: PreparedSubagentWorktree): Promise<void> {
@@ -33,7 +34,11 @@ async function expectUsable(worktree: PreparedSubagentWorktree): Promise<void> {
 describe('a worktree', () => {
   it('has a folder and a branch of its own, named after its job', async () => {
     const worktree = await prepare();
-    expect(worktree).toMatchObject({ repoRoot: house.repository, baseRevision: git(house.repository, 'rev-parse', 'HEAD'), cwd: worktree.worktreePath });
+    expect(worktree).toMatchObject({
+      repoRoot: house.repository,
+      baseRevision: git(house.repository, 'rev-parse', 'HEAD'),
+      cwd: worktree.worktreePath,
+    });
     expect(worktree.id).toMatch(/^agent_1-[\da-f]{8}$/);
     expect(worktree.worktreePath).toBe(join(house.worktrees, worktree.id ?? ''));
     expect(worktree.branchName).toBe(`wakechart/${worktree.id}`);
@@ -46,8 +51,15 @@ describe('a worktree', () => {
     const worktree = await prepare();
     const record = join(house.worktrees, `${worktree.id}.json`);
     expect(statSync(record).mode & 0o777).toBe(0o600);
-    expect(JSON.parse(contentOf(record))).toMatchObject({ version: 1, status: 'ready', jobId: 'agent_1', baseRevision: worktree.baseRevision });
-    expect(JSON.parse(contentOf(join(house.repository, '.git/worktrees', worktree.id ?? '', 'wakechart.json')))).toMatchObject({ id: worktree.id, jobId: 'agent_1' });
+    expect(JSON.parse(contentOf(record))).toMatchObject({
+      version: 1,
+      status: 'ready',
+      jobId: 'agent_1',
+      baseRevision: worktree.baseRevision,
+    });
+    expect(
+      JSON.parse(contentOf(join(house.repository, '.git/worktrees', worktree.id ?? '', 'wakechart.json'))),
+    ).toMatchObject({ id: worktree.id, jobId: 'agent_1' });
     await house.adapter.remove(worktree);
   });
 
@@ -76,15 +88,20 @@ describe('a worktree', () => {
   it('is stamped by the clock it was given', async () => {
     const adapter = house.adapterWith({ clock: { now: () => 0 } });
     await adapter.prepare({ jobId: 'agent_1', cwd: house.repository });
-    expect(await adapter.list()).toMatchObject([{ createdAt: '1970-01-01T00:00:00.000Z', status: 'ready', isOwned: true, jobId: 'agent_1' }]);
+    expect(await adapter.list()).toMatchObject([
+      { createdAt: '1970-01-01T00:00:00.000Z', status: 'ready', isOwned: true, jobId: 'agent_1' },
+    ]);
   });
 
-  it.each(['', ' ', 'Ä/ö ü', '../../x', '-rf', 'a.lock', 'x'.repeat(500), 'CON', 'a\nb'].filter((name) => name !== ''))('has a plain name whatever its job is called: %j', async (jobId) => {
-    const worktree = await house.adapter.prepare({ jobId, cwd: house.repository });
-    expect(basename(worktree.worktreePath)).toMatch(/^[a-z0-9_][a-z0-9_-]{0,60}-[\da-f]{8}$/);
-    expect(await house.adapter.find(jobId)).toMatchObject({ id: worktree.id, jobId });
-    await house.adapter.remove(worktree);
-  });
+  it.each(['', ' ', 'Ä/ö ü', '../../x', '-rf', 'a.lock', 'x'.repeat(500), 'CON', 'a\nb'].filter((name) => name !== ''))(
+    'has a plain name whatever its job is called: %j',
+    async (jobId) => {
+      const worktree = await house.adapter.prepare({ jobId, cwd: house.repository });
+      expect(basename(worktree.worktreePath)).toMatch(/^[a-z0-9_][a-z0-9_-]{0,60}-[\da-f]{8}$/);
+      expect(await house.adapter.find(jobId)).toMatchObject({ id: worktree.id, jobId });
+      await house.adapter.remove(worktree);
+    },
+  );
 });
 
 describe('a worktree can be made from', () => {
@@ -126,7 +143,17 @@ describe('a worktree can be made from', () => {
 
   it('a repository with submodules, which are empty in it', async () => {
     makeRepository(join(house.outside, 'library'));
-    git(house.repository, '-c', 'protocol.file.allow=always', 'submodule', '--quiet', 'add', '--', join(house.outside, 'library'), 'library');
+    git(
+      house.repository,
+      '-c',
+      'protocol.file.allow=always',
+      'submodule',
+      '--quiet',
+      'add',
+      '--',
+      join(house.outside, 'library'),
+      'library',
+    );
     git(house.repository, 'commit', '-qm', 'library');
     const worktree = await prepare();
     expect(worktree.parentStatus).toBe('submodules, which are empty in the worktree');
@@ -134,17 +161,20 @@ describe('a worktree can be made from', () => {
     await expectUsable(worktree);
   });
 
-  it.each(['with blanks', 'ünïcödé 漢字', '-dash', "it's $(odd) \"quoted\"", 'two\nlines'])('a path such as %j', async (name) => {
-    const folder = join(house.outside, name);
-    cpSync(house.repository, join(folder, 'r'), { recursive: true, verbatimSymlinks: true });
-    const adapter = house.adapterWith({ worktreesDirectory: join(folder, 'w') });
-    const worktree = await adapter.prepare({ jobId: 'agent_1', cwd: join(folder, 'r', 'src') });
-    await adapter.begin(worktree);
-    expect(worktree).toMatchObject({ repoRoot: join(folder, 'r'), cwd: join(worktree.worktreePath, 'src') });
-    expect((await adapter.inspect(worktree)).findings).toEqual([]);
-    await adapter.remove(worktree);
-    expect(readdirSync(join(folder, 'w'))).toEqual([]);
-  });
+  it.each(['with blanks', 'ünïcödé 漢字', '-dash', 'it\'s $(odd) "quoted"', 'two\nlines'])(
+    'a path such as %j',
+    async (name) => {
+      const folder = join(house.outside, name);
+      cpSync(house.repository, join(folder, 'r'), { recursive: true, verbatimSymlinks: true });
+      const adapter = house.adapterWith({ worktreesDirectory: join(folder, 'w') });
+      const worktree = await adapter.prepare({ jobId: 'agent_1', cwd: join(folder, 'r', 'src') });
+      await adapter.begin(worktree);
+      expect(worktree).toMatchObject({ repoRoot: join(folder, 'r'), cwd: join(worktree.worktreePath, 'src') });
+      expect((await adapter.inspect(worktree)).findings).toEqual([]);
+      await adapter.remove(worktree);
+      expect(readdirSync(join(folder, 'w'))).toEqual([]);
+    },
+  );
 
   it('a repository in whose own files the worktrees lie, without showing there', async () => {
     const adapter = house.adapterWith({ worktreesDirectory: join(house.repository, '.wakechart/worktrees') });
@@ -155,7 +185,11 @@ describe('a worktree can be made from', () => {
   });
 
   it('one repository, by 32 at once', async () => {
-    const made = await Promise.all(Array.from({ length: 32 }, async (_, index) => house.adapter.prepare({ jobId: `agent_${index}`, cwd: house.repository })));
+    const made = await Promise.all(
+      Array.from({ length: 32 }, async (_, index) =>
+        house.adapter.prepare({ jobId: `agent_${index}`, cwd: house.repository }),
+      ),
+    );
     expect(new Set(made.map(({ branchName }) => branchName)).size).toBe(32);
     expect(git(house.repository, 'worktree', 'list').split('\n')).toHaveLength(33);
     await Promise.all(made.map(async (worktree) => house.adapter.remove(worktree)));
@@ -167,7 +201,14 @@ describe('a worktree can be made from', () => {
     makeRepository(join(house.outside, 'wrong'));
     const wrong = join(house.outside, 'wrong/.git');
     const before = git(join(house.outside, 'wrong'), 'for-each-ref');
-    for (const [name, value] of Object.entries({ GIT_DIR: wrong, GIT_WORK_TREE: join(house.outside, 'wrong'), GIT_INDEX_FILE: join(wrong, 'index'), GIT_COMMON_DIR: wrong, GIT_CEILING_DIRECTORIES: '/' })) vi.stubEnv(name, value);
+    for (const [name, value] of Object.entries({
+      GIT_DIR: wrong,
+      GIT_WORK_TREE: join(house.outside, 'wrong'),
+      GIT_INDEX_FILE: join(wrong, 'index'),
+      GIT_COMMON_DIR: wrong,
+      GIT_CEILING_DIRECTORIES: '/',
+    }))
+      vi.stubEnv(name, value);
     await expectUsable(await prepare());
     expect(git(join(house.outside, 'wrong'), 'for-each-ref')).toBe(before);
   });
@@ -179,10 +220,14 @@ describe('a worktree is refused', () => {
     ['where there is no folder', 'WORKTREE_NOT_A_REPOSITORY', () => join(house.outside, 'nowhere')],
     ['for a file', 'WORKTREE_NOT_A_REPOSITORY', () => join(house.repository, 'a.txt')],
     ["in git's own folder", 'WORKTREE_NOT_A_REPOSITORY', () => join(house.repository, '.git')],
-    ['where there is no commit', 'WORKTREE_NO_COMMIT', () => {
-      git(house.outside, 'init', '-q', 'empty');
-      return join(house.outside, 'empty');
-    }],
+    [
+      'where there is no commit',
+      'WORKTREE_NO_COMMIT',
+      () => {
+        git(house.outside, 'init', '-q', 'empty');
+        return join(house.outside, 'empty');
+      },
+    ],
   ];
   it.each(refusals)('%s', async (_, code, cwd) => {
     const refusal = await prepare(cwd()).catch((error: unknown) => error);
@@ -191,19 +236,39 @@ describe('a worktree is refused', () => {
   });
 
   it('where worktrees cannot lie', async () => {
-    for (const worktreesDirectory of [house.repository, join(house.repository, '.git/worktrees'), join(house.repository, 'a.txt/x')]) {
-      await expect(house.adapterWith({ worktreesDirectory }).prepare({ jobId: 'j', cwd: house.repository })).rejects.toMatchObject({ code: 'WORKTREE_PLACE_INVALID' });
+    for (const worktreesDirectory of [
+      house.repository,
+      join(house.repository, '.git/worktrees'),
+      join(house.repository, 'a.txt/x'),
+    ]) {
+      await expect(
+        house.adapterWith({ worktreesDirectory }).prepare({ jobId: 'j', cwd: house.repository }),
+      ).rejects.toMatchObject({ code: 'WORKTREE_PLACE_INVALID' });
     }
     expect(git(house.repository, 'status', '--porcelain')).toBe('');
   });
 
-  it.each([{ worktreesDirectory: 'relative' }, { branchPrefix: '-x' }, { branchPrefix: 'a..b' }, { branchPrefix: 'a.lock' }, { maxCreateAttempts: 0 }, { timeoutMs: Number.NaN }, { timeoutMs: 2 ** 40 }, { gitPath: '' }, { unknown: 1 }])('by options such as %j', (options) => {
+  it.each([
+    { worktreesDirectory: 'relative' },
+    { branchPrefix: '-x' },
+    { branchPrefix: 'a..b' },
+    { branchPrefix: 'a.lock' },
+    { maxCreateAttempts: 0 },
+    { timeoutMs: Number.NaN },
+    { timeoutMs: 2 ** 40 },
+    { gitPath: '' },
+    { unknown: 1 },
+  ])('by options such as %j', (options) => {
     expect(() => house.adapterWith(options)).toThrow(expect.objectContaining({ code: 'WORKTREE_OPTIONS_INVALID' }));
   });
 
   it('for requests that say too little', async () => {
-    await expect(house.adapter.prepare({ jobId: '', cwd: house.repository })).rejects.toMatchObject({ code: 'WORKTREE_REQUEST_INVALID' });
-    await expect(house.adapter.prepare({ jobId: 'a', cwd: house.repository, keepFilesIn: 'x' })).rejects.toMatchObject({ code: 'WORKTREE_REQUEST_INVALID' });
+    await expect(house.adapter.prepare({ jobId: '', cwd: house.repository })).rejects.toMatchObject({
+      code: 'WORKTREE_REQUEST_INVALID',
+    });
+    await expect(house.adapter.prepare({ jobId: 'a', cwd: house.repository, keepFilesIn: 'x' })).rejects.toMatchObject({
+      code: 'WORKTREE_REQUEST_INVALID',
+    });
   });
 
   it('where a branch stands in the way of all names, and leaves nothing behind', async () => {
@@ -215,14 +280,20 @@ describe('a worktree is refused', () => {
   });
 
   it('where there is no git', async () => {
-    await expect(house.adapterWith({ gitPath: join(house.outside, 'no-git') }).prepare({ jobId: 'j', cwd: house.repository })).rejects.toMatchObject({ code: 'WORKTREE_NOT_CREATED', message: expect.stringContaining('could not be started') });
+    await expect(
+      house.adapterWith({ gitPath: join(house.outside, 'no-git') }).prepare({ jobId: 'j', cwd: house.repository }),
+    ).rejects.toMatchObject({ code: 'WORKTREE_NOT_CREATED', message: expect.stringContaining('could not be started') });
   });
 
   it('by a request that was aborted, before or while it was made, and leaves nothing behind', async () => {
-    await expect(house.adapter.prepare({ jobId: 'j', cwd: house.repository, signal: AbortSignal.abort() })).rejects.toMatchObject({ code: 'WORKTREE_CANCELLED' });
+    await expect(
+      house.adapter.prepare({ jobId: 'j', cwd: house.repository, signal: AbortSignal.abort() }),
+    ).rejects.toMatchObject({ code: 'WORKTREE_CANCELLED' });
     for (const delayMs of [1, 15, 30]) {
       const controller = new AbortController();
-      const made = house.adapter.prepare({ jobId: 'j', cwd: house.repository, signal: controller.signal }).catch((error: unknown) => error);
+      const made = house.adapter
+        .prepare({ jobId: 'j', cwd: house.repository, signal: controller.signal })
+        .catch((error: unknown) => error);
       setTimeout(() => controller.abort(), delayMs);
       const end = await made;
       if (!(end instanceof Error)) await house.adapter.remove(end as PreparedSubagentWorktree);
@@ -234,26 +305,40 @@ describe('a worktree is refused', () => {
 
   it('by a git that hangs, within the time limit', async () => {
     const gitPath = join(house.outside, 'slow-git');
-    writeFileSync(gitPath, '#!/bin/sh\ncase "$*" in *"worktree add"*) exec sleep 60;; esac\nexec git "$@"\n', { mode: 0o755 });
-    await expect(house.adapterWith({ gitPath, timeoutMs: 400 }).prepare({ jobId: 'j', cwd: house.repository })).rejects.toMatchObject({ code: 'WORKTREE_NOT_CREATED', category: 'timeout' });
+    writeFileSync(gitPath, '#!/bin/sh\ncase "$*" in *"worktree add"*) exec sleep 60;; esac\nexec git "$@"\n', {
+      mode: 0o755,
+    });
+    await expect(
+      house.adapterWith({ gitPath, timeoutMs: 400 }).prepare({ jobId: 'j', cwd: house.repository }),
+    ).rejects.toMatchObject({ code: 'WORKTREE_NOT_CREATED', category: 'timeout' });
     expect(house.names()).toEqual([]);
   });
 
   it('never twice under one name: another is tried', async () => {
     // Says of the first name that it is taken, as git does.
     const gitPath = join(house.outside, 'taken-git');
-    writeFileSync(gitPath, `#!/bin/sh\ncase "$*" in *"worktree add"*) if mkdir "${house.outside}/once" 2>/dev/null; then echo "fatal: a branch named 'x' already exists" >&2; exit 255; fi;; esac\nexec git "$@"\n`, { mode: 0o755 });
+    writeFileSync(
+      gitPath,
+      `#!/bin/sh\ncase "$*" in *"worktree add"*) if mkdir "${house.outside}/once" 2>/dev/null; then echo "fatal: a branch named 'x' already exists" >&2; exit 255; fi;; esac\nexec git "$@"\n`,
+      { mode: 0o755 },
+    );
     const worktree = await house.adapterWith({ gitPath }).prepare({ jobId: 'j', cwd: house.repository });
     expect(house.names().filter((name) => name.endsWith('.json'))).toEqual([`${worktree.id}.json`]);
     execFileSync('rmdir', [join(house.outside, 'once')]);
-    await expect(house.adapterWith({ gitPath, maxCreateAttempts: 1 }).prepare({ jobId: 'j', cwd: house.repository })).rejects.toMatchObject({ code: 'WORKTREE_NOT_CREATED', message: expect.stringContaining('already exists') });
+    await expect(
+      house.adapterWith({ gitPath, maxCreateAttempts: 1 }).prepare({ jobId: 'j', cwd: house.repository }),
+    ).rejects.toMatchObject({ code: 'WORKTREE_NOT_CREATED', message: expect.stringContaining('already exists') });
     await house.adapter.remove(worktree);
     expect(tracesOf(house, worktree)).toEqual([]);
   });
 
   it('not by a lock that another git holds for a moment', async () => {
     const gitPath = join(house.outside, 'locked-git');
-    writeFileSync(gitPath, `#!/bin/sh\ncase "$*" in *"worktree add"*) if mkdir "${house.outside}/once" 2>/dev/null; then echo "fatal: Unable to create '/x/packed-refs.lock': File exists." >&2; exit 128; fi;; esac\nexec git "$@"\n`, { mode: 0o755 });
+    writeFileSync(
+      gitPath,
+      `#!/bin/sh\ncase "$*" in *"worktree add"*) if mkdir "${house.outside}/once" 2>/dev/null; then echo "fatal: Unable to create '/x/packed-refs.lock': File exists." >&2; exit 128; fi;; esac\nexec git "$@"\n`,
+      { mode: 0o755 },
+    );
     const worktree = await house.adapterWith({ gitPath }).prepare({ jobId: 'j', cwd: house.repository });
     expect(readFileSync(join(worktree.worktreePath, 'a.txt'), 'utf8')).toBe('one\n');
     await house.adapter.remove(worktree);
@@ -262,7 +347,11 @@ describe('a worktree is refused', () => {
 
 describe('a key', () => {
   it('names one worktree, however many ask at once', async () => {
-    const made = await Promise.all([1, 2, 3].map(async (index) => house.adapter.prepare({ jobId: `agent_${index}`, cwd: house.repository, key: 'feature' })));
+    const made = await Promise.all(
+      [1, 2, 3].map(async (index) =>
+        house.adapter.prepare({ jobId: `agent_${index}`, cwd: house.repository, key: 'feature' }),
+      ),
+    );
     expect(new Set(made.map(({ worktreePath }) => worktreePath)).size).toBe(1);
     expect(await house.adapter.list()).toMatchObject([{ key: 'feature' }]);
   });
@@ -271,7 +360,11 @@ describe('a key', () => {
     const before = await house.crashed({ key: 'feature' });
     put(join(before.worktreePath, 'new.txt'), 'work\n');
     const after = await house.prepare({ jobId: 'agent_2', key: 'feature' });
-    expect(after).toMatchObject({ worktreePath: before.worktreePath, branchName: before.branchName, baseRevision: before.baseRevision });
+    expect(after).toMatchObject({
+      worktreePath: before.worktreePath,
+      branchName: before.branchName,
+      baseRevision: before.baseRevision,
+    });
     expect((await house.adapter.inspect(after)).findings).toMatchObject([{ kind: 'untracked' }]);
     expect(await house.adapter.list()).toMatchObject([{ status: 'ready', isOwned: true }]);
     await expect(house.adapter.remove(after)).rejects.toMatchObject({ code: 'WORKTREE_NOT_CLEAN' });
@@ -281,6 +374,8 @@ describe('a key', () => {
   it('does not lead into the work of a process that lives', async () => {
     const alive = house.adapterWith({ host: { pid: process.ppid, startTime: '', system: 'another system' } });
     await alive.prepare({ jobId: 'agent_1', cwd: house.repository, key: 'feature' });
-    await expect(house.adapter.prepare({ jobId: 'agent_2', cwd: house.repository, key: 'feature' })).rejects.toMatchObject({ code: 'WORKTREE_IN_USE' });
+    await expect(
+      house.adapter.prepare({ jobId: 'agent_2', cwd: house.repository, key: 'feature' }),
+    ).rejects.toMatchObject({ code: 'WORKTREE_IN_USE' });
   });
 });

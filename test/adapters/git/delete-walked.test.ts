@@ -1,4 +1,13 @@
-import { existsSync, mkdirSync, mkdtempSync, readdirSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  renameSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
@@ -13,7 +22,8 @@ beforeEach(() => {
   top = mkdtempSync(join(tmpdir(), 'delete-'));
   root = join(top, 'root');
   others = join(top, 'others');
-  for (const folder of [root, others]) for (const path of ['a', 'x/b', 'x/y/c', 'ü/\n/d']) put(join(folder, path), path);
+  for (const folder of [root, others])
+    for (const path of ['a', 'x/b', 'x/y/c', 'ü/\n/d']) put(join(folder, path), path);
   mkdirSync(join(root, 'empty'));
   symlinkSync(others, join(root, 'link'));
 });
@@ -36,22 +46,28 @@ describe('a folder that was walked', () => {
     expect(existsSync(join(root, 'x/y/late'))).toBe(true);
   });
 
-  it.each(['', 'x', 'x/y'])('does not take what lies behind a link that somebody put in the place of "%s"', async (path) => {
-    const walk = await walkFolder(root);
-    const before = all();
-    renameSync(join(root, path), join(top, 'stolen'));
-    symlinkSync(join(others, path), join(root, path));
-    await expect(deleteWalked(root, walk)).rejects.toThrow(/is not the folder any more that it was/);
-    expect(all()).toEqual(before);
-  });
+  it.each(['', 'x', 'x/y'])(
+    'does not take what lies behind a link that somebody put in the place of "%s"',
+    async (path) => {
+      const walk = await walkFolder(root);
+      const before = all();
+      renameSync(join(root, path), join(top, 'stolen'));
+      symlinkSync(join(others, path), join(root, path));
+      await expect(deleteWalked(root, walk)).rejects.toThrow(/is not the folder any more that it was/);
+      expect(all()).toEqual(before);
+    },
+  );
 
-  it.each(['', 'x'])('does not take what lies in another folder that somebody put in the place of "%s"', async (path) => {
-    const walk = await walkFolder(root);
-    renameSync(join(root, path), join(top, 'stolen'));
-    renameSync(join(others, path), join(root, path));
-    await expect(deleteWalked(root, walk)).rejects.toThrow(/is not the folder any more that it was/);
-    expect(existsSync(join(root, path, path === '' ? 'a' : 'b'))).toBe(true);
-  });
+  it.each(['', 'x'])(
+    'does not take what lies in another folder that somebody put in the place of "%s"',
+    async (path) => {
+      const walk = await walkFolder(root);
+      renameSync(join(root, path), join(top, 'stolen'));
+      renameSync(join(others, path), join(root, path));
+      await expect(deleteWalked(root, walk)).rejects.toThrow(/is not the folder any more that it was/);
+      expect(existsSync(join(root, path, path === '' ? 'a' : 'b'))).toBe(true);
+    },
+  );
 });
 
 describe('a folder that is given up', () => {

@@ -1,6 +1,15 @@
 /** What was changed in a folder is told from a real repository, and nothing that the repository names is run for it. */
 import { execFileSync } from 'node:child_process';
-import { existsSync, readFileSync, readdirSync, renameSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
+import {
+  existsSync,
+  readFileSync,
+  readdirSync,
+  renameSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { createGitFolderChanges } from '../../../src/adapters/git/folder-changes.ts';
@@ -15,19 +24,36 @@ beforeEach(() => {
 afterEach(() => house.remove());
 afterAll(removeTemplate);
 
-function changes(options: { readonly gitPath?: string; readonly timeoutMs?: number; readonly ceilingDirectories?: readonly string[] } = {}): FolderChanges {
+function changes(
+  options: {
+    readonly gitPath?: string;
+    readonly timeoutMs?: number;
+    readonly ceilingDirectories?: readonly string[];
+  } = {},
+): FolderChanges {
   return createGitFolderChanges({ near: join(house.outside, 'private'), ...options });
 }
 
-function read(folder = house.repository, look: Partial<Parameters<FolderChanges['read']>[1]> = {}): Promise<FolderDifference> {
+function read(
+  folder = house.repository,
+  look: Partial<Parameters<FolderChanges['read']>[1]> = {},
+): Promise<FolderDifference> {
   return changes().read(folder, { maxCharacters: 100_000, ...look });
 }
 
-const named = ({ files }: FolderDifference): unknown => Object.fromEntries(files.map(({ path, change }) => [path, change]));
+const named = ({ files }: FolderDifference): unknown =>
+  Object.fromEntries(files.map(({ path, change }) => [path, change]));
 
 describe('the changes in a folder', () => {
   it('are none where nothing was changed', async () => {
-    expect(await read()).toEqual({ branch: 'main', files: [], fileCount: 0, difference: '', since: expect.stringMatching(/^the newest commit, [\da-f]{10}$/), isCut: false });
+    expect(await read()).toEqual({
+      branch: 'main',
+      files: [],
+      fileCount: 0,
+      difference: '',
+      since: expect.stringMatching(/^the newest commit, [\da-f]{10}$/),
+      isCut: false,
+    });
   });
 
   it('are told by file, with a difference that has new files whole', async () => {
@@ -38,9 +64,22 @@ describe('the changes in a folder', () => {
     rmSync(join(house.repository, 'src/b.txt'));
     put(join(house.repository, 'x.log'), 'ignored\n');
     const found = await read();
-    expect(named(found)).toEqual({ 'a.txt': 'changed', 'new/file.txt': 'untracked', 'staged.txt': 'added', 'src/b.txt': 'removed' });
+    expect(named(found)).toEqual({
+      'a.txt': 'changed',
+      'new/file.txt': 'untracked',
+      'staged.txt': 'added',
+      'src/b.txt': 'removed',
+    });
     expect([found.fileCount, found.isCut, found.because]).toEqual([4, false, undefined]);
-    for (const line of ['-one\n', '+one and a half\n', '+something ü new\n', '+staged\n', '-two\n', '--- a/src/b.txt\n+++ /dev/null\n']) expect(found.difference).toContain(line);
+    for (const line of [
+      '-one\n',
+      '+one and a half\n',
+      '+something ü new\n',
+      '+staged\n',
+      '-two\n',
+      '--- a/src/b.txt\n+++ /dev/null\n',
+    ])
+      expect(found.difference).toContain(line);
     expect(found.difference).not.toContain('ignored');
   });
 
@@ -62,7 +101,10 @@ describe('the changes in a folder', () => {
     git(worktree.worktreePath, 'commit', '-q', '-m', 'work');
     put(join(worktree.worktreePath, 'loose.txt'), 'loose\n');
     const found = await read(worktree.worktreePath, { since: worktree.baseRevision });
-    expect([found.branch, named(found)]).toEqual([worktree.branchName, { 'done.txt': 'added', 'loose.txt': 'untracked' }]);
+    expect([found.branch, named(found)]).toEqual([
+      worktree.branchName,
+      { 'done.txt': 'added', 'loose.txt': 'untracked' },
+    ]);
     expect(found.difference).toContain('+done\n');
     expect(found.difference).toContain('+loose\n');
     expect(found.since).toBe(`the commit that it was made from, ${(worktree.baseRevision ?? '').slice(0, 10)}`);
@@ -73,7 +115,10 @@ describe('the changes in a folder', () => {
     put(join(house.repository, 'a.txt'), 'changed\n');
     put(join(house.repository, 'src/b.txt'), 'changed\n');
     put(join(house.repository, 'src/c.txt'), 'new\n');
-    expect(named(await read(join(house.repository, 'src')))).toEqual({ 'src/b.txt': 'changed', 'src/c.txt': 'untracked' });
+    expect(named(await read(join(house.repository, 'src')))).toEqual({
+      'src/b.txt': 'changed',
+      'src/c.txt': 'untracked',
+    });
   });
 
   it('are cut where they are long, and large files are only named', async () => {
@@ -106,16 +151,24 @@ describe('the changes in a folder', () => {
   it.each([
     ['no repository is around it', () => house.outside, 'it is not in a git repository'],
     ['it is gone', () => join(house.outside, 'gone'), 'it is not in a git repository'],
-    ['nothing was committed', () => {
-      const empty = join(house.outside, 'empty');
-      put(join(empty, 'a'), 'a');
-      git(empty, 'init', '-q');
-      return empty;
-    }, 'its git repository has no commit yet'],
-    ['the settings lead elsewhere', () => {
-      git(house.repository, 'config', 'core.worktree', house.outside);
-      return house.repository;
-    }, undefined],
+    [
+      'nothing was committed',
+      () => {
+        const empty = join(house.outside, 'empty');
+        put(join(empty, 'a'), 'a');
+        git(empty, 'init', '-q');
+        return empty;
+      },
+      'its git repository has no commit yet',
+    ],
+    [
+      'the settings lead elsewhere',
+      () => {
+        git(house.repository, 'config', 'core.worktree', house.outside);
+        return house.repository;
+      },
+      undefined,
+    ],
   ])('are none, and why is said, where %s', async (_what, folder, because) => {
     const found = await read(folder());
     expect([found.files, found.difference]).toEqual([[], '']);
@@ -125,14 +178,23 @@ describe('the changes in a folder', () => {
   it('do not count what lies around a ceiling', async () => {
     const workspace = join(house.repository, 'home/workspace');
     put(join(workspace, 'a'), 'a');
-    const found = await changes({ ceilingDirectories: [join(house.repository, 'home')] }).read(workspace, { maxCharacters: 1_000 });
+    const found = await changes({ ceilingDirectories: [join(house.repository, 'home')] }).read(workspace, {
+      maxCharacters: 1_000,
+    });
     expect(found.because).toBe('it is not in a git repository');
   });
 
   it('leave the repository as it was, and nothing of their own', async () => {
     put(join(house.repository, 'a.txt'), 'changed\n');
     put(join(house.repository, 'new.txt'), 'new\n');
-    const all = (): string => execFileSync('find', ['.git', '-type', 'f', '-printf', '%p %s %T@\n'], { cwd: house.repository, encoding: 'utf8' }).split('\n').toSorted().join('\n');
+    const all = (): string =>
+      execFileSync('find', ['.git', '-type', 'f', '-printf', '%p %s %T@\n'], {
+        cwd: house.repository,
+        encoding: 'utf8',
+      })
+        .split('\n')
+        .toSorted()
+        .join('\n');
     const before = all();
     await read();
     expect(all()).toBe(before);
@@ -152,7 +214,16 @@ describe('what has changed since some work began', () => {
 
   function gitAt(seconds: number, folder: string, ...command: readonly string[]): void {
     const date = `@${Math.floor(began / SECOND) + seconds} +0000`;
-    execFileSync('git', command, { cwd: folder, env: { ...process.env, GIT_CONFIG_GLOBAL: '/dev/null', GIT_CONFIG_NOSYSTEM: '1', GIT_AUTHOR_DATE: date, GIT_COMMITTER_DATE: date } });
+    execFileSync('git', command, {
+      cwd: folder,
+      env: {
+        ...process.env,
+        GIT_CONFIG_GLOBAL: '/dev/null',
+        GIT_CONFIG_NOSYSTEM: '1',
+        GIT_AUTHOR_DATE: date,
+        GIT_COMMITTER_DATE: date,
+      },
+    });
   }
 
   /** @param seconds after the work began @returns its hash */
@@ -180,19 +251,33 @@ describe('what has changed since some work began', () => {
     put(join(folder, 'b.txt'), 'loose\n');
     const found = await read(folder, { begunAt: began });
     expect(named(found)).toEqual({ 'a.txt': 'changed', 'b.txt': 'untracked' });
-    expect(found.files.map(({ path, isUncommitted }) => [path, isUncommitted])).toEqual([['a.txt', undefined], ['b.txt', true]]);
+    expect(found.files.map(({ path, isUncommitted }) => [path, isUncommitted])).toEqual([
+      ['a.txt', undefined],
+      ['b.txt', true],
+    ]);
     for (const line of ['-one\n', '+two\n', '+loose\n']) expect(found.difference).toContain(line);
     expect(found.since).toMatch(/^the last commit before the session began, [\da-f]{10}$/);
-    expect([found.commitCount, found.commits]).toEqual([1, [{ hash, subject: 'Count what was ordered: ü', at: '2026-03-01T12:01:00.000Z' }]]);
+    expect([found.commitCount, found.commits]).toEqual([
+      1,
+      [{ hash, subject: 'Count what was ordered: ü', at: '2026-03-01T12:01:00.000Z' }],
+    ]);
   });
 
   it('takes a commit of the second in which it began for one that was there', async () => {
-    expect(await read(begunRepository(0), { begunAt: began })).toMatchObject({ files: [], commits: [], commitCount: 0 });
+    expect(await read(begunRepository(0), { begunAt: began })).toMatchObject({
+      files: [],
+      commits: [],
+      commitCount: 0,
+    });
   });
 
   it('is everything, where the first commit was made since', async () => {
     const found = await read(begunRepository(60), { begunAt: began });
-    expect([found.since, named(found), found.commits?.length]).toEqual(['an empty folder: nothing was committed before the session began', { 'a.txt': 'added' }, 1]);
+    expect([found.since, named(found), found.commits?.length]).toEqual([
+      'an empty folder: nothing was committed before the session began',
+      { 'a.txt': 'added' },
+      1,
+    ]);
     expect(found.difference).toContain('+one\n');
   });
 
@@ -200,7 +285,12 @@ describe('what has changed since some work began', () => {
     const folder = begunRepository(-60);
     for (let index = 1; index <= 22; index += 1) commitAt(index, `commit ${index}`, folder);
     const found = await read(folder, { begunAt: began });
-    expect([found.commitCount, found.commits?.length, found.commits?.[0]?.subject, found.commits?.at(-1)?.subject]).toEqual([22, 20, 'commit 22', 'commit 3']);
+    expect([
+      found.commitCount,
+      found.commits?.length,
+      found.commits?.[0]?.subject,
+      found.commits?.at(-1)?.subject,
+    ]).toEqual([22, 20, 'commit 22', 'commit 3']);
   });
 
   it('has the new commits of a history that was rewritten, and a merge as one', async () => {
@@ -213,7 +303,10 @@ describe('what has changed since some work began', () => {
     commitAt(20, 'on main', folder);
     gitAt(30, folder, 'merge', '-q', '--no-ff', '-m', 'merged', 'side');
     const merged = await read(folder, { begunAt: began });
-    expect([named(merged), merged.commits?.map(({ subject }) => subject)]).toEqual([{ 'b.txt': 'added', 'side.txt': 'added' }, ['merged', 'on main']]);
+    expect([named(merged), merged.commits?.map(({ subject }) => subject)]).toEqual([
+      { 'b.txt': 'added', 'side.txt': 'added' },
+      ['merged', 'on main'],
+    ]);
     git(folder, 'reset', '-q', '--hard', 'HEAD~2');
     expect(await read(folder, { begunAt: began })).toMatchObject({ files: [], commitCount: 0 });
   });
@@ -226,7 +319,11 @@ describe('what has changed since some work began', () => {
     const shallow = join(house.outside, 'shallow');
     git(house.outside, 'clone', '-q', '--depth', '2', `file://${folder}`, shallow);
     const found = await read(shallow, { begunAt: began });
-    expect([found.because, named(found), found.commits?.map(({ subject }) => subject)]).toEqual([undefined, { 'c.txt': 'added' }, ['third']]);
+    expect([found.because, named(found), found.commits?.map(({ subject }) => subject)]).toEqual([
+      undefined,
+      { 'c.txt': 'added' },
+      ['third'],
+    ]);
     expect(found.since).toMatch(/^the oldest commit that is here, [\da-f]{10}: the history before it was left out$/);
   });
 
@@ -237,7 +334,10 @@ describe('what has changed since some work began', () => {
     put(join(folder, 'y.txt'), 'y\n');
     commitAt(20, 'beside it', folder);
     const found = await read(join(folder, 'part'), { begunAt: began });
-    expect([named(found), found.commits?.map(({ subject }) => subject)]).toEqual([{ 'part/x.txt': 'added' }, ['in the part']]);
+    expect([named(found), found.commits?.map(({ subject }) => subject)]).toEqual([
+      { 'part/x.txt': 'added' },
+      ['in the part'],
+    ]);
   });
 
   it('runs nothing that the repository names for its commits', async () => {
@@ -248,7 +348,10 @@ describe('what has changed since some work began', () => {
     put(join(folder, 'a.txt'), 'two\n');
     commitAt(10, 'second', folder);
     const config = join(folder, '.git/config');
-    put(config, `${readFileSync(config, 'utf8')}[log]\n\tshowSignature = true\n[gpg]\n\tprogram = ${program}\n[core]\n\tpager = ${program}\n\tfsmonitor = ${program}\n[extensions]\n\tpartialClone = origin\n[remote "origin"]\n\turl = ext::${program}\n\tpromisor = true\n\tuploadpack = ${program}\n`);
+    put(
+      config,
+      `${readFileSync(config, 'utf8')}[log]\n\tshowSignature = true\n[gpg]\n\tprogram = ${program}\n[core]\n\tpager = ${program}\n\tfsmonitor = ${program}\n[extensions]\n\tpartialClone = origin\n[remote "origin"]\n\turl = ext::${program}\n\tpromisor = true\n\tuploadpack = ${program}\n`,
+    );
     expect((await read(folder, { begunAt: began })).commitCount).toBe(1);
     expect(existsSync(proof)).toBe(false);
   });
@@ -261,7 +364,9 @@ describe('a hostile repository', () => {
   it('has none of its programs run: filters, text conversions, drivers, hooks, monitors, pagers', async () => {
     const program = join(house.outside, 'program');
     writeFileSync(program, `#!/bin/sh\ntouch '${proof()}'\ncat "$@"\n`, { mode: 0o755 });
-    put(config(), `${readFileSync(config(), 'utf8')}
+    put(
+      config(),
+      `${readFileSync(config(), 'utf8')}
 [core]
 \tfsmonitor = ${program}
 \tpager = ${program}
@@ -281,7 +386,8 @@ describe('a hostile repository', () => {
 \tdiff = ${program}
 [alias]
 \tdiff = !${program}
-`);
+`,
+    );
     writeFileSync(join(house.outside, 'post-index-change'), `#!/bin/sh\ntouch '${proof()}'\n`, { mode: 0o755 });
     put(join(house.repository, '.gitattributes'), '* diff=bad filter=bad\n');
     put(join(house.repository, 'a.txt'), 'changed\n');
@@ -294,7 +400,11 @@ describe('a hostile repository', () => {
 
   it('cannot name a program while it is looked at', async () => {
     const gitPath = join(house.outside, 'naming-git');
-    writeFileSync(gitPath, `#!/bin/sh\nfor what in clean smudge process textconv; do git config -f '${config()}' filter.late.$what "touch '${proof()}'; cat"; git config -f '${config()}' diff.late.$what "touch '${proof()}'; cat"; done\necho '* filter=late diff=late' > '${house.repository}/.git/info/attributes'\nexec git "$@"\n`, { mode: 0o755 });
+    writeFileSync(
+      gitPath,
+      `#!/bin/sh\nfor what in clean smudge process textconv; do git config -f '${config()}' filter.late.$what "touch '${proof()}'; cat"; git config -f '${config()}' diff.late.$what "touch '${proof()}'; cat"; done\necho '* filter=late diff=late' > '${house.repository}/.git/info/attributes'\nexec git "$@"\n`,
+      { mode: 0o755 },
+    );
     put(join(house.repository, 'a.txt'), 'changed\n');
     put(join(house.repository, 'new.txt'), 'new\n');
     const found = await changes({ gitPath }).read(house.repository, { maxCharacters: 10_000 });
@@ -307,7 +417,9 @@ describe('a hostile repository', () => {
     put(join(house.repository, 'new.txt'), 'new\n');
     for (const name of ['info/attributes', 'info/exclude', 'logs/refs/stash']) {
       rmSync(join(house.repository, '.git', name), { force: true });
-      execFileSync('sh', ['-c', `mkdir -p "$(dirname '.git/${name}')" && mkfifo '.git/${name}'`], { cwd: house.repository });
+      execFileSync('sh', ['-c', `mkdir -p "$(dirname '.git/${name}')" && mkfifo '.git/${name}'`], {
+        cwd: house.repository,
+      });
     }
     execFileSync('mkfifo', ['pipe'], { cwd: house.repository });
     expect(named(await read())).toEqual({ 'a.txt': 'changed', 'new.txt': 'untracked' });
@@ -319,6 +431,8 @@ describe('a hostile repository', () => {
     expect((await read()).because).toContain('the index of its git repository is missing');
     rmSync(join(house.repository, '.git/HEAD'));
     execFileSync('mkfifo', ['.git/HEAD'], { cwd: house.repository });
-    await expect(changes({ timeoutMs: 50 }).read(house.repository, { maxCharacters: 1_000 })).rejects.toThrow('did not end within 50 ms');
+    await expect(changes({ timeoutMs: 50 }).read(house.repository, { maxCharacters: 1_000 })).rejects.toThrow(
+      'did not end within 50 ms',
+    );
   });
 });

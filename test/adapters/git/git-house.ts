@@ -1,6 +1,16 @@
 /** Real repositories of git in a temporary folder, and adapters over them: of this process, and of one that is dead. */
 import { execFileSync } from 'node:child_process';
-import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, readdirSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  cpSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  readdirSync,
+  realpathSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { GitWorktreeIsolationAdapter } from '../../../src/adapters/git/git-worktree-adapter.ts';
@@ -10,21 +20,43 @@ import { readOwner } from '../../../src/adapters/git/host-identity.ts';
 import { getCrashedHost } from './crashed-host.ts';
 
 /** Says who commits, and nothing else of the machine's owner. */
-const IDENTITY = { GIT_AUTHOR_NAME: 'Ada', GIT_AUTHOR_EMAIL: 'ada@example.org', GIT_COMMITTER_NAME: 'Ada', GIT_COMMITTER_EMAIL: 'ada@example.org' };
+const IDENTITY = {
+  GIT_AUTHOR_NAME: 'Ada',
+  GIT_AUTHOR_EMAIL: 'ada@example.org',
+  GIT_COMMITTER_NAME: 'Ada',
+  GIT_COMMITTER_EMAIL: 'ada@example.org',
+};
 
 /** Nothing here outlives the test, so nothing has to be on the disk. */
 const NO_SYNC = { GIT_CONFIG_COUNT: '1', GIT_CONFIG_KEY_0: 'core.fsync', GIT_CONFIG_VALUE_0: 'none' };
 
-const gitEnvironment = { PATH: process.env['PATH'], HOME: '/nonexistent', GIT_CONFIG_GLOBAL: '/dev/null', GIT_CONFIG_NOSYSTEM: '1', ...NO_SYNC, ...IDENTITY };
+const gitEnvironment = {
+  PATH: process.env['PATH'],
+  HOME: '/nonexistent',
+  GIT_CONFIG_GLOBAL: '/dev/null',
+  GIT_CONFIG_NOSYSTEM: '1',
+  ...NO_SYNC,
+  ...IDENTITY,
+};
 
 /** What git prints, without the line end. */
 export function git(cwd: string, ...command: readonly string[]): string {
-  return execFileSync('git', command, { cwd, env: gitEnvironment, encoding: 'utf8', stdio: ['ignore', 'pipe', 'pipe'] }).replace(/\n$/, '');
+  return execFileSync('git', command, {
+    cwd,
+    env: gitEnvironment,
+    encoding: 'utf8',
+    stdio: ['ignore', 'pipe', 'pipe'],
+  }).replace(/\n$/, '');
 }
 
 /** Runs a line of a POSIX shell, as a person would who pastes it. */
 export function pasted(line: string, cwd: string): string {
-  return execFileSync('sh', ['-c', line], { cwd, env: gitEnvironment, encoding: 'utf8', stdio: ['ignore', 'pipe', 'pipe'] });
+  return execFileSync('sh', ['-c', line], {
+    cwd,
+    env: gitEnvironment,
+    encoding: 'utf8',
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
 }
 
 export function put(path: string, content: string | Buffer): void {
@@ -84,10 +116,14 @@ export function gitHouse(folder = 'outside'): GitHouse {
   const repository = join(outside, 'repository');
   const worktrees = join(outside, 'worktrees');
   cpSync(templateRepository(), repository, { recursive: true, verbatimSymlinks: true });
-  const adapterWith = (options: Partial<GitWorktreeOptions> = {}): GitWorktreeIsolationAdapter => new GitWorktreeIsolationAdapter({ worktreesDirectory: worktrees, ...options });
+  const adapterWith = (options: Partial<GitWorktreeOptions> = {}): GitWorktreeIsolationAdapter =>
+    new GitWorktreeIsolationAdapter({ worktreesDirectory: worktrees, ...options });
   const adapter = adapterWith();
   const crashedAdapter = (): GitWorktreeIsolationAdapter => adapterWith({ host: getCrashedHost(readOwner()) });
-  const begun = async (keeper: GitWorktreeIsolationAdapter, request: Partial<WorktreeRequest>): Promise<PreparedSubagentWorktree> => {
+  const begun = async (
+    keeper: GitWorktreeIsolationAdapter,
+    request: Partial<WorktreeRequest>,
+  ): Promise<PreparedSubagentWorktree> => {
     const worktree = await keeper.prepare({ jobId: 'agent_1', cwd: repository, ...request });
     await keeper.begin(worktree);
     return worktree;
@@ -113,7 +149,9 @@ export function tracesOf(house: GitHouse, { worktreePath, branchName, id = '' }:
     ...(existsSync(worktreePath) ? ['folder'] : []),
     ...house.names().filter((name) => name.startsWith(id)),
     ...(git(house.repository, 'for-each-ref', `refs/heads/${branchName}`) === '' ? [] : ['branch']),
-    ...(registered.includes(worktreePath) || existsSync(join(house.repository, '.git/worktrees', id)) ? ['git folder'] : []),
+    ...(registered.includes(worktreePath) || existsSync(join(house.repository, '.git/worktrees', id))
+      ? ['git folder']
+      : []),
     ...(existsSync(join(house.repository, '.git/logs/refs/heads', branchName)) ? ['branch history'] : []),
   ];
 }

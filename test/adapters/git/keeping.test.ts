@@ -32,40 +32,64 @@ const commit = (path: string): void => {
 
 const WORK: readonly Work[] = [
   { name: 'a changed file', act: (path) => put(join(path, 'a.txt'), 'work\n') },
-  { name: 'a changed file and a new one', act: (path) => {
-    put(join(path, 'a.txt'), 'work\n');
-    put(join(path, 'new/file.txt'), 'work\n');
-  } },
-  { name: 'a staged file', act: (path) => {
-    put(join(path, 'a.txt'), 'work\n');
-    git(path, 'add', '-A');
-  } },
+  {
+    name: 'a changed file and a new one',
+    act: (path) => {
+      put(join(path, 'a.txt'), 'work\n');
+      put(join(path, 'new/file.txt'), 'work\n');
+    },
+  },
+  {
+    name: 'a staged file',
+    act: (path) => {
+      put(join(path, 'a.txt'), 'work\n');
+      git(path, 'add', '-A');
+    },
+  },
   { name: 'a commit', act: commit },
-  { name: 'a commit and a change', act: (path) => {
-    commit(path);
-    put(join(path, 'src/b.txt'), 'more\n');
-  } },
-  { name: 'a commit on another branch', act: (path) => {
-    git(path, 'checkout', '-q', '-b', 'feature');
-    commit(path);
-  } },
-  { name: 'a commit on another branch that it left', act: (path) => {
-    git(path, 'checkout', '-q', '-b', 'feature');
-    commit(path);
-    git(path, 'checkout', '-q', '-');
-  } },
-  { name: 'a commit on a detached HEAD', act: (path) => {
-    git(path, 'checkout', '-q', '--detach');
-    commit(path);
-  } },
-  { name: 'a change on a detached HEAD', act: (path) => {
-    git(path, 'checkout', '-q', '--detach');
-    put(join(path, 'a.txt'), 'work\n');
-  } },
-  { name: 'a stash', act: (path) => {
-    put(join(path, 'a.txt'), 'work\n');
-    git(path, 'stash', '-q');
-  } },
+  {
+    name: 'a commit and a change',
+    act: (path) => {
+      commit(path);
+      put(join(path, 'src/b.txt'), 'more\n');
+    },
+  },
+  {
+    name: 'a commit on another branch',
+    act: (path) => {
+      git(path, 'checkout', '-q', '-b', 'feature');
+      commit(path);
+    },
+  },
+  {
+    name: 'a commit on another branch that it left',
+    act: (path) => {
+      git(path, 'checkout', '-q', '-b', 'feature');
+      commit(path);
+      git(path, 'checkout', '-q', '-');
+    },
+  },
+  {
+    name: 'a commit on a detached HEAD',
+    act: (path) => {
+      git(path, 'checkout', '-q', '--detach');
+      commit(path);
+    },
+  },
+  {
+    name: 'a change on a detached HEAD',
+    act: (path) => {
+      git(path, 'checkout', '-q', '--detach');
+      put(join(path, 'a.txt'), 'work\n');
+    },
+  },
+  {
+    name: 'a stash',
+    act: (path) => {
+      put(join(path, 'a.txt'), 'work\n');
+      git(path, 'stash', '-q');
+    },
+  },
 ];
 
 describe('the next action', () => {
@@ -76,7 +100,8 @@ describe('the next action', () => {
     for (const command of commandsIn(nextAction)) pasted(command, '/');
     // What was stashed is a change again, for which there is a next action too.
     const after = await house.adapter.inspect(worktree);
-    if (contentOf(join(house.repository, 'a.txt')) !== 'work\n') for (const command of commandsIn(after.nextAction ?? '')) pasted(command, '/');
+    if (contentOf(join(house.repository, 'a.txt')) !== 'work\n')
+      for (const command of commandsIn(after.nextAction ?? '')) pasted(command, '/');
     expect(contentOf(join(house.repository, 'a.txt'))).toBe('work\n');
     expect(git(house.repository, 'status', '--porcelain')).toBe('');
   });
@@ -84,10 +109,16 @@ describe('the next action', () => {
   it('counts what no other branch has', async () => {
     const worktree = await house.prepare();
     commit(worktree.worktreePath);
-    expect((await house.adapter.inspect(worktree)).findings).toMatchObject([{ kind: 'committed', text: expect.stringContaining('1 commit that no other branch has') }]);
+    expect((await house.adapter.inspect(worktree)).findings).toMatchObject([
+      { kind: 'committed', text: expect.stringContaining('1 commit that no other branch has') },
+    ]);
     git(house.repository, 'merge', '-q', worktree.branchName);
-    expect((await house.adapter.inspect(worktree)).findings).toMatchObject([{ kind: 'committed', text: expect.stringContaining('other branches have all that it has') }]);
-    expect((await house.adapter.inspect(worktree)).nextAction).toBe(`It is merged already. Remove it: wakechart worktree remove ${worktree.id}`);
+    expect((await house.adapter.inspect(worktree)).findings).toMatchObject([
+      { kind: 'committed', text: expect.stringContaining('other branches have all that it has') },
+    ]);
+    expect((await house.adapter.inspect(worktree)).nextAction).toBe(
+      `It is merged already. Remove it: wakechart worktree remove ${worktree.id}`,
+    );
   });
 
   it('takes no branch that an agent names for an option', async () => {
@@ -126,10 +157,26 @@ describe('a worktree that is kept', () => {
   });
 
   it('is found by its id, its job, its branch and its path', async () => {
-    for (const name of [worktree.id ?? '', 'agent_1', worktree.branchName, worktree.worktreePath, realpathSync(worktree.worktreePath)]) {
-      expect(await house.adapter.find(name)).toMatchObject({ id: worktree.id, jobId: 'agent_1', key: 'feature', status: 'preserved', cwd: worktree.cwd, findings: [{ kind: 'untracked' }] });
+    for (const name of [
+      worktree.id ?? '',
+      'agent_1',
+      worktree.branchName,
+      worktree.worktreePath,
+      realpathSync(worktree.worktreePath),
+    ]) {
+      expect(await house.adapter.find(name)).toMatchObject({
+        id: worktree.id,
+        jobId: 'agent_1',
+        key: 'feature',
+        status: 'preserved',
+        cwd: worktree.cwd,
+        findings: [{ kind: 'untracked' }],
+      });
     }
-    await expect(house.adapter.find('nobody')).rejects.toMatchObject({ code: 'WORKTREE_NOT_FOUND', hint: expect.stringContaining('wakechart worktree list') });
+    await expect(house.adapter.find('nobody')).rejects.toMatchObject({
+      code: 'WORKTREE_NOT_FOUND',
+      hint: expect.stringContaining('wakechart worktree list'),
+    });
     await house.prepare();
     await expect(house.adapter.find('agent_1')).rejects.toMatchObject({ code: 'WORKTREE_AMBIGUOUS' });
   });
@@ -146,7 +193,10 @@ describe('a worktree that is kept', () => {
   it('is not removed unless it may be lost', async () => {
     await expect(house.adapter.discard('agent_1')).rejects.toMatchObject({ code: 'WORKTREE_NOT_CLEAN' });
     expect(contentOf(join(worktree.worktreePath, 'new.txt'))).toBe('work\n');
-    expect(await house.adapter.discard('agent_1', { discard: true })).toMatchObject({ id: worktree.id, isOwned: false });
+    expect(await house.adapter.discard('agent_1', { discard: true })).toMatchObject({
+      id: worktree.id,
+      isOwned: false,
+    });
     expect(tracesOf(house, worktree)).toEqual([]);
     expect(house.names()).toEqual([]);
   });
@@ -168,7 +218,10 @@ describe('a worktree that is kept', () => {
     git(other.worktreePath, 'merge', '-q', worktree.branchName);
     await house.adapter.preserve(other, await house.adapter.inspect(other));
     const ends = await Promise.allSettled(['agent_1', 'agent_2'].map(async (job) => house.adapter.discard(job)));
-    expect(ends).toMatchObject([{ reason: { code: 'WORKTREE_NOT_CLEAN' } }, { reason: { code: 'WORKTREE_NOT_CLEAN' } }]);
+    expect(ends).toMatchObject([
+      { reason: { code: 'WORKTREE_NOT_CLEAN' } },
+      { reason: { code: 'WORKTREE_NOT_CLEAN' } },
+    ]);
     expect(git(house.repository, 'log', '-1', '--format=%s', worktree.branchName)).toBe('work');
     git(house.repository, 'merge', '-q', other.branchName);
     for (const job of ['agent_1', 'agent_2']) await house.adapter.discard(job);
@@ -204,7 +257,11 @@ describe('a worktree that is kept', () => {
   it('says what was found where somebody else says that it stays', async () => {
     const other = await house.prepare();
     await house.adapter.preserve(other, { isClean: false, findings: [{ kind: 'unknown', text: 'a hook failed' }] });
-    expect(await house.adapter.find(other.id ?? '')).toMatchObject({ status: 'preserved', isOwned: false, findings: [{ text: 'a hook failed' }] });
+    expect(await house.adapter.find(other.id ?? '')).toMatchObject({
+      status: 'preserved',
+      isOwned: false,
+      findings: [{ text: 'a hook failed' }],
+    });
     expect(existsSync(other.worktreePath)).toBe(true);
     await house.adapter.remove(other);
     expect(existsSync(other.worktreePath)).toBe(false);

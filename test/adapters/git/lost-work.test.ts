@@ -12,28 +12,36 @@ afterEach(() => house.remove());
 afterAll(removeTemplate);
 
 /** Every second one; all of them in the long runs (`npm run test:matrix`, part of CI). */
-const TRIED = process.env['CRASH_MATRIX'] === undefined ? LOST_WORK.filter((_way, index) => index % 2 === 0) : LOST_WORK;
+const TRIED =
+  process.env['CRASH_MATRIX'] === undefined ? LOST_WORK.filter((_way, index) => index % 2 === 0) : LOST_WORK;
 
 describe('the work of an agent that', () => {
-  it.each(TRIED)('$name is found, and is there after its process died, after the next start and after it was to be removed', async ({ setUp, act, isThere, kind }) => {
-    const keeper = house.crashedAdapter();
-    const worktree = await keeper.prepare({ jobId: 'agent_1', cwd: house.repository });
-    setUp?.(worktree);
-    await keeper.begin(worktree);
-    act(worktree);
-    expect(isThere(worktree), 'the agent has done it').toBe(true);
+  it.each(TRIED)(
+    '$name is found, and is there after its process died, after the next start and after it was to be removed',
+    async ({ setUp, act, isThere, kind }) => {
+      const keeper = house.crashedAdapter();
+      const worktree = await keeper.prepare({ jobId: 'agent_1', cwd: house.repository });
+      setUp?.(worktree);
+      await keeper.begin(worktree);
+      act(worktree);
+      expect(isThere(worktree), 'the agent has done it').toBe(true);
 
-    const { isClean, findings, nextAction } = await keeper.inspect(worktree);
-    expect(isClean).toBe(false);
-    expect(findings.map((finding) => finding.kind)).toContain(kind);
-    expect(nextAction).toMatch(/wakechart worktree remove \S+ --discard$/);
+      const { isClean, findings, nextAction } = await keeper.inspect(worktree);
+      expect(isClean).toBe(false);
+      expect(findings.map((finding) => finding.kind)).toContain(kind);
+      expect(nextAction).toMatch(/wakechart worktree remove \S+ --discard$/);
 
-    expect(await house.adapter.reconcile()).toMatchObject([{ id: worktree.id, action: 'preserved', worktreePath: worktree.worktreePath, branchName: worktree.branchName }]);
-    expect(isThere(worktree)).toBe(true);
-    expect(await house.adapter.list()).toMatchObject([{ id: worktree.id, status: 'preserved', isOwned: false, findings }]);
-    await expect(house.adapter.remove(worktree)).rejects.toMatchObject({ code: 'WORKTREE_NOT_CLEAN' });
-    expect(isThere(worktree)).toBe(true);
-  });
+      expect(await house.adapter.reconcile()).toMatchObject([
+        { id: worktree.id, action: 'preserved', worktreePath: worktree.worktreePath, branchName: worktree.branchName },
+      ]);
+      expect(isThere(worktree)).toBe(true);
+      expect(await house.adapter.list()).toMatchObject([
+        { id: worktree.id, status: 'preserved', isOwned: false, findings },
+      ]);
+      await expect(house.adapter.remove(worktree)).rejects.toMatchObject({ code: 'WORKTREE_NOT_CLEAN' });
+      expect(isThere(worktree)).toBe(true);
+    },
+  );
 });
 
 describe('a commit that a checkout was left for', () => {
@@ -51,7 +59,10 @@ describe('a commit that a checkout was left for', () => {
 describe('two looks', () => {
   it('name the same first, whatever order the disk answers in', async () => {
     const worktree = await house.prepare();
-    for (const name of ['MERGE_MSG', 'MERGE_MODE', 'MERGE_HEAD', 'MERGE_RR']) put(join(house.repository, '.git/worktrees', worktree.id ?? '', name), '');
-    expect((await house.adapter.inspect(worktree)).findings).toMatchObject([{ kind: 'operation', text: expect.stringMatching(/: MERGE_HEAD$/) }]);
+    for (const name of ['MERGE_MSG', 'MERGE_MODE', 'MERGE_HEAD', 'MERGE_RR'])
+      put(join(house.repository, '.git/worktrees', worktree.id ?? '', name), '');
+    expect((await house.adapter.inspect(worktree)).findings).toMatchObject([
+      { kind: 'operation', text: expect.stringMatching(/: MERGE_HEAD$/) },
+    ]);
   });
 });

@@ -19,12 +19,16 @@ describe('a folder', () => {
   });
 
   it('on the root of a disk is reached by what is mounted elsewhere', () => {
-    expect(aliasesOf('/w', [mount('8:1', '/', '/')], [mount('8:1', '/w', '/mnt'), mount('8:1', '/', '/host')])).toEqual(['/mnt', '/host/w']);
+    expect(aliasesOf('/w', [mount('8:1', '/', '/')], [mount('8:1', '/w', '/mnt'), mount('8:1', '/', '/host')])).toEqual(
+      ['/mnt', '/host/w'],
+    );
   });
 });
 
 describe('the table of mounts', () => {
   it('is read with blanks in its paths', () => {
-    expect(parseMounts('36 35 98:0 /a\\040b /mnt\\0402 rw master:1 - ext3 /dev/root rw\n')).toEqual([{ device: '98:0', root: '/a b', point: '/mnt 2' }]);
+    expect(parseMounts('36 35 98:0 /a\\040b /mnt\\0402 rw master:1 - ext3 /dev/root rw\n')).toEqual([
+      { device: '98:0', root: '/a b', point: '/mnt 2' },
+    ]);
   });
 });

@@ -34,7 +34,9 @@ function inAnotherContainer(): WorktreeOwner {
 
 const ON_ANOTHER_MACHINE: WorktreeOwner = { pid: 1, startTime: '1', system: 'another/boot/pid:[1]' };
 
-async function preparedBy(adapter: GitWorktreeIsolationAdapter): Promise<PreparedSubagentWorktree & { readonly id: string }> {
+async function preparedBy(
+  adapter: GitWorktreeIsolationAdapter,
+): Promise<PreparedSubagentWorktree & { readonly id: string }> {
   const worktree = await adapter.prepare({ jobId: 'agent_1', cwd: house.repository });
   await adapter.begin(worktree);
   return { ...worktree, id: worktree.id ?? '' };
@@ -61,8 +63,14 @@ describe('a worktree of a process in another container', () => {
   it('can be named gone where nobody can tell, and in no other way be had', async () => {
     const worktree = await preparedBy(house.adapterWith({ host: inAnotherContainer() }));
     const keeper = house.adapterWith({ hostLife: ours });
-    expect(await keeper.reconcile()).toMatchObject([{ action: 'left', reason: expect.stringContaining('cannot be told from here') as string }]);
-    const refused = { code: 'WORKTREE_IN_USE', details: { isUncertain: true }, hint: expect.stringContaining('--owner-gone') as string };
+    expect(await keeper.reconcile()).toMatchObject([
+      { action: 'left', reason: expect.stringContaining('cannot be told from here') as string },
+    ]);
+    const refused = {
+      code: 'WORKTREE_IN_USE',
+      details: { isUncertain: true },
+      hint: expect.stringContaining('--owner-gone') as string,
+    };
     await expect(keeper.discard(worktree.id, { discard: true })).rejects.toMatchObject(refused);
     await expect(keeper.adopt(worktree.id)).rejects.toMatchObject(refused);
     await keeper.adopt(worktree.id, { ownerIsGone: true });
@@ -87,7 +95,9 @@ describe('a worktree of a process that lives here', () => {
     await theirs.close();
     const stranger = house.adapterWith({ host: { ...readOwner(), pid: 1, startTime: '0' }, hostLife: ours });
     expect(await stranger.reconcile()).toMatchObject([{ action: 'left' }]);
-    await expect(stranger.discard(worktree.id, { discard: true, ownerIsGone: true })).rejects.toMatchObject({ code: 'WORKTREE_IN_USE' });
+    await expect(stranger.discard(worktree.id, { discard: true, ownerIsGone: true })).rejects.toMatchObject({
+      code: 'WORKTREE_IN_USE',
+    });
   });
 });
 
@@ -98,20 +108,26 @@ describe('a file that says who has a worktree', () => {
     expect(house.names().filter((name) => name.endsWith('.tmp'))).toEqual([]);
   });
 
-  it.each(['', '{"pid":', '\0'.repeat(20)])('counts for nothing when it reads %j and is not being written', async (content) => {
-    const worktree = await house.crashed();
-    writeFileSync(ownerFile(), content);
-    expect(await house.adapter.reconcile()).toMatchObject([{ action: 'left' }]);
-    makeOld(ownerFile());
-    expect(await house.adapter.reconcile()).toMatchObject([{ action: 'removed' }]);
-    expect(tracesOf(house, worktree)).toEqual([]);
-  });
+  it.each(['', '{"pid":', '\0'.repeat(20)])(
+    'counts for nothing when it reads %j and is not being written',
+    async (content) => {
+      const worktree = await house.crashed();
+      writeFileSync(ownerFile(), content);
+      expect(await house.adapter.reconcile()).toMatchObject([{ action: 'left' }]);
+      makeOld(ownerFile());
+      expect(await house.adapter.reconcile()).toMatchObject([{ action: 'removed' }]);
+      expect(tracesOf(house, worktree)).toEqual([]);
+    },
+  );
 
-  it('of another version is somebody\'s, until a person says that nobody is there', async () => {
+  it("of another version is somebody's, until a person says that nobody is there", async () => {
     const worktree = await house.crashed();
     writeFileSync(ownerFile(), JSON.stringify({ process: 'of a later version' }));
     makeOld(ownerFile());
-    await expect(house.adapter.discard(worktree.id ?? '')).rejects.toMatchObject({ code: 'WORKTREE_IN_USE', details: { isUncertain: true } });
+    await expect(house.adapter.discard(worktree.id ?? '')).rejects.toMatchObject({
+      code: 'WORKTREE_IN_USE',
+      details: { isUncertain: true },
+    });
     await house.adapter.discard(worktree.id ?? '', { ownerIsGone: true });
     expect(tracesOf(house, worktree)).toEqual([]);
   });

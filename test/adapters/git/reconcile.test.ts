@@ -59,10 +59,22 @@ const CRASHES: readonly Crash[] = [
     },
     action: 'removed',
   },
-  { name: 'when git had made all of it', leave: (worktree) => rewrite(worktree, { status: 'creating' }), action: 'removed' },
+  {
+    name: 'when git had made all of it',
+    leave: (worktree) => rewrite(worktree, { status: 'creating' }),
+    action: 'removed',
+  },
   { name: 'when it was ready', leave: () => undefined, action: 'removed' },
-  { name: 'while it was looked at', leave: (worktree) => rewrite(worktree, { status: 'inspecting' }), action: 'removed' },
-  { name: 'when it was to be removed', leave: (worktree) => rewrite(worktree, { status: 'removing' }), action: 'removed' },
+  {
+    name: 'while it was looked at',
+    leave: (worktree) => rewrite(worktree, { status: 'inspecting' }),
+    action: 'removed',
+  },
+  {
+    name: 'when it was to be removed',
+    leave: (worktree) => rewrite(worktree, { status: 'removing' }),
+    action: 'removed',
+  },
   {
     name: 'when it had been moved aside',
     leave: (worktree) => {
@@ -122,7 +134,15 @@ describe('a start after a process died', () => {
   it.each(CRASHES)('leaves no trace of a worktree without work: $name', async ({ leave, action }) => {
     const worktree = await house.crashed();
     leave(worktree);
-    expect(await house.adapter.reconcile()).toMatchObject([{ id: worktree.id, action, jobId: 'agent_1', branchName: worktree.branchName, worktreePath: worktree.worktreePath }]);
+    expect(await house.adapter.reconcile()).toMatchObject([
+      {
+        id: worktree.id,
+        action,
+        jobId: 'agent_1',
+        branchName: worktree.branchName,
+        worktreePath: worktree.worktreePath,
+      },
+    ]);
     expect(tracesOf(house, worktree)).toEqual([]);
     expect(house.names()).toEqual([]);
     expect(await house.adapter.reconcile()).toEqual([]);
@@ -156,12 +176,23 @@ describe('a start after a process died', () => {
     expect(git(house.repository, 'log', '-1', '--format=%s', worktree.branchName)).toContain('Work');
   });
 
-  it.each(CRASHES.filter(({ name }) => /ready|looked at|to be removed|aside|half of its files|half of the files|all of it/.test(name)))('keeps a file that nobody knows: $name', async ({ leave }) => {
+  it.each(
+    CRASHES.filter(({ name }) =>
+      /ready|looked at|to be removed|aside|half of its files|half of the files|all of it/.test(name),
+    ),
+  )('keeps a file that nobody knows: $name', async ({ leave }) => {
     const worktree = await house.crashed();
     leave(worktree);
     const path = existsSync(worktree.worktreePath) ? worktree.worktreePath : asideOf(worktree);
     put(join(path, 'work.txt'), 'work\n');
-    expect(await house.adapter.reconcile()).toMatchObject([{ id: worktree.id, action: 'preserved', reason: expect.stringContaining('work.txt'), nextAction: expect.stringContaining('wakechart worktree remove') }]);
+    expect(await house.adapter.reconcile()).toMatchObject([
+      {
+        id: worktree.id,
+        action: 'preserved',
+        reason: expect.stringContaining('work.txt'),
+        nextAction: expect.stringContaining('wakechart worktree remove'),
+      },
+    ]);
     expect(contentOf(join(worktree.worktreePath, 'work.txt'))).toBe('work\n');
     expect(await house.adapter.list()).toMatchObject([{ status: 'preserved', isOwned: false }]);
   });
@@ -178,9 +209,16 @@ describe('a start after a process died', () => {
 
   it('lets one of several deal with each', async () => {
     const made = await Promise.all([1, 2, 3, 4].map(async () => house.crashed()));
-    const hosts = [7, 8, 9].map((number) => house.adapterWith({ host: { pid: process.pid, startTime: '', system: `other system ${number}` } }));
+    const hosts = [7, 8, 9].map((number) =>
+      house.adapterWith({ host: { pid: process.pid, startTime: '', system: `other system ${number}` } }),
+    );
     const ends = (await Promise.all(hosts.map(async (adapter) => adapter.reconcile()))).flat();
-    expect(ends.filter(({ action }) => action === 'removed').map(({ id }) => id).sort()).toEqual(made.map(({ id = '' }) => id).sort());
+    expect(
+      ends
+        .filter(({ action }) => action === 'removed')
+        .map(({ id }) => id)
+        .sort(),
+    ).toEqual(made.map(({ id = '' }) => id).sort());
     expect(ends.filter(({ action }) => action === 'preserved')).toEqual([]);
     for (const worktree of made) expect(tracesOf(house, worktree)).toEqual([]);
   });
@@ -195,8 +233,14 @@ describe('a start after a process died', () => {
     const worktree = await house.crashed();
     for (const text of ['{"version":1', '{"version":2}', '[]', '']) {
       writeFileSync(join(house.worktrees, `${worktree.id}.json`), text);
-      expect(await house.adapter.reconcile()).toMatchObject([{ id: worktree.id, action: 'preserved', reason: expect.stringContaining('set aside') }]);
-      expect(readdirSync(house.worktrees).filter((name) => name.endsWith('.unreadable')).map((name) => contentOf(join(house.worktrees, name)))).toContain(text);
+      expect(await house.adapter.reconcile()).toMatchObject([
+        { id: worktree.id, action: 'preserved', reason: expect.stringContaining('set aside') },
+      ]);
+      expect(
+        readdirSync(house.worktrees)
+          .filter((name) => name.endsWith('.unreadable'))
+          .map((name) => contentOf(join(house.worktrees, name))),
+      ).toContain(text);
     }
     expect(contentOf(join(worktree.worktreePath, 'a.txt'))).toBe('one\n');
     expect(git(house.repository, 'branch', '--list', worktree.branchName)).not.toBe('');
@@ -205,8 +249,19 @@ describe('a start after a process died', () => {
   describe('sets a record aside that names what is not its own, and removes nothing:', () => {
     const lies: readonly (readonly [what: string, fields: (precious: string) => Record<string, unknown>])[] = [
       ['a folder elsewhere', (precious) => ({ status: 'creating', gitDirectory: undefined, worktreePath: precious })],
-      ['a folder elsewhere that may be lost', (precious) => ({ status: 'removing', isVerified: true, mayLose: true, worktreePath: precious.replace(/\.removing$/, '') })],
-      ["another folder of git's", (precious) => ({ status: 'removing', isVerified: true, mayLose: true, gitDirectory: precious })],
+      [
+        'a folder elsewhere that may be lost',
+        (precious) => ({
+          status: 'removing',
+          isVerified: true,
+          mayLose: true,
+          worktreePath: precious.replace(/\.removing$/, ''),
+        }),
+      ],
+      [
+        "another folder of git's",
+        (precious) => ({ status: 'removing', isVerified: true, mayLose: true, gitDirectory: precious }),
+      ],
       ['a branch of somebody', () => ({ status: 'creating', gitDirectory: undefined, branchName: 'theirs' })],
       ['a program among its settings', () => ({ fileSettings: ['core.filemode=true', 'core.fsmonitor=touch proof'] })],
     ];
@@ -216,11 +271,15 @@ describe('a start after a process died', () => {
       git(house.repository, 'branch', 'theirs');
       const worktree = await house.crashed();
       rewrite(worktree, fields(precious));
-      expect(await house.adapter.reconcile()).toMatchObject([{ action: 'preserved', reason: expect.stringContaining('set aside') }]);
+      expect(await house.adapter.reconcile()).toMatchObject([
+        { action: 'preserved', reason: expect.stringContaining('set aside') },
+      ]);
       expect(contentOf(join(precious, 'thesis.txt'))).toBe('work\n');
       expect(git(house.repository, 'branch', '--list', 'theirs')).not.toBe('');
       expect(contentOf(join(worktree.worktreePath, 'a.txt'))).toBe('one\n');
-      await expect(house.adapter.discard(worktree.id ?? '', { discard: true })).rejects.toMatchObject({ code: 'WORKTREE_NOT_FOUND' });
+      await expect(house.adapter.discard(worktree.id ?? '', { discard: true })).rejects.toMatchObject({
+        code: 'WORKTREE_NOT_FOUND',
+      });
     });
   });
 
@@ -239,7 +298,9 @@ describe('a start after a process died', () => {
     put(join(worktree.worktreePath, 'a.txt'), 'work\n');
     git(worktree.worktreePath, 'commit', '-qam', 'work');
     git(house.repository, 'worktree', 'remove', '-f', '-f', worktree.worktreePath);
-    expect(await house.adapter.reconcile()).toMatchObject([{ action: 'preserved', reason: expect.stringContaining('its branch has commits') }]);
+    expect(await house.adapter.reconcile()).toMatchObject([
+      { action: 'preserved', reason: expect.stringContaining('its branch has commits') },
+    ]);
     expect(git(house.repository, 'log', '-1', '--format=%s', worktree.branchName)).toBe('work');
   });
 

@@ -46,7 +46,8 @@ class InterruptedRecords extends RecordFiles {
   /** A look begins by it. */
   override async readBaseline(id: string): Promise<Baseline | undefined> {
     const record = await this.read(id);
-    if (record !== undefined && existsSync(asideOf(record)) && this.#moment === 'when it has been moved aside') this.#act(record);
+    if (record !== undefined && existsSync(asideOf(record)) && this.#moment === 'when it has been moved aside')
+      this.#act(record);
     return super.readBaseline(id);
   }
 
@@ -57,18 +58,31 @@ class InterruptedRecords extends RecordFiles {
 }
 
 function interrupted(moment: Moment, act: (record: WorktreeRecord) => void): WorktreeContext {
-  return { ...contextOf({ worktreesDirectory: house.worktrees }), records: new InterruptedRecords(house.worktrees, moment, act) };
+  return {
+    ...contextOf({ worktreesDirectory: house.worktrees }),
+    records: new InterruptedRecords(house.worktrees, moment, act),
+  };
 }
 
-async function removeInterrupted(worktree: PreparedSubagentWorktree, moment: Moment, act: (record: WorktreeRecord) => void): Promise<unknown> {
+async function removeInterrupted(
+  worktree: PreparedSubagentWorktree,
+  moment: Moment,
+  act: (record: WorktreeRecord) => void,
+): Promise<unknown> {
   const parts = interrupted(moment, act);
   const record = await parts.records.read(worktree.id ?? '');
   if (record === undefined) throw new Error('there is no record');
-  return removeWorktree(parts, record).then(() => 'removed', (error: unknown) => error);
+  return removeWorktree(parts, record).then(
+    () => 'removed',
+    (error: unknown) => error,
+  );
 }
 
 /** A process in `folder`, from the moment it is there. */
-async function processIn(folder: string, script = 'process.stdout.write("x"); setInterval(() => {}, 1000)'): Promise<ChildProcess> {
+async function processIn(
+  folder: string,
+  script = 'process.stdout.write("x"); setInterval(() => {}, 1000)',
+): Promise<ChildProcess> {
   const child = spawn(process.execPath, ['-e', script], { cwd: folder, stdio: ['ignore', 'pipe', 'ignore'] });
   children.push(child);
   if (child.stdout !== null) await once(child.stdout, 'data');
@@ -84,25 +98,36 @@ describe('what is written while a worktree is being removed', () => {
 
   it.each(writes)('as it is moved aside is found and kept: %s', async (_, act, path, content) => {
     const worktree = await house.prepare();
-    expect(await removeInterrupted(worktree, 'when it has been moved aside', (record) => act(asideOf(record)))).toMatchObject({ code: 'WORKTREE_NOT_CLEAN' });
+    expect(
+      await removeInterrupted(worktree, 'when it has been moved aside', (record) => act(asideOf(record))),
+    ).toMatchObject({ code: 'WORKTREE_NOT_CLEAN' });
     expect(contentOf(join(worktree.worktreePath, path))).toBe(content);
     expect(contentOf(join(worktree.worktreePath, 'src/b.txt'))).toBe('two\n');
     expect(await house.adapter.list()).toMatchObject([{ status: 'preserved' }]);
     expect((await house.adapter.inspect(worktree)).findings).toHaveLength(1);
   });
 
-  it.each(['late.txt', 'src/late.txt', 'new/late.txt'])('even after the last look is kept, with everything around it: %s', async (path) => {
-    const worktree = await house.prepare();
-    const end = await removeInterrupted(worktree, 'before its files are deleted', (record) => put(join(asideOf(record), path), 'late\n'));
-    expect(end).toMatchObject({ code: 'WORKTREE_NOT_REMOVED' });
-    expect(contentOf(join(worktree.worktreePath, path))).toBe('late\n');
-    expect(git(worktree.worktreePath, 'status', '--porcelain', '-uall')).toBe(`?? ${path}`);
-    expect(await house.adapter.list()).toMatchObject([{ status: 'preserved', findings: [{ kind: 'unknown' }, { kind: 'untracked' }] }]);
-  });
+  it.each(['late.txt', 'src/late.txt', 'new/late.txt'])(
+    'even after the last look is kept, with everything around it: %s',
+    async (path) => {
+      const worktree = await house.prepare();
+      const end = await removeInterrupted(worktree, 'before its files are deleted', (record) =>
+        put(join(asideOf(record), path), 'late\n'),
+      );
+      expect(end).toMatchObject({ code: 'WORKTREE_NOT_REMOVED' });
+      expect(contentOf(join(worktree.worktreePath, path))).toBe('late\n');
+      expect(git(worktree.worktreePath, 'status', '--porcelain', '-uall')).toBe(`?? ${path}`);
+      expect(await house.adapter.list()).toMatchObject([
+        { status: 'preserved', findings: [{ kind: 'unknown' }, { kind: 'untracked' }] },
+      ]);
+    },
+  );
 
   it('to where it was is not touched', async () => {
     const worktree = await house.prepare();
-    const end = await removeInterrupted(worktree, 'before its files are deleted', (record) => put(join(record.worktreePath, 'late.txt'), 'late\n'));
+    const end = await removeInterrupted(worktree, 'before its files are deleted', (record) =>
+      put(join(record.worktreePath, 'late.txt'), 'late\n'),
+    );
     expect(end).toBe('removed');
     expect(contentOf(join(worktree.worktreePath, 'late.txt'))).toBe('late\n');
   });
@@ -133,9 +158,14 @@ describe.skipIf(process.platform !== 'linux')('a process that lives', () => {
   it('in a worktree keeps it until it has ended', async () => {
     const worktree = await house.prepare();
     const child = await processIn(join(worktree.worktreePath, 'src'));
-    expect(await house.adapter.inspect(worktree)).toMatchObject({ isClean: false, findings: [{ kind: 'in_use', text: expect.stringContaining(`${child.pid}`) }] });
+    expect(await house.adapter.inspect(worktree)).toMatchObject({
+      isClean: false,
+      findings: [{ kind: 'in_use', text: expect.stringContaining(`${child.pid}`) }],
+    });
     await expect(house.adapter.remove(worktree)).rejects.toMatchObject({ code: 'WORKTREE_IN_USE' });
-    await expect(house.adapter.discard(worktree.id ?? '', { discard: true })).rejects.toMatchObject({ code: 'WORKTREE_IN_USE' });
+    await expect(house.adapter.discard(worktree.id ?? '', { discard: true })).rejects.toMatchObject({
+      code: 'WORKTREE_IN_USE',
+    });
     expect(existsSync(join(worktree.worktreePath, 'a.txt'))).toBe(true);
     const ended = once(child, 'exit');
     child.kill('SIGKILL');
@@ -147,7 +177,10 @@ describe.skipIf(process.platform !== 'linux')('a process that lives', () => {
 
   it('with a file of it open keeps it', async () => {
     const worktree = await house.prepare();
-    await processIn(house.outside, `require('fs').openSync(${JSON.stringify(join(worktree.worktreePath, 'a.txt'))}, 'r'); process.stdout.write("x"); setInterval(() => {}, 1000)`);
+    await processIn(
+      house.outside,
+      `require('fs').openSync(${JSON.stringify(join(worktree.worktreePath, 'a.txt'))}, 'r'); process.stdout.write("x"); setInterval(() => {}, 1000)`,
+    );
     await expect(house.adapter.remove(worktree)).rejects.toMatchObject({ code: 'WORKTREE_IN_USE' });
   });
 });
@@ -178,7 +211,11 @@ describe('what the runtime wrote into a worktree', () => {
       put(join(worktree.worktreePath, '.wakechart-runtime/x'), text);
       await house.adapter.remove(worktree);
     }
-    expect(readdirSync(keepFilesIn).map((name) => contentOf(join(keepFilesIn, name, 'x'))).sort()).toEqual(['first', 'second']);
+    expect(
+      readdirSync(keepFilesIn)
+        .map((name) => contentOf(join(keepFilesIn, name, 'x')))
+        .sort(),
+    ).toEqual(['first', 'second']);
   });
 
   it('keeps it where it cannot be moved', async () => {
@@ -198,18 +235,21 @@ describe('what the runtime wrote into a worktree', () => {
 });
 
 describe('a git that cannot say', () => {
-  it.each(['exit 1', 'echo "fatal: oh" >&2; exit 128', 'exec sleep 60', 'echo garbage'])('keeps the worktree: %s', async (line) => {
-    const worktree = await house.prepare();
-    put(join(worktree.worktreePath, 'a.txt'), 'one\n');
-    const gitPath = join(house.outside, 'odd-git');
-    writeFileSync(gitPath, `#!/bin/sh\n${line}\n`, { mode: 0o755 });
-    const adapter = house.adapterWith({ gitPath, timeoutMs: 300 });
-    const { isClean, findings } = await adapter.inspect(worktree);
-    expect(isClean).toBe(false);
-    expect(findings.map(({ kind }) => kind)).toContain('unknown');
-    await expect(adapter.remove(worktree)).rejects.toMatchObject({ code: 'WORKTREE_NOT_CLEAN' });
-    expect(contentOf(join(worktree.worktreePath, 'a.txt'))).toBe('one\n');
-  });
+  it.each(['exit 1', 'echo "fatal: oh" >&2; exit 128', 'exec sleep 60', 'echo garbage'])(
+    'keeps the worktree: %s',
+    async (line) => {
+      const worktree = await house.prepare();
+      put(join(worktree.worktreePath, 'a.txt'), 'one\n');
+      const gitPath = join(house.outside, 'odd-git');
+      writeFileSync(gitPath, `#!/bin/sh\n${line}\n`, { mode: 0o755 });
+      const adapter = house.adapterWith({ gitPath, timeoutMs: 300 });
+      const { isClean, findings } = await adapter.inspect(worktree);
+      expect(isClean).toBe(false);
+      expect(findings.map(({ kind }) => kind)).toContain('unknown');
+      await expect(adapter.remove(worktree)).rejects.toMatchObject({ code: 'WORKTREE_NOT_CLEAN' });
+      expect(contentOf(join(worktree.worktreePath, 'a.txt'))).toBe('one\n');
+    },
+  );
 
   it('is not asked to run what a repository names', async () => {
     const worktree = await house.prepare();
@@ -233,7 +273,8 @@ describe('a git that cannot say', () => {
       'alias.ls-files': `!${program}`,
     };
     for (const [name, value] of Object.entries(settings)) git(house.repository, 'config', name, value);
-    for (const hook of ['post-index-change', 'reference-transaction', 'post-checkout']) put(join(house.outside, 'hooks', hook), contentOf(program));
+    for (const hook of ['post-index-change', 'reference-transaction', 'post-checkout'])
+      put(join(house.outside, 'hooks', hook), contentOf(program));
     for (const hook of readdirSync(join(house.outside, 'hooks'))) chmodSync(join(house.outside, 'hooks', hook), 0o755);
     put(join(house.repository, '.git/info/attributes'), '*.txt filter=evil diff=evil\nb.txt filter=a=b\n');
     put(join(worktree.worktreePath, 'a.txt'), 'one\n');
@@ -255,10 +296,24 @@ describe.runIf(canMount)('a process in another namespace of mounts', () => {
     const worktree = await house.prepare();
     const place = join(house.outside, 'mounted here');
     mkdirSync(place);
-    const child = spawn('unshare', ['-m', 'sh', '-c', 'mount --bind "$1" "$2" && cd "$2" && echo there && exec sleep 600', 'sh', worktree.worktreePath, place], { stdio: ['ignore', 'pipe', 'ignore'] });
+    const child = spawn(
+      'unshare',
+      [
+        '-m',
+        'sh',
+        '-c',
+        'mount --bind "$1" "$2" && cd "$2" && echo there && exec sleep 600',
+        'sh',
+        worktree.worktreePath,
+        place,
+      ],
+      { stdio: ['ignore', 'pipe', 'ignore'] },
+    );
     children.push(child);
     await once(child.stdout, 'data');
-    expect((await house.adapter.inspect(worktree)).findings).toMatchObject([{ kind: 'in_use', text: expect.stringContaining('has its working folder in it') }]);
+    expect((await house.adapter.inspect(worktree)).findings).toMatchObject([
+      { kind: 'in_use', text: expect.stringContaining('has its working folder in it') },
+    ]);
     await expect(house.adapter.remove(worktree)).rejects.toMatchObject({ code: 'WORKTREE_IN_USE' });
     expect(contentOf(join(worktree.worktreePath, 'a.txt'))).toBe('one\n');
   });
@@ -267,10 +322,17 @@ describe.runIf(canMount)('a process in another namespace of mounts', () => {
 describe('what is not a worktree of its keeper', () => {
   it('is never removed', async () => {
     mkdirSync(join(house.worktrees, 'mine'), { recursive: true });
-    const stranger = { id: 'mine', repoRoot: house.repository, worktreePath: join(house.worktrees, 'mine'), branchName: 'main' };
+    const stranger = {
+      id: 'mine',
+      repoRoot: house.repository,
+      worktreePath: join(house.worktrees, 'mine'),
+      branchName: 'main',
+    };
     await expect(house.adapter.remove(stranger)).rejects.toMatchObject({ code: 'WORKTREE_NOT_FOUND' });
     expect(await house.adapter.inspect(stranger)).toMatchObject({ isClean: false });
-    await expect(house.adapter.remove({ ...stranger, id: '../../repository', worktreePath: house.repository })).rejects.toMatchObject({ code: 'WORKTREE_NOT_FOUND' });
+    await expect(
+      house.adapter.remove({ ...stranger, id: '../../repository', worktreePath: house.repository }),
+    ).rejects.toMatchObject({ code: 'WORKTREE_NOT_FOUND' });
     expect(existsSync(join(house.worktrees, 'mine'))).toBe(true);
   });
 

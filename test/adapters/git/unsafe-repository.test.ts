@@ -21,7 +21,10 @@ const running = (): string => `touch '${proof()}'; cat`;
 describe('a repository', () => {
   it('runs no filter whose name is empty', async () => {
     const worktree = await house.prepare();
-    put(join(house.repository, '.git/config'), `${contentOf(join(house.repository, '.git/config'))}[filter ""]\n\tclean = "${running()}"\n\tsmudge = "${running()}"\n`);
+    put(
+      join(house.repository, '.git/config'),
+      `${contentOf(join(house.repository, '.git/config'))}[filter ""]\n\tclean = "${running()}"\n\tsmudge = "${running()}"\n`,
+    );
     put(join(house.repository, '.git/info/attributes'), '* filter=\n');
     put(join(worktree.worktreePath, 'a.txt'), 'work\n');
     put(join(house.repository, 'a.txt'), 'mine\n');
@@ -34,12 +37,20 @@ describe('a repository', () => {
   it('fetches nothing that it lacks', async () => {
     const program = join(house.outside, 'fetch');
     writeFileSync(program, `#!/bin/sh\ntouch '${proof()}'\n`, { mode: 0o755 });
-    const settings = { 'core.repositoryformatversion': '1', 'extensions.partialClone': 'origin', 'remote.origin.url': `ext::${program}`, 'remote.origin.promisor': 'true', 'protocol.ext.allow': 'always' };
+    const settings = {
+      'core.repositoryformatversion': '1',
+      'extensions.partialClone': 'origin',
+      'remote.origin.url': `ext::${program}`,
+      'remote.origin.promisor': 'true',
+      'protocol.ext.allow': 'always',
+    };
     const blob = git(house.repository, 'rev-parse', 'HEAD:src/b.txt');
     for (const [name, value] of Object.entries(settings)) git(house.repository, 'config', name, value);
     rmSync(join(house.repository, '.git/objects', blob.slice(0, 2), blob.slice(2)));
     for (const runRepositoryFilters of [false, true]) {
-      await expect(house.adapterWith({ runRepositoryFilters }).prepare({ jobId: 'j', cwd: house.repository })).rejects.toMatchObject({ code: 'WORKTREE_NOT_CREATED' });
+      await expect(
+        house.adapterWith({ runRepositoryFilters }).prepare({ jobId: 'j', cwd: house.repository }),
+      ).rejects.toMatchObject({ code: 'WORKTREE_NOT_CREATED' });
     }
     expect(existsSync(proof())).toBe(false);
     expect(house.names()).toEqual([]);
@@ -57,23 +68,31 @@ describe('a repository', () => {
     return gitPath;
   }
 
-  it.each(['config', 'worktree', 'read-tree', 'status'])('runs nothing that it names only when a worktree is being made: at git %s', async (command) => {
-    put(join(house.repository, 'a.txt'), 'mine\n');
-    const worktree = await house.adapterWith({ gitPath: naming(command) }).prepare({ jobId: 'agent_1', cwd: house.repository });
-    expect(contentOf(join(house.repository, '.git/config'))).toContain('late');
-    expect(contentOf(join(worktree.worktreePath, 'a.txt'))).toBe('one\n');
-    expect(existsSync(proof())).toBe(false);
-  });
+  it.each(['config', 'worktree', 'read-tree', 'status'])(
+    'runs nothing that it names only when a worktree is being made: at git %s',
+    async (command) => {
+      put(join(house.repository, 'a.txt'), 'mine\n');
+      const worktree = await house
+        .adapterWith({ gitPath: naming(command) })
+        .prepare({ jobId: 'agent_1', cwd: house.repository });
+      expect(contentOf(join(house.repository, '.git/config'))).toContain('late');
+      expect(contentOf(join(worktree.worktreePath, 'a.txt'))).toBe('one\n');
+      expect(existsSync(proof())).toBe(false);
+    },
+  );
 
-  it.each(['config', 'ls-files', 'status'])('runs nothing that it names only when a worktree is being looked into: at git %s', async (command) => {
-    const worktree = await house.prepare();
-    put(join(worktree.worktreePath, 'a.txt'), 'work\n');
-    put(join(worktree.worktreePath, 'bin/run'), '#!/bin/sh\n');
-    const { findings } = await house.adapterWith({ gitPath: naming(command) }).inspect(worktree);
-    expect(contentOf(join(house.repository, '.git/config'))).toContain('late');
-    expect(findings.map(({ kind }) => kind)).toEqual(['changed']);
-    expect(existsSync(proof())).toBe(false);
-  });
+  it.each(['config', 'ls-files', 'status'])(
+    'runs nothing that it names only when a worktree is being looked into: at git %s',
+    async (command) => {
+      const worktree = await house.prepare();
+      put(join(worktree.worktreePath, 'a.txt'), 'work\n');
+      put(join(worktree.worktreePath, 'bin/run'), '#!/bin/sh\n');
+      const { findings } = await house.adapterWith({ gitPath: naming(command) }).inspect(worktree);
+      expect(contentOf(join(house.repository, '.git/config'))).toContain('late');
+      expect(findings.map(({ kind }) => kind)).toEqual(['changed']);
+      expect(existsSync(proof())).toBe(false);
+    },
+  );
 
   it('has its line ends, though its settings are not asked later', async () => {
     git(house.repository, 'config', 'core.autocrlf', 'true');
@@ -100,14 +119,22 @@ describe('the repository around a home', () => {
     const workspace = join(home, 'agents/x/workspace');
     mkdirSync(workspace, { recursive: true });
     const adapter = house.adapterWith({ worktreesDirectory: join(home, 'worktrees'), ceilingDirectories: [home] });
-    for (const cwd of [workspace, home]) await expect(adapter.prepare({ jobId: 'agent_1', cwd })).rejects.toMatchObject({ code: 'WORKTREE_NOT_A_REPOSITORY', message: expect.stringContaining('no part of it') });
+    for (const cwd of [workspace, home])
+      await expect(adapter.prepare({ jobId: 'agent_1', cwd })).rejects.toMatchObject({
+        code: 'WORKTREE_NOT_A_REPOSITORY',
+        message: expect.stringContaining('no part of it'),
+      });
     const worktree = await adapter.prepare({ jobId: 'agent_1', cwd: house.repository });
-    expect(await adapter.prepare({ jobId: 'agent_2', cwd: worktree.cwd ?? '' })).toMatchObject({ repoRoot: worktree.worktreePath });
+    expect(await adapter.prepare({ jobId: 'agent_2', cwd: worktree.cwd ?? '' })).toMatchObject({
+      repoRoot: worktree.worktreePath,
+    });
   });
 
   it('is not a home that is a repository itself', async () => {
     mkdirSync(join(house.repository, 'agents'));
     const adapter = house.adapterWith({ ceilingDirectories: [house.repository] });
-    await expect(adapter.prepare({ jobId: 'agent_1', cwd: join(house.repository, 'agents') })).rejects.toMatchObject({ code: 'WORKTREE_NOT_A_REPOSITORY' });
+    await expect(adapter.prepare({ jobId: 'agent_1', cwd: join(house.repository, 'agents') })).rejects.toMatchObject({
+      code: 'WORKTREE_NOT_A_REPOSITORY',
+    });
   });
 });

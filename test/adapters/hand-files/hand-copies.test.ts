@@ -36,6 +36,10 @@ describeHandCopies('memory', async () => {
     laterMs = 0;
     return answer;
   };
-  const impatient: HandCopies = { ...copies, prune: (...prune) => later(() => copies.prune(...prune)), has: (...has) => later(() => copies.has(...has)) };
+  const impatient: HandCopies = {
+    ...copies,
+    prune: (...prune) => later(() => copies.prune(...prune)),
+    has: (...has) => later(() => copies.has(...has)),
+  };
   return { copies, beside: copies, impatient, newSession, dispose: () => Promise.resolve() };
 });

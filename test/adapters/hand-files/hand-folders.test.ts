@@ -1,6 +1,19 @@
 import { Buffer } from 'node:buffer';
 import { execFileSync } from 'node:child_process';
-import { appendFile, chmod, link, lstat, mkdir, readFile, readdir, rename, rm, symlink, utimes, writeFile } from 'node:fs/promises';
+import {
+  appendFile,
+  chmod,
+  link,
+  lstat,
+  mkdir,
+  readFile,
+  readdir,
+  rename,
+  rm,
+  symlink,
+  utimes,
+  writeFile,
+} from 'node:fs/promises';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
@@ -17,22 +30,55 @@ beforeEach(async () => {
 });
 afterEach(() => house.dispose());
 
-type Planted = { readonly kind: 'file'; readonly mode: number; readonly content: string } | { readonly kind: 'link'; readonly target: string } | { readonly kind: 'folder'; readonly mode: number; readonly inside: readonly (readonly [string, Planted])[] };
+type Planted =
+  | { readonly kind: 'file'; readonly mode: number; readonly content: string }
+  | { readonly kind: 'link'; readonly target: string }
+  | { readonly kind: 'folder'; readonly mode: number; readonly inside: readonly (readonly [string, Planted])[] };
 
 /** What nobody may read only root can copy. */
 const FILE_MODES = [0o600, 0o644, 0o755, 0o400, 0o777, ...(process.getuid?.() === 0 ? [0o000] : [])];
 
 /** Bytes as latin1: names that are no UTF-8 among them. */
 const name = fc.oneof(
-  fc.constantFrom('a', 'a.txt', 'b c', '-rf', '\n', '*', '\\', '"', 'ü'.normalize('NFD'), '\xff\xfe', 'caf\xe9', '\xed\xa0\x80', '\xf0\x9f', '.hidden', '...', ' '),
-  fc.string({ unit: 'binary-ascii', minLength: 1, maxLength: 8 }).filter((text) => !/[/\0]/.test(text) && text !== '.' && text !== '..'),
+  fc.constantFrom(
+    'a',
+    'a.txt',
+    'b c',
+    '-rf',
+    '\n',
+    '*',
+    '\\',
+    '"',
+    'ü'.normalize('NFD'),
+    '\xff\xfe',
+    'caf\xe9',
+    '\xed\xa0\x80',
+    '\xf0\x9f',
+    '.hidden',
+    '...',
+    ' ',
+  ),
+  fc
+    .string({ unit: 'binary-ascii', minLength: 1, maxLength: 8 })
+    .filter((text) => !/[/\0]/.test(text) && text !== '.' && text !== '..'),
 );
 const { planted } = fc.letrec<{ planted: Planted }>((tie) => ({
   planted: fc.oneof(
     { depthSize: 'small', withCrossShrink: true },
-    fc.record({ kind: fc.constant('file' as const), mode: fc.constantFrom(...FILE_MODES), content: fc.string({ maxLength: 20 }) }),
-    fc.record({ kind: fc.constant('link' as const), target: fc.constantFrom('a', '..', '/etc/passwd', 'nowhere', '../../..', '\xff') }),
-    fc.record({ kind: fc.constant('folder' as const), mode: fc.constantFrom(0o700, 0o755, 0o500), inside: fc.array(fc.tuple(name, tie('planted')), { maxLength: 5 }) }),
+    fc.record({
+      kind: fc.constant('file' as const),
+      mode: fc.constantFrom(...FILE_MODES),
+      content: fc.string({ maxLength: 20 }),
+    }),
+    fc.record({
+      kind: fc.constant('link' as const),
+      target: fc.constantFrom('a', '..', '/etc/passwd', 'nowhere', '../../..', '\xff'),
+    }),
+    fc.record({
+      kind: fc.constant('folder' as const),
+      mode: fc.constantFrom(0o700, 0o755, 0o500),
+      inside: fc.array(fc.tuple(name, tie('planted')), { maxLength: 5 }),
+    }),
   ),
 }));
 const tree = fc.array(fc.tuple(name, planted), { maxLength: 8 });
@@ -91,7 +137,15 @@ describe('a hand', () => {
     const { manifestId, files } = await one.take();
     expect(files).toBe(9);
     expect(await two.lay(manifestId)).toMatchObject({ files: 9 });
-    expect(await treeOf(two.workspace)).toEqual({ '/run.sh': 'file 755 #!/bin/sh\n', '/empty': 'folder 750', '/out': 'link /etc', '/caf\xe9': 'folder 700', '/caf\xe9/\xff': 'file 600 x', '/locked': 'folder 500', '/locked/in': 'file 400 y' });
+    expect(await treeOf(two.workspace)).toEqual({
+      '/run.sh': 'file 755 #!/bin/sh\n',
+      '/empty': 'folder 750',
+      '/out': 'link /etc',
+      '/caf\xe9': 'folder 700',
+      '/caf\xe9/\xff': 'file 600 x',
+      '/locked': 'folder 500',
+      '/locked/in': 'file 400 y',
+    });
   });
 
   it('gives out large files in pieces, and of one that has grown only the last', async () => {
@@ -99,7 +153,10 @@ describe('a hand', () => {
     const big = Buffer.alloc(2 * HAND_PIECE_BYTES + 5, 'abcdefg');
     await writeFile(join(one.workspace, 'big'), big);
     const first = await one.take();
-    expect(put.map(({ bytes }) => bytes.length).filter((length) => length > 1_000)).toEqual([HAND_PIECE_BYTES, HAND_PIECE_BYTES]);
+    expect(put.map(({ bytes }) => bytes.length).filter((length) => length > 1_000)).toEqual([
+      HAND_PIECE_BYTES,
+      HAND_PIECE_BYTES,
+    ]);
     put.length = 0;
     const grown = Buffer.concat([big, Buffer.from('more')]);
     await writeFile(join(one.workspace, 'big'), grown);
@@ -149,14 +206,24 @@ describe('a hand', () => {
     const { manifestId, skipped } = await one.take();
     expect(skipped).toEqual(['workspace/pipe']);
     await two.lay(manifestId);
-    expect(Object.keys(await treeOf(two.workspace)).toSorted()).toEqual(['/.wakechart-runtime', '/.wakechart-runtime/attachments', '/.wakechart-runtime/attachments/a.png']);
+    expect(Object.keys(await treeOf(two.workspace)).toSorted()).toEqual([
+      '/.wakechart-runtime',
+      '/.wakechart-runtime/attachments',
+      '/.wakechart-runtime/attachments/a.png',
+    ]);
   });
 
   it('is refused beyond its limits, with figures, before much is read', async () => {
     const { one } = house;
     for (const file of ['a', 'b', 'c']) await writeFile(join(one.workspace, file), '12345');
-    await expect(one.take({ limits: { maxFiles: 3, maxBytes: 1_000 } })).rejects.toMatchObject({ code: 'HAND_TOO_LARGE', details: { maxFiles: 3 } });
-    await expect(one.take({ limits: { maxFiles: 30, maxBytes: 14 } })).rejects.toMatchObject({ code: 'HAND_TOO_LARGE', details: { bytes: 15, maxBytes: 14 } });
+    await expect(one.take({ limits: { maxFiles: 3, maxBytes: 1_000 } })).rejects.toMatchObject({
+      code: 'HAND_TOO_LARGE',
+      details: { maxFiles: 3 },
+    });
+    await expect(one.take({ limits: { maxFiles: 30, maxBytes: 14 } })).rejects.toMatchObject({
+      code: 'HAND_TOO_LARGE',
+      details: { bytes: 15, maxBytes: 14 },
+    });
   });
 
   it('is copied as it was at one time or another when a file changes while it is read', async () => {
@@ -186,7 +253,9 @@ describe('a hand', () => {
     try {
       await rm(join(one.workspace, 'in'), { recursive: true });
       await symlink('/etc', join(one.workspace, 'in'));
-      await expect(folder.enter('in')).rejects.toMatchObject({ code: expect.stringMatching(/ELOOP|ENOTDIR/) as string });
+      await expect(folder.enter('in')).rejects.toMatchObject({
+        code: expect.stringMatching(/ELOOP|ENOTDIR/) as string,
+      });
     } finally {
       await folder.close();
     }
@@ -212,7 +281,10 @@ describe('a hand that is laid out', () => {
     const first = await one.take();
     await two.lay(first.manifestId);
     await link(join(two.workspace, 'named'), join(two.layout.home, 'elsewhere'));
-    const inodes = (): Promise<readonly bigint[]> => Promise.all(['same', 'mode', 'named'].map(async (file) => (await lstat(join(two.workspace, file), { bigint: true })).ino));
+    const inodes = (): Promise<readonly bigint[]> =>
+      Promise.all(
+        ['same', 'mode', 'named'].map(async (file) => (await lstat(join(two.workspace, file), { bigint: true })).ino),
+      );
     const before = await inodes();
     await chmod(join(one.workspace, 'mode'), 0o600);
     await writeFile(join(one.workspace, 'new'), 'new');
@@ -262,12 +334,32 @@ describe('a hand that is laid out', () => {
     await writeFile(join(two.workspace, 'mine'), 'mine');
     const { manifestId } = await one.take();
     const get = (hashes: readonly string[]) => copies.get(PLACE.sessionId, hashes);
-    const damaged = async (hashes: readonly string[]) => (await get(hashes)).map(({ hash, bytes }) => ({ hash, bytes: hash === hashOf('one') ? new TextEncoder().encode('two') : bytes }));
-    for (const broken of [damaged, async () => []]) await expect(two.folders.lay(PLACE, { manifestId, epoch: 2, get: broken })).rejects.toMatchObject({ code: 'HAND_COPY_DAMAGED' });
-    for (const path of ['workspace/../../evil', 'workspace//a', '/etc/evil', 'workspace/./a', 'elsewhere/a', 'workspace/a\0']) {
-      const part = JSON.stringify([{ kind: 'folder', mode: 448, path: 'workspace' }, { kind: 'link', path, target: 'x' }]);
+    const damaged = async (hashes: readonly string[]) =>
+      (await get(hashes)).map(({ hash, bytes }) => ({
+        hash,
+        bytes: hash === hashOf('one') ? new TextEncoder().encode('two') : bytes,
+      }));
+    for (const broken of [damaged, async () => []])
+      await expect(two.folders.lay(PLACE, { manifestId, epoch: 2, get: broken })).rejects.toMatchObject({
+        code: 'HAND_COPY_DAMAGED',
+      });
+    for (const path of [
+      'workspace/../../evil',
+      'workspace//a',
+      '/etc/evil',
+      'workspace/./a',
+      'elsewhere/a',
+      'workspace/a\0',
+    ]) {
+      const part = JSON.stringify([
+        { kind: 'folder', mode: 448, path: 'workspace' },
+        { kind: 'link', path, target: 'x' },
+      ]);
       const index = indexText([], [hashOf(part)]);
-      await copies.put(PLACE.sessionId, [part, index].map((text) => ({ hash: hashOf(text), bytes: new TextEncoder().encode(text) })));
+      await copies.put(
+        PLACE.sessionId,
+        [part, index].map((text) => ({ hash: hashOf(text), bytes: new TextEncoder().encode(text) })),
+      );
       await expect(two.lay(hashOf(index))).rejects.toMatchObject({ code: 'HAND_COPY_DAMAGED' });
     }
     expect(await treeOf(two.workspace)).toEqual({ '/mine': expect.stringContaining('mine') as string });
@@ -284,7 +376,10 @@ describe('a hand that is laid out', () => {
       { kind: 'file', mode: 384, path: 'workspace/etc/evil', pieces: [], size: 0 },
     ]);
     const index = indexText([], [hashOf(part)]);
-    await copies.put(PLACE.sessionId, [part, index].map((text) => ({ hash: hashOf(text), bytes: new TextEncoder().encode(text) })));
+    await copies.put(
+      PLACE.sessionId,
+      [part, index].map((text) => ({ hash: hashOf(text), bytes: new TextEncoder().encode(text) })),
+    );
     await expect(two.lay(hashOf(index))).rejects.toMatchObject({ code: 'HAND_COPY_DAMAGED' });
   });
 });
@@ -305,10 +400,18 @@ describe.runIf(process.platform === 'linux')('a home on a disk that was copied',
   const ids = { machine: '3d1219c7c4c5404aaa1f6d2a48adfda4', other: '4e1219c7c4c5404aaa1f6d2a48adfda4' };
 
   /** A system that shows this much of itself, below a folder of its own. */
-  async function system(label: string, { machine, disk = {}, slot = '0000:00:02.0' }: { readonly machine?: string; readonly disk?: Readonly<Record<string, string>>; readonly slot?: string }): Promise<string> {
+  async function system(
+    label: string,
+    {
+      machine,
+      disk = {},
+      slot = '0000:00:02.0',
+    }: { readonly machine?: string; readonly disk?: Readonly<Record<string, string>>; readonly slot?: string },
+  ): Promise<string> {
     const root = join(house.one.layout.home, 'systems', label);
     const device = join(root, 'sys/devices/pci0000:00', slot, 'virtio1/block/vda');
-    for (const folder of [join(root, 'etc'), join(root, 'sys/dev/block'), join(device, 'dm'), join(device, 'loop')]) await mkdir(folder, { recursive: true });
+    for (const folder of [join(root, 'etc'), join(root, 'sys/dev/block'), join(device, 'dm'), join(device, 'loop')])
+      await mkdir(folder, { recursive: true });
     if (machine !== undefined) await writeFile(join(root, 'etc/machine-id'), `${machine}\n`);
     for (const [fact, text] of Object.entries(disk)) await writeFile(join(device, fact), text);
     await symlink(device, join(root, 'sys/dev/block', deviceNumber(house.one.layout.home)));
@@ -317,9 +420,21 @@ describe.runIf(process.platform === 'linux')('a home on a disk that was copied',
 
   it.each<[string, Parameters<typeof system>[1], Parameters<typeof system>[1]]>([
     ['the machine has another id', { machine: ids.machine }, { machine: ids.other }],
-    ['the disk has another serial number', { machine: ids.machine, disk: { serial: 'vol-1' } }, { machine: ids.machine, disk: { serial: 'vol-2' } }],
-    ['another file is behind the disk', { disk: { 'loop/backing_file': '/one.img' } }, { disk: { 'loop/backing_file': '/two.img' } }],
-    ['it is plugged in elsewhere', { machine: ids.machine, disk: { serial: ' \n' } }, { machine: ids.machine, slot: '0000:00:05.0' }],
+    [
+      'the disk has another serial number',
+      { machine: ids.machine, disk: { serial: 'vol-1' } },
+      { machine: ids.machine, disk: { serial: 'vol-2' } },
+    ],
+    [
+      'another file is behind the disk',
+      { disk: { 'loop/backing_file': '/one.img' } },
+      { disk: { 'loop/backing_file': '/two.img' } },
+    ],
+    [
+      'it is plugged in elsewhere',
+      { machine: ids.machine, disk: { serial: ' \n' } },
+      { machine: ids.machine, slot: '0000:00:05.0' },
+    ],
   ])('is another one when %s', async (_when, before, after) => {
     const { home } = house.two.layout;
     const [one, two] = [await system('one', before), await system('two', after)];

@@ -1,4 +1,7 @@
-/** Machines that die while they lay out a hand or copy it: whoever comes next finds the one before or the one after, and never a mix. */
+/**
+ * Machines that die while they lay out a hand or copy it: whoever comes next finds the one before or the one after, and
+ * never a mix.
+ */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { lstat, mkdir, mkdtemp, readFile, readdir, rm, writeFile } from 'node:fs/promises';
@@ -33,14 +36,22 @@ interface Machines {
   hands(name: 'one' | 'two'): SessionHands;
 }
 
-/** A session that wake 1 left on the first machine, that wake 2 took to the second, and that wake 3 left on the first again. */
+/**
+ * A session that wake 1 left on the first machine, that wake 2 took to the second, and that wake 3 left on the first
+ * again.
+ */
 async function prepared(round: string): Promise<Machines> {
   const top = join(directory, round);
   const home = (name: string): string => join(top, name);
   const copies = join(top, 'copies');
   const workspace = (name: string): string => new HomeLayout(home(name)).ownWorkspace(PLACE);
   const hands = (name: string): SessionHands =>
-    createSessionHands({ copies: createSharedFolderCopies({ directory: copies }), folders: createHomeHandFolders({ layout: new HomeLayout(home(name)) }), boundBecause: async () => undefined, onTrouble: expect.fail });
+    createSessionHands({
+      copies: createSharedFolderCopies({ directory: copies }),
+      folders: createHomeHandFolders({ layout: new HomeLayout(home(name)) }),
+      boundBecause: async () => undefined,
+      onTrouble: expect.fail,
+    });
   for (const name of ['one', 'two']) await mkdir(join(workspace(name), 'deep'), { recursive: true });
   await wake(hands('one'), 1, () => tree(workspace('one'), 1));
   await wake(hands('two'), 2, async () => undefined);
@@ -64,10 +75,27 @@ async function tree(workspace: string, epoch: number): Promise<void> {
   if (epoch === 1) await writeFile(join(workspace, 'same.md'), 'the same');
 }
 
-const treeAt = (epoch: number): unknown => expect.objectContaining({ '/same.md': 'file 644 the same', '/a.md': `file 644 by ${epoch}`, '/deep/b.md': `file 644 by ${epoch}`, [`/only-${epoch}.md`]: `file 644 by ${epoch}` });
+const treeAt = (epoch: number): unknown =>
+  expect.objectContaining({
+    '/same.md': 'file 644 the same',
+    '/a.md': `file 644 by ${epoch}`,
+    '/deep/b.md': `file 644 by ${epoch}`,
+    [`/only-${epoch}.md`]: `file 644 by ${epoch}`,
+  });
 
-async function dying(machines: Machines, name: 'one' | 'two', { epoch, file, dieAt }: { readonly epoch: number; readonly file?: string; readonly dieAt: number }): Promise<{ readonly text: string; readonly isKilled: boolean }> {
-  const child = spawn(process.execPath, [SCRIPT, JSON.stringify({ home: machines.home(name), copies: machines.copies, session: PLACE, epoch, file, dieAt })], { stdio: ['ignore', 'pipe', 'inherit'] });
+async function dying(
+  machines: Machines,
+  name: 'one' | 'two',
+  { epoch, file, dieAt }: { readonly epoch: number; readonly file?: string; readonly dieAt: number },
+): Promise<{ readonly text: string; readonly isKilled: boolean }> {
+  const child = spawn(
+    process.execPath,
+    [
+      SCRIPT,
+      JSON.stringify({ home: machines.home(name), copies: machines.copies, session: PLACE, epoch, file, dieAt }),
+    ],
+    { stdio: ['ignore', 'pipe', 'inherit'] },
+  );
   let text = '';
   child.stdout.setEncoding('utf8').on('data', (piece: string) => {
     text += piece;
@@ -81,7 +109,10 @@ async function leaveWork(machines: Machines): Promise<void> {
   await writeFile(join(machines.workspace('two'), 'work'), 'of nobody');
 }
 
-async function changesOf(name: 'one' | 'two', { file, hasWork = false }: { readonly file?: string; readonly hasWork?: boolean } = {}): Promise<number> {
+async function changesOf(
+  name: 'one' | 'two',
+  { file, hasWork = false }: { readonly file?: string; readonly hasWork?: boolean } = {},
+): Promise<number> {
   const machines = await prepared(`count-${name}-${hasWork}`);
   if (hasWork) await leaveWork(machines);
   const { text } = await dying(machines, name, { epoch: 4, dieAt: 0, ...(file === undefined ? {} : { file }) });
@@ -104,7 +135,9 @@ describe('a machine that dies', () => {
         expect(found).toEqual('/only-1.md' in found ? treeAt(1) : treeAt(3));
         await wake(machines.hands('two'), 5, async () => undefined);
         expect(await treeOf(machines.workspace('two'))).toEqual(treeAt(3));
-        expect(await contentsBeside(join(machines.workspace('two'), '..'), 'work')).toEqual(hasWork ? ['of nobody'] : []);
+        expect(await contentsBeside(join(machines.workspace('two'), '..'), 'work')).toEqual(
+          hasWork ? ['of nobody'] : [],
+        );
         expect((await lstat(join(machines.workspace('two'), 'same.md'))).nlink).toBe(1);
         expect(isKilled).toBe(true);
         await rm(join(directory, `lay-${hasWork}-${dieAt}`), { recursive: true });
@@ -119,7 +152,8 @@ describe('a machine that dies', () => {
     for (const dieAt of placesIn(changes)) {
       const machines = await prepared(`take-${dieAt}`);
       const { text, isKilled } = await dying(machines, 'one', { epoch: 4, file: 'a.md', dieAt });
-      const copy = (await createSharedFolderCopies({ directory: machines.copies }).latest(PLACE.sessionId))?.copy?.epoch ?? 0;
+      const copy =
+        (await createSharedFolderCopies({ directory: machines.copies }).latest(PLACE.sessionId))?.copy?.epoch ?? 0;
       copied.add(copy);
       expect(text.includes('left') ? [4] : [3, 4]).toContain(copy);
       await wake(machines.hands('two'), 5, async () => undefined);
@@ -140,6 +174,8 @@ function placesIn(changes: number): readonly number[] {
 
 /** What all files of that name hold, anywhere in the folder. */
 async function contentsBeside(folder: string, name: string): Promise<string[]> {
-  const found = (await readdir(folder, { withFileTypes: true, recursive: true })).filter((entry) => entry.isFile() && entry.name === name);
+  const found = (await readdir(folder, { withFileTypes: true, recursive: true })).filter(
+    (entry) => entry.isFile() && entry.name === name,
+  );
   return Promise.all(found.map((entry) => readFile(join(entry.parentPath, entry.name), 'utf8')));
 }

@@ -1,7 +1,8 @@
 /**
- * A machine that wakes a session and kills itself on the way: `node hand-process.mjs <json>` with `{ home, copies, session, epoch, file?, dieAt }`. Its hand
- * comes here, is written in, and a copy is left. The process ends with SIGKILL in place of change number `dieAt` of a disk. It writes lines of
- * text to standard output: `arrived`, `left`, and last `changes N`.
+ * A machine that wakes a session and kills itself on the way: `node hand-process.mjs <json>` with `{ home, copies,
+ * session, epoch, file?, dieAt }`. Its hand comes here, is written in, and a copy is left. The process ends with
+ * SIGKILL in place of change number `dieAt` of a disk. It writes lines of text to standard output: `arrived`, `left`,
+ * and last `changes N`.
  */
 import { writeSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';

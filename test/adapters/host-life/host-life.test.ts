@@ -13,7 +13,9 @@ import { createHostLife } from '../../../src/adapters/host-life/socket-host-life
 import { temporaryHome } from '../../support/temporary-home.ts';
 import type { TemporaryHome } from '../../support/temporary-home.ts';
 
-const adapter = JSON.stringify(fileURLToPath(new URL('../../../dist/adapters/host-life/socket-host-life.js', import.meta.url)));
+const adapter = JSON.stringify(
+  fileURLToPath(new URL('../../../dist/adapters/host-life/socket-host-life.js', import.meta.url)),
+);
 
 let home: TemporaryHome;
 let directory: string;
@@ -85,7 +87,9 @@ function canUnshare(...flags: readonly string[]): boolean {
     execFileSync(UNSHARE, [...flags, 'true'], { stdio: 'ignore' });
     return true;
   } catch {
-    process.stderr.write(`host life: ${UNSHARE} ${flags.join(' ')} does not work here, so nobody tests who lives in such a namespace\n`);
+    process.stderr.write(
+      `host life: ${UNSHARE} ${flags.join(' ')} does not work here, so nobody tests who lives in such a namespace\n`,
+    );
     return false;
   }
 }
@@ -137,7 +141,9 @@ describe('a process', () => {
     await writeFile(join(directory, 'young.new'), '');
     const life = open();
     const token = await tokenOf(life);
-    await expect.poll(() => readdir(directory).then((names) => names.toSorted())).toEqual([`${living.token}.sock`, `${token}.sock`, 'young.new'].toSorted());
+    await expect
+      .poll(() => readdir(directory).then((names) => names.toSorted()))
+      .toEqual([`${living.token}.sock`, `${token}.sock`, 'young.new'].toSorted());
     expect(await living.ask(token)).toBe('true');
   });
 
@@ -164,7 +170,8 @@ describe('who only asks', () => {
   });
 
   it('cannot tell of what is no token', async () => {
-    for (const token of ['', 'x', '../../../etc/passwd', `${newToken(placeHere())}/..`]) expect(await open().isAlive(token)).toBeUndefined();
+    for (const token of ['', 'x', '../../../etc/passwd', `${newToken(placeHere())}/..`])
+      expect(await open().isAlive(token)).toBeUndefined();
   });
 });
 
@@ -179,15 +186,22 @@ describe('a process of another boot', () => {
     expect(await open({ directory: NOT_LOCAL }).isAlive(earlier)).toBe(false);
   });
 
-  it.runIf(process.platform === 'linux')('of another machine cannot be told to be dead where both may use the folder, and leaves its socket in peace', async () => {
-    expect(await open({ directory: NOT_LOCAL }).isAlive(newToken(elsewhere))).toBeUndefined();
-  });
+  it.runIf(process.platform === 'linux')(
+    'of another machine cannot be told to be dead where both may use the folder, and leaves its socket in peace',
+    async () => {
+      expect(await open({ directory: NOT_LOCAL }).isAlive(newToken(elsewhere))).toBeUndefined();
+    },
+  );
 
   it('that does not name its boots is asked on its own machine only', async () => {
     const nameless = { ...here, boot: '0'.repeat(12) };
     const one = open({ place: nameless });
     expect(await open({ place: nameless }).isAlive(await tokenOf(one))).toBe(true);
-    expect(await open({ place: { ...nameless, machine: elsewhere.machine }, directory: NOT_LOCAL }).isAlive(await tokenOf(one))).toBeUndefined();
+    expect(
+      await open({ place: { ...nameless, machine: elsewhere.machine }, directory: NOT_LOCAL }).isAlive(
+        await tokenOf(one),
+      ),
+    ).toBeUndefined();
   });
 });
 

@@ -31,7 +31,10 @@ export class ImportHouse {
     const folders = [await temporaryHome(), await temporaryHome()] as const;
     const runtime = await createNodeRuntime({ home: folders[0].path, reconcileOnStart: false });
     for (const agentId of agents) {
-      await runtime.agents.create({ agentId, source: { frontmatter: { name: agentId, provider: 'script', model: 'script.json' }, instructions: 'Play.' } });
+      await runtime.agents.create({
+        agentId,
+        source: { frontmatter: { name: agentId, provider: 'script', model: 'script.json' }, instructions: 'Play.' },
+      });
       await put(join(folders[0].path, 'agents', agentId, 'script.json'), SCRIPT);
     }
     return new ImportHouse(runtime, folders);
@@ -45,7 +48,13 @@ export class ImportHouse {
 
   import(request: ImportRequest, others: Partial<Parameters<typeof importSessions>[1]> = {}): Promise<ImportOutcome> {
     const { sessions, agents } = this.runtime;
-    return importSessions(request, { sessions, agents, workspaceOf: (identity) => this.layout.ownWorkspace(identity), now: () => Date.now(), ...others });
+    return importSessions(request, {
+      sessions,
+      agents,
+      workspaceOf: (identity) => this.layout.ownWorkspace(identity),
+      now: () => Date.now(),
+      ...others,
+    });
   }
 
   async eventsOf(sessionId: string): Promise<SessionEvent[]> {

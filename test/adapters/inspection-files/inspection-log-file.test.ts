@@ -40,7 +40,11 @@ describe('a recording in a file', () => {
     const source = new RecordedSource();
     source.add(250);
     const troubles: RuntimeError[] = [];
-    const file = await writeInspectionLog({ path: pathOf(name), recording: source, onTrouble: (error) => void troubles.push(error) });
+    const file = await writeInspectionLog({
+      path: pathOf(name),
+      recording: source,
+      onTrouble: (error) => void troubles.push(error),
+    });
     for (let batch = 0; batch < 20; batch += 1) {
       source.add(10);
       await turn();
@@ -61,7 +65,11 @@ describe('a recording in a file', () => {
     process.on('warning', hear);
     try {
       const source = new RecordedSource();
-      const file = await writeInspectionLog({ path: pathOf('run.ndjson'), recording: source, onTrouble: () => undefined });
+      const file = await writeInspectionLog({
+        path: pathOf('run.ndjson'),
+        recording: source,
+        onTrouble: () => undefined,
+      });
       for (let batch = 0; batch < 40; batch += 1) source.add(100, 'x'.repeat(1_000));
       expect(await file.close()).toEqual({ records: 4_000, missing: 0 });
       await turn();
@@ -73,7 +81,11 @@ describe('a recording in a file', () => {
 
   it('is for the eyes of its owner only, and is in the file before it is closed', async () => {
     const source = new RecordedSource();
-    const file = await writeInspectionLog({ path: pathOf('run.ndjson'), recording: source, onTrouble: () => undefined });
+    const file = await writeInspectionLog({
+      path: pathOf('run.ndjson'),
+      recording: source,
+      onTrouble: () => undefined,
+    });
     source.add(3);
     await holds(async () => (await readFile(pathOf('run.ndjson'), 'utf8')).split('\n').length === 5);
     expect((await stat(pathOf('run.ndjson'))).mode & 0o777).toBe(0o600);
@@ -82,23 +94,43 @@ describe('a recording in a file', () => {
 
   it('says in its numbers what had fallen out before it could be written', async () => {
     const source = new RecordedSource({ limit: 100 });
-    const file = await writeInspectionLog({ path: pathOf('run.ndjson'), recording: source, onTrouble: () => undefined });
+    const file = await writeInspectionLog({
+      path: pathOf('run.ndjson'),
+      recording: source,
+      onTrouble: () => undefined,
+    });
     source.add(1_000);
     const { records, missing } = await file.close();
     expect([records, missing]).toEqual([100, 900]);
-    expect(recordsIn(await readFile(pathOf('run.ndjson'), 'utf8')).map(({ s }) => s).at(0)).toBe(901);
+    expect(
+      recordsIn(await readFile(pathOf('run.ndjson'), 'utf8'))
+        .map(({ s }) => s)
+        .at(0),
+    ).toBe(901);
   });
 
   it.each(['a file', 'a link'])('never writes over %s', async (what) => {
     await writeFile(pathOf('precious'), 'mine');
     const path = what === 'a link' ? pathOf('link') : pathOf('precious');
     if (what === 'a link') await symlink(pathOf('precious'), path);
-    await expect(writeInspectionLog({ path, recording: new RecordedSource(), onTrouble: () => undefined })).rejects.toMatchObject({ code: 'INSPECTION_LOG_EXISTS', category: 'conflict', hint: expect.stringContaining('Name another') as string });
+    await expect(
+      writeInspectionLog({ path, recording: new RecordedSource(), onTrouble: () => undefined }),
+    ).rejects.toMatchObject({
+      code: 'INSPECTION_LOG_EXISTS',
+      category: 'conflict',
+      hint: expect.stringContaining('Name another') as string,
+    });
     expect(await readFile(pathOf('precious'), 'utf8')).toBe('mine');
   });
 
   it('cannot be made in a folder that is not there', async () => {
-    await expect(writeInspectionLog({ path: pathOf('nowhere/run.ndjson'), recording: new RecordedSource(), onTrouble: () => undefined })).rejects.toMatchObject({ code: 'STORAGE_FAILED' });
+    await expect(
+      writeInspectionLog({
+        path: pathOf('nowhere/run.ndjson'),
+        recording: new RecordedSource(),
+        onTrouble: () => undefined,
+      }),
+    ).rejects.toMatchObject({ code: 'STORAGE_FAILED' });
   });
 
   it('keeps what it could write, and says once that it could not go on', async () => {
@@ -113,14 +145,20 @@ describe('a recording in a file', () => {
         if (source.range().last > 2) throw new Error('out of memory');
       },
     };
-    const file = await writeInspectionLog({ path: pathOf('run.ndjson'), recording: broken, onTrouble: (error) => void troubles.push(error) });
+    const file = await writeInspectionLog({
+      path: pathOf('run.ndjson'),
+      recording: broken,
+      onTrouble: (error) => void troubles.push(error),
+    });
     source.add(2);
     await holds(async () => (await readFile(pathOf('run.ndjson'), 'utf8')).split('\n').length === 4);
     source.add(1);
     await holds(async () => troubles.length > 0);
     source.add(1);
     await file.close();
-    expect(troubles.map(({ code, message }) => [code, message])).toEqual([['STORAGE_FAILED', `the recording ${pathOf('run.ndjson')} ends early: out of memory`]]);
+    expect(troubles.map(({ code, message }) => [code, message])).toEqual([
+      ['STORAGE_FAILED', `the recording ${pathOf('run.ndjson')} ends early: out of memory`],
+    ]);
     expect(source.followers).toBe(0);
   });
 });
@@ -134,15 +172,26 @@ describe.skipIf(whyNoSmallDisk !== undefined)('a recording on a disk that is ful
       const source = new RecordedSource();
       source.add(10);
       const troubles: RuntimeError[] = [];
-      const file = await writeInspectionLog({ path, recording: source, onTrouble: (error) => void troubles.push(error) });
+      const file = await writeInspectionLog({
+        path,
+        recording: source,
+        onTrouble: (error) => void troubles.push(error),
+      });
       await holds(async () => (await readFile(path, 'utf8')).split('\n').length === 12);
       source.add(1_000, 'x'.repeat(200));
       await holds(async () => troubles.length > 0);
       source.add(10);
       await file.close();
-      expect(troubles.map(({ message }) => message)).toEqual([expect.stringMatching(/^the recording .*run\.ndjson ends early: ENOSPC/)]);
+      expect(troubles.map(({ message }) => message)).toEqual([
+        expect.stringMatching(/^the recording .*run\.ndjson ends early: ENOSPC/),
+      ]);
       const reader = new InspectionReader();
-      expect(reader.read(await readFile(path, 'utf8')).map(({ s }) => s).slice(0, 10)).toEqual([1, 2, 3, 4, 5, 6, 7, 8, 9, 10]);
+      expect(
+        reader
+          .read(await readFile(path, 'utf8'))
+          .map(({ s }) => s)
+          .slice(0, 10),
+      ).toEqual([1, 2, 3, 4, 5, 6, 7, 8, 9, 10]);
     } finally {
       unmount(pathOf('small'));
     }

@@ -27,7 +27,11 @@ afterEach(() => folder.remove());
 const pathOf = (name: string): string => join(folder.path, name);
 
 async function opened(path: string, options: Parameters<typeof openLogFile>[1] = {}): Promise<LogSource> {
-  const source = await openLogSource({ title: 'x', pieces: await openLogFile(path, { lookMs: 5, ...options }), onProblem: () => undefined });
+  const source = await openLogSource({
+    title: 'x',
+    pieces: await openLogFile(path, { lookMs: 5, ...options }),
+    onProblem: () => undefined,
+  });
   onTestFinished(() => source.close());
   await source.caughtUp;
   return source;
@@ -66,11 +70,19 @@ describe('a log in a file', () => {
   });
 
   it.each([
-    ['cut short', (path: string) => truncate(path, 10), 'The file was cut short; what was written to it since is not read. Open it again.'],
-    ['replaced', async (path: string) => {
-      await writeFile(`${path}.new`, log(1));
-      await rename(`${path}.new`, path);
-    }, 'The file was replaced by another one; this is the one before. Open it again.'],
+    [
+      'cut short',
+      (path: string) => truncate(path, 10),
+      'The file was cut short; what was written to it since is not read. Open it again.',
+    ],
+    [
+      'replaced',
+      async (path: string) => {
+        await writeFile(`${path}.new`, log(1));
+        await rename(`${path}.new`, path);
+      },
+      'The file was replaced by another one; this is the one before. Open it again.',
+    ],
     ['removed', (path: string) => rm(path), 'The file was removed; nothing is added any more.'],
   ])('that is %s while it is followed keeps what was read, and says so', async (_what, happen, note) => {
     await writeFile(pathOf('log'), log(5));
@@ -96,7 +108,10 @@ describe('a log in a file', () => {
   it('lets go of the file when whoever reads it leaves', async () => {
     await writeFile(pathOf('log'), log(2));
     const source = await opened(pathOf('log'));
-    const open = (): string => execFileSync('sh', ['-c', `ls -l /proc/${process.pid}/fd | grep -c '${folder.path}' || true`], { encoding: 'utf8' }).trim();
+    const open = (): string =>
+      execFileSync('sh', ['-c', `ls -l /proc/${process.pid}/fd | grep -c '${folder.path}' || true`], {
+        encoding: 'utf8',
+      }).trim();
     expect(open()).toBe('1');
     source.close();
     await expect.poll(open, { interval: 5 }).toBe('0');
@@ -104,18 +119,33 @@ describe('a log in a file', () => {
 
   it.each([
     ['is not there', async () => pathOf('none'), 'INSPECTION_FILE_MISSING', 'not_found'],
-    ['is below a file', async () => {
-      await writeFile(pathOf('file'), '');
-      return pathOf('file/log');
-    }, 'INSPECTION_FILE_MISSING', 'not_found'],
-    ['is a folder', async () => {
-      await mkdir(pathOf('folder'));
-      return pathOf('folder');
-    }, 'INSPECTION_FILE_UNREADABLE', 'validation'],
-    ['is a pipe, for which nobody waits', async () => {
-      execFileSync('mkfifo', [pathOf('pipe')]);
-      return pathOf('pipe');
-    }, 'INSPECTION_FILE_UNREADABLE', 'validation'],
+    [
+      'is below a file',
+      async () => {
+        await writeFile(pathOf('file'), '');
+        return pathOf('file/log');
+      },
+      'INSPECTION_FILE_MISSING',
+      'not_found',
+    ],
+    [
+      'is a folder',
+      async () => {
+        await mkdir(pathOf('folder'));
+        return pathOf('folder');
+      },
+      'INSPECTION_FILE_UNREADABLE',
+      'validation',
+    ],
+    [
+      'is a pipe, for which nobody waits',
+      async () => {
+        execFileSync('mkfifo', [pathOf('pipe')]);
+        return pathOf('pipe');
+      },
+      'INSPECTION_FILE_UNREADABLE',
+      'validation',
+    ],
   ])('is refused where it %s', async (_what, make, code, category) => {
     await expect(openLogFile(await make())).rejects.toMatchObject({ code, category, hint: expect.any(String) });
   });
@@ -130,14 +160,18 @@ describe('a log that comes through a pipe', () => {
   });
 
   it.each([0, 1])('may be short: %i bytes', async (length) => {
-    expect(textOf(await allOf(piecesOfStream(Readable.from(length === 0 ? [] : [Buffer.from('x')]))))).toBe('x'.repeat(length));
+    expect(textOf(await allOf(piecesOfStream(Readable.from(length === 0 ? [] : [Buffer.from('x')]))))).toBe(
+      'x'.repeat(length),
+    );
   });
 
   it('is let go of when whoever reads it leaves', async () => {
-    const stream = Readable.from((function* endless() {
-      yield Buffer.from(HEADER);
-      for (let s = 1; ; s += 1) yield Buffer.from(line(s));
-    })());
+    const stream = Readable.from(
+      (function* endless() {
+        yield Buffer.from(HEADER);
+        for (let s = 1; ; s += 1) yield Buffer.from(line(s));
+      })(),
+    );
     for await (const _piece of piecesOfStream(stream)) break;
     expect(stream.destroyed).toBe(true);
   });

@@ -39,9 +39,23 @@ describe('how a command ended', () => {
 });
 
 describe('how long an actor took', () => {
-  const standing = (t: number, value: string, status: 'active' | 'done' = 'active'): InspectionRecord => ({ s: t, t, a: KEY, ...(t === 1 ? { k: 'actor', id: KEY } : { k: 'step', type: 'E', taken: ['x'] }), value, status });
+  const standing = (t: number, value: string, status: 'active' | 'done' = 'active'): InspectionRecord => ({
+    s: t,
+    t,
+    a: KEY,
+    ...(t === 1 ? { k: 'actor', id: KEY } : { k: 'step', type: 'E', taken: ['x'] }),
+    value,
+    status,
+  });
   const timeline = new InspectionTimeline();
-  timeline.append([standing(1, 'queued'), standing(101, 'working'), standing(201, 'awaiting_permission'), standing(1_201, 'awaiting_permission'), standing(1_901, 'working'), standing(2_301, 'completed', 'done')]);
+  timeline.append([
+    standing(1, 'queued'),
+    standing(101, 'working'),
+    standing(201, 'awaiting_permission'),
+    standing(1_201, 'awaiting_permission'),
+    standing(1_901, 'working'),
+    standing(2_301, 'completed', 'done'),
+  ]);
   const at = (seq: number) => timeline.at(seq).actor(KEY)!;
 
   it('is from the first of it to its end, and how long it has been in its state while it lives', () => {

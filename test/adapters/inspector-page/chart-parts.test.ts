@@ -9,7 +9,15 @@ import { taskMachine } from '../../../src/machines/task/task-machine.ts';
 import { ignoredBecause } from '../../../src/adapters/inspector-page/chart/ignored-why.ts';
 import { litStates } from '../../../src/adapters/inspector-page/chart/lit-states.ts';
 import { runningTimers } from '../../../src/adapters/inspector-page/chart/timers.ts';
-import { LARGEST, LEGIBLE, SMALLEST, closer, fitted, scrollAround, wholeZoom } from '../../../src/adapters/inspector-page/chart/zoom.ts';
+import {
+  LARGEST,
+  LEGIBLE,
+  SMALLEST,
+  closer,
+  fitted,
+  scrollAround,
+  wholeZoom,
+} from '../../../src/adapters/inspector-page/chart/zoom.ts';
 import { takenText } from '../../../src/adapters/inspector-page/events/taken-text.ts';
 import { eventName, stepName } from '../../../src/adapters/inspector-page/model/event-names.ts';
 
@@ -30,7 +38,11 @@ describe('why an event was ignored', () => {
   it.each([
     [['queued'], 'COMPLETE', 'queued has no transition for it. It would be in running.'],
     [['completed'], 'START', 'completed is final: nothing is taken any more. It would be in queued.'],
-    [['running.stopping'], 'SLEEP', 'running.stopping takes it on purpose without doing anything. It would be in running.'],
+    [
+      ['running.stopping'],
+      'SLEEP',
+      'running.stopping takes it on purpose without doing anything. It would be in running.',
+    ],
     [['queued'], 'NEVER_HEARD', 'No change of state: the chart says nothing of it, and stayed in queued.'],
     [['queued'], 'xstate.done.actor.7', 'queued does not wait for this any more.'],
     [['queued'], 'START', 'queued has a transition for it, yet none was taken.'],
@@ -44,7 +56,8 @@ describe('why an event was ignored', () => {
 });
 
 describe('timers', () => {
-  const record = (s: number, rest: object): InspectionRecord => ({ s, t: s, a: 'b:x:0', ...rest }) as unknown as InspectionRecord;
+  const record = (s: number, rest: object): InspectionRecord =>
+    ({ s, t: s, a: 'b:x:0', ...rest }) as unknown as InspectionRecord;
   const timeline = new InspectionTimeline();
   timeline.append([
     record(1, { k: 'actor', id: 'a', chart: 'a', status: 'active' }),
@@ -56,7 +69,8 @@ describe('timers', () => {
     record(7, { k: 'timer', id: 'soon', delayMs: 10, dueAt: 17 }),
     record(8, { k: 'snap', status: 'done' }),
   ]);
-  const at = (seq: number): string[] => runningTimers(timeline.sequence('b:x:0'), seq).map(({ name, dueAt }) => `${name} ${dueAt}`);
+  const at = (seq: number): string[] =>
+    runningTimers(timeline.sequence('b:x:0'), seq).map(({ name, dueAt }) => `${name} ${dueAt}`);
 
   it('run from where they are set to where they are cleared, due, or their actor is over, the first that is due first', () => {
     expect(at(1)).toEqual([]);
@@ -73,13 +87,20 @@ describe('the size of a picture', () => {
     expect(fitted({ width: 1_000, height: 500 }, { width: 900, height: 600 })).toBeCloseTo(0.9);
     expect(fitted({ width: 4_000, height: 500 }, { width: 900, height: 600 })).toBe(LEGIBLE);
     expect(fitted({ width: 0, height: 0 }, { width: 900, height: 600 })).toBe(1);
-    fc.assert(fc.property(fc.double({ min: 1, max: 1e5, noNaN: true }), fc.double({ min: 1, max: 1e4, noNaN: true }), fc.integer({ min: -50, max: 50 }), (width, room, steps) => {
-      const zoom = fitted({ width, height: width }, { width: room, height: room });
-      expect(zoom).toBeGreaterThanOrEqual(LEGIBLE);
-      expect(zoom).toBeLessThanOrEqual(1);
-      expect(closer(zoom, steps)).toBeGreaterThanOrEqual(SMALLEST);
-      expect(closer(zoom, steps)).toBeLessThanOrEqual(LARGEST);
-    }));
+    fc.assert(
+      fc.property(
+        fc.double({ min: 1, max: 1e5, noNaN: true }),
+        fc.double({ min: 1, max: 1e4, noNaN: true }),
+        fc.integer({ min: -50, max: 50 }),
+        (width, room, steps) => {
+          const zoom = fitted({ width, height: width }, { width: room, height: room });
+          expect(zoom).toBeGreaterThanOrEqual(LEGIBLE);
+          expect(zoom).toBeLessThanOrEqual(1);
+          expect(closer(zoom, steps)).toBeGreaterThanOrEqual(SMALLEST);
+          expect(closer(zoom, steps)).toBeLessThanOrEqual(LARGEST);
+        },
+      ),
+    );
   });
 
   it('is as small as it has to be for somebody who wants to see all of it', () => {
@@ -111,7 +132,16 @@ describe('the names of events', () => {
   });
 
   it('are those of the chart where a transition was taken', () => {
-    const step = { k: 'step' as const, s: 1, t: 1, a: 'b', type: 'xstate.done.actor.0.x', taken: ['claiming|done(claim)|0'], value: 'folding', status: 'active' as const };
+    const step = {
+      k: 'step' as const,
+      s: 1,
+      t: 1,
+      a: 'b',
+      type: 'xstate.done.actor.0.x',
+      taken: ['claiming|done(claim)|0'],
+      value: 'folding',
+      status: 'active' as const,
+    };
     expect(stepName(step)).toBe('claim is done');
     expect(stepName({ ...step, type: 'GO', taken: ['a|*|0'] })).toBe('GO');
     expect(stepName({ ...step, taken: [HANDLED_BY_LOGIC] })).toBe('0.x is done');

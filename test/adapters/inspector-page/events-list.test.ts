@@ -11,7 +11,8 @@ import { ActorNames, recordWords } from '../../../src/adapters/inspector-page/ev
 import { sequenceWindow } from '../../../src/adapters/inspector-page/events/sequence-window.ts';
 
 const emit = (s: number, type: string, a = 'b:x:0'): InspectionRecord => ({ k: 'emit', s, t: s, a, type });
-const emits = (from: number, count: number): InspectionRecord[] => Array.from({ length: count }, (_, index) => emit(from + index, (from + index) % 7 === 0 ? 'rare' : 'said'));
+const emits = (from: number, count: number): InspectionRecord[] =>
+  Array.from({ length: count }, (_, index) => emit(from + index, (from + index) % 7 === 0 ? 'rare' : 'said'));
 
 function seqsOf(list: FilteredRecords): number[] {
   return Array.from({ length: list.length }, (_, index) => list.at(index)?.s ?? -1);
@@ -27,7 +28,13 @@ function expectSamePlaces(list: FilteredRecords, places: Map<number, number>): v
 
 describe('the records that fit', () => {
   it('are those of a plain filter, whenever it looks, whatever comes and whatever is forgotten', () => {
-    const steps = fc.array(fc.oneof(fc.record({ add: fc.integer({ min: 1, max: 6_000 }) }), fc.record({ look: fc.integer({ min: 1, max: 8 }) })), { minLength: 1, maxLength: 12 });
+    const steps = fc.array(
+      fc.oneof(
+        fc.record({ add: fc.integer({ min: 1, max: 6_000 }) }),
+        fc.record({ look: fc.integer({ min: 1, max: 8 }) }),
+      ),
+      { minLength: 1, maxLength: 12 },
+    );
     fc.assert(
       fc.property(steps, (plan) => {
         const timeline = new InspectionTimeline({ maxRecords: 5_000 });
@@ -53,7 +60,8 @@ describe('the records that fit', () => {
         expect(found.isComplete).toBe(true);
         expect(found.seen).toBe(all.length);
         expectSamePlaces(found, places);
-        for (const seq of [0, wanted[0] ?? 0, (wanted.at(-1) ?? 0) + 1]) expect(found.indexUpTo(seq)).toBe(wanted.filter((s) => s <= seq).length - 1);
+        for (const seq of [0, wanted[0] ?? 0, (wanted.at(-1) ?? 0) + 1])
+          expect(found.indexUpTo(seq)).toBe(wanted.filter((s) => s <= seq).length - 1);
       }),
       { numRuns: 40 },
     );
@@ -80,14 +88,18 @@ describe('the records that fit', () => {
 
 describe('what is different between two contexts', () => {
   it('is told by path', () => {
-    expect(contextChanges({ a: 1, deep: { x: 1, y: [1, 2] }, gone: true }, { a: 1, deep: { x: 2, y: [1, 3] }, fresh: {} })).toEqual([
+    expect(
+      contextChanges({ a: 1, deep: { x: 1, y: [1, 2] }, gone: true }, { a: 1, deep: { x: 2, y: [1, 3] }, fresh: {} }),
+    ).toEqual([
       { path: 'deep.x', kind: 'changed', before: 1, after: 2 },
       { path: 'deep.y.1', kind: 'changed', before: 2, after: 3 },
       { path: 'gone', kind: 'removed', before: true, after: undefined },
       { path: 'fresh', kind: 'added', before: undefined, after: {} },
     ]);
     expect(contextChanges([1], { 0: 1 })).toHaveLength(1);
-    expect(contextChanges(Object.fromEntries(Array.from({ length: 500 }, (_, index) => [index, 0])), {})).toHaveLength(100);
+    expect(contextChanges(Object.fromEntries(Array.from({ length: 500 }, (_, index) => [index, 0])), {})).toHaveLength(
+      100,
+    );
   });
 
   it('is nothing for what is the same', () => {
@@ -109,8 +121,21 @@ describe('a row', () => {
 
   it('does not call ignored what moves no chart and is no matter of it', () => {
     const names = new ActorNames(new InspectionTimeline().at(1));
-    const step = { k: 'step' as const, s: 1, t: 1, a: 'b:x:7', type: 'user.message', taken: [HANDLED_BY_LOGIC], value: { idle: 'resting' }, status: 'active' as const };
-    expect(recordWords(step, names)).toMatchObject({ sign: 'running', name: 'user.message', rest: 'no change of state · x:7' });
+    const step = {
+      k: 'step' as const,
+      s: 1,
+      t: 1,
+      a: 'b:x:7',
+      type: 'user.message',
+      taken: [HANDLED_BY_LOGIC],
+      value: { idle: 'resting' },
+      status: 'active' as const,
+    };
+    expect(recordWords(step, names)).toMatchObject({
+      sign: 'running',
+      name: 'user.message',
+      rest: 'no change of state · x:7',
+    });
     expect(recordWords({ ...step, taken: [] }, names)).toMatchObject({ sign: 'ignored' });
   });
 });

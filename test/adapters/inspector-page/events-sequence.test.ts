@@ -5,7 +5,14 @@ import type { InspectionRecord } from '../../../src/machines/inspection-log/insp
 import { ActorNames } from '../../../src/adapters/inspector-page/events/record-words.ts';
 import { OTHERS, OUTSIDE, sequenceOf } from '../../../src/adapters/inspector-page/events/sequence.ts';
 import type { Sequence } from '../../../src/adapters/inspector-page/events/sequence.ts';
-import { TIME_WIDTH, columnMiddle, labelBeside, labelBetween, lifelinesFor, linesIn } from '../../../src/adapters/inspector-page/events/sequence-places.ts';
+import {
+  TIME_WIDTH,
+  columnMiddle,
+  labelBeside,
+  labelBetween,
+  lifelinesFor,
+  linesIn,
+} from '../../../src/adapters/inspector-page/events/sequence-places.ts';
 
 let number = 0;
 const said = (rest: object): InspectionRecord => {
@@ -13,23 +20,72 @@ const said = (rest: object): InspectionRecord => {
   return { s: number, t: number, ...rest } as unknown as InspectionRecord;
 };
 const key = (index: number): string => `b:x:${index}`;
-const made = (index: number, parent?: number): InspectionRecord => said({ k: 'actor', a: key(index), ...(parent === undefined ? {} : { parent: key(parent) }), id: `task_${index}`, kind: 'task', chart: 'task', value: 'queued', status: 'active' });
-const sent = (to: number, e: number, type: string, from?: number): InspectionRecord => said({ k: 'event', a: key(to), e, type, ...(from === undefined ? {} : { from: key(from) }) });
-const stepped = (index: number, e: number, type: string, taken: readonly string[], value: string, status = 'active'): InspectionRecord => said({ k: 'step', a: key(index), e, type, taken, value, status });
+const made = (index: number, parent?: number): InspectionRecord =>
+  said({
+    k: 'actor',
+    a: key(index),
+    ...(parent === undefined ? {} : { parent: key(parent) }),
+    id: `task_${index}`,
+    kind: 'task',
+    chart: 'task',
+    value: 'queued',
+    status: 'active',
+  });
+const sent = (to: number, e: number, type: string, from?: number): InspectionRecord =>
+  said({ k: 'event', a: key(to), e, type, ...(from === undefined ? {} : { from: key(from) }) });
+const stepped = (
+  index: number,
+  e: number,
+  type: string,
+  taken: readonly string[],
+  value: string,
+  status = 'active',
+): InspectionRecord => said({ k: 'step', a: key(index), e, type, taken, value, status });
 
-function drawn(records: readonly InspectionRecord[], { chosen, most = 8 }: { readonly chosen?: string; readonly most?: number } = {}): Sequence {
+function drawn(
+  records: readonly InspectionRecord[],
+  { chosen, most = 8 }: { readonly chosen?: string; readonly most?: number } = {},
+): Sequence {
   const timeline = new InspectionTimeline();
   timeline.append(records);
-  return sequenceOf({ records, names: new ActorNames(timeline.at(Infinity)), chosen, most, moment: records.at(-1)?.s ?? 0, bornAt: (each) => timeline.sequence(each).at(0)?.s ?? 0 });
+  return sequenceOf({
+    records,
+    names: new ActorNames(timeline.at(Infinity)),
+    chosen,
+    most,
+    moment: records.at(-1)?.s ?? 0,
+    bornAt: (each) => timeline.sequence(each).at(0)?.s ?? 0,
+  });
 }
 
-const shortly = ({ rows }: Sequence): string[] => rows.map(({ kind, from, to, label, isIgnored }) => `${kind} ${from.slice(-1)}${to.slice(-1)} ${label}${isIgnored ? ' (ignored)' : ''}`);
+const shortly = ({ rows }: Sequence): string[] =>
+  rows.map(
+    ({ kind, from, to, label, isIgnored }) =>
+      `${kind} ${from.slice(-1)}${to.slice(-1)} ${label}${isIgnored ? ' (ignored)' : ''}`,
+  );
 
 describe('a sequence diagram', () => {
   it('tells what was said, what it led to, and what was ignored', () => {
-    const records = [made(0), made(1, 0), sent(1, 1, 'START', 0), stepped(1, 1, 'START', ['queued|START|0'], 'running'), sent(1, 2, 'WAKE'), stepped(1, 2, 'WAKE', [], 'running'), sent(1, 3, 'COMPLETE', 0), stepped(1, 3, 'COMPLETE', ['running|COMPLETE|0'], 'completed', 'done'), said({ k: 'snap', a: key(1), value: 'completed', status: 'done' })];
+    const records = [
+      made(0),
+      made(1, 0),
+      sent(1, 1, 'START', 0),
+      stepped(1, 1, 'START', ['queued|START|0'], 'running'),
+      sent(1, 2, 'WAKE'),
+      stepped(1, 2, 'WAKE', [], 'running'),
+      sent(1, 3, 'COMPLETE', 0),
+      stepped(1, 3, 'COMPLETE', ['running|COMPLETE|0'], 'completed', 'done'),
+      said({ k: 'snap', a: key(1), value: 'completed', status: 'done' }),
+    ];
     const sequence = drawn(records);
-    expect(shortly(sequence)).toEqual(['made 01 makes task_1', 'message 01 START', 'step 11 running', 'message >1 WAKE (ignored)', 'message 01 COMPLETE', 'ended 11 completed']);
+    expect(shortly(sequence)).toEqual([
+      'made 01 makes task_1',
+      'message 01 START',
+      'step 11 running',
+      'message >1 WAKE (ignored)',
+      'message 01 COMPLETE',
+      'ended 11 completed',
+    ]);
     expect(sequence.lifelines.map(({ key: each }) => each)).toEqual([OUTSIDE, key(0), key(1)]);
     expect(sequence.lifelines[2]).toMatchObject({ begins: records[1]?.s, ends: records[7]?.s });
   });
@@ -38,11 +94,27 @@ describe('a sequence diagram', () => {
     const parent = made(1);
     const call = said({ k: 'actor', a: key(2), parent: key(1), id: '0.task.queued', kind: 'load', status: 'active' });
     const done = 'xstate.done.actor.0.task.queued';
-    expect(shortly(drawn([parent, call, sent(2, 1, 'xstate.promise.resolve', 2), sent(1, 2, done, 2), stepped(1, 2, done, ['queued|done(load)|0'], 'running'), said({ k: 'snap', a: key(2), status: 'done' })]))).toEqual(['step 11 load is done → running']);
+    expect(
+      shortly(
+        drawn([
+          parent,
+          call,
+          sent(2, 1, 'xstate.promise.resolve', 2),
+          sent(1, 2, done, 2),
+          stepped(1, 2, done, ['queued|done(load)|0'], 'running'),
+          said({ k: 'snap', a: key(2), status: 'done' }),
+        ]),
+      ),
+    ).toEqual(['step 11 load is done → running']);
   });
 
   it('folds those for whom there is no room, keeps the chosen one and those it talks with, and leaves out what happens among others', () => {
-    const records = [made(0), ...Array.from({ length: 20 }, (_, index) => made(index + 1, 0)), sent(3, 1, 'HELLO', 2), ...Array.from({ length: 30 }, (_, index) => sent(18, index + 2, 'NOISE', 19))];
+    const records = [
+      made(0),
+      ...Array.from({ length: 20 }, (_, index) => made(index + 1, 0)),
+      sent(3, 1, 'HELLO', 2),
+      ...Array.from({ length: 30 }, (_, index) => sent(18, index + 2, 'NOISE', 19)),
+    ];
     const sequence = drawn(records, { chosen: key(2), most: 4 });
     const keys = sequence.lifelines.map(({ key: each }) => each);
     expect(keys).toContain(key(2));

@@ -4,7 +4,15 @@ import { PayloadBudget } from '../../../src/adapters/inspector-page/model/payloa
 import { RecordingNotes } from '../../../src/adapters/inspector-page/model/recording-notes.ts';
 import type { InspectionRecord } from '../../../src/machines/inspection-log/inspection-record.ts';
 
-const record = (s: number): InspectionRecord => ({ s, t: s, k: 'event', a: 'b:1', e: s, type: 'SAY', data: { text: 'long' } });
+const record = (s: number): InspectionRecord => ({
+  s,
+  t: s,
+  k: 'event',
+  a: 'b:1',
+  e: s,
+  type: 'SAY',
+  data: { text: 'long' },
+});
 
 describe('the payloads of a recording', () => {
   it('are let go from the oldest on, when they are more than the tab keeps; the records stay', () => {
@@ -31,7 +39,10 @@ describe('the notes of a recording', () => {
     notes.add('missed', 1);
     notes.add('missed', 2);
     notes.tell('begun', 1_001);
-    expect(notes.texts.value).toEqual(['3 records on the way are missing: they were gone before they could be read.', 'The 1,000 records before number 1,001 are missing: whoever recorded them keeps only the newest.']);
+    expect(notes.texts.value).toEqual([
+      '3 records on the way are missing: they were gone before they could be read.',
+      'The 1,000 records before number 1,001 are missing: whoever recorded them keeps only the newest.',
+    ]);
     notes.clear();
     expect(notes.texts.value).toEqual([]);
   });

@@ -34,9 +34,16 @@ describe('the index of a recording', () => {
   it('tells the failure of one actor once, though it breaks and ends', () => {
     const timeline = new InspectionTimeline();
     const index = new RecordIndex(timeline);
-    timeline.append([failed(1, 'b:1'), { s: 2, t: 2, k: 'snap', a: 'b:1', status: 'error', error: { message: 'it broke' } }, failed(3, 'b:2')]);
+    timeline.append([
+      failed(1, 'b:1'),
+      { s: 2, t: 2, k: 'snap', a: 'b:1', status: 'error', error: { message: 'it broke' } },
+      failed(3, 'b:2'),
+    ]);
     index.bringUp();
-    expect(index.failures).toEqual([{ s: 1, actor: 'b:1' }, { s: 3, actor: 'b:2' }]);
+    expect(index.failures).toEqual([
+      { s: 1, actor: 'b:1' },
+      { s: 3, actor: 'b:2' },
+    ]);
   });
 
   it('forgets with the recording', () => {
@@ -53,7 +60,10 @@ describe('the index of a recording', () => {
     const index = new RecordIndex(timeline);
     timeline.append([quiet(1, 0), quiet(2, PAUSE_MS), quiet(3, 2 * PAUSE_MS + 1), quiet(4, 5 * PAUSE_MS)]);
     index.bringUp();
-    expect(index.pauses).toEqual([{ s: 3, ms: PAUSE_MS + 1 }, { s: 4, ms: 3 * PAUSE_MS - 1 }]);
+    expect(index.pauses).toEqual([
+      { s: 3, ms: PAUSE_MS + 1 },
+      { s: 4, ms: 3 * PAUSE_MS - 1 },
+    ]);
     expect(index.pausedMs).toBe(4 * PAUSE_MS);
   });
 });
@@ -76,15 +86,30 @@ describe('what a state means', () => {
   });
 
   it('is a failure only where it is over', () => {
-    expect(isFailure({ s: 1, t: 1, k: 'step', a: 'b:1', type: 'FAIL', taken: [], value: 'failed', status: 'done' })).toBe(true);
-    expect(isFailure({ s: 1, t: 1, k: 'step', a: 'b:1', type: 'FAIL', taken: [], value: 'failed', status: 'active' })).toBe(false);
+    expect(
+      isFailure({ s: 1, t: 1, k: 'step', a: 'b:1', type: 'FAIL', taken: [], value: 'failed', status: 'done' }),
+    ).toBe(true);
+    expect(
+      isFailure({ s: 1, t: 1, k: 'step', a: 'b:1', type: 'FAIL', taken: [], value: 'failed', status: 'active' }),
+    ).toBe(false);
   });
 });
 
 describe('a place in a list that ascends', () => {
   it('is after all that stand at the number or before', () => {
-    fc.assert(fc.property(fc.array(fc.nat({ max: 50 })).map((list) => list.toSorted((one, other) => one - other)), fc.nat({ max: 50 }), (list, seq) => {
-      expect(placeAfter(list.map((s) => ({ s })), seq)).toBe(list.filter((each) => each <= seq).length);
-    }));
+    fc.assert(
+      fc.property(
+        fc.array(fc.nat({ max: 50 })).map((list) => list.toSorted((one, other) => one - other)),
+        fc.nat({ max: 50 }),
+        (list, seq) => {
+          expect(
+            placeAfter(
+              list.map((s) => ({ s })),
+              seq,
+            ),
+          ).toBe(list.filter((each) => each <= seq).length);
+        },
+      ),
+    );
   });
 });

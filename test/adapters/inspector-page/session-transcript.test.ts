@@ -11,10 +11,14 @@ import type { SessionEvent } from '../../../src/machines/session/session-event.t
 import { openHouse } from '../../support/session-house.ts';
 import { noteTools } from '../../support/turn-tools.ts';
 
-const STEPS = [{ text: 'I clean up.', toolCalls: [{ name: 'shell_run', input: { command: 'rm -rf build' } }] }, { text: 'Done.', directive: { outcome: 'sleep', summary: 'Done.' } }];
+const STEPS = [
+  { text: 'I clean up.', toolCalls: [{ name: 'shell_run', input: { command: 'rm -rf build' } }] },
+  { text: 'Done.', directive: { outcome: 'sleep', summary: 'Done.' } },
+];
 
 /** As they come from the server. */
-const stepsOf = (events: readonly SessionEvent[]): readonly TranscriptStep[] => JSON.parse(JSON.stringify(events.map(transcriptStep))) as readonly TranscriptStep[];
+const stepsOf = (events: readonly SessionEvent[]): readonly TranscriptStep[] =>
+  JSON.parse(JSON.stringify(events.map(transcriptStep))) as readonly TranscriptStep[];
 
 /** A log in which a call was denied, and the session went on. */
 async function deniedLog(): Promise<readonly SessionEvent[]> {
@@ -22,7 +26,13 @@ async function deniedLog(): Promise<readonly SessionEvent[]> {
   const session = await house.session(STEPS, { message: 'Clean up.', agent: { permission: { mode: 'ask' } } });
   await house.runtime.wake(session);
   const [action] = (await house.runtime.sessions.status(session)).pendingActions;
-  await house.runtime.sessions.send(session, { type: 'user.tool_confirmation', requestId: action?.requestId ?? '', toolName: 'shell_run', allowed: false, note: 'not now' });
+  await house.runtime.sessions.send(session, {
+    type: 'user.tool_confirmation',
+    requestId: action?.requestId ?? '',
+    toolName: 'shell_run',
+    allowed: false,
+    note: 'not now',
+  });
   await house.runtime.wake(session);
   // Read before the house closes.
   return await house.log(session);
@@ -32,10 +42,18 @@ async function deniedLog(): Promise<readonly SessionEvent[]> {
 async function allowedLog(): Promise<readonly SessionEvent[]> {
   const tools = noteTools();
   await using house = await openHouse({ tools: [tools.tool('deploy', { permissionPolicy: 'always_ask' })] });
-  const session = await house.session([{ toolCalls: [{ name: 'deploy', input: { command: 'deploy --to production' } }] }, { text: 'Done.' }], { message: 'Bring it out.', agent: { tools: ['deploy'], permission: { mode: 'ask' } } });
+  const session = await house.session(
+    [{ toolCalls: [{ name: 'deploy', input: { command: 'deploy --to production' } }] }, { text: 'Done.' }],
+    { message: 'Bring it out.', agent: { tools: ['deploy'], permission: { mode: 'ask' } } },
+  );
   await house.runtime.wake(session);
   const [action] = (await house.runtime.sessions.status(session)).pendingActions;
-  await house.runtime.sessions.send(session, { type: 'user.tool_confirmation', requestId: action?.requestId ?? '', toolName: 'deploy', allowed: true });
+  await house.runtime.sessions.send(session, {
+    type: 'user.tool_confirmation',
+    requestId: action?.requestId ?? '',
+    toolName: 'deploy',
+    allowed: true,
+  });
   await house.runtime.wake(session);
   // Read before the house closes.
   return await house.log(session);
@@ -46,15 +64,28 @@ describe('a transcript', () => {
     const events = await deniedLog();
     const entries = transcriptOf(stepsOf(events));
     const calls = entries.filter(({ kind }) => kind === 'call');
-    expect(calls).toMatchObject([{ call: { name: 'shell_run', state: 'denied', input: [{ name: 'command', text: 'rm -rf build', isShort: false }] } }]);
+    expect(calls).toMatchObject([
+      {
+        call: {
+          name: 'shell_run',
+          state: 'denied',
+          input: [{ name: 'command', text: 'rm -rf build', isShort: false }],
+        },
+      },
+    ]);
     expect(entries.filter(({ kind }) => kind === 'said').map(({ text }) => text)).toEqual(['I clean up.', 'Done.']);
-    expect(entries.filter(({ kind }) => kind === 'heard').map(({ title, text }) => [title, text])).toEqual([['Message', 'Clean up.'], ['shell_run denied', 'not now']]);
+    expect(entries.filter(({ kind }) => kind === 'heard').map(({ title, text }) => [title, text])).toEqual([
+      ['Message', 'Clean up.'],
+      ['shell_run denied', 'not now'],
+    ]);
     expect(entries.map(({ seq }) => seq)).toEqual(entries.map(({ seq }) => seq).toSorted((one, other) => one - other));
   });
 
   it('tells what came of a call where it ran: after the question and its answer', async () => {
     const events = await allowedLog();
-    const told = transcriptOf(stepsOf(events)).filter(({ kind }) => kind === 'call' || kind === 'asked' || kind === 'heard');
+    const told = transcriptOf(stepsOf(events)).filter(
+      ({ kind }) => kind === 'call' || kind === 'asked' || kind === 'heard',
+    );
     expect(told.slice(1).map(({ kind, title, call }) => [kind, title, call?.state, call?.isResumed])).toEqual([
       ['call', 'deploy', 'allowed', undefined],
       ['asked', 'Asks whether it may run deploy', undefined, undefined],
@@ -62,8 +93,12 @@ describe('a transcript', () => {
       ['call', 'deploy', 'completed', true],
     ]);
     const answered = events.findIndex(({ type }) => type === 'user.tool_confirmation');
-    expect(transcriptOf(stepsOf(events.slice(0, answered))).find(({ kind }) => kind === 'call')?.call?.state).toBe('waiting');
-    expect(transcriptOf(stepsOf(events.slice(0, answered + 1))).find(({ kind }) => kind === 'call')?.call?.state).toBe('allowed');
+    expect(transcriptOf(stepsOf(events.slice(0, answered))).find(({ kind }) => kind === 'call')?.call?.state).toBe(
+      'waiting',
+    );
+    expect(transcriptOf(stepsOf(events.slice(0, answered + 1))).find(({ kind }) => kind === 'call')?.call?.state).toBe(
+      'allowed',
+    );
   });
 
   it('ends at the moment that is shown', async () => {
@@ -72,7 +107,9 @@ describe('a transcript', () => {
     timeline.append(recordsOfSession(events));
     for (const [index, { seq, type, at }] of events.entries()) {
       const s = recordOfEvent(timeline, { seq, type, t: Date.parse(at) });
-      expect(eventsUntil(timeline, stepsOf(events), timeline.at(s ?? 0).moment)).toEqual(stepsOf(events.slice(0, index + 1)));
+      expect(eventsUntil(timeline, stepsOf(events), timeline.at(s ?? 0).moment)).toEqual(
+        stepsOf(events.slice(0, index + 1)),
+      );
     }
     expect(eventsUntil(timeline, stepsOf(events), undefined)).toEqual([]);
   });
@@ -105,7 +142,9 @@ describe('a transcript', () => {
     const timeline = new InspectionTimeline();
     timeline.append([...recordsOfSession(events)].slice(3));
     const last = events.at(-1);
-    const found = timeline.record(recordOfEvent(timeline, { seq: last?.seq ?? 0, type: last?.type ?? '', t: Date.parse(last?.at ?? '') }) ?? 0);
+    const found = timeline.record(
+      recordOfEvent(timeline, { seq: last?.seq ?? 0, type: last?.type ?? '', t: Date.parse(last?.at ?? '') }) ?? 0,
+    );
     expect(found).toMatchObject({ type: last?.type });
   });
 
@@ -113,21 +152,32 @@ describe('a transcript', () => {
     const events = (await deniedLog()).filter(({ seq }) => seq !== 4);
     const timeline = new InspectionTimeline();
     timeline.append(recordsOfSession(events));
-    for (const { seq, type, at } of events) expect(timeline.record(recordOfEvent(timeline, { seq, type, t: Date.parse(at) }) ?? 0)).toMatchObject({ type });
+    for (const { seq, type, at } of events)
+      expect(timeline.record(recordOfEvent(timeline, { seq, type, t: Date.parse(at) }) ?? 0)).toMatchObject({ type });
   });
 
   it('says what became of a request', async () => {
     const events = await deniedLog();
     const asked = events.find((event) => event.type === 'permission.requested');
     const requestId = asked?.type === 'permission.requested' ? asked.data.requestId : '';
-    expect(outcomeOf(stepsOf(events), requestId)).toMatchObject({ outcome: 'It was denied: not now', type: 'user.tool_confirmation' });
+    expect(outcomeOf(stepsOf(events), requestId)).toMatchObject({
+      outcome: 'It was denied: not now',
+      type: 'user.tool_confirmation',
+    });
     expect(outcomeOf(stepsOf(events), 'another')).toBeUndefined();
   });
 });
 
 describe('the steps that the page has read', () => {
-  const logOf = (count: number): readonly TranscriptStep[] => Array.from({ length: count }, (_, index) => ({ seq: index + 1, type: 'user.interrupt' }));
-  const reading = (all: () => readonly TranscriptStep[]): SessionLog => new SessionLog('s', async (_, from, limit) => ({ steps: all().filter(({ seq }) => seq >= from).slice(0, Math.min(limit, 150)), head: all().at(-1)?.seq ?? 0 }));
+  const logOf = (count: number): readonly TranscriptStep[] =>
+    Array.from({ length: count }, (_, index) => ({ seq: index + 1, type: 'user.interrupt' }));
+  const reading = (all: () => readonly TranscriptStep[]): SessionLog =>
+    new SessionLog('s', async (_, from, limit) => ({
+      steps: all()
+        .filter(({ seq }) => seq >= from)
+        .slice(0, Math.min(limit, 150)),
+      head: all().at(-1)?.seq ?? 0,
+    }));
   const numbersOf = (log: SessionLog): readonly number[] => log.steps.value.map(({ seq }) => seq);
 
   it('are the newest first, then all that come, then older ones when they are asked for, without a gap', async () => {

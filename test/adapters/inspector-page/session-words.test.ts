@@ -6,12 +6,24 @@ import { left } from '../../../src/adapters/inspector-page/model/words.ts';
 import { matching } from '../../../src/adapters/inspector-page/sessions/session-words.ts';
 
 function session(sessionId: string, changes: Partial<ShownSummary> = {}): ShownSummary {
-  return { sessionId, agentId: 'fixer', status: 'idle', stopReason: 'idle', pendingActions: 0, words: { text: 'rests', standing: 'quiet' }, isWaiting: false, ...changes };
+  return {
+    sessionId,
+    agentId: 'fixer',
+    status: 'idle',
+    stopReason: 'idle',
+    pendingActions: 0,
+    words: { text: 'rests', standing: 'quiet' },
+    isWaiting: false,
+    ...changes,
+  };
 }
 
 describe('sessions in a list', () => {
   it('are found by every word that they say', () => {
-    const all = [session('a', { title: 'Mend the cart' }), session('b', { words: { text: 'runs', standing: 'running' } })];
+    const all = [
+      session('a', { title: 'Mend the cart' }),
+      session('b', { words: { text: 'runs', standing: 'running' } }),
+    ];
     expect(matching(all, 'CART fix').map(({ sessionId }) => sessionId)).toEqual(['a']);
     expect(matching(all, 'runs').map(({ sessionId }) => sessionId)).toEqual(['b']);
     expect(matching(all, '  ')).toEqual(all);
@@ -20,12 +32,19 @@ describe('sessions in a list', () => {
 
 describe('a command', () => {
   it('is quoted as a shell takes it', () => {
-    expect(commandLine(['session', 'answer', '--text', "it's", '$(rm)'])).toBe(String.raw`wakechart session answer --text 'it'\''s' '$(rm)'`);
+    expect(commandLine(['session', 'answer', '--text', "it's", '$(rm)'])).toBe(
+      String.raw`wakechart session answer --text 'it'\''s' '$(rm)'`,
+    );
   });
 });
 
 describe('the time that is left', () => {
-  it.each([[7 * 86_400_000 - 1_000, '7 d'], [86_400_000, '1 d'], [5_400_000, '1 h'], [-5, '0 ms']])('of %d ms is told as %s', (ms, text) => {
+  it.each([
+    [7 * 86_400_000 - 1_000, '7 d'],
+    [86_400_000, '1 d'],
+    [5_400_000, '1 h'],
+    [-5, '0 ms'],
+  ])('of %d ms is told as %s', (ms, text) => {
     expect(left(ms)).toBe(text);
   });
 });

@@ -7,7 +7,9 @@ const MOST_BYTES = 60_000;
 const page = new URL('../../../dist/inspector-page/', import.meta.url).pathname;
 
 function compressedSizes(directory: string): Readonly<Record<string, number>> {
-  const files = readdirSync(directory, { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile() && !entry.name.endsWith('.gz'));
+  const files = readdirSync(directory, { recursive: true, withFileTypes: true }).filter(
+    (entry) => entry.isFile() && !entry.name.endsWith('.gz'),
+  );
   return Object.fromEntries(files.map(({ name, parentPath }) => [name, statSync(join(parentPath, `${name}.gz`)).size]));
 }
 

@@ -48,19 +48,36 @@ export interface Answer {
 }
 
 /** @param options `source`: default a RecordedSource */
-export async function inspected<Source extends InspectionSource = RecordedSource>(options: Partial<InspectorOptions> & { readonly source?: Source } = {}): Promise<Inspected<Source>> {
+export async function inspected<Source extends InspectionSource = RecordedSource>(
+  options: Partial<InspectorOptions> & { readonly source?: Source } = {},
+): Promise<Inspected<Source>> {
   const problems: unknown[] = [];
   // Where another kind is asked for, it is given.
   const source = options.source ?? (new RecordedSource() as InspectionSource as Source);
-  const server = await startInspector({ pictures: { hash: diagramHash, draw: renderChart }, onProblem: (problem) => void problems.push(problem), ...options, source });
+  const server = await startInspector({
+    pictures: { hash: diagramHash, draw: renderChart },
+    onProblem: (problem) => void problems.push(problem),
+    ...options,
+    source,
+  });
   onTestFinished(() => server.close());
   const port = Number(new URL(server.origin).port);
   const address = server.signInAddress();
   const place = new URL(address).pathname.slice(0, -1);
   const cookie = await signIn(port, address);
-  const open = (path: string, asked: AskOptions = {}): Promise<IncomingMessage> => exchange(port, asked.isOutside === true ? path : place + path, { ...asked, headers: { ...(asked.isStranger === true ? {} : { cookie }), ...asked.headers } });
+  const open = (path: string, asked: AskOptions = {}): Promise<IncomingMessage> =>
+    exchange(port, asked.isOutside === true ? path : place + path, {
+      ...asked,
+      headers: { ...(asked.isStranger === true ? {} : { cookie }), ...asked.headers },
+    });
   return {
-    server, source, problems, port, place, cookie, open,
+    server,
+    source,
+    problems,
+    port,
+    place,
+    cookie,
+    open,
     ask: async (path, asked) => answerOf(await open(path, asked)),
     raw: async (text) => rawAnswer(await connected(port), text),
     socket: () => connected(port),
@@ -74,7 +91,11 @@ async function signIn(port: number, address: string): Promise<string> {
   return headers['set-cookie']?.[0]?.split(';')[0] ?? '';
 }
 
-async function exchange(port: number, path: string, { method = 'GET', headers = {}, body }: AskOptions): Promise<IncomingMessage> {
+async function exchange(
+  port: number,
+  path: string,
+  { method = 'GET', headers = {}, body }: AskOptions,
+): Promise<IncomingMessage> {
   const request = httpRequest({ host: '127.0.0.1', port, path, method, headers, agent: false });
   request.end(body);
   const [response] = (await once(request, 'response')) as [IncomingMessage];
@@ -122,7 +143,11 @@ export async function* eventsOf(response: IncomingMessage): AsyncGenerator<LiveE
     const blocks = rest.split('\n\n');
     rest = blocks.pop() ?? '';
     for (const block of blocks) {
-      const fields = new Map(block.split('\n').map((line) => [line.slice(0, line.indexOf(':')), line.slice(line.indexOf(':') + 1).trimStart()]));
+      const fields = new Map(
+        block
+          .split('\n')
+          .map((line) => [line.slice(0, line.indexOf(':')), line.slice(line.indexOf(':') + 1).trimStart()]),
+      );
       yield { id: fields.get('id'), event: fields.get('event'), data: fields.get('data'), isComment: fields.has('') };
     }
   }

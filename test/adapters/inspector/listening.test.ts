@@ -11,7 +11,11 @@ import { inspected } from './inspector-client.ts';
 import { RecordedSource } from './recorded-source.ts';
 
 const PICTURES = { hash: () => 'aa11', draw: async () => '<svg/>' };
-const NEEDED = { source: new RecordedSource(), pictures: PICTURES, onProblem: () => undefined } satisfies InspectorOptions;
+const NEEDED = {
+  source: new RecordedSource(),
+  pictures: PICTURES,
+  onProblem: () => undefined,
+} satisfies InspectorOptions;
 
 describe('the inspector', () => {
   it('is on a free port of this machine alone', async () => {
@@ -21,28 +25,66 @@ describe('the inspector', () => {
     expect(one.port).not.toBe(other.port);
   });
 
-  it.each(['0.0.0.0', '::', '192.0.2.1', '10.0.0.1', '::ffff:127.0.0.1', 'localhost', '127.0.0.1.evil.example', '', '127.1'])('does not listen where others could reach it: "%s"', async (host) => {
-    await expect(startInspector({ ...NEEDED, host })).rejects.toMatchObject({ code: 'INSPECTOR_OPTIONS_INVALID', category: 'validation' });
+  it.each([
+    '0.0.0.0',
+    '::',
+    '192.0.2.1',
+    '10.0.0.1',
+    '::ffff:127.0.0.1',
+    'localhost',
+    '127.0.0.1.evil.example',
+    '',
+    '127.1',
+  ])('does not listen where others could reach it: "%s"', async (host) => {
+    await expect(startInspector({ ...NEEDED, host })).rejects.toMatchObject({
+      code: 'INSPECTOR_OPTIONS_INVALID',
+      category: 'validation',
+    });
   });
 
   it('listens there when it is told so loudly, and answers for the names it was given', async () => {
-    const { ask, port, server } = await inspected({ host: '0.0.0.0', exposeBeyondThisMachine: { hostNames: ['box.example'] } });
+    const { ask, port, server } = await inspected({
+      host: '0.0.0.0',
+      exposeBeyondThisMachine: { hostNames: ['box.example'] },
+    });
     expect((await ask('/api/sessions', { headers: { host: `box.example:${port}` } })).status).toBe(200);
     expect(server.signInAddress()).toMatch(new RegExp(`^http://box\\.example:${port}/[0-9a-f]{32}/\\?token=`));
     expect(server.origin).toBe(`http://box.example:${port}`);
-    for (const host of ['evil.example', '0.0.0.0']) expect((await ask('/api/sessions', { headers: { host: `${host}:${port}` } })).status).toBe(421);
+    for (const host of ['evil.example', '0.0.0.0'])
+      expect((await ask('/api/sessions', { headers: { host: `${host}:${port}` } })).status).toBe(421);
   });
 
   it.each<Record<string, unknown>>([
-    { port: -1 }, { port: 65_536 }, { port: 1.5 }, { port: '80' }, { pageDirectory: 'relative' }, { pageDirectory: '/a\0b' }, { limits: { stallMs: 10, heartbeatMs: 10 } }, { limits: { stallMs: 5 } }, { limits: { maxConnections: 0 } }, { limits: { maxBodyBytes: Infinity } },
-    { limits: { other: 1 } }, { other: 1 }, { source: {} }, { pictures: undefined }, { onProblem: undefined }, { exposeBeyondThisMachine: true }, { exposeBeyondThisMachine: { hostNames: [] } }, { exposeBeyondThisMachine: { hostNames: ['*'] } }, { exposeBeyondThisMachine: { hostNames: ['box:80'] } },
+    { port: -1 },
+    { port: 65_536 },
+    { port: 1.5 },
+    { port: '80' },
+    { pageDirectory: 'relative' },
+    { pageDirectory: '/a\0b' },
+    { limits: { stallMs: 10, heartbeatMs: 10 } },
+    { limits: { stallMs: 5 } },
+    { limits: { maxConnections: 0 } },
+    { limits: { maxBodyBytes: Infinity } },
+    { limits: { other: 1 } },
+    { other: 1 },
+    { source: {} },
+    { pictures: undefined },
+    { onProblem: undefined },
+    { exposeBeyondThisMachine: true },
+    { exposeBeyondThisMachine: { hostNames: [] } },
+    { exposeBeyondThisMachine: { hostNames: ['*'] } },
+    { exposeBeyondThisMachine: { hostNames: ['box:80'] } },
   ])('refuses options that mean nothing: %j', async (wrong) => {
     await expect(startInspector({ ...NEEDED, ...wrong })).rejects.toMatchObject({ code: 'INSPECTOR_OPTIONS_INVALID' });
   });
 
   it('says so when its port is taken', async () => {
     const { port } = await inspected();
-    await expect(startInspector({ ...NEEDED, port })).rejects.toMatchObject({ code: 'INSPECTOR_PORT_TAKEN', category: 'conflict', message: `port ${port} of 127.0.0.1 is taken by another program` });
+    await expect(startInspector({ ...NEEDED, port })).rejects.toMatchObject({
+      code: 'INSPECTOR_PORT_TAKEN',
+      category: 'conflict',
+      message: `port ${port} of 127.0.0.1 is taken by another program`,
+    });
   });
 
   it('loads nothing before it is asked to start', () => {
@@ -55,7 +97,16 @@ describe('connections', () => {
   it('that are silent make room for others, so that a stranger with many locks nobody out', async () => {
     const { socket, ask } = await inspected({ limits: { maxConnections: 4 } });
     const silent = await Promise.all(Array.from({ length: 12 }, () => socket()));
-    const ends = silent.map((each) => new Promise((resolve) => void each.on('error', () => undefined).resume().once('close', resolve)));
+    const ends = silent.map(
+      (each) =>
+        new Promise(
+          (resolve) =>
+            void each
+              .on('error', () => undefined)
+              .resume()
+              .once('close', resolve),
+        ),
+    );
     expect((await ask('/api/sessions')).status).toBe(200);
     await Promise.race(ends);
   });
@@ -110,11 +161,15 @@ describe('closing', () => {
     };
     const live = await open('/api/live');
     const history = await open('/api/records');
-    const waiting = ask('/api/sessions/0192f0c1-2345-7abc-8def-0123456789ab').catch((error: unknown) => messageOf(error));
+    const waiting = ask('/api/sessions/0192f0c1-2345-7abc-8def-0123456789ab').catch((error: unknown) =>
+      messageOf(error),
+    );
     const half = await socket();
     half.write('GET / HTTP/1.1\r\n');
     for (const each of [live, history, half]) each.on('error', () => undefined).resume();
-    const ends = Promise.all([live, history, half].map((each) => new Promise((resolve) => void each.once('close', resolve))));
+    const ends = Promise.all(
+      [live, history, half].map((each) => new Promise((resolve) => void each.once('close', resolve))),
+    );
     await vi.waitFor(() => expect(source.followers).toBe(1));
     await Promise.all([server.close(), server.close()]);
     await ends;

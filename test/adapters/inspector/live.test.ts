@@ -80,7 +80,10 @@ describe('a browser that follows', () => {
     const events = eventsOf(await open('/api/live', { headers: { 'last-event-id': id } }));
     await next(events);
     const reload = await next(events);
-    expect([reload.event, JSON.parse(reload.data ?? '')]).toEqual(['reload', { reason, boot: 'b1', first: 91, last: 100 }]);
+    expect([reload.event, JSON.parse(reload.data ?? '')]).toEqual([
+      'reload',
+      { reason, boot: 'b1', first: 91, last: 100 },
+    ]);
     expect(await events.next()).toEqual({ value: undefined, done: true });
   });
 
@@ -95,7 +98,11 @@ describe('a browser that follows', () => {
     expect((await next(events)).event).toBe('hello');
     const { id = '', event, data = '' } = await next(events);
     response.destroy();
-    expect([event, JSON.parse(data), id]).toEqual(['records', expect.any(Array), expect.stringMatching(/^[\w%.-]+:5$/)]);
+    expect([event, JSON.parse(data), id]).toEqual([
+      'records',
+      expect.any(Array),
+      expect.stringMatching(/^[\w%.-]+:5$/),
+    ]);
     source.add(1);
     const again = eventsOf(await open('/api/live', { headers: { 'last-event-id': id } }));
     await next(again);
@@ -155,7 +162,11 @@ describe('a browser that follows', () => {
     const { ask, open, source } = await inspected({ limits: { maxLiveStreams: 2 } });
     const [one] = [await open('/api/live'), await open('/api/live')];
     const refused = await ask('/api/live');
-    expect([refused.status, refused.headers['retry-after'], (JSON.parse(refused.text) as { code: string }).code]).toEqual([503, '5', 'INSPECTOR_TOO_MANY_FOLLOWERS']);
+    expect([
+      refused.status,
+      refused.headers['retry-after'],
+      (JSON.parse(refused.text) as { code: string }).code,
+    ]).toEqual([503, '5', 'INSPECTOR_TOO_MANY_FOLLOWERS']);
     one.destroy();
     await vi.waitFor(() => expect(source.followers).toBe(1));
     const other = await open('/api/live');

@@ -33,11 +33,22 @@ describe('the page', () => {
   it('is the index of its folder, with the right types', async () => {
     const { ask, directory } = await page();
     const start = await ask('/');
-    expect([start.status, start.text, start.headers['content-type']]).toEqual([200, '<!doctype html>', 'text/html; charset=utf-8']);
+    expect([start.status, start.text, start.headers['content-type']]).toEqual([
+      200,
+      '<!doctype html>',
+      'text/html; charset=utf-8',
+    ]);
     expect((await ask('/index.html')).text).toBe(start.text);
     const script = await ask('/assets/main-%C3%BC.js?v=1');
     expect([script.text, script.headers['content-type']]).toEqual(['export {};', 'text/javascript; charset=utf-8']);
-    for (const [name, type] of [['a.css', 'text/css; charset=utf-8'], ['a.svg', 'image/svg+xml; charset=utf-8'], ['a.PNG', 'image/png'], ['a.woff2', 'font/woff2'], ['a.exe', 'application/octet-stream'], ['a', 'application/octet-stream']] as const) {
+    for (const [name, type] of [
+      ['a.css', 'text/css; charset=utf-8'],
+      ['a.svg', 'image/svg+xml; charset=utf-8'],
+      ['a.PNG', 'image/png'],
+      ['a.woff2', 'font/woff2'],
+      ['a.exe', 'application/octet-stream'],
+      ['a', 'application/octet-stream'],
+    ] as const) {
       writeFileSync(join(directory, name), 'x');
       expect((await ask(`/${name}`)).headers['content-type']).toBe(type);
     }
@@ -48,8 +59,16 @@ describe('the page', () => {
     writeFileSync(join(directory, 'index.html.gz'), gzipSync('<!doctype html>'));
     const plain = await ask('/');
     const short = await ask('/', { headers: { 'accept-encoding': 'gzip, br' } });
-    expect([plain.text, plain.headers['content-encoding'], plain.headers.vary]).toEqual(['<!doctype html>', undefined, 'accept-encoding']);
-    expect([gunzipSync(short.bytes).toString(), short.headers['content-encoding'], short.headers['content-type']]).toEqual(['<!doctype html>', 'gzip', 'text/html; charset=utf-8']);
+    expect([plain.text, plain.headers['content-encoding'], plain.headers.vary]).toEqual([
+      '<!doctype html>',
+      undefined,
+      'accept-encoding',
+    ]);
+    expect([
+      gunzipSync(short.bytes).toString(),
+      short.headers['content-encoding'],
+      short.headers['content-type'],
+    ]).toEqual(['<!doctype html>', 'gzip', 'text/html; charset=utf-8']);
     expect(short.headers.etag).not.toBe(plain.headers.etag);
   });
 
@@ -68,12 +87,52 @@ describe('the page', () => {
   });
 
   it.each([
-    '/../secret.txt', '/assets/../../secret.txt', '/%2e%2e/secret.txt', '/..%2fsecret.txt', '/%2e%2e%2fsecret.txt', '/..%5csecret.txt', '/..\\secret.txt', '/%252e%252e/secret.txt', '/....//secret.txt', '/.%00./secret.txt',
-    '/../page-secret.txt', '/index.html%00.js', '/index.html/', '/index.html/../../secret.txt', '/./index.html', '/assets//main-%C3%BC.js', '/assets', '/assets/', '/.env', '/assets/.hidden/x.js', '/link.txt', '/up/secret.txt', '/up/page/index.html',
-    '/%2Fetc%2Fpasswd', '/etc/passwd', '/C:/Windows/win.ini', '/C:%5cWindows%5cwin.ini', '/file:///etc/passwd', '/%c0%ae%c0%ae/secret.txt', '/%e0%80%af', '/%', '/%zz', '/index.html:$DATA', '/INDEX.HTML', '/__proto__', '/constructor', '/~root', '/index.html%20', '/;/index.html', `/${'../'.repeat(400)}etc/passwd`, `/${'a/'.repeat(3_000)}`,
+    '/../secret.txt',
+    '/assets/../../secret.txt',
+    '/%2e%2e/secret.txt',
+    '/..%2fsecret.txt',
+    '/%2e%2e%2fsecret.txt',
+    '/..%5csecret.txt',
+    '/..\\secret.txt',
+    '/%252e%252e/secret.txt',
+    '/....//secret.txt',
+    '/.%00./secret.txt',
+    '/../page-secret.txt',
+    '/index.html%00.js',
+    '/index.html/',
+    '/index.html/../../secret.txt',
+    '/./index.html',
+    '/assets//main-%C3%BC.js',
+    '/assets',
+    '/assets/',
+    '/.env',
+    '/assets/.hidden/x.js',
+    '/link.txt',
+    '/up/secret.txt',
+    '/up/page/index.html',
+    '/%2Fetc%2Fpasswd',
+    '/etc/passwd',
+    '/C:/Windows/win.ini',
+    '/C:%5cWindows%5cwin.ini',
+    '/file:///etc/passwd',
+    '/%c0%ae%c0%ae/secret.txt',
+    '/%e0%80%af',
+    '/%',
+    '/%zz',
+    '/index.html:$DATA',
+    '/INDEX.HTML',
+    '/__proto__',
+    '/constructor',
+    '/~root',
+    '/index.html%20',
+    '/;/index.html',
+    `/${'../'.repeat(400)}etc/passwd`,
+    `/${'a/'.repeat(3_000)}`,
   ])('has no way out of its folder, and no way to what is hidden in it: %s', async (path) => {
     const { raw, port, place, cookie } = await page();
-    const answer = await raw(`GET ${place}${path} HTTP/1.1\r\nHost: 127.0.0.1:${port}\r\nCookie: ${cookie}\r\nConnection: close\r\n\r\n`);
+    const answer = await raw(
+      `GET ${place}${path} HTTP/1.1\r\nHost: 127.0.0.1:${port}\r\nCookie: ${cookie}\r\nConnection: close\r\n\r\n`,
+    );
     expect(answer).toMatch(/^HTTP\/1\.1 (?:400|404) /);
     expect(answer).not.toContain(SECRET);
     expect(answer).not.toMatch(/root:|<!doctype|export \{\}/);
@@ -93,8 +152,14 @@ describe('the page', () => {
     expect([gone.status, gone.text.includes(directory), problems.length]).toEqual([500, false, 1]);
     const bare = await inspected();
     const nothing = await bare.ask('/');
-    expect([nothing.status, nothing.headers['content-type'], nothing.text]).toEqual([404, 'text/plain; charset=utf-8', expect.stringContaining('INSPECTOR_NOT_FOUND')]);
-    expect((await bare.ask('/', { headers: { accept: 'application/json' } })).headers['content-type']).toBe('application/json; charset=utf-8');
+    expect([nothing.status, nothing.headers['content-type'], nothing.text]).toEqual([
+      404,
+      'text/plain; charset=utf-8',
+      expect.stringContaining('INSPECTOR_NOT_FOUND'),
+    ]);
+    expect((await bare.ask('/', { headers: { accept: 'application/json' } })).headers['content-type']).toBe(
+      'application/json; charset=utf-8',
+    );
     expect((await bare.ask('/api/nothing')).headers['content-type']).toBe('application/json; charset=utf-8');
   });
 });

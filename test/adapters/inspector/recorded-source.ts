@@ -1,4 +1,7 @@
-/** A source that keeps its last records, as a recorder does, and sessions whose requests are answered. What it says of its sessions may be replaced. */
+/**
+ * A source that keeps its last records, as a recorder does, and sessions whose requests are answered. What it says of
+ * its sessions may be replaced.
+ */
 import type { InspectionAnswer, InspectionSource } from '../../../src/actors/inspection/inspection-source.ts';
 import type { SendReceipt } from '../../../src/actors/session/ingress.ts';
 import type { InspectionRecord } from '../../../src/machines/inspection-log/inspection-record.ts';
@@ -26,7 +29,13 @@ export class RecordedSource implements InspectionSource {
   }
 
   add(count: number, message = 'said'): void {
-    const batch = Array.from({ length: count }, (_, index): InspectionRecord => ({ k: 'error', s: this.#newest + index + 1, t: 1_000, a: 'b1:x:0', message }));
+    const batch = Array.from({ length: count }, (_, index): InspectionRecord => ({
+      k: 'error',
+      s: this.#newest + index + 1,
+      t: 1_000,
+      a: 'b1:x:0',
+      message,
+    }));
     this.push(batch);
   }
 
@@ -43,7 +52,11 @@ export class RecordedSource implements InspectionSource {
 
   async *records(from: number): AsyncGenerator<readonly InspectionRecord[]> {
     // While a page is being read, more may come, and some may fall out.
-    for (let next = Math.max(from, this.range().first); next <= this.#newest; next = Math.max(next, this.range().first)) {
+    for (
+      let next = Math.max(from, this.range().first);
+      next <= this.#newest;
+      next = Math.max(next, this.range().first)
+    ) {
       const start = next - this.range().first;
       const page = this.#records.slice(start, start + PAGE);
       next += page.length;
@@ -60,11 +73,21 @@ export class RecordedSource implements InspectionSource {
     return this.charts.get(id);
   }
 
-  about: InspectionSource['about'] = () => ({ kind: 'runtime', title: 'a recorded source', hasSessions: true, canAnswer: true, notes: [], hasEnded: false });
+  about: InspectionSource['about'] = () => ({
+    kind: 'runtime',
+    title: 'a recorded source',
+    hasSessions: true,
+    canAnswer: true,
+    notes: [],
+    hasEnded: false,
+  });
 
   recordingOf: InspectionSource['recordingOf'] = async () => undefined;
 
-  sessions: InspectionSource['sessions'] = async ({ limit }) => ({ sessions: [{ sessionId: SESSION, agentId: 'reviewer', status: 'idle' as const, pendingActions: 1 }].slice(0, limit), total: 1 });
+  sessions: InspectionSource['sessions'] = async ({ limit }) => ({
+    sessions: [{ sessionId: SESSION, agentId: 'reviewer', status: 'idle' as const, pendingActions: 1 }].slice(0, limit),
+    total: 1,
+  });
 
   session: InspectionSource['session'] = async () => undefined;
 

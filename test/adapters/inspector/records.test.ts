@@ -9,7 +9,10 @@ const GZIP = { 'accept-encoding': 'gzip, deflate, br' };
 
 function linesOf(text: string): { readonly s?: number; readonly k?: string; readonly format?: string }[] {
   expect(text.endsWith('\n')).toBe(true);
-  return text.trimEnd().split('\n').map((line) => JSON.parse(line) as { readonly s?: number });
+  return text
+    .trimEnd()
+    .split('\n')
+    .map((line) => JSON.parse(line) as { readonly s?: number });
 }
 
 describe('the history', () => {
@@ -18,7 +21,10 @@ describe('the history', () => {
     source.add(5_000);
     const plain = await ask('/api/records');
     const packed = await ask('/api/records', { headers: GZIP });
-    expect(plain.headers).toMatchObject({ 'content-type': 'application/x-ndjson; charset=utf-8', vary: 'accept-encoding' });
+    expect(plain.headers).toMatchObject({
+      'content-type': 'application/x-ndjson; charset=utf-8',
+      vary: 'accept-encoding',
+    });
     expect([plain.headers['content-encoding'], packed.headers['content-encoding']]).toEqual([undefined, 'gzip']);
     expect(gunzipSync(packed.bytes).toString()).toBe(plain.text);
     const [header, ...records] = linesOf(plain.text);
@@ -26,15 +32,28 @@ describe('the history', () => {
     expect(records.map(({ s }) => s)).toEqual(Array.from({ length: 5_000 }, (_, index) => index + 1));
   });
 
-  it.each([['gzip;q=0', undefined], ['gzip;q=0.0', undefined], ['identity', undefined], ['br', undefined], ['gzip;q=0.5', 'gzip'], ['br, *', 'gzip']])('is compressed as asked for: %s', async (accepted, coding) => {
+  it.each([
+    ['gzip;q=0', undefined],
+    ['gzip;q=0.0', undefined],
+    ['identity', undefined],
+    ['br', undefined],
+    ['gzip;q=0.5', 'gzip'],
+    ['br, *', 'gzip'],
+  ])('is compressed as asked for: %s', async (accepted, coding) => {
     const { ask } = await inspected();
-    expect((await ask('/api/records', { headers: { 'accept-encoding': accepted } })).headers['content-encoding']).toBe(coding);
+    expect((await ask('/api/records', { headers: { 'accept-encoding': accepted } })).headers['content-encoding']).toBe(
+      coding,
+    );
   });
 
   it('begins where it is asked to, and in the middle of a page', async () => {
     const { ask, source } = await inspected();
     source.add(350);
-    expect(linesOf((await ask('/api/records?from=333')).text).slice(1).map(({ s }) => s)).toEqual(Array.from({ length: 18 }, (_, index) => index + 333));
+    expect(
+      linesOf((await ask('/api/records?from=333')).text)
+        .slice(1)
+        .map(({ s }) => s),
+    ).toEqual(Array.from({ length: 18 }, (_, index) => index + 333));
     expect(linesOf((await ask('/api/records?from=351')).text)).toHaveLength(1);
   });
 
@@ -52,20 +71,46 @@ describe('the history', () => {
       for (let s = 12; ; s += 1) yield [{ k: 'error', s, t: 1, a: 'b1:x:0', message: 'later' }];
     };
     const { ask } = await inspected({ source });
-    expect(linesOf((await ask('/api/records')).text).slice(1).map(({ s }) => s)).toEqual([10]);
+    expect(
+      linesOf((await ask('/api/records')).text)
+        .slice(1)
+        .map(({ s }) => s),
+    ).toEqual([10]);
   });
 
-  it.each(['from=0', 'from=-1', 'from=1.5', 'from=1e3', 'from=', 'from=x', 'from=99999999999999999', 'from=1&from=2', 'other=1', 'from=%31%00', '__proto__=1'])('refuses %s', async (query) => {
+  it.each([
+    'from=0',
+    'from=-1',
+    'from=1.5',
+    'from=1e3',
+    'from=',
+    'from=x',
+    'from=99999999999999999',
+    'from=1&from=2',
+    'other=1',
+    'from=%31%00',
+    '__proto__=1',
+  ])('refuses %s', async (query) => {
     const { ask } = await inspected();
     const answer = await ask(`/api/records?${query}`);
-    expect([answer.status, (JSON.parse(answer.text) as { code: string }).code]).toEqual([400, 'INSPECTOR_QUERY_INVALID']);
+    expect([answer.status, (JSON.parse(answer.text) as { code: string }).code]).toEqual([
+      400,
+      'INSPECTOR_QUERY_INVALID',
+    ]);
   });
 
   it('keeps the numbers of records that cannot be written', async () => {
     const { ask, source } = await inspected();
     source.push([{ k: 'emit', s: 1, t: 1, a: 'b1:x:0', type: 'big', data: 1n } satisfies InspectionRecord]);
     source.add(1);
-    expect(linesOf((await ask('/api/records')).text).slice(1).map(({ s, k }) => [s, k])).toEqual([[1, 'unwritable'], [2, 'error']]);
+    expect(
+      linesOf((await ask('/api/records')).text)
+        .slice(1)
+        .map(({ s, k }) => [s, k]),
+    ).toEqual([
+      [1, 'unwritable'],
+      [2, 'error'],
+    ]);
   });
 
   it('says to HEAD what it would be, without a body', async () => {
@@ -75,17 +120,20 @@ describe('the history', () => {
     expect([status, headers['content-encoding'], bytes.length]).toEqual([200, 'gzip', 0]);
   });
 
-  it.each([{}, GZIP])('is cut off, not ended, when the source breaks on the way, and its owner hears why: %j', async (headers) => {
-    const source = new RecordedSource();
-    source.add(10);
-    source.records = async function* () {
-      yield [{ k: 'error', s: 1, t: 1, a: 'b1:x:0', message: 'first' }];
-      throw new Error('the disk is gone');
-    };
-    const { ask, problems } = await inspected({ source });
-    await expect(ask('/api/records', { headers })).rejects.toThrow(/aborted|hang up|ECONNRESET/);
-    expect(problems).toEqual([new Error('the disk is gone')]);
-  });
+  it.each([{}, GZIP])(
+    'is cut off, not ended, when the source breaks on the way, and its owner hears why: %j',
+    async (headers) => {
+      const source = new RecordedSource();
+      source.add(10);
+      source.records = async function* () {
+        yield [{ k: 'error', s: 1, t: 1, a: 'b1:x:0', message: 'first' }];
+        throw new Error('the disk is gone');
+      };
+      const { ask, problems } = await inspected({ source });
+      await expect(ask('/api/records', { headers })).rejects.toThrow(/aborted|hang up|ECONNRESET/);
+      expect(problems).toEqual([new Error('the disk is gone')]);
+    },
+  );
 
   it('lets go of the source when the client leaves in the middle', async () => {
     const source = new RecordedSource();

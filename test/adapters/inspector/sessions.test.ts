@@ -8,9 +8,20 @@ import { RecordedSource, SESSION, receipt } from './recorded-source.ts';
 
 const ALLOW = { type: 'allow', requestId: 'r1' };
 
-function post({ ask, server }: Inspected, body: unknown, { session = SESSION, headers = {} }: { readonly session?: string; readonly headers?: Readonly<Record<string, string>> } = {}): Promise<Answer> {
+function post(
+  { ask, server }: Inspected,
+  body: unknown,
+  {
+    session = SESSION,
+    headers = {},
+  }: { readonly session?: string; readonly headers?: Readonly<Record<string, string>> } = {},
+): Promise<Answer> {
   const content = typeof body === 'string' || Buffer.isBuffer(body) ? body : JSON.stringify(body);
-  return ask(`/api/sessions/${session}/answers`, { method: 'POST', body: content, headers: { origin: server.origin, 'content-type': 'application/json', ...headers } });
+  return ask(`/api/sessions/${session}/answers`, {
+    method: 'POST',
+    body: content,
+    headers: { origin: server.origin, 'content-type': 'application/json', ...headers },
+  });
 }
 
 function codeOf({ status, text }: Answer): unknown[] {
@@ -26,23 +37,48 @@ describe('sessions', () => {
       limits.push(options.limit);
       return list(options);
     };
-    expect(JSON.parse((await ask('/api/sessions')).text)).toEqual({ sessions: [{ sessionId: SESSION, agentId: 'reviewer', status: 'idle', pendingActions: 1, words: { text: 'waits for you', standing: 'waiting' }, isWaiting: true }], total: 1 });
+    expect(JSON.parse((await ask('/api/sessions')).text)).toEqual({
+      sessions: [
+        {
+          sessionId: SESSION,
+          agentId: 'reviewer',
+          status: 'idle',
+          pendingActions: 1,
+          words: { text: 'waits for you', standing: 'waiting' },
+          isWaiting: true,
+        },
+      ],
+      total: 1,
+    });
     await ask('/api/sessions?limit=1000');
     expect(limits).toEqual([200, 1_000]);
-    for (const wrong of ['limit=0', 'limit=1001', 'limit=x', 'limit=1&limit=1', 'more=1']) expect((await ask(`/api/sessions?${wrong}`)).status).toBe(400);
+    for (const wrong of ['limit=0', 'limit=1001', 'limit=x', 'limit=1&limit=1', 'more=1'])
+      expect((await ask(`/api/sessions?${wrong}`)).status).toBe(400);
   });
 
   it('are shown with their state, why they wait, and what for', async () => {
     const { ask, source } = await inspected();
-    const session = { state: { sessionId: SESSION, pendingActions: [] }, why: { reasons: [] }, pendingActions: [], usage: { inputTokens: 1, outputTokens: 2, isCostPartial: false, wakes: [], wakeCount: 0 } } as unknown as InspectedSession;
+    const session = {
+      state: { sessionId: SESSION, pendingActions: [] },
+      why: { reasons: [] },
+      pendingActions: [],
+      usage: { inputTokens: 1, outputTokens: 2, isCostPartial: false, wakes: [], wakeCount: 0 },
+    } as unknown as InspectedSession;
     source.session = async (id) => (id === SESSION ? session : undefined);
-    expect(JSON.parse((await ask(`/api/sessions/${SESSION}`)).text)).toEqual({ ...session, words: { text: 'rests', standing: 'quiet' }, usage: { ...session.usage, words: '0 wakes · 1 tokens read, 2 written' } });
+    expect(JSON.parse((await ask(`/api/sessions/${SESSION}`)).text)).toEqual({
+      ...session,
+      words: { text: 'rests', standing: 'quiet' },
+      usage: { ...session.usage, words: '0 wakes · 1 tokens read, 2 written' },
+    });
   });
 
-  it.each(['x', '..', '%2e%2e%2fetc', SESSION.toUpperCase(), SESSION.replace('0', '1'), '__proto__'])('that are not there are said to be not there: %s', async (id) => {
-    const house = await inspected();
-    expect(codeOf(await house.ask(`/api/sessions/${id}`))).toEqual([404, 'INSPECTOR_SESSION_UNKNOWN']);
-  });
+  it.each(['x', '..', '%2e%2e%2fetc', SESSION.toUpperCase(), SESSION.replace('0', '1'), '__proto__'])(
+    'that are not there are said to be not there: %s',
+    async (id) => {
+      const house = await inspected();
+      expect(codeOf(await house.ask(`/api/sessions/${id}`))).toEqual([404, 'INSPECTOR_SESSION_UNKNOWN']);
+    },
+  );
 
   it('that cannot be read in time are a clear error', async () => {
     const house = await inspected({ limits: { requestMs: 30 } });
@@ -52,7 +88,12 @@ describe('sessions', () => {
 });
 
 describe('an answer', () => {
-  it.each([ALLOW, { ...ALLOW, scope: 'session', note: 'fine' }, { type: 'deny', requestId: 'r1', note: 'not on a Friday' }, { type: 'answer', requestId: 'r1', text: 'ü'.repeat(256_000) }])('goes to the source, and its receipt comes back: %#', async (answer) => {
+  it.each([
+    ALLOW,
+    { ...ALLOW, scope: 'session', note: 'fine' },
+    { type: 'deny', requestId: 'r1', note: 'not on a Friday' },
+    { type: 'answer', requestId: 'r1', text: 'ü'.repeat(256_000) },
+  ])('goes to the source, and its receipt comes back: %#', async (answer) => {
     const house = await inspected();
     const { status, text } = await post(house, answer);
     expect([status, JSON.parse(text)]).toEqual([200, { receipt: receipt(1) }]);
@@ -61,7 +102,9 @@ describe('an answer', () => {
 
   it('counts once, however often and however nearly at once it is sent', async () => {
     const house = await inspected();
-    const all = await Promise.all([ALLOW, { requestId: 'r1', type: 'allow' }, ALLOW].map((answer) => post(house, answer)));
+    const all = await Promise.all(
+      [ALLOW, { requestId: 'r1', type: 'allow' }, ALLOW].map((answer) => post(house, answer)),
+    );
     expect(new Set([...all, await post(house, ALLOW)].map(({ status, text }) => `${status} ${text}`)).size).toBe(1);
     expect(house.source.answers).toHaveLength(1);
     expect((await post(house, { ...ALLOW, requestId: 'r2' })).status).toBe(200);
@@ -79,8 +122,21 @@ describe('an answer', () => {
   it('that the source refused may be given again, or another', async () => {
     const house = await inspected();
     const take = house.source.answer;
-    house.source.answer = () => Promise.reject(new RuntimeError('REQUEST_EXPIRED', 'the request has expired', { category: 'conflict', hint: 'Look at the session.' }));
-    expect(await post(house, ALLOW)).toMatchObject({ status: 409, text: JSON.stringify({ code: 'REQUEST_EXPIRED', message: 'the request has expired', hint: 'Look at the session.' }) });
+    house.source.answer = () =>
+      Promise.reject(
+        new RuntimeError('REQUEST_EXPIRED', 'the request has expired', {
+          category: 'conflict',
+          hint: 'Look at the session.',
+        }),
+      );
+    expect(await post(house, ALLOW)).toMatchObject({
+      status: 409,
+      text: JSON.stringify({
+        code: 'REQUEST_EXPIRED',
+        message: 'the request has expired',
+        hint: 'Look at the session.',
+      }),
+    });
     house.source.answer = take;
     expect((await post(house, { type: 'deny', requestId: 'r1' })).status).toBe(200);
   });
@@ -97,9 +153,17 @@ describe('an answer', () => {
   });
 
   it.each([
-    ['null', 'null'], ['a list', '[]'], ['nothing known', '{"type":"maybe","requestId":"r1"}'], ['no request', '{"type":"allow"}'], ['an empty request', '{"type":"allow","requestId":""}'],
-    ['a long request', JSON.stringify({ ...ALLOW, requestId: 'r'.repeat(201) })], ['unknown keys', '{"type":"allow","requestId":"r1","extra":1}'], ['a prototype', '{"type":"allow","requestId":"r1","__proto__":{"scope":"always"}}'],
-    ['another scope', '{"type":"allow","requestId":"r1","scope":"everything"}'], ['an empty answer', '{"type":"answer","requestId":"r1","text":""}'], ['a long answer', JSON.stringify({ type: 'answer', requestId: 'r1', text: 'x'.repeat(256_001) })],
+    ['null', 'null'],
+    ['a list', '[]'],
+    ['nothing known', '{"type":"maybe","requestId":"r1"}'],
+    ['no request', '{"type":"allow"}'],
+    ['an empty request', '{"type":"allow","requestId":""}'],
+    ['a long request', JSON.stringify({ ...ALLOW, requestId: 'r'.repeat(201) })],
+    ['unknown keys', '{"type":"allow","requestId":"r1","extra":1}'],
+    ['a prototype', '{"type":"allow","requestId":"r1","__proto__":{"scope":"always"}}'],
+    ['another scope', '{"type":"allow","requestId":"r1","scope":"everything"}'],
+    ['an empty answer', '{"type":"answer","requestId":"r1","text":""}'],
+    ['a long answer', JSON.stringify({ type: 'answer', requestId: 'r1', text: 'x'.repeat(256_001) })],
     ['deep nesting', `{"type":"allow","requestId":${'['.repeat(50_000)}${']'.repeat(50_000)}}`],
   ])('that is none is refused before the source hears of it: %s', async (_what, body) => {
     const house = await inspected();
@@ -107,36 +171,66 @@ describe('an answer', () => {
     expect(house.source.answers).toEqual([]);
   });
 
-  it.each([{ body: '' }, { body: '{' }, { body: '{} {}' }, { body: Buffer.from('{"type":"answer","requestId":"r1","text":"\u00ff"}', 'latin1') }, { body: '\ufeff' }])('that is not JSON is refused: %#', async ({ body }) => {
+  it.each([
+    { body: '' },
+    { body: '{' },
+    { body: '{} {}' },
+    { body: Buffer.from('{"type":"answer","requestId":"r1","text":"\u00ff"}', 'latin1') },
+    { body: '\ufeff' },
+  ])('that is not JSON is refused: %#', async ({ body }) => {
     const house = await inspected();
     expect(codeOf(await post(house, body))).toEqual([400, 'INSPECTOR_JSON_INVALID']);
   });
 
-  it.each(['text/plain', 'application/x-www-form-urlencoded', 'multipart/form-data; boundary=x', '', 'application/json, text/plain', 'application/json; charset=utf-16', 'application/jsonp', 'text/json'])('of another type is refused: "%s"', async (type) => {
+  it.each([
+    'text/plain',
+    'application/x-www-form-urlencoded',
+    'multipart/form-data; boundary=x',
+    '',
+    'application/json, text/plain',
+    'application/json; charset=utf-16',
+    'application/jsonp',
+    'text/json',
+  ])('of another type is refused: "%s"', async (type) => {
     const house = await inspected();
-    expect(codeOf(await post(house, ALLOW, { headers: { 'content-type': type } }))).toEqual([415, 'INSPECTOR_JSON_EXPECTED']);
+    expect(codeOf(await post(house, ALLOW, { headers: { 'content-type': type } }))).toEqual([
+      415,
+      'INSPECTOR_JSON_EXPECTED',
+    ]);
   });
 
   it('that is compressed is refused, and one that says its encoding is not', async () => {
     const house = await inspected();
-    expect(codeOf(await post(house, ALLOW, { headers: { 'content-encoding': 'gzip' } }))).toEqual([415, 'INSPECTOR_JSON_EXPECTED']);
-    expect((await post(house, ALLOW, { headers: { 'content-type': 'Application/JSON; charset=UTF-8' } })).status).toBe(200);
+    expect(codeOf(await post(house, ALLOW, { headers: { 'content-encoding': 'gzip' } }))).toEqual([
+      415,
+      'INSPECTOR_JSON_EXPECTED',
+    ]);
+    expect((await post(house, ALLOW, { headers: { 'content-type': 'Application/JSON; charset=UTF-8' } })).status).toBe(
+      200,
+    );
   });
 
   it('that is too long is refused, whether it says so or not', async () => {
     const house = await inspected({ limits: { maxBodyBytes: 100 } });
     const body = JSON.stringify({ ...ALLOW, note: 'x'.repeat(100) });
     expect(codeOf(await post(house, body))).toEqual([413, 'INSPECTOR_BODY_TOO_LONG']);
-    expect(codeOf(await post(house, body, { headers: { 'transfer-encoding': 'chunked' } }))).toEqual([413, 'INSPECTOR_BODY_TOO_LONG']);
+    expect(codeOf(await post(house, body, { headers: { 'transfer-encoding': 'chunked' } }))).toEqual([
+      413,
+      'INSPECTOR_BODY_TOO_LONG',
+    ]);
     const { raw, port, place, cookie, server } = house;
     const head = `POST ${place}/api/sessions/${SESSION}/answers HTTP/1.1\r\nHost: 127.0.0.1:${port}\r\nOrigin: ${server.origin}\r\nCookie: ${cookie}\r\nConnection: close\r\nContent-Type: application/json\r\n`;
     expect(await raw(`${head}Content-Length: 999999999\r\n\r\n{`)).toMatch(/^HTTP\/1\.1 413 /);
-    expect(await raw(`${head}Content-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n`)).toMatch(/^HTTP\/1\.1 400 /);
+    expect(await raw(`${head}Content-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n`)).toMatch(
+      /^HTTP\/1\.1 400 /,
+    );
   });
 
   it('that never comes whole ends with its connection', async () => {
     const { raw, port, place, cookie, server, source } = await inspected({ limits: { requestMs: 50 } });
-    const answer = await raw(`POST ${place}/api/sessions/${SESSION}/answers HTTP/1.1\r\nHost: 127.0.0.1:${port}\r\nOrigin: ${server.origin}\r\nCookie: ${cookie}\r\nContent-Type: application/json\r\nContent-Length: 50\r\n\r\n{`);
+    const answer = await raw(
+      `POST ${place}/api/sessions/${SESSION}/answers HTTP/1.1\r\nHost: 127.0.0.1:${port}\r\nOrigin: ${server.origin}\r\nCookie: ${cookie}\r\nContent-Type: application/json\r\nContent-Length: 50\r\n\r\n{`,
+    );
     expect([/^(?:HTTP\/1\.1 408 .*)?$/s.test(answer), source.answers]).toEqual([true, []]);
   });
 
@@ -145,9 +239,29 @@ describe('an answer', () => {
     const path = `/api/sessions/${SESSION}/answers`;
     const json = { 'content-type': 'application/json' };
     expect((await house.ask(path, { method: 'POST', body: '{}', headers: json })).status).toBe(403);
-    expect((await house.ask(path, { method: 'POST', body: '{}', headers: { ...json, origin: 'http://evil.example' } })).status).toBe(403);
-    expect((await house.ask(path, { method: 'POST', body: '{}', headers: { ...json, origin: house.server.origin, 'sec-fetch-site': 'cross-site' } })).status).toBe(403);
-    expect((await house.ask(path, { method: 'POST', body: '{}', headers: { ...json, origin: house.server.origin }, isStranger: true })).status).toBe(401);
+    expect(
+      (await house.ask(path, { method: 'POST', body: '{}', headers: { ...json, origin: 'http://evil.example' } }))
+        .status,
+    ).toBe(403);
+    expect(
+      (
+        await house.ask(path, {
+          method: 'POST',
+          body: '{}',
+          headers: { ...json, origin: house.server.origin, 'sec-fetch-site': 'cross-site' },
+        })
+      ).status,
+    ).toBe(403);
+    expect(
+      (
+        await house.ask(path, {
+          method: 'POST',
+          body: '{}',
+          headers: { ...json, origin: house.server.origin },
+          isStranger: true,
+        })
+      ).status,
+    ).toBe(401);
     expect(house.source.answers).toEqual([]);
   });
 
@@ -159,31 +273,78 @@ describe('an answer', () => {
 
 describe('an error of the source', () => {
   it.each([
-    ['validation', 400], ['permission', 403], ['not_found', 404], ['conflict', 409], ['capacity', 503], ['timeout', 504],
-  ] as const)('that the client can do something about is told, without the paths in it: %s', async (category, status) => {
-    const house = await inspected();
-    house.source.session = () => Promise.reject(new RuntimeError('SOME_CODE', 'cannot read /srv/data/log.ndjson, file:///srv/x and C:\\data\\x (see http://127.0.0.1:1/docs/a)', { category, hint: 'Look into ~/x/y: "/srv/data".' }));
-    const { text, status: given } = await house.ask(`/api/sessions/${SESSION}`);
-    expect([given, JSON.parse(text)]).toEqual([status, { code: 'SOME_CODE', message: 'cannot read (path), (path) and (path) (see http://127.0.0.1:1/docs/a)', hint: 'Look into (path): "(path)".' }]);
-  });
+    ['validation', 400],
+    ['permission', 403],
+    ['not_found', 404],
+    ['conflict', 409],
+    ['capacity', 503],
+    ['timeout', 504],
+  ] as const)(
+    'that the client can do something about is told, without the paths in it: %s',
+    async (category, status) => {
+      const house = await inspected();
+      house.source.session = () =>
+        Promise.reject(
+          new RuntimeError(
+            'SOME_CODE',
+            'cannot read /srv/data/log.ndjson, file:///srv/x and C:\\data\\x (see http://127.0.0.1:1/docs/a)',
+            { category, hint: 'Look into ~/x/y: "/srv/data".' },
+          ),
+        );
+      const { text, status: given } = await house.ask(`/api/sessions/${SESSION}`);
+      expect([given, JSON.parse(text)]).toEqual([
+        status,
+        {
+          code: 'SOME_CODE',
+          message: 'cannot read (path), (path) and (path) (see http://127.0.0.1:1/docs/a)',
+          hint: 'Look into (path): "(path)".',
+        },
+      ]);
+    },
+  );
 
-  it.each(['storage', 'process', 'provider', 'runner', 'crash'] as const)('that is our own says no more than that: %s', async (category) => {
-    const house = await inspected();
-    const error = new RuntimeError('SOME_CODE', 'EACCES: /srv/data', { category, details: { secret: 'x' }, cause: new Error('inside') });
-    house.source.sessions = () => Promise.reject(error);
-    const { status, text } = await house.ask('/api/sessions');
-    expect([status, JSON.parse(text)]).toEqual([500, { code: 'SOME_CODE', message: `what was asked for failed (${category})`, hint: 'The program that runs the inspector was told why.' }]);
-    expect(house.problems).toEqual([error]);
-  });
+  it.each(['storage', 'process', 'provider', 'runner', 'crash'] as const)(
+    'that is our own says no more than that: %s',
+    async (category) => {
+      const house = await inspected();
+      const error = new RuntimeError('SOME_CODE', 'EACCES: /srv/data', {
+        category,
+        details: { secret: 'x' },
+        cause: new Error('inside'),
+      });
+      house.source.sessions = () => Promise.reject(error);
+      const { status, text } = await house.ask('/api/sessions');
+      expect([status, JSON.parse(text)]).toEqual([
+        500,
+        {
+          code: 'SOME_CODE',
+          message: `what was asked for failed (${category})`,
+          hint: 'The program that runs the inspector was told why.',
+        },
+      ]);
+      expect(house.problems).toEqual([error]);
+    },
+  );
 
-  it.each([new TypeError('x is not a function'), 'a string', undefined, 1n])('of any other kind says nothing, and a listener that throws changes nothing: %s', async (thrown) => {
-    const source = new RecordedSource();
-    // oxlint-disable-next-line typescript/prefer-promise-reject-errors
-    source.sessions = () => Promise.reject(thrown);
-    const house = await inspected({ source, onProblem: () => { throw new Error('deaf'); } });
-    const answer = await house.ask('/api/sessions');
-    expect([codeOf(answer), Object.keys(JSON.parse(answer.text) as object)]).toEqual([[500, 'INSPECTOR_FAILED'], ['code', 'message', 'hint']]);
-  });
+  it.each([new TypeError('x is not a function'), 'a string', undefined, 1n])(
+    'of any other kind says nothing, and a listener that throws changes nothing: %s',
+    async (thrown) => {
+      const source = new RecordedSource();
+      // oxlint-disable-next-line typescript/prefer-promise-reject-errors
+      source.sessions = () => Promise.reject(thrown);
+      const house = await inspected({
+        source,
+        onProblem: () => {
+          throw new Error('deaf');
+        },
+      });
+      const answer = await house.ask('/api/sessions');
+      expect([codeOf(answer), Object.keys(JSON.parse(answer.text) as object)]).toEqual([
+        [500, 'INSPECTOR_FAILED'],
+        ['code', 'message', 'hint'],
+      ]);
+    },
+  );
 });
 
 function deferred(): { readonly promise: Promise<void>; readonly resolve: () => void } {

@@ -1,4 +1,7 @@
-/** Images, sounds and files that a server sends, kept in a real workspace; and what of it a server that lies can bring about. */
+/**
+ * Images, sounds and files that a server sends, kept in a real workspace; and what of it a server that lies can bring
+ * about.
+ */
 import { readFile, readdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
@@ -11,7 +14,10 @@ import { MAX_TOOL_RESULT_CHARACTERS } from '../../../src/machines/session/limits
 import { imageReferencesIn } from '../../../src/machines/turn/provider-message.ts';
 import { fileToolsHouse } from '../file-tools/file-tools-house.ts';
 
-const PNG = Buffer.from('iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==', 'base64');
+const PNG = Buffer.from(
+  'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==',
+  'base64',
+);
 const JPEG = Buffer.from('\xff\xd8\xff\xe0\0\x10JFIF\0', 'latin1');
 const SVG = Buffer.from('<svg xmlns="http://www.w3.org/2000/svg"><script>alert(1)</script></svg>');
 const SOUND = Buffer.from('RIFF\x24\0\0\0WAVEfmt ', 'latin1');
@@ -32,27 +38,43 @@ async function house(secrets: ReadonlyMap<string, string> = new Map()) {
   const { workspace, outside, call } = await fileToolsHouse();
   const files = createOutputFiles({ workspaceDirectory: () => Promise.resolve(workspace) });
   const resultOf = (given: object, callId = 'call_1'): Promise<unknown> =>
-    resultForModel(callResultSchema.parse(given), { redaction: new SecretRedaction(secrets), keep: (file) => files.keepBytes({ ...file, session, callId }) });
+    resultForModel(callResultSchema.parse(given), {
+      redaction: new SecretRedaction(secrets),
+      keep: (file) => files.keepBytes({ ...file, session, callId }),
+    });
   return {
     workspace,
     outside,
     call,
     files,
     resultOf,
-    partsOf: async (...content: readonly unknown[]): Promise<readonly Part[]> => ((await resultOf({ content })) as { readonly content: readonly Part[] }).content,
+    partsOf: async (...content: readonly unknown[]): Promise<readonly Part[]> =>
+      ((await resultOf({ content })) as { readonly content: readonly Part[] }).content,
     kept: () => readdir(join(workspace, OUTPUTS)).catch(() => []),
   };
 }
 
-const image = (data: Buffer | string, mimeType?: unknown): object => ({ type: 'image', data: typeof data === 'string' ? data : data.toString('base64'), mimeType });
-const resource = (data: Buffer, mimeType?: string, uri = 'test://a'): object => ({ type: 'resource', resource: { uri, mimeType, blob: data.toString('base64') } });
+const image = (data: Buffer | string, mimeType?: unknown): object => ({
+  type: 'image',
+  data: typeof data === 'string' ? data : data.toString('base64'),
+  mimeType,
+});
+const resource = (data: Buffer, mimeType?: string, uri = 'test://a'): object => ({
+  type: 'resource',
+  resource: { uri, mimeType, blob: data.toString('base64') },
+});
 
 describe('an image that a server sends', () => {
   it('is a private file in the workspace, referred to as `read` refers to it', async () => {
     const { resultOf, workspace, call } = await house();
     const output = await resultOf({ content: [image(PNG, 'image/png')] });
     const [reference] = imageReferencesIn(output);
-    expect(reference).toEqual({ type: 'image', mediaType: 'image/png', path: expect.stringMatching(/^\.wakechart-runtime\/outputs\/call_1\.[0-9a-f]{16}\.png$/) as string, bytes: PNG.length });
+    expect(reference).toEqual({
+      type: 'image',
+      mediaType: 'image/png',
+      path: expect.stringMatching(/^\.wakechart-runtime\/outputs\/call_1\.[0-9a-f]{16}\.png$/) as string,
+      bytes: PNG.length,
+    });
     const path = join(workspace, reference?.path ?? '');
     expect(await readFile(path)).toEqual(PNG);
     expect((await stat(path)).mode & 0o777).toBe(0o600);
@@ -71,25 +93,61 @@ describe('an image that a server sends', () => {
 
   it('is what its bytes are, whatever the server calls it', async () => {
     const { partsOf } = await house();
-    const claims = ['image/gif', 'text/html', '../../../etc/passwd', 'image/png\r\nX: y', 'x'.repeat(100_000), '', undefined];
+    const claims = [
+      'image/gif',
+      'text/html',
+      '../../../etc/passwd',
+      'image/png\r\nX: y',
+      'x'.repeat(100_000),
+      '',
+      undefined,
+    ];
     const parts = await partsOf(...claims.map((claim) => image(JPEG, claim)));
-    for (const part of parts) expect(part).toMatchObject({ type: 'image', mediaType: 'image/jpeg', path: expect.stringMatching(/\.jpg$/) as string });
+    for (const part of parts)
+      expect(part).toMatchObject({
+        type: 'image',
+        mediaType: 'image/jpeg',
+        path: expect.stringMatching(/\.jpg$/) as string,
+      });
     expect(parts).toHaveLength(claims.length);
   });
 
   it('is a file, and no image to a model, when a model cannot be shown it', async () => {
     const { resultOf, partsOf } = await house();
     const [svg, lie] = await partsOf(image(SVG, 'image/svg+xml'), image(Buffer.from('no image'), 'image/png'));
-    expect(svg).toMatchObject({ type: 'binary', mediaType: 'image/svg+xml', path: expect.stringMatching(/\.svg$/) as string, note: expect.stringContaining('PNG') as string });
-    expect(lie).toMatchObject({ type: 'binary', mediaType: 'text/plain', path: expect.stringMatching(/\.txt$/) as string });
+    expect(svg).toMatchObject({
+      type: 'binary',
+      mediaType: 'image/svg+xml',
+      path: expect.stringMatching(/\.svg$/) as string,
+      note: expect.stringContaining('PNG') as string,
+    });
+    expect(lie).toMatchObject({
+      type: 'binary',
+      mediaType: 'text/plain',
+      path: expect.stringMatching(/\.txt$/) as string,
+    });
     expect(imageReferencesIn(await resultOf({ content: [image(SVG, 'image/svg+xml')] }))).toEqual([]);
   });
 
   it('never gets a place or a name from the server', async () => {
     const { partsOf, outside, kept } = await house();
-    const types = ['image/../../x', 'image/png/../../x', '/etc/x', 'a/b\0c', 'image/%2e%2e', '..\\..\\x', 'constructor/prototype', '__proto__/x', 'application/x.sh'];
+    const types = [
+      'image/../../x',
+      'image/png/../../x',
+      '/etc/x',
+      'a/b\0c',
+      'image/%2e%2e',
+      '..\\..\\x',
+      'constructor/prototype',
+      '__proto__/x',
+      'application/x.sh',
+    ];
     const parts = await partsOf(...types.map((type, index) => image(Buffer.from([0, index]), type)));
-    for (const { type, path } of parts) expect([type, path]).toEqual(['binary', expect.stringMatching(/^\.wakechart-runtime\/outputs\/call_1\.[0-9a-f]{16}\.bin$/)]);
+    for (const { type, path } of parts)
+      expect([type, path]).toEqual([
+        'binary',
+        expect.stringMatching(/^\.wakechart-runtime\/outputs\/call_1\.[0-9a-f]{16}\.bin$/),
+      ]);
     expect(await kept()).toHaveLength(types.length);
     expect(await readdir(outside)).toEqual(['secret.txt']);
   });
@@ -105,7 +163,11 @@ describe('an image that a server sends', () => {
   ])('is left out, which the result says, when its data %s', async (_why, data, reason) => {
     const { partsOf, kept } = await house();
     const parts = await partsOf(image(data, 'image/png'), image(PNG));
-    expect(parts[0]).toEqual({ type: 'image', mediaType: 'image/png', leftOut: expect.stringMatching(reason) as string });
+    expect(parts[0]).toEqual({
+      type: 'image',
+      mediaType: 'image/png',
+      leftOut: expect.stringMatching(reason) as string,
+    });
     expect(parts[1]).toHaveProperty('path');
     expect(await kept()).toHaveLength(1);
   });
@@ -119,7 +181,9 @@ describe('an image that a server sends', () => {
 
   it('is left out beyond so many of one result', async () => {
     const { partsOf, kept } = await house();
-    const parts = await partsOf(...Array.from({ length: 40 }, (_, index) => image(Buffer.concat([PNG, Buffer.from([index])]))));
+    const parts = await partsOf(
+      ...Array.from({ length: 40 }, (_, index) => image(Buffer.concat([PNG, Buffer.from([index])]))),
+    );
     expect(parts.filter(({ path }) => path !== undefined)).toHaveLength(32);
     expect(parts.at(-1)?.leftOut).toMatch(/32 files/);
     expect(await kept()).toHaveLength(32);
@@ -134,13 +198,18 @@ describe('an image that a server sends', () => {
         { type: 'image', mediaType: 'application/octet-stream', leftOut: expect.any(String) as string },
       ],
     });
-    expect(await resultForModel(given, { redaction, keep: () => Promise.reject(new Error('the disk is full')) })).toMatchObject({ content: [{ leftOut: 'This was left out: the disk is full.' }, {}] });
+    expect(
+      await resultForModel(given, { redaction, keep: () => Promise.reject(new Error('the disk is full')) }),
+    ).toMatchObject({ content: [{ leftOut: 'This was left out: the disk is full.' }, {}] });
   });
 
   it('is still shown to the model when the text beside it is too long for the log', async () => {
     const { resultOf, files } = await house();
     const long = 'a line of the page\n'.repeat(10_000);
-    for (const given of [{ content: [{ type: 'text', text: long }, image(PNG)] }, { content: [image(PNG)], structuredContent: { page: long } }]) {
+    for (const given of [
+      { content: [{ type: 'text', text: long }, image(PNG)] },
+      { content: [image(PNG)], structuredContent: { page: long } },
+    ]) {
       const { output, kept } = await storable(await resultOf(given), { outputs: files, session, callId: 'call_1' });
       expect(imageReferencesIn(output)).toMatchObject([{ mediaType: 'image/png' }]);
       expect(JSON.stringify(output).length).toBeLessThan(MAX_TOOL_RESULT_CHARACTERS * 1.5);
@@ -152,7 +221,12 @@ describe('an image that a server sends', () => {
 describe('a reference to an image', () => {
   const forged = { type: 'image', mediaType: 'image/png', path: '../../secret.png' };
 
-  it.each([[forged], [{ shot: forged }], [{ shots: [forged] }], [{ type: 'image', mediaType: 'x', path: 'a', more: [{ deep: forged }] }]])('cannot be made by a server: %j', async (structuredContent) => {
+  it.each([
+    [forged],
+    [{ shot: forged }],
+    [{ shots: [forged] }],
+    [{ type: 'image', mediaType: 'x', path: 'a', more: [{ deep: forged }] }],
+  ])('cannot be made by a server: %j', async (structuredContent) => {
     const { resultOf } = await house();
     for (const content of [[], [{ type: 'text', text: 'see' }], [image(PNG)]]) {
       const output = await resultOf({ content, structuredContent });
@@ -163,7 +237,14 @@ describe('a reference to an image', () => {
 
   it('is none in blocks that only look like one', async () => {
     const { resultOf } = await house();
-    const output = await resultOf({ content: [forged, { ...forged, data: 'x!' }, { type: 'resource_link', uri: 'a', ...{ path: '../x', mediaType: 'image/png' } }, { type: 'text', text: JSON.stringify(forged) }] });
+    const output = await resultOf({
+      content: [
+        forged,
+        { ...forged, data: 'x!' },
+        { type: 'resource_link', uri: 'a', ...{ path: '../x', mediaType: 'image/png' } },
+        { type: 'text', text: JSON.stringify(forged) },
+      ],
+    });
     expect(imageReferencesIn(output)).toEqual([]);
   });
 });
@@ -179,7 +260,12 @@ describe('a file that a server sends', () => {
     );
     expect(parts).toMatchObject([
       { type: 'audio', mediaType: 'audio/wav', path: expect.stringMatching(/\.wav$/) as string, bytes: SOUND.length },
-      { type: 'resource', uri: 'test://a', mediaType: 'application/pdf', path: expect.stringMatching(/\.pdf$/) as string },
+      {
+        type: 'resource',
+        uri: 'test://a',
+        mediaType: 'application/pdf',
+        path: expect.stringMatching(/\.pdf$/) as string,
+      },
       { type: 'image', uri: 'test://shot', mediaType: 'image/png', path: expect.stringMatching(/\.png$/) as string },
       { type: 'resource', mediaType: 'application/octet-stream', path: expect.stringMatching(/\.bin$/) as string },
     ]);

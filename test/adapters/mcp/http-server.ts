@@ -47,7 +47,11 @@ export interface HttpServerOptions {
   readonly retryMs?: number | undefined;
 }
 
-export async function httpMcpServer({ isResumable = false, isPlain = false, retryMs = 1 }: HttpServerOptions = {}): Promise<HttpMcpServer> {
+export async function httpMcpServer({
+  isResumable = false,
+  isPlain = false,
+  retryMs = 1,
+}: HttpServerOptions = {}): Promise<HttpMcpServer> {
   const sessions = new Map<string, StreamableHTTPServerTransport>();
   const open = new Set<ServerResponse>();
   const events = isResumable ? memoryOfEvents() : undefined;
@@ -59,11 +63,19 @@ export async function httpMcpServer({ isResumable = false, isPlain = false, retr
       onsessioninitialized: (id) => void sessions.set(id, transport),
       onsessionclosed: (id) => void sessions.delete(id),
     });
-    const server = new Server({ name: 'http-fixture', version: '1.0.0' }, { capabilities: { tools: { listChanged: true } } });
-    server.setRequestHandler(ListToolsRequestSchema, () => ({ tools: ['echo', 'wait'].map((name) => ({ name, inputSchema: { type: 'object' as const } })) }));
+    const server = new Server(
+      { name: 'http-fixture', version: '1.0.0' },
+      { capabilities: { tools: { listChanged: true } } },
+    );
+    server.setRequestHandler(ListToolsRequestSchema, () => ({
+      tools: ['echo', 'wait'].map((name) => ({ name, inputSchema: { type: 'object' as const } })),
+    }));
     server.setRequestHandler(CallToolRequestSchema, async ({ params }, { signal, _meta, sendNotification }) => {
       const progress = (step: number): Promise<void> =>
-        sendNotification({ method: 'notifications/progress', params: { progressToken: _meta?.progressToken ?? '', progress: step } });
+        sendNotification({
+          method: 'notifications/progress',
+          params: { progressToken: _meta?.progressToken ?? '', progress: step },
+        });
       return (await house.onCall(params.name, params.arguments ?? {}, { signal, progress })) as { content: [] };
     });
     await server.connect(transport);

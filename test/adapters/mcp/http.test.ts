@@ -25,7 +25,8 @@ const start = async (options?: HttpServerOptions): Promise<HttpMcpServer> => {
   return server;
 };
 
-const stream = (response: ServerResponse): ServerResponse => response.writeHead(200, { 'content-type': 'text/event-stream' });
+const stream = (response: ServerResponse): ServerResponse =>
+  response.writeHead(200, { 'content-type': 'text/event-stream' });
 const anyMessage = (text: string): unknown => expect.stringContaining(text);
 
 describe.each([
@@ -74,7 +75,9 @@ describe('the headers of the agent file', () => {
   it('reach the server with each request', async () => {
     const server = await start();
     await house.call({ url: server.url, headers: { Authorization: { env: 'TOKEN' } } }, 'echo', { text: 'a' });
-    expect(new Set(server.heard.map(({ headers }) => headers.authorization))).toEqual(new Set(['Bearer correct-horse-battery']));
+    expect(new Set(server.heard.map(({ headers }) => headers.authorization))).toEqual(
+      new Set(['Bearer correct-horse-battery']),
+    );
   });
 
   it('do not follow a redirect to another origin', async () => {
@@ -83,7 +86,9 @@ describe('the headers of the agent file', () => {
       response.writeHead(307, { location: other.url }).end();
       return true;
     };
-    const failure = await house.tools({ url: server.url, headers: { Authorization: { env: 'TOKEN' } } }).catch((error: unknown) => error);
+    const failure = await house
+      .tools({ url: server.url, headers: { Authorization: { env: 'TOKEN' } } })
+      .catch((error: unknown) => error);
     expect(failure).toMatchObject({ code: 'TOOL_SERVER_UNAVAILABLE', message: anyMessage('not followed') });
     expect(other.heard).toEqual([]);
   });
@@ -104,7 +109,9 @@ describe('the headers of the agent file', () => {
     ['NO_TOKEN', 'NO_TOKEN'],
     ['BROKEN_TOKEN', 'BROKEN_TOKEN'],
   ])('that cannot be resolved are refused by name: %s', async (env, name) => {
-    const failure = await house.tools({ url: 'http://127.0.0.1:1/', headers: { Authorization: { env } } }).catch((error: unknown) => error);
+    const failure = await house
+      .tools({ url: 'http://127.0.0.1:1/', headers: { Authorization: { env } } })
+      .catch((error: unknown) => error);
     expect(failure).toMatchObject({ code: 'TOOL_SERVER_UNAVAILABLE', message: anyMessage(name) });
     expect(JSON.stringify(failure)).not.toContain('correct-horse');
   });
@@ -115,7 +122,9 @@ describe('the headers of the agent file', () => {
       response.writeHead(401).end(`bad token: ${headers.authorization}`);
       return true;
     };
-    const failure = await house.tools({ url: server.url, headers: { Authorization: { env: 'TOKEN' } } }).catch((error: unknown) => error);
+    const failure = await house
+      .tools({ url: server.url, headers: { Authorization: { env: 'TOKEN' } } })
+      .catch((error: unknown) => error);
     expect(failure).toMatchObject({ code: 'TOOL_SERVER_UNAVAILABLE', message: anyMessage('HTTP 401') });
     expect(JSON.stringify([failure, house.news])).not.toContain('correct-horse');
     expect(server.heard).toHaveLength(1);
@@ -169,7 +178,10 @@ describe('a server over HTTP in trouble', () => {
       setTimeout(() => response.destroy(), 20);
       return true;
     };
-    await expect(house.call({ url: server.url }, 'echo', { text: 'a' })).rejects.toMatchObject({ code: 'TOOL_SERVER_LOST', message: anyMessage('ended before the answer') });
+    await expect(house.call({ url: server.url }, 'echo', { text: 'a' })).rejects.toMatchObject({
+      code: 'TOOL_SERVER_LOST',
+      message: anyMessage('ended before the answer'),
+    });
     server.intercept = () => false;
     expect(await house.call({ url: server.url }, 'echo', { text: 'b' })).toBe('b');
   });
@@ -182,7 +194,9 @@ describe('a server over HTTP in trouble', () => {
       stream(response).end(': nothing\n\n');
       return true;
     };
-    await expect(house.call({ url: server.url }, 'echo', { text: 'a' })).rejects.toMatchObject({ code: 'TOOL_SERVER_LOST' });
+    await expect(house.call({ url: server.url }, 'echo', { text: 'a' })).rejects.toMatchObject({
+      code: 'TOOL_SERVER_LOST',
+    });
   });
 
   it('that drops a stream which can be resumed is resumed, and the answer arrives', async () => {
@@ -204,7 +218,9 @@ describe('a server over HTTP in trouble', () => {
     server.dropStreams();
     finish();
     expect(await call).toBe('after all');
-    expect(server.heard.some(({ method, headers }) => method === 'GET' && headers['last-event-id'] !== undefined)).toBe(true);
+    expect(server.heard.some(({ method, headers }) => method === 'GET' && headers['last-event-id'] !== undefined)).toBe(
+      true,
+    );
     expect(server.heard.filter(({ rpc }) => rpc === 'tools/call')).toHaveLength(1);
   });
 
@@ -221,8 +237,13 @@ describe('a server over HTTP in trouble', () => {
       else return false;
       return true;
     };
-    await expect(house.call({ url: server.url }, 'echo', { text: 'a' })).rejects.toMatchObject({ code: 'TOOL_SERVER_LOST', message: anyMessage('broke off') });
-    const gets = server.heard.filter(({ method, headers }) => method === 'GET' && headers['last-event-id'] === 'e1').length;
+    await expect(house.call({ url: server.url }, 'echo', { text: 'a' })).rejects.toMatchObject({
+      code: 'TOOL_SERVER_LOST',
+      message: anyMessage('broke off'),
+    });
+    const gets = server.heard.filter(
+      ({ method, headers }) => method === 'GET' && headers['last-event-id'] === 'e1',
+    ).length;
     expect(gets).toBeLessThanOrEqual(3);
   });
 
@@ -235,7 +256,9 @@ describe('a server over HTTP in trouble', () => {
     let written = 0;
     server.intercept = ({ rpc }, response) => {
       if (rpc !== 'tools/call') return false;
-      response.writeHead(200, { 'content-type': type }).write('data: {"jsonrpc":"2.0","id":1,"result":{"content":[{"type":"text","text":"');
+      response
+        .writeHead(200, { 'content-type': type })
+        .write('data: {"jsonrpc":"2.0","id":1,"result":{"content":[{"type":"text","text":"');
       const chunk = 'x'.repeat(1024 * 1024);
       const more = (): void => {
         if (response.destroyed) return;
@@ -245,7 +268,9 @@ describe('a server over HTTP in trouble', () => {
       more();
       return true;
     };
-    await expect(house.call({ url: server.url }, 'echo', { text: 'a' })).rejects.toMatchObject({ code: 'TOOL_RESULT_TOO_LARGE' });
+    await expect(house.call({ url: server.url }, 'echo', { text: 'a' })).rejects.toMatchObject({
+      code: 'TOOL_RESULT_TOO_LARGE',
+    });
     expect(written).toBeLessThan(64);
     server.dropStreams();
   });
@@ -259,7 +284,9 @@ describe('a server over HTTP in trouble', () => {
       hung = response;
       return true;
     };
-    const failure = await house.call({ url: server.url, timeoutMs: 100 }, 'echo', { text: 'a' }).catch((error: unknown) => error);
+    const failure = await house
+      .call({ url: server.url, timeoutMs: 100 }, 'echo', { text: 'a' })
+      .catch((error: unknown) => error);
     expect(failure).toMatchObject({ code: 'TOOL_CALL_TIMEOUT' });
     await eventually(() => hung?.destroyed, 'the connection is closed');
   });
@@ -284,7 +311,10 @@ describe('a server over HTTP in trouble', () => {
       response.writeHead(200, { 'content-type': 'text/html' }).end('<html></html>');
       return true;
     };
-    await expect(house.tools({ url: server.url })).rejects.toMatchObject({ code: 'TOOL_SERVER_UNAVAILABLE', message: anyMessage('text/html') });
+    await expect(house.tools({ url: server.url })).rejects.toMatchObject({
+      code: 'TOOL_SERVER_UNAVAILABLE',
+      message: anyMessage('text/html'),
+    });
     expect(server.heard).toHaveLength(1);
   });
 

@@ -1,4 +1,7 @@
-/** An image of a real MCP server on its way through the whole house: into the workspace, the log, and what a model reads in its next step. */
+/**
+ * An image of a real MCP server on its way through the whole house: into the workspace, the log, and what a model reads
+ * in its next step.
+ */
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
@@ -24,7 +27,10 @@ const looker: AgentRuntime = {
     if (params.messages === undefined) throw new Error('expected a conversation');
     steps.push(params);
     const ask = { type: 'tool_call', callId: 'look_1', name: 'images__get-tiny-image', input: {} } as const;
-    return { payloads: params.modelStepsTaken === 0 ? [ask] : [{ type: 'text', text: 'Seen.' }], meta: { modelSteps: 1 } };
+    return {
+      payloads: params.modelStepsTaken === 0 ? [ask] : [{ type: 'text', text: 'Seen.' }],
+      meta: { modelSteps: 1 },
+    };
   },
   abort: async () => undefined,
   isRunActive: () => false,
@@ -42,12 +48,27 @@ afterEach(async () => {
 
 /** In the result of the last step. */
 function imagesGiven(): readonly ImageReference[] {
-  return (steps.at(-1)?.messages ?? []).flatMap((message) => (message.role === 'tool' ? message.content.flatMap(({ output }) => imageReferencesIn(output)) : []));
+  return (steps.at(-1)?.messages ?? []).flatMap((message) =>
+    message.role === 'tool' ? message.content.flatMap(({ output }) => imageReferencesIn(output)) : [],
+  );
 }
 
 async function lookedAtImage(): Promise<string> {
   const server = { command: process.execPath, args: [published('server-everything/dist/index.js'), 'stdio'] };
-  await runtime.agents.create({ agentId: 'looker', source: { frontmatter: { name: 'Looker', provider: 'looker', model: 'm', tools: [{ mcp: 'images' }], permission: 'preapproved', mcp: { images: server } }, instructions: '' } });
+  await runtime.agents.create({
+    agentId: 'looker',
+    source: {
+      frontmatter: {
+        name: 'Looker',
+        provider: 'looker',
+        model: 'm',
+        tools: [{ mcp: 'images' }],
+        permission: 'preapproved',
+        mcp: { images: server },
+      },
+      instructions: '',
+    },
+  });
   const { sessionId } = await runtime.sessions.create({ agentId: 'looker' });
   await runtime.sessions.send(sessionId, { type: 'user.message', text: 'Look.' });
   expect(await runtime.wake(sessionId)).toMatchObject({ outcome: 'sleep', modelSteps: 2 });
@@ -57,7 +78,11 @@ async function lookedAtImage(): Promise<string> {
 it('an image of a server is in the workspace, and the model is referred to it; nothing of its bytes is in the log', async () => {
   const sessionId = await lookedAtImage();
   const [image, ...others] = imagesGiven();
-  expect(image).toMatchObject({ type: 'image', mediaType: 'image/png', path: expect.stringMatching(/^\.wakechart-runtime\/outputs\/call_\w+\.[0-9a-f]{16}\.png$/) as string });
+  expect(image).toMatchObject({
+    type: 'image',
+    mediaType: 'image/png',
+    path: expect.stringMatching(/^\.wakechart-runtime\/outputs\/call_\w+\.[0-9a-f]{16}\.png$/) as string,
+  });
   expect(others).toEqual([]);
   const bytes = await readFile(join(steps.at(-1)?.workspaceDir ?? '', image?.path ?? ''));
   expect(fileKindOf(bytes)).toEqual({ kind: 'image', mediaType: 'image/png' });
@@ -74,7 +99,9 @@ it('a fork is referred to the same image, which is not in its empty workspace', 
   await runtime.wake(sessionId);
   expect(steps.at(-1)?.sessionId).toBe(sessionId);
   expect(imagesGiven()).toEqual(given);
-  await expect(readFile(join(steps.at(-1)?.workspaceDir ?? '', given[0]?.path ?? ''))).rejects.toMatchObject({ code: 'ENOENT' });
+  await expect(readFile(join(steps.at(-1)?.workspaceDir ?? '', given[0]?.path ?? ''))).rejects.toMatchObject({
+    code: 'ENOENT',
+  });
 });
 
 async function eventsOf(sessionId: string): Promise<unknown[]> {

@@ -16,7 +16,8 @@ import { temporaryHome } from '../../support/temporary-home.ts';
 export const fixture = (name: string): string => fileURLToPath(new URL(`../../fixtures/mcp/${name}`, import.meta.url));
 
 /** The file of a published server. */
-export const published = (path: string): string => fileURLToPath(new URL(`../../../node_modules/@modelcontextprotocol/${path}`, import.meta.url));
+export const published = (path: string): string =>
+  fileURLToPath(new URL(`../../../node_modules/@modelcontextprotocol/${path}`, import.meta.url));
 
 export interface McpHouse {
   readonly source: ToolSource;
@@ -44,7 +45,11 @@ export interface McpHouseOptions {
 
 const SESSION = { sessionId: 'session-1', agentId: 'agent-1' };
 
-export async function mcpHouse({ clock = createSystemClock(), environment = {}, idleMs }: McpHouseOptions = {}): Promise<McpHouse> {
+export async function mcpHouse({
+  clock = createSystemClock(),
+  environment = {},
+  idleMs,
+}: McpHouseOptions = {}): Promise<McpHouse> {
   const home = await temporaryHome();
   const news: string[] = [];
   const listeners = new Set<() => void>();
@@ -66,7 +71,14 @@ export async function mcpHouse({ clock = createSystemClock(), environment = {}, 
   });
   const tools = (server: McpServerInput, more: Partial<ToolServerRequest> = {}): Promise<readonly Tool[]> => {
     const parsed: McpServer = mcpServer.parse(server);
-    return source.toolsOf({ agentId: 'agent-1', agentDirectory: home.path, name: 's', server: parsed, signal: new AbortController().signal, ...more });
+    return source.toolsOf({
+      agentId: 'agent-1',
+      agentDirectory: home.path,
+      name: 's',
+      server: parsed,
+      signal: new AbortController().signal,
+      ...more,
+    });
   };
   return {
     source,
@@ -88,7 +100,11 @@ export async function mcpHouse({ clock = createSystemClock(), environment = {}, 
       const tool = (await tools(server)).find(({ definition }) => definition.name === `s__${name}`);
       return runTool(tool, input, { workspaceDirectory: home.path, ...context });
     },
-    fixtureServer: (...flags) => ({ command: process.execPath, args: [fixture('stdio-server.mjs'), ...flags], env: { STARTS: startsFile } }),
+    fixtureServer: (...flags) => ({
+      command: process.execPath,
+      args: [fixture('stdio-server.mjs'), ...flags],
+      env: { STARTS: startsFile },
+    }),
     starts: () => (existsSync(startsFile) ? readFileSync(startsFile, 'utf8').trim().split('\n').map(Number) : []),
     close: async () => {
       await source.close();
@@ -98,10 +114,20 @@ export async function mcpHouse({ clock = createSystemClock(), environment = {}, 
 }
 
 /** Runs a tool as a wake does: with input that its definition has read. */
-export async function runTool(tool: Tool | undefined, input: object = {}, context: Partial<ToolContext> = {}): Promise<unknown> {
+export async function runTool(
+  tool: Tool | undefined,
+  input: object = {},
+  context: Partial<ToolContext> = {},
+): Promise<unknown> {
   if (tool?.run === undefined) throw new Error('there is no such tool');
   const read: unknown = tool.definition.inputSchema.parse(input);
-  return tool.run(read, { session: SESSION, callId: 'call-1', workspaceDirectory: '/', signal: new AbortController().signal, ...context });
+  return tool.run(read, {
+    session: SESSION,
+    callId: 'call-1',
+    workspaceDirectory: '/',
+    signal: new AbortController().signal,
+    ...context,
+  });
 }
 
 export const namesOf = (tools: readonly Tool[]): string[] => tools.map(({ definition }) => definition.name);

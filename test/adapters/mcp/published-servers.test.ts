@@ -26,17 +26,33 @@ afterEach(async () => {
 const everything = published('server-everything/dist/index.js');
 
 async function exerciseEverything(server: McpServerInput): Promise<void> {
-  expect(namesOf(await house.tools(server))).toEqual(expect.arrayContaining(['s__echo', 's__get-sum', 's__get-tiny-image']));
+  expect(namesOf(await house.tools(server))).toEqual(
+    expect.arrayContaining(['s__echo', 's__get-sum', 's__get-tiny-image']),
+  );
   expect(await house.call(server, 'echo', { message: 'hello' })).toBe('Echo: hello');
   expect(await house.call(server, 'get-sum', { a: 2, b: 3 })).toBe('The sum of 2 and 3 is 5.');
   await expect(house.call(server, 'get-sum', { a: 'two', b: 3 })).rejects.toThrow(/expected number/);
   const [image] = imageReferencesIn(await house.call(server, 'get-tiny-image'));
   expect(image).toMatchObject({ type: 'image', mediaType: 'image/png' });
-  expect(fileKindOf(await readFile(join(house.directory, image?.path ?? '')))).toEqual({ kind: 'image', mediaType: 'image/png' });
-  expect(await house.call(server, 'get-structured-content', { location: 'New York' })).toEqual({ temperature: 33, conditions: 'Cloudy', humidity: 82 });
-  expect(await house.call(server, 'get-resource-links', { count: 2 })).toMatchObject({ content: expect.arrayContaining([expect.objectContaining({ type: 'resource_link' })]) as unknown });
+  expect(fileKindOf(await readFile(join(house.directory, image?.path ?? '')))).toEqual({
+    kind: 'image',
+    mediaType: 'image/png',
+  });
+  expect(await house.call(server, 'get-structured-content', { location: 'New York' })).toEqual({
+    temperature: 33,
+    conditions: 'Cloudy',
+    humidity: 82,
+  });
+  expect(await house.call(server, 'get-resource-links', { count: 2 })).toMatchObject({
+    content: expect.arrayContaining([expect.objectContaining({ type: 'resource_link' })]) as unknown,
+  });
   const seen: ToolProgress[] = [];
-  const operation = await house.call(server, 'trigger-long-running-operation', { duration: 0.2, steps: 4 }, { onProgress: (progress) => seen.push(progress) });
+  const operation = await house.call(
+    server,
+    'trigger-long-running-operation',
+    { duration: 0.2, steps: 4 },
+    { onProgress: (progress) => seen.push(progress) },
+  );
   expect(String(operation)).toContain('completed');
   expect(seen.map(({ done }) => done)).toEqual([1, 2, 3, 4]);
 }
@@ -52,7 +68,10 @@ describe('the server "everything"', () => {
 
   it('works over HTTP', async () => {
     const port = await freePort();
-    const program = spawn(process.execPath, [everything, 'streamableHttp'], { env: { ...process.env, PORT: String(port) }, stdio: ['ignore', 'ignore', 'pipe'] });
+    const program = spawn(process.execPath, [everything, 'streamableHttp'], {
+      env: { ...process.env, PORT: String(port) },
+      stdio: ['ignore', 'ignore', 'pipe'],
+    });
     const closed = once(program, 'close');
     try {
       await once(createInterface(program.stderr), 'line');
@@ -76,7 +95,10 @@ describe('the server "filesystem"', () => {
     expect(JSON.stringify(text)).toContain('remember the milk');
     await house.call(server, 'write_file', { path: join(folder, 'other.txt'), content: 'and the bread' });
     expect(JSON.stringify(await house.call(server, 'list_directory', { path: folder }))).toContain('other.txt');
-    await expect(house.call(server, 'read_text_file', { path: '/etc/passwd' })).rejects.toMatchObject({ code: 'TOOL_CALL_FAILED', message: expect.stringContaining('Access denied') as string });
+    await expect(house.call(server, 'read_text_file', { path: '/etc/passwd' })).rejects.toMatchObject({
+      code: 'TOOL_CALL_FAILED',
+      message: expect.stringContaining('Access denied') as string,
+    });
     await expect(house.call(server, 'read_text_file', {})).rejects.toThrow(/path/);
   });
 });

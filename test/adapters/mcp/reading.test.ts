@@ -18,29 +18,51 @@ describe('lines', () => {
     for (let size = 1; size < 12; size += 1) {
       const reader = new LineReader(100);
       const bytes = Buffer.from(text);
-      const lines = Array.from({ length: Math.ceil(bytes.length / size) }, (_, index) => reader.add(bytes.subarray(index * size, (index + 1) * size))).flat();
-      expect(lines.map((line) => (line.kind === 'line' ? line.text : line.kind))).toEqual(['one', '{"größe":"工具"}', 'last']);
+      const lines = Array.from({ length: Math.ceil(bytes.length / size) }, (_, index) =>
+        reader.add(bytes.subarray(index * size, (index + 1) * size)),
+      ).flat();
+      expect(lines.map((line) => (line.kind === 'line' ? line.text : line.kind))).toEqual([
+        'one',
+        '{"größe":"工具"}',
+        'last',
+      ]);
     }
   });
 
   it('beyond the limit are dropped, and tell which request they answer', () => {
-    const message = (order: (id: object, body: object) => object): string => JSON.stringify(order({ id: 17 }, { result: { text: 'x'.repeat(5_000), id: 4 } }));
-    for (const line of [message((id, body) => ({ jsonrpc: '2.0', ...id, ...body })), message((id, body) => ({ ...body, jsonrpc: '2.0', ...id }))]) {
+    const message = (order: (id: object, body: object) => object): string =>
+      JSON.stringify(order({ id: 17 }, { result: { text: 'x'.repeat(5_000), id: 4 } }));
+    for (const line of [
+      message((id, body) => ({ jsonrpc: '2.0', ...id, ...body })),
+      message((id, body) => ({ ...body, jsonrpc: '2.0', ...id })),
+    ]) {
       const reader = new LineReader(1_000);
-      const pieces = [line.slice(0, 900), line.slice(900, 1_100), line.slice(1_100), '\nnext\n'].flatMap((piece) => reader.add(Buffer.from(piece)));
-      expect(pieces).toMatchObject([{ kind: 'too_long', bytes: line.length }, { kind: 'line', text: 'next' }]);
+      const pieces = [line.slice(0, 900), line.slice(900, 1_100), line.slice(1_100), '\nnext\n'].flatMap((piece) =>
+        reader.add(Buffer.from(piece)),
+      );
+      expect(pieces).toMatchObject([
+        { kind: 'too_long', bytes: line.length },
+        { kind: 'line', text: 'next' },
+      ]);
       const [first] = pieces;
       expect(first?.kind === 'too_long' ? answeredRequest(first) : undefined).toBe(17);
     }
   });
 
-  it('that end in somebody else\'s id answer nothing', () => {
+  it("that end in somebody else's id answer nothing", () => {
     expect(answeredRequest({ head: '{"method":"x","params":{', tail: '"id":5}}' })).toBeUndefined();
   });
 });
 
 describe('secrets', () => {
-  const redaction = new SecretRedaction(new Map([['KEY', 'correct "horse" battery'], ['CERT', '-----BEGIN-----\nabcd1234EFGH\n'], ['SHORT', 'abc'], ['PART', 'battery']]));
+  const redaction = new SecretRedaction(
+    new Map([
+      ['KEY', 'correct "horse" battery'],
+      ['CERT', '-----BEGIN-----\nabcd1234EFGH\n'],
+      ['SHORT', 'abc'],
+      ['PART', 'battery'],
+    ]),
+  );
 
   it.each([
     ['as they are', 'x correct "horse" battery y', 'x [redacted KEY] y'],
@@ -58,7 +80,9 @@ describe('secrets', () => {
   });
 
   it('are found in keys and values of JSON, however deep it is', () => {
-    expect(redaction.json({ battery: ['battery', 1, null, { a: 'battery' }] })).toEqual({ '[redacted PART]': ['[redacted PART]', 1, null, { a: '[redacted PART]' }] });
+    expect(redaction.json({ battery: ['battery', 1, null, { a: 'battery' }] })).toEqual({
+      '[redacted PART]': ['[redacted PART]', 1, null, { a: '[redacted PART]' }],
+    });
     let deep: unknown = 'end';
     for (let depth = 0; depth < 100_000; depth += 1) deep = [deep];
     expect(JSON.stringify(redaction.json(deep)).length).toBeLessThan(1_000);
@@ -67,7 +91,12 @@ describe('secrets', () => {
   it('do not show in the tail of a text, wherever it is cut', async () => {
     const tail = new TextTail(redaction, { maxCharacters: 4_000 });
     const words = Array.from({ length: 4_000 }, () => 'correct "horse" battery, ').join('');
-    const stream = Readable.from([...Array.from({ length: Math.ceil(words.length / 997) }, (_, index) => words.slice(index * 997, (index + 1) * 997)), 'the end']);
+    const stream = Readable.from([
+      ...Array.from({ length: Math.ceil(words.length / 997) }, (_, index) =>
+        words.slice(index * 997, (index + 1) * 997),
+      ),
+      'the end',
+    ]);
     tail.follow(stream);
     await new Promise((resolve) => stream.once('end', resolve));
     expect(String(tail)).toMatch(/the end$/);
@@ -93,7 +122,17 @@ describe('the names that models see', () => {
   });
 
   it('never meet, not even those of two servers', () => {
-    const pairs = [['a', 'b__c'], ['a__b', 'c'], ['a_', 'b'], ['a', '_b'], ['x.y', 't'], ['x_y', 't'], ['x y', 't'], ['n'.repeat(70), 't'], ['n'.repeat(71), 't']] as const;
+    const pairs = [
+      ['a', 'b__c'],
+      ['a__b', 'c'],
+      ['a_', 'b'],
+      ['a', '_b'],
+      ['x.y', 't'],
+      ['x_y', 't'],
+      ['x y', 't'],
+      ['n'.repeat(70), 't'],
+      ['n'.repeat(71), 't'],
+    ] as const;
     const names = pairs.map(([server, tool]) => modelNamesOf(server, [tool]).get(tool));
     expect(new Set(names).size).toBe(pairs.length);
     expect(names.every((name) => name !== undefined && /^[A-Za-z][\w-]{0,63}$/.test(name))).toBe(true);
@@ -102,7 +141,8 @@ describe('the names that models see', () => {
 
 describe('a list of tools', () => {
   const settings = settingsOf({ url: 'http://localhost' }, { agentDirectory: '/', environment: {} });
-  const read = (...tools: unknown[]): ReturnType<typeof readListedTools> => readListedTools(tools, { server: 's', settings });
+  const read = (...tools: unknown[]): ReturnType<typeof readListedTools> =>
+    readListedTools(tools, { server: 's', settings });
 
   it('offers what it can and names what it cannot', () => {
     const { tools, leftOut } = read(
@@ -123,32 +163,57 @@ describe('a list of tools', () => {
   });
 
   it('keeps descriptions within bounds, and falls back on titles', () => {
-    const [long, titled, bare] = read({ name: 'a', description: 'x'.repeat(10_000) }, { name: 'b', title: 'The title' }, { name: 'c', annotations: 'nonsense' }).tools;
+    const [long, titled, bare] = read(
+      { name: 'a', description: 'x'.repeat(10_000) },
+      { name: 'b', title: 'The title' },
+      { name: 'c', annotations: 'nonsense' },
+    ).tools;
     expect(long?.definition.description).toHaveLength(4_004);
     expect(titled?.definition.description).toBe('The title');
     expect(bare?.definition.description).toBe('c');
   });
 
   it('ends where models could not read on', () => {
-    const { tools, leftOut } = read(...Array.from({ length: 100 }, (_, index) => ({ name: `t${index}`, inputSchema: { type: 'object', description: 'x'.repeat(60_000) } })));
+    const { tools, leftOut } = read(
+      ...Array.from({ length: 100 }, (_, index) => ({
+        name: `t${index}`,
+        inputSchema: { type: 'object', description: 'x'.repeat(60_000) },
+      })),
+    );
     expect(tools).toHaveLength(33);
     expect(leftOut).toHaveLength(1);
   });
 });
 
 describe('a result', () => {
-  const result = (given: unknown): Promise<unknown> => resultForModel(callResultSchema.parse(given), { redaction: OPEN, keep: undefined });
+  const result = (given: unknown): Promise<unknown> =>
+    resultForModel(callResultSchema.parse(given), { redaction: OPEN, keep: undefined });
   const text = (words: string): object => ({ type: 'text', text: words });
 
   it.each([
     [{}, ''],
     [{ content: [text('a'), text('b')] }, 'a\nb'],
     [{ content: [], structuredContent: { a: 1 } }, { a: 1 }],
-    [{ content: [text('{"b":2,"a":1}')], structuredContent: { a: 1, b: 2 } }, { a: 1, b: 2 }],
-    [{ content: [text('in words')], structuredContent: { a: 1 } }, { structured: { a: 1 }, content: [text('in words')] }],
-    [{ content: [{ type: 'resource', resource: { uri: 'file:///a', text: 'x', mimeType: 'text/plain' } }] }, { content: [{ type: 'resource', uri: 'file:///a', mediaType: 'text/plain', text: 'x' }] }],
-    [{ content: [{ type: 'resource', resource: { uri: 'file:///a' } }] }, { content: [{ type: 'resource', uri: 'file:///a' }] }],
-    [{ content: [{ type: 'hologram' }, text('a')] }, '[a block of type "hologram" was left out: it is not known or not well-formed]\na'],
+    [
+      { content: [text('{"b":2,"a":1}')], structuredContent: { a: 1, b: 2 } },
+      { a: 1, b: 2 },
+    ],
+    [
+      { content: [text('in words')], structuredContent: { a: 1 } },
+      { structured: { a: 1 }, content: [text('in words')] },
+    ],
+    [
+      { content: [{ type: 'resource', resource: { uri: 'file:///a', text: 'x', mimeType: 'text/plain' } }] },
+      { content: [{ type: 'resource', uri: 'file:///a', mediaType: 'text/plain', text: 'x' }] },
+    ],
+    [
+      { content: [{ type: 'resource', resource: { uri: 'file:///a' } }] },
+      { content: [{ type: 'resource', uri: 'file:///a' }] },
+    ],
+    [
+      { content: [{ type: 'hologram' }, text('a')] },
+      '[a block of type "hologram" was left out: it is not known or not well-formed]\na',
+    ],
     [{ content: [7] }, '[a block of type null was left out: it is not known or not well-formed]'],
   ])('%j is %j for the model', async (given, expected) => {
     expect(JSON.parse(JSON.stringify(await result(given)))).toEqual(expected);
@@ -156,7 +221,12 @@ describe('a result', () => {
 
   it('has words for an error even without text', () => {
     expect(wordsOf(callResultSchema.parse({ structuredContent: { code: 5 } }), OPEN)).toBe('{"code":5}');
-    expect(wordsOf(callResultSchema.parse({ content: [text('see'), { type: 'image', data: 'aGk=', mimeType: 'image/png' }] }), OPEN)).toBe('see\n[image]');
+    expect(
+      wordsOf(
+        callResultSchema.parse({ content: [text('see'), { type: 'image', data: 'aGk=', mimeType: 'image/png' }] }),
+        OPEN,
+      ),
+    ).toBe('see\n[image]');
   });
 });
 
@@ -170,11 +240,21 @@ describe('a stream of events', () => {
         else controller.enqueue(chunk);
       },
     });
-    return new Response(guardedEvents(body, { limitBytes, requestId: 5, resumedFrom: undefined, stop: undefined, onEvent: () => undefined })).text();
+    return new Response(
+      guardedEvents(body, {
+        limitBytes,
+        requestId: 5,
+        resumedFrom: undefined,
+        stop: undefined,
+        onEvent: () => undefined,
+      }),
+    ).text();
   };
 
   it('without an id ends in an answer', async () => {
-    expect(await guardedText(['data: {"a":', '1}\n\n'])).toMatch(/^data: \{"a":1\}\n\n\n\ndata: \{.*"id":5.*"kind":"ended"/);
+    expect(await guardedText(['data: {"a":', '1}\n\n'])).toMatch(
+      /^data: \{"a":1\}\n\n\n\ndata: \{.*"id":5.*"kind":"ended"/,
+    );
   });
 
   it('with an id ends as it ends: it can be resumed', async () => {
@@ -183,6 +263,8 @@ describe('a stream of events', () => {
 
   it('ends at an event that is too large, but not at many', async () => {
     expect(await guardedText(['data: x\n\n'.repeat(1_000), 'id: 1\n\n'])).not.toContain('too_large');
-    expect(await guardedText(['id: 1\n\n', 'data: ', 'x'.repeat(600), 'x'.repeat(600), 'never read'])).toMatch(/"kind":"too_large"/);
+    expect(await guardedText(['id: 1\n\n', 'data: ', 'x'.repeat(600), 'x'.repeat(600), 'never read'])).toMatch(
+      /"kind":"too_large"/,
+    );
   });
 });

@@ -51,7 +51,10 @@ describe('a server that does not start as it should', () => {
     const own = await mcpHouse({ clock });
     try {
       const server = { ...own.fixtureServer('--die'), startTimeoutMs: 3_600_000 };
-      await expect(whileTimePasses(clock, own.tools(server))).rejects.toMatchObject({ code: 'TOOL_SERVER_UNAVAILABLE', message: expect.stringMatching(/exit code 7.*dying at the start.*after 4 attempts/s) as string });
+      await expect(whileTimePasses(clock, own.tools(server))).rejects.toMatchObject({
+        code: 'TOOL_SERVER_UNAVAILABLE',
+        message: expect.stringMatching(/exit code 7.*dying at the start.*after 4 attempts/s) as string,
+      });
       expect(own.starts()).toHaveLength(4);
       await expect(own.tools(server)).rejects.toThrow(/left alone for another 30 s; the last failure: .*exit code 7/);
       expect(own.starts()).toHaveLength(4);
@@ -74,7 +77,7 @@ describe('a server that crashes with every call', () => {
       const codes: unknown[] = [];
       for (let call = 0; call < 5; call += 1) {
         const crash = own.call(server, 'crash').catch((error: unknown) => error);
-        codes.push((await whileTimePasses(clock, crash) as { code?: unknown }).code);
+        codes.push(((await whileTimePasses(clock, crash)) as { code?: unknown }).code);
       }
       expect(codes).toEqual([...Array.from({ length: 4 }, () => 'TOOL_SERVER_LOST'), 'TOOL_SERVER_UNAVAILABLE']);
       expect(own.starts()).toHaveLength(4);
@@ -88,7 +91,12 @@ describe('a time limit', () => {
   it('begins anew with each sign of life, up to a limit of all', async () => {
     const clock = createSimulatedClock();
     const reached: number[] = [];
-    const deadline = new Deadline({ clock, limitMs: 100, totalMs: 1_000, onReached: (limitMs) => reached.push(limitMs) });
+    const deadline = new Deadline({
+      clock,
+      limitMs: 100,
+      totalMs: 1_000,
+      onReached: (limitMs) => reached.push(limitMs),
+    });
     for (let step = 0; step < 12; step += 1) {
       await clock.advance(90);
       deadline.extend();
@@ -104,7 +112,9 @@ describe('a time limit', () => {
 
 describe('a connection', () => {
   it('that is given no time at all leaves no program behind', async () => {
-    await expect(house.tools({ ...house.fixtureServer('--stay'), startTimeoutMs: 1 })).rejects.toThrow(/not ready within 1 ms/);
+    await expect(house.tools({ ...house.fixtureServer('--stay'), startTimeoutMs: 1 })).rejects.toThrow(
+      /not ready within 1 ms/,
+    );
     expect(house.starts().filter(isRunning)).toEqual([]);
   });
 
@@ -132,7 +142,10 @@ describe('a connection', () => {
     expect([pid, grandchild].map(isRunning)).toEqual([true, true]);
     await house.source.close('the end');
     expect([pid, grandchild].map(isRunning)).toEqual([false, false]);
-    await expect(house.tools(server)).rejects.toMatchObject({ code: 'TOOL_SERVER_UNAVAILABLE', message: expect.stringContaining('the end') as string });
+    await expect(house.tools(server)).rejects.toMatchObject({
+      code: 'TOOL_SERVER_UNAVAILABLE',
+      message: expect.stringContaining('the end') as string,
+    });
   });
 
   it('that is being made when the source closes leaves nothing behind', async () => {

@@ -10,7 +10,9 @@ let house: McpHouse;
 
 /** One for all: tests that use the same server share its process, as wakes do. */
 beforeAll(async () => {
-  house = await mcpHouse({ environment: { SECRET_KEY: 'correct-horse-battery', UNNAMED_SECRET: 'staple-staple-staple' } });
+  house = await mcpHouse({
+    environment: { SECRET_KEY: 'correct-horse-battery', UNNAMED_SECRET: 'staple-staple-staple' },
+  });
 });
 afterAll(async () => {
   await house.close();
@@ -22,12 +24,19 @@ describe('a program as a server', () => {
     const [one, other] = await Promise.all([house.tools(server), house.tools(server)]);
     expect(namesOf(one)).toContain('s__echo');
     expect(namesOf(other)).toEqual(namesOf(one));
-    expect(await Promise.all(['a', 'b', 'c'].map((text) => house.call(server, 'echo', { text })))).toEqual(['a', 'b', 'c']);
+    expect(await Promise.all(['a', 'b', 'c'].map((text) => house.call(server, 'echo', { text })))).toEqual([
+      'a',
+      'b',
+      'c',
+    ]);
     expect(house.starts()).toHaveLength(1);
   });
 
   it('gets a few harmless variables and those that the agent file names, nothing else', async () => {
-    const server = { ...house.fixtureServer(), env: { ...house.fixtureServer().env, KEY: { env: 'SECRET_KEY' }, PLAIN: 'as it is' } };
+    const server = {
+      ...house.fixtureServer(),
+      env: { ...house.fixtureServer().env, KEY: { env: 'SECRET_KEY' }, PLAIN: 'as it is' },
+    };
     const environment = JSON.parse(String(await house.call(server, 'env'))) as Record<string, string>;
     expect(environment).toMatchObject({ PLAIN: 'as it is', PATH: process.env['PATH'], KEY: '[redacted SECRET_KEY]' });
     expect(environment).not.toHaveProperty('UNNAMED_SECRET');
@@ -38,7 +47,10 @@ describe('a program as a server', () => {
   it('whose variable is missing is refused by name, before anything is started', async () => {
     const before = house.starts();
     const server = { ...house.fixtureServer(), env: { KEY: { env: 'NO_SUCH_VARIABLE' } } };
-    await expect(house.tools(server)).rejects.toMatchObject({ code: 'TOOL_SERVER_UNAVAILABLE', message: expect.stringContaining('the variable NO_SUCH_VARIABLE') as string });
+    await expect(house.tools(server)).rejects.toMatchObject({
+      code: 'TOOL_SERVER_UNAVAILABLE',
+      message: expect.stringContaining('the variable NO_SUCH_VARIABLE') as string,
+    });
     expect(house.starts()).toEqual(before);
   });
 
@@ -46,11 +58,16 @@ describe('a program as a server', () => {
     ['no-such-program-anywhere', 'there is no such program'],
     ['/etc/passwd', 'it may not be executed'],
   ])('that is %s cannot be used, which is said at once', async (command, words) => {
-    await expect(house.tools({ command })).rejects.toMatchObject({ code: 'TOOL_SERVER_UNAVAILABLE', message: expect.stringContaining(words) as string });
+    await expect(house.tools({ command })).rejects.toMatchObject({
+      code: 'TOOL_SERVER_UNAVAILABLE',
+      message: expect.stringContaining(words) as string,
+    });
   });
 
   it('whose folder is not there is refused with the folder', async () => {
-    await expect(house.tools({ ...house.fixtureServer(), cwd: 'nowhere' })).rejects.toThrow(join(house.directory, 'nowhere'));
+    await expect(house.tools({ ...house.fixtureServer(), cwd: 'nowhere' })).rejects.toThrow(
+      join(house.directory, 'nowhere'),
+    );
   });
 
   it('declines to answer what a server asks for', async () => {
@@ -62,11 +79,24 @@ describe('what a server says of its tools', () => {
   it('is not believed, unless the agent file trusts the server', async () => {
     const definitionOf = async (trust: boolean): Promise<unknown> => {
       const tools = await house.tools({ ...house.fixtureServer(), trust });
-      const { readOnly, destructive, idempotent, ownership, permissionPolicy } = tools.find(({ definition }) => definition.name === 's__echo')?.definition ?? {};
+      const { readOnly, destructive, idempotent, ownership, permissionPolicy } =
+        tools.find(({ definition }) => definition.name === 's__echo')?.definition ?? {};
       return { readOnly, destructive, idempotent, ownership, permissionPolicy };
     };
-    expect(await definitionOf(false)).toEqual({ readOnly: false, destructive: true, idempotent: false, ownership: 'mcp', permissionPolicy: 'always_allow' });
-    expect(await definitionOf(true)).toEqual({ readOnly: true, destructive: false, idempotent: true, ownership: 'mcp', permissionPolicy: 'always_allow' });
+    expect(await definitionOf(false)).toEqual({
+      readOnly: false,
+      destructive: true,
+      idempotent: false,
+      ownership: 'mcp',
+      permissionPolicy: 'always_allow',
+    });
+    expect(await definitionOf(true)).toEqual({
+      readOnly: true,
+      destructive: false,
+      idempotent: true,
+      ownership: 'mcp',
+      permissionPolicy: 'always_allow',
+    });
   });
 
   it('about a change of them shows in the next list', async () => {
@@ -101,7 +131,12 @@ describe('what a server says of its tools', () => {
     expect(names.filter((name) => !/^[A-Za-z][A-Za-z0-9_-]{0,63}$/.test(name))).toEqual([]);
     expect(names).toContain('s__a_b');
     expect(names).toContain('s__plain');
-    expect(await Promise.all([house.heard('left_out', 'named like another: a_b'), house.heard('left_out', 'not well-formed')])).toHaveLength(2);
+    expect(
+      await Promise.all([
+        house.heard('left_out', 'named like another: a_b'),
+        house.heard('left_out', 'not well-formed'),
+      ]),
+    ).toHaveLength(2);
   });
 });
 
@@ -113,9 +148,16 @@ describe('a call', () => {
   it('reports its progress, which keeps it alive beyond its time limit', async () => {
     const seen: ToolProgress[] = [];
     const server = { ...house.fixtureServer(), timeoutMs: 400 };
-    const result = await house.call(server, 'progress', { steps: 6, gapMs: 100 }, { onProgress: (progress) => seen.push(progress) });
+    const result = await house.call(
+      server,
+      'progress',
+      { steps: 6, gapMs: 100 },
+      { onProgress: (progress) => seen.push(progress) },
+    );
     expect(result).toBe('done');
-    expect(seen.map(({ done, total, message }) => [done, total, message])).toEqual([1, 2, 3, 4, 5, 6].map((step) => [step, 6, `step ${step}`]));
+    expect(seen.map(({ done, total, message }) => [done, total, message])).toEqual(
+      [1, 2, 3, 4, 5, 6].map((step) => [step, 6, `step ${step}`]),
+    );
   });
 
   it('survives a listener of its progress that throws', async () => {
@@ -140,7 +182,11 @@ describe('a call', () => {
   it('that hangs times out, and the server is told to stop', async () => {
     const file = join(house.directory, 'told in time');
     const server = { ...house.fixtureServer(), timeoutMs: 100 };
-    await expect(house.call(server, 'hang', { file })).rejects.toMatchObject({ code: 'TOOL_CALL_TIMEOUT', category: 'timeout', details: { limitMs: 100 } });
+    await expect(house.call(server, 'hang', { file })).rejects.toMatchObject({
+      code: 'TOOL_CALL_TIMEOUT',
+      category: 'timeout',
+      details: { limitMs: 100 },
+    });
     await eventually(() => existsSync(file) && readFileSync(file, 'utf8') !== '', 'the server has heard');
   });
 
@@ -166,16 +212,25 @@ describe('a call', () => {
 
   it('in which the tool fails, or the server refuses, says what they said', async () => {
     const server = house.fixtureServer();
-    await expect(house.call(server, 'fail')).rejects.toMatchObject({ code: 'TOOL_CALL_FAILED', message: 'the disk is full' });
+    await expect(house.call(server, 'fail')).rejects.toMatchObject({
+      code: 'TOOL_CALL_FAILED',
+      message: 'the disk is full',
+    });
     await expect(house.call(server, 'fail_silently')).rejects.toThrow('did not say why');
-    await expect(house.call(server, 'refuse')).rejects.toMatchObject({ code: 'TOOL_CALL_FAILED', message: expect.stringContaining('no such thing') as string });
+    await expect(house.call(server, 'refuse')).rejects.toMatchObject({
+      code: 'TOOL_CALL_FAILED',
+      message: expect.stringContaining('no such thing') as string,
+    });
   });
 
   it('whose result is twenty megabytes fails, and harms no other', async () => {
     const server = house.fixtureServer();
     await house.tools(server);
     const before = house.starts();
-    const [large, small] = await Promise.allSettled([house.call(server, 'large', { bytes: 20 * 1024 * 1024 }), house.call(server, 'echo', { text: 'small' })]);
+    const [large, small] = await Promise.allSettled([
+      house.call(server, 'large', { bytes: 20 * 1024 * 1024 }),
+      house.call(server, 'echo', { text: 'small' }),
+    ]);
     expect(large).toMatchObject({ status: 'rejected', reason: { code: 'TOOL_RESULT_TOO_LARGE' } });
     expect(small).toEqual({ status: 'fulfilled', value: 'small' });
     expect(house.starts()).toEqual(before);
@@ -185,20 +240,29 @@ describe('a call', () => {
     const before = house.starts().length;
     const server = { ...house.fixtureServer(), env: { ...house.fixtureServer().env, KEY: { env: 'SECRET_KEY' } } };
     const failure = await house.call(server, 'crash').catch((error: unknown) => error);
-    expect(failure).toMatchObject({ code: 'TOOL_SERVER_LOST', message: expect.stringMatching(/exit code 3.*about to crash; the key is \[redacted SECRET_KEY\]/s) as string });
+    expect(failure).toMatchObject({
+      code: 'TOOL_SERVER_LOST',
+      message: expect.stringMatching(/exit code 3.*about to crash; the key is \[redacted SECRET_KEY\]/s) as string,
+    });
     expect(JSON.stringify([failure, house.news])).not.toContain('correct-horse');
     expect(await house.call(server, 'echo', { text: 'again' })).toBe('again');
     expect(house.starts()).toHaveLength(before + 2);
   });
 
-  it.each(['close_output', 'stop_reading'])('to a server that will %s ends in an error, not in silence', async (tool) => {
-    const server = { ...house.fixtureServer(), timeoutMs: 20_000 };
-    const first = await house.call(server, tool).catch((error: unknown) => error);
-    const then = tool === 'stop_reading' ? await house.call(server, 'echo', { text: 'x'.repeat(200_000) }).catch((error: unknown) => error) : first;
-    expect(then).toMatchObject({ code: 'TOOL_SERVER_LOST' });
-    const pid = house.starts().at(-1) ?? 0;
-    await eventually(() => !isRunning(pid), 'the server is gone');
-  });
+  it.each(['close_output', 'stop_reading'])(
+    'to a server that will %s ends in an error, not in silence',
+    async (tool) => {
+      const server = { ...house.fixtureServer(), timeoutMs: 20_000 };
+      const first = await house.call(server, tool).catch((error: unknown) => error);
+      const then =
+        tool === 'stop_reading'
+          ? await house.call(server, 'echo', { text: 'x'.repeat(200_000) }).catch((error: unknown) => error)
+          : first;
+      expect(then).toMatchObject({ code: 'TOOL_SERVER_LOST' });
+      const pid = house.starts().at(-1) ?? 0;
+      await eventually(() => !isRunning(pid), 'the server is gone');
+    },
+  );
 
   it('goes through garbage on the output of the server, which is reported', async () => {
     expect(await house.call(house.fixtureServer('--of-its-own'), 'garbage')).toBe('and yet it answers');

@@ -1,4 +1,6 @@
-/** Secrets of vaults on their way to MCP servers, the sandbox that their programs run in, and who shares a connection. */
+/**
+ * Secrets of vaults on their way to MCP servers, the sandbox that their programs run in, and who shares a connection.
+ */
 import { createServer } from 'node:http';
 import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
@@ -31,8 +33,18 @@ async function serve(): Promise<HttpMcpServer & { readonly host: string }> {
   return Object.assign(server, { host: new URL(server.url).host });
 }
 
-async function withToken({ hosts = [], commands = false, ...parts }: { readonly hosts?: readonly string[]; readonly commands?: boolean } & EnvironmentParts = {}): Promise<SessionEnvironment> {
-  return environmentWith({ secrets: await secretsWith({ github: { token: { value: SECRET, hosts: [...hosts], commands } } }), ...parts });
+async function withToken({
+  hosts = [],
+  commands = false,
+  ...parts
+}: {
+  readonly hosts?: readonly string[];
+  readonly commands?: boolean;
+} & EnvironmentParts = {}): Promise<SessionEnvironment> {
+  return environmentWith({
+    secrets: await secretsWith({ github: { token: { value: SECRET, hosts: [...hosts], commands } } }),
+    ...parts,
+  });
 }
 
 const headers = { authorization: { vault: 'github/token', prefix: 'Bearer ' } };
@@ -40,24 +52,43 @@ const headers = { authorization: { vault: 'github/token', prefix: 'Bearer ' } };
 describe('a server over HTTP', () => {
   it('gets the secret in its header when it is at a host that the secret is for, and what it says of it is redacted', async () => {
     const server = await serve();
-    server.onCall = () => ({ content: [{ type: 'text', text: `got ${SECRET} as ${Buffer.from(SECRET).toString('hex')}` }] });
-    const [echo] = await house.tools({ url: server.url, headers }, { environment: await withToken({ hosts: [server.host] }) });
+    server.onCall = () => ({
+      content: [{ type: 'text', text: `got ${SECRET} as ${Buffer.from(SECRET).toString('hex')}` }],
+    });
+    const [echo] = await house.tools(
+      { url: server.url, headers },
+      { environment: await withToken({ hosts: [server.host] }) },
+    );
     expect(server.heard[0]?.headers.authorization).toBe(`Bearer ${SECRET}`);
     expect(await runTool(echo, { text: 'x' })).toBe('got [redacted github/token] as [redacted github/token]');
   });
 
   it('is not reached when the secret is for another host, unknown, or would travel in the open', async () => {
     const server = await serve();
-    await expect(house.tools({ url: server.url, headers }, { environment: await withToken({ hosts: ['api.github.com'] }) })).rejects.toMatchObject({ code: 'TOOL_SERVER_UNAVAILABLE', message: expect.stringContaining('is not for the host') as string });
-    await expect(house.tools({ url: server.url, headers }, { environment: environmentWith() })).rejects.toThrow('expected a secret of a vault');
+    await expect(
+      house.tools({ url: server.url, headers }, { environment: await withToken({ hosts: ['api.github.com'] }) }),
+    ).rejects.toMatchObject({
+      code: 'TOOL_SERVER_UNAVAILABLE',
+      message: expect.stringContaining('is not for the host') as string,
+    });
+    await expect(house.tools({ url: server.url, headers }, { environment: environmentWith() })).rejects.toThrow(
+      'expected a secret of a vault',
+    );
     await expect(house.tools({ url: server.url, headers })).rejects.toThrow('expected a secret of a vault');
-    await expect(house.tools({ url: 'http://api.github.com/mcp', headers }, { environment: await withToken({ hosts: ['api.github.com'] }) })).rejects.toThrow('over https only');
+    await expect(
+      house.tools(
+        { url: 'http://api.github.com/mcp', headers },
+        { environment: await withToken({ hosts: ['api.github.com'] }) },
+      ),
+    ).rejects.toThrow('over https only');
     expect(server.heard).toHaveLength(0);
   });
 
   it('is not reached where the environment has no network', async () => {
     const server = await serve();
-    await expect(house.tools({ url: server.url }, { environment: environmentWith({ network: 'disabled', sandbox: 'required' }) })).rejects.toThrow('has no network');
+    await expect(
+      house.tools({ url: server.url }, { environment: environmentWith({ network: 'disabled', sandbox: 'required' }) }),
+    ).rejects.toThrow('has no network');
     expect(server.heard).toHaveLength(0);
   });
 
@@ -75,7 +106,9 @@ describe('a server over HTTP', () => {
         response.writeHead(307, { location: `http://127.0.0.1:${(thief.address() as AddressInfo).port}/` }).end();
         return true;
       };
-      await expect(house.tools({ url: server.url, headers }, { environment: await withToken({ hosts: [server.host] }) })).rejects.toMatchObject({ code: 'TOOL_SERVER_UNAVAILABLE' });
+      await expect(
+        house.tools({ url: server.url, headers }, { environment: await withToken({ hosts: [server.host] }) }),
+      ).rejects.toMatchObject({ code: 'TOOL_SERVER_UNAVAILABLE' });
       expect(stolen).toEqual([]);
     } finally {
       thief.closeAllConnections();
@@ -92,7 +125,8 @@ describe('the program of a server', () => {
     const server = { ...house.fixtureServer(), env: { ...house.fixtureServer().env, ...env } };
     await expect(house.tools(server, { environment: await withToken() })).rejects.toThrow('is not for commands');
     const tools = await house.tools(server, { environment: await withToken({ commands: true }) });
-    const call = (name: string): Promise<unknown> => runTool(tools.find(({ definition }) => definition.name === `s__${name}`));
+    const call = (name: string): Promise<unknown> =>
+      runTool(tools.find(({ definition }) => definition.name === `s__${name}`));
     expect(JSON.parse(String(await call('env')))).toMatchObject({ KEY: '[redacted github/token]' });
     await expect(call('crash')).rejects.toThrow('the key is [redacted github/token]');
   });
@@ -113,13 +147,19 @@ describe('the program of a server', () => {
     const told = await runTool(tools.find(({ definition }) => definition.name === 's__env'));
     expect(JSON.parse(String(told))).toMatchObject({ SHUT_IN: 'yes' });
     expect(new Set(wrapped)).toEqual(new Set([house.directory]));
-    await expect(house.tools({ ...house.fixtureServer(), cwd: '/' }, { environment })).rejects.toThrow('not mounted in its sandbox');
+    await expect(house.tools({ ...house.fixtureServer(), cwd: '/' }, { environment })).rejects.toThrow(
+      'not mounted in its sandbox',
+    );
   });
 
   it('is shared by sessions that are alike, and by no others', async () => {
     const server = house.fixtureServer();
     const mounts = (directory: string) => [{ kind: 'workspace', path: '/workspace', directory, access: 'rw' }] as const;
-    const sandbox: CommandSandbox = { kind: 'bubblewrap', wrapCommand: (command) => command, wrapProgram: (program) => program };
+    const sandbox: CommandSandbox = {
+      kind: 'bubblewrap',
+      wrapCommand: (command) => command,
+      wrapProgram: (program) => program,
+    };
     const pidIn = async (environment: SessionEnvironment | undefined): Promise<unknown> => {
       const tools = await house.tools(server, { environment });
       return runTool(tools.find(({ definition }) => definition.name === 's__pid'));
@@ -133,6 +173,16 @@ describe('the program of a server', () => {
     const one = await pidIn(environmentWith({ ...shutIn, mounts: mounts(house.directory) }));
     expect([plain, secret]).not.toContain(one);
     expect(await pidIn(environmentWith({ ...shutIn, mounts: mounts(house.directory) }))).toBe(one);
-    expect(await pidIn(environmentWith({ ...shutIn, mounts: [...mounts(house.directory), { kind: 'declared', path: '/data', directory: house.directory, access: 'ro' }] }))).not.toBe(one);
+    expect(
+      await pidIn(
+        environmentWith({
+          ...shutIn,
+          mounts: [
+            ...mounts(house.directory),
+            { kind: 'declared', path: '/data', directory: house.directory, access: 'ro' },
+          ],
+        }),
+      ),
+    ).not.toBe(one);
   });
 });

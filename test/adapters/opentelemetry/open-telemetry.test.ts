@@ -22,10 +22,23 @@ function register<Exporter extends SpanExporter>(exporter: Exporter): Exporter {
 
 const LIFE: readonly SessionEventDraft[] = [
   wakeStarted(1),
-  { type: 'span.started', data: { spanId: 's', kind: 'model_step', backend: 'embedded', provider: 'anthropic', model: 'claude', step: 1 } },
+  {
+    type: 'span.started',
+    data: { spanId: 's', kind: 'model_step', backend: 'embedded', provider: 'anthropic', model: 'claude', step: 1 },
+  },
   { type: 'agent.message', data: { text: 'my secret plan', spanId: 's' } },
   { type: 'agent.tool_use', data: { callId: 'c', name: 'shell_run', input: { command: 'secret' }, spanId: 's' } },
-  { type: 'span.completed', data: { spanId: 's', kind: 'model_step', outcome: 'failed', modelSteps: 1, usage: { inputTokens: 7 }, error: { kind: 'overloaded', message: 'secret' } } },
+  {
+    type: 'span.completed',
+    data: {
+      spanId: 's',
+      kind: 'model_step',
+      outcome: 'failed',
+      modelSteps: 1,
+      usage: { inputTokens: 7 },
+      error: { kind: 'overloaded', message: 'secret' },
+    },
+  },
   { type: 'agent.tool_started', data: { callId: 'c' } },
   { type: 'agent.tool_result', data: { callId: 'c', name: 'shell_run', outcome: 'completed', output: 'secret' } },
   wakeEnded('wake_1'),
@@ -33,7 +46,11 @@ const LIFE: readonly SessionEventDraft[] = [
 
 /** One second after another. */
 function events(drafts = LIFE, sessionId = SESSION_ID): SessionEvent[] {
-  return drafts.map((draft, index) => ({ ...eventAt(index + 1, draft), sessionId, at: new Date(START_MS + index * 1_000).toISOString() }));
+  return drafts.map((draft, index) => ({
+    ...eventAt(index + 1, draft),
+    sessionId,
+    at: new Date(START_MS + index * 1_000).toISOString(),
+  }));
 }
 
 /** Until the interface is loaded, what was taken waits. */
@@ -45,7 +62,8 @@ async function taken(telemetry: Telemetry, all = events()): Promise<void> {
 const seconds = ([whole, nanos]: readonly [number, number]): number => whole + nanos / 1e9 - START_MS / 1_000;
 const byName = (spans: readonly ReadableSpan[], name: string): ReadableSpan => {
   const found = spans.find((span) => span.name === name);
-  if (found === undefined) throw new Error(`expected a span ${name}, received ${spans.map((span) => span.name).join(', ')}`);
+  if (found === undefined)
+    throw new Error(`expected a span ${name}, received ${spans.map((span) => span.name).join(', ')}`);
   return found;
 };
 
@@ -58,7 +76,8 @@ class FixedContext implements ContextManager {
   }
 
   active = (): Context => this.#active;
-  with: ContextManager['with'] = (_context, work, self, ...args) => work.call(self as ThisParameterType<typeof work>, ...args);
+  with: ContextManager['with'] = (_context, work, self, ...args) =>
+    work.call(self as ThisParameterType<typeof work>, ...args);
   bind: ContextManager['bind'] = (_context, target) => target;
   enable = (): this => this;
   disable = (): this => this;
@@ -69,26 +88,44 @@ describe('a registered provider', () => {
     const exporter = register(memory());
     await taken(createOpenTelemetry());
     const spans = exporter.getFinishedSpans();
-    const [wake, step, tool] = ['invoke_agent tester', 'chat claude', 'execute_tool shell_run'].map((name) => byName(spans, name));
+    const [wake, step, tool] = ['invoke_agent tester', 'chat claude', 'execute_tool shell_run'].map((name) =>
+      byName(spans, name),
+    );
     expect(spans).toHaveLength(3);
     expect(new Set(spans.map((span) => span.spanContext().traceId)).size).toBe(1);
-    expect([wake?.parentSpanContext, step?.parentSpanContext?.spanId, tool?.parentSpanContext?.spanId]).toEqual([undefined, wake?.spanContext().spanId, wake?.spanContext().spanId]);
-    expect([wake, step, tool].map((span) => [span?.kind, span && seconds(span.startTime), span && seconds(span.endTime)])).toEqual([
+    expect([wake?.parentSpanContext, step?.parentSpanContext?.spanId, tool?.parentSpanContext?.spanId]).toEqual([
+      undefined,
+      wake?.spanContext().spanId,
+      wake?.spanContext().spanId,
+    ]);
+    expect(
+      [wake, step, tool].map((span) => [span?.kind, span && seconds(span.startTime), span && seconds(span.endTime)]),
+    ).toEqual([
       [SpanKind.INTERNAL, 0, 7],
       [SpanKind.CLIENT, 1, 4],
       [SpanKind.INTERNAL, 5, 6],
     ]);
     expect(step?.status).toEqual({ code: SpanStatusCode.ERROR });
-    expect(step?.attributes).toMatchObject({ 'gen_ai.operation.name': 'chat', 'gen_ai.provider.name': 'anthropic', 'gen_ai.usage.input_tokens': 7, 'error.type': 'overloaded' });
+    expect(step?.attributes).toMatchObject({
+      'gen_ai.operation.name': 'chat',
+      'gen_ai.provider.name': 'anthropic',
+      'gen_ai.usage.input_tokens': 7,
+      'error.type': 'overloaded',
+    });
     expect(wake?.status).toEqual({ code: SpanStatusCode.UNSET });
     expect(wake?.instrumentationScope.name).toBe('wakechart');
-    expect(JSON.stringify(spans.map(({ attributes, status, name }) => [attributes, status, name]))).not.toContain('secret');
+    expect(JSON.stringify(spans.map(({ attributes, status, name }) => [attributes, status, name]))).not.toContain(
+      'secret',
+    );
   });
 
   it('gets as much of what was said as is asked for', async () => {
     const exporter = register(memory());
     await taken(createOpenTelemetry({ contentCharacters: 100 }));
-    expect(byName(exporter.getFinishedSpans(), 'execute_tool shell_run').attributes).toMatchObject({ 'gen_ai.tool.call.arguments': '{"command":"secret"}', 'gen_ai.tool.call.result': 'secret' });
+    expect(byName(exporter.getFinishedSpans(), 'execute_tool shell_run').attributes).toMatchObject({
+      'gen_ai.tool.call.arguments': '{"command":"secret"}',
+      'gen_ai.tool.call.result': 'secret',
+    });
     expect(byName(exporter.getFinishedSpans(), 'chat claude').status.message).toBe('secret');
     expect(() => createOpenTelemetry({ contentCharacters: -1 })).toThrow(/whole number from 0 on, received -1/);
   });
@@ -99,13 +136,18 @@ describe('a registered provider', () => {
     context.setGlobalContextManager(new FixedContext(trace.setSpan(ROOT_CONTEXT, outer)));
     await taken(createOpenTelemetry());
     outer.end();
-    expect(byName(exporter.getFinishedSpans(), 'invoke_agent tester').parentSpanContext?.spanId).toBe(outer.spanContext().spanId);
+    expect(byName(exporter.getFinishedSpans(), 'invoke_agent tester').parentSpanContext?.spanId).toBe(
+      outer.spanContext().spanId,
+    );
   });
 
   it('gets the wakes of several sessions apart', async () => {
     const exporter = register(memory());
     const [one, two] = [events(), events(LIFE, idOf(9))];
-    await taken(createOpenTelemetry(), one.flatMap((event, index) => [event, two[index] ?? event]));
+    await taken(
+      createOpenTelemetry(),
+      one.flatMap((event, index) => [event, two[index] ?? event]),
+    );
     expect(new Set(exporter.getFinishedSpans().map((span) => span.spanContext().traceId)).size).toBe(2);
     expect(exporter.getFinishedSpans()).toHaveLength(6);
   });
@@ -149,7 +191,13 @@ describe('a registered provider', () => {
 
   it('gets no span that ends before it began when the clock was set back', async () => {
     const exporter = register(memory());
-    await taken(createOpenTelemetry(), events().map((event, index, { length }) => ({ ...event, at: new Date(START_MS + (length - index) * 1_000).toISOString() })));
+    await taken(
+      createOpenTelemetry(),
+      events().map((event, index, { length }) => ({
+        ...event,
+        at: new Date(START_MS + (length - index) * 1_000).toISOString(),
+      })),
+    );
     for (const { startTime, endTime } of exporter.getFinishedSpans()) expect(endTime).toEqual(startTime);
   });
 });

@@ -62,12 +62,24 @@ describe('a policy file', () => {
     await keepOne();
     await store.remove('reviewer', 'allow shell_run(npm test)');
     const text = await readFile(join(directory, 'reviewer.yaml'), 'utf8');
-    expect(text).toMatch(/^# mine\nrules:\n {2}# never\n {2}- deny shell_run\(rm\) # really\n {2}- rule: allow docs__search\n/);
+    expect(text).toMatch(
+      /^# mine\nrules:\n {2}# never\n {2}- deny shell_run\(rm\) # really\n {2}- rule: allow docs__search\n/,
+    );
     await store.remove('reviewer', 'allow docs__search');
-    expect(await readFile(join(directory, 'reviewer.yaml'), 'utf8')).toBe('# mine\nrules:\n  # never\n  - deny shell_run(rm) # really\n');
+    expect(await readFile(join(directory, 'reviewer.yaml'), 'utf8')).toBe(
+      '# mine\nrules:\n  # never\n  - deny shell_run(rm) # really\n',
+    );
   });
 
-  it.each(['', '# nothing yet\n', 'rules:\n', 'rules: []\n', '{}\n', 'rules: [ask docs__read]\n', '\uFEFFrules: []\r\n'])('that says %j takes a rule', async (text) => {
+  it.each([
+    '',
+    '# nothing yet\n',
+    'rules:\n',
+    'rules: []\n',
+    '{}\n',
+    'rules: [ask docs__read]\n',
+    '\uFEFFrules: []\r\n',
+  ])('that says %j takes a rule', async (text) => {
     await writePolicy(text);
     await keepOne();
     expect(textsOf(await store.rules('reviewer'))).toContain('allow docs__search');
@@ -96,19 +108,43 @@ describe('a policy file is refused with its line', () => {
     ['that is a text', 'allow docs__a', 1, /expected object, received string/],
     ['with rules that are no list', 'rules: allow docs__a\n', 1, /expected array/],
     ['with a rule that is no text', 'rules:\n  - allow docs__a\n  - 7\n', 3, /rules\[1\]: expected the text of a rule/],
-    ['with a rule that YAML reads as something else', 'rules:\n  - allow shell_run(git commit -m a: b)\n', 2, /expected the text of a rule/],
-    ['with a key nobody knows beside a rule', 'rules:\n  - rule: allow docs__a\n    sins: x\n', 3, /rules\[0\]\.sins: Unrecognized key/],
+    [
+      'with a rule that YAML reads as something else',
+      'rules:\n  - allow shell_run(git commit -m a: b)\n',
+      2,
+      /expected the text of a rule/,
+    ],
+    [
+      'with a key nobody knows beside a rule',
+      'rules:\n  - rule: allow docs__a\n    sins: x\n',
+      3,
+      /rules\[0\]\.sins: Unrecognized key/,
+    ],
     ['with a moment that is none', 'rules:\n  - rule: allow docs__a\n    since: yesterday\n', 3, /rules\[0\]\.since/],
-    ['with a rule that is none', 'rules:\n  - allow docs__a\n  # c\n  - alow docs__b\n', 4, /rule "alow docs__b" is not valid/],
+    [
+      'with a rule that is none',
+      'rules:\n  - allow docs__a\n  # c\n  - alow docs__b\n',
+      4,
+      /rule "alow docs__b" is not valid/,
+    ],
     ['with a rule that allows a bare name', 'rules:\n  - allow shell_run(git)\n', 2, /bare name/],
-    ['with a rule that allows what runs others', 'rules:\n  - deny shell_run(sudo)\n  - allow shell_run(sudo apt update)\n', 3, /runs other commands/],
+    [
+      'with a rule that allows what runs others',
+      'rules:\n  - deny shell_run(sudo)\n  - allow shell_run(sudo apt update)\n',
+      3,
+      /runs other commands/,
+    ],
     ['with a tag nobody knows', 'rules:\n  - !!js/function x\n', 2, /tag/],
     ['with two documents', 'rules: []\n---\nrules: []\n', 2, /./],
   ])('%s', async (_name, text, line, pattern) => {
     await writePolicy(text);
     const error: unknown = await store.rules('reviewer').catch((thrown: unknown) => thrown);
     if (!RuntimeError.is(error)) throw new Error('it was accepted');
-    expect(error).toMatchObject({ code: 'POLICY_INVALID', category: 'permission', details: { fileName: 'reviewer.yaml' } });
+    expect(error).toMatchObject({
+      code: 'POLICY_INVALID',
+      category: 'permission',
+      details: { fileName: 'reviewer.yaml' },
+    });
     expect(error.message).toMatch(/^policy file reviewer\.yaml is not valid: line \d+: /);
     expect(error.message).toMatch(pattern);
     expect(error.details?.['line']).toBe(line);
@@ -118,7 +154,13 @@ describe('a policy file is refused with its line', () => {
   });
 
   it('that would grow without end, or is too large', async () => {
-    await writePolicy(Array.from({ length: 12 }, (_, level) => `a${level}: &a${level} [${Array.from({ length: 9 }, () => (level === 0 ? 'x' : `*a${level - 1}`)).join(',')}]`).join('\n'));
+    await writePolicy(
+      Array.from(
+        { length: 12 },
+        (_, level) =>
+          `a${level}: &a${level} [${Array.from({ length: 9 }, () => (level === 0 ? 'x' : `*a${level - 1}`)).join(',')}]`,
+      ).join('\n'),
+    );
     expect(await codeOf(store.rules('reviewer'))).toBe('POLICY_INVALID');
     await writePolicy(`# ${'x'.repeat(1_000_000)}`);
     expect(await codeOf(store.rules('reviewer'))).toBe('POLICY_INVALID');
@@ -137,13 +179,21 @@ describe('a policy file is refused with its line', () => {
 
   it('whatever is in it, without breaking', () => {
     fc.assert(
-      fc.property(fc.oneof(fc.string(), fc.json(), fc.string().map((text) => `rules:\n  - ${text}\n`), fc.string().map((text) => `rules:\n  - rule: ${text}\n`)), (source) => {
-        try {
-          expect(parsePolicy({ source, fileName: 'f', isForEveryAgent: false })).toBeInstanceOf(Array);
-        } catch (error) {
-          expect(RuntimeError.is(error) && error.code).toBe('POLICY_INVALID');
-        }
-      }),
+      fc.property(
+        fc.oneof(
+          fc.string(),
+          fc.json(),
+          fc.string().map((text) => `rules:\n  - ${text}\n`),
+          fc.string().map((text) => `rules:\n  - rule: ${text}\n`),
+        ),
+        (source) => {
+          try {
+            expect(parsePolicy({ source, fileName: 'f', isForEveryAgent: false })).toBeInstanceOf(Array);
+          } catch (error) {
+            expect(RuntimeError.is(error) && error.code).toBe('POLICY_INVALID');
+          }
+        },
+      ),
       { numRuns: 500 },
     );
   });
@@ -200,16 +250,34 @@ describe.skipIf(process.platform === 'win32')('a policy that somebody else may h
 });
 
 describe('a policy in a workspace', () => {
-  it.each(['workspace', 'workspace/policy', 'workspace/a/../policy', 'link/policy', 'link/not/yet', 'workspace/..policy'])('is refused: %s', async (place) => {
+  it.each([
+    'workspace',
+    'workspace/policy',
+    'workspace/a/../policy',
+    'link/policy',
+    'link/not/yet',
+    'workspace/..policy',
+  ])('is refused: %s', async (place) => {
     await mkdir(join(home.path, 'workspace/a'), { recursive: true });
     await symlink(join(home.path, 'workspace'), join(home.path, 'link'));
-    expect(await codeOf(assertPolicyOutside({ directory: join(home.path, place), workspaceDirectory: join(home.path, 'workspace') }))).toBe('POLICY_INVALID');
+    expect(
+      await codeOf(
+        assertPolicyOutside({ directory: join(home.path, place), workspaceDirectory: join(home.path, 'workspace') }),
+      ),
+    ).toBe('POLICY_INVALID');
   });
 
-  it.each(['policy', 'workspace-policy', 'policy/not/yet', 'workspace/../policy', 'workspace/away/policy'])('is not what %s is', async (place) => {
-    await mkdir(join(home.path, 'workspace'), { recursive: true });
-    await mkdir(join(home.path, 'elsewhere'), { recursive: true });
-    await symlink(join(home.path, 'elsewhere'), join(home.path, 'workspace/away'));
-    expect(await codeOf(assertPolicyOutside({ directory: join(home.path, place), workspaceDirectory: join(home.path, 'workspace') }))).toBe('it succeeded');
-  });
+  it.each(['policy', 'workspace-policy', 'policy/not/yet', 'workspace/../policy', 'workspace/away/policy'])(
+    'is not what %s is',
+    async (place) => {
+      await mkdir(join(home.path, 'workspace'), { recursive: true });
+      await mkdir(join(home.path, 'elsewhere'), { recursive: true });
+      await symlink(join(home.path, 'elsewhere'), join(home.path, 'workspace/away'));
+      expect(
+        await codeOf(
+          assertPolicyOutside({ directory: join(home.path, place), workspaceDirectory: join(home.path, 'workspace') }),
+        ),
+      ).toBe('it succeeded');
+    },
+  );
 });

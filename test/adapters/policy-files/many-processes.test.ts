@@ -28,7 +28,9 @@ interface Keeper {
 }
 
 function keeper(name: string, count: number): Keeper {
-  const child = spawn(process.execPath, [script, directory, name, String(count)], { stdio: ['ignore', 'pipe', 'inherit'] });
+  const child = spawn(process.execPath, [script, directory, name, String(count)], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
   const kept: string[] = [];
   let rest = '';
   child.stdout.setEncoding('utf8').on('data', (text: string) => {
@@ -39,7 +41,8 @@ function keeper(name: string, count: number): Keeper {
   return { child, kept, gone: once(child, 'close') };
 }
 
-const rulesNow = async (): Promise<string[]> => textsOf(await new FilePolicyStore({ directory, clock: Date }).rules('reviewer'));
+const rulesNow = async (): Promise<string[]> =>
+  textsOf(await new FilePolicyStore({ directory, clock: Date }).rules('reviewer'));
 
 describe.skipIf(process.platform === 'win32')('processes that keep rules of one agent at the same time', () => {
   it('lose none of them', async () => {

@@ -1,4 +1,7 @@
-/** A rolling deploy under load: the schema moves on while workers of the version before are at it, and those of both versions work side by side. */
+/**
+ * A rolling deploy under load: the schema moves on while workers of the version before are at it, and those of both
+ * versions work side by side.
+ */
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { createSystemClock } from '../../../src/actors/clock/system-clock.ts';
@@ -38,29 +41,42 @@ async function migrateTo(steps: typeof MIGRATIONS): Promise<readonly string[]> {
 }
 
 describe('a rolling deploy', () => {
-  it('moves the schema under workers that go on, lets both versions work side by side, and shuts out those that are too old', { timeout: 180_000 }, async () => {
-    const old = [stage.commandLineWorker(), stage.worker('the worker of the old version')];
-    const sender = stage.sender('the sender of the old version', [0, 1, 2]);
-    for (const player of [...old, sender]) player.start();
-    await Promise.all(old.map((player) => player.atWork()));
-    // Those of the new version come after the schema, never before.
-    expect(await openingBy(newer, url)).toBe('STORE_SCHEMA_OLD');
-    expect(await migrateTo([...MIGRATIONS, nextStep])).toEqual([`${String(nextStep.version).padStart(4, '0')}-next`]);
+  it(
+    'moves the schema under workers that go on, lets both versions work side by side, and shuts out those that are too old',
+    { timeout: 180_000 },
+    async () => {
+      const old = [stage.commandLineWorker(), stage.worker('the worker of the old version')];
+      const sender = stage.sender('the sender of the old version', [0, 1, 2]);
+      for (const player of [...old, sender]) player.start();
+      await Promise.all(old.map((player) => player.atWork()));
+      // Those of the new version come after the schema, never before.
+      expect(await openingBy(newer, url)).toBe('STORE_SCHEMA_OLD');
+      expect(await migrateTo([...MIGRATIONS, nextStep])).toEqual([`${String(nextStep.version).padStart(4, '0')}-next`]);
 
-    const next = [stage.worker('the worker of the new version', { dist: newer }), stage.worker('the other worker of the new version', { dist: newer })];
-    const newSender = stage.sender('the sender of the new version', [3, 4], { dist: newer });
-    for (const player of [...next, newSender]) player.start();
-    await Promise.all(next.map((player) => player.atWork()));
-    await allWakeAgain([...old, ...next]);
-    // One of the old version that comes late is served too.
-    await (await PostgresEventStore.open({ url, clock })).close();
-    expect(await openingBy(newer, url)).toBe('opened');
-    while (!(await stage.isEnough())) await allWakeAgain(next);
-    await stage.expectWhole(['the schema moved on under load']);
+      const next = [
+        stage.worker('the worker of the new version', { dist: newer }),
+        stage.worker('the other worker of the new version', { dist: newer }),
+      ];
+      const newSender = stage.sender('the sender of the new version', [3, 4], { dist: newer });
+      for (const player of [...next, newSender]) player.start();
+      await Promise.all(next.map((player) => player.atWork()));
+      await allWakeAgain([...old, ...next]);
+      // One of the old version that comes late is served too.
+      await (await PostgresEventStore.open({ url, clock })).close();
+      expect(await openingBy(newer, url)).toBe('opened');
+      while (!(await stage.isEnough())) await allWakeAgain(next);
+      await stage.expectWhole(['the schema moved on under load']);
 
-    // Nobody of the old version is left: the next step may leave it behind.
-    const last = { ...nextStep, version: nextStep.version + 1, name: 'last', serves: nextStep.version, statements: (schema: string) => `ALTER TABLE ${schema}.session ADD COLUMN last_version text` };
-    await migrateTo([...MIGRATIONS, nextStep, last]);
-    expect(await codeOf(PostgresEventStore.open({ url, clock }))).toBe('STORE_SCHEMA_NEW');
-  });
+      // Nobody of the old version is left: the next step may leave it behind.
+      const last = {
+        ...nextStep,
+        version: nextStep.version + 1,
+        name: 'last',
+        serves: nextStep.version,
+        statements: (schema: string) => `ALTER TABLE ${schema}.session ADD COLUMN last_version text`,
+      };
+      await migrateTo([...MIGRATIONS, nextStep, last]);
+      expect(await codeOf(PostgresEventStore.open({ url, clock }))).toBe('STORE_SCHEMA_NEW');
+    },
+  );
 });

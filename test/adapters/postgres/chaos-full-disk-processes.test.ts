@@ -1,6 +1,6 @@
 /**
- * The disk of the server is full: what its tables are on, or all that it has, is a small file system of its own. Where nothing can be mounted
- * this is skipped, and counted as skipped.
+ * The disk of the server is full: what its tables are on, or all that it has, is a small file system of its own. Where
+ * nothing can be mounted this is skipped, and counted as skipped.
  */
 import { randomBytes } from 'node:crypto';
 import { statfsSync, writeFileSync } from 'node:fs';
@@ -40,7 +40,10 @@ const mount = (folder: string, bytes: number): void => {
 
 async function begin(roomBytes: number): Promise<void> {
   const { home, store } = house.stage.place;
-  runtime = await createNodeRuntime({ home, ...(store === undefined ? {} : { store: { ...store, patienceMs: PATIENCE_MS } }) });
+  runtime = await createNodeRuntime({
+    home,
+    ...(store === undefined ? {} : { store: { ...store, patienceMs: PATIENCE_MS } }),
+  });
   const { bavail, bsize } = statfsSync(disk);
   writeFileSync(join(disk, 'ballast'), Buffer.alloc(bavail * bsize - roomBytes));
 }
@@ -68,7 +71,8 @@ async function fillAndGoOn(makeRoom: () => Promise<void>): Promise<unknown> {
   const { eventId } = await runtime.sessions.send(sessionId, { type: 'user.message', text });
   sent.push({ eventId, text });
   // Nobody has started a worker again, and one of them reads it.
-  while ((await runtime.sessions.get(sessionId)).pending.some(({ eventId: id }) => id === eventId)) await pause(POLL_MS);
+  while ((await runtime.sessions.get(sessionId)).pending.some(({ eventId: id }) => id === eventId))
+    await pause(POLL_MS);
   await expectInLogOnce(stage.place, sessionId, sent);
   await stage.expectWhole([`${sent.length} were sent`]);
   return RuntimeError.is(refusal) && refusal.toJSON();
@@ -91,10 +95,19 @@ describe.skipIf(whyNoSmallDisk !== undefined)('a server whose tables have no spa
     await rm(disk, { recursive: true, force: true });
   });
 
-  it('refuses what it cannot keep, and says why; its workers go on by themselves when there is space', { timeout: 180_000 }, async () => {
-    const refusal = await fillAndGoOn(removeBallast);
-    expect(refusal).toMatchObject({ code: 'STORAGE_FAILED', category: 'storage', hint: expect.stringContaining('disk is full'), details: { systemCode: '53100' } });
-  });
+  it(
+    'refuses what it cannot keep, and says why; its workers go on by themselves when there is space',
+    { timeout: 180_000 },
+    async () => {
+      const refusal = await fillAndGoOn(removeBallast);
+      expect(refusal).toMatchObject({
+        code: 'STORAGE_FAILED',
+        category: 'storage',
+        hint: expect.stringContaining('disk is full'),
+        details: { systemCode: '53100' },
+      });
+    },
+  );
 });
 
 describe.skipIf(whyNoSmallDisk !== undefined)('a server that has no space left at all', () => {
@@ -104,14 +117,21 @@ describe.skipIf(whyNoSmallDisk !== undefined)('a server that has no space left a
   });
   afterEach(end);
 
-  it('may go down for it, has all that it acknowledged when it comes back, and its workers go on by themselves', { timeout: 180_000 }, async () => {
-    const refusal = await fillAndGoOn(async () => {
-      await removeBallast();
-      const isUp = await ask(house.url, 'SELECT 1').then(() => true, () => false);
-      if (isUp) return;
-      await house.server.stop('immediate');
-      await house.server.start();
-    });
-    expect(refusal).toMatchObject({ code: 'STORAGE_FAILED', category: 'storage' });
-  });
+  it(
+    'may go down for it, has all that it acknowledged when it comes back, and its workers go on by themselves',
+    { timeout: 180_000 },
+    async () => {
+      const refusal = await fillAndGoOn(async () => {
+        await removeBallast();
+        const isUp = await ask(house.url, 'SELECT 1').then(
+          () => true,
+          () => false,
+        );
+        if (isUp) return;
+        await house.server.stop('immediate');
+        await house.server.start();
+      });
+      expect(refusal).toMatchObject({ code: 'STORAGE_FAILED', category: 'storage' });
+    },
+  );
 });

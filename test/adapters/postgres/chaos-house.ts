@@ -19,7 +19,13 @@ export interface ChaosServer {
   close(): Promise<void>;
 }
 
-export async function chaosServer({ leaseMs, beforeData }: { readonly leaseMs: number; readonly beforeData?: (folder: string) => void }): Promise<ChaosServer> {
+export async function chaosServer({
+  leaseMs,
+  beforeData,
+}: {
+  readonly leaseMs: number;
+  readonly beforeData?: (folder: string) => void;
+}): Promise<ChaosServer> {
   const server = await ownServer({ settings: DURABLE, ...(beforeData === undefined ? {} : { beforeData }) });
   const { url } = await server.freshDatabase();
   await migratePostgres({ url, clock: createSystemClock() });
@@ -33,7 +39,10 @@ export async function chaosServer({ leaseMs, beforeData }: { readonly leaseMs: n
   return { server, url, stage, close };
 }
 
-/** Resolves when each of them has woken a session once more: nobody had to start it anew. Those who send go on meanwhile. */
+/**
+ * Resolves when each of them has woken a session once more: nobody had to start it anew. Those who send go on
+ * meanwhile.
+ */
 export async function allWakeAgain(workers: readonly Player[]): Promise<void> {
   await Promise.all(workers.map((worker) => worker.says()));
 }

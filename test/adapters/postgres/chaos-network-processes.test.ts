@@ -1,4 +1,7 @@
-/** Connections that are cut by the server, cut on the way, refused, and cut when the answer is on its way, while workers and senders are at it. */
+/**
+ * Connections that are cut by the server, cut on the way, refused, and cut when the answer is on its way, while workers
+ * and senders are at it.
+ */
 import { setTimeout as pause } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { seededRandom } from '../../fixtures/processes/chaos-runtime.mjs';
@@ -30,24 +33,28 @@ afterEach(async () => {
 });
 
 describe('connections that are cut again and again', () => {
-  it(`cost nobody anything but time, whatever was on its way (seed ${CHAOS_SEED})`, { timeout: CHAOS_MS * 6 + 180_000 }, async () => {
-    proxies = await Promise.all([0, 1, 2].map(() => unreliableProxy({ to: url })));
-    const [first, second, third] = proxies.map((proxy) => ({ store: { postgres: proxy.url } }));
-    const workers = [
-      stage.commandLineWorker(),
-      stage.worker('the worker with a way of its own'),
-      stage.worker('the worker by the first bad way', first),
-      stage.worker('the worker by the second bad way', second),
-    ];
-    stage.sender('the sender with a way of its own', [0, 1]);
-    stage.sender('the sender by the third bad way', [2, 3], third);
-    for (const player of stage.players) player.start();
-    await Promise.all(stage.players.map((player) => player.atWork()));
-    const trouble = await cutAgainAndAgain();
-    await allWakeAgain(workers);
-    expect(stage.players.map(({ lives }) => lives)).toEqual(stage.players.map(() => 1));
-    await stage.expectWhole(trouble);
-  });
+  it(
+    `cost nobody anything but time, whatever was on its way (seed ${CHAOS_SEED})`,
+    { timeout: CHAOS_MS * 6 + 180_000 },
+    async () => {
+      proxies = await Promise.all([0, 1, 2].map(() => unreliableProxy({ to: url })));
+      const [first, second, third] = proxies.map((proxy) => ({ store: { postgres: proxy.url } }));
+      const workers = [
+        stage.commandLineWorker(),
+        stage.worker('the worker with a way of its own'),
+        stage.worker('the worker by the first bad way', first),
+        stage.worker('the worker by the second bad way', second),
+      ];
+      stage.sender('the sender with a way of its own', [0, 1]);
+      stage.sender('the sender by the third bad way', [2, 3], third);
+      for (const player of stage.players) player.start();
+      await Promise.all(stage.players.map((player) => player.atWork()));
+      const trouble = await cutAgainAndAgain();
+      await allWakeAgain(workers);
+      expect(stage.players.map(({ lives }) => lives)).toEqual(stage.players.map(() => 1));
+      await stage.expectWhole(trouble);
+    },
+  );
 });
 
 async function cutAgainAndAgain(): Promise<string[]> {

@@ -1,6 +1,6 @@
 /**
- * A server that crashes again and again while four workers are at it, two of them with a clock that is an hour wrong. Nobody starts a worker
- * again: each has to find its way back by itself.
+ * A server that crashes again and again while four workers are at it, two of them with a clock that is an hour wrong.
+ * Nobody starts a worker again: each has to find its way back by itself.
  */
 import { setTimeout as pause } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
@@ -25,25 +25,29 @@ beforeEach(async () => {
 afterEach(() => house.close());
 
 describe('a server that crashes again and again', () => {
-  it(`costs nobody anything but time, and wrong clocks cost nothing (seed ${CHAOS_SEED})`, { timeout: CHAOS_MS * 6 + 180_000 }, async () => {
-    const { server, stage } = house;
-    const workers = [
-      stage.commandLineWorker(),
-      stage.worker('the worker whose clock is right'),
-      stage.worker('the worker who lives an hour ahead', { aheadMs: HOUR_MS }),
-      stage.worker('the worker who lives an hour behind', { aheadMs: -HOUR_MS }),
-    ];
-    stage.sender('the sender', [0, 1, 2, 3]);
-    const beganMs = Date.now();
-    for (const player of stage.players) player.start();
-    await Promise.all(stage.players.map((player) => player.atWork()));
-    const trouble = await crashAgainAndAgain(server, () => stage.isEnough());
-    await allWakeAgain(workers);
-    expect(stage.players.map(({ lives }) => lives)).toEqual(stage.players.map(() => 1));
-    await stage.expectWhole(trouble);
-    const times = (await readSessions(stage.place)).flatMap(({ events }) => events.map(({ at }) => Date.parse(at)));
-    expect(times.filter((time) => time < beganMs - MINUTE_MS || time > Date.now() + MINUTE_MS)).toEqual([]);
-  });
+  it(
+    `costs nobody anything but time, and wrong clocks cost nothing (seed ${CHAOS_SEED})`,
+    { timeout: CHAOS_MS * 6 + 180_000 },
+    async () => {
+      const { server, stage } = house;
+      const workers = [
+        stage.commandLineWorker(),
+        stage.worker('the worker whose clock is right'),
+        stage.worker('the worker who lives an hour ahead', { aheadMs: HOUR_MS }),
+        stage.worker('the worker who lives an hour behind', { aheadMs: -HOUR_MS }),
+      ];
+      stage.sender('the sender', [0, 1, 2, 3]);
+      const beganMs = Date.now();
+      for (const player of stage.players) player.start();
+      await Promise.all(stage.players.map((player) => player.atWork()));
+      const trouble = await crashAgainAndAgain(server, () => stage.isEnough());
+      await allWakeAgain(workers);
+      expect(stage.players.map(({ lives }) => lives)).toEqual(stage.players.map(() => 1));
+      await stage.expectWhole(trouble);
+      const times = (await readSessions(stage.place)).flatMap(({ events }) => events.map(({ at }) => Date.parse(at)));
+      expect(times.filter((time) => time < beganMs - MINUTE_MS || time > Date.now() + MINUTE_MS)).toEqual([]);
+    },
+  );
 });
 
 async function crashAgainAndAgain(server: ChaosServer['server'], isEnough: () => Promise<boolean>): Promise<string[]> {

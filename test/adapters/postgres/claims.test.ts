@@ -10,21 +10,42 @@ const { open, another } = emptyStores();
 
 const HOUR_MS = 3_600_000;
 
-async function makeDue(store: PostgresEventStore, count: number, { first = 1_000, agentId = 'tester', dueAtMs = START_MS }: { readonly first?: number; readonly agentId?: string; readonly dueAtMs?: number } = {}): Promise<string[]> {
+async function makeDue(
+  store: PostgresEventStore,
+  count: number,
+  {
+    first = 1_000,
+    agentId = 'tester',
+    dueAtMs = START_MS,
+  }: { readonly first?: number; readonly agentId?: string; readonly dueAtMs?: number } = {},
+): Promise<string[]> {
   const ids = Array.from({ length: count }, (_, index) => idOf(first + index));
-  for (const [index, sessionId] of ids.entries()) await store.create({ sessionId, agentId }, creation(50_000 + first + index));
-  await store.activations.add(ids.map((sessionId, index): Activation => hint({ sessionId, agentId, causeId: `cause-${index}`, dueAtMs: dueAtMs + index })));
+  for (const [index, sessionId] of ids.entries())
+    await store.create({ sessionId, agentId }, creation(50_000 + first + index));
+  await store.activations.add(
+    ids.map((sessionId, index): Activation =>
+      hint({ sessionId, agentId, causeId: `cause-${index}`, dueAtMs: dueAtMs + index }),
+    ),
+  );
   return ids;
 }
 
 async function claimed(store: PostgresEventStore, claims: number, except: readonly string[] = []): Promise<string[]> {
-  const { due } = await store.activations.due({ nowMs: store.clock.now(), limit: 1_000, claims, except: new Set(except) });
+  const { due } = await store.activations.due({
+    nowMs: store.clock.now(),
+    limit: 1_000,
+    claims,
+    except: new Set(except),
+  });
   return due.map(({ sessionId }) => sessionId);
 }
 
 /** As if its time had run out: nobody waits for it. */
 async function expire(store: PostgresEventStore): Promise<void> {
-  await store.database.run(`UPDATE ${store.database.schema}.worker SET alive_until = clock_timestamp() - interval '1 second' WHERE id = $1`, [store.workerId]);
+  await store.database.run(
+    `UPDATE ${store.database.schema}.worker SET alive_until = clock_timestamp() - interval '1 second' WHERE id = $1`,
+    [store.workerId],
+  );
 }
 
 async function closing(stores: readonly PostgresEventStore[], work: () => Promise<void>): Promise<void> {
@@ -110,7 +131,9 @@ describe('claiming what is due', () => {
     const store = await open();
     await closing([store], async () => {
       const [busy = '', ...others] = await makeDue(store, 4, { dueAtMs: START_MS + 1_000 });
-      await store.activations.add(Array.from({ length: 200 }, (_, index) => hint({ sessionId: busy, causeId: `more-${index}` })));
+      await store.activations.add(
+        Array.from({ length: 200 }, (_, index) => hint({ sessionId: busy, causeId: `more-${index}` })),
+      );
       expect(new Set(await claimed(store, 4))).toEqual(new Set([busy, ...others]));
     });
   });
@@ -137,7 +160,8 @@ describe('claiming what is due', () => {
     await closing([store], async () => {
       const tenants = ['amber', 'birch', 'cedar', 'dill'];
       const ids = new Map<string, string>();
-      for (const [index, agentId] of tenants.entries()) for (const id of await makeDue(store, 3, { agentId, first: 2_000 + index * 100 })) ids.set(id, agentId);
+      for (const [index, agentId] of tenants.entries())
+        for (const id of await makeDue(store, 3, { agentId, first: 2_000 + index * 100 })) ids.set(id, agentId);
       const served: string[] = [];
       const taken: string[] = [];
       for (let looks = 0; looks < 4; looks += 1) {

@@ -1,4 +1,7 @@
-/** A server of a test's own that crashes when it is told to, and whose log reaches the disk only where a commit waits for that. */
+/**
+ * A server of a test's own that crashes when it is told to, and whose log reaches the disk only where a commit waits
+ * for that.
+ */
 import type { PostgresServer } from '../../support/postgres-server.ts';
 
 /** Nothing but a commit that waits writes the log within any test: not its writer, and no vacuum. */

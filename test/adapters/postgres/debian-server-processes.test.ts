@@ -6,7 +6,9 @@ import { debianServer, hasDebianPostgres } from '../../support/postgres-server.t
 describe.skipIf(!hasDebianPostgres)('the PostgreSQL of Debian', () => {
   it('is version 15, with the same users and databases as the one that comes with npm', async () => {
     const debian = await debianServer();
-    expect(await ask(debian?.url() ?? '', 'SHOW server_version')).toMatchObject([{ server_version: expect.stringMatching(/^15\./) as string }]);
+    expect(await ask(debian?.url() ?? '', 'SHOW server_version')).toMatchObject([
+      { server_version: expect.stringMatching(/^15\./) as string },
+    ]);
     await debian?.remove();
   });
 });

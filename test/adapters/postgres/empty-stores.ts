@@ -1,4 +1,7 @@
-/** Stores over one database for a whole file, empty whenever one is opened: making a database takes longer than emptying it. */
+/**
+ * Stores over one database for a whole file, empty whenever one is opened: making a database takes longer than emptying
+ * it.
+ */
 import { afterAll, beforeAll } from 'vitest';
 import { createSystemClock } from '../../../src/actors/clock/system-clock.ts';
 import { PostgresEventStore } from '../../../src/adapters/postgres/postgres-event-store.ts';
@@ -28,8 +31,10 @@ export function emptyStores(): EmptyStores {
     if (made === undefined) throw new Error('the database is made before the first test');
     return made;
   };
-  const another = (options: Partial<PostgresEventStoreOptions> = {}): Promise<PostgresEventStore> => PostgresEventStore.open({ url: database().url, clock: createSystemClock(), ...options });
-  const open = async (options: Partial<PostgresEventStoreOptions> = {}): Promise<PostgresEventStore> => emptied(await another(options));
+  const another = (options: Partial<PostgresEventStoreOptions> = {}): Promise<PostgresEventStore> =>
+    PostgresEventStore.open({ url: database().url, clock: createSystemClock(), ...options });
+  const open = async (options: Partial<PostgresEventStoreOptions> = {}): Promise<PostgresEventStore> =>
+    emptied(await another(options));
   return { another, open, database };
 }
 

@@ -13,16 +13,36 @@ import { PARKED_AT, PARKED_BECAUSE, park } from './parked-session.ts';
 const { open, another } = emptyStores();
 const NEW = { epoch: 0, isOpen: false };
 
-const look = (store: PostgresEventStore, limits: { readonly listed?: number; readonly counted?: number; readonly seen?: number } = {}): Promise<FleetSight> => createPostgresFleet({ database: store.database, isHearing: () => store.isHearing, ...limits }).look();
-const dueOf = (sessionId: string, dueAtMs: number, priority: Activation['priority'] = 'normal'): Activation => ({ sessionId, agentId: 'tester', causeId: idOf(7), kind: 'ingress', dueAtMs, priority });
+const look = (
+  store: PostgresEventStore,
+  limits: { readonly listed?: number; readonly counted?: number; readonly seen?: number } = {},
+): Promise<FleetSight> =>
+  createPostgresFleet({ database: store.database, isHearing: () => store.isHearing, ...limits }).look();
+const dueOf = (sessionId: string, dueAtMs: number, priority: Activation['priority'] = 'normal'): Activation => ({
+  sessionId,
+  agentId: 'tester',
+  causeId: idOf(7),
+  kind: 'ingress',
+  dueAtMs,
+  priority,
+});
 const isoOf = (ms: number): string => new Date(ms).toISOString();
 
 describe('the fleet over PostgreSQL', () => {
   it('is nobody where nobody works: whoever only looks is no worker', async () => {
     const store = await open();
-    expect(await look(store)).toMatchObject({ workers: { items: [], total: 0, isCut: false }, leases: { items: [], total: 0 }, lag: { sessions: 0, isCut: false, parts: [] }, parked: { items: [], total: 0 } });
+    expect(await look(store)).toMatchObject({
+      workers: { items: [], total: 0, isCut: false },
+      leases: { items: [], total: 0 },
+      lag: { sessions: 0, isCut: false, parts: [] },
+      parked: { items: [], total: 0 },
+    });
     const { at, connections } = await look(store);
-    expect([Math.abs(Date.parse(at) - store.clock.now()) < 60_000, connections.open > 0, connections.most > connections.open]).toEqual([true, true, true]);
+    expect([
+      Math.abs(Date.parse(at) - store.clock.now()) < 60_000,
+      connections.open > 0,
+      connections.most > connections.open,
+    ]).toEqual([true, true, true]);
     await store.close();
   });
 
@@ -35,13 +55,34 @@ describe('the fleet over PostgreSQL', () => {
     await other.activations.add([dueOf(idOf(1), 5_000)]);
     await other.activations.due({ nowMs: other.clock.now(), claims: 1, limit: 1 });
     const { workers, leases, lag } = await look(one);
-    expect(workers).toMatchObject({ total: 2, items: [{ id: one.workerId, owner: 'one:1', isAlive: true, wakes: 1, claims: 0 }, { id: other.workerId, owner: 'other:2', isAlive: true, wakes: 0, claims: 1 }] });
-    expect(leases.items).toEqual([{ sessionId: SESSION_ID, agentId: 'tester', workerId: one.workerId, owner: 'one:1', isAlive: true, epoch: 1, since: expect.any(String) }]);
+    expect(workers).toMatchObject({
+      total: 2,
+      items: [
+        { id: one.workerId, owner: 'one:1', isAlive: true, wakes: 1, claims: 0 },
+        { id: other.workerId, owner: 'other:2', isAlive: true, wakes: 0, claims: 1 },
+      ],
+    });
+    expect(leases.items).toEqual([
+      {
+        sessionId: SESSION_ID,
+        agentId: 'tester',
+        workerId: one.workerId,
+        owner: 'one:1',
+        isAlive: true,
+        epoch: 1,
+        since: expect.any(String),
+      },
+    ]);
     // What somebody has taken waits for nobody.
     expect(lag.sessions).toBe(0);
-    await one.database.run(`UPDATE ${one.database.schema}.worker SET alive_until = clock_timestamp() - interval '1 minute'`);
+    await one.database.run(
+      `UPDATE ${one.database.schema}.worker SET alive_until = clock_timestamp() - interval '1 minute'`,
+    );
     const later = await look(one);
-    expect([later.workers.items.map(({ isAlive }) => isAlive), later.leases.items.map(({ isAlive }) => isAlive)]).toEqual([[false, false], [false]]);
+    expect([
+      later.workers.items.map(({ isAlive }) => isAlive),
+      later.leases.items.map(({ isAlive }) => isAlive),
+    ]).toEqual([[false, false], [false]]);
     expect(later.lag).toMatchObject({ sessions: 1, since: isoOf(5_000) });
     await Promise.all([one.close(), other.close()]);
   });
@@ -52,19 +93,29 @@ describe('the fleet over PostgreSQL', () => {
     await gone.acquireWakeRight(SESSION_ID, NEW);
     const { workerId } = gone;
     await here.database.run(`DELETE FROM ${here.database.schema}.worker`);
-    expect((await look(here)).leases.items).toEqual([{ sessionId: SESSION_ID, agentId: 'tester', workerId, isAlive: false, epoch: 1, since: expect.any(String) }]);
+    expect((await look(here)).leases.items).toEqual([
+      { sessionId: SESSION_ID, agentId: 'tester', workerId, isAlive: false, epoch: 1, since: expect.any(String) },
+    ]);
     await Promise.all([here.close(), gone.close()]);
   });
 
   it('tells what is due and for how long, by tenant and priority, and not what has time', async () => {
     const store = await open({ tenantOf: ({ sessionId }) => (sessionId === SESSION_ID ? 'acme' : 'zoo') });
     for (const sessionId of [SESSION_ID, idOf(1), idOf(2)]) await store.create({ ...IDENTITY, sessionId }, creation());
-    await store.activations.add([dueOf(SESSION_ID, 9_000, 'high'), dueOf(idOf(1), 4_000), { ...dueOf(idOf(1), 6_000), causeId: idOf(8) }, dueOf(idOf(2), store.clock.now() + 3_600_000)]);
+    await store.activations.add([
+      dueOf(SESSION_ID, 9_000, 'high'),
+      dueOf(idOf(1), 4_000),
+      { ...dueOf(idOf(1), 6_000), causeId: idOf(8) },
+      dueOf(idOf(2), store.clock.now() + 3_600_000),
+    ]);
     expect((await look(store)).lag).toEqual({
       sessions: 2,
       isCut: false,
       since: isoOf(4_000),
-      parts: [{ tenant: 'zoo', priority: 'normal', sessions: 1, since: isoOf(4_000) }, { tenant: 'acme', priority: 'high', sessions: 1, since: isoOf(9_000) }],
+      parts: [
+        { tenant: 'zoo', priority: 'normal', sessions: 1, since: isoOf(4_000) },
+        { tenant: 'acme', priority: 'high', sessions: 1, since: isoOf(9_000) },
+      ],
     });
     await store.close();
   });
@@ -74,7 +125,16 @@ describe('the fleet over PostgreSQL', () => {
     await park(store, SESSION_ID);
     await park(store, idOf(50));
     const { parked } = await look(store);
-    expect(parked).toEqual({ total: 2, isCut: false, items: [idOf(50), SESSION_ID].map((sessionId) => ({ sessionId, agentId: 'tester', reason: PARKED_BECAUSE, since: PARKED_AT })) });
+    expect(parked).toEqual({
+      total: 2,
+      isCut: false,
+      items: [idOf(50), SESSION_ID].map((sessionId) => ({
+        sessionId,
+        agentId: 'tester',
+        reason: PARKED_BECAUSE,
+        since: PARKED_AT,
+      })),
+    });
     // Its view stays as it was until the next wake.
     await store.append(SESSION_ID, [messageOf(4)], { activate: [dueOf(SESSION_ID, 1_000)] });
     expect((await look(store)).parked.items.map(({ sessionId }) => sessionId)).toEqual([idOf(50)]);
@@ -86,7 +146,12 @@ describe('the fleet over PostgreSQL', () => {
     await Promise.all(Array.from({ length: 4 }, (_, n) => park(store, idOf(100 + n))));
     await store.activations.add(Array.from({ length: 4 }, (_, n) => dueOf(idOf(100 + n), 1_000 + n)));
     const { lag, parked } = await look(store, { listed: 1, counted: 2 });
-    expect([lag, parked.items.length, parked.total, parked.isCut]).toMatchObject([{ isCut: true, since: isoOf(1_000) }, 1, 2, true]);
+    expect([lag, parked.items.length, parked.total, parked.isCut]).toMatchObject([
+      { isCut: true, since: isoOf(1_000) },
+      1,
+      2,
+      true,
+    ]);
     await store.close();
   });
 
@@ -106,24 +171,37 @@ describe('the fleet over PostgreSQL', () => {
     await fill(here, { leases: 300, isAlive: true });
     await here.create(IDENTITY, creation());
     await gone.acquireWakeRight(SESSION_ID, NEW);
-    await here.database.run(`UPDATE ${here.database.schema}.worker SET alive_until = clock_timestamp() - interval '1 minute' WHERE id = $1`, [gone.workerId]);
+    await here.database.run(
+      `UPDATE ${here.database.schema}.worker SET alive_until = clock_timestamp() - interval '1 minute' WHERE id = $1`,
+      [gone.workerId],
+    );
     const { leases } = await look(here, { listed: 2, counted: 50 });
-    expect([leases.total, leases.isCut, leases.items.map(({ owner, isAlive }) => [owner, isAlive])]).toEqual([50, true, [['gone:2', false], ['filled:9', true]]]);
+    expect([leases.total, leases.isCut, leases.items.map(({ owner, isAlive }) => [owner, isAlive])]).toEqual([
+      50,
+      true,
+      [
+        ['gone:2', false],
+        ['filled:9', true],
+      ],
+    ]);
     await Promise.all([here.close(), gone.close()]);
   });
 
-  it.each(['living', 'gone'])('costs no more than its bounds, however much lies there: leases of a worker that is %s', async (kind) => {
-    const store = await open();
-    const isAlive = kind === 'living';
-    const bounds = { listed: 10, counted: 50, seen: 100 };
-    await fill(store, { leases: 1_000, isAlive });
-    const few = await rowsTouched(store, bounds);
-    await fill(store, { leases: 9_000, isAlive });
-    const many = await rowsTouched(store, bounds);
-    // A look at each of the leases would be at ten times as many.
-    expect(many, `${few} rows before`).toBeLessThan(few * 2);
-    await store.close();
-  });
+  it.each(['living', 'gone'])(
+    'costs no more than its bounds, however much lies there: leases of a worker that is %s',
+    async (kind) => {
+      const store = await open();
+      const isAlive = kind === 'living';
+      const bounds = { listed: 10, counted: 50, seen: 100 };
+      await fill(store, { leases: 1_000, isAlive });
+      const few = await rowsTouched(store, bounds);
+      await fill(store, { leases: 9_000, isAlive });
+      const many = await rowsTouched(store, bounds);
+      // A look at each of the leases would be at ten times as many.
+      expect(many, `${few} rows before`).toBeLessThan(few * 2);
+      await store.close();
+    },
+  );
 });
 
 interface Filling {
@@ -135,7 +213,10 @@ interface Filling {
 async function fill({ database }: PostgresEventStore, { leases, isAlive }: Filling): Promise<void> {
   const { schema } = database;
   const worker = idOf(900);
-  await database.run(`INSERT INTO ${schema}.worker (id, owner, alive_until) VALUES ($1, 'filled:9', clock_timestamp() + $2::interval) ON CONFLICT DO NOTHING`, [worker, isAlive ? '1 hour' : '-1 hour']);
+  await database.run(
+    `INSERT INTO ${schema}.worker (id, owner, alive_until) VALUES ($1, 'filled:9', clock_timestamp() + $2::interval) ON CONFLICT DO NOTHING`,
+    [worker, isAlive ? '1 hour' : '-1 hour'],
+  );
   await database.run(
     `WITH made AS (INSERT INTO ${schema}.session (id, agent_id, tenant, head, epoch, lease_epoch, lease_token, lease_worker, leased_at)
         SELECT gen_random_uuid(), 'tester', 'default', 1, 0, 1, gen_random_uuid(), $2, clock_timestamp() FROM generate_series(1, $1) RETURNING id),
@@ -147,15 +228,26 @@ async function fill({ database }: PostgresEventStore, { leases, isAlive }: Filli
 }
 
 const planShape = z.object({ 'QUERY PLAN': z.array(z.object({ Plan: z.looseObject({}) })) });
-const nodeShape = z.object({ 'Actual Rows': z.number(), 'Actual Loops': z.number(), 'Rows Removed by Filter': z.number().default(0), Plans: z.array(z.looseObject({})).default([]) });
+const nodeShape = z.object({
+  'Actual Rows': z.number(),
+  'Actual Loops': z.number(),
+  'Rows Removed by Filter': z.number().default(0),
+  Plans: z.array(z.looseObject({})).default([]),
+});
 
 /** How many rows all steps of the look have handled, as the server counts them: no clock tells. */
-async function rowsTouched(store: PostgresEventStore, limits: { readonly listed: number; readonly counted: number; readonly seen: number }): Promise<number> {
+async function rowsTouched(
+  store: PostgresEventStore,
+  limits: { readonly listed: number; readonly counted: number; readonly seen: number },
+): Promise<number> {
   const { database } = store;
   const counts: number[] = [];
   const count = (value: unknown): number => {
     const node = nodeShape.parse(value);
-    return (node['Actual Rows'] + node['Rows Removed by Filter']) * node['Actual Loops'] + node.Plans.reduce((sum, plan) => sum + count(plan), 0);
+    return (
+      (node['Actual Rows'] + node['Rows Removed by Filter']) * node['Actual Loops'] +
+      node.Plans.reduce((sum, plan) => sum + count(plan), 0)
+    );
   };
   const run: PostgresDatabase['run'] = async (statement, values) => {
     if (typeof statement === 'string' && statement.startsWith('WITH')) {
@@ -164,6 +256,10 @@ async function rowsTouched(store: PostgresEventStore, limits: { readonly listed:
     }
     return database.run(statement, values);
   };
-  await createPostgresFleet({ database: { schema: database.schema, run, transaction: (work) => database.transaction(work) }, isHearing: () => true, ...limits }).look();
+  await createPostgresFleet({
+    database: { schema: database.schema, run, transaction: (work) => database.transaction(work) },
+    isHearing: () => true,
+    ...limits,
+  }).look();
   return counts.reduce((sum, each) => sum + each, 0);
 }

@@ -39,9 +39,19 @@ const counting: AgentRuntime = {
 };
 
 async function machine(name: string): Promise<NodeRuntime> {
-  const runtime = await createNodeRuntime({ home: join(directory, name), store: { postgres: database.url }, runtimes: [counting] });
-  for (const [agentId, environment] of [['counter', 'host'], ['bound', 'bound']] as const) {
-    await runtime.agents.create({ agentId, source: { frontmatter: { name: agentId, provider: 'counting', model: 'm', environment }, instructions: 'Count.' } });
+  const runtime = await createNodeRuntime({
+    home: join(directory, name),
+    store: { postgres: database.url },
+    runtimes: [counting],
+  });
+  for (const [agentId, environment] of [
+    ['counter', 'host'],
+    ['bound', 'bound'],
+  ] as const) {
+    await runtime.agents.create({
+      agentId,
+      source: { frontmatter: { name: agentId, provider: 'counting', model: 'm', environment }, instructions: 'Count.' },
+    });
   }
   await runtime.environments.create('bound', 'sandbox: off\nhostBound: true\n');
   return runtime;
@@ -58,10 +68,18 @@ it('lets a session go on where it was, on the other machine, unless it is bound'
   const [one, two] = [await machine('one'), await machine('two')];
   try {
     const { sessionId } = await one.sessions.create({ agentId: 'counter' });
-    expect([await told(one, sessionId), await told(two, sessionId), await told(two, sessionId), await told(one, sessionId)]).toEqual(['found 0', 'found 1', 'found 2', 'found 3']);
+    expect([
+      await told(one, sessionId),
+      await told(two, sessionId),
+      await told(two, sessionId),
+      await told(one, sessionId),
+    ]).toEqual(['found 0', 'found 1', 'found 2', 'found 3']);
     const bound = await one.sessions.create({ agentId: 'bound' });
     expect(await told(one, bound.sessionId)).toBe('found 0');
-    await expect(told(two, bound.sessionId)).rejects.toMatchObject({ code: 'HAND_ELSEWHERE', message: expect.stringContaining('its environment "bound" is bound') as string });
+    await expect(told(two, bound.sessionId)).rejects.toMatchObject({
+      code: 'HAND_ELSEWHERE',
+      message: expect.stringContaining('its environment "bound" is bound') as string,
+    });
     expect(await told(one, bound.sessionId)).toBe('found 1');
     await one.sessions.terminate(sessionId);
     await one.sessions.delete(sessionId);
@@ -79,7 +97,8 @@ it('shows a session that is bound elsewhere to its home as soon as another machi
     const away = two.startWorker({ concurrency: 1 });
     await firstValueFrom(away.events$.pipe(filter(({ type }) => type === 'contended')));
     // It looks again after a second; a claim that nobody gives back holds for ten.
-    const claims = async (): Promise<number> => (await ask(database.url, 'SELECT 1 FROM wakechart.claim WHERE session_id = $1', [sessionId])).length;
+    const claims = async (): Promise<number> =>
+      (await ask(database.url, 'SELECT 1 FROM wakechart.claim WHERE session_id = $1', [sessionId])).length;
     await expect.poll(claims, { timeout: 5_000 }).toBe(0);
     await away.stop();
     const home = one.startWorker({ concurrency: 1, untilIdle: true });

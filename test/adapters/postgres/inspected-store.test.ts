@@ -11,10 +11,22 @@ import { emptyStores } from './empty-stores.ts';
 
 const { open, database } = emptyStores();
 
-const SCRIPT = { format: 'wakechart-script/1', steps: [{ toolCalls: [{ name: 'shell_run', input: { command: 'rm -rf build' } }] }, { text: 'Done.', directive: { outcome: 'sleep', summary: 'Done.' } }] };
+const SCRIPT = {
+  format: 'wakechart-script/1',
+  steps: [
+    { toolCalls: [{ name: 'shell_run', input: { command: 'rm -rf build' } }] },
+    { text: 'Done.', directive: { outcome: 'sleep', summary: 'Done.' } },
+  ],
+};
 
 async function waitingSession(runtime: NodeRuntime, home: string): Promise<string> {
-  await runtime.agents.create({ agentId: 'cleaner', source: { frontmatter: { name: 'cleaner', provider: 'script', model: 'script.json', permission: { mode: 'ask' } }, instructions: 'Work.' } });
+  await runtime.agents.create({
+    agentId: 'cleaner',
+    source: {
+      frontmatter: { name: 'cleaner', provider: 'script', model: 'script.json', permission: { mode: 'ask' } },
+      instructions: 'Work.',
+    },
+  });
   await writeFile(join(home, 'agents', 'cleaner', 'script.json'), JSON.stringify(SCRIPT));
   const { sessionId } = await runtime.sessions.create({ agentId: 'cleaner' });
   await runtime.sessions.send(sessionId, { type: 'user.message', text: 'Clean up.' });
@@ -27,7 +39,12 @@ async function inspected(): Promise<OpenSource> {
   const folder = await mkdtemp(join(tmpdir(), 'wakechart-machines-'));
   const store = { postgres: database().url };
   const worker = await createNodeRuntime({ home: join(folder, 'worker'), store });
-  const viewer = await createNodeRuntime({ home: join(folder, 'viewer'), store, reconcileOnStart: false, looksOnly: true });
+  const viewer = await createNodeRuntime({
+    home: join(folder, 'viewer'),
+    store,
+    reconcileOnStart: false,
+    looksOnly: true,
+  });
   const session = await waitingSession(worker, join(folder, 'worker'));
   const source = createHomeSource(viewer, { title: 'the database' });
   return {

@@ -1,4 +1,7 @@
-/** Subagent jobs where many machines share the sessions: numbered over all of them, and heard of although a machine never comes back. */
+/**
+ * Subagent jobs where many machines share the sessions: numbered over all of them, and heard of although a machine
+ * never comes back.
+ */
 import { cp, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -21,15 +24,28 @@ async function machine(agentsOf?: string): Promise<{ readonly home: string; read
   const home = await mkdtemp(join(tmpdir(), 'wakechart-machine-'));
   homes.push(home);
   if (agentsOf !== undefined) await cp(join(agentsOf, 'agents'), join(home, 'agents'), { recursive: true });
-  const runtime = await createNodeRuntime({ home, store: { postgres: database().url }, subagents: { run: 'in-process' } });
+  const runtime = await createNodeRuntime({
+    home,
+    store: { postgres: database().url },
+    subagents: { run: 'in-process' },
+  });
   runtimes.push(runtime);
   return { home, runtime };
 }
 
 it('a session that goes on elsewhere hears of the jobs that it starts on either machine', async () => {
   const one = await machine();
-  await one.runtime.agents.create({ agentId: 'helper', source: { frontmatter: { name: 'helper', provider: 'script', model: 'script.json', permission: 'preapproved' }, instructions: 'Help.' } });
-  await writeFile(join(one.home, 'agents', 'helper', 'script.json'), JSON.stringify({ format: 'wakechart-script/1', steps: [{ text: 'Done.' }], onEnd: 'sleep' }));
+  await one.runtime.agents.create({
+    agentId: 'helper',
+    source: {
+      frontmatter: { name: 'helper', provider: 'script', model: 'script.json', permission: 'preapproved' },
+      instructions: 'Help.',
+    },
+  });
+  await writeFile(
+    join(one.home, 'agents', 'helper', 'script.json'),
+    JSON.stringify({ format: 'wakechart-script/1', steps: [{ text: 'Done.' }], onEnd: 'sleep' }),
+  );
   const other = await machine(one.home);
   const { sessionId } = await one.runtime.sessions.create({ agentId: 'helper' });
   const jobs: string[] = [];
@@ -42,6 +58,8 @@ it('a session that goes on elsewhere hears of the jobs that it starts on either 
   }
   expect(new Set(jobs).size).toBe(2);
   const heard: string[] = [];
-  for await (const event of other.runtime.sessions.events(sessionId)) if (event.type.startsWith('subagent.')) heard.push(`${event.type} ${(event.data as { readonly jobId: string }).jobId}`);
+  for await (const event of other.runtime.sessions.events(sessionId))
+    if (event.type.startsWith('subagent.'))
+      heard.push(`${event.type} ${(event.data as { readonly jobId: string }).jobId}`);
   expect(heard).toEqual(jobs.flatMap((id) => [`subagent.started ${id}`, `subagent.ended ${id}`]));
 });

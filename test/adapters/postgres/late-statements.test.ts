@@ -1,4 +1,7 @@
-/** Statements that reach their end on the server when whoever sent them has given up: nothing that they took may be held for nobody. */
+/**
+ * Statements that reach their end on the server when whoever sent them has given up: nothing that they took may be held
+ * for nobody.
+ */
 import { Client } from 'pg';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { createSystemClock } from '../../../src/actors/clock/system-clock.ts';
@@ -10,7 +13,8 @@ import type { FreshDatabase } from '../../support/postgres-databases.ts';
 import { migratedDatabase } from '../../support/postgres-server.ts';
 
 const NEW = { epoch: 0, isOpen: false };
-const waiting = "SELECT count(*)::int AS waiting FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'";
+const waiting =
+  "SELECT count(*)::int AS waiting FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'";
 
 let database: FreshDatabase;
 let store: PostgresEventStore;
@@ -18,7 +22,13 @@ let other: Client;
 
 beforeEach(async () => {
   database = await migratedDatabase();
-  store = await PostgresEventStore.open({ url: database.url, clock: createSystemClock(), callLimitMs: 200, patienceMs: 300, leaseMs: 1_500 });
+  store = await PostgresEventStore.open({
+    url: database.url,
+    clock: createSystemClock(),
+    callLimitMs: 200,
+    patienceMs: 300,
+    leaseMs: 1_500,
+  });
   await store.create(IDENTITY, creation());
   other = new Client({ connectionString: database.url });
   await other.connect();
@@ -29,13 +39,16 @@ afterEach(async () => {
   await database.drop();
 });
 
-/** Somebody keeps the row of the session to himself, as a step of the schema does, for longer than `work` has patience. */
+/**
+ * Somebody keeps the row of the session to himself, as a step of the schema does, for longer than `work` has patience.
+ */
 async function whileHeld<Value>(work: () => Promise<Value>): Promise<Value> {
   await other.query('BEGIN');
   await other.query('SELECT FROM wakechart.session FOR UPDATE');
   const value = await work();
   await other.query('COMMIT');
-  while (((await ask<{ waiting: number }>(database.url, waiting))[0]?.waiting ?? 0) > 0) await new Promise((resolve) => setTimeout(resolve, 5));
+  while (((await ask<{ waiting: number }>(database.url, waiting))[0]?.waiting ?? 0) > 0)
+    await new Promise((resolve) => setTimeout(resolve, 5));
   return value;
 }
 

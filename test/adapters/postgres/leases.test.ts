@@ -18,7 +18,10 @@ async function pair(): Promise<readonly [PostgresEventStore, PostgresEventStore]
 }
 
 async function expire(store: PostgresEventStore): Promise<void> {
-  await store.database.run(`UPDATE ${store.database.schema}.worker SET alive_until = clock_timestamp() - interval '1 second' WHERE id = $1`, [store.workerId]);
+  await store.database.run(
+    `UPDATE ${store.database.schema}.worker SET alive_until = clock_timestamp() - interval '1 second' WHERE id = $1`,
+    [store.workerId],
+  );
 }
 
 describe('the right to wake over PostgreSQL', () => {
@@ -71,7 +74,9 @@ describe('the right to wake over PostgreSQL', () => {
     const cutOff = await another({ clock, leaseMs: 10_000, news: 'poll', pollMs: 86_400_000, slowPollMs: 86_400_000 });
     const held = await cutOff.acquireWakeRight(SESSION_ID, NEW);
     // Nobody renews while no time passes here; then all of it passes at once.
-    const lost = new Promise<unknown>((resolve) => held.lost.addEventListener('abort', () => resolve(held.lost.reason), { once: true }));
+    const lost = new Promise<unknown>((resolve) =>
+      held.lost.addEventListener('abort', () => resolve(held.lost.reason), { once: true }),
+    );
     clock.advanceNow(11_000);
     expect(await lost).toMatchObject({ code: 'WAKE_LEASE_EXPIRED' });
     await Promise.all([cutOff, ...others].map((store) => store.close()));

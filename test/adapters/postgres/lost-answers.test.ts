@@ -4,7 +4,16 @@ import { createSystemClock } from '../../../src/actors/clock/system-clock.ts';
 import { PostgresEventStore } from '../../../src/adapters/postgres/postgres-event-store.ts';
 import { SUCCEEDED } from '../../../src/testing/expectations.ts';
 import { hint } from '../../../src/testing/hints.ts';
-import { IDENTITY, SESSION_ID, claimOf, creation, idOf, messagesOf, numbersTo, placesOf } from '../../../src/testing/session-fixtures.ts';
+import {
+  IDENTITY,
+  SESSION_ID,
+  claimOf,
+  creation,
+  idOf,
+  messagesOf,
+  numbersTo,
+  placesOf,
+} from '../../../src/testing/session-fixtures.ts';
 import { codeOf } from '../../contracts/event-store.contract.ts';
 import { unreliableProxy } from '../../support/postgres-proxy.ts';
 import type { UnreliableProxy } from '../../support/postgres-proxy.ts';
@@ -20,7 +29,14 @@ let store: PostgresEventStore;
 beforeEach(async () => {
   direct = await open();
   proxy = await unreliableProxy({ to: database().url });
-  store = await PostgresEventStore.open({ url: proxy.url, clock: createSystemClock(), news: 'poll', pollMs: 86_400_000, slowPollMs: 86_400_000, poolSize: 1 });
+  store = await PostgresEventStore.open({
+    url: proxy.url,
+    clock: createSystemClock(),
+    news: 'poll',
+    pollMs: 86_400_000,
+    slowPollMs: 86_400_000,
+    poolSize: 1,
+  });
 });
 
 afterEach(async () => {
@@ -29,16 +45,61 @@ afterEach(async () => {
 });
 
 /** What each step would have done over a network that loses nothing. */
-const steps: readonly (readonly [name: string, act: (store: PostgresEventStore) => Promise<unknown>, check: (direct: PostgresEventStore) => Promise<unknown>, expected: unknown])[] = [
-  ['an append', (to) => to.append(SESSION_ID, messagesOf(2, 3)), async (from) => placesOf(await from.read(SESSION_ID)), [1, 2, 3].map((n) => [n, idOf(n)])],
-  ['an append with a key', (to) => to.append(SESSION_ID, messagesOf(2), { idempotencyKey: 'k' }), async (from) => [await from.head(SESSION_ID), (await from.findByKey(SESSION_ID, 'k'))?.events.length], [2, 1]],
-  ['an append at an expected head', (to) => to.append(SESSION_ID, messagesOf(2), { expectedHead: 1 }), (from) => from.head(SESSION_ID), 2],
+const steps: readonly (readonly [
+  name: string,
+  act: (store: PostgresEventStore) => Promise<unknown>,
+  check: (direct: PostgresEventStore) => Promise<unknown>,
+  expected: unknown,
+])[] = [
+  [
+    'an append',
+    (to) => to.append(SESSION_ID, messagesOf(2, 3)),
+    async (from) => placesOf(await from.read(SESSION_ID)),
+    [1, 2, 3].map((n) => [n, idOf(n)]),
+  ],
+  [
+    'an append with a key',
+    (to) => to.append(SESSION_ID, messagesOf(2), { idempotencyKey: 'k' }),
+    async (from) => [await from.head(SESSION_ID), (await from.findByKey(SESSION_ID, 'k'))?.events.length],
+    [2, 1],
+  ],
+  [
+    'an append at an expected head',
+    (to) => to.append(SESSION_ID, messagesOf(2), { expectedHead: 1 }),
+    (from) => from.head(SESSION_ID),
+    2,
+  ],
   ['the claim of an epoch', (to) => to.append(SESSION_ID, claimOf(2, 1)), (from) => from.head(SESSION_ID), 2],
-  ['an append that makes something due', (to) => to.append(SESSION_ID, messagesOf(2), { activate: [hint({ causeId: idOf(2) })] }), async (from) => (await from.activations.due({ nowMs: from.clock.now(), limit: 5 })).due.length, 1],
-  ['the creation of a session', (to) => to.create({ sessionId: idOf(50), agentId: 'tester' }, creation(51)), (from) => from.head(idOf(50)), 1],
-  ['a right to wake', async (to) => (await to.acquireWakeRight(SESSION_ID, { epoch: 0, isOpen: false })).epoch, (from) => codeOf(from.acquireWakeRight(SESSION_ID, { epoch: 0, isOpen: false })), 'WAKE_CONFLICT'],
-  ['the end of a right to wake', async (to) => (await to.acquireWakeRight(SESSION_ID, { epoch: 0, isOpen: false })).release(), (from) => codeOf(from.acquireWakeRight(SESSION_ID, { epoch: 0, isOpen: false })), SUCCEEDED],
-  ['the deletion of a session', (to) => to.delete(SESSION_ID, { epoch: 0, isOpen: false }), (from) => codeOf(from.head(SESSION_ID)), 'SESSION_NOT_FOUND'],
+  [
+    'an append that makes something due',
+    (to) => to.append(SESSION_ID, messagesOf(2), { activate: [hint({ causeId: idOf(2) })] }),
+    async (from) => (await from.activations.due({ nowMs: from.clock.now(), limit: 5 })).due.length,
+    1,
+  ],
+  [
+    'the creation of a session',
+    (to) => to.create({ sessionId: idOf(50), agentId: 'tester' }, creation(51)),
+    (from) => from.head(idOf(50)),
+    1,
+  ],
+  [
+    'a right to wake',
+    async (to) => (await to.acquireWakeRight(SESSION_ID, { epoch: 0, isOpen: false })).epoch,
+    (from) => codeOf(from.acquireWakeRight(SESSION_ID, { epoch: 0, isOpen: false })),
+    'WAKE_CONFLICT',
+  ],
+  [
+    'the end of a right to wake',
+    async (to) => (await to.acquireWakeRight(SESSION_ID, { epoch: 0, isOpen: false })).release(),
+    (from) => codeOf(from.acquireWakeRight(SESSION_ID, { epoch: 0, isOpen: false })),
+    SUCCEEDED,
+  ],
+  [
+    'the deletion of a session',
+    (to) => to.delete(SESSION_ID, { epoch: 0, isOpen: false }),
+    (from) => codeOf(from.head(SESSION_ID)),
+    'SESSION_NOT_FOUND',
+  ],
 ];
 
 describe('over a network that loses an answer', () => {
@@ -90,7 +151,9 @@ describe('over a network that loses an answer', () => {
     await direct.database.transaction(async (run) => {
       await run(`LOCK TABLE ${schema}.session IN ACCESS EXCLUSIVE MODE`);
       expect(await codeOf(blocked.append(SESSION_ID, messagesOf(2)))).toBe('STORAGE_FAILED');
-      const [waiting] = await run<{ readonly backends: number }>(`SELECT count(*)::integer AS backends FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`);
+      const [waiting] = await run<{ readonly backends: number }>(
+        `SELECT count(*)::integer AS backends FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`,
+      );
       expect(waiting?.backends).toBeLessThanOrEqual(2);
     });
     await blocked.close();
@@ -107,7 +170,13 @@ describe('over a network that loses an answer', () => {
   });
 
   it('whoever is not patient hears that the server is away, and may find the event later', async () => {
-    const impatient = await PostgresEventStore.open({ url: proxy.url, clock: createSystemClock(), news: 'poll', patienceMs: 0, poolSize: 1 });
+    const impatient = await PostgresEventStore.open({
+      url: proxy.url,
+      clock: createSystemClock(),
+      news: 'poll',
+      patienceMs: 0,
+      poolSize: 1,
+    });
     await direct.create(IDENTITY, creation());
     proxy.refuse(true);
     proxy.cut();

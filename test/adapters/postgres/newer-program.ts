@@ -35,11 +35,17 @@ export async function makeNewerProgram(folder: string): Promise<string> {
   await cp(join(migrations, 'index.js'), join(migrations, 'released.js'));
   const { version, name, serves, statements } = nextStep;
   const step = `{ version: ${version}, name: '${name}', serves: ${serves}, statements: (schema) => ${JSON.stringify(statements('$s'))}.replaceAll('$s', schema) }`;
-  await writeFile(join(migrations, 'index.js'), `import { MIGRATIONS as released } from './released.js';\nexport const MIGRATIONS = [...released, ${step}];\n`);
+  await writeFile(
+    join(migrations, 'index.js'),
+    `import { MIGRATIONS as released } from './released.js';\nexport const MIGRATIONS = [...released, ${step}];\n`,
+  );
   return `${pathToFileURL(join(folder, 'dist')).href}/`;
 }
 
-/** What a program says to the store of `url` when it opens it: the code of its refusal, or `opened`. @param dist as `makeNewerProgram` gives it */
+/**
+ * What a program says to the store of `url` when it opens it: the code of its refusal, or `opened`. @param dist as
+ * `makeNewerProgram` gives it
+ */
 export async function openingBy(dist: string, url: string): Promise<string> {
   const script = `
     const load = (path) => import(new URL(path, ${JSON.stringify(dist)}).href);
@@ -47,6 +53,8 @@ export async function openingBy(dist: string, url: string): Promise<string> {
     const { PostgresEventStore } = await load('adapters/postgres/postgres-event-store.js');
     const opening = PostgresEventStore.open({ url: process.env.STORE, clock: createSystemClock() });
     process.stdout.write(await opening.then((store) => store.close().then(() => 'opened'), ({ code }) => code));`;
-  const { stdout } = await promisify(execFile)(process.execPath, ['--input-type=module', '-e', script], { env: { ...process.env, STORE: url } });
+  const { stdout } = await promisify(execFile)(process.execPath, ['--input-type=module', '-e', script], {
+    env: { ...process.env, STORE: url },
+  });
   return stdout;
 }

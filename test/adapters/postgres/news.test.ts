@@ -15,7 +15,9 @@ afterEach(async () => {
   await Promise.all(stores.splice(0).map((store) => store.close()));
 });
 
-async function two(options: Partial<PostgresEventStoreOptions> = {}): Promise<readonly [PostgresEventStore, PostgresEventStore]> {
+async function two(
+  options: Partial<PostgresEventStoreOptions> = {},
+): Promise<readonly [PostgresEventStore, PostgresEventStore]> {
   const pair = [await open(options), await another(options)] as const;
   stores.push(...pair);
   await pair[0].create(IDENTITY, creation());
@@ -84,7 +86,8 @@ describe('news of another process', () => {
     const ids = Array.from({ length: 200 }, (_, index) => `019b76da-a800-7000-8000-${String(index).padStart(12, '0')}`);
     const all = Promise.all(ids.map((id) => newsOf((onChange) => there.watch(id, onChange))));
     const [first = SESSION_ID] = ids;
-    for (const [index, sessionId] of ids.entries()) if (sessionId !== SESSION_ID) await here.create({ sessionId, agentId: 'tester' }, creation(5_000 + index));
+    for (const [index, sessionId] of ids.entries())
+      if (sessionId !== SESSION_ID) await here.create({ sessionId, agentId: 'tester' }, creation(5_000 + index));
     await Promise.all(ids.map((sessionId, index) => here.append(sessionId, messagesOf(9_000 + index))));
     await all;
     expect(await there.head(first)).toBe(2);

@@ -27,15 +27,31 @@ async function machine(like?: string): Promise<{ readonly home: string; readonly
   return { home, runtime };
 }
 
-async function giveAgent({ home, runtime }: { readonly home: string; readonly runtime: NodeRuntime }, agentId: string, steps: readonly object[]): Promise<void> {
-  await runtime.agents.create({ agentId, source: { frontmatter: { name: agentId, provider: 'script', model: 'script.json', permission: 'preapproved' }, instructions: 'Work.' } });
-  await writeFile(join(home, 'agents', agentId, 'script.json'), JSON.stringify({ format: 'wakechart-script/1', steps, onEnd: 'sleep' }));
+async function giveAgent(
+  { home, runtime }: { readonly home: string; readonly runtime: NodeRuntime },
+  agentId: string,
+  steps: readonly object[],
+): Promise<void> {
+  await runtime.agents.create({
+    agentId,
+    source: {
+      frontmatter: { name: agentId, provider: 'script', model: 'script.json', permission: 'preapproved' },
+      instructions: 'Work.',
+    },
+  });
+  await writeFile(
+    join(home, 'agents', agentId, 'script.json'),
+    JSON.stringify({ format: 'wakechart-script/1', steps, onEnd: 'sleep' }),
+  );
 }
 
 describe('runtimes over one database', () => {
   it('share sessions: what one is told, the worker of the other does', async () => {
     const one = await machine();
-    await giveAgent(one, 'writer', [{ toolCalls: [{ name: 'shell_run', input: { command: 'echo done' } }] }, { text: 'It is done.' }]);
+    await giveAgent(one, 'writer', [
+      { toolCalls: [{ name: 'shell_run', input: { command: 'echo done' } }] },
+      { text: 'It is done.' },
+    ]);
     const other = await machine(one.home);
     const worker = other.runtime.startWorker({ concurrency: 2 });
     const { sessionId } = await one.runtime.sessions.create({ agentId: 'writer' });
@@ -55,8 +71,12 @@ describe('runtimes over one database', () => {
     await giveAgent(one, 'counter', [{ text: 'One.' }]);
     const other = await machine(one.home);
     const workers = [one, other].map(({ runtime }) => runtime.startWorker({ concurrency: 4, untilIdle: true }));
-    const created = await Promise.all(Array.from({ length: 24 }, () => one.runtime.sessions.create({ agentId: 'counter' })));
-    await Promise.all(created.map(({ sessionId }) => one.runtime.sessions.send(sessionId, { type: 'user.message', text: 'Count.' })));
+    const created = await Promise.all(
+      Array.from({ length: 24 }, () => one.runtime.sessions.create({ agentId: 'counter' })),
+    );
+    await Promise.all(
+      created.map(({ sessionId }) => one.runtime.sessions.send(sessionId, { type: 'user.message', text: 'Count.' })),
+    );
     await Promise.all(workers.map((worker) => worker.ended));
     const rest = [one, other].map(({ runtime }) => runtime.startWorker({ untilIdle: true }));
     await Promise.all(rest.map((worker) => worker.ended));
@@ -73,7 +93,10 @@ describe('runtimes over one database', () => {
     const empty = await freshDatabase();
     const home = await mkdtemp(join(tmpdir(), 'wakechart-machine-'));
     homes.push(home);
-    await expect(createNodeRuntime({ home, store: { postgres: empty.url } })).rejects.toMatchObject({ code: 'STORE_SCHEMA_OLD', hint: expect.stringContaining('wakechart store migrate') });
+    await expect(createNodeRuntime({ home, store: { postgres: empty.url } })).rejects.toMatchObject({
+      code: 'STORE_SCHEMA_OLD',
+      hint: expect.stringContaining('wakechart store migrate'),
+    });
     await empty.drop();
   });
 
@@ -81,8 +104,14 @@ describe('runtimes over one database', () => {
     const url = new URL(database().url);
     url.password = 'swordfish-password';
     url.port = '1';
-    const failure = await createNodeRuntime({ home: '/nowhere', looksOnly: true, store: { postgres: url.href, patienceMs: 0 } }).catch((error: unknown) => error);
+    const failure = await createNodeRuntime({
+      home: '/nowhere',
+      looksOnly: true,
+      store: { postgres: url.href, patienceMs: 0 },
+    }).catch((error: unknown) => error);
     expect(failure).toMatchObject({ code: 'STORAGE_FAILED' });
-    expect(`${JSON.stringify(failure)} ${String(failure instanceof Error ? failure.stack : '')} ${String((failure as { cause?: unknown }).cause)}`).not.toContain('swordfish');
+    expect(
+      `${JSON.stringify(failure)} ${String(failure instanceof Error ? failure.stack : '')} ${String((failure as { cause?: unknown }).cause)}`,
+    ).not.toContain('swordfish');
   });
 });

@@ -1,4 +1,7 @@
-/** What a wake of the whole Node runtime asks of the server beside its claim, counted at the wire: a change that adds to it has to say so. */
+/**
+ * What a wake of the whole Node runtime asks of the server beside its claim, counted at the wire: a change that adds to
+ * it has to say so.
+ */
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -27,7 +30,10 @@ beforeAll(async () => {
   wire = await countedWire({ to: database.url });
   home = await temporaryHome();
   runtime = await createNodeRuntime({ home: home.path, store: { postgres: wire.url }, leaseMs: 600_000 });
-  await runtime.agents.create({ agentId: 'echo', source: { frontmatter: { name: 'Echo', provider: 'script', model: 'echo.json' }, instructions: 'Say something.' } });
+  await runtime.agents.create({
+    agentId: 'echo',
+    source: { frontmatter: { name: 'Echo', provider: 'script', model: 'echo.json' }, instructions: 'Say something.' },
+  });
   await writeFile(join(home.path, 'agents/echo/echo.json'), JSON.stringify(SCRIPT));
   await wokenFor(await newSession());
 });
@@ -47,7 +53,9 @@ async function wokenFor(sessionId: string): Promise<readonly string[]> {
   await runtime.sessions.send(sessionId, MESSAGE);
   wire.clear();
   await runtime.startWorker({ untilIdle: true }).ended;
-  return wire.statements.filter((text) => !OF_NO_WAKE.test(text)).map((text) => /"wakechart"\.([a-z0-9_]+)/.exec(text)?.[1] ?? text);
+  return wire.statements
+    .filter((text) => !OF_NO_WAKE.test(text))
+    .map((text) => /"wakechart"\.([a-z0-9_]+)/.exec(text)?.[1] ?? text);
 }
 
 describe('a wake of the whole Node runtime', () => {

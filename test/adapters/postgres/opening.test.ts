@@ -1,4 +1,6 @@
-/** Opening a store: what is asked of the options, of the schema and of the server, and what is said when it is not so. */
+/**
+ * Opening a store: what is asked of the options, of the schema and of the server, and what is said when it is not so.
+ */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createSystemClock } from '../../../src/actors/clock/system-clock.ts';
 import { checkPostgres, migratePostgres } from '../../../src/adapters/postgres/migrate.ts';
@@ -27,7 +29,9 @@ function place(schema: string): { readonly url: string; readonly clock: typeof c
 }
 
 async function refusal(options: Partial<PostgresEventStoreOptions>): Promise<RuntimeError> {
-  const error: unknown = await PostgresEventStore.open({ url: empty.url, clock, ...options }).catch((thrown: unknown) => thrown);
+  const error: unknown = await PostgresEventStore.open({ url: empty.url, clock, ...options }).catch(
+    (thrown: unknown) => thrown,
+  );
   if (RuntimeError.is(error)) return error;
   throw new Error('the store was opened, or failed in words of somebody else', { cause: error });
 }
@@ -35,7 +39,12 @@ async function refusal(options: Partial<PostgresEventStoreOptions>): Promise<Run
 /** A step that a later release might bring. */
 function nextStep(serves: number): Migration {
   const version = MIGRATIONS.length + 1;
-  return { version, name: 'later', serves, statements: (schema) => `ALTER TABLE ${schema}.session ADD COLUMN later text;` };
+  return {
+    version,
+    name: 'later',
+    serves,
+    statements: (schema) => `ALTER TABLE ${schema}.session ADD COLUMN later text;`,
+  };
 }
 
 describe('opening a store', () => {
@@ -54,9 +63,14 @@ describe('opening a store', () => {
   });
 
   it('asks for a schema, and for one that is up to date', async () => {
-    expect(await refusal({ schema: 'nothing' })).toMatchObject({ code: 'STORE_SCHEMA_OLD', message: expect.stringContaining('found none') });
+    expect(await refusal({ schema: 'nothing' })).toMatchObject({
+      code: 'STORE_SCHEMA_OLD',
+      message: expect.stringContaining('found none'),
+    });
     await migratePostgres({ ...place('half'), steps: MIGRATIONS.slice(0, 1) });
-    expect(await refusal({ schema: 'half' })).toMatchObject({ code: MIGRATIONS.length > 1 ? 'STORE_SCHEMA_OLD' : 'never' });
+    expect(await refusal({ schema: 'half' })).toMatchObject({
+      code: MIGRATIONS.length > 1 ? 'STORE_SCHEMA_OLD' : 'never',
+    });
     await migratePostgres(place('half'));
     const store = await PostgresEventStore.open(place('half'));
     await store.close();
@@ -69,28 +83,45 @@ describe('opening a store', () => {
     expect((await store.append(SESSION_ID, messagesOf(2))).events).toHaveLength(1);
     await store.close();
     await migratePostgres({ ...place('too_new'), steps: [...MIGRATIONS, nextStep(MIGRATIONS.length + 1)] });
-    expect(await refusal({ schema: 'too_new' })).toMatchObject({ code: 'STORE_SCHEMA_NEW', hint: expect.stringContaining('Upgrade') });
+    expect(await refusal({ schema: 'too_new' })).toMatchObject({
+      code: 'STORE_SCHEMA_NEW',
+      hint: expect.stringContaining('Upgrade'),
+    });
   });
 });
 
 describe('migrating', () => {
   it('takes each step once, however many do it at once, and nothing the second time', async () => {
     const reports = await Promise.all(numbersTo(3).map(() => migratePostgres(place('many'))));
-    expect(reports.map(({ applied }) => applied.length).toSorted((one, other) => one - other)).toEqual([0, 0, MIGRATIONS.length]);
+    expect(reports.map(({ applied }) => applied.length).toSorted((one, other) => one - other)).toEqual([
+      0,
+      0,
+      MIGRATIONS.length,
+    ]);
     expect(await checkPostgres(place('many'))).toMatchObject({ version: MIGRATIONS.length, wanted: MIGRATIONS.length });
   });
 
   it('refuses a schema that another build has made, and changes nothing of it', async () => {
     const [first] = MIGRATIONS;
     if (first === undefined) throw new Error('expected a step');
-    await migratePostgres({ ...place('other_build'), steps: [{ ...first, statements: (schema) => `CREATE TABLE ${schema}.theirs (id integer);` }] });
+    await migratePostgres({
+      ...place('other_build'),
+      steps: [{ ...first, statements: (schema) => `CREATE TABLE ${schema}.theirs (id integer);` }],
+    });
     expect(await codeOf(migratePostgres(place('other_build')))).toBe('STORE_SCHEMA_CHANGED');
     expect(await checkPostgres(place('other_build'))).toMatchObject({ version: 1 });
   });
 
   it('leaves nothing of a step that fails', async () => {
-    const broken: Migration = { version: MIGRATIONS.length + 1, name: 'broken', serves: 1, statements: (schema) => `CREATE TABLE ${schema}.half_made (id integer); SELECT 1 / 0;` };
-    expect(await codeOf(migratePostgres({ ...place('broken'), steps: [...MIGRATIONS, broken] }))).toBe('STORAGE_FAILED');
+    const broken: Migration = {
+      version: MIGRATIONS.length + 1,
+      name: 'broken',
+      serves: 1,
+      statements: (schema) => `CREATE TABLE ${schema}.half_made (id integer); SELECT 1 / 0;`,
+    };
+    expect(await codeOf(migratePostgres({ ...place('broken'), steps: [...MIGRATIONS, broken] }))).toBe(
+      'STORAGE_FAILED',
+    );
     expect(await checkPostgres(place('broken'))).toMatchObject({ version: 0 });
   });
 

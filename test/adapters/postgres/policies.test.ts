@@ -15,7 +15,10 @@ let tables: SharedTables;
 beforeAll(async () => void (tables = await openSharedTables()));
 afterAll(() => tables.drop());
 
-async function opened({ nowMs, forEveryAgent }: PolicyStoreSetting, wrap: (database: PostgresDatabase) => PostgresDatabase = (database) => database): Promise<PolicyStoreUnderTest> {
+async function opened(
+  { nowMs, forEveryAgent }: PolicyStoreSetting,
+  wrap: (database: PostgresDatabase) => PostgresDatabase = (database) => database,
+): Promise<PolicyStoreUnderTest> {
   await tables.clear();
   const clock = { now: () => nowMs };
   const written = new MemoryPolicyStore({ clock, forEveryAgent: forEveryAgent.map((text) => parseRule(text)) });
@@ -34,7 +37,10 @@ describe('rules in a database', () => {
     const clock = { now: () => 0 };
     const written = new MemoryPolicyStore({ clock });
     await written.keep('reviewer', parseRule('deny shell_run(rm)'), by('r0'));
-    const [here, there] = [createPostgresPolicyStore({ database: tables.one, clock, written }), createPostgresPolicyStore({ database: tables.other, clock })];
+    const [here, there] = [
+      createPostgresPolicyStore({ database: tables.one, clock, written }),
+      createPostgresPolicyStore({ database: tables.other, clock }),
+    ];
     await there.keep('reviewer', parseRule('allow docs__search'), by('r1'));
     expect(textsOf(await here.rules('reviewer'))).toEqual(['deny shell_run(rm)', 'allow docs__search']);
     expect(textsOf(await there.rules('reviewer'))).toEqual(['allow docs__search']);
@@ -51,8 +57,14 @@ describe('rules in a database', () => {
 
   it.each([
     ['half of it', '[{"rule":"al'],
-    ['no rule', '[{"rule":"allow everything (","since":"2026-01-01T00:00:00.000Z","by":{"sessionId":"s","requestId":"r"}}]'],
-    ['what a newer version keeps', '[{"rule":"allow docs__search","since":"2026-01-01T00:00:00.000Z","by":{"sessionId":"s","requestId":"r"},"until":"2026-02-01T00:00:00.000Z"}]'],
+    [
+      'no rule',
+      '[{"rule":"allow everything (","since":"2026-01-01T00:00:00.000Z","by":{"sessionId":"s","requestId":"r"}}]',
+    ],
+    [
+      'what a newer version keeps',
+      '[{"rule":"allow docs__search","since":"2026-01-01T00:00:00.000Z","by":{"sessionId":"s","requestId":"r"},"until":"2026-02-01T00:00:00.000Z"}]',
+    ],
   ])('that hold %s allow nothing, and nothing is added to them', async (_, body) => {
     const { store, beside } = await opened(nothingWritten);
     await store.keep('reviewer', parseRule('allow docs__search'), by('r1'));

@@ -1,4 +1,7 @@
-/** Behind PgBouncer in transaction mode, where each transaction may have another connection: the contracts, unchanged, and news by polling. */
+/**
+ * Behind PgBouncer in transaction mode, where each transaction may have another connection: the contracts, unchanged,
+ * and news by polling.
+ */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createSystemClock } from '../../../src/actors/clock/system-clock.ts';
 import { PostgresEventStore } from '../../../src/adapters/postgres/postgres-event-store.ts';
@@ -28,7 +31,8 @@ function describePooled(name: string, start: () => Promise<Reached>): void {
     await reached?.remove();
   });
 
-  const another = (): Promise<PostgresEventStore> => PostgresEventStore.open({ url: bouncer?.url ?? '', clock: createSystemClock() });
+  const another = (): Promise<PostgresEventStore> =>
+    PostgresEventStore.open({ url: bouncer?.url ?? '', clock: createSystemClock() });
   const open = async (): Promise<PostgresEventStore> => emptied(await another());
 
   describeThreeContracts(`${name}, behind PgBouncer`, { open, another });

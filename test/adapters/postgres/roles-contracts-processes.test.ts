@@ -1,4 +1,7 @@
-/** Roles that may do no more than they have to can do all that they have to: the contracts, unchanged, with the rights that the script gives. */
+/**
+ * Roles that may do no more than they have to can do all that they have to: the contracts, unchanged, with the rights
+ * that the script gives.
+ */
 import { afterAll, beforeAll, describe } from 'vitest';
 import { createSystemClock } from '../../../src/actors/clock/system-clock.ts';
 import { PostgresEventStore } from '../../../src/adapters/postgres/postgres-event-store.ts';
@@ -9,7 +12,11 @@ import { rolesHouse } from './roles-house.ts';
 import type { RolesHouse } from './roles-house.ts';
 import { describeThreeContracts } from './three-contracts.ts';
 
-function describeRoles(name: string, start: () => Promise<PostgresServer | undefined>, { isTenantOnly = false } = {}): void {
+function describeRoles(
+  name: string,
+  start: () => Promise<PostgresServer | undefined>,
+  { isTenantOnly = false } = {},
+): void {
   let house: RolesHouse | undefined;
 
   beforeAll(async () => {
@@ -21,8 +28,14 @@ function describeRoles(name: string, start: () => Promise<PostgresServer | undef
   });
   afterAll(() => house?.server.remove());
 
-  const as = (role: string): Promise<PostgresEventStore> => PostgresEventStore.open({ url: house?.urlOf(role) ?? '', clock: createSystemClock() });
-  const reachedBy = (role: string): { open(): Promise<PostgresEventStore>; another(): Promise<PostgresEventStore> } => ({ open: async () => emptied(await as(role)), another: () => as(role) });
+  const as = (role: string): Promise<PostgresEventStore> =>
+    PostgresEventStore.open({ url: house?.urlOf(role) ?? '', clock: createSystemClock() });
+  const reachedBy = (
+    role: string,
+  ): { open(): Promise<PostgresEventStore>; another(): Promise<PostgresEventStore> } => ({
+    open: async () => emptied(await as(role)),
+    another: () => as(role),
+  });
 
   if (!isTenantOnly) describeThreeContracts(`${name}, by the role of workers`, reachedBy('wakechart_worker'));
 

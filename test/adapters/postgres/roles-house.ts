@@ -1,4 +1,7 @@
-/** A server with roles as an administrator makes them, with passwords: the owner has migrated, the others may what the script lets them. */
+/**
+ * A server with roles as an administrator makes them, with passwords: the owner has migrated, the others may what the
+ * script lets them.
+ */
 import { migratePostgres } from '../../../src/adapters/postgres/migrate.ts';
 import { postgresRoles } from '../../../src/adapters/postgres/roles.ts';
 import type { PostgresRolesOptions } from '../../../src/adapters/postgres/roles.ts';
@@ -33,7 +36,8 @@ export function rolesHouse(server: PostgresServer): RolesHouse {
     ...{ server, adminUrl, urlOf },
     async grant(options = {}) {
       await ask(adminUrl, postgresRoles(options));
-      for (const role of [options.owner ?? OWNER, options.runtime ?? WORKER, options.monitor]) if (role !== undefined) await ask(adminUrl, `ALTER ROLE "${role}" PASSWORD '${password}'`);
+      for (const role of [options.owner ?? OWNER, options.runtime ?? WORKER, options.monitor])
+        if (role !== undefined) await ask(adminUrl, `ALTER ROLE "${role}" PASSWORD '${password}'`);
     },
     migrate: async () => void (await migratePostgres({ url: urlOf(OWNER), clock: createSystemClock() })),
   };

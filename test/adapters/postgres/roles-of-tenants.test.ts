@@ -29,7 +29,8 @@ async function inEmptyHome(...words: readonly string[]): ReturnType<typeof runIn
   }
 }
 
-const open = (role: string): Promise<PostgresEventStore> => PostgresEventStore.open({ url: house.urlOf(role), clock: createSystemClock() });
+const open = (role: string): Promise<PostgresEventStore> =>
+  PostgresEventStore.open({ url: house.urlOf(role), clock: createSystemClock() });
 
 beforeAll(async () => {
   house = rolesHouse(await ownServer());
@@ -47,20 +48,34 @@ beforeEach(async () => {
   await other.create(IDENTITY, [newEvent(1, created)]);
   await other.append(SESSION_ID, [newEvent(2, message('A secret.'))], { idempotencyKey: 'first' });
   await other.create({ sessionId: DUE_SESSION, agentId: AGENT_ID }, [newEvent(11, created)]);
-  await other.activations.add([{ sessionId: DUE_SESSION, agentId: AGENT_ID, causeId: idOf(12), kind: 'ingress', dueAtMs: 0, priority: 'normal' }]);
+  await other.activations.add([
+    { sessionId: DUE_SESSION, agentId: AGENT_ID, causeId: idOf(12), kind: 'ingress', dueAtMs: 0, priority: 'normal' },
+  ]);
 });
 
 afterEach(async () => {
   await Promise.all([acme.close(), other.close()]);
-  await ask(house.urlOf(OWNER), 'DELETE FROM wakechart.session; DELETE FROM wakechart.event; DELETE FROM wakechart.activation; DELETE FROM wakechart.claim; DELETE FROM wakechart.view; DELETE FROM wakechart.policy');
+  await ask(
+    house.urlOf(OWNER),
+    'DELETE FROM wakechart.session; DELETE FROM wakechart.event; DELETE FROM wakechart.activation; DELETE FROM wakechart.claim; DELETE FROM wakechart.view; DELETE FROM wakechart.policy',
+  );
 });
 
 const NOT_THERE = { code: 'SESSION_NOT_FOUND' };
 
 describe('a tenant', () => {
   it('is written into what its role makes, whatever the program says', async () => {
-    expect(await ask(house.urlOf(OWNER), 'SELECT DISTINCT tenant FROM wakechart.session UNION SELECT tenant FROM wakechart.activation')).toEqual([{ tenant: "O'Hara \\ sons" }]);
-    const liar = await PostgresEventStore.open({ url: house.urlOf('acme'), clock: createSystemClock(), tenantOf: () => "O'Hara \\ sons" });
+    expect(
+      await ask(
+        house.urlOf(OWNER),
+        'SELECT DISTINCT tenant FROM wakechart.session UNION SELECT tenant FROM wakechart.activation',
+      ),
+    ).toEqual([{ tenant: "O'Hara \\ sons" }]);
+    const liar = await PostgresEventStore.open({
+      url: house.urlOf('acme'),
+      clock: createSystemClock(),
+      tenantOf: () => "O'Hara \\ sons",
+    });
     await liar.create({ sessionId: idOf(20), agentId: AGENT_ID }, [newEvent(21, created)]);
     await liar.close();
     expect((await acme.list()).map(({ sessionId }) => sessionId)).toEqual([idOf(20)]);
@@ -69,7 +84,15 @@ describe('a tenant', () => {
 
   it('sees no session of another, by list, id, key or event', async () => {
     expect(await acme.list()).toEqual([]);
-    const looks = [() => acme.read(SESSION_ID), () => acme.head(SESSION_ID), () => acme.identify(SESSION_ID), () => acme.records(SESSION_ID), () => acme.findByKey(SESSION_ID, 'first'), () => acme.findById(SESSION_ID, idOf(2)), () => acme.checkpoint(SESSION_ID)];
+    const looks = [
+      () => acme.read(SESSION_ID),
+      () => acme.head(SESSION_ID),
+      () => acme.identify(SESSION_ID),
+      () => acme.records(SESSION_ID),
+      () => acme.findByKey(SESSION_ID, 'first'),
+      () => acme.findById(SESSION_ID, idOf(2)),
+      () => acme.checkpoint(SESSION_ID),
+    ];
     for (const look of looks) await expect(look()).rejects.toMatchObject(NOT_THERE);
     expect(await other.head(SESSION_ID)).toBe(2);
   });
@@ -86,13 +109,25 @@ describe('a tenant', () => {
     const query = { nowMs: Date.now(), limit: 10 };
     expect(await acme.activations.due(query)).toMatchObject({ due: [] });
     expect(await acme.activations.due({ ...query, claims: 10 })).toMatchObject({ due: [] });
-    expect((await other.activations.due({ ...query, claims: 10 })).due.map(({ sessionId }) => sessionId)).toEqual([DUE_SESSION]);
+    expect((await other.activations.due({ ...query, claims: 10 })).due.map(({ sessionId }) => sessionId)).toEqual([
+      DUE_SESSION,
+    ]);
   });
 
   it('can neither remove what is due for another nor put something in its way', async () => {
-    const hint = { sessionId: DUE_SESSION, agentId: AGENT_ID, causeId: idOf(12), kind: 'ingress', dueAtMs: 0, priority: 'normal' } as const;
+    const hint = {
+      sessionId: DUE_SESSION,
+      agentId: AGENT_ID,
+      causeId: idOf(12),
+      kind: 'ingress',
+      dueAtMs: 0,
+      priority: 'normal',
+    } as const;
     await acme.activations.remove([hint]);
-    await expect(acme.activations.add([{ ...hint, causeId: idOf(13) }])).rejects.toMatchObject({ code: 'STORAGE_FAILED', details: { systemCode: '42501' } });
+    await expect(acme.activations.add([{ ...hint, causeId: idOf(13) }])).rejects.toMatchObject({
+      code: 'STORAGE_FAILED',
+      details: { systemCode: '42501' },
+    });
     expect((await other.activations.due({ nowMs: Date.now(), limit: 10 })).due).toHaveLength(1);
   });
 
@@ -119,25 +154,37 @@ describe('a tenant', () => {
     expect(await ask(house.urlOf('acme'), statement)).toEqual([]);
   });
 
-  it.each(['SELECT data FROM wakechart.event_1', 'SELECT * FROM wakechart.tenant_role', "UPDATE wakechart.tenant_role SET tenant = 'acme'", 'ALTER TABLE wakechart.event DISABLE ROW LEVEL SECURITY', 'DROP POLICY own_tenant ON wakechart.event', 'ALTER ROLE acme BYPASSRLS'])(
-    'may not pass it by: %s',
-    async (statement) => {
-      await expect(ask(house.urlOf('acme'), statement)).rejects.toMatchObject({ code: '42501' });
-    },
-  );
+  it.each([
+    'SELECT data FROM wakechart.event_1',
+    'SELECT * FROM wakechart.tenant_role',
+    "UPDATE wakechart.tenant_role SET tenant = 'acme'",
+    'ALTER TABLE wakechart.event DISABLE ROW LEVEL SECURITY',
+    'DROP POLICY own_tenant ON wakechart.event',
+    'ALTER ROLE acme BYPASSRLS',
+  ])('may not pass it by: %s', async (statement) => {
+    await expect(ask(house.urlOf('acme'), statement)).rejects.toMatchObject({ code: '42501' });
+  });
 });
 
 describe('row security', () => {
   it('leaves a tenant all that a worker needs, as `store check` says', async () => {
     const check = await inEmptyHome('store', 'check', '--store', house.urlOf('acme'));
-    expect(check).toMatchObject({ code: 0, stdout: expect.stringMatching(/rights: this user may do what a worker does\n[^]*tenant: this user sees what belongs to acme, and nothing else\n[^]*holds: 0 sessions/) as string });
+    expect(check).toMatchObject({
+      code: 0,
+      stdout: expect.stringMatching(
+        /rights: this user may do what a worker does\n[^]*tenant: this user sees what belongs to acme, and nothing else\n[^]*holds: 0 sessions/,
+      ) as string,
+    });
   });
 
   it('is broken by a right to the list of tenants, as `store check` says', async () => {
     await ask(house.urlOf(OWNER), 'GRANT SELECT, INSERT, UPDATE, DELETE ON wakechart.tenant_role TO acme');
     const check = await inEmptyHome('store', 'check', '--store', house.urlOf('acme'));
     await ask(house.urlOf(OWNER), 'REVOKE ALL ON wakechart.tenant_role FROM acme');
-    expect(check).toMatchObject({ code: 1, stdout: expect.stringContaining('problem  tenant: this user may give himself another tenant') as string });
+    expect(check).toMatchObject({
+      code: 1,
+      stdout: expect.stringContaining('problem  tenant: this user may give himself another tenant') as string,
+    });
   });
 
   it('refuses whoever works for no tenant, who would see an empty store', async () => {
@@ -150,28 +197,53 @@ describe('row security', () => {
       inEmptyHome('store', 'copy', '--from', role, '--to', elsewhere.url),
     ]);
     await elsewhere.drop();
-    for (const refused of refusals) expect(refused).toMatchObject({ code: 1, stdout: '', stderr: expect.stringMatching(/is in none and would see nothing[^]*STORE_TENANT_MISSING/) as string });
-    expect(await inEmptyHome('store', 'check', '--store', role)).toMatchObject({ code: 1, stdout: expect.stringContaining('problem  tenant: tenants are shut apart here') as string });
-    expect(await inEmptyHome('session', 'list', '--store', house.urlOf(OWNER))).toMatchObject({ code: 0, stdout: expect.stringContaining(SESSION_ID) as string });
+    for (const refused of refusals)
+      expect(refused).toMatchObject({
+        code: 1,
+        stdout: '',
+        stderr: expect.stringMatching(/is in none and would see nothing[^]*STORE_TENANT_MISSING/) as string,
+      });
+    expect(await inEmptyHome('store', 'check', '--store', role)).toMatchObject({
+      code: 1,
+      stdout: expect.stringContaining('problem  tenant: tenants are shut apart here') as string,
+    });
+    expect(await inEmptyHome('session', 'list', '--store', house.urlOf(OWNER))).toMatchObject({
+      code: 0,
+      stdout: expect.stringContaining(SESSION_ID) as string,
+    });
   });
 
   it('shows whoever has no tenant nothing, and whoever watches counts of all', async () => {
-    expect(await ask(house.urlOf('wakechart_worker'), 'SELECT count(*) AS sessions FROM wakechart.session')).toEqual([{ sessions: '0' }]);
-    expect(await ask(house.urlOf('watcher'), 'SELECT count(id) AS sessions FROM wakechart.session')).toEqual([{ sessions: '2' }]);
-    expect(await ask(house.urlOf('watcher'), 'SELECT count(seq) AS events FROM wakechart.event')).toEqual([{ events: '3' }]);
-    expect(await ask(house.urlOf(OWNER), 'SELECT count(*) AS sessions FROM wakechart.session')).toEqual([{ sessions: '2' }]);
+    expect(await ask(house.urlOf('wakechart_worker'), 'SELECT count(*) AS sessions FROM wakechart.session')).toEqual([
+      { sessions: '0' },
+    ]);
+    expect(await ask(house.urlOf('watcher'), 'SELECT count(id) AS sessions FROM wakechart.session')).toEqual([
+      { sessions: '2' },
+    ]);
+    expect(await ask(house.urlOf('watcher'), 'SELECT count(seq) AS events FROM wakechart.event')).toEqual([
+      { events: '3' },
+    ]);
+    expect(await ask(house.urlOf(OWNER), 'SELECT count(*) AS sessions FROM wakechart.session')).toEqual([
+      { sessions: '2' },
+    ]);
   });
 
   it('opens a table of a later migration once it has its policy', async () => {
-    await ask(house.urlOf(OWNER), 'CREATE TABLE wakechart.later (session_id uuid PRIMARY KEY); CREATE TABLE wakechart.later_still (name text PRIMARY KEY)');
-    const look = (role: string): Promise<readonly object[]> => ask(house.urlOf(role), 'SELECT * FROM wakechart.later, wakechart.later_still');
+    await ask(
+      house.urlOf(OWNER),
+      'CREATE TABLE wakechart.later (session_id uuid PRIMARY KEY); CREATE TABLE wakechart.later_still (name text PRIMARY KEY)',
+    );
+    const look = (role: string): Promise<readonly object[]> =>
+      ask(house.urlOf(role), 'SELECT * FROM wakechart.later, wakechart.later_still');
     await expect(look('acme')).rejects.toMatchObject({ code: '42501' });
     await house.grant({ runtime: 'acme', tenant: 'acme' });
     await ask(house.urlOf('acme'), "INSERT INTO wakechart.later_still VALUES ('same name')");
     await expect(look('acme')).resolves.toEqual([]);
     await house.grant({ runtime: 'other', tenant: "O'Hara \\ sons" });
     await ask(house.urlOf('other'), "INSERT INTO wakechart.later_still VALUES ('same name')");
-    await expect(ask(house.urlOf('acme'), `INSERT INTO wakechart.later VALUES ('${SESSION_ID}')`)).rejects.toMatchObject({ code: '42501' });
+    await expect(
+      ask(house.urlOf('acme'), `INSERT INTO wakechart.later VALUES ('${SESSION_ID}')`),
+    ).rejects.toMatchObject({ code: '42501' });
     await ask(house.urlOf(OWNER), 'DROP TABLE wakechart.later, wakechart.later_still');
   });
 });

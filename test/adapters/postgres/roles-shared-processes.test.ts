@@ -1,4 +1,7 @@
-/** What workers share beside sessions, shut into a tenant: the contracts, unchanged, while another tenant has rows of the same names. */
+/**
+ * What workers share beside sessions, shut into a tenant: the contracts, unchanged, while another tenant has rows of
+ * the same names.
+ */
 import { afterAll, beforeAll, beforeEach, describe } from 'vitest';
 import { MemoryPolicyStore } from '../../../src/adapters/memory/memory-policy-store.ts';
 import { createSystemClock } from '../../../src/actors/clock/system-clock.ts';
@@ -45,14 +48,25 @@ beforeEach(() => tables.clear());
 afterAll(() => tables.drop());
 
 describe('shut into a tenant, PostgreSQL', () => {
-  describeScheduleStore('a database', (beside) => createPostgresScheduleStore({ database: beside === undefined ? tables.one : tables.other, foldEvery: 2 }));
-  describeScheduleDefinitions('in a database', () => createPostgresScheduleDefinitions({ database: tables.one, clock, pollMs: 5 }));
+  describeScheduleStore('a database', (beside) =>
+    createPostgresScheduleStore({ database: beside === undefined ? tables.one : tables.other, foldEvery: 2 }),
+  );
+  describeScheduleDefinitions('in a database', () =>
+    createPostgresScheduleDefinitions({ database: tables.one, clock, pollMs: 5 }),
+  );
   describeScheduleStandings('in a database', () => createPostgresScheduleStandings({ database: tables.one }));
 
   describeCandidateStandings('in a database', async () => {
     let nowMs = Date.UTC(2026, 0, 1);
-    const of = (database: SharedTables['one']) => createPostgresCandidateStandings({ database, clock: { now: () => nowMs } });
-    return { standings: of(tables.one), beside: of(tables.other), now: () => nowMs, advance: (durationMs) => void (nowMs += durationMs), dispose: async () => undefined };
+    const of = (database: SharedTables['one']) =>
+      createPostgresCandidateStandings({ database, clock: { now: () => nowMs } });
+    return {
+      standings: of(tables.one),
+      beside: of(tables.other),
+      now: () => nowMs,
+      advance: (durationMs) => void (nowMs += durationMs),
+      dispose: async () => undefined,
+    };
   });
 
   describePolicyStore('a database', async ({ nowMs, forEveryAgent }) => {

@@ -1,4 +1,7 @@
-/** Schedules in PostgreSQL do what those in files do, for workers on many machines and over a network that loses answers. */
+/**
+ * Schedules in PostgreSQL do what those in files do, for workers on many machines and over a network that loses
+ * answers.
+ */
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { ScheduleStore } from '../../../src/actors/schedule/schedule-store.ts';
 import { createSystemClock } from '../../../src/actors/clock/system-clock.ts';
@@ -6,9 +9,21 @@ import type { PostgresDatabase } from '../../../src/adapters/postgres/postgres-d
 import { createPostgresScheduleDefinitions } from '../../../src/adapters/postgres/schedule-definitions.ts';
 import { createPostgresScheduleStandings } from '../../../src/adapters/postgres/schedule-standings.ts';
 import { createPostgresScheduleStore } from '../../../src/adapters/postgres/schedule-store.ts';
-import { claimed, describeScheduleStore, fired, minute, planned, recordsOf } from '../../actors/schedule/schedule-store-contract.ts';
+import {
+  claimed,
+  describeScheduleStore,
+  fired,
+  minute,
+  planned,
+  recordsOf,
+} from '../../actors/schedule/schedule-store-contract.ts';
 import { codeOf } from '../../contracts/event-store.contract.ts';
-import { definitionOf, describeScheduleDefinitions, describeScheduleStandings, standingAfter } from '../../contracts/schedule-places.contract.ts';
+import {
+  definitionOf,
+  describeScheduleDefinitions,
+  describeScheduleStandings,
+  standingAfter,
+} from '../../contracts/schedule-places.contract.ts';
 import { ask } from '../../support/postgres-databases.ts';
 import { unreliableProxy } from '../../support/postgres-proxy.ts';
 import { cutConnections } from '../../support/postgres-server.ts';
@@ -23,8 +38,10 @@ afterAll(() => tables.drop());
 /** One worker after another. */
 let turns = 0;
 const anyWorker = (): PostgresDatabase => ((turns += 1) % 2 === 0 ? tables.one : tables.other);
-const store = (database: PostgresDatabase, foldEvery?: number): ScheduleStore => createPostgresScheduleStore({ database, foldEvery });
-const definitions = (database: PostgresDatabase) => createPostgresScheduleDefinitions({ database, clock: createSystemClock(), pollMs: 5 });
+const store = (database: PostgresDatabase, foldEvery?: number): ScheduleStore =>
+  createPostgresScheduleStore({ database, foldEvery });
+const definitions = (database: PostgresDatabase) =>
+  createPostgresScheduleDefinitions({ database, clock: createSystemClock(), pollMs: 5 });
 
 describeScheduleStore('a database', (beside) => store(beside === undefined ? tables.one : tables.other));
 describeScheduleStore('a database in which records are soon added up', () => store(anyWorker(), 2));
@@ -32,19 +49,32 @@ describeScheduleStore('a database whose answers are lost', () => store(losingAns
 describeScheduleDefinitions('in a database', () => definitions(anyWorker()));
 describeScheduleDefinitions('in a database whose answers are lost', () => definitions(losingAnswers(anyWorker())));
 describeScheduleStandings('in a database', () => createPostgresScheduleStandings({ database: anyWorker() }));
-describeScheduleStandings('in a database whose answers are lost', () => createPostgresScheduleStandings({ database: losingAnswers(anyWorker()) }));
+describeScheduleStandings('in a database whose answers are lost', () =>
+  createPostgresScheduleStandings({ database: losingAnswers(anyWorker()) }),
+);
 
 describe('the slots of schedules in a database', () => {
   it('are each had by exactly one of several workers who want all of them at the same time', async () => {
-    const workers = [store(tables.one, 7), store(tables.other, 7), store(losingAnswers(tables.one)), store(losingAnswers(tables.other))];
+    const workers = [
+      store(tables.one, 7),
+      store(tables.other, 7),
+      store(losingAnswers(tables.one)),
+      store(losingAnswers(tables.other)),
+    ];
     const held = await Promise.all(
       workers.map(async (worker, owner) => {
         const slots: number[] = [];
-        for (let slot = 1; slot <= 25; slot += 1) if ((await worker.append('nightly', [claimed(slot, `run_${owner}`), fired(slot, `run_${owner}`)]))[0] === true) slots.push(slot);
+        for (let slot = 1; slot <= 25; slot += 1)
+          if (
+            (await worker.append('nightly', [claimed(slot, `run_${owner}`), fired(slot, `run_${owner}`)]))[0] === true
+          )
+            slots.push(slot);
         return slots;
       }),
     );
-    expect(held.flat().toSorted((one, other) => one - other)).toEqual(Array.from({ length: 25 }, (_, index) => index + 1));
+    expect(held.flat().toSorted((one, other) => one - other)).toEqual(
+      Array.from({ length: 25 }, (_, index) => index + 1),
+    );
     expect(await recordsOf(store(tables.one), 'nightly')).toHaveLength(200);
     expect((await store(tables.other).load('nightly')).claims).toEqual([]);
   });
@@ -72,7 +102,12 @@ describe('the slots of schedules in a database', () => {
       while (!isDone) await cutConnections(tables.url);
     })();
     const held: boolean[] = [];
-    for (let slot = 1; slot <= 15; slot += 1) held.push(...(await Promise.all(workers.map((worker, owner) => worker.append('nightly', [claimed(slot, `run_${owner}`)])))).flat());
+    for (let slot = 1; slot <= 15; slot += 1)
+      held.push(
+        ...(
+          await Promise.all(workers.map((worker, owner) => worker.append('nightly', [claimed(slot, `run_${owner}`)])))
+        ).flat(),
+      );
     isDone = true;
     await cutting;
     expect(held.filter((answer) => answer)).toHaveLength(15);
@@ -96,14 +131,22 @@ describe('the slots of schedules in a database', () => {
     await store(tables.one).append('nightly', [planned(), claimed(1, 'died')]);
     const next = store(tables.other);
     expect((await next.load('nightly')).claims).toEqual([{ slot: minute(1), owner: 'died', interrupted: false }]);
-    expect(await next.append('nightly', [{ v: 1, type: 'slot.interrupted', at: minute(2), slot: minute(1), owner: 'next' }])).toEqual([true]);
-    expect(await store(tables.one).append('nightly', [claimed(1, 'zombie'), claimed(2, 'zombie')])).toEqual([false, true]);
+    expect(
+      await next.append('nightly', [{ v: 1, type: 'slot.interrupted', at: minute(2), slot: minute(1), owner: 'next' }]),
+    ).toEqual([true]);
+    expect(await store(tables.one).append('nightly', [claimed(1, 'zombie'), claimed(2, 'zombie')])).toEqual([
+      false,
+      true,
+    ]);
   });
 
   it('cost the same to read, however long their history is', async () => {
     const long = store(tables.one, 16);
     for (let slot = 1; slot <= 40; slot += 1) await long.append('nightly', [claimed(slot), fired(slot)]);
-    const [row] = await ask<{ readonly open: string }>(tables.url, 'SELECT head - folded_through AS open FROM wakechart.schedule_log');
+    const [row] = await ask<{ readonly open: string }>(
+      tables.url,
+      'SELECT head - folded_through AS open FROM wakechart.schedule_log',
+    );
     expect(Number(row?.open)).toBeLessThan(16);
     expect((await store(tables.other).load('nightly')).through).toBe(minute(40));
     expect(await recordsOf(store(tables.other), 'nightly')).toHaveLength(80);
@@ -113,7 +156,11 @@ describe('the slots of schedules in a database', () => {
     await store(tables.one).append('nightly', [claimed(1)]);
     await ask(tables.url, `UPDATE wakechart.schedule_record SET body = replace(body, '"v":1', '"v":2')`);
     const older = store(tables.other);
-    for (const work of [() => older.load('nightly'), () => older.append('nightly', [claimed(1, 'b')]), () => recordsOf(older, 'nightly')]) {
+    for (const work of [
+      () => older.load('nightly'),
+      () => older.append('nightly', [claimed(1, 'b')]),
+      () => recordsOf(older, 'nightly'),
+    ]) {
       await expect(work()).rejects.toMatchObject({ category: 'storage', code: 'SCHEDULE_STORE_VERSION' });
     }
   });
@@ -122,7 +169,9 @@ describe('the slots of schedules in a database', () => {
 describe('definitions in a database', () => {
   it('are removed by exactly one of many', async () => {
     await definitions(tables.one).add(definitionOf());
-    const tries = await Promise.all(Array.from({ length: 8 }, () => codeOf(definitions(losingAnswers(anyWorker())).remove('nightly'))));
+    const tries = await Promise.all(
+      Array.from({ length: 8 }, () => codeOf(definitions(losingAnswers(anyWorker())).remove('nightly'))),
+    );
     expect(tries.filter((code) => code === 'SCHEDULE_NOT_FOUND')).toHaveLength(7);
   });
 
@@ -168,12 +217,15 @@ describe('standings of schedules in a database', () => {
   it('that cannot be read are an error, not a fresh start', async () => {
     await createPostgresScheduleStandings({ database: tables.one }).record(definitionOf(), 0, standingAfter(1));
     await ask(tables.url, `UPDATE wakechart.schedule_standing SET body = '{"v":1'`);
-    await expect(createPostgresScheduleStandings({ database: tables.other }).load(definitionOf())).rejects.toMatchObject({ category: 'storage', code: 'SCHEDULE_STORE' });
+    await expect(
+      createPostgresScheduleStandings({ database: tables.other }).load(definitionOf()),
+    ).rejects.toMatchObject({ category: 'storage', code: 'SCHEDULE_STORE' });
   });
 
   it('are not replaced by who slept while others replaced them', async () => {
     const standings = createPostgresScheduleStandings({ database: tables.one });
-    for (let revision = 0; revision < 40; revision += 1) await standings.record(definitionOf(), revision, standingAfter(revision + 1));
+    for (let revision = 0; revision < 40; revision += 1)
+      await standings.record(definitionOf(), revision, standingAfter(revision + 1));
     expect(await standings.record(definitionOf(), 10, standingAfter(999))).toBe(false);
     expect(await standings.load(definitionOf())).toEqual({ revision: 40, standing: standingAfter(40) });
   });

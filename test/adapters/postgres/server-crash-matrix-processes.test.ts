@@ -1,7 +1,8 @@
 /**
- * The crash matrix of the server: it crashes before or after any statement that changes something, and comes back. The process that asked goes on,
- * or another machine has gone on in its place by then: what was acknowledged is there, no epoch was given twice, no effect was begun twice, every
- * session can be read and comes to rest, and a folder that may have lost something says so.
+ * The crash matrix of the server: it crashes before or after any statement that changes something, and comes back. The
+ * process that asked goes on, or another machine has gone on in its place by then: what was acknowledged is there, no
+ * epoch was given twice, no effect was begun twice, every session can be read and comes to rest, and a folder that may
+ * have lost something says so.
  */
 import { join } from 'node:path';
 import { writeFile } from 'node:fs/promises';
@@ -58,7 +59,16 @@ const epochs = new Map<string, number[]>();
 const acknowledged = new Map<string, string[]>();
 
 const effectTool: Tool<{ name: string }> = {
-  definition: { name: 'effect', description: 'Does something.', inputSchema: z.object({ name: z.string() }), ownership: 'custom', permissionPolicy: 'always_allow', readOnly: false, destructive: false, interruptBehavior: 'cancel' },
+  definition: {
+    name: 'effect',
+    description: 'Does something.',
+    inputSchema: z.object({ name: z.string() }),
+    ownership: 'custom',
+    permissionPolicy: 'always_allow',
+    readOnly: false,
+    destructive: false,
+    interruptBehavior: 'cancel',
+  },
   async run({ name }, { callId, workspaceDirectory }) {
     effects.push(callId);
     await writeFile(join(workspaceDirectory, `${name}.txt`), callId);
@@ -73,7 +83,13 @@ function noted<Key, Value>(notes: Map<Key, Value[]>, key: Key, ...values: readon
 async function machine(url: string, name: string, home: TemporaryHome): Promise<Machine> {
   const layout = new HomeLayout(home.path);
   const hook: Pick<Machine, 'onStatement'> = { onStatement: async () => undefined };
-  const store = await PostgresEventStore.open({ url, clock, owner: name, leaseMs: 60_000, onStatement: (phase, statement) => hook.onStatement(phase, statement) });
+  const store = await PostgresEventStore.open({
+    url,
+    clock,
+    owner: name,
+    leaseMs: 60_000,
+    onStatement: (phase, statement) => hook.onStatement(phase, statement),
+  });
   const [append, acquire] = [store.append.bind(store), store.acquireWakeRight.bind(store)];
   store.append = async (sessionId, ...rest) => {
     const result = await append(sessionId, ...rest);
@@ -86,8 +102,23 @@ async function machine(url: string, name: string, home: TemporaryHome): Promise<
     return right;
   };
   const agents = new FileAgentCatalog({ agentsDirectory: layout.agents });
-  await agents.create({ agentId: 'player', source: { frontmatter: { name: 'player', provider: 'script', model: 'play.json', permission: 'preapproved', tools: ['effect'] }, instructions: '' } });
-  await writeFile(join(layout.agents, 'player', 'play.json'), JSON.stringify({ format: 'wakechart-script/1', steps: ACTING_STEPS, onEnd: 'sleep' }));
+  await agents.create({
+    agentId: 'player',
+    source: {
+      frontmatter: {
+        name: 'player',
+        provider: 'script',
+        model: 'play.json',
+        permission: 'preapproved',
+        tools: ['effect'],
+      },
+      instructions: '',
+    },
+  });
+  await writeFile(
+    join(layout.agents, 'player', 'play.json'),
+    JSON.stringify({ format: 'wakechart-script/1', steps: ACTING_STEPS, onEnd: 'sleep' }),
+  );
   const hands = createSessionHands({
     copies: createPostgresHandCopies({ database: store.database }),
     folders: { ...createHomeHandFolders({ layout }), host: async () => ({ id: name, name }) },
@@ -130,8 +161,15 @@ afterAll(async () => {
 
 type Phase = 'before' | 'after';
 
-/** Counts what a machine asks for, and does something in the place of one of them: before it is asked, or after it was answered. */
-function atPoint(target: Machine, { point, phases }: { readonly point: number; readonly phases: readonly Phase[] }, act: () => Promise<void>): { readonly passed: () => number } {
+/**
+ * Counts what a machine asks for, and does something in the place of one of them: before it is asked, or after it was
+ * answered.
+ */
+function atPoint(
+  target: Machine,
+  { point, phases }: { readonly point: number; readonly phases: readonly Phase[] },
+  act: () => Promise<void>,
+): { readonly passed: () => number } {
   let count = 0;
   target.onStatement = async (phase, statement) => {
     if (READING.test(statement) || !phases.includes(phase)) return;
@@ -149,7 +187,8 @@ async function logOf(sessionId: string): Promise<SessionEvent[]> {
 
 /** Everything that must hold after it. */
 async function expectRecovered(sessionId: string): Promise<void> {
-  for (let round = 0; round < 4; round += 1) if ((await two.runtime.sessions.get(sessionId)).status !== 'terminated') await wakeIfFree(two, sessionId);
+  for (let round = 0; round < 4; round += 1)
+    if ((await two.runtime.sessions.get(sessionId)).status !== 'terminated') await wakeIfFree(two, sessionId);
   const { status, openWake, openToolCalls, pending } = await two.runtime.sessions.get(sessionId);
   expect({ openWake, openToolCalls, pending }).toEqual({ openWake: undefined, openToolCalls: [], pending: [] });
   expect(status).toMatch(/idle|terminated/);
@@ -170,8 +209,14 @@ function expectMovesTold(events: readonly SessionEvent[]): void {
     const before = wakes[index - 1];
     if (before === undefined || before.data.host?.id === wake.data.host?.id) continue;
     const told = events.find((event) => event.type === 'hand.restored' && event.epoch === wake.data.epoch);
-    const hasDied = events.some((event) => event.type === 'wake.ended' && event.data.wakeId === before.data.wakeId && event.epoch === wake.data.epoch);
-    expect(told?.type === 'hand.restored' && told.data, `wake ${wake.data.epoch} on ${wake.data.host?.name}`).toMatchObject({ from: before.data.host?.name, ...(hasDied ? { mayHaveLost: true } : {}) });
+    const hasDied = events.some(
+      (event) =>
+        event.type === 'wake.ended' && event.data.wakeId === before.data.wakeId && event.epoch === wake.data.epoch,
+    );
+    expect(
+      told?.type === 'hand.restored' && told.data,
+      `wake ${wake.data.epoch} on ${wake.data.host?.name}`,
+    ).toMatchObject({ from: before.data.host?.name, ...(hasDied ? { mayHaveLost: true } : {}) });
   }
 }
 
@@ -186,7 +231,9 @@ async function wakeIfFree({ runtime }: Machine, sessionId: string): Promise<void
 
 /** Counts for nobody any more, however well it is. */
 async function silence({ store }: Machine): Promise<void> {
-  await ask(url, 'UPDATE wakechart.worker SET alive_until = least(alive_until, clock_timestamp()) WHERE id = $1', [store.workerId]);
+  await ask(url, 'UPDATE wakechart.worker SET alive_until = least(alive_until, clock_timestamp()) WHERE id = $1', [
+    store.workerId,
+  ]);
 }
 
 /** The other machine takes the session over before the one that asked hears of anything. */
@@ -199,7 +246,9 @@ async function takenOver(sessionId: string): Promise<void> {
 interface Scenario {
   readonly what: string;
   readonly atLeast: number;
-  /** After one statement and before the next the server has the same: where the time counts, only the first is tried. */
+  /**
+   * After one statement and before the next the server has the same: where the time counts, only the first is tried.
+   */
   readonly phases: readonly Phase[];
   readonly act: (sessionId: string) => Promise<void>;
   readonly crashes: (sessionId: string) => Promise<void>;
@@ -214,12 +263,29 @@ const SCENARIOS: readonly Scenario[] = [
     atLeast: 4,
     phases: ['before', 'after'],
     act: async (sessionId) => {
-      for (const n of [1, 2]) await one.runtime.sessions.send(sessionId, { type: 'user.message', text: `message ${n}` }, { idempotencyKey: `key ${n}`, delivery: n === 2 ? 'interrupt' : 'queue' });
+      for (const n of [1, 2])
+        await one.runtime.sessions.send(
+          sessionId,
+          { type: 'user.message', text: `message ${n}` },
+          { idempotencyKey: `key ${n}`, delivery: n === 2 ? 'interrupt' : 'queue' },
+        );
     },
     crashes: crashed,
   },
-  { what: 'a worker', atLeast: 16, phases: ['after'], act: async () => void (await one.runtime.startWorker({ untilIdle: true, concurrency: 1 }).ended), crashes: crashed },
-  { what: 'a wake that is taken over', atLeast: 14, phases: ['after'], act: (sessionId) => wakeIfFree(one, sessionId), crashes: takenOver },
+  {
+    what: 'a worker',
+    atLeast: 16,
+    phases: ['after'],
+    act: async () => void (await one.runtime.startWorker({ untilIdle: true, concurrency: 1 }).ended),
+    crashes: crashed,
+  },
+  {
+    what: 'a wake that is taken over',
+    atLeast: 14,
+    phases: ['after'],
+    act: (sessionId) => wakeIfFree(one, sessionId),
+    crashes: takenOver,
+  },
 ];
 
 async function newSession(): Promise<string> {
@@ -241,16 +307,30 @@ async function live({ act, crashes, phases }: Scenario, point: number): Promise<
 }
 
 describe('a server that crashes at any statement', () => {
-  it.each(SCENARIOS)('of $what loses nothing, doubles nothing and wedges nobody', { timeout: 600_000 }, async (scenario) => {
-    const operations = await live(scenario, Infinity);
-    expect(operations).toBeGreaterThanOrEqual(scenario.atLeast);
-    for (let point = 1; point <= operations; point += 1) await live(scenario, point);
-  });
+  it.each(SCENARIOS)(
+    'of $what loses nothing, doubles nothing and wedges nobody',
+    { timeout: 600_000 },
+    async (scenario) => {
+      const operations = await live(scenario, Infinity);
+      expect(operations).toBeGreaterThanOrEqual(scenario.atLeast);
+      for (let point = 1; point <= operations; point += 1) await live(scenario, point);
+    },
+  );
 });
 
 /** What others go by: done on one machine, looked for on the other after a crash in the moment of the answer. */
-const ANSWERS: readonly { readonly what: string; readonly say: () => Promise<unknown>; readonly find: () => Promise<unknown>; readonly found: unknown }[] = [
-  { what: 'a session', say: () => one.store.create(IDENTITY, creation()), find: () => two.store.head(SESSION_ID), found: 1 },
+const ANSWERS: readonly {
+  readonly what: string;
+  readonly say: () => Promise<unknown>;
+  readonly find: () => Promise<unknown>;
+  readonly found: unknown;
+}[] = [
+  {
+    what: 'a session',
+    say: () => one.store.create(IDENTITY, creation()),
+    find: () => two.store.head(SESSION_ID),
+    found: 1,
+  },
   {
     what: 'an event and its key',
     say: () => one.store.append(SESSION_ID, [messageOf(2)], { idempotencyKey: 'key' }),
@@ -259,8 +339,14 @@ const ANSWERS: readonly { readonly what: string; readonly say: () => Promise<unk
   },
   {
     what: 'what is due',
-    say: () => one.store.activations.add([{ ...IDENTITY, causeId: messageOf(2).id, kind: 'ingress', dueAtMs: 0, priority: 'normal' }]),
-    find: async () => (await two.store.activations.due({ nowMs: Date.now(), limit: 10 })).due.some(({ sessionId }) => sessionId === SESSION_ID),
+    say: () =>
+      one.store.activations.add([
+        { ...IDENTITY, causeId: messageOf(2).id, kind: 'ingress', dueAtMs: 0, priority: 'normal' },
+      ]),
+    find: async () =>
+      (await two.store.activations.due({ nowMs: Date.now(), limit: 10 })).due.some(
+        ({ sessionId }) => sessionId === SESSION_ID,
+      ),
     found: true,
   },
   {
@@ -275,15 +361,35 @@ const ANSWERS: readonly { readonly what: string; readonly say: () => Promise<unk
     find: async () => (await handsOf(two).has(SESSION_ID, ['a'.repeat(64)])).size,
     found: 1,
   },
-  { what: 'the slot of a schedule', say: () => slotsOf(one).append('nightly', [planned(), claimed(1, 'a')]), find: () => slotsOf(two).append('nightly', [claimed(1, 'b')]), found: [false] },
-  { what: 'the number and the record of a job', say: () => jobs.create(jobRecord), find: async () => (await jobs.list()).length, found: 1 },
+  {
+    what: 'the slot of a schedule',
+    say: () => slotsOf(one).append('nightly', [planned(), claimed(1, 'a')]),
+    find: () => slotsOf(two).append('nightly', [claimed(1, 'b')]),
+    found: [false],
+  },
+  {
+    what: 'the number and the record of a job',
+    say: () => jobs.create(jobRecord),
+    find: async () => (await jobs.list()).length,
+    found: 1,
+  },
   {
     what: 'the failure of a candidate, which rests',
-    say: () => standingsOf(one).report(CANDIDATE, { kind: 'failed', failure: { kind: 'overloaded', message: 'it was overloaded' } }),
+    say: () =>
+      standingsOf(one).report(CANDIDATE, {
+        kind: 'failed',
+        failure: { kind: 'overloaded', message: 'it was overloaded' },
+      }),
     find: async () => (await standingsOf(two).read([CANDIDATE]))[0]?.failures,
     found: 1,
   },
-  { what: 'a rule', say: () => rulesOf(one).keep('player', parseRule('allow effect'), { by: { sessionId: SESSION_ID, requestId: 'request' } }), find: async () => (await rulesOf(two).rules('player')).length, found: 1 },
+  {
+    what: 'a rule',
+    say: () =>
+      rulesOf(one).keep('player', parseRule('allow effect'), { by: { sessionId: SESSION_ID, requestId: 'request' } }),
+    find: async () => (await rulesOf(two).rules('player')).length,
+    found: 1,
+  },
 ];
 
 const CANDIDATE = { provider: 'anthropic', model: 'large', profile: 'work' };

@@ -1,4 +1,7 @@
-/** A server that crashes right after it has answered: what others go by is on its disk. Its log is written only where a commit waits for it. */
+/**
+ * A server that crashes right after it has answered: what others go by is on its disk. Its log is written only where a
+ * commit waits for it.
+ */
 import { readFile, readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -49,7 +52,9 @@ describe('a server that crashes', () => {
     const held = await there.acquireWakeRight(sessionId, NEW);
     await crash(server);
     expect(await codeOf(here.acquireWakeRight(sessionId, NEW))).toBe('WAKE_CONFLICT');
-    await ask(url, "UPDATE wakechart.worker SET alive_until = clock_timestamp() - interval '1 second' WHERE id = $1", [there.workerId]);
+    await ask(url, "UPDATE wakechart.worker SET alive_until = clock_timestamp() - interval '1 second' WHERE id = $1", [
+      there.workerId,
+    ]);
     const taken = await here.acquireWakeRight(sessionId, NEW);
     expect([held.epoch, taken.epoch]).toEqual([1, 2]);
     await taken.release();
@@ -63,7 +68,9 @@ describe('a server that crashes', () => {
     const held = await careless.acquireWakeRight(sessionId, NEW);
     await crash(server);
     await ask(server.adminUrl(), 'ALTER ROLE wakechart RESET synchronous_commit');
-    expect(await ask(url, 'SELECT lease_given AS epoch FROM wakechart.session WHERE id = $1', [sessionId])).toEqual([{ epoch: held.epoch }]);
+    expect(await ask(url, 'SELECT lease_given AS epoch FROM wakechart.session WHERE id = $1', [sessionId])).toEqual([
+      { epoch: held.epoch },
+    ]);
     await careless.close();
   });
 
@@ -81,10 +88,22 @@ describe('what may be lost', () => {
   it('is said with the statement, by one function of the sources, and by no function of the schema on its own', async () => {
     const places = await readdir(SOURCES, { recursive: true });
     const sources = places.filter((place) => place.endsWith('.ts') && !place.startsWith('migrations'));
-    const texts = await Promise.all(sources.map(async (place) => [place, await readFile(join(SOURCES, place), 'utf8')] as const));
-    expect(texts.filter(([, text]) => text.includes("set_config('synchronous_commit'")).map(([place]) => place)).toEqual(['postgres-database.ts']);
-    const functions = await ask<{ name: string }>(url, "SELECT proname AS name FROM pg_proc WHERE pronamespace = 'wakechart'::regnamespace AND prosrc LIKE '%synchronous_commit%' ORDER BY 1");
+    const texts = await Promise.all(
+      sources.map(async (place) => [place, await readFile(join(SOURCES, place), 'utf8')] as const),
+    );
+    expect(
+      texts.filter(([, text]) => text.includes("set_config('synchronous_commit'")).map(([place]) => place),
+    ).toEqual(['postgres-database.ts']);
+    const functions = await ask<{ name: string }>(
+      url,
+      "SELECT proname AS name FROM pg_proc WHERE pronamespace = 'wakechart'::regnamespace AND prosrc LIKE '%synchronous_commit%' ORDER BY 1",
+    );
     // The first and the third turn it on, the others do as they are told by programs of step 1.
-    expect(functions.map(({ name }) => name)).toEqual(['acquire_lease_1', 'append_1', 'append_one_1', 'create_session_1']);
+    expect(functions.map(({ name }) => name)).toEqual([
+      'acquire_lease_1',
+      'append_1',
+      'append_one_1',
+      'create_session_1',
+    ]);
   });
 });

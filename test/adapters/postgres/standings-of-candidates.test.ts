@@ -1,4 +1,7 @@
-/** How candidates stand is the same for the workers of all machines: one probe at a time, no report lost and none counted twice. */
+/**
+ * How candidates stand is the same for the workers of all machines: one probe at a time, no report lost and none
+ * counted twice.
+ */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createPostgresCandidateStandings } from '../../../src/adapters/postgres/candidate-standings.ts';
 import type { PostgresDatabase, Statement } from '../../../src/adapters/postgres/postgres-database.ts';
@@ -26,15 +29,29 @@ interface Opened extends CandidateStandingsUnderTest {
   dispose(): Promise<void>;
 }
 
-async function opened(wrap: (database: PostgresDatabase) => PostgresDatabase = (database) => database): Promise<Opened> {
+async function opened(
+  wrap: (database: PostgresDatabase) => PostgresDatabase = (database) => database,
+): Promise<Opened> {
   await tables.clear();
   let nowMs = Date.UTC(2026, 0, 1);
   const warnings: RuntimeError[] = [];
-  const open = (database: PostgresDatabase) => createPostgresCandidateStandings({ database: wrap(database), clock: { now: () => nowMs }, onWarning: (warning) => warnings.push(warning) });
+  const open = (database: PostgresDatabase) =>
+    createPostgresCandidateStandings({
+      database: wrap(database),
+      clock: { now: () => nowMs },
+      onWarning: (warning) => warnings.push(warning),
+    });
   const advance = (durationMs: number): void => {
     nowMs += durationMs;
   };
-  return { standings: open(tables.one), beside: open(tables.other), now: () => nowMs, advance, warnings, dispose: async () => undefined };
+  return {
+    standings: open(tables.one),
+    beside: open(tables.other),
+    now: () => nowMs,
+    advance,
+    warnings,
+    dispose: async () => undefined,
+  };
 }
 
 describeCandidateStandings('in a database', () => opened());
@@ -46,11 +63,17 @@ describe('standings of candidates in a database', () => {
     ['whose answers come', (database: PostgresDatabase) => database],
   ])('let one of many workers probe, and count each report once, %s', async (_, wrap) => {
     const { standings, beside, advance } = await opened(wrap);
-    await Promise.all(Array.from({ length: 12 }, (_unused, index) => (index % 2 === 0 ? standings : beside).report({ ...ONE, model: `model-${index % 3}` }, { kind: 'succeeded' })));
+    await Promise.all(
+      Array.from({ length: 12 }, (_unused, index) =>
+        (index % 2 === 0 ? standings : beside).report({ ...ONE, model: `model-${index % 3}` }, { kind: 'succeeded' }),
+      ),
+    );
     await standings.report(ONE, OVERLOADED);
     for (let failures = 1; failures <= 3; failures += 1) {
       advance(60 * MINUTE_MS);
-      const admissions = await Promise.all(Array.from({ length: 10 }, (_unused, index) => (index % 2 === 0 ? standings : beside).admit(ONE)));
+      const admissions = await Promise.all(
+        Array.from({ length: 10 }, (_unused, index) => (index % 2 === 0 ? standings : beside).admit(ONE)),
+      );
       expect(admissions.filter(({ kind }) => kind === 'admitted')).toEqual([{ kind: 'admitted', isProbe: true }]);
       expect((await beside.report(ONE, OVERLOADED)).failures).toBe(failures + 1);
     }
@@ -64,7 +87,9 @@ describe('standings of candidates in a database', () => {
     const cutting = (async () => {
       while (!isDone) await cutConnections(tables.url);
     })();
-    const admissions = await Promise.all(Array.from({ length: 10 }, (_, index) => (index % 2 === 0 ? standings : beside).admit(ONE)));
+    const admissions = await Promise.all(
+      Array.from({ length: 10 }, (_, index) => (index % 2 === 0 ? standings : beside).admit(ONE)),
+    );
     isDone = true;
     await cutting;
     expect(admissions.filter(({ kind }) => kind === 'admitted')).toEqual([{ kind: 'admitted', isProbe: true }]);
@@ -77,7 +102,11 @@ describe('standings of candidates in a database', () => {
       schema: tables.one.schema,
       transaction: (work) => tables.one.transaction(work),
       async run<Row>(statement: Statement, values?: readonly unknown[]): Promise<readonly Row[]> {
-        if ((typeof statement === 'string' ? statement : statement.text).startsWith('UPDATE') && (await beside.list()).length > 0) await beside.reset();
+        if (
+          (typeof statement === 'string' ? statement : statement.text).startsWith('UPDATE') &&
+          (await beside.list()).length > 0
+        )
+          await beside.reset();
         return tables.one.run<Row>(statement, values);
       },
     };
@@ -98,10 +127,23 @@ describe('standings of candidates in a database', () => {
 
   it('of names of any kind and length are apart', async () => {
     const { standings, beside } = await opened();
-    const names = ['\0', '\ud800', '\ud801', 'é', 'e\u0301', 'x'.repeat(200), '\u{1F552}'.repeat(100), "';--", '"', '\\'];
+    const names = [
+      '\0',
+      '\ud800',
+      '\ud801',
+      'é',
+      'e\u0301',
+      'x'.repeat(200),
+      '\u{1F552}'.repeat(100),
+      "';--",
+      '"',
+      '\\',
+    ];
     for (const model of names) await standings.report({ ...ONE, model }, OVERLOADED);
     expect((await beside.list()).map(({ candidate }) => candidate.model)).toEqual(names);
-    expect((await beside.read(names.map((model) => ({ ...ONE, model })))).map(({ failures }) => failures)).toEqual(names.map(() => 1));
+    expect((await beside.read(names.map((model) => ({ ...ONE, model })))).map(({ failures }) => failures)).toEqual(
+      names.map(() => 1),
+    );
   });
 
   it('are no more than anybody has: those about which there is nothing to know go first', async () => {

@@ -1,4 +1,7 @@
-/** Jobs in PostgreSQL: numbered over all machines, heard of although their machine never comes back, and taken from nobody who lives. */
+/**
+ * Jobs in PostgreSQL: numbered over all machines, heard of although their machine never comes back, and taken from
+ * nobody who lives.
+ */
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -32,13 +35,23 @@ const SILENCE_MS = 60_000;
 type More = Partial<Parameters<typeof createPostgresJobRecords>[0]>;
 
 function records(machine: string, database: PostgresDatabase = tables.one, more: More = {}): PostgresJobRecords {
-  return createPostgresJobRecords({ database, clock, place: `place-of-${machine}`, machine, outputs: createFileJobRecords({ directory: join(home, machine), durability: 'os' }), ...more });
+  return createPostgresJobRecords({
+    database,
+    clock,
+    place: `place-of-${machine}`,
+    machine,
+    outputs: createFileJobRecords({ directory: join(home, machine), durability: 'os' }),
+    ...more,
+  });
 }
 
 /** Nobody who is there now has renewed anything for too long. */
-const silence = async (): Promise<void> => void (await ask(tables.url, `UPDATE wakechart.job_owner SET alive_until = clock_timestamp() - interval '1 second'`));
+const silence = async (): Promise<void> =>
+  void (await ask(tables.url, `UPDATE wakechart.job_owner SET alive_until = clock_timestamp() - interval '1 second'`));
 
-async function opened(wrap: (database: PostgresDatabase) => PostgresDatabase = (database) => database): Promise<JobRecordsUnderTest> {
+async function opened(
+  wrap: (database: PostgresDatabase) => PostgresDatabase = (database) => database,
+): Promise<JobRecordsUnderTest> {
   const views: PostgresJobRecords[] = [];
   const open = (): PostgresJobRecords => {
     const view = records('here', wrap(views.length % 2 === 0 ? tables.one : tables.other));
@@ -55,7 +68,10 @@ describe('records of jobs in a database', () => {
   it('are those of whoever gives a sign of life now and then, for as long as there are any', async () => {
     const busy = records('a');
     const { jobId } = await busy.create(jobRecord);
-    const aliveUntil = async (): Promise<number> => (await ask<{ readonly alive_until: Date }>(tables.url, 'SELECT alive_until FROM wakechart.job_owner'))[0]?.alive_until.getTime() ?? 0;
+    const aliveUntil = async (): Promise<number> =>
+      (
+        await ask<{ readonly alive_until: Date }>(tables.url, 'SELECT alive_until FROM wakechart.job_owner')
+      )[0]?.alive_until.getTime() ?? 0;
     await silence();
     const before = await aliveUntil();
     await clock.advance(SILENCE_MS / 6);
@@ -68,7 +84,9 @@ describe('records of jobs in a database', () => {
 
   it('are to be had at once from a process of the same machine that is known to be dead, and from none that lives', async () => {
     const alive = new Set(['one']);
-    const lifeOf = (token: string) => ({ hostLife: { token: async () => token, isAlive: async (asked: string) => alive.has(asked) } });
+    const lifeOf = (token: string) => ({
+      hostLife: { token: async () => token, isAlive: async (asked: string) => alive.has(asked) },
+    });
     const [one, two] = [records('a', tables.one, lifeOf('one')), records('a', tables.other, lifeOf('two'))];
     const { jobId } = await one.create(jobRecord);
     await silence();
@@ -126,7 +144,10 @@ describe('jobs of a machine that never comes back', () => {
     expect(reports.filter(({ action }) => action === 'settled')).toHaveLength(6);
     expect(log.told.map(([what]) => what)).toEqual(Array.from({ length: 6 }, () => 'ended'));
     const [report] = reports;
-    expect(reports.find(({ action }) => action === 'settled')).toMatchObject({ worktreePath, nextAction: expect.stringContaining('lies on lost') as string });
+    expect(reports.find(({ action }) => action === 'settled')).toMatchObject({
+      worktreePath,
+      nextAction: expect.stringContaining('lies on lost') as string,
+    });
     expect(report).toBeDefined();
     const { id } = (await managers[0]?.spawn(jobRequest())) ?? { id: '' };
     expect(reports.map(({ jobId }) => jobId)).not.toContain(id);

@@ -5,7 +5,17 @@ import type { EventStore } from '../../../src/actors/session/event-store.ts';
 import { copyStore } from '../../../src/actors/session/store-copy.ts';
 import { MemoryEventStore } from '../../../src/adapters/memory/memory-event-store.ts';
 import { PostgresEventStore } from '../../../src/adapters/postgres/postgres-event-store.ts';
-import { AGENT_ID, SESSION_ID, claimOf, creation, idOf, messageOf, messagesOf, resultOf, toolUseOf } from '../../../src/testing/session-fixtures.ts';
+import {
+  AGENT_ID,
+  SESSION_ID,
+  claimOf,
+  creation,
+  idOf,
+  messageOf,
+  messagesOf,
+  resultOf,
+  toolUseOf,
+} from '../../../src/testing/session-fixtures.ts';
 import { migratedDatabase } from '../../support/postgres-server.ts';
 import type { FreshDatabase } from '../../support/postgres-server.ts';
 
@@ -29,9 +39,15 @@ async function postgres(url?: string): Promise<PostgresEventStore> {
 /** Odd characters, a large payload, a type of a later version, several epochs, events that share a record. */
 async function fill(store: EventStore): Promise<void> {
   await store.create(IDENTITY, creation(1));
-  await store.append(SESSION_ID, [toolUseOf(2, { a: [1, -0.5, 1e21, 'ü\u2028\n\0\ud83d\ude00', null], __proto: {}, '': '' })], { idempotencyKey: 'schedule:nightly/ü "1"' });
+  await store.append(
+    SESSION_ID,
+    [toolUseOf(2, { a: [1, -0.5, 1e21, 'ü\u2028\n\0\ud83d\ude00', null], __proto: {}, '': '' })],
+    { idempotencyKey: 'schedule:nightly/ü "1"' },
+  );
   await store.append(SESSION_ID, [...claimOf(3, 1), resultOf(4, 300_000, 1), messageOf(5, 1)]);
-  await store.append(SESSION_ID, [{ ...messageOf(6), type: 'from.tomorrow', v: 9, data: { unheard: ['of', 1.0] } }], { idempotencyKey: 'k' });
+  await store.append(SESSION_ID, [{ ...messageOf(6), type: 'from.tomorrow', v: 9, data: { unheard: ['of', 1.0] } }], {
+    idempotencyKey: 'k',
+  });
   await store.append(SESSION_ID, [...claimOf(7, 3)]);
   await store.append(SESSION_ID, messagesOf(8, 9));
 }
@@ -75,5 +91,8 @@ it('says which session a database does not take, and copies all others', async (
   await from.append(SESSION_ID, messagesOf(2), { idempotencyKey: 'a key that is too long '.repeat(100) });
   await from.create({ sessionId: idOf(500), agentId: AGENT_ID }, creation(501));
   const copy = await copyStore({ from, to: await postgres() });
-  expect([copy.copied, copy.left.map(({ sessionId, kind }) => [sessionId, kind])]).toEqual([1, [[SESSION_ID, 'failed']]]);
+  expect([copy.copied, copy.left.map(({ sessionId, kind }) => [sessionId, kind])]).toEqual([
+    1,
+    [[SESSION_ID, 'failed']],
+  ]);
 });

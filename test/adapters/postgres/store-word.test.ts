@@ -19,6 +19,12 @@ describe('a database in a command', () => {
   });
 
   it('is told in errors without user and password, and not at all where a password may have ended it', () => {
-    expect(['postgres://worker:geheim@db:5432/work?sslmode=require', 'postgres://user:7/geheim@db/work', 'postgres://user:42?geheim@db/work'].map(shownUrl)).toEqual(['postgres://db:5432/work', 'postgres://…', 'postgres://…']);
+    expect(
+      [
+        'postgres://worker:geheim@db:5432/work?sslmode=require',
+        'postgres://user:7/geheim@db/work',
+        'postgres://user:42?geheim@db/work',
+      ].map(shownUrl),
+    ).toEqual(['postgres://db:5432/work', 'postgres://…', 'postgres://…']);
   });
 });

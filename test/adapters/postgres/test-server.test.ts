@@ -47,10 +47,11 @@ describe('the databases of tests', () => {
     await client.end().catch(() => undefined);
   });
 
-  it.skipIf(!hasPgBouncer)('can be reached by way of PgBouncer, in which no session is anybody\'s own', async () => {
+  it.skipIf(!hasPgBouncer)("can be reached by way of PgBouncer, in which no session is anybody's own", async () => {
     const bouncer = await pgBouncer({ to: one.url, poolSize: 1 });
     const [first, second] = await Promise.all([connected(bouncer.url), connected(bouncer.url)]);
-    const pidOf = async (client: Client): Promise<unknown> => (await client.query<{ readonly pid: number }>('SELECT pg_backend_pid() AS pid')).rows[0]?.pid;
+    const pidOf = async (client: Client): Promise<unknown> =>
+      (await client.query<{ readonly pid: number }>('SELECT pg_backend_pid() AS pid')).rows[0]?.pid;
     expect(await pidOf(first)).toBe(await pidOf(second));
     await Promise.all([first.end(), second.end()]);
     await bouncer.stop();
@@ -87,7 +88,7 @@ describe('a network that cannot be trusted', () => {
   });
 });
 
-describe('a server of a test\'s own', () => {
+describe("a server of a test's own", () => {
   let server: PostgresServer;
   beforeAll(async () => void (server = await ownServer({ settings: { max_connections: '20' } })));
   afterAll(() => server.remove());
@@ -113,7 +114,13 @@ describe('a program that is kept for a process', () => {
   it('ends with it, however that ended, and its files are gone', async () => {
     const folder = await mkdtemp(join(tmpdir(), 'kept-'));
     const watched = spawn('sleep', ['600']);
-    const job = { watched: [{ pid: watched.pid, folder }], program: 'sleep', words: ['600'], endSignal: 'SIGTERM', folder };
+    const job = {
+      watched: [{ pid: watched.pid, folder }],
+      program: 'sleep',
+      words: ['600'],
+      endSignal: 'SIGTERM',
+      folder,
+    };
     const keeping = spawn(process.execPath, [KEEPER, JSON.stringify(job)]);
     const end = once(keeping, 'close');
     while (!existsSync(join(folder, 'keeper.pid'))) await wait(10);

@@ -1,4 +1,7 @@
-/** What every store, every index of what is due and every giver of the right to wake does, asked of PostgreSQL however it is reached. */
+/**
+ * What every store, every index of what is due and every giver of the right to wake does, asked of PostgreSQL however
+ * it is reached.
+ */
 import { createSimulatedClock } from '../../../src/actors/clock/simulated-clock.ts';
 import type { PostgresEventStore } from '../../../src/adapters/postgres/postgres-event-store.ts';
 import { describeActivationIndex } from '../../contracts/activation-index.contract.ts';

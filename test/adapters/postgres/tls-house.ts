@@ -23,10 +23,51 @@ export async function tlsHouse(): Promise<TlsHouse> {
   const folder = await programFolder(`tls-${randomBytes(4).toString('hex')}`);
   const at = (name: string): string => join(folder, name);
   const openssl = (...words: readonly string[]): Promise<string> => runProgram('openssl', words);
-  for (const name of ['authority', 'impostor']) await openssl('req', '-x509', ...KEY, '-days', '2', '-subj', '/CN=Tests', '-keyout', at(`${name}.key`), '-out', at(`${name}.pem`));
-  await openssl('req', ...KEY, '-subj', '/CN=server', '-addext', 'subjectAltName=IP:127.0.0.1', '-keyout', at('server.key'), '-out', at('server.csr'));
-  await openssl('x509', '-req', '-days', '2', '-in', at('server.csr'), '-copy_extensions', 'copy', '-CA', at('authority.pem'), '-CAkey', at('authority.key'), '-out', at('server.pem'));
-  const server = await ownServer({ settings: { ssl: 'on', ssl_cert_file: at('server.pem'), ssl_key_file: at('server.key') } });
+  for (const name of ['authority', 'impostor'])
+    await openssl(
+      'req',
+      '-x509',
+      ...KEY,
+      '-days',
+      '2',
+      '-subj',
+      '/CN=Tests',
+      '-keyout',
+      at(`${name}.key`),
+      '-out',
+      at(`${name}.pem`),
+    );
+  await openssl(
+    'req',
+    ...KEY,
+    '-subj',
+    '/CN=server',
+    '-addext',
+    'subjectAltName=IP:127.0.0.1',
+    '-keyout',
+    at('server.key'),
+    '-out',
+    at('server.csr'),
+  );
+  await openssl(
+    'x509',
+    '-req',
+    '-days',
+    '2',
+    '-in',
+    at('server.csr'),
+    '-copy_extensions',
+    'copy',
+    '-CA',
+    at('authority.pem'),
+    '-CAkey',
+    at('authority.key'),
+    '-out',
+    at('server.pem'),
+  );
+  const server = await ownServer({
+    settings: { ssl: 'on', ssl_cert_file: at('server.pem'), ssl_key_file: at('server.key') },
+  });
   return {
     server,
     authority: at('authority.pem'),

@@ -24,36 +24,57 @@ afterAll(() => house.remove());
 
 const verified = (): Readonly<Record<string, string>> => ({ sslmode: 'verify-full', sslrootcert: house.authority });
 
-const open = (url: string): Promise<PostgresEventStore> => PostgresEventStore.open({ url, clock: createSystemClock(), patienceMs: 0 });
+const open = (url: string): Promise<PostgresEventStore> =>
+  PostgresEventStore.open({ url, clock: createSystemClock(), patienceMs: 0 });
 
 describe('a store over TLS', () => {
-  it.each(['verify-full', 'require'])('speaks it on every connection, the one that listens too, with sslmode=%s', async (sslmode) => {
-    const store = await open(house.url({ ...verified(), sslmode }));
-    const connections = await store.database.run("SELECT s.ssl FROM pg_stat_activity a JOIN pg_stat_ssl s USING (pid) WHERE a.application_name = 'wakechart'");
-    await store.close();
-    expect(connections).toEqual([{ ssl: true }, { ssl: true }]);
-  });
+  it.each(['verify-full', 'require'])(
+    'speaks it on every connection, the one that listens too, with sslmode=%s',
+    async (sslmode) => {
+      const store = await open(house.url({ ...verified(), sslmode }));
+      const connections = await store.database.run(
+        "SELECT s.ssl FROM pg_stat_activity a JOIN pg_stat_ssl s USING (pid) WHERE a.application_name = 'wakechart'",
+      );
+      await store.close();
+      expect(connections).toEqual([{ ssl: true }, { ssl: true }]);
+    },
+  );
 
   it.each([
     ['signed by somebody else', () => house.url({ ...verified(), sslrootcert: house.impostor }), /sslrootcert=/],
     ['signed by nobody known', () => house.url({ sslmode: 'require' }), /sslrootcert=/],
     ['for another name', () => house.url(verified(), 'localhost'), /certificate/],
   ])('refuses a certificate that is %s, and says what to do', async (_what, url, hint) => {
-    await expect(open(url())).rejects.toMatchObject({ code: 'STORAGE_FAILED', hint: expect.stringMatching(hint) as string });
+    await expect(open(url())).rejects.toMatchObject({
+      code: 'STORAGE_FAILED',
+      hint: expect.stringMatching(hint) as string,
+    });
   });
 
-  it.each(['require', 'verify-full', 'prefer'])('never speaks in the clear to a server without it, with sslmode=%s', async (sslmode) => {
-    const { url, drop } = await freshDatabase();
-    const asked = new URL(url);
-    asked.searchParams.set('sslmode', sslmode);
-    const refused = checkPostgres({ url: asked.href, clock: createSystemClock() });
-    await expect(refused).rejects.toMatchObject({ code: 'STORAGE_FAILED', message: expect.stringContaining('does not support SSL') as string });
-    await drop();
-  });
+  it.each(['require', 'verify-full', 'prefer'])(
+    'never speaks in the clear to a server without it, with sslmode=%s',
+    async (sslmode) => {
+      const { url, drop } = await freshDatabase();
+      const asked = new URL(url);
+      asked.searchParams.set('sslmode', sslmode);
+      const refused = checkPostgres({ url: asked.href, clock: createSystemClock() });
+      await expect(refused).rejects.toMatchObject({
+        code: 'STORAGE_FAILED',
+        message: expect.stringContaining('does not support SSL') as string,
+      });
+      await drop();
+    },
+  );
 
   it('takes no sslmode that is mistyped', async () => {
-    const refused = checkPostgres({ url: 'postgres://worker@127.0.0.1:1/work?sslmode=mistyped', clock: createSystemClock() });
-    await expect(refused).rejects.toMatchObject({ code: 'STORE_OPTIONS_INVALID', message: expect.stringContaining('expected sslmode to be one of disable') as string });
+    const refused = checkPostgres({
+      url: 'postgres://worker@127.0.0.1:1/work?sslmode=mistyped',
+      clock: createSystemClock(),
+    });
+    await expect(refused).rejects.toMatchObject({
+      code: 'STORE_OPTIONS_INVALID',
+      message: expect.stringContaining('expected sslmode to be one of disable') as string,
+    });
   });
 });
 
@@ -87,12 +108,21 @@ describe('a failure', () => {
     const ended = await runInProcess(['store', 'check', '--home', home, '--store', url()]);
     await rm(home, { recursive: true });
     expect(ended.code).not.toBe(0);
-    const told = [inspect(failure, { depth: Infinity, showHidden: true }), JSON.stringify(failure), failure instanceof Error ? failure.stack : '', ended.stdout, ended.stderr].join('\n');
+    const told = [
+      inspect(failure, { depth: Infinity, showHidden: true }),
+      JSON.stringify(failure),
+      failure instanceof Error ? failure.stack : '',
+      ended.stdout,
+      ended.stderr,
+    ].join('\n');
     for (const secret of secrets) expect(told).not.toContain(secret);
   });
 
   it('is not a reason for the server to write the password down', async () => {
-    await ask(changed(house.server.url(), (url) => (url.password = SECRET)), 'SELECT 1').catch(() => undefined);
+    await ask(
+      changed(house.server.url(), (url) => (url.password = SECRET)),
+      'SELECT 1',
+    ).catch(() => undefined);
     const log = await house.server.log();
     expect(log).toContain('password authentication failed');
     expect(log).not.toContain(SECRET);

@@ -1,4 +1,7 @@
-/** A rolling deploy of the step that put the right to wake into the appends: programs of the version before call the functions that they know. */
+/**
+ * A rolling deploy of the step that put the right to wake into the appends: programs of the version before call the
+ * functions that they know.
+ */
 import { randomUUID } from 'node:crypto';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { createSystemClock } from '../../../src/actors/clock/system-clock.ts';
@@ -25,10 +28,18 @@ beforeEach(async () => {
   const { url } = database;
   await migratePostgres({ url, clock, steps: BEFORE });
   older = randomUUID();
-  await ask(url, "INSERT INTO wakechart.worker (id, owner, alive_until) VALUES ($1, 'older', clock_timestamp() + interval '1 hour')", [older]);
+  await ask(
+    url,
+    "INSERT INTO wakechart.worker (id, owner, alive_until) VALUES ($1, 'older', clock_timestamp() + interval '1 hour')",
+    [older],
+  );
   const [created] = creation();
   const row = [created.id, created.type, created.v, created.at, JSON.stringify(created.data)];
-  await ask(url, "SELECT wakechart.create_session_1(false, $6, 'writer', 'default', ARRAY[NULL]::text[], ARRAY[1], ARRAY[$1::uuid], ARRAY[$2], ARRAY[$3::integer], ARRAY[NULL]::integer[], ARRAY[$4], ARRAY[$5])", [...row, SESSION_ID]);
+  await ask(
+    url,
+    "SELECT wakechart.create_session_1(false, $6, 'writer', 'default', ARRAY[NULL]::text[], ARRAY[1], ARRAY[$1::uuid], ARRAY[$2], ARRAY[$3::integer], ARRAY[NULL]::integer[], ARRAY[$4], ARRAY[$5])",
+    [...row, SESSION_ID],
+  );
 });
 afterEach(async () => {
   await store.close();
@@ -42,15 +53,27 @@ async function migrated(): Promise<void> {
 }
 
 const acquireAsBefore = async (token: string): Promise<string | undefined> =>
-  (await ask<{ readonly verdict: string }>(database.url, 'SELECT verdict FROM wakechart.acquire_lease_1($1, $2, $3, 0, false)', [SESSION_ID, older, token]))[0]?.verdict;
+  (
+    await ask<{ readonly verdict: string }>(
+      database.url,
+      'SELECT verdict FROM wakechart.acquire_lease_1($1, $2, $3, 0, false)',
+      [SESSION_ID, older, token],
+    )
+  )[0]?.verdict;
 
-const releaseAsBefore = (token: string): Promise<unknown> => ask(database.url, 'SELECT wakechart.release_leases_1($1, ARRAY[$2::uuid], ARRAY[$3::uuid])', [older, SESSION_ID, token]);
+const releaseAsBefore = (token: string): Promise<unknown> =>
+  ask(database.url, 'SELECT wakechart.release_leases_1($1, ARRAY[$2::uuid], ARRAY[$3::uuid])', [
+    older,
+    SESSION_ID,
+    token,
+  ]);
 
 async function withFirst(from: EventStore): Promise<WakeRight> {
   return from.acquireWakeRight(SESSION_ID, { epoch: 0, isOpen: false, withFirst: { at: creation()[0].at } });
 }
 
-const begin = (right: WakeRight): Promise<string | undefined> => codeOf(store.append(SESSION_ID, [{ ...messageOf(2), epoch: right.epoch }], { expectedHead: 1, begins: right }));
+const begin = (right: WakeRight): Promise<string | undefined> =>
+  codeOf(store.append(SESSION_ID, [{ ...messageOf(2), epoch: right.epoch }], { expectedHead: 1, begins: right }));
 
 describe('a schema that has moved on', () => {
   it('leaves the right to whoever got it before', async () => {
@@ -75,7 +98,10 @@ describe('a schema that has moved on', () => {
     expect(await begin(right)).toBe('it succeeded');
     expect(await acquireAsBefore(randomUUID())).toBe('conflict');
     const view = { ...foldAll(await store.read(SESSION_ID)), ...IDENTITY, head: 3 };
-    const ended = await store.append(SESSION_ID, [{ ...messageOf(3), epoch: right.epoch }], { expectedHead: 2, ends: { view, right } });
+    const ended = await store.append(SESSION_ID, [{ ...messageOf(3), epoch: right.epoch }], {
+      expectedHead: 2,
+      ends: { view, right },
+    });
     expect(ended.hasEnded).toBe(true);
     expect((await store.checkpoint(SESSION_ID))?.head).toBe(3);
     expect(await acquireAsBefore(randomUUID())).toBe('given');

@@ -26,8 +26,24 @@ it('is taken out of what a command says, of the log and of every file of the hom
   const password = named.password || 'correct-horse-7';
   const runtime = await createNodeRuntime({ home, store: { postgres: named.toString() } });
   onTestFinished(() => runtime.shutdown());
-  await runtime.agents.create({ agentId: 'spy', source: { frontmatter: { name: 'Spy', provider: 'script', model: 'script.json', permission: 'preapproved' }, instructions: 'Look.' } });
-  await writeFile(join(home, 'agents/spy/script.json'), JSON.stringify({ format: 'wakechart-script/1', steps: [{ toolCalls: [{ name: 'shell_run', input: { command: 'cat ../../../../../found' } }] }, { text: 'Seen.' }], onEnd: 'sleep' }));
+  await runtime.agents.create({
+    agentId: 'spy',
+    source: {
+      frontmatter: { name: 'Spy', provider: 'script', model: 'script.json', permission: 'preapproved' },
+      instructions: 'Look.',
+    },
+  });
+  await writeFile(
+    join(home, 'agents/spy/script.json'),
+    JSON.stringify({
+      format: 'wakechart-script/1',
+      steps: [
+        { toolCalls: [{ name: 'shell_run', input: { command: 'cat ../../../../../found' } }] },
+        { text: 'Seen.' },
+      ],
+      onEnd: 'sleep',
+    }),
+  );
   await writeFile(join(home, 'found'), `WAKECHART_STORE=${named.toString()}\n`);
   const { sessionId } = await runtime.sessions.create({ agentId: 'spy' });
   await runtime.sessions.send(sessionId, { type: 'user.message', text: 'Look.' });
@@ -41,6 +57,7 @@ it('is taken out of what a command says, of the log and of every file of the hom
   await rm(join(home, 'found'));
   const files = (await readdir(home, { recursive: true, withFileTypes: true })).filter((entry) => entry.isFile());
   const telling: string[] = [];
-  for (const { parentPath, name } of files) if ((await readFile(join(parentPath, name))).includes(password)) telling.push(name);
+  for (const { parentPath, name } of files)
+    if ((await readFile(join(parentPath, name))).includes(password)) telling.push(name);
   expect(telling).toEqual([]);
 });

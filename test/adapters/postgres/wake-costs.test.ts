@@ -1,4 +1,7 @@
-/** What one wake asks of the server, counted at the wire: it does not depend on the machine, and a change that adds to it has to say so. */
+/**
+ * What one wake asks of the server, counted at the wire: it does not depend on the machine, and a change that adds to
+ * it has to say so.
+ */
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -37,7 +40,10 @@ async function open(url: string): Promise<Runtime> {
   return createRuntime({
     clock: store.clock,
     store,
-    directories: { agentDirectory: (agentId) => join(home.path, 'agents', agentId), workspaceDirectory: async () => home.path },
+    directories: {
+      agentDirectory: (agentId) => join(home.path, 'agents', agentId),
+      workspaceDirectory: async () => home.path,
+    },
     agents,
     runtimes: [createScriptAgentRuntime({ clock })],
     tasks: new BackgroundTaskManager({ runners: {}, clock }),
@@ -50,8 +56,18 @@ beforeAll(async () => {
   wire = await countedWire({ to: database.url });
   home = await temporaryHome();
   maker = await open(database.url);
-  await maker.agents.create({ agentId: 'echo', source: { frontmatter: { name: 'Echo', provider: 'script', model: 'echo.json' }, instructions: 'Say something.' } });
-  await writeFile(join(home.path, 'agents/echo/echo.json'), JSON.stringify({ format: 'wakechart-script/1', steps: [{ text: 'It was the age of wisdom.' }], onEnd: 'repeat-last' }));
+  await maker.agents.create({
+    agentId: 'echo',
+    source: { frontmatter: { name: 'Echo', provider: 'script', model: 'echo.json' }, instructions: 'Say something.' },
+  });
+  await writeFile(
+    join(home.path, 'agents/echo/echo.json'),
+    JSON.stringify({
+      format: 'wakechart-script/1',
+      steps: [{ text: 'It was the age of wisdom.' }],
+      onEnd: 'repeat-last',
+    }),
+  );
   waker = await open(wire.url);
   worker = waker.startWorker({ concurrency: 1 });
   await said('idle');
@@ -68,7 +84,10 @@ afterAll(async () => {
 /** Of a statement: the function or table that it is about. */
 const nameOf = (text: string): string => /"wakechart"\.([a-z0-9_]+)/.exec(text)?.[1] ?? text.trim().slice(0, 40);
 
-/** News for others, over the connection that listens: no wake waits for it, and how many appends are told together depends on the machine. */
+/**
+ * News for others, over the connection that listens: no wake waits for it, and how many appends are told together
+ * depends on the machine.
+ */
 const NEWS = 'SELECT pg_notify($1, $2)';
 
 interface Cost {
@@ -88,7 +107,10 @@ function said(type: SessionWorkerEvent['type']): Promise<void> {
   });
 }
 
-/** The worker, which rests, is told of a message by another process, and wakes the session: from the look that finds it to its sleep. */
+/**
+ * The worker, which rests, is told of a message by another process, and wakes the session: from the look that finds it
+ * to its sleep.
+ */
 async function costOfWake(sessionId: string): Promise<Cost> {
   const idle = said('idle');
   let cost: Cost | undefined;
@@ -123,7 +145,11 @@ describe('one wake of a worker', () => {
   it('keeps the view and lets go of the session with the record that ends it', async () => {
     const { sessionId } = await maker.sessions.create({ agentId: 'echo' });
     await costOfWake(sessionId);
-    const [row] = await ask(database.url, 'SELECT s.lease_worker, s.lease_given, s.epoch, v.head = s.head AS is_kept, (SELECT count(*)::int FROM wakechart.claim) AS claims FROM wakechart.session s JOIN wakechart.view v ON v.session_id = s.id WHERE s.id = $1', [sessionId]);
+    const [row] = await ask(
+      database.url,
+      'SELECT s.lease_worker, s.lease_given, s.epoch, v.head = s.head AS is_kept, (SELECT count(*)::int FROM wakechart.claim) AS claims FROM wakechart.session s JOIN wakechart.view v ON v.session_id = s.id WHERE s.id = $1',
+      [sessionId],
+    );
     expect(row).toEqual({ lease_worker: null, lease_given: 1, epoch: 1, is_kept: true, claims: 0 });
   });
 });

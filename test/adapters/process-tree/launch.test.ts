@@ -10,9 +10,17 @@ import { launchIn } from '../../../src/adapters/process-tree/launch.ts';
 const PATH = process.env['PATH'] ?? '';
 const tag = randomUUID();
 
-function said(program: string, args: readonly string[], environment: Readonly<Record<string, string>> = { PATH }): { readonly text: string; readonly error: string | undefined } {
+function said(
+  program: string,
+  args: readonly string[],
+  environment: Readonly<Record<string, string>> = { PATH },
+): { readonly text: string; readonly error: string | undefined } {
   const launch = launchIn(tag, { program, args, cwd: '/', environment });
-  const { stdout, error } = spawnSync(launch.program, [...launch.args], { cwd: '/', env: launch.environment, encoding: 'utf8' });
+  const { stdout, error } = spawnSync(launch.program, [...launch.args], {
+    cwd: '/',
+    env: launch.environment,
+    encoding: 'utf8',
+  });
   return { text: stdout, error: error !== undefined && 'code' in error ? String(error.code) : undefined };
 }
 
@@ -28,7 +36,18 @@ describe.skipIf(process.platform !== 'linux')('the root of a tree', () => {
   });
 
   it('gets its arguments and its variables as they are, and the tag', () => {
-    const told = said('node', ['-p', 'JSON.stringify([process.argv.slice(1), process.env.OWN, process.env.WAKECHART_TASK.split(":").at(-1)])', "it's", '$HOME', '', '-c'], { PATH, OWN: 'a b' });
+    const told = said(
+      'node',
+      [
+        '-p',
+        'JSON.stringify([process.argv.slice(1), process.env.OWN, process.env.WAKECHART_TASK.split(":").at(-1)])',
+        "it's",
+        '$HOME',
+        '',
+        '-c',
+      ],
+      { PATH, OWN: 'a b' },
+    );
     expect(JSON.parse(told.text)).toEqual([["it's", '$HOME', '', '-c'], 'a b', tag]);
   });
 

@@ -40,7 +40,9 @@ describe('the members of a tree', () => {
   const root = process(100, HOST, { tags: ['ours'] });
 
   it('are those with the tag, at any place in the variable', () => {
-    expect(members([root, process(101, 1, { tags: ['outer', 'ours', 'inner'] }), process(102, 1, { tags: ['theirs'] })])).toEqual([100, 101]);
+    expect(
+      members([root, process(101, 1, { tags: ['outer', 'ours', 'inner'] }), process(102, 1, { tags: ['theirs'] })]),
+    ).toEqual([100, 101]);
   });
 
   it('are those with the limit of the tree, wherever they have gone, and of trees that a host in it has', () => {
@@ -48,13 +50,23 @@ describe('the members of a tree', () => {
     const hidden = (pid: number, tag: string): ProcessEntry => process(pid, 1, { residentLimit: residentLimitOf(tag) });
     const host = process(100, HOST, { tags: [ours, inner] });
     expect(members([hidden(101, ours)], { tag: ours })).toEqual([101]);
-    expect(members([host, hidden(101, ours), hidden(102, inner), hidden(103, theirs), process(104, 1, { residentLimit: 2 ** 64 })], { tag: ours })).toEqual([100, 101, 102]);
+    expect(
+      members(
+        [host, hidden(101, ours), hidden(102, inner), hidden(103, theirs), process(104, 1, { residentLimit: 2 ** 64 })],
+        { tag: ours },
+      ),
+    ).toEqual([100, 101, 102]);
     expect(members([hidden(99, ours)], { tag: ours })).toEqual([]);
   });
 
   it('are not those of a tree around this one', () => {
     const [around, ours] = [randomUUID(), randomUUID()];
-    expect(members([process(101, 1, { residentLimit: residentLimitOf(around) }), process(102, 1, { tags: [around, ours] })], { tag: ours })).toEqual([102]);
+    expect(
+      members(
+        [process(101, 1, { residentLimit: residentLimitOf(around) }), process(102, 1, { tags: [around, ours] })],
+        { tag: ours },
+      ),
+    ).toEqual([102]);
   });
 
   it('are the descendants of members, tagged or not', () => {
@@ -62,15 +74,21 @@ describe('the members of a tree', () => {
   });
 
   it('are those in a session or group that a member leads', () => {
-    expect(members([root, process(101, 1, { session: 100 }), process(102, 1, { group: 100 })])).toEqual([100, 101, 102]);
+    expect(members([root, process(101, 1, { session: 100 }), process(102, 1, { group: 100 })])).toEqual([
+      100, 101, 102,
+    ]);
   });
 
   it('are the mates of a member whose session has lost its leader', () => {
-    expect(members([process(101, 1, { tags: ['ours'], session: 100 }), process(102, 1, { session: 100 })])).toEqual([101, 102]);
+    expect(members([process(101, 1, { tags: ['ours'], session: 100 }), process(102, 1, { session: 100 })])).toEqual([
+      101, 102,
+    ]);
   });
 
   it('are not the mates of a member in a session that somebody else leads', () => {
-    expect(members([process(101, HOST, { tags: ['ours'], session: 99 }), process(99, 1), process(102, 1, { session: 99 })])).toEqual([101]);
+    expect(
+      members([process(101, HOST, { tags: ['ours'], session: 99 }), process(99, 1), process(102, 1, { session: 99 })]),
+    ).toEqual([101]);
   });
 
   it('are not those who share the group and session of the host', () => {
@@ -96,7 +114,13 @@ describe('the members of a tree', () => {
 
   it('never include the process that asks or those above it, whatever they carry', () => {
     const snapshot = new ProcessSnapshot(
-      new Map([process(200, 1, { tags: ['ours'] }), process(201, 200, { tags: ['ours'] }), process(202, 201, { tags: ['ours'] })].map((entry) => [entry.pid, entry])),
+      new Map(
+        [
+          process(200, 1, { tags: ['ours'] }),
+          process(201, 200, { tags: ['ours'] }),
+          process(202, 201, { tags: ['ours'] }),
+        ].map((entry) => [entry.pid, entry]),
+      ),
     );
     expect(findMembers(snapshot, evidence(), 201).map(({ pid }) => pid)).toEqual([202]);
   });

@@ -24,16 +24,23 @@ afterEach(async () => {
   await rm(home, { recursive: true, force: true });
 });
 
-const open = (hostLife: HostLife | undefined): ProcessTree => createProcessTree({ clock: createSystemClock(), directory: join(home, 'processes'), hostLife });
+const open = (hostLife: HostLife | undefined): ProcessTree =>
+  createProcessTree({ clock: createSystemClock(), directory: join(home, 'processes'), hostLife });
 const names = (): Promise<string[]> => readdir(join(home, 'processes'));
 
 /** A record as a host wrote it that has `pid` in a namespace of its own. */
-async function recordElsewhere({ hostLife = theirs, pid = 7 }: { readonly hostLife?: HostLife | undefined; readonly pid?: number } = {}): Promise<TrackedProcessTree> {
+async function recordElsewhere({
+  hostLife = theirs,
+  pid = 7,
+}: { readonly hostLife?: HostLife | undefined; readonly pid?: number } = {}): Promise<TrackedProcessTree> {
   const tree = await open(hostLife).prepare({ taskId: 'task_1', commandPreview: '' });
   const path = join(home, 'processes', `${tree.tag}.json`);
   const record = JSON.parse(await readFile(path, 'utf8')) as { readonly host: { readonly boot: string } };
   const [boot] = record.host.boot.split('/');
-  await writeFile(path, JSON.stringify({ ...record, host: { ...record.host, pid, startTime: 1, boot: `${boot}/pid:[1]` } }));
+  await writeFile(
+    path,
+    JSON.stringify({ ...record, host: { ...record.host, pid, startTime: 1, boot: `${boot}/pid:[1]` } }),
+  );
   return tree;
 }
 
@@ -45,7 +52,9 @@ async function withoutToken(): Promise<TrackedProcessTree> {
 describe.runIf(process.platform === 'linux')('a record of a host in another namespace', () => {
   it.each(['kill', 'adopt', 'look'] as const)('is left alone by %s while its host lives', async (policy) => {
     const { tag } = await recordElsewhere();
-    expect(await open(ours).reconcile({ policy })).toEqual([{ tag, taskId: 'task_1', pid: undefined, action: 'left', reason: 'elsewhere', survivors: [] }]);
+    expect(await open(ours).reconcile({ policy })).toEqual([
+      { tag, taskId: 'task_1', pid: undefined, action: 'left', reason: 'elsewhere', survivors: [] },
+    ]);
     expect(await names()).toEqual([`${tag}.json`]);
   });
 
@@ -60,7 +69,9 @@ describe.runIf(process.platform === 'linux')('a record of a host in another name
     const { tag } = await recordElsewhere({ pid: 1 });
     await theirs.close();
     expect(await open(ours).reconcile({ policy: 'look' })).toMatchObject([{ action: 'left' }]);
-    expect(await open(ours).reconcile()).toEqual([{ tag, taskId: 'task_1', pid: undefined, action: 'gone', survivors: [] }]);
+    expect(await open(ours).reconcile()).toEqual([
+      { tag, taskId: 'task_1', pid: undefined, action: 'gone', survivors: [] },
+    ]);
     expect(await names()).toEqual([]);
   });
 

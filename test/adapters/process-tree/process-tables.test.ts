@@ -18,7 +18,13 @@ describe.each(tables)('a look through %s', (_name, table) => {
     const child = startCommand('exec sleep 1000', { WAKECHART_TASK: 'outer:inner', OTHER: 'a WAKECHART_TASK=x b' });
     await eventually(() => stateLetter(child.pid) === 'S', 'it sleeps');
     const entry = (await table.read({ startedSince: 0 })).entries.get(child.pid);
-    expect(entry).toMatchObject({ pid: child.pid, parent: process.pid, group: child.pid, session: child.pid, state: 'alive' });
+    expect(entry).toMatchObject({
+      pid: child.pid,
+      parent: process.pid,
+      group: child.pid,
+      session: child.pid,
+      state: 'alive',
+    });
     expect(entry?.tags).toContain('inner');
     child.kill('SIGSTOP');
     await eventually(() => stateLetter(child.pid) === 'T', 'it is stopped');
@@ -39,7 +45,11 @@ describe.each(tables)('a look through %s', (_name, table) => {
 
 describe('a look through /proc', () => {
   it('reads a process whose name holds spaces and parentheses', async () => {
-    const tricky = startCommand('printf "a) Z 1 (b" > /proc/$$/comm; read line', {}, { stdio: ['pipe', 'ignore', 'ignore'] });
+    const tricky = startCommand(
+      'printf "a) Z 1 (b" > /proc/$$/comm; read line',
+      {},
+      { stdio: ['pipe', 'ignore', 'ignore'] },
+    );
     await eventually(() => readStat(tricky.pid)?.state === 'alive' && stateLetter(tricky.pid) === 'S', 'it waits');
     expect(readStat(tricky.pid)).toMatchObject({ parent: process.pid, group: tricky.pid });
     tricky.kill('SIGKILL');
@@ -83,7 +93,10 @@ describe('shared looks', () => {
   it('hand a failure to those who asked and go on', async () => {
     let fails = true;
     const proc = createProcTable();
-    const shared = new SharedLooks({ ...proc, read: (request) => (fails ? Promise.reject(new Error('no ps')) : proc.read(request)) });
+    const shared = new SharedLooks({
+      ...proc,
+      read: (request) => (fails ? Promise.reject(new Error('no ps')) : proc.read(request)),
+    });
     await expect(shared.look({ startedSince: 0 })).rejects.toThrow('no ps');
     fails = false;
     expect((await shared.look({ startedSince: 0 })).entries.has(process.pid)).toBe(true);

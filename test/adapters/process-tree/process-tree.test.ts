@@ -10,15 +10,24 @@ import { createProcessTree } from '../../../src/adapters/process-tree/process-tr
 import { describeProcessTreeContract } from '../../actors/task/process-tree-contract.ts';
 import { eventually, fixturePath, isRunning, processesWith, startIn } from './system-processes.ts';
 
-describeProcessTreeContract({ name: 'through /proc', create: (options) => createProcessTree({ ...options, lookThrough: 'proc' }) });
+describeProcessTreeContract({
+  name: 'through /proc',
+  create: (options) => createProcessTree({ ...options, lookThrough: 'proc' }),
+});
 
-describeProcessTreeContract({ name: 'through ps', create: (options) => createProcessTree({ ...options, lookThrough: 'ps' }) });
+describeProcessTreeContract({
+  name: 'through ps',
+  create: (options) => createProcessTree({ ...options, lookThrough: 'ps' }),
+});
 
 describe('a process tree seen through /proc', () => {
   it('is ended even when its only member replaces itself faster than anybody can look', async () => {
     const folder = await mkdtemp(join(tmpdir(), 'tree-'));
     const exhausted = join(folder, 'exhausted');
-    const tree = await createProcessTree({ clock: createSystemClock(), lookThrough: 'proc' }).prepare({ taskId: 'task_1', commandPreview: '' });
+    const tree = await createProcessTree({ clock: createSystemClock(), lookThrough: 'proc' }).prepare({
+      taskId: 'task_1',
+      commandPreview: '',
+    });
     const { pid } = startIn(tree, `sh ${fixturePath('hop.sh')} 5000 ${exhausted}`, { cwd: folder });
     await tree.attach(pid);
     await eventually(() => !isRunning(pid), 'it has hopped away');
@@ -31,6 +40,8 @@ describe('a process tree seen through /proc', () => {
 
 describe('process tree options', () => {
   it.each([NaN, -1, Infinity])('are refused with the proof timeout %d', (proofTimeoutMs) => {
-    expect(() => createProcessTree({ clock: createSimulatedClock(), proofTimeoutMs })).toThrow(expect.objectContaining({ category: 'validation' }));
+    expect(() => createProcessTree({ clock: createSimulatedClock(), proofTimeoutMs })).toThrow(
+      expect.objectContaining({ category: 'validation' }),
+    );
   });
 });

@@ -14,7 +14,16 @@ import type { ProcessTree } from '../../../src/actors/task/process-tree.ts';
 import { launchIn } from '../../../src/adapters/process-tree/launch.ts';
 import { createProcessTree } from '../../../src/adapters/process-tree/process-tree.ts';
 import { readStat } from '../../../src/adapters/process-tree/proc-table.ts';
-import { eventually, fixturePath, isRunning, parentOf, pidFrom, processesWith, startCommand, startIn } from './system-processes.ts';
+import {
+  eventually,
+  fixturePath,
+  isRunning,
+  parentOf,
+  pidFrom,
+  processesWith,
+  startCommand,
+  startIn,
+} from './system-processes.ts';
 
 const dist = new URL('../../../dist/', import.meta.url).href;
 
@@ -22,18 +31,25 @@ describe('a host killed at any moment of a start', () => {
   it('leaves nothing that the next one does not end', async () => {
     const home = await mkdtemp(join(tmpdir(), 'moments-'));
     const command = 'setsid sleep 1000 >/dev/null 2>&1 & ( setsid sh -c "sleep 1000 & exit" & ); sleep 1000';
-    // Some come before the record, some between the record and the process, some after: where exactly depends on the machine.
+    // Some come before the record, some between the record and the process, some after: where exactly depends on the
+    // machine.
     const moments = Array.from({ length: 10 }, (_, index) => 40 + index * 45);
     for (const moment of moments) {
       const directory = join(home, String(moment));
       await mkdir(directory);
       const environment = { ...process.env, PROBE: directory, TMPDIR: directory };
-      const host = spawn(process.execPath, [fixturePath('host.mjs'), dist, directory, command], { stdio: 'ignore', env: environment });
+      const host = spawn(process.execPath, [fixturePath('host.mjs'), dist, directory, command], {
+        stdio: 'ignore',
+        env: environment,
+      });
       const closed = once(host, 'close');
       await new Promise((resolve) => setTimeout(resolve, moment));
       host.kill('SIGKILL');
       await closed;
-      for (const report of await createProcessTree({ clock: createSystemClock(), directory: join(directory, 'processes') }).reconcile()) {
+      for (const report of await createProcessTree({
+        clock: createSystemClock(),
+        directory: join(directory, 'processes'),
+      }).reconcile()) {
         expect(['killed', 'gone']).toContain(report.action);
       }
       expect(processesWith(`PROBE=${directory}`)).toEqual([]);
@@ -46,14 +62,20 @@ describe('a process without environment, session, output and parents', () => {
   it('is ended by the next start after its host was killed', async () => {
     const home = await mkdtemp(join(tmpdir(), 'hidden-'));
     const pidFile = join(home, 'hidden.pid');
-    const host = spawn(process.execPath, [fixturePath('host.mjs'), dist, home, `sh ${fixturePath('hide.sh')} ${pidFile} 0.1; exec sleep 1000`], { stdio: 'ignore' });
+    const host = spawn(
+      process.execPath,
+      [fixturePath('host.mjs'), dist, home, `sh ${fixturePath('hide.sh')} ${pidFile} 0.1; exec sleep 1000`],
+      { stdio: 'ignore' },
+    );
     const hidden = await pidFrom(pidFile);
     await eventually(() => parentOf(hidden) === 1, 'its parents have left');
     const closed = once(host, 'close');
     host.kill('SIGKILL');
     await closed;
     expect(isRunning(hidden)).toBe(true);
-    expect(await createProcessTree({ clock: createSystemClock(), directory: join(home, 'processes') }).reconcile()).toMatchObject([{ action: 'killed' }]);
+    expect(
+      await createProcessTree({ clock: createSystemClock(), directory: join(home, 'processes') }).reconcile(),
+    ).toMatchObject([{ action: 'killed' }]);
     expect(isRunning(hidden)).toBe(false);
     await rm(home, { recursive: true });
   });
@@ -62,7 +84,11 @@ describe('a process without environment, session, output and parents', () => {
     const home = await mkdtemp(join(tmpdir(), 'hidden-'));
     const pidFile = join(home, 'hidden.pid');
     const main = fileURLToPath(new URL('cli/main.js', dist));
-    const host = spawn(process.execPath, [main, 'task', 'run', '--home', home, '--', `sh ${fixturePath('hide.sh')} ${pidFile} 0.1; exec sleep 1000`], { stdio: 'ignore', cwd: home });
+    const host = spawn(
+      process.execPath,
+      [main, 'task', 'run', '--home', home, '--', `sh ${fixturePath('hide.sh')} ${pidFile} 0.1; exec sleep 1000`],
+      { stdio: 'ignore', cwd: home },
+    );
     const hidden = await pidFrom(pidFile);
     await eventually(() => parentOf(hidden) === 1, 'its parents have left');
     const closed = once(host, 'close');
@@ -77,12 +103,25 @@ describe('a host in a tree of another, without its environment', () => {
   it('does not end that tree, in which it runs itself', async () => {
     const home = await mkdtemp(join(tmpdir(), 'around-'));
     const directory = join(home, 'processes');
-    const { tag } = await createProcessTree({ clock: createSystemClock(), directory }).prepare({ taskId: 'task_9', commandPreview: '' });
+    const { tag } = await createProcessTree({ clock: createSystemClock(), directory }).prepare({
+      taskId: 'task_9',
+      commandPreview: '',
+    });
     const record = JSON.parse(await readFile(join(directory, `${tag}.json`), 'utf8')) as { host: object };
-    await writeFile(join(directory, `${tag}.json`), JSON.stringify({ ...record, host: { ...record.host, pid: 999_999, startTime: 1 } }));
-    const [trees, clock] = ['adapters/process-tree/process-tree.js', 'actors/clock/system-clock.js'].map((name) => new URL(name, dist).href);
+    await writeFile(
+      join(directory, `${tag}.json`),
+      JSON.stringify({ ...record, host: { ...record.host, pid: 999_999, startTime: 1 } }),
+    );
+    const [trees, clock] = ['adapters/process-tree/process-tree.js', 'actors/clock/system-clock.js'].map(
+      (name) => new URL(name, dist).href,
+    );
     const script = `import { createProcessTree } from '${trees}'; import { createSystemClock } from '${clock}'; console.log(JSON.stringify(await createProcessTree({ clock: createSystemClock(), directory: '${directory}' }).reconcile()));`;
-    const { program, args, environment } = launchIn(tag, { program: 'env', args: ['-u', 'WAKECHART_TASK', process.execPath, '--input-type=module', '-e', script], cwd: home, environment: process.env });
+    const { program, args, environment } = launchIn(tag, {
+      program: 'env',
+      args: ['-u', 'WAKECHART_TASK', process.execPath, '--input-type=module', '-e', script],
+      cwd: home,
+      environment: process.env,
+    });
     const { stdout } = await promisify(execFile)(program, [...args], { cwd: home, env: environment });
     expect(JSON.parse(stdout)).toMatchObject([{ tag, action: 'left', reason: 'around_this_host' }]);
     await rm(home, { recursive: true });
@@ -115,7 +154,9 @@ describe.each(['proc', 'ps'] as const)('reconciling through %s', (lookThrough) =
 
   /** A host in a process of its own, running `command` as its task; resolves when the task runs. */
   async function startHost(command: string): Promise<{ host: ChildProcess; pid: number; tag: string }> {
-    const host = spawn(process.execPath, [fixturePath('host.mjs'), dist, home, command, lookThrough], { stdio: ['ignore', 'pipe', 'inherit'] });
+    const host = spawn(process.execPath, [fixturePath('host.mjs'), dist, home, command, lookThrough], {
+      stdio: ['ignore', 'pipe', 'inherit'],
+    });
     hosts.push(host);
     if (host.stdout === null) throw new Error('the host has no output');
     const [line] = (await once(createInterface(host.stdout), 'line')) as [string];
@@ -138,7 +179,9 @@ describe.each(['proc', 'ps'] as const)('reconciling through %s', (lookThrough) =
 
   it('leaves the work of a living host alone', async () => {
     const { host, pid, tag } = await startHost('exec sleep 1000');
-    expect(await open().reconcile()).toEqual([{ tag, taskId: 'task_1', pid, action: 'left', reason: 'host_alive', survivors: [] }]);
+    expect(await open().reconcile()).toEqual([
+      { tag, taskId: 'task_1', pid, action: 'left', reason: 'host_alive', survivors: [] },
+    ]);
     expect(isRunning(pid)).toBe(true);
     expect(await files()).toEqual([`${tag}.json`]);
     await kill(host);
@@ -159,10 +202,16 @@ describe.each(['proc', 'ps'] as const)('reconciling through %s', (lookThrough) =
     const { host, pid, tag } = await startHost('exec sleep 1000');
     await kill(host);
     const path = join(directory, `${tag}.json`);
-    const record = JSON.parse(await readFile(path, 'utf8')) as { root?: unknown; startedSince: number; host: { startTime: number } };
+    const record = JSON.parse(await readFile(path, 'utf8')) as {
+      root?: unknown;
+      startedSince: number;
+      host: { startTime: number };
+    };
     delete record.root;
     await writeFile(path, JSON.stringify({ ...record, startedSince: record.host.startTime }));
-    expect(await open().reconcile()).toEqual([{ tag, taskId: 'task_1', pid: undefined, action: 'killed', survivors: [] }]);
+    expect(await open().reconcile()).toEqual([
+      { tag, taskId: 'task_1', pid: undefined, action: 'killed', survivors: [] },
+    ]);
     expect(isRunning(pid)).toBe(false);
   });
 
@@ -178,7 +227,10 @@ describe.each(['proc', 'ps'] as const)('reconciling through %s', (lookThrough) =
     await kill(host);
     // Whether the host got to end it first or not: a record remains only if it did not.
     for (const report of await open().reconcile()) expect(['killed', 'gone']).toContain(report.action);
-    await writeFile(join(directory, `${tag}.json`), recordOf(tag, { host: { pid: 999_999, startTime: 1, boot: 'another boot', seenThrough: lookThrough } }));
+    await writeFile(
+      join(directory, `${tag}.json`),
+      recordOf(tag, { host: { pid: 999_999, startTime: 1, boot: 'another boot', seenThrough: lookThrough } }),
+    );
     expect(await open().reconcile()).toEqual([{ tag, taskId: 'task_9', pid: 1, action: 'gone', survivors: [] }]);
     expect(await files()).toEqual([]);
   });
@@ -187,14 +239,21 @@ describe.each(['proc', 'ps'] as const)('reconciling through %s', (lookThrough) =
     const innocent = startCommand('exec sleep 1000', {});
     const boot = await currentBoot(directory);
     const root = { pid: innocent.pid, startTime: 12 };
-    await writeFile(join(directory, 'tag-1.json'), recordOf('tag-1', { host: { pid: innocent.pid, startTime: 11, boot, seenThrough: lookThrough }, root, startedSince: 12 }));
+    await writeFile(
+      join(directory, 'tag-1.json'),
+      recordOf('tag-1', {
+        host: { pid: innocent.pid, startTime: 11, boot, seenThrough: lookThrough },
+        root,
+        startedSince: 12,
+      }),
+    );
     expect(await open().reconcile()).toMatchObject([{ tag: 'tag-1', action: 'gone' }]);
     expect(isRunning(innocent.pid)).toBe(true);
     innocent.kill('SIGKILL');
     await once(innocent, 'close');
   });
 
-  it('adopts survivors: they live on as this host\'s own, until it ends them', async () => {
+  it("adopts survivors: they live on as this host's own, until it ends them", async () => {
     const { host, pid, tag } = await startHost('exec sleep 1000');
     await kill(host);
     const trees = open();
@@ -232,29 +291,45 @@ describe.each(['proc', 'ps'] as const)('reconciling through %s', (lookThrough) =
   it('does not interfere with a host that is reconciling', async () => {
     const boot = await currentBoot(directory);
     const own = readStat(process.pid);
-    const ownStart = lookThrough === 'proc' ? own?.startTime : (JSON.parse(await readFile(join(directory, 'own-start'), 'utf8')) as number);
+    const ownStart =
+      lookThrough === 'proc'
+        ? own?.startTime
+        : (JSON.parse(await readFile(join(directory, 'own-start'), 'utf8')) as number);
     const name = `tag-2.${process.pid}-${ownStart}.claim`;
-    await writeFile(join(directory, name), recordOf('tag-2', { host: { pid: 999_999, startTime: 1, boot, seenThrough: lookThrough } }));
-    expect(await open().reconcile()).toEqual([{ tag: 'tag-2', action: 'left', reason: 'being_reconciled', survivors: [] }]);
+    await writeFile(
+      join(directory, name),
+      recordOf('tag-2', { host: { pid: 999_999, startTime: 1, boot, seenThrough: lookThrough } }),
+    );
+    expect(await open().reconcile()).toEqual([
+      { tag: 'tag-2', action: 'left', reason: 'being_reconciled', survivors: [] },
+    ]);
     expect(await files()).toContain(name);
   });
 
   it('does not judge a host whose times were read in another way', async () => {
     const seenThrough = lookThrough === 'proc' ? 'ps' : 'proc';
     const boot = await currentBoot(directory);
-    await writeFile(join(directory, 'tag-3.json'), recordOf('tag-3', { host: { pid: process.pid, startTime: 1, boot, seenThrough } }));
+    await writeFile(
+      join(directory, 'tag-3.json'),
+      recordOf('tag-3', { host: { pid: process.pid, startTime: 1, boot, seenThrough } }),
+    );
     expect(await open().reconcile()).toMatchObject([{ tag: 'tag-3', action: 'left', reason: 'unreadable' }]);
     expect(await files()).toContain('tag-3.json');
   });
 
   it('does not end the tree that this host itself runs in', async () => {
     const boot = await currentBoot(directory);
-    await writeFile(join(directory, 'tag-4.json'), recordOf('tag-4', { host: { pid: 999_999, startTime: 1, boot, seenThrough: lookThrough } }));
+    await writeFile(
+      join(directory, 'tag-4.json'),
+      recordOf('tag-4', { host: { pid: 999_999, startTime: 1, boot, seenThrough: lookThrough } }),
+    );
     vi.stubEnv('WAKECHART_TASK', 'tag-0:tag-4');
     try {
       expect(await open().reconcile()).toMatchObject([{ tag: 'tag-4', action: 'left', reason: 'around_this_host' }]);
       const tree = await open().prepare({ taskId: 'inner', commandPreview: '' });
-      expect(tree.launch({ program: 'true', args: [], cwd: '/', environment: {} }).environment).toEqual({ WAKECHART_TASK: `tag-0:tag-4:${tree.tag}` });
+      expect(tree.launch({ program: 'true', args: [], cwd: '/', environment: {} }).environment).toEqual({
+        WAKECHART_TASK: `tag-0:tag-4:${tree.tag}`,
+      });
       await tree.end();
     } finally {
       vi.unstubAllEnvs();
@@ -267,9 +342,15 @@ describe.each(['proc', 'ps'] as const)('reconciling through %s', (lookThrough) =
     await writeFile(join(directory, 'wrong.json'), '{"format": 1, "tag": "another"}');
     await writeFile(join(directory, 'newer.json'), '{"format": 2, "tag": "newer"}');
     const reports = [...(await open().reconcile())].sort((a, b) => a.tag.localeCompare(b.tag));
-    expect(reports).toEqual(['newer', 'torn', 'wrong'].map((tag) => ({ tag, action: 'left', reason: 'unreadable', survivors: [] })));
+    expect(reports).toEqual(
+      ['newer', 'torn', 'wrong'].map((tag) => ({ tag, action: 'left', reason: 'unreadable', survivors: [] })),
+    );
     const names = (await files()).filter((name) => name !== 'own-start');
-    expect(names.map((name) => name.replace(/\.[0-9a-f-]{36}\./, '.*.'))).toEqual(['newer.json', 'torn.*.quarantined', 'wrong.*.quarantined']);
+    expect(names.map((name) => name.replace(/\.[0-9a-f-]{36}\./, '.*.'))).toEqual([
+      'newer.json',
+      'torn.*.quarantined',
+      'wrong.*.quarantined',
+    ]);
     const torn = names.find((name) => name.startsWith('torn')) ?? '';
     expect(await readFile(join(directory, torn), 'utf8')).toBe('{"format": 1, "tag": "to');
     expect(await open().reconcile()).toMatchObject([{ tag: 'newer' }]);
@@ -299,13 +380,18 @@ describe.each(['proc', 'ps'] as const)('reconciling through %s', (lookThrough) =
 
   it('refuses to start what it cannot record', async () => {
     await writeFile(directory, 'a file where the directory should be');
-    await expect(open().prepare({ taskId: 'task_1', commandPreview: '' })).rejects.toMatchObject({ category: 'storage', code: 'PROCESS_RECORD_UNWRITABLE' });
+    await expect(open().prepare({ taskId: 'task_1', commandPreview: '' })).rejects.toMatchObject({
+      category: 'storage',
+      code: 'PROCESS_RECORD_UNWRITABLE',
+    });
   });
 
   /** The name of this boot, as records have it; also makes the directory and leaves this process's start time there. */
   async function currentBoot(at: string): Promise<string> {
     const tree = await open().prepare({ taskId: 'probe', commandPreview: '' });
-    const { host } = JSON.parse(await readFile(join(at, `${tree.tag}.json`), 'utf8')) as { host: { boot: string; startTime: number } };
+    const { host } = JSON.parse(await readFile(join(at, `${tree.tag}.json`), 'utf8')) as {
+      host: { boot: string; startTime: number };
+    };
     await tree.end();
     await writeFile(join(at, 'own-start'), JSON.stringify(host.startTime));
     return host.boot;

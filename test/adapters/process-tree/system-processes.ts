@@ -5,7 +5,8 @@ import { existsSync, readFileSync, readdirSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import type { ProcessLaunch, TrackedProcessTree } from '../../../src/actors/task/process-tree.ts';
 
-export const fixturePath = (name: string): string => fileURLToPath(new URL(`../../fixtures/processes/${name}`, import.meta.url));
+export const fixturePath = (name: string): string =>
+  fileURLToPath(new URL(`../../fixtures/processes/${name}`, import.meta.url));
 
 /** The letter the kernel has for what a process does: R, S, D, T, Z and others; undefined when there is none. */
 export function stateLetter(pid: number): string | undefined {
@@ -50,13 +51,32 @@ function hasEntry(pid: number, entry: string): boolean {
 type StartedProcess = ChildProcess & { readonly pid: number };
 
 /** Starts a shell command in a session of its own; `environment` is added to this process's own. */
-export function startCommand(command: string, environment: Readonly<Record<string, string>>, options: SpawnOptions = {}): StartedProcess {
-  return started({ program: '/bin/sh', args: ['-c', command], cwd: process.cwd(), environment: { ...process.env, ...environment } }, options);
+export function startCommand(
+  command: string,
+  environment: Readonly<Record<string, string>>,
+  options: SpawnOptions = {},
+): StartedProcess {
+  return started(
+    { program: '/bin/sh', args: ['-c', command], cwd: process.cwd(), environment: { ...process.env, ...environment } },
+    options,
+  );
 }
 
 /** Starts a shell command as the root of a tree. */
-export function startIn(tree: TrackedProcessTree, command: string, options: SpawnOptions & { readonly cwd?: string } = {}): StartedProcess {
-  return started(tree.launch({ program: '/bin/sh', args: ['-c', command], cwd: options.cwd ?? process.cwd(), environment: process.env }), options);
+export function startIn(
+  tree: TrackedProcessTree,
+  command: string,
+  options: SpawnOptions & { readonly cwd?: string } = {},
+): StartedProcess {
+  return started(
+    tree.launch({
+      program: '/bin/sh',
+      args: ['-c', command],
+      cwd: options.cwd ?? process.cwd(),
+      environment: process.env,
+    }),
+    options,
+  );
 }
 
 function started({ program, args, cwd, environment }: ProcessLaunch, options: SpawnOptions): StartedProcess {
@@ -79,5 +99,8 @@ export async function eventually<Value>(fact: () => Value | undefined | false, w
 
 /** The number a process wrote to a file, once it has. */
 export function pidFrom(path: string): Promise<number> {
-  return eventually(() => (existsSync(path) ? Number(readFileSync(path, 'utf8')) || undefined : undefined), `a pid in ${path}`);
+  return eventually(
+    () => (existsSync(path) ? Number(readFileSync(path, 'utf8')) || undefined : undefined),
+    `a pid in ${path}`,
+  );
 }

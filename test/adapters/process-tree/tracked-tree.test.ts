@@ -10,7 +10,15 @@ import { TrackedTree } from '../../../src/adapters/process-tree/tracked-tree.ts'
 const HOST = { pid: 4_999_990, startTime: 1, boot: 'a boot', seenThrough: 'proc', leaders: [] } as const;
 
 /** Pids beyond any that a system gives, so that the signals reach nobody. */
-const undying = (pid: number): ProcessEntry => ({ pid, parent: 1, group: pid, session: pid, startTime: 10, state: 'alive', tags: ['tag'] });
+const undying = (pid: number): ProcessEntry => ({
+  pid,
+  parent: 1,
+  group: pid,
+  session: pid,
+  startTime: 10,
+  state: 'alive',
+  tags: ['tag'],
+});
 
 function systemOf(processes: () => readonly ProcessEntry[]): ProcessTable {
   return {
@@ -35,7 +43,15 @@ function treeIn(table: ProcessTable): TrackedTree {
     startedSince: 1,
     sharedLeaders: [...leaders],
   });
-  return new TrackedTree(record, { table, looks: new SharedLooks(table), clock: createSystemClock(), life: undefined, host: HOST, records: undefined, proofTimeoutMs: 20 });
+  return new TrackedTree(record, {
+    table,
+    looks: new SharedLooks(table),
+    clock: createSystemClock(),
+    life: undefined,
+    host: HOST,
+    records: undefined,
+    proofTimeoutMs: 20,
+  });
 }
 
 describe('a tree that survives SIGKILL', () => {

@@ -5,7 +5,10 @@ import { temporaryHome } from '../../support/temporary-home.ts';
 describeDurableSchedules('one home', async () => {
   const home = await temporaryHome();
   const runtime = await createNodeRuntime({ home: home.path });
-  await runtime.agents.create({ agentId: 'ticked', source: { frontmatter: { name: 'ticked', provider: 'script', model: 'script.json' }, instructions: 'Play.' } });
+  await runtime.agents.create({
+    agentId: 'ticked',
+    source: { frontmatter: { name: 'ticked', provider: 'script', model: 'script.json' }, instructions: 'Play.' },
+  });
   const { sessionId } = await runtime.sessions.create({ agentId: 'ticked' });
   const dispose = async (): Promise<void> => {
     await runtime.shutdown();

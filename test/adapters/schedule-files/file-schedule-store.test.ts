@@ -1,4 +1,14 @@
-import { appendFileSync, mkdtempSync, readFileSync, readdirSync, rmSync, statSync, truncateSync, unlinkSync, writeFileSync } from 'node:fs';
+import {
+  appendFileSync,
+  mkdtempSync,
+  readFileSync,
+  readdirSync,
+  rmSync,
+  statSync,
+  truncateSync,
+  unlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import fc from 'fast-check';
@@ -6,7 +16,14 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { ScheduleStore } from '../../../src/actors/schedule/schedule-store.ts';
 import { createFileScheduleStore } from '../../../src/adapters/schedule-files/file-schedule-store.ts';
 import { EMPTY_HISTORY, SlotLedger } from '../../../src/machines/schedule/slot-ledger.ts';
-import { claimed, describeScheduleStore, fired, minute, planned, recordsOf } from '../../actors/schedule/schedule-store-contract.ts';
+import {
+  claimed,
+  describeScheduleStore,
+  fired,
+  minute,
+  planned,
+  recordsOf,
+} from '../../actors/schedule/schedule-store-contract.ts';
 
 let directory: string;
 beforeEach(() => {
@@ -16,13 +33,16 @@ afterEach(() => {
   rmSync(directory, { recursive: true, force: true });
 });
 
-const open = (options: { maxSegmentBytes?: number } = {}): ScheduleStore => createFileScheduleStore({ directory, durability: 'os', ...options });
+const open = (options: { maxSegmentBytes?: number } = {}): ScheduleStore =>
+  createFileScheduleStore({ directory, durability: 'os', ...options });
 
 /** The one folder, and the files in it. */
 function files(): string[] {
   const [folder] = readdirSync(directory);
   if (folder === undefined) throw new Error('there is no folder');
-  return readdirSync(join(directory, folder)).toSorted().map((name) => join(directory, folder, name));
+  return readdirSync(join(directory, folder))
+    .toSorted()
+    .map((name) => join(directory, folder, name));
 }
 
 function file(index = -1): string {
@@ -48,12 +68,20 @@ describe('the files of a schedule', () => {
 
   it('are one JSON object per line', async () => {
     await open().append('nightly', [planned(), claimed(1)]);
-    const lines = readFileSync(file(), 'utf8').split('\n').filter((line) => line !== '').map((line) => JSON.parse(line) as { entry: { kind: string } });
+    const lines = readFileSync(file(), 'utf8')
+      .split('\n')
+      .filter((line) => line !== '')
+      .map((line) => JSON.parse(line) as { entry: { kind: string } });
     expect(lines.map(({ entry }) => entry.kind)).toEqual(['head', 'record', 'record']);
   });
 
   it('are not touched by options that make no sense', () => {
-    for (const options of [{ directory: '' }, { directory, maxSegmentBytes: 0 }, { directory, durability: 'maybe' as never }, { directory, mode: 1 } as never]) {
+    for (const options of [
+      { directory: '' },
+      { directory, maxSegmentBytes: 0 },
+      { directory, durability: 'maybe' as never },
+      { directory, mode: 1 } as never,
+    ]) {
       expect(() => createFileScheduleStore(options)).toThrow(expect.objectContaining({ category: 'validation' }));
     }
   });
@@ -85,14 +113,18 @@ describe('what a crash leaves behind', () => {
     await open().append('nightly', [planned(), claimed(1), claimed(2), claimed(3)]);
     const whole = readFileSync(file());
     await fc.assert(
-      fc.asyncProperty(fc.nat(whole.length - 1), fc.uint8Array({ minLength: 1, maxLength: 40 }), async (offset, noise) => {
-        const damaged = Buffer.from(whole);
-        damaged.set(noise.subarray(0, whole.length - offset), offset);
-        writeFileSync(file(), damaged);
-        const [held] = await open().append('nightly', [claimed(4, 'b')]);
-        expect(held).toBe(true);
-        expect(await open().append('nightly', [claimed(4, 'c')])).toEqual([false]);
-      }),
+      fc.asyncProperty(
+        fc.nat(whole.length - 1),
+        fc.uint8Array({ minLength: 1, maxLength: 40 }),
+        async (offset, noise) => {
+          const damaged = Buffer.from(whole);
+          damaged.set(noise.subarray(0, whole.length - offset), offset);
+          writeFileSync(file(), damaged);
+          const [held] = await open().append('nightly', [claimed(4, 'b')]);
+          expect(held).toBe(true);
+          expect(await open().append('nightly', [claimed(4, 'c')])).toEqual([false]);
+        },
+      ),
       { numRuns: 60 },
     );
   });
@@ -130,7 +162,11 @@ describe('what a crash leaves behind', () => {
     const bytes = readFileSync(file());
     bytes[20] = 0;
     writeFileSync(file(), bytes);
-    expect(await open().append('nightly', [claimed(1, 'b'), claimed(2, 'b'), claimed(3, 'b')])).toEqual([false, false, true]);
+    expect(await open().append('nightly', [claimed(1, 'b'), claimed(2, 'b'), claimed(3, 'b')])).toEqual([
+      false,
+      false,
+      true,
+    ]);
   });
 
   it('segments without any sound head are refused: to guess could fire a slot twice', async () => {
@@ -138,7 +174,10 @@ describe('what a crash leaves behind', () => {
     await small.append('nightly', [planned(), claimed(1), fired(1)]);
     unlinkSync(file(0));
     writeFileSync(file(), 'noise\n');
-    await expect(open().append('nightly', [claimed(1, 'b')])).rejects.toMatchObject({ category: 'storage', code: 'SCHEDULE_STORE' });
+    await expect(open().append('nightly', [claimed(1, 'b')])).rejects.toMatchObject({
+      category: 'storage',
+      code: 'SCHEDULE_STORE',
+    });
   });
 });
 
@@ -146,7 +185,8 @@ describe('a long history', () => {
   it('goes on in new segments, of which only the newest is read to open it', async () => {
     const store = open({ maxSegmentBytes: 2_000 });
     await store.append('nightly', [planned()]);
-    for (let slot = 1; slot <= 60; slot += 1) expect(await store.append('nightly', [claimed(slot), fired(slot)])).toEqual([true, true]);
+    for (let slot = 1; slot <= 60; slot += 1)
+      expect(await store.append('nightly', [claimed(slot), fired(slot)])).toEqual([true, true]);
     expect(files().length).toBeGreaterThan(5);
     const before = files().slice(0, -1);
     for (const path of before) truncateSync(path, 0);
@@ -165,7 +205,11 @@ describe('a long history', () => {
     const stores = [open({ maxSegmentBytes: 300 }), open({ maxSegmentBytes: 900 }), open()];
     const held: boolean[] = [];
     for (let slot = 1; slot <= 30; slot += 1) {
-      held.push(...(await Promise.all(stores.map((store, owner) => store.append('nightly', [claimed(slot, `run_${owner}`)])))).flat());
+      held.push(
+        ...(
+          await Promise.all(stores.map((store, owner) => store.append('nightly', [claimed(slot, `run_${owner}`)])))
+        ).flat(),
+      );
     }
     expect(held.filter((answer) => answer)).toHaveLength(30);
     const ledger = new SlotLedger();
@@ -178,7 +222,9 @@ describe('a long history', () => {
     for (let round = 0; round < 10; round += 1) {
       const stores = Array.from({ length: 12 }, () => open({ maxSegmentBytes: 400 }));
       const id = `nightly ${round}`;
-      const held = await Promise.all(stores.map((store, owner) => store.append(id, [claimed(round * 100 + owner, `run_${owner}`)])));
+      const held = await Promise.all(
+        stores.map((store, owner) => store.append(id, [claimed(round * 100 + owner, `run_${owner}`)])),
+      );
       expect(held).toHaveLength(12);
       expect(await recordsOf(open(), id)).toHaveLength(12);
     }
@@ -227,15 +273,26 @@ describe('trouble with the disk', () => {
   it('is what a record of a newer version counts as: to pass over it could fire a slot twice', async () => {
     await open().append('nightly', [claimed(1)]);
     const { encodeLines } = await import('../../../src/adapters/schedule-files/line-format.ts');
-    appendFileSync(file(), encodeLines([{ id: 'newer-1', entry: { kind: 'record', record: { ...claimed(2), v: 2 } as never } }]));
-    await expect(open().append('nightly', [claimed(2, 'b')])).rejects.toMatchObject({ category: 'storage', code: 'SCHEDULE_STORE_VERSION' });
+    appendFileSync(
+      file(),
+      encodeLines([{ id: 'newer-1', entry: { kind: 'record', record: { ...claimed(2), v: 2 } as never } }]),
+    );
+    await expect(open().append('nightly', [claimed(2, 'b')])).rejects.toMatchObject({
+      category: 'storage',
+      code: 'SCHEDULE_STORE_VERSION',
+    });
     await expect(open().load('nightly')).rejects.toMatchObject({ code: 'SCHEDULE_STORE_VERSION' });
   });
 
   it('is what a folder of another schedule counts as', async () => {
     await open().append('nightly', [claimed(1)]);
     const { encodeLines } = await import('../../../src/adapters/schedule-files/line-format.ts');
-    writeFileSync(file(), encodeLines([{ id: 'x-1', entry: { kind: 'head', v: 1, scheduleId: 'weekly', segment: 1, history: EMPTY_HISTORY } }]));
+    writeFileSync(
+      file(),
+      encodeLines([
+        { id: 'x-1', entry: { kind: 'head', v: 1, scheduleId: 'weekly', segment: 1, history: EMPTY_HISTORY } },
+      ]),
+    );
     await expect(open().load('nightly')).rejects.toThrow('belongs to schedule "weekly"');
   });
 });

@@ -1,4 +1,7 @@
-/** Workers over one home that are killed again and again: their slots are run by the others at once, and none that a living one runs is taken for lost. */
+/**
+ * Workers over one home that are killed again and again: their slots are run by the others at once, and none that a
+ * living one runs is taken for lost.
+ */
 import { spawn } from 'node:child_process';
 import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
@@ -34,7 +37,9 @@ async function worker(): Promise<ChildProcess> {
     await runtime.startSchedules();
     process.stdout.write('ready');
     setInterval(() => undefined, 1_000);`;
-  const child = spawn(process.execPath, ['--input-type=module', '-e', program], { stdio: ['ignore', 'pipe', 'inherit'] });
+  const child = spawn(process.execPath, ['--input-type=module', '-e', program], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
   workers.add(child);
   await once(child.stdout ?? child, 'data');
   return child;
@@ -64,7 +69,13 @@ async function recorded(): Promise<ScheduleRecord[]> {
 
 async function add(command: string): Promise<void> {
   await using runtime = await createNodeRuntime({ home: home.path });
-  await runtime.schedules.add({ id: 'tick', cron: '* * * * * *', timezone: 'UTC', limits: { maxFailures: 1_000 }, target: { kind: 'command', command, cwd: home.path } });
+  await runtime.schedules.add({
+    id: 'tick',
+    cron: '* * * * * *',
+    timezone: 'UTC',
+    limits: { maxFailures: 1_000 },
+    target: { kind: 'command', command, cwd: home.path },
+  });
 }
 
 it('a slot is run right after the worker that had one in hand was killed', { timeout: 180_000 }, async () => {
@@ -82,7 +93,10 @@ it('a slot is run right after the worker that had one in hand was killed', { tim
     // Whichever of them runs it.
     await end(running);
     if ((await ran()).length === kills) {
-      const taken = await Promise.race([until(async () => (await ran()).length > kills).then(() => true), new Promise((resolve) => setTimeout(resolve, 5_000, false))]);
+      const taken = await Promise.race([
+        until(async () => (await ran()).length > kills).then(() => true),
+        new Promise((resolve) => setTimeout(resolve, 5_000, false)),
+      ]);
       if (taken === false) {
         await end(waiting);
         waiting = await worker();

@@ -4,7 +4,12 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { createFileScheduleDefinitions } from '../../../src/adapters/schedule-files/schedule-definitions.ts';
 import { createFileScheduleStandings } from '../../../src/adapters/schedule-files/schedule-standings.ts';
-import { definitionOf as definition, describeScheduleDefinitions, describeScheduleStandings, standingAfter as standing } from '../../contracts/schedule-places.contract.ts';
+import {
+  definitionOf as definition,
+  describeScheduleDefinitions,
+  describeScheduleStandings,
+  standingAfter as standing,
+} from '../../contracts/schedule-places.contract.ts';
 
 let directory: string;
 
@@ -79,7 +84,8 @@ describe('definitions in files', () => {
 describe('standings in files', () => {
   it('are kept by the newest, and of the older ones only the last', async () => {
     const store = createFileScheduleStandings({ directory });
-    for (let revision = 0; revision < 100; revision += 1) await store.record(definition(), revision, standing(revision + 1));
+    for (let revision = 0; revision < 100; revision += 1)
+      await store.record(definition(), revision, standing(revision + 1));
     const [name = ''] = await readdir(join(directory, 'standings'));
     expect((await readdir(join(directory, 'standings', name))).length).toBe(64);
     expect(await store.load(definition())).toEqual({ revision: 100, standing: standing(100) });

@@ -24,7 +24,11 @@ beforeEach(async () => {
 });
 afterEach(() => home.remove());
 
-const write = (script: unknown): Promise<void> => writeFile(join(home.path, 'play.json'), typeof script === 'string' ? script : JSON.stringify({ format: 'wakechart-script/1', ...(script as object) }));
+const write = (script: unknown): Promise<void> =>
+  writeFile(
+    join(home.path, 'play.json'),
+    typeof script === 'string' ? script : JSON.stringify({ format: 'wakechart-script/1', ...(script as object) }),
+  );
 const run = (modelStepsTaken = 0, rest: Partial<AgentRunParams> = {}): Promise<AgentRunResult> =>
   runtime.run({
     runId: 'run_1',
@@ -39,7 +43,8 @@ const run = (modelStepsTaken = 0, rest: Partial<AgentRunParams> = {}): Promise<A
     onEvent: (event) => events.push(event),
     ...rest,
   } as AgentRunParams);
-const shape = (): unknown[] => events.map(({ stream, data }) => ('phase' in data ? `${stream}:${data.phase}` : `${stream}:${data.kind}`));
+const shape = (): unknown[] =>
+  events.map(({ stream, data }) => ('phase' in data ? `${stream}:${data.phase}` : `${stream}:${data.kind}`));
 
 const toolResult = (output: unknown, outcome: 'completed' | 'failed' = 'completed'): readonly ProviderMessage[] => [
   { role: 'user', content: [{ type: 'text', text: 'please look' }] },
@@ -50,7 +55,16 @@ const toolResult = (output: unknown, outcome: 'completed' | 'failed' = 'complete
 describe('a script', () => {
   it('says what its step at the position says, and streams it', async () => {
     await write({
-      steps: [{ text: 'first' }, { text: 'second', reasoning: 'hm', toolCalls: [{ name: 'shell_run', input: { command: 'ls' } }, { name: 'other' }], directive: { outcome: 'sleep' }, usage: { inputTokens: 5 } }],
+      steps: [
+        { text: 'first' },
+        {
+          text: 'second',
+          reasoning: 'hm',
+          toolCalls: [{ name: 'shell_run', input: { command: 'ls' } }, { name: 'other' }],
+          directive: { outcome: 'sleep' },
+          usage: { inputTokens: 5 },
+        },
+      ],
     });
     expect(await run(1)).toEqual({
       payloads: [
@@ -63,22 +77,58 @@ describe('a script', () => {
       usage: { inputTokens: 5 },
       meta: { modelSteps: 1 },
     });
-    expect(shape()).toEqual(['lifecycle:start', 'assistant:reasoning', 'assistant:text', 'tool:requested', 'tool:requested', 'lifecycle:end']);
+    expect(shape()).toEqual([
+      'lifecycle:start',
+      'assistant:reasoning',
+      'assistant:text',
+      'tool:requested',
+      'tool:requested',
+      'lifecycle:end',
+    ]);
     expect(events.map(({ seq, runId }) => [seq, runId])).toEqual(events.map((_, index) => [index + 1, 'run_1']));
     expect(events[0]?.ts).toBe('2026-01-01T00:00:00.000Z');
   });
 
   it.each<[string, object, object]>([
-    ['sleeps when it is over', {}, { payloads: [{ type: 'directive', directive: { outcome: 'sleep', summary: 'The script has no more steps.' } }], meta: { modelSteps: 0 } }],
-    ['says its last step again when it is to repeat', { onEnd: 'repeat-last' }, { payloads: [{ type: 'text', text: 'only' }], meta: { modelSteps: 1 } }],
-    ['fails when it is to fail', { onEnd: 'error' }, { payloads: [], meta: { error: { kind: 'empty_response', message: 'script play.json has 1 steps and was asked for step 6' }, modelSteps: 0 } }],
+    [
+      'sleeps when it is over',
+      {},
+      {
+        payloads: [{ type: 'directive', directive: { outcome: 'sleep', summary: 'The script has no more steps.' } }],
+        meta: { modelSteps: 0 },
+      },
+    ],
+    [
+      'says its last step again when it is to repeat',
+      { onEnd: 'repeat-last' },
+      { payloads: [{ type: 'text', text: 'only' }], meta: { modelSteps: 1 } },
+    ],
+    [
+      'fails when it is to fail',
+      { onEnd: 'error' },
+      {
+        payloads: [],
+        meta: {
+          error: { kind: 'empty_response', message: 'script play.json has 1 steps and was asked for step 6' },
+          modelSteps: 0,
+        },
+      },
+    ],
   ])('%s', async (_name, rest, expected) => {
     await write({ steps: [{ text: 'only' }], ...rest });
     expect(await run(5)).toEqual(expected);
   });
 
   it('says the same again, whatever became of what it said before', async () => {
-    await write({ steps: [{ toolCalls: [{ name: 't', input: { deep: ['x'] } }], directive: { outcome: 'sleep' }, usage: { inputTokens: 1 } }] });
+    await write({
+      steps: [
+        {
+          toolCalls: [{ name: 't', input: { deep: ['x'] } }],
+          directive: { outcome: 'sleep' },
+          usage: { inputTokens: 1 },
+        },
+      ],
+    });
     // A file that rests is kept between the runs.
     await utimes(join(home.path, 'play.json'), new Date(0), new Date(0));
     const first = await run();
@@ -97,8 +147,13 @@ describe('a script', () => {
   });
 
   it('fails as it is written, and has moved on', async () => {
-    await write({ steps: [{ error: { kind: 'rate_limit', message: 'slow down', retryAfterMs: 500 } }, { text: 'better' }] });
-    expect(await run()).toEqual({ payloads: [], meta: { error: { kind: 'rate_limit', message: 'slow down', retryAfterMs: 500 }, modelSteps: 1 } });
+    await write({
+      steps: [{ error: { kind: 'rate_limit', message: 'slow down', retryAfterMs: 500 } }, { text: 'better' }],
+    });
+    expect(await run()).toEqual({
+      payloads: [],
+      meta: { error: { kind: 'rate_limit', message: 'slow down', retryAfterMs: 500 }, modelSteps: 1 },
+    });
     expect(shape()).toEqual(['lifecycle:start', 'lifecycle:error']);
   });
 
@@ -132,7 +187,10 @@ describe('a script', () => {
 
   it('says nothing when it was aborted before it began', async () => {
     await write({ steps: [{ text: 'x' }] });
-    expect((await run(0, { abortSignal: AbortSignal.abort('enough') })).meta?.error).toEqual({ kind: 'aborted', message: 'enough' });
+    expect((await run(0, { abortSignal: AbortSignal.abort('enough') })).meta?.error).toEqual({
+      kind: 'aborted',
+      message: 'enough',
+    });
   });
 
   it('leaves a run alone that is not active', async () => {
@@ -144,8 +202,16 @@ describe('a script', () => {
 describe('what a script expects', () => {
   it.each<[string, object, unknown]>([
     ['text in a text result', { lastToolResultIncludes: 'say "hi"' }, 'they say "hi" twice'],
-    ['text in a part of a result, as it reads', { lastToolResultIncludes: 'a "quoted"\nline' }, { output: 'a "quoted"\nline', exitCode: 0 }],
-    ['a value beside its name', { lastToolResultIncludes: ['exitCode: 0', 'signalCode: null'] }, { output: '', exitCode: 0, signalCode: null }],
+    [
+      'text in a part of a result, as it reads',
+      { lastToolResultIncludes: 'a "quoted"\nline' },
+      { output: 'a "quoted"\nline', exitCode: 0 },
+    ],
+    [
+      'a value beside its name',
+      { lastToolResultIncludes: ['exitCode: 0', 'signalCode: null'] },
+      { output: '', exitCode: 0, signalCode: null },
+    ],
     ['no such text', { lastToolResultExcludes: 'error' }, 'all well'],
     ['an outcome', { lastToolResultOutcome: 'completed' }, 'x'],
     ['a message', { lastUserMessageIncludes: 'look' }, 'x'],
@@ -155,19 +221,42 @@ describe('what a script expects', () => {
   });
 
   it.each<[string, object, readonly ProviderMessage[], RegExp]>([
-    ['another text', { lastToolResultIncludes: 'README' }, toolResult({ output: 'CHANGES' }), /script play\.json, step 1: expected the last tool result to include "README", received: "output: CHANGES"/],
+    [
+      'another text',
+      { lastToolResultIncludes: 'README' },
+      toolResult({ output: 'CHANGES' }),
+      /script play\.json, step 1: expected the last tool result to include "README", received: "output: CHANGES"/,
+    ],
     ['no result', { lastToolResultIncludes: 'x' }, [], /no tool has been called/],
     ['an empty result', { lastToolResultIncludes: 'x' }, toolResult(''), /received: nothing/],
-    ['a text that should not be there', { lastToolResultExcludes: 'bad' }, toolResult('very bad'), /not to include "bad"/],
-    ['another outcome', { lastToolResultOutcome: 'completed' }, toolResult('no such tool', 'failed'), /to be completed, received failed: "no such tool"/],
-    ['another message', { lastUserMessageIncludes: 'stop' }, toolResult('x'), /to include "stop", received: "please look"/],
-  ])('is not met by %s, which the error shows, and the step is tried again', async (_name, expectation, messages, pattern) => {
-    await write({ steps: [{ text: 'x', expect: expectation }] });
-    const { payloads, meta } = await run(0, { messages });
-    expect(payloads).toEqual([]);
-    expect(meta).toMatchObject({ error: { kind: 'format' }, modelSteps: 0 });
-    expect(meta?.error?.message).toMatch(pattern);
-  });
+    [
+      'a text that should not be there',
+      { lastToolResultExcludes: 'bad' },
+      toolResult('very bad'),
+      /not to include "bad"/,
+    ],
+    [
+      'another outcome',
+      { lastToolResultOutcome: 'completed' },
+      toolResult('no such tool', 'failed'),
+      /to be completed, received failed: "no such tool"/,
+    ],
+    [
+      'another message',
+      { lastUserMessageIncludes: 'stop' },
+      toolResult('x'),
+      /to include "stop", received: "please look"/,
+    ],
+  ])(
+    'is not met by %s, which the error shows, and the step is tried again',
+    async (_name, expectation, messages, pattern) => {
+      await write({ steps: [{ text: 'x', expect: expectation }] });
+      const { payloads, meta } = await run(0, { messages });
+      expect(payloads).toEqual([]);
+      expect(meta).toMatchObject({ error: { kind: 'format' }, modelSteps: 0 });
+      expect(meta?.error?.message).toMatch(pattern);
+    },
+  );
 
   it('is shown a prompt as the last message', async () => {
     await write({ steps: [{ text: 'x', expect: { lastUserMessageIncludes: 'hello' } }] });
@@ -177,19 +266,42 @@ describe('what a script expects', () => {
 
 describe('a script that cannot be played', () => {
   it('says that the file is missing', async () => {
-    expect((await run()).meta).toMatchObject({ error: { kind: 'model_not_found', message: expect.stringContaining('could not read script play.json') as string }, modelSteps: 0 });
+    expect((await run()).meta).toMatchObject({
+      error: { kind: 'model_not_found', message: expect.stringContaining('could not read script play.json') as string },
+      modelSteps: 0,
+    });
     expect(shape()).toEqual(['lifecycle:start', 'lifecycle:error']);
   });
 
   it.each<[string, unknown, RegExp]>([
     ['is not JSON', '{ "format": ', /script play\.json is not JSON/],
     ['is of another format', { format: 'wakechart-script/9', steps: [] }, /format: expected "wakechart-script\/1"/],
-    ['has a step with a key nobody knows', { steps: [{ text: 'a' }, { txt: 'b' }] }, /steps\[1\]: Unrecognized key: "txt"/],
-    ['has a tool call without a name', { steps: [{ toolCalls: [{ input: {} }] }] }, /steps\[0\]\.toolCalls\[0\]\.name: expected string, received undefined/],
-    ['has a failure of an unknown kind', { steps: [{ error: { kind: 'tired', message: 'x' } }] }, /steps\[0\]\.error\.kind: /],
-    ['has a step that fails and asks for a tool', { steps: [{ toolCalls: [{ name: 'x' }], error: { kind: 'timeout', message: 'x' } }] }, /steps\[0\]: a step that fails with an error can ask for nothing/],
+    [
+      'has a step with a key nobody knows',
+      { steps: [{ text: 'a' }, { txt: 'b' }] },
+      /steps\[1\]: Unrecognized key: "txt"/,
+    ],
+    [
+      'has a tool call without a name',
+      { steps: [{ toolCalls: [{ input: {} }] }] },
+      /steps\[0\]\.toolCalls\[0\]\.name: expected string, received undefined/,
+    ],
+    [
+      'has a failure of an unknown kind',
+      { steps: [{ error: { kind: 'tired', message: 'x' } }] },
+      /steps\[0\]\.error\.kind: /,
+    ],
+    [
+      'has a step that fails and asks for a tool',
+      { steps: [{ toolCalls: [{ name: 'x' }], error: { kind: 'timeout', message: 'x' } }] },
+      /steps\[0\]: a step that fails with an error can ask for nothing/,
+    ],
     ['waits longer than a day', { steps: [{ delayMs: 86_400_001 }] }, /steps\[0\]\.delayMs/],
-    ['expects nothing in particular', { steps: [{ expect: {} }] }, /steps\[0\]\.expect: expected at least one expectation/],
+    [
+      'expects nothing in particular',
+      { steps: [{ expect: {} }] },
+      /steps\[0\]\.expect: expected at least one expectation/,
+    ],
     ['has no steps at all', {}, /steps: expected array, received undefined/],
   ])('because it %s says so, with the file and the place', async (_why, script, pattern) => {
     await write(script);

@@ -17,8 +17,26 @@ let folder: string;
 beforeEach(() => {
   folder = mkdtempSync(join(tmpdir(), 'safe-'));
   for (const name of ['src', 'test']) mkdirSync(join(folder, name));
-  for (const name of ['a.txt', 'b.txt', 'a', 'b', 'a.csv', 'a.bin', 'log.txt', 'README.md', 'package.json', 'src/a.ts', 'src/b.ts', 'test/a.ts']) writeFileSync(join(folder, name), `${name}\nfunction a() {}\n`);
-  const git = (...words: string[]): unknown => execFileSync('git', ['-c', 'user.name=a', '-c', 'user.email=a@example.com', ...words], { cwd: folder, stdio: 'ignore' });
+  for (const name of [
+    'a.txt',
+    'b.txt',
+    'a',
+    'b',
+    'a.csv',
+    'a.bin',
+    'log.txt',
+    'README.md',
+    'package.json',
+    'src/a.ts',
+    'src/b.ts',
+    'test/a.ts',
+  ])
+    writeFileSync(join(folder, name), `${name}\nfunction a() {}\n`);
+  const git = (...words: string[]): unknown =>
+    execFileSync('git', ['-c', 'user.name=a', '-c', 'user.email=a@example.com', ...words], {
+      cwd: folder,
+      stdio: 'ignore',
+    });
   git('init', '-b', 'main');
   git('add', '.');
   git('commit', '-m', 'one');
@@ -31,15 +49,22 @@ afterEach(() => rmSync(folder, { recursive: true }));
 function contents(): string[] {
   return readdirSync(folder, { recursive: true, encoding: 'utf8' })
     .filter((name) => name !== join('.git', 'index') && statSync(join(folder, name)).isFile())
-    .map((name) => `${name} ${createHash('sha256').update(readFileSync(join(folder, name))).digest('hex')}`)
+    .map(
+      (name) =>
+        `${name} ${createHash('sha256')
+          .update(readFileSync(join(folder, name)))
+          .digest('hex')}`,
+    )
     .toSorted();
 }
 
 describe.skipIf(process.platform === 'win32' || !hasGit)('every line of the corpus that is safe', () => {
-  const safe = corpus.flatMap(({ lines }) => lines.map(([line]) => line)).filter((line) => {
-    const decision = decideLine(line);
-    return decision.decision === 'allow' && decision.by === 'safe_command';
-  });
+  const safe = corpus
+    .flatMap(({ lines }) => lines.map(([line]) => line))
+    .filter((line) => {
+      const decision = decideLine(line);
+      return decision.decision === 'allow' && decision.by === 'safe_command';
+    });
 
   it('has nothing against it in an ordinary repository', async () => {
     const places = new FileCommandPlaces();
@@ -50,7 +75,10 @@ describe.skipIf(process.platform === 'win32' || !hasGit)('every line of the corp
         const safety = safetyOf(command);
         return safety.safe ? [{ argv: command.argv, paths: safety.paths, usesGit: safety.usesGit }] : [];
       });
-      expect([line, await places.problem({ commands: looked, cwd: folder, workspaceDirectory: folder, forbidden: [] })]).toEqual([line, undefined]);
+      expect([
+        line,
+        await places.problem({ commands: looked, cwd: folder, workspaceDirectory: folder, forbidden: [] }),
+      ]).toEqual([line, undefined]);
     }
   });
 
@@ -61,7 +89,12 @@ describe.skipIf(process.platform === 'win32' || !hasGit)('every line of the corp
     try {
       for (const [index, line] of safe.entries()) writeFileSync(join(script, String(index)), line);
       const runs = safe.map((_, index) => `( . ${join(script, String(index))} )`);
-      const { error, stdout } = spawnSync('/bin/sh', ['-c', [...runs, 'echo the end'].join('\n')], { cwd: folder, stdio: ['ignore', 'pipe', 'ignore'], encoding: 'utf8', timeout: 25_000 });
+      const { error, stdout } = spawnSync('/bin/sh', ['-c', [...runs, 'echo the end'].join('\n')], {
+        cwd: folder,
+        stdio: ['ignore', 'pipe', 'ignore'],
+        encoding: 'utf8',
+        timeout: 25_000,
+      });
       expect(error).toBeUndefined();
       expect(stdout).toMatch(/the end\n$/);
     } finally {

@@ -114,18 +114,27 @@ async function readUntil(file: FileHandle, end: string): Promise<string> {
 
 describe('formatted lines', () => {
   it('are those that a plain log would have, whatever the bytes', () => {
-    const text = fc.array(fc.constantFrom('a', 'é🦊', '\n', '\r\n', '\r', '\n\n', ' '), { maxLength: 40 }).map((parts) => `x${parts.join('')}\n`);
+    const text = fc
+      .array(fc.constantFrom('a', 'é🦊', '\n', '\r\n', '\r', '\n\n', ' '), { maxLength: 40 })
+      .map((parts) => `x${parts.join('')}\n`);
     fc.assert(
       fc.property(text, (written) => {
         const lines: string[] = [];
         appendPrefixedLogLines(lines, 'stderr', written);
-        expect(formatLogLines({ source: 'stderr', bytes: bytesOf(written) }).toString('utf8')).toBe(`${lines.join('\n')}\n`);
+        expect(formatLogLines({ source: 'stderr', bytes: bytesOf(written) }).toString('utf8')).toBe(
+          `${lines.join('\n')}\n`,
+        );
       }),
     );
   });
 
   it('keep bytes that are no text', () => {
-    expect([...formatLogLines({ source: 's', bytes: Uint8Array.of(0xff, 0, 10) })]).toEqual([...Buffer.from('[s] '), 0xff, 0, 10]);
+    expect([...formatLogLines({ source: 's', bytes: Uint8Array.of(0xff, 0, 10) })]).toEqual([
+      ...Buffer.from('[s] '),
+      0xff,
+      0,
+      10,
+    ]);
   });
 });
 

@@ -33,13 +33,20 @@ describe('any command, stopped at any moment', () => {
     await fc.assert(
       fc.asyncProperty(fc.array(act, { minLength: 1, maxLength: 5 }), stop, async (acts, { kind, afterMs }) => {
         const probe = `chaos-${process.pid}-${(count += 1)}`;
-        const handle = await bench.start(acts.join('\n'), { env: { PROBE: probe }, ...(kind === 'timeout' ? { timeoutMs: afterMs } : {}) });
+        const handle = await bench.start(acts.join('\n'), {
+          env: { PROBE: probe },
+          ...(kind === 'timeout' ? { timeoutMs: afterMs } : {}),
+        });
         if (kind === 'cancel') {
           await new Promise((resolve) => setTimeout(resolve, afterMs));
           await handle.cancel('chaos');
         }
         const outcome = await handle.result.catch((error: unknown) => error);
-        expect(outcome).toMatchObject(outcome instanceof Error ? { category: 'timeout', details: { timeoutReason: 'max_runtime' } } : { taskId: handle.taskId });
+        expect(outcome).toMatchObject(
+          outcome instanceof Error
+            ? { category: 'timeout', details: { timeoutReason: 'max_runtime' } }
+            : { taskId: handle.taskId },
+        );
         expect(processesWith(`PROBE=${probe}`)).toEqual([]);
         expect(await readdir(bench.records)).toEqual([]);
       }),

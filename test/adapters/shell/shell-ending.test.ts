@@ -7,12 +7,20 @@ import { createSimulatedClock } from '../../../src/actors/clock/simulated-clock.
 import type { ProcessTree, TrackedProcessTree } from '../../../src/actors/task/process-tree.ts';
 import { BackgroundTaskError } from '../../../src/machines/task/task-error.ts';
 import type { ManagedShellProcessRunnerOptions } from '../../../src/adapters/shell/shell-runner.ts';
-import { eventually, fixturePath, isRunning, parentOf, pidFrom, processesWith } from '../process-tree/system-processes.ts';
+import {
+  eventually,
+  fixturePath,
+  isRunning,
+  parentOf,
+  pidFrom,
+  processesWith,
+} from '../process-tree/system-processes.ts';
 import { logOf, logged, openShellWorkbench } from './shell-workbench.ts';
 import type { ProcessRequestInput, ShellHandle, ShellWorkbench } from './shell-workbench.ts';
 
 let bench: ShellWorkbench | undefined;
-const open = async (options: Partial<ManagedShellProcessRunnerOptions> = {}): Promise<ShellWorkbench> => (bench = await openShellWorkbench(options));
+const open = async (options: Partial<ManagedShellProcessRunnerOptions> = {}): Promise<ShellWorkbench> =>
+  (bench = await openShellWorkbench(options));
 afterEach(() => bench?.[Symbol.asyncDispose]());
 
 /** Marks the processes of one test, independently of the runner's own tag. */
@@ -76,7 +84,9 @@ describe('a cancelled command', () => {
   it('takes daemons and stubborn broods along', async () => {
     const { start, folder } = await open({ killGraceMs: 50 });
     const pidFile = join(folder, 'daemon.pid');
-    const handle = await start(`sh ${fixturePath('daemonize.sh')} ${pidFile}; exec sh ${fixturePath('breed.sh')} 40`, { env: probe });
+    const handle = await start(`sh ${fixturePath('daemonize.sh')} ${pidFile}; exec sh ${fixturePath('breed.sh')} 40`, {
+      env: probe,
+    });
     const daemon = await pidFrom(pidFile);
     await logged(handle, '[stdout] breeding');
     await handle.cancel();
@@ -86,7 +96,9 @@ describe('a cancelled command', () => {
 
   it('cancelled at once after the start leaves nothing', async () => {
     const { start, records } = await open();
-    const handles = await Promise.all(Array.from({ length: 8 }, () => start('sleep 1000 & sleep 1000', { env: probe })));
+    const handles = await Promise.all(
+      Array.from({ length: 8 }, () => start('sleep 1000 & sleep 1000', { env: probe })),
+    );
     await Promise.all(handles.map((handle) => handle.cancel()));
     expect(processesWith(PROBE)).toEqual([]);
     expect(await readdir(records)).toEqual([]);
@@ -116,7 +128,9 @@ describe('a command with a time limit', () => {
   it('that ends in time leaves no timer behind', async () => {
     const clock = createSimulatedClock();
     const { start } = await open({ clock });
-    await (await start('true', { timeoutMs: 2 ** 40 })).result;
+    await (
+      await start('true', { timeoutMs: 2 ** 40 })
+    ).result;
     expect(clock.pendingTimers).toBe(0);
   });
 
@@ -161,7 +175,9 @@ describe('a command that ends and leaves processes', () => {
     const asked = join(folder, 'asked');
     const ready = join(folder, 'ready');
     const stubborn = `trap ': > ${asked}' TERM; : > ${ready}; while :; do sleep 0.01; done`;
-    const handle = await start(`sh -c "${stubborn}" & while [ ! -e ${ready} ]; do sleep 0.01; done; exit 0`, { env: probe });
+    const handle = await start(`sh -c "${stubborn}" & while [ ! -e ${ready} ]; do sleep 0.01; done; exit 0`, {
+      env: probe,
+    });
     await eventually(() => !isRunning(handle.pid), 'the command is over');
     await eventually(() => clock.pendingTimers > 0, 'the linger is timed');
     await clock.advance(1);
@@ -176,7 +192,11 @@ describe('a command that ends and leaves processes', () => {
 
 describe('a process that has shed its environment, its session, its output and its parents', () => {
   /** Starts one; resolves once it is on its own. */
-  const hide = async ({ start, folder }: ShellWorkbench, command: (hiding: string) => string, request: ProcessRequestInput = {}): Promise<{ handle: ShellHandle; hidden: number }> => {
+  const hide = async (
+    { start, folder }: ShellWorkbench,
+    command: (hiding: string) => string,
+    request: ProcessRequestInput = {},
+  ): Promise<{ handle: ShellHandle; hidden: number }> => {
     const pidFile = join(folder, 'hidden.pid');
     const handle = await start(command(`sh ${fixturePath('hide.sh')} ${pidFile} 0.1`), request);
     const hidden = await pidFrom(pidFile);
@@ -190,12 +210,15 @@ describe('a process that has shed its environment, its session, its output and i
     expect(isRunning(hidden)).toBe(false);
   });
 
-  it.each(['sh', '/bin/bash'])('is ended when a command of %s is cancelled, and nothing is left before that is said', async (shell) => {
-    const { handle, hidden } = await hide(await open(), (hiding) => `${hiding}; exec sleep 1000`, { shell });
-    expect(isRunning(hidden)).toBe(true);
-    await handle.cancel();
-    expect(isRunning(hidden)).toBe(false);
-  });
+  it.each(['sh', '/bin/bash'])(
+    'is ended when a command of %s is cancelled, and nothing is left before that is said',
+    async (shell) => {
+      const { handle, hidden } = await hide(await open(), (hiding) => `${hiding}; exec sleep 1000`, { shell });
+      expect(isRunning(hidden)).toBe(true);
+      await handle.cancel();
+      expect(isRunning(hidden)).toBe(false);
+    },
+  );
 
   it('is ended when its command is run by a program that is no shell by its name', async () => {
     const around = await open();
@@ -217,10 +240,19 @@ describe('a tree that cannot be ended', () => {
         let left = failures;
         const end: TrackedProcessTree['end'] = (options) => {
           left -= 1;
-          if (left >= 0) return Promise.reject(new BackgroundTaskError('process', 'process 42 is still running', { details: { pids: [42] } }));
+          if (left >= 0)
+            return Promise.reject(
+              new BackgroundTaskError('process', 'process 42 is still running', { details: { pids: [42] } }),
+            );
           return tree.end(options);
         };
-        return { tag: tree.tag, launch: (launch) => tree.launch(launch), attach: (pid) => tree.attach(pid), survivors: () => tree.survivors(), end };
+        return {
+          tag: tree.tag,
+          launch: (launch) => tree.launch(launch),
+          attach: (pid) => tree.attach(pid),
+          survivors: () => tree.survivors(),
+          end,
+        };
       },
     }),
   });

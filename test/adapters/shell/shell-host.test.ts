@@ -20,7 +20,14 @@ beforeEach(async () => {
 afterEach(() => rm(top, { recursive: true, force: true }));
 
 describe('a path leads through a folder', () => {
-  it.each(['workspace', 'workspace/sub', 'workspace/missing/bin', 'outside/../workspace', 'workspace/../workspace/x', './/workspace//sub'])('when it lies there: %s', (path) => {
+  it.each([
+    'workspace',
+    'workspace/sub',
+    'workspace/missing/bin',
+    'outside/../workspace',
+    'workspace/../workspace/x',
+    './/workspace//sub',
+  ])('when it lies there: %s', (path) => {
     expect(host.leadsThrough(workspace, `${top}/${path}`)).toBe(true);
   });
 
@@ -33,10 +40,13 @@ describe('a path leads through a folder', () => {
     expect(paths.map((path) => host.leadsThrough(workspace, join(top, path)))).toEqual(paths.map(() => true));
   });
 
-  it.each(['outside', 'workspace2', 'missing/bin', '', '..', 'outside/../outside', 'loop', 'loop/bin'])('but not otherwise: %s', async (path) => {
-    await symlink('loop', join(top, 'loop'));
-    expect(host.leadsThrough(workspace, `${top}/${path}`)).toBe(false);
-  });
+  it.each(['outside', 'workspace2', 'missing/bin', '', '..', 'outside/../outside', 'loop', 'loop/bin'])(
+    'but not otherwise: %s',
+    async (path) => {
+      await symlink('loop', join(top, 'loop'));
+      expect(host.leadsThrough(workspace, `${top}/${path}`)).toBe(false);
+    },
+  );
 });
 
 describe.skipIf(process.platform !== 'linux')('the folder of a process', () => {
@@ -64,10 +74,16 @@ describe('a folder of a workspace', () => {
   it('is known by its real path', async () => {
     await symlink('sub', join(workspace, 'link'));
     await symlink('workspace', join(top, 'way'));
-    expect(['.', 'sub', 'link', join(workspace, 'sub')].map((path) => host.resolveInside(join(top, 'way'), path))).toEqual([workspace, ...Array.from({ length: 3 }, () => join(workspace, 'sub'))]);
+    expect(
+      ['.', 'sub', 'link', join(workspace, 'sub')].map((path) => host.resolveInside(join(top, 'way'), path)),
+    ).toEqual([workspace, ...Array.from({ length: 3 }, () => join(workspace, 'sub'))]);
   });
 
-  it.each([['..', 'PATH_OUTSIDE_WORKSPACE'], ['out', 'PATH_OUTSIDE_WORKSPACE'], ['missing', 'FOLDER_NOT_FOUND']])('is not %s', async (path, code) => {
+  it.each([
+    ['..', 'PATH_OUTSIDE_WORKSPACE'],
+    ['out', 'PATH_OUTSIDE_WORKSPACE'],
+    ['missing', 'FOLDER_NOT_FOUND'],
+  ])('is not %s', async (path, code) => {
     await symlink('../outside', join(workspace, 'out'));
     expect(() => host.resolveInside(workspace, path)).toThrow(expect.objectContaining({ code }) as Error);
   });

@@ -20,7 +20,15 @@ beforeEach(async () => {
   const processTree = createProcessTree({ clock, directory: join(home, 'processes') });
   manager = new BackgroundTaskManager({
     clock,
-    runners: { process: createManagedShellProcessRunner({ processTree, clock, logDirectory: join(home, 'logs'), killGraceMs: 50, lingerMs: 1 }) },
+    runners: {
+      process: createManagedShellProcessRunner({
+        processTree,
+        clock,
+        logDirectory: join(home, 'logs'),
+        killGraceMs: 50,
+        lingerMs: 1,
+      }),
+    },
   });
 });
 afterEach(async () => {
@@ -30,7 +38,10 @@ afterEach(async () => {
   await rm(home, { recursive: true, force: true });
 });
 
-const spawn = (command: string, changes: { readonly timeoutMs?: number } = {}): ReturnType<BackgroundTaskManager['spawn']> =>
+const spawn = (
+  command: string,
+  changes: { readonly timeoutMs?: number } = {},
+): ReturnType<BackgroundTaskManager['spawn']> =>
   manager.spawn({ kind: 'process', label: 'a command', cwd: home, command, env: { PROBE }, ...changes });
 
 describe('a process task', () => {
@@ -59,9 +70,20 @@ describe('a process task', () => {
   it('that writes is not idle, and one that falls silent is', async () => {
     const simulated = createSimulatedClock();
     const clock = createSystemClock();
-    const runner = createManagedShellProcessRunner({ processTree: createProcessTree({ clock }), clock, killGraceMs: 50 });
+    const runner = createManagedShellProcessRunner({
+      processTree: createProcessTree({ clock }),
+      clock,
+      killGraceMs: 50,
+    });
     const watched = new BackgroundTaskManager({ clock: simulated, cancelDeadlineMs: 0, runners: { process: runner } });
-    const { id } = await watched.spawn({ kind: 'process', label: 'an echo', cwd: home, command: 'cat', env: { PROBE }, idleTimeoutMs: 1_000 });
+    const { id } = await watched.spawn({
+      kind: 'process',
+      label: 'an echo',
+      cwd: home,
+      command: 'cat',
+      env: { PROBE },
+      idleTimeoutMs: 1_000,
+    });
     for (let line = 1; line <= 3; line += 1) {
       await simulated.advance(900);
       await watched.send(id, { stdin: 'still here\n', end: false });
@@ -74,8 +96,17 @@ describe('a process task', () => {
   });
 
   it('that cannot start fails with what to do', async () => {
-    const { id } = await manager.spawn({ kind: 'process', label: 'nowhere', cwd: join(home, 'nowhere'), command: 'true' });
-    await expect(manager.wait(id)).rejects.toMatchObject({ category: 'process', code: 'TASK_CWD_INVALID', hint: expect.any(String) });
+    const { id } = await manager.spawn({
+      kind: 'process',
+      label: 'nowhere',
+      cwd: join(home, 'nowhere'),
+      command: 'true',
+    });
+    await expect(manager.wait(id)).rejects.toMatchObject({
+      category: 'process',
+      code: 'TASK_CWD_INVALID',
+      hint: expect.any(String),
+    });
   });
 
   it('takes input while it runs', async () => {

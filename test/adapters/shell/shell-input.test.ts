@@ -40,7 +40,10 @@ describe('the input of a command', () => {
   it('is empty for a foreground command that got none: it cannot wait for ever', async () => {
     const handle = await bench.start('cat; echo over', { mode: 'foreground' });
     expect((await handle.result).output).toBe('over\n');
-    await expect(handle.send({ stdin: 'x' })).rejects.toMatchObject({ category: 'runner', message: expect.stringContaining('without an input') });
+    await expect(handle.send({ stdin: 'x' })).rejects.toMatchObject({
+      category: 'runner',
+      message: expect.stringContaining('without an input'),
+    });
   });
 
   it('comes through whole when it is large', async () => {
@@ -51,13 +54,20 @@ describe('the input of a command', () => {
   it('refuses what comes after its end', async () => {
     const handle = await bench.start('cat >/dev/null; sleep 1000');
     await handle.send({ stdin: 'last' });
-    await expect(handle.send({ stdin: 'more' })).rejects.toMatchObject({ category: 'runner', code: 'TASK_INPUT_CLOSED', hint: expect.any(String) });
+    await expect(handle.send({ stdin: 'more' })).rejects.toMatchObject({
+      category: 'runner',
+      code: 'TASK_INPUT_CLOSED',
+      hint: expect.any(String),
+    });
   });
 
   it('refuses what comes after the end of the command', async () => {
     const handle = await bench.start('true');
     await handle.result;
-    await expect(handle.send({ stdin: 'x', end: false })).rejects.toMatchObject({ category: 'runner', message: expect.stringContaining('the process has ended') });
+    await expect(handle.send({ stdin: 'x', end: false })).rejects.toMatchObject({
+      category: 'runner',
+      message: expect.stringContaining('the process has ended'),
+    });
   });
 
   it('refuses what is no stdin', async () => {
@@ -96,7 +106,10 @@ describe('a command that does not read its input', () => {
   it('or closes it fails the send', async () => {
     const handle = await bench.start('exec <&-; echo closed; sleep 1000');
     await logged(handle, '[stdout] closed');
-    await expect(handle.send({ stdin: TEN_MEGABYTES, end: false })).rejects.toMatchObject({ category: 'runner', message: expect.stringContaining('has closed its input') });
+    await expect(handle.send({ stdin: TEN_MEGABYTES, end: false })).rejects.toMatchObject({
+      category: 'runner',
+      message: expect.stringContaining('has closed its input'),
+    });
     await expect(handle.send({ stdin: 'x', end: false })).rejects.toMatchObject({ category: 'runner' });
   });
 

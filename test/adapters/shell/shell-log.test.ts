@@ -6,7 +6,8 @@ import { logOf, logged, openShellWorkbench } from './shell-workbench.ts';
 import type { ShellHandle, ShellWorkbench, ShellWorkbenchOptions } from './shell-workbench.ts';
 
 let bench: ShellWorkbench | undefined;
-const open = async (options: ShellWorkbenchOptions = {}): Promise<ShellWorkbench> => (bench = await openShellWorkbench({ logsToDisk: true, ...options }));
+const open = async (options: ShellWorkbenchOptions = {}): Promise<ShellWorkbench> =>
+  (bench = await openShellWorkbench({ logsToDisk: true, ...options }));
 afterEach(() => bench?.[Symbol.asyncDispose]());
 
 const pathOf = ({ logPath }: ShellHandle): string => {
@@ -15,10 +16,12 @@ const pathOf = ({ logPath }: ShellHandle): string => {
 };
 const eight = 8 * 1_048_576;
 
-describe('a task\'s log file', () => {
+describe("a task's log file", () => {
   it('holds the lines as the log shows them, for its owner only', async () => {
     const { start, logs } = await open();
-    const handle = await start("printf 'one\\n\\ntwo\\r\\n'; read -r next; echo 'ünï' >&2; read -r next; printf 'no end'");
+    const handle = await start(
+      "printf 'one\\n\\ntwo\\r\\n'; read -r next; echo 'ünï' >&2; read -r next; printf 'no end'",
+    );
     for (const line of ['[stdout] two', '[stderr] ünï']) {
       await logged(handle, line);
       await handle.send({ stdin: 'next\n', end: false });
@@ -37,7 +40,8 @@ describe('a task\'s log file', () => {
     const handle = await start('echo early; sleep 1000');
     await logged(handle, '[stdout] early');
     const deadline = performance.now() + 20_000;
-    while ((await readFile(pathOf(handle), 'utf8')) === '' && performance.now() < deadline) await new Promise((resolve) => setTimeout(resolve, 5));
+    while ((await readFile(pathOf(handle), 'utf8')) === '' && performance.now() < deadline)
+      await new Promise((resolve) => setTimeout(resolve, 5));
     expect(await readFile(pathOf(handle), 'utf8')).toBe('[stdout] early\n');
     await handle.cancel('done');
     expect(await readFile(pathOf(handle), 'utf8')).toBe('[stdout] early\n[system] cancelled: done\n');
@@ -54,19 +58,26 @@ describe('a task\'s log file', () => {
     expect(await readFile(pathOf(handle), 'utf8')).toBe('[stdout] new\n');
   });
 
-  it.each(['../../escape', 'a/b', '..', '.hidden', 'with space', 'ü', 'x'.repeat(400)])('stays in its folder for the id %j', async (taskId) => {
-    const { start, logs } = await open();
-    const handle = await start('echo here', { taskId });
-    await handle.result;
-    expect(await readdir(logs)).toEqual([basename(pathOf(handle))]);
-    expect(await readFile(join(logs, basename(pathOf(handle))), 'utf8')).toBe('[stdout] here\n');
-  });
+  it.each(['../../escape', 'a/b', '..', '.hidden', 'with space', 'ü', 'x'.repeat(400)])(
+    'stays in its folder for the id %j',
+    async (taskId) => {
+      const { start, logs } = await open();
+      const handle = await start('echo here', { taskId });
+      await handle.result;
+      expect(await readdir(logs)).toEqual([basename(pathOf(handle))]);
+      expect(await readFile(join(logs, basename(pathOf(handle))), 'utf8')).toBe('[stdout] here\n');
+    },
+  );
 
   it('serves the lines that memory has dropped, by their numbers', async () => {
     const { start } = await open({ logLimitBytes: 4096 });
     const handle = await start('seq 0 199999');
     await handle.result;
-    expect(await handle.readLog({ offset: 0 })).toMatchObject({ cursor: { offset: 0 }, nextCursor: { offset: 200 }, lines: { length: 200, 0: '[stdout] 0' } });
+    expect(await handle.readLog({ offset: 0 })).toMatchObject({
+      cursor: { offset: 0 },
+      nextCursor: { offset: 200 },
+      lines: { length: 200, 0: '[stdout] 0' },
+    });
     expect((await handle.readLog({ offset: 131_234 })).lines[0]).toBe('[stdout] 131234');
     expect(await logOf(handle)).toEqual(Array.from({ length: 200_000 }, (_, line) => `[stdout] ${line}`));
     expect((await handle.readLog({ offset: 199_999 })).nextCursor).toBeUndefined();
@@ -114,7 +125,9 @@ describe('a log disk that fails', () => {
     expect(await handle.result).toMatchObject({ output: 'one\ntwo\n', exitCode: 0, logPath: undefined });
     expect(handle.logPath).toBeUndefined();
     const log = await logOf(handle);
-    expect(log.filter((line) => line.startsWith('[system]'))).toEqual([expect.stringContaining('the log goes on in memory')]);
+    expect(log.filter((line) => line.startsWith('[system]'))).toEqual([
+      expect.stringContaining('the log goes on in memory'),
+    ]);
     expect(log).toEqual(expect.arrayContaining(['[stdout] one', '[stdout] two']));
     expect(await readdir(folder)).toContain('logs');
   });
@@ -128,7 +141,7 @@ describe('a log disk that fails', () => {
     await handle.send({ stdin: 'go\n' });
     expect(await handle.result).toMatchObject({ exitCode: 0 });
     const reports: string[] = [];
-    for (let offset = 0; ; ) {
+    for (let offset = 0; ;) {
       const { lines, nextCursor } = await handle.readLog({ offset });
       reports.push(...lines.filter((line) => line.startsWith('[system]')));
       if (nextCursor === undefined) break;

@@ -8,7 +8,11 @@ import { closePipe, takeNamedPipes } from '../../../src/adapters/shell/named-pip
 
 it('folders of processes that are gone are removed with the next pipes that are made, and no others', async () => {
   const { pid: gone } = spawnSync('true');
-  const folders = [`wakechart-pipes-${gone}-left`, `wakechart-pipes-${process.pid}-mine`, 'wakechart-pipes-of-somebody'];
+  const folders = [
+    `wakechart-pipes-${gone}-left`,
+    `wakechart-pipes-${process.pid}-mine`,
+    'wakechart-pipes-of-somebody',
+  ];
   for (const name of folders) await mkdir(join(tmpdir(), name));
   for (const pipe of (await takeNamedPipes(1)) ?? []) closePipe(pipe);
   const left = (await readdir(tmpdir())).filter((name) => folders.includes(name));

@@ -19,7 +19,9 @@ const openDescriptors = (): number => readdirSync('/proc/self/fd').length;
 
 describe('the pipes of a command', () => {
   it('can be opened by name, as those of any shell', async () => {
-    const handle = await bench.start('echo out > /dev/stdout && echo err > /dev/stderr && [ -p /dev/stdout ] && [ -p /dev/stderr ] && echo pipe');
+    const handle = await bench.start(
+      'echo out > /dev/stdout && echo err > /dev/stderr && [ -p /dev/stdout ] && [ -p /dev/stderr ] && echo pipe',
+    );
     const { output, exitCode } = await handle.result;
     expect(output.trim().split('\n').sort()).toEqual(['err', 'out', 'pipe']);
     expect(exitCode).toBe(0);
@@ -31,30 +33,40 @@ describe('the pipes of a command', () => {
   });
 
   it('are closed with the command, whatever became of it', async () => {
-    await (await bench.start('true')).result;
+    await (
+      await bench.start('true')
+    ).result;
     // Twelve pipes are made at a time, for six commands: after each six as many lie ready as before.
     const before = openDescriptors();
     for (let round = 0; round < 6; round += 1) {
-      await (await bench.start('echo out; echo err >&2', { stdin: 'unread' })).result;
+      await (
+        await bench.start('echo out; echo err >&2', { stdin: 'unread' })
+      ).result;
       await expect(bench.start('true', { shell: '/no/such/shell' })).rejects.toThrow();
       const cancelled = await bench.start('echo up; sleep 1000');
       await logged(cancelled, '[stdout] up');
       await cancelled.cancel();
       const closes = await bench.start('exec >&- 2>&- <&-; exit 3');
       expect(await closes.result).toMatchObject({ exitCode: 3 });
-      await (await bench.start('sleep 1000 & exit 0', { mode: 'foreground' })).result;
+      await (
+        await bench.start('sleep 1000 & exit 0', { mode: 'foreground' })
+      ).result;
       await expect((await bench.start('sleep 1000', { timeoutMs: 1 })).result).rejects.toThrow('longer than 1 ms');
     }
     expect(openDescriptors()).toBe(before);
   });
 
   it('leave no names behind', async () => {
-    await (await bench.start('true')).result;
+    await (
+      await bench.start('true')
+    ).result;
     expect((await readdir(tmpdir())).filter((name) => name.startsWith('wakechart-pipes'))).toEqual([]);
   });
 
   it('are handed out once, to however many ask at the same time', async () => {
-    const taken = (await Promise.all(Array.from({ length: 10 }, () => takeNamedPipes(3)))).flatMap((pipes) => pipes ?? []);
+    const taken = (await Promise.all(Array.from({ length: 10 }, () => takeNamedPipes(3)))).flatMap(
+      (pipes) => pipes ?? [],
+    );
     expect(taken).toHaveLength(30);
     expect(new Set(taken.flatMap(({ readEnd, writeEnd }) => [readEnd, writeEnd])).size).toBe(60);
     taken.forEach(closePipe);

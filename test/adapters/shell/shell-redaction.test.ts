@@ -20,10 +20,15 @@ describe('a command whose output is redacted', () => {
         return redaction.bytes();
       },
     });
-    const handle = await bench.start(`printf 'ghp_Sup3r'; sleep 0.02; printf 'SecretValue42\\n'; echo 'err ${SECRET}' >&2; printf 'ends with ghp_Sup3rSec'`, { parentSessionId: 'session-1' });
+    const handle = await bench.start(
+      `printf 'ghp_Sup3r'; sleep 0.02; printf 'SecretValue42\\n'; echo 'err ${SECRET}' >&2; printf 'ends with ghp_Sup3rSec'`,
+      { parentSessionId: 'session-1' },
+    );
     const { output } = await handle.result;
     const page = await handle.readLog();
-    const logs = (await Promise.all((await readdir(bench.logs)).map((name) => readFile(join(bench.logs, name), 'utf8')))).join('');
+    const logs = (
+      await Promise.all((await readdir(bench.logs)).map((name) => readFile(join(bench.logs, name), 'utf8')))
+    ).join('');
     for (const text of [output, page.lines.join('\n'), logs, heard.join('')]) {
       expect(text).not.toContain(SECRET);
       expect(text).toContain('[redacted github/token]');

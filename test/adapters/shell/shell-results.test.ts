@@ -67,7 +67,13 @@ describe('the result of a command', () => {
   it('keeps characters and lines whole that arrive in pieces', async () => {
     const pieces: string[] = [];
     await reopen({ onOutput: ({ chunk }) => void pieces.push(Buffer.from(chunk).toString('latin1')) });
-    const parts = ["printf '\\360\\237'", "printf 'x' >&2", "printf '\\246\\212 he'", "printf 'llo\\r'", "printf '\\nend'"];
+    const parts = [
+      "printf '\\360\\237'",
+      "printf 'x' >&2",
+      "printf '\\246\\212 he'",
+      "printf 'llo\\r'",
+      "printf '\\nend'",
+    ];
     const handle = await bench.start(parts.join('; read -r next; '));
     for (let count = 1; count < parts.length; count += 1) {
       await eventually(() => pieces.length === count, `piece ${count} came`);
@@ -136,17 +142,28 @@ describe('a command that cannot be started', () => {
     ['a shell that is not there', { shell: '/no/such/shell' }, 'TASK_SHELL_MISSING', /\/no\/such\/shell/],
     ['a shell that is no program', { shell: '/etc/passwd' }, 'TASK_SHELL_MISSING', /may not be executed/],
   ])('for %s says so and what to do', async (_what, request, code, message) => {
-    await expect(bench.start('true', request)).rejects.toMatchObject({ category: 'process', code, message: expect.stringMatching(message), hint: expect.any(String) });
+    await expect(bench.start('true', request)).rejects.toMatchObject({
+      category: 'process',
+      code,
+      message: expect.stringMatching(message),
+      hint: expect.any(String),
+    });
     expect(await readdir(bench.records).catch(() => [])).toEqual([]);
   });
 
   it('because it is too long says so', async () => {
-    await expect(bench.start(`: ${'x'.repeat(300_000)}`)).rejects.toMatchObject({ category: 'process', code: 'TASK_COMMAND_TOO_LONG' });
+    await expect(bench.start(`: ${'x'.repeat(300_000)}`)).rejects.toMatchObject({
+      category: 'process',
+      code: 'TASK_COMMAND_TOO_LONG',
+    });
   });
 
   it('because of a NUL character says so', async () => {
     await expect(bench.start('echo a\0b')).rejects.toMatchObject({ category: 'process', code: 'TASK_SPAWN_FAILED' });
-    await expect(bench.start('true', { env: { A: 'b\0c' } })).rejects.toMatchObject({ category: 'process', code: 'TASK_SPAWN_FAILED' });
+    await expect(bench.start('true', { env: { A: 'b\0c' } })).rejects.toMatchObject({
+      category: 'process',
+      code: 'TASK_SPAWN_FAILED',
+    });
   });
 
   it('because its folder may not be entered says so', async () => {
@@ -168,7 +185,8 @@ describe('a listener to output', () => {
     await reopen({ onOutput: (output) => void heard.push(output) });
     const handle = await bench.start('printf out; printf err >&2');
     await handle.result;
-    const textOf = (source: string): string => Buffer.concat(heard.filter((one) => one.source === source).map(({ chunk }) => chunk)).toString();
+    const textOf = (source: string): string =>
+      Buffer.concat(heard.filter((one) => one.source === source).map(({ chunk }) => chunk)).toString();
     expect([textOf('stdout'), textOf('stderr'), heard[0]?.taskId]).toEqual(['out', 'err', handle.taskId]);
   });
 
@@ -209,13 +227,22 @@ describe('a listener to output', () => {
   });
 
   it('that throws or rejects is dropped, and harms nothing', async () => {
-    for (const onOutput of [() => { throw new Error('deaf'); }, () => Promise.reject(new Error('deaf'))]) {
+    for (const onOutput of [
+      () => {
+        throw new Error('deaf');
+      },
+      () => Promise.reject(new Error('deaf')),
+    ]) {
       await reopen({ onOutput });
       const handle = await bench.start('echo one; read -r next; echo two');
       await logged(handle, '[system] the output listener failed and hears no more: deaf');
       await handle.send({ stdin: 'next\n' });
       expect(await handle.result).toMatchObject({ output: 'one\ntwo\n', exitCode: 0 });
-      expect(await logOf(handle)).toEqual(['[stdout] one', '[system] the output listener failed and hears no more: deaf', '[stdout] two']);
+      expect(await logOf(handle)).toEqual([
+        '[stdout] one',
+        '[system] the output listener failed and hears no more: deaf',
+        '[stdout] two',
+      ]);
     }
   });
 });
@@ -231,8 +258,8 @@ describe('shell runner options', () => {
     { defaultShell: '' },
   ])('are refused when they make no sense: %j', (options) => {
     const clock = createSystemClock();
-    expect(() => createManagedShellProcessRunner({ processTree: createProcessTree({ clock }), clock, ...options })).toThrow(
-      expect.objectContaining({ category: 'validation', code: 'TASK_OPTIONS_INVALID' }),
-    );
+    expect(() =>
+      createManagedShellProcessRunner({ processTree: createProcessTree({ clock }), clock, ...options }),
+    ).toThrow(expect.objectContaining({ category: 'validation', code: 'TASK_OPTIONS_INVALID' }));
   });
 });

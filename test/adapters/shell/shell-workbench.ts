@@ -10,9 +10,16 @@ import { createManagedShellProcessRunner } from '../../../src/adapters/shell/she
 import type { ManagedShellProcessRunnerOptions } from '../../../src/adapters/shell/shell-runner.ts';
 import { backgroundTaskRequest } from '../../../src/machines/task/task-request.ts';
 import type { BackgroundTaskRequestInput, ProcessTaskRequest } from '../../../src/machines/task/task-request.ts';
-import type { BackgroundTaskInput, BackgroundTaskLogCursor, BackgroundTaskLogPage } from '../../../src/machines/task/task-state.ts';
+import type {
+  BackgroundTaskInput,
+  BackgroundTaskLogCursor,
+  BackgroundTaskLogPage,
+} from '../../../src/machines/task/task-state.ts';
 
-export type ProcessRequestInput = Omit<Extract<BackgroundTaskRequestInput, { kind: 'process' }>, 'kind' | 'label' | 'command' | 'cwd'> & { readonly cwd?: string };
+export type ProcessRequestInput = Omit<
+  Extract<BackgroundTaskRequestInput, { kind: 'process' }>,
+  'kind' | 'label' | 'command' | 'cwd'
+> & { readonly cwd?: string };
 
 /** A handle whose optional abilities the shell runner always has. */
 export interface ShellHandle extends BackgroundTaskHandle {
@@ -35,7 +42,10 @@ export interface ShellWorkbenchOptions extends Partial<ManagedShellProcessRunner
   readonly logsToDisk?: boolean;
 }
 
-export async function openShellWorkbench({ logsToDisk = false, ...options }: ShellWorkbenchOptions = {}): Promise<ShellWorkbench> {
+export async function openShellWorkbench({
+  logsToDisk = false,
+  ...options
+}: ShellWorkbenchOptions = {}): Promise<ShellWorkbench> {
   const folder = await mkdtemp(join(tmpdir(), 'shell-'));
   const records = join(folder, 'processes');
   const logs = join(folder, 'logs');
@@ -53,7 +63,13 @@ export async function openShellWorkbench({ logsToDisk = false, ...options }: She
     records,
     logs,
     async start(command, { taskId = `task_${(started += 1)}`, ...request } = {}) {
-      const parsed = backgroundTaskRequest.parse({ kind: 'process', label: 'a test', cwd: folder, ...request, command });
+      const parsed = backgroundTaskRequest.parse({
+        kind: 'process',
+        label: 'a test',
+        cwd: folder,
+        ...request,
+        command,
+      });
       const handle = (await runner.start({
         taskId,
         request: parsed as ProcessTaskRequest,
@@ -76,7 +92,7 @@ const unused = (): Promise<never> => Promise.reject(new Error('a process starts 
 /** All lines logged so far, page by page. */
 export async function logOf(handle: ShellHandle): Promise<string[]> {
   const lines: string[] = [];
-  for (let cursor: BackgroundTaskLogCursor | undefined = { offset: 0 }; cursor !== undefined; ) {
+  for (let cursor: BackgroundTaskLogCursor | undefined = { offset: 0 }; cursor !== undefined;) {
     const page: BackgroundTaskLogPage = await handle.readLog(cursor);
     lines.push(...page.lines);
     cursor = page.nextCursor;
@@ -88,7 +104,8 @@ export async function logOf(handle: ShellHandle): Promise<string[]> {
 export async function logged(handle: ShellHandle, line: string): Promise<void> {
   const deadline = performance.now() + 20_000;
   while (!(await logOf(handle)).includes(line)) {
-    if (performance.now() > deadline) throw new Error(`never logged: ${line}\n${(await logOf(handle)).slice(-10).join('\n')}`);
+    if (performance.now() > deadline)
+      throw new Error(`never logged: ${line}\n${(await logOf(handle)).slice(-10).join('\n')}`);
     await new Promise((resolve) => setTimeout(resolve, 5));
   }
 }

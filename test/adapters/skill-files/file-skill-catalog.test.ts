@@ -12,12 +12,16 @@ let skills: FileSkillCatalog;
 
 beforeEach(async () => {
   home = await temporaryHome();
-  skills = new FileSkillCatalog({ directory: join(home.path, 'skills'), agentDirectory: (agentId) => join(home.path, 'agents', agentId, 'skills') });
+  skills = new FileSkillCatalog({
+    directory: join(home.path, 'skills'),
+    agentDirectory: (agentId) => join(home.path, 'agents', agentId, 'skills'),
+  });
 });
 
 afterEach(() => home.remove());
 
-const text = (name: string, description = `What ${name} is for.`, body = '# Do it'): string => `---\nname: ${name}\ndescription: ${description}\n---\n\n${body}\n`;
+const text = (name: string, description = `What ${name} is for.`, body = '# Do it'): string =>
+  `---\nname: ${name}\ndescription: ${description}\n---\n\n${body}\n`;
 
 async function put(name: string, source = text(name), folder = 'skills'): Promise<string> {
   const path = join(home.path, folder, name);
@@ -29,7 +33,10 @@ async function put(name: string, source = text(name), folder = 'skills'): Promis
 describe('skills', () => {
   it('are none where there is no folder of them', async () => {
     expect(await skills.list({ agentId: 'worker' })).toEqual([]);
-    await expect(skills.get('any')).rejects.toMatchObject({ code: 'SKILL_NOT_FOUND', hint: 'There are no skills here.' });
+    await expect(skills.get('any')).rejects.toMatchObject({
+      code: 'SKILL_NOT_FOUND',
+      hint: 'There are no skills here.',
+    });
   });
 
   it('of an agent go before those of all, also when they are broken', async () => {
@@ -41,21 +48,47 @@ describe('skills', () => {
     const ofAll = await skills.list();
     expect(ofAll.map(({ name, scope }) => `${name} ${scope}`)).toEqual(['broken home', 'common home', 'shared home']);
     const ofWorker = await skills.list({ agentId: 'worker' });
-    expect(ofWorker.map(({ name, scope }) => `${name} ${scope}`)).toEqual(['broken agent', 'common home', 'shared agent']);
-    expect(await skills.get('shared', { agentId: 'worker' })).toMatchObject({ description: 'Its own.', instructions: '# Do it' });
+    expect(ofWorker.map(({ name, scope }) => `${name} ${scope}`)).toEqual([
+      'broken agent',
+      'common home',
+      'shared agent',
+    ]);
+    expect(await skills.get('shared', { agentId: 'worker' })).toMatchObject({
+      description: 'Its own.',
+      instructions: '# Do it',
+    });
     await expect(skills.get('broken', { agentId: 'worker' })).rejects.toMatchObject({ code: 'SKILL_INVALID' });
     expect(await skills.list({ only: ['common'] })).toHaveLength(1);
-    await expect(skills.get('shared', { only: ['common'] })).rejects.toMatchObject({ code: 'SKILL_NOT_FOUND', hint: 'There are: common.' });
+    await expect(skills.get('shared', { only: ['common'] })).rejects.toMatchObject({
+      code: 'SKILL_NOT_FOUND',
+      hint: 'There are: common.',
+    });
   });
 
   it.each([
     ['no frontmatter', '# Hello', 'line 1: expected frontmatter'],
     ['no name', '---\ndescription: x\n---\n', 'name: '],
-    ['another name than its folder', text('other'), 'line 2: name: expected "mine", the name of its folder, received "other"'],
+    [
+      'another name than its folder',
+      text('other'),
+      'line 2: name: expected "mine", the name of its folder, received "other"',
+    ],
     ['a name that climbs', text('../mine'), 'line 2: name: '],
-    ['a key that nobody knows', '---\nname: mine\ndescription: x\nautorun: rm\n---\n', 'line 4: autorun: nobody knows this key; expected one of name, description, '],
-    ['a key that is misspelt', '---\nname: mine\ndescription: x\nlicence: MIT\n---\n', 'line 4: licence: nobody knows this key; did you mean "license"?'],
-    ['a description on two lines', '---\nname: mine\ndescription: "a\\nb"\n---\n', 'line 3: description: expected printable text'],
+    [
+      'a key that nobody knows',
+      '---\nname: mine\ndescription: x\nautorun: rm\n---\n',
+      'line 4: autorun: nobody knows this key; expected one of name, description, ',
+    ],
+    [
+      'a key that is misspelt',
+      '---\nname: mine\ndescription: x\nlicence: MIT\n---\n',
+      'line 4: licence: nobody knows this key; did you mean "license"?',
+    ],
+    [
+      'a description on two lines',
+      '---\nname: mine\ndescription: "a\\nb"\n---\n',
+      'line 3: description: expected printable text',
+    ],
     ['an empty description', '---\nname: mine\ndescription: ""\n---\n', 'line 3: description'],
     ['no YAML', '---\nname: [\n---\n', 'line '],
     ['too much of it', text('mine', 'x', 'y'.repeat(200_001)), 'at most 200000 characters'],
@@ -75,7 +108,8 @@ describe('skills', () => {
     await writeFile(join(home.path, 'skills', 'README.md'), 'x');
     expect(await skills.list()).toEqual([]);
     await expect(skills.get('empty')).rejects.toMatchObject({ code: 'SKILL_NOT_FOUND' });
-    for (const name of ['../../etc', '.', '', 'A', 'a/b', 'a\0']) await expect(skills.get(name)).rejects.toMatchObject({ code: 'SKILL_NOT_FOUND' });
+    for (const name of ['../../etc', '.', '', 'A', 'a/b', 'a\0'])
+      await expect(skills.get(name)).rejects.toMatchObject({ code: 'SKILL_NOT_FOUND' });
   });
 });
 
@@ -95,7 +129,9 @@ describe('what lies among skills and is none', () => {
       { path: at('spelt'), because: 'there is no SKILL.md in it, but "skill.md": rename it' },
     ]);
     await mkdir(join(home.path, 'agents/worker/skills/own'), { recursive: true });
-    expect((await skills.strangers({ agentId: 'worker' })).map(({ path }) => path)).toContain(join(home.path, 'agents/worker/skills/own'));
+    expect((await skills.strangers({ agentId: 'worker' })).map(({ path }) => path)).toContain(
+      join(home.path, 'agents/worker/skills/own'),
+    );
   });
 });
 
@@ -106,12 +142,29 @@ describe('a file of a skill', () => {
     await writeFile(join(folder, 'reference', 'deep', 'forms.md'), 'Fill in.');
     await writeFile(join(folder, '.hidden'), 'x');
     const files = ['SKILL.md', 'reference/deep/forms.md'];
-    expect(await skills.read('mine')).toEqual({ name: 'mine', file: 'SKILL.md', text: text('mine'), bytes: text('mine').length, files });
+    expect(await skills.read('mine')).toEqual({
+      name: 'mine',
+      file: 'SKILL.md',
+      text: text('mine'),
+      bytes: text('mine').length,
+      files,
+    });
     expect(await skills.read('mine', { file: './reference/deep/forms.md' })).toMatchObject({ text: 'Fill in.', files });
-    await expect(skills.read('mine', { file: 'reference/none.md' })).rejects.toMatchObject({ code: 'SKILL_FILE_NOT_FOUND' });
+    await expect(skills.read('mine', { file: 'reference/none.md' })).rejects.toMatchObject({
+      code: 'SKILL_FILE_NOT_FOUND',
+    });
   });
 
-  it.each(['/etc/passwd', '../other/SKILL.md', 'a/../../other/SKILL.md', '..', 'a\\..\\b', 'a\0b', '', 'x'.repeat(1_001)])('named %j is refused before anything is looked for', async (file) => {
+  it.each([
+    '/etc/passwd',
+    '../other/SKILL.md',
+    'a/../../other/SKILL.md',
+    '..',
+    'a\\..\\b',
+    'a\0b',
+    '',
+    'x'.repeat(1_001),
+  ])('named %j is refused before anything is looked for', async (file) => {
     await put('mine');
     await put('other');
     await expect(skills.read('mine', { file })).rejects.toMatchObject({ code: 'SKILL_FILE_REFUSED' });
@@ -127,7 +180,8 @@ describe('a file of a skill', () => {
     await symlink('/proc/self/root', join(folder, 'root'));
     await symlink('loop', join(folder, 'loop'));
     await symlink('SKILL.md', join(folder, 'inside.md'));
-    for (const file of ['file.txt', 'folder/key.txt', `root${secret}/key.txt`, 'loop']) await expect(skills.read('mine', { file })).rejects.toMatchObject({ code: 'SKILL_FILE_REFUSED' });
+    for (const file of ['file.txt', 'folder/key.txt', `root${secret}/key.txt`, 'loop'])
+      await expect(skills.read('mine', { file })).rejects.toMatchObject({ code: 'SKILL_FILE_REFUSED' });
     expect(await skills.read('mine', { file: 'inside.md' })).toMatchObject({ text: text('mine'), files: ['SKILL.md'] });
     await put('stolen');
     await symlink(join(secret, 'key.txt'), join(home.path, 'skills', 'stolen', 'SKILL.link'));
@@ -149,7 +203,8 @@ describe('a file of a skill', () => {
     await writeFile(join(folder, 'large.txt'), 'x'.repeat(MAX_SKILL_RESOURCE_BYTES + 1));
     await mkdir(join(folder, 'folder'));
     execFileSync('mkfifo', [join(folder, 'pipe')]);
-    for (const file of ['image.png', 'large.txt', 'folder', 'pipe', '.']) await expect(skills.read('mine', { file })).rejects.toMatchObject({ code: 'SKILL_FILE_REFUSED' });
+    for (const file of ['image.png', 'large.txt', 'folder', 'pipe', '.'])
+      await expect(skills.read('mine', { file })).rejects.toMatchObject({ code: 'SKILL_FILE_REFUSED' });
     await link(join(folder, 'SKILL.md'), join(folder, 'COPY.md'));
     expect((await skills.read('mine', { file: 'COPY.md' })).text).toBe(text('mine'));
   });

@@ -17,7 +17,13 @@ function start(url: string): { readonly child: ChildProcess; readonly send: (eve
 }
 
 async function reaches(house: StatelyReceiver, value: string, program = 1): Promise<void> {
-  await until(house.recording, async () => (await worldOf(house.recording)).actors({ text: `.${program}:` }).some((actor) => actor.chart === 'light' && actor.value === value) || undefined);
+  await until(
+    house.recording,
+    async () =>
+      (await worldOf(house.recording))
+        .actors({ text: `.${program}:` })
+        .some((actor) => actor.chart === 'light' && actor.value === value) || undefined,
+  );
 }
 
 describe('a program with the real inspector', () => {
@@ -35,7 +41,9 @@ describe('a program with the real inspector', () => {
     const records = await recordsOf(house.recording);
     expect(house.recording.chart('light')?.states.map(({ id }) => id)).toEqual(['', 'amber', 'green', 'off', 'red']);
     const light = records.find((each) => each.k === 'actor' && each.chart === 'light');
-    const steps = records.filter((each): each is InspectionRecordOf<'step'> => each.k === 'step' && each.a === light?.a);
+    const steps = records.filter(
+      (each): each is InspectionRecordOf<'step'> => each.k === 'step' && each.a === light?.a,
+    );
     expect(steps.map(({ type, taken, value }) => [type, taken, value])).toEqual([
       ['TICK', ['red|TICK|0'], 'red'],
       ['NOBODY', [], 'red'],
@@ -45,7 +53,9 @@ describe('a program with the real inspector', () => {
       ['END', ['amber|END|0'], 'off'],
     ]);
     expect(steps.at(-1)?.status).toBe('done');
-    const events = records.filter((each): each is InspectionRecordOf<'event'> => each.k === 'event' && each.a === light?.a);
+    const events = records.filter(
+      (each): each is InspectionRecordOf<'event'> => each.k === 'event' && each.a === light?.a,
+    );
     expect(steps.map(({ e }) => e)).toEqual(events.map(({ e }) => e));
     expect(events.find(({ type }) => type === 'NOBODY')?.data).toEqual({ note: 'hello' });
     const world = await worldOf(house.recording);
@@ -81,7 +91,12 @@ describe('a program with the real inspector', () => {
     both[1]?.send({ type: 'GO', allowed: true });
     await Promise.all([reaches(house, 'amber', 1), reaches(house, 'amber', 2)]);
     const world = await worldOf(house.recording);
-    expect(world.roots().map(({ id }) => id.replace(/\d/, 'N')).toSorted()).toEqual(['one (program N)', 'two (program N)']);
+    expect(
+      world
+        .roots()
+        .map(({ id }) => id.replace(/\d/, 'N'))
+        .toSorted(),
+    ).toEqual(['one (program N)', 'two (program N)']);
     expect(world.inFlight()).toEqual([]);
   });
 });

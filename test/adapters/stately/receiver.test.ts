@@ -6,13 +6,29 @@ import { createSystemClock } from '../../../src/actors/clock/system-clock.ts';
 import { createStatelyReceiver } from '../../../src/adapters/stately/stately-receiver.ts';
 import type { InspectionRecord } from '../../../src/machines/inspection-log/inspection-record.ts';
 import { InspectionTimeline } from '../../../src/machines/inspection-log/inspection-timeline.ts';
-import { actorFrame, connect, definition, eventFrame, receiver, recordsOf, snapshotFrame, until, worldOf } from './stately-house.ts';
+import {
+  actorFrame,
+  connect,
+  definition,
+  eventFrame,
+  receiver,
+  recordsOf,
+  snapshotFrame,
+  until,
+  worldOf,
+} from './stately-house.ts';
 
-async function answerOf(url: string, headers: Readonly<Record<string, string>>): Promise<{ readonly status: number | undefined; readonly body: string }> {
+async function answerOf(
+  url: string,
+  headers: Readonly<Record<string, string>>,
+): Promise<{ readonly status: number | undefined; readonly body: string }> {
   return await new Promise((resolve, reject) => {
     const asked = request(url.replace('ws:', 'http:'), { headers }, (response) => {
       let body = '';
-      response.setEncoding('utf8').on('data', (chunk: string) => (body += chunk)).on('end', () => resolve({ status: response.statusCode, body }));
+      response
+        .setEncoding('utf8')
+        .on('data', (chunk: string) => (body += chunk))
+        .on('end', () => resolve({ status: response.statusCode, body }));
     });
     asked.on('upgrade', (_response, socket) => {
       socket.destroy();
@@ -22,7 +38,12 @@ async function answerOf(url: string, headers: Readonly<Record<string, string>>):
   });
 }
 
-const UPGRADE = { connection: 'Upgrade', upgrade: 'websocket', 'sec-websocket-version': '13', 'sec-websocket-key': 'dGhlIHNhbXBsZSBub25jZQ==' };
+const UPGRADE = {
+  connection: 'Upgrade',
+  upgrade: 'websocket',
+  'sec-websocket-version': '13',
+  'sec-websocket-key': 'dGhlIHNhbXBsZSBub25jZQ==',
+};
 
 describe('who may connect', () => {
   it('is a program, which sends no Origin header', async () => {
@@ -32,7 +53,14 @@ describe('who may connect', () => {
 
   it('is no page of an origin that was not named, and the answer and the notes say what to do', async () => {
     const house = await receiver({ origins: ['http://localhost:5173'] });
-    for (const origin of ['https://evil.example', 'null', 'http://localhost:5174', 'http://localhost:5173.evil.example', 'HTTP://LOCALHOST:5173', '']) {
+    for (const origin of [
+      'https://evil.example',
+      'null',
+      'http://localhost:5174',
+      'http://localhost:5173.evil.example',
+      'HTTP://LOCALHOST:5173',
+      '',
+    ]) {
       const { status, body } = await answerOf(house.url, { ...UPGRADE, origin });
       expect([origin, status]).toEqual([origin, 403]);
       expect(body).toContain('--stately-origin');
@@ -63,15 +91,32 @@ describe('who may connect', () => {
 
 describe('a receiver', () => {
   it('refuses every address that others can reach, and options that it does not know', async () => {
-    const start = (options: Readonly<Record<string, unknown>>): Promise<unknown> => createStatelyReceiver({ port: 0, clock: createSystemClock(), onProblem: () => undefined, ...options });
-    for (const options of [{ host: '0.0.0.0' }, { host: '::' }, { host: '10.0.0.1' }, { host: 'localhost' }, { origins: ['localhost:5173'] }, { origins: ['http://a/b'] }, { origins: ['null'] }, { origins: ['*'] }, { port: 70_000 }, { more: 1 }, { limits: { frameBytes: 0 } }]) {
+    const start = (options: Readonly<Record<string, unknown>>): Promise<unknown> =>
+      createStatelyReceiver({ port: 0, clock: createSystemClock(), onProblem: () => undefined, ...options });
+    for (const options of [
+      { host: '0.0.0.0' },
+      { host: '::' },
+      { host: '10.0.0.1' },
+      { host: 'localhost' },
+      { origins: ['localhost:5173'] },
+      { origins: ['http://a/b'] },
+      { origins: ['null'] },
+      { origins: ['*'] },
+      { port: 70_000 },
+      { more: 1 },
+      { limits: { frameBytes: 0 } },
+    ]) {
       await expect(start(options)).rejects.toMatchObject({ code: 'STATELY_OPTIONS_INVALID' });
     }
   });
 
   it('says that its port is taken', async () => {
     const { url } = await receiver();
-    const again = createStatelyReceiver({ port: Number(new URL(url).port), clock: createSystemClock(), onProblem: () => undefined });
+    const again = createStatelyReceiver({
+      port: Number(new URL(url).port),
+      clock: createSystemClock(),
+      onProblem: () => undefined,
+    });
     await expect(again).rejects.toMatchObject({ code: 'STATELY_PORT_TAKEN' });
   });
 
@@ -109,7 +154,8 @@ describe('a receiver', () => {
     const house = await receiver({ limits: { records: 10 } });
     const socket = await connect(house.url);
     socket.send(actorFrame('x:0'));
-    for (let count = 0; count < 50; count += 1) socket.send(snapshotFrame('x:0', count % 2 === 0 ? 'open' : 'shut', count % 2 === 0 ? 'OPEN' : 'CLOSE'));
+    for (let count = 0; count < 50; count += 1)
+      socket.send(snapshotFrame('x:0', count % 2 === 0 ? 'open' : 'shut', count % 2 === 0 ? 'OPEN' : 'CLOSE'));
     await until(house.recording, () => house.statistics.frames === 51 || undefined);
     const records = await recordsOf(house.recording);
     const { first, last } = house.recording.range();
@@ -129,7 +175,11 @@ describe('a receiver', () => {
     socket.send(actorFrame('x:3'));
     await until(house.recording, () => house.statistics.frames === 5 || undefined);
     expect(house.statistics.lostFrames).toBe(1);
-    expect((await worldOf(house.recording)).actors({ text: 'x:' }).map(({ key }) => key.slice(-3))).toEqual(['x:0', 'x:1', 'x:3']);
+    expect((await worldOf(house.recording)).actors({ text: 'x:' }).map(({ key }) => key.slice(-3))).toEqual([
+      'x:0',
+      'x:1',
+      'x:3',
+    ]);
   });
 
   it('takes secrets out of everything, and cuts what is long', async () => {
@@ -137,7 +187,11 @@ describe('a receiver', () => {
     const socket = await connect(house.url);
     socket.send(actorFrame('sk-secret', { name: 'sk-secret' }));
     socket.send(eventFrame('sk-secret', { type: 'sk-secret', 'sk-secret': ['sk-secret', 'y'.repeat(100_000)] }));
-    socket.send(snapshotFrame('sk-secret', { 'sk-secret': 'sk-secret' }, 'sk-secret', { snapshot: { status: 'error', value: 'shut', context: { a: 'sk-secret' }, error: { message: 'sk-secret' } } }));
+    socket.send(
+      snapshotFrame('sk-secret', { 'sk-secret': 'sk-secret' }, 'sk-secret', {
+        snapshot: { status: 'error', value: 'shut', context: { a: 'sk-secret' }, error: { message: 'sk-secret' } },
+      }),
+    );
     await until(house.recording, () => house.statistics.frames === 3 || undefined);
     const text = JSON.stringify(await recordsOf(house.recording));
     expect(text).not.toContain('sk-secret');
@@ -162,21 +216,37 @@ describe('a receiver', () => {
     expect(await source.sessions({ limit: 5 })).toEqual({ sessions: [], total: 0 });
     expect(await source.session('s')).toBeUndefined();
     expect(await source.processes('s')).toEqual([]);
-    await expect(source.answer('s', { type: 'allow', requestId: 'r' })).rejects.toMatchObject({ category: 'not_found' });
+    await expect(source.answer('s', { type: 'allow', requestId: 'r' })).rejects.toMatchObject({
+      category: 'not_found',
+    });
   });
 
   it('stays whole whatever is sent to it', async () => {
     const house = await receiver();
     const socket = await connect(house.url);
-    // Mostly what a program sends, with something wrong here and there: what is refused at the door tests the door only.
-    const mostly = <Usual, Odd>(usual: fc.Arbitrary<Usual>, odd: fc.Arbitrary<Odd>): fc.Arbitrary<Usual | Odd> => fc.oneof({ arbitrary: usual, weight: 12 }, { arbitrary: odd, weight: 1 });
+    // Mostly what a program sends, with something wrong here and there: what is refused at the door tests the door
+    // only.
+    const mostly = <Usual, Odd>(usual: fc.Arbitrary<Usual>, odd: fc.Arbitrary<Odd>): fc.Arbitrary<Usual | Odd> =>
+      fc.oneof({ arbitrary: usual, weight: 12 }, { arbitrary: odd, weight: 1 });
     const id = mostly(fc.constantFrom('x:0', 'x:1', 'x:2'), fc.constantFrom('', null, '__proto__'));
-    const status = mostly(fc.constantFrom('active', 'active', 'active', 'active', 'done', 'error', 'stopped'), fc.constantFrom('other', 7));
-    const value = mostly(fc.constantFrom('shut', 'open'), fc.oneof(fc.constantFrom('elsewhere', {}, { shut: {} }), fc.jsonValue({ maxDepth: 3 })));
-    const event = mostly(fc.record({ type: fc.constantFrom('OPEN', 'CLOSE', 'NONE'), data: fc.jsonValue() }), fc.oneof(fc.record({ type: fc.string() }), fc.jsonValue()));
+    const status = mostly(
+      fc.constantFrom('active', 'active', 'active', 'active', 'done', 'error', 'stopped'),
+      fc.constantFrom('other', 7),
+    );
+    const value = mostly(
+      fc.constantFrom('shut', 'open'),
+      fc.oneof(fc.constantFrom('elsewhere', {}, { shut: {} }), fc.jsonValue({ maxDepth: 3 })),
+    );
+    const event = mostly(
+      fc.record({ type: fc.constantFrom('OPEN', 'CLOSE', 'NONE'), data: fc.jsonValue() }),
+      fc.oneof(fc.record({ type: fc.string() }), fc.jsonValue()),
+    );
     const frame = fc.record(
       {
-        type: mostly(fc.constantFrom('@xstate.actor', '@xstate.event', '@xstate.snapshot', '@xstate.snapshot'), fc.constantFrom('@xstate.microstep', 7)),
+        type: mostly(
+          fc.constantFrom('@xstate.actor', '@xstate.event', '@xstate.snapshot', '@xstate.snapshot'),
+          fc.constantFrom('@xstate.microstep', 7),
+        ),
         sessionId: id,
         sourceId: id,
         parentId: id,
@@ -185,11 +255,17 @@ describe('a receiver', () => {
         createdAt: fc.oneof(fc.string(), fc.constantFrom('1', '99999999999999999')),
         definition: mostly(fc.constant(definition), fc.oneof(fc.string(), fc.json({ maxDepth: 3 }))),
         event,
-        snapshot: mostly(fc.record({ status, value, context: fc.jsonValue(), output: fc.jsonValue(), error: fc.jsonValue() }), fc.jsonValue()),
+        snapshot: mostly(
+          fc.record({ status, value, context: fc.jsonValue(), output: fc.jsonValue(), error: fc.jsonValue() }),
+          fc.jsonValue(),
+        ),
       },
       { requiredKeys: ['type', 'sessionId', 'event', 'snapshot'] },
     );
-    const frames = fc.sample(fc.oneof({ arbitrary: frame.map((each) => JSON.stringify(each)), weight: 20 }, fc.string(), fc.json()), { seed: 20_260_614, numRuns: 900 });
+    const frames = fc.sample(
+      fc.oneof({ arbitrary: frame.map((each) => JSON.stringify(each)), weight: 20 }, fc.string(), fc.json()),
+      { seed: 20_260_614, numRuns: 900 },
+    );
     for (const each of frames) socket.send(each);
     await until(house.recording, async () => {
       socket.send(eventFrame('last', { type: 'LAST' }));
@@ -201,9 +277,15 @@ describe('a receiver', () => {
     expect(timeline.append(records)).toBe(records.length);
     // It was no test where little of it came through, or little was refused.
     const countOf = (kind: InspectionRecord['k']): number => records.filter(({ k }) => k === kind).length;
-    const known = records.filter((each) => each.k === 'step' && each.taken.some((taken) => taken.startsWith('shut|') || taken.startsWith('open|')));
+    const known = records.filter(
+      (each) => each.k === 'step' && each.taken.some((taken) => taken.startsWith('shut|') || taken.startsWith('open|')),
+    );
     const least = { actor: 100, machine: 1, event: 100, step: 200, snap: 60 };
     expect(Object.entries(least).filter(([kind, count]) => countOf(kind as InspectionRecord['k']) < count)).toEqual([]);
-    expect([known.length > 40, house.statistics.lostFrames > 100, house.statistics.lostFrames < 450]).toEqual([true, true, true]);
+    expect([known.length > 40, house.statistics.lostFrames > 100, house.statistics.lostFrames < 450]).toEqual([
+      true,
+      true,
+      true,
+    ]);
   });
 });

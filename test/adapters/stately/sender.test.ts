@@ -22,7 +22,20 @@ class Recorded implements InspectionRecording {
 
   constructor() {
     const chart = describeChart(taskMachine);
-    this.add({ k: 'machine', s: 0, t: 1_000, a: 'b1:x:0', id: 'task', chart }, { k: 'actor', s: 0, t: 1_000, a: 'b1:x:0', id: 'task_1', chart: 'task', value: 'queued', status: 'active', facts: { label: 'not for others' } });
+    this.add(
+      { k: 'machine', s: 0, t: 1_000, a: 'b1:x:0', id: 'task', chart },
+      {
+        k: 'actor',
+        s: 0,
+        t: 1_000,
+        a: 'b1:x:0',
+        id: 'task_1',
+        chart: 'task',
+        value: 'queued',
+        status: 'active',
+        facts: { label: 'not for others' },
+      },
+    );
   }
 
   /** So many are kept. */
@@ -35,7 +48,30 @@ class Recorded implements InspectionRecording {
   }
 
   step(value: string, data?: unknown): void {
-    this.add({ k: 'event', s: 0, t: 2_000, a: 'b1:x:0', e: this.#newest + 1, type: 'START', ...(data === undefined ? {} : { data }) }, { k: 'action', s: 0, t: 2_000, a: 'b1:x:0', name: 'hidden' }, { k: 'step', s: 0, t: 2_000, a: 'b1:x:0', e: this.#newest + 1, type: 'START', taken: ['queued|START|0'], value, status: 'active', context: { n: 1 } });
+    this.add(
+      {
+        k: 'event',
+        s: 0,
+        t: 2_000,
+        a: 'b1:x:0',
+        e: this.#newest + 1,
+        type: 'START',
+        ...(data === undefined ? {} : { data }),
+      },
+      { k: 'action', s: 0, t: 2_000, a: 'b1:x:0', name: 'hidden' },
+      {
+        k: 'step',
+        s: 0,
+        t: 2_000,
+        a: 'b1:x:0',
+        e: this.#newest + 1,
+        type: 'START',
+        taken: ['queued|START|0'],
+        value,
+        status: 'active',
+        context: { n: 1 },
+      },
+    );
   }
 
   forgetAllBut(count: number): void {
@@ -46,7 +82,10 @@ class Recorded implements InspectionRecording {
     return this.#listeners.size;
   }
 
-  range = (): { readonly first: number; readonly last: number } => ({ first: this.#newest - this.#records.length + 1, last: this.#newest });
+  range = (): { readonly first: number; readonly last: number } => ({
+    first: this.#newest - this.#records.length + 1,
+    last: this.#newest,
+  });
   chart = (): undefined => undefined;
 
   follow(listener: () => void): () => void {
@@ -119,7 +158,10 @@ class Listening {
 type SimulatedClock = ReturnType<typeof createSimulatedClock>;
 
 /** How long the clock is asked to wait before each attempt: what it is asked for right after a failure. */
-function pausesOf(clock: SimulatedClock, failures: () => number): { readonly watched: SimulatedClock; readonly paused: (attempt: number) => Promise<number> } {
+function pausesOf(
+  clock: SimulatedClock,
+  failures: () => number,
+): { readonly watched: SimulatedClock; readonly paused: (attempt: number) => Promise<number> } {
   const pauses: number[] = [];
   let armed: (() => void) | undefined;
   const watched: SimulatedClock = {
@@ -143,18 +185,37 @@ interface Sent {
   readonly told: string[];
 }
 
-async function sending(options: Partial<StatelySenderOptions> & Pick<StatelySenderOptions, 'to' | 'recording'>): Promise<Sent> {
+async function sending(
+  options: Partial<StatelySenderOptions> & Pick<StatelySenderOptions, 'to' | 'recording'>,
+): Promise<Sent> {
   const told: string[] = [];
-  const sender = await createStatelySender({ clock: createSystemClock(), tell: (text) => void told.push(text), ...options });
+  const sender = await createStatelySender({
+    clock: createSystemClock(),
+    tell: (text) => void told.push(text),
+    ...options,
+  });
   onTestFinished(() => sender.close());
   return { sender, told };
 }
 
 describe('where an inspection may be sent', () => {
-  it.each(['ws://inspector.example.com', 'ws://10.0.0.1', 'ws://127.0.0.1.example.com', 'ws://localhost.example.com', 'ws://[::ffff:127.0.0.1]', 'http://127.0.0.1', 'wss://user:pass@example.com', 'wss://example.com/#x', 'example.com', ''])('is not %j, and nothing is told or sent', async (to) => {
+  it.each([
+    'ws://inspector.example.com',
+    'ws://10.0.0.1',
+    'ws://127.0.0.1.example.com',
+    'ws://localhost.example.com',
+    'ws://[::ffff:127.0.0.1]',
+    'http://127.0.0.1',
+    'wss://user:pass@example.com',
+    'wss://example.com/#x',
+    'example.com',
+    '',
+  ])('is not %j, and nothing is told or sent', async (to) => {
     const told: string[] = [];
     const recording = new Recorded();
-    await expect(createStatelySender({ to, recording, clock: createSystemClock(), tell: (text) => void told.push(text) })).rejects.toMatchObject({ code: 'STATELY_SEND_REFUSED', category: 'validation' });
+    await expect(
+      createStatelySender({ to, recording, clock: createSystemClock(), tell: (text) => void told.push(text) }),
+    ).rejects.toMatchObject({ code: 'STATELY_SEND_REFUSED', category: 'validation' });
     expect(told).toEqual([]);
     expect(recording.followers).toBe(0);
   });
@@ -163,7 +224,15 @@ describe('where an inspection may be sent', () => {
     const other = await Listening.start();
     let connectedBefore = -1;
     const told: string[] = [];
-    const sender = await createStatelySender({ to: `ws://127.0.0.1:${other.port}/room?token=geheim`, recording: new Recorded(), clock: createSystemClock(), tell: (text) => { connectedBefore = other.sockets.length; told.push(text); } });
+    const sender = await createStatelySender({
+      to: `ws://127.0.0.1:${other.port}/room?token=geheim`,
+      recording: new Recorded(),
+      clock: createSystemClock(),
+      tell: (text) => {
+        connectedBefore = other.sockets.length;
+        told.push(text);
+      },
+    });
     onTestFinished(() => sender.close());
     await sender.drained();
     expect(connectedBefore).toBe(0);
@@ -176,7 +245,14 @@ describe('where an inspection may be sent', () => {
   it('is nowhere when nobody could be told', async () => {
     const other = await Listening.start();
     const recording = new Recorded();
-    const failing = createStatelySender({ to: `ws://127.0.0.1:${other.port}`, recording, clock: createSystemClock(), tell: () => { throw new Error('closed'); } });
+    const failing = createStatelySender({
+      to: `ws://127.0.0.1:${other.port}`,
+      recording,
+      clock: createSystemClock(),
+      tell: () => {
+        throw new Error('closed');
+      },
+    });
     await expect(failing).rejects.toThrow('closed');
     expect(recording.followers).toBe(0);
     expect(other.sockets).toEqual([]);
@@ -190,7 +266,9 @@ describe('what is sent', () => {
     const { sender } = await sending({ to: `ws://localhost:${other.port}`, recording });
     recording.step('running', { by: 'somebody', key: 'sk-1' });
     await other.until(() => other.frames.length === 3);
-    expect(other.frames.map(({ type, sessionId, event, snapshot }) => [type, sessionId, event?.type, snapshot?.value])).toEqual([
+    expect(
+      other.frames.map(({ type, sessionId, event, snapshot }) => [type, sessionId, event?.type, snapshot?.value]),
+    ).toEqual([
       ['@xstate.actor', 'b1:x:0', undefined, 'queued'],
       ['@xstate.event', 'b1:x:0', 'START', undefined],
       ['@xstate.snapshot', 'b1:x:0', 'START', 'running'],
@@ -205,7 +283,11 @@ describe('what is sent', () => {
     const other = await Listening.start();
     const recording = new Recorded();
     recording.step('running', { note: 'the key is sk-1' });
-    const { sender } = await sending({ to: `ws://127.0.0.1:${other.port}`, recording, redact: (text) => text.replaceAll('sk-1', '***') });
+    const { sender } = await sending({
+      to: `ws://127.0.0.1:${other.port}`,
+      recording,
+      redact: (text) => text.replaceAll('sk-1', '***'),
+    });
     await sender.drained();
     await other.until(() => other.frames.length === 3);
     expect(JSON.stringify(other.frames)).toContain('the key is ***');
@@ -216,15 +298,26 @@ describe('what is sent', () => {
     const recording = new Recorded();
     await sending({ to: house.url, recording });
     recording.step('sleeping');
-    await until(house.recording, async () => (await worldOf(house.recording)).actors({ text: 'task_1' }).some(({ value }) => value === 'sleeping') || undefined);
-    expect(house.recording.chart('task')?.states.map(({ id }) => id)).toEqual(describeChart(taskMachine).states.map(({ id }) => id));
+    await until(
+      house.recording,
+      async () =>
+        (await worldOf(house.recording)).actors({ text: 'task_1' }).some(({ value }) => value === 'sleeping') ||
+        undefined,
+    );
+    expect(house.recording.chart('task')?.states.map(({ id }) => id)).toEqual(
+      describeChart(taskMachine).states.map(({ id }) => id),
+    );
     expect(house.statistics.lostFrames).toBe(0);
   });
 
   it('does not come back to where it is received', async () => {
     const house = await receiver();
     const refused = new Promise<string>((resolve) => {
-      void sending({ to: house.url, recording: house.recording, tell: (text) => (text.startsWith('Not connected') ? resolve(text) : undefined) });
+      void sending({
+        to: house.url,
+        recording: house.recording,
+        tell: (text) => (text.startsWith('Not connected') ? resolve(text) : undefined),
+      });
     });
     expect(await refused).toContain('508');
     expect(house.statistics).toMatchObject({ refused: 1, frames: 0 });
@@ -236,7 +329,11 @@ describe('a connection that is lost', () => {
     const first = await Listening.start();
     const { port } = first;
     const recording = new Recorded();
-    const { sender, told } = await sending({ to: `ws://127.0.0.1:${port}`, recording, retry: { firstMs: 5, longestMs: 10 } });
+    const { sender, told } = await sending({
+      to: `ws://127.0.0.1:${port}`,
+      recording,
+      retry: { firstMs: 5, longestMs: 10 },
+    });
     await sender.drained();
     first.stop();
     recording.step('running');
@@ -258,7 +355,12 @@ describe('a connection that is lost', () => {
     const clock = createSimulatedClock();
     let failures = (): number => 0;
     const { paused, watched } = pausesOf(clock, () => failures());
-    const { sender, told } = await sending({ to: `ws://127.0.0.1:${port}`, recording: new Recorded(), clock: watched, retry: { firstMs: 100, longestMs: 1_000 } });
+    const { sender, told } = await sending({
+      to: `ws://127.0.0.1:${port}`,
+      recording: new Recorded(),
+      clock: watched,
+      retry: { firstMs: 100, longestMs: 1_000 },
+    });
     failures = () => sender.statistics.failures;
     for (let attempt = 1; attempt <= 7; attempt += 1) {
       const pause = await paused(attempt);
@@ -278,7 +380,12 @@ describe('a connection that is lost', () => {
     const clock = createSimulatedClock();
     let failures = (): number => 0;
     const { paused, watched } = pausesOf(clock, () => failures());
-    const { sender, told } = await sending({ to: `ws://127.0.0.1:${other.port}`, recording: new Recorded(), clock: watched, retry: { firstMs: 100, longestMs: 800 } });
+    const { sender, told } = await sending({
+      to: `ws://127.0.0.1:${other.port}`,
+      recording: new Recorded(),
+      clock: watched,
+      retry: { firstMs: 100, longestMs: 800 },
+    });
     failures = () => sender.statistics.failures;
     const expectPause = async (attempt: number, most: number): Promise<void> => {
       const pause = await paused(attempt);
@@ -302,42 +409,53 @@ describe('a connection that is lost', () => {
   });
 
   // What a kernel keeps for two sockets of one machine is some ten megabytes; three times as much is sent.
-  it('to one that does not read holds nobody up: little is on its way, the program goes on, what is forgotten meanwhile is counted', { timeout: 30_000 }, async () => {
-    const other = await Listening.start();
-    const recording = new Recorded();
-    recording.limit = 600;
-    const { sender, told } = await sending({ to: `ws://127.0.0.1:${other.port}`, recording, clock: createSimulatedClock() });
-    await other.until(() => other.sockets.length === 1);
-    await sender.drained();
-    // Before the sender is closed, which waits for it otherwise.
-    onTestFinished(() => other.stop());
-    other.sockets[0]?.pause();
-    const large = Object.fromEntries(Array.from({ length: 4 }, (_, index) => [`part${index}`, 'x'.repeat(1_950)]));
-    const steps = 4_000;
-    let longestMs = 0;
-    for (let count = 0; count < steps; count += 1) {
-      recording.step('running', large);
-      if (count % 10 > 0) continue;
-      const begunMs = performance.now();
-      await new Promise<void>((resolve) => void setImmediate(resolve));
-      longestMs = Math.max(longestMs, performance.now() - begunMs);
-    }
-    // As much as the kernel takes, and what is on its way: not what it was asked for, which waits in no other place than the recording.
-    const { sentFrames, droppedRecords } = sender.statistics;
-    expect([sentFrames < steps, droppedRecords, longestMs < 2_000]).toEqual([true, 0, true]);
-    expect(recording.range()).toMatchObject({ last: 2 + steps * 3 });
+  it(
+    'to one that does not read holds nobody up: little is on its way, the program goes on, what is forgotten meanwhile is counted',
+    { timeout: 30_000 },
+    async () => {
+      const other = await Listening.start();
+      const recording = new Recorded();
+      recording.limit = 600;
+      const { sender, told } = await sending({
+        to: `ws://127.0.0.1:${other.port}`,
+        recording,
+        clock: createSimulatedClock(),
+      });
+      await other.until(() => other.sockets.length === 1);
+      await sender.drained();
+      // Before the sender is closed, which waits for it otherwise.
+      onTestFinished(() => other.stop());
+      other.sockets[0]?.pause();
+      const large = Object.fromEntries(Array.from({ length: 4 }, (_, index) => [`part${index}`, 'x'.repeat(1_950)]));
+      const steps = 4_000;
+      let longestMs = 0;
+      for (let count = 0; count < steps; count += 1) {
+        recording.step('running', large);
+        if (count % 10 > 0) continue;
+        const begunMs = performance.now();
+        await new Promise<void>((resolve) => void setImmediate(resolve));
+        longestMs = Math.max(longestMs, performance.now() - begunMs);
+      }
+      // As much as the kernel takes, and what is on its way: not what it was asked for, which waits in no other place
+      // than the recording.
+      const { sentFrames, droppedRecords } = sender.statistics;
+      expect([sentFrames < steps, droppedRecords, longestMs < 2_000]).toEqual([true, 0, true]);
+      expect(recording.range()).toMatchObject({ last: 2 + steps * 3 });
 
-    other.sockets[0]?.resume();
-    recording.step('sleeping');
-    await sender.drained();
-    await other.until(() => other.frames.at(-1)?.snapshot?.value === 'sleeping');
-    const passed = sender.statistics;
-    expect(passed.droppedRecords).toBeGreaterThan(steps);
-    // Of three records of a step two are frames.
-    expect(passed.sentFrames).toBe(other.frames.length);
-    expect(Math.abs(((passed.sentFrames - 1) / 2) * 3 + passed.droppedRecords - (steps + 1) * 3)).toBeLessThanOrEqual(3);
-    expect(told.at(-1)).toMatch(new RegExp(`^\\d+ records were forgotten before they could be sent`));
-  });
+      other.sockets[0]?.resume();
+      recording.step('sleeping');
+      await sender.drained();
+      await other.until(() => other.frames.at(-1)?.snapshot?.value === 'sleeping');
+      const passed = sender.statistics;
+      expect(passed.droppedRecords).toBeGreaterThan(steps);
+      // Of three records of a step two are frames.
+      expect(passed.sentFrames).toBe(other.frames.length);
+      expect(Math.abs(((passed.sentFrames - 1) / 2) * 3 + passed.droppedRecords - (steps + 1) * 3)).toBeLessThanOrEqual(
+        3,
+      );
+      expect(told.at(-1)).toMatch(new RegExp(`^\\d+ records were forgotten before they could be sent`));
+    },
+  );
 
   it('to one that does not read ends when it is closed', async () => {
     const other = await Listening.start();

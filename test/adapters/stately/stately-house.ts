@@ -1,4 +1,7 @@
-/** A receiver on a free port, those who connect to it, and waiting for what is to be seen. Everything is ended with the test. */
+/**
+ * A receiver on a free port, those who connect to it, and waiting for what is to be seen. Everything is ended with the
+ * test.
+ */
 import { once } from 'node:events';
 import { WebSocket } from 'ws';
 import { onTestFinished } from 'vitest';
@@ -15,7 +18,12 @@ const WAIT_MS = 20_000;
 
 export async function receiver(options: Partial<StatelyReceiverOptions> = {}): Promise<StatelyReceiver> {
   const problems: unknown[] = [];
-  const made = await createStatelyReceiver({ port: 0, clock: createSystemClock(), onProblem: (error) => problems.push(error), ...options });
+  const made = await createStatelyReceiver({
+    port: 0,
+    clock: createSystemClock(),
+    onProblem: (error) => problems.push(error),
+    ...options,
+  });
   onTestFinished(async () => {
     await made.close();
     if (problems.length > 0 && options.onProblem === undefined) throw problems[0];
@@ -29,7 +37,8 @@ export async function recordsOf(recording: InspectionRecording, from = 1): Promi
   for await (const page of recording.records(from)) all.push(...page);
   for (const record of all) {
     const read = readRecord(JSON.parse(JSON.stringify(record)));
-    if (!('record' in read) || read.unknownFields.length > 0) throw new Error(`no record: ${JSON.stringify(record)}: ${JSON.stringify(read)}`);
+    if (!('record' in read) || read.unknownFields.length > 0)
+      throw new Error(`no record: ${JSON.stringify(record)}: ${JSON.stringify(read)}`);
   }
   return all;
 }
@@ -41,7 +50,10 @@ export async function worldOf(recording: InspectionRecording): Promise<Inspectio
 }
 
 /** Waits, without looking at a clock, until what is looked for is there. */
-export async function until<Found>(recording: InspectionRecording, look: () => Promise<Found | undefined> | Found | undefined): Promise<Found> {
+export async function until<Found>(
+  recording: InspectionRecording,
+  look: () => Promise<Found | undefined> | Found | undefined,
+): Promise<Found> {
   return await new Promise<Found>((resolve, reject) => {
     const timer = setTimeout(() => end(() => reject(new Error('what was waited for never came'))), WAIT_MS);
     const leave = recording.follow(() => void again());
@@ -63,7 +75,10 @@ export async function until<Found>(recording: InspectionRecording, look: () => P
 }
 
 /** A program that writes its frames itself. */
-export async function connect(url: string, options: ConstructorParameters<typeof WebSocket>[2] = {}): Promise<WebSocket> {
+export async function connect(
+  url: string,
+  options: ConstructorParameters<typeof WebSocket>[2] = {},
+): Promise<WebSocket> {
   const socket = new WebSocket(url, options);
   onTestFinished(() => socket.terminate());
   const failed = new Promise<never>((_resolve, reject) => {
@@ -74,14 +89,36 @@ export async function connect(url: string, options: ConstructorParameters<typeof
   return socket;
 }
 
-export const definition = JSON.stringify({ id: 'door', initial: 'shut', states: { shut: { on: { OPEN: 'open' } }, open: { on: { CLOSE: 'shut' } } } });
+export const definition = JSON.stringify({
+  id: 'door',
+  initial: 'shut',
+  states: { shut: { on: { OPEN: 'open' } }, open: { on: { CLOSE: 'shut' } } },
+});
 
 export function actorFrame(sessionId: string, more: object = {}): string {
-  return JSON.stringify({ type: '@xstate.actor', _version: '0.7.2', sessionId, name: 'door', definition, rootId: sessionId, createdAt: '1', id: null, snapshot: { status: 'active', value: 'shut', context: {} }, ...more });
+  return JSON.stringify({
+    type: '@xstate.actor',
+    _version: '0.7.2',
+    sessionId,
+    name: 'door',
+    definition,
+    rootId: sessionId,
+    createdAt: '1',
+    id: null,
+    snapshot: { status: 'active', value: 'shut', context: {} },
+    ...more,
+  });
 }
 
 export function snapshotFrame(sessionId: string, value: unknown, type: string, more: object = {}): string {
-  return JSON.stringify({ type: '@xstate.snapshot', _version: '0.7.2', sessionId, event: { type }, snapshot: { status: 'active', value, context: {} }, ...more });
+  return JSON.stringify({
+    type: '@xstate.snapshot',
+    _version: '0.7.2',
+    sessionId,
+    event: { type },
+    snapshot: { status: 'active', value, context: {} },
+    ...more,
+  });
 }
 
 export function eventFrame(sessionId: string, event: object, more: object = {}): string {

@@ -64,7 +64,10 @@ describeJobRecords('in files', async () => ({
       if (name === 'closed') continue;
       const { owner, ...rest } = JSON.parse(await readFile(path, 'utf8')) as { readonly owner?: object };
       // Whose a record became says that itself.
-      await writeFile(path, JSON.stringify(owner === undefined ? { ...rest, began: '1' } : { ...rest, owner: { ...owner, began: '1' } }));
+      await writeFile(
+        path,
+        JSON.stringify(owner === undefined ? { ...rest, began: '1' } : { ...rest, owner: { ...owner, began: '1' } }),
+      );
     }
   },
   dispose: async () => undefined,
@@ -73,8 +76,12 @@ describeJobRecords('in files', async () => ({
 describe('the ids of jobs', () => {
   it('are counted over all who make them, also at once', async () => {
     const views = Array.from({ length: 4 }, open);
-    const made = await Promise.all(Array.from({ length: 10 }, () => views).flatMap((each) => each.map((view) => view.create(make))));
-    expect(made.map(({ jobId }) => Number(jobId.slice('agent_'.length))).sort((a, b) => a - b)).toEqual(Array.from({ length: 40 }, (_, index) => index + 1));
+    const made = await Promise.all(
+      Array.from({ length: 10 }, () => views).flatMap((each) => each.map((view) => view.create(make))),
+    );
+    expect(made.map(({ jobId }) => Number(jobId.slice('agent_'.length))).sort((a, b) => a - b)).toEqual(
+      Array.from({ length: 40 }, (_, index) => index + 1),
+    );
     expect(await readdir(directory)).toHaveLength(40);
   });
 
@@ -132,16 +139,25 @@ describe('a record', () => {
     const { owner, record } = await stored('agent_1');
     await writeFile(pathOf('agent_1'), JSON.stringify({ owner, record: { ...record, version: 9 } }));
     const found = [{ kind: 'unreadable', jobId: 'agent_1', reason: expect.stringContaining('version 9') }];
-    expect([await records.list(), await records.takeOver('agent_1'), await records.list()]).toEqual([found, undefined, found]);
+    expect([await records.list(), await records.takeOver('agent_1'), await records.list()]).toEqual([
+      found,
+      undefined,
+      found,
+    ]);
   });
 
   it('has an id that cannot climb out of its folder', async () => {
-    for (const jobId of ['../agent_1', 'agent_', 'agent_0', 'agent_1/..', '']) await expect(open().remove(jobId)).rejects.toMatchObject({ code: 'JOB_ID_INVALID' });
+    for (const jobId of ['../agent_1', 'agent_', 'agent_0', 'agent_1/..', ''])
+      await expect(open().remove(jobId)).rejects.toMatchObject({ code: 'JOB_ID_INVALID' });
   });
 
   it('that cannot be written says where and what to do', async () => {
     await writeFile(directory, 'a file');
-    await expect(open().create(make)).rejects.toMatchObject({ code: 'JOB_RECORDS_STORAGE', category: 'storage', hint: expect.any(String) });
+    await expect(open().create(make)).rejects.toMatchObject({
+      code: 'JOB_RECORDS_STORAGE',
+      category: 'storage',
+      hint: expect.any(String),
+    });
   });
 
   it('leaves no draft behind when its writer dies over it', async () => {
@@ -177,7 +193,10 @@ describe('a record of another process', () => {
     await orphan('agent_1');
     expect((await records.list())[0]).toMatchObject({ owner: 'gone' });
     const { owner, record } = await stored('agent_1');
-    await writeFile(pathOf('agent_1'), JSON.stringify({ owner: { ...owner, began: began(process.pid), system: 'an earlier boot' }, record }));
+    await writeFile(
+      pathOf('agent_1'),
+      JSON.stringify({ owner: { ...owner, began: began(process.pid), system: 'an earlier boot' }, record }),
+    );
     expect((await records.list())[0]).toMatchObject({ owner: 'gone' });
   });
 
@@ -201,11 +220,13 @@ describe('a record of another process', () => {
     await records.create(make);
     await orphan('agent_1');
     await writeFile(join(directory, 'agent_1.owner-1'), text);
-    expect(await records.list()).toMatchObject([{ record: { jobId: 'agent_1' }, owner: 'gone' }, { record: { jobId: 'agent_2' }, owner: 'here' }]);
+    expect(await records.list()).toMatchObject([
+      { record: { jobId: 'agent_1' }, owner: 'gone' },
+      { record: { jobId: 'agent_2' }, owner: 'here' },
+    ]);
     expect(await records.takeOver('agent_1')).toEqual(make('agent_1'));
     expect((await open().list())[0]).toMatchObject({ owner: 'here' });
   });
-
 });
 
 describe('a large output', () => {
@@ -233,7 +254,10 @@ describe('a large output', () => {
     expect(await readFile(join(directory, 'agent_1', 'output.txt'), 'utf8')).toBe('the answer');
     await records.create(make);
     await symlink(elsewhere, join(directory, 'agent_2'));
-    await expect(records.keepOutput('agent_2', 'the answer')).rejects.toMatchObject({ code: 'JOB_RECORDS_STORAGE', message: expect.stringMatching(/found a link/) as string });
+    await expect(records.keepOutput('agent_2', 'the answer')).rejects.toMatchObject({
+      code: 'JOB_RECORDS_STORAGE',
+      message: expect.stringMatching(/found a link/) as string,
+    });
     await records.remove('agent_2');
     expect(await readFile(join(elsewhere, 'output.txt'), 'utf8')).toBe('mine');
     expect(await readdir(elsewhere)).toEqual(['output.txt']);
@@ -242,7 +266,11 @@ describe('a large output', () => {
 
 describe('the options of job records', () => {
   it('are checked', () => {
-    expect(() => createFileJobRecords({ directory: '' })).toThrow(expect.objectContaining({ code: 'JOB_RECORDS_OPTIONS' }));
-    expect(() => createFileJobRecords({ directory: 'x', durable: true } as never)).toThrow(expect.objectContaining({ code: 'JOB_RECORDS_OPTIONS' }));
+    expect(() => createFileJobRecords({ directory: '' })).toThrow(
+      expect.objectContaining({ code: 'JOB_RECORDS_OPTIONS' }),
+    );
+    expect(() => createFileJobRecords({ directory: 'x', durable: true } as never)).toThrow(
+      expect.objectContaining({ code: 'JOB_RECORDS_OPTIONS' }),
+    );
   });
 });

@@ -1,4 +1,6 @@
-/** Whose records of jobs are, when some of the processes run in other containers: where their pids mean other processes. */
+/**
+ * Whose records of jobs are, when some of the processes run in other containers: where their pids mean other processes.
+ */
 import { mkdtemp, readFile, readdir, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -23,7 +25,8 @@ afterEach(async () => {
   await rm(home, { recursive: true, force: true });
 });
 
-const open = (hostLife: HostLife | undefined): JobRecords => createFileJobRecords({ directory: join(home, 'subagents'), durability: 'os', hostLife });
+const open = (hostLife: HostLife | undefined): JobRecords =>
+  createFileJobRecords({ directory: join(home, 'subagents'), durability: 'os', hostLife });
 
 interface Owned {
   readonly pid: number;
@@ -36,11 +39,14 @@ async function moveElsewhere(name: string): Promise<void> {
   const path = join(home, 'subagents', name);
   const value = JSON.parse(await readFile(path, 'utf8')) as { readonly owner?: Owned } & Owned;
   const moved = (owner: Owned): Owned => ({ ...owner, system: `${owner.system.split('/')[0]}/pid:[1]` });
-  await writeFile(path, JSON.stringify(value.owner === undefined ? moved(value) : { ...value, owner: moved(value.owner) }));
+  await writeFile(
+    path,
+    JSON.stringify(value.owner === undefined ? moved(value) : { ...value, owner: moved(value.owner) }),
+  );
 }
 
 describe.runIf(process.platform === 'linux')('a job of a process in another container', () => {
-  it('is its own while it lives, and anybody\'s when it is gone', async () => {
+  it("is its own while it lives, and anybody's when it is gone", async () => {
     await open(theirs).create(make);
     await moveElsewhere('agent_1.json');
     const records = open(ours);
@@ -78,7 +84,9 @@ describe('the record of a job', () => {
     await open(ours).list();
     await expect(readdir(join(home, 'hosts'))).rejects.toMatchObject({ code: 'ENOENT' });
     await open(ours).create(make);
-    const { owner } = JSON.parse(await readFile(join(home, 'subagents', 'agent_1.json'), 'utf8')) as { readonly owner: Owned };
+    const { owner } = JSON.parse(await readFile(join(home, 'subagents', 'agent_1.json'), 'utf8')) as {
+      readonly owner: Owned;
+    };
     expect(owner).toMatchObject({ pid: process.pid, token: await ours.token() });
   });
 

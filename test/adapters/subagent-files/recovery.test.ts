@@ -25,7 +25,12 @@ afterEach(async () => {
 
 function process() {
   const runner = createScriptedRunner();
-  const manager = new SubagentManager({ runner, log, records: createFileJobRecords({ directory }), onListenerError: (error) => reported.push(error) });
+  const manager = new SubagentManager({
+    runner,
+    log,
+    records: createFileJobRecords({ directory }),
+    onListenerError: (error) => reported.push(error),
+  });
   managers.push(manager);
   return { runner, manager };
 }
@@ -43,15 +48,24 @@ const endsTold = (): string[] => log.told.flatMap(([what, { jobId }]) => (what =
 describe('jobs of a process that is gone', () => {
   it('are each settled once by all that start at once, and stay settled', async () => {
     const first = process();
-    const jobs = await Promise.all(Array.from({ length: 12 }, () => first.manager.spawn(jobRequest({ metadata: { big: 1n } }))));
+    const jobs = await Promise.all(
+      Array.from({ length: 12 }, () => first.manager.spawn(jobRequest({ metadata: { big: 1n } }))),
+    );
     await orphanAll();
     const others = Array.from({ length: 4 }, process);
     const reports = (await Promise.all(others.map(({ manager }) => manager.reconcile()))).flat();
-    expect(reports.filter(({ action }) => action === 'settled').map(({ jobId }) => jobId).sort()).toEqual(jobs.map(({ id }) => id).sort());
+    expect(
+      reports
+        .filter(({ action }) => action === 'settled')
+        .map(({ jobId }) => jobId)
+        .sort(),
+    ).toEqual(jobs.map(({ id }) => id).sort());
     expect(endsTold()).toEqual(jobs.map(({ id }) => id).sort());
     const later = process();
     expect(await later.manager.reconcile()).toEqual([]);
-    expect(later.manager.list().map(({ status, timeoutReason }) => [status, timeoutReason])).toEqual(jobs.map(() => ['failed', 'stale_worker']));
+    expect(later.manager.list().map(({ status, timeoutReason }) => [status, timeoutReason])).toEqual(
+      jobs.map(() => ['failed', 'stale_worker']),
+    );
     expect((await later.manager.spawn(jobRequest())).id).toBe('agent_13');
   });
 
@@ -62,7 +76,11 @@ describe('jobs of a process that is gone', () => {
     await writeFile(join(directory, 'agent_1.owner-1'), '');
     await writeFile(join(directory, 'agent_2.json'), '{');
     const { manager } = process();
-    expect((await manager.reconcile()).map(({ jobId, action }) => [jobId, action])).toEqual([['agent_1', 'settled'], ['agent_2', 'unreadable'], ['agent_3', 'settled']]);
+    expect((await manager.reconcile()).map(({ jobId, action }) => [jobId, action])).toEqual([
+      ['agent_1', 'settled'],
+      ['agent_2', 'unreadable'],
+      ['agent_3', 'settled'],
+    ]);
     expect(await manager.reconcile()).toEqual([]);
     expect(manager.get('agent_1')?.error).toContain('its process died while it ran, or while it waited for its turn');
   });

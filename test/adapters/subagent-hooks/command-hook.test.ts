@@ -24,7 +24,11 @@ const input: WorktreeHookInput = {
 beforeEach(async () => {
   folder = await mkdtemp(join(tmpdir(), 'hook-'));
   const processTree = createProcessTree({ clock: createSystemClock(), directory: join(folder, 'processes') });
-  executor = createCommandHookExecutor({ processTree, environment: { PATH: process.env['PATH'], GIT_DIR: '/elsewhere', SECRET_TOKEN: 'x' }, killGraceMs: 50 });
+  executor = createCommandHookExecutor({
+    processTree,
+    environment: { PATH: process.env['PATH'], GIT_DIR: '/elsewhere', SECRET_TOKEN: 'x' },
+    killGraceMs: 50,
+  });
 });
 
 afterEach(async () => {
@@ -73,23 +77,39 @@ describe('a command that is a hook', () => {
   });
 
   it('refuses with exit code 2, and says why', async () => {
-    await expect(run('echo not here >&2; exit 2')).rejects.toMatchObject({ code: 'SUBAGENT_HOOK_REFUSED', category: 'permission', message: expect.stringContaining('not here') });
+    await expect(run('echo not here >&2; exit 2')).rejects.toMatchObject({
+      code: 'SUBAGENT_HOOK_REFUSED',
+      category: 'permission',
+      message: expect.stringContaining('not here'),
+    });
   });
 
   it('fails with any other, and with a signal', async () => {
-    await expect(run('echo broken >&2; exit 7')).rejects.toMatchObject({ code: 'SUBAGENT_HOOK_FAILED', message: expect.stringMatching(/exit code 7: broken/), details: { exitCode: 7 } });
-    await expect(run('kill -9 $$')).rejects.toMatchObject({ code: 'SUBAGENT_HOOK_FAILED', message: expect.stringContaining('SIGKILL') });
+    await expect(run('echo broken >&2; exit 7')).rejects.toMatchObject({
+      code: 'SUBAGENT_HOOK_FAILED',
+      message: expect.stringMatching(/exit code 7: broken/),
+      details: { exitCode: 7 },
+    });
+    await expect(run('kill -9 $$')).rejects.toMatchObject({
+      code: 'SUBAGENT_HOOK_FAILED',
+      message: expect.stringContaining('SIGKILL'),
+    });
   });
 
   it('that writes without end is heard to its end only', async () => {
-    const error = (await run('i=0; while [ $i -lt 20000 ]; do echo 0123456789 >&2; i=$((i+1)); done; echo last >&2; exit 1').catch((thrown: unknown) => thrown)) as Error;
+    const error = (await run(
+      'i=0; while [ $i -lt 20000 ]; do echo 0123456789 >&2; i=$((i+1)); done; echo last >&2; exit 1',
+    ).catch((thrown: unknown) => thrown)) as Error;
     expect(error.message.endsWith('last')).toBe(true);
     expect(error.message.length).toBeLessThan(6_000);
   });
 
   it('is stopped with all that it started when nobody waits any more, though it ignores being asked', async () => {
     const abort = new AbortController();
-    const running = run(`trap '' TERM; setsid sh -c 'trap "" TERM; echo $$ > child; sleep 1000' & echo $$ > pid; sleep 1000`, abort.signal);
+    const running = run(
+      `trap '' TERM; setsid sh -c 'trap "" TERM; echo $$ > child; sleep 1000' & echo $$ > pid; sleep 1000`,
+      abort.signal,
+    );
     running.catch(() => undefined);
     const pids = [await pidIn('pid'), await pidIn('child')];
     abort.abort('enough');
@@ -105,7 +125,16 @@ describe('a command that is a hook', () => {
   it('that is none, or has no folder to run in, fails', async () => {
     await expect(run('')).rejects.toMatchObject({ code: 'SUBAGENT_HOOKS_INVALID' });
     await expect(run(7)).rejects.toMatchObject({ code: 'SUBAGENT_HOOKS_INVALID' });
-    await expect(Promise.resolve(executor({ hook: { type: 'command', command: 'true' }, input, cwd: join(folder, 'gone'), signal: new AbortController().signal }))).rejects.toMatchObject({ code: 'SUBAGENT_HOOK_FAILED' });
+    await expect(
+      Promise.resolve(
+        executor({
+          hook: { type: 'command', command: 'true' },
+          input,
+          cwd: join(folder, 'gone'),
+          signal: new AbortController().signal,
+        }),
+      ),
+    ).rejects.toMatchObject({ code: 'SUBAGENT_HOOK_FAILED' });
   });
 
   it('is not run when nobody waits for it', async () => {

@@ -1,4 +1,7 @@
-/** Processes that are killed while they promote: whoever comes next finds the version before or the one after, and never a mix. */
+/**
+ * Processes that are killed while they promote: whoever comes next finds the version before or the one after, and never
+ * a mix.
+ */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readFile, readdir } from 'node:fs/promises';
@@ -29,21 +32,39 @@ interface Ended {
 }
 
 async function promoting(when: 'before' | 'after', number: number, count = 1): Promise<Ended> {
-  const child = spawn(process.execPath, [SCRIPT, house.agentDirectory(AGENT), when, String(number), String(count)], { stdio: ['ignore', 'pipe', 'inherit'] });
+  const child = spawn(process.execPath, [SCRIPT, house.agentDirectory(AGENT), when, String(number), String(count)], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
   let text = '';
   child.stdout.setEncoding('utf8').on('data', (piece: string) => {
     text += piece;
   });
   const [, signal] = (await once(child, 'close')) as [number | null, string | null];
   const operations = /^operations (\d+)$/m.exec(text)?.[1];
-  return { promoted: [...text.matchAll(/^promoted (\d+)$/gm)].map((match) => Number(match[1])), operations: operations === undefined ? undefined : Number(operations), signal };
+  return {
+    promoted: [...text.matchAll(/^promoted (\d+)$/gm)].map((match) => Number(match[1])),
+    operations: operations === undefined ? undefined : Number(operations),
+    signal,
+  };
 }
 
 /** What all files say that they are of, in the folder and as the store tells it. */
-async function found(): Promise<{ readonly version: number; readonly names: readonly string[]; readonly contents: readonly string[] }> {
+async function found(): Promise<{
+  readonly version: number;
+  readonly names: readonly string[];
+  readonly contents: readonly string[];
+}> {
   const { substrate } = house.open();
   const { version, files } = await substrate.head(AGENT);
-  const contents = version === 0 ? [] : await Promise.all(['a.md', 'deep/b.md'].map(async (path) => [await readFile(join(folder, path), 'utf8'), new TextDecoder().decode(await substrate.read(AGENT, path))]));
+  const contents =
+    version === 0
+      ? []
+      : await Promise.all(
+          ['a.md', 'deep/b.md'].map(async (path) => [
+            await readFile(join(folder, path), 'utf8'),
+            new TextDecoder().decode(await substrate.read(AGENT, path)),
+          ]),
+        );
   return { version, names: files.map(({ path }) => path), contents: contents.flat() };
 }
 
@@ -79,7 +100,9 @@ describe('a process that is killed while it promotes', () => {
 describe('processes that promote at the same time', () => {
   it('make one version each time, and none is lost', async () => {
     const all = await Promise.all([promoting('after', 0, 5), promoting('after', 0, 5), promoting('after', 0, 5)]);
-    expect(all.flatMap(({ promoted }) => promoted).toSorted((one, other) => one - other)).toEqual(Array.from({ length: 15 }, (_, index) => index + 1));
+    expect(all.flatMap(({ promoted }) => promoted).toSorted((one, other) => one - other)).toEqual(
+      Array.from({ length: 15 }, (_, index) => index + 1),
+    );
     expect(await found()).toMatchObject({ version: 15, contents: ['15', '15', '15', '15'] });
   }, 120_000);
 });

@@ -16,8 +16,17 @@ beforeEach(async () => {
 });
 afterEach(() => house.dispose());
 
-const learning = (learningId: string): CapturedLearning => ({ learningId, kind: 'lesson', title: `Title ${learningId}`, detail: 'Do it.', sessionId: 's', seq: 1, at: '2026-01-01T00:00:00.000Z' });
-const ids = async (): Promise<string[]> => (await house.open().learnings.list(AGENT)).map(({ learningId }) => learningId).toSorted();
+const learning = (learningId: string): CapturedLearning => ({
+  learningId,
+  kind: 'lesson',
+  title: `Title ${learningId}`,
+  detail: 'Do it.',
+  sessionId: 's',
+  seq: 1,
+  at: '2026-01-01T00:00:00.000Z',
+});
+const ids = async (): Promise<string[]> =>
+  (await house.open().learnings.list(AGENT)).map(({ learningId }) => learningId).toSorted();
 
 describe('the file of learnings', () => {
   it('loses a record that was torn, and none that comes after', async () => {
@@ -37,7 +46,10 @@ describe('the file of learnings', () => {
     const store = house.open().learnings;
     await store.keep(AGENT, learning('a'));
     const line = (await readFile(file, 'utf8')).trim();
-    await appendFile(file, `\n\n[]\n{"sum":"0123456789abcdef","record":{"type":"captured"}}\n${line.replace('Do it', 'Do evil').replace('"a"', '"z"')}\n`);
+    await appendFile(
+      file,
+      `\n\n[]\n{"sum":"0123456789abcdef","record":{"type":"captured"}}\n${line.replace('Do it', 'Do evil').replace('"a"', '"z"')}\n`,
+    );
     await store.keep(AGENT, learning('b'));
     expect(await ids()).toEqual(['a', 'b']);
     expect((await store.examine(AGENT)).damagedLines).toBe(3);
@@ -57,7 +69,12 @@ describe('the file of learnings', () => {
     const { learnings } = house.open();
     await learnings.keep(AGENT, learning('a'));
     await writeFile(file, Buffer.from([0, 1, 2, 255, 10, 13, 0]));
-    await learnings.rebuild(AGENT, (async function* () { yield learning('a'); })());
+    await learnings.rebuild(
+      AGENT,
+      (async function* () {
+        yield learning('a');
+      })(),
+    );
     expect(await ids()).toEqual(['a']);
     expect((await learnings.examine(AGENT)).damagedLines).toBe(0);
   });

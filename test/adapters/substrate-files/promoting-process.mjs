@@ -1,5 +1,6 @@
 /**
- * A process that promotes two files together, again and again, and kills itself before or after its n-th operation on a disk.
+ * A process that promotes two files together, again and again, and kills itself before or after its n-th operation on a
+ * disk.
  *
  *   argv: folder of the agent, before or after, the number of the operation (0: none), how many promotions
  */
@@ -32,7 +33,13 @@ function makeDeadly(owner, names) {
 const handle = await promises.open(process.execPath, 'r');
 makeDeadly(Object.getPrototypeOf(handle), ['writeFile', 'appendFile', 'sync', 'datasync']);
 await handle.close();
-makeDeadly(/** @type {Record<string, Operation>} */ (/** @type {unknown} */ (promises)), ['mkdir', 'link', 'rename', 'unlink', 'rmdir']);
+makeDeadly(/** @type {Record<string, Operation>} */ (/** @type {unknown} */ (promises)), [
+  'mkdir',
+  'link',
+  'rename',
+  'unlink',
+  'rmdir',
+]);
 syncBuiltinESMExports();
 
 const { underLock } = await import('../../../dist/adapters/system/process-lock.js');
@@ -46,10 +53,15 @@ const permit = requirePromotion({
   evaluation: { verdict: 'pass', because: 'So it is.', throughSeq: 5, seq: 6 },
 });
 const { substrate } = createMemoryFiles({ agentDirectory: () => directory, clock: Date, exclusively: underLock });
-for (let round = 0; round < Number(count); ) {
+for (let round = 0; round < Number(count);) {
   const { version } = await substrate.head('writer');
   try {
-    const changes = [{ path: 'a.md', content: `${version + 1}` }, { path: 'deep/b.md', content: `${version + 1}` }, { path: `only-${version + 1}.md`, content: '' }, { path: `only-${version}.md`, content: null }];
+    const changes = [
+      { path: 'a.md', content: `${version + 1}` },
+      { path: 'deep/b.md', content: `${version + 1}` },
+      { path: `only-${version + 1}.md`, content: '' },
+      { path: `only-${version}.md`, content: null },
+    ];
     const result = await substrate.promote(permit, { agentId: 'writer', expectedVersion: version, why: '', changes });
     writeSync(1, `promoted ${result.version}\n`);
     round += 1;

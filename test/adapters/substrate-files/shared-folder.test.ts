@@ -1,4 +1,6 @@
-/** Shared files where people edit them by hand, in what is left by crashes, and where somebody has put something else. */
+/**
+ * Shared files where people edit them by hand, in what is left by crashes, and where somebody has put something else.
+ */
 import { chmod, mkdir, readFile, readdir, rename, rm, stat, symlink, truncate, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
@@ -22,10 +24,17 @@ beforeEach(async () => {
 afterEach(() => house.dispose());
 
 const promote = (expectedVersion: number, files: Readonly<Record<string, string | null>>, by = store) =>
-  by.promote(permitFor(AGENT), { agentId: AGENT, expectedVersion, why: 'a test', changes: Object.entries(files).map(([path, content]) => ({ path, content })) });
+  by.promote(permitFor(AGENT), {
+    agentId: AGENT,
+    expectedVersion,
+    why: 'a test',
+    changes: Object.entries(files).map(([path, content]) => ({ path, content })),
+  });
 const shared = (path: string): Promise<string> => readFile(join(folder, path), 'utf8');
-const kept = async (path: string, version?: number): Promise<string> => new TextDecoder().decode(await store.read(AGENT, path, version));
-const makers = async (): Promise<string[]> => (await store.versions(AGENT)).map(({ version, by, changed }) => `${version} ${by.kind} ${changed.join(' ')}`);
+const kept = async (path: string, version?: number): Promise<string> =>
+  new TextDecoder().decode(await store.read(AGENT, path, version));
+const makers = async (): Promise<string[]> =>
+  (await store.versions(AGENT)).map(({ version, by, changed }) => `${version} ${by.kind} ${changed.join(' ')}`);
 
 describe('people who edit shared files by hand', () => {
   it('make a version of their own, before anything else is looked at', async () => {
@@ -43,7 +52,10 @@ describe('people who edit shared files by hand', () => {
   it('are not overwritten by a promotion that did not see what they did', async () => {
     await promote(0, { 'a.md': 'one' });
     await writeFile(join(folder, 'a.md'), 'theirs');
-    await expect(promote(1, { 'a.md': 'two' })).rejects.toMatchObject({ code: 'SUBSTRATE_CONFLICT', details: { expectedVersion: 1, version: 2 } });
+    await expect(promote(1, { 'a.md': 'two' })).rejects.toMatchObject({
+      code: 'SUBSTRATE_CONFLICT',
+      details: { expectedVersion: 1, version: 2 },
+    });
     expect(await shared('a.md')).toBe('theirs');
     await promote(2, { 'b.md': 'b' });
     expect([await shared('a.md'), await shared('b.md')]).toEqual(['theirs', 'b']);
@@ -61,7 +73,10 @@ describe('people who edit shared files by hand', () => {
     await promote(0, { 'a.md': 'one' });
     await writeFile(join(folder, 'large.bin'), '');
     await truncate(join(folder, 'large.bin'), 1024 * 1024 + 1);
-    await expect(store.head(AGENT)).rejects.toMatchObject({ code: 'SUBSTRATE_TOO_LARGE', message: expect.stringContaining('large.bin') as string });
+    await expect(store.head(AGENT)).rejects.toMatchObject({
+      code: 'SUBSTRATE_TOO_LARGE',
+      message: expect.stringContaining('large.bin') as string,
+    });
     await expect(promote(1, { 'a.md': 'two' })).rejects.toMatchObject({ code: 'SUBSTRATE_TOO_LARGE' });
     expect(await kept('a.md', 1)).toBe('one');
   });
@@ -83,7 +98,16 @@ describe('the folder of shared files', () => {
 
   it('is for its owner only, and so are the versions', async () => {
     await promote(0, { 'notes/b.md': 'b' });
-    const modes = await Promise.all([folder, join(folder, 'notes'), versions, join(versions, 'blobs'), join(folder, 'notes/b.md'), join(versions, '000000001.json')].map(async (path) => ((await stat(path)).mode & 0o777).toString(8)));
+    const modes = await Promise.all(
+      [
+        folder,
+        join(folder, 'notes'),
+        versions,
+        join(versions, 'blobs'),
+        join(folder, 'notes/b.md'),
+        join(versions, '000000001.json'),
+      ].map(async (path) => ((await stat(path)).mode & 0o777).toString(8)),
+    );
     expect(modes).toEqual(['700', '700', '700', '700', '600', '600']);
   });
 
@@ -99,8 +123,13 @@ describe('the folder of shared files', () => {
     expect(await store.list(AGENT)).toEqual([]);
     await expect(promote(2, { 'notes/secret.md': 'x' })).rejects.toMatchObject({ code: 'SUBSTRATE_PATH_TAKEN' });
     await expect(promote(2, { 'a.md': 'x' })).rejects.toMatchObject({ code: 'SUBSTRATE_PATH_TAKEN' });
-    await expect(store.restore(permitFor(AGENT), { agentId: AGENT, version: 1, expectedVersion: 2, why: '' })).rejects.toMatchObject({ code: 'SUBSTRATE_PATH_TAKEN' });
-    expect([await readFile(join(outside, 'secret.md'), 'utf8'), await readdir(outside)]).toEqual(['secret', ['secret.md']]);
+    await expect(
+      store.restore(permitFor(AGENT), { agentId: AGENT, version: 1, expectedVersion: 2, why: '' }),
+    ).rejects.toMatchObject({ code: 'SUBSTRATE_PATH_TAKEN' });
+    expect([await readFile(join(outside, 'secret.md'), 'utf8'), await readdir(outside)]).toEqual([
+      'secret',
+      ['secret.md'],
+    ]);
     await rm(folder, { recursive: true });
     await symlink(outside, folder);
     await expect(store.head(AGENT)).rejects.toMatchObject({ code: 'STORAGE_FAILED' });
@@ -124,12 +153,18 @@ describe('the folder of shared files', () => {
     await promote(0, { 'a.md': 'one' });
     await promote(1, { 'a.md': 'two' });
     const [blob = ''] = await readdir(join(versions, 'blobs'));
-    for (const name of await readdir(join(versions, 'blobs'))) await writeFile(join(versions, 'blobs', name), 'spoiled');
+    for (const name of await readdir(join(versions, 'blobs')))
+      await writeFile(join(versions, 'blobs', name), 'spoiled');
     expect(blob).toMatch(/^[0-9a-f]{64}$/);
     await expect(store.read(AGENT, 'a.md')).rejects.toMatchObject({ code: 'SUBSTRATE_DAMAGED' });
-    await expect(store.restore(permitFor(AGENT), { agentId: AGENT, version: 1, expectedVersion: 2, why: '' })).rejects.toMatchObject({ code: 'SUBSTRATE_DAMAGED' });
+    await expect(
+      store.restore(permitFor(AGENT), { agentId: AGENT, version: 1, expectedVersion: 2, why: '' }),
+    ).rejects.toMatchObject({ code: 'SUBSTRATE_DAMAGED' });
     await writeFile(join(versions, '000000002.json'), '{');
-    await expect(house.open().substrate.head(AGENT)).rejects.toMatchObject({ code: 'SUBSTRATE_DAMAGED', message: expect.stringContaining('000000002.json') as string });
+    await expect(house.open().substrate.head(AGENT)).rejects.toMatchObject({
+      code: 'SUBSTRATE_DAMAGED',
+      message: expect.stringContaining('000000002.json') as string,
+    });
   });
 
   it.skipIf(process.getuid?.() === 0)('that cannot be written does not undo a version that counts', async () => {

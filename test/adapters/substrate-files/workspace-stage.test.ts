@@ -21,12 +21,16 @@ beforeEach(async () => {
 afterEach(() => home.remove());
 
 const bytes = (text: string): Uint8Array => new TextEncoder().encode(text);
-const staged = async (): Promise<string[]> => (await stage.read(workspace)).files.map(({ path, content }) => `${path}: ${new TextDecoder().decode(content)}`);
+const staged = async (): Promise<string[]> =>
+  (await stage.read(workspace)).files.map(({ path, content }) => `${path}: ${new TextDecoder().decode(content)}`);
 
 describe('a stage', () => {
   it('gives back what was put there and edited, with the version that it is of', async () => {
     expect(await stage.read(workspace)).toEqual({ files: [] });
-    await stage.put(workspace, 3, [{ path: 'a.md', content: bytes('a') }, { path: 'notes/b.md', content: bytes('b') }]);
+    await stage.put(workspace, 3, [
+      { path: 'a.md', content: bytes('a') },
+      { path: 'notes/b.md', content: bytes('b') },
+    ]);
     await writeFile(join(workspace, 'substrate-stage/a.md'), 'edited');
     await mkdir(join(workspace, 'substrate-stage/more'));
     await writeFile(join(workspace, 'substrate-stage/more/c.md'), 'c');
@@ -39,12 +43,16 @@ describe('a stage', () => {
 
   it('writes through no link, wherever it is', async () => {
     await symlink(outside, join(workspace, 'substrate-stage'));
-    await expect(stage.put(workspace, 1, [{ path: 'secret.md', content: bytes('x') }])).rejects.toMatchObject({ code: 'STAGE_UNSAFE' });
+    await expect(stage.put(workspace, 1, [{ path: 'secret.md', content: bytes('x') }])).rejects.toMatchObject({
+      code: 'STAGE_UNSAFE',
+    });
     await expect(stage.read(workspace)).rejects.toMatchObject({ code: 'STAGE_UNSAFE' });
     await rm(join(workspace, 'substrate-stage'));
     await mkdir(join(workspace, 'substrate-stage'));
     await symlink(outside, join(workspace, 'substrate-stage/notes'));
-    await expect(stage.put(workspace, 1, [{ path: 'notes/secret.md', content: bytes('x') }])).rejects.toMatchObject({ code: 'STAGE_UNSAFE' });
+    await expect(stage.put(workspace, 1, [{ path: 'notes/secret.md', content: bytes('x') }])).rejects.toMatchObject({
+      code: 'STAGE_UNSAFE',
+    });
     await symlink(join(outside, 'secret.md'), join(workspace, 'substrate-stage/a.md'));
     await stage.put(workspace, 1, [{ path: 'a.md', content: bytes('mine') }]);
     expect(await readFile(join(outside, 'secret.md'), 'utf8')).toBe('secret');

@@ -1,4 +1,7 @@
-/** Files that nobody else may have put there or may change: read when they are, refused in words that repeat nothing of them. */
+/**
+ * Files that nobody else may have put there or may change: read when they are, refused in words that repeat nothing of
+ * them.
+ */
 import { execFileSync } from 'node:child_process';
 import { chmod, link, mkdir, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -36,22 +39,34 @@ describe('a file of ours', () => {
 
   it('is kept from those who could read it, or from those who could change it', async () => {
     await writeFile(path, 'secret', { mode: 0o644 });
-    expect(refusal(read('readers'))).toMatchObject({ trouble: 'exposed', hint: expect.stringContaining(`chmod 600 ${path}`) as string });
+    expect(refusal(read('readers'))).toMatchObject({
+      trouble: 'exposed',
+      hint: expect.stringContaining(`chmod 600 ${path}`) as string,
+    });
     expect(read('writers')()?.text).toBe('secret');
     await chmod(path, 0o620);
-    expect(refusal(read('writers'))).toMatchObject({ trouble: 'exposed', message: 'can be changed by others (mode 620)' });
+    expect(refusal(read('writers'))).toMatchObject({
+      trouble: 'exposed',
+      message: 'can be changed by others (mode 620)',
+    });
   });
 
   it('that others could change under another name is refused', async () => {
     await writeFile(join(home.path, 'other'), 'secret', { mode: 0o600 });
     await link(join(home.path, 'other'), path);
-    expect(refusal(read('readers'))).toMatchObject({ trouble: 'exposed', message: expect.stringContaining('hard link') as string });
+    expect(refusal(read('readers'))).toMatchObject({
+      trouble: 'exposed',
+      message: expect.stringContaining('hard link') as string,
+    });
   });
 
   it.runIf(process.platform === 'linux')('is no link, no pipe that would keep us waiting, and no folder', async () => {
     await writeFile(join(home.path, 'other'), 'text', { mode: 0o600 });
     await symlink(join(home.path, 'other'), path);
-    expect(refusal(read('writers'))).toMatchObject({ trouble: 'exposed', message: expect.stringContaining('link') as string });
+    expect(refusal(read('writers'))).toMatchObject({
+      trouble: 'exposed',
+      message: expect.stringContaining('link') as string,
+    });
     // As those make who mount secrets.
     expect(read(undefined)()?.text).toBe('text');
     for (const name of ['pipe', 'folder']) {

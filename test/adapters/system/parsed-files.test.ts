@@ -22,7 +22,11 @@ const parse = (text: string): Said => JSON.parse(text) as Said;
 const load = (path: string): Said => files.load(path, parse);
 
 /** Rested files look as if they had not been touched for years. */
-async function write(name: string, text: string, { isRested = true }: { readonly isRested?: boolean } = {}): Promise<string> {
+async function write(
+  name: string,
+  text: string,
+  { isRested = true }: { readonly isRested?: boolean } = {},
+): Promise<string> {
   const path = join(home.path, name);
   await writeFile(path, JSON.stringify({ text }));
   if (isRested) await utimes(path, LONG_AGO, LONG_AGO);
@@ -36,7 +40,8 @@ describe('a file that people write', () => {
   });
 
   it('is read again when it has just been written, since another change might not show', async () => {
-    for (const text of ['one', 'two', 'six']) expect(load(await write('a.json', text, { isRested: false }))).toEqual({ text });
+    for (const text of ['one', 'two', 'six'])
+      expect(load(await write('a.json', text, { isRested: false }))).toEqual({ text });
   });
 
   it('is read again when it has changed, broke or is gone', async () => {

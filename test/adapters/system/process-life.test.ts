@@ -1,17 +1,29 @@
-/** Whether a process lives that has left its name: here, in another container, on another machine, on an earlier boot. */
+/**
+ * Whether a process lives that has left its name: here, in another container, on another machine, on an earlier boot.
+ */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { hostname } from 'node:os';
 import { describe, expect, it } from 'vitest';
 import type { HostLife } from '../../../src/actors/host/host-life.ts';
-import { isFree, isThisProcess, standingHere, standingOf, thisProcess } from '../../../src/adapters/system/process-life.ts';
+import {
+  isFree,
+  isThisProcess,
+  standingHere,
+  standingOf,
+  thisProcess,
+} from '../../../src/adapters/system/process-life.ts';
 
 const own = thisProcess();
 const [boot = ''] = own.system.split('/');
 const elsewhere = { ...own, system: `${boot}/pid:[1]` };
 const earlier = { ...own, system: 'an-earlier-boot/pid:[1]' };
 
-const lifeThat = (answer: boolean | undefined): HostLife => ({ token: async () => 'own', isAlive: async () => answer, close: async () => undefined });
+const lifeThat = (answer: boolean | undefined): HostLife => ({
+  token: async () => 'own',
+  isAlive: async () => answer,
+  close: async () => undefined,
+});
 
 async function deadPid(): Promise<number> {
   const child = spawn(process.execPath, ['-e', '']);
@@ -44,7 +56,8 @@ describe.runIf(process.platform === 'linux')('a process that has left its name',
     ['unknown', undefined],
   ] as const)('is %s in another container when its token is answered with %s', async (standing, answer) => {
     expect(standingHere(elsewhere)).toBe('unknown');
-    for (const name of [elsewhere, earlier, { ...earlier, host: hostname() }]) expect(await standingOf({ ...name, token: 'theirs' }, lifeThat(answer))).toBe(standing);
+    for (const name of [elsewhere, earlier, { ...earlier, host: hostname() }])
+      expect(await standingOf({ ...name, token: 'theirs' }, lifeThat(answer))).toBe(standing);
   });
 
   it('is not asked for by its token where its pid tells', async () => {

@@ -36,7 +36,8 @@ interface Holder {
 /** As locks are made: links that lead nowhere; and as earlier versions made them: files. */
 const FORMS = {
   'a link': (path: string, { id, pid, began, system }: Holder) => symlink([id, pid, began, system].join(' '), path),
-  'a file of an earlier version': (path: string, { system, ...holder }: Holder) => writeFile(path, JSON.stringify({ ...holder, host: system })),
+  'a file of an earlier version': (path: string, { system, ...holder }: Holder) =>
+    writeFile(path, JSON.stringify({ ...holder, host: system })),
 };
 
 /** What this very process writes into a lock, with an id of its own. */
@@ -49,7 +50,8 @@ async function ownHolder(): Promise<Holder> {
   return { id: randomUUID(), pid: Number(pid), began, system };
 }
 
-const exclusively = <Result>(path: string, work: () => Promise<Result>): Promise<Result> => underLock(path, work, () => new RuntimeError('BUSY', 'it is busy', { category: 'conflict' }));
+const exclusively = <Result>(path: string, work: () => Promise<Result>): Promise<Result> =>
+  underLock(path, work, () => new RuntimeError('BUSY', 'it is busy', { category: 'conflict' }));
 
 const run = (): Promise<string> => exclusively(lock, async () => 'ran');
 
@@ -78,7 +80,8 @@ describe('under the lock', () => {
 
   it('is waited for as long as one may, and no longer than the signal says', async () => {
     await exclusively(lock, async () => {
-      const busy = (waitedMs: number, pid: number | undefined): RuntimeError => new RuntimeError('BUSY', `process ${pid} has it for ${waitedMs} ms`, { category: 'conflict' });
+      const busy = (waitedMs: number, pid: number | undefined): RuntimeError =>
+        new RuntimeError('BUSY', `process ${pid} has it for ${waitedMs} ms`, { category: 'conflict' });
       await expect(acquireLock(lock, { busy, maxWaitMs: 3 })).rejects.toThrow(`process ${process.pid} has it for 3 ms`);
       const stop = new AbortController();
       const waiting = acquireLock(lock, { busy, signal: stop.signal });
@@ -96,10 +99,13 @@ describe.each(Object.entries(FORMS))('a lock that is %s', (_name, make) => {
     expect(await readdir(home.path)).toEqual([]);
   });
 
-  it.skipIf(!existsSync('/proc/self/stat'))('is not taken for that of a process that has the number of one that is gone', async () => {
-    await make(lock, { ...(await ownHolder()), began: '1' });
-    expect(await run()).toBe('ran');
-  });
+  it.skipIf(!existsSync('/proc/self/stat'))(
+    'is not taken for that of a process that has the number of one that is gone',
+    async () => {
+      await make(lock, { ...(await ownHolder()), began: '1' });
+      expect(await run()).toBe('ran');
+    },
+  );
 
   it('is removed also where one that was removing it died', async () => {
     const dead = { ...(await ownHolder()), pid: await deadPid() };

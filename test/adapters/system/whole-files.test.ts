@@ -1,10 +1,22 @@
-/** Files that are whole or not there: what is seen of them while they are written, after a kill at every change of the disk, and where each one fails. */
+/**
+ * Files that are whole or not there: what is seen of them while they are written, after a kill at every change of the
+ * disk, and where each one fails.
+ */
 import { execFile } from 'node:child_process';
 import { chmod, mkdir, readFile, readdir, stat, symlink, utimes, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { createFile, isDraft, isInhabited, makeFolder, namesIn, removeFile, replaceFile, sweepDrafts } from '../../../src/adapters/system/whole-files.ts';
+import {
+  createFile,
+  isDraft,
+  isInhabited,
+  makeFolder,
+  namesIn,
+  removeFile,
+  replaceFile,
+  sweepDrafts,
+} from '../../../src/adapters/system/whole-files.ts';
 import { temporaryHome } from '../../support/temporary-home.ts';
 import type { TemporaryHome } from '../../support/temporary-home.ts';
 
@@ -29,13 +41,30 @@ interface Life {
   readonly end: { readonly done?: unknown; readonly failed?: string } | undefined;
 }
 
-function live(options: { readonly work: string; readonly path: string; readonly durability?: string; readonly crashAt?: number; readonly failAt?: number }): Promise<Life> {
+function live(options: {
+  readonly work: string;
+  readonly path: string;
+  readonly durability?: string;
+  readonly crashAt?: number;
+  readonly failAt?: number;
+}): Promise<Life> {
   return new Promise((resolve, reject) => {
-    execFile(process.execPath, [HOST, JSON.stringify({ dist: DIST, content: NEW, ...options })], { encoding: 'utf8' }, (error, stdout, stderr) => {
-      if (error !== null && error.signal !== 'SIGKILL') return reject(new Error(`the host failed: ${stderr}`));
-      const lines = stdout.trimEnd().split('\n').map((line) => JSON.parse(line) as { operation?: string; done?: unknown; failed?: string });
-      resolve({ operations: lines.flatMap(({ operation }) => operation ?? []), end: lines.find((line) => 'done' in line || 'failed' in line) });
-    });
+    execFile(
+      process.execPath,
+      [HOST, JSON.stringify({ dist: DIST, content: NEW, ...options })],
+      { encoding: 'utf8' },
+      (error, stdout, stderr) => {
+        if (error !== null && error.signal !== 'SIGKILL') return reject(new Error(`the host failed: ${stderr}`));
+        const lines = stdout
+          .trimEnd()
+          .split('\n')
+          .map((line) => JSON.parse(line) as { operation?: string; done?: unknown; failed?: string });
+        resolve({
+          operations: lines.flatMap(({ operation }) => operation ?? []),
+          end: lines.find((line) => 'done' in line || 'failed' in line),
+        });
+      },
+    );
   });
 }
 
@@ -85,12 +114,24 @@ describe.each(WORKS)('$work', ({ work, before }) => {
 
   it('is on the disk, file and name, before it says so', async () => {
     await inPlace(before);
-    const order = (operations: readonly string[]): string[] => operations.map((operation) => operation.split(' ')[0] ?? '').filter((name) => ['writeFile', 'write', 'sync', 'rename', 'link'].includes(name));
-    expect(order((await live({ work, path })).operations).filter((name) => name !== 'write')).toEqual(['writeFile', 'sync', work === 'createFile' ? 'link' : 'rename', 'sync']);
+    const order = (operations: readonly string[]): string[] =>
+      operations
+        .map((operation) => operation.split(' ')[0] ?? '')
+        .filter((name) => ['writeFile', 'write', 'sync', 'rename', 'link'].includes(name));
+    expect(order((await live({ work, path })).operations).filter((name) => name !== 'write')).toEqual([
+      'writeFile',
+      'sync',
+      work === 'createFile' ? 'link' : 'rename',
+      'sync',
+    ]);
     await inPlace(before);
-    expect(order((await live({ work, path, durability: 'whole' })).operations).filter((name) => name !== 'write')).toEqual(['writeFile', 'sync', work === 'createFile' ? 'link' : 'rename']);
+    expect(
+      order((await live({ work, path, durability: 'whole' })).operations).filter((name) => name !== 'write'),
+    ).toEqual(['writeFile', 'sync', work === 'createFile' ? 'link' : 'rename']);
     await inPlace(before);
-    expect(order((await live({ work, path, durability: 'os' })).operations).filter((name) => name !== 'write')).toEqual(['writeFile', work === 'createFile' ? 'link' : 'rename']);
+    expect(order((await live({ work, path, durability: 'os' })).operations).filter((name) => name !== 'write')).toEqual(
+      ['writeFile', work === 'createFile' ? 'link' : 'rename'],
+    );
   });
 });
 
@@ -136,7 +177,8 @@ describe('a folder of ours', () => {
     await writeFile(path, OLD);
     await expect(makeFolder(path)).rejects.toMatchObject({ code: 'EEXIST' });
     await expect(makeFolder(join(path, 'below'))).rejects.toMatchObject({ code: 'ENOTDIR' });
-    if (process.platform === 'linux') await expect(makeFolder('/proc/none/of/these')).rejects.toMatchObject({ code: 'ENOENT' });
+    if (process.platform === 'linux')
+      await expect(makeFolder('/proc/none/of/these')).rejects.toMatchObject({ code: 'ENOENT' });
     expect(await namesIn(join(home.path, 'none'))).toEqual([]);
     await expect(namesIn(path)).rejects.toMatchObject({ code: 'ENOTDIR' });
     // Who cannot look may not say that nothing is there.

@@ -22,10 +22,14 @@ beforeEach(async () => {
 });
 afterEach(() => home.remove());
 
-const write = (name: string, text: string, mode = 0o600): Promise<void> => writeFile(join(directory, name), text, { mode });
+const write = (name: string, text: string, mode = 0o600): Promise<void> =>
+  writeFile(join(directory, name), text, { mode });
 
 async function refusalOf(work: Promise<unknown>): Promise<RuntimeError> {
-  const error: unknown = await work.then(() => undefined, (reason: unknown) => reason);
+  const error: unknown = await work.then(
+    () => undefined,
+    (reason: unknown) => reason,
+  );
   if (!RuntimeError.is(error)) throw new Error('expected a refusal');
   expect(JSON.stringify([error.toJSON(), String(error.cause)])).not.toContain(SECRET);
   return error;
@@ -33,11 +37,19 @@ async function refusalOf(work: Promise<unknown>): Promise<RuntimeError> {
 
 describe('a vault file', () => {
   it('says where secrets are and where they may go', async () => {
-    await write('github.yaml', `description: For releases\nsecrets:\n  token: { env: GITHUB_TOKEN, hosts: [api.github.com, "*.example.com"], description: A token }\n  deploy: { command: [pass, show, deploy], commands: true }\n  key: { file: /run/secrets/key }\n  own: { value: ${SECRET} }\n`);
+    await write(
+      'github.yaml',
+      `description: For releases\nsecrets:\n  token: { env: GITHUB_TOKEN, hosts: [api.github.com, "*.example.com"], description: A token }\n  deploy: { command: [pass, show, deploy], commands: true }\n  key: { file: /run/secrets/key }\n  own: { value: ${SECRET} }\n`,
+    );
     expect(await catalog.get('github')).toMatchObject({
       name: 'github',
       description: 'For releases',
-      secrets: { token: { env: 'GITHUB_TOKEN', hosts: ['api.github.com', '*.example.com'], commands: false }, deploy: { command: ['pass', 'show', 'deploy'], commands: true, hosts: [] }, key: { file: '/run/secrets/key' }, own: { value: SECRET } },
+      secrets: {
+        token: { env: 'GITHUB_TOKEN', hosts: ['api.github.com', '*.example.com'], commands: false },
+        deploy: { command: ['pass', 'show', 'deploy'], commands: true, hosts: [] },
+        key: { file: '/run/secrets/key' },
+        own: { value: SECRET },
+      },
     });
   });
 
@@ -65,13 +77,19 @@ describe('a vault file', () => {
   it('that others can read is refused with what to do', async () => {
     await write('open.yaml', `secrets: { t: { value: ${SECRET} } }`);
     await chmod(join(directory, 'open.yaml'), 0o644);
-    expect(await refusalOf(catalog.get('open'))).toMatchObject({ code: 'VAULT_INVALID', hint: expect.stringContaining('chmod 600') as string });
+    expect(await refusalOf(catalog.get('open'))).toMatchObject({
+      code: 'VAULT_INVALID',
+      hint: expect.stringContaining('chmod 600') as string,
+    });
   });
 
   it('in a folder that others can change is refused', async () => {
     await write('v.yaml', 'secrets: {}');
     await chmod(directory, 0o777);
-    expect(await refusalOf(catalog.get('v'))).toMatchObject({ code: 'VAULT_INVALID', hint: expect.stringContaining('chmod 700') as string });
+    expect(await refusalOf(catalog.get('v'))).toMatchObject({
+      code: 'VAULT_INVALID',
+      hint: expect.stringContaining('chmod 700') as string,
+    });
   });
 
   it('that is a link, a hard link, a folder or a pipe is refused', async () => {
@@ -80,20 +98,30 @@ describe('a vault file', () => {
     await link(join(home.path, 'elsewhere'), join(directory, 'hard.yaml'));
     await mkdir(join(directory, 'folder.yaml'));
     execFileSync('mkfifo', ['-m', '600', join(directory, 'pipe.yaml')]);
-    for (const name of ['linked', 'hard', 'folder', 'pipe']) expect(await refusalOf(catalog.get(name))).toMatchObject({ code: 'VAULT_INVALID' });
+    for (const name of ['linked', 'hard', 'folder', 'pipe'])
+      expect(await refusalOf(catalog.get(name))).toMatchObject({ code: 'VAULT_INVALID' });
   });
 
   it('that is not there is told with those that are', async () => {
     await write('github.yaml', 'secrets: {}');
-    expect(await refusalOf(catalog.get('gitlab'))).toMatchObject({ code: 'VAULT_NOT_FOUND', hint: expect.stringContaining('github') as string });
-    for (const name of ['../github', 'a/b', 'GITHUB', '']) expect(await refusalOf(catalog.get(name))).toMatchObject({ code: 'VAULT_NOT_FOUND' });
+    expect(await refusalOf(catalog.get('gitlab'))).toMatchObject({
+      code: 'VAULT_NOT_FOUND',
+      hint: expect.stringContaining('github') as string,
+    });
+    for (const name of ['../github', 'a/b', 'GITHUB', ''])
+      expect(await refusalOf(catalog.get(name))).toMatchObject({ code: 'VAULT_NOT_FOUND' });
   });
 
   it('that cannot be read keeps no other from being listed', async () => {
     await write('good.yaml', 'secrets: {}');
     await write('bad.yaml', 'secrets: 1');
     await write('notes.txt', 'x');
-    expect((await catalog.list()).map((listing) => [listing.name, 'error' in listing ? listing.error.code : 'fine'])).toEqual([['bad', 'VAULT_INVALID'], ['good', 'fine']]);
+    expect(
+      (await catalog.list()).map((listing) => [listing.name, 'error' in listing ? listing.error.code : 'fine']),
+    ).toEqual([
+      ['bad', 'VAULT_INVALID'],
+      ['good', 'fine'],
+    ]);
     expect(await new FileVaultCatalog({ directory: join(home.path, 'nowhere') }).list()).toEqual([]);
   });
 });

@@ -3,11 +3,17 @@ import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { frontmatterIssues } from '../../../src/machines/agent/frontmatter-issues.ts';
 
-const schema = z.strictObject({ sandbox: z.enum(['required', 'off']), bytes: z.number().int().min(1).max(9).optional(), token: z.string().min(4).regex(/^t/).optional() });
+const schema = z.strictObject({
+  sandbox: z.enum(['required', 'off']),
+  bytes: z.number().int().min(1).max(9).optional(),
+  token: z.string().min(4).regex(/^t/).optional(),
+});
 
 function complaints(value: unknown, reportInput = true): readonly string[] {
   const parsed = schema.safeParse(value, { reportInput });
-  return parsed.success ? [] : frontmatterIssues(parsed.error, schema).map(({ path, message }) => `${path.join('.')}: ${message}`);
+  return parsed.success
+    ? []
+    : frontmatterIssues(parsed.error, schema).map(({ path, message }) => `${path.join('.')}: ${message}`);
 }
 
 describe('a complaint about a value', () => {

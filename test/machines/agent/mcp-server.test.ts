@@ -3,7 +3,13 @@ import { mcpServer } from '../../../src/machines/agent/mcp-server.ts';
 
 describe('an MCP server in an agent file', () => {
   it.each([
-    { command: 'npx', args: ['-y', 'some-server'], cwd: 'tools', env: { KEY: { env: 'MY_KEY' }, MODE: 'fast' }, trust: true },
+    {
+      command: 'npx',
+      args: ['-y', 'some-server'],
+      cwd: 'tools',
+      env: { KEY: { env: 'MY_KEY' }, MODE: 'fast' },
+      trust: true,
+    },
     { command: 'server', timeoutMs: 1, startTimeoutMs: 3_600_000 },
     { url: 'https://example.com/mcp', headers: { Authorization: { env: 'TOKEN' }, 'X-Plain': 'a' } },
     { url: 'http://localhost:3000' },

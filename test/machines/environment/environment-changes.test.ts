@@ -6,23 +6,44 @@ import type { EnvironmentFile } from '../../../src/machines/environment/environm
 import { strictestEnvironment } from '../../../src/machines/environment/strictest-environment.ts';
 import { anyEnvironment, environment } from './definitions.ts';
 
-const texts = (before: Partial<EnvironmentFile>, after: Partial<EnvironmentFile>): readonly string[] => compareEnvironments(environment('e', before), environment('e', after)).changes.map(({ text }) => text);
+const texts = (before: Partial<EnvironmentFile>, after: Partial<EnvironmentFile>): readonly string[] =>
+  compareEnvironments(environment('e', before), environment('e', after)).changes.map(({ text }) => text);
 
 describe('the comparison of two environments', () => {
   it.each<[Partial<EnvironmentFile>, Partial<EnvironmentFile>, string, string]>([
     [{ sandbox: 'off' }, { network: 'open' }, 'sandbox was off and is required', 'stricter'],
     [{}, { network: 'open' }, 'network was disabled and is open', 'looser'],
     [{}, { mounts: [{ path: '/data', source: '/srv/d' }] }, '/data is mounted: /srv/d, to read', 'looser'],
-    [{ mounts: [{ path: '/data', source: '/srv/d' }] }, {}, '/data is not mounted any more: it was /srv/d, to read', 'stricter'],
-    [{ mounts: [{ path: '/data', source: '/srv/d' }] }, { mounts: [{ path: '/data', source: '/srv/d', access: 'rw' }] }, '/data was /srv/d, to read and is /srv/d, to read and write', 'looser'],
+    [
+      { mounts: [{ path: '/data', source: '/srv/d' }] },
+      {},
+      '/data is not mounted any more: it was /srv/d, to read',
+      'stricter',
+    ],
+    [
+      { mounts: [{ path: '/data', source: '/srv/d' }] },
+      { mounts: [{ path: '/data', source: '/srv/d', access: 'rw' }] },
+      '/data was /srv/d, to read and is /srv/d, to read and write',
+      'looser',
+    ],
     [{ vaults: ['github'] }, {}, 'the vault github cannot be used any more', 'stricter'],
     [{}, { permission: { mode: 'ask' } }, 'permission.mode was preapproved and is ask', 'stricter'],
     [{ permission: { deny: ['write'] } }, {}, 'no longer denied: write', 'looser'],
     [{}, { budget: { maxTokensPerWake: 5 } }, 'budget.maxTokensPerWake is 5, and was not bounded', 'stricter'],
     [{ quota: { maxBytes: 5 } }, { quota: { maxBytes: 9 } }, 'quota.maxBytes was 5 and is 9', 'looser'],
     [{}, { variables: { pass: ['CI'] } }, 'the variable CI of the host can be used', 'looser'],
-    [{ variables: { set: { A: 'secret-1' } } }, { variables: { set: { A: 'secret-2' } } }, 'commands get another A', 'neither'],
-    [{}, { evaluation: { check: { command: 'npm test' } } }, 'the check is "npm test (within 600 seconds)"', 'stricter'],
+    [
+      { variables: { set: { A: 'secret-1' } } },
+      { variables: { set: { A: 'secret-2' } } },
+      'commands get another A',
+      'neither',
+    ],
+    [
+      {},
+      { evaluation: { check: { command: 'npm test' } } },
+      'the check is "npm test (within 600 seconds)"',
+      'stricter',
+    ],
     [{ description: 'a' }, { description: 'b' }, 'its description was "a" and is "b"', 'neither'],
   ])('of %j with %j says: %s (%s)', (before, after, text, posture) => {
     const comparison = compareEnvironments(environment('e', before), environment('e', after));
@@ -31,7 +52,9 @@ describe('the comparison of two environments', () => {
   });
 
   it('says so when some more is shut in and some less', () => {
-    expect(compareEnvironments(environment('e', { vaults: ['a'] }), environment('e', { vaults: ['b'] })).posture).toBe('mixed');
+    expect(compareEnvironments(environment('e', { vaults: ['a'] }), environment('e', { vaults: ['b'] })).posture).toBe(
+      'mixed',
+    );
   });
 
   it('never shows the value of a variable', () => {
@@ -49,7 +72,9 @@ describe('the comparison of two environments', () => {
   it('never finds an environment looser than itself for being bound by others', () => {
     fc.assert(
       fc.property(anyEnvironment, fc.array(anyEnvironment, { maxLength: 3 }), (own, others) => {
-        const loosened = compareEnvironments(own, strictestEnvironment(own, others)).changes.filter(({ posture }) => posture === 'looser');
+        const loosened = compareEnvironments(own, strictestEnvironment(own, others)).changes.filter(
+          ({ posture }) => posture === 'looser',
+        );
         expect(loosened).toEqual([]);
       }),
     );

@@ -1,6 +1,12 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { HOST_ENVIRONMENT, SANDBOXED_ENVIRONMENT, environmentFile, fingerprintText, rememberedEnvironment } from '../../../src/machines/environment/environment-definition.ts';
+import {
+  HOST_ENVIRONMENT,
+  SANDBOXED_ENVIRONMENT,
+  environmentFile,
+  fingerprintText,
+  rememberedEnvironment,
+} from '../../../src/machines/environment/environment-definition.ts';
 import { canonicalJson } from '../../../src/machines/canonical-json.ts';
 import { mountAt, mountTable, shownPath } from '../../../src/machines/environment/mount-table.ts';
 import { strictestEnvironment } from '../../../src/machines/environment/strictest-environment.ts';
@@ -8,12 +14,22 @@ import { anyEnvironment } from './definitions.ts';
 
 const problems = (file: object): string => {
   const parsed = environmentFile.safeParse(file);
-  return parsed.success ? '' : parsed.error.issues.map(({ path, message }) => `${path.join('.')}: ${message}`).join('; ');
+  return parsed.success
+    ? ''
+    : parsed.error.issues.map(({ path, message }) => `${path.join('.')}: ${message}`).join('; ');
 };
 
 describe('an environment file', () => {
   it('says whether there is a sandbox, and everything else has a default', () => {
-    expect(environmentFile.parse({ sandbox: 'required' })).toMatchObject({ network: 'disabled', mounts: [], vaults: [], permission: { mode: 'preapproved' }, budget: {}, quota: {}, evaluation: {} });
+    expect(environmentFile.parse({ sandbox: 'required' })).toMatchObject({
+      network: 'disabled',
+      mounts: [],
+      vaults: [],
+      permission: { mode: 'preapproved' },
+      budget: {},
+      quota: {},
+      evaluation: {},
+    });
     expect(environmentFile.parse({ sandbox: 'off' }).network).toBe('open');
     expect(problems({})).toContain('sandbox');
   });
@@ -24,13 +40,31 @@ describe('an environment file', () => {
     [{ sandbox: 'off', mount: [] }, 'mount'],
     [{ sandbox: 'off', mounts: [{ path: '/workspace/x', source: '/a' }] }, '/workspace is the runtime'],
     [{ sandbox: 'off', mounts: [{ path: '/agent-skills', source: '/a' }] }, '/agent-skills is the runtime'],
-    [{ sandbox: 'off', mounts: [{ path: '/a', source: '/a' }, { path: '/a/b', source: '/b' }] }, 'apart from each other'],
+    [
+      {
+        sandbox: 'off',
+        mounts: [
+          { path: '/a', source: '/a' },
+          { path: '/a/b', source: '/b' },
+        ],
+      },
+      'apart from each other',
+    ],
     [{ sandbox: 'off', mounts: [{ path: '/a/../b', source: '/a' }] }, 'absolute path of plain names'],
     [{ sandbox: 'off', mounts: [{ path: '/a', source: '/a\0b' }] }, 'NUL'],
-    [{ sandbox: 'off', mounts: Array.from({ length: 51 }, (_, index) => ({ path: `/m${index}`, source: '/a' })) }, 'mounts'],
+    [
+      { sandbox: 'off', mounts: Array.from({ length: 51 }, (_, index) => ({ path: `/m${index}`, source: '/a' })) },
+      'mounts',
+    ],
     [{ sandbox: 'off', variables: { pass: ['A*'] } }, 'the name of one variable'],
     [{ sandbox: 'off', variables: { set: { A: 'x\0' } } }, 'NUL'],
-    [{ sandbox: 'off', variables: { set: Object.fromEntries(Array.from({ length: 201 }, (_, index) => [`V${index}`, ''])) } }, 'at most 200'],
+    [
+      {
+        sandbox: 'off',
+        variables: { set: Object.fromEntries(Array.from({ length: 201 }, (_, index) => [`V${index}`, ''])) },
+      },
+      'at most 200',
+    ],
     [{ sandbox: 'off', permission: { deny: ['what is this?'] } }, 'permission.deny.0'],
     [{ sandbox: 'off', permission: { allow: ['read'] } }, 'allow'],
     [{ sandbox: 'off', vaults: ['../x'] }, 'vaults.0'],
@@ -52,20 +86,37 @@ describe('an environment file', () => {
     fc.assert(
       fc.property(anyEnvironment, fc.array(anyEnvironment, { maxLength: 3 }), (own, others) => {
         const merged = strictestEnvironment(own, others);
-        expect(rememberedEnvironment.parse(JSON.parse(JSON.stringify(merged)))).toEqual(JSON.parse(JSON.stringify(merged)));
+        expect(rememberedEnvironment.parse(JSON.parse(JSON.stringify(merged)))).toEqual(
+          JSON.parse(JSON.stringify(merged)),
+        );
       }),
     );
   });
 
   it('is there without a file twice: one that shuts nothing in, and one that does', () => {
     expect(HOST_ENVIRONMENT).toMatchObject({ environmentId: 'host', sandbox: 'off', network: 'open' });
-    expect(SANDBOXED_ENVIRONMENT).toMatchObject({ environmentId: 'sandboxed', sandbox: 'required', network: 'disabled' });
+    expect(SANDBOXED_ENVIRONMENT).toMatchObject({
+      environmentId: 'sandboxed',
+      sandbox: 'required',
+      network: 'disabled',
+    });
   });
 });
 
 describe('the mounts of a session', () => {
-  const folders = { workspace: '/h/ws', agent: '/h/sub', runtime: '/h/rt', learnings: '/h/learn', skills: '/h/skills', agentSkills: '/h/own' };
-  const mounts = mountTable({ folders, declared: [{ path: '/data', source: '/srv/d', access: 'rw' }], vaults: ['github'] });
+  const folders = {
+    workspace: '/h/ws',
+    agent: '/h/sub',
+    runtime: '/h/rt',
+    learnings: '/h/learn',
+    skills: '/h/skills',
+    agentSkills: '/h/own',
+  };
+  const mounts = mountTable({
+    folders,
+    declared: [{ path: '/data', source: '/srv/d', access: 'rw' }],
+    vaults: ['github'],
+  });
 
   it.each<[string, string | undefined, string | undefined, string | undefined]>([
     ['/workspace/a/b', 'workspace', 'a/b', 'rw'],
@@ -90,6 +141,8 @@ describe('the mounts of a session', () => {
   });
 
   it('have no skills of the agent where it has none', () => {
-    expect(mountTable({ folders: { ...folders, agentSkills: undefined }, declared: [], vaults: [] }).map(({ path }) => path)).toEqual(['/workspace', '/workspace/agent', '/runtime', '/memory/learnings', '/skills']);
+    expect(
+      mountTable({ folders: { ...folders, agentSkills: undefined }, declared: [], vaults: [] }).map(({ path }) => path),
+    ).toEqual(['/workspace', '/workspace/agent', '/runtime', '/memory/learnings', '/skills']);
   });
 });

@@ -12,11 +12,16 @@ describe('what somebody has to judge', () => {
   });
 
   it('is told part by part, whatever it is', () => {
-    expect(partsOf({ command: 'ls', exitCode: 0 })).toEqual([{ name: 'command', text: 'ls', isShort: false }, { name: 'exitCode', text: '0', isShort: true }]);
+    expect(partsOf({ command: 'ls', exitCode: 0 })).toEqual([
+      { name: 'command', text: 'ls', isShort: false },
+      { name: 'exitCode', text: '0', isShort: true },
+    ]);
     expect(partsOf('text')).toEqual([{ name: '', text: 'text', isShort: false }]);
-    fc.assert(fc.property(fc.jsonValue(), (value) => {
-      for (const { name, text } of partsOf(value)) expect([typeof name, typeof text]).toEqual(['string', 'string']);
-    }));
+    fc.assert(
+      fc.property(fc.jsonValue(), (value) => {
+        for (const { name, text } of partsOf(value)) expect([typeof name, typeof text]).toEqual(['string', 'string']);
+      }),
+    );
   });
 
   it('stays in one line where it is nested so deeply that it would be blanks for the most part', () => {
@@ -24,8 +29,10 @@ describe('what somebody has to judge', () => {
     let value: unknown = 1;
     for (let depth = 0; depth < 30; depth += 1) value = [value];
     expect(jsonText(value)).toBe(JSON.stringify(value));
-    fc.assert(fc.property(fc.jsonValue({ maxDepth: 12 }), (each) => {
-      expect(jsonText(each).length).toBeLessThanOrEqual(4 * JSON.stringify(each).length);
-    }));
+    fc.assert(
+      fc.property(fc.jsonValue({ maxDepth: 12 }), (each) => {
+        expect(jsonText(each).length).toBeLessThanOrEqual(4 * JSON.stringify(each).length);
+      }),
+    );
   });
 });

@@ -17,7 +17,12 @@ function expectSame(world: InspectionWorld, key: string | undefined, members: re
   const places = members.map((_, place) => place);
   expect(family.count).toBe(members.length);
   expect(places.map((place) => family.keyAt(place))).toEqual(members.map((member) => member.key));
-  for (const time of [-Infinity, world.moment?.t ?? 0, (world.moment?.t ?? 0) - 1, Infinity]) expect(goneThrough(family, time)).toEqual(members.flatMap(({ status, since }, place) => (status === 'active' || since.t > time ? [[place, status !== 'active']] : [])));
+  for (const time of [-Infinity, world.moment?.t ?? 0, (world.moment?.t ?? 0) - 1, Infinity])
+    expect(goneThrough(family, time)).toEqual(
+      members.flatMap(({ status, since }, place) =>
+        status === 'active' || since.t > time ? [[place, status !== 'active']] : [],
+      ),
+    );
   expect(members.map((member) => family.placeOf(member.key, world.orderOf(member.key) ?? -1))).toEqual(places);
   const orders = places.map((place) => family.orderAt(place));
   expect(orders).toEqual(orders.toSorted((one, other) => one - other));

@@ -10,7 +10,10 @@ import { readRecord } from '../../../src/machines/inspection-log/read-record.ts'
 import { taskMachine } from '../../../src/machines/task/task-machine.ts';
 import { HEADER, linesOf, randomRecords } from './random-records.ts';
 
-function read(...chunks: readonly string[]): { readonly records: readonly InspectionRecord[]; readonly report: ReadReport } {
+function read(...chunks: readonly string[]): {
+  readonly records: readonly InspectionRecord[];
+  readonly report: ReadReport;
+} {
   const reader = new InspectionReader();
   const records = chunks.flatMap((chunk) => reader.read(chunk));
   return { records: [...records, ...reader.end()], report: reader.report };
@@ -34,33 +37,71 @@ describe('a log', () => {
         const found = read(...pieces(text, cuts));
         expect(found.records).toEqual(records);
         expect(found.report).toEqual(read(text).report);
-        expect(found.report).toMatchObject({ records: records.length, broken: { count: 0 }, gaps: { count: 0 }, outOfOrder: 0, hasTornTail: false });
+        expect(found.report).toMatchObject({
+          records: records.length,
+          broken: { count: 0 },
+          gaps: { count: 0 },
+          outOfOrder: 0,
+          hasTornTail: false,
+        });
       }),
     );
   });
 
   it('loses no good line, whatever happens to the one before it', () => {
-    const damage = fc.array(fc.record({ at: fc.nat(10_000), drop: fc.nat(9), put: fc.oneof(fc.string({ maxLength: 6 }), fc.constantFrom('0', '9', '99', '{', '\r', '}', '"')) }), { minLength: 1, maxLength: 4 });
-    fc.assert(
-      fc.property(randomRecords(20), fc.array(fc.option(damage, { nil: undefined, freq: 2 }), { minLength: 20, maxLength: 20 }), (records, damages) => {
-        const lines = linesOf(records);
-        const isHit = (index: number): boolean => damages[index] !== undefined && index % 3 === 1;
-        const text = lines.map((each, index) => (isHit(index) ? `${(damages[index] ?? []).reduce((torn, { at, drop, put }) => torn.slice(0, at % torn.length) + put + torn.slice((at % torn.length) + drop), each.slice(0, -1)) || '?'}\n` : each));
-        const found = read(HEADER, ...text);
-        for (const [index, record] of records.entries()) if (!isHit(index)) expect(found.records).toContainEqual(record);
-        expect(numbers(found.records)).toEqual([...new Set(numbers(found.records))].toSorted((one, other) => one - other));
+    const damage = fc.array(
+      fc.record({
+        at: fc.nat(10_000),
+        drop: fc.nat(9),
+        put: fc.oneof(fc.string({ maxLength: 6 }), fc.constantFrom('0', '9', '99', '{', '\r', '}', '"')),
       }),
+      { minLength: 1, maxLength: 4 },
+    );
+    fc.assert(
+      fc.property(
+        randomRecords(20),
+        fc.array(fc.option(damage, { nil: undefined, freq: 2 }), { minLength: 20, maxLength: 20 }),
+        (records, damages) => {
+          const lines = linesOf(records);
+          const isHit = (index: number): boolean => damages[index] !== undefined && index % 3 === 1;
+          const text = lines.map((each, index) =>
+            isHit(index)
+              ? `${(damages[index] ?? []).reduce((torn, { at, drop, put }) => torn.slice(0, at % torn.length) + put + torn.slice((at % torn.length) + drop), each.slice(0, -1)) || '?'}\n`
+              : each,
+          );
+          const found = read(HEADER, ...text);
+          for (const [index, record] of records.entries())
+            if (!isHit(index)) expect(found.records).toContainEqual(record);
+          expect(numbers(found.records)).toEqual(
+            [...new Set(numbers(found.records))].toSorted((one, other) => one - other),
+          );
+        },
+      ),
       { numRuns: 500 },
     );
   });
 
   it('keeps the last line, where it is whole without its end, and says that it is torn', () => {
-    expect(read(HEADER, emit(1), emit(2).trimEnd())).toMatchObject({ records: [{ s: 1 }, { s: 2 }], report: { hasTornTail: true, broken: { count: 0 } } });
-    expect(read(HEADER, emit(1), emit(2).slice(0, 9))).toMatchObject({ records: [{ s: 1 }], report: { hasTornTail: true, broken: { count: 1, places: [{ line: 3, because: 'expected JSON' }] } } });
+    expect(read(HEADER, emit(1), emit(2).trimEnd())).toMatchObject({
+      records: [{ s: 1 }, { s: 2 }],
+      report: { hasTornTail: true, broken: { count: 0 } },
+    });
+    expect(read(HEADER, emit(1), emit(2).slice(0, 9))).toMatchObject({
+      records: [{ s: 1 }],
+      report: { hasTornTail: true, broken: { count: 1, places: [{ line: 3, because: 'expected JSON' }] } },
+    });
   });
 
   it('says where a line is broken, and why', () => {
-    const { records, report } = read(HEADER, emit(1), '[]\n', '\n', '{"s":2}\n', line({ s: 2, t: 1, a: 'x', k: 'step', type: 'GO', taken: 'none', value: 'a', status: 'active' }), emit(2));
+    const { records, report } = read(
+      HEADER,
+      emit(1),
+      '[]\n',
+      '\n',
+      '{"s":2}\n',
+      line({ s: 2, t: 1, a: 'x', k: 'step', type: 'GO', taken: 'none', value: 'a', status: 'active' }),
+      emit(2),
+    );
     expect(numbers(records)).toEqual([1, 2]);
     expect(report.broken.places).toEqual([
       { line: 3, because: 'expected an object' },
@@ -70,7 +111,12 @@ describe('a log', () => {
   });
 
   it('passes over kinds and fields that it does not know, and counts them', () => {
-    const { records, report } = read(HEADER, line({ s: 1, t: 1, a: 'x', k: 'dream', deep: 1 }), line({ s: 2, t: 1, a: 'x', k: 'emit', type: 'said', mood: 'glad' }), line({ s: 3, t: 1, a: 'x', k: 'toString' }));
+    const { records, report } = read(
+      HEADER,
+      line({ s: 1, t: 1, a: 'x', k: 'dream', deep: 1 }),
+      line({ s: 2, t: 1, a: 'x', k: 'emit', type: 'said', mood: 'glad' }),
+      line({ s: 3, t: 1, a: 'x', k: 'toString' }),
+    );
     expect(records).toEqual([{ s: 2, t: 1, a: 'x', k: 'emit', type: 'said' }]);
     expect(report.unknownKinds).toEqual({ count: 2, names: ['dream', 'toString'] });
     expect(report.unknownFields).toEqual({ count: 1, names: ['mood'] });
@@ -79,11 +125,29 @@ describe('a log', () => {
   it('says which numbers are missing, and not that it begins late', () => {
     const { records, report } = read(HEADER, emit(5), emit(6), emit(9), emit(10), emit(20));
     expect(numbers(records)).toEqual([5, 6, 9, 10, 20]);
-    expect(report.gaps).toEqual({ count: 2, missing: 11, places: [{ after: 6, before: 9 }, { after: 10, before: 20 }] });
+    expect(report.gaps).toEqual({
+      count: 2,
+      missing: 11,
+      places: [
+        { after: 6, before: 9 },
+        { after: 10, before: 20 },
+      ],
+    });
   });
 
   it('does not believe a number that what follows contradicts', () => {
-    const { records, report } = read(HEADER, emit(1), emit(2), emit(3_000), emit(4), emit(9_000), emit(9_500), emit(7), emit(8), emit(8));
+    const { records, report } = read(
+      HEADER,
+      emit(1),
+      emit(2),
+      emit(3_000),
+      emit(4),
+      emit(9_000),
+      emit(9_500),
+      emit(7),
+      emit(8),
+      emit(8),
+    );
     expect(numbers(records)).toEqual([1, 2, 4, 7, 8]);
     expect(report).toMatchObject({ outOfOrder: 4, gaps: { count: 2, missing: 3 } });
   });
@@ -97,12 +161,16 @@ describe('a log', () => {
     const long = 'x'.repeat(700_000);
     const { records, report } = read(HEADER, emit(1), long, long, long, '\n', emit(2));
     expect(numbers(records)).toEqual([1, 2]);
-    expect(report.broken.places).toEqual([{ line: 3, because: `expected a line of at most ${MAX_LINE_CHARACTERS} characters` }]);
+    expect(report.broken.places).toEqual([
+      { line: 3, because: `expected a line of at most ${MAX_LINE_CHARACTERS} characters` },
+    ]);
   });
 
   it('holds states that are nested without end to be broken', () => {
     const nested = `${'{"a":'.repeat(50_000)}"b"${'}'.repeat(50_000)}`;
-    expect(read(HEADER, `{"s":1,"t":1,"a":"x","k":"snap","status":"done","value":${nested}}\n`, emit(2)).report.broken.count).toBe(1);
+    expect(
+      read(HEADER, `{"s":1,"t":1,"a":"x","k":"snap","status":"done","value":${nested}}\n`, emit(2)).report.broken.count,
+    ).toBe(1);
   });
 
   it('reads what Windows wrote', () => {
@@ -129,13 +197,24 @@ describe('what is no inspection log', () => {
     ['a list', '[1]\n', 'its first line is no header'],
     ['a line without end', 'x'.repeat(MAX_LINE_CHARACTERS + 5), 'expected a line of at most'],
   ])('is refused: %s', (_name, text, because) => {
-    expect(() => read(text)).toThrow(expect.objectContaining({ code: 'INSPECTION_LOG_REFUSED', category: 'validation', message: expect.stringContaining(because) as string }));
+    expect(() => read(text)).toThrow(
+      expect.objectContaining({
+        code: 'INSPECTION_LOG_REFUSED',
+        category: 'validation',
+        message: expect.stringContaining(because) as string,
+      }),
+    );
   });
 
   it('is refused before its first line has an end, which may never come', () => {
     const reader = new InspectionReader();
     expect(reader.read('x'.repeat(MAX_LINE_CHARACTERS))).toEqual([]);
-    expect(() => reader.read('x')).toThrow(expect.objectContaining({ code: 'INSPECTION_LOG_REFUSED', message: expect.stringContaining('expected a line of at most') as string }));
+    expect(() => reader.read('x')).toThrow(
+      expect.objectContaining({
+        code: 'INSPECTION_LOG_REFUSED',
+        message: expect.stringContaining('expected a line of at most') as string,
+      }),
+    );
   });
 
   it('stays refused, and a log that has ended takes no more', () => {
@@ -152,8 +231,65 @@ describe('what is no inspection log', () => {
 
 describe('the check by hand', () => {
   it('accepts nothing that the schemas refuse, and refuses nothing that they accept', () => {
-    const odd = fc.oneof(fc.jsonValue({ maxDepth: 2 }), fc.constantFrom('', 'x'.repeat(501), 0, -1, 1.5, null, true, false, 9e15, 2 ** 53, [], [1], ['a'], { a: { b: 'c' } }, { a: [] }, 'active', 'gone', {}, { label: 'x'.repeat(501) }, { ['x'.repeat(501)]: 'a' }, Object.fromEntries(Array.from({ length: 17 }, (_, index) => [`fact ${index}`, 'a'])), JSON.parse('{"__proto__":"a"}'), 1e308));
-    const change = fc.option(fc.record({ field: fc.constantFrom('s', 't', 'a', 'k', 'e', 'from', 'type', 'taken', 'value', 'status', 'name', 'cut', 'message', 'code', 'error', 'output', 'id', 'parent', 'kind', 'chart', 'facts', 'delayMs', 'dueAt'), value: fc.option(odd, { nil: undefined }) }), { nil: undefined, freq: 3 });
+    const odd = fc.oneof(
+      fc.jsonValue({ maxDepth: 2 }),
+      fc.constantFrom(
+        '',
+        'x'.repeat(501),
+        0,
+        -1,
+        1.5,
+        null,
+        true,
+        false,
+        9e15,
+        2 ** 53,
+        [],
+        [1],
+        ['a'],
+        { a: { b: 'c' } },
+        { a: [] },
+        'active',
+        'gone',
+        {},
+        { label: 'x'.repeat(501) },
+        { ['x'.repeat(501)]: 'a' },
+        Object.fromEntries(Array.from({ length: 17 }, (_, index) => [`fact ${index}`, 'a'])),
+        JSON.parse('{"__proto__":"a"}'),
+        1e308,
+      ),
+    );
+    const change = fc.option(
+      fc.record({
+        field: fc.constantFrom(
+          's',
+          't',
+          'a',
+          'k',
+          'e',
+          'from',
+          'type',
+          'taken',
+          'value',
+          'status',
+          'name',
+          'cut',
+          'message',
+          'code',
+          'error',
+          'output',
+          'id',
+          'parent',
+          'kind',
+          'chart',
+          'facts',
+          'delayMs',
+          'dueAt',
+        ),
+        value: fc.option(odd, { nil: undefined }),
+      }),
+      { nil: undefined, freq: 3 },
+    );
     fc.assert(
       fc.property(randomRecords(1, 1), change, ([record], changed) => {
         const changedRecord = { ...record, ...(changed === undefined ? {} : { [changed.field]: changed.value }) };
@@ -161,7 +297,9 @@ describe('the check by hand', () => {
         const schema = Object.entries(recordSchemas).find(([kind]) => kind === stored.k)?.[1];
         const parsed = schema?.safeParse(stored);
         const found = readRecord(stored);
-        expect('record' in found ? found.record : undefined).toEqual(parsed?.success === true ? parsed.data : undefined);
+        expect('record' in found ? found.record : undefined).toEqual(
+          parsed?.success === true ? parsed.data : undefined,
+        );
       }),
       { numRuns: 4_000 },
     );
@@ -169,7 +307,12 @@ describe('the check by hand', () => {
 
   it('leaves the charts to the schemas', () => {
     const chart = JSON.parse(JSON.stringify(describeChart(taskMachine))) as unknown;
-    expect(readRecord({ s: 1, t: 1, a: 'x', k: 'machine', id: 'task', chart })).toEqual({ record: { s: 1, t: 1, a: 'x', k: 'machine', id: 'task', chart }, unknownFields: [] });
-    expect(readRecord({ s: 1, t: 1, a: 'x', k: 'machine', id: 'task', chart: {} })).toMatchObject({ because: expect.stringContaining('chart') as string });
+    expect(readRecord({ s: 1, t: 1, a: 'x', k: 'machine', id: 'task', chart })).toEqual({
+      record: { s: 1, t: 1, a: 'x', k: 'machine', id: 'task', chart },
+      unknownFields: [],
+    });
+    expect(readRecord({ s: 1, t: 1, a: 'x', k: 'machine', id: 'task', chart: {} })).toMatchObject({
+      because: expect.stringContaining('chart') as string,
+    });
   });
 });

@@ -25,22 +25,57 @@ function expectSame(world: InspectionWorld, naive: NaiveWorld): void {
   const { active, done, error, stopped, inFlight } = world.counts;
   const statuses = [...naive.actors.values()].map(({ status }) => status);
   const countOf = (status: string): number => statuses.filter((each) => each === status).length;
-  expect({ active, done, error, stopped, inFlight }).toEqual({ active: countOf('active'), done: countOf('done'), error: countOf('error'), stopped: countOf('stopped'), inFlight: naive.inFlight.length });
+  expect({ active, done, error, stopped, inFlight }).toEqual({
+    active: countOf('active'),
+    done: countOf('done'),
+    error: countOf('error'),
+    stopped: countOf('stopped'),
+    inFlight: naive.inFlight.length,
+  });
 }
 
 const record = (s: number, rest: object): InspectionRecord => ({ s, t: 1_000 + s, ...rest }) as InspectionRecord;
 
-/** A supervisor is asked for a task, makes it, starts it; the task sets a timer, which ends it; the supervisor hears of it. */
+/**
+ * A supervisor is asked for a task, makes it, starts it; the task sets a timer, which ends it; the supervisor hears of
+ * it.
+ */
 const STORY: readonly InspectionRecord[] = [
   record(1, { k: 'actor', a: 'b:x:0', id: 'supervisor', chart: 'supervisor', value: 'open', status: 'active' }),
   record(2, { k: 'event', a: 'b:x:0', e: 1, type: 'SPAWN', data: { label: 'build' } }),
-  record(3, { k: 'actor', a: 'b:x:1', parent: 'b:x:0', id: 'task-1', kind: 'task', chart: 'task', value: 'queued', status: 'active', facts: { label: 'Build it' } }),
+  record(3, {
+    k: 'actor',
+    a: 'b:x:1',
+    parent: 'b:x:0',
+    id: 'task-1',
+    kind: 'task',
+    chart: 'task',
+    value: 'queued',
+    status: 'active',
+    facts: { label: 'Build it' },
+  }),
   record(4, { k: 'step', a: 'b:x:0', e: 1, type: 'SPAWN', taken: ['open|SPAWN|0'], value: 'open', status: 'active' }),
   record(5, { k: 'event', a: 'b:x:1', e: 2, from: 'b:x:0', type: 'START' }),
   record(6, { k: 'timer', a: 'b:x:1', id: 'after.soon', delayMs: 5, dueAt: 1_020 }),
-  record(7, { k: 'step', a: 'b:x:1', e: 2, type: 'START', taken: ['queued|START|0'], value: 'running', status: 'active' }),
+  record(7, {
+    k: 'step',
+    a: 'b:x:1',
+    e: 2,
+    type: 'START',
+    taken: ['queued|START|0'],
+    value: 'running',
+    status: 'active',
+  }),
   record(8, { k: 'event', a: 'b:x:1', e: 3, from: 'b:x:1', type: 'after.soon' }),
-  record(9, { k: 'step', a: 'b:x:1', e: 3, type: 'after.soon', taken: ['running|after(soon)|0'], value: 'completed', status: 'done' }),
+  record(9, {
+    k: 'step',
+    a: 'b:x:1',
+    e: 3,
+    type: 'after.soon',
+    taken: ['running|after(soon)|0'],
+    value: 'completed',
+    status: 'done',
+  }),
   record(10, { k: 'event', a: 'b:x:0', e: 4, from: 'b:x:1', type: 'ENDED' }),
   record(11, { k: 'step', a: 'b:x:0', e: 4, type: 'ENDED', taken: [], value: 'open', status: 'active' }),
   record(12, { k: 'snap', a: 'b:x:1', value: 'completed', status: 'done', output: 1 }),
@@ -67,7 +102,9 @@ describe('a timeline', () => {
   it('says the same of a moment across the edges of its blocks', () => {
     fc.assert(
       fc.property(randomRecords(40, 20), fc.integer({ min: 4_080, max: 4_110 }), (records, before) => {
-        const filler = Array.from({ length: before }, (_, index) => record(index + 1, { k: 'event', a: 'b1:x:0', e: 1, type: 'START' }));
+        const filler = Array.from({ length: before }, (_, index) =>
+          record(index + 1, { k: 'event', a: 'b1:x:0', e: 1, type: 'START' }),
+        );
         const all = [...filler, ...records.map((each) => ({ ...each, s: each.s + before }))];
         const timeline = timelineOf(all);
         const replay = new NaiveReplay();
@@ -83,7 +120,8 @@ describe('a timeline', () => {
       fc.property(randomRecords(60), fc.array(fc.integer({ min: 0, max: 60 })), (records, cuts) => {
         const timeline = new InspectionTimeline();
         // Each batch begins with some that came before.
-        for (const cut of cuts.toSorted((one, other) => one - other)) timeline.append(records.slice(Math.max(0, timeline.length - 3), cut));
+        for (const cut of cuts.toSorted((one, other) => one - other))
+          timeline.append(records.slice(Math.max(0, timeline.length - 3), cut));
         timeline.append(records);
         expect(timeline.at(Infinity).actors()).toEqual(timelineOf(records).at(Infinity).actors());
         expect(timeline.length).toBe(records.length);
@@ -94,13 +132,28 @@ describe('a timeline', () => {
   it('knows nothing of what had not happened yet', () => {
     const world = timelineOf(STORY).at(0);
     expect(world.moment).toBeUndefined();
-    expect([world.actors(), world.roots(), world.children('b:x:0'), world.inFlight(), world.actor('b:x:0')]).toEqual([[], [], [], [], undefined]);
+    expect([world.actors(), world.roots(), world.children('b:x:0'), world.inFlight(), world.actor('b:x:0')]).toEqual([
+      [],
+      [],
+      [],
+      [],
+      undefined,
+    ]);
     expect(new InspectionTimeline().at(5).counts).toMatchObject({ active: 0, events: 0 });
   });
 
   it('says since when an actor is where it is, and what brought it there', () => {
     const timeline = timelineOf(STORY);
-    expect(timeline.at(8).actor('b:x:1')).toMatchObject({ parent: 'b:x:0', id: 'task-1', kind: 'task', value: 'running', status: 'active', from: STORY_TASK, since: { s: 7, t: 1_007 }, lastTransition: { taken: ['queued|START|0'] } });
+    expect(timeline.at(8).actor('b:x:1')).toMatchObject({
+      parent: 'b:x:0',
+      id: 'task-1',
+      kind: 'task',
+      value: 'running',
+      status: 'active',
+      from: STORY_TASK,
+      since: { s: 7, t: 1_007 },
+      lastTransition: { taken: ['queued|START|0'] },
+    });
     expect(timeline.at(12).actor('b:x:1')).toMatchObject({ status: 'done', from: STORY_TASK, since: { s: 9 } });
     expect(timeline.at(12).actor('b:x:0')).toMatchObject({ since: { s: 1 }, lastTransition: { s: 4 }, childCount: 1 });
   });
@@ -136,7 +189,9 @@ describe('a timeline', () => {
     expect(timeline.at(7).actors({ text: 'complet' })).toEqual([]);
     expect(world.actors({ status: 'active' }).map(({ key }) => key)).toEqual(['b:x:0']);
     expect(timeline.records({ text: 'spawn' }).map(({ s }) => s)).toEqual([2, 4]);
-    expect(timeline.records({ actor: 'b:x:1', from: 4, to: 9, take: 'last', limit: 2 }).map(({ s }) => s)).toEqual([8, 9]);
+    expect(timeline.records({ actor: 'b:x:1', from: 4, to: 9, take: 'last', limit: 2 }).map(({ s }) => s)).toEqual([
+      8, 9,
+    ]);
     expect(timeline.records({ actor: 'nobody' })).toEqual([]);
   });
 
@@ -145,14 +200,21 @@ describe('a timeline', () => {
     expect(timeline.at(6).moment?.s).toBe(4);
     expect(timeline.record(6)).toBeUndefined();
     expect(timeline.causeOf(6)).toBeUndefined();
-    expect([timeline.move(4, 1)?.s, timeline.move(7, -1)?.s, timeline.move(1, -1)?.s, timeline.move(12, 5)?.s]).toEqual([7, 4, 1, 12]);
+    expect([timeline.move(4, 1)?.s, timeline.move(7, -1)?.s, timeline.move(1, -1)?.s, timeline.move(12, 5)?.s]).toEqual(
+      [7, 4, 1, 12],
+    );
     expect(timeline.atTime(1_009).moment?.s).toBe(9);
     expect(timeline.atTime(5).moment).toBeUndefined();
   });
 
   it('makes no circle of what claims to be its own ancestor', () => {
-    const circle = ['b:x:1', 'b:x:2', 'b:x:0'].map((parent, index) => record(index + 1, { k: 'actor', a: `b:x:${index}`, parent, id: 'a', status: 'active' }));
-    const world = timelineOf([...circle, record(4, { k: 'actor', a: 'b:x:9', parent: 'b:x:9', id: 'own', status: 'active' })]).at(4);
+    const circle = ['b:x:1', 'b:x:2', 'b:x:0'].map((parent, index) =>
+      record(index + 1, { k: 'actor', a: `b:x:${index}`, parent, id: 'a', status: 'active' }),
+    );
+    const world = timelineOf([
+      ...circle,
+      record(4, { k: 'actor', a: 'b:x:9', parent: 'b:x:9', id: 'own', status: 'active' }),
+    ]).at(4);
     expect(world.roots().map(({ key }) => key)).toEqual(['b:x:2', 'b:x:9']);
     expect(world.children('b:x:2').map(({ key }) => key)).toEqual(['b:x:1']);
   });
@@ -160,8 +222,20 @@ describe('a timeline', () => {
   it('keeps up with an actor that 60,000 events wait for, of which some are lost', () => {
     const COUNT = 60_000;
     const actor = record(1, { k: 'actor', a: 'b:x:0', id: 'flooded', chart: 'c', value: 'open', status: 'active' });
-    const sent = Array.from({ length: COUNT }, (_, index) => record(2 + index, { k: 'event', a: 'b:x:0', e: index + 1, type: 'GO' }));
-    const processed = Array.from({ length: COUNT / 2 }, (_, index) => record(2 + COUNT + index, { k: 'step', a: 'b:x:0', e: index % 3 === 0 ? COUNT + 9 : index + 1, type: 'GO', taken: [], value: 'open', status: 'active' }));
+    const sent = Array.from({ length: COUNT }, (_, index) =>
+      record(2 + index, { k: 'event', a: 'b:x:0', e: index + 1, type: 'GO' }),
+    );
+    const processed = Array.from({ length: COUNT / 2 }, (_, index) =>
+      record(2 + COUNT + index, {
+        k: 'step',
+        a: 'b:x:0',
+        e: index % 3 === 0 ? COUNT + 9 : index + 1,
+        type: 'GO',
+        taken: [],
+        value: 'open',
+        status: 'active',
+      }),
+    );
     const timeline = timelineOf([actor, ...sent, ...processed]);
     expect(timeline.at(1 + COUNT).counts.inFlight).toBe(COUNT);
     expect(timeline.at(Infinity).counts).toMatchObject({ inFlight: COUNT / 2, ignored: COUNT / 2 });
@@ -170,21 +244,38 @@ describe('a timeline', () => {
   });
 
   it('refuses a limit that is none', () => {
-    expect(() => new InspectionTimeline({ maxRecords: 0 })).toThrow(expect.objectContaining({ code: 'INSPECTION_LIMIT_INVALID' }));
+    expect(() => new InspectionTimeline({ maxRecords: 0 })).toThrow(
+      expect.objectContaining({ code: 'INSPECTION_LIMIT_INVALID' }),
+    );
   });
 });
 
 describe('a timeline that has more than it keeps', () => {
   /** Tasks, one after the other, under one supervisor: three records each. */
   function lives(count: number): InspectionRecord[] {
-    const supervisor = record(1, { k: 'actor', a: 'b:x:0', id: 'supervisor', chart: 's', value: 'open', status: 'active' });
+    const supervisor = record(1, {
+      k: 'actor',
+      a: 'b:x:0',
+      id: 'supervisor',
+      chart: 's',
+      value: 'open',
+      status: 'active',
+    });
     const tasks = Array.from({ length: count }, (_, index) => {
       const a = `b:x:${index + 1}`;
       const s = 2 + index * 3;
       return [
         record(s, { k: 'actor', a, parent: 'b:x:0', id: a, chart: 'task', value: 'queued', status: 'active' }),
         record(s + 1, { k: 'event', a, from: 'b:x:0', e: index + 1, type: 'END' }),
-        record(s + 2, { k: 'step', a, e: index + 1, type: 'END', taken: ['queued|END|0'], value: 'completed', status: 'done' }),
+        record(s + 2, {
+          k: 'step',
+          a,
+          e: index + 1,
+          type: 'END',
+          taken: ['queued|END|0'],
+          value: 'completed',
+          status: 'done',
+        }),
       ];
     });
     return [supervisor, ...tasks.flat()];
@@ -199,7 +290,9 @@ describe('a timeline that has more than it keeps', () => {
     const known = world.actors({ limit: Infinity });
     expect(known[0]).toMatchObject({ key: 'b:x:0', value: 'open', since: { s: 1 } });
     expect(known.length).toBeLessThan(4_000);
-    expect(world.children('b:x:0', { limit: Infinity }).map(({ key }) => key)).toEqual(known.slice(1).map(({ key }) => key));
+    expect(world.children('b:x:0', { limit: Infinity }).map(({ key }) => key)).toEqual(
+      known.slice(1).map(({ key }) => key),
+    );
     // What happened is counted all the same.
     expect(world.counts).toMatchObject({ done: 10_000, active: 1, events: 10_000, steps: 10_000, inFlight: 0 });
   });
@@ -212,7 +305,12 @@ describe('a timeline that has more than it keeps', () => {
     for (const s of [first, first + 1, first + 1_000, records.length]) {
       const known = part.at(s).actors({ limit: Infinity });
       const keys = new Set(known.map(({ key }) => key));
-      expect(known.filter(({ key }) => key !== 'b:x:0')).toEqual(whole.at(s).actors({ limit: Infinity }).filter(({ key }) => key !== 'b:x:0' && keys.has(key)));
+      expect(known.filter(({ key }) => key !== 'b:x:0')).toEqual(
+        whole
+          .at(s)
+          .actors({ limit: Infinity })
+          .filter(({ key }) => key !== 'b:x:0' && keys.has(key)),
+      );
       expect(part.at(s).counts).toEqual(whole.at(s).counts);
       expect(part.at(s).inFlight()).toEqual(whole.at(s).inFlight());
     }
@@ -222,14 +320,21 @@ describe('a timeline that has more than it keeps', () => {
 
   it('survives whatever comes, with links into what is forgotten', () => {
     fc.assert(
-      fc.property(randomRecords(500, 300).map((records) => Array.from({ length: 30 }, (_, round) => records.map((each) => ({ ...each, s: each.s + round * records.length }))).flat()), (records) => {
-        const timeline = timelineOf(records, 100);
-        const world = timeline.at(Infinity);
-        for (const { s } of timeline.records({ limit: 500 })) timeline.effectsOf(s);
-        const { active, done, error, stopped } = world.counts;
-        expect(active + done + error + stopped).toBeGreaterThanOrEqual(world.actors().length);
-        expect(world.inFlight(Infinity).length).toBe(world.counts.inFlight);
-      }),
+      fc.property(
+        randomRecords(500, 300).map((records) =>
+          Array.from({ length: 30 }, (_, round) =>
+            records.map((each) => ({ ...each, s: each.s + round * records.length })),
+          ).flat(),
+        ),
+        (records) => {
+          const timeline = timelineOf(records, 100);
+          const world = timeline.at(Infinity);
+          for (const { s } of timeline.records({ limit: 500 })) timeline.effectsOf(s);
+          const { active, done, error, stopped } = world.counts;
+          expect(active + done + error + stopped).toBeGreaterThanOrEqual(world.actors().length);
+          expect(world.inFlight(Infinity).length).toBe(world.counts.inFlight);
+        },
+      ),
       { numRuns: 5 },
     );
   });

@@ -18,7 +18,9 @@ export class NaiveReplay {
   #waiting: { readonly s: number; readonly e: number; readonly a: string }[] = [];
 
   get world(): NaiveWorld {
-    const actors = [...this.#actors].map(([key, actor]) => [key, { ...actor, childCount: this.#children.get(key)?.length ?? 0 }] as const);
+    const actors = [...this.#actors].map(
+      ([key, actor]) => [key, { ...actor, childCount: this.#children.get(key)?.length ?? 0 }] as const,
+    );
     return {
       actors: new Map(actors),
       children: new Map([...this.#children].map(([key, children]) => [key, [...children]])),
@@ -36,7 +38,8 @@ export class NaiveReplay {
       if (record.facts !== undefined) actor.facts = { ...actor.facts, ...record.facts };
       if (record.parent !== undefined && actor.parent === undefined) this.#adopt(actor, record.parent, record);
     }
-    if (record.k === 'event' && actor.chart !== undefined && actor.status === 'active') this.#waiting.push({ s: record.s, e: record.e, a: record.a });
+    if (record.k === 'event' && actor.chart !== undefined && actor.status === 'active')
+      this.#waiting.push({ s: record.s, e: record.e, a: record.a });
     if (record.k === 'step') this.#step(record.a, record.e);
     this.#stand(actor, record);
     if (actor.status !== 'active') this.#waiting = this.#waiting.filter(({ a }) => a !== record.a);
@@ -53,9 +56,13 @@ export class NaiveReplay {
   #adopt(actor: Plain, parent: string, record: InspectionRecord): void {
     if (parent === actor.key) return;
     if (!this.#actors.has(parent)) this.#heardOf(parent, record);
-    for (let next: string | undefined = parent; next !== undefined; next = this.#actors.get(next)?.parent) if (next === actor.key) return;
+    for (let next: string | undefined = parent; next !== undefined; next = this.#actors.get(next)?.parent)
+      if (next === actor.key) return;
     actor.parent = parent;
-    this.#children.set('', (this.#children.get('') ?? []).filter((key) => key !== actor.key));
+    this.#children.set(
+      '',
+      (this.#children.get('') ?? []).filter((key) => key !== actor.key),
+    );
     this.#children.get(parent)?.push(actor.key);
   }
 
@@ -72,7 +79,8 @@ export class NaiveReplay {
     actor.status = record.k === 'error' ? 'error' : record.status;
     if (record.k !== 'error' && record.value !== undefined) actor.value = record.value;
     if (JSON.stringify([actor.value, actor.status]) !== before) actor.since = { s: record.s, t: record.t };
-    if (record.k === 'step' && record.taken.length > 0 && record.taken[0] !== HANDLED_BY_LOGIC) actor.lastTransition = { s: record.s, t: record.t, type: record.type, taken: record.taken };
+    if (record.k === 'step' && record.taken.length > 0 && record.taken[0] !== HANDLED_BY_LOGIC)
+      actor.lastTransition = { s: record.s, t: record.t, type: record.type, taken: record.taken };
     if (record.k === 'error') actor.error = { message: record.message, code: record.code };
     else if (record.k === 'snap' && record.error !== undefined) actor.error = record.error;
     else if (actor.status !== 'error') actor.error = undefined;

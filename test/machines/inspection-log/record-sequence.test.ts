@@ -24,8 +24,18 @@ describe('a sequence of records', () => {
 
   it('counts what was forgotten before it', () => {
     const timeline = new InspectionTimeline({ maxRecords: 1_000 });
-    timeline.append(Array.from({ length: 12_000 }, (_, index) => ({ k: 'emit', s: index + 1, t: 1, a: index % 2 === 0 ? 'b:x:0' : 'b:x:1', type: 'said' }) as const));
-    for (const [actor, all] of [[undefined, 12_000], ['b:x:0', 6_000], ['b:x:1', 6_000]] as const) {
+    timeline.append(
+      Array.from(
+        { length: 12_000 },
+        (_, index) =>
+          ({ k: 'emit', s: index + 1, t: 1, a: index % 2 === 0 ? 'b:x:0' : 'b:x:1', type: 'said' }) as const,
+      ),
+    );
+    for (const [actor, all] of [
+      [undefined, 12_000],
+      ['b:x:0', 6_000],
+      ['b:x:1', 6_000],
+    ] as const) {
       const sequence = timeline.sequence(actor);
       expect(sequence.vanished).toBeGreaterThan(0);
       expect(sequence.vanished + sequence.length).toBe(all);

@@ -10,7 +10,11 @@ import { HomeLayout } from '../../../src/adapters/files/layout.ts';
 import { InspectionReader } from '../../../src/machines/inspection-log/inspection-reader.ts';
 import { InspectionTimeline } from '../../../src/machines/inspection-log/inspection-timeline.ts';
 import type { InspectedActorState } from '../../../src/machines/inspection-log/inspection-world.ts';
-import { SessionRecords, headerOfSession, recordsOfSession } from '../../../src/machines/inspection-log/session-records.ts';
+import {
+  SessionRecords,
+  headerOfSession,
+  recordsOfSession,
+} from '../../../src/machines/inspection-log/session-records.ts';
 import { valueOf } from '../../../src/machines/inspection-log/session-record-writer.ts';
 import type { InspectionRecord } from '../../../src/machines/inspection-log/inspection-record.ts';
 import type { SessionEvent } from '../../../src/machines/session/session-event.ts';
@@ -23,10 +27,14 @@ import { logOf } from '../../support/session-events.ts';
 import { temporaryHome } from '../../support/temporary-home.ts';
 
 const HISTORIES = fileURLToPath(new URL('../../histories/', import.meta.url));
-const histories = (await readdir(HISTORIES)).filter((file) => file.endsWith('.jsonl')).map((file) => file.slice(0, -'.jsonl'.length));
+const histories = (await readdir(HISTORIES))
+  .filter((file) => file.endsWith('.jsonl'))
+  .map((file) => file.slice(0, -'.jsonl'.length));
 
 async function eventsOf(name: string): Promise<readonly SessionEvent[]> {
-  const { sessionId, agentId } = JSON.parse(await readFile(join(HISTORIES, `${name}.state.json`), 'utf8')) as SessionIdentity;
+  const { sessionId, agentId } = JSON.parse(
+    await readFile(join(HISTORIES, `${name}.state.json`), 'utf8'),
+  ) as SessionIdentity;
   const home = await temporaryHome();
   try {
     const path = new HomeLayout(home.path).log({ sessionId, agentId });
@@ -49,10 +57,17 @@ function timelineOf(records: readonly InspectionRecord[]): InspectionTimeline {
 
 function foldAll(events: readonly SessionEvent[]): SessionState {
   const [first] = events;
-  return events.reduce(foldSession, initialSessionState({ sessionId: first?.sessionId ?? '', agentId: first?.type === 'session.created' ? first.data.agentId : '' }));
+  return events.reduce(
+    foldSession,
+    initialSessionState({
+      sessionId: first?.sessionId ?? '',
+      agentId: first?.type === 'session.created' ? first.data.agentId : '',
+    }),
+  );
 }
 
-const ofKind = (actors: readonly InspectedActorState[], kind: string): readonly InspectedActorState[] => actors.filter((actor) => actor.kind === kind);
+const ofKind = (actors: readonly InspectedActorState[], kind: string): readonly InspectedActorState[] =>
+  actors.filter((actor) => actor.kind === kind);
 
 describe.each(histories)('the history %s', (name) => {
   it('reads as a whole and undamaged inspection log', async () => {
@@ -63,7 +78,13 @@ describe.each(histories)('the history %s', (name) => {
     if (first === undefined) throw new Error('expected events');
     const lines = [headerOfSession(first), ...records].map((line) => `${JSON.stringify(line)}\n`);
     expect([...reader.read(lines.join('')), ...reader.end()]).toEqual(JSON.parse(JSON.stringify(records)));
-    expect(reader.report).toMatchObject({ records: records.length, broken: { count: 0 }, gaps: { count: 0 }, unknownFields: { count: 0 }, outOfOrder: 0 });
+    expect(reader.report).toMatchObject({
+      records: records.length,
+      broken: { count: 0 },
+      gaps: { count: 0 },
+      unknownFields: { count: 0 },
+      outOfOrder: 0,
+    });
     expect([...recordsOfSession(events)]).toEqual(records);
   });
 
@@ -76,12 +97,21 @@ describe.each(histories)('the history %s', (name) => {
       const state = foldAll(events.slice(0, index + 1));
       const world = timeline.at(Infinity);
       const actors = world.actors({ limit: Infinity });
-      expect(ofKind(actors, 'session')).toMatchObject([{ value: valueOf(sessionLeafOf(state)), status: state.status === 'terminated' ? 'done' : 'active' }]);
+      expect(ofKind(actors, 'session')).toMatchObject([
+        { value: valueOf(sessionLeafOf(state)), status: state.status === 'terminated' ? 'done' : 'active' },
+      ]);
       expect(ofKind(actors, 'wake')).toHaveLength(state.wakes);
-      expect(ofKind(actors, 'wake').filter(({ status }) => status === 'active')).toHaveLength(state.openWake === undefined ? 0 : 1);
+      expect(ofKind(actors, 'wake').filter(({ status }) => status === 'active')).toHaveLength(
+        state.openWake === undefined ? 0 : 1,
+      );
       const waiting = state.openToolCalls.filter(({ by, phase }) => by === undefined && phase !== 'answered');
-      for (const call of waiting) expect(actors.find(({ id, status }) => id === call.callId && status === 'active')?.value).toEqual(valueOf(callLeafOf(call)));
-      expect(ofKind(actors, 'toolCall').filter(({ status }) => status === 'active')).toHaveLength(state.openToolCalls.filter(({ by }) => by === undefined).length);
+      for (const call of waiting)
+        expect(actors.find(({ id, status }) => id === call.callId && status === 'active')?.value).toEqual(
+          valueOf(callLeafOf(call)),
+        );
+      expect(ofKind(actors, 'toolCall').filter(({ status }) => status === 'active')).toHaveLength(
+        state.openToolCalls.filter(({ by }) => by === undefined).length,
+      );
       expect(world.inFlight()).toEqual([]);
     }
   });
@@ -92,7 +122,8 @@ describe.each(histories)('the history %s', (name) => {
     for (const record of records) {
       if (record.k !== 'step') continue;
       const chart = timeline.chart(timeline.at(record.s).actor(record.a)?.chart ?? '');
-      for (const id of record.taken) expect([...(chart?.transitions ?? []).map((transition) => transition.id), HANDLED_BY_LOGIC]).toContain(id);
+      for (const id of record.taken)
+        expect([...(chart?.transitions ?? []).map((transition) => transition.id), HANDLED_BY_LOGIC]).toContain(id);
       expect(record.taken).not.toEqual([]);
     }
   });
@@ -105,7 +136,10 @@ describe('a stored session', () => {
     { type: 'user.message', data: { text: 'x'.repeat(50_000), delivery: 'queue' } },
     { type: 'wake.started', data: { wakeId, epoch: 1, owner: 'somebody', queuedWakeIds: [] } },
     { type: 'session.status_changed', data: { to: 'running' } },
-    { type: 'span.started', data: { spanId: 's1', kind: 'model_step', backend: 'script', provider: 'p', model: 'm', step: 1 } },
+    {
+      type: 'span.started',
+      data: { spanId: 's1', kind: 'model_step', backend: 'script', provider: 'p', model: 'm', step: 1 },
+    },
     { type: 'agent.tool_use', data: { callId: 'c1', name: 'n'.repeat(600), input: {}, spanId: 's1' } },
     { type: 'span.completed', data: { spanId: 's1', kind: 'model_step', outcome: 'completed', modelSteps: 1 } },
     { type: 'agent.tool_started', data: { callId: 'c1' } },
@@ -153,12 +187,33 @@ describe('a stored session', () => {
     ['look', { command: 7, path: ' ' }, 'look'],
     ['look', ['command'], 'look'],
   ])('calls a call of %s what it is about', (name, input, label) => {
-    const records = [...recordsOfSession(logOf({ type: 'session.created', data: { agentId: 'tester' } }, { type: 'agent.tool_use', data: { callId: 'c1', name, input, spanId: 's1' } }))];
-    expect(ofKind(timelineOf(records).at(Infinity).actors(), 'toolCall')[0]?.facts).toEqual({ label, name, callId: 'c1' });
+    const records = [
+      ...recordsOfSession(
+        logOf(
+          { type: 'session.created', data: { agentId: 'tester' } },
+          { type: 'agent.tool_use', data: { callId: 'c1', name, input, spanId: 's1' } },
+        ),
+      ),
+    ];
+    expect(ofKind(timelineOf(records).at(Infinity).actors(), 'toolCall')[0]?.facts).toEqual({
+      label,
+      name,
+      callId: 'c1',
+    });
   });
 
-  it.each([[{ exitCode: 1, signalCode: null, output: '' }, '1'], [{ exitCode: 0 }, '0'], [{ exitCode: null }, undefined], ['text', undefined]])('knows of a call that gave %j the exit code %s', (output, exitCode) => {
-    const ended = logOf({ type: 'session.created', data: { agentId: 'tester' } }, { type: 'agent.tool_use', data: { callId: 'c1', name: 'shell_run', input: { command: 'false' }, spanId: 's1' } }, { type: 'agent.tool_started', data: { callId: 'c1' } }, { type: 'agent.tool_result', data: { callId: 'c1', name: 'shell_run', outcome: 'completed', output } });
+  it.each([
+    [{ exitCode: 1, signalCode: null, output: '' }, '1'],
+    [{ exitCode: 0 }, '0'],
+    [{ exitCode: null }, undefined],
+    ['text', undefined],
+  ])('knows of a call that gave %j the exit code %s', (output, exitCode) => {
+    const ended = logOf(
+      { type: 'session.created', data: { agentId: 'tester' } },
+      { type: 'agent.tool_use', data: { callId: 'c1', name: 'shell_run', input: { command: 'false' }, spanId: 's1' } },
+      { type: 'agent.tool_started', data: { callId: 'c1' } },
+      { type: 'agent.tool_result', data: { callId: 'c1', name: 'shell_run', outcome: 'completed', output } },
+    );
     const shown = timelineOf([...recordsOfSession(ended)]);
     const last = shown.last?.s ?? 0;
     const [call] = ofKind(shown.at(last).actors(), 'toolCall');

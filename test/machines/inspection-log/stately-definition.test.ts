@@ -15,51 +15,126 @@ const because = (config: unknown): string => (read(config) as { readonly because
 
 describe('a definition', () => {
   it('gives the chart of the machine, with functions as what has no name', () => {
-    const machine = createMachine({ id: 'light', initial: 'red', states: { red: { on: { GO: { target: 'green', guard: not('busy'), actions: [assign({}), 'ring', () => undefined] } } }, green: { tags: 'lit', after: { 500: 'red' }, invoke: { src: 'work', onDone: 'red' } } } });
-    const sent = JSON.stringify(machine.config, (_key, value: unknown) => (typeof value === 'function' ? { type: value.name } : value));
+    const machine = createMachine({
+      id: 'light',
+      initial: 'red',
+      states: {
+        red: { on: { GO: { target: 'green', guard: not('busy'), actions: [assign({}), 'ring', () => undefined] } } },
+        green: { tags: 'lit', after: { 500: 'red' }, invoke: { src: 'work', onDone: 'red' } },
+      },
+    });
+    const sent = JSON.stringify(machine.config, (_key, value: unknown) =>
+      typeof value === 'function' ? { type: value.name } : value,
+    );
     const made = readDefinition(sent, text);
     if (!('chart' in made)) throw new Error(JSON.stringify(made));
     expect(made.chart.states.map(({ id }) => id)).toEqual(['', 'red', 'green']);
-    expect(made.chart.transitions.map(({ id }) => id)).toEqual(['red|GO|0', 'green|done(work)|0', 'green|after(500)|0']);
+    expect(made.chart.transitions.map(({ id }) => id)).toEqual([
+      'red|GO|0',
+      'green|done(work)|0',
+      'green|after(500)|0',
+    ]);
     const [go] = made.chart.transitions;
     expect(go?.guard).toEqual({ name: '(not)', isInline: true });
-    expect(go?.actions).toEqual([{ name: '(assign)', isInline: true }, { name: 'ring', isInline: false }, { name: '(inline)', isInline: true }]);
+    expect(go?.actions).toEqual([
+      { name: '(assign)', isInline: true },
+      { name: 'ring', isInline: false },
+      { name: '(inline)', isInline: true },
+    ]);
     expect(made.isCut).toBe(false);
     expect(chartDescription.safeParse(made.chart).success).toBe(true);
   });
 
   it('of what is no machine gives no chart', () => {
-    for (const config of [{ id: '0.light.green' }, {}, [], 'text', 7, null]) expect(read(config)).toEqual({ noChart: true });
+    for (const config of [{ id: '0.light.green' }, {}, [], 'text', 7, null])
+      expect(read(config)).toEqual({ noChart: true });
   });
 
   it('says that the program left something out', () => {
     const made = read({ id: 'm', initial: 'a', states: { a: { on: { GO: '[Object]' } }, b: '[Object]' } });
     expect(made).toMatchObject({ isCut: true });
-    expect(because({ id: 'm', initial: 'a', states: { a: { on: { GO: '#deep' } }, b: '[Object]' } })).toMatch(/serializationDepthLimit/);
+    expect(because({ id: 'm', initial: 'a', states: { a: { on: { GO: '#deep' } }, b: '[Object]' } })).toMatch(
+      /serializationDepthLimit/,
+    );
   });
 
   it('that is broken, huge or hostile is refused in words', () => {
     expect(readDefinition('{"id":', text)).toHaveProperty('because');
     expect(because({ initial: 'a', states: { a: { on: { GO: 'nowhere' } } } })).toMatch(/nowhere/);
-    expect(because({ initial: 'a', states: Object.fromEntries(Array.from({ length: 3_000 }, (_, index) => [`s${index}`, {}])) })).toMatch(/more than 2000 states/);
-    expect(because({ on: Object.fromEntries(Array.from({ length: 6_000 }, (_, index) => [`E${index}`, {}])) })).toMatch(/more than 5000 transitions/);
+    expect(
+      because({
+        initial: 'a',
+        states: Object.fromEntries(Array.from({ length: 3_000 }, (_, index) => [`s${index}`, {}])),
+      }),
+    ).toMatch(/more than 2000 states/);
+    expect(because({ on: Object.fromEntries(Array.from({ length: 6_000 }, (_, index) => [`E${index}`, {}])) })).toMatch(
+      /more than 5000 transitions/,
+    );
     expect(because({ entry: Array.from({ length: 21_000 }, () => 'a') })).toMatch(/more than 20000/);
-    expect(readDefinition(`{"states":${'{"a":{"states":'.repeat(10_000)}{}${'}}'.repeat(10_000)}}`, text)).toHaveProperty('because');
-    expect(readDefinition('x'.repeat(MAX_DEFINITION_CHARACTERS + 1), text)).toEqual({ because: `it is longer than ${MAX_DEFINITION_CHARACTERS} characters` });
-    const made = readDefinition('{"initial":"a","states":{"a":{},"__proto__":{"entry":"x"}},"__proto__":{"states":{}}}', text);
+    expect(
+      readDefinition(`{"states":${'{"a":{"states":'.repeat(10_000)}{}${'}}'.repeat(10_000)}}`, text),
+    ).toHaveProperty('because');
+    expect(readDefinition('x'.repeat(MAX_DEFINITION_CHARACTERS + 1), text)).toEqual({
+      because: `it is longer than ${MAX_DEFINITION_CHARACTERS} characters`,
+    });
+    const made = readDefinition(
+      '{"initial":"a","states":{"a":{},"__proto__":{"entry":"x"}},"__proto__":{"states":{}}}',
+      text,
+    );
     expect('chart' in made && made.chart.states.map(({ id }) => id)).toEqual(['', 'a']);
   });
 
   it('runs nothing of what it names', () => {
     // What XState would take for its own is only a name here.
-    const made = read({ initial: 'a', entry: { type: 'xstate.raise', event: { type: 'GO' } }, states: { a: { on: { GO: 'b' } }, b: {} }, context: { constructor: { name: 'x' } } });
+    const made = read({
+      initial: 'a',
+      entry: { type: 'xstate.raise', event: { type: 'GO' } },
+      states: { a: { on: { GO: 'b' } }, b: {} },
+      context: { constructor: { name: 'x' } },
+    });
     expect('chart' in made && made.chart.states[0]?.entry).toEqual([{ name: 'xstate.raise', isInline: false }]);
   });
 
   it('gives an answer for any JSON there is', () => {
-    const keys = fc.constantFrom('states', 'on', 'initial', 'always', 'after', 'invoke', 'entry', 'type', 'id', 'target', 'guard', 'actions', 'history', 'onDone', 'src', 'tags', 'a', 'b', '', '*', '__proto__', 'constructor');
-    const leaf = fc.oneof(fc.constantFrom('a', 'b', '#a', '.a', 'parallel', 'final', 'history', '[Object]', '', 'a.b'), fc.constant(null), fc.boolean(), fc.integer(), fc.string({ maxLength: 5 }));
-    const { json } = fc.letrec<{ json: unknown }>((tie) => ({ json: fc.oneof({ maxDepth: 5, withCrossShrink: true }, leaf, fc.dictionary(keys, tie('json'), { maxKeys: 5, noNullPrototype: true }), fc.array(tie('json'), { maxLength: 3 })) }));
+    const keys = fc.constantFrom(
+      'states',
+      'on',
+      'initial',
+      'always',
+      'after',
+      'invoke',
+      'entry',
+      'type',
+      'id',
+      'target',
+      'guard',
+      'actions',
+      'history',
+      'onDone',
+      'src',
+      'tags',
+      'a',
+      'b',
+      '',
+      '*',
+      '__proto__',
+      'constructor',
+    );
+    const leaf = fc.oneof(
+      fc.constantFrom('a', 'b', '#a', '.a', 'parallel', 'final', 'history', '[Object]', '', 'a.b'),
+      fc.constant(null),
+      fc.boolean(),
+      fc.integer(),
+      fc.string({ maxLength: 5 }),
+    );
+    const { json } = fc.letrec<{ json: unknown }>((tie) => ({
+      json: fc.oneof(
+        { maxDepth: 5, withCrossShrink: true },
+        leaf,
+        fc.dictionary(keys, tie('json'), { maxKeys: 5, noNullPrototype: true }),
+        fc.array(tie('json'), { maxLength: 3 }),
+      ),
+    }));
     let charted = 0;
     fc.assert(
       fc.property(fc.dictionary(keys, json, { minKeys: 1, maxKeys: 6, noNullPrototype: true }), (config) => {
@@ -74,7 +149,14 @@ describe('a definition', () => {
   });
 
   it('takes secrets out of every name', () => {
-    const made = readDefinition(JSON.stringify({ id: 'm', initial: 'sk-1', states: { 'sk-1': { description: 'has sk-1', on: { 'sk-1.x': 'sk-1' } } } }), new StatelyText((each) => each.replaceAll('sk-1', '***')));
+    const made = readDefinition(
+      JSON.stringify({
+        id: 'm',
+        initial: 'sk-1',
+        states: { 'sk-1': { description: 'has sk-1', on: { 'sk-1.x': 'sk-1' } } },
+      }),
+      new StatelyText((each) => each.replaceAll('sk-1', '***')),
+    );
     expect(JSON.stringify(made)).not.toContain('sk-1');
     expect(made).toHaveProperty('chart');
   });
@@ -86,8 +168,18 @@ describe('a chart that is written as a definition', () => {
       const chart = describeChart(machine);
       const made = readDefinition(definitionOf(chart), text);
       if (!('chart' in made)) throw new Error(`${chart.id}: ${JSON.stringify(made)}`);
-      expect(made.chart.states.map(({ id, kind, initial, invokes }) => ({ id, kind, initial, invokes }))).toEqual(chart.states.map(({ id, kind, initial, invokes }) => ({ id, kind, initial, invokes })));
-      expect(made.chart.transitions.map(({ id, targets, guard, kind }) => ({ id, targets, guard: guard?.name, kind })).toSorted(byId)).toEqual(chart.transitions.map(({ id, targets, guard, kind }) => ({ id, targets, guard: guard?.name, kind })).toSorted(byId));
+      expect(made.chart.states.map(({ id, kind, initial, invokes }) => ({ id, kind, initial, invokes }))).toEqual(
+        chart.states.map(({ id, kind, initial, invokes }) => ({ id, kind, initial, invokes })),
+      );
+      expect(
+        made.chart.transitions
+          .map(({ id, targets, guard, kind }) => ({ id, targets, guard: guard?.name, kind }))
+          .toSorted(byId),
+      ).toEqual(
+        chart.transitions
+          .map(({ id, targets, guard, kind }) => ({ id, targets, guard: guard?.name, kind }))
+          .toSorted(byId),
+      );
     }
   });
 });

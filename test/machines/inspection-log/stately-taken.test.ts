@@ -27,7 +27,10 @@ interface Observed {
   readonly real: readonly string[];
 }
 
-/** Each step as the frames tell it, and what XState took. @param noted by the transitions themselves: XState also reports those that a conflict kept from being taken */
+/**
+ * Each step as the frames tell it, and what XState took. @param noted by the transitions themselves: XState also
+ * reports those that a conflict kept from being taken
+ */
 function observed(machine: AnyStateMachine, events: readonly AnyEventObject[], noted?: string[]): readonly Observed[] {
   const ids = transitionIds(machine);
   const steps: Observed[] = [];
@@ -38,7 +41,8 @@ function observed(machine: AnyStateMachine, events: readonly AnyEventObject[], n
     if (seen.type === '@xstate.microstep') real.push(...seen._transitions.map((taken) => ids.get(taken) ?? '?'));
     if (seen.type !== '@xstate.snapshot') return;
     const { value: after } = seen.snapshot as unknown as { readonly value: InspectedValue };
-    if (seen.event.type !== 'xstate.init') steps.push({ type: seen.event.type, before, after, real: noted?.splice(0) ?? real });
+    if (seen.event.type !== 'xstate.init')
+      steps.push({ type: seen.event.type, before, after, real: noted?.splice(0) ?? real });
     before = after;
     real = [];
   };
@@ -52,7 +56,8 @@ function observed(machine: AnyStateMachine, events: readonly AnyEventObject[], n
 
 /** `(unknown)` may stand for anything; what is named has to have been taken, in this order. */
 function agrees(told: readonly string[], real: readonly string[]): boolean {
-  if (!told.includes(UNKNOWN_TRANSITION)) return JSON.stringify([...told].toSorted()) === JSON.stringify([...real].toSorted());
+  if (!told.includes(UNKNOWN_TRANSITION))
+    return JSON.stringify([...told].toSorted()) === JSON.stringify([...real].toSorted());
   return told.every((id) => id === UNKNOWN_TRANSITION || real.includes(id));
 }
 
@@ -72,28 +77,66 @@ const random = { seed: 20_260_614, numRuns: 300 };
 interface Node {
   readonly kind: 'atomic' | 'compound' | 'parallel';
   readonly children: readonly Node[];
-  readonly on: readonly { readonly event: string; readonly to: number; readonly guard: boolean | undefined; readonly reenter: boolean }[];
+  readonly on: readonly {
+    readonly event: string;
+    readonly to: number;
+    readonly guard: boolean | undefined;
+    readonly reenter: boolean;
+  }[];
 }
 
-const edge = fc.record({ event: fc.constantFrom(...EVENTS, '*'), to: fc.nat(12), guard: fc.constantFrom(undefined, true, false), reenter: fc.boolean() });
+const edge = fc.record({
+  event: fc.constantFrom(...EVENTS, '*'),
+  to: fc.nat(12),
+  guard: fc.constantFrom(undefined, true, false),
+  reenter: fc.boolean(),
+});
 const node: fc.Arbitrary<Node> = fc.letrec<{ node: Node }>((tie) => ({
   node: fc.oneof(
     { maxDepth: 2, depthSize: 'small' },
-    fc.record({ kind: fc.constant('atomic' as const), children: fc.constant([]), on: fc.array(edge, { maxLength: 3 }) }),
-    fc.record({ kind: fc.constantFrom('compound' as const, 'parallel' as const), children: fc.array(tie('node'), { minLength: 1, maxLength: 3 }), on: fc.array(edge, { maxLength: 3 }) }),
+    fc.record({
+      kind: fc.constant('atomic' as const),
+      children: fc.constant([]),
+      on: fc.array(edge, { maxLength: 3 }),
+    }),
+    fc.record({
+      kind: fc.constantFrom('compound' as const, 'parallel' as const),
+      children: fc.array(tie('node'), { minLength: 1, maxLength: 3 }),
+      on: fc.array(edge, { maxLength: 3 }),
+    }),
   ),
 })).node;
 
 function pathsOf({ children }: Node, path: string): readonly string[] {
-  return children.flatMap((child, index) => [`${path}.${KEYS[index] ?? ''}`, ...pathsOf(child, `${path}.${KEYS[index] ?? ''}`)]);
+  return children.flatMap((child, index) => [
+    `${path}.${KEYS[index] ?? ''}`,
+    ...pathsOf(child, `${path}.${KEYS[index] ?? ''}`),
+  ]);
 }
 
 function configOf({ kind, children, on }: Node, path: string, paths: readonly string[]): Record<string, unknown> {
   const transitions = Object.fromEntries(
-    on.map(({ event, to, guard, reenter }) => [event, [{ target: `#m${paths[to % paths.length] ?? ''}`, reenter, actions: { type: 'note', params: { id: `${path.slice(1)}|${event}|0` } }, ...(guard === undefined ? {} : { guard: `is${String(guard)}` }) }]]),
+    on.map(({ event, to, guard, reenter }) => [
+      event,
+      [
+        {
+          target: `#m${paths[to % paths.length] ?? ''}`,
+          reenter,
+          actions: { type: 'note', params: { id: `${path.slice(1)}|${event}|0` } },
+          ...(guard === undefined ? {} : { guard: `is${String(guard)}` }),
+        },
+      ],
+    ]),
   );
-  const states = Object.fromEntries(children.map((child, index) => [KEYS[index] ?? '', configOf(child, `${path}.${KEYS[index] ?? ''}`, paths)]));
-  return { ...(kind === 'parallel' ? { type: 'parallel' } : {}), ...(kind === 'compound' ? { initial: 'a' } : {}), on: transitions, ...(children.length === 0 ? {} : { states }) };
+  const states = Object.fromEntries(
+    children.map((child, index) => [KEYS[index] ?? '', configOf(child, `${path}.${KEYS[index] ?? ''}`, paths)]),
+  );
+  return {
+    ...(kind === 'parallel' ? { type: 'parallel' } : {}),
+    ...(kind === 'compound' ? { initial: 'a' } : {}),
+    on: transitions,
+    ...(children.length === 0 ? {} : { states }),
+  };
 }
 
 const guards = { istrue: (): boolean => true, isfalse: (): boolean => false };
@@ -103,12 +146,23 @@ describe('what a step has taken', () => {
     let named = 0;
     fc.assert(
       fc.property(node, fc.array(fc.constantFrom(...EVENTS), { maxLength: 8 }), (root, types) => {
-        const outer: Node = { ...root, kind: root.kind === 'atomic' ? 'compound' : root.kind, children: root.children.length === 0 ? [root] : root.children };
+        const outer: Node = {
+          ...root,
+          kind: root.kind === 'atomic' ? 'compound' : root.kind,
+          children: root.children.length === 0 ? [root] : root.children,
+        };
         const config = { id: 'm', ...configOf(outer, '', pathsOf(outer, '')) };
         const noted: string[] = [];
         const note = (_scope: unknown, { id }: { readonly id: string }): void => void noted.push(id);
-        const machine = createMachine(config as Parameters<typeof createMachine>[0], { guards, actions: { note: note as () => void } }) as unknown as AnyStateMachine;
-        for (const id of check(machine, types.map((type) => ({ type })), noted)) {
+        const machine = createMachine(config as Parameters<typeof createMachine>[0], {
+          guards,
+          actions: { note: note as () => void },
+        }) as unknown as AnyStateMachine;
+        for (const id of check(
+          machine,
+          types.map((type) => ({ type })),
+          noted,
+        )) {
           if (id !== UNKNOWN_TRANSITION) named += 1;
         }
       }),
@@ -119,26 +173,63 @@ describe('what a step has taken', () => {
   });
 
   it('is found in the charts of this project', () => {
-    for (const { machine } of charts) expect(readDefinition(JSON.stringify(machine.config, asSent), new StatelyText())).toHaveProperty('chart');
+    for (const { machine } of charts)
+      expect(readDefinition(JSON.stringify(machine.config, asSent), new StatelyText())).toHaveProperty('chart');
   });
 
   it('is told of guards by the state that they led to', () => {
-    const machine = createMachine({ id: 'm', initial: 'a', states: { a: { on: { GO: [{ guard: 'isfalse', target: 'b' }, { guard: 'istrue', target: 'c' }] } }, b: {}, c: {} } }, { guards });
+    const machine = createMachine(
+      {
+        id: 'm',
+        initial: 'a',
+        states: {
+          a: {
+            on: {
+              GO: [
+                { guard: 'isfalse', target: 'b' },
+                { guard: 'istrue', target: 'c' },
+              ],
+            },
+          },
+          b: {},
+          c: {},
+        },
+      },
+      { guards },
+    );
     expect(check(machine, [{ type: 'GO' }])).toEqual(['a|GO|1']);
   });
 
   it('is unknown where a guarded transition that stays may have been taken', () => {
-    const machine = createMachine({ id: 'm', initial: 'a', states: { a: { on: { GO: { guard: 'istrue', actions: assign({}) } } } } }, { guards });
+    const machine = createMachine(
+      { id: 'm', initial: 'a', states: { a: { on: { GO: { guard: 'istrue', actions: assign({}) } } } } },
+      { guards },
+    );
     expect(check(machine, [{ type: 'GO' }])).toEqual([UNKNOWN_TRANSITION]);
   });
 
   it('says what is known where more followed in the same step', () => {
-    const machine = createMachine({ id: 'm', initial: 'a', states: { a: { on: { GO: 'b' } }, b: { always: 'c' }, c: {} } });
+    const machine = createMachine({
+      id: 'm',
+      initial: 'a',
+      states: { a: { on: { GO: 'b' } }, b: { always: 'c' }, c: {} },
+    });
     expect(check(machine, [{ type: 'GO' }])).toEqual(['a|GO|0', UNKNOWN_TRANSITION]);
   });
 
   it('is unknown where an action may have sent another event and two ways fit', () => {
-    const machine = createMachine({ id: 'm', initial: 'a', states: { a: { on: { GO: [{ guard: 'istrue', target: 'b', actions: raise({ type: 'ON' }) }, { target: 'c' }] } }, b: { on: { ON: 'c' } }, c: {} } }, { guards });
+    const machine = createMachine(
+      {
+        id: 'm',
+        initial: 'a',
+        states: {
+          a: { on: { GO: [{ guard: 'istrue', target: 'b', actions: raise({ type: 'ON' }) }, { target: 'c' }] } },
+          b: { on: { ON: 'c' } },
+          c: {},
+        },
+      },
+      { guards },
+    );
     expect(check(machine, [{ type: 'GO' }])).toEqual([UNKNOWN_TRANSITION]);
   });
 
@@ -148,11 +239,17 @@ describe('what a step has taken', () => {
   });
 
   it('knows the events of invoked actors and of timers by the names in the chart', async () => {
-    const machine = createMachine({ id: 'm', initial: 'a', states: { a: { invoke: { src: 'work', onDone: 'b' } }, b: {} } }).provide({ actors: { work: fromPromise(async () => 1) } });
+    const machine = createMachine({
+      id: 'm',
+      initial: 'a',
+      states: { a: { invoke: { src: 'work', onDone: 'b' } }, b: {} },
+    }).provide({ actors: { work: fromPromise(async () => 1) } });
     const taken = new TakenTransitions(chartOf(machine));
     expect(taken.of({ type: 'xstate.done.actor.0.m.a', before: 'a', after: 'b' })).toEqual(['a|done(work)|0']);
     const timed = createMachine({ id: 't', initial: 'a', states: { a: { after: { 500: 'b', soon: 'b' } }, b: {} } });
-    expect(new TakenTransitions(chartOf(timed)).of({ type: 'xstate.after.soon.t.a', before: 'a', after: 'b' })).toEqual(['a|after(soon)|0']);
+    expect(new TakenTransitions(chartOf(timed)).of({ type: 'xstate.after.soon.t.a', before: 'a', after: 'b' })).toEqual(
+      ['a|after(soon)|0'],
+    );
   });
 
   it('is unknown where the states are none of the chart', () => {

@@ -38,8 +38,11 @@ function pathsArrive(chart: Chart): void {
   const events = eventsOf(chart);
   const audit = auditChart(chart, FEW);
   // What the path only passes through is left before anybody could look.
-  for (const { path } of audit.reach.filter(({ isPassed }) => isPassed === true)) expect(replayPath(chart, path)).toBeDefined();
-  for (const { state, reach, path } of audit.reach.filter(({ path: steps, isPassed }) => steps.length > 0 && isPassed !== true)) {
+  for (const { path } of audit.reach.filter(({ isPassed }) => isPassed === true))
+    expect(replayPath(chart, path)).toBeDefined();
+  for (const { state, reach, path } of audit.reach.filter(
+    ({ path: steps, isPassed }) => steps.length > 0 && isPassed !== true,
+  )) {
     const actor = stillActor(chart);
     walk(actor, events, path);
     expect(reach).toBe('witnessed');
@@ -84,7 +87,9 @@ describe('for every machine', () => {
     fc.assert(
       fc.property(calmChart, fc.array(fc.nat(1000), { maxLength: 60 }), (chart, choices) => {
         const audit = auditChart(chart, FEW);
-        const unreachable = new Set(audit.reach.filter(({ reach }) => reach === 'unreachable').map(({ state }) => state));
+        const unreachable = new Set(
+          audit.reach.filter(({ reach }) => reach === 'unreachable').map(({ state }) => state),
+        );
         const events = eventsOf(chart);
         const actor = stillActor(chart);
         actor.start();
@@ -101,6 +106,10 @@ describe('for every machine', () => {
   });
 });
 
-it.each(charts.filter(({ machine }) => !['wake', 'run', 'toolCall'].includes(machine.id)).map((chart) => ({ id: chart.machine.id, chart })))('paths of the $id chart lead a real actor where they say', ({ chart }) => {
+it.each(
+  charts
+    .filter(({ machine }) => !['wake', 'run', 'toolCall'].includes(machine.id))
+    .map((chart) => ({ id: chart.machine.id, chart })),
+)('paths of the $id chart lead a real actor where they say', ({ chart }) => {
   expect(() => pathsArrive(chart)).not.toThrow();
 });

@@ -39,34 +39,59 @@ import type { WakeStopEvent } from '../../../src/machines/wake/wake-machine.ts';
 const byId = charts.map((chart) => [chart.machine.id, chart] as const);
 
 /** The events that the machine mentions, but those that XState makes itself. */
-const mentionedBy = (machine: AnyStateMachine): readonly string[] => (machine.events as readonly string[]).filter((type) => !type.startsWith('xstate.')).toSorted();
+const mentionedBy = (machine: AnyStateMachine): readonly string[] =>
+  (machine.events as readonly string[]).filter((type) => !type.startsWith('xstate.')).toSorted();
 
 describe('the catalog of our charts', () => {
   it('holds every chart once, under ids of one style', () => {
     const ids = byId.map(([id]) => id);
     expect(new Set(ids).size).toBe(15);
-    expect(ids).toEqual(['task', 'taskSupervisor', 'schedule', 'durableSchedule', 'session', 'activation', 'sessionWorker', 'lease', 'wake', 'toolCall', 'run', 'breaker', 'mcpConnection', 'subagent', 'worktree']);
+    expect(ids).toEqual([
+      'task',
+      'taskSupervisor',
+      'schedule',
+      'durableSchedule',
+      'session',
+      'activation',
+      'sessionWorker',
+      'lease',
+      'wake',
+      'toolCall',
+      'run',
+      'breaker',
+      'mcpConnection',
+      'subagent',
+      'worktree',
+    ]);
   });
 
   it.each(byId)('declares for %s exactly the events that the chart mentions', (_, { machine, events = {} }) => {
     expect(Object.keys(events).toSorted()).toEqual(mentionedBy(machine));
   });
 
-  it.each(byId)('says of %s what it is, what holds in each of its states, what each event says, and who sends it', (_, { machine, events, about }) => {
-    const description = describeChart(machine, { events });
-    expect(about).toMatch(/^\S.+[^.]$/);
-    expect(description.description).toMatch(/^[A-Z].+\.$/);
-    const isSentence = (text = ''): boolean => /^[A-Z].+[^.]\.$/.test(text);
-    expect(description.states.slice(1).filter(({ description: says }) => !isSentence(says))).toEqual([]);
-    expect(description.events.filter(({ says, from = '' }) => !isSentence(says) || !/^[a-z].+[^.]$/.test(from))).toEqual([]);
-  });
+  it.each(byId)(
+    'says of %s what it is, what holds in each of its states, what each event says, and who sends it',
+    (_, { machine, events, about }) => {
+      const description = describeChart(machine, { events });
+      expect(about).toMatch(/^\S.+[^.]$/);
+      expect(description.description).toMatch(/^[A-Z].+\.$/);
+      const isSentence = (text = ''): boolean => /^[A-Z].+[^.]\.$/.test(text);
+      expect(description.states.slice(1).filter(({ description: says }) => !isSentence(says))).toEqual([]);
+      expect(
+        description.events.filter(({ says, from = '' }) => !isSentence(says) || !/^[a-z].+[^.]$/.test(from)),
+      ).toEqual([]);
+    },
+  );
 
-  it.each(byId)('has every transition of %s taken, and every guard answer both ways, by what it tries the chart with', (_, chart) => {
-    const { findings, guards, reach } = auditChart(chart);
-    expect(reach.every((state) => state.reach === 'witnessed')).toBe(true);
-    expect(findings.filter(({ rule }) => rule === 'unused-transition' || rule === 'exploration-cut')).toEqual([]);
-    for (const { name, hasHeld, hasFailed } of guards) expect([name, hasHeld, hasFailed]).toEqual([name, true, true]);
-  });
+  it.each(byId)(
+    'has every transition of %s taken, and every guard answer both ways, by what it tries the chart with',
+    (_, chart) => {
+      const { findings, guards, reach } = auditChart(chart);
+      expect(reach.every((state) => state.reach === 'witnessed')).toBe(true);
+      expect(findings.filter(({ rule }) => rule === 'unused-transition' || rule === 'exploration-cut')).toEqual([]);
+      for (const { name, hasHeld, hasFailed } of guards) expect([name, hasHeld, hasFailed]).toEqual([name, true, true]);
+    },
+  );
 
   it.each(byId)('has nothing to hide in %s: what an audit finds is dealt with, or waived with a reason', (_, chart) => {
     expect(auditChart(chart).findings.filter(({ waived }) => waived === undefined)).toEqual([]);
@@ -84,7 +109,11 @@ describe('the catalog of our charts', () => {
   });
 
   it('knows the leaves in which nothing more is taken', () => {
-    const finals = byId.flatMap(([id, { machine }]) => leavesOf(describeChart(machine)).filter(({ kind }) => kind === 'final').map((state) => `${id}.${state.id}`));
+    const finals = byId.flatMap(([id, { machine }]) =>
+      leavesOf(describeChart(machine))
+        .filter(({ kind }) => kind === 'final')
+        .map((state) => `${id}.${state.id}`),
+    );
     expect(finals).toContain('session.terminated');
     expect(finals).not.toContain('breaker.closed');
   });

@@ -16,7 +16,11 @@ const lamp = describeChart(
     on: { SELL: '.sold' },
     states: {
       off: { on: { SWITCH: [{ guard: 'hasPower', target: 'on' }, { target: 'dead' }] } },
-      on: { initial: 'dim', states: { dim: { on: { TURN: 'bright' } }, bright: { on: { SWITCH: undefined } } }, on: { SWITCH: 'off' } },
+      on: {
+        initial: 'dim',
+        states: { dim: { on: { TURN: 'bright' } }, bright: { on: { SWITCH: undefined } } },
+        on: { SWITCH: 'off' },
+      },
       dead: {},
       sold: { type: 'final' },
     },
@@ -28,7 +32,8 @@ function seen(transitions: readonly string[], pairs: readonly string[] = []): Ch
   return { chart: 'lamp', transitions: counts(transitions), pairs: counts(pairs) };
 }
 
-const followersIn = (id: string): readonly string[] | undefined => followersOf(lamp).find(({ first }) => first === id)?.followers;
+const followersIn = (id: string): readonly string[] | undefined =>
+  followersOf(lamp).find(({ first }) => first === id)?.followers;
 
 describe('what can follow a transition', () => {
   it('starts in the leaf that is entered, and what the states around it take is among it', () => {
@@ -48,7 +53,8 @@ describe('what can follow a transition', () => {
       fc.property(randomChart, (chart) => {
         const description = describeChart(chart.machine, { events: chart.events ?? {} });
         const possible = new Map(followersOf(description).map(({ first, followers }) => [first, new Set(followers)]));
-        for (const [first, second] of walked(chart, description)) expect(possible.get(first)?.has(second), `${first} > ${second}`).toBe(true);
+        for (const [first, second] of walked(chart, description))
+          expect(possible.get(first)?.has(second), `${first} > ${second}`).toBe(true);
       }),
       { numRuns: 40 },
     );
@@ -58,8 +64,14 @@ describe('what can follow a transition', () => {
 /** Of machines that can be in many. */
 const MAX_SNAPSHOTS = 12;
 
-/** Pairs that are really taken one after the other, from the first snapshots that can be found; the first alone for its event, since what is taken at once has no order. */
-function walked(chart: Parameters<typeof exploreChart>[0], description: Parameters<typeof exploreChart>[1]): readonly (readonly [string, string])[] {
+/**
+ * Pairs that are really taken one after the other, from the first snapshots that can be found; the first alone for its
+ * event, since what is taken at once has no order.
+ */
+function walked(
+  chart: Parameters<typeof exploreChart>[0],
+  description: Parameters<typeof exploreChart>[1],
+): readonly (readonly [string, string])[] {
   const { snapshots, explored } = exploreChart(chart, description);
   const events = description.events.map(({ type }) => ({ type }));
   return snapshots
@@ -70,26 +82,45 @@ function walked(chart: Parameters<typeof exploreChart>[0], description: Paramete
         const { snapshot: next, taken } = explored.step(snapshot, event);
         const [first] = taken;
         if (next === undefined || next.status !== 'active' || taken.length !== 1 || first === undefined) return [];
-        return events.flatMap((after) => explored.step(next, after).taken.slice(0, 1).map((second) => [first, second] as const));
+        return events.flatMap((after) =>
+          explored
+            .step(next, after)
+            .taken.slice(0, 1)
+            .map((second) => [first, second] as const),
+        );
       }),
     );
 }
 
 describe('the coverage of a chart', () => {
   it('lists what was never seen; a forbidden event is nothing that could be', () => {
-    const { transitions, pairs } = coverageOf(lamp, seen(['off|SWITCH|0', 'on|SWITCH|0'], ['off|SWITCH|0 > on|SWITCH|0']));
+    const { transitions, pairs } = coverageOf(
+      lamp,
+      seen(['off|SWITCH|0', 'on|SWITCH|0'], ['off|SWITCH|0 > on|SWITCH|0']),
+    );
     expect(transitions).toEqual({ seen: 2, all: 5, missing: ['|SELL|0', 'off|SWITCH|1', 'on.dim|TURN|0'] });
     expect(pairs.seen).toBe(1);
     expect(pairs.missing).toContain(pairId('off|SWITCH|0', 'on.dim|TURN|0'));
   });
 
   it('knows of a guard that it has refused by what was taken in its place', () => {
-    expect(coverageOf(lamp, seen(['off|SWITCH|0'])).guards).toEqual({ seen: 1, all: 2, missing: ['off|SWITCH|0 (passed over)'] });
-    expect(coverageOf(lamp, seen(['off|SWITCH|1'])).guards).toEqual({ seen: 1, all: 2, missing: ['off|SWITCH|0 (taken)'] });
+    expect(coverageOf(lamp, seen(['off|SWITCH|0'])).guards).toEqual({
+      seen: 1,
+      all: 2,
+      missing: ['off|SWITCH|0 (passed over)'],
+    });
+    expect(coverageOf(lamp, seen(['off|SWITCH|1'])).guards).toEqual({
+      seen: 1,
+      all: 2,
+      missing: ['off|SWITCH|0 (taken)'],
+    });
   });
 
   it('names what another version of the chart was seen to do', () => {
-    expect(coverageOf(lamp, seen(['off|KICK|0'], ['off|KICK|0 > toString|X|0'])).unknown).toEqual(['off|KICK|0', 'toString|X|0']);
+    expect(coverageOf(lamp, seen(['off|KICK|0'], ['off|KICK|0 > toString|X|0'])).unknown).toEqual([
+      'off|KICK|0',
+      'toString|X|0',
+    ]);
   });
 
   it('is nothing where nobody has seen the chart', () => {
@@ -99,7 +130,13 @@ describe('the coverage of a chart', () => {
   it('falls below a floor in words that name what is missing', () => {
     const half = coverageOf(lamp, seen(['off|SWITCH|0', 'off|SWITCH|1', 'on|SWITCH|0', 'on.dim|TURN|0']));
     expect(floorProblems([half], 80)).toEqual([]);
-    expect(floorProblems([half], 100)).toMatchObject([{ chart: 'lamp', missing: ['|SELL|0'], says: 'lamp: 4 of 5 transitions were seen (80 %), 100 % are asked for; missing: |SELL|0' }]);
+    expect(floorProblems([half], 100)).toMatchObject([
+      {
+        chart: 'lamp',
+        missing: ['|SELL|0'],
+        says: 'lamp: 4 of 5 transitions were seen (80 %), 100 % are asked for; missing: |SELL|0',
+      },
+    ]);
   });
 
   it.each([-1, 101, Number.NaN])('has no floor of %s percent', (floor) => {
@@ -110,7 +147,13 @@ describe('the coverage of a chart', () => {
 describe('what several have seen', () => {
   it('is added up, chart by chart', () => {
     const one: ChartSightings = { chart: 'b', transitions: { x: 1 }, pairs: {} };
-    expect(mergeSightings([one, { chart: 'a', transitions: {}, pairs: { 'x > y': 2 } }, { ...one, transitions: { x: 2, w: 1 } }])).toEqual([
+    expect(
+      mergeSightings([
+        one,
+        { chart: 'a', transitions: {}, pairs: { 'x > y': 2 } },
+        { ...one, transitions: { x: 2, w: 1 } },
+      ]),
+    ).toEqual([
       { chart: 'a', transitions: {}, pairs: { 'x > y': 2 } },
       { chart: 'b', transitions: { w: 1, x: 3 }, pairs: {} },
     ]);
@@ -119,7 +162,10 @@ describe('what several have seen', () => {
   it.each([
     ['{', /it is no JSON/],
     ['[]', /expected "1-1.json" to hold what a test run has seen of charts/],
-    ['{"format":"chart-sightings/1","charts":[{"chart":"a","transitions":{"x":-1},"pairs":{}}]}', /charts\[0\].transitions.x/],
+    [
+      '{"format":"chart-sightings/1","charts":[{"chart":"a","transitions":{"x":-1},"pairs":{}}]}',
+      /charts\[0\].transitions.x/,
+    ],
     ['{"format":"chart-sightings/1","charts":[],"more":1}', /[Uu]nrecognized key/],
   ])('is refused where a file of it is %s', (text, says) => {
     expect(() => parseSightings(text, '1-1.json')).toThrow(says);

@@ -1,4 +1,7 @@
-/** Random machines with one thing changed: what the comparison calls no major change leaves all that was stored before as it was. */
+/**
+ * Random machines with one thing changed: what the comparison calls no major change leaves all that was stored before
+ * as it was.
+ */
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { auditChart } from '../../../src/machines/inspection/audit-chart.ts';
@@ -15,7 +18,9 @@ import { FEW, randomChart } from './random-machines.ts';
 function places(part: Part): readonly { readonly part: Part; readonly key: string }[] {
   return Object.keys(part).flatMap((key) => {
     const inner = part[key];
-    return isMeant(key) ? [{ part, key }, ...(typeof inner === 'object' && inner !== null ? places(inner as Part) : [])] : [];
+    return isMeant(key)
+      ? [{ part, key }, ...(typeof inner === 'object' && inner !== null ? places(inner as Part) : [])]
+      : [];
   });
 }
 
@@ -46,7 +51,8 @@ function changedOnce(chart: Chart, number: number, isTaken: boolean): Chart | un
   }
 }
 
-const description = ({ machine, events = {} }: Chart): ReturnType<typeof describeChart> => describeChart(machine, { events });
+const description = ({ machine, events = {} }: Chart): ReturnType<typeof describeChart> =>
+  describeChart(machine, { events });
 
 describe('for every machine and every change of one thing', () => {
   it('what is no major change leaves each stored configuration, and each history that led to it, as it was', () => {

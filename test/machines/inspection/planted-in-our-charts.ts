@@ -10,7 +10,10 @@ export interface Part {
 
 /** @param path keys and indexes, with a slash between them; empty for the whole */
 export function partAt(config: Part, path: string): Part {
-  return path.split('/').filter((key) => key !== '').reduce<Part>((part, key) => (part[key] ??= {}) as Part, config);
+  return path
+    .split('/')
+    .filter((key) => key !== '')
+    .reduce<Part>((part, key) => (part[key] ??= {}) as Part, config);
 }
 
 /** @throws Error when there is none */

@@ -1,4 +1,7 @@
-/** Small random machines, nested and parallel, with guards by name, wildcards, history, timers, actors that never answer and eventless transitions. */
+/**
+ * Small random machines, nested and parallel, with guards by name, wildcards, history, timers, actors that never answer
+ * and eventless transitions.
+ */
 import fc from 'fast-check';
 import { and, assign, createActor, fromPromise, not, setup, stateIn } from 'xstate';
 import type { AnyActorRef, AnyStateMachine } from 'xstate';
@@ -33,18 +36,33 @@ interface StepSketch {
 }
 
 const guard = fc.option(fc.constantFrom(...GUARDS), { nil: undefined });
-const step: fc.Arbitrary<StepSketch> = fc.record({ to: fc.option(fc.nat(30), { nil: undefined }), guard, bumps: fc.boolean(), reenters: fc.boolean() });
+const step: fc.Arbitrary<StepSketch> = fc.record({
+  to: fc.option(fc.nat(30), { nil: undefined }),
+  guard,
+  bumps: fc.boolean(),
+  reenters: fc.boolean(),
+});
 const parts = {
-  on: fc.array(fc.record({ trigger: fc.constantFrom(...TRIGGERS), steps: fc.array(step, { maxLength: 3 }) }), { maxLength: 3 }),
+  on: fc.array(fc.record({ trigger: fc.constantFrom(...TRIGGERS), steps: fc.array(step, { maxLength: 3 }) }), {
+    maxLength: 3,
+  }),
   always: fc.option(fc.record({ to: fc.nat(30), guard }), { nil: undefined, freq: 5 }),
   hasTimer: fc.boolean(),
   invoke: fc.option(fc.record({ takesDone: fc.boolean(), takesError: fc.boolean() }), { nil: undefined, freq: 3 }),
   history: fc.option(fc.constantFrom('shallow' as const, 'deep' as const), { nil: undefined, freq: 4 }),
   to: fc.nat(30),
 };
-const leaf: fc.Arbitrary<Sketch> = fc.record({ kind: fc.constantFrom('leaf' as const, 'leaf' as const, 'final' as const), children: fc.constant([]), ...parts });
+const leaf: fc.Arbitrary<Sketch> = fc.record({
+  kind: fc.constantFrom('leaf' as const, 'leaf' as const, 'final' as const),
+  children: fc.constant([]),
+  ...parts,
+});
 const inner = (children: fc.Arbitrary<Sketch>): fc.Arbitrary<Sketch> =>
-  fc.record({ kind: fc.constantFrom('compound' as const, 'compound' as const, 'parallel' as const), children: fc.array(children, { minLength: 1, maxLength: 3 }), ...parts });
+  fc.record({
+    kind: fc.constantFrom('compound' as const, 'compound' as const, 'parallel' as const),
+    children: fc.array(children, { minLength: 1, maxLength: 3 }),
+    ...parts,
+  });
 const outermost: fc.Arbitrary<Sketch> = inner(fc.oneof(leaf, inner(fc.oneof(leaf, inner(leaf)))));
 
 interface Placed {
@@ -82,40 +100,92 @@ function configOf(placed: Placed, all: readonly Placed[], histories: readonly st
   const later = all.slice(all.indexOf(placed) + 1).filter((each) => !each.path.join('.').startsWith(path.join('.')));
   const next = later[sketch.always?.to === undefined ? 0 : sketch.always.to % Math.max(1, later.length)];
   const transition = ({ to, guard: named, bumps, reenters }: StepSketch): object => ({
-    ...(to === undefined ? {} : { target: target(to) }), ...(named === undefined ? {} : { guard: named }), ...(bumps ? { actions: 'bump' } : {}), ...(reenters ? { reenter: true } : {}),
+    ...(to === undefined ? {} : { target: target(to) }),
+    ...(named === undefined ? {} : { guard: named }),
+    ...(bumps ? { actions: 'bump' } : {}),
+    ...(reenters ? { reenter: true } : {}),
   });
   const states = Object.fromEntries([
     ...children.map((child) => [child.path.at(-1) ?? '', configOf(child, all, histories)] as const),
-    ...(sketch.history !== undefined && children.length > 0 ? [['before', { type: 'history', history: sketch.history, id: `${nameOf(path)}.before`, ...(sketch.kind === 'parallel' ? { target: 's0' } : {}) }] as const] : []),
+    ...(sketch.history !== undefined && children.length > 0
+      ? [
+          [
+            'before',
+            {
+              type: 'history',
+              history: sketch.history,
+              id: `${nameOf(path)}.before`,
+              ...(sketch.kind === 'parallel' ? { target: 's0' } : {}),
+            },
+          ] as const,
+        ]
+      : []),
   ]);
   return {
     id: nameOf(path),
     ...(isFinal ? { type: 'final' } : {}),
     ...(sketch.kind === 'parallel' ? { type: 'parallel', states } : {}),
     ...(sketch.kind === 'compound' ? { initial: 's0', states } : {}),
-    ...(isFinal ? {} : partsOf(sketch, transition, target, path.length > 0 && next !== undefined ? `#${nameOf(next.path)}` : undefined)),
+    ...(isFinal
+      ? {}
+      : partsOf(
+          sketch,
+          transition,
+          target,
+          path.length > 0 && next !== undefined ? `#${nameOf(next.path)}` : undefined,
+        )),
   };
 }
 
-function partsOf({ on, always, hasTimer, invoke, to, kind }: Sketch, transition: (step: StepSketch) => object, target: (number: number) => string, next: string | undefined): object {
+function partsOf(
+  { on, always, hasTimer, invoke, to, kind }: Sketch,
+  transition: (step: StepSketch) => object,
+  target: (number: number) => string,
+  next: string | undefined,
+): object {
   return {
-    on: Object.fromEntries(on.map(({ trigger, steps }) => [trigger, steps.length === 0 ? undefined : steps.map(transition)])),
-    ...(always !== undefined && next !== undefined ? { always: [{ target: next, ...(always.guard === undefined ? {} : { guard: always.guard }) }] } : {}),
+    on: Object.fromEntries(
+      on.map(({ trigger, steps }) => [trigger, steps.length === 0 ? undefined : steps.map(transition)]),
+    ),
+    ...(always !== undefined && next !== undefined
+      ? { always: [{ target: next, ...(always.guard === undefined ? {} : { guard: always.guard }) }] }
+      : {}),
     ...(hasTimer ? { after: { 50: target(to) } } : {}),
-    ...(invoke === undefined ? {} : { invoke: { src: 'work', ...(invoke.takesDone ? { onDone: target(to + 1) } : {}), ...(invoke.takesError ? { onError: target(to + 2) } : {}) } }),
+    ...(invoke === undefined
+      ? {}
+      : {
+          invoke: {
+            src: 'work',
+            ...(invoke.takesDone ? { onDone: target(to + 1) } : {}),
+            ...(invoke.takesError ? { onError: target(to + 2) } : {}),
+          },
+        }),
     ...(kind === 'compound' && hasTimer ? { onDone: target(to + 3) } : {}),
   };
 }
 
 const events = chartEvents({
-  commands: Object.fromEntries(EVENTS.map((type) => [type, { says: 'something', from: 'a test', data: { flag: z.boolean() }, samples: [{ flag: true }, { flag: false }] }])),
+  commands: Object.fromEntries(
+    EVENTS.map((type) => [
+      type,
+      { says: 'something', from: 'a test', data: { flag: z.boolean() }, samples: [{ flag: true }, { flag: false }] },
+    ]),
+  ),
 });
 
 export const randomChart: fc.Arbitrary<Chart> = outermost.map((sketch): Chart => {
   const placed = place(sketch, []);
   const all = flat(placed);
-  const histories = all.filter((each) => each.sketch.history !== undefined && each.children.length > 0).map(({ path }) => `${nameOf(path)}.before`);
-  return { machine: base.createMachine({ context: { count: 0 }, ...configOf(placed, all, histories) } as never) as unknown as AnyStateMachine, events };
+  const histories = all
+    .filter((each) => each.sketch.history !== undefined && each.children.length > 0)
+    .map(({ path }) => `${nameOf(path)}.before`);
+  return {
+    machine: base.createMachine({
+      context: { count: 0 },
+      ...configOf(placed, all, histories),
+    } as never) as unknown as AnyStateMachine,
+    events,
+  };
 });
 
 /** Random machines have more snapshots than a test has time for. */
@@ -123,7 +193,10 @@ export const FEW: ExplorationLimits = { maxSnapshots: 60, maxPerConfiguration: 6
 
 /** Those that a real actor can be sent events of: none of them makes it go in circles for ever. */
 export const calmChart: fc.Arbitrary<Chart> = randomChart.filter((chart) => {
-  const { failures, isCut } = exploreChart(chart, describeChart(chart.machine, { events: chart.events ?? {} }), { ...FEW, maxSnapshots: 200 });
+  const { failures, isCut } = exploreChart(chart, describeChart(chart.machine, { events: chart.events ?? {} }), {
+    ...FEW,
+    maxSnapshots: 200,
+  });
   return failures.length === 0 && !isCut;
 });
 

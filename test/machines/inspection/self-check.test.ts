@@ -9,7 +9,9 @@ describe.each(charts.map((chart) => ({ id: chart.machine.id, chart })))('the aud
   it('says of every leaf state and event what XState answers in every snapshot that can be found', () => {
     const { compared, found } = disagreements(chart, audit);
     expect(found).toEqual([]);
-    expect(compared).toBeGreaterThanOrEqual(audit.chart.events.length * (audit.chart.states.filter(({ kind }) => kind === 'atomic').length - 1));
+    expect(compared).toBeGreaterThanOrEqual(
+      audit.chart.events.length * (audit.chart.states.filter(({ kind }) => kind === 'atomic').length - 1),
+    );
   });
 
   it('reaches every state, by events that were really tried', () => {

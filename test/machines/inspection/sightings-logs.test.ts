@@ -1,4 +1,7 @@
-/** What a log shows of charts is what its session did: all of it for the session's own chart, and nothing else for those of its wakes and calls. */
+/**
+ * What a log shows of charts is what its session did: all of it for the session's own chart, and nothing else for those
+ * of its wakes and calls.
+ */
 import fc from 'fast-check';
 import { Actor } from 'xstate';
 import type { AnyStateMachine } from 'xstate';
@@ -17,7 +20,17 @@ import { openHouse } from '../../support/session-house.ts';
 import type { SessionHouse } from '../../support/session-house.ts';
 
 const tool = (name: string, changes: Partial<Tool['definition']> = {}): Tool => ({
-  definition: { name, description: name, inputSchema: z.looseObject({}), ownership: 'managed', permissionPolicy: 'always_allow', readOnly: true, destructive: false, interruptBehavior: 'cancel', ...changes },
+  definition: {
+    name,
+    description: name,
+    inputSchema: z.looseObject({}),
+    ownership: 'managed',
+    permissionPolicy: 'always_allow',
+    readOnly: true,
+    destructive: false,
+    interruptBehavior: 'cancel',
+    ...changes,
+  },
   run: async () => {
     if (name === 'break') throw new Error('it broke');
     return name;
@@ -28,10 +41,18 @@ const STEPS = {
   says: { text: 'Said.' },
   looks: { toolCalls: [{ name: 'look', input: {} }] },
   breaks: { toolCalls: [{ name: 'break', input: {} }] },
-  launches: { toolCalls: [{ name: 'launch', input: {} }, { name: 'look', input: {} }] },
+  launches: {
+    toolCalls: [
+      { name: 'launch', input: {} },
+      { name: 'look', input: {} },
+    ],
+  },
   asks: { toolCalls: [{ name: 'ask_human', input: { question: 'Which?' } }] },
   misnames: { toolCalls: [{ name: 'nobody', input: {} }] },
-  hands_over: { text: 'Later.', directive: { outcome: 'sleep', summary: 's', customToolRequest: { name: 'approve', input: {} } } },
+  hands_over: {
+    text: 'Later.',
+    directive: { outcome: 'sleep', summary: 's', customToolRequest: { name: 'approve', input: {} } },
+  },
 } as const;
 
 type Deed = 'message' | 'allow' | 'deny' | 'answer' | 'interrupt' | 'wake' | 'terminate';
@@ -45,9 +66,18 @@ async function act({ runtime }: SessionHouse, id: string, deed: Deed): Promise<u
       return runtime.sessions.send(id, { type: 'user.message', text: 'More.' });
     case 'allow':
     case 'deny':
-      return permission === undefined ? undefined : runtime.sessions.send(id, { type: 'user.tool_confirmation', requestId: permission.requestId, toolName: 'launch', allowed: deed === 'allow' });
+      return permission === undefined
+        ? undefined
+        : runtime.sessions.send(id, {
+            type: 'user.tool_confirmation',
+            requestId: permission.requestId,
+            toolName: 'launch',
+            allowed: deed === 'allow',
+          });
     case 'answer':
-      return question === undefined ? undefined : runtime.sessions.send(id, { type: 'user.answer', requestId: question.requestId, response: 'That one.' });
+      return question === undefined
+        ? undefined
+        : runtime.sessions.send(id, { type: 'user.answer', requestId: question.requestId, response: 'That one.' });
     case 'interrupt':
       return runtime.sessions.interrupt(id);
     case 'terminate':
@@ -75,10 +105,17 @@ async function lived(steps: readonly (keyof typeof STEPS)[], deeds: readonly Dee
     for (const definition of definitions) all.add(own.get(definition) ?? '');
   };
   const unsee = seeActors(Actor, see);
-  const unwatch = watchCharts((machine, definitions) => (machine === sessionMachine ? see(machine, definitions) : undefined));
+  const unwatch = watchCharts((machine, definitions) =>
+    machine === sessionMachine ? see(machine, definitions) : undefined,
+  );
   try {
-    await using house = await openHouse({ tools: [tool('look'), tool('break'), tool('launch', { permissionPolicy: 'always_ask' })] });
-    const id = await house.session([...steps.map((step) => STEPS[step]), ...Array.from({ length: 30 }, () => STEPS.says)], { message: 'Go' });
+    await using house = await openHouse({
+      tools: [tool('look'), tool('break'), tool('launch', { permissionPolicy: 'always_ask' })],
+    });
+    const id = await house.session(
+      [...steps.map((step) => STEPS[step]), ...Array.from({ length: 30 }, () => STEPS.says)],
+      { message: 'Go' },
+    );
     // What is refused leaves no trace in the log.
     for (const deed of ['wake', ...deeds] as const) await act(house, id, deed).catch(() => undefined);
     unwatch();
@@ -90,7 +127,13 @@ async function lived(steps: readonly (keyof typeof STEPS)[], deeds: readonly Dee
 }
 
 const step = fc.constantFrom(...(Object.keys(STEPS) as (keyof typeof STEPS)[]));
-const deed = fc.oneof({ weight: 12, arbitrary: fc.constantFrom<Deed>('message', 'allow', 'deny', 'answer', 'wake', 'wake', 'wake', 'interrupt') }, { weight: 1, arbitrary: fc.constant<Deed>('terminate') });
+const deed = fc.oneof(
+  {
+    weight: 12,
+    arbitrary: fc.constantFrom<Deed>('message', 'allow', 'deny', 'answer', 'wake', 'wake', 'wake', 'interrupt'),
+  },
+  { weight: 1, arbitrary: fc.constant<Deed>('terminate') },
+);
 
 describe('the log of a session', () => {
   it('shows of its chart exactly what the session took, and of wakes and calls nothing that was not', async () => {
@@ -103,19 +146,45 @@ describe('the log of a session', () => {
         expect(of('session')).toEqual([...(taken.get('session') ?? [])].toSorted());
         expect(of('wake').filter((id) => taken.get('wake')?.has(id) !== true)).toEqual([]);
         // Open calls of a session that is interrupted or terminated are closed in the log, with no actor at hand.
-        expect(of('toolCall').filter((id) => !id.includes('|CANCEL|') && taken.get('toolCall')?.has(id) !== true)).toEqual([]);
+        expect(
+          of('toolCall').filter((id) => !id.includes('|CANCEL|') && taken.get('toolCall')?.has(id) !== true),
+        ).toEqual([]);
         for (const id of [...of('wake'), ...of('toolCall')]) told.add(id);
       }),
-      { numRuns: 15, examples: [[['looks', 'breaks', 'launches', 'says', 'asks'], ['allow', 'wake', 'message', 'wake', 'answer', 'wake']], [['launches'], ['deny', 'wake', 'terminate']]] },
+      {
+        numRuns: 15,
+        examples: [
+          [
+            ['looks', 'breaks', 'launches', 'says', 'asks'],
+            ['allow', 'wake', 'message', 'wake', 'answer', 'wake'],
+          ],
+          [['launches'], ['deny', 'wake', 'terminate']],
+        ],
+      },
     );
-    expect([...told]).toEqual(expect.arrayContaining([...SEEN_OF_WAKES.filter((id) => id !== 'folding|done(fold)|1'), 'executing|done(execute)|0', 'executing|done(execute)|2', 'awaiting_input|ANSWER|0', 'awaiting_permission|DENY|0', 'awaiting_permission|RUN|0']));
+    expect([...told]).toEqual(
+      expect.arrayContaining([
+        ...SEEN_OF_WAKES.filter((id) => id !== 'folding|done(fold)|1'),
+        'executing|done(execute)|0',
+        'executing|done(execute)|2',
+        'awaiting_input|ANSWER|0',
+        'awaiting_permission|DENY|0',
+        'awaiting_permission|RUN|0',
+      ]),
+    );
   });
 
   it('is counted together with the logs of others, pairs within one log only', async () => {
     const { log } = await lived(['says'], ['message', 'wake']);
     const twice = await logSightings(log, await logSightings(log));
-    expect(twice.get('session')).toEqual({ chart: 'session', transitions: { 'idle|WAKE|0': 4, 'running|REST|0': 4 }, pairs: { 'idle|WAKE|0 > running|REST|0': 4, 'running|REST|0 > idle|WAKE|0': 2 } });
-    expect(Object.keys(twice.get('wake')?.pairs ?? {})).toContain('assembling|done(assemble)|0 > running.stepping|done(step)|1');
+    expect(twice.get('session')).toEqual({
+      chart: 'session',
+      transitions: { 'idle|WAKE|0': 4, 'running|REST|0': 4 },
+      pairs: { 'idle|WAKE|0 > running|REST|0': 4, 'running|REST|0 > idle|WAKE|0': 2 },
+    });
+    expect(Object.keys(twice.get('wake')?.pairs ?? {})).toContain(
+      'assembling|done(assemble)|0 > running.stepping|done(step)|1',
+    );
   });
 
   it('is read while somebody else watches charts, who hears nothing of it and goes on hearing of the rest', async () => {

@@ -2,14 +2,22 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { unifiedDiff } from '../../../src/machines/memory/unified-diff.ts';
 
-const diff = (before: string | undefined, after: string | undefined, maxCharacters = 1_000_000): string => unifiedDiff({ path: 'a.md', before, after, maxCharacters });
+const diff = (before: string | undefined, after: string | undefined, maxCharacters = 1_000_000): string =>
+  unifiedDiff({ path: 'a.md', before, after, maxCharacters });
 
 /** Both texts as the hunks of a difference tell them, where it shows all of them. */
 function toldBy(text: string): { readonly before: string; readonly after: string } {
-  const lines = text.split(/(?<=\n)/).slice(2).filter((line) => !line.startsWith('@@'));
+  const lines = text
+    .split(/(?<=\n)/)
+    .slice(2)
+    .filter((line) => !line.startsWith('@@'));
   const side = (mark: string): string =>
     lines
-      .flatMap((line, index) => (line.startsWith(mark) || line.startsWith(' ') ? [lines[index + 1]?.startsWith('\\') === true ? line.slice(1, -1) : line.slice(1)] : []))
+      .flatMap((line, index) =>
+        line.startsWith(mark) || line.startsWith(' ')
+          ? [lines[index + 1]?.startsWith('\\') === true ? line.slice(1, -1) : line.slice(1)]
+          : [],
+      )
       .join('');
   return { before: side('-'), after: side('+') };
 }
@@ -20,7 +28,9 @@ describe('a difference', () => {
   it('shows what changed with three lines around it', () => {
     const lines = Array.from({ length: 20 }, (_, index) => `${index}\n`);
     const after = lines.with(9, 'nine\n').join('');
-    expect(diff(lines.join(''), after)).toBe('--- a/a.md\n+++ b/a.md\n@@ -7,7 +7,7 @@\n 6\n 7\n 8\n-9\n+nine\n 10\n 11\n 12\n');
+    expect(diff(lines.join(''), after)).toBe(
+      '--- a/a.md\n+++ b/a.md\n@@ -7,7 +7,7 @@\n 6\n 7\n 8\n-9\n+nine\n 10\n 11\n 12\n',
+    );
   });
 
   it('tells a file that is new or gone, and a missing line end', () => {

@@ -1,4 +1,7 @@
-/** The parts that an evaluation is made of: grades, trends, criteria, commands that test, files that tests depend on, and tools that change what is judged. */
+/**
+ * The parts that an evaluation is made of: grades, trends, criteria, commands that test, files that tests depend on,
+ * and tools that change what is judged.
+ */
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { readShell } from '../../../src/adapters/shell-syntax/shell-reader.ts';
@@ -24,14 +27,36 @@ describe('a grade', () => {
     ['has no outcome', { outcome: undefined, parked: { code: 'failures', reason: 'x', seq: 1 } }, 'missing_outcome'],
     ['was terminated', { status: 'terminated' }, 'blocked'],
     ['is parked', { parked: { code: 'failures', reason: 'x', seq: 1 } }, 'blocked'],
-    ['waits for somebody', { pendingActions: [{ requestId: 'r', eventId: 'e', kind: 'permission', toolName: 'shell_run' }] }, 'blocked'],
+    [
+      'waits for somebody',
+      { pendingActions: [{ requestId: 'r', eventId: 'e', kind: 'permission', toolName: 'shell_run' }] },
+      'blocked',
+    ],
     ['has failed', { failuresInARow: 2 }, 'blocked'],
     ['runs', { status: 'running' }, 'in_progress'],
     ['goes on by itself', { status: 'rescheduling' }, 'in_progress'],
-    ['has something unread', { pending: [{ eventId: 'e', seq: 1, at: '2026-01-01T00:00:00.000Z', type: 'user.message', delivery: 'queue' }] }, 'in_progress'],
+    [
+      'has something unread',
+      { pending: [{ eventId: 'e', seq: 1, at: '2026-01-01T00:00:00.000Z', type: 'user.message', delivery: 'queue' }] },
+      'in_progress',
+    ],
     ['left a turn before its end', { unansweredResults: 1 }, 'in_progress'],
     ['has a job', { jobs: [{ jobId: 'j', childSessionId: 'c', agentId: 'a' }] }, 'in_progress'],
-    ['has a plan', { queuedWakes: [{ queuedWakeId: 'q', reason: 'look again', dueAt: '2026-01-01T00:00:00.000Z', priority: 'normal', eventId: 'e' }] }, 'sleeping'],
+    [
+      'has a plan',
+      {
+        queuedWakes: [
+          {
+            queuedWakeId: 'q',
+            reason: 'look again',
+            dueAt: '2026-01-01T00:00:00.000Z',
+            priority: 'normal',
+            eventId: 'e',
+          },
+        ],
+      },
+      'sleeping',
+    ],
     ['rests', {}, 'done_candidate'],
   ])('of a session that %s', (_how, change, grade) => {
     expect(gradeOf({ state: { ...rested, ...change }, record })).toMatchObject({ grade });
@@ -57,7 +82,11 @@ describe('a trend', () => {
   });
 
   it('is told of any verdicts', () => {
-    fc.assert(fc.property(fc.array(fc.constantFrom(...outcomeVerdict.options)), (verdicts) => ['better', 'worse', 'same', 'flapping'].includes(trendOf(verdicts))));
+    fc.assert(
+      fc.property(fc.array(fc.constantFrom(...outcomeVerdict.options)), (verdicts) =>
+        ['better', 'worse', 'same', 'flapping'].includes(trendOf(verdicts)),
+      ),
+    );
   });
 });
 
@@ -90,9 +119,12 @@ describe('a command that tests', () => {
     expect(testCommandOf(line.split(' '))).toMatchObject(expected);
   });
 
-  it.each(['npm install', 'npm', 'test -f x', './npm test', '/tmp/npm test', 'node test.js', 'echo npm test', 'true'])('is not %s', (line) => {
-    expect(testCommandOf(line.split(' '))).toBeUndefined();
-  });
+  it.each(['npm install', 'npm', 'test -f x', './npm test', '/tmp/npm test', 'node test.js', 'echo npm test', 'true'])(
+    'is not %s',
+    (line) => {
+      expect(testCommandOf(line.split(' '))).toBeUndefined();
+    },
+  );
 
   it.each([
     ['ℹ tests 0\nℹ pass 0\nℹ fail 0', true],
@@ -111,11 +143,35 @@ describe('a command that tests', () => {
 });
 
 describe('a file', () => {
-  it.each(['test/a.js', 'src/a.test.ts', 'src/a_test.go', 'tests/conftest.py', 'spec/a_spec.rb', 'src/FooTest.java', 'package.json', 'Makefile', 'jest.config.mjs', '.github/workflows/ci.yml', 'node_modules/a/index.js', 'src/__mocks__/a.js', 'pyproject.toml', 'Cargo.toml', 'tsconfig.build.json'])('%s decides what tests do', (path) => {
+  it.each([
+    'test/a.js',
+    'src/a.test.ts',
+    'src/a_test.go',
+    'tests/conftest.py',
+    'spec/a_spec.rb',
+    'src/FooTest.java',
+    'package.json',
+    'Makefile',
+    'jest.config.mjs',
+    '.github/workflows/ci.yml',
+    'node_modules/a/index.js',
+    'src/__mocks__/a.js',
+    'pyproject.toml',
+    'Cargo.toml',
+    'tsconfig.build.json',
+  ])('%s decides what tests do', (path) => {
     expect(isTestMaterial(path)).toBe(true);
   });
 
-  it.each(['src/a.js', 'src/latest.js', 'src/contest/index.ts', 'lib/attestation.py', 'docs/guide.md', 'src/protest.rs', 'main.go'])('%s does not', (path) => {
+  it.each([
+    'src/a.js',
+    'src/latest.js',
+    'src/contest/index.ts',
+    'lib/attestation.py',
+    'docs/guide.md',
+    'src/protest.rs',
+    'main.go',
+  ])('%s does not', (path) => {
     expect(isTestMaterial(path)).toBe(false);
   });
 });
@@ -123,7 +179,10 @@ describe('a file', () => {
 describe('a record of work', () => {
   it('is bounded, and says when it is not whole', () => {
     const recorder = new WorkRecorder({ sinceSeq: 0, copiedThroughSeq: 0, isWhole: true });
-    for (let seq = 1; seq <= MAX_RECORDED_CALLS + 1; seq += 1) recorder.ingest(eventAt(seq, { type: 'agent.tool_use', data: { callId: `c${seq}`, name: 'read', input: {}, spanId: 's' } }));
+    for (let seq = 1; seq <= MAX_RECORDED_CALLS + 1; seq += 1)
+      recorder.ingest(
+        eventAt(seq, { type: 'agent.tool_use', data: { callId: `c${seq}`, name: 'read', input: {}, spanId: 's' } }),
+      );
     expect([recorder.record().calls.size, recorder.record().isWhole]).toEqual([MAX_RECORDED_CALLS, false]);
   });
 
@@ -132,18 +191,36 @@ describe('a record of work', () => {
     const judged = { grade: { grade: 'done_candidate', because: '' }, checks: [], readCommand: readShell } as const;
     const { outcome } = told.state;
     if (outcome === undefined) throw new Error('there is an outcome');
-    expect([weigh({ ...judged, outcome, record: told.record }).verdict, weigh({ ...judged, outcome, record: { ...told.record, isWhole: false } }).verdict]).toEqual(['pass', 'uncertain']);
+    expect([
+      weigh({ ...judged, outcome, record: told.record }).verdict,
+      weigh({ ...judged, outcome, record: { ...told.record, isWhole: false } }).verdict,
+    ]).toEqual(['pass', 'uncertain']);
   });
 
   it('never passes without a test run that ended with 0, whatever else is in the log', () => {
     const step: fc.Arbitrary<readonly SessionEventDraft[]> = fc.oneof(
-      fc.tuple(fc.constantFrom('echo ok', 'true', 'make', 'npm test -- -t x', 'npm test | cat', 'git status', 'ls'), fc.integer({ min: 0, max: 2 })).map(([command, code]) => runs(command, code)),
+      fc
+        .tuple(
+          fc.constantFrom('echo ok', 'true', 'make', 'npm test -- -t x', 'npm test | cat', 'git status', 'ls'),
+          fc.integer({ min: 0, max: 2 }),
+        )
+        .map(([command, code]) => runs(command, code)),
       fc.constantFrom('src/a.js', 'package.json', 'test/a.js').map((path) => writes(path)),
       fc.string({ minLength: 1 }).map((text) => says(text)),
       fc.integer({ min: 1, max: 255 }).map((code) => runs('npm test', code)),
-      fc.json().map((json) => call({ name: 'shell_run', input: { command: 'npm test' }, output: JSON.parse(json) as unknown })),
+      fc
+        .json()
+        .map((json) =>
+          call({ name: 'shell_run', input: { command: 'npm test' }, output: JSON.parse(json) as unknown }),
+        ),
     );
-    fc.assert(fc.property(fc.array(step, { maxLength: 12 }), (steps) => evaluated([wanted(), ...steps.flat()]).evaluation.verdict !== 'pass'), { numRuns: 300 });
+    fc.assert(
+      fc.property(
+        fc.array(step, { maxLength: 12 }),
+        (steps) => evaluated([wanted(), ...steps.flat()]).evaluation.verdict !== 'pass',
+      ),
+      { numRuns: 300 },
+    );
   });
 });
 

@@ -7,7 +7,10 @@ import type { PermissionQuestion } from '../../../src/machines/permission/permis
 import { parseRule } from '../../../src/machines/permission/permission-rule.ts';
 import { SHELL_RUN } from './shell-questions.ts';
 
-function look(command: string, { rules = [], mode = 'ask' }: { readonly rules?: readonly string[]; readonly mode?: PermissionQuestion['mode'] } = {}): CommandLook | undefined {
+function look(
+  command: string,
+  { rules = [], mode = 'ask' }: { readonly rules?: readonly string[]; readonly mode?: PermissionQuestion['mode'] } = {},
+): CommandLook | undefined {
   const question: PermissionQuestion = {
     definition: SHELL_RUN,
     subject: { kind: 'shell', command, cwd: '/ws/sub' },
@@ -21,12 +24,20 @@ function look(command: string, { rules = [], mode = 'ask' }: { readonly rules?: 
   return lookOf(question, decidePermission(question));
 }
 
-const pathsOf = (command: string): readonly (readonly string[])[] | undefined => look(command)?.commands.map(({ paths }) => paths);
+const pathsOf = (command: string): readonly (readonly string[])[] | undefined =>
+  look(command)?.commands.map(({ paths }) => paths);
 
 describe('what has to be looked at before a command runs', () => {
   it('is every word that names a place, and the folder', () => {
-    expect(look('cat a.txt')).toEqual({ commands: [{ argv: ['cat', 'a.txt'], paths: ['a.txt'], usesGit: false }], cwd: '/ws/sub', workspaceDirectory: '/ws', forbidden: [] });
-    expect(look('git diff HEAD -- src/a.ts')?.commands).toEqual([{ argv: ['git', 'diff', 'HEAD', '--', 'src/a.ts'], paths: ['HEAD', 'src/a.ts'], usesGit: true }]);
+    expect(look('cat a.txt')).toEqual({
+      commands: [{ argv: ['cat', 'a.txt'], paths: ['a.txt'], usesGit: false }],
+      cwd: '/ws/sub',
+      workspaceDirectory: '/ws',
+      forbidden: [],
+    });
+    expect(look('git diff HEAD -- src/a.ts')?.commands).toEqual([
+      { argv: ['git', 'diff', 'HEAD', '--', 'src/a.ts'], paths: ['HEAD', 'src/a.ts'], usesGit: true },
+    ]);
   });
 
   it.each([
@@ -60,18 +71,39 @@ describe('what has to be looked at before a command runs', () => {
   });
 
   it('is the part of a line that no rule allows', () => {
-    expect(look('npm test && cat a', { rules: ['allow shell_run(npm test) in s*'] })?.commands.map(({ argv }) => argv)).toEqual([['cat', 'a']]);
-    expect(look('cat a', { mode: 'preapproved', rules: ['deny shell_run(rm)'] })?.commands.map(({ argv }) => argv)).toEqual([['cat', 'a']]);
+    expect(
+      look('npm test && cat a', { rules: ['allow shell_run(npm test) in s*'] })?.commands.map(({ argv }) => argv),
+    ).toEqual([['cat', 'a']]);
+    expect(
+      look('cat a', { mode: 'preapproved', rules: ['deny shell_run(rm)'] })?.commands.map(({ argv }) => argv),
+    ).toEqual([['cat', 'a']]);
   });
 
   it('is what a pattern of the shell finds, and every folder that the line enters', () => {
-    expect(look('cat *.txt src/{a,b}.ts')?.commands).toEqual([{ argv: ['cat', '*.txt', 'src/{a,b}.ts'], paths: [], patterns: ['*.txt', 'src/{a,b}.ts', 'src/a.ts', 'src/b.ts'], usesGit: false }]);
-    expect(look('cd web && npm test', { rules: ['allow shell_run(npm test) in sub/web'] })?.commands).toEqual([{ argv: ['cd', 'web'], paths: ['web'], usesGit: false }]);
-    expect(look('cd web && cat a; cat b')?.commands.map(({ paths, folders }) => [paths, folders])).toEqual([[['web'], undefined], [['a'], ['web']], [['b'], ['']], [['b'], ['web']]]);
+    expect(look('cat *.txt src/{a,b}.ts')?.commands).toEqual([
+      {
+        argv: ['cat', '*.txt', 'src/{a,b}.ts'],
+        paths: [],
+        patterns: ['*.txt', 'src/{a,b}.ts', 'src/a.ts', 'src/b.ts'],
+        usesGit: false,
+      },
+    ]);
+    expect(look('cd web && npm test', { rules: ['allow shell_run(npm test) in sub/web'] })?.commands).toEqual([
+      { argv: ['cd', 'web'], paths: ['web'], usesGit: false },
+    ]);
+    expect(look('cd web && cat a; cat b')?.commands.map(({ paths, folders }) => [paths, folders])).toEqual([
+      [['web'], undefined],
+      [['a'], ['web']],
+      [['b'], ['']],
+      [['b'], ['web']],
+    ]);
     expect(look('sort < a')?.commands).toEqual([{ argv: ['sort'], paths: ['a'], usesGit: false }]);
   });
 
   it('is held against the rules about reading too', () => {
-    expect(look('cat a', { rules: ['deny read(secret.txt)', 'ask grep(logs/**)', 'deny write(x)', 'allow read(y)'] })?.forbidden).toEqual(['secret.txt', 'logs/**']);
+    expect(
+      look('cat a', { rules: ['deny read(secret.txt)', 'ask grep(logs/**)', 'deny write(x)', 'allow read(y)'] })
+        ?.forbidden,
+    ).toEqual(['secret.txt', 'logs/**']);
   });
 });

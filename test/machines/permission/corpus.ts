@@ -11,8 +11,14 @@ export interface CorpusSection {
   readonly lines: readonly (readonly [line: string, expected: Expected, situation: string])[];
 }
 
-const all = (expected: Expected, situation: string, lines: readonly string[]): (readonly [string, Expected, string])[] => lines.map((line) => [line, expected, situation] as const);
+const all = (
+  expected: Expected,
+  situation: string,
+  lines: readonly string[],
+): (readonly [string, Expected, string])[] => lines.map((line) => [line, expected, situation] as const);
 
+// A table: a row is a line.
+// oxfmt-ignore
 export const corpus: readonly CorpusSection[] = [
   {
     name: 'without rules',

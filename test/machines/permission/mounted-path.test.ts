@@ -8,11 +8,24 @@ import type { PermissionSubject } from '../../../src/machines/permission/permiss
 
 const WRITE = { name: 'write', permissionPolicy: 'always_allow', readOnly: false, destructive: true } as const;
 const runtime = (path: string): PermissionSubject => ({ kind: 'path', path, mount: '/runtime', access: 'write' });
-const shared = (path: string): PermissionSubject => ({ kind: 'path', path, mount: '/workspace/agent', access: 'write' });
+const shared = (path: string): PermissionSubject => ({
+  kind: 'path',
+  path,
+  mount: '/workspace/agent',
+  access: 'write',
+});
 const plain = (path: string): PermissionSubject => ({ kind: 'path', path, access: 'write' });
 
 const decide = (subject: PermissionSubject, rules: readonly string[], mode: 'ask' | 'preapproved' = 'ask') =>
-  decidePermission({ definition: WRITE, subject, workspaceDirectory: '/ws/project', mode, policy: rules.map((rule) => parseRule(rule)), sessionRules: [], humans: 'reachable' });
+  decidePermission({
+    definition: WRITE,
+    subject,
+    workspaceDirectory: '/ws/project',
+    mode,
+    policy: rules.map((rule) => parseRule(rule)),
+    sessionRules: [],
+    humans: 'reachable',
+  });
 
 describe('a rule that allows', () => {
   it.each<[string, PermissionSubject, boolean]>([
@@ -57,7 +70,16 @@ describe('a rule that denies', () => {
   it('holds for commands that read too, by each name of the workspace', () => {
     const look = (rule: string) => {
       const reading = { kind: 'commands', commands: [{ argv: ['cat', 'a.txt'] }] } as const;
-      const question = { definition: { ...WRITE, name: 'shell_run' }, subject: { kind: 'shell', command: 'cat a.txt', cwd: '/ws/project' }, reading, workspaceDirectory: '/ws/project', mode: 'ask', policy: [parseRule(rule)], sessionRules: [], humans: 'reachable' } as const;
+      const question = {
+        definition: { ...WRITE, name: 'shell_run' },
+        subject: { kind: 'shell', command: 'cat a.txt', cwd: '/ws/project' },
+        reading,
+        workspaceDirectory: '/ws/project',
+        mode: 'ask',
+        policy: [parseRule(rule)],
+        sessionRules: [],
+        humans: 'reachable',
+      } as const;
       const decision = decidePermission(question);
       return { decision: decision.decision, forbidden: lookOf(question, decision)?.forbidden };
     };
@@ -71,13 +93,35 @@ describe('a rule that denies', () => {
 
 describe('a pattern that begins with a slash', () => {
   it('names something below a mount', () => {
-    for (const glob of ['/runtime/**', '/workspace/agent/*.md', '/data/x', '/memory/learnings/**']) expect(globProblem(glob)).toBeUndefined();
-    for (const glob of ['/', '/**', '/*/x', '/runtime', '/runtime/', '//runtime/x', '/runtime//x', '/runtime/../x', '/etc/**', '/proc/self/x', '/vaults/github/**', '/tmp/x', '/Etc/x']) expect(globProblem(glob)).toEqual(expect.any(String));
+    for (const glob of ['/runtime/**', '/workspace/agent/*.md', '/data/x', '/memory/learnings/**'])
+      expect(globProblem(glob)).toBeUndefined();
+    for (const glob of [
+      '/',
+      '/**',
+      '/*/x',
+      '/runtime',
+      '/runtime/',
+      '//runtime/x',
+      '/runtime//x',
+      '/runtime/../x',
+      '/etc/**',
+      '/proc/self/x',
+      '/vaults/github/**',
+      '/tmp/x',
+      '/Etc/x',
+    ])
+      expect(globProblem(glob)).toEqual(expect.any(String));
   });
 
   it('is what a question about a mount suggests', () => {
-    expect(decide(runtime('/runtime/notes/a.md'), [])).toMatchObject({ decision: 'ask', suggestions: [{ effect: 'allow', tool: 'write', pathGlob: '/runtime/notes/a.md' }] });
-    expect(decide({ ...runtime('/runtime'), reachesBelow: true } as PermissionSubject, [])).toMatchObject({ suggestions: [{ pathGlob: '/runtime/**' }] });
-    for (const path of ['/runtime/.env', '/runtime/.git/config', '/runtime/a*b']) expect(decide(runtime(path), [])).toMatchObject({ suggestions: [] });
+    expect(decide(runtime('/runtime/notes/a.md'), [])).toMatchObject({
+      decision: 'ask',
+      suggestions: [{ effect: 'allow', tool: 'write', pathGlob: '/runtime/notes/a.md' }],
+    });
+    expect(decide({ ...runtime('/runtime'), reachesBelow: true } as PermissionSubject, [])).toMatchObject({
+      suggestions: [{ pathGlob: '/runtime/**' }],
+    });
+    for (const path of ['/runtime/.env', '/runtime/.git/config', '/runtime/a*b'])
+      expect(decide(runtime(path), [])).toMatchObject({ suggestions: [] });
   });
 });

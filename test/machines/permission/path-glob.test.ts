@@ -1,6 +1,13 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { globProblem, isKnownFolderOf, matchesAllBelow, matchesGlob, mayMatchBelow, workspacePath } from '../../../src/machines/permission/path-glob.ts';
+import {
+  globProblem,
+  isKnownFolderOf,
+  matchesAllBelow,
+  matchesGlob,
+  mayMatchBelow,
+  workspacePath,
+} from '../../../src/machines/permission/path-glob.ts';
 
 const strict = { matching: 'strict' } as const;
 const wide = { matching: 'wide' } as const;
@@ -28,7 +35,11 @@ describe('a pattern of paths', () => {
 
   it('does not mean what decides what git runs, unless it says so, when it allows', () => {
     for (const path of ['.git', '.git/config', 'sub/.git/hooks/pre-commit', '.GIT/config', 'HEAD', 'a/head']) {
-      expect(['**', '*', '*/*', '**/*', 'sub/**', 'a/*', '.gi?/*', '.g*/**'].filter((glob) => matchesGlob(glob, path, strict))).toEqual([]);
+      expect(
+        ['**', '*', '*/*', '**/*', 'sub/**', 'a/*', '.gi?/*', '.g*/**'].filter((glob) =>
+          matchesGlob(glob, path, strict),
+        ),
+      ).toEqual([]);
       expect(matchesGlob('**', path, wide)).toBe(true);
     }
     expect(matchesGlob('.git/config', '.git/config', strict)).toBe(true);
@@ -48,11 +59,22 @@ describe('a pattern of paths', () => {
 
   it('agrees with what its stars say as a regular expression', () => {
     const names = fc.array(fc.constantFrom('a', 'b', 'ab', 'ba', '.a'), { minLength: 1, maxLength: 4 });
-    const patterns = fc.array(fc.constantFrom('a', 'b', 'a*', '*b', '*', '?', '**', '?b', '*a*'), { minLength: 1, maxLength: 4 });
+    const patterns = fc.array(fc.constantFrom('a', 'b', 'a*', '*b', '*', '?', '**', '?b', '*a*'), {
+      minLength: 1,
+      maxLength: 4,
+    });
     fc.assert(
       fc.property(patterns, names, (parts, path) => {
-        const source = parts.map((part) => (part === '**' ? '(?:[^/]+/)*' : `${part.replaceAll('.', '\\.').replaceAll('*', '[^/]*').replaceAll('?', '[^/]')}/`)).join('');
-        expect(matchesGlob(parts.join('/'), path.join('/'), strict)).toBe(new RegExp(`^${source}$`).test(`${path.join('/')}/`));
+        const source = parts
+          .map((part) =>
+            part === '**'
+              ? '(?:[^/]+/)*'
+              : `${part.replaceAll('.', '\\.').replaceAll('*', '[^/]*').replaceAll('?', '[^/]')}/`,
+          )
+          .join('');
+        expect(matchesGlob(parts.join('/'), path.join('/'), strict)).toBe(
+          new RegExp(`^${source}$`).test(`${path.join('/')}/`),
+        );
       }),
       { numRuns: 1_000 },
     );
@@ -83,15 +105,30 @@ describe('a path from the workspace', () => {
   });
 
   it('is a folder of which a pattern means all, or perhaps something', () => {
-    expect(['src', 'src/a', 'lib', ''].map((path) => matchesAllBelow('src/**', path, strict))).toEqual([true, true, false, false]);
+    expect(['src', 'src/a', 'lib', ''].map((path) => matchesAllBelow('src/**', path, strict))).toEqual([
+      true,
+      true,
+      false,
+      false,
+    ]);
     expect(['', 'a', '.git'].map((path) => matchesAllBelow('**', path, strict))).toEqual([true, true, false]);
     expect(matchesAllBelow('src/*', 'src/a', strict)).toBe(false);
-    expect(['', 'src', 'src/a', 'lib'].map((path) => mayMatchBelow('src/*.ts', path, wide))).toEqual([true, true, false, false]);
+    expect(['', 'src', 'src/a', 'lib'].map((path) => mayMatchBelow('src/*.ts', path, wide))).toEqual([
+      true,
+      true,
+      false,
+      false,
+    ]);
     expect(['', 'src', 'a/b/c'].map((path) => mayMatchBelow('**/.env', path, wide))).toEqual([true, true, true]);
   });
 
   it('may be a folder above what a pattern means', () => {
     expect(['', 'a', 'a/b', 'A'].map((path) => isKnownFolderOf('a/b/*.ts', path))).toEqual([true, true, true, true]);
-    expect(['b', 'a/c', 'a/b/c', 'a/b/c.ts'].map((path) => isKnownFolderOf('a/b/*.ts', path))).toEqual([false, false, false, false]);
+    expect(['b', 'a/c', 'a/b/c', 'a/b/c.ts'].map((path) => isKnownFolderOf('a/b/*.ts', path))).toEqual([
+      false,
+      false,
+      false,
+      false,
+    ]);
   });
 });

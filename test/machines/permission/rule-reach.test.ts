@@ -13,7 +13,12 @@ interface Call {
   readonly subject?: PermissionQuestion['subject'];
 }
 
-function decide({ tool, rule, mode = 'preapproved', subject = { kind: 'tool' } }: Call): PermissionDecision['decision'] {
+function decide({
+  tool,
+  rule,
+  mode = 'preapproved',
+  subject = { kind: 'tool' },
+}: Call): PermissionDecision['decision'] {
   return decidePermission({
     definition: { name: tool, permissionPolicy: 'always_allow', readOnly: false, destructive: true },
     subject,
@@ -25,15 +30,40 @@ function decide({ tool, rule, mode = 'preapproved', subject = { kind: 'tool' } }
   }).decision;
 }
 
-const onPath = (tool: string, rule: string, path = 'plan.txt'): PermissionDecision['decision'] => decide({ tool, rule, subject: { kind: 'path', path, access: 'read' } });
+const onPath = (tool: string, rule: string, path = 'plan.txt'): PermissionDecision['decision'] =>
+  decide({ tool, rule, subject: { kind: 'path', path, access: 'read' } });
 const shellExec = { ...SHELL_RUN, name: 'shell_exec' };
 
 describe('a rule that denies commands of shell_run', () => {
   it('denies them to every other tool that takes commands', () => {
-    expect(decideLine('git push', { definition: shellExec, isolated: false, mode: 'preapproved', policy: ['deny shell_run(git push)'] }).decision).toBe('deny');
-    expect(decideLine('git push', { definition: shellExec, isolated: false, mode: 'preapproved', policy: ['ask shell_run(git push)'] }).decision).toBe('ask');
-    expect(decideLine('make', { definition: shellExec, isolated: false, mode: 'preapproved', policy: ['deny shell_run(git push)'] }).decision).toBe('ask');
-    expect(decideLine('ls', { definition: shellExec, isolated: false, mode: 'preapproved', policy: ['deny shell_run'] }).decision).toBe('deny');
+    expect(
+      decideLine('git push', {
+        definition: shellExec,
+        isolated: false,
+        mode: 'preapproved',
+        policy: ['deny shell_run(git push)'],
+      }).decision,
+    ).toBe('deny');
+    expect(
+      decideLine('git push', {
+        definition: shellExec,
+        isolated: false,
+        mode: 'preapproved',
+        policy: ['ask shell_run(git push)'],
+      }).decision,
+    ).toBe('ask');
+    expect(
+      decideLine('make', {
+        definition: shellExec,
+        isolated: false,
+        mode: 'preapproved',
+        policy: ['deny shell_run(git push)'],
+      }).decision,
+    ).toBe('ask');
+    expect(
+      decideLine('ls', { definition: shellExec, isolated: false, mode: 'preapproved', policy: ['deny shell_run'] })
+        .decision,
+    ).toBe('deny');
   });
 
   it('says nothing about calls of those tools that are no commands, and all when it is about the tool', () => {
@@ -51,8 +81,17 @@ describe('a rule that denies commands of shell_run', () => {
 
 describe('a rule that allows', () => {
   it('is for its own tool', () => {
-    expect(decideLine('npm test', { definition: shellExec, policy: ['allow shell_run(npm test)'] }).decision).toBe('ask');
-    expect(decide({ tool: 'edit', rule: 'allow write(**)', mode: 'ask', subject: { kind: 'path', path: 'a', access: 'write' } })).toBe('ask');
+    expect(decideLine('npm test', { definition: shellExec, policy: ['allow shell_run(npm test)'] }).decision).toBe(
+      'ask',
+    );
+    expect(
+      decide({
+        tool: 'edit',
+        rule: 'allow write(**)',
+        mode: 'ask',
+        subject: { kind: 'path', path: 'a', access: 'write' },
+      }),
+    ).toBe('ask');
   });
 });
 
@@ -72,12 +111,26 @@ describe('a rule about paths', () => {
   });
 
   it('lets no command line run unasked that may break it, whatever the mode is', () => {
-    for (const rule of ['deny write(config/**)', 'deny read(plan.txt)', 'ask write', 'deny read', 'deny edit', 'deny grep(x)', 'deny docs__search(x)']) {
-      expect(decideLine('make', { mode: 'preapproved', policy: [rule] })).toMatchObject({ decision: 'ask', because: expect.stringContaining(`a rule forbids something that this may do ("${rule}")`) });
-      expect(decideLine('make', { mode: 'preapproved', policy: [rule, 'allow shell_run(make $)'] }).decision).toBe('allow');
+    for (const rule of [
+      'deny write(config/**)',
+      'deny read(plan.txt)',
+      'ask write',
+      'deny read',
+      'deny edit',
+      'deny grep(x)',
+      'deny docs__search(x)',
+    ]) {
+      expect(decideLine('make', { mode: 'preapproved', policy: [rule] })).toMatchObject({
+        decision: 'ask',
+        because: expect.stringContaining(`a rule forbids something that this may do ("${rule}")`),
+      });
+      expect(decideLine('make', { mode: 'preapproved', policy: [rule, 'allow shell_run(make $)'] }).decision).toBe(
+        'allow',
+      );
       expect(decideLine('echo $x', { mode: 'preapproved', policy: [rule] }).decision).toBe('ask');
     }
-    for (const rule of ['deny docs__search', 'allow write(a)']) expect(decideLine('make', { mode: 'preapproved', policy: [rule] }).decision).toBe('allow');
+    for (const rule of ['deny docs__search', 'allow write(a)'])
+      expect(decideLine('make', { mode: 'preapproved', policy: [rule] }).decision).toBe('allow');
     expect(decideLine('cat a.txt', { mode: 'preapproved', policy: ['deny read'] }).decision).toBe('ask');
   });
 
@@ -92,7 +145,11 @@ describe('a rule about paths', () => {
 
 describe('what turns out not to be safe', () => {
   it('asks for this time only, and is denied where nobody can be asked', () => {
-    expect(unsafe({ humans: 'reachable' }, 'a link')).toEqual({ decision: 'ask', because: 'no rule allows it: a link', suggestions: [] });
+    expect(unsafe({ humans: 'reachable' }, 'a link')).toEqual({
+      decision: 'ask',
+      because: 'no rule allows it: a link',
+      suggestions: [],
+    });
     expect(unsafe({ humans: 'none' }, 'a link')).toMatchObject({ decision: 'deny', by: 'nobody' });
   });
 });

@@ -2,7 +2,8 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { editDistance } from '../../../src/machines/retrieval/edit-distance.ts';
 
-const word = (maxLength: number): fc.Arbitrary<string> => fc.string({ unit: fc.constantFrom('a', 'b', 'c'), maxLength });
+const word = (maxLength: number): fc.Arbitrary<string> =>
+  fc.string({ unit: fc.constantFrom('a', 'b', 'c'), maxLength });
 
 /** By the definition. */
 function distance(one: string, other: string): number {
@@ -13,11 +14,20 @@ function distance(one: string, other: string): number {
 
 describe('the distance of two words', () => {
   it('is how many characters must change, as far as that is asked for', () => {
-    fc.assert(fc.property(word(5), word(5), fc.integer({ min: 0, max: 3 }), (one, other, most) => editDistance(one, other, most) === Math.min(distance(one, other), most + 1)));
+    fc.assert(
+      fc.property(
+        word(5),
+        word(5),
+        fc.integer({ min: 0, max: 3 }),
+        (one, other, most) => editDistance(one, other, most) === Math.min(distance(one, other), most + 1),
+      ),
+    );
   });
 
   it('is the same in both directions', () => {
-    fc.assert(fc.property(word(12), word(12), (one, other) => editDistance(one, other, 2) === editDistance(other, one, 2)));
+    fc.assert(
+      fc.property(word(12), word(12), (one, other) => editDistance(one, other, 2) === editDistance(other, one, 2)),
+    );
   });
 
   it.each([

@@ -2,7 +2,8 @@ import { describe, expect, it } from 'vitest';
 import { pathOutside, secretsAmong, withoutOurVariables } from '../../../src/machines/run/agent-variables.ts';
 
 const LINKS: Readonly<Record<string, string>> = { '/link': '/space/bin', '/space-link': '/space' };
-const search = (path: string, workspaceDir = '/space'): string => pathOutside({ path, workspaceDir, realPathOf: (each) => LINKS[each] ?? each });
+const search = (path: string, workspaceDir = '/space'): string =>
+  pathOutside({ path, workspaceDir, realPathOf: (each) => LINKS[each] ?? each });
 
 describe('where the program of an agent is looked for', () => {
   it.each([
@@ -23,10 +24,23 @@ describe('where the program of an agent is looked for', () => {
 
 describe('the variables of an agent', () => {
   it('hold none of this runtime', () => {
-    expect(withoutOurVariables({ WAKECHART_HOME: '/w', MY_WAKECHART_HOME: '/m', A: 'b' })).toEqual({ MY_WAKECHART_HOME: '/m', A: 'b' });
+    expect(withoutOurVariables({ WAKECHART_HOME: '/w', MY_WAKECHART_HOME: '/m', A: 'b' })).toEqual({
+      MY_WAKECHART_HOME: '/m',
+      A: 'b',
+    });
   });
 
   it('are secret where they were passed on by a name that says so, and are there', () => {
-    expect(secretsAmong(['MY_KEY', 'github_token', 'LANG', 'GONE_SECRET'], { MY_KEY: 'k', github_token: 't', LANG: 'C', OTHER_KEY: 'o' })).toEqual([['MY_KEY', 'k'], ['github_token', 't']]);
+    expect(
+      secretsAmong(['MY_KEY', 'github_token', 'LANG', 'GONE_SECRET'], {
+        MY_KEY: 'k',
+        github_token: 't',
+        LANG: 'C',
+        OTHER_KEY: 'o',
+      }),
+    ).toEqual([
+      ['MY_KEY', 'k'],
+      ['github_token', 't'],
+    ]);
   });
 });

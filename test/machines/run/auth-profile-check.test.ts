@@ -16,7 +16,19 @@ const KEYS = [
   'aB3dE5gH7jK9mN1pQ3sT',
 ];
 
-const NAMES = ['ANTHROPIC_API_KEY', 'KEY2', 'MY_COMPANY_PRODUCTION_ANTHROPIC_API_KEY_2', 'openai_key_for_the_team', 'pass', '/usr/bin/secret-tool', 'find-generic-password', 'openai/work', '--account', '/srv/Accounts/Team2/claude-settings', 'op://Private/OpenAI Account 2/credential'];
+const NAMES = [
+  'ANTHROPIC_API_KEY',
+  'KEY2',
+  'MY_COMPANY_PRODUCTION_ANTHROPIC_API_KEY_2',
+  'openai_key_for_the_team',
+  'pass',
+  '/usr/bin/secret-tool',
+  'find-generic-password',
+  'openai/work',
+  '--account',
+  '/srv/Accounts/Team2/claude-settings',
+  'op://Private/OpenAI Account 2/credential',
+];
 
 describe('a key', () => {
   it.each(KEYS)('is seen in %s', (text) => expect(looksLikeKey(text)).toBe(true));

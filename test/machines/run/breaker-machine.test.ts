@@ -24,7 +24,10 @@ const EVENTS: readonly BreakerEventType[] = ['COOL', 'DISABLE', 'PROBE', 'RECOVE
 describe('the chart of a breaker', () => {
   it('has exactly the transitions of its table, each of which is reached from the start', () => {
     const walked = pathsOverEveryTransition(breakerMachine, EVENTS).map(({ events, last }) => {
-      const state = (events as readonly BreakerEventType[]).reduce<BreakerState | undefined>((from, event) => (from === undefined ? undefined : breakerAfter(from, event)), 'closed');
+      const state = (events as readonly BreakerEventType[]).reduce<BreakerState | undefined>(
+        (from, event) => (from === undefined ? undefined : breakerAfter(from, event)),
+        'closed',
+      );
       return [last.from, last.event, state];
     });
     expect(walked.map(String).toSorted()).toEqual(TABLE.map(String).toSorted());

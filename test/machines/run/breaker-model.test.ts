@@ -1,20 +1,48 @@
-/** Random histories of a candidate, by many runs and under clocks that jump: the chart is the model, and a standing of any history is one that could be. */
+/**
+ * Random histories of a candidate, by many runs and under clocks that jump: the chart is the model, and a standing of
+ * any history is one that could be.
+ */
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { breakerAfter } from '../../../src/machines/run/breaker-machine.ts';
 import type { BreakerEventType, BreakerState } from '../../../src/machines/run/breaker-machine.ts';
-import { FORGET_MS, MAX_REST_MS, PROBE_LIMIT_MS, abandoned, admitted, failed, settled, succeeded, unusedStanding } from '../../../src/machines/run/breaker.ts';
+import {
+  FORGET_MS,
+  MAX_REST_MS,
+  PROBE_LIMIT_MS,
+  abandoned,
+  admitted,
+  failed,
+  settled,
+  succeeded,
+  unusedStanding,
+} from '../../../src/machines/run/breaker.ts';
 import { candidateStanding } from '../../../src/machines/run/candidate-standing.ts';
 import type { CandidateStanding } from '../../../src/machines/run/candidate-standing.ts';
 import { runFailureKind } from '../../../src/machines/run/run-failure.ts';
 
 const HOUR_MS = 3_600_000;
 const EVENTS: readonly BreakerEventType[] = ['COOL', 'DISABLE', 'PROBE', 'RECOVER'];
-const SILENT = ['format', 'refusal', 'aborted', 'context_overflow', 'coordination', 'unknown', 'session_expired', 'empty_response'];
+const SILENT = [
+  'format',
+  'refusal',
+  'aborted',
+  'context_overflow',
+  'coordination',
+  'unknown',
+  'session_expired',
+  'empty_response',
+];
 
 type Act =
   | { readonly type: 'admit'; readonly isPinned: boolean }
-  | { readonly type: 'fail'; readonly kind: (typeof runFailureKind.options)[number]; readonly retryAfterMs: number | undefined; readonly age: number | undefined; readonly isProbe: boolean | undefined }
+  | {
+      readonly type: 'fail';
+      readonly kind: (typeof runFailureKind.options)[number];
+      readonly retryAfterMs: number | undefined;
+      readonly age: number | undefined;
+      readonly isProbe: boolean | undefined;
+    }
   | { readonly type: 'succeed'; readonly age: number | undefined; readonly isProbe: boolean | undefined }
   | { readonly type: 'abandon'; readonly age: number | undefined; readonly isProbe: boolean | undefined };
 
@@ -30,16 +58,24 @@ const act: fc.Arbitrary<Act> = fc.oneof(
   fc.record({
     type: fc.constant('fail' as const),
     kind: fc.constantFrom(...runFailureKind.options),
-    retryAfterMs: fc.option(fc.oneof(fc.integer({ min: 0, max: 60 * HOUR_MS }), fc.constantFrom(Number.NaN, Infinity, 0.5)), { nil: undefined }),
+    retryAfterMs: fc.option(
+      fc.oneof(fc.integer({ min: 0, max: 60 * HOUR_MS }), fc.constantFrom(Number.NaN, Infinity, 0.5)),
+      { nil: undefined },
+    ),
     age,
     isProbe,
   }),
   fc.record({ type: fc.constantFrom('succeed' as const, 'abandon' as const), age, isProbe }),
 );
-const passes = fc.oneof(fc.constantFrom(0, 1, 60_000, 5 * 60_000, PROBE_LIMIT_MS, 5 * HOUR_MS, FORGET_MS), fc.integer({ min: 0, max: 3 * HOUR_MS }));
+const passes = fc.oneof(
+  fc.constantFrom(0, 1, 60_000, 5 * 60_000, PROBE_LIMIT_MS, 5 * HOUR_MS, FORGET_MS),
+  fc.integer({ min: 0, max: 3 * HOUR_MS }),
+);
 const steps = fc.array(fc.record({ act, passesMs: passes }), { maxLength: 40 });
 /** Set back by up to a few hours, as time servers and people do. */
-const jumpySteps = fc.array(fc.record({ act, passesMs: fc.oneof(passes, fc.integer({ min: -5 * HOUR_MS, max: 0 })) }), { maxLength: 40 });
+const jumpySteps = fc.array(fc.record({ act, passesMs: fc.oneof(passes, fc.integer({ min: -5 * HOUR_MS, max: 0 })) }), {
+  maxLength: 40,
+});
 
 const START_MS = Date.UTC(2026, 0, 1);
 const iso = (ms: number): string => new Date(ms).toISOString();
@@ -50,11 +86,24 @@ function acted(standing: CandidateStanding, step: Act, nowMs: number): Candidate
   if (step.type === 'succeed') return succeeded(standing, nowMs, attempt);
   if (step.type === 'abandon') return abandoned(standing, nowMs, attempt);
   const { kind, retryAfterMs } = step;
-  return failed(standing, { kind, message: 'no', ...(retryAfterMs === undefined ? {} : { retryAfterMs }) }, nowMs, attempt);
+  return failed(
+    standing,
+    { kind, message: 'no', ...(retryAfterMs === undefined ? {} : { retryAfterMs }) },
+    nowMs,
+    attempt,
+  );
 }
 
 /** Walks through a history; every step is judged with what was before it, once settled, and what is after it. */
-function walk(history: readonly Step[], judge: (step: { readonly before: CandidateStanding; readonly after: CandidateStanding; readonly act: Act; readonly nowMs: number }) => void): void {
+function walk(
+  history: readonly Step[],
+  judge: (step: {
+    readonly before: CandidateStanding;
+    readonly after: CandidateStanding;
+    readonly act: Act;
+    readonly nowMs: number;
+  }) => void,
+): void {
   let standing = unusedStanding({ provider: 'p', model: 'm' });
   let nowMs = START_MS;
   for (const { act: next, passesMs } of history) {
@@ -67,13 +116,22 @@ function walk(history: readonly Step[], judge: (step: { readonly before: Candida
 }
 
 /** The states in which one event of the chart, or none, can leave a candidate. */
-const oneEventFrom = (state: BreakerState): readonly BreakerState[] => [state, ...EVENTS.flatMap((event) => breakerAfter(state, event) ?? [])];
+const oneEventFrom = (state: BreakerState): readonly BreakerState[] => [
+  state,
+  ...EVENTS.flatMap((event) => breakerAfter(state, event) ?? []),
+];
 
 function expectLegal(standing: CandidateStanding, nowMs: number): void {
   expect(candidateStanding.strict().parse(JSON.parse(JSON.stringify(standing)))).toEqual(standing);
   const { state, until, because, probeSince, failures, billingFailures, lastFailureAt } = standing;
-  expect({ hasUntil: until !== undefined, hasReason: because !== undefined, hasCounters: failures + billingFailures > 0 }).toEqual(
-    state === 'closed' ? { hasUntil: false, hasReason: false, hasCounters: false } : { hasUntil: true, hasReason: true, hasCounters: true },
+  expect({
+    hasUntil: until !== undefined,
+    hasReason: because !== undefined,
+    hasCounters: failures + billingFailures > 0,
+  }).toEqual(
+    state === 'closed'
+      ? { hasUntil: false, hasReason: false, hasCounters: false }
+      : { hasUntil: true, hasReason: true, hasCounters: true },
   );
   expect(probeSince !== undefined).toBe(state === 'half_open');
   if (state !== 'closed') expect(lastFailureAt).toBeDefined();
@@ -101,7 +159,8 @@ describe('a candidate with any history', () => {
           if (done.type !== 'fail' || !SILENT.includes(done.kind)) return;
           expect(after).toMatchObject({ failures: before.failures, billingFailures: before.billingFailures });
           // A probe goes back to where it came from, and nothing else moves.
-          if (after.state !== before.state) expect([before.state, after.until]).toEqual(['half_open', before.probeSince]);
+          if (after.state !== before.state)
+            expect([before.state, after.until]).toEqual(['half_open', before.probeSince]);
         }),
       ),
     );
@@ -127,10 +186,12 @@ describe('a candidate with any history', () => {
     fc.assert(
       fc.property(steps, (history) =>
         walk(history, ({ before, after, act: done, nowMs }) => {
-          const rests = (before.state === 'cooling' || before.state === 'disabled') && Date.parse(before.until ?? '') > nowMs;
+          const rests =
+            (before.state === 'cooling' || before.state === 'disabled') && Date.parse(before.until ?? '') > nowMs;
           if (done.type !== 'fail' || !rests) return;
           expect(Date.parse(after.until ?? '')).toBeGreaterThanOrEqual(Date.parse(before.until ?? ''));
-          if (after.state === before.state && after.because?.kind === before.because?.kind) expect(after.failures).toBe(before.failures);
+          if (after.state === before.state && after.because?.kind === before.because?.kind)
+            expect(after.failures).toBe(before.failures);
         }),
       ),
     );
@@ -146,7 +207,8 @@ describe('a candidate with any history', () => {
           // Further back than a day the clock was wrong before.
           if (highest - nowMs > FORGET_MS) return;
           for (const name of ['lastUsedAt', 'lastFailureAt'] as const) {
-            if (before[name] !== undefined) expect(Date.parse(after[name] ?? '')).toBeGreaterThanOrEqual(Date.parse(before[name]));
+            if (before[name] !== undefined)
+              expect(Date.parse(after[name] ?? '')).toBeGreaterThanOrEqual(Date.parse(before[name]));
           }
         });
       }),
@@ -165,7 +227,11 @@ describe('a candidate with any history', () => {
         const laterMs = endMs + MAX_REST_MS;
         const { standing, isAdmitted } = admitted(last, laterMs, { isPinned: false });
         expect(isAdmitted).toBe(true);
-        expect(succeeded(standing, laterMs, { startedAt: iso(laterMs) })).toMatchObject({ state: 'closed', failures: 0, billingFailures: 0 });
+        expect(succeeded(standing, laterMs, { startedAt: iso(laterMs) })).toMatchObject({
+          state: 'closed',
+          failures: 0,
+          billingFailures: 0,
+        });
       }),
     );
   });

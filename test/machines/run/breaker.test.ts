@@ -1,5 +1,15 @@
 import { describe, expect, it } from 'vitest';
-import { FORGET_MS, MAX_REST_MS, PROBE_LIMIT_MS, abandoned, admitted, failed, settled, succeeded, unusedStanding } from '../../../src/machines/run/breaker.ts';
+import {
+  FORGET_MS,
+  MAX_REST_MS,
+  PROBE_LIMIT_MS,
+  abandoned,
+  admitted,
+  failed,
+  settled,
+  succeeded,
+  unusedStanding,
+} from '../../../src/machines/run/breaker.ts';
 import { candidateStanding } from '../../../src/machines/run/candidate-standing.ts';
 import type { CandidateStanding } from '../../../src/machines/run/candidate-standing.ts';
 import { runFailureKind } from '../../../src/machines/run/run-failure.ts';
@@ -12,7 +22,11 @@ const CANDIDATE = { provider: 'anthropic', model: 'large', profile: 'work' };
 const NEW = unusedStanding(CANDIDATE);
 
 const iso = (ms: number): string => new Date(ms).toISOString();
-const failure = (kind: RunFailureKind, retryAfterMs?: number): RunFailure => ({ kind, message: `it was ${kind}`, ...(retryAfterMs === undefined ? {} : { retryAfterMs }) });
+const failure = (kind: RunFailureKind, retryAfterMs?: number): RunFailure => ({
+  kind,
+  message: `it was ${kind}`,
+  ...(retryAfterMs === undefined ? {} : { retryAfterMs }),
+});
 const restOf = (standing: CandidateStanding, nowMs: number): number => Date.parse(standing.until ?? '') - nowMs;
 const probe = (standing: CandidateStanding, nowMs: number): CandidateStanding => {
   const admission = admitted(standing, nowMs, { isPinned: false });
@@ -34,19 +48,22 @@ function restsOf(kind: RunFailureKind, times: number): number[] {
 }
 
 describe('a candidate that fails', () => {
-  it.each(['auth', 'rate_limit', 'overloaded', 'server_error', 'timeout'] as const)('with %s cools for 1, 5, 25 and then 60 minutes', (kind) => {
-    expect(restsOf(kind, 6)).toEqual([1, 5, 25, 60, 60, 60].map((minutes) => minutes * MINUTE));
-    expect(failed(NEW, failure(kind), T0)).toEqual({
-      candidate: CANDIDATE,
-      state: 'cooling',
-      until: iso(T0 + MINUTE),
-      because: { kind, message: `it was ${kind}` },
-      failures: 1,
-      billingFailures: 0,
-      lastFailureAt: iso(T0),
-      lastUsedAt: iso(T0),
-    });
-  });
+  it.each(['auth', 'rate_limit', 'overloaded', 'server_error', 'timeout'] as const)(
+    'with %s cools for 1, 5, 25 and then 60 minutes',
+    (kind) => {
+      expect(restsOf(kind, 6)).toEqual([1, 5, 25, 60, 60, 60].map((minutes) => minutes * MINUTE));
+      expect(failed(NEW, failure(kind), T0)).toEqual({
+        candidate: CANDIDATE,
+        state: 'cooling',
+        until: iso(T0 + MINUTE),
+        because: { kind, message: `it was ${kind}` },
+        failures: 1,
+        billingFailures: 0,
+        lastFailureAt: iso(T0),
+        lastUsedAt: iso(T0),
+      });
+    },
+  );
 
   it.each([
     ['billing', [5, 10, 20, 24, 24]],
@@ -57,17 +74,32 @@ describe('a candidate that fails', () => {
     expect(restsOf(kind, hours.length)).toEqual(hours.map((each) => each * HOUR));
   });
 
-  it.each(['format', 'refusal', 'aborted', 'context_overflow', 'coordination', 'unknown', 'session_expired', 'empty_response'] as const)(
-    'with %s is no worse than before, however often it does',
-    (kind) => {
-      let standing = NEW;
-      for (let times = 0; times < 50; times += 1) standing = failed(standing, failure(kind, HOUR), T0 + times);
-      expect(standing).toEqual({ ...NEW, lastUsedAt: iso(T0 + 49) });
-    },
-  );
+  it.each([
+    'format',
+    'refusal',
+    'aborted',
+    'context_overflow',
+    'coordination',
+    'unknown',
+    'session_expired',
+    'empty_response',
+  ] as const)('with %s is no worse than before, however often it does', (kind) => {
+    let standing = NEW;
+    for (let times = 0; times < 50; times += 1) standing = failed(standing, failure(kind, HOUR), T0 + times);
+    expect(standing).toEqual({ ...NEW, lastUsedAt: iso(T0 + 49) });
+  });
 
   it('has each kind of failure ruled on above', () => {
-    const ruled = ['auth', 'rate_limit', 'overloaded', 'server_error', 'timeout', 'billing', 'auth_permanent', 'model_not_found'];
+    const ruled = [
+      'auth',
+      'rate_limit',
+      'overloaded',
+      'server_error',
+      'timeout',
+      'billing',
+      'auth_permanent',
+      'model_not_found',
+    ];
     const changing = runFailureKind.options.filter((kind) => failed(NEW, failure(kind), T0).state !== 'closed');
     expect(changing.toSorted()).toEqual(ruled.toSorted());
   });
@@ -93,21 +125,41 @@ describe('a candidate that rests', () => {
   const cooling = failed(NEW, failure('overloaded'), T0);
 
   it('is tried by nobody before its rest is over, and then by exactly one', () => {
-    expect(admitted(cooling, T0 + MINUTE - 1, { isPinned: false })).toEqual({ standing: cooling, isAdmitted: false, isProbe: false });
+    expect(admitted(cooling, T0 + MINUTE - 1, { isPinned: false })).toEqual({
+      standing: cooling,
+      isAdmitted: false,
+      isProbe: false,
+    });
     const halfOpen = probe(cooling, T0 + MINUTE);
-    expect(halfOpen).toMatchObject({ state: 'half_open', probeSince: iso(T0 + MINUTE), until: iso(T0 + MINUTE + PROBE_LIMIT_MS), failures: 1 });
-    expect(admitted(halfOpen, T0 + MINUTE, { isPinned: false })).toEqual({ standing: halfOpen, isAdmitted: false, isProbe: false });
+    expect(halfOpen).toMatchObject({
+      state: 'half_open',
+      probeSince: iso(T0 + MINUTE),
+      until: iso(T0 + MINUTE + PROBE_LIMIT_MS),
+      failures: 1,
+    });
+    expect(admitted(halfOpen, T0 + MINUTE, { isPinned: false })).toEqual({
+      standing: halfOpen,
+      isAdmitted: false,
+      isProbe: false,
+    });
   });
 
   it('is tried all the same when the user insists, and nobody takes that for a probe', () => {
     expect(admitted(cooling, T0, { isPinned: true })).toEqual({ standing: cooling, isAdmitted: true, isProbe: false });
     const halfOpen = probe(cooling, T0 + MINUTE);
-    expect(admitted(halfOpen, T0 + MINUTE, { isPinned: true })).toEqual({ standing: halfOpen, isAdmitted: true, isProbe: false });
+    expect(admitted(halfOpen, T0 + MINUTE, { isPinned: true })).toEqual({
+      standing: halfOpen,
+      isAdmitted: true,
+      isProbe: false,
+    });
   });
 
   it('is the same trouble for all who run into it at once, and for the retries of one run', () => {
     let standing = cooling;
-    for (let times = 1; times < 40; times += 1) standing = failed(standing, failure('overloaded'), T0 + times * 1_000, { startedAt: iso(T0 + times * 1_000 - 10) });
+    for (let times = 1; times < 40; times += 1)
+      standing = failed(standing, failure('overloaded'), T0 + times * 1_000, {
+        startedAt: iso(T0 + times * 1_000 - 10),
+      });
     expect(standing).toMatchObject({ state: 'cooling', failures: 1, until: iso(T0 + MINUTE) });
   });
 
@@ -118,20 +170,39 @@ describe('a candidate that rests', () => {
   });
 
   it('is disabled by what disables, and for the longer of both rests', () => {
-    expect(failed(cooling, failure('billing'), T0 + 1)).toMatchObject({ state: 'disabled', until: iso(T0 + 1 + 5 * HOUR), failures: 1, billingFailures: 1 });
+    expect(failed(cooling, failure('billing'), T0 + 1)).toMatchObject({
+      state: 'disabled',
+      until: iso(T0 + 1 + 5 * HOUR),
+      failures: 1,
+      billingFailures: 1,
+    });
     const disabled = failed(NEW, failure('auth_permanent'), T0);
-    expect(failed(disabled, failure('model_not_found'), T0 + 1)).toMatchObject({ state: 'disabled', until: disabled.until });
-    expect(failed(disabled, failure('timeout'), T0 + 1)).toMatchObject({ state: 'disabled', until: disabled.until, because: { kind: 'auth_permanent' } });
+    expect(failed(disabled, failure('model_not_found'), T0 + 1)).toMatchObject({
+      state: 'disabled',
+      until: disabled.until,
+    });
+    expect(failed(disabled, failure('timeout'), T0 + 1)).toMatchObject({
+      state: 'disabled',
+      until: disabled.until,
+      because: { kind: 'auth_permanent' },
+    });
   });
 
   it('is back as soon as an attempt that began after its failure succeeds', () => {
-    expect(succeeded(cooling, T0 + 500, { startedAt: iso(T0 + 100) })).toEqual({ ...NEW, lastFailureAt: iso(T0), lastUsedAt: iso(T0 + 500) });
+    expect(succeeded(cooling, T0 + 500, { startedAt: iso(T0 + 100) })).toEqual({
+      ...NEW,
+      lastFailureAt: iso(T0),
+      lastUsedAt: iso(T0 + 500),
+    });
   });
 
   it('is not brought back by an attempt that began before it failed', () => {
     expect(succeeded(cooling, T0 + 500, { startedAt: iso(T0 - 1) })).toEqual({ ...cooling, lastUsedAt: iso(T0 + 500) });
     const later = T0 + 2 * MINUTE;
-    expect(failed(cooling, failure('timeout'), later, { startedAt: iso(T0 - 1) })).toMatchObject({ failures: 1, until: cooling.until });
+    expect(failed(cooling, failure('timeout'), later, { startedAt: iso(T0 - 1) })).toMatchObject({
+      failures: 1,
+      until: cooling.until,
+    });
   });
 });
 
@@ -141,7 +212,11 @@ describe('a probe', () => {
   const own = { startedAt: iso(since + 5), isProbe: true };
 
   it('that succeeds brings the candidate back, with nothing against it', () => {
-    expect(succeeded(halfOpen, since + 900, own)).toEqual({ ...NEW, lastFailureAt: iso(T0), lastUsedAt: iso(since + 900) });
+    expect(succeeded(halfOpen, since + 900, own)).toEqual({
+      ...NEW,
+      lastFailureAt: iso(T0),
+      lastUsedAt: iso(since + 900),
+    });
   });
 
   it('that fails makes it rest longer', () => {
@@ -159,7 +234,10 @@ describe('a probe', () => {
 
   it.each([
     ['is given up', (standing: CandidateStanding) => abandoned(standing, since + 900, own)],
-    ['ends in what says nothing', (standing: CandidateStanding) => failed(standing, failure('unknown'), since + 900, own)],
+    [
+      'ends in what says nothing',
+      (standing: CandidateStanding) => failed(standing, failure('unknown'), since + 900, own),
+    ],
     ['never comes back', (standing: CandidateStanding) => settled(standing, since + PROBE_LIMIT_MS)],
   ])('that %s lets the next one go', (_, end) => {
     const returned = end(halfOpen);
@@ -170,21 +248,36 @@ describe('a probe', () => {
 
   it('of a candidate that was disabled goes back to that', () => {
     const disabled = failed(NEW, failure('billing'), T0);
-    expect(abandoned(probe(disabled, T0 + 5 * HOUR), T0 + 5 * HOUR)).toMatchObject({ state: 'disabled', billingFailures: 1, until: iso(T0 + 5 * HOUR) });
+    expect(abandoned(probe(disabled, T0 + 5 * HOUR), T0 + 5 * HOUR)).toMatchObject({
+      state: 'disabled',
+      billingFailures: 1,
+      until: iso(T0 + 5 * HOUR),
+    });
   });
 
   it('is not given back, and not judged, by attempts of others', () => {
-    const others = [{ startedAt: iso(since + 5), isProbe: false }, { startedAt: iso(since - 5), isProbe: true }, { startedAt: iso(T0 - 5) }];
+    const others = [
+      { startedAt: iso(since + 5), isProbe: false },
+      { startedAt: iso(since - 5), isProbe: true },
+      { startedAt: iso(T0 - 5) },
+    ];
     for (const attempt of others) {
       expect(abandoned(halfOpen, since + 900, attempt)).toBe(halfOpen);
       expect(failed(halfOpen, failure('refusal'), since + 900, attempt).state).toBe('half_open');
     }
-    expect(failed(halfOpen, failure('timeout'), since + 900, { startedAt: iso(T0 - 5) })).toEqual({ ...halfOpen, lastUsedAt: iso(since + 900) });
+    expect(failed(halfOpen, failure('timeout'), since + 900, { startedAt: iso(T0 - 5) })).toEqual({
+      ...halfOpen,
+      lastUsedAt: iso(since + 900),
+    });
     expect(succeeded(halfOpen, since + 900, { startedAt: iso(T0 - 5) }).state).toBe('half_open');
   });
 
   it('that nobody knows anything about is taken for the one that is out', () => {
-    expect([succeeded(halfOpen, since + 1).state, failed(halfOpen, failure('timeout'), since + 1).failures, abandoned(halfOpen, since + 1).state]).toEqual(['closed', 2, 'cooling']);
+    expect([
+      succeeded(halfOpen, since + 1).state,
+      failed(halfOpen, failure('timeout'), since + 1).failures,
+      abandoned(halfOpen, since + 1).state,
+    ]).toEqual(['closed', 2, 'cooling']);
   });
 });
 
@@ -215,13 +308,21 @@ describe('a clock that was set', () => {
     const halfOpen = probe(standing, T0 + MINUTE);
     const back = T0 - 2 * MINUTE;
     expect(succeeded(halfOpen, back, { isProbe: true }).state).toBe('closed');
-    expect(failed(halfOpen, failure('timeout'), back, { isProbe: true })).toMatchObject({ state: 'cooling', failures: 2, until: iso(back + 5 * MINUTE) });
+    expect(failed(halfOpen, failure('timeout'), back, { isProbe: true })).toMatchObject({
+      state: 'cooling',
+      failures: 2,
+      until: iso(back + 5 * MINUTE),
+    });
   });
 
   it('back by years does not keep a candidate out for years', () => {
     const future = failed(NEW, failure('billing'), T0 + 9_000 * HOUR);
     const halfOpen = probe(future, T0);
-    expect(failed(halfOpen, failure('timeout'), T0)).toMatchObject({ lastFailureAt: iso(T0), lastUsedAt: iso(T0), until: iso(T0 + MINUTE) });
+    expect(failed(halfOpen, failure('timeout'), T0)).toMatchObject({
+      lastFailureAt: iso(T0),
+      lastUsedAt: iso(T0),
+      until: iso(T0 + MINUTE),
+    });
     expect(settled(probe(future, T0 + 9_000 * HOUR + 5 * HOUR), T0).state).toBe('disabled');
   });
 });

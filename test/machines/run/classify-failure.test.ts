@@ -1,4 +1,7 @@
-/** The classifier says of every shape of failure in the corpus what it is, and by which rule; no rule is without a shape. */
+/**
+ * The classifier says of every shape of failure in the corpus what it is, and by which rule; no rule is without a
+ * shape.
+ */
 import { describe, expect, it } from 'vitest';
 import { classifyRunFailure, explainRunFailure } from '../../../src/machines/run/classify-failure.ts';
 import { FAILURE_TABLES } from '../../../src/machines/run/failure-codes.ts';
@@ -15,7 +18,11 @@ const everything = [...FAILURE_CORPUS, ...network.map((one) => ({ ...one, source
 describe('the corpus of failures', () => {
   it.each(everything)('$source: $name is $kind by $rule', ({ error, kind, rule, retryAfterMs }) => {
     const { failure, rule: decidedBy } = explainRunFailure(error, { now: NOW });
-    expect({ kind: failure.kind, rule: decidedBy, retryAfterMs: failure.retryAfterMs }).toEqual({ kind, rule, retryAfterMs });
+    expect({ kind: failure.kind, rule: decidedBy, retryAfterMs: failure.retryAfterMs }).toEqual({
+      kind,
+      rule,
+      retryAfterMs,
+    });
     expect(runFailure.parse(failure)).toEqual(failure);
     expect(failure.message).toMatch(/^\S.*\S$|^\S$/);
     expect(failure.message.length).toBeLessThanOrEqual(2_000);
@@ -29,7 +36,9 @@ describe('the corpus of failures', () => {
   it('has a shape for every row of the tables and every pattern, so that none can be removed unnoticed', () => {
     const told = PROVIDER_FAILURES.flatMap((row) => formsOf(row).map((error) => explainRunFailure(error).rule));
     const inUse = new Set([...everything.map(({ rule }) => rule), ...told]);
-    const rowRules = FAILURE_TABLES.flatMap(({ called, rows }) => [...rows.keys()].map((value) => `${called} ${value}`));
+    const rowRules = FAILURE_TABLES.flatMap(({ called, rows }) =>
+      [...rows.keys()].map((value) => `${called} ${value}`),
+    );
     const patternRules = FAILURE_PATTERNS.map(({ id }) => `text "${id}"`);
     expect([...rowRules, ...patternRules].filter((rule) => !inUse.has(rule))).toEqual([]);
   });
@@ -41,7 +50,9 @@ describe('the corpus of failures', () => {
 
 describe('the tables', () => {
   it('name each rule once: a second row of the same name could never decide', () => {
-    const rules = FAILURE_TABLES.flatMap(({ called, source, rows }) => [...rows.keys()].map((value) => `${called} ${source} ${value}`));
+    const rules = FAILURE_TABLES.flatMap(({ called, source, rows }) =>
+      [...rows.keys()].map((value) => `${called} ${source} ${value}`),
+    );
     expect(rules.filter((rule, index) => rules.indexOf(rule) !== index)).toEqual([]);
     const ids = FAILURE_PATTERNS.map(({ id }) => id);
     expect(new Set(ids).size).toBe(ids.length);

@@ -1,4 +1,7 @@
-/** What a person is told to do about a failure fits what the runtime then does: who rests, and whether anybody else is asked. */
+/**
+ * What a person is told to do about a failure fits what the runtime then does: who rests, and whether anybody else is
+ * asked.
+ */
 import { describe, expect, it } from 'vitest';
 import { failed, restsAfter, unusedStanding } from '../../../src/machines/run/breaker.ts';
 import { adviceFor } from '../../../src/machines/run/failure-advice.ts';
@@ -7,11 +10,29 @@ import { runFailureKind } from '../../../src/machines/run/run-failure.ts';
 import type { RunFailure } from '../../../src/machines/run/run-failure.ts';
 
 const KINDS = runFailureKind.options;
-const failure = (kind: RunFailure['kind'], more: Partial<RunFailure> = {}): RunFailure => ({ kind, message: 'no', ...more });
+const failure = (kind: RunFailure['kind'], more: Partial<RunFailure> = {}): RunFailure => ({
+  kind,
+  message: 'no',
+  ...more,
+});
 
 /** What the last decision leaves: a fallback of this sort would have been asked. */
 function wouldFallBack({ kind }: RunFailure, hasOtherProvider: boolean): boolean {
-  const situation = { attempts: 5, backOffs: 3, waitedMs: 0, sameFailures: 4, hasOtherProfile: false, hasOtherModel: true, hasOtherProvider, canCompact: false, wasResumed: false, hadEffects: false, canPayAgain: true, limits: DEFAULT_RUN_LIMITS, random: 0 };
+  const situation = {
+    attempts: 5,
+    backOffs: 3,
+    waitedMs: 0,
+    sameFailures: 4,
+    hasOtherProfile: false,
+    hasOtherModel: true,
+    hasOtherProvider,
+    canCompact: false,
+    wasResumed: false,
+    hadEffects: false,
+    canPayAgain: true,
+    limits: DEFAULT_RUN_LIMITS,
+    random: 0,
+  };
   return decideAfterFailure({ ...situation, failure: failure(kind) }).next === 'fall_back';
 }
 
@@ -26,16 +47,21 @@ describe('what to do about a failure', () => {
 
   it.each(KINDS)('of the kind %s names a fallback only where one would be asked', (kind) => {
     const says = adviceFor(failure(kind));
-    if (/another provider/.test(says)) expect([wouldFallBack(failure(kind), true), wouldFallBack(failure(kind), false)]).toEqual([true, false]);
+    if (/another provider/.test(says))
+      expect([wouldFallBack(failure(kind), true), wouldFallBack(failure(kind), false)]).toEqual([true, false]);
     else if (/fallback/.test(says)) expect(wouldFallBack(failure(kind), false)).toBe(true);
     expect(says).not.toContain('no other model');
   });
 
   it('is what the failure itself says, where that says it', () => {
-    expect(adviceFor(failure('server_error', { hint: 'Start the server.' }))).toBe('Start the server, then wake the session again.');
+    expect(adviceFor(failure('server_error', { hint: 'Start the server.' }))).toBe(
+      'Start the server, then wake the session again.',
+    );
   });
 
   it('names no rest for what was held against no candidate', () => {
-    expect(adviceFor(failure('auth', { isLocal: true }))).toBe('Check the credentials of the provider, then wake the session again.');
+    expect(adviceFor(failure('auth', { isLocal: true }))).toBe(
+      'Check the credentials of the provider, then wake the session again.',
+    );
   });
 });

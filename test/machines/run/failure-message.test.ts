@@ -8,9 +8,21 @@ function said(error: unknown): string {
 
 describe('the message of a failure', () => {
   it.each<[string, unknown, string]>([
-    ['what the provider says', { status: 400, body: '{"error":{"message":"top_p must be\\n in (0, 1]"}}' }, 'top_p must be in (0, 1]'],
-    ['what lies behind a failed fetch', new TypeError('fetch failed', { cause: new Error('connect ECONNREFUSED 127.0.0.1:1') }), 'fetch failed: connect ECONNREFUSED 127.0.0.1:1'],
-    ['what the upstream says', { error: { code: 429, message: 'Provider returned error', metadata: { raw: 'too many at once' } } }, 'Provider returned error: too many at once'],
+    [
+      'what the provider says',
+      { status: 400, body: '{"error":{"message":"top_p must be\\n in (0, 1]"}}' },
+      'top_p must be in (0, 1]',
+    ],
+    [
+      'what lies behind a failed fetch',
+      new TypeError('fetch failed', { cause: new Error('connect ECONNREFUSED 127.0.0.1:1') }),
+      'fetch failed: connect ECONNREFUSED 127.0.0.1:1',
+    ],
+    [
+      'what the upstream says',
+      { error: { code: 429, message: 'Provider returned error', metadata: { raw: 'too many at once' } } },
+      'Provider returned error: too many at once',
+    ],
     ['the status where nothing is said', { status: 503 }, 'HTTP 503'],
     ['the exit code where nothing is said', { exitCode: 3, stderr: '' }, 'exit code 3'],
     ['the signal where nothing is said', { exitCode: null, signal: 'SIGKILL', stderr: '' }, 'ended by SIGKILL'],
@@ -18,10 +30,29 @@ describe('the message of a failure', () => {
     ['that nothing is known', {}, 'an object without a message was thrown'],
     ['that nothing was thrown', undefined, 'nothing was said about the reason'],
     ['that a function was thrown', () => 'x', 'a function was thrown'],
-    ['the title of a page, not the page', { status: 502, body: '<!DOCTYPE html><html><head><title>api.example | 502: Bad gateway</title></head><body><h1>Oh</h1></body></html>' }, 'the server answered with a page instead of data: api.example | 502: Bad gateway (HTTP 502)'],
-    ['that a page came', { status: 520, body: '<html><body>x</body></html>' }, 'the server answered with a page instead of data (HTTP 520)'],
-    ['the last lines of a long log', { exitCode: 1, stderr: `${'at frame (file.js:1)\n'.repeat(20)}Error: it broke\n` }, 'at frame (file.js:1) at frame (file.js:1) Error: it broke'],
-    ['the sentence instead of the JSON that a program prints', { exitCode: 1, stderr: '', message: '{"type":"turn.failed","error":{"message":"it broke"}}' }, 'it broke'],
+    [
+      'the title of a page, not the page',
+      {
+        status: 502,
+        body: '<!DOCTYPE html><html><head><title>api.example | 502: Bad gateway</title></head><body><h1>Oh</h1></body></html>',
+      },
+      'the server answered with a page instead of data: api.example | 502: Bad gateway (HTTP 502)',
+    ],
+    [
+      'that a page came',
+      { status: 520, body: '<html><body>x</body></html>' },
+      'the server answered with a page instead of data (HTTP 520)',
+    ],
+    [
+      'the last lines of a long log',
+      { exitCode: 1, stderr: `${'at frame (file.js:1)\n'.repeat(20)}Error: it broke\n` },
+      'at frame (file.js:1) at frame (file.js:1) Error: it broke',
+    ],
+    [
+      'the sentence instead of the JSON that a program prints',
+      { exitCode: 1, stderr: '', message: '{"type":"turn.failed","error":{"message":"it broke"}}' },
+      'it broke',
+    ],
   ])('tells %s', (_what, error, message) => {
     expect(said(error)).toBe(message);
   });
@@ -60,7 +91,8 @@ describe('the message of a failure', () => {
   });
 
   it('leaves ordinary words alone', () => {
-    const text = 'Incorrect API key provided. The secret is: nothing. Bearer of news, task-oriented risk-averse sk-1 model claude-sonnet-4-5-20250929.';
+    const text =
+      'Incorrect API key provided. The secret is: nothing. Bearer of news, task-oriented risk-averse sk-1 model claude-sonnet-4-5-20250929.';
     expect(said(new Error(text))).toBe(text);
   });
 });

@@ -15,7 +15,9 @@ const MEGABYTE = 1_048_576;
 const SOON_MS = 5_000;
 
 function hostile(trap: () => unknown): object {
-  const handler = Object.fromEntries(['get', 'has', 'ownKeys', 'getPrototypeOf', 'getOwnPropertyDescriptor'].map((name) => [name, trap]));
+  const handler = Object.fromEntries(
+    ['get', 'has', 'ownKeys', 'getPrototypeOf', 'getOwnPropertyDescriptor'].map((name) => [name, trap]),
+  );
   return new Proxy({}, handler);
 }
 
@@ -25,7 +27,10 @@ function throws(): never {
 
 /** Each property of it is another such object. */
 function bottomless(): object {
-  return new Proxy({}, { get: (_target, key) => (typeof key === 'symbol' ? undefined : bottomless()), has: () => false });
+  return new Proxy(
+    {},
+    { get: (_target, key) => (typeof key === 'symbol' ? undefined : bottomless()), has: () => false },
+  );
 }
 
 function nested(depth: number): Error {
@@ -82,9 +87,46 @@ describe('whatever is thrown', () => {
   });
 
   it('is answered with a failure that can be stored, the same each time', () => {
-    const keys = fc.constantFrom('message', 'code', 'status', 'statusCode', 'error', 'cause', 'body', 'responseBody', 'stderr', 'exitCode', 'signal', 'headers', 'errors', 'data', 'type', 'name', 'kind', 'retryAfterMs');
-    const words = fc.constantFrom(...FAILURE_CORPUS.map(({ name }) => name), 'rate limit', 'try again in 5m', '<html>', '{"error":{"code":"insufficient_quota"}}', 'AbortError', '429', 'sk-abcdefghijklmnop', '\uD800');
-    const thing = fc.letrec<{ any: unknown }>((tie) => ({ any: fc.oneof({ depthSize: 'small' }, fc.anything(), words, fc.integer({ min: -33_000, max: 700 }), fc.dictionary(keys, tie('any'), { maxKeys: 6 })) })).any;
+    const keys = fc.constantFrom(
+      'message',
+      'code',
+      'status',
+      'statusCode',
+      'error',
+      'cause',
+      'body',
+      'responseBody',
+      'stderr',
+      'exitCode',
+      'signal',
+      'headers',
+      'errors',
+      'data',
+      'type',
+      'name',
+      'kind',
+      'retryAfterMs',
+    );
+    const words = fc.constantFrom(
+      ...FAILURE_CORPUS.map(({ name }) => name),
+      'rate limit',
+      'try again in 5m',
+      '<html>',
+      '{"error":{"code":"insufficient_quota"}}',
+      'AbortError',
+      '429',
+      'sk-abcdefghijklmnop',
+      '\uD800',
+    );
+    const thing = fc.letrec<{ any: unknown }>((tie) => ({
+      any: fc.oneof(
+        { depthSize: 'small' },
+        fc.anything(),
+        words,
+        fc.integer({ min: -33_000, max: 700 }),
+        fc.dictionary(keys, tie('any'), { maxKeys: 6 }),
+      ),
+    })).any;
     fc.assert(
       fc.property(thing, fc.option(fc.double(), { nil: undefined }), (error, now) => {
         const first = explainRunFailure(error, { now });
@@ -99,30 +141,74 @@ describe('whatever is thrown', () => {
 
   it('is answered the same for the same words anywhere among others that say nothing', () => {
     fc.assert(
-      fc.property(fc.constantFrom('Credit balance is too low', 'Prompt is too long', 'Too many requests'), fc.stringMatching(/^[ghjkqw ]{0,200}$/), (words, filling) => {
-        expect(classifyRunFailure(`${filling}. ${words}. ${filling}`).kind).toBe(classifyRunFailure(words).kind);
-      }),
+      fc.property(
+        fc.constantFrom('Credit balance is too low', 'Prompt is too long', 'Too many requests'),
+        fc.stringMatching(/^[ghjkqw ]{0,200}$/),
+        (words, filling) => {
+          expect(classifyRunFailure(`${filling}. ${words}. ${filling}`).kind).toBe(classifyRunFailure(words).kind);
+        },
+      ),
     );
   });
 });
 
 describe('a failure that is huge', () => {
-  const fillings = ['a', ' ', '\n', '{', '[', '{"error":', '<', 'try again in 1s ', 'model ', 'session ', 'quota ', 'exceed ', 'key ', 'Bearer ', 'sk-', '://a:', 'API Error ', 'context ', 'https://', '"', 'eyJa.', '-', 'no ', '1h', '\u001b['];
+  const fillings = [
+    'a',
+    ' ',
+    '\n',
+    '{',
+    '[',
+    '{"error":',
+    '<',
+    'try again in 1s ',
+    'model ',
+    'session ',
+    'quota ',
+    'exceed ',
+    'key ',
+    'Bearer ',
+    'sk-',
+    '://a:',
+    'API Error ',
+    'context ',
+    'https://',
+    '"',
+    'eyJa.',
+    '-',
+    'no ',
+    '1h',
+    '\u001b[',
+  ];
 
   it.each(fillings)('is answered soon when it is a megabyte of %j', (filling) => {
     const text = filling.repeat(Math.ceil(MEGABYTE / filling.length));
     const started = performance.now();
-    for (const error of [text, new Error(text), { status: 429, body: text }, { exitCode: 1, stderr: text }, { status: 200, headers: { 'retry-after': text }, body: text }, { code: text, type: text, name: text }]) classifyRunFailure(error, { now: 0 });
+    for (const error of [
+      text,
+      new Error(text),
+      { status: 429, body: text },
+      { exitCode: 1, stderr: text },
+      { status: 200, headers: { 'retry-after': text }, body: text },
+      { code: text, type: text, name: text },
+    ])
+      classifyRunFailure(error, { now: 0 });
     expect(performance.now() - started).toBeLessThan(SOON_MS);
   });
 
-  it.each(FAILURE_PATTERNS.map(({ id, pattern }) => [id, pattern] as const))('is tried against the pattern "%s" in linear time', (_id, pattern) => {
-    const words = pattern.source.replace(/\\[a-zA-Z]|[^a-zA-Z ]+/g, ' ').split(' ').filter((word) => word.length > 2);
-    const started = performance.now();
-    for (const word of words) pattern.test(`${word} `.repeat(20_000));
-    pattern.test(words.join(' ').repeat(2_000));
-    expect(performance.now() - started).toBeLessThan(SOON_MS);
-  });
+  it.each(FAILURE_PATTERNS.map(({ id, pattern }) => [id, pattern] as const))(
+    'is tried against the pattern "%s" in linear time',
+    (_id, pattern) => {
+      const words = pattern.source
+        .replace(/\\[a-zA-Z]|[^a-zA-Z ]+/g, ' ')
+        .split(' ')
+        .filter((word) => word.length > 2);
+      const started = performance.now();
+      for (const word of words) pattern.test(`${word} `.repeat(20_000));
+      pattern.test(words.join(' ').repeat(2_000));
+      expect(performance.now() - started).toBeLessThan(SOON_MS);
+    },
+  );
 
   it('keeps its beginning and its end, where what counts stands', () => {
     const long = 'x '.repeat(100_000);
@@ -140,11 +226,20 @@ describe('a failure that is huge', () => {
 describe('an error of our own', () => {
   it('is a matter of this house whatever it wraps and says, in whatever it is wrapped', () => {
     fc.assert(
-      fc.property(fc.constantFrom(...FAILURE_CORPUS.map(({ error }) => error)), fc.constantFrom<ErrorCategory>('conflict', 'storage', 'capacity'), fc.integer({ min: 0, max: 5 }), (cause, category, depth) => {
-        let error: Error = new RuntimeError('EPOCH_SUPERSEDED', 'epoch 3 may not write any more', { category, cause });
-        for (let level = 0; level < depth; level += 1) error = Object.assign(new Error('HTTP 429: rate limit'), { status: 429, cause: error });
-        expect(classifyRunFailure(error).kind).toBe('coordination');
-      }),
+      fc.property(
+        fc.constantFrom(...FAILURE_CORPUS.map(({ error }) => error)),
+        fc.constantFrom<ErrorCategory>('conflict', 'storage', 'capacity'),
+        fc.integer({ min: 0, max: 5 }),
+        (cause, category, depth) => {
+          let error: Error = new RuntimeError('EPOCH_SUPERSEDED', 'epoch 3 may not write any more', {
+            category,
+            cause,
+          });
+          for (let level = 0; level < depth; level += 1)
+            error = Object.assign(new Error('HTTP 429: rate limit'), { status: 429, cause: error });
+          expect(classifyRunFailure(error).kind).toBe('coordination');
+        },
+      ),
     );
   });
 });

@@ -1,4 +1,6 @@
-/** How long a provider asks to be left alone: from headers in any shape, fields and texts; never what cannot be meant. */
+/**
+ * How long a provider asks to be left alone: from headers in any shape, fields and texts; never what cannot be meant.
+ */
 import { describe, expect, it } from 'vitest';
 import { classifyRunFailure } from '../../../src/machines/run/classify-failure.ts';
 
@@ -45,7 +47,15 @@ describe('the wait that a header asks for', () => {
     [{ 'ratelimit-reset': '12' }, 12_000],
     [{ 'anthropic-ratelimit-tokens-reset': '2025-11-22T08:00:09Z' }, 9_000],
     [{ 'anthropic-ratelimit-unified-reset': '1763798460' }, 60_000],
-    [{ 'x-ratelimit-reset-requests': '9s', 'x-ratelimit-remaining-requests': '3', 'x-ratelimit-reset-tokens': '2s', 'x-ratelimit-remaining-tokens': '0' }, 2_000],
+    [
+      {
+        'x-ratelimit-reset-requests': '9s',
+        'x-ratelimit-remaining-requests': '3',
+        'x-ratelimit-reset-tokens': '2s',
+        'x-ratelimit-remaining-tokens': '0',
+      },
+      2_000,
+    ],
     [{ 'x-ratelimit-reset-requests': '9s', 'x-ratelimit-reset-tokens': '2s' }, 9_000],
     [{ 'x-ratelimit-reset-requests': '9s', 'x-ratelimit-remaining-requests': '3' }, 9_000],
   ])('%j is %s ms', (headers, expected) => {
@@ -55,7 +65,13 @@ describe('the wait that a header asks for', () => {
   it('counts for failures that pass by themselves only', () => {
     const headers = { 'retry-after': '7' };
     expect([503, 500, 504, 402].map((status) => wait({ status, headers }))).toEqual([7_000, 7_000, 7_000, 7_000]);
-    expect([400, 401, 404, 413, 499].map((status) => wait({ status, headers }))).toEqual([undefined, undefined, undefined, undefined, undefined]);
+    expect([400, 401, 404, 413, 499].map((status) => wait({ status, headers }))).toEqual([
+      undefined,
+      undefined,
+      undefined,
+      undefined,
+      undefined,
+    ]);
   });
 
   it('is not the reset of a limit that was not hit', () => {
@@ -63,7 +79,11 @@ describe('the wait that a header asks for', () => {
   });
 
   it('needs a clock where it is a moment', () => {
-    const failure = classifyRunFailure({ status: 429, headers: { 'retry-after': 'Sat, 22 Nov 2025 08:00:30 GMT', 'x-ratelimit-reset': '1763798460' }, message: 'usage limit reached|1763798460' });
+    const failure = classifyRunFailure({
+      status: 429,
+      headers: { 'retry-after': 'Sat, 22 Nov 2025 08:00:30 GMT', 'x-ratelimit-reset': '1763798460' },
+      message: 'usage limit reached|1763798460',
+    });
     expect(failure.retryAfterMs).toBeUndefined();
   });
 });

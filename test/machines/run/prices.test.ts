@@ -9,10 +9,22 @@ const TWO = { input: 2, output: 2 };
 describe('the price of a model', () => {
   it.each<[string, { provider: string; model: string }, object | undefined]>([
     ['known by the name of the model', { provider: 'openai', model: 'gpt-4.1' }, KNOWN_PRICES['gpt-4.1']],
-    ['known by its beginning', { provider: 'anthropic', model: 'claude-sonnet-4-5-20250929' }, KNOWN_PRICES['claude-sonnet-4*']],
-    ['the longest beginning that fits', { provider: 'anthropic', model: 'claude-opus-4-5-x' }, KNOWN_PRICES['claude-opus-4-5*']],
+    [
+      'known by its beginning',
+      { provider: 'anthropic', model: 'claude-sonnet-4-5-20250929' },
+      KNOWN_PRICES['claude-sonnet-4*'],
+    ],
+    [
+      'the longest beginning that fits',
+      { provider: 'anthropic', model: 'claude-opus-4-5-x' },
+      KNOWN_PRICES['claude-opus-4-5*'],
+    ],
     ['known by provider and model', { provider: 'script', model: 'play.json' }, { input: 0, output: 0 }],
-    ['not that of a model whose name only begins like it', { provider: 'openai', model: 'gpt-4.1-turbo-of-tomorrow' }, undefined],
+    [
+      'not that of a model whose name only begins like it',
+      { provider: 'openai', model: 'gpt-4.1-turbo-of-tomorrow' },
+      undefined,
+    ],
     ['not known', { provider: 'nobody', model: 'nothing' }, undefined],
     ['not known for names that objects have by themselves', { provider: 'constructor', model: '__proto__' }, undefined],
   ])('is %s', (_what, model, price) => {
@@ -25,12 +37,16 @@ describe('the price of a model', () => {
     expect(priceOf({ provider: 'a', model: 'b' }, { 'a/*': ONE, 'c/*': TWO })).toEqual(ONE);
   });
 
-  it.each([{ m: { input: -1, output: 1 } }, { m: { input: 1 } }, { m: { input: 1, output: 1, more: 1 } }, { '': ONE }, { m: { input: Number.NaN, output: 1 } }, { m: { input: Infinity, output: 1 } }])(
-    'is refused where it is none: %j',
-    (table) => {
-      expect(priceTable.safeParse(table).success).toBe(false);
-    },
-  );
+  it.each([
+    { m: { input: -1, output: 1 } },
+    { m: { input: 1 } },
+    { m: { input: 1, output: 1, more: 1 } },
+    { '': ONE },
+    { m: { input: Number.NaN, output: 1 } },
+    { m: { input: Infinity, output: 1 } },
+  ])('is refused where it is none: %j', (table) => {
+    expect(priceTable.safeParse(table).success).toBe(false);
+  });
 });
 
 describe('the cost of a step', () => {

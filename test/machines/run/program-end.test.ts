@@ -16,8 +16,14 @@ describe('a program that could not be started', () => {
   const thrown = (code: string): Error => Object.assign(new Error(`spawn x ${code} TOKEN=secret`), { code });
 
   it('says why, without what the system said of it', () => {
-    expect(programNotStarted(thrown('EACCES'))).toMatchObject({ message: 'it may not be executed', because: 'refused' });
-    expect(programNotStarted(thrown('ENFILE'))).toMatchObject({ message: 'the system has no resources left', because: 'no_resources' });
+    expect(programNotStarted(thrown('EACCES'))).toMatchObject({
+      message: 'it may not be executed',
+      because: 'refused',
+    });
+    expect(programNotStarted(thrown('ENFILE'))).toMatchObject({
+      message: 'the system has no resources left',
+      because: 'no_resources',
+    });
     expect(programNotStarted(thrown('EWHATEVER')).message).toBe('the system refused it');
     expect(programNotStarted('a text').message).toBe('the system refused it');
   });

@@ -12,7 +12,11 @@ describe('what a provider says', () => {
   });
 
   it('is taken for something else in two shapes only', () => {
-    expect(PROVIDER_FAILURES.filter(({ taken, kind }) => taken !== undefined && taken !== kind).map(({ from, what }) => `${from}: ${what}`)).toEqual(['LM Studio: crash', 'llama.cpp: no templates for tools']);
+    expect(
+      PROVIDER_FAILURES.filter(({ taken, kind }) => taken !== undefined && taken !== kind).map(
+        ({ from, what }) => `${from}: ${what}`,
+      ),
+    ).toEqual(['LM Studio: crash', 'llama.cpp: no templates for tools']);
   });
 
   it('is told in more than 250 shapes, each of them once', () => {
@@ -23,7 +27,9 @@ describe('what a provider says', () => {
   it('disables no candidate where it is not recognized', () => {
     for (const given of PROVIDER_FAILURES.filter(({ kind }) => kind === 'unknown')) {
       for (const error of formsOf(given)) {
-        expect(failed(unusedStanding({ provider: 'p', model: 'm' }), classifyRunFailure(error), NOW)).toMatchObject({ state: 'closed' });
+        expect(failed(unusedStanding({ provider: 'p', model: 'm' }), classifyRunFailure(error), NOW)).toMatchObject({
+          state: 'closed',
+        });
       }
     }
   });

@@ -1,4 +1,7 @@
-/** What comes after a failure: a row for every kind of failure in every situation that matters, and what holds for all of them. */
+/**
+ * What comes after a failure: a row for every kind of failure in every situation that matters, and what holds for all
+ * of them.
+ */
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { DEFAULT_RUN_LIMITS, decideAfterFailure, outWith } from '../../../src/machines/run/run-decision.ts';
@@ -10,7 +13,10 @@ import type { RunFailureKind } from '../../../src/machines/run/run-failure.ts';
 const KINDS = runFailureKind.options;
 
 /** The first attempt, with another account and another model at hand, and a context that can be made smaller. */
-const situation = (kind: RunFailureKind, change: Partial<RunSituation> & { readonly retryAfterMs?: number } = {}): RunSituation => {
+const situation = (
+  kind: RunFailureKind,
+  change: Partial<RunSituation> & { readonly retryAfterMs?: number } = {},
+): RunSituation => {
   const { retryAfterMs, ...rest } = change;
   return {
     failure: { kind, message: 'no', ...(retryAfterMs === undefined ? {} : { retryAfterMs }) },
@@ -33,7 +39,18 @@ const situation = (kind: RunFailureKind, change: Partial<RunSituation> & { reado
 
 const NO_MODEL = { hasOtherModel: false, hasOtherProvider: false };
 const ALONE = { ...NO_MODEL, hasOtherProfile: false };
-const COLUMNS: readonly Partial<RunSituation>[] = [{}, { hasOtherProfile: false }, NO_MODEL, ALONE, { sameFailures: 2 }, { ...ALONE, sameFailures: 2 }, { ...ALONE, backOffs: 3 }, { wasResumed: true }, { canPayAgain: false }, { ...ALONE, canPayAgain: false }];
+const COLUMNS: readonly Partial<RunSituation>[] = [
+  {},
+  { hasOtherProfile: false },
+  NO_MODEL,
+  ALONE,
+  { sameFailures: 2 },
+  { ...ALONE, sameFailures: 2 },
+  { ...ALONE, backOffs: 3 },
+  { wasResumed: true },
+  { canPayAgain: false },
+  { ...ALONE, canPayAgain: false },
+];
 
 const R = 'rotate_profile';
 const F = 'fall_back';
@@ -41,7 +58,10 @@ const B = 'back_off';
 const C = 'compact';
 const G = 'give_up';
 
-/** Everything at hand; no other account; no other model; neither; the second time; that, alone; no wait left, alone; resumed; cannot be paid again; that, alone. */
+/**
+ * Everything at hand; no other account; no other model; neither; the second time; that, alone; no wait left, alone;
+ * resumed; cannot be paid again; that, alone.
+ */
 const TABLE: Record<RunFailureKind, readonly RunDecision[]> = {
   auth: [R, F, R, G, R, G, G, R, R, G],
   auth_permanent: [R, F, R, G, R, G, G, R, R, G],
@@ -67,7 +87,9 @@ describe('after a failure', () => {
   });
 
   it('of any kind, once tools of the backend have run, nothing is asked again', () => {
-    expect(new Set(KINDS.map((kind) => decideAfterFailure(situation(kind, { hadEffects: true })).next))).toEqual(new Set([G]));
+    expect(new Set(KINDS.map((kind) => decideAfterFailure(situation(kind, { hadEffects: true })).next))).toEqual(
+      new Set([G]),
+    );
     expect(decideAfterFailure(situation('aborted', { hadEffects: true })).because).toBe('Somebody has stopped it.');
   });
 
@@ -75,7 +97,10 @@ describe('after a failure', () => {
     const verdicts = KINDS.map((kind) => decideAfterFailure(situation(kind, { attempts: 12, wasResumed: true })));
     expect(verdicts.map(({ next }) => next)).toEqual(KINDS.map(() => G));
     expect(decideAfterFailure(situation('overloaded', { attempts: 11 })).next).toBe(B);
-    expect(decideAfterFailure(situation('overloaded', { attempts: 1, limits: { ...DEFAULT_RUN_LIMITS, maxAttempts: 1 } })).because).toContain('1 attempts are the most');
+    expect(
+      decideAfterFailure(situation('overloaded', { attempts: 1, limits: { ...DEFAULT_RUN_LIMITS, maxAttempts: 1 } }))
+        .because,
+    ).toContain('1 attempts are the most');
   });
 
   it('a context that was made smaller already falls back, or is given up', () => {
@@ -84,23 +109,48 @@ describe('after a failure', () => {
   });
 
   it('a session that is gone is begun anew once, and at once', () => {
-    expect(decideAfterFailure(situation('session_expired', { wasResumed: true }))).toMatchObject({ next: B, waitMs: 0 });
-    expect(decideAfterFailure(situation('session_expired', { wasResumed: true, sameFailures: 2, ...ALONE })).next).toBe(G);
+    expect(decideAfterFailure(situation('session_expired', { wasResumed: true }))).toMatchObject({
+      next: B,
+      waitMs: 0,
+    });
+    expect(decideAfterFailure(situation('session_expired', { wasResumed: true, sameFailures: 2, ...ALONE })).next).toBe(
+      G,
+    );
   });
 
   it('of a wrong form another provider is asked, and no other model of the same', () => {
-    expect(decideAfterFailure(situation('format', { hasOtherProvider: false }))).toMatchObject({ next: G, because: expect.stringContaining('No other provider is named') as string });
+    expect(decideAfterFailure(situation('format', { hasOtherProvider: false }))).toMatchObject({
+      next: G,
+      because: expect.stringContaining('No other provider is named') as string,
+    });
     expect(outWith('fall_back', { kind: 'format', message: 'no' })).toBe('provider');
-    expect([outWith('fall_back', { kind: 'auth', message: 'no' }), outWith('rotate_profile', { kind: 'auth', message: 'no' })]).toEqual(['model', 'account']);
+    expect([
+      outWith('fall_back', { kind: 'auth', message: 'no' }),
+      outWith('rotate_profile', { kind: 'auth', message: 'no' }),
+    ]).toEqual(['model', 'account']);
   });
 
   it('that was a crash, the same candidate is asked once more at most, alone or not', () => {
-    const crash = (change: Partial<RunSituation>) => decideAfterFailure({ ...situation('server_error', change), failure: { kind: 'server_error', message: 'killed', retry: 'once' } }).next;
-    expect([crash({}), crash({ sameFailures: 2 }), crash(ALONE), crash({ ...ALONE, sameFailures: 2 }), crash({ ...NO_MODEL, sameFailures: 2 })]).toEqual([B, F, B, G, R]);
+    const crash = (change: Partial<RunSituation>) =>
+      decideAfterFailure({
+        ...situation('server_error', change),
+        failure: { kind: 'server_error', message: 'killed', retry: 'once' },
+      }).next;
+    expect([
+      crash({}),
+      crash({ sameFailures: 2 }),
+      crash(ALONE),
+      crash({ ...ALONE, sameFailures: 2 }),
+      crash({ ...NO_MODEL, sameFailures: 2 }),
+    ]).toEqual([B, F, B, G, R]);
   });
 
   it('that a limit of the user has brought, neither it nor another candidate is asked', () => {
-    expect(KINDS.map((kind) => decideAfterFailure({ ...situation(kind), failure: { kind, message: 'enough', retry: 'never' } }).next)).toEqual(KINDS.map(() => G));
+    expect(
+      KINDS.map(
+        (kind) => decideAfterFailure({ ...situation(kind), failure: { kind, message: 'enough', retry: 'never' } }).next,
+      ),
+    ).toEqual(KINDS.map(() => G));
   });
 });
 
@@ -119,12 +169,19 @@ describe('a wait', () => {
     [0, 7_000],
     [0.999, 7_699],
   ])('that the provider asks for is never shorter than that: at the chance %f it is %i ms', (random, waitMs) => {
-    expect(decideAfterFailure(situation('rate_limit', { ...ALONE, retryAfterMs: 7_000, random }))).toMatchObject({ next: B, waitMs });
+    expect(decideAfterFailure(situation('rate_limit', { ...ALONE, retryAfterMs: 7_000, random }))).toMatchObject({
+      next: B,
+      waitMs,
+    });
   });
 
   it('fits into what a run may wait, with all that it has waited, to the millisecond', () => {
-    expect(decideAfterFailure(situation('overloaded', { ...ALONE, retryAfterMs: 10_000, waitedMs: 50_000 })).next).toBe(B);
-    expect(decideAfterFailure(situation('overloaded', { ...ALONE, retryAfterMs: 10_000, waitedMs: 50_001 })).next).toBe(G);
+    expect(decideAfterFailure(situation('overloaded', { ...ALONE, retryAfterMs: 10_000, waitedMs: 50_000 })).next).toBe(
+      B,
+    );
+    expect(decideAfterFailure(situation('overloaded', { ...ALONE, retryAfterMs: 10_000, waitedMs: 50_001 })).next).toBe(
+      G,
+    );
     expect(decideAfterFailure(situation('overloaded', { retryAfterMs: 3_600_000 })).next).toBe(F);
   });
 });
@@ -150,7 +207,11 @@ describe('every decision', () => {
   it('has a reason, keeps the limits, and goes only where there is something', () => {
     fc.assert(
       fc.property(anySituation, ({ kind, retryAfterMs, ...rest }) => {
-        const given = situation(kind, { ...rest, hasOtherProvider: rest.hasOtherProvider && rest.hasOtherModel, ...(retryAfterMs === undefined ? {} : { retryAfterMs }) });
+        const given = situation(kind, {
+          ...rest,
+          hasOtherProvider: rest.hasOtherProvider && rest.hasOtherModel,
+          ...(retryAfterMs === undefined ? {} : { retryAfterMs }),
+        });
         const { next, because, waitMs } = decideAfterFailure(given);
         expect(because).toMatch(/^[A-Z0-9].*\.$/);
         expect(next === B).toBe(waitMs !== undefined);
@@ -160,7 +221,8 @@ describe('every decision', () => {
           expect(waitMs).toBeGreaterThanOrEqual(retryAfterMs ?? 0);
         }
         if (next === R) expect(given.hasOtherProfile).toBe(true);
-        if (next === F) expect([given.hasOtherModel, kind !== 'format' || given.hasOtherProvider]).toEqual([true, true]);
+        if (next === F)
+          expect([given.hasOtherModel, kind !== 'format' || given.hasOtherProvider]).toEqual([true, true]);
         if (next === C) expect(given.canCompact).toBe(true);
         if (next === B || next === C) expect(given.canPayAgain).toBe(true);
         if (next !== G) expect([given.hadEffects, given.attempts < given.limits.maxAttempts]).toEqual([false, true]);

@@ -1,4 +1,7 @@
-/** The chart of a run over its candidates: which way each answer leads, what a stop does in every state, and what a part that breaks does. */
+/**
+ * The chart of a run over its candidates: which way each answer leads, what a stop does in every state, and what a part
+ * that breaks does.
+ */
 import fc from 'fast-check';
 import { createActor, fromPromise, toPromise } from 'xstate';
 import { describe, expect, it } from 'vitest';
@@ -11,7 +14,17 @@ type Part = (typeof PARTS)[number];
 /** The part that works in a state, and where each of its answers leads. */
 const TABLE = {
   selecting: { part: 'select', ways: { chosen: 'attempting', wait: 'backing_off', none: 'settled' } },
-  attempting: { part: 'attempt', ways: { answered: 'settled', give_up: 'settled', fall_back: 'falling_back', rotate_profile: 'falling_back', back_off: 'backing_off', compact: 'compacting' } },
+  attempting: {
+    part: 'attempt',
+    ways: {
+      answered: 'settled',
+      give_up: 'settled',
+      fall_back: 'falling_back',
+      rotate_profile: 'falling_back',
+      back_off: 'backing_off',
+      compact: 'compacting',
+    },
+  },
   falling_back: { part: 'moveOn', ways: { done: 'selecting' } },
   backing_off: { part: 'wait', ways: { done: 'selecting' } },
   compacting: { part: 'compact', ways: { done: 'attempting' } },
@@ -19,7 +32,9 @@ const TABLE = {
 
 type Working = keyof typeof TABLE;
 const STATES = Object.keys(TABLE) as Working[];
-const ROWS = STATES.flatMap((state) => Object.entries(TABLE[state].ways).map(([answer, next]) => [state, answer, next] as const));
+const ROWS = STATES.flatMap((state) =>
+  Object.entries(TABLE[state].ways).map(([answer, next]) => [state, answer, next] as const),
+);
 
 /** The answers that lead from the start into the state, shortest first. */
 const WAYS: Record<Working, readonly string[]> = {
@@ -45,7 +60,8 @@ function ride(): Ride {
   let settle: { readonly resolve: (value: never) => void; readonly reject: (error: unknown) => void } | undefined;
   const defects: unknown[] = [];
   const interrupts: string[] = [];
-  const part = <Output>() => fromPromise<Output, RunInput>(() => new Promise<Output>((resolve, reject) => (settle = { resolve, reject })));
+  const part = <Output>() =>
+    fromPromise<Output, RunInput>(() => new Promise<Output>((resolve, reject) => (settle = { resolve, reject })));
   const logic = runMachine.provide({
     actors: { select: part(), attempt: part(), moveOn: part(), wait: part(), compact: part() },
     actions: {
@@ -95,19 +111,22 @@ describe('the chart of a run', () => {
     expect(new Set(ROWS.map(([, , next]) => next))).toEqual(new Set([...STATES, 'settled']));
   });
 
-  it.each(STATES)('in %s is stopped: the work in hand is cut short, the first reason stays, and whatever it answers then settles the run within one part more', async (state) => {
-    for (const answer of Object.keys(TABLE[state].ways)) {
-      const made = await arrive(state);
-      made.stop('enough');
-      made.stop('really');
-      expect([made.states.at(-1), made.interrupts]).toEqual([state, ['enough', 'really']]);
-      await made.answer(answer);
-      // A decision that was made is carried out as far as the part that is cut short at once.
-      if (!made.isOver()) await made.answer('done');
-      expect([answer, made.isOver(), made.states.at(-1)]).toEqual([answer, true, 'settled']);
-      expect(made.states.filter((each) => each === 'attempting').length).toBeLessThanOrEqual(1);
-    }
-  });
+  it.each(STATES)(
+    'in %s is stopped: the work in hand is cut short, the first reason stays, and whatever it answers then settles the run within one part more',
+    async (state) => {
+      for (const answer of Object.keys(TABLE[state].ways)) {
+        const made = await arrive(state);
+        made.stop('enough');
+        made.stop('really');
+        expect([made.states.at(-1), made.interrupts]).toEqual([state, ['enough', 'really']]);
+        await made.answer(answer);
+        // A decision that was made is carried out as far as the part that is cut short at once.
+        if (!made.isOver()) await made.answer('done');
+        expect([answer, made.isOver(), made.states.at(-1)]).toEqual([answer, true, 'settled']);
+        expect(made.states.filter((each) => each === 'attempting').length).toBeLessThanOrEqual(1);
+      }
+    },
+  );
 
   it.each(STATES)('in %s settles with the defect of a part that breaks, stopped or not', async (state) => {
     for (const isStopped of [false, true]) {
@@ -122,10 +141,22 @@ describe('the chart of a run', () => {
 
   it.each(PARTS)('says which part it has no actor for: %s', async (missing) => {
     const given = <Output>(output: string) => fromPromise<Output, RunInput>(async () => output as Output);
-    const all = { select: given<'chosen'>(missing === 'wait' ? 'wait' : 'chosen'), attempt: given<'answered'>(missing === 'compact' ? 'compact' : missing === 'moveOn' ? 'fall_back' : 'answered'), moveOn: given<void>(''), wait: given<void>(''), compact: given<void>('') };
+    const all = {
+      select: given<'chosen'>(missing === 'wait' ? 'wait' : 'chosen'),
+      attempt: given<'answered'>(missing === 'compact' ? 'compact' : missing === 'moveOn' ? 'fall_back' : 'answered'),
+      moveOn: given<void>(''),
+      wait: given<void>(''),
+      compact: given<void>(''),
+    };
     const { [missing]: _, ...actors } = all;
     const defects: unknown[] = [];
-    const actor = createActor(runMachine.provide({ actors, actions: { noteDefect: ({ event }) => void defects.push('error' in event ? event.error : undefined) } }), { input: { runId: 'run_1' } });
+    const actor = createActor(
+      runMachine.provide({
+        actors,
+        actions: { noteDefect: ({ event }) => void defects.push('error' in event ? event.error : undefined) },
+      }),
+      { input: { runId: 'run_1' } },
+    );
     const ended = toPromise(actor);
     actor.start();
     await ended;

@@ -14,7 +14,10 @@ const everyTen = (last = Infinity): NominalTimes => ({
 
 describe('slots that have come due', () => {
   it('are those after the last look, up to now and including now', () => {
-    expect(dueSlots(everyTen(), { afterMs: 10, upToMs: 40, limit: 9 })).toEqual({ slots: [20, 30, 40], older: undefined });
+    expect(dueSlots(everyTen(), { afterMs: 10, upToMs: 40, limit: 9 })).toEqual({
+      slots: [20, 30, 40],
+      older: undefined,
+    });
   });
 
   it('are none while the next one lies ahead', () => {
@@ -37,7 +40,10 @@ describe('slots that have come due', () => {
   });
 
   it('end where the plan ends', () => {
-    expect(dueSlots(everyTen(30), { afterMs: 10, upToMs: 500, limit: 9 })).toEqual({ slots: [20, 30], older: undefined });
+    expect(dueSlots(everyTen(30), { afterMs: 10, upToMs: 500, limit: 9 })).toEqual({
+      slots: [20, 30],
+      older: undefined,
+    });
   });
 });
 
@@ -71,13 +77,23 @@ describe('the catch-up policy', () => {
   });
 
   it('splits slots into older missed ones and newer ones that fire, and loses none', () => {
-    const policies = fc.oneof(fc.constant('none' as const), fc.constant('latest' as const), fc.integer({ min: 1, max: 30 }).map((all) => ({ all })));
+    const policies = fc.oneof(
+      fc.constant('none' as const),
+      fc.constant('latest' as const),
+      fc.integer({ min: 1, max: 30 }).map((all) => ({ all })),
+    );
     fc.assert(
-      fc.property(fc.uniqueArray(fc.nat(1_000), { maxLength: 40 }), policies, fc.nat(2_000), fc.nat(500), (unsorted, policy, nowMs, punctualMs) => {
-        const slots = unsorted.toSorted((a, b) => a - b);
-        const { fire, missed } = decideCatchUp({ slots, policy, nowMs, punctualMs });
-        expect([...missed, ...fire]).toEqual(slots);
-      }),
+      fc.property(
+        fc.uniqueArray(fc.nat(1_000), { maxLength: 40 }),
+        policies,
+        fc.nat(2_000),
+        fc.nat(500),
+        (unsorted, policy, nowMs, punctualMs) => {
+          const slots = unsorted.toSorted((a, b) => a - b);
+          const { fire, missed } = decideCatchUp({ slots, policy, nowMs, punctualMs });
+          expect([...missed, ...fire]).toEqual(slots);
+        },
+      ),
     );
   });
 });

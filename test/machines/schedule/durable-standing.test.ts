@@ -1,6 +1,13 @@
 import { describe, expect, it } from 'vitest';
 import { durableScheduleMachine, nextScheduleStatus } from '../../../src/machines/schedule/durable-machine.ts';
-import { RUN_SILENCE_MS, beginRun, endRun, newStanding, withSignOfLife, withStatus } from '../../../src/machines/schedule/durable-standing.ts';
+import {
+  RUN_SILENCE_MS,
+  beginRun,
+  endRun,
+  newStanding,
+  withSignOfLife,
+  withStatus,
+} from '../../../src/machines/schedule/durable-standing.ts';
 import type { ScheduleStanding } from '../../../src/machines/schedule/durable-standing.ts';
 import { checkedNewSchedule, scheduleDefinition } from '../../../src/machines/schedule/schedule-definition.ts';
 import type { ScheduleDefinition } from '../../../src/machines/schedule/schedule-definition.ts';
@@ -21,14 +28,24 @@ const definition = (limits: object = {}): ScheduleDefinition =>
 
 const fresh = newStanding(at(0));
 
-function begun(standing: ScheduleStanding, seconds: number, { limits = {}, owner = 'one' }: { readonly limits?: object; readonly owner?: string } = {}): ScheduleStanding {
+function begun(
+  standing: ScheduleStanding,
+  seconds: number,
+  { limits = {}, owner = 'one' }: { readonly limits?: object; readonly owner?: string } = {},
+): ScheduleStanding {
   const decision = beginRun(definition(limits), standing, { slot: at(seconds), at: at(seconds), owner });
   if (decision.kind === 'refused') throw new Error(decision.reason.message);
   return decision.standing;
 }
 
 const failed = (standing: ScheduleStanding, seconds: number, limits: object = {}): ScheduleStanding =>
-  endRun(definition(limits), begun(standing, seconds, { limits }), { slot: at(seconds), at: at(seconds + 1), owner: 'one', outcome: 'failed', note: 'exit 1' });
+  endRun(definition(limits), begun(standing, seconds, { limits }), {
+    slot: at(seconds),
+    at: at(seconds + 1),
+    owner: 'one',
+    outcome: 'failed',
+    note: 'exit 1',
+  });
 
 describe('the status of a schedule', () => {
   const STATUSES = ['active', 'paused', 'parked', 'ended'] as const;
@@ -47,7 +64,9 @@ describe('the status of a schedule', () => {
   });
 
   it('has no way but these', () => {
-    const ways = STATUSES.flatMap((status) => (['PAUSE', 'RESUME', 'PARK', 'END'] as const).flatMap((event) => nextScheduleStatus(status, event) ?? []));
+    const ways = STATUSES.flatMap((status) =>
+      (['PAUSE', 'RESUME', 'PARK', 'END'] as const).flatMap((event) => nextScheduleStatus(status, event) ?? []),
+    );
     expect(ways).toHaveLength(8);
     expect(Object.keys(durableScheduleMachine.states).toSorted()).toEqual([...STATUSES].toSorted());
   });
@@ -55,7 +74,11 @@ describe('the status of a schedule', () => {
   it('forgets its reason and the failures when it is resumed', () => {
     const parked = failed(fresh, 60, { maxFailures: 1 });
     expect(parked).toMatchObject({ status: 'parked', failuresInARow: 1, reason: { code: 'SCHEDULE_FAILS' } });
-    expect(withStatus(parked, { type: 'RESUME', at: at(90) })).toMatchObject({ status: 'active', failuresInARow: 0, since: at(90) });
+    expect(withStatus(parked, { type: 'RESUME', at: at(90) })).toMatchObject({
+      status: 'active',
+      failuresInARow: 0,
+      since: at(90),
+    });
     expect(withStatus(parked, { type: 'RESUME', at: at(90) })).not.toHaveProperty('reason');
   });
 });
@@ -63,30 +86,51 @@ describe('the status of a schedule', () => {
 describe('a run', () => {
   it('begins only while the schedule is active', () => {
     const paused = withStatus(fresh, { type: 'PAUSE', at: at(1) }) ?? fresh;
-    expect(beginRun(definition(), paused, { slot: at(60), at: at(60), owner: 'one' })).toEqual({ kind: 'refused', reason: { code: 'SCHEDULE_INACTIVE', message: 'the schedule is paused' } });
+    expect(beginRun(definition(), paused, { slot: at(60), at: at(60), owner: 'one' })).toEqual({
+      kind: 'refused',
+      reason: { code: 'SCHEDULE_INACTIVE', message: 'the schedule is paused' },
+    });
   });
 
   it('that completes sets the count of failures back', () => {
     const after = failed(failed(fresh, 60), 120);
     expect(after.failuresInARow).toBe(2);
-    expect(endRun(definition(), begun(after, 180), { slot: at(180), at: at(181), owner: 'one', outcome: 'completed' })).toMatchObject({ failuresInARow: 0, runs: 3 });
+    expect(
+      endRun(definition(), begun(after, 180), { slot: at(180), at: at(181), owner: 'one', outcome: 'completed' }),
+    ).toMatchObject({ failuresInARow: 0, runs: 3 });
   });
 
   it.each(['missed', 'cancelled'] as const)('that is %s is no failure and forgives none', (outcome) => {
-    const after = endRun(definition(), begun(failed(fresh, 60), 120), { slot: at(120), at: at(121), owner: 'one', outcome });
+    const after = endRun(definition(), begun(failed(fresh, 60), 120), {
+      slot: at(120),
+      at: at(121),
+      owner: 'one',
+      outcome,
+    });
     expect(after).toMatchObject({ failuresInARow: 1, status: 'active', lastRun: { outcome, slot: at(120) } });
   });
 
   it('does not begin while one goes on in another worker, and does once that has been silent for too long', () => {
     const standing = begun(fresh, 60, { owner: 'other' });
-    const again = (seconds: number) => beginRun(definition(), standing, { slot: at(seconds), at: at(seconds), owner: 'one' });
-    expect(again(60 + RUN_SILENCE_MS / 1_000 - 1)).toMatchObject({ kind: 'refused', reason: { code: 'SCHEDULE_OVERLAP' } });
-    expect(again(60 + RUN_SILENCE_MS / 1_000)).toMatchObject({ kind: 'begins', standing: { failuresInARow: 1, runs: 2 } });
+    const again = (seconds: number) =>
+      beginRun(definition(), standing, { slot: at(seconds), at: at(seconds), owner: 'one' });
+    expect(again(60 + RUN_SILENCE_MS / 1_000 - 1)).toMatchObject({
+      kind: 'refused',
+      reason: { code: 'SCHEDULE_OVERLAP' },
+    });
+    expect(again(60 + RUN_SILENCE_MS / 1_000)).toMatchObject({
+      kind: 'begins',
+      standing: { failuresInARow: 1, runs: 2 },
+    });
   });
 
   it('that kills its worker each time is parked too', () => {
     const dead = { ...begun(fresh, 60, { owner: 'other' }), failuresInARow: 9 };
-    expect(beginRun(definition(), dead, { slot: at(600), at: at(600), owner: 'one' })).toMatchObject({ kind: 'refused', reason: { code: 'SCHEDULE_FAILS' }, standing: { status: 'parked', failuresInARow: 10 } });
+    expect(beginRun(definition(), dead, { slot: at(600), at: at(600), owner: 'one' })).toMatchObject({
+      kind: 'refused',
+      reason: { code: 'SCHEDULE_FAILS' },
+      standing: { status: 'parked', failuresInARow: 10 },
+    });
   });
 
   it('gives signs of life for as long as it is the one that is recorded', () => {
@@ -97,7 +141,12 @@ describe('a run', () => {
   });
 
   it('that ends late does not hide a newer one', () => {
-    const late = endRun(definition(), begun(begun(fresh, 60), 120), { slot: at(60), at: at(130), owner: 'one', outcome: 'failed' });
+    const late = endRun(definition(), begun(begun(fresh, 60), 120), {
+      slot: at(60),
+      at: at(130),
+      owner: 'one',
+      outcome: 'failed',
+    });
     expect(late).toMatchObject({ failuresInARow: 1, lastRun: { slot: at(120), outcome: 'running' } });
   });
 
@@ -107,7 +156,9 @@ describe('a run', () => {
     const refused = beginRun(definition(limits), running, { slot: at(100), at: at(100), owner: 'one' });
     expect(refused).toMatchObject({ kind: 'refused', reason: { code: 'SCHEDULE_RUNS_DONE' } });
     expect(refused).not.toHaveProperty('standing');
-    expect(beginRun(definition(limits), running, { slot: at(600), at: at(600), owner: 'one' })).toMatchObject({ standing: { status: 'ended' } });
+    expect(beginRun(definition(limits), running, { slot: at(600), at: at(600), owner: 'one' })).toMatchObject({
+      standing: { status: 'ended' },
+    });
   });
 });
 
@@ -125,7 +176,10 @@ describe('a definition', () => {
     [{ target: { kind: 'command', command: 'true', cwd: 'relative' } }, /target\.cwd: an absolute path/],
     [{ target: { kind: 'command', command: 'a\0b', cwd: '/' } }, /target\.command: a command without NUL/],
     [{ target: { kind: 'command', command: 'true', cwd: '/', timeoutMs: 2 ** 31 } }, /target\.timeoutMs/],
-    [{ target: { kind: 'command', command: 'true', cwd: '/', env: ['A=b'] } }, /target\.env\[0\]: the name of a variable/],
+    [
+      { target: { kind: 'command', command: 'true', cwd: '/', env: ['A=b'] } },
+      /target\.env\[0\]: the name of a variable/,
+    ],
     [{ target: { kind: 'session', sessionId: 'x', text: 'y' } }, /target\.sessionId: a UUIDv7/],
     [{ target: { kind: 'mail' } }, /target\.kind/],
     [{ limits: { maxRuns: 0 } }, /limits\.maxRuns/],

@@ -3,7 +3,12 @@ import { initialTransition, transition } from 'xstate';
 import { scheduleLifecycle, scheduleMachine } from '../../../src/machines/schedule/schedule-machine.ts';
 import type { ScheduleEvent } from '../../../src/machines/schedule/schedule-machine.ts';
 
-const show = (value: unknown): string => (typeof value === 'string' ? value : Object.entries(value as object).map(([state, inner]) => `${state}.${show(inner)}`).join());
+const show = (value: unknown): string =>
+  typeof value === 'string'
+    ? value
+    : Object.entries(value as object)
+        .map(([state, inner]) => `${state}.${show(inner)}`)
+        .join();
 
 describe('a schedule', () => {
   it('moves along these edges and no others', () => {
@@ -44,11 +49,17 @@ describe('a schedule', () => {
   it('ends in one of three ways, and then hears nothing any more', () => {
     const ends = scheduleLifecycle.snapshots.filter((snapshot) => snapshot.status === 'done');
     expect(ends.map((snapshot) => show(snapshot.value)).toSorted()).toEqual(['exhausted', 'failed', 'stopped']);
-    expect(ends.flatMap((snapshot) => scheduleLifecycle.events.filter((event) => scheduleLifecycle.next(snapshot, event) !== undefined))).toEqual([]);
+    expect(
+      ends.flatMap((snapshot) =>
+        scheduleLifecycle.events.filter((event) => scheduleLifecycle.next(snapshot, event) !== undefined),
+      ),
+    ).toEqual([]);
   });
 
   it('can be stopped from every state in which it lives', () => {
-    const deaf = scheduleLifecycle.snapshots.filter((snapshot) => snapshot.status === 'active' && !snapshot.can({ type: 'STOP' }));
+    const deaf = scheduleLifecycle.snapshots.filter(
+      (snapshot) => snapshot.status === 'active' && !snapshot.can({ type: 'STOP' }),
+    );
     expect(deaf.map((snapshot) => snapshot.value)).toEqual(['stopping']);
   });
 
@@ -57,9 +68,17 @@ describe('a schedule', () => {
     expect(scheduleLifecycle.initial.value).toEqual(initial.value);
     for (const snapshot of scheduleLifecycle.snapshots) {
       for (const type of scheduleLifecycle.events as ScheduleEvent['type'][]) {
-        const [interpreted] = transition(scheduleMachine, scheduleMachine.resolveState({ value: snapshot.value, context: {} }), { type });
+        const [interpreted] = transition(
+          scheduleMachine,
+          scheduleMachine.resolveState({ value: snapshot.value, context: {} }),
+          { type },
+        );
         const compiled = scheduleLifecycle.next(snapshot, type) ?? snapshot;
-        expect([show(snapshot.value), type, show(compiled.value)]).toEqual([show(snapshot.value), type, show(interpreted.value)]);
+        expect([show(snapshot.value), type, show(compiled.value)]).toEqual([
+          show(snapshot.value),
+          type,
+          show(interpreted.value),
+        ]);
       }
     }
   });

@@ -1,19 +1,56 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { EMPTY_HISTORY, SlotLedger, recordsInEffect, scheduleHistory } from '../../../src/machines/schedule/slot-ledger.ts';
+import {
+  EMPTY_HISTORY,
+  SlotLedger,
+  recordsInEffect,
+  scheduleHistory,
+} from '../../../src/machines/schedule/slot-ledger.ts';
 import { instantOf, slotRecord } from '../../../src/machines/schedule/slot-record.ts';
 import type { ScheduleRecord } from '../../../src/machines/schedule/slot-record.ts';
 
 const minute = (count: number): string => instantOf(Date.UTC(2026, 0, 1) + count * 60_000);
-const planned = (at: number, cronExpression = '* * * * *'): ScheduleRecord => ({ v: 1, type: 'schedule.planned', at: minute(at), cronExpression, timezone: 'UTC' });
-const of = (slot: number, owner: string): { v: 1; at: string; slot: string; owner: string } => ({ v: 1, at: minute(slot), slot: minute(slot), owner });
+const planned = (at: number, cronExpression = '* * * * *'): ScheduleRecord => ({
+  v: 1,
+  type: 'schedule.planned',
+  at: minute(at),
+  cronExpression,
+  timezone: 'UTC',
+});
+const of = (slot: number, owner: string): { v: 1; at: string; slot: string; owner: string } => ({
+  v: 1,
+  at: minute(slot),
+  slot: minute(slot),
+  owner,
+});
 const claimed = (slot: number, owner = 'a'): ScheduleRecord => ({ ...of(slot, owner), type: 'slot.claimed' });
 const queued = (slot: number, owner = 'a'): ScheduleRecord => ({ ...of(slot, owner), type: 'slot.queued' });
-const skipped = (slot: number, owner = 'a'): ScheduleRecord => ({ ...of(slot, owner), type: 'slot.skipped', reason: 'overlap', overlap: 'skip' });
-const missed = (slot: number, owner = 'a'): ScheduleRecord => ({ ...of(slot, owner), type: 'slot.missed', reason: 'down' });
-const fired = (slot: number, owner = 'a'): ScheduleRecord => ({ ...of(slot, owner), type: 'slot.fired', childTaskId: `task_${slot}` });
+const skipped = (slot: number, owner = 'a'): ScheduleRecord => ({
+  ...of(slot, owner),
+  type: 'slot.skipped',
+  reason: 'overlap',
+  overlap: 'skip',
+});
+const missed = (slot: number, owner = 'a'): ScheduleRecord => ({
+  ...of(slot, owner),
+  type: 'slot.missed',
+  reason: 'down',
+});
+const fired = (slot: number, owner = 'a'): ScheduleRecord => ({
+  ...of(slot, owner),
+  type: 'slot.fired',
+  childTaskId: `task_${slot}`,
+});
 const interrupted = (slot: number, owner = 'b'): ScheduleRecord => ({ ...of(slot, owner), type: 'slot.interrupted' });
-const span = (after: number, upTo: number, owner = 'a'): ScheduleRecord => ({ v: 1, type: 'slots.missed', at: minute(upTo), owner, after: minute(after), upTo: minute(upTo), reason: 'down' });
+const span = (after: number, upTo: number, owner = 'a'): ScheduleRecord => ({
+  v: 1,
+  type: 'slots.missed',
+  at: minute(upTo),
+  owner,
+  after: minute(after),
+  upTo: minute(upTo),
+  reason: 'down',
+});
 
 const answers = (...records: ScheduleRecord[]): boolean[] => {
   const ledger = new SlotLedger();
@@ -50,13 +87,21 @@ describe('a slot', () => {
   });
 
   it('that was interrupted is never claimed again, and a late report of its fire is heard', () => {
-    expect(answers(claimed(1, 'a'), interrupted(1), interrupted(1), claimed(1, 'a'), claimed(1, 'b'), fired(1, 'a'))).toEqual([true, true, false, false, false, true]);
+    expect(
+      answers(claimed(1, 'a'), interrupted(1), interrupted(1), claimed(1, 'a'), claimed(1, 'b'), fired(1, 'a')),
+    ).toEqual([true, true, false, false, false, true]);
   });
 });
 
 describe('a slot in line', () => {
   it('is claimed once, by anybody', () => {
-    expect(answers(queued(1, 'a'), queued(2, 'a'), claimed(1, 'b'), claimed(1, 'a'), claimed(2, 'a'))).toEqual([true, true, true, false, true]);
+    expect(answers(queued(1, 'a'), queued(2, 'a'), claimed(1, 'b'), claimed(1, 'a'), claimed(2, 'a'))).toEqual([
+      true,
+      true,
+      true,
+      false,
+      true,
+    ]);
   });
 
   it('cannot be skipped for the overlaps of another', () => {
@@ -65,11 +110,22 @@ describe('a slot in line', () => {
   });
 
   it('may be taken into the line of another', () => {
-    expect(answers(queued(1, 'a'), queued(1, 'b'), skipped(1, 'b'), claimed(1, 'a'))).toEqual([true, true, true, false]);
+    expect(answers(queued(1, 'a'), queued(1, 'b'), skipped(1, 'b'), claimed(1, 'a'))).toEqual([
+      true,
+      true,
+      true,
+      false,
+    ]);
   });
 
   it('goes with a span that covers it', () => {
-    expect(answers(queued(1), claimed(5), span(0, 9), claimed(1), claimed(9))).toEqual([true, true, true, false, false]);
+    expect(answers(queued(1), claimed(5), span(0, 9), claimed(1), claimed(9))).toEqual([
+      true,
+      true,
+      true,
+      false,
+      false,
+    ]);
   });
 });
 
@@ -96,7 +152,15 @@ describe('the history', () => {
 
   it('says the plan in force, the pause, how far slots are decided, who is in line and what is open', () => {
     const ledger = new SlotLedger();
-    const records: ScheduleRecord[] = [planned(0), { v: 1, type: 'schedule.paused', at: minute(0) }, claimed(1), queued(2), queued(3), claimed(4), fired(4)];
+    const records: ScheduleRecord[] = [
+      planned(0),
+      { v: 1, type: 'schedule.paused', at: minute(0) },
+      claimed(1),
+      queued(2),
+      queued(3),
+      claimed(4),
+      fired(4),
+    ];
     for (const record of records) ledger.ingest(record);
     expect(ledger.history()).toEqual({
       plan: { cronExpression: '* * * * *', timezone: 'UTC' },
@@ -123,7 +187,9 @@ describe('the history', () => {
     const slots = fc.integer({ min: 1, max: 12 });
     const owners = fc.constantFrom('a', 'b');
     const one = fc.oneof(
-      ...[claimed, queued, skipped, missed, fired, interrupted].map((make) => fc.tuple(slots, owners).map(([slot, owner]) => make(slot, owner))),
+      ...[claimed, queued, skipped, missed, fired, interrupted].map((make) =>
+        fc.tuple(slots, owners).map(([slot, owner]) => make(slot, owner)),
+      ),
       fc.tuple(slots, slots).map(([a, b]) => span(Math.min(a, b) - 1, Math.max(a, b))),
       fc.tuple(slots, fc.constantFrom('* * * * *', '@daily')).map(([at, expression]) => planned(at, expression)),
     );
@@ -143,7 +209,11 @@ describe('the history', () => {
 
   it('lets at most one claim and one fire of a slot hold, whatever is written in whatever order', () => {
     const one = fc.oneof(
-      ...[claimed, queued, skipped, missed, fired, interrupted].map((make) => fc.tuple(fc.integer({ min: 1, max: 5 }), fc.constantFrom('a', 'b', 'c')).map(([slot, owner]) => make(slot, owner))),
+      ...[claimed, queued, skipped, missed, fired, interrupted].map((make) =>
+        fc
+          .tuple(fc.integer({ min: 1, max: 5 }), fc.constantFrom('a', 'b', 'c'))
+          .map(([slot, owner]) => make(slot, owner)),
+      ),
     );
     fc.assert(
       fc.property(fc.array(one, { maxLength: 60 }), (records) => {
@@ -154,7 +224,9 @@ describe('the history', () => {
           expect(claimants.size).toBeLessThanOrEqual(1);
           expect(own.filter((record) => record.type === 'slot.fired').length).toBeLessThanOrEqual(1);
           const isFired = own.some((record) => record.type === 'slot.fired');
-          expect(isFired && own.some((record) => record.type === 'slot.skipped' || record.type === 'slot.missed')).toBe(false);
+          expect(isFired && own.some((record) => record.type === 'slot.skipped' || record.type === 'slot.missed')).toBe(
+            false,
+          );
         }
       }),
     );
@@ -174,7 +246,16 @@ describe('a record', () => {
   });
 
   it('survives JSON', () => {
-    for (const record of [planned(1), claimed(1), queued(1), skipped(1), missed(1), fired(1), interrupted(1), span(1, 2)]) {
+    for (const record of [
+      planned(1),
+      claimed(1),
+      queued(1),
+      skipped(1),
+      missed(1),
+      fired(1),
+      interrupted(1),
+      span(1, 2),
+    ]) {
       expect(slotRecord.parse(JSON.parse(JSON.stringify(record)))).toEqual(record);
     }
   });

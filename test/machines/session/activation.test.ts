@@ -1,7 +1,16 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { isActivation } from '../../../src/machines/session/activation-check.ts';
-import { activationChange, activationsOf, actionableIngress, compareUrgency, isBlocked, isDue, isUnfinished, urgencyRank } from '../../../src/machines/session/activation.ts';
+import {
+  activationChange,
+  activationsOf,
+  actionableIngress,
+  compareUrgency,
+  isBlocked,
+  isDue,
+  isUnfinished,
+  urgencyRank,
+} from '../../../src/machines/session/activation.ts';
 import type { Activation } from '../../../src/machines/session/activation.ts';
 import { foldSession } from '../../../src/machines/session/session-fold.ts';
 import { initialSessionState } from '../../../src/machines/session/session-state.ts';
@@ -41,8 +50,14 @@ import {
 
 const LATER_MS = START_MS + 60_000;
 const LATER = new Date(LATER_MS).toISOString();
-const child: SessionEventDraft = { type: 'session.created', data: { agentId: AGENT_ID, parent: { sessionId: idOf(900), depth: 1 }, restriction: UNBOUND } };
-const work: SessionEventDraft = { type: 'session.created', data: { agentId: AGENT_ID, jobId: 'agent_1', parent: { sessionId: idOf(900), depth: 1 }, restriction: UNBOUND } };
+const child: SessionEventDraft = {
+  type: 'session.created',
+  data: { agentId: AGENT_ID, parent: { sessionId: idOf(900), depth: 1 }, restriction: UNBOUND },
+};
+const work: SessionEventDraft = {
+  type: 'session.created',
+  data: { agentId: AGENT_ID, jobId: 'agent_1', parent: { sessionId: idOf(900), depth: 1 }, restriction: UNBOUND },
+};
 const rested: SessionEventDraft = { type: 'session.status_idle', data: { reason: 'idle', summary: 'done' } };
 
 /** In short: what kind, of what, when, and how urgent when that is not normal. */
@@ -53,47 +68,184 @@ const short = ({ kind, causeId, dueAtMs, priority }: Activation): string => {
 const dueAfter = (...drafts: readonly SessionEventDraft[]): string[] => activationsOf(stateAfter(...drafts)).map(short);
 
 const woken = [created, message('x'), wakeStarted(1), running] as const;
-const untilLater: SessionEventDraft = { type: 'permission.requested', data: { requestId: 'request_c', callId: 'c', toolName: 'shell_run', input: {}, because: 'it asks', expiresAt: LATER } };
-const waitingUntilLater = [...woken, consumed([idOf(2)], 's'), asked('c', 's'), untilLater, wakeEnded('wake_1', 'requires_action'), blocked] as const;
-const waiting = [...woken, consumed([idOf(2)], 's'), asked('c', 's'), permissionAsked('c'), wakeEnded('wake_1', 'requires_action'), blocked] as const;
+const untilLater: SessionEventDraft = {
+  type: 'permission.requested',
+  data: { requestId: 'request_c', callId: 'c', toolName: 'shell_run', input: {}, because: 'it asks', expiresAt: LATER },
+};
+const waitingUntilLater = [
+  ...woken,
+  consumed([idOf(2)], 's'),
+  asked('c', 's'),
+  untilLater,
+  wakeEnded('wake_1', 'requires_action'),
+  blocked,
+] as const;
+const waiting = [
+  ...woken,
+  consumed([idOf(2)], 's'),
+  asked('c', 's'),
+  permissionAsked('c'),
+  wakeEnded('wake_1', 'requires_action'),
+  blocked,
+] as const;
 
 describe('a session is due', () => {
   it.each<[string, readonly SessionEventDraft[], string[]]>([
     ['for nothing when it is new', [created], []],
     ['for a message at once', [created, message('x')], ['ingress #2 now']],
-    ['for a message that is to steer or to interrupt before others', [created, message('x', 'steer'), message('y', 'interrupt')], ['ingress #2 now high', 'ingress #3 now high']],
+    [
+      'for a message that is to steer or to interrupt before others',
+      [created, message('x', 'steer'), message('y', 'interrupt')],
+      ['ingress #2 now high', 'ingress #3 now high'],
+    ],
     ['for a queued wake at its time', [created, queued('q', LATER)], ['wake q +60000']],
     ['while a wake runs, for what made it due, in case its process dies', woken, ['ingress #2 now']],
     ['while a wake runs, also for what it has read by now', [...woken, consumed([idOf(2)], 's')], ['ingress #2 now']],
-    ['while a wake runs that nothing made due, for that wake', [created, wakeStarted(1), running], ['retry wake_1 now']],
-    ['while a wake runs that began before its plan, also for that wake', [created, queued('q', LATER), wakeStarted(1), running], ['wake q +60000', 'retry wake_1 now']],
-    ['while a wake runs that began before the end of a back-off, also for that wake', [...woken, wakeEnded('wake_1', 'failed', [], LATER), resting, wakeStarted(2), running], ['ingress #2 +60000', 'retry wake_2 now']],
-    ['while a wake runs over a permission that is void later, also for that wake', [...waitingUntilLater, wakeStarted(2), running], ['wake expiry-c +60000', 'retry wake_2 now']],
-    ['while a wake runs that began over what it owed its parent, also for that wake', [child, rested, wakeStarted(1), running], ['retry turn-2 now', 'retry wake_1 now']],
-    ['for nothing after a wake that did its work', [...woken, consumed([idOf(2)], 's'), wakeEnded('wake_1'), resting], []],
-    ['for what was not read, after its back-off', [...woken, wakeEnded('wake_1', 'failed', [], LATER), resting], ['ingress #2 +60000']],
-    ['at once for a message after a failure', [...woken, wakeEnded('wake_1', 'failed', [], LATER), resting, message('y')], ['ingress #2 now', 'ingress #7 now']],
-    ['for a turn that broke in the middle, after its back-off', [...woken, consumed([idOf(2)], 's'), asked('c', 's'), answered('c'), wakeEnded('wake_1', 'failed', [], LATER), resting], ['retry wake_1 +60000']],
-    ['for a turn whose process died', [...woken, consumed([idOf(2)], 's'), asked('c', 's'), answered('c'), wakeEnded('wake_1', 'lost')], ['retry wake_1 now']],
-    ['for a turn that was to go on when its process stopped', [...woken, consumed([idOf(2)], 's'), directed('continue'), wakeEnded('wake_1', 'aborted'), resting], ['retry wake_1 now']],
-    ['for nothing after a limit', [...woken, consumed([idOf(2)], 's'), asked('c', 's'), answered('c'), wakeEnded('wake_1', 'budget_reached'), resting], []],
-    ['for nothing after an interruption', [...woken, consumed([idOf(2)], 's'), asked('c', 's'), answered('c'), interrupted(), wakeEnded('wake_1', 'interrupted'), resting], []],
+    [
+      'while a wake runs that nothing made due, for that wake',
+      [created, wakeStarted(1), running],
+      ['retry wake_1 now'],
+    ],
+    [
+      'while a wake runs that began before its plan, also for that wake',
+      [created, queued('q', LATER), wakeStarted(1), running],
+      ['wake q +60000', 'retry wake_1 now'],
+    ],
+    [
+      'while a wake runs that began before the end of a back-off, also for that wake',
+      [...woken, wakeEnded('wake_1', 'failed', [], LATER), resting, wakeStarted(2), running],
+      ['ingress #2 +60000', 'retry wake_2 now'],
+    ],
+    [
+      'while a wake runs over a permission that is void later, also for that wake',
+      [...waitingUntilLater, wakeStarted(2), running],
+      ['wake expiry-c +60000', 'retry wake_2 now'],
+    ],
+    [
+      'while a wake runs that began over what it owed its parent, also for that wake',
+      [child, rested, wakeStarted(1), running],
+      ['retry turn-2 now', 'retry wake_1 now'],
+    ],
+    [
+      'for nothing after a wake that did its work',
+      [...woken, consumed([idOf(2)], 's'), wakeEnded('wake_1'), resting],
+      [],
+    ],
+    [
+      'for what was not read, after its back-off',
+      [...woken, wakeEnded('wake_1', 'failed', [], LATER), resting],
+      ['ingress #2 +60000'],
+    ],
+    [
+      'at once for a message after a failure',
+      [...woken, wakeEnded('wake_1', 'failed', [], LATER), resting, message('y')],
+      ['ingress #2 now', 'ingress #7 now'],
+    ],
+    [
+      'for a turn that broke in the middle, after its back-off',
+      [
+        ...woken,
+        consumed([idOf(2)], 's'),
+        asked('c', 's'),
+        answered('c'),
+        wakeEnded('wake_1', 'failed', [], LATER),
+        resting,
+      ],
+      ['retry wake_1 +60000'],
+    ],
+    [
+      'for a turn whose process died',
+      [...woken, consumed([idOf(2)], 's'), asked('c', 's'), answered('c'), wakeEnded('wake_1', 'lost')],
+      ['retry wake_1 now'],
+    ],
+    [
+      'for a turn that was to go on when its process stopped',
+      [...woken, consumed([idOf(2)], 's'), directed('continue'), wakeEnded('wake_1', 'aborted'), resting],
+      ['retry wake_1 now'],
+    ],
+    [
+      'for nothing after a limit',
+      [
+        ...woken,
+        consumed([idOf(2)], 's'),
+        asked('c', 's'),
+        answered('c'),
+        wakeEnded('wake_1', 'budget_reached'),
+        resting,
+      ],
+      [],
+    ],
+    [
+      'for nothing after an interruption',
+      [
+        ...woken,
+        consumed([idOf(2)], 's'),
+        asked('c', 's'),
+        answered('c'),
+        interrupted(),
+        wakeEnded('wake_1', 'interrupted'),
+        resting,
+      ],
+      [],
+    ],
     ['for nothing while it waits for somebody', waiting, []],
-    ['for no message and no queued wake while it waits for somebody', [...waiting, message('y', 'steer'), queued('q')], []],
-    ['for everything once the answer came', [...waiting, message('y'), queued('q'), confirmed('request_c')], ['ingress #10 now', 'ingress #12 now high', 'wake q now']],
+    [
+      'for no message and no queued wake while it waits for somebody',
+      [...waiting, message('y', 'steer'), queued('q')],
+      [],
+    ],
+    [
+      'for everything once the answer came',
+      [...waiting, message('y'), queued('q'), confirmed('request_c')],
+      ['ingress #10 now', 'ingress #12 now high', 'wake q now'],
+    ],
     ['for nothing while it is parked', [created, queued('q'), parked], []],
-    ['for a message that unparks it, and for what was held back', [created, queued('q'), parked, message('x')], ['ingress #4 now', 'wake q now']],
+    [
+      'for a message that unparks it, and for what was held back',
+      [created, queued('q'), parked, message('x')],
+      ['ingress #4 now', 'wake q now'],
+    ],
     ['for nothing once it is terminated', [created, message('x'), queued('q'), terminated], []],
     ['for nothing once it is terminated, also over a wake that died', [...woken, terminated], []],
-    ['for the rest of a child', [created, { type: 'session.child_created', data: { childSessionId: idOf(901), agentId: AGENT_ID } }, childRested(idOf(901), 7)], ['ingress #3 now']],
-    ['for the end of a job', [created, jobStarted('agent_1', idOf(902)), jobEnded('agent_1', idOf(902))], ['ingress #3 now']],
-    ['for the end of a job once, and of none that it does not know', [created, jobStarted('agent_1', idOf(902)), jobEnded('agent_1', idOf(902)), jobEnded('agent_1', idOf(902)), jobEnded('agent_2', idOf(903))], ['ingress #3 now']],
-    ['for nothing as the work of a job: whoever runs that wakes it', [work, message('x'), queued('q'), wakeStarted(1), running], []],
+    [
+      'for the rest of a child',
+      [
+        created,
+        { type: 'session.child_created', data: { childSessionId: idOf(901), agentId: AGENT_ID } },
+        childRested(idOf(901), 7),
+      ],
+      ['ingress #3 now'],
+    ],
+    [
+      'for the end of a job',
+      [created, jobStarted('agent_1', idOf(902)), jobEnded('agent_1', idOf(902))],
+      ['ingress #3 now'],
+    ],
+    [
+      'for the end of a job once, and of none that it does not know',
+      [
+        created,
+        jobStarted('agent_1', idOf(902)),
+        jobEnded('agent_1', idOf(902)),
+        jobEnded('agent_1', idOf(902)),
+        jobEnded('agent_2', idOf(903)),
+      ],
+      ['ingress #3 now'],
+    ],
+    [
+      'for nothing as the work of a job: whoever runs that wakes it',
+      [work, message('x'), queued('q'), wakeStarted(1), running],
+      [],
+    ],
     ['for nothing as the work of a job that rests, or has ended', [work, rested, terminated], []],
     ['to tell its parent that it rests', [child, rested], ['retry turn-2 now']],
     ['to tell its parent that it is parked, or has ended', [child, parked, terminated], ['retry turn-3 now']],
     ['for nothing once its parent knows', [child, rested, { type: 'session.parent_told', data: { turn: 2 } }], []],
-    ['to tell its parent of a rest that came after the one it knows of', [child, rested, rested, { type: 'session.parent_told', data: { turn: 2 } }], ['retry turn-3 now']],
+    [
+      'to tell its parent of a rest that came after the one it knows of',
+      [child, rested, rested, { type: 'session.parent_told', data: { turn: 2 } }],
+      ['retry turn-3 now'],
+    ],
   ])('%s', (_name, drafts, expected) => {
     expect(dueAfter(...drafts)).toEqual(expected);
   });
@@ -101,7 +253,8 @@ describe('a session is due', () => {
   it('under names that every index can keep, whatever its log holds', () => {
     fc.assert(
       fc.property(anyLog, (log) => {
-        for (const activation of activationsOf(log.reduce(foldSession, initialSessionState(IDENTITY)))) expect([activation, isActivation(activation)]).toEqual([activation, true]);
+        for (const activation of activationsOf(log.reduce(foldSession, initialSessionState(IDENTITY))))
+          expect([activation, isActivation(activation)]).toEqual([activation, true]);
       }),
     );
   });
@@ -132,7 +285,9 @@ describe('a change of state', () => {
           hints = apply(state, next, hints);
           state = next;
           const wanted = activationsOf(state).map((each) => `${each.dueAtMs} ${each.causeId}`);
-          const there = [...hints].map((text) => JSON.parse(text) as Activation).map((each) => `${each.dueAtMs} ${each.causeId}`);
+          const there = [...hints]
+            .map((text) => JSON.parse(text) as Activation)
+            .map((each) => `${each.dueAtMs} ${each.causeId}`);
           expect(new Set(there)).toEqual(new Set(wanted));
         }
       }),
@@ -141,17 +296,30 @@ describe('a change of state', () => {
 
   it('says nothing of what an event leaves alone', () => {
     const before = stateAfter(...woken);
-    expect(activationChange(before, stateAfter(...woken, { type: 'agent.message', data: { text: 'x', spanId: 's' } }))).toEqual({ activate: [], settle: [] });
+    expect(
+      activationChange(before, stateAfter(...woken, { type: 'agent.message', data: { text: 'x', spanId: 's' } })),
+    ).toEqual({ activate: [], settle: [] });
   });
 
   it('makes everything due again at the end of a wake, whoever took a hint away meanwhile', () => {
-    const { activate } = activationChange(stateAfter(...woken, queued('q', LATER)), stateAfter(...woken, queued('q', LATER), wakeEnded('wake_1', 'aborted'), resting));
+    const { activate } = activationChange(
+      stateAfter(...woken, queued('q', LATER)),
+      stateAfter(...woken, queued('q', LATER), wakeEnded('wake_1', 'aborted'), resting),
+    );
     expect(activate.map(short)).toEqual(['ingress #2 now', 'wake q +60000']);
   });
 });
 
 describe('the order of what is due', () => {
-  const activation = (changes: Partial<Activation>): Activation => ({ sessionId: SESSION_ID, agentId: AGENT_ID, causeId: 'a', kind: 'ingress', dueAtMs: 0, priority: 'normal', ...changes });
+  const activation = (changes: Partial<Activation>): Activation => ({
+    sessionId: SESSION_ID,
+    agentId: AGENT_ID,
+    causeId: 'a',
+    kind: 'ingress',
+    dueAtMs: 0,
+    priority: 'normal',
+    ...changes,
+  });
 
   it('is by priority, then messages before wakes before retries, then time', () => {
     const inOrder = [
@@ -173,11 +341,22 @@ describe('a session', () => {
     const answeredState = stateAfter(...waiting, message('y'), confirmed('request_c'));
     expect(isBlocked(answeredState)).toBe(false);
     expect(actionableIngress(stateAfter(...waiting, message('y')))).toEqual([]);
-    expect(actionableIngress(answeredState).map(({ type }) => type)).toEqual(['user.message', 'user.tool_confirmation']);
+    expect(actionableIngress(answeredState).map(({ type }) => type)).toEqual([
+      'user.message',
+      'user.tool_confirmation',
+    ]);
   });
 
   it('with one of two answers may only go on with that one', () => {
-    const two = [...woken, asked('c', 's'), asked('d', 's'), permissionAsked('c'), permissionAsked('d'), message('y'), confirmed('request_d')];
+    const two = [
+      ...woken,
+      asked('c', 's'),
+      asked('d', 's'),
+      permissionAsked('c'),
+      permissionAsked('d'),
+      message('y'),
+      confirmed('request_d'),
+    ];
     expect(isBlocked(stateAfter(...two))).toBe(true);
     expect(actionableIngress(stateAfter(...two)).map(({ type }) => type)).toEqual(['user.tool_confirmation']);
   });

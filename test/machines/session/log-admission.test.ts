@@ -3,13 +3,19 @@ import { LogAdmission } from '../../../src/machines/session/log-admission.ts';
 import type { LogRecord } from '../../../src/machines/session/log-admission.ts';
 import { idOf, message, newEvent, wakeStarted } from '../../support/session-events.ts';
 
-const record = (n: number, rest: Partial<LogRecord> = {}, epoch?: number): LogRecord => ({ events: [newEvent(n, message(`m${n}`), epoch)], ...rest });
+const record = (n: number, rest: Partial<LogRecord> = {}, epoch?: number): LogRecord => ({
+  events: [newEvent(n, message(`m${n}`), epoch)],
+  ...rest,
+});
 const claim = (n: number, epoch: number): LogRecord => ({ events: [newEvent(n, wakeStarted(epoch), epoch)] });
 
 describe('a record', () => {
   it('takes dense sequence numbers, one per event', () => {
     const log = new LogAdmission();
-    expect(log.admit({ events: [newEvent(1, message('a')), newEvent(2, message('b'))] })).toEqual({ kind: 'admitted', firstSeq: 1 });
+    expect(log.admit({ events: [newEvent(1, message('a')), newEvent(2, message('b'))] })).toEqual({
+      kind: 'admitted',
+      firstSeq: 1,
+    });
     expect(log.admit(record(3))).toEqual({ kind: 'admitted', firstSeq: 3 });
     expect([log.head, log.headId]).toEqual([3, idOf(3)]);
     expect(log.findId(idOf(1))).toEqual({ firstSeq: 1, count: 2 });

@@ -4,12 +4,45 @@ import { copyPlainEvent, quickStoredEvent } from '../../../src/machines/session/
 import { readStoredEvent } from '../../../src/machines/session/session-event.ts';
 import { anyDraft, idOf, message, newEvent } from '../../support/session-events.ts';
 
-const anyValue = fc.oneof(fc.jsonValue(), fc.string(), fc.integer(), fc.constant(-0), fc.constant(''), fc.array(fc.string(), { maxLength: 3 }));
-const names = ['text', 'delivery', 'spanId', 'eventIds', 'kind', 'backend', 'provider', 'model', 'step', 'contextTokens', 'omittedMessages', 'shortenedMessages', 'outcome', 'modelSteps', 'callId', 'name', 'input', 'output', 'more', '__proto__'];
+const anyValue = fc.oneof(
+  fc.jsonValue(),
+  fc.string(),
+  fc.integer(),
+  fc.constant(-0),
+  fc.constant(''),
+  fc.array(fc.string(), { maxLength: 3 }),
+);
+const names = [
+  'text',
+  'delivery',
+  'spanId',
+  'eventIds',
+  'kind',
+  'backend',
+  'provider',
+  'model',
+  'step',
+  'contextTokens',
+  'omittedMessages',
+  'shortenedMessages',
+  'outcome',
+  'modelSteps',
+  'callId',
+  'name',
+  'input',
+  'output',
+  'more',
+  '__proto__',
+];
 
 /** Events as they come, with one part of them changed to anything, taken away, or added. */
 const anyChanged: fc.Arbitrary<unknown> = fc
-  .tuple(anyDraft, fc.constantFrom('data', 'envelope', 'nothing'), fc.constantFrom(...names, 'id', 'at', 'epoch', 'type', 'v', 'data'), fc.oneof(fc.constant(undefined), anyValue))
+  .tuple(
+    anyDraft,
+    fc.constantFrom('data', 'envelope', 'nothing'),
+    fc.constantFrom(...names, 'id', 'at', 'epoch', 'type', 'v', 'data'),
+    fc.oneof(fc.constant(undefined), anyValue),
+  )
   .map(([draft, where, name, value]) => {
     const event = newEvent(7, draft);
     const data = event.data as Record<string, unknown>;
@@ -50,7 +83,16 @@ describe('reading an event quickly', () => {
 
   it.each<[string, unknown]>([
     ['says how to write itself', { ...newEvent(1, message('x')), toJSON: () => ({}) }],
-    ['has a part that is no plain data', { ...newEvent(1, message('x')), data: new (class { text = 'x'; delivery = 'queue'; })() }],
+    [
+      'has a part that is no plain data',
+      {
+        ...newEvent(1, message('x')),
+        data: new (class {
+          text = 'x';
+          delivery = 'queue';
+        })(),
+      },
+    ],
     ['is nothing', null],
     ['is a text', 'user.message'],
   ])('leaves an event to others that %s', (_what, event) => {

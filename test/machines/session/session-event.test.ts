@@ -15,7 +15,11 @@ describe('a stored event', () => {
       fc.property(anyDraft, (draft) => {
         const event = newEvent(1, draft, 3);
         const read = readStoredEvent(JSON.parse(JSON.stringify(event)));
-        expect(read === undefined ? undefined : placeEvent(read, SESSION_ID, 7)).toEqual({ ...event, sessionId: SESSION_ID, seq: 7 });
+        expect(read === undefined ? undefined : placeEvent(read, SESSION_ID, 7)).toEqual({
+          ...event,
+          sessionId: SESSION_ID,
+          seq: 7,
+        });
       }),
     );
   });
@@ -25,7 +29,10 @@ describe('a stored event', () => {
       type: 'event.unrecognized',
       data: { type: 'moon.risen', v: 1, data: { full: true } },
     });
-    expect(readStoredEvent({ ...stored, v: 3, data: { parts: [] } })).toMatchObject({ type: 'event.unrecognized', data: { type: 'user.message', v: 3 } });
+    expect(readStoredEvent({ ...stored, v: 3, data: { parts: [] } })).toMatchObject({
+      type: 'event.unrecognized',
+      data: { type: 'user.message', v: 3 },
+    });
   });
 
   it('of an earlier version is brought to the one of today, and read so by the quick way too', () => {
@@ -80,8 +87,16 @@ describe('a draft', () => {
     ['that names a property of every object', { type: 'constructor', data: {} }, /is not a type/],
     ['of the wrapper type', { type: 'event.unrecognized', data: { type: 'x', v: 1, data: 1 } }, /is not a type/],
     ['with an empty message', { type: 'user.message', data: { text: '' } }, /event user\.message is not valid: text: /],
-    ['with a function for output', { type: 'agent.tool_result', data: { callId: 'c', name: 'n', outcome: 'completed', output: () => 1 } }, /output: expected a JSON value/],
-    ['without its output', { type: 'agent.tool_result', data: { callId: 'c', name: 'n', outcome: 'completed' } }, /output: /],
+    [
+      'with a function for output',
+      { type: 'agent.tool_result', data: { callId: 'c', name: 'n', outcome: 'completed', output: () => 1 } },
+      /output: expected a JSON value/,
+    ],
+    [
+      'without its output',
+      { type: 'agent.tool_result', data: { callId: 'c', name: 'n', outcome: 'completed' } },
+      /output: /,
+    ],
   ])('%s is refused', (_name, draft, pattern) => {
     expect(() => checkDraft(draft as SessionEventDraft)).toThrow(pattern);
     try {

@@ -1,5 +1,10 @@
 import { describe, expect, it } from 'vitest';
-import { nextConfiguration, sessionLifecycle, sessionMachine, statusOf } from '../../../src/machines/session/session-machine.ts';
+import {
+  nextConfiguration,
+  sessionLifecycle,
+  sessionMachine,
+  statusOf,
+} from '../../../src/machines/session/session-machine.ts';
 import type { SessionChartEventType } from '../../../src/machines/session/session-machine.ts';
 import { pathsOverEveryTransition } from '../../support/graph-paths.ts';
 
@@ -25,7 +30,14 @@ const TABLE = [
   [RESCHEDULING, 'TERMINATE', TERMINATED],
 ] as const;
 
-const EVENTS: readonly SessionChartEventType[] = ['WAKE', 'REST', 'REQUIRE_ACTION', 'RESOLVE', 'RESCHEDULE', 'TERMINATE'];
+const EVENTS: readonly SessionChartEventType[] = [
+  'WAKE',
+  'REST',
+  'REQUIRE_ACTION',
+  'RESOLVE',
+  'RESCHEDULE',
+  'TERMINATE',
+];
 
 describe('the chart of a session', () => {
   it.each(TABLE)('goes from %j on %s to %j', (from, event, to) => {
@@ -36,7 +48,11 @@ describe('the chart of a session', () => {
   it('allows nothing else', () => {
     const allowed = new Set(TABLE.map(([from, event]) => JSON.stringify([from, event])));
     const others = [IDLE, REQUIRES_ACTION, RUNNING, RESCHEDULING, TERMINATED].flatMap((from) =>
-      EVENTS.filter((event) => !allowed.has(JSON.stringify([from, event]))).map((event) => ({ from, event, to: nextConfiguration(from, event) })),
+      EVENTS.filter((event) => !allowed.has(JSON.stringify([from, event]))).map((event) => ({
+        from,
+        event,
+        to: nextConfiguration(from, event),
+      })),
     );
     expect(others.filter(({ to }) => to !== undefined)).toEqual([]);
     expect(others).toHaveLength(5 * EVENTS.length - TABLE.length);

@@ -4,10 +4,32 @@ import { MAX_OPEN_QUEUED_WAKES, MAX_PENDING_INGRESS } from '../../../src/machine
 import type { SessionEventDraft } from '../../../src/machines/session/session-event.ts';
 import { stateAfter as checkedStateAfter } from '../../../src/machines/session/session-rules.ts';
 import type { SessionState } from '../../../src/machines/session/session-state.ts';
-import { answered, asked, consumed, created, following, idOf, message, queued, resting, running, spanCompleted, spanStarted, stateAfter, wakeEnded, wakeStarted } from '../../support/session-events.ts';
+import {
+  answered,
+  asked,
+  consumed,
+  created,
+  following,
+  idOf,
+  message,
+  queued,
+  resting,
+  running,
+  spanCompleted,
+  spanStarted,
+  stateAfter,
+  wakeEnded,
+  wakeStarted,
+} from '../../support/session-events.ts';
 
-const terminate = { type: 'session.status_changed', data: { to: 'terminated', stopReason: 'terminated', reason: 'enough' } } as const;
-const answer = (requestId: string, toolName = 'ask'): SessionEventDraft => ({ type: 'user.custom_tool_result', data: { requestId, toolName, output: 1 } });
+const terminate = {
+  type: 'session.status_changed',
+  data: { to: 'terminated', stopReason: 'terminated', reason: 'enough' },
+} as const;
+const answer = (requestId: string, toolName = 'ask'): SessionEventDraft => ({
+  type: 'user.custom_tool_result',
+  data: { requestId, toolName, output: 1 },
+});
 const request: SessionEventDraft = { type: 'agent.custom_tool_use', data: { requestId: 'r', name: 'ask', input: {} } };
 
 function refusalCode(state: SessionState, ...drafts: SessionEventDraft[]): string | undefined {
@@ -32,7 +54,12 @@ describe('an event is refused', () => {
     ['an answer nobody asked for', [created], answer('r'), 'REQUEST_NOT_PENDING'],
     ['a second answer', [created, request, answer('r')], answer('r'), 'REQUEST_NOT_PENDING'],
     ['an answer for another tool', [created, request], answer('r', 'other'), 'REQUEST_TOOL_MISMATCH'],
-    ['reading a message twice', [...open, message('x'), consumed([idOf(4)], 's')], consumed([idOf(4)], 's'), 'MESSAGE_NOT_PENDING'],
+    [
+      'reading a message twice',
+      [...open, message('x'), consumed([idOf(4)], 's')],
+      consumed([idOf(4)], 's'),
+      'MESSAGE_NOT_PENDING',
+    ],
     ['a wake over an open one', [...open], wakeStarted(2), 'WAKE_EPOCH_STALE'],
     ['a wake with a passed epoch', [...open, wakeEnded('wake_1'), resting], wakeStarted(1), 'WAKE_EPOCH_STALE'],
     ['the end of another wake', [...open], wakeEnded('wake_9'), 'WAKE_NOT_OPEN'],
@@ -58,7 +85,17 @@ describe('an event is refused', () => {
 
 describe('events appended together', () => {
   it('are checked against each other', () => {
-    expect(refusalCode(stateAfter(created), wakeStarted(1), running, asked('c', 's'), answered('c'), wakeEnded('wake_1'), resting)).toBeUndefined();
+    expect(
+      refusalCode(
+        stateAfter(created),
+        wakeStarted(1),
+        running,
+        asked('c', 's'),
+        answered('c'),
+        wakeEnded('wake_1'),
+        resting,
+      ),
+    ).toBeUndefined();
     expect(refusalCode(stateAfter(created), wakeStarted(1), running, answered('c'))).toBe('TOOL_CALL_NOT_OPEN');
   });
 

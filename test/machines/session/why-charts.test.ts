@@ -12,32 +12,84 @@ import type { SessionState } from '../../../src/machines/session/session-state.t
 import { callLeafOf, explainCharts, sessionLeafOf } from '../../../src/machines/session/why-charts.ts';
 import type { ChartExplanation } from '../../../src/machines/session/why-charts.ts';
 import type { IngressOutlook } from '../../../src/machines/session/why-ingress.ts';
-import { IDENTITY, START_MS, anyDraft, anyLog, asked, blocked, confirmed, created, eventAt, foldAll, message, parked, queued, running, spanStarted, stateAfter, terminated, toolStarted, wakeEnded, wakeStarted } from '../../support/session-events.ts';
+import {
+  IDENTITY,
+  START_MS,
+  anyDraft,
+  anyLog,
+  asked,
+  blocked,
+  confirmed,
+  created,
+  eventAt,
+  foldAll,
+  message,
+  parked,
+  queued,
+  running,
+  spanStarted,
+  stateAfter,
+  terminated,
+  toolStarted,
+  wakeEnded,
+  wakeStarted,
+} from '../../support/session-events.ts';
 
 const HOUR_MS = 3_600_000;
 const IN_AN_HOUR = new Date(START_MS + HOUR_MS).toISOString();
 
 const permission = (callId: string, requestId = `request_${callId}`, rules?: string[]): SessionEventDraft => ({
   type: 'permission.requested',
-  data: { requestId, callId, toolName: 'shell_run', input: {}, because: 'it asks', expiresAt: IN_AN_HOUR, ...(rules === undefined ? {} : { rules }) },
+  data: {
+    requestId,
+    callId,
+    toolName: 'shell_run',
+    input: {},
+    because: 'it asks',
+    expiresAt: IN_AN_HOUR,
+    ...(rules === undefined ? {} : { rules }),
+  },
 });
 const awake = [created, message('Go.'), wakeStarted(1), running];
-const asks = [...awake, asked('call_1', 's'), permission('call_1', 'r1', ['shell_run(npm test)']), wakeEnded('wake_1', 'requires_action'), blocked];
+const asks = [
+  ...awake,
+  asked('call_1', 's'),
+  permission('call_1', 'r1', ['shell_run(npm test)']),
+  wakeEnded('wake_1', 'requires_action'),
+  blocked,
+];
 
-const explained = (drafts: readonly SessionEventDraft[], nowMs = START_MS): ChartExplanation => explainCharts(stateAfter(...drafts), nowMs);
+const explained = (drafts: readonly SessionEventDraft[], nowMs = START_MS): ChartExplanation =>
+  explainCharts(stateAfter(...drafts), nowMs);
 const possible = ({ possible: events }: Pick<ChartOutlook, 'possible'>): string[] => events.map(({ event }) => event);
-const movers = ({ session }: ChartExplanation, event: string): unknown[] | undefined => session.possible.find((each) => each.event === event)?.movers.map(({ who, events: [first] }) => [who, first]);
+const movers = ({ session }: ChartExplanation, event: string): unknown[] | undefined =>
+  session.possible.find((each) => each.event === event)?.movers.map(({ who, events: [first] }) => [who, first]);
 
 /** Requests that run out, which other logs do not have. */
-const expiring = fc.tuple(fc.constantFrom('call_1', 'call_2'), fc.constantFrom('request_1', 'request_2'), fc.boolean()).map(([call, request, hasRules]) => permission(call, request, hasRules ? ['shell_run(npm test)'] : undefined));
+const expiring = fc
+  .tuple(fc.constantFrom('call_1', 'call_2'), fc.constantFrom('request_1', 'request_2'), fc.boolean())
+  .map(([call, request, hasRules]) => permission(call, request, hasRules ? ['shell_run(npm test)'] : undefined));
 
 /** A session as it can be: of any drafts, those that its store would take. */
-const session: fc.Arbitrary<SessionState> = fc.array(fc.oneof({ weight: 6, arbitrary: anyDraft }, { weight: 1, arbitrary: expiring }), { maxLength: 60 }).map((drafts) => drafts.reduce((state, draft) => (asksAgain(state, draft) ? state : (attempt(state, draft) ?? state)), foldAll([eventAt(1, created)])));
+const session: fc.Arbitrary<SessionState> = fc
+  .array(fc.oneof({ weight: 6, arbitrary: anyDraft }, { weight: 1, arbitrary: expiring }), { maxLength: 60 })
+  .map((drafts) =>
+    drafts.reduce(
+      (state, draft) => (asksAgain(state, draft) ? state : (attempt(state, draft) ?? state)),
+      foldAll([eventAt(1, created)]),
+    ),
+  );
 const hours = fc.integer({ min: -1, max: 3 });
 
 /** Every request has an id of its own, whoever makes it. */
 function asksAgain({ pendingActions }: SessionState, { type, data }: SessionEventDraft): boolean {
-  return !type.startsWith('user.') && 'requestId' in data && pendingActions.some(({ requestId }) => requestId === data.requestId) && type !== 'permission.resolved' && type !== 'request.cancelled';
+  return (
+    !type.startsWith('user.') &&
+    'requestId' in data &&
+    pendingActions.some(({ requestId }) => requestId === data.requestId) &&
+    type !== 'permission.resolved' &&
+    type !== 'request.cancelled'
+  );
 }
 
 function attempt(state: SessionState, draft: SessionEventDraft, at?: string): SessionState | undefined {
@@ -49,7 +101,10 @@ function attempt(state: SessionState, draft: SessionEventDraft, at?: string): Se
   }
 }
 
-function machineOf(id: string): { readonly machine: AnyStateMachine; readonly samples: (event: string) => readonly { readonly type: string }[] } {
+function machineOf(id: string): {
+  readonly machine: AnyStateMachine;
+  readonly samples: (event: string) => readonly { readonly type: string }[];
+} {
   const chart = charts.find(({ machine }) => machine.id === id);
   if (chart === undefined) throw new Error(`there is no chart ${id}`);
   return { machine: chart.machine, samples: (event) => chart.events?.[event]?.samples ?? [] };
@@ -59,13 +114,18 @@ function machineOf(id: string): { readonly machine: AnyStateMachine; readonly sa
 function takes(id: string, leaf: string, event: string): boolean {
   const { machine, samples } = machineOf(id);
   const [outer = leaf, inner] = leaf.split('.');
-  const snapshot = machine.resolveState({ value: inner === undefined ? outer : { [outer]: inner }, context: { callId: 'c', name: 'n', input: {} } });
+  const snapshot = machine.resolveState({
+    value: inner === undefined ? outer : { [outer]: inner },
+    context: { callId: 'c', name: 'n', input: {} },
+  });
   return samples(event).some((sample) => snapshot.can(sample));
 }
 
 function expectTruth(outlook: ChartOutlook, leaf: string): void {
-  for (const { event } of outlook.possible) expect([leaf, event, takes(outlook.chart, leaf, event)]).toEqual([leaf, event, true]);
-  for (const { event } of outlook.impossible) expect([leaf, event, takes(outlook.chart, leaf, event)]).toEqual([leaf, event, false]);
+  for (const { event } of outlook.possible)
+    expect([leaf, event, takes(outlook.chart, leaf, event)]).toEqual([leaf, event, true]);
+  for (const { event } of outlook.impossible)
+    expect([leaf, event, takes(outlook.chart, leaf, event)]).toEqual([leaf, event, false]);
 }
 
 describe('where a session stands in its charts', () => {
@@ -82,14 +142,21 @@ describe('where a session stands in its charts', () => {
 
   it('names who can bring about what is possible', () => {
     const chart = explained(asks);
-    expect(movers(chart, 'RESOLVE')).toEqual([...Array.from({ length: 4 }, () => ['person', 'user.tool_confirmation']), ['person', 'user.interrupt']]);
+    expect(movers(chart, 'RESOLVE')).toEqual([
+      ...Array.from({ length: 4 }, () => ['person', 'user.tool_confirmation']),
+      ['person', 'user.interrupt'],
+    ]);
     expect(movers(chart, 'TERMINATE')).toEqual([['person', 'session.status_changed']]);
-    expect(movers(explained([created, message('Go.')]), 'WAKE')).toEqual([['worker', 'wake.started'], ['person', 'wake.started']]);
+    expect(movers(explained([created, message('Go.')]), 'WAKE')).toEqual([
+      ['worker', 'wake.started'],
+      ['person', 'wake.started'],
+    ]);
     expect(movers(explained(awake), 'REST')).toEqual([['runtime', 'wake.ended']]);
   });
 
   it('says when a wake would find nothing to do, and when it has to wait for the one that runs', () => {
-    const remark = (chart: ChartExplanation): string | undefined => chart.session.possible.find(({ event }) => event === 'WAKE')?.remark;
+    const remark = (chart: ChartExplanation): string | undefined =>
+      chart.session.possible.find(({ event }) => event === 'WAKE')?.remark;
     expect(remark(explained([created]))).toMatch(/find nothing to do now/);
     expect(remark(explained([created, message('Go.')]))).toBeUndefined();
     expect(remark(explained(awake))).toMatch(/process of the wake that runs has died/);
@@ -99,8 +166,17 @@ describe('where a session stands in its charts', () => {
   });
 
   it('holds the wake that runs, as far as the log tells', () => {
-    expect(explained([...awake, spanStarted('s')]).wake).toMatchObject({ mayBeIn: ['running.stepping'], byItself: [{ event: 'done(step)', guard: 'asksForTools', to: ['running.calling'] }, { to: ['folding'] }, { event: 'error(step)' }] });
-    expect(explained([...awake, asked('call_1', 's'), toolStarted('call_1')]).wake?.mayBeIn).toEqual(['running.calling']);
+    expect(explained([...awake, spanStarted('s')]).wake).toMatchObject({
+      mayBeIn: ['running.stepping'],
+      byItself: [
+        { event: 'done(step)', guard: 'asksForTools', to: ['running.calling'] },
+        { to: ['folding'] },
+        { event: 'error(step)' },
+      ],
+    });
+    expect(explained([...awake, asked('call_1', 's'), toolStarted('call_1')]).wake?.mayBeIn).toEqual([
+      'running.calling',
+    ]);
     const between = explained(awake).wake;
     expect(between?.mayBeIn.length).toBeGreaterThan(1);
     expect(between?.byItself).toEqual([]);
@@ -110,8 +186,14 @@ describe('where a session stands in its charts', () => {
 
   it('holds each open tool call, with the answer that moves it', () => {
     const [call] = explained(asks).calls;
-    expect(call).toMatchObject({ callId: 'call_1', chart: 'toolCall', isAnswered: false, states: [{ id: 'awaiting_permission' }] });
-    const commandsOf = (event: string): unknown[] | undefined => call?.possible.find((each) => each.event === event)?.movers.map(({ command }) => command?.slice(6).join(' '));
+    expect(call).toMatchObject({
+      callId: 'call_1',
+      chart: 'toolCall',
+      isAnswered: false,
+      states: [{ id: 'awaiting_permission' }],
+    });
+    const commandsOf = (event: string): unknown[] | undefined =>
+      call?.possible.find((each) => each.event === event)?.movers.map(({ command }) => command?.slice(6).join(' '));
     expect(commandsOf('RUN')).toEqual(['--allow', '--allow --scope session', '--allow --scope always']);
     expect(commandsOf('DENY')).toEqual(['--deny', undefined]);
     expect(explained([...asks, confirmed('r1')]).calls).toMatchObject([{ isAnswered: true }]);
@@ -119,20 +201,37 @@ describe('where a session stands in its charts', () => {
 
   it('offers no answer that would come too late', () => {
     const late = explained(asks, START_MS + 2 * HOUR_MS);
-    expect(late.ingress.filter(({ event }) => event === 'user.tool_confirmation')).toMatchObject([{ isAccepted: false, code: 'REQUEST_EXPIRED', requestId: 'r1' }]);
-    expect(movers(late, 'RESOLVE')).toEqual([['worker', 'wake.started'], ['person', 'wake.started'], ['person', 'user.interrupt']]);
+    expect(late.ingress.filter(({ event }) => event === 'user.tool_confirmation')).toMatchObject([
+      { isAccepted: false, code: 'REQUEST_EXPIRED', requestId: 'r1' },
+    ]);
+    expect(movers(late, 'RESOLVE')).toEqual([
+      ['worker', 'wake.started'],
+      ['person', 'wake.started'],
+      ['person', 'user.interrupt'],
+    ]);
     expect(late.calls[0]?.possible.find(({ event }) => event === 'RUN')?.movers).toEqual([]);
   });
 
   it('says what comes by the clock, soonest first', () => {
     const later = new Date(START_MS + 60_000).toISOString();
     expect(explained(asks).timers).toMatchObject([{ kind: 'expiry', at: IN_AN_HOUR, isDue: false, requestId: 'r1' }]);
-    expect(explained([created, queued('q1', IN_AN_HOUR), queued('q2', later)]).timers).toMatchObject([{ kind: 'queued_wake', queuedWakeId: 'q2' }, { queuedWakeId: 'q1' }]);
-    const failed: SessionEventDraft = { type: 'wake.ended', data: { wakeId: 'wake_1', outcome: 'failed', summary: 'no', modelSteps: 0, completedWakeIds: [], retryAt: later } };
-    expect(explained([...awake, asked('call_1', 's'), failed]).timers).toMatchObject([{ kind: 'waiting', at: later }, { kind: 'retry', at: later }]);
+    expect(explained([created, queued('q1', IN_AN_HOUR), queued('q2', later)]).timers).toMatchObject([
+      { kind: 'queued_wake', queuedWakeId: 'q2' },
+      { queuedWakeId: 'q1' },
+    ]);
+    const failed: SessionEventDraft = {
+      type: 'wake.ended',
+      data: { wakeId: 'wake_1', outcome: 'failed', summary: 'no', modelSteps: 0, completedWakeIds: [], retryAt: later },
+    };
+    expect(explained([...awake, asked('call_1', 's'), failed]).timers).toMatchObject([
+      { kind: 'waiting', at: later },
+      { kind: 'retry', at: later },
+    ]);
     expect(explained([...asks, queued('q1', later)]).timers.map(({ kind }) => kind)).toEqual(['expiry']);
     expect(explained([...asks, terminated]).timers).toEqual([]);
-    expect(explainCharts(stateAfter(...awake), START_MS, { maxSecondsPerWake: 30 }).timers).toMatchObject([{ kind: 'budget', at: new Date(START_MS + 30_000).toISOString() }]);
+    expect(explainCharts(stateAfter(...awake), START_MS, { maxSecondsPerWake: 30 }).timers).toMatchObject([
+      { kind: 'budget', at: new Date(START_MS + 30_000).toISOString() },
+    ]);
   });
 
   it('says that nothing is taken any more once it is over', () => {
@@ -149,19 +248,29 @@ describe('what is said to be possible in any session', () => {
       fc.property(session, hours, (state, hour) => {
         const { session: own, wake, calls } = explainCharts(state, START_MS + hour * HOUR_MS);
         expectTruth(own, sessionLeafOf(state));
-        for (const [index, call] of calls.entries()) expectTruth(call, callLeafOf(state.openToolCalls[index] as SessionState['openToolCalls'][number]));
+        for (const [index, call] of calls.entries())
+          expectTruth(call, callLeafOf(state.openToolCalls[index] as SessionState['openToolCalls'][number]));
         for (const leaf of wake?.mayBeIn ?? []) expectTruth(wake as ChartOutlook, leaf);
       }),
     );
   });
 
   it('is what the store takes as a change of status, and the rest it refuses', () => {
-    const changes = { WAKE: { to: 'running' }, REST: { to: 'idle', stopReason: 'idle' }, REQUIRE_ACTION: { to: 'idle', stopReason: 'requires_action' }, RESCHEDULE: { to: 'rescheduling', stopReason: 'rescheduling' }, TERMINATE: { to: 'terminated', stopReason: 'terminated' } } as const;
+    const changes = {
+      WAKE: { to: 'running' },
+      REST: { to: 'idle', stopReason: 'idle' },
+      REQUIRE_ACTION: { to: 'idle', stopReason: 'requires_action' },
+      RESCHEDULE: { to: 'rescheduling', stopReason: 'rescheduling' },
+      TERMINATE: { to: 'terminated', stopReason: 'terminated' },
+    } as const;
     fc.assert(
       fc.property(session, (state) => {
         const known = possible(explainCharts(state, START_MS).session);
         for (const [event, data] of Object.entries(changes)) {
-          expect([event, attempt(state, { type: 'session.status_changed', data }) !== undefined]).toEqual([event, known.includes(event)]);
+          expect([event, attempt(state, { type: 'session.status_changed', data }) !== undefined]).toEqual([
+            event,
+            known.includes(event),
+          ]);
         }
       }),
     );
@@ -171,7 +280,8 @@ describe('what is said to be possible in any session', () => {
     fc.assert(
       fc.property(session, hours, (state, hour) => {
         const nowMs = START_MS + hour * HOUR_MS;
-        for (const ingress of explainCharts(state, nowMs).ingress) expectIngress(state, ingress, new Date(nowMs).toISOString());
+        for (const ingress of explainCharts(state, nowMs).ingress)
+          expectIngress(state, ingress, new Date(nowMs).toISOString());
       }),
     );
   });
@@ -185,7 +295,8 @@ describe('what is said to be possible in any session', () => {
           if (after !== undefined) events.push(eventAt(before.head + 1, draft));
           return after ?? before;
         }, initialSessionState(IDENTITY));
-        for (const call of state.openToolCalls) expect([call.callId, livedThrough(events, call.callId)]).toEqual([call.callId, callLeafOf(call)]);
+        for (const call of state.openToolCalls)
+          expect([call.callId, livedThrough(events, call.callId)]).toEqual([call.callId, callLeafOf(call)]);
       }),
     );
   });
@@ -213,12 +324,17 @@ function expectIngress(state: SessionState, ingress: IngressOutlook, at: string)
     }
     return;
   }
-  const refused = (): SessionState => acceptedBy(state, [{ ...eventAt(state.head + 1, draftOf(ingress, state, [])), at }]);
+  const refused = (): SessionState =>
+    acceptedBy(state, [{ ...eventAt(state.head + 1, draftOf(ingress, state, [])), at }]);
   expect(refused).toThrow(expect.objectContaining({ code: ingress.code }) as Error);
 }
 
 /** What the command line makes of a command. */
-function draftOf({ event, requestId = 'none' }: IngressOutlook, { pendingActions }: SessionState, command: readonly string[]): SessionEventDraft {
+function draftOf(
+  { event, requestId = 'none' }: IngressOutlook,
+  { pendingActions }: SessionState,
+  command: readonly string[],
+): SessionEventDraft {
   const toolName = pendingActions.find((action) => action.requestId === requestId)?.toolName ?? 'none';
   const scope = command.includes('--scope') ? { scope: command.at(-1) as 'session' | 'always' } : {};
   switch (event) {
@@ -237,10 +353,13 @@ function draftOf({ event, requestId = 'none' }: IngressOutlook, { pendingActions
   }
 }
 
-/** The leaf of a call's chart after the events of its log, as the wakes replay them: what is decided anew begins anew. */
+/**
+ * The leaf of a call's chart after the events of its log, as the wakes replay them: what is decided anew begins anew.
+ */
 function livedThrough(events: readonly SessionEvent[], callId: string): string {
   const { machine } = machineOf('toolCall');
-  const start = (): AnyMachineSnapshot => machine.getInitialSnapshot({} as never, { callId, name: 'n', input: {} }) as AnyMachineSnapshot;
+  const start = (): AnyMachineSnapshot =>
+    machine.getInitialSnapshot({} as never, { callId, name: 'n', input: {} }) as AnyMachineSnapshot;
   let snapshot = start();
   const move = (type: string): void => {
     if (!snapshot.can({ type })) snapshot = start();
@@ -251,9 +370,9 @@ function livedThrough(events: readonly SessionEvent[], callId: string): string {
     if (type === 'agent.tool_use' || type === 'agent.tool_requeued') snapshot = start();
     else if (type === 'agent.tool_started') move('RUN');
     else if (type === 'permission.requested') move('ASK_PERMISSION');
-    else if (type === 'agent.question_asked' || type === 'agent.subflow_started' || type === 'agent.custom_tool_use') move('ASK_INPUT');
+    else if (type === 'agent.question_asked' || type === 'agent.subflow_started' || type === 'agent.custom_tool_use')
+      move('ASK_INPUT');
   }
   const { value } = snapshot;
   return typeof value === 'string' ? value : Object.entries(value).flat().join('.');
 }
-

@@ -41,12 +41,18 @@ describe.each([
 describe('the time before another try', () => {
   it('doubles up to its limit, and never shrinks', () => {
     fc.assert(
-      fc.property(fc.constantFrom('early', 'contended', 'backed_off', 'parked'), fc.integer({ min: 1, max: 10_000 }), (phase, attempts) => {
-        const [delay, next] = [backOffMs(phase, attempts), backOffMs(phase, attempts + 1)];
-        return delay > 0 && next >= delay && next <= 2 * delay && next <= 300_000;
-      }),
+      fc.property(
+        fc.constantFrom('early', 'contended', 'backed_off', 'parked'),
+        fc.integer({ min: 1, max: 10_000 }),
+        (phase, attempts) => {
+          const [delay, next] = [backOffMs(phase, attempts), backOffMs(phase, attempts + 1)];
+          return delay > 0 && next >= delay && next <= 2 * delay && next <= 300_000;
+        },
+      ),
     );
-    expect([1, 2, 3, 9, 10].map((attempts) => backOffMs('backed_off', attempts))).toEqual([1_000, 2_000, 4_000, 256_000, 300_000]);
+    expect([1, 2, 3, 9, 10].map((attempts) => backOffMs('backed_off', attempts))).toEqual([
+      1_000, 2_000, 4_000, 256_000, 300_000,
+    ]);
   });
 });
 

@@ -1,5 +1,10 @@
 import { describe, expect, it } from 'vitest';
-import { checkedSpawnRequest, continuesSession, sessionOf, taskRequestOf } from '../../../src/machines/subagent/subagent-request.ts';
+import {
+  checkedSpawnRequest,
+  continuesSession,
+  sessionOf,
+  taskRequestOf,
+} from '../../../src/machines/subagent/subagent-request.ts';
 import type { AgentTaskRequest } from '../../../src/machines/task/task-request.ts';
 
 const SESSION = '0192f0c1-2345-7abc-8def-0123456789ab';
@@ -15,12 +20,21 @@ function refusal(changes: object): { readonly code?: string; readonly message: s
 }
 
 describe('a request for a job', () => {
-  it.each(['wakechart.sessionId', 'wakechart.wakeOnly', 'wakechart.run', 'wakechart.continues', 'wakechart.later'])('has no metadata of the runtime, such as %s', (key) => {
-    expect(refusal({ metadata: { mine: 1, [key]: SESSION } })).toMatchObject({ code: 'SUBAGENT_REQUEST_INVALID', message: expect.stringContaining(key) });
-  });
+  it.each(['wakechart.sessionId', 'wakechart.wakeOnly', 'wakechart.run', 'wakechart.continues', 'wakechart.later'])(
+    'has no metadata of the runtime, such as %s',
+    (key) => {
+      expect(refusal({ metadata: { mine: 1, [key]: SESSION } })).toMatchObject({
+        code: 'SUBAGENT_REQUEST_INVALID',
+        message: expect.stringContaining(key),
+      });
+    },
+  );
 
   it('keeps the metadata of its own beside what the runtime puts there', () => {
-    const task = taskRequestOf({ ...REQUEST, sessionId: SESSION, metadata: { mine: 1, 'their.key': 2 } }, { continues: true }) as AgentTaskRequest;
+    const task = taskRequestOf(
+      { ...REQUEST, sessionId: SESSION, metadata: { mine: 1, 'their.key': 2 } },
+      { continues: true },
+    ) as AgentTaskRequest;
     expect(task.metadata).toMatchObject({ mine: 1, 'their.key': 2 });
     expect([sessionOf(task), continuesSession(task)]).toEqual([SESSION, true]);
     expect(continuesSession(taskRequestOf({ ...REQUEST, sessionId: SESSION }) as AgentTaskRequest)).toBe(false);
@@ -45,7 +59,18 @@ describe('a request for a job', () => {
   it.each<[unknown]>([
     ['anthropic'],
     [{ name: 'anthropic', apiKeyEnv: 'MY_KEY', model: 'large' }],
-    [{ name: 'openai', options: { maxTokens: 10, thinking: { budgetTokens: 5 }, promptCacheKey: 'a', reasoningEffort: 'high', serviceTier: 'flex' } }],
+    [
+      {
+        name: 'openai',
+        options: {
+          maxTokens: 10,
+          thinking: { budgetTokens: 5 },
+          promptCacheKey: 'a',
+          reasoningEffort: 'high',
+          serviceTier: 'flex',
+        },
+      },
+    ],
   ])('may have a profile that names no secret: %j', (providerProfile) => {
     expect(checkedSpawnRequest({ ...REQUEST, providerProfile })).toMatchObject({ providerProfile });
   });

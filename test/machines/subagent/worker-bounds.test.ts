@@ -1,13 +1,34 @@
 /** How much a worker may say beside its answer, and what of it is believed. */
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { WORKER_DEPTH, WORKER_EXTRA_BYTES, WORKER_NOTE_CHARACTERS, WORKER_VALUES, believedMetadata, boundedMetadata, disbelievedMetadata, excessOf, noteOf } from '../../../src/machines/subagent/worker-bounds.ts';
+import {
+  WORKER_DEPTH,
+  WORKER_EXTRA_BYTES,
+  WORKER_NOTE_CHARACTERS,
+  WORKER_VALUES,
+  believedMetadata,
+  boundedMetadata,
+  disbelievedMetadata,
+  excessOf,
+  noteOf,
+} from '../../../src/machines/subagent/worker-bounds.ts';
 import { SecretRedaction } from '../../../src/machines/vault/secret-redaction.ts';
 
 const nested = (depth: number): unknown => JSON.parse('['.repeat(depth) + ']'.repeat(depth));
 
 describe('what is said beside an answer', () => {
-  it.each([undefined, null, 0, '', [], {}, { command: 'ls' }, { content: 'x'.repeat(WORKER_EXTRA_BYTES - 100) }, new Array<number>(WORKER_VALUES - 1).fill(0), nested(WORKER_DEPTH)])('may be this much', (value) => {
+  it.each([
+    undefined,
+    null,
+    0,
+    '',
+    [],
+    {},
+    { command: 'ls' },
+    { content: 'x'.repeat(WORKER_EXTRA_BYTES - 100) },
+    new Array<number>(WORKER_VALUES - 1).fill(0),
+    nested(WORKER_DEPTH),
+  ])('may be this much', (value) => {
     expect(excessOf(value)).toBeUndefined();
   });
 
@@ -25,7 +46,12 @@ describe('what is said beside an answer', () => {
   });
 
   it('is never more than its limit in JSON where it passes', () => {
-    fc.assert(fc.property(fc.jsonValue({ maxDepth: 8 }), (value) => excessOf(value) !== undefined || JSON.stringify(value).length < 8 * WORKER_EXTRA_BYTES));
+    fc.assert(
+      fc.property(
+        fc.jsonValue({ maxDepth: 8 }),
+        (value) => excessOf(value) !== undefined || JSON.stringify(value).length < 8 * WORKER_EXTRA_BYTES,
+      ),
+    );
   });
 
   it('is shortened to what may be said', () => {
@@ -37,9 +63,26 @@ describe('what is said beside an answer', () => {
 
 describe('the metadata of a result', () => {
   it('goes on as it is, without secrets, but for where things lie, which the runtime says', () => {
-    const given = { sessionId: 's', summary: 'a-long-secret!', usage: { tokens: 1 }, tests: { passed: 3, log: ['a-long-secret'] }, 'a-long-secret': 1, constructor: 1, outputPath: '/etc/shadow', worktreePath: '/etc', 'wakechart.sessionId': 'x' };
+    const given = {
+      sessionId: 's',
+      summary: 'a-long-secret!',
+      usage: { tokens: 1 },
+      tests: { passed: 3, log: ['a-long-secret'] },
+      'a-long-secret': 1,
+      constructor: 1,
+      outputPath: '/etc/shadow',
+      worktreePath: '/etc',
+      'wakechart.sessionId': 'x',
+    };
     const redaction = new SecretRedaction(new Map([['KEY', 'a-long-secret']]));
-    expect(believedMetadata(given, redaction)).toEqual({ sessionId: 's', summary: '[redacted KEY]!', usage: { tokens: 1 }, tests: { passed: 3, log: ['[redacted KEY]'] }, '[redacted KEY]': 1, constructor: 1 });
+    expect(believedMetadata(given, redaction)).toEqual({
+      sessionId: 's',
+      summary: '[redacted KEY]!',
+      usage: { tokens: 1 },
+      tests: { passed: 3, log: ['[redacted KEY]'] },
+      '[redacted KEY]': 1,
+      constructor: 1,
+    });
     expect(disbelievedMetadata(given)).toEqual(['outputPath', 'worktreePath', 'wakechart.sessionId']);
     expect(believedMetadata({}, redaction)).toEqual({});
   });
@@ -47,8 +90,17 @@ describe('the metadata of a result', () => {
   it('is left out as far as it is too much, the largest first, with a note that names it', () => {
     const small = { sessionId: 's', tests: { passed: 3 } };
     expect(boundedMetadata(small)).toBe(small);
-    const bounded = boundedMetadata({ trace: 'x'.repeat(WORKER_EXTRA_BYTES), ...small, rows: Array.from({ length: WORKER_VALUES }, () => 1) });
-    expect(bounded).toEqual({ ...small, metadataLeftOut: expect.stringMatching(/^(?:trace, rows|rows, trace): expected at most \d+ (?:bytes|values), received more$/) });
+    const bounded = boundedMetadata({
+      trace: 'x'.repeat(WORKER_EXTRA_BYTES),
+      ...small,
+      rows: Array.from({ length: WORKER_VALUES }, () => 1),
+    });
+    expect(bounded).toEqual({
+      ...small,
+      metadataLeftOut: expect.stringMatching(
+        /^(?:trace, rows|rows, trace): expected at most \d+ (?:bytes|values), received more$/,
+      ),
+    });
     expect(excessOf(bounded)).toBeUndefined();
   });
 });

@@ -6,12 +6,36 @@ describe('a provider profile', () => {
   it.each([
     ['mine', { name: 'mine' }],
     [{ name: 'mine' }, { name: 'mine' }],
-    [{ name: 'anthropic', model: 'm' }, { name: 'anthropic', model: 'm' }],
-    [{ provider: 'anthropic' }, { name: 'anthropic', settings: { backend: 'embedded', api: 'anthropic', keyVariable: 'ANTHROPIC_API_KEY' } }],
-    [{ type: 'ollama', baseUrl: 'http://127.0.0.1:9/v1' }, { name: 'ollama', settings: { backend: 'embedded', api: 'openai-chat', baseUrl: 'http://127.0.0.1:9/v1', needsKey: false } }],
-    [{ name: 'work', provider: 'openai', apiKeyEnv: 'WORK_KEY', options: { serviceTier: 'flex' } }, { name: 'work', settings: { backend: 'embedded', api: 'openai', keyVariable: 'WORK_KEY', options: { serviceTier: 'flex' } } }],
-    [{ name: 'openai', apiKeyEnv: 'WORK_KEY' }, { name: 'openai', settings: { backend: 'embedded', api: 'openai', keyVariable: 'WORK_KEY' } }],
-    [{ name: 'play', provider: 'script' }, { name: 'play', settings: { backend: 'script' } }],
+    [
+      { name: 'anthropic', model: 'm' },
+      { name: 'anthropic', model: 'm' },
+    ],
+    [
+      { provider: 'anthropic' },
+      { name: 'anthropic', settings: { backend: 'embedded', api: 'anthropic', keyVariable: 'ANTHROPIC_API_KEY' } },
+    ],
+    [
+      { type: 'ollama', baseUrl: 'http://127.0.0.1:9/v1' },
+      {
+        name: 'ollama',
+        settings: { backend: 'embedded', api: 'openai-chat', baseUrl: 'http://127.0.0.1:9/v1', needsKey: false },
+      },
+    ],
+    [
+      { name: 'work', provider: 'openai', apiKeyEnv: 'WORK_KEY', options: { serviceTier: 'flex' } },
+      {
+        name: 'work',
+        settings: { backend: 'embedded', api: 'openai', keyVariable: 'WORK_KEY', options: { serviceTier: 'flex' } },
+      },
+    ],
+    [
+      { name: 'openai', apiKeyEnv: 'WORK_KEY' },
+      { name: 'openai', settings: { backend: 'embedded', api: 'openai', keyVariable: 'WORK_KEY' } },
+    ],
+    [
+      { name: 'play', provider: 'script' },
+      { name: 'play', settings: { backend: 'script' } },
+    ],
   ])('%j comes to a provider by name', (profile, named) => {
     expect(providerOf(profile)).toEqual(named);
   });
@@ -33,20 +57,31 @@ describe('a provider profile', () => {
   it('goes before what is in the table under its name', () => {
     const table = { mine: { backend: 'a' }, other: { backend: 'b', keyVariable: 'OTHER_KEY' } };
     expect(withProvider(table, { name: 'mine' })).toBe(table);
-    expect(withProvider(table, { name: 'mine', settings: { backend: 'c' } })).toEqual({ mine: { backend: 'c' }, other: table.other });
+    expect(withProvider(table, { name: 'mine', settings: { backend: 'c' } })).toEqual({
+      mine: { backend: 'c' },
+      other: table.other,
+    });
   });
 });
 
 describe('the variables that a job is given', () => {
   it('are those of the providers that it may speak with, and of their accounts', () => {
-    const table = { other: { backend: 'b', keyVariable: 'OTHER_KEY' }, mine: { backend: 'cli-agent', program: { command: 'x', pass: ['PASSED'] } }, openai: { backend: 'embedded', keyVariable: 'OUR_KEY' } };
+    const table = {
+      other: { backend: 'b', keyVariable: 'OTHER_KEY' },
+      mine: { backend: 'cli-agent', program: { command: 'x', pass: ['PASSED'] } },
+      openai: { backend: 'embedded', keyVariable: 'OUR_KEY' },
+    };
     const accounts = [
       { id: 'work', provider: 'mine', secret: { env: 'WORK_KEY' } },
       { id: 'chain', provider: 'mine', secret: { command: ['pass', 'show'] } },
       { id: 'else', provider: 'else', secret: { env: 'ELSE_KEY' } },
     ];
     expect(keyVariables([], table, accounts)).toEqual([]);
-    expect(keyVariables(['other', 'mine', 'other', 'nobody', 'constructor'], table, accounts)).toEqual(['OTHER_KEY', 'PASSED', 'WORK_KEY']);
+    expect(keyVariables(['other', 'mine', 'other', 'nobody', 'constructor'], table, accounts)).toEqual([
+      'OTHER_KEY',
+      'PASSED',
+      'WORK_KEY',
+    ]);
     expect(keyVariables(['openai', 'anthropic'], table)).toEqual(['OUR_KEY', 'ANTHROPIC_API_KEY']);
   });
 

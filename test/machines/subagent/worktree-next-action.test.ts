@@ -3,13 +3,27 @@ import { describe, expect, it } from 'vitest';
 import type { WorktreeFindingKind } from '../../../src/machines/subagent/worktree-findings.ts';
 import { firstNextAction, shellWord, worktreeNextAction } from '../../../src/machines/subagent/worktree-next-action.ts';
 
-const place = { id: 'job-1', repoRoot: '/r', worktreePath: '/w', branchName: 'wakechart/job-1', headBranch: 'wakechart/job-1', head: 'abc' };
-const actionFor = (...kinds: readonly WorktreeFindingKind[]): string | undefined => worktreeNextAction(place, kinds.map((kind) => ({ kind, text: kind })));
+const place = {
+  id: 'job-1',
+  repoRoot: '/r',
+  worktreePath: '/w',
+  branchName: 'wakechart/job-1',
+  headBranch: 'wakechart/job-1',
+  head: 'abc',
+};
+const actionFor = (...kinds: readonly WorktreeFindingKind[]): string | undefined =>
+  worktreeNextAction(
+    place,
+    kinds.map((kind) => ({ kind, text: kind })),
+  );
 
 describe('a word for a shell', () => {
-  it.each(['plain', '/a/b.txt', 'two words', "it's", '$(rm -rf x)', '`x`', '"', '-rf', '', 'a\nb', '漢字', '\\'])('is the same word to the shell: %j', (word) => {
-    expect(execFileSync('sh', ['-c', `printf %s ${shellWord(word)}`], { encoding: 'utf8' })).toBe(word);
-  });
+  it.each(['plain', '/a/b.txt', 'two words', "it's", '$(rm -rf x)', '`x`', '"', '-rf', '', 'a\nb', '漢字', '\\'])(
+    'is the same word to the shell: %j',
+    (word) => {
+      expect(execFileSync('sh', ['-c', `printf %s ${shellWord(word)}`], { encoding: 'utf8' })).toBe(word);
+    },
+  );
 });
 
 describe('the next action', () => {
@@ -41,7 +55,9 @@ describe('the next action', () => {
   });
 
   it('names first how to remove one that has been dealt with, and then how to let go what is left', () => {
-    expect(actionFor('committed')).toMatch(/\nThen remove it: wakechart worktree remove job-1\nIf what is left in it is not needed: wakechart worktree remove job-1 --discard$/);
+    expect(actionFor('committed')).toMatch(
+      /\nThen remove it: wakechart worktree remove job-1\nIf what is left in it is not needed: wakechart worktree remove job-1 --discard$/,
+    );
   });
 
   it('asks for a detached HEAD only when it is carried out', () => {

@@ -25,13 +25,37 @@ describe('the record of a worktree', () => {
     expect(checkedWorktreeRecord(JSON.parse(JSON.stringify(record)), 'x.json')).toEqual(record);
   });
 
-  it.each([undefined, [], 'text', {}, { ...record, version: 2 }, { ...record, id: '../x' }, { ...record, status: 'lost' }, { ...record, baseRevision: 'HEAD' }, { ...record, findings: [{ kind: 'odd', text: '' }] }])('is refused where it is none: %j', (value) => {
-    expect(() => checkedWorktreeRecord(value, 'x.json')).toThrow(expect.objectContaining({ code: 'WORKTREE_RECORD_UNREADABLE', message: expect.stringContaining('x.json') }));
+  it.each([
+    undefined,
+    [],
+    'text',
+    {},
+    { ...record, version: 2 },
+    { ...record, id: '../x' },
+    { ...record, status: 'lost' },
+    { ...record, baseRevision: 'HEAD' },
+    { ...record, findings: [{ kind: 'odd', text: '' }] },
+  ])('is refused where it is none: %j', (value) => {
+    expect(() => checkedWorktreeRecord(value, 'x.json')).toThrow(
+      expect.objectContaining({ code: 'WORKTREE_RECORD_UNREADABLE', message: expect.stringContaining('x.json') }),
+    );
   });
 
   it('moves as its chart does, and no other way', () => {
     for (const before of worktreeLifecycle.snapshots) {
-      for (const event of ['CREATE', 'CREATED', 'CREATE_FAILED', 'CREATE_UNKNOWN', 'INSPECT', 'CLEAN', 'DIRTY', 'REMOVED', 'REMOVE_FAILED', 'ADOPT', 'OWNER_LOST'] as const) {
+      for (const event of [
+        'CREATE',
+        'CREATED',
+        'CREATE_FAILED',
+        'CREATE_UNKNOWN',
+        'INSPECT',
+        'CLEAN',
+        'DIRTY',
+        'REMOVED',
+        'REMOVE_FAILED',
+        'ADOPT',
+        'OWNER_LOST',
+      ] as const) {
         const after = worktreeLifecycle.next(before, event);
         const move = (): WorktreeRecord => movedRecord({ ...record, status: before.value }, event);
         if (after === undefined) expect(move).toThrow(expect.objectContaining({ code: 'WORKTREE_ILLEGAL_MOVE' }));

@@ -1,7 +1,13 @@
 /** Line counting has a slow obvious way and a fast one; they must never disagree. */
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { LINE_START, MAX_SCAN_BYTES, hasVectorScan, scanLines, scanLinesBytewise } from '../../../src/machines/task/log-line-scan.ts';
+import {
+  LINE_START,
+  MAX_SCAN_BYTES,
+  hasVectorScan,
+  scanLines,
+  scanLinesBytewise,
+} from '../../../src/machines/task/log-line-scan.ts';
 
 const bytesOf = (text: string): Uint8Array => new TextEncoder().encode(text);
 
@@ -42,7 +48,10 @@ describe('a scan for lines', () => {
 
   it('takes the largest piece, full of lines or without any', () => {
     expect(scanLines(new Uint8Array(MAX_SCAN_BYTES).fill(10))).toEqual({ lines: 0, lastLineFeed: MAX_SCAN_BYTES - 1 });
-    expect(scanLines(bytesOf('y\n'.repeat(MAX_SCAN_BYTES / 2)))).toEqual({ lines: MAX_SCAN_BYTES / 2, lastLineFeed: MAX_SCAN_BYTES - 1 });
+    expect(scanLines(bytesOf('y\n'.repeat(MAX_SCAN_BYTES / 2)))).toEqual({
+      lines: MAX_SCAN_BYTES / 2,
+      lastLineFeed: MAX_SCAN_BYTES - 1,
+    });
     expect(scanLines(new Uint8Array(MAX_SCAN_BYTES))).toEqual({ lines: 0, lastLineFeed: -1 });
   });
 

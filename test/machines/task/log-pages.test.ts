@@ -47,7 +47,11 @@ describe('a log page', () => {
   });
 
   it('has no next cursor when there is nothing more', () => {
-    expect(createBackgroundTaskLogPage('t', lines, { offset: 449 })).toEqual({ taskId: 't', cursor: { offset: 449 }, lines: ['line 449'] });
+    expect(createBackgroundTaskLogPage('t', lines, { offset: 449 })).toEqual({
+      taskId: 't',
+      cursor: { offset: 449 },
+      lines: ['line 449'],
+    });
     expect(createBackgroundTaskLogPage('t', [])).toEqual({ taskId: 't', cursor: { offset: 0 }, lines: [] });
   });
 

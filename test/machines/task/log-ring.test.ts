@@ -9,7 +9,10 @@ const bytesOf = (text: string): Uint8Array => new TextEncoder().encode(text);
 const allLines = (ring: LogRing): readonly string[] => ring.page('t', undefined, Infinity).lines;
 
 /** Everything a follower sees, as `source` and lines. */
-function followed(ring: LogRing, from: LogRingCursor = { position: 0, line: 0 }): { text: string; next: LogRingCursor } {
+function followed(
+  ring: LogRing,
+  from: LogRingCursor = { position: 0, line: 0 },
+): { text: string; next: LogRingCursor } {
   let text = '';
   let next = from;
   for (let piece = ring.follow(next); piece !== undefined; piece = ring.follow(next)) {
@@ -54,7 +57,9 @@ describe('a log ring', () => {
   });
 
   it('says what the helper for plain arrays says, however the bytes are cut', () => {
-    const text = fc.array(fc.constantFrom('a', 'é', '🦊', '\n', '\r\n', 'long '.repeat(60)), { maxLength: 60 }).map((parts) => parts.join(''));
+    const text = fc
+      .array(fc.constantFrom('a', 'é', '🦊', '\n', '\r\n', 'long '.repeat(60)), { maxLength: 60 })
+      .map((parts) => parts.join(''));
     fc.assert(
       fc.property(text, fc.array(fc.nat(700), { maxLength: 10 }), (written, cuts) => {
         const whole = `${written}\n`;
@@ -72,12 +77,29 @@ describe('a log ring', () => {
 
   it('pages from any line, and clamps offsets that lie outside or are none', () => {
     const ring = new LogRing();
-    for (let line = 0; line < 1000; line += 1) ring.append(line % 3 === 0 ? 'stderr' : 'stdout', bytesOf(`line ${line}\n`));
+    for (let line = 0; line < 1000; line += 1)
+      ring.append(line % 3 === 0 ? 'stderr' : 'stdout', bytesOf(`line ${line}\n`));
     const page = ring.page('t1', { offset: 500 }, 2);
-    expect(page).toEqual({ taskId: 't1', cursor: { offset: 500 }, nextCursor: { offset: 502 }, lines: ['[stdout] line 500', '[stderr] line 501'] });
-    expect(ring.page('t1', { offset: 999 })).toEqual({ taskId: 't1', cursor: { offset: 999 }, lines: ['[stderr] line 999'] });
+    expect(page).toEqual({
+      taskId: 't1',
+      cursor: { offset: 500 },
+      nextCursor: { offset: 502 },
+      lines: ['[stdout] line 500', '[stderr] line 501'],
+    });
+    expect(ring.page('t1', { offset: 999 })).toEqual({
+      taskId: 't1',
+      cursor: { offset: 999 },
+      lines: ['[stderr] line 999'],
+    });
     expect(ring.page('t1').lines).toHaveLength(200);
-    for (const [offset, effective] of [[NaN, 0], [-5, 0], [-Infinity, 0], [3.7, 3], [1e9, 1000], [Infinity, 1000]] as const) {
+    for (const [offset, effective] of [
+      [NaN, 0],
+      [-5, 0],
+      [-Infinity, 0],
+      [3.7, 3],
+      [1e9, 1000],
+      [Infinity, 1000],
+    ] as const) {
       expect(ring.page('t1', { offset }).cursor).toEqual({ offset: effective });
     }
   });
@@ -115,7 +137,11 @@ describe('a log ring', () => {
   });
 
   it('stays within its limit for any output, and numbers what it keeps as an unlimited log would', () => {
-    const piece = fc.record({ source: fc.constantFrom('stdout', 'stderr', 'system'), length: fc.nat(400), lines: fc.nat(5) });
+    const piece = fc.record({
+      source: fc.constantFrom('stdout', 'stderr', 'system'),
+      length: fc.nat(400),
+      lines: fc.nat(5),
+    });
     fc.assert(
       fc.property(fc.array(piece, { minLength: 50, maxLength: 400 }), (pieces) => {
         const ring = new LogRing({ limitBytes: 4096 });

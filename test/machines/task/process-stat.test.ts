@@ -1,8 +1,12 @@
 import { describe, expect, it } from 'vitest';
 import { processStat } from '../../../src/machines/task/process-stat.ts';
 
-/** As Linux writes it: the letter of the state is the third field, the number of threads the 20th, the beginning the 22nd. */
-const line = ({ name = 'node', state = 'S', threads = 1 }): string => `4711 (${name}) ${state} 1 4711 4711 0 -1 4194304 1 2 3 4 5 6 7 8 20 0 ${threads} 0 987654 1000 200\n`;
+/**
+ * As Linux writes it: the letter of the state is the third field, the number of threads the 20th, the beginning the
+ * 22nd.
+ */
+const line = ({ name = 'node', state = 'S', threads = 1 }): string =>
+  `4711 (${name}) ${state} 1 4711 4711 0 -1 4194304 1 2 3 4 5 6 7 8 20 0 ${threads} 0 987654 1000 200\n`;
 
 describe('the line of a process', () => {
   it('tells when it began', () => {

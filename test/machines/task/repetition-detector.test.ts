@@ -2,7 +2,10 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { RepetitionDetector } from '../../../src/machines/task/repetition-detector.ts';
 
-/** The rule, written naively: the tail is one unit, at least `threshold` times and over at least a quarter of the window. */
+/**
+ * The rule, written naively: the tail is one unit, at least `threshold` times and over at least a quarter of the
+ * window.
+ */
 function isStuck(text: string, window: number, threshold: number): boolean {
   for (let unit = 1; unit <= Math.floor(window / threshold); unit += 1) {
     const stretch = Math.max(unit * threshold, Math.ceil(window / 4));
@@ -15,20 +18,27 @@ function isStuck(text: string, window: number, threshold: number): boolean {
 
 describe('the repetition detector', () => {
   it('agrees with the rule at the end of every delta', () => {
-    const deltas = fc.array(fc.oneof(fc.constantFrom('ab', 'abab', 'c', 'abc', 'aaaa'), fc.string({ maxLength: 4 })), { maxLength: 60 });
+    const deltas = fc.array(fc.oneof(fc.constantFrom('ab', 'abab', 'c', 'abc', 'aaaa'), fc.string({ maxLength: 4 })), {
+      maxLength: 60,
+    });
     fc.assert(
-      fc.property(deltas, fc.integer({ min: 2, max: 40 }), fc.integer({ min: 2, max: 8 }), (pieces, window, threshold) => {
-        const detector = new RepetitionDetector(window, threshold);
-        let text = '';
-        for (const piece of pieces) {
-          // Long deltas are looked into as well; here they stay shorter than a quarter of the window.
-          const part = piece.slice(0, Math.ceil(window / 4));
-          text += part;
-          const found = detector.push(part) !== undefined;
-          expect(found).toBe(text.length > 0 && isStuck(text, window, threshold));
-          if (found) return;
-        }
-      }),
+      fc.property(
+        deltas,
+        fc.integer({ min: 2, max: 40 }),
+        fc.integer({ min: 2, max: 8 }),
+        (pieces, window, threshold) => {
+          const detector = new RepetitionDetector(window, threshold);
+          let text = '';
+          for (const piece of pieces) {
+            // Long deltas are looked into as well; here they stay shorter than a quarter of the window.
+            const part = piece.slice(0, Math.ceil(window / 4));
+            text += part;
+            const found = detector.push(part) !== undefined;
+            expect(found).toBe(text.length > 0 && isStuck(text, window, threshold));
+            if (found) return;
+          }
+        },
+      ),
       { numRuns: 500 },
     );
   });

@@ -25,9 +25,25 @@ const CONTRACT = [
   'sleeping WAKE running',
   'sleeping CANCEL cancelled',
 ];
-const STATUSES: BackgroundTaskStatus[] = ['queued', 'running', 'waiting_permission', 'sleeping', 'completed', 'failed', 'cancelled'];
+const STATUSES: BackgroundTaskStatus[] = [
+  'queued',
+  'running',
+  'waiting_permission',
+  'sleeping',
+  'completed',
+  'failed',
+  'cancelled',
+];
 const EVENTS: BackgroundTaskTransitionEvent[] = [
-  'START', 'REQUEST_PERMISSION', 'PERMISSION_ALLOWED', 'PERMISSION_DENIED', 'SLEEP', 'WAKE', 'COMPLETE', 'FAIL', 'CANCEL',
+  'START',
+  'REQUEST_PERMISSION',
+  'PERMISSION_ALLOWED',
+  'PERMISSION_DENIED',
+  'SLEEP',
+  'WAKE',
+  'COMPLETE',
+  'FAIL',
+  'CANCEL',
 ];
 
 describe('the transition table', () => {
@@ -51,7 +67,9 @@ describe('the transition table', () => {
     for (const snapshot of taskLifecycle.snapshots) {
       for (const event of EVENTS) {
         const next = taskLifecycle.next(snapshot, event);
-        const isHeldBack = JSON.stringify(snapshot.value) === '{"running":"stopping"}' && (event === 'SLEEP' || event === 'REQUEST_PERMISSION');
+        const isHeldBack =
+          JSON.stringify(snapshot.value) === '{"running":"stopping"}' &&
+          (event === 'SLEEP' || event === 'REQUEST_PERMISSION');
         const expected = CONTRACT.find((row) => row.startsWith(`${snapshot.topLevel} ${event} `))?.split(' ')[2];
         if (isHeldBack) expect(next).toBeUndefined();
         else expect(next?.topLevel).toBe(expected);
@@ -61,21 +79,28 @@ describe('the transition table', () => {
 });
 
 describe('transitionBackgroundTaskStatus', () => {
-  it.each(STATUSES.flatMap((status) => EVENTS.map((event) => [status, event] as const)))('%s + %s follows the contract or is refused', (status, event) => {
-    const row = CONTRACT.find((candidate) => candidate.startsWith(`${status} ${event} `));
-    if (row !== undefined) {
-      expect(transitionBackgroundTaskStatus(status, event)).toBe(row.split(' ')[2]);
-      return;
-    }
-    const why = isTerminalBackgroundTaskStatus(status) ? 'terminal status' : 'unsupported event';
-    const error = refusalOf(() => transitionBackgroundTaskStatus(status, event));
-    expect(error.message).toBe(`Invalid background task transition: ${status} + ${event} (${why})`);
-    expect(error).toMatchObject({ name: 'BackgroundTaskError', category: 'validation', recoverable: true });
-    expect(error.hint).toBeTypeOf('string');
-  });
+  it.each(STATUSES.flatMap((status) => EVENTS.map((event) => [status, event] as const)))(
+    '%s + %s follows the contract or is refused',
+    (status, event) => {
+      const row = CONTRACT.find((candidate) => candidate.startsWith(`${status} ${event} `));
+      if (row !== undefined) {
+        expect(transitionBackgroundTaskStatus(status, event)).toBe(row.split(' ')[2]);
+        return;
+      }
+      const why = isTerminalBackgroundTaskStatus(status) ? 'terminal status' : 'unsupported event';
+      const error = refusalOf(() => transitionBackgroundTaskStatus(status, event));
+      expect(error.message).toBe(`Invalid background task transition: ${status} + ${event} (${why})`);
+      expect(error).toMatchObject({ name: 'BackgroundTaskError', category: 'validation', recoverable: true });
+      expect(error.hint).toBeTypeOf('string');
+    },
+  );
 
   it('calls exactly completed, failed and cancelled terminal', () => {
-    expect(STATUSES.filter((status) => isTerminalBackgroundTaskStatus(status))).toEqual(['completed', 'failed', 'cancelled']);
+    expect(STATUSES.filter((status) => isTerminalBackgroundTaskStatus(status))).toEqual([
+      'completed',
+      'failed',
+      'cancelled',
+    ]);
   });
 });
 
@@ -104,7 +129,9 @@ describe('a task that is being stopped', () => {
 
   it('is told from one that works, waits, sleeps or has ended', () => {
     const stopping = taskLifecycle.snapshots.filter(isStoppingTask).map(({ value }) => value);
-    expect(stopping).toEqual(expect.arrayContaining([{ running: 'stopping' }, { waiting_permission: 'stopping' }, { sleeping: 'stopping' }]));
+    expect(stopping).toEqual(
+      expect.arrayContaining([{ running: 'stopping' }, { waiting_permission: 'stopping' }, { sleeping: 'stopping' }]),
+    );
     expect(stopping).toHaveLength(3);
   });
 });

@@ -7,7 +7,11 @@ import { SESSION_ID, START_MS, anyLog, eventAt, idOf, wakeEnded, wakeStarted } f
 
 /** One second after another. */
 function timed(drafts: readonly SessionEventDraft[], sessionId = SESSION_ID): SessionEvent[] {
-  return drafts.map((draft, index) => ({ ...eventAt(index + 1, draft), sessionId, at: new Date(START_MS + index * 1_000).toISOString() }));
+  return drafts.map((draft, index) => ({
+    ...eventAt(index + 1, draft),
+    sessionId,
+    at: new Date(START_MS + index * 1_000).toISOString(),
+  }));
 }
 
 interface SeenSpan {
@@ -29,13 +33,27 @@ function spansOf(operations: readonly SpanOperation[]): SeenSpan[] {
     if (operation.do === 'start') {
       if (open.has(operation.key)) throw new Error(`${operation.key} is open already`);
       const parent = operation.parentKey === undefined ? undefined : open.get(operation.parentKey);
-      if (operation.parentKey !== undefined && parent === undefined) throw new Error(`${operation.parentKey} is not open`);
-      open.set(operation.key, { name: operation.name, parent: parent?.name, kind: operation.kind, from: second(operation.at), to: undefined, attributes: operation.attributes, error: false });
+      if (operation.parentKey !== undefined && parent === undefined)
+        throw new Error(`${operation.parentKey} is not open`);
+      open.set(operation.key, {
+        name: operation.name,
+        parent: parent?.name,
+        kind: operation.kind,
+        from: second(operation.at),
+        to: undefined,
+        attributes: operation.attributes,
+        error: false,
+      });
     } else {
       const span = open.get(operation.key);
       if (span === undefined) throw new Error(`${operation.key} is not open`);
       open.delete(operation.key);
-      seen.push({ ...span, to: second(operation.at), attributes: { ...span.attributes, ...operation.attributes }, error: operation.status.code === 'error' });
+      seen.push({
+        ...span,
+        to: second(operation.at),
+        attributes: { ...span.attributes, ...operation.attributes },
+        error: operation.status.code === 'error',
+      });
     }
   }
   return [...seen, ...open.values()];
@@ -45,26 +63,88 @@ function folded(drafts: readonly SessionEventDraft[], fold = new SpanFold()): Se
   return spansOf(timed(drafts).flatMap((event) => fold.take(event, 'tester')));
 }
 
-const shape = (spans: readonly SeenSpan[]): unknown[] => spans.map(({ name, parent, from, to, error }) => [name, parent, from, to, error]);
+const shape = (spans: readonly SeenSpan[]): unknown[] =>
+  spans.map(({ name, parent, from, to, error }) => [name, parent, from, to, error]);
 
-const stepBegun: SessionEventDraft = { type: 'span.started', data: { spanId: 's', kind: 'model_step', backend: 'embedded', provider: 'google', model: 'm1', step: 3, contextTokens: 20 } };
-const stepEnded = (rest: Partial<Extract<SessionEventDraft, { type: 'span.completed' }>['data']> = {}): SessionEventDraft => ({
+const stepBegun: SessionEventDraft = {
+  type: 'span.started',
+  data: {
+    spanId: 's',
+    kind: 'model_step',
+    backend: 'embedded',
+    provider: 'google',
+    model: 'm1',
+    step: 3,
+    contextTokens: 20,
+  },
+};
+const stepEnded = (
+  rest: Partial<Extract<SessionEventDraft, { type: 'span.completed' }>['data']> = {},
+): SessionEventDraft => ({
   type: 'span.completed',
-  data: { spanId: 's', kind: 'model_step', outcome: 'completed', modelSteps: 1, usage: { inputTokens: 10, outputTokens: 2, cachedInputTokens: 4, cost: 0.5 }, ...rest },
+  data: {
+    spanId: 's',
+    kind: 'model_step',
+    outcome: 'completed',
+    modelSteps: 1,
+    usage: { inputTokens: 10, outputTokens: 2, cachedInputTokens: 4, cost: 0.5 },
+    ...rest,
+  },
 });
-const used = (callId = 'c', by?: 'backend'): SessionEventDraft => ({ type: 'agent.tool_use', data: { callId, name: 'shell_run', input: { command: 'cat secret.txt' }, spanId: 's', ...(by === undefined ? {} : { by }) } });
-const started = (callId = 'c', attempt?: number): SessionEventDraft => ({ type: 'agent.tool_started', data: { callId, ...(attempt === undefined ? {} : { attempt }) } });
-const result = (callId = 'c', outcome: 'completed' | 'failed' | 'denied' | 'cancelled' | 'unknown' = 'completed'): SessionEventDraft => ({ type: 'agent.tool_result', data: { callId, name: 'shell_run', outcome, output: 'the secret' } });
+const used = (callId = 'c', by?: 'backend'): SessionEventDraft => ({
+  type: 'agent.tool_use',
+  data: {
+    callId,
+    name: 'shell_run',
+    input: { command: 'cat secret.txt' },
+    spanId: 's',
+    ...(by === undefined ? {} : { by }),
+  },
+});
+const started = (callId = 'c', attempt?: number): SessionEventDraft => ({
+  type: 'agent.tool_started',
+  data: { callId, ...(attempt === undefined ? {} : { attempt }) },
+});
+const result = (
+  callId = 'c',
+  outcome: 'completed' | 'failed' | 'denied' | 'cancelled' | 'unknown' = 'completed',
+): SessionEventDraft => ({
+  type: 'agent.tool_result',
+  data: { callId, name: 'shell_run', outcome, output: 'the secret' },
+});
 const said: SessionEventDraft = { type: 'agent.message', data: { text: 'my secret plan', spanId: 's' } };
-const attemptFailed = (attempt: number, model: string, next: 'fall_back' | 'give_up' = 'fall_back'): SessionEventDraft => ({
+const attemptFailed = (
+  attempt: number,
+  model: string,
+  next: 'fall_back' | 'give_up' = 'fall_back',
+): SessionEventDraft => ({
   type: 'run.attempt_failed',
-  data: { spanId: 's', attempt, candidate: { provider: 'p', model }, error: { kind: 'rate_limit', message: 'the secret' }, next, because: 'x' },
+  data: {
+    spanId: 's',
+    attempt,
+    candidate: { provider: 'p', model },
+    error: { kind: 'rate_limit', message: 'the secret' },
+    next,
+    because: 'x',
+  },
 });
-const selected = (attempt: number, model: string): SessionEventDraft => ({ type: 'run.candidate_selected', data: { spanId: 's', attempt, candidate: { provider: 'xai', model }, backend: 'embedded', because: 'x' } });
+const selected = (attempt: number, model: string): SessionEventDraft => ({
+  type: 'run.candidate_selected',
+  data: { spanId: 's', attempt, candidate: { provider: 'xai', model }, backend: 'embedded', because: 'x' },
+});
 
 describe('the spans of a wake', () => {
   it('are the wake, and in it its model steps and the tools that run', () => {
-    const spans = folded([wakeStarted(1), stepBegun, said, used(), stepEnded(), started(), result(), wakeEnded('wake_1')]);
+    const spans = folded([
+      wakeStarted(1),
+      stepBegun,
+      said,
+      used(),
+      stepEnded(),
+      started(),
+      result(),
+      wakeEnded('wake_1'),
+    ]);
     expect(shape(spans)).toEqual([
       ['chat m1', 'invoke_agent tester', 1, 4, false],
       ['execute_tool shell_run', 'invoke_agent tester', 5, 6, false],
@@ -73,7 +153,15 @@ describe('the spans of a wake', () => {
   });
 
   it('say who did what with what, in the words of the conventions', () => {
-    const [step, tool, wake] = folded([wakeStarted(1), stepBegun, used(), stepEnded(), started('c', 2), result(), wakeEnded('wake_1')]);
+    const [step, tool, wake] = folded([
+      wakeStarted(1),
+      stepBegun,
+      used(),
+      stepEnded(),
+      started('c', 2),
+      result(),
+      wakeEnded('wake_1'),
+    ]);
     expect(step?.attributes).toEqual({
       'gen_ai.operation.name': 'chat',
       'gen_ai.provider.name': 'gcp.gemini',
@@ -116,7 +204,18 @@ describe('the spans of a wake', () => {
     });
   });
 
-  const telling = [wakeStarted(1), stepBegun, said, used(), attemptFailed(1, 'm1'), selected(2, 'm2'), stepEnded({ outcome: 'failed', error: { kind: 'auth', message: 'a secret' } }), started(), result(), wakeEnded('wake_1')];
+  const telling = [
+    wakeStarted(1),
+    stepBegun,
+    said,
+    used(),
+    attemptFailed(1, 'm1'),
+    selected(2, 'm2'),
+    stepEnded({ outcome: 'failed', error: { kind: 'auth', message: 'a secret' } }),
+    started(),
+    result(),
+    wakeEnded('wake_1'),
+  ];
 
   it('tell nothing of what was said and given', () => {
     const told = JSON.stringify(timed(telling).flatMap((event) => new SpanFold().take(event)));
@@ -129,28 +228,65 @@ describe('the spans of a wake', () => {
     const told = Object.assign({}, ...operations.map(({ attributes }) => attributes)) as SpanAttributes;
     expect(told['gen_ai.tool.call.arguments']).toBe('{"co…');
     expect(told['gen_ai.tool.call.result']).toBe('the …');
-    expect(told['gen_ai.output.messages']).toBe('[{"role":"assistant","parts":[{"type":"text","content":"my s…"}],"finish_reason":"stop"}]');
-    expect(operations.flatMap((operation) => (operation.do === 'end' && operation.status.code === 'error' ? [operation.status.message] : []))).toEqual(['the …', undefined, 'a se…']);
+    expect(told['gen_ai.output.messages']).toBe(
+      '[{"role":"assistant","parts":[{"type":"text","content":"my s…"}],"finish_reason":"stop"}]',
+    );
+    expect(
+      operations.flatMap((operation) =>
+        operation.do === 'end' && operation.status.code === 'error' ? [operation.status.message] : [],
+      ),
+    ).toEqual(['the …', undefined, 'a se…']);
   });
 });
 
 describe('a step that took several attempts', () => {
   it('has a span for each of them, the first one from its own beginning', () => {
-    const spans = folded([wakeStarted(1), stepBegun, attemptFailed(1, 'm1'), selected(2, 'm2'), attemptFailed(2, 'm2'), selected(3, 'm3'), stepEnded()]);
+    const spans = folded([
+      wakeStarted(1),
+      stepBegun,
+      attemptFailed(1, 'm1'),
+      selected(2, 'm2'),
+      attemptFailed(2, 'm2'),
+      selected(3, 'm3'),
+      stepEnded(),
+    ]);
     expect(shape(spans.slice(0, 4))).toEqual([
       ['attempt m1', 'chat m1', 1, 2, true],
       ['attempt m2', 'chat m1', 3, 4, true],
       ['attempt m3', 'chat m1', 5, 6, false],
       ['chat m1', 'invoke_agent tester', 1, 6, false],
     ]);
-    expect(spans[0]?.attributes).toEqual({ 'gen_ai.provider.name': 'p', 'gen_ai.request.model': 'm1', 'wakechart.attempt.number': 1, 'wakechart.attempt.next': 'fall_back', 'error.type': 'rate_limit' });
-    expect(spans[3]?.attributes).toMatchObject({ 'gen_ai.request.model': 'm1', 'gen_ai.response.model': 'm3', 'gen_ai.provider.name': 'x_ai', 'wakechart.step.attempts': 3 });
+    expect(spans[0]?.attributes).toEqual({
+      'gen_ai.provider.name': 'p',
+      'gen_ai.request.model': 'm1',
+      'wakechart.attempt.number': 1,
+      'wakechart.attempt.next': 'fall_back',
+      'error.type': 'rate_limit',
+    });
+    expect(spans[3]?.attributes).toMatchObject({
+      'gen_ai.request.model': 'm1',
+      'gen_ai.response.model': 'm3',
+      'gen_ai.provider.name': 'x_ai',
+      'wakechart.step.attempts': 3,
+    });
   });
 
   it('fails with the last of them, and says how long it waited', () => {
     const waiting: SessionEventDraft = { type: 'run.waiting', data: { spanId: 's', because: 'all rest', waitMs: 900 } };
-    const spans = folded([wakeStarted(1), stepBegun, attemptFailed(1, 'm1'), waiting, selected(2, 'm2'), attemptFailed(2, 'm2', 'give_up'), stepEnded({ outcome: 'failed', error: { kind: 'rate_limit', message: 'x' } })]);
-    expect(spans[2]).toMatchObject({ name: 'chat m1', error: true, attributes: { 'error.type': 'rate_limit', 'wakechart.step.waited_ms': 900 } });
+    const spans = folded([
+      wakeStarted(1),
+      stepBegun,
+      attemptFailed(1, 'm1'),
+      waiting,
+      selected(2, 'm2'),
+      attemptFailed(2, 'm2', 'give_up'),
+      stepEnded({ outcome: 'failed', error: { kind: 'rate_limit', message: 'x' } }),
+    ]);
+    expect(spans[2]).toMatchObject({
+      name: 'chat m1',
+      error: true,
+      attributes: { 'error.type': 'rate_limit', 'wakechart.step.waited_ms': 900 },
+    });
     expect(spans[2]?.attributes).not.toHaveProperty('gen_ai.response.model');
   });
 });
@@ -164,15 +300,31 @@ describe('a tool call', () => {
     ['unknown', 'lost', true],
   ] as const)('that is %s has the error %s', (outcome, errorType, isError) => {
     const [, tool] = folded([wakeStarted(1), stepBegun, used(), stepEnded(), started(), result('c', outcome)]);
-    expect([tool?.attributes['wakechart.tool.outcome'], tool?.attributes['error.type'], tool?.error]).toEqual([outcome, errorType, isError]);
+    expect([tool?.attributes['wakechart.tool.outcome'], tool?.attributes['error.type'], tool?.error]).toEqual([
+      outcome,
+      errorType,
+      isError,
+    ]);
   });
 
   it('that never began has a span without a length', () => {
-    expect(shape(folded([wakeStarted(1), stepBegun, used(), stepEnded(), result('c', 'denied')]).slice(1, 2))).toEqual([['execute_tool shell_run', 'invoke_agent tester', 4, 4, false]]);
+    expect(shape(folded([wakeStarted(1), stepBegun, used(), stepEnded(), result('c', 'denied')]).slice(1, 2))).toEqual([
+      ['execute_tool shell_run', 'invoke_agent tester', 4, 4, false],
+    ]);
   });
 
   it('that is run again has a span for each time', () => {
-    const spans = folded([wakeStarted(1), stepBegun, used(), stepEnded(), started(), { type: 'agent.tool_requeued', data: { callId: 'c', attempt: 2 } }, started('c', 2), result(), wakeEnded('wake_1')]);
+    const spans = folded([
+      wakeStarted(1),
+      stepBegun,
+      used(),
+      stepEnded(),
+      started(),
+      { type: 'agent.tool_requeued', data: { callId: 'c', attempt: 2 } },
+      started('c', 2),
+      result(),
+      wakeEnded('wake_1'),
+    ]);
     expect(shape(spans.slice(1, 3))).toEqual([
       ['execute_tool shell_run', 'invoke_agent tester', 4, 5, true],
       ['execute_tool shell_run', 'invoke_agent tester', 6, 7, false],
@@ -180,11 +332,23 @@ describe('a tool call', () => {
   });
 
   it('that was asked for in another wake is as long as it ran', () => {
-    expect(shape(folded([wakeStarted(1), started(), result(), wakeEnded('wake_1')]).slice(0, 1))).toEqual([['execute_tool shell_run', 'invoke_agent tester', 1, 2, false]]);
+    expect(shape(folded([wakeStarted(1), started(), result(), wakeEnded('wake_1')]).slice(0, 1))).toEqual([
+      ['execute_tool shell_run', 'invoke_agent tester', 1, 2, false],
+    ]);
   });
 
   it('that the backend runs lies in the step that runs it', () => {
-    const spans = folded([wakeStarted(1), stepBegun, used('c', 'backend'), started(), result(), used('d', 'backend'), result('d'), stepEnded(), wakeEnded('wake_1')]);
+    const spans = folded([
+      wakeStarted(1),
+      stepBegun,
+      used('c', 'backend'),
+      started(),
+      result(),
+      used('d', 'backend'),
+      result('d'),
+      stepEnded(),
+      wakeEnded('wake_1'),
+    ]);
     expect(shape(spans.slice(0, 2))).toEqual([
       ['execute_tool shell_run', 'chat m1', 3, 4, false],
       ['execute_tool shell_run', 'chat m1', 5, 6, false],
@@ -195,8 +359,21 @@ describe('a tool call', () => {
 
 describe('a wake that does not end as it should', () => {
   it('fails with the code of its error', () => {
-    const failed: SessionEventDraft = { type: 'wake.ended', data: { wakeId: 'wake_1', outcome: 'failed', summary: 'x', modelSteps: 0, completedWakeIds: [], error: { code: 'MODEL_FAILED', category: 'provider', message: 'secret' } } };
-    expect(folded([wakeStarted(1), failed])[0]).toMatchObject({ error: true, attributes: { 'error.type': 'MODEL_FAILED', 'wakechart.wake.outcome': 'failed' } });
+    const failed: SessionEventDraft = {
+      type: 'wake.ended',
+      data: {
+        wakeId: 'wake_1',
+        outcome: 'failed',
+        summary: 'x',
+        modelSteps: 0,
+        completedWakeIds: [],
+        error: { code: 'MODEL_FAILED', category: 'provider', message: 'secret' },
+      },
+    };
+    expect(folded([wakeStarted(1), failed])[0]).toMatchObject({
+      error: true,
+      attributes: { 'error.type': 'MODEL_FAILED', 'wakechart.wake.outcome': 'failed' },
+    });
   });
 
   it('is ended with an error by the one that says it is lost, with what was open in it', () => {
@@ -217,7 +394,11 @@ describe('a wake that does not end as it should', () => {
 
   it('is ended by the next one when nobody says anything', () => {
     const spans = folded([wakeStarted(1), stepBegun, wakeStarted(2)]);
-    expect(spans[1]).toMatchObject({ name: 'invoke_agent tester', error: true, attributes: { 'error.type': 'superseded' } });
+    expect(spans[1]).toMatchObject({
+      name: 'invoke_agent tester',
+      error: true,
+      attributes: { 'error.type': 'superseded' },
+    });
   });
 });
 
@@ -229,7 +410,13 @@ describe('what a fold holds', () => {
     if (begin === undefined) throw new Error('expected an event');
     for (let n = 0; n <= MAX_TRACKED_SESSIONS; n += 1) first.push(...fold.take({ ...begin, sessionId: idOf(n) }));
     const ends = first.filter((operation) => operation.do === 'end');
-    expect(ends).toEqual([expect.objectContaining({ key: `wake ${idOf(0)} wake_1`, status: expect.objectContaining({ code: 'error' }) as unknown, attributes: { 'error.type': 'untracked' } })]);
+    expect(ends).toEqual([
+      expect.objectContaining({
+        key: `wake ${idOf(0)} wake_1`,
+        status: expect.objectContaining({ code: 'error' }) as unknown,
+        attributes: { 'error.type': 'untracked' },
+      }),
+    ]);
     expect(fold.close(begin.at)).toHaveLength(MAX_TRACKED_SESSIONS);
     expect(fold.close(begin.at)).toEqual([]);
   });
@@ -237,7 +424,10 @@ describe('what a fold holds', () => {
   it('of one wake is bounded too', () => {
     const calls = Array.from({ length: 1_500 }, (_, index) => used(`c${index}`));
     const fold = new SpanFold();
-    const spans = folded([wakeStarted(1), stepBegun, ...calls, ...calls.map((_, index) => result(`c${index}`)), wakeEnded('wake_1')], fold);
+    const spans = folded(
+      [wakeStarted(1), stepBegun, ...calls, ...calls.map((_, index) => result(`c${index}`)), wakeEnded('wake_1')],
+      fold,
+    );
     expect(spans).toHaveLength(1_502);
     expect(fold.close('2026-01-01T00:00:00.000Z')).toEqual([]);
   });

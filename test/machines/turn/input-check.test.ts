@@ -2,7 +2,8 @@ import { describe, expect, it } from 'vitest';
 import { inputCheckOf } from '../../../src/machines/turn/input-check.ts';
 
 describe('a check made of a JSON schema', () => {
-  const accepts = (schema: object, input: object): boolean => inputCheckOf(schema as Record<string, unknown>).safeParse(input).success;
+  const accepts = (schema: object, input: object): boolean =>
+    inputCheckOf(schema as Record<string, unknown>).safeParse(input).success;
   const objectOf = (properties: object, more: object = {}): object => ({ type: 'object', properties, ...more });
 
   it.each([
@@ -19,17 +20,51 @@ describe('a check made of a JSON schema', () => {
   });
 
   it.each([
-    ['a pattern that would take for ever', objectOf({ a: { type: 'string', pattern: '^(a+)+$' } }), { a: `${'a'.repeat(40)}!` }],
-    ['a recursive reference', objectOf({ a: { $ref: '#/$defs/x' } }, { $defs: { x: { $ref: '#/$defs/x' } } }), { a: 1 }],
+    [
+      'a pattern that would take for ever',
+      objectOf({ a: { type: 'string', pattern: '^(a+)+$' } }),
+      { a: `${'a'.repeat(40)}!` },
+    ],
+    [
+      'a recursive reference',
+      objectOf({ a: { $ref: '#/$defs/x' } }, { $defs: { x: { $ref: '#/$defs/x' } } }),
+      { a: 1 },
+    ],
     ['a reference to elsewhere', objectOf({ a: { $ref: 'https://example.com/x' } }), { a: 1 }],
     ['a constant object', objectOf({ a: { const: { b: 1 } } }), { a: { b: 1 } }],
     ['a format', objectOf({ a: { type: 'string', format: 'uri' } }), { a: 'no uri' }],
     ['an unknown type', objectOf({ a: { type: 'bogus' } }), { a: 1 }],
     ['nonsense', { type: 'object', properties: 7, required: 'x' }, { a: 1 }],
-    ['references that multiply', objectOf({ a: { $ref: '#/$defs/d0' } }, { $defs: Object.fromEntries(Array.from({ length: 40 }, (_, n) => [`d${n}`, { anyOf: [{ $ref: `#/$defs/d${n + 1}` }, { $ref: `#/$defs/d${n + 1}` }] }])) }), { a: 1 }],
-    ['a property that every object has', objectOf({ constructor: { type: 'string' }, toString: { type: 'string' } }), {}],
-    ['a property of another pattern', objectOf({ a: {} }, { patternProperties: { '^x': {} }, additionalProperties: false }), { x1: 1 }],
-    ['what comes after the first items', objectOf({ a: { type: 'array', prefixItems: [{ type: 'string' }], items: { type: 'number' } } }), { a: ['x'] }],
+    [
+      'references that multiply',
+      objectOf(
+        { a: { $ref: '#/$defs/d0' } },
+        {
+          $defs: Object.fromEntries(
+            Array.from({ length: 40 }, (_, n) => [
+              `d${n}`,
+              { anyOf: [{ $ref: `#/$defs/d${n + 1}` }, { $ref: `#/$defs/d${n + 1}` }] },
+            ]),
+          ),
+        },
+      ),
+      { a: 1 },
+    ],
+    [
+      'a property that every object has',
+      objectOf({ constructor: { type: 'string' }, toString: { type: 'string' } }),
+      {},
+    ],
+    [
+      'a property of another pattern',
+      objectOf({ a: {} }, { patternProperties: { '^x': {} }, additionalProperties: false }),
+      { x1: 1 },
+    ],
+    [
+      'what comes after the first items',
+      objectOf({ a: { type: 'array', prefixItems: [{ type: 'string' }], items: { type: 'number' } } }),
+      { a: ['x'] },
+    ],
   ])('leaves %s to whoever carries out the call', (_what, schema, input) => {
     expect(accepts(schema, input)).toBe(true);
   });
@@ -37,7 +72,12 @@ describe('a check made of a JSON schema', () => {
   it('changes nothing about the input, and takes nothing but objects', () => {
     const check = inputCheckOf(objectOf({ a: { type: 'integer', default: 3 } }) as Record<string, unknown>);
     expect(check.parse({ b: 1 })).toEqual({ b: 1 });
-    expect([null, 'x', [1], undefined].map((input) => check.safeParse(input).success)).toEqual([false, false, false, false]);
+    expect([null, 'x', [1], undefined].map((input) => check.safeParse(input).success)).toEqual([
+      false,
+      false,
+      false,
+      false,
+    ]);
   });
 
   it.each([
@@ -47,6 +87,9 @@ describe('a check made of a JSON schema', () => {
     ['a condition', { type: 'string', if: {}, else: {} }],
     ['a form of names', { type: 'string', propertyNames: { pattern: '^(a+)+$' } }],
   ])('leaves out %s, and still checks what stands beside it', (_what, schema) => {
-    expect([accepts(objectOf({ a: schema }), { a: `${'a'.repeat(40)}!` }), accepts(objectOf({ a: schema }), { a: 1 })]).toEqual([true, false]);
+    expect([
+      accepts(objectOf({ a: schema }), { a: `${'a'.repeat(40)}!` }),
+      accepts(objectOf({ a: schema }), { a: 1 }),
+    ]).toEqual([true, false]);
   });
 });

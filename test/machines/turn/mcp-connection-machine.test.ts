@@ -1,11 +1,16 @@
 import { describe, expect, it } from 'vitest';
 import { mcpConnectionLifecycle, mcpConnectionMachine } from '../../../src/machines/turn/mcp-connection-machine.ts';
-import type { McpConnectionEventType, McpConnectionSnapshot } from '../../../src/machines/turn/mcp-connection-machine.ts';
+import type {
+  McpConnectionEventType,
+  McpConnectionSnapshot,
+} from '../../../src/machines/turn/mcp-connection-machine.ts';
 import { pathsOverEveryTransition } from '../../support/graph-paths.ts';
 
 const RESTING = JSON.stringify({ disconnected: 'resting' });
 const COOLING = JSON.stringify({ disconnected: 'cooling' });
-const [CONNECTING, RECONNECTING, READY, CLOSED] = ['connecting', 'reconnecting', 'ready', 'closed'].map((state) => JSON.stringify(state)) as [string, string, string, string];
+const [CONNECTING, RECONNECTING, READY, CLOSED] = ['connecting', 'reconnecting', 'ready', 'closed'].map((state) =>
+  JSON.stringify(state),
+) as [string, string, string, string];
 
 const TABLE: readonly (readonly [string, McpConnectionEventType, string])[] = [
   [RESTING, 'CONNECT', CONNECTING],
@@ -22,7 +27,17 @@ const TABLE: readonly (readonly [string, McpConnectionEventType, string])[] = [
   ...[RESTING, COOLING, CONNECTING, RECONNECTING, READY].map((state) => [state, 'CLOSE', CLOSED] as const),
 ];
 
-const EVENTS: readonly McpConnectionEventType[] = ['CONNECT', 'BACK_OFF', 'CONNECTED', 'GIVE_UP', 'EXHAUST', 'COOLED', 'LOSE', 'REST', 'CLOSE'];
+const EVENTS: readonly McpConnectionEventType[] = [
+  'CONNECT',
+  'BACK_OFF',
+  'CONNECTED',
+  'GIVE_UP',
+  'EXHAUST',
+  'COOLED',
+  'LOSE',
+  'REST',
+  'CLOSE',
+];
 
 function after(events: readonly string[]): McpConnectionSnapshot | undefined {
   return events.reduce<McpConnectionSnapshot | undefined>(
@@ -35,7 +50,11 @@ describe('the chart of a connection to an MCP server', () => {
   const paths = pathsOverEveryTransition(mcpConnectionMachine, EVENTS);
 
   it('has exactly the transitions of its table, each of which is reached from the start', () => {
-    const walked = paths.map(({ events, last }) => [JSON.stringify(last.from), last.event, JSON.stringify(after(events)?.value)]);
+    const walked = paths.map(({ events, last }) => [
+      JSON.stringify(last.from),
+      last.event,
+      JSON.stringify(after(events)?.value),
+    ]);
     expect(walked.map(String).toSorted()).toEqual(TABLE.map(String).toSorted());
   });
 

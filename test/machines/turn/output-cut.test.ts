@@ -9,7 +9,9 @@ describe('an output that is too long', () => {
     const cut = cutOutput(lines, { maxCharacters: 500, keptAt: '.wakechart-runtime/outputs/c.txt' });
     expect(cut).toMatch(/^line 0\nline 1\n/);
     expect(cut).toMatch(/\nline 998\nline 999$/);
-    expect(cut).toMatch(/\n\[… \d+ characters left out here; all of it is in \.wakechart-runtime\/outputs\/c\.txt …\]\n/);
+    expect(cut).toMatch(
+      /\n\[… \d+ characters left out here; all of it is in \.wakechart-runtime\/outputs\/c\.txt …\]\n/,
+    );
   });
 
   it('is cut between lines where lines are short', () => {
@@ -23,18 +25,22 @@ describe('an output that is too long', () => {
 
   it('is not torn within a character, never grows beyond the limit, and counts what is missing', () => {
     fc.assert(
-      fc.property(fc.string({ unit: fc.constantFrom('a', '😀', '\n'), maxLength: 2_000 }), fc.integer({ min: 60, max: 1_500 }), (text, maxCharacters) => {
-        const cut = cutOutput(text, { maxCharacters });
-        expect(cut.length).toBeLessThanOrEqual(maxCharacters);
-        expect(Buffer.from(cut).toString()).toBe(cut);
-        if (text.length <= maxCharacters) {
-          expect(cut).toBe(text);
-          return;
-        }
-        const [, leftOut = ''] = /\[… (\d+) characters left out here …\]/.exec(cut) ?? [];
-        const mark = `\n[… ${leftOut} characters left out here …]\n`;
-        expect(cut.length - mark.length + Number(leftOut)).toBe(text.length);
-      }),
+      fc.property(
+        fc.string({ unit: fc.constantFrom('a', '😀', '\n'), maxLength: 2_000 }),
+        fc.integer({ min: 60, max: 1_500 }),
+        (text, maxCharacters) => {
+          const cut = cutOutput(text, { maxCharacters });
+          expect(cut.length).toBeLessThanOrEqual(maxCharacters);
+          expect(Buffer.from(cut).toString()).toBe(cut);
+          if (text.length <= maxCharacters) {
+            expect(cut).toBe(text);
+            return;
+          }
+          const [, leftOut = ''] = /\[… (\d+) characters left out here …\]/.exec(cut) ?? [];
+          const mark = `\n[… ${leftOut} characters left out here …]\n`;
+          expect(cut.length - mark.length + Number(leftOut)).toBe(text.length);
+        },
+      ),
     );
   });
 

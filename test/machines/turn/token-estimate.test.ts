@@ -1,9 +1,18 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { IMAGE_TOKENS, estimateMessages, estimateTokens, estimateTools, messageCosts } from '../../../src/machines/turn/token-estimate.ts';
+import {
+  IMAGE_TOKENS,
+  estimateMessages,
+  estimateTokens,
+  estimateTools,
+  messageCosts,
+} from '../../../src/machines/turn/token-estimate.ts';
 import type { ProviderMessage } from '../../../src/machines/turn/provider-message.ts';
 
-/** Texts with the number of tokens that a byte-pair vocabulary of 100,000 entries makes of them, as its publisher documents. */
+/**
+ * Texts with the number of tokens that a byte-pair vocabulary of 100,000 entries makes of them, as its publisher
+ * documents.
+ */
 const KNOWN = [
   ['Hello, world!', 4],
   ['The quick brown fox jumps over the lazy dog.', 10],
@@ -29,10 +38,16 @@ describe('the estimate of a text', () => {
 
   it('goes by kinds of characters: words are cheap; digits, base64 and CJK are dear', () => {
     const perCharacter = (text: string): number => estimateTokens(text) / text.length;
-    expect(perCharacter('The runtime keeps a log of everything that has happened in a session. '.repeat(20))).toBeGreaterThan(0.2);
-    expect(perCharacter('The runtime keeps a log of everything that has happened in a session. '.repeat(20))).toBeLessThan(0.33);
+    expect(
+      perCharacter('The runtime keeps a log of everything that has happened in a session. '.repeat(20)),
+    ).toBeGreaterThan(0.2);
+    expect(
+      perCharacter('The runtime keeps a log of everything that has happened in a session. '.repeat(20)),
+    ).toBeLessThan(0.33);
     expect(perCharacter(repeated('0123456789', 900))).toBeGreaterThanOrEqual(1 / 3);
-    expect(perCharacter(repeated('ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/', 900))).toBeGreaterThan(0.6);
+    expect(
+      perCharacter(repeated('ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/', 900)),
+    ).toBeGreaterThan(0.6);
     expect(perCharacter(repeated('0123456789abcdef', 900))).toBeGreaterThan(0.5);
     expect(perCharacter('会话的日志保存了一切'.repeat(20))).toBeGreaterThan(1);
     expect(estimateTokens('🙂')).toBe(3);
@@ -43,7 +58,9 @@ describe('the estimate of a text', () => {
   it('of two texts joined is near the sum of both', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'binary' }), fc.string(), (one, other) => {
-        expect(Math.abs(estimateTokens(one + other) - estimateTokens(one) - estimateTokens(other))).toBeLessThanOrEqual(4);
+        expect(Math.abs(estimateTokens(one + other) - estimateTokens(one) - estimateTokens(other))).toBeLessThanOrEqual(
+          4,
+        );
       }),
     );
   });
@@ -54,11 +71,24 @@ describe('the estimate of messages', () => {
   const messages: ProviderMessage[] = [
     { role: 'user', content: [{ type: 'text', text: 'Look.' }, image] },
     { role: 'assistant', content: [{ type: 'tool_call', callId: 'c', name: 'read', input: { path: 'b' } }] },
-    { role: 'tool', content: [{ type: 'tool_result', callId: 'c', name: 'read', outcome: 'completed', output: { pages: [{ type: 'image', mediaType: 'image/png', path: 'b' }] } }] },
+    {
+      role: 'tool',
+      content: [
+        {
+          type: 'tool_result',
+          callId: 'c',
+          name: 'read',
+          outcome: 'completed',
+          output: { pages: [{ type: 'image', mediaType: 'image/png', path: 'b' }] },
+        },
+      ],
+    },
   ];
 
   it('is the sum of each', () => {
-    expect(estimateMessages(messages)).toBe(messages.reduce((tokens, message) => tokens + estimateMessages([message]), 0));
+    expect(estimateMessages(messages)).toBe(
+      messages.reduce((tokens, message) => tokens + estimateMessages([message]), 0),
+    );
   });
 
   it('counts images by a constant, wherever they are referred to', () => {
@@ -66,13 +96,16 @@ describe('the estimate of messages', () => {
   });
 
   it('counts other files by their bytes', () => {
-    const cost = (mediaType: string): number => messageCosts({ role: 'user', content: [{ ...image, mediaType, bytes: 4_800 }] }).attachments;
+    const cost = (mediaType: string): number =>
+      messageCosts({ role: 'user', content: [{ ...image, mediaType, bytes: 4_800 }] }).attachments;
     expect([cost('text/plain'), cost('application/pdf')]).toEqual([1_600, 300]);
   });
 
   it('counts a tool with its schema', () => {
     const tool = { name: 'read', description: 'Reads a file.', inputSchema: { type: 'object' } };
     expect(estimateTools([tool, tool])).toBe(2 * estimateTools([tool]));
-    expect(estimateTools([{ ...tool, inputSchema: { type: 'object', description: 'Some more words.' } }])).toBeGreaterThan(estimateTools([tool]));
+    expect(
+      estimateTools([{ ...tool, inputSchema: { type: 'object', description: 'Some more words.' } }]),
+    ).toBeGreaterThan(estimateTools([tool]));
   });
 });

@@ -1,4 +1,6 @@
-/** The chart of a tool call against a table of everything that it may do: every state and transition, and nothing else. */
+/**
+ * The chart of a tool call against a table of everything that it may do: every state and transition, and nothing else.
+ */
 import { createActor, fromPromise, toPromise } from 'xstate';
 import type { Actor } from 'xstate';
 import { describe, expect, it } from 'vitest';
@@ -52,8 +54,14 @@ const ENDED = ['completed', 'failed', 'denied', 'cancelled', 'unknown'] as const
 const nameOf = (state: unknown): string => (typeof state === 'string' ? state : JSON.stringify(state));
 
 /** An actor that has taken this way; its execution never ends by itself. */
-function after(types: readonly ToolCallEvent['type'][], execute: () => Promise<ToolCallResult> = () => new Promise(() => undefined)): Actor<typeof toolCallMachine> {
-  const actor = createActor(toolCallMachine.provide({ actors: { execute: fromPromise<ToolCallResult, ToolCallInput>(execute) } }), { input: INPUT }).start();
+function after(
+  types: readonly ToolCallEvent['type'][],
+  execute: () => Promise<ToolCallResult> = () => new Promise(() => undefined),
+): Actor<typeof toolCallMachine> {
+  const actor = createActor(
+    toolCallMachine.provide({ actors: { execute: fromPromise<ToolCallResult, ToolCallInput>(execute) } }),
+    { input: INPUT },
+  ).start();
   for (const type of types) actor.send(EVENTS[type]);
   return actor;
 }
@@ -76,7 +84,11 @@ describe('the chart of a tool call', () => {
       const before = actor.getSnapshot();
       expect([type, before.can(EVENTS[type])]).toEqual([type, false]);
       actor.send(EVENTS[type]);
-      expect([type, actor.getSnapshot().value, actor.getSnapshot().context]).toEqual([type, before.value, before.context]);
+      expect([type, actor.getSnapshot().value, actor.getSnapshot().context]).toEqual([
+        type,
+        before.value,
+        before.context,
+      ]);
     }
   });
 
@@ -93,22 +105,47 @@ describe('the chart of a tool call', () => {
 
   it('has nothing but final states beside those', () => {
     const states = Object.keys(toolCallMachine.states);
-    expect(states.toSorted()).toEqual([...ENDED, 'awaiting_input', 'awaiting_permission', 'executing', 'requested'].toSorted());
-    expect(states.filter((name) => (toolCallMachine.states as Readonly<Record<string, { readonly type: string }>>)[name]?.type === 'final').toSorted()).toEqual(ENDED.toSorted());
+    expect(states.toSorted()).toEqual(
+      [...ENDED, 'awaiting_input', 'awaiting_permission', 'executing', 'requested'].toSorted(),
+    );
+    expect(
+      states
+        .filter(
+          (name) =>
+            (toolCallMachine.states as Readonly<Record<string, { readonly type: string }>>)[name]?.type === 'final',
+        )
+        .toSorted(),
+    ).toEqual(ENDED.toSorted());
   });
 });
 
 describe('what a tool call came to', () => {
   it.each<[string, readonly ToolCallEvent[], ToolCallResult]>([
     ['its answer', [EVENTS.ASK_INPUT, EVENTS.ANSWER], { outcome: 'completed', output: 'an answer' }],
-    ['an answer that is a failure', [EVENTS.ASK_INPUT, { type: 'ANSWER', outcome: 'failed', output: 'broken' }], { outcome: 'failed', output: 'broken' }],
-    ['the answer that was waited for after the permission', [EVENTS.ASK_PERMISSION, EVENTS.ASK_INPUT, EVENTS.ANSWER], { outcome: 'completed', output: 'an answer' }],
+    [
+      'an answer that is a failure',
+      [EVENTS.ASK_INPUT, { type: 'ANSWER', outcome: 'failed', output: 'broken' }],
+      { outcome: 'failed', output: 'broken' },
+    ],
+    [
+      'the answer that was waited for after the permission',
+      [EVENTS.ASK_PERMISSION, EVENTS.ASK_INPUT, EVENTS.ANSWER],
+      { outcome: 'completed', output: 'an answer' },
+    ],
     ['why it was denied', [EVENTS.ASK_PERMISSION, EVENTS.DENY], { outcome: 'denied', output: 'no' }],
     ['why it was denied at once', [EVENTS.DENY], { outcome: 'denied', output: 'no' }],
     ['why it was taken back', [EVENTS.ASK_INPUT, EVENTS.CANCEL], { outcome: 'cancelled', output: 'enough' }],
     ['what is known of one that was lost', [EVENTS.RUN, EVENTS.LOSE], { outcome: 'unknown', output: 'killed' }],
-    ['what is known of one that was lost while it stopped', [EVENTS.RUN, EVENTS.CANCEL, EVENTS.LOSE], { outcome: 'unknown', output: 'killed' }],
-    ['the first thing that ended it, whatever comes later', [EVENTS.ASK_PERMISSION, EVENTS.DENY, EVENTS.RUN, EVENTS.CANCEL], { outcome: 'denied', output: 'no' }],
+    [
+      'what is known of one that was lost while it stopped',
+      [EVENTS.RUN, EVENTS.CANCEL, EVENTS.LOSE],
+      { outcome: 'unknown', output: 'killed' },
+    ],
+    [
+      'the first thing that ended it, whatever comes later',
+      [EVENTS.ASK_PERMISSION, EVENTS.DENY, EVENTS.RUN, EVENTS.CANCEL],
+      { outcome: 'denied', output: 'no' },
+    ],
   ])('is %s', async (_what, events, expected) => {
     const actor = after([]);
     for (const event of events) if (actor.getSnapshot().status === 'active') actor.send(event);
@@ -116,30 +153,55 @@ describe('what a tool call came to', () => {
     expect(await toPromise(actor)).toEqual(expected);
   });
 
-  it.each(['completed', 'cancelled', 'failed'] as const)('is that it %s, when its execution says so while it stops', async (outcome) => {
-    let end: (result: ToolCallResult) => void = () => undefined;
-    const actor = after(['RUN', 'CANCEL'], () => new Promise((resolve) => { end = resolve; }));
-    end({ outcome, output: 1, kept: { path: 'p', characters: 2 } });
-    expect(await toPromise(actor)).toEqual({ outcome, output: 1, kept: { path: 'p', characters: 2 } });
-    expect(actor.getSnapshot().value).toBe(outcome);
-  });
+  it.each(['completed', 'cancelled', 'failed'] as const)(
+    'is that it %s, when its execution says so while it stops',
+    async (outcome) => {
+      let end: (result: ToolCallResult) => void = () => undefined;
+      const actor = after(
+        ['RUN', 'CANCEL'],
+        () =>
+          new Promise((resolve) => {
+            end = resolve;
+          }),
+      );
+      end({ outcome, output: 1, kept: { path: 'p', characters: 2 } });
+      expect(await toPromise(actor)).toEqual({ outcome, output: 1, kept: { path: 'p', characters: 2 } });
+      expect(actor.getSnapshot().value).toBe(outcome);
+    },
+  );
 
-  it.each(['denied', 'unknown'] as const)('is never that an execution was %s: that counts as failed', async (outcome) => {
-    const actor = after(['RUN'], async () => ({ outcome, output: 'x' }));
-    await toPromise(actor);
-    expect(actor.getSnapshot().value).toBe('failed');
-  });
+  it.each(['denied', 'unknown'] as const)(
+    'is never that an execution was %s: that counts as failed',
+    async (outcome) => {
+      const actor = after(['RUN'], async () => ({ outcome, output: 'x' }));
+      await toPromise(actor);
+      expect(actor.getSnapshot().value).toBe('failed');
+    },
+  );
 
   it('is a failure when its execution throws while it stops', async () => {
     let fail: (error: Error) => void = () => undefined;
-    const actor = after(['RUN', 'CANCEL'], () => new Promise((_resolve, reject) => { fail = reject; }));
+    const actor = after(
+      ['RUN', 'CANCEL'],
+      () =>
+        new Promise((_resolve, reject) => {
+          fail = reject;
+        }),
+    );
     fail(new Error('boom'));
     expect(await toPromise(actor)).toEqual({ outcome: 'failed', output: 'boom' });
   });
 
   it('is executed with its own input, once, however often somebody says to run it', async () => {
     const seen: ToolCallInput[] = [];
-    const machine = toolCallMachine.provide({ actors: { execute: fromPromise<ToolCallResult, ToolCallInput>(async ({ input }) => { seen.push(input); return { outcome: 'completed', output: 1 }; }) } });
+    const machine = toolCallMachine.provide({
+      actors: {
+        execute: fromPromise<ToolCallResult, ToolCallInput>(async ({ input }) => {
+          seen.push(input);
+          return { outcome: 'completed', output: 1 };
+        }),
+      },
+    });
     const actor = createActor(machine, { input: INPUT }).start();
     actor.send(EVENTS.RUN);
     actor.send(EVENTS.RUN);
@@ -150,6 +212,9 @@ describe('what a tool call came to', () => {
   it('says which executor is missing where none was given', async () => {
     const actor = createActor(toolCallMachine, { input: INPUT }).start();
     actor.send(EVENTS.RUN);
-    expect(await toPromise(actor)).toEqual({ outcome: 'failed', output: 'the tool call chart has no actor for "execute"' });
+    expect(await toPromise(actor)).toEqual({
+      outcome: 'failed',
+      output: 'the tool call chart has no actor for "execute"',
+    });
   });
 });

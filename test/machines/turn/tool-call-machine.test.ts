@@ -5,7 +5,9 @@ import type { ToolCallInput, ToolCallResult } from '../../../src/machines/turn/t
 
 const INPUT: ToolCallInput = { callId: 'c', name: 't', input: {} };
 const executing = (execute: () => Promise<ToolCallResult>): ReturnType<typeof createActor<typeof toolCallMachine>> =>
-  createActor(toolCallMachine.provide({ actors: { execute: fromPromise<ToolCallResult, ToolCallInput>(execute) } }), { input: INPUT }).start();
+  createActor(toolCallMachine.provide({ actors: { execute: fromPromise<ToolCallResult, ToolCallInput>(execute) } }), {
+    input: INPUT,
+  }).start();
 
 describe('a tool call', () => {
   it.each(['completed', 'failed', 'cancelled'] as const)('ends as %s when its execution says so', async (outcome) => {
@@ -30,7 +32,12 @@ describe('a tool call', () => {
 
   it('that is cancelled while it runs ends when the execution does', async () => {
     let end: (result: ToolCallResult) => void = () => undefined;
-    const actor = executing(() => new Promise((resolve) => { end = resolve; }));
+    const actor = executing(
+      () =>
+        new Promise((resolve) => {
+          end = resolve;
+        }),
+    );
     actor.send({ type: 'RUN' });
     actor.send({ type: 'CANCEL', reason: 'enough' });
     expect(actor.getSnapshot().value).toEqual({ executing: 'stopping' });

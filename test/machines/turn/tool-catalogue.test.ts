@@ -18,9 +18,18 @@ const tool = (more: Partial<ToolDefinition>): ToolDefinition => ({
 
 describe('the catalogue of managed tools', () => {
   it('reads off a definition what a tool takes, gives and can do', () => {
-    const entry = catalogueEntry(tool({ family: 'files', effects: ['reads_files'], outputSchema: z.object({ lines: z.array(z.string()), more: z.boolean().optional() }) }));
+    const entry = catalogueEntry(
+      tool({
+        family: 'files',
+        effects: ['reads_files'],
+        outputSchema: z.object({ lines: z.array(z.string()), more: z.boolean().optional() }),
+      }),
+    );
     expect(entry).toMatchObject({ name: 'look', family: 'files', effects: ['reads_files'], idempotent: false });
-    expect([shapeText(entry.input), entry.output === undefined ? '' : shapeText(entry.output)]).toEqual(['path limit?', 'lines more?']);
+    expect([shapeText(entry.input), entry.output === undefined ? '' : shapeText(entry.output)]).toEqual([
+      'path limit?',
+      'lines more?',
+    ]);
   });
 
   it.each([
@@ -35,11 +44,26 @@ describe('the catalogue of managed tools', () => {
   });
 
   it('takes the JSON Schema of a tool whose input somebody else checks', () => {
-    expect(shapeText(catalogueEntry(tool({ inputSchema: z.unknown(), inputJsonSchema: { type: 'object', properties: { q: {} }, required: ['q'] } })).input)).toBe('q');
+    expect(
+      shapeText(
+        catalogueEntry(
+          tool({
+            inputSchema: z.unknown(),
+            inputJsonSchema: { type: 'object', properties: { q: {} }, required: ['q'] },
+          }),
+        ).input,
+      ),
+    ).toBe('q');
   });
 
   it('holds managed tools only, family by family', () => {
-    const entries = managedToolCatalogue([tool({ name: 'a', family: 'network' }), tool({ name: 'b', ownership: 'mcp' }), askHumanDefinition, tool({ name: 'c', family: 'files' }), tool({ name: 'd' })]);
+    const entries = managedToolCatalogue([
+      tool({ name: 'a', family: 'network' }),
+      tool({ name: 'b', ownership: 'mcp' }),
+      askHumanDefinition,
+      tool({ name: 'c', family: 'files' }),
+      tool({ name: 'd' }),
+    ]);
     expect(entries.map(({ name }) => name)).toEqual(['c', 'ask_human', 'a', 'd']);
   });
 });

@@ -12,7 +12,11 @@ describe('a tool of a program', () => {
   });
 
   it.each<[string, unknown, RegExp]>([
-    ['whose input is a JSON Schema', withDefinition({ inputSchema: { type: 'object' } }), /inputSchema: expected a schema of zod/],
+    [
+      'whose input is a JSON Schema',
+      withDefinition({ inputSchema: { type: 'object' } }),
+      /inputSchema: expected a schema of zod/,
+    ],
     ['with a policy that nobody knows', withDefinition({ permissionPolicy: 'sometimes' }), /permissionPolicy/],
     ['that stops in a way that nobody knows', withDefinition({ interruptBehavior: 'never' }), /interruptBehavior/],
     ['whose name no model could say', withDefinition({ name: 'two words' }), /name: expected a name of letters/],

@@ -10,7 +10,12 @@ describe('what of an answer is not said yet', () => {
   it.each<[string, readonly RunPayload[], string, readonly RunPayload[]]>([
     ['all of it when nothing was', [text('One. '), text('Two.')], '', [text('One. '), text('Two.')]],
     ['the rest of a piece', [text('I look first. All is well.')], 'I look first.', [text('All is well.')]],
-    ['the pieces after those that were', [text('I look first.'), thought, text('\n\nAll is well.')], 'I look first.', [thought, text('All is well.')]],
+    [
+      'the pieces after those that were',
+      [text('I look first.'), thought, text('\n\nAll is well.')],
+      'I look first.',
+      [thought, text('All is well.')],
+    ],
     ['nothing when all was', [text('Done.')], 'Done.', []],
     ['all of it when what was said is something else', [text('Done.')], 'Other.', [text('Done.')]],
     ['all of it when more was said', [text('Done.')], 'Done. And more.', [text('Done.')]],
@@ -22,7 +27,9 @@ describe('what of an answer is not said yet', () => {
     fc.assert(
       fc.property(fc.array(fc.string(), { maxLength: 6 }), fc.nat(30), (pieces, at) => {
         const all = pieces.join('');
-        const rest = unsaidPayloads(pieces.map(text), all.slice(0, at)).flatMap((payload) => (payload.type === 'text' ? [payload.text] : []));
+        const rest = unsaidPayloads(pieces.map(text), all.slice(0, at)).flatMap((payload) =>
+          payload.type === 'text' ? [payload.text] : [],
+        );
         expect(rest.join('').replace(/\s/g, '')).toBe(all.slice(at).replace(/\s/g, ''));
       }),
     );

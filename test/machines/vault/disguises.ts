@@ -4,24 +4,58 @@ import type { Disguise } from '../../../src/machines/vault/redaction-promises.ts
 
 const bytesOf = (text: string): Buffer => Buffer.from(text);
 const between = (text: string, separator: string): string => Array.from(text).join(separator);
-const each = (text: string, write: (character: string, index: number) => string): string => Array.from(text, write).join('');
+const each = (text: string, write: (character: string, index: number) => string): string =>
+  Array.from(text, write).join('');
 const pairsOf = (bytes: Buffer): string[] => bytes.toString('hex').match(/../g) ?? [];
-const wrapped = (text: string, width: number, separator: string): string => (text.match(new RegExp(`.{1,${width}}`, 'gsu')) ?? []).join(separator);
+const wrapped = (text: string, width: number, separator: string): string =>
+  (text.match(new RegExp(`.{1,${width}}`, 'gsu')) ?? []).join(separator);
 const code = (character: string, base: number): string => (character.codePointAt(0) ?? 0).toString(base);
 
 function dumpOf(text: string, line: (bytes: Buffer, offset: number) => string): string {
   const bytes = bytesOf(text);
-  return Array.from({ length: Math.ceil(bytes.length / 16) }, (_, index) => `${line(bytes.subarray(index * 16, index * 16 + 16), index * 16)}\n`).join('');
+  return Array.from(
+    { length: Math.ceil(bytes.length / 16) },
+    (_, index) => `${line(bytes.subarray(index * 16, index * 16 + 16), index * 16)}\n`,
+  ).join('');
 }
 
 const octal = (offset: number): string => offset.toString(8).padStart(7, '0');
 const hexadecimal = (offset: number): string => offset.toString(16).padStart(8, '0');
 
 /** What shows nothing, or stands between lines. */
-const INVISIBLE = [' ', '   ', '\t', '\n', '\r\n        ', '\u0000', '\u00a0', '\u00ad', '\u1680', '\u2003', '\u2009', '\u200b', '\u200d', '\u2028', '\u202f', '\u2060', '\u3000', '\ufeff', '\u001b[0m', '\u001b[1;31m', '\u001b[38;2;255;255;255m\u001b[0m', '\u001b(B\u001b[m'];
+const INVISIBLE = [
+  ' ',
+  '   ',
+  '\t',
+  '\n',
+  '\r\n        ',
+  '\u0000',
+  '\u00a0',
+  '\u00ad',
+  '\u1680',
+  '\u2003',
+  '\u2009',
+  '\u200b',
+  '\u200d',
+  '\u2028',
+  '\u202f',
+  '\u2060',
+  '\u3000',
+  '\ufeff',
+  '\u001b[0m',
+  '\u001b[1;31m',
+  '\u001b[38;2;255;255;255m\u001b[0m',
+  '\u001b(B\u001b[m',
+];
 
 export const WRITERS: Readonly<Record<Disguise, (secret: string) => readonly string[]>> = {
-  plain: (secret) => [secret, secret.replaceAll(/[a-z]/g, (letter) => letter.toUpperCase()), secret.replaceAll(/[A-Z]/g, (letter) => letter.toLowerCase()), `Bearer ${secret}`, `https://user:${secret}@host/`],
+  plain: (secret) => [
+    secret,
+    secret.replaceAll(/[a-z]/g, (letter) => letter.toUpperCase()),
+    secret.replaceAll(/[A-Z]/g, (letter) => letter.toLowerCase()),
+    `Bearer ${secret}`,
+    `https://user:${secret}@host/`,
+  ],
   escaped: (secret) => [
     JSON.stringify(secret),
     JSON.stringify(JSON.stringify({ key: secret })),
@@ -41,21 +75,50 @@ export const WRITERS: Readonly<Record<Disguise, (secret: string) => readonly str
     `'${secret.replaceAll("'", `'\\''`)}'`,
   ],
   base64: (secret) => [
-    ...['', 'a', 'ab', 'user:', 'x-token:'].flatMap((before) => [bytesOf(before + secret).toString('base64'), bytesOf(`${before}${secret}!`).toString('base64url')]),
+    ...['', 'a', 'ab', 'user:', 'x-token:'].flatMap((before) => [
+      bytesOf(before + secret).toString('base64'),
+      bytesOf(`${before}${secret}!`).toString('base64url'),
+    ]),
     `Basic ${bytesOf(`user:${secret}`).toString('base64')}`,
     wrapped(bytesOf(`key=${secret}\n`).toString('base64'), 16, '\n'),
     encodeURIComponent(bytesOf(secret).toString('base64')),
     JSON.stringify(wrapped(bytesOf(secret).toString('base64'), 11, '\r\n')),
   ],
-  hex: (secret) => [':', '-', ' ', ''].map((sign) => pairsOf(bytesOf(secret)).join(sign)).concat(bytesOf(secret).toString('hex').toUpperCase(), [', ', ' ', ''].map((sign) => pairsOf(bytesOf(secret)).map((pair) => `0x${pair}`).join(sign))),
+  hex: (secret) =>
+    [':', '-', ' ', '']
+      .map((sign) => pairsOf(bytesOf(secret)).join(sign))
+      .concat(
+        bytesOf(secret).toString('hex').toUpperCase(),
+        [', ', ' ', ''].map((sign) =>
+          pairsOf(bytesOf(secret))
+            .map((pair) => `0x${pair}`)
+            .join(sign),
+        ),
+      ),
   bytes: (secret) => [JSON.stringify(bytesOf(secret)), `[${[...bytesOf(secret)].join(', ')}]`],
   dumped: (secret) =>
     ['', 'key: '].flatMap((before) => [
       // What is no ASCII stands there in numbers.
-      ...(/^[ -~]*$/.test(secret) ? [dumpOf(before + secret, (bytes, offset) => `${octal(offset)}${bytes.toString('latin1').replaceAll(/./gs, (character) => `   ${character}`)}`)] : []),
+      ...(/^[ -~]*$/.test(secret)
+        ? [
+            dumpOf(
+              before + secret,
+              (bytes, offset) =>
+                `${octal(offset)}${bytes.toString('latin1').replaceAll(/./gs, (character) => `   ${character}`)}`,
+            ),
+          ]
+        : []),
       dumpOf(before + secret, (bytes, offset) => `${octal(offset)} ${pairsOf(bytes).join(' ')}`),
-      dumpOf(before + secret, (bytes, offset) => `${hexadecimal(offset)}  ${pairsOf(bytes).slice(0, 8).join(' ')}  ${pairsOf(bytes).slice(8).join(' ').padEnd(23)}  |${bytes.toString('latin1').replaceAll(/[^ -~]/g, '.')}|`),
-      dumpOf(before + secret, (bytes, offset) => `${hexadecimal(offset)}: ${(bytes.toString('hex').match(/.{1,4}/g) ?? []).join(' ').padEnd(39)}  ${bytes.toString('latin1').replaceAll(/[^ -~]/g, '.')}`),
+      dumpOf(
+        before + secret,
+        (bytes, offset) =>
+          `${hexadecimal(offset)}  ${pairsOf(bytes).slice(0, 8).join(' ')}  ${pairsOf(bytes).slice(8).join(' ').padEnd(23)}  |${bytes.toString('latin1').replaceAll(/[^ -~]/g, '.')}|`,
+      ),
+      dumpOf(
+        before + secret,
+        (bytes, offset) =>
+          `${hexadecimal(offset)}: ${(bytes.toString('hex').match(/.{1,4}/g) ?? []).join(' ').padEnd(39)}  ${bytes.toString('latin1').replaceAll(/[^ -~]/g, '.')}`,
+      ),
     ]),
   spaced: (secret) => [
     ...INVISIBLE.map((sign) => between(secret, sign)),
@@ -69,12 +132,34 @@ export const WRITERS: Readonly<Record<Disguise, (secret: string) => readonly str
     ...['\u034f', '\ufe0f', '\u{e0020}', '\u3164', '\u2800'].map((sign) => wrapped(secret, 5, sign)),
     ...(secret.includes('\\') ? [] : ['&shy;', '&zwnj;', '&emsp;'].map((entity) => wrapped(secret, 5, entity))),
   ],
-  spelled: (secret) => [between(secret, ','), between(secret, '-'), ...(secret.includes(' ') ? [] : [between(secret, ' | ')]), between(secret, '\u00b7'), JSON.stringify(Array.from(secret)), JSON.stringify(JSON.stringify(Array.from(secret))), Array.from(secret, (character) => `'${character}'`).join(', '), between(secret, '\u00a0, ')],
-  torn: (secret) => [secret, between(secret, '\u200b'), bytesOf(`user:${secret}`).toString('base64'), JSON.stringify(JSON.stringify(secret))],
+  spelled: (secret) => [
+    between(secret, ','),
+    between(secret, '-'),
+    ...(secret.includes(' ') ? [] : [between(secret, ' | ')]),
+    between(secret, '\u00b7'),
+    JSON.stringify(Array.from(secret)),
+    JSON.stringify(JSON.stringify(Array.from(secret))),
+    Array.from(secret, (character) => `'${character}'`).join(', '),
+    between(secret, '\u00a0, '),
+  ],
+  torn: (secret) => [
+    secret,
+    between(secret, '\u200b'),
+    bytesOf(`user:${secret}`).toString('base64'),
+    JSON.stringify(JSON.stringify(secret)),
+  ],
   cut: (secret) =>
     [12, 17, secret.length - 1].flatMap((count) => {
       const [head, tail] = [secret.slice(0, count), secret.slice(-count)];
-      return [`…${tail}`, `${head}…`, `${head}\n[… 12 characters left out …]\n${tail}`, `expected a name, received ${JSON.stringify(head)}`, `${head} [and 20 more characters]`, head, tail];
+      return [
+        `…${tail}`,
+        `${head}…`,
+        `${head}\n[… 12 characters left out …]\n${tail}`,
+        `expected a name, received ${JSON.stringify(head)}`,
+        `${head} [and 20 more characters]`,
+        head,
+        tail,
+      ];
     }),
   part: () => [],
 };

@@ -63,7 +63,12 @@ describe('a secret in a text', () => {
   });
 
   it('is gone whole where two secrets overlap', () => {
-    const both = new SecretRedaction(new Map([['a/one', ['first-half-4711']], ['a/two', ['half-4711-and-more']]]));
+    const both = new SecretRedaction(
+      new Map([
+        ['a/one', ['first-half-4711']],
+        ['a/two', ['half-4711-and-more']],
+      ]),
+    );
     expect(both.text('x first-half-4711-and-more y')).toBe('x [redacted a/one] y');
   });
 
@@ -93,7 +98,10 @@ const code = (character: string, base: number): string => character.charCodeAt(0
 /** As the programs print it, sixteen bytes in a line. */
 function dumpOf(text: string, line: (bytes: Buffer, offset: number) => string): string {
   const bytes = bytesOf(text);
-  return Array.from({ length: Math.ceil(bytes.length / 16) }, (_, index) => `${line(bytes.subarray(index * 16, index * 16 + 16), index * 16)}\n`).join('');
+  return Array.from(
+    { length: Math.ceil(bytes.length / 16) },
+    (_, index) => `${line(bytes.subarray(index * 16, index * 16 + 16), index * 16)}\n`,
+  ).join('');
 }
 
 const pairs = (bytes: Buffer): string[] => bytes.toString('hex').match(/../g) ?? [];
@@ -113,7 +121,13 @@ describe('a secret that is written in an unusual way', () => {
     ['in entities in HTML', each((character) => `&amp;#${code(character, 10)};`)],
     ['in octal escapes', each((character) => `\\${code(character, 8)}`)],
     ['in octal escapes of three digits', each((character) => `\\${code(character, 8).padStart(3, '0')}`)],
-    ['in a URL six times over', Array.from({ length: 5 }).reduce<string>((text) => encodeURIComponent(text), each((character) => `%${code(character, 16)}`))],
+    [
+      'in a URL six times over',
+      Array.from({ length: 5 }).reduce<string>(
+        (text) => encodeURIComponent(text),
+        each((character) => `%${code(character, 16)}`),
+      ),
+    ],
     ['with digits of an escape that are escaped', each((character) => `%%3${code(character, 16)}`)],
   ])('is taken out %s', (_how, written) => {
     const redacted = tokens.text(`before (${written}) after`);
@@ -126,19 +140,38 @@ describe('a secret that is written in an unusual way', () => {
   });
 
   it.each([
-    ['od -c', (bytes: Buffer, offset: number) => `${octal(offset)}${bytes.toString().replaceAll(/./gs, (character) => `   ${character}`)}`],
-    ['od -tx1z', (bytes: Buffer, offset: number) => `${octal(offset)} ${pairs(bytes).join(' ').padEnd(47)}  >${bytes.toString()}<`],
+    [
+      'od -c',
+      (bytes: Buffer, offset: number) =>
+        `${octal(offset)}${bytes.toString().replaceAll(/./gs, (character) => `   ${character}`)}`,
+    ],
+    [
+      'od -tx1z',
+      (bytes: Buffer, offset: number) => `${octal(offset)} ${pairs(bytes).join(' ').padEnd(47)}  >${bytes.toString()}<`,
+    ],
     ['od -An -tx1z', (bytes: Buffer) => ` ${pairs(bytes).join(' ').padEnd(47)}  >${bytes.toString()}<`],
-    ['hexdump -C', (bytes: Buffer, offset: number) => `${hexadecimal(offset)}  ${pairs(bytes).slice(0, 8).join(' ')}  ${pairs(bytes).slice(8).join(' ').padEnd(23)}  |${bytes.toString()}|`],
-    ['xxd', (bytes: Buffer, offset: number) => `${hexadecimal(offset)}: ${(bytes.toString('hex').match(/.{1,4}/g) ?? []).join(' ').padEnd(39)}  ${bytes.toString()}`],
+    [
+      'hexdump -C',
+      (bytes: Buffer, offset: number) =>
+        `${hexadecimal(offset)}  ${pairs(bytes).slice(0, 8).join(' ')}  ${pairs(bytes).slice(8).join(' ').padEnd(23)}  |${bytes.toString()}|`,
+    ],
+    [
+      'xxd',
+      (bytes: Buffer, offset: number) =>
+        `${hexadecimal(offset)}: ${(bytes.toString('hex').match(/.{1,4}/g) ?? []).join(' ').padEnd(39)}  ${bytes.toString()}`,
+    ],
   ])('is taken out of what %s prints, wherever in it it begins and however it comes', (_program, line) => {
     for (let before = 0; before < 20; before += 1) {
       const dump = dumpOf(`${'.'.repeat(before)}${TOKEN} and more`, line);
       const stream = tokens.bytes();
-      const streamed = Buffer.concat([...(dump.match(/.{1,7}/gs) ?? []).map((piece) => stream.add(bytesOf(piece))), stream.end()]).toString();
+      const streamed = Buffer.concat([
+        ...(dump.match(/.{1,7}/gs) ?? []).map((piece) => stream.add(bytesOf(piece))),
+        stream.end(),
+      ]).toString();
       for (const redacted of [tokens.text(dump), streamed]) {
         expect(redacted).toContain('[redacted v/t]');
-        for (const rest of ['topsec', '5551212', '746f 7073', '74 6f 70', '35 35 35', '3535']) expect(redacted).not.toContain(rest);
+        for (const rest of ['topsec', '5551212', '746f 7073', '74 6f 70', '35 35 35', '3535'])
+          expect(redacted).not.toContain(rest);
       }
     }
   });
@@ -175,9 +208,15 @@ describe('a part of a secret', () => {
   });
 
   it.each([
-    ['[default]\nregion=us-east-1\nkey=hunter2-Xy77\noutput = formatted', ['[default]', 'us-east-1', 'formatted', 'region=us-east-1']],
+    [
+      '[default]\nregion=us-east-1\nkey=hunter2-Xy77\noutput = formatted',
+      ['[default]', 'us-east-1', 'formatted', 'region=us-east-1'],
+    ],
     ['postgres://svc:pa55-w0rd-Q9@db.example.com:5432/production', ['db.example.com', 'production', 'postgres://']],
-    ['{"type":"service_account","mail":"a@b.example.com","at":"https://accounts.example.com/auth","key":"hunter2-Xy77"}', ['service_account', 'a@b.example.com', 'https://accounts.example.com/auth']],
+    [
+      '{"type":"service_account","mail":"a@b.example.com","at":"https://accounts.example.com/auth","key":"hunter2-Xy77"}',
+      ['service_account', 'a@b.example.com', 'https://accounts.example.com/auth'],
+    ],
   ])('stays where it is a word, a name or an address: %s', (value, words) => {
     for (const word of words) expect(known(value).text(`x ${word} y`)).toBe(`x ${word} y`);
   });
@@ -196,7 +235,10 @@ it.each([
   ['nothing, and a secret that is nearly a URL,', ''],
 ])('one megabyte of %s takes no longer than another order of growth would', (_what, text) => {
   const began = process.cpuUsage();
-  if (text === '') expect(new SecretRedaction(new Map([['v/t', [`${'a'.repeat(30_000)}=${'Aa1:'.repeat(7_000)}`]]])).text('nothing here')).toBe('nothing here');
+  if (text === '')
+    expect(
+      new SecretRedaction(new Map([['v/t', [`${'a'.repeat(30_000)}=${'Aa1:'.repeat(7_000)}`]]])).text('nothing here'),
+    ).toBe('nothing here');
   else if (text.includes('…')) expect(tokens.text(text)).not.toContain(TOKEN.slice(0, 8));
   else expect(tokens.text(text)).toBe(text);
   expect(process.cpuUsage(began).user).toBeLessThan(3_000_000);
@@ -225,7 +267,13 @@ describe('a secret in a JSON value', () => {
   });
 });
 
-const forms = [SECRET, JSON.stringify(SECRET), encodeURIComponent(SECRET), bytesOf(`u:${SECRET}`).toString('base64'), wrapped(hexOf(SECRET), 6, '\n')];
+const forms = [
+  SECRET,
+  JSON.stringify(SECRET),
+  encodeURIComponent(SECRET),
+  bytesOf(`u:${SECRET}`).toString('base64'),
+  wrapped(hexOf(SECRET), 6, '\n'),
+];
 
 describe('a secret in a stream', () => {
   it('is taken out wherever the stream is cut, up to three characters of it', () => {
@@ -251,7 +299,8 @@ describe('a secret in a stream', () => {
 
   it('tells everything that is no secret at once', () => {
     const stream = redaction.bytes();
-    for (const line of ['ready\n', 'listening on gh\n', 'progress 41%', ' \\', 'u00']) expect(Buffer.from(stream.add(bytesOf(line))).toString()).toBe(line);
+    for (const line of ['ready\n', 'listening on gh\n', 'progress 41%', ' \\', 'u00'])
+      expect(Buffer.from(stream.add(bytesOf(line))).toString()).toBe(line);
     expect(stream.end()).toHaveLength(0);
   });
 
@@ -271,9 +320,21 @@ describe('a secret in a stream', () => {
 });
 
 it('one megabyte is read in a moment, with twenty secrets', () => {
-  const secrets = new Map(Array.from({ length: 20 }, (_, index) => [`v/s${index}`, [`ghp_${Buffer.from(`secret number ${index} of many`).toString('base64')}`]] as const));
+  const secrets = new Map(
+    Array.from(
+      { length: 20 },
+      (_, index) =>
+        [`v/s${index}`, [`ghp_${Buffer.from(`secret number ${index} of many`).toString('base64')}`]] as const,
+    ),
+  );
   const many = new SecretRedaction(secrets);
-  const text = JSON.stringify(Array.from({ length: 9_000 }, (_, index) => ({ index, path: `src/file-${index}.ts`, text: 'const value = "a\\n";\tghp_ return `${value}`; %20' }))).slice(0, 1_000_000);
+  const text = JSON.stringify(
+    Array.from({ length: 9_000 }, (_, index) => ({
+      index,
+      path: `src/file-${index}.ts`,
+      text: 'const value = "a\\n";\tghp_ return `${value}`; %20',
+    })),
+  ).slice(0, 1_000_000);
   expect(many.text(text)).toBe(text);
   const began = process.cpuUsage();
   for (let round = 0; round < 3; round += 1) many.text(text);
@@ -289,7 +350,15 @@ describe('what is left of a secret where a text was cut', () => {
   it('is taken out in front of the cut and after it, wherever the cut is, from eight characters on', () => {
     for (let count = 51; count < 51 + mixed.length; count += 1) {
       const [head, tail] = [long.slice(0, count), long.slice(count)];
-      for (const text of [head, tail, `${head}…`, `…${tail}`, `received ${JSON.stringify(head)} instead`, `${head}\n[… 7 characters left out …]\n${tail}`, `${head}\nnext line`]) {
+      for (const text of [
+        head,
+        tail,
+        `${head}…`,
+        `…${tail}`,
+        `received ${JSON.stringify(head)} instead`,
+        `${head}\n[… 7 characters left out …]\n${tail}`,
+        `${head}\nnext line`,
+      ]) {
         const told = cutting.text(text);
         for (let at = 0; at + 8 <= mixed.length; at += 1) expect(told).not.toContain(mixed.slice(at, at + 8));
       }
@@ -297,7 +366,15 @@ describe('what is left of a secret where a text was cut', () => {
   });
 
   it('is left where it is a word, a name or an address', () => {
-    const database = new SecretRedaction(new Map([['v/db', ['postgres://svc:pa55-w0rd-Q9@db.example.com:5432/production']]]));
-    for (const text of ['postgres://svc', 'look at localhost:5432/production', 'db.example.com:5432/production', 'production']) expect(database.text(text)).toBe(text);
+    const database = new SecretRedaction(
+      new Map([['v/db', ['postgres://svc:pa55-w0rd-Q9@db.example.com:5432/production']]]),
+    );
+    for (const text of [
+      'postgres://svc',
+      'look at localhost:5432/production',
+      'db.example.com:5432/production',
+      'production',
+    ])
+      expect(database.text(text)).toBe(text);
   });
 });

@@ -1,6 +1,10 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { MAX_DIRECTIVE_CHARACTERS, MAX_REJECTED_CHARACTERS, readDirective } from '../../../src/machines/wake/directive.ts';
+import {
+  MAX_DIRECTIVE_CHARACTERS,
+  MAX_REJECTED_CHARACTERS,
+  readDirective,
+} from '../../../src/machines/wake/directive.ts';
 import type { DirectiveReading } from '../../../src/machines/wake/directive.ts';
 
 const fenced = (json: string): string => `Before.\n\n\`\`\`wakechart-directive\n${json}\n\`\`\``;
@@ -14,17 +18,40 @@ describe('a directive is understood', () => {
     ['at its smallest', SLEEP, { outcome: 'sleep', queuedWakes: [], learnings: [] }],
     ['to continue', { ...SLEEP, outcome: 'continue' }, { outcome: 'continue' }],
     ['with a follow-up', { ...SLEEP, followUpSeconds: 86_400 }, { followUpSeconds: 86_400 }],
-    ['with three wakes', { ...SLEEP, queuedWakes: [queuedWake, { ...queuedWake, delaySeconds: 0 }, { ...queuedWake, delaySeconds: 86_400 }] }, { queuedWakes: [{ priority: 'normal' }, {}, {}] }],
-    ['with three learnings', { ...SLEEP, learnings: [learning, learning, { ...learning, title: 'x'.repeat(120), detail: 'x'.repeat(400) }] }, {}],
-    ['with a custom tool request', { ...SLEEP, customToolRequest: { name: 'ask', input: { a: 1 } } }, { customToolRequest: { name: 'ask' } }],
+    [
+      'with three wakes',
+      {
+        ...SLEEP,
+        queuedWakes: [queuedWake, { ...queuedWake, delaySeconds: 0 }, { ...queuedWake, delaySeconds: 86_400 }],
+      },
+      { queuedWakes: [{ priority: 'normal' }, {}, {}] },
+    ],
+    [
+      'with three learnings',
+      { ...SLEEP, learnings: [learning, learning, { ...learning, title: 'x'.repeat(120), detail: 'x'.repeat(400) }] },
+      {},
+    ],
+    [
+      'with a custom tool request',
+      { ...SLEEP, customToolRequest: { name: 'ask', input: { a: 1 } } },
+      { customToolRequest: { name: 'ask' } },
+    ],
   ])('%s', (_name, directive, expected) => {
     expect(read('Hello.', directive)).toMatchObject({ kind: 'accepted', text: 'Hello.', directive: expected });
-    expect(read(fenced(JSON.stringify(directive)))).toMatchObject({ kind: 'accepted', text: 'Before.', directive: expected });
+    expect(read(fenced(JSON.stringify(directive)))).toMatchObject({
+      kind: 'accepted',
+      text: 'Before.',
+      directive: expected,
+    });
   });
 
   it('in the block that ends the text, whatever blocks and blank lines are around it', () => {
     const text = `See:\n\`\`\`ts\nconst a = 1;\n\`\`\`\n${fenced(JSON.stringify({ ...SLEEP, summary: 'quoted' }))}\nSo:\n${fenced(JSON.stringify(SLEEP))}\n \n`;
-    expect(read(text)).toMatchObject({ kind: 'accepted', directive: { summary: 'Done.' }, text: text.slice(0, text.lastIndexOf('\n\n```wakechart')) });
+    expect(read(text)).toMatchObject({
+      kind: 'accepted',
+      directive: { summary: 'Done.' },
+      text: text.slice(0, text.lastIndexOf('\n\n```wakechart')),
+    });
   });
 
   it('in a block with Windows line ends', () => {
@@ -43,12 +70,20 @@ describe('a directive is malformed', () => {
     ['with another outcome', { ...SLEEP, outcome: 'explode' }, /outcome: expected one of "sleep"\|"continue"/],
     ['without a summary', { outcome: 'sleep' }, /summary: /],
     ['with four wakes', { ...SLEEP, queuedWakes: Array.from({ length: 4 }, () => queuedWake) }, /queuedWakes: .*3/],
-    ['with a wake in more than a day', { ...SLEEP, queuedWakes: [{ ...queuedWake, delaySeconds: 86_401 }] }, /queuedWakes\[0\]\.delaySeconds: .*86400/],
+    [
+      'with a wake in more than a day',
+      { ...SLEEP, queuedWakes: [{ ...queuedWake, delaySeconds: 86_401 }] },
+      /queuedWakes\[0\]\.delaySeconds: .*86400/,
+    ],
     ['with a wake in the past', { ...SLEEP, queuedWakes: [{ ...queuedWake, delaySeconds: -1 }] }, /delaySeconds/],
     ['with half a second', { ...SLEEP, queuedWakes: [{ ...queuedWake, delaySeconds: 0.5 }] }, /delaySeconds/],
     ['with a wake without a reason', { ...SLEEP, queuedWakes: [{ delaySeconds: 1 }] }, /reason/],
     ['with four learnings', { ...SLEEP, learnings: Array.from({ length: 4 }, () => learning) }, /learnings/],
-    ['with a learning of another kind', { ...SLEEP, learnings: [{ ...learning, kind: 'rumour' }] }, /learnings\[0\]\.kind/],
+    [
+      'with a learning of another kind',
+      { ...SLEEP, learnings: [{ ...learning, kind: 'rumour' }] },
+      /learnings\[0\]\.kind/,
+    ],
     ['with a long title', { ...SLEEP, learnings: [{ ...learning, title: 'x'.repeat(121) }] }, /title/],
     ['with a long detail', { ...SLEEP, learnings: [{ ...learning, detail: 'x'.repeat(401) }] }, /detail/],
     ['with a key nobody knows', { ...SLEEP, sleepSeconds: 5 }, /Unrecognized key.*sleepSeconds/i],
@@ -62,8 +97,16 @@ describe('a directive is malformed', () => {
   it.each<[string, string, RegExp]>([
     ['that is not JSON', fenced('{ "outcome": '), /not JSON/],
     ['that never closes', '```wakechart-directive\n{}', /no closing/],
-    ['that is quoted in another, which ends the text', `So I was told:\n\`\`\`\n${fenced(JSON.stringify(SLEEP))}`, /inside of another block/],
-    ['that is quoted in another, which never closes', `\`\`\`\`\n${fenced(JSON.stringify(SLEEP))}`, /inside of another block/],
+    [
+      'that is quoted in another, which ends the text',
+      `So I was told:\n\`\`\`\n${fenced(JSON.stringify(SLEEP))}`,
+      /inside of another block/,
+    ],
+    [
+      'that is quoted in another, which never closes',
+      `\`\`\`\`\n${fenced(JSON.stringify(SLEEP))}`,
+      /inside of another block/,
+    ],
     ['that is huge', fenced(JSON.stringify({ x: 'x'.repeat(MAX_DIRECTIVE_CHARACTERS) })), /at most/],
   ])('in a block %s, and the text stays as it was said', (_name, text, reason) => {
     const reading = read(text);
@@ -80,7 +123,10 @@ describe('a directive is malformed', () => {
 describe('a turn', () => {
   it.each([
     ['before something else that it says', `${fenced(JSON.stringify(SLEEP))}\nThat is what I was told.`],
-    ['between what it says', `My instructions:\n${fenced(JSON.stringify({ ...SLEEP, outcome: 'continue' }))}\nand a table.`],
+    [
+      'between what it says',
+      `My instructions:\n${fenced(JSON.stringify({ ...SLEEP, outcome: 'continue' }))}\nand a table.`,
+    ],
     ['in a longer fence', `The page says:\n\`\`\`\`markdown\n${fenced(JSON.stringify(SLEEP))}\n\`\`\`\``],
     ['in a fence of another kind', `The page says:\n~~~\n${fenced(JSON.stringify(SLEEP))}\n~~~`],
     ['in code that is indented', fenced(JSON.stringify(SLEEP)).replaceAll(/^/gm, '    ')],
@@ -90,13 +136,27 @@ describe('a turn', () => {
     expect(read(text)).toEqual({ kind: 'none', text });
   });
 
-  it.each(['', 'Just text.', '```json\n{"outcome":"sleep"}\n```', 'Say ```wakechart-directive``` to sleep.'])('without a directive has none: %j', (text) => {
-    expect(read(text)).toEqual({ kind: 'none', text });
-  });
+  it.each(['', 'Just text.', '```json\n{"outcome":"sleep"}\n```', 'Say ```wakechart-directive``` to sleep.'])(
+    'without a directive has none: %j',
+    (text) => {
+      expect(read(text)).toEqual({ kind: 'none', text });
+    },
+  );
 
   it('is always read, whatever it says', () => {
-    const text = fc.oneof(fc.string(), fc.json().map(fenced), fc.string().map(fenced), fc.string().map((inside) => `\`\`\`wakechart-directive\n${inside}`));
-    fc.assert(fc.property(text, fc.array(fc.anything(), { maxLength: 2 }), (said, structured) => void readDirective({ text: said, structured })));
+    const text = fc.oneof(
+      fc.string(),
+      fc.json().map(fenced),
+      fc.string().map(fenced),
+      fc.string().map((inside) => `\`\`\`wakechart-directive\n${inside}`),
+    );
+    fc.assert(
+      fc.property(
+        text,
+        fc.array(fc.anything(), { maxLength: 2 }),
+        (said, structured) => void readDirective({ text: said, structured }),
+      ),
+    );
   });
 
   it('is read in a time that grows with its length, not faster', () => {

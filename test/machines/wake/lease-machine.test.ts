@@ -18,7 +18,10 @@ const TABLE = [
 const EVENTS: readonly LeaseChartEventType[] = ['BIND', 'STEP_BACK', 'WIN', 'PASS', 'REFUSE', 'RELEASE'];
 
 function after(events: readonly string[]): LeaseSnapshot | undefined {
-  return events.reduce<LeaseSnapshot | undefined>((snapshot, event) => (snapshot === undefined ? undefined : leaseLifecycle.next(snapshot, event)), leaseLifecycle.initial);
+  return events.reduce<LeaseSnapshot | undefined>(
+    (snapshot, event) => (snapshot === undefined ? undefined : leaseLifecycle.next(snapshot, event)),
+    leaseLifecycle.initial,
+  );
 }
 
 describe('the chart of a lease', () => {

@@ -15,7 +15,9 @@ function answerOf(part: Part, next: string | undefined): unknown {
 }
 
 /** Runs the chart with parts that answer what the table says, each time the next thing, and tells where it has been. */
-async function run(answers: Answers): Promise<{ readonly states: string[]; readonly isRecorded: boolean; readonly final: unknown }> {
+async function run(
+  answers: Answers,
+): Promise<{ readonly states: string[]; readonly isRecorded: boolean; readonly final: unknown }> {
   const counts = new Map<Part, number>();
   const answer = <Output, Input extends WakeInput>(part: Part): ReturnType<typeof fromPromise<Output, Input>> =>
     fromPromise<Output, Input>(async () => {
@@ -56,26 +58,90 @@ describe('a wake', () => {
   it.each<[string, Answers, string[], boolean]>([
     ['with nothing to do', { claim: ['nothing_to_do'] }, ['claiming', 'releasing', 'ended'], true],
     ['that is not given the right', { claim: [broken] }, ['claiming', 'releasing', 'failed'], false],
-    ['of one step', { ...CLAIMED, fold: ['step', 'end'], step: ['fold'], commit: ['committed'] }, ['claiming', 'folding', 'assembling', 'stepping', 'folding', 'committing', 'releasing', 'ended'], true],
+    [
+      'of one step',
+      { ...CLAIMED, fold: ['step', 'end'], step: ['fold'], commit: ['committed'] },
+      ['claiming', 'folding', 'assembling', 'stepping', 'folding', 'committing', 'releasing', 'ended'],
+      true,
+    ],
     [
       'that calls tools',
       { ...CLAIMED, fold: ['step', 'step', 'end'], step: ['call_tools', 'fold'], commit: ['committed'] },
-      ['claiming', 'folding', 'assembling', 'stepping', 'calling', 'folding', 'assembling', 'stepping', 'folding', 'committing', 'releasing', 'ended'],
+      [
+        'claiming',
+        'folding',
+        'assembling',
+        'stepping',
+        'calling',
+        'folding',
+        'assembling',
+        'stepping',
+        'folding',
+        'committing',
+        'releasing',
+        'ended',
+      ],
       true,
     ],
     [
       'that a message reaches while it commits',
       { ...CLAIMED, fold: ['end', 'step', 'end'], step: ['fold'], commit: ['moved', 'committed'] },
-      ['claiming', 'folding', 'committing', 'folding', 'assembling', 'stepping', 'folding', 'committing', 'releasing', 'ended'],
+      [
+        'claiming',
+        'folding',
+        'committing',
+        'folding',
+        'assembling',
+        'stepping',
+        'folding',
+        'committing',
+        'releasing',
+        'ended',
+      ],
       true,
     ],
-    ['whose fold breaks', { ...CLAIMED, fold: [broken] }, ['claiming', 'folding', 'failing', 'releasing', 'ended'], true],
-    ['whose agent cannot be read', { ...CLAIMED, fold: ['step'], assemble: [broken] }, ['claiming', 'folding', 'assembling', 'failing', 'releasing', 'ended'], true],
-    ['whose step cannot be stored', { ...CLAIMED, fold: ['step'], step: [broken] }, ['claiming', 'folding', 'assembling', 'stepping', 'failing', 'releasing', 'ended'], true],
-    ['whose tools break', { ...CLAIMED, fold: ['step'], step: ['call_tools'], callTools: [broken] }, ['claiming', 'folding', 'assembling', 'stepping', 'calling', 'failing', 'releasing', 'ended'], true],
-    ['that cannot commit', { ...CLAIMED, fold: ['end'], commit: [broken] }, ['claiming', 'folding', 'committing', 'failing', 'releasing', 'ended'], true],
-    ['whose failure cannot be stored', { ...CLAIMED, fold: [broken], recordFailure: [broken] }, ['claiming', 'folding', 'failing', 'releasing', 'failed'], false],
-    ['that cannot give the right back', { ...CLAIMED, fold: ['end'], commit: ['committed'], release: [broken] }, ['claiming', 'folding', 'committing', 'releasing', 'ended'], true],
+    [
+      'whose fold breaks',
+      { ...CLAIMED, fold: [broken] },
+      ['claiming', 'folding', 'failing', 'releasing', 'ended'],
+      true,
+    ],
+    [
+      'whose agent cannot be read',
+      { ...CLAIMED, fold: ['step'], assemble: [broken] },
+      ['claiming', 'folding', 'assembling', 'failing', 'releasing', 'ended'],
+      true,
+    ],
+    [
+      'whose step cannot be stored',
+      { ...CLAIMED, fold: ['step'], step: [broken] },
+      ['claiming', 'folding', 'assembling', 'stepping', 'failing', 'releasing', 'ended'],
+      true,
+    ],
+    [
+      'whose tools break',
+      { ...CLAIMED, fold: ['step'], step: ['call_tools'], callTools: [broken] },
+      ['claiming', 'folding', 'assembling', 'stepping', 'calling', 'failing', 'releasing', 'ended'],
+      true,
+    ],
+    [
+      'that cannot commit',
+      { ...CLAIMED, fold: ['end'], commit: [broken] },
+      ['claiming', 'folding', 'committing', 'failing', 'releasing', 'ended'],
+      true,
+    ],
+    [
+      'whose failure cannot be stored',
+      { ...CLAIMED, fold: [broken], recordFailure: [broken] },
+      ['claiming', 'folding', 'failing', 'releasing', 'failed'],
+      false,
+    ],
+    [
+      'that cannot give the right back',
+      { ...CLAIMED, fold: ['end'], commit: ['committed'], release: [broken] },
+      ['claiming', 'folding', 'committing', 'releasing', 'ended'],
+      true,
+    ],
     ['that can do nothing at all', { claim: [broken], release: [broken] }, ['claiming', 'releasing', 'failed'], false],
   ])('%s ends, and always by way of the release', async (_name, answers, states, isRecorded) => {
     expect(await run(answers)).toEqual({ states, isRecorded, final: states.at(-1) });
@@ -85,7 +151,10 @@ describe('a wake', () => {
   it('keeps the first reason it was stopped for, and stays where it is', () => {
     const never = fromPromise<ClaimAnswer, WakeInput>(() => new Promise(() => undefined));
     const heard: string[] = [];
-    const machine = wakeMachine.provide({ actors: { claim: never }, actions: { interrupt: (_, reason: string) => heard.push(reason) } });
+    const machine = wakeMachine.provide({
+      actors: { claim: never },
+      actions: { interrupt: (_, reason: string) => heard.push(reason) },
+    });
     const actor = createActor(machine, { input: { sessionId: 's', wakeId: 'w' } }).start();
     actor.send({ type: 'STOP', reason: 'first' });
     actor.send({ type: 'STOP', reason: 'second' });

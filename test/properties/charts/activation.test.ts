@@ -1,4 +1,7 @@
-/** What a worker does with one session that is due: a real worker over a store in memory, with wakes that come to what they are told to. */
+/**
+ * What a worker does with one session that is due: a real worker over a store in memory, with wakes that come to what
+ * they are told to.
+ */
 import { expect } from 'vitest';
 import type { StateValue } from 'xstate';
 import { wakeConflict } from '../../../src/actors/session/event-store.ts';
@@ -112,7 +115,8 @@ class Real implements RealSubject {
   }
 
   takeBack = (): Promise<void> => this.store.activations.remove([due(SESSION)]);
-  findNothing = (): Promise<void> => this.#settleWake((wake) => wake.resolve(outcomeOf(wake.sessionId, 'nothing_to_do')));
+  findNothing = (): Promise<void> =>
+    this.#settleWake((wake) => wake.resolve(outcomeOf(wake.sessionId, 'nothing_to_do')));
   breakDown = (): Promise<void> => this.#settleWake((wake) => wake.reject(new Error('it broke')));
   meetAnother = (): Promise<void> => this.#settleWake((wake) => wake.reject(wakeConflict(wake.sessionId)));
 
@@ -150,7 +154,8 @@ class Real implements RealSubject {
 
 type Model = ChartModel<Facts>;
 
-const isAside = (model: Model): boolean => ['contended', 'early', 'backed_off', 'parked'].some((state) => model.is(state));
+const isAside = (model: Model): boolean =>
+  ['contended', 'early', 'backed_off', 'parked'].some((state) => model.is(state));
 
 function again(model: Model): void {
   model.tell('AGAIN');
@@ -174,86 +179,106 @@ function mishap(model: Model, kind: NonNullable<Facts['mishap']>): void {
 
 const isWaking = (model: Model): boolean => model.is('waking');
 
-describeModel<Facts, Real>('an activation', {
-  chart: activationLifecycle,
-  facts: () => ({ hasCome: false, isSlotTaken: false, isTakenBack: false, isOld: false, isStopped: false, mishap: undefined, attempts: 0 }),
-  open: () => new Real().open(),
-  agree: (real, model) => {
-    const aside = real.house.worker.status().setAside.map(({ phase }) => phase as string);
-    expect(aside).toEqual(isAside(model) ? [model.value] : []);
+describeModel<Facts, Real>(
+  'an activation',
+  {
+    chart: activationLifecycle,
+    facts: () => ({
+      hasCome: false,
+      isSlotTaken: false,
+      isTakenBack: false,
+      isOld: false,
+      isStopped: false,
+      mishap: undefined,
+      attempts: 0,
+    }),
+    open: () => new Real().open(),
+    agree: (real, model) => {
+      const aside = real.house.worker.status().setAside.map(({ phase }) => phase as string);
+      expect(aside).toEqual(isAside(model) ? [model.value] : []);
+    },
+    commands: {
+      'it is due': {
+        isPossible: ({ facts }) => !facts.hasCome && !facts.isStopped,
+        tells: ({ facts }) => {
+          facts.hasCome = true;
+          facts.isSlotTaken = true;
+        },
+        act: (real) => real.come(),
+      },
+      'it is due still after two wakes': {
+        isPossible: ({ facts }) => !facts.hasCome && !facts.isStopped,
+        tells: (model) => {
+          model.facts.hasCome = true;
+          mishap(model, 'failed');
+        },
+        act: (real) => real.comeAgain(),
+      },
+      'the slot is free': {
+        isPossible: ({ facts }) => facts.isSlotTaken && !facts.isStopped,
+        tells: (model) => {
+          model.facts.isSlotTaken = false;
+          model.tell('BEGIN');
+        },
+        act: (real) => real.freeSlot(),
+      },
+      'its wake sleeps': { isPossible: isWaking, tells: (model) => model.tell('SETTLE'), act: (real) => real.sleep() },
+      'its wake finds nothing': {
+        isPossible: isWaking,
+        tells: (model) => {
+          if (model.facts.isOld) model.tell('SETTLE');
+          else mishap(model, 'early');
+        },
+        act: (real) => real.findNothing(),
+      },
+      'its wake breaks': {
+        isPossible: isWaking,
+        tells: (model) => mishap(model, 'failed'),
+        act: (real) => real.breakDown(),
+      },
+      'somebody else wakes it': {
+        isPossible: isWaking,
+        tells: (model) => mishap(model, 'contended'),
+        act: (real) => real.meetAnother(),
+      },
+      'somebody else lets go': {
+        isPossible: (model) => model.is('contended'),
+        tells: (model) => {
+          if (model.facts.attempts <= CONFLICTS_WAITED_FOR) again(model);
+        },
+        act: (real) => real.letGo(),
+      },
+      'time passes': {
+        tells: (model) => {
+          model.facts.isOld = true;
+          if (isAside(model)) again(model);
+          else drop(model);
+        },
+        act: (real) => real.pass(LONG_MS),
+      },
+      'its hint is taken back': {
+        isPossible: ({ facts }) => facts.hasCome,
+        tells: (model) => {
+          model.facts.isTakenBack = true;
+        },
+        act: (real) => real.takeBack(),
+      },
+      'the worker looks': {
+        isPossible: (model) => model.facts.hasCome && !isAside(model),
+        tells: (model) => {
+          model.facts.isOld = true;
+          drop(model);
+        },
+        act: (real) => real.pass(REST_MS),
+      },
+      'the worker stops': {
+        tells: (model) => {
+          model.facts.isStopped = true;
+          if (model.facts.hasCome && !isWaking(model)) model.tell('DROP');
+        },
+        act: (real) => real.stop(),
+      },
+    },
   },
-  commands: {
-    'it is due': {
-      isPossible: ({ facts }) => !facts.hasCome && !facts.isStopped,
-      tells: ({ facts }) => {
-        facts.hasCome = true;
-        facts.isSlotTaken = true;
-      },
-      act: (real) => real.come(),
-    },
-    'it is due still after two wakes': {
-      isPossible: ({ facts }) => !facts.hasCome && !facts.isStopped,
-      tells: (model) => {
-        model.facts.hasCome = true;
-        mishap(model, 'failed');
-      },
-      act: (real) => real.comeAgain(),
-    },
-    'the slot is free': {
-      isPossible: ({ facts }) => facts.isSlotTaken && !facts.isStopped,
-      tells: (model) => {
-        model.facts.isSlotTaken = false;
-        model.tell('BEGIN');
-      },
-      act: (real) => real.freeSlot(),
-    },
-    'its wake sleeps': { isPossible: isWaking, tells: (model) => model.tell('SETTLE'), act: (real) => real.sleep() },
-    'its wake finds nothing': {
-      isPossible: isWaking,
-      tells: (model) => {
-        if (model.facts.isOld) model.tell('SETTLE');
-        else mishap(model, 'early');
-      },
-      act: (real) => real.findNothing(),
-    },
-    'its wake breaks': { isPossible: isWaking, tells: (model) => mishap(model, 'failed'), act: (real) => real.breakDown() },
-    'somebody else wakes it': { isPossible: isWaking, tells: (model) => mishap(model, 'contended'), act: (real) => real.meetAnother() },
-    'somebody else lets go': {
-      isPossible: (model) => model.is('contended'),
-      tells: (model) => {
-        if (model.facts.attempts <= CONFLICTS_WAITED_FOR) again(model);
-      },
-      act: (real) => real.letGo(),
-    },
-    'time passes': {
-      tells: (model) => {
-        model.facts.isOld = true;
-        if (isAside(model)) again(model);
-        else drop(model);
-      },
-      act: (real) => real.pass(LONG_MS),
-    },
-    'its hint is taken back': {
-      isPossible: ({ facts }) => facts.hasCome,
-      tells: (model) => {
-        model.facts.isTakenBack = true;
-      },
-      act: (real) => real.takeBack(),
-    },
-    'the worker looks': {
-      isPossible: (model) => model.facts.hasCome && !isAside(model),
-      tells: (model) => {
-        model.facts.isOld = true;
-        drop(model);
-      },
-      act: (real) => real.pass(REST_MS),
-    },
-    'the worker stops': {
-      tells: (model) => {
-        model.facts.isStopped = true;
-        if (model.facts.hasCome && !isWaking(model)) model.tell('DROP');
-      },
-      act: (real) => real.stop(),
-    },
-  },
-}, { runs: 25 });
+  { runs: 25 },
+);

@@ -61,60 +61,69 @@ function recover(model: Model): void {
   model.facts.because = undefined;
 }
 
-describeModel<Facts, Real>('a candidate', {
-  chart: breakerMachine,
-  facts: () => ({ isResting: false, because: undefined }),
-  open: () => new Real(),
-  agree: async (real, model) => {
-    const { until, because, failures, billingFailures } = await real.standing();
-    const isOut = !model.is('closed');
-    expect([until !== undefined, because !== undefined, failures + billingFailures > 0]).toEqual([isOut, isOut, isOut]);
+describeModel<Facts, Real>(
+  'a candidate',
+  {
+    chart: breakerMachine,
+    facts: () => ({ isResting: false, because: undefined }),
+    open: () => new Real(),
+    agree: async (real, model) => {
+      const { until, because, failures, billingFailures } = await real.standing();
+      const isOut = !model.is('closed');
+      expect([until !== undefined, because !== undefined, failures + billingFailures > 0]).toEqual([
+        isOut,
+        isOut,
+        isOut,
+      ]);
+    },
+    commands: {
+      'fails in passing': {
+        tells: (model) => {
+          if (model.facts.isResting) return;
+          model.tell('COOL');
+          // What is disabled is not made well by what passes, and not ill again.
+          if (!model.is('cooling')) return;
+          model.facts.because = 'passing';
+          model.facts.isResting = true;
+        },
+        act: (real) => real.fail('rate_limit'),
+      },
+      'is not paid': {
+        tells: (model) => {
+          if (model.facts.isResting && model.is('disabled')) return;
+          model.tell('DISABLE');
+          model.facts.because = 'billing';
+          model.facts.isResting = true;
+        },
+        act: (real) => real.fail('billing'),
+      },
+      'fails in a way that says nothing': {
+        tells: (model) => forgetProbe(model),
+        act: (real) => real.fail('format'),
+      },
+      succeeds: { tells: recover, act: (real) => real.succeed() },
+      'is asked for': {
+        tells: (model) => {
+          if (!model.facts.isResting) model.tell('PROBE');
+        },
+        act: async (real, before) =>
+          expect(await real.ask()).toBe(before.is('closed') || (!before.is('half_open') && !before.facts.isResting)),
+      },
+      'has rested': {
+        tells: (model) => {
+          forgetProbe(model);
+          model.facts.isResting = false;
+        },
+        act: (real) => real.rest(),
+      },
+      'is forgotten': {
+        tells: (model) => {
+          forgetProbe(model);
+          recover(model);
+        },
+        act: (real) => real.pass(LONG_MS),
+      },
+    },
   },
-  commands: {
-    'fails in passing': {
-      tells: (model) => {
-        if (model.facts.isResting) return;
-        model.tell('COOL');
-        // What is disabled is not made well by what passes, and not ill again.
-        if (!model.is('cooling')) return;
-        model.facts.because = 'passing';
-        model.facts.isResting = true;
-      },
-      act: (real) => real.fail('rate_limit'),
-    },
-    'is not paid': {
-      tells: (model) => {
-        if (model.facts.isResting && model.is('disabled')) return;
-        model.tell('DISABLE');
-        model.facts.because = 'billing';
-        model.facts.isResting = true;
-      },
-      act: (real) => real.fail('billing'),
-    },
-    'fails in a way that says nothing': {
-      tells: (model) => forgetProbe(model),
-      act: (real) => real.fail('format'),
-    },
-    succeeds: { tells: recover, act: (real) => real.succeed() },
-    'is asked for': {
-      tells: (model) => {
-        if (!model.facts.isResting) model.tell('PROBE');
-      },
-      act: async (real, before) => expect(await real.ask()).toBe(before.is('closed') || (!before.is('half_open') && !before.facts.isResting)),
-    },
-    'has rested': {
-      tells: (model) => {
-        forgetProbe(model);
-        model.facts.isResting = false;
-      },
-      act: (real) => real.rest(),
-    },
-    'is forgotten': {
-      tells: (model) => {
-        forgetProbe(model);
-        recover(model);
-      },
-      act: (real) => real.pass(LONG_MS),
-    },
-  },
-}, { runs: 40, maxCommands: 40 });
+  { runs: 40, maxCommands: 40 },
+);

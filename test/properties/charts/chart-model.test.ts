@@ -1,4 +1,7 @@
-/** The frame of the suites of all charts: what it finds, shown with a small chart and things that live by it well, or with a defect. And that every chart has its suite. */
+/**
+ * The frame of the suites of all charts: what it finds, shown with a small chart and things that live by it well, or
+ * with a defect. And that every chart has its suite.
+ */
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -12,7 +15,9 @@ import type { ModelSubject, RealSubject } from '../../support/chart-model-subjec
 import { watchChart, watchInterpreted } from '../../support/chart-model-watch.ts';
 import { modelRuns } from '../../support/model-runs.ts';
 
-const doorMachine = setup({ types: { events: {} as { readonly type: 'OPEN' | 'CLOSE' | 'LOCK' | 'BREAK' } } }).createMachine({
+const doorMachine = setup({
+  types: { events: {} as { readonly type: 'OPEN' | 'CLOSE' | 'LOCK' | 'BREAK' } },
+}).createMachine({
   id: 'door',
   initial: 'closed',
   states: {
@@ -45,7 +50,8 @@ class Door implements RealSubject {
 
   state = (): StateValue => (this.#defect === 'forgetful' ? 'closed' : this.#actor.getSnapshot().value);
   taken = (): readonly string[] => this.#watch.lives[0]?.taken ?? [];
-  can = (event: string): boolean => (this.#defect === 'says that it can' ? true : this.#actor.getSnapshot().can({ type: event }));
+  can = (event: string): boolean =>
+    this.#defect === 'says that it can' ? true : this.#actor.getSnapshot().can({ type: event });
   close = (): void => this.#watch.end();
 }
 
@@ -54,12 +60,19 @@ const subjectWith = (defect?: Defect): ModelSubject<object, Door> => ({
   facts: () => ({}),
   open: () => new Door(defect),
   never: { 'locked|BREAK|0': 'nobody here is strong enough for that' },
-  commands: Object.fromEntries(['OPEN', 'CLOSE', 'LOCK'].map((type) => [type, { tells: (model) => model.tell(type), act: (real) => real.send(type) }])),
+  commands: Object.fromEntries(
+    ['OPEN', 'CLOSE', 'LOCK'].map((type) => [
+      type,
+      { tells: (model) => model.tell(type), act: (real) => real.send(type) },
+    ]),
+  ),
 });
 
 describe('the frame of the suites', () => {
   it('follows one that lives by its chart, ignored and forbidden events included', async () => {
-    await expect(follow(subjectWith(), ['CLOSE', 'OPEN', 'LOCK', 'OPEN', 'CLOSE', 'LOCK', 'OPEN'])).resolves.toBeUndefined();
+    await expect(
+      follow(subjectWith(), ['CLOSE', 'OPEN', 'LOCK', 'OPEN', 'CLOSE', 'LOCK', 'OPEN']),
+    ).resolves.toBeUndefined();
   });
 
   it.each<[Defect, string, readonly string[]]>([
@@ -75,7 +88,9 @@ describe('the frame of the suites', () => {
   });
 
   it('says what was done before they disagreed', async () => {
-    await expect(follow(subjectWith('deaf'), ['OPEN', 'OPEN', 'CLOSE', 'LOCK'])).rejects.toThrow('["OPEN","OPEN","CLOSE"]');
+    await expect(follow(subjectWith('deaf'), ['OPEN', 'OPEN', 'CLOSE', 'LOCK'])).rejects.toThrow(
+      '["OPEN","OPEN","CLOSE"]',
+    );
   });
 
   it('finds a way to each transition that can be brought about, and takes them all with few plans', () => {
@@ -92,16 +107,22 @@ describe('the frame of the suites', () => {
     expect(door.transition).not.toBe(before.transition);
     watch.end();
     expect({ ...door }).toEqual(before);
-    const unknown: ModelSubject<object, Door> = { ...subjectWith(), commands: { KNOCK: { tells: (model) => model.tell('KNOCK'), act: () => undefined } } };
+    const unknown: ModelSubject<object, Door> = {
+      ...subjectWith(),
+      commands: { KNOCK: { tells: (model) => model.tell('KNOCK'), act: () => undefined } },
+    };
     expect(() => waysOf(unknown)).toThrow('no event KNOCK');
   });
 
   it('sees a chart that is interpreted as it sees a compiled one', () => {
     const [compiled, interpreted] = [watchChart(door), watchInterpreted(doorMachine)];
     const actors = [createActor(door).start(), createActor(doorMachine, { inspect: interpreted.inspect }).start()];
-    for (const type of ['OPEN', 'LOCK', 'OPEN', 'CLOSE', 'BREAK', 'LOCK']) for (const actor of actors) actor.send({ type } as never);
+    for (const type of ['OPEN', 'LOCK', 'OPEN', 'CLOSE', 'BREAK', 'LOCK'])
+      for (const actor of actors) actor.send({ type } as never);
     compiled.end();
-    expect(interpreted.lives.map(({ taken, value }) => [taken, value])).toEqual(compiled.lives.map(({ taken, value }) => [taken, value]));
+    expect(interpreted.lives.map(({ taken, value }) => [taken, value])).toEqual(
+      compiled.lives.map(({ taken, value }) => [taken, value]),
+    );
     expect(compiled.lives[0]?.taken).toEqual(['closed|OPEN|0', 'open|OPEN|0', 'open|CLOSE|0', 'closed|LOCK|0']);
   });
 });
@@ -110,7 +131,10 @@ describe('the number of runs', () => {
   it.each([
     [{}, { numRuns: 20 }],
     [{ MODEL_RUNS: '500' }, { numRuns: 300 }],
-    [{ MODEL_RUNS: '5', FAST_CHECK_SEED: '-7', FAST_CHECK_PATH: '4:1' }, { numRuns: 5, seed: -7, path: '4:1' }],
+    [
+      { MODEL_RUNS: '5', FAST_CHECK_SEED: '-7', FAST_CHECK_PATH: '4:1' },
+      { numRuns: 5, seed: -7, path: '4:1' },
+    ],
   ])('with %j is %j', (environment, expected) => {
     expect(modelRuns(20, { atMost: 300, environment })).toEqual(expected);
   });
@@ -122,7 +146,11 @@ describe('the number of runs', () => {
 });
 
 /** Charts whose models have more to say than the frame can, with the real manager or runner each. */
-const OWN_MODELS: Readonly<Record<string, string>> = { task: '../task-model.test.ts', subagent: '../subagent-model.test.ts', worktree: '../worktree-model.test.ts' };
+const OWN_MODELS: Readonly<Record<string, string>> = {
+  task: '../task-model.test.ts',
+  subagent: '../subagent-model.test.ts',
+  worktree: '../worktree-model.test.ts',
+};
 /** Where a chart has another id than its module has a name. */
 const NAMES: Readonly<Record<string, string>> = { taskSupervisor: 'supervisor', sessionWorker: 'worker' };
 
@@ -135,6 +163,8 @@ describe('every chart of ours', () => {
 
   it.each(charts.map(({ machine }) => machine.id))('%s has a suite with the real thing', (id) => {
     const own = OWN_MODELS[id];
-    expect(own === undefined ? modelled.includes(NAMES[id] ?? id) : sourceOf(own).includes(`${id}Lifecycle`)).toBe(true);
+    expect(own === undefined ? modelled.includes(NAMES[id] ?? id) : sourceOf(own).includes(`${id}Lifecycle`)).toBe(
+      true,
+    );
   });
 });

@@ -1,4 +1,7 @@
-/** The status of a schedule that workers share, in real files: what people ask of its registry, and what becomes of its runs. */
+/**
+ * The status of a schedule that workers share, in real files: what people ask of its registry, and what becomes of its
+ * runs.
+ */
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect } from 'vitest';
@@ -49,7 +52,13 @@ class Real implements RealSubject {
       cron,
       clock,
     });
-    const definition = await registry.add({ id: 'nightly', cron: '* * * * *', timezone: 'UTC', target: { kind: 'command', command: 'true', cwd: '/' }, limits: { maxFailures: 1 } });
+    const definition = await registry.add({
+      id: 'nightly',
+      cron: '* * * * *',
+      timezone: 'UTC',
+      target: { kind: 'command', command: 'true', cwd: '/' },
+      limits: { maxFailures: 1 },
+    });
     return new Real(directory, registry, definition);
   }
 
@@ -60,7 +69,8 @@ class Real implements RealSubject {
   /** Whether the slots' own record has it paused, which is what the schedules of workers go by. */
   async isPausedInRecords(): Promise<boolean> {
     let isPaused = false;
-    for await (const { type } of this.#registry.records(this.#definition)) if (type === 'schedule.paused' || type === 'schedule.resumed') isPaused = type === 'schedule.paused';
+    for await (const { type } of this.#registry.records(this.#definition))
+      if (type === 'schedule.paused' || type === 'schedule.resumed') isPaused = type === 'schedule.paused';
     return isPaused;
   }
 
@@ -85,7 +95,10 @@ class Real implements RealSubject {
       hasBegun = decision.kind === 'begins';
       return decision.standing;
     });
-    if (hasBegun) await this.#registry.change(this.#definition, (standing) => endRun(this.#definition, standing, { ...beginning, outcome }));
+    if (hasBegun)
+      await this.#registry.change(this.#definition, (standing) =>
+        endRun(this.#definition, standing, { ...beginning, outcome }),
+      );
     return hasBegun;
   }
 
@@ -94,24 +107,37 @@ class Real implements RealSubject {
 
 const refusal = (isEnded: boolean): string | undefined => (isEnded ? 'SCHEDULE_ENDED' : undefined);
 
-describeModel<object, Real>('a durable schedule', {
-  chart: durableScheduleMachine,
-  facts: () => ({}),
-  open: () => Real.open(),
-  agree: async (real, model) => {
-    if (!model.isOver) expect(await real.isPausedInRecords()).toBe(!model.is('active'));
-  },
-  commands: {
-    pause: { tells: (model) => model.tell('PAUSE'), act: async (real, before) => expect(await real.ask('pause')).toBe(refusal(before.isOver)) },
-    resume: { tells: (model) => model.tell('RESUME'), act: async (real, before) => expect(await real.ask('resume')).toBe(refusal(before.isOver)) },
-    end: { tells: (model) => model.tell('END'), act: (real) => real.end() },
-    'a run fails': {
-      tells: (model) => {
-        // Nothing runs that is not active, so nothing can fail.
-        if (model.is('active')) model.tell('PARK');
-      },
-      act: async (real, before) => expect(await real.run('failed')).toBe(before.is('active')),
+describeModel<object, Real>(
+  'a durable schedule',
+  {
+    chart: durableScheduleMachine,
+    facts: () => ({}),
+    open: () => Real.open(),
+    agree: async (real, model) => {
+      if (!model.isOver) expect(await real.isPausedInRecords()).toBe(!model.is('active'));
     },
-    'a run completes': { tells: () => undefined, act: async (real, before) => expect(await real.run('completed')).toBe(before.is('active')) },
+    commands: {
+      pause: {
+        tells: (model) => model.tell('PAUSE'),
+        act: async (real, before) => expect(await real.ask('pause')).toBe(refusal(before.isOver)),
+      },
+      resume: {
+        tells: (model) => model.tell('RESUME'),
+        act: async (real, before) => expect(await real.ask('resume')).toBe(refusal(before.isOver)),
+      },
+      end: { tells: (model) => model.tell('END'), act: (real) => real.end() },
+      'a run fails': {
+        tells: (model) => {
+          // Nothing runs that is not active, so nothing can fail.
+          if (model.is('active')) model.tell('PARK');
+        },
+        act: async (real, before) => expect(await real.run('failed')).toBe(before.is('active')),
+      },
+      'a run completes': {
+        tells: () => undefined,
+        act: async (real, before) => expect(await real.run('completed')).toBe(before.is('active')),
+      },
+    },
   },
-}, { runs: 6, atMost: 150, maxCommands: 12 });
+  { runs: 6, atMost: 150, maxCommands: 12 },
+);

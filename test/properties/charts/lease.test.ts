@@ -1,4 +1,7 @@
-/** The lease of a session, on its way from one who asks for it: the real one, over real sockets, among others who answer, contend, say nothing, or go past it. */
+/**
+ * The lease of a session, on its way from one who asks for it: the real one, over real sockets, among others who
+ * answer, contend, say nothing, or go past it.
+ */
 import { once } from 'node:events';
 import { mkdir, readdir, rm } from 'node:fs/promises';
 import { connect, createServer } from 'node:net';
@@ -75,7 +78,8 @@ class Stranger {
   }
 
   #say(asker: Socket): void {
-    if (this.phase !== 'silent' && asker.writable) asker.write(encodeMessage({ type: 'alive', phase: this.phase, epoch: this.epoch, pid: 7, host: 'elsewhere' }));
+    if (this.phase !== 'silent' && asker.writable)
+      asker.write(encodeMessage({ type: 'alive', phase: this.phase, epoch: this.epoch, pid: 7, host: 'elsewhere' }));
   }
 
   async close(): Promise<void> {
@@ -121,7 +125,10 @@ class Real implements RealSubject {
   }
 
   acquire(claim: WakeClaim): void {
-    const acquired = acquireLease({ sessionId: SESSION_ID, directory: this.#directory, clock: this.#clock, leaseMs: LEASE_MS }, claim);
+    const acquired = acquireLease(
+      { sessionId: SESSION_ID, directory: this.#directory, clock: this.#clock, leaseMs: LEASE_MS },
+      claim,
+    );
     this.#acquiring = acquired.then(
       (right) => void (this.right = right),
       (error: unknown) => void (this.refusal = RuntimeError.is(error) ? error.code : String(error)),
@@ -145,7 +152,9 @@ class Real implements RealSubject {
   }
 
   async goPast(by = 99): Promise<void> {
-    const [own] = (await readdir(this.#folder)).filter((name) => !this.#strangers.some(({ epoch }) => name === `${epoch}.sock`));
+    const [own] = (await readdir(this.#folder)).filter(
+      (name) => !this.#strangers.some(({ epoch }) => name === `${epoch}.sock`),
+    );
     const connection = connect(join(this.#folder, own ?? ''));
     connection.on('error', () => undefined);
     connection.end(encodeMessage({ type: 'passed', by }));
@@ -176,7 +185,10 @@ async function turns(count: number): Promise<void> {
 type Model = ChartModel<Facts>;
 
 const isNew = ({ facts }: Model): boolean => !facts.hasAsked;
-const waitsFor = (who: Facts['waitsFor']) => ({ facts }: Model): boolean => facts.waitsFor === who;
+const waitsFor =
+  (who: Facts['waitsFor']) =>
+  ({ facts }: Model): boolean =>
+    facts.waitsFor === who;
 
 function asks(model: Model, ...events: readonly string[]): void {
   model.facts.hasAsked = true;
@@ -189,98 +201,114 @@ function decided(model: Model, ...events: readonly string[]): void {
 }
 
 describe.runIf(process.platform === 'linux')('the lease of a session', () => {
-  describeModel<Facts, Real>('one who asks for it', {
-    chart: leaseLifecycle,
-    facts: () => ({ hasAsked: false, waitsFor: undefined }),
-    open: () => new Real().open(),
-    patience: 3_000,
-    agree: async (real, model) => {
-      await until(() => real.isSettled || model.facts.waitsFor !== undefined || !model.facts.hasAsked);
-      expect(real.right !== undefined).toBe(['held', 'lost', 'released'].some((state) => model.is(state)));
-      expect(real.right?.lost.aborted ?? false).toBe(model.taken.includes('held|PASS|0'));
+  describeModel<Facts, Real>(
+    'one who asks for it',
+    {
+      chart: leaseLifecycle,
+      facts: () => ({ hasAsked: false, waitsFor: undefined }),
+      open: () => new Real().open(),
+      patience: 3_000,
+      agree: async (real, model) => {
+        await until(() => real.isSettled || model.facts.waitsFor !== undefined || !model.facts.hasAsked);
+        expect(real.right !== undefined).toBe(['held', 'lost', 'released'].some((state) => model.is(state)));
+        expect(real.right?.lost.aborted ?? false).toBe(model.taken.includes('held|PASS|0'));
+      },
+      commands: {
+        'nobody is there': {
+          isPossible: isNew,
+          tells: (model) => asks(model, 'BIND', 'WIN'),
+          act: (real) => real.acquire(FRESH),
+        },
+        'the wake of the log lives': {
+          isPossible: isNew,
+          tells: (model) => asks(model, 'REFUSE'),
+          act: async (real) => {
+            await real.stranger(1, 'held');
+            real.acquire(OPEN);
+          },
+        },
+        'the wake of the log says nothing': {
+          isPossible: isNew,
+          tells: (model) => {
+            asks(model);
+            model.facts.waitsFor = 'log';
+          },
+          act: async (real) => {
+            const stranger = await real.stranger(1, 'silent');
+            real.acquire(OPEN);
+            await until(() => stranger.asked > 0);
+          },
+        },
+        'somebody contends above it': {
+          isPossible: isNew,
+          tells: (model) => asks(model, 'BIND', 'REFUSE'),
+          act: async (real) => {
+            await real.stranger(5, 'contending');
+            real.acquire(FRESH);
+          },
+        },
+        'somebody above it says nothing': {
+          isPossible: isNew,
+          tells: (model) => {
+            asks(model, 'BIND');
+            model.facts.waitsFor = 'above';
+          },
+          act: async (real) => {
+            const stranger = await real.stranger(5, 'silent');
+            real.acquire(FRESH);
+            await until(() => stranger.asked > 0);
+          },
+        },
+        'somebody below it contends': {
+          isPossible: isNew,
+          tells: (model) => {
+            asks(model, 'BIND');
+            model.facts.waitsFor = 'below';
+          },
+          act: async (real) => {
+            // Its number is free as long as it says so, and then it contends for it.
+            const stranger = await real.stranger(1, 'lost');
+            const changes = until(() => stranger.asked > 0).then(() => {
+              stranger.phase = 'contending';
+            });
+            real.acquire(FRESH);
+            await changes;
+            await until(() => stranger.asked > 1);
+          },
+        },
+        'the other says that it has it': {
+          isPossible: ({ facts }) => facts.waitsFor !== undefined,
+          tells: (model) => decided(model, 'REFUSE'),
+          act: (real) => real.speak('held'),
+        },
+        'the other says that it has lost': {
+          isPossible: ({ facts }) => facts.waitsFor !== undefined,
+          tells: (model) => decided(model, ...(model.is('seeking') ? ['BIND'] : []), 'WIN'),
+          act: (real) => real.speak('lost'),
+        },
+        'the wake of the log is silent for too long': {
+          isPossible: waitsFor('log'),
+          tells: (model) => decided(model, 'BIND', 'WIN'),
+          act: (real) => real.passSilence(),
+        },
+        'the one above is silent for too long': {
+          isPossible: waitsFor('above'),
+          tells: (model) => decided(model, 'STEP_BACK', 'BIND', 'WIN'),
+          act: (real) => real.passSilence(),
+        },
+        'somebody goes past': {
+          isPossible: (model) => model.is('held') || (model.is('contending') && model.facts.waitsFor === 'below'),
+          // Whom it waits for decides about nothing any more, and is heard all the same.
+          tells: (model) => model.tell('PASS'),
+          act: (real) => real.goPast(),
+        },
+        'it lets go': {
+          isPossible: (model) => model.is('held') || model.is('lost'),
+          tells: (model) => model.tell('RELEASE'),
+          act: (real) => real.release(),
+        },
+      },
     },
-    commands: {
-      'nobody is there': {
-        isPossible: isNew,
-        tells: (model) => asks(model, 'BIND', 'WIN'),
-        act: (real) => real.acquire(FRESH),
-      },
-      'the wake of the log lives': {
-        isPossible: isNew,
-        tells: (model) => asks(model, 'REFUSE'),
-        act: async (real) => {
-          await real.stranger(1, 'held');
-          real.acquire(OPEN);
-        },
-      },
-      'the wake of the log says nothing': {
-        isPossible: isNew,
-        tells: (model) => {
-          asks(model);
-          model.facts.waitsFor = 'log';
-        },
-        act: async (real) => {
-          const stranger = await real.stranger(1, 'silent');
-          real.acquire(OPEN);
-          await until(() => stranger.asked > 0);
-        },
-      },
-      'somebody contends above it': {
-        isPossible: isNew,
-        tells: (model) => asks(model, 'BIND', 'REFUSE'),
-        act: async (real) => {
-          await real.stranger(5, 'contending');
-          real.acquire(FRESH);
-        },
-      },
-      'somebody above it says nothing': {
-        isPossible: isNew,
-        tells: (model) => {
-          asks(model, 'BIND');
-          model.facts.waitsFor = 'above';
-        },
-        act: async (real) => {
-          const stranger = await real.stranger(5, 'silent');
-          real.acquire(FRESH);
-          await until(() => stranger.asked > 0);
-        },
-      },
-      'somebody below it contends': {
-        isPossible: isNew,
-        tells: (model) => {
-          asks(model, 'BIND');
-          model.facts.waitsFor = 'below';
-        },
-        act: async (real) => {
-          // Its number is free as long as it says so, and then it contends for it.
-          const stranger = await real.stranger(1, 'lost');
-          const changes = until(() => stranger.asked > 0).then(() => {
-            stranger.phase = 'contending';
-          });
-          real.acquire(FRESH);
-          await changes;
-          await until(() => stranger.asked > 1);
-        },
-      },
-      'the other says that it has it': {
-        isPossible: ({ facts }) => facts.waitsFor !== undefined,
-        tells: (model) => decided(model, 'REFUSE'),
-        act: (real) => real.speak('held'),
-      },
-      'the other says that it has lost': {
-        isPossible: ({ facts }) => facts.waitsFor !== undefined,
-        tells: (model) => decided(model, ...(model.is('seeking') ? ['BIND'] : []), 'WIN'),
-        act: (real) => real.speak('lost'),
-      },
-      'the wake of the log is silent for too long': { isPossible: waitsFor('log'), tells: (model) => decided(model, 'BIND', 'WIN'), act: (real) => real.passSilence() },
-      'the one above is silent for too long': { isPossible: waitsFor('above'), tells: (model) => decided(model, 'STEP_BACK', 'BIND', 'WIN'), act: (real) => real.passSilence() },
-      'somebody goes past': {
-        isPossible: (model) => model.is('held') || (model.is('contending') && model.facts.waitsFor === 'below'),
-        // Whom it waits for decides about nothing any more, and is heard all the same.
-        tells: (model) => model.tell('PASS'),
-        act: (real) => real.goPast(),
-      },
-      'it lets go': { isPossible: (model) => model.is('held') || model.is('lost'), tells: (model) => model.tell('RELEASE'), act: (real) => real.release() },
-    },
-  }, { runs: 12, atMost: 300, maxCommands: 12 });
+    { runs: 12, atMost: 300, maxCommands: 12 },
+  );
 });

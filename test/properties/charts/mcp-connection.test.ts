@@ -1,4 +1,7 @@
-/** The life of a connection to an MCP server: the real one on a simulated clock, to a real server in this process, over real HTTP; attempts begin when they are told to. */
+/**
+ * The life of a connection to an MCP server: the real one on a simulated clock, to a real server in this process, over
+ * real HTTP; attempts begin when they are told to.
+ */
 import { afterAll, beforeAll, expect } from 'vitest';
 import { createSimulatedClock } from '../../../src/actors/clock/simulated-clock.ts';
 import { createSystemClock } from '../../../src/actors/clock/system-clock.ts';
@@ -61,8 +64,20 @@ class Real implements RealSubject {
   #events: LinkEvents | undefined;
 
   constructor() {
-    const settings = settingsOf(mcpServer.parse({ url: server.url }), { agentDirectory: home.path, environment: {}, session: undefined });
-    const shared = { label: LABEL, settings, clock: this.#clock, clientInfo: { name: 'tests', version: '0.0.0' }, processTree: createProcessTree({ clock: createSystemClock(), directory: home.path }), killGraceMs: 1, onNoise: () => undefined };
+    const settings = settingsOf(mcpServer.parse({ url: server.url }), {
+      agentDirectory: home.path,
+      environment: {},
+      session: undefined,
+    });
+    const shared = {
+      label: LABEL,
+      settings,
+      clock: this.#clock,
+      clientInfo: { name: 'tests', version: '0.0.0' },
+      processTree: createProcessTree({ clock: createSystemClock(), directory: home.path }),
+      killGraceMs: 1,
+      onNoise: () => undefined,
+    };
     this.#connection = new McpConnection({
       label: LABEL,
       clock: this.#clock,
@@ -158,61 +173,77 @@ function pass(model: Model, durationMs: number): void {
   model.facts.isLasting = true;
 }
 
-describeModel<Facts, Real>('a connection to an MCP server', {
-  chart: mcpConnectionLifecycle,
-  facts: () => ({ failures: 0, isLasting: false }),
-  open: () => new Real(),
-  patience: 2_000,
-  agree: (real, model) => {
-    const told = { connected: 'CONNECTED', lost: 'LOSE', rested: 'REST' };
-    for (const [news, event] of Object.entries(told)) expect([news, real.news.filter((kind) => kind === news).length]).toEqual([news, model.taken.filter((id) => id.includes(`|${event}|`)).length]);
+describeModel<Facts, Real>(
+  'a connection to an MCP server',
+  {
+    chart: mcpConnectionLifecycle,
+    facts: () => ({ failures: 0, isLasting: false }),
+    open: () => new Real(),
+    patience: 2_000,
+    agree: (real, model) => {
+      const told = { connected: 'CONNECTED', lost: 'LOSE', rested: 'REST' };
+      for (const [news, event] of Object.entries(told))
+        expect([news, real.news.filter((kind) => kind === news).length]).toEqual([
+          news,
+          model.taken.filter((id) => id.includes(`|${event}|`)).length,
+        ]);
+    },
+    commands: {
+      'somebody needs it': {
+        tells: (model) => {
+          if (model.is('disconnected')) model.tell(model.facts.failures === 0 ? 'CONNECT' : 'BACK_OFF');
+        },
+        act: (real) => real.need(),
+      },
+      'the server answers': {
+        isPossible: isConnecting,
+        tells: (model) => {
+          model.facts.isLasting = false;
+          model.tell('CONNECTED');
+        },
+        act: (real) => real.answer(),
+      },
+      'the attempt fails': {
+        isPossible: isConnecting,
+        tells: (model) => failed(model),
+        act: (real) => real.fail(new Error('nobody is there')),
+      },
+      'the attempt takes too long': {
+        isPossible: isConnecting,
+        tells: (model) => failed(model, { isLate: true }),
+        act: (real) => real.fail(new StartTimeout('it is slow')),
+      },
+      'the attempt is hopeless': {
+        isPossible: isConnecting,
+        tells: (model) => {
+          model.facts.failures = 0;
+          model.tell('GIVE_UP');
+        },
+        act: (real) => real.fail(new HopelessAttempt('there is no such server')),
+      },
+      'the server is lost': {
+        isPossible: (model) => model.is('ready'),
+        tells: (model) => {
+          const { facts } = model;
+          facts.failures = facts.isLasting ? 0 : facts.failures + 1;
+          model.tell('LOSE');
+          if (facts.failures < MAX_FAILURES) return;
+          model.tell('EXHAUST');
+          facts.failures = 0;
+        },
+        act: (real) => real.lose(),
+      },
+      'a moment passes': { tells: (model) => pass(model, BACK_OFF_MS), act: (real) => real.pass(BACK_OFF_MS) },
+      'half a minute passes': { tells: (model) => pass(model, COOL_DOWN_MS), act: (real) => real.pass(COOL_DOWN_MS) },
+      'nobody needs it for long': {
+        tells: (model) => {
+          model.tell('REST');
+          pass(model, IDLE_MS);
+        },
+        act: (real) => real.pass(IDLE_MS),
+      },
+      'it is closed': { tells: (model) => model.tell('CLOSE'), act: (real) => real.end() },
+    },
   },
-  commands: {
-    'somebody needs it': {
-      tells: (model) => {
-        if (model.is('disconnected')) model.tell(model.facts.failures === 0 ? 'CONNECT' : 'BACK_OFF');
-      },
-      act: (real) => real.need(),
-    },
-    'the server answers': {
-      isPossible: isConnecting,
-      tells: (model) => {
-        model.facts.isLasting = false;
-        model.tell('CONNECTED');
-      },
-      act: (real) => real.answer(),
-    },
-    'the attempt fails': { isPossible: isConnecting, tells: (model) => failed(model), act: (real) => real.fail(new Error('nobody is there')) },
-    'the attempt takes too long': { isPossible: isConnecting, tells: (model) => failed(model, { isLate: true }), act: (real) => real.fail(new StartTimeout('it is slow')) },
-    'the attempt is hopeless': {
-      isPossible: isConnecting,
-      tells: (model) => {
-        model.facts.failures = 0;
-        model.tell('GIVE_UP');
-      },
-      act: (real) => real.fail(new HopelessAttempt('there is no such server')),
-    },
-    'the server is lost': {
-      isPossible: (model) => model.is('ready'),
-      tells: (model) => {
-        const { facts } = model;
-        facts.failures = facts.isLasting ? 0 : facts.failures + 1;
-        model.tell('LOSE');
-        if (facts.failures < MAX_FAILURES) return;
-        model.tell('EXHAUST');
-        facts.failures = 0;
-      },
-      act: (real) => real.lose(),
-    },
-    'a moment passes': { tells: (model) => pass(model, BACK_OFF_MS), act: (real) => real.pass(BACK_OFF_MS) },
-    'half a minute passes': { tells: (model) => pass(model, COOL_DOWN_MS), act: (real) => real.pass(COOL_DOWN_MS) },
-    'nobody needs it for long': {
-      tells: (model) => {
-        model.tell('REST');
-        pass(model, IDLE_MS);
-      },
-      act: (real) => real.pass(IDLE_MS),
-    },
-    'it is closed': { tells: (model) => model.tell('CLOSE'), act: (real) => real.end() },
-  },
-}, { runs: 8, atMost: 300 });
+  { runs: 8, atMost: 300 },
+);

@@ -1,4 +1,7 @@
-/** The life of a schedule: the real one, with real cron expressions on a simulated clock, records that take their time, and fires that end when they are told to. */
+/**
+ * The life of a schedule: the real one, with real cron expressions on a simulated clock, records that take their time,
+ * and fires that end when they are told to.
+ */
 import { expect } from 'vitest';
 import type { CronPlan } from '../../../src/actors/schedule/cron-plan.ts';
 import { createMemoryScheduleStore } from '../../../src/actors/schedule/memory-schedule-store.ts';
@@ -78,7 +81,10 @@ class Real implements RealSubject {
 
   async open(): Promise<this> {
     this.#live = await this.#stage.start({ cronExpression: EVERY_MINUTE, timezone: 'UTC' }, this.#children);
-    this.#live.handle.result.then(() => (this.#ended = 'completed'), () => (this.#ended = 'failed'));
+    this.#live.handle.result.then(
+      () => (this.#ended = 'completed'),
+      () => (this.#ended = 'failed'),
+    );
     return this;
   }
 
@@ -287,12 +293,18 @@ export const scheduleSubject: ModelSubject<Facts, Real> = {
     'is given a plan without end': {
       isPossible: isSound,
       tells: (model) => replan(model, 'endless'),
-      act: async (real, before) => expect(await real.ask(() => real.handle.edit?.({ cronExpression: EVERY_MINUTE }))).toBe(isLive(before) ? undefined : ENDED),
+      act: async (real, before) =>
+        expect(await real.ask(() => real.handle.edit?.({ cronExpression: EVERY_MINUTE }))).toBe(
+          isLive(before) ? undefined : ENDED,
+        ),
     },
     'is given a plan with one time': {
       isPossible: isSound,
       tells: (model) => replan(model, 1),
-      act: async (real, before) => expect(await real.ask(() => real.handle.edit?.({ cronExpression: real.lastTime }))).toBe(isLive(before) ? undefined : ENDED),
+      act: async (real, before) =>
+        expect(await real.ask(() => real.handle.edit?.({ cronExpression: real.lastTime }))).toBe(
+          isLive(before) ? undefined : ENDED,
+        ),
     },
     'its plan makes no sense any more': {
       isPossible: isUp,

@@ -1,4 +1,7 @@
-/** The life of a worker: the real one over a store in memory, with wakes that end when they are told to and an index that takes its time. */
+/**
+ * The life of a worker: the real one over a store in memory, with wakes that end when they are told to and an index
+ * that takes its time.
+ */
 import { expect } from 'vitest';
 import { workerLifecycle } from '../../../src/machines/session/worker-machine.ts';
 import type { WakeOutcome } from '../../../src/machines/wake/wake-outcome.ts';
@@ -51,7 +54,8 @@ class Real implements RealSubject {
       // A wake that is in no hurry to stop.
       play: (sessionId, { store, clock }) =>
         new Promise((resolve) => {
-          const end = (outcome: WakeOutcome): void => void removeDue(store, sessionId, clock.now()).then(() => resolve(outcome));
+          const end = (outcome: WakeOutcome): void =>
+            void removeDue(store, sessionId, clock.now()).then(() => resolve(outcome));
           wakes.push({ sessionId, end });
         }),
     });
@@ -129,53 +133,57 @@ function endIfDone(model: Model): void {
   if (!isTaking(model) && model.facts.isKnown && !model.facts.running) model.tell('ENDED');
 }
 
-describeModel<Facts, Real>('a worker', {
-  chart: workerLifecycle,
-  facts: () => ({ isKnown: false, running: false, waiting: 0 }),
-  open: () => Real.open(),
-  agree: (real, { facts }) => expect([real.running, real.waiting]).toEqual([facts.running ? 1 : 0, facts.waiting]),
-  commands: {
-    'the index is known': {
-      isPossible: ({ facts }) => !facts.isKnown,
-      tells: (model) => {
-        model.facts.isKnown = true;
-        if (isTaking(model)) model.tell('READY');
-        else endIfDone(model);
+describeModel<Facts, Real>(
+  'a worker',
+  {
+    chart: workerLifecycle,
+    facts: () => ({ isKnown: false, running: false, waiting: 0 }),
+    open: () => Real.open(),
+    agree: (real, { facts }) => expect([real.running, real.waiting]).toEqual([facts.running ? 1 : 0, facts.waiting]),
+    commands: {
+      'the index is known': {
+        isPossible: ({ facts }) => !facts.isKnown,
+        tells: (model) => {
+          model.facts.isKnown = true;
+          if (isTaking(model)) model.tell('READY');
+          else endIfDone(model);
+        },
+        act: (real) => real.answerIndex(),
       },
-      act: (real) => real.answerIndex(),
-    },
-    'a session is due': {
-      isPossible: ({ facts }) => facts.waiting < 3,
-      tells: (model) => {
-        const { facts } = model;
-        if (!isTaking(model)) return;
-        if (facts.running) facts.waiting += 1;
-        else facts.running = true;
+      'a session is due': {
+        isPossible: ({ facts }) => facts.waiting < 3,
+        tells: (model) => {
+          const { facts } = model;
+          if (!isTaking(model)) return;
+          if (facts.running) facts.waiting += 1;
+          else facts.running = true;
+        },
+        act: (real) => real.add(),
       },
-      act: (real) => real.add(),
-    },
-    'a wake ends': {
-      isPossible: ({ facts }) => facts.running,
-      tells: (model) => {
-        const { facts } = model;
-        facts.running = isTaking(model) && facts.waiting > 0;
-        facts.waiting = Math.max(0, facts.waiting - 1);
-        endIfDone(model);
+      'a wake ends': {
+        isPossible: ({ facts }) => facts.running,
+        tells: (model) => {
+          const { facts } = model;
+          facts.running = isTaking(model) && facts.waiting > 0;
+          facts.waiting = Math.max(0, facts.waiting - 1);
+          endIfDone(model);
+        },
+        act: (real) => real.endWake(),
       },
-      act: (real) => real.endWake(),
-    },
-    drain: {
-      tells: (model) => {
-        if (isTaking(model)) stop(model, 'DRAIN');
+      drain: {
+        tells: (model) => {
+          if (isTaking(model)) stop(model, 'DRAIN');
+        },
+        act: (real) => real.stop('drain'),
       },
-      act: (real) => real.stop('drain'),
-    },
-    abort: { tells: (model) => stop(model, 'FORCE'), act: (real) => real.stop('abort') },
-    'the limit of draining passes': {
-      tells: (model) => {
-        if (model.is('draining')) stop(model, 'FORCE');
+      abort: { tells: (model) => stop(model, 'FORCE'), act: (real) => real.stop('abort') },
+      'the limit of draining passes': {
+        tells: (model) => {
+          if (model.is('draining')) stop(model, 'FORCE');
+        },
+        act: (real) => real.passTime(),
       },
-      act: (real) => real.passTime(),
     },
   },
-}, { runs: 20 });
+  { runs: 20 },
+);

@@ -1,4 +1,7 @@
-/** The life of a session, as its log tells it: a real one, with wakes that do what their model says, die, and are taken over, and people who write, answer, interrupt and terminate. */
+/**
+ * The life of a session, as its log tells it: a real one, with wakes that do what their model says, die, and are taken
+ * over, and people who write, answer, interrupt and terminate.
+ */
 import { afterAll, beforeAll, expect } from 'vitest';
 import type { StateValue } from 'xstate';
 import { RuntimeError } from '../../../src/machines/errors.ts';
@@ -83,7 +86,8 @@ class Real implements RealSubject {
     return model.taken;
   }
 
-  write = (): Promise<string | undefined> => codeOf(house.runtime.sessions.send(this.sessionId, { type: 'user.message', text: 'More.' }));
+  write = (): Promise<string | undefined> =>
+    codeOf(house.runtime.sessions.send(this.sessionId, { type: 'user.message', text: 'More.' }));
   interrupt = (): Promise<string | undefined> => codeOf(house.runtime.sessions.interrupt(this.sessionId));
   terminate = (): Promise<string | undefined> => codeOf(house.runtime.sessions.terminate(this.sessionId));
 
@@ -107,7 +111,9 @@ class Real implements RealSubject {
 
   async answer(): Promise<string | undefined> {
     const [requestId = ''] = await house.requests(this.sessionId);
-    return codeOf(house.runtime.sessions.send(this.sessionId, { type: 'user.answer', requestId, response: 'this one' }));
+    return codeOf(
+      house.runtime.sessions.send(this.sessionId, { type: 'user.answer', requestId, response: 'this one' }),
+    );
   }
 
   async close(): Promise<void> {
@@ -140,75 +146,113 @@ function wake(model: Model, event: 'REST' | 'REQUIRE_ACTION' | 'RESCHEDULE'): vo
   if (model.isOver || !hasWork(model)) return;
   model.tell('WAKE');
   model.tell(event);
-  Object.assign(facts, { unread: 0, isAnswered: false, hasDied: false, deaths: 0, isQueued: event === 'RESCHEDULE', isWaiting: event === 'REQUIRE_ACTION', continues: event === 'RESCHEDULE' ? facts.continues + 1 : 0 });
+  Object.assign(facts, {
+    unread: 0,
+    isAnswered: false,
+    hasDied: false,
+    deaths: 0,
+    isQueued: event === 'RESCHEDULE',
+    isWaiting: event === 'REQUIRE_ACTION',
+    continues: event === 'RESCHEDULE' ? facts.continues + 1 : 0,
+  });
 }
 
-describeModel<Facts, Real>('a session', {
-  chart: sessionLifecycle,
-  facts: () => ({ unread: 0, isWaiting: false, isAnswered: false, isQueued: false, hasDied: false, continues: 0, deaths: 0 }),
-  open: () => Real.open(),
-  agree: async (real, model) => {
-    const state = await house.state(real.sessionId);
-    const { pending, pendingActions, openWake } = state;
-    const messages = pending.filter(({ type }) => type === 'user.message').length;
-    expect({ messages, requests: pendingActions.length, isOpen: openWake !== undefined }).toEqual({ messages: model.facts.unread, requests: model.facts.isWaiting ? 1 : 0, isOpen: model.facts.hasDied });
-    // What the rules would let in is what the chart would take.
-    for (const event of plan.sent) expect([event, nextConfiguration(state, event as never) !== undefined]).toEqual([event, model.can(event)]);
+describeModel<Facts, Real>(
+  'a session',
+  {
+    chart: sessionLifecycle,
+    facts: () => ({
+      unread: 0,
+      isWaiting: false,
+      isAnswered: false,
+      isQueued: false,
+      hasDied: false,
+      continues: 0,
+      deaths: 0,
+    }),
+    open: () => Real.open(),
+    agree: async (real, model) => {
+      const state = await house.state(real.sessionId);
+      const { pending, pendingActions, openWake } = state;
+      const messages = pending.filter(({ type }) => type === 'user.message').length;
+      expect({ messages, requests: pendingActions.length, isOpen: openWake !== undefined }).toEqual({
+        messages: model.facts.unread,
+        requests: model.facts.isWaiting ? 1 : 0,
+        isOpen: model.facts.hasDied,
+      });
+      // What the rules would let in is what the chart would take.
+      for (const event of plan.sent)
+        expect([event, nextConfiguration(state, event as never) !== undefined]).toEqual([event, model.can(event)]);
+    },
+    commands: {
+      'a message comes': {
+        isPossible: ({ facts }) => facts.unread < 2,
+        tells: ({ facts, isOver }) => {
+          if (!isOver) facts.unread += 1;
+        },
+        act: async (real, before) => expect(await real.write()).toBe(refusal(before)),
+      },
+      'wakes and says something': {
+        tells: (model) => wake(model, 'REST'),
+        act: async (real, before) => expect(await real.wake({ text: 'Said.' })).toBe(refusal(before)),
+      },
+      'wakes and asks somebody': {
+        tells: (model) => wake(model, 'REQUIRE_ACTION'),
+        act: async (real, before) =>
+          expect(await real.wake({ calls: [{ name: 'ask_human', input: { question: 'Which?' } }] })).toBe(
+            refusal(before),
+          ),
+      },
+      'wakes and wants to go on': {
+        isPossible: ({ facts }) => facts.continues < 2,
+        tells: (model) => wake(model, 'RESCHEDULE'),
+        act: async (real, before) =>
+          expect(
+            await real.wake({
+              payloads: [
+                { type: 'directive', directive: { outcome: 'continue', summary: 'More to do.', followUpSeconds: 1 } },
+              ],
+            }),
+          ).toBe(refusal(before)),
+      },
+      'wakes and dies': {
+        isPossible: (model) => !model.isOver && model.facts.deaths < 1,
+        tells: (model) => {
+          if (!hasWork(model)) return;
+          model.tell('WAKE');
+          model.facts.hasDied = true;
+          model.facts.deaths += 1;
+        },
+        act: (real) => real.wakeAndDie(),
+      },
+      'is answered': {
+        isPossible: ({ facts }) => facts.isWaiting,
+        tells: (model) => {
+          model.facts.isWaiting = false;
+          model.facts.isAnswered = true;
+          model.tell('RESOLVE');
+        },
+        act: (real) => real.answer(),
+      },
+      'is interrupted': {
+        isPossible: ({ facts }) => !facts.hasDied,
+        tells: (model) => {
+          const { facts } = model;
+          if (model.is('rescheduling')) model.tell('REST');
+          model.tell('RESOLVE');
+          Object.assign(facts, { isWaiting: false, isAnswered: false, isQueued: false });
+        },
+        act: async (real, before) => expect(await real.interrupt()).toBe(refusal(before)),
+      },
+      'is terminated': {
+        tells: (model) => {
+          model.tell('TERMINATE');
+          // Nobody closes what a dead wake left open: nothing follows from it any more.
+          model.facts.isWaiting = false;
+        },
+        act: (real) => real.terminate(),
+      },
+    },
   },
-  commands: {
-    'a message comes': {
-      isPossible: ({ facts }) => facts.unread < 2,
-      tells: ({ facts, isOver }) => {
-        if (!isOver) facts.unread += 1;
-      },
-      act: async (real, before) => expect(await real.write()).toBe(refusal(before)),
-    },
-    'wakes and says something': { tells: (model) => wake(model, 'REST'), act: async (real, before) => expect(await real.wake({ text: 'Said.' })).toBe(refusal(before)) },
-    'wakes and asks somebody': {
-      tells: (model) => wake(model, 'REQUIRE_ACTION'),
-      act: async (real, before) => expect(await real.wake({ calls: [{ name: 'ask_human', input: { question: 'Which?' } }] })).toBe(refusal(before)),
-    },
-    'wakes and wants to go on': {
-      isPossible: ({ facts }) => facts.continues < 2,
-      tells: (model) => wake(model, 'RESCHEDULE'),
-      act: async (real, before) => expect(await real.wake({ payloads: [{ type: 'directive', directive: { outcome: 'continue', summary: 'More to do.', followUpSeconds: 1 } }] })).toBe(refusal(before)),
-    },
-    'wakes and dies': {
-      isPossible: (model) => !model.isOver && model.facts.deaths < 1,
-      tells: (model) => {
-        if (!hasWork(model)) return;
-        model.tell('WAKE');
-        model.facts.hasDied = true;
-        model.facts.deaths += 1;
-      },
-      act: (real) => real.wakeAndDie(),
-    },
-    'is answered': {
-      isPossible: ({ facts }) => facts.isWaiting,
-      tells: (model) => {
-        model.facts.isWaiting = false;
-        model.facts.isAnswered = true;
-        model.tell('RESOLVE');
-      },
-      act: (real) => real.answer(),
-    },
-    'is interrupted': {
-      isPossible: ({ facts }) => !facts.hasDied,
-      tells: (model) => {
-        const { facts } = model;
-        if (model.is('rescheduling')) model.tell('REST');
-        model.tell('RESOLVE');
-        Object.assign(facts, { isWaiting: false, isAnswered: false, isQueued: false });
-      },
-      act: async (real, before) => expect(await real.interrupt()).toBe(refusal(before)),
-    },
-    'is terminated': {
-      tells: (model) => {
-        model.tell('TERMINATE');
-        // Nobody closes what a dead wake left open: nothing follows from it any more.
-        model.facts.isWaiting = false;
-      },
-      act: (real) => real.terminate(),
-    },
-  },
-}, { runs: 8, maxCommands: 25 });
+  { runs: 8, maxCommands: 25 },
+);

@@ -49,9 +49,15 @@ function open(): Real {
     taken: () => life.taken,
     can: (event) => life.can(event),
     count: (...statuses) => manager.list().filter(({ status }) => statuses.includes(status)).length,
-    ends: () => events.flatMap((event) => ('task' in event && isTerminalBackgroundTaskStatus(event.task.status) ? [event.task.id] : [])),
+    ends: () =>
+      events.flatMap((event) =>
+        'task' in event && isTerminalBackgroundTaskStatus(event.task.status) ? [event.task.id] : [],
+      ),
     async spawn() {
-      const code = await manager.spawn(processRequest()).then(() => undefined, (error: unknown) => (error as { readonly code?: string }).code);
+      const code = await manager.spawn(processRequest()).then(
+        () => undefined,
+        (error: unknown) => (error as { readonly code?: string }).code,
+      );
       await settle();
       return code;
     },
@@ -75,51 +81,56 @@ function open(): Real {
   };
 }
 
-describeModel<Facts, Real>('the task supervisor', {
-  chart: supervisorLifecycle,
-  facts: () => ({ working: 0, waiting: 0, stopping: 0 }),
-  open,
-  agree: (real, { facts }) => {
-    expect([real.count('queued'), real.count('running')]).toEqual([facts.waiting, facts.working + facts.stopping]);
-    const ends = real.ends();
-    expect([ends.length, new Set(ends).size]).toEqual([real.count('completed', 'cancelled', 'failed'), ends.length]);
+describeModel<Facts, Real>(
+  'the task supervisor',
+  {
+    chart: supervisorLifecycle,
+    facts: () => ({ working: 0, waiting: 0, stopping: 0 }),
+    open,
+    agree: (real, { facts }) => {
+      expect([real.count('queued'), real.count('running')]).toEqual([facts.waiting, facts.working + facts.stopping]);
+      const ends = real.ends();
+      expect([ends.length, new Set(ends).size]).toEqual([real.count('completed', 'cancelled', 'failed'), ends.length]);
+    },
+    commands: {
+      spawn: {
+        isPossible: ({ facts }) => facts.waiting < 3,
+        tells: ({ facts, value }) => {
+          if (value !== 'accepting') return;
+          if (facts.working === 0) facts.working = 1;
+          else facts.waiting += 1;
+        },
+        act: async (real, before) =>
+          expect(await real.spawn()).toBe(before.is('accepting') ? undefined : 'TASK_MANAGER_SHUT_DOWN'),
+      },
+      end: {
+        isPossible: ({ facts }) => facts.working > 0,
+        tells: ({ facts }) => {
+          facts.working = facts.waiting > 0 ? 1 : 0;
+          facts.waiting = Math.max(0, facts.waiting - 1);
+        },
+        act: (real) => real.end(),
+      },
+      shutdown: {
+        tells: (model) => {
+          const { facts } = model;
+          model.tell('DRAIN');
+          facts.stopping += facts.working;
+          facts.working = 0;
+          facts.waiting = 0;
+          if (facts.stopping === 0) model.tell('IDLE');
+        },
+        act: (real) => real.shutdown(),
+      },
+      letGo: {
+        isPossible: ({ facts }) => facts.stopping > 0,
+        tells: (model) => {
+          model.facts.stopping = 0;
+          model.tell('IDLE');
+        },
+        act: (real) => real.letGo(),
+      },
+    },
   },
-  commands: {
-    spawn: {
-      isPossible: ({ facts }) => facts.waiting < 3,
-      tells: ({ facts, value }) => {
-        if (value !== 'accepting') return;
-        if (facts.working === 0) facts.working = 1;
-        else facts.waiting += 1;
-      },
-      act: async (real, before) => expect(await real.spawn()).toBe(before.is('accepting') ? undefined : 'TASK_MANAGER_SHUT_DOWN'),
-    },
-    end: {
-      isPossible: ({ facts }) => facts.working > 0,
-      tells: ({ facts }) => {
-        facts.working = facts.waiting > 0 ? 1 : 0;
-        facts.waiting = Math.max(0, facts.waiting - 1);
-      },
-      act: (real) => real.end(),
-    },
-    shutdown: {
-      tells: (model) => {
-        const { facts } = model;
-        model.tell('DRAIN');
-        facts.stopping += facts.working;
-        facts.working = 0;
-        facts.waiting = 0;
-        if (facts.stopping === 0) model.tell('IDLE');
-      },
-      act: (real) => real.shutdown(),
-    },
-    letGo: {
-      isPossible: ({ facts }) => facts.stopping > 0,
-      tells: (model) => {
-        model.facts.stopping = 0;
-        model.tell('IDLE');
-      },
-      act: (real) => real.letGo(),
-    },
-  },
-}, { runs: 25 });
+  { runs: 25 },
+);

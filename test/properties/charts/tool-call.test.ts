@@ -1,7 +1,7 @@
 /**
- * The life of a tool call, through as many wakes as it takes: a real session whose model asks for it, a real executor, tools that end when
- * they are told to, and people who give leave, refuse it, answer, or do nothing in time. Each wake that goes on with a call makes an actor
- * of its own, which begins with what the log says.
+ * The life of a tool call, through as many wakes as it takes: a real session whose model asks for it, a real executor,
+ * tools that end when they are told to, and people who give leave, refuse it, answer, or do nothing in time. Each wake
+ * that goes on with a call makes an actor of its own, which begins with what the log says.
  */
 import { afterAll, beforeAll, expect } from 'vitest';
 import type { StateValue } from 'xstate';
@@ -56,15 +56,27 @@ beforeAll(async () => {
     return { kind: 'tool' };
   };
   const leave = { permissionPolicy: 'always_ask' } as const;
-  house = await openTurnHouse({ store, tools: [tool('work', { run, subject }), tool('launch', { run, subject, ...leave }), tool('approve', { run: 'outside', ...leave })] });
+  house = await openTurnHouse({
+    store,
+    tools: [
+      tool('work', { run, subject }),
+      tool('launch', { run, subject, ...leave }),
+      tool('approve', { run: 'outside', ...leave }),
+    ],
+  });
   house.open({ tasks: new BackgroundTaskManager({ clock: house.clock, inspect: watch.inspect }) });
   const speak = (): Said => {
     const now = said;
     said = { text: 'Done.' };
     return now;
   };
-  await house.agent('helper', () => ({ calls: [{ name: 'ask_human', input: { question: 'Which?' } }] }), { tools: ['ask_human'] });
-  await house.agent('worker', speak, { tools: ['work', 'launch', 'approve', 'ask_human', { agent: 'helper' }], permission: { mode: 'preapproved', expiresAfterSeconds: EXPIRES_SECONDS } });
+  await house.agent('helper', () => ({ calls: [{ name: 'ask_human', input: { question: 'Which?' } }] }), {
+    tools: ['ask_human'],
+  });
+  await house.agent('worker', speak, {
+    tools: ['work', 'launch', 'approve', 'ask_human', { agent: 'helper' }],
+    permission: { mode: 'preapproved', expiresAfterSeconds: EXPIRES_SECONDS },
+  });
 });
 afterAll(() => house[Symbol.asyncDispose]());
 
@@ -162,7 +174,13 @@ class Real implements RealSubject {
   async answer(kind: Kind | undefined): Promise<void> {
     const [requestId = ''] = await house.requests(this.sessionId);
     const { sessions } = house.runtime;
-    if (kind === 'approve') await sessions.send(this.sessionId, { type: 'user.custom_tool_result', requestId, toolName: 'approve', output: 'yes' });
+    if (kind === 'approve')
+      await sessions.send(this.sessionId, {
+        type: 'user.custom_tool_result',
+        requestId,
+        toolName: 'approve',
+        output: 'yes',
+      });
     else await sessions.send(this.sessionId, { type: 'user.answer', requestId, response: 'this one' });
     await this.wake();
   }
@@ -202,83 +220,133 @@ function begins(model: Model, kind: Kind, ...events: readonly string[]): void {
   for (const event of events) model.tell(event);
 }
 
-const NEVER_SENT = 'whoever takes back a call that waits closes it in the log; only the wake after one that died in that moment ends it in its chart (test/actors/wake/closed-calls.test.ts)';
-const NEVER_LOST = 'the process in which its actor lived is gone; the next wake ends it in its chart (test/actors/wake/closed-calls.test.ts)';
+const NEVER_SENT =
+  'whoever takes back a call that waits closes it in the log; only the wake after one that died in that moment ends it in its chart (test/actors/wake/closed-calls.test.ts)';
+const NEVER_LOST =
+  'the process in which its actor lived is gone; the next wake ends it in its chart (test/actors/wake/closed-calls.test.ts)';
 
-describeModel<Facts, Real>('a tool call', {
-  chart: toolCallMachine,
-  input: { callId: 'c', name: 'work', input: {} },
-  facts: () => ({ kind: undefined, logSays: undefined }),
-  open: () => Real.open(),
-  never: { 'awaiting_input|CANCEL|0': NEVER_SENT, 'executing|LOSE|0': NEVER_LOST },
-  agree: async (real, model) => {
-    const outcome = await real.outcome();
-    expect(outcome).toBe(model.isOver ? (model.facts.logSays ?? model.value) : undefined);
-  },
-  commands: {
-    'it runs': { isPossible: isNew, tells: (model) => begins(model, 'work', 'RUN'), act: (real) => real.ask([{ name: 'work' }]) },
-    'it is stopped at once': { isPossible: isNew, tells: (model) => begins(model, 'work', 'CANCEL'), act: (real) => real.stoppedAtOnce(() => real.ask([{ name: 'work' }])) },
-    'it makes no sense': {
-      isPossible: isNew,
-      tells: (model) => {
-        begins(model, 'work', 'CANCEL');
-        // It was taken back, and the model is told why it was none.
-        model.facts.logSays = 'failed';
+describeModel<Facts, Real>(
+  'a tool call',
+  {
+    chart: toolCallMachine,
+    input: { callId: 'c', name: 'work', input: {} },
+    facts: () => ({ kind: undefined, logSays: undefined }),
+    open: () => Real.open(),
+    never: { 'awaiting_input|CANCEL|0': NEVER_SENT, 'executing|LOSE|0': NEVER_LOST },
+    agree: async (real, model) => {
+      const outcome = await real.outcome();
+      expect(outcome).toBe(model.isOver ? (model.facts.logSays ?? model.value) : undefined);
+    },
+    commands: {
+      'it runs': {
+        isPossible: isNew,
+        tells: (model) => begins(model, 'work', 'RUN'),
+        act: (real) => real.ask([{ name: 'work' }]),
       },
-      act: (real) => real.ask([{ name: 'nothing_there' }]),
-    },
-    'the log cannot say that it begins': {
-      isPossible: isNew,
-      tells: (model) => {
-        begins(model, 'work', 'RUN');
-        model.tell({ event: 'error(execute)', error: new Error('the disk is full') });
-        // Nothing of it has run.
-        model.facts.logSays = 'cancelled';
+      'it is stopped at once': {
+        isPossible: isNew,
+        tells: (model) => begins(model, 'work', 'CANCEL'),
+        act: (real) => real.stoppedAtOnce(() => real.ask([{ name: 'work' }])),
       },
-      act: (real) => real.unstorable(() => real.ask([{ name: 'work' }])),
-    },
-    'it needs leave': { isPossible: isNew, tells: (model) => begins(model, 'launch', 'ASK_PERMISSION'), act: (real) => real.ask([{ name: 'launch' }]) },
-    'it needs leave to ask outside': { isPossible: isNew, tells: (model) => begins(model, 'approve', 'ASK_PERMISSION'), act: (real) => real.ask([{ name: 'approve' }]) },
-    'it needs leave of nobody': { isPossible: isNew, tells: (model) => begins(model, 'launch', 'DENY'), act: (real) => real.ask([{ name: 'launch' }], { humans: 'none' }) },
-    'it asks somebody': { isPossible: isNew, tells: (model) => begins(model, 'ask_human', 'ASK_INPUT'), act: (real) => real.ask([{ name: 'ask_human', input: { question: 'Which?' } }]) },
-    'it asks another agent': { isPossible: isNew, tells: (model) => begins(model, 'helper', 'ASK_INPUT'), act: (real) => real.ask([{ name: 'helper', input: { message: 'Work.' } }]) },
-    'leave is given': {
-      isPossible: waitsForLeave,
-      tells: (model) => model.tell(runs(model) ? 'RUN' : 'ASK_INPUT'),
-      act: (real, { facts }) => real.confirm(facts.kind ?? '', true),
-    },
-    'leave is given, and it is stopped at once': {
-      isPossible: (model) => waitsForLeave(model) && runs(model),
-      tells: (model) => model.tell('CANCEL'),
-      act: (real, { facts }) => real.stoppedAtOnce(() => real.confirm(facts.kind ?? '', true)),
-    },
-    'leave is refused': { isPossible: waitsForLeave, tells: (model) => model.tell('DENY'), act: (real, { facts }) => real.confirm(facts.kind ?? '', false) },
-    'nobody gives leave in time': { isPossible: waitsForLeave, tells: (model) => model.tell('DENY'), act: (real) => real.expire() },
-    'somebody answers': {
-      isPossible: (model) => model.is('awaiting_input') && model.facts.kind !== 'helper',
-      tells: (model) => model.tell({ event: 'ANSWER', outcome: 'completed', output: 'this one' }),
-      act: (real, { facts }) => real.answer(facts.kind),
-    },
-    'the other agent is gone': {
-      isPossible: (model) => model.is('awaiting_input') && model.facts.kind === 'helper',
-      tells: (model) => model.tell({ event: 'ANSWER', outcome: 'failed', output: 'gone' }),
-      act: (real) => real.loseAgent(),
-    },
-    'the wake is stopped': { isPossible: (model) => model.is('executing.working'), tells: (model) => model.tell('CANCEL'), act: (real) => real.stop() },
-    'the tool gives a result': {
-      isPossible: (model) => model.is('executing'),
-      tells: (model) => model.tell({ event: 'done(execute)', output: { outcome: 'completed', output: 'done' } }),
-      act: (real) => real.end(({ resolve }) => resolve('done')),
-    },
-    'the tool breaks': {
-      isPossible: (model) => model.is('executing'),
-      tells: (model) => model.tell({ event: 'done(execute)', output: { outcome: model.is('executing.stopping') ? 'cancelled' : 'failed', output: 'boom' } }),
-      act: (real) => real.end(({ reject }) => reject(new Error('boom'))),
-    },
-    'the tool does not stop in time': {
-      isPossible: (model) => model.is('executing.stopping'),
-      tells: (model) => model.tell({ event: 'done(execute)', output: { outcome: 'cancelled', output: 'late' } }),
-      act: (real) => real.giveUp(),
+      'it makes no sense': {
+        isPossible: isNew,
+        tells: (model) => {
+          begins(model, 'work', 'CANCEL');
+          // It was taken back, and the model is told why it was none.
+          model.facts.logSays = 'failed';
+        },
+        act: (real) => real.ask([{ name: 'nothing_there' }]),
+      },
+      'the log cannot say that it begins': {
+        isPossible: isNew,
+        tells: (model) => {
+          begins(model, 'work', 'RUN');
+          model.tell({ event: 'error(execute)', error: new Error('the disk is full') });
+          // Nothing of it has run.
+          model.facts.logSays = 'cancelled';
+        },
+        act: (real) => real.unstorable(() => real.ask([{ name: 'work' }])),
+      },
+      'it needs leave': {
+        isPossible: isNew,
+        tells: (model) => begins(model, 'launch', 'ASK_PERMISSION'),
+        act: (real) => real.ask([{ name: 'launch' }]),
+      },
+      'it needs leave to ask outside': {
+        isPossible: isNew,
+        tells: (model) => begins(model, 'approve', 'ASK_PERMISSION'),
+        act: (real) => real.ask([{ name: 'approve' }]),
+      },
+      'it needs leave of nobody': {
+        isPossible: isNew,
+        tells: (model) => begins(model, 'launch', 'DENY'),
+        act: (real) => real.ask([{ name: 'launch' }], { humans: 'none' }),
+      },
+      'it asks somebody': {
+        isPossible: isNew,
+        tells: (model) => begins(model, 'ask_human', 'ASK_INPUT'),
+        act: (real) => real.ask([{ name: 'ask_human', input: { question: 'Which?' } }]),
+      },
+      'it asks another agent': {
+        isPossible: isNew,
+        tells: (model) => begins(model, 'helper', 'ASK_INPUT'),
+        act: (real) => real.ask([{ name: 'helper', input: { message: 'Work.' } }]),
+      },
+      'leave is given': {
+        isPossible: waitsForLeave,
+        tells: (model) => model.tell(runs(model) ? 'RUN' : 'ASK_INPUT'),
+        act: (real, { facts }) => real.confirm(facts.kind ?? '', true),
+      },
+      'leave is given, and it is stopped at once': {
+        isPossible: (model) => waitsForLeave(model) && runs(model),
+        tells: (model) => model.tell('CANCEL'),
+        act: (real, { facts }) => real.stoppedAtOnce(() => real.confirm(facts.kind ?? '', true)),
+      },
+      'leave is refused': {
+        isPossible: waitsForLeave,
+        tells: (model) => model.tell('DENY'),
+        act: (real, { facts }) => real.confirm(facts.kind ?? '', false),
+      },
+      'nobody gives leave in time': {
+        isPossible: waitsForLeave,
+        tells: (model) => model.tell('DENY'),
+        act: (real) => real.expire(),
+      },
+      'somebody answers': {
+        isPossible: (model) => model.is('awaiting_input') && model.facts.kind !== 'helper',
+        tells: (model) => model.tell({ event: 'ANSWER', outcome: 'completed', output: 'this one' }),
+        act: (real, { facts }) => real.answer(facts.kind),
+      },
+      'the other agent is gone': {
+        isPossible: (model) => model.is('awaiting_input') && model.facts.kind === 'helper',
+        tells: (model) => model.tell({ event: 'ANSWER', outcome: 'failed', output: 'gone' }),
+        act: (real) => real.loseAgent(),
+      },
+      'the wake is stopped': {
+        isPossible: (model) => model.is('executing.working'),
+        tells: (model) => model.tell('CANCEL'),
+        act: (real) => real.stop(),
+      },
+      'the tool gives a result': {
+        isPossible: (model) => model.is('executing'),
+        tells: (model) => model.tell({ event: 'done(execute)', output: { outcome: 'completed', output: 'done' } }),
+        act: (real) => real.end(({ resolve }) => resolve('done')),
+      },
+      'the tool breaks': {
+        isPossible: (model) => model.is('executing'),
+        tells: (model) =>
+          model.tell({
+            event: 'done(execute)',
+            output: { outcome: model.is('executing.stopping') ? 'cancelled' : 'failed', output: 'boom' },
+          }),
+        act: (real) => real.end(({ reject }) => reject(new Error('boom'))),
+      },
+      'the tool does not stop in time': {
+        isPossible: (model) => model.is('executing.stopping'),
+        tells: (model) => model.tell({ event: 'done(execute)', output: { outcome: 'cancelled', output: 'late' } }),
+        act: (real) => real.giveUp(),
+      },
     },
   },
-}, { runs: 6, maxCommands: 40 });
+  { runs: 6, maxCommands: 40 },
+);

@@ -1,8 +1,23 @@
-/** The life of a wake: the real one, of a real session, each of whose parts begins when it is told to, and does its work then or breaks. */
+/**
+ * The life of a wake: the real one, of a real session, each of whose parts begins when it is told to, and does its work
+ * then or breaks.
+ */
 import { expect } from 'vitest';
 import { BackgroundTaskManager } from '../../../src/actors/task/background-task-manager.ts';
 import { WakeWork } from '../../../src/actors/wake/wake-work.ts';
-import { ASSEMBLED, CLAIMED, COMMITTED, FOLDED_TO_CALLS, FOLDED_TO_END, FOLDED_TO_STEP, MOVED, NOTHING_TO_DO, STEPPED, STEPPED_TO_CALLS, wakeAnswers } from '../../../src/machines/wake/wake-answers.ts';
+import {
+  ASSEMBLED,
+  CLAIMED,
+  COMMITTED,
+  FOLDED_TO_CALLS,
+  FOLDED_TO_END,
+  FOLDED_TO_STEP,
+  MOVED,
+  NOTHING_TO_DO,
+  STEPPED,
+  STEPPED_TO_CALLS,
+  wakeAnswers,
+} from '../../../src/machines/wake/wake-answers.ts';
 import { wakeMachine } from '../../../src/machines/wake/wake-machine.ts';
 import type { WakeOutcome } from '../../../src/machines/wake/wake-outcome.ts';
 import type { ChartModel } from '../../support/chart-model.ts';
@@ -17,7 +32,9 @@ const PARTS = ['claim', 'fold', 'assemble', 'step', 'callTools', 'commit', 'reco
 type Part = (typeof PARTS)[number];
 
 interface Facts {
-  /** Messages that the log holds for the session to read, and how many of them the assembled step gives to the model. */
+  /**
+   * Messages that the log holds for the session to read, and how many of them the assembled step gives to the model.
+   */
   unread: number;
   assembled: number;
   /** Calls that the model has asked for, and results that it has not heard. */
@@ -50,7 +67,10 @@ export async function openWakes(): Promise<void> {
   house = await openTurnHouse({ tools: [tool('look'), tool('launch', { permissionPolicy: 'always_ask' })] });
   house.open({ tasks: new BackgroundTaskManager({ clock: house.clock, inspect: watch.inspect }) });
   // A model that repeats itself is stopped by budgets, which is not what this is about.
-  const frontmatter = { tools: ['look', 'launch'], budget: { maxModelStepsPerWake: 500, maxStepsWithoutProgress: 500 } };
+  const frontmatter = {
+    tools: ['look', 'launch'],
+    budget: { maxModelStepsPerWake: 500, maxStepsWithoutProgress: 500 },
+  };
   await house.agent('worker', () => said, frontmatter);
 }
 
@@ -167,20 +187,45 @@ function step(model: Model, what: 'says' | 'asks' | 'asks for leave' | 'fails'):
   model.tell({ event: 'done(step)', output: facts.hasCalls ? STEPPED_TO_CALLS : STEPPED });
 }
 
-const PART_OF: Readonly<Record<string, Part>> = { claiming: 'claim', folding: 'fold', assembling: 'assemble', 'running.stepping': 'step', 'running.calling': 'callTools', committing: 'commit', failing: 'recordFailure', releasing: 'release' };
+const PART_OF: Readonly<Record<string, Part>> = {
+  claiming: 'claim',
+  folding: 'fold',
+  assembling: 'assemble',
+  'running.stepping': 'step',
+  'running.calling': 'callTools',
+  committing: 'commit',
+  failing: 'recordFailure',
+  releasing: 'release',
+};
 
 const isStepping = (model: Model): boolean => model.is('running.stepping');
 
 export const wakeSubject: ModelSubject<Facts, Real> = {
   chart: wakeMachine,
   input: { sessionId: 's', wakeId: 'w' },
-  facts: () => ({ unread: 0, assembled: 0, hasCalls: false, hasResults: false, needsLeave: false, isWaiting: false, isAllowed: false, isStopped: false, hasFailed: false, hasMoved: false, isOpen: false }),
+  facts: () => ({
+    unread: 0,
+    assembled: 0,
+    hasCalls: false,
+    hasResults: false,
+    needsLeave: false,
+    isWaiting: false,
+    isAllowed: false,
+    isStopped: false,
+    hasFailed: false,
+    hasMoved: false,
+    isOpen: false,
+  }),
   open: () => Real.open(),
   agree: async (real, model) => {
     const { openWake, pending, pendingActions } = await house.state(real.sessionId);
     const { isOpen, unread, isWaiting } = model.facts;
     const messages = pending.filter(({ type }) => type === 'user.message').length;
-    expect({ isOpen: openWake !== undefined, messages, requests: pendingActions.length }).toEqual({ isOpen, messages: unread, requests: isWaiting ? 1 : 0 });
+    expect({ isOpen: openWake !== undefined, messages, requests: pendingActions.length }).toEqual({
+      isOpen,
+      messages: unread,
+      requests: isWaiting ? 1 : 0,
+    });
     if (model.isOver) expect(real.outcome instanceof Error).toBe(model.is('failed'));
   },
   commands: {
@@ -192,7 +237,11 @@ export const wakeSubject: ModelSubject<Facts, Real> = {
       },
       act: (real) => real.write(),
     },
-    'the part does its work': { isPossible: (model) => !model.isOver && !isStepping(model), tells: goOn, act: (real) => real.begin() },
+    'the part does its work': {
+      isPossible: (model) => !model.isOver && !isStepping(model),
+      tells: goOn,
+      act: (real) => real.begin(),
+    },
     'the part breaks': {
       isPossible: (model) => !model.isOver,
       tells: (model) => {
@@ -201,8 +250,16 @@ export const wakeSubject: ModelSubject<Facts, Real> = {
       },
       act: (real) => real.break(),
     },
-    'the model says something': { isPossible: isStepping, tells: (model) => step(model, 'says'), act: (real) => real.begin({ text: 'Said.' }) },
-    'the model asks for a tool': { isPossible: isStepping, tells: (model) => step(model, 'asks'), act: (real) => real.begin({ calls: [{ name: 'look', input: { step: (steps += 1) } }] }) },
+    'the model says something': {
+      isPossible: isStepping,
+      tells: (model) => step(model, 'says'),
+      act: (real) => real.begin({ text: 'Said.' }),
+    },
+    'the model asks for a tool': {
+      isPossible: isStepping,
+      tells: (model) => step(model, 'asks'),
+      act: (real) => real.begin({ calls: [{ name: 'look', input: { step: (steps += 1) } }] }),
+    },
     'the model asks for what needs leave': {
       isPossible: isStepping,
       tells: (model) => step(model, 'asks for leave'),
@@ -217,7 +274,11 @@ export const wakeSubject: ModelSubject<Facts, Real> = {
       },
       act: (real) => house.confirm(real.sessionId),
     },
-    'the model fails': { isPossible: isStepping, tells: (model) => step(model, 'fails'), act: (real) => real.begin({ error: { kind: 'format', message: 'not like that' } }) },
+    'the model fails': {
+      isPossible: isStepping,
+      tells: (model) => step(model, 'fails'),
+      act: (real) => real.begin({ error: { kind: 'format', message: 'not like that' } }),
+    },
     'somebody stops it': {
       isPossible: (model) => !model.facts.isStopped,
       tells: (model) => {

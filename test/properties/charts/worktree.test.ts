@@ -1,4 +1,7 @@
-/** A worktree in a real repository: what jobs, crashes and people do with it, and the record that is kept of it, beside its chart. */
+/**
+ * A worktree in a real repository: what jobs, crashes and people do with it, and the record that is kept of it, beside
+ * its chart.
+ */
 import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, expect } from 'vitest';
@@ -135,65 +138,93 @@ const isAtWork = (model: Model): boolean => model.is('ready') && !model.facts.is
 
 const isLeft = (model: Model): boolean => model.is('preserved') || (isAtWork(model) && model.facts.isDead);
 
-const MIDDLE = 'a process has to die in the middle of it, or git to break there: test/adapters/git has each of these by itself';
+const MIDDLE =
+  'a process has to die in the middle of it, or git to break there: test/adapters/git has each of these by itself';
 
-describeModel<Facts, Real>('a worktree in a repository', {
-  chart: worktreeMachine,
-  facts: () => ({ failures: 0, isDirty: false, isDead: false, isAdopted: false }),
-  open: () => new Real(),
-  never: { 'creating|CREATE_UNKNOWN|0': MIDDLE, 'creating|OWNER_LOST|0': MIDDLE, 'inspecting|OWNER_LOST|0': MIDDLE, 'removing|REMOVE_FAILED|0': MIDDLE, 'removing|OWNER_LOST|0': MIDDLE },
-  agree: (real, model) => {
-    // Nothing that somebody made is ever gone with it.
-    expect(real.content()).toBe(model.facts.isDirty ? 'work\n' : undefined);
-    expect(real.failures).toBe(model.facts.failures);
-    expect(real.isRecorded()).toBe(!model.is('absent') && !model.is('removed') && !model.facts.isAdopted);
-    expect(real.isThere()).toBe(!model.is('absent') && !model.is('removed'));
+describeModel<Facts, Real>(
+  'a worktree in a repository',
+  {
+    chart: worktreeMachine,
+    facts: () => ({ failures: 0, isDirty: false, isDead: false, isAdopted: false }),
+    open: () => new Real(),
+    never: {
+      'creating|CREATE_UNKNOWN|0': MIDDLE,
+      'creating|OWNER_LOST|0': MIDDLE,
+      'inspecting|OWNER_LOST|0': MIDDLE,
+      'removing|REMOVE_FAILED|0': MIDDLE,
+      'removing|OWNER_LOST|0': MIDDLE,
+    },
+    agree: (real, model) => {
+      // Nothing that somebody made is ever gone with it.
+      expect(real.content()).toBe(model.facts.isDirty ? 'work\n' : undefined);
+      expect(real.failures).toBe(model.facts.failures);
+      expect(real.isRecorded()).toBe(!model.is('absent') && !model.is('removed') && !model.facts.isAdopted);
+      expect(real.isThere()).toBe(!model.is('absent') && !model.is('removed'));
+    },
+    commands: {
+      'it is made': {
+        isPossible: (model) => model.is('absent'),
+        tells: (model) => ['CREATE', 'CREATED'].forEach((event) => model.tell(event)),
+        act: (real) => real.make(),
+      },
+      'it is made in vain': {
+        isPossible: (model) => model.is('absent'),
+        tells: (model) => {
+          ['CREATE', 'CREATE_FAILED'].forEach((event) => model.tell(event));
+          model.facts.failures += 1;
+        },
+        act: (real) => real.makeInVain(),
+      },
+      'it is made by a process that dies': {
+        isPossible: (model) => model.is('absent'),
+        tells: (model) => {
+          ['CREATE', 'CREATED'].forEach((event) => model.tell(event));
+          model.facts.isDead = true;
+        },
+        act: (real) => real.makeAndDie(),
+      },
+      'somebody works in it': {
+        isPossible: (model) => !model.is('absent') && !model.isOver && !model.facts.isDirty,
+        tells: ({ facts }) => void (facts.isDirty = true),
+        act: (real) => real.work(),
+      },
+      'the work is taken back': {
+        isPossible: (model) => model.facts.isDirty && !model.isOver,
+        tells: ({ facts }) => void (facts.isDirty = false),
+        act: (real) => real.takeWorkBack(),
+      },
+      'its job settles': {
+        isPossible: (model) => isAtWork(model) && !model.facts.isDead,
+        tells: looked,
+        act: (real) => real.settle(),
+      },
+      'a process starts': {
+        isPossible: (model) => isAtWork(model) && model.facts.isDead,
+        tells: (model) => {
+          found(model);
+          looked(model);
+        },
+        act: (real) => real.startAfterCrash(),
+      },
+      'somebody adopts it': {
+        isPossible: isLeft,
+        tells: (model) => {
+          found(model);
+          model.tell('ADOPT');
+          model.facts.isAdopted = true;
+        },
+        act: (real) => real.adopt(),
+      },
+      'somebody discards it': {
+        isPossible: isLeft,
+        tells: (model) => {
+          found(model);
+          looked(model);
+        },
+        act: async (real, { facts }) =>
+          expect(await real.discard()).toBe(facts.isDirty ? 'WORKTREE_NOT_CLEAN' : undefined),
+      },
+    },
   },
-  commands: {
-    'it is made': { isPossible: (model) => model.is('absent'), tells: (model) => ['CREATE', 'CREATED'].forEach((event) => model.tell(event)), act: (real) => real.make() },
-    'it is made in vain': {
-      isPossible: (model) => model.is('absent'),
-      tells: (model) => {
-        ['CREATE', 'CREATE_FAILED'].forEach((event) => model.tell(event));
-        model.facts.failures += 1;
-      },
-      act: (real) => real.makeInVain(),
-    },
-    'it is made by a process that dies': {
-      isPossible: (model) => model.is('absent'),
-      tells: (model) => {
-        ['CREATE', 'CREATED'].forEach((event) => model.tell(event));
-        model.facts.isDead = true;
-      },
-      act: (real) => real.makeAndDie(),
-    },
-    'somebody works in it': { isPossible: (model) => !model.is('absent') && !model.isOver && !model.facts.isDirty, tells: ({ facts }) => void (facts.isDirty = true), act: (real) => real.work() },
-    'the work is taken back': { isPossible: (model) => model.facts.isDirty && !model.isOver, tells: ({ facts }) => void (facts.isDirty = false), act: (real) => real.takeWorkBack() },
-    'its job settles': { isPossible: (model) => isAtWork(model) && !model.facts.isDead, tells: looked, act: (real) => real.settle() },
-    'a process starts': {
-      isPossible: (model) => isAtWork(model) && model.facts.isDead,
-      tells: (model) => {
-        found(model);
-        looked(model);
-      },
-      act: (real) => real.startAfterCrash(),
-    },
-    'somebody adopts it': {
-      isPossible: isLeft,
-      tells: (model) => {
-        found(model);
-        model.tell('ADOPT');
-        model.facts.isAdopted = true;
-      },
-      act: (real) => real.adopt(),
-    },
-    'somebody discards it': {
-      isPossible: isLeft,
-      tells: (model) => {
-        found(model);
-        looked(model);
-      },
-      act: async (real, { facts }) => expect(await real.discard()).toBe(facts.isDirty ? 'WORKTREE_NOT_CLEAN' : undefined),
-    },
-  },
-}, { runs: 8, atMost: 40, maxCommands: 8 });
+  { runs: 8, atMost: 40, maxCommands: 8 },
+);

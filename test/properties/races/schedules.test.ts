@@ -1,4 +1,7 @@
-/** Pairs that race over one slot of a schedule, with the records in the order of a scheduler: the slot has one outcome, and it fires once at most. */
+/**
+ * Pairs that race over one slot of a schedule, with the records in the order of a scheduler: the slot has one outcome,
+ * and it fires once at most.
+ */
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { createMemoryScheduleStore } from '../../../src/actors/schedule/memory-schedule-store.ts';
@@ -15,7 +18,10 @@ interface Slow {
   scheduler: fc.Scheduler | undefined;
 }
 
-/** Planted. `credulous`: whoever claims is told that it has the slot. `forgetful`: says that it has stored what it has not. */
+/**
+ * Planted. `credulous`: whoever claims is told that it has the slot. `forgetful`: says that it has stored what it has
+ * not.
+ */
 type Defect = 'credulous' | 'forgetful';
 
 /** Its operations take their turns as soon as there is a scheduler. */
@@ -60,7 +66,11 @@ async function race(slow: Slow, scheduler: fc.Scheduler, works: readonly (() => 
 
 /** The decisions on each slot that were recorded and hold. */
 function decisionsIn(records: readonly ScheduleRecord[]): string[] {
-  return records.flatMap((record) => (record.type === 'slot.claimed' || record.type === 'slot.missed' || record.type === 'slot.skipped' ? [record.type] : []));
+  return records.flatMap((record) =>
+    record.type === 'slot.claimed' || record.type === 'slot.missed' || record.type === 'slot.skipped'
+      ? [record.type]
+      : [],
+  );
 }
 
 async function stop(stage: Stage, ...schedules: readonly LiveSchedule[]): Promise<void> {
@@ -77,21 +87,25 @@ async function expectFound<Given>(property: fc.IAsyncProperty<Given>): Promise<v
 
 describe('a pause that races a slot', () => {
   const decidedOnce = (defect?: Defect): fc.IAsyncProperty<[fc.Scheduler, 'pause' | 'resume']> =>
-    fc.asyncProperty(fc.scheduler(), fc.constantFrom('pause' as const, 'resume' as const), async (scheduler, command) => {
-      const slow = slowStore(defect);
-      const stage = createStage({ store: slow.store });
-      const live = await stage.start();
-      if (command === 'resume') await live.handle.pause?.();
-      await race(slow, scheduler, [async () => live.handle[command]?.(), () => stage.clock.advance(MINUTE)]);
-      const decisions = decisionsIn(await stage.records());
-      expect(decisions).toHaveLength(1);
-      expect(live.children.slots).toHaveLength(decisions[0] === 'slot.claimed' ? 1 : 0);
-      await live.handle.pause?.();
-      await stage.clock.advance(MINUTE);
-      await settledDeep();
-      expect(live.children.slots).toHaveLength(decisions[0] === 'slot.claimed' ? 1 : 0);
-      await stop(stage, live);
-    });
+    fc.asyncProperty(
+      fc.scheduler(),
+      fc.constantFrom('pause' as const, 'resume' as const),
+      async (scheduler, command) => {
+        const slow = slowStore(defect);
+        const stage = createStage({ store: slow.store });
+        const live = await stage.start();
+        if (command === 'resume') await live.handle.pause?.();
+        await race(slow, scheduler, [async () => live.handle[command]?.(), () => stage.clock.advance(MINUTE)]);
+        const decisions = decisionsIn(await stage.records());
+        expect(decisions).toHaveLength(1);
+        expect(live.children.slots).toHaveLength(decisions[0] === 'slot.claimed' ? 1 : 0);
+        await live.handle.pause?.();
+        await stage.clock.advance(MINUTE);
+        await settledDeep();
+        expect(live.children.slots).toHaveLength(decisions[0] === 'slot.claimed' ? 1 : 0);
+        await stop(stage, live);
+      },
+    );
 
   it('lets it fire or records that it was missed, and nothing fires after it', async () => {
     await fc.assert(decidedOnce(), modelRuns(20));
@@ -108,13 +122,16 @@ describe('a stop that races a slot', () => {
       const live = await stage.start();
       const cancel = async (): Promise<void> => {
         // The claim of a slot takes its time: a stop that comes at once is always before it.
-        for (let turn = 0; turn < turns; turn += 1) await settled().then(() => scheduler.schedule(Promise.resolve(), 'later'));
+        for (let turn = 0; turn < turns; turn += 1)
+          await settled().then(() => scheduler.schedule(Promise.resolve(), 'later'));
         await live.handle.cancel();
       };
       await race(slow, scheduler, [cancel, () => stage.clock.advance(MINUTE)]);
       await stop(stage, live);
       const records = await stage.records();
-      const [claims, fired] = (['slot.claimed', 'slot.fired'] as const).map((type) => records.filter((record) => record.type === type).length);
+      const [claims, fired] = (['slot.claimed', 'slot.fired'] as const).map(
+        (type) => records.filter((record) => record.type === type).length,
+      );
       expect(claims).toBeLessThanOrEqual(1);
       expect(live.children.slots.length).toBeLessThanOrEqual(claims ?? 0);
       expect(fired).toBeLessThanOrEqual(claims ?? 0);
@@ -124,7 +141,8 @@ describe('a stop that races a slot', () => {
     await fc.assert(hasItsEnd(), modelRuns(20));
   });
 
-  it('is found to leave a run that nobody knows of, in a store that forgets the claim', () => expectFound(hasItsEnd('forgetful')));
+  it('is found to leave a run that nobody knows of, in a store that forgets the claim', () =>
+    expectFound(hasItsEnd('forgetful')));
 });
 
 describe('two workers that run one schedule', () => {

@@ -1,4 +1,7 @@
-/** Pairs that race over one session, in two processes, with every operation of their store in the order of a scheduler: one of them decides, nothing is lost, and the log says the same. */
+/**
+ * Pairs that race over one session, in two processes, with every operation of their store in the order of a scheduler:
+ * one of them decides, nothing is lost, and the log says the same.
+ */
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { MemoryEventStore } from '../../../src/adapters/memory/memory-event-store.ts';
@@ -29,9 +32,15 @@ beforeAll(async () => {
   const store = new MemoryEventStore();
   const tools = noteTools();
   ran = tools.ran;
-  house = await openTurnHouse({ store, tools: [tools.tool('launch', { permissionPolicy: 'always_ask' }), tools.tool('look')] });
+  house = await openTurnHouse({
+    store,
+    tools: [tools.tool('launch', { permissionPolicy: 'always_ask' }), tools.tool('look')],
+  });
   share(racingStore(store));
-  await house.agent('worker', () => speak(), { tools: ['launch', 'look'], permission: { mode: 'preapproved', expiresAfterSeconds: EXPIRES_SECONDS } });
+  await house.agent('worker', () => speak(), {
+    tools: ['launch', 'look'],
+    permission: { mode: 'preapproved', expiresAfterSeconds: EXPIRES_SECONDS },
+  });
 });
 afterAll(() => house[Symbol.asyncDispose]());
 
@@ -52,10 +61,16 @@ async function codeOf(work: Promise<unknown>): Promise<Code> {
 }
 
 /** Both at once, and whatever follows from them. */
-async function race<First, Second>(scheduler: fc.Scheduler, first: () => Promise<First>, second: () => Promise<Second>): Promise<[First, Second]> {
+async function race<First, Second>(
+  scheduler: fc.Scheduler,
+  first: () => Promise<First>,
+  second: () => Promise<Second>,
+): Promise<[First, Second]> {
   racing.raceUnder(scheduler);
   try {
-    return await scheduler.waitFor(Promise.all([inTurn(scheduler, 'first', first)(), inTurn(scheduler, 'second', second)()]));
+    return await scheduler.waitFor(
+      Promise.all([inTurn(scheduler, 'first', first)(), inTurn(scheduler, 'second', second)()]),
+    );
   } finally {
     racing.raceUnder(undefined);
     // What nobody waits for goes on by itself.
@@ -80,7 +95,8 @@ async function settle(id: string): Promise<readonly SessionEvent[]> {
   return log;
 }
 
-const count = (log: readonly SessionEvent[], type: SessionEvent['type']): number => log.filter((event) => event.type === type).length;
+const count = (log: readonly SessionEvent[], type: SessionEvent['type']): number =>
+  log.filter((event) => event.type === type).length;
 const clear = (id: string): Promise<void> => house.runtime.sessions.delete(id);
 
 /** Epochs never go back, and each wake that began has one end at most, before the next begins. */
@@ -102,11 +118,18 @@ function expectOneWakeAtATime(log: readonly SessionEvent[]): void {
 describe('an answer that races an interruption', () => {
   const takenBack = fc.asyncProperty(fc.scheduler(), async (scheduler) => {
     const id = await waiting();
-    const [answer, interruption] = await race(scheduler, () => codeOf(house.confirm(id, { by: one })), () => codeOf(other.sessions.interrupt(id)));
+    const [answer, interruption] = await race(
+      scheduler,
+      () => codeOf(house.confirm(id, { by: one })),
+      () => codeOf(other.sessions.interrupt(id)),
+    );
     expect([undefined, 'REQUEST_NOT_PENDING']).toContain(answer);
     expect(interruption).toBeUndefined();
     const log = await settle(id);
-    expect([count(log, 'agent.tool_result'), count(log, 'user.tool_confirmation')]).toEqual([1, answer === undefined ? 1 : 0]);
+    expect([count(log, 'agent.tool_result'), count(log, 'user.tool_confirmation')]).toEqual([
+      1,
+      answer === undefined ? 1 : 0,
+    ]);
     // Whichever was first: the interruption takes the call back.
     expect(ran).toEqual([]);
     await clear(id);
@@ -123,7 +146,11 @@ describe('an answer that races its expiry', () => {
   const decidedOnce = fc.asyncProperty(fc.scheduler(), fc.constantFrom(-1, 0, 1), async (scheduler, offByMs) => {
     const id = await waiting();
     await house.clock.advance(EXPIRES_SECONDS * 1_000 + offByMs);
-    const [answer] = await race(scheduler, () => codeOf(house.confirm(id, { by: one })), () => codeOf(other.wake(id)));
+    const [answer] = await race(
+      scheduler,
+      () => codeOf(house.confirm(id, { by: one })),
+      () => codeOf(other.wake(id)),
+    );
     expect([undefined, 'REQUEST_NOT_PENDING', 'REQUEST_EXPIRED']).toContain(answer);
     if (offByMs >= 0) expect(answer).not.toBeUndefined();
     await house.clock.advance(1_000);
@@ -142,7 +169,8 @@ describe('an answer that races its expiry', () => {
     await fc.assert(decidedOnce, RUNS);
   });
 
-  it('is found to be in time and void all the same, in a store that forgets it', () => expectFound(decidedOnce, 'forgetful'));
+  it('is found to be in time and void all the same, in a store that forgets it', () =>
+    expectFound(decidedOnce, 'forgetful'));
 });
 
 describe('two processes that wake one session', () => {
@@ -150,12 +178,18 @@ describe('two processes that wake one session', () => {
     let steps = 0;
     speak = () => ({ text: `Said ${(steps += 1)}.` });
     const id = await house.start('worker');
-    const outcomes = await race(scheduler, () => outcomeOf(one, id), () => outcomeOf(other, id));
+    const outcomes = await race(
+      scheduler,
+      () => outcomeOf(one, id),
+      () => outcomeOf(other, id),
+    );
     expect(outcomes.filter((outcome) => outcome === 'sleep')).toHaveLength(1);
     expect(outcomes.filter((outcome) => outcome === 'WAKE_CONFLICT' || outcome === 'nothing_to_do')).toHaveLength(1);
     const log = await settle(id);
     expectOneWakeAtATime(log);
-    expect([steps, count(log, 'wake.started'), count(log, 'message.consumed'), count(log, 'agent.message')]).toEqual([1, 1, 1, 1]);
+    expect([steps, count(log, 'wake.started'), count(log, 'message.consumed'), count(log, 'agent.message')]).toEqual([
+      1, 1, 1, 1,
+    ]);
     await clear(id);
   });
 
@@ -170,7 +204,11 @@ describe('a message that races the end of a wake', () => {
   const inTime = fc.asyncProperty(fc.scheduler(), async (scheduler) => {
     speak = () => ({ text: 'Said.' });
     const id = await house.start('worker');
-    await race(scheduler, () => outcomeOf(one, id), () => other.sessions.send(id, { type: 'user.message', text: 'More.' }));
+    await race(
+      scheduler,
+      () => outcomeOf(one, id),
+      () => other.sessions.send(id, { type: 'user.message', text: 'More.' }),
+    );
     expectMessagesReadInTime(await house.log(id));
     const { pending } = await house.state(id);
     // What a planted defect left due is not ours.
@@ -214,10 +252,14 @@ describe('a lease that runs out while its wake ends', () => {
     const first = outcomeOf(one, id);
     await hasBegun;
     await racing.forgetRightsOf('one');
-    const [passed, outcome] = await race(scheduler, async () => {
-      goOn();
-      return first;
-    }, () => outcomeOf(other, id));
+    const [passed, outcome] = await race(
+      scheduler,
+      async () => {
+        goOn();
+        return first;
+      },
+      () => outcomeOf(other, id),
+    );
     const log = await settle(id);
     expectOneWakeAtATime(log);
     // The one came to its end before the other began, or hears that it was too late.
@@ -238,14 +280,22 @@ describe('a termination that races a wake', () => {
   const lastWord = fc.asyncProperty(fc.scheduler(), async (scheduler) => {
     speak = () => ({ text: 'Said.' });
     const id = await house.start('worker');
-    const [outcome] = await race(scheduler, () => outcomeOf(one, id), () => other.sessions.terminate(id));
+    const [outcome] = await race(
+      scheduler,
+      () => outcomeOf(one, id),
+      () => other.sessions.terminate(id),
+    );
     expect(['sleep', 'terminated', 'SESSION_TERMINATED', 'nothing_to_do']).toContain(outcome);
     const log = await house.log(id);
     const { status, openWake } = await house.state(id);
     expect([status, openWake]).toEqual(['terminated', undefined]);
     expectOneWakeAtATime(log);
     const endedAt = log.findIndex(({ type, data }) => type === 'session.status_changed' && data.to === 'terminated');
-    expect(log.slice(endedAt).filter(({ type }) => type === 'wake.started' || type === 'agent.message' || type === 'session.status_changed')).toHaveLength(1);
+    expect(
+      log
+        .slice(endedAt)
+        .filter(({ type }) => type === 'wake.started' || type === 'agent.message' || type === 'session.status_changed'),
+    ).toHaveLength(1);
     await clear(id);
   });
 

@@ -1,4 +1,7 @@
-/** Pairs that race over one job, with its records in the order of a scheduler: one end, which is told once and stored before it is told, and nothing of it runs. */
+/**
+ * Pairs that race over one job, with its records in the order of a scheduler: one end, which is told once and stored
+ * before it is told, and nothing of it runs.
+ */
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { createSimulatedClock } from '../../../src/actors/clock/simulated-clock.ts';
@@ -6,7 +9,12 @@ import { SubagentManager } from '../../../src/actors/subagent/subagent-manager.t
 import { settled } from '../../support/manual-runner.ts';
 import { modelRuns } from '../../support/model-runs.ts';
 import { inTurn } from '../../support/racing-store.ts';
-import { createMemoryLog, createMemoryRecords, createScriptedRunner, jobRequest } from '../../support/scripted-subagents.ts';
+import {
+  createMemoryLog,
+  createMemoryRecords,
+  createScriptedRunner,
+  jobRequest,
+} from '../../support/scripted-subagents.ts';
 import type { MemoryLog, MemoryRecords, ScriptedRunner } from '../../support/scripted-subagents.ts';
 
 interface House {
@@ -21,7 +29,19 @@ function open(scheduler: fc.Scheduler): House {
   const log = createMemoryLog();
   const runner = createScriptedRunner();
   records.before = (call) => scheduler.schedule(Promise.resolve(), call);
-  return { manager: new SubagentManager({ runner, records, log, clock: createSimulatedClock(), agentIdleTimeoutMs: 0, cancelDeadlineMs: 0 }), runner, records, log };
+  return {
+    manager: new SubagentManager({
+      runner,
+      records,
+      log,
+      clock: createSimulatedClock(),
+      agentIdleTimeoutMs: 0,
+      cancelDeadlineMs: 0,
+    }),
+    runner,
+    records,
+    log,
+  };
 }
 
 const LIVING = ['queued', 'running'];
@@ -30,9 +50,13 @@ function expectOneEndEach({ manager, records, log }: House): void {
   for (const { id, status } of manager.list()) {
     expect([id, LIVING.includes(status)]).toEqual([id, false]);
     expect([id, records.stored.get(id)?.stage, records.stored.get(id)?.task.status]).toEqual([id, 'ended', status]);
-    expect([id, log.told.flatMap(([what, job]) => (what === 'ended' && job.jobId === id ? [job.status] : []))]).toEqual([id, [status]]);
+    expect([id, log.told.flatMap(([what, job]) => (what === 'ended' && job.jobId === id ? [job.status] : []))]).toEqual(
+      [id, [status]],
+    );
   }
-  const [starts, ends] = (['started', 'ended'] as const).map((what) => log.told.filter(([each]) => each === what).length);
+  const [starts, ends] = (['started', 'ended'] as const).map(
+    (what) => log.told.filter(([each]) => each === what).length,
+  );
   expect(starts).toBe(ends);
 }
 
@@ -51,7 +75,9 @@ describe('a cancel that races the end of a job', () => {
         const { id } = await scheduler.waitFor(house.manager.spawn(jobRequest()));
         await quiet(scheduler);
         const cancel = inTurn(scheduler, 'cancel', () => house.manager.cancel(id, 'enough'));
-        const end = inTurn(scheduler, 'end', async () => (isDone ? house.runner.of(id).resolve() : house.runner.of(id).reject(new Error('broken'))));
+        const end = inTurn(scheduler, 'end', async () =>
+          isDone ? house.runner.of(id).resolve() : house.runner.of(id).reject(new Error('broken')),
+        );
         await scheduler.waitFor(Promise.all([cancel(), end()]));
         await quiet(scheduler);
         expect(['cancelled', isDone ? 'completed' : 'failed']).toContain(house.manager.get(id)?.status);
@@ -69,7 +95,12 @@ describe('a shutdown that races spawns of jobs', () => {
       fc.asyncProperty(fc.scheduler(), fc.integer({ min: 1, max: 3 }), async (scheduler, count) => {
         const house = open(scheduler);
         let refused = 0;
-        const spawn = inTurn(scheduler, 'spawn', () => house.manager.spawn(jobRequest()).then(() => undefined, () => void (refused += 1)));
+        const spawn = inTurn(scheduler, 'spawn', () =>
+          house.manager.spawn(jobRequest()).then(
+            () => undefined,
+            () => void (refused += 1),
+          ),
+        );
         const shutDown = inTurn(scheduler, 'shutdown', () => house.manager.shutdown('enough'));
         await scheduler.waitFor(Promise.all([shutDown(), ...Array.from({ length: count }, () => spawn())]));
         await quiet(scheduler);

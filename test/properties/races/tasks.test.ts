@@ -1,4 +1,7 @@
-/** Pairs that race over one task: whatever comes first, it has one outcome, which everybody is told once, and nothing of it stays. */
+/**
+ * Pairs that race over one task: whatever comes first, it has one outcome, which everybody is told once, and nothing of
+ * it stays.
+ */
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { BackgroundTaskManager } from '../../../src/actors/task/background-task-manager.ts';
@@ -29,7 +32,12 @@ function open(scheduler: fc.Scheduler): House {
       return runner.start(start);
     },
   };
-  const manager = new BackgroundTaskManager({ clock, runners: { process: slow }, maxConcurrent: 1, cancelDeadlineMs: 0 });
+  const manager = new BackgroundTaskManager({
+    clock,
+    runners: { process: slow },
+    maxConcurrent: 1,
+    cancelDeadlineMs: 0,
+  });
   const events: BackgroundTaskEvent[] = [];
   manager.subscribe((event) => events.push(event));
   return { manager, runner, events, timers: () => clock.pendingTimers };
@@ -60,34 +68,38 @@ async function outcomeOf(waited: Promise<unknown>): Promise<string> {
 }
 
 describe('a cancel that races the end of the work', () => {
-  it.each(['completes', 'fails'] as const)('leaves a task that %s with one outcome, told once, and whoever waits hears the same', async (how) => {
-    await fc.assert(
-      fc.asyncProperty(fc.scheduler(), fc.boolean(), async (scheduler, isSlowToStop) => {
-        const house = open(scheduler);
-        const { id } = await house.manager.spawn(processRequest());
-        const waited = outcomeOf(house.manager.wait(id));
-        const end = inTurn(scheduler, 'end', async () => {
-          const work = house.runner.works.find(({ start }) => start.taskId === id);
-          if (isSlowToStop && work !== undefined) work.onCancel = () => scheduler.schedule(Promise.resolve(), 'the work is gone');
-          if (how === 'completes') work?.resolve({ output: 'done' });
-          else work?.reject(new Error('it broke'));
-        });
-        const cancel = inTurn(scheduler, 'cancel', async () => {
-          await house.manager.cancel(id, 'enough');
-        });
-        await scheduler.waitFor(Promise.all([end(), cancel()]));
-        await scheduler.waitIdle();
-        for (const work of house.runner.works) work.resolve({ output: 'late' });
-        await settled();
-        const status = house.manager.get(id)?.status ?? '';
-        expect(['cancelled', how === 'completes' ? 'completed' : 'failed']).toContain(status);
-        expect(await waited).toBe(status);
-        expectOneEndEach(house);
-        await house.manager.shutdown();
-      }),
-      modelRuns(20),
-    );
-  });
+  it.each(['completes', 'fails'] as const)(
+    'leaves a task that %s with one outcome, told once, and whoever waits hears the same',
+    async (how) => {
+      await fc.assert(
+        fc.asyncProperty(fc.scheduler(), fc.boolean(), async (scheduler, isSlowToStop) => {
+          const house = open(scheduler);
+          const { id } = await house.manager.spawn(processRequest());
+          const waited = outcomeOf(house.manager.wait(id));
+          const end = inTurn(scheduler, 'end', async () => {
+            const work = house.runner.works.find(({ start }) => start.taskId === id);
+            if (isSlowToStop && work !== undefined)
+              work.onCancel = () => scheduler.schedule(Promise.resolve(), 'the work is gone');
+            if (how === 'completes') work?.resolve({ output: 'done' });
+            else work?.reject(new Error('it broke'));
+          });
+          const cancel = inTurn(scheduler, 'cancel', async () => {
+            await house.manager.cancel(id, 'enough');
+          });
+          await scheduler.waitFor(Promise.all([end(), cancel()]));
+          await scheduler.waitIdle();
+          for (const work of house.runner.works) work.resolve({ output: 'late' });
+          await settled();
+          const status = house.manager.get(id)?.status ?? '';
+          expect(['cancelled', how === 'completes' ? 'completed' : 'failed']).toContain(status);
+          expect(await waited).toBe(status);
+          expectOneEndEach(house);
+          await house.manager.shutdown();
+        }),
+        modelRuns(20),
+      );
+    },
+  );
 });
 
 describe('a shutdown that races spawns', () => {
@@ -112,7 +124,12 @@ describe('a shutdown that races spawns', () => {
         await scheduler.waitFor(Promise.all([shutDown(), ...Array.from({ length: count }, () => spawn())]));
         await scheduler.waitIdle();
         // Accepted means recorded: each of them has its end, and there are no others.
-        expect(house.manager.list().map(({ id }) => id).toSorted()).toEqual(spawned.flatMap((id) => id ?? []).toSorted());
+        expect(
+          house.manager
+            .list()
+            .map(({ id }) => id)
+            .toSorted(),
+        ).toEqual(spawned.flatMap((id) => id ?? []).toSorted());
         expectOneEndEach(house);
         await expect(house.manager.spawn(processRequest())).rejects.toMatchObject({ code: 'TASK_MANAGER_SHUT_DOWN' });
       }),
@@ -129,12 +146,20 @@ describe('an answer that races the end of the work', () => {
         const { id } = await house.manager.spawn(processRequest());
         await scheduler.waitIdle();
         await settled();
-        house.runner.of(id).say({ type: 'background_task_permission_request', requestId: 'q', toolName: 't', toolArgs: {} });
+        house.runner
+          .of(id)
+          .say({ type: 'background_task_permission_request', requestId: 'q', toolName: 't', toolArgs: {} });
         const answer = inTurn(scheduler, 'answer', async () => {
-          return house.manager.send(id, { permission: { requestId: 'q', allowed } }).then(() => true, () => false);
+          return house.manager.send(id, { permission: { requestId: 'q', allowed } }).then(
+            () => true,
+            () => false,
+          );
         });
         const again = inTurn(scheduler, 'the same answer', async () => {
-          return house.manager.send(id, { permission: { requestId: 'q', allowed } }).then(() => true, () => false);
+          return house.manager.send(id, { permission: { requestId: 'q', allowed } }).then(
+            () => true,
+            () => false,
+          );
         });
         const end = inTurn(scheduler, 'end', async () => {
           house.runner.of(id).resolve({ output: 'done' });
@@ -159,9 +184,18 @@ describe('what the races are judged by', () => {
     const scheduler = fc.sample(fc.scheduler(), 1)[0] as fc.Scheduler;
     const house = open(scheduler);
     const task = { id: 'task_9', status: 'cancelled' } as never;
-    const twice = { ...house, events: [{ type: 'background_task_cancelled', task }, { type: 'background_task_cancelled', task }] as BackgroundTaskEvent[] };
+    const twice = {
+      ...house,
+      events: [
+        { type: 'background_task_cancelled', task },
+        { type: 'background_task_cancelled', task },
+      ] as BackgroundTaskEvent[],
+    };
     expect(() => expectOneEndEach(twice)).toThrow();
-    const untold = { ...house, events: [{ type: 'background_task_started', task: { id: 'task_9', status: 'running' } }] as never };
+    const untold = {
+      ...house,
+      events: [{ type: 'background_task_started', task: { id: 'task_9', status: 'running' } }] as never,
+    };
     expect(() => expectOneEndEach(untold)).toThrow();
   });
 });

@@ -1,4 +1,7 @@
-/** Whoever runs a command in a sandbox is ended in the middle of it, politely or not: nothing of the command lives on, whatever it ignores or has left. */
+/**
+ * Whoever runs a command in a sandbox is ended in the middle of it, politely or not: nothing of the command lives on,
+ * whatever it ignores or has left.
+ */
 import { readFileSync } from 'node:fs';
 import { mkdir, realpath } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -29,7 +32,8 @@ afterEach(async () => {
 });
 
 /** Deaf to what asks it to end, with a child that has left its session. The second time it is over at once. */
-const UNYIELDING = 'trap "" TERM INT HUP; [ -e begun ] && exit 3; touch begun; (setsid sleep 3601 &); sleep 3600 & while :; do sleep 3602; done';
+const UNYIELDING =
+  'trap "" TERM INT HUP; [ -e begun ] && exit 3; touch begun; (setsid sleep 3601 &); sleep 3600 & while :; do sleep 3602; done';
 const unyielding = { toolCalls: [{ name: 'shell_run', input: { command: UNYIELDING, timeoutMs: 600_000 } }] };
 
 async function started(agentId: string): Promise<string> {
@@ -47,7 +51,11 @@ function commandRuns(): Promise<readonly number[]> {
 }
 
 function parentOf(pid: number): number {
-  return Number(readFileSync(`/proc/${pid}/stat`, 'latin1').replace(/^[\s\S]*\) /, '').split(' ')[1]);
+  return Number(
+    readFileSync(`/proc/${pid}/stat`, 'latin1')
+      .replace(/^[\s\S]*\) /, '')
+      .split(' ')[1],
+  );
 }
 
 /** The process between ours and this one. */
@@ -59,7 +67,12 @@ function childOfOursAbove(pid: number): number {
 describe.skipIf(!hasSandbox)('a command in a sandbox', { timeout: 120_000 }, () => {
   it('of a called agent is gone when the worker of that is killed, and the caller goes on', async () => {
     await writeAgent(home, 'helper', [unyielding, { text: 'It was over.' }], 'environment: shut\n');
-    await writeAgent(home, 'caller', [{ toolCalls: [{ name: 'helper', input: { message: 'Help.' } }] }, { text: 'So be it.' }], 'environment: shut\ntools: [shell_run, { agent: helper, run: process }]\n');
+    await writeAgent(
+      home,
+      'caller',
+      [{ toolCalls: [{ name: 'helper', input: { message: 'Help.' } }] }, { text: 'So be it.' }],
+      'environment: shut\ntools: [shell_run, { agent: helper, run: process }]\n',
+    );
     runtime = await createNodeRuntime({ home });
     const sessionId = await started('caller');
     const waking = runtime.wake(sessionId);

@@ -1,4 +1,7 @@
-/** A disk that becomes full while a session learns, at every stage: the wake goes on or fails clearly, and with space again everything is there once and whole. */
+/**
+ * A disk that becomes full while a session learns, at every stage: the wake goes on or fails clearly, and with space
+ * again everything is there once and whole.
+ */
 import { mkdir, readFile, readdir, rm, statfs, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
@@ -13,7 +16,10 @@ import { LEARNER, complaintsAbout, lessonOf, logOf, ofType, startSession, writeL
 
 const DISK_BYTES = 8_000_000;
 
-/** Pages that are free when the wake begins, from none to more than it needs: each stops another of the things that are written. */
+/**
+ * Pages that are free when the wake begins, from none to more than it needs: each stops another of the things that are
+ * written.
+ */
 const FREE_PAGES = [0, 4, 8, 12, ...Array.from({ length: 40 }, (_, index) => 16 + index), 70];
 
 /** By the last of these whatever failed has been tried again. */
@@ -38,7 +44,9 @@ async function fillUp(freePages: number): Promise<void> {
 async function tornArtifacts(sessionId: string): Promise<readonly string[]> {
   const place = join(home, 'agents', LEARNER, 'sessions', sessionId, 'workspace/.wakechart-runtime');
   const names = (await readdir(place).catch(() => [])).filter((name) => name.endsWith('.json'));
-  const torn = await Promise.all(names.map(async (name) => isJson(await readFile(join(place, name), 'utf8')) ? [] : [name]));
+  const torn = await Promise.all(
+    names.map(async (name) => (isJson(await readFile(join(place, name), 'utf8')) ? [] : [name])),
+  );
   return torn.flat();
 }
 
@@ -84,7 +92,13 @@ async function expectAllThere(sessionId: string): Promise<void> {
   await using runtime = await createNodeRuntime({ home });
   for (let wake = 0; wake < WAKES_AFTERWARDS; wake += 1) await goOn(runtime, sessionId);
   // A command that could not be run did not do the work: then nothing may be promoted, and the log says so.
-  const isDone = await readFile(join(home, 'agents', LEARNER, 'sessions', sessionId, 'workspace/result.txt'), 'utf8').then((text) => text !== '', () => false);
+  const isDone = await readFile(
+    join(home, 'agents', LEARNER, 'sessions', sessionId, 'workspace/result.txt'),
+    'utf8',
+  ).then(
+    (text) => text !== '',
+    () => false,
+  );
   const lastVerdict = ofType(await logOf(runtime, sessionId), 'outcome.evaluated').at(-1)?.data;
   // A check that could not be run says nothing of the work, and it is for people to have it run again.
   if (lastVerdict?.verdict === 'uncertain') {
@@ -107,19 +121,23 @@ async function goOn(runtime: NodeRuntime, sessionId: string): Promise<void> {
 }
 
 describe.skipIf(whyNoSmallDisk !== undefined)('a disk that becomes full while a session learns', () => {
-  it('tears nothing at whatever stage, and what was learned is kept and promoted once there is space', { timeout: 600_000 }, async () => {
-    const stages = new Set<Stage>();
-    for (const freePages of FREE_PAGES) {
-      expect(mountSmallDisk(home, DISK_BYTES)).toBeUndefined();
-      try {
-        stages.add(await learnOnFullDisk(freePages));
-      } catch (error) {
-        throw new Error(`with ${freePages} pages left`, { cause: error });
-      } finally {
-        unmount(home);
+  it(
+    'tears nothing at whatever stage, and what was learned is kept and promoted once there is space',
+    { timeout: 600_000 },
+    async () => {
+      const stages = new Set<Stage>();
+      for (const freePages of FREE_PAGES) {
+        expect(mountSmallDisk(home, DISK_BYTES)).toBeUndefined();
+        try {
+          stages.add(await learnOnFullDisk(freePages));
+        } catch (error) {
+          throw new Error(`with ${freePages} pages left`, { cause: error });
+        } finally {
+          unmount(home);
+        }
       }
-    }
-    // A series that never stopped in the middle would say less than it seems to.
-    expect([...stages]).toEqual(expect.arrayContaining(['nothing', 'learned', 'promoted']));
-  });
+      // A series that never stopped in the middle would say less than it seems to.
+      expect([...stages]).toEqual(expect.arrayContaining(['nothing', 'learned', 'promoted']));
+    },
+  );
 });

@@ -26,7 +26,10 @@ beforeEach(async () => {
   const tools = join(folder.path, 'tools');
   await mkdir(home, { mode: 0o700 });
   await mkdir(tools);
-  await copyFile(fileURLToPath(new URL('../../fixtures/mcp/prying-server.mjs', import.meta.url)), join(tools, 'server.mjs'));
+  await copyFile(
+    fileURLToPath(new URL('../../fixtures/mcp/prying-server.mjs', import.meta.url)),
+    join(tools, 'server.mjs'),
+  );
   connections = 0;
   listener = createServer((socket) => {
     connections += 1;
@@ -43,11 +46,22 @@ afterEach(async () => {
 });
 
 /** What the server answers, call by call. */
-async function answersOf(network: 'open' | 'disabled', calls: readonly { readonly name: string; readonly input: object }[]): Promise<readonly string[]> {
+async function answersOf(
+  network: 'open' | 'disabled',
+  calls: readonly { readonly name: string; readonly input: object }[],
+): Promise<readonly string[]> {
   await writeShutIn(home, { network, mounts: [{ path: '/served', source: join(folder.path, 'tools') }] });
-  const steps = [...calls.map((call) => ({ toolCalls: [{ ...call, name: `prying__${call.name}` }] })), { text: 'Done.' }];
+  const steps = [
+    ...calls.map((call) => ({ toolCalls: [{ ...call, name: `prying__${call.name}` }] })),
+    { text: 'Done.' },
+  ];
   const server = { command: process.execPath, args: ['/served/server.mjs'], env: { TOKEN: { vault: 'github/token' } } };
-  await writeAgent(home, 'pryer', steps, `environment: shut\ntools: [{ mcp: prying }]\nmcp: ${JSON.stringify({ prying: server })}\n`);
+  await writeAgent(
+    home,
+    'pryer',
+    steps,
+    `environment: shut\ntools: [{ mcp: prying }]\nmcp: ${JSON.stringify({ prying: server })}\n`,
+  );
   await using runtime = await createNodeRuntime({ home });
   const { sessionId } = await runtime.sessions.create({ agentId: 'pryer' });
   await runtime.sessions.send(sessionId, { type: 'user.message', text: 'Look around.' });

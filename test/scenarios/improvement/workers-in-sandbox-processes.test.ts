@@ -1,4 +1,7 @@
-/** Jobs and called agents in worker processes, for a session that is shut in: their commands are shut in too, and no secret of it lies anywhere. */
+/**
+ * Jobs and called agents in worker processes, for a session that is shut in: their commands are shut in too, and no
+ * secret of it lies anywhere.
+ */
 import { existsSync } from 'node:fs';
 import { mkdir, realpath } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -52,7 +55,12 @@ function expectShutIn(outputs: string): void {
 describe.skipIf(!hasSandbox)('for a session that is shut in', { timeout: 120_000 }, () => {
   it('an agent that it calls in a process of its own runs its commands in the same sandbox, and leaves no secret', async () => {
     await writeAgent(home, 'helper', [runs(spying(home)), { text: `Helped with ${SECRET}.` }], 'environment: shut\n');
-    await writeAgent(home, 'caller', [{ toolCalls: [{ name: 'helper', input: { message: 'Help.' } }] }, { text: 'Done.' }], 'environment: shut\ntools: [shell_run, { agent: helper, run: process }]\n');
+    await writeAgent(
+      home,
+      'caller',
+      [{ toolCalls: [{ name: 'helper', input: { message: 'Help.' } }] }, { text: 'Done.' }],
+      'environment: shut\ntools: [shell_run, { agent: helper, run: process }]\n',
+    );
     runtime = await createNodeRuntime({ home });
     const { sessionId } = await runtime.sessions.create({ agentId: 'caller' });
     await runtime.sessions.send(sessionId, { type: 'user.message', text: 'Go.' });
@@ -62,11 +70,20 @@ describe.skipIf(!hasSandbox)('for a session that is shut in', { timeout: 120_000
   });
 
   it('a job in a worker runs its commands in the sandbox of its parent, though its own agent would work on the host', async () => {
-    await writeAgent(home, 'worker', [{ toolCalls: [{ name: 'shell_run', input: { command: spying(home) } }] }, { text: 'Worked.' }]);
+    await writeAgent(home, 'worker', [
+      { toolCalls: [{ name: 'shell_run', input: { command: spying(home) } }] },
+      { text: 'Worked.' },
+    ]);
     await writeAgent(home, 'parent', [{ text: 'Heard.' }], 'environment: shut\n');
     runtime = await createNodeRuntime({ home });
     const { sessionId } = await runtime.sessions.create({ agentId: 'parent' });
-    const { id } = await runtime.subagents.spawn({ type: 'worker', prompt: 'Go.', cwd: project, permissionPolicy: 'preapproved', parentSessionId: sessionId });
+    const { id } = await runtime.subagents.spawn({
+      type: 'worker',
+      prompt: 'Go.',
+      cwd: project,
+      permissionPolicy: 'preapproved',
+      parentSessionId: sessionId,
+    });
     expect((await runtime.subagents.wait(id)).output).toContain('Worked.');
     const outputs = await outputsOf('worker');
     expect(outputs).toContain('pid namespace: bwrap');
@@ -79,7 +96,13 @@ describe.skipIf(!hasSandbox)('for a session that is shut in', { timeout: 120_000
     await writeAgent(home, 'parent', [{ text: 'Heard.' }], 'environment: shut\n');
     runtime = await createNodeRuntime({ home });
     const { sessionId } = await runtime.sessions.create({ agentId: 'parent' });
-    const { id } = await runtime.subagents.spawn({ type: 'worker', prompt: 'Go.', cwd: project, permissionPolicy: 'preapproved', parentSessionId: sessionId });
+    const { id } = await runtime.subagents.spawn({
+      type: 'worker',
+      prompt: 'Go.',
+      cwd: project,
+      permissionPolicy: 'preapproved',
+      parentSessionId: sessionId,
+    });
     await runtime.subagents.wait(id);
     expectShutIn(await outputsOf('worker'));
     const transcript = await textOfFiles(home, `subagents/${id}`);
@@ -88,11 +111,22 @@ describe.skipIf(!hasSandbox)('for a session that is shut in', { timeout: 120_000
   });
 
   it('a worker that is killed in the middle of a command in the sandbox leaves no process of it', async () => {
-    await writeAgent(home, 'worker', [runs('touch begun; (setsid sleep 3601 &); sleep 3600 & echo "$TOKEN"; exec sleep 3602')], 'environment: shut\n');
+    await writeAgent(
+      home,
+      'worker',
+      [runs('touch begun; (setsid sleep 3601 &); sleep 3600 & echo "$TOKEN"; exec sleep 3602')],
+      'environment: shut\n',
+    );
     await writeAgent(home, 'parent', [{ text: 'Heard.' }], 'environment: shut\n');
     runtime = await createNodeRuntime({ home });
     const { sessionId } = await runtime.sessions.create({ agentId: 'parent' });
-    const { id } = await runtime.subagents.spawn({ type: 'worker', prompt: 'Go.', cwd: project, permissionPolicy: 'preapproved', parentSessionId: sessionId });
+    const { id } = await runtime.subagents.spawn({
+      type: 'worker',
+      prompt: 'Go.',
+      cwd: project,
+      permissionPolicy: 'preapproved',
+      parentSessionId: sessionId,
+    });
     await eventually(() => existsSync(join(project, 'begun')), 'the command has begun');
     await eventually(() => processesWith(markOf(home)).length >= 3, 'its processes run');
     const { pid = Number.NaN } = runtime.subagents.get(id) ?? {};

@@ -1,4 +1,7 @@
-/** A runtime over a home with everything real: vaults, commands, shells, servers of tools, requests; with redaction, or (to see that the search finds anything) without. */
+/**
+ * A runtime over a home with everything real: vaults, commands, shells, servers of tools, requests; with redaction, or
+ * (to see that the search finds anything) without.
+ */
 import { join } from 'node:path';
 import { createSystemClock } from '../../../src/actors/clock/system-clock.ts';
 import { NO_SECRETS } from '../../../src/actors/environment/session-secrets.ts';
@@ -41,18 +44,39 @@ export function openLeakyRuntime({ home, redacts, runtimes }: LeakyOptions): Run
   const opened = createVaults({
     clock,
     catalog: new FileVaultCatalog({ directory: join(home, 'vaults') }),
-    sources: { environment: () => process.env, runCommand: createKeychainCommand({ clock, environment: process.env }), readFile: readSecretFile },
+    sources: {
+      environment: () => process.env,
+      runCommand: createKeychainCommand({ clock, environment: process.env }),
+      readFile: readSecretFile,
+    },
   });
   const vaults = redacts ? opened : telling(opened);
   const processTree = createProcessTree({ clock, directory: join(home, 'processes') });
   const redactionOf = () => vaults.known.bytes();
   const logDirectory = join(home, 'task-logs');
-  const tasks = new BackgroundTaskManager({ clock, runners: { process: createManagedShellProcessRunner({ processTree, clock, logDirectory, redactionOf }) } });
+  const tasks = new BackgroundTaskManager({
+    clock,
+    runners: { process: createManagedShellProcessRunner({ processTree, clock, logDirectory, redactionOf }) },
+  });
   const feed = new TaskOutputFeed();
-  const shellTasks = new BackgroundTaskManager({ clock, runners: { process: createManagedShellProcessRunner({ processTree, clock, onOutput: feed.take, environment: () => ({}), redactionOf }) } });
+  const shellTasks = new BackgroundTaskManager({
+    clock,
+    runners: {
+      process: createManagedShellProcessRunner({
+        processTree,
+        clock,
+        onOutput: feed.take,
+        environment: () => ({}),
+        redactionOf,
+      }),
+    },
+  });
   const host = createShellHost();
   const shells = createShellTools({ tasks: shellTasks, feed, host, clock });
-  const outputs = createOutputFiles({ workspaceDirectory: (identity) => layout.workspaceDirectory(identity), redacted: (_session, text) => vaults.known.text(text) });
+  const outputs = createOutputFiles({
+    workspaceDirectory: (identity) => layout.workspaceDirectory(identity),
+    redacted: (_session, text) => vaults.known.text(text),
+  });
   const onTrouble = (): void => undefined;
   return createRuntime({
     clock,
@@ -64,10 +88,25 @@ export function openLeakyRuntime({ home, redacts, runtimes }: LeakyOptions): Run
     tasks,
     processTree,
     shellHost: host,
-    tools: [...createFileTools(), ...shells.tools, createVaultListTool(), createHttpRequestTool({ clock, userAgent: 'tests' })],
+    tools: [
+      ...createFileTools(),
+      ...shells.tools,
+      createVaultListTool(),
+      createHttpRequestTool({ clock, userAgent: 'tests' }),
+    ],
     outputs,
-    toolSource: createMcpToolSource({ processTree, clock, files: outputs, clientInfo: { name: 'tests', version: '0.0.0' } }),
-    environments: createSessionEnvironments({ catalog: new FileEnvironmentCatalog({ home }), places: createFileMountPlaces({ layout }), vaults, onTrouble }),
+    toolSource: createMcpToolSource({
+      processTree,
+      clock,
+      files: outputs,
+      clientInfo: { name: 'tests', version: '0.0.0' },
+    }),
+    environments: createSessionEnvironments({
+      catalog: new FileEnvironmentCatalog({ home }),
+      places: createFileMountPlaces({ layout }),
+      vaults,
+      onTrouble,
+    }),
     closeTools: async (reason) => {
       await shells.close();
       await shellTasks.shutdown(reason);
@@ -84,7 +123,15 @@ function telling(vaults: SessionVaults): SessionVaults {
     learn: () => vaults.learn(),
     async open(session, names): Promise<SessionSecrets> {
       const secrets = await vaults.open(session, names);
-      return { names: secrets.names, forCommand: (name) => secrets.forCommand(name), forHost: (name, host) => secrets.forHost(name, host), text: (text) => text, json: (value) => value, drafts: (drafts) => drafts, bytes: () => undefined };
+      return {
+        names: secrets.names,
+        forCommand: (name) => secrets.forCommand(name),
+        forHost: (name, host) => secrets.forHost(name, host),
+        text: (text) => text,
+        json: (value) => value,
+        drafts: (drafts) => drafts,
+        bytes: () => undefined,
+      };
     },
   };
 }

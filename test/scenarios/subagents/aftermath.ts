@@ -30,7 +30,12 @@ export interface Expectation {
 }
 
 /** Of the newest runtime of the house. @returns what is wrong, in words */
-export async function aftermathOf(house: JobHouse, parentSessionId: string, work: readonly EndedWork[], expected: Expectation): Promise<string[]> {
+export async function aftermathOf(
+  house: JobHouse,
+  parentSessionId: string,
+  work: readonly EndedWork[],
+  expected: Expectation,
+): Promise<string[]> {
   const { runtime } = house;
   return [
     ...work.flatMap((each) => complaintsAbout(house, each, expected)),
@@ -41,18 +46,30 @@ export async function aftermathOf(house: JobHouse, parentSessionId: string, work
   ];
 }
 
-function complaintsAbout(house: JobHouse, { jobId, kind, isDone = true }: EndedWork, { status, timeoutReason, mayKeepClean = false }: Expectation): string[] {
+function complaintsAbout(
+  house: JobHouse,
+  { jobId, kind, isDone = true }: EndedWork,
+  { status, timeoutReason, mayKeepClean = false }: Expectation,
+): string[] {
   const job = house.runtime.subagents.get(jobId);
   if (job === undefined) return [`${kind.name}: there is no job ${jobId}`];
   const says = (what: string): string => `${kind.name} (${jobId}): ${what}`;
   const wrong: string[] = [];
   if (![status].flat().includes(job.status)) wrong.push(says(`is ${job.status}: ${job.error ?? ''}`));
-  if (timeoutReason !== undefined && job.timeoutReason !== timeoutReason) wrong.push(says(`ended by ${job.timeoutReason}`));
+  if (timeoutReason !== undefined && job.timeoutReason !== timeoutReason)
+    wrong.push(says(`ended by ${job.timeoutReason}`));
   const { worktreePath, branchName, worktreeStatus, worktreeNextAction } = job;
-  if (worktreePath === undefined || branchName === undefined) return isDone ? [...wrong, says('nobody can tell where its worktree is')] : wrong;
+  if (worktreePath === undefined || branchName === undefined)
+    return isDone ? [...wrong, says('nobody can tell where its worktree is')] : wrong;
   if (kind.finding === undefined || !isDone) {
-    if (worktreeStatus === 'removed') wrong.push(...tracesOf(house, { worktreePath, branchName }, worktreeFiles(house)).map((trace) => says(`left ${trace}`)));
-    else if (!(mayKeepClean || !isDone) || worktreeStatus !== 'preserved') wrong.push(says(`its worktree is ${worktreeStatus}: ${JSON.stringify(job.resultMetadata ?? job.failure?.details)}`));
+    if (worktreeStatus === 'removed')
+      wrong.push(
+        ...tracesOf(house, { worktreePath, branchName }, worktreeFiles(house)).map((trace) => says(`left ${trace}`)),
+      );
+    else if (!(mayKeepClean || !isDone) || worktreeStatus !== 'preserved')
+      wrong.push(
+        says(`its worktree is ${worktreeStatus}: ${JSON.stringify(job.resultMetadata ?? job.failure?.details)}`),
+      );
     return wrong;
   }
   if (worktreeStatus !== 'preserved') wrong.push(says(`its worktree is ${worktreeStatus}`));
@@ -61,7 +78,11 @@ function complaintsAbout(house: JobHouse, { jobId, kind, isDone = true }: EndedW
   return wrong;
 }
 
-function isWorkThere({ repository }: JobHouse, kind: KindOfWork, place: { readonly worktreePath: string; readonly branchName: string }): boolean {
+function isWorkThere(
+  { repository }: JobHouse,
+  kind: KindOfWork,
+  place: { readonly worktreePath: string; readonly branchName: string },
+): boolean {
   try {
     return kind.isThere({ repository, ...place });
   } catch {
@@ -69,32 +90,53 @@ function isWorkThere({ repository }: JobHouse, kind: KindOfWork, place: { readon
   }
 }
 
-async function worktreeComplaints({ runtime, home }: JobHouse, work: readonly EndedWork[], { mayKeepClean = false }: Expectation): Promise<string[]> {
+async function worktreeComplaints(
+  { runtime, home }: JobHouse,
+  work: readonly EndedWork[],
+  { mayKeepClean = false }: Expectation,
+): Promise<string[]> {
   const kept = (await runtime.worktrees?.list()) ?? [];
   const wrong: string[] = [];
   for (const { jobId, kind, isDone = true } of work) {
     const found = kept.filter((each) => each.jobId === jobId);
     const isKept = kind.finding !== undefined && isDone;
-    if (isKept && found.length !== 1) wrong.push(`${kind.name}: the keeper lists ${found.length} worktrees of ${jobId}`);
-    if (isKept && found.length === 1 && !found[0]?.findings.some((finding) => finding.kind === kind.finding)) wrong.push(`${kind.name}: was found to be ${found[0]?.findings.map((finding) => finding.kind).join(', ')}`);
-    if (!isKept && isDone && !mayKeepClean && found.length > 0) wrong.push(`${kind.name}: the keeper still lists ${jobId} as ${found.map(({ status, findings }) => `${status} ${JSON.stringify(findings)}`).join()}`);
+    if (isKept && found.length !== 1)
+      wrong.push(`${kind.name}: the keeper lists ${found.length} worktrees of ${jobId}`);
+    if (isKept && found.length === 1 && !found[0]?.findings.some((finding) => finding.kind === kind.finding))
+      wrong.push(`${kind.name}: was found to be ${found[0]?.findings.map((finding) => finding.kind).join(', ')}`);
+    if (!isKept && isDone && !mayKeepClean && found.length > 0)
+      wrong.push(
+        `${kind.name}: the keeper still lists ${jobId} as ${found.map(({ status, findings }) => `${status} ${JSON.stringify(findings)}`).join()}`,
+      );
   }
   const known = new Set(kept.map(({ worktreePath }) => worktreePath.split('/').at(-1) ?? ''));
   const stray = worktreeFiles({ home }).filter((name) => ![...known].some((id) => name.startsWith(id)));
   return [...wrong, ...stray.map((name) => `nobody knows what ${name} in the folder of worktrees is`)];
 }
 
-async function logComplaints(runtime: NodeRuntime, parentSessionId: string, work: readonly EndedWork[]): Promise<string[]> {
+async function logComplaints(
+  runtime: NodeRuntime,
+  parentSessionId: string,
+  work: readonly EndedWork[],
+): Promise<string[]> {
   const events = await logOf(runtime, parentSessionId);
-  const count = (type: SessionEvent['type'], id: string): number => events.filter((event) => event.type === type && 'jobId' in event.data && event.data.jobId === id).length;
+  const count = (type: SessionEvent['type'], id: string): number =>
+    events.filter((event) => event.type === type && 'jobId' in event.data && event.data.jobId === id).length;
   const wrong: string[] = [];
   for (const { jobId, kind } of work) {
     const counts = [count('subagent.started', jobId), count('subagent.ended', jobId)];
-    if (counts.join() !== '1,1') wrong.push(`${kind.name}: the parent has heard of ${jobId} ${counts.join(' and ')} times`);
-    const ended = events.flatMap((event) => (event.type === 'subagent.ended' && event.data.jobId === jobId ? [event.data] : []))[0];
+    if (counts.join() !== '1,1')
+      wrong.push(`${kind.name}: the parent has heard of ${jobId} ${counts.join(' and ')} times`);
+    const ended = events.flatMap((event) =>
+      event.type === 'subagent.ended' && event.data.jobId === jobId ? [event.data] : [],
+    )[0];
     const job = runtime.subagents.get(jobId);
-    if (ended !== undefined && ended.status !== job?.status) wrong.push(`${kind.name}: the parent has heard that ${jobId} is ${ended.status}, it is ${job?.status}`);
-    if (ended?.worktree?.worktreePath !== job?.worktreePath || ended?.worktree?.worktreeStatus !== job?.worktreeStatus) wrong.push(`${kind.name}: the parent has heard of the worktree ${JSON.stringify(ended?.worktree)}, the job says ${job?.worktreePath} ${job?.worktreeStatus}`);
+    if (ended !== undefined && ended.status !== job?.status)
+      wrong.push(`${kind.name}: the parent has heard that ${jobId} is ${ended.status}, it is ${job?.status}`);
+    if (ended?.worktree?.worktreePath !== job?.worktreePath || ended?.worktree?.worktreeStatus !== job?.worktreeStatus)
+      wrong.push(
+        `${kind.name}: the parent has heard of the worktree ${JSON.stringify(ended?.worktree)}, the job says ${job?.worktreePath} ${job?.worktreeStatus}`,
+      );
   }
   for (const { sessionId } of await runtime.sessions.list()) {
     const state = await runtime.sessions.get(sessionId);
@@ -105,14 +147,23 @@ async function logComplaints(runtime: NodeRuntime, parentSessionId: string, work
 
 /** Locks that a dead git left would stop everybody else in the repository. */
 function gitComplaints({ repository }: JobHouse): string[] {
-  const locks = readdirSync(join(repository, '.git'), { recursive: true, encoding: 'utf8' }).filter((name) => name.endsWith('.lock') && !name.startsWith('worktrees/'));
-  const broken = git(repository, 'fsck', '--connectivity-only', '--no-dangling').split('\n').filter((line) => line !== '' && !line.startsWith('notice'));
+  const locks = readdirSync(join(repository, '.git'), { recursive: true, encoding: 'utf8' }).filter(
+    (name) => name.endsWith('.lock') && !name.startsWith('worktrees/'),
+  );
+  const broken = git(repository, 'fsck', '--connectivity-only', '--no-dangling')
+    .split('\n')
+    .filter((line) => line !== '' && !line.startsWith('notice'));
   return [...locks.map((lock) => `git is locked by ${lock}`), ...broken.map((line) => `git says: ${line}`)];
 }
 
-/** Without what a writer left that died between writing and renaming: that is swept when it is old enough to be nobody's. */
+/**
+ * Without what a writer left that died between writing and renaming: that is swept when it is old enough to be
+ * nobody's.
+ */
 const worktreeFiles = ({ home }: Pick<JobHouse, 'home'>): string[] =>
-  existsSync(join(home, 'worktrees')) ? readdirSync(join(home, 'worktrees')).filter((name) => !name.startsWith('.') && !name.endsWith('.tmp')) : [];
+  existsSync(join(home, 'worktrees'))
+    ? readdirSync(join(home, 'worktrees')).filter((name) => !name.startsWith('.') && !name.endsWith('.tmp'))
+    : [];
 
 export async function logOf(runtime: NodeRuntime, sessionId: string): Promise<SessionEvent[]> {
   const events: SessionEvent[] = [];
@@ -124,7 +175,18 @@ const OURS: ReadonlySet<string> = new Set(['processes', 'sessions', 'subagents',
 
 /** What `wakechart doctor` finds, once no runtime is open any more. */
 export async function doctorFindings({ home }: JobHouse): Promise<string[]> {
-  const told = await promisify(execFile)(process.execPath, [CLI, 'doctor', '--json', '--home', home]).catch((error: unknown) => error as { readonly stdout: string });
-  const { findings } = JSON.parse(told.stdout) as { readonly findings: readonly { readonly area: string; readonly severity: string; readonly where: string; readonly what: string }[] };
-  return findings.filter(({ area, severity }) => severity === 'problem' || OURS.has(area)).map(({ where, what }) => `${where}: ${what}`);
+  const told = await promisify(execFile)(process.execPath, [CLI, 'doctor', '--json', '--home', home]).catch(
+    (error: unknown) => error as { readonly stdout: string },
+  );
+  const { findings } = JSON.parse(told.stdout) as {
+    readonly findings: readonly {
+      readonly area: string;
+      readonly severity: string;
+      readonly where: string;
+      readonly what: string;
+    }[];
+  };
+  return findings
+    .filter(({ area, severity }) => severity === 'problem' || OURS.has(area))
+    .map(({ where, what }) => `${where}: ${what}`);
 }

@@ -1,4 +1,7 @@
-/** What goes to and fro between a job in a worker and those who asked for it: questions, answers, follow-ups, long results, last words. */
+/**
+ * What goes to and fro between a job in a worker and those who asked for it: questions, answers, follow-ups, long
+ * results, last words.
+ */
 import { execFile } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { readFile, stat, writeFile } from 'node:fs/promises';
@@ -38,7 +41,8 @@ async function askingJob(last: object): Promise<{ readonly id: string; readonly 
   return { id, asked: await asking };
 }
 
-const spawn = async (type: string, more: Partial<SubagentSpawnRequest> = {}): Promise<string> => (await runtime.subagents.spawn(jobFor(house, type, parentId, more))).id;
+const spawn = async (type: string, more: Partial<SubagentSpawnRequest> = {}): Promise<string> =>
+  (await runtime.subagents.spawn(jobFor(house, type, parentId, more))).id;
 
 describe('a job in a worker that asks for permission', { timeout: 60_000 }, () => {
   it('goes on when it is allowed', async () => {
@@ -53,7 +57,10 @@ describe('a job in a worker that asks for permission', { timeout: 60_000 }, () =
   it('hears that it is denied, and goes on without', async () => {
     const { id, asked } = await askingJob({ text: 'Then not.', expect: { lastToolResultOutcome: 'denied' } });
     await runtime.subagents.answerPermission(id, asked.requestId, false);
-    expect(await runtime.subagents.wait(id)).toMatchObject({ output: 'Then not.', metadata: { worktreeStatus: 'removed' } });
+    expect(await runtime.subagents.wait(id)).toMatchObject({
+      output: 'Then not.',
+      metadata: { worktreeStatus: 'removed' },
+    });
   });
 
   it('takes the answer that another process writes into its session', async () => {
@@ -61,7 +68,12 @@ describe('a job in a worker that asks for permission', { timeout: 60_000 }, () =
     const sessionId = String(runtime.subagents.get(id)?.metadata?.['wakechart.sessionId']);
     const { pendingActions } = await runtime.sessions.get(sessionId);
     const [action] = pendingActions;
-    const answer = JSON.stringify({ type: 'user.tool_confirmation', requestId: action?.requestId, toolName: 'shell_run', allowed: true });
+    const answer = JSON.stringify({
+      type: 'user.tool_confirmation',
+      requestId: action?.requestId,
+      toolName: 'shell_run',
+      allowed: true,
+    });
     await promisify(execFile)(process.execPath, [
       '--input-type=module',
       '-e',
@@ -83,7 +95,10 @@ describe('a job in a worker that asks for permission', { timeout: 60_000 }, () =
 
 describe('a job in a worker', { timeout: 60_000 }, () => {
   it('reads a follow-up before it says its last word', async () => {
-    await house.agent('listening', [runs(`touch '${house.marks}/begun'; until [ -e '${house.marks}/sent' ]; do sleep 0.02; done`), { text: 'That too.', expect: { lastUserMessageIncludes: 'Also the other one.' } }]);
+    await house.agent('listening', [
+      runs(`touch '${house.marks}/begun'; until [ -e '${house.marks}/sent' ]; do sleep 0.02; done`),
+      { text: 'That too.', expect: { lastUserMessageIncludes: 'Also the other one.' } },
+    ]);
     const id = await spawn('listening');
     await allMarked(house, [{ name: 'begun' }]);
     await runtime.subagents.send(id, { prompt: 'Also the other one.' });
@@ -102,7 +117,9 @@ describe('a job in a worker', { timeout: 60_000 }, () => {
     expect(output).toContain('[output truncated]');
     expect(metadata).toMatchObject({ outputBytes: Buffer.byteLength(long) });
     expect((await readFile(String(metadata?.['outputPath']), 'utf8')) === long).toBe(true);
-    const [ended] = (await logOf(runtime, parentId)).flatMap((event) => (event.type === 'subagent.ended' ? [event.data] : []));
+    const [ended] = (await logOf(runtime, parentId)).flatMap((event) =>
+      event.type === 'subagent.ended' ? [event.data] : [],
+    );
     expect(ended?.summary.length).toBeLessThanOrEqual(2_000);
     expect((await stat(ended?.outputPath ?? '')).size).toBe(Buffer.byteLength(long));
     await runtime.subagents.close(id);
@@ -111,10 +128,15 @@ describe('a job in a worker', { timeout: 60_000 }, () => {
 
   it('leaves its last words when it crashes', async () => {
     const preload = `import { existsSync } from 'node:fs'; setInterval(() => { if (!existsSync(${JSON.stringify(join(house.marks, 'begun'))})) return; console.error('no more memory for this'); process.exit(7); }, 5).unref();`;
-    runtime = await house.open({ subagents: { env: { NODE_OPTIONS: `--import=data:text/javascript,${encodeURIComponent(preload)}` } } });
+    runtime = await house.open({
+      subagents: { env: { NODE_OPTIONS: `--import=data:text/javascript,${encodeURIComponent(preload)}` } },
+    });
     await house.agent('dying', [runs(`echo work > new.txt; touch '${house.marks}/begun'; exec sleep 3600`)]);
     const id = await spawn('dying');
-    await expect(runtime.subagents.wait(id)).rejects.toMatchObject({ category: 'crash', details: { exitCode: 7, worktreeStatus: 'preserved' } });
+    await expect(runtime.subagents.wait(id)).rejects.toMatchObject({
+      category: 'crash',
+      details: { exitCode: 7, worktreeStatus: 'preserved' },
+    });
     const { failure, worktreePath = '' } = runtime.subagents.get(id) ?? {};
     expect(JSON.stringify(failure)).toContain('no more memory for this');
     expect(await readFile(join(worktreePath, 'new.txt'), 'utf8')).toBe('work\n');
@@ -126,6 +148,8 @@ describe('a job in a worker', { timeout: 60_000 }, () => {
     await runtime.subagents.wait(await spawn('working'));
     const { counts } = await runtime.startWorker({ untilIdle: true }).ended;
     expect(counts).toMatchObject({ succeeded: 1, failed: 0 });
-    expect((await logOf(runtime, parentId)).filter(({ type }) => type === 'agent.message')).toMatchObject([{ data: { text: 'Heard.' } }]);
+    expect((await logOf(runtime, parentId)).filter(({ type }) => type === 'agent.message')).toMatchObject([
+      { data: { text: 'Heard.' } },
+    ]);
   });
 });

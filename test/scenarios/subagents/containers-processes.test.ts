@@ -1,4 +1,6 @@
-/** Two containers over one home: neither takes the jobs of the other for dead while it works, and both know when it is. */
+/**
+ * Two containers over one home: neither takes the jobs of the other for dead while it works, and both know when it is.
+ */
 import { execFileSync } from 'node:child_process';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { aftermathOf, doctorFindings, logOf } from './aftermath.ts';
@@ -43,7 +45,10 @@ afterEach(async () => {
 describe.runIf(canHaveContainers())('jobs in a container', { timeout: TIMEOUT_MS }, () => {
   it('are left alone by who starts elsewhere while it runs, and settled when it does not', async () => {
     for (const kind of KINDS) await house.agent(kind.name, [lingering(kind, house.marks), { text: 'Never said.' }]);
-    const host = startHost(house, { requests: KINDS.map((kind) => jobFor(house, kind.name, parentId)), through: CONTAINER });
+    const host = startHost(house, {
+      requests: KINDS.map((kind) => jobFor(house, kind.name, parentId)),
+      through: CONTAINER,
+    });
     hosts.push(host);
     await allMarked(house, KINDS);
     const work = [...host.jobIds()].map(([index, jobId]) => ({ jobId, kind: KINDS[index]! }));
@@ -55,7 +60,15 @@ describe.runIf(canHaveContainers())('jobs in a container', { timeout: TIMEOUT_MS
     const runtime = await house.open();
     const fromOutside = await runtime.reconcile();
     for (const found of [fromInside, fromOutside]) {
-      expect(found?.jobs.map(({ jobId, action }) => ({ jobId, action })).toSorted((one, other) => (one.jobId < other.jobId ? -1 : 1))).toEqual(work.map(({ jobId }) => ({ jobId, action: 'left' })).toSorted((one, other) => (one.jobId < other.jobId ? -1 : 1)));
+      expect(
+        found?.jobs
+          .map(({ jobId, action }) => ({ jobId, action }))
+          .toSorted((one, other) => (one.jobId < other.jobId ? -1 : 1)),
+      ).toEqual(
+        work
+          .map(({ jobId }) => ({ jobId, action: 'left' }))
+          .toSorted((one, other) => (one.jobId < other.jobId ? -1 : 1)),
+      );
       expect(new Set(found?.worktrees.map(({ action }) => action))).toEqual(new Set(['left']));
     }
     expect((await logOf(runtime, parentId)).filter(({ type }) => type === 'subagent.ended')).toEqual([]);

@@ -1,4 +1,7 @@
-/** The process that had the jobs is killed, alone or with everything at once: the next one on the home finds every job and all of its work. */
+/**
+ * The process that had the jobs is killed, alone or with everything at once: the next one on the home finds every job
+ * and all of its work.
+ */
 import { existsSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -39,9 +42,15 @@ function openHost(settings?: HostSettings): HostProcess {
 }
 
 /** A process whose jobs have done work of these kinds, and are at it still. */
-async function hostWithJobs(kinds: readonly KindOfWork[], warmWorkers = 0): Promise<{ readonly host: HostProcess; readonly work: EndedWork[] }> {
+async function hostWithJobs(
+  kinds: readonly KindOfWork[],
+  warmWorkers = 0,
+): Promise<{ readonly host: HostProcess; readonly work: EndedWork[] }> {
   for (const kind of kinds) await house.agent(kind.name, [lingering(kind, house.marks), { text: 'Never said.' }]);
-  const started = openHost({ requests: kinds.map((kind) => jobFor(house, kind.name, parentId)), subagents: { warmWorkers } });
+  const started = openHost({
+    requests: kinds.map((kind) => jobFor(house, kind.name, parentId)),
+    subagents: { warmWorkers },
+  });
   await allMarked(house, kinds);
   const work = [...started.jobIds()].map(([index, jobId]) => ({ jobId, kind: kinds[index]! }));
   expect(work).toHaveLength(kinds.length);
@@ -64,7 +73,9 @@ describe('jobs of a process that was killed', { timeout: TIMEOUT_MS }, () => {
     await killed.kill();
     const both = [openHost(), openHost()];
     const reports = await Promise.all(both.map((each) => each.until(({ opened }) => opened !== undefined)));
-    const settled = reports.flatMap(({ opened }) => opened?.jobs ?? []).filter(({ action }) => action === 'settled' || action === 'finished');
+    const settled = reports
+      .flatMap(({ opened }) => opened?.jobs ?? [])
+      .filter(({ action }) => action === 'settled' || action === 'finished');
     expect(settled.map(({ jobId }) => jobId).toSorted()).toEqual(work.map(({ jobId }) => jobId).toSorted());
     await Promise.all(both.map((each) => each.end()));
     await house.open();
@@ -76,12 +87,20 @@ describe('jobs of a process that was killed', { timeout: TIMEOUT_MS }, () => {
   it('that were waiting for their turn are told to have never begun', async () => {
     const kinds = ALL_KINDS.slice(0, 4);
     for (const kind of kinds) await house.agent(kind.name, [lingering(kind, house.marks)]);
-    const killed = openHost({ requests: kinds.map((kind) => jobFor(house, kind.name, parentId)), subagents: { limits: { maxConcurrent: 1 } } });
+    const killed = openHost({
+      requests: kinds.map((kind) => jobFor(house, kind.name, parentId)),
+      subagents: { limits: { maxConcurrent: 1 } },
+    });
     await killed.until(() => killed.jobIds().size === kinds.length);
-    while (!kinds.some(({ name }) => existsSync(join(house.marks, name)))) await new Promise((resolve) => setTimeout(resolve, 10));
+    while (!kinds.some(({ name }) => existsSync(join(house.marks, name))))
+      await new Promise((resolve) => setTimeout(resolve, 10));
     await killed.kill();
     await house.open();
-    const work = [...killed.jobIds()].map(([index, jobId]) => ({ jobId, kind: kinds[index]!, isDone: existsSync(join(house.marks, kinds[index]!.name)) }));
+    const work = [...killed.jobIds()].map(([index, jobId]) => ({
+      jobId,
+      kind: kinds[index]!,
+      isDone: existsSync(join(house.marks, kinds[index]!.name)),
+    }));
     expect(await aftermathOf(house, parentId, work, STALE)).toEqual([]);
     await house.runtime.shutdown();
     expect(await doctorFindings(house)).toEqual([]);
@@ -91,13 +110,21 @@ describe('jobs of a process that was killed', { timeout: TIMEOUT_MS }, () => {
 describe('when the power goes', { timeout: TIMEOUT_MS }, () => {
   /** Short jobs of every kind, some of which run while others wait and others have ended. */
   async function begin(): Promise<HostProcess> {
-    for (const kind of ALL_KINDS) await house.agent(kind.name, [working(kind, house.marks), { text: 'Done.', delayMs: 50 }]);
-    return openHost({ requests: ALL_KINDS.map((kind) => jobFor(house, kind.name, parentId)), subagents: { limits: { maxConcurrent: 4, maxJobsPerParent: 64 }, warmWorkers: 2 } });
+    for (const kind of ALL_KINDS)
+      await house.agent(kind.name, [working(kind, house.marks), { text: 'Done.', delayMs: 50 }]);
+    return openHost({
+      requests: ALL_KINDS.map((kind) => jobFor(house, kind.name, parentId)),
+      subagents: { limits: { maxConcurrent: 4, maxJobsPerParent: 64 }, warmWorkers: 2 },
+    });
   }
 
   /** What the jobs have come to by the files that are there now. */
   const workOf = (jobIds: ReadonlyMap<number, string>): EndedWork[] =>
-    [...jobIds].map(([index, jobId]) => ({ jobId, kind: ALL_KINDS[index]!, isDone: existsSync(join(house.marks, ALL_KINDS[index]!.name)) }));
+    [...jobIds].map(([index, jobId]) => ({
+      jobId,
+      kind: ALL_KINDS[index]!,
+      isDone: existsSync(join(house.marks, ALL_KINDS[index]!.name)),
+    }));
 
   /** Lets the jobs run to a moment that the seed names, as far as a machine can be told. */
   async function someMoment(seed: number): Promise<HostProcess> {
@@ -116,17 +143,23 @@ describe('when the power goes', { timeout: TIMEOUT_MS }, () => {
     expect(await doctorFindings(house)).toEqual([]);
   }
 
-  it.each([11, 22, 33, 44])('at some moment, every job that was accepted is there, and what it had done (seed %i)', async (seed) => {
-    const host = await someMoment(seed);
-    await host.cutPower();
-    await expectAllThere(host);
-  });
+  it.each([11, 22, 33, 44])(
+    'at some moment, every job that was accepted is there, and what it had done (seed %i)',
+    async (seed) => {
+      const host = await someMoment(seed);
+      await host.cutPower();
+      await expectAllThere(host);
+    },
+  );
 
-  it.each([55, 66])('for the process that had the jobs, and its workers live on for a moment, it is all the same there (seed %i)', async (seed) => {
-    const host = await someMoment(seed);
-    await host.kill();
-    await expectAllThere(host);
-  });
+  it.each([55, 66])(
+    'for the process that had the jobs, and its workers live on for a moment, it is all the same there (seed %i)',
+    async (seed) => {
+      const host = await someMoment(seed);
+      await host.kill();
+      await expectAllThere(host);
+    },
+  );
 
   it('copies of the home and the repository, taken at moments while jobs run, have it all', async () => {
     const next = seededRandom(5);
@@ -148,7 +181,9 @@ describe('when the power goes', { timeout: TIMEOUT_MS }, () => {
         copyWhole(join(folder, name), join(house.folder, name));
       }
       const runtime = await house.open();
-      expect(await aftermathOf(house, parentId, workOf(jobIds), { status: ['completed', 'failed'], mayKeepClean: true })).toEqual([]);
+      expect(
+        await aftermathOf(house, parentId, workOf(jobIds), { status: ['completed', 'failed'], mayKeepClean: true }),
+      ).toEqual([]);
       await runtime.shutdown();
     }
   });

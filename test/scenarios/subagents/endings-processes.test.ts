@@ -1,4 +1,7 @@
-/** Every kind of work at every ending of a job, with real git and real workers: what the agent did is still there, what it did not do leaves nothing. */
+/**
+ * Every kind of work at every ending of a job, with real git and real workers: what the agent did is still there, what
+ * it did not do leaves nothing.
+ */
 import { rm } from 'node:fs/promises';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { SubagentSpawnRequest } from '../../../src/machines/subagent/subagent-request.ts';
@@ -48,7 +51,8 @@ async function spawnLingering(more?: Partial<SubagentSpawnRequest>): Promise<End
   return work;
 }
 
-const allEnded = (work: readonly EndedWork[]): Promise<unknown> => Promise.allSettled(work.map(({ jobId }) => house.runtime.subagents.wait(jobId)));
+const allEnded = (work: readonly EndedWork[]): Promise<unknown> =>
+  Promise.allSettled(work.map(({ jobId }) => house.runtime.subagents.wait(jobId)));
 
 async function expectAftermath(work: readonly EndedWork[], expected: Expectation): Promise<void> {
   expect(await aftermathOf(house, parentId, work, expected)).toEqual([]);
@@ -70,7 +74,10 @@ describe('work of every kind in worktrees', { timeout: TIMEOUT_MS }, () => {
   });
 
   it('is kept when the jobs fail', async () => {
-    const work = await spawnAll((kind) => [working(kind, house.marks), { error: { kind: 'refusal', message: 'I will not.' } }]);
+    const work = await spawnAll((kind) => [
+      working(kind, house.marks),
+      { error: { kind: 'refusal', message: 'I will not.' } },
+    ]);
     await allEnded(work);
     await expectAftermath(work, { status: 'failed' });
   });
@@ -81,7 +88,10 @@ describe('work of every kind in worktrees', { timeout: TIMEOUT_MS }, () => {
     await expectAftermath(work, { status: 'cancelled' });
   });
 
-  it.each([['idle', { idleTimeoutMs: HOUR_MS }], ['max_runtime', { maxRuntimeMs: HOUR_MS, idleTimeoutMs: 0 }]] as const)('is kept when the watchdog trips: %s', async (timeoutReason, limits) => {
+  it.each([
+    ['idle', { idleTimeoutMs: HOUR_MS }],
+    ['max_runtime', { maxRuntimeMs: HOUR_MS, idleTimeoutMs: 0 }],
+  ] as const)('is kept when the watchdog trips: %s', async (timeoutReason, limits) => {
     const work = await spawnLingering(limits);
     clock.leap(HOUR_MS + 1);
     await allEnded(work);
@@ -92,7 +102,10 @@ describe('work of every kind in worktrees', { timeout: TIMEOUT_MS }, () => {
     const work = await spawnLingering();
     for (const { jobId } of work) process.kill(house.runtime.subagents.get(jobId)?.pid ?? Number.NaN, 'SIGKILL');
     await allEnded(work);
-    expect(house.runtime.subagents.get(work[0]?.jobId ?? '')?.failure).toMatchObject({ category: 'crash', details: { signal: 'SIGKILL' } });
+    expect(house.runtime.subagents.get(work[0]?.jobId ?? '')?.failure).toMatchObject({
+      category: 'crash',
+      details: { signal: 'SIGKILL' },
+    });
     expect(await aftermathOf(house, parentId, work, { status: 'failed' })).toEqual([]);
     // The dead workers' notes of their commands, which are gone as well, are cleared by the next start.
     await house.runtime.reconcile();
@@ -102,7 +115,9 @@ describe('work of every kind in worktrees', { timeout: TIMEOUT_MS }, () => {
   it('is kept when the session they work for is terminated', async () => {
     const work = await spawnLingering();
     await house.runtime.sessions.terminate(parentId, { reason: 'over' });
-    expect(work.map(({ jobId }) => house.runtime.subagents.get(jobId)).filter((job) => job?.status !== 'cancelled')).toEqual([]);
+    expect(
+      work.map(({ jobId }) => house.runtime.subagents.get(jobId)).filter((job) => job?.status !== 'cancelled'),
+    ).toEqual([]);
     await expectAftermath(work, { status: 'cancelled' });
   });
 
@@ -123,11 +138,17 @@ describe('work of every kind in worktrees', { timeout: TIMEOUT_MS }, () => {
   it('is missed where it is not kept', async () => {
     const work = await spawnAll((kind) => [working(kind, house.marks), { text: 'Done.' }]);
     await allEnded(work);
-    for (const { jobId } of work) await rm(house.runtime.subagents.get(jobId)?.worktreePath ?? '', { recursive: true, force: true });
+    for (const { jobId } of work)
+      await rm(house.runtime.subagents.get(jobId)?.worktreePath ?? '', { recursive: true, force: true });
     git(house.repository, 'stash', 'clear');
     const wrong = await aftermathOf(house, parentId, work, { status: 'completed' });
     const kept = new Set(['commits', 'branches']);
-    expect(DIRTY.filter(({ name }) => !wrong.some((complaint) => complaint.startsWith(`${name} `) && complaint.endsWith('its work is lost'))).map(({ name }) => name)).toEqual(DIRTY.flatMap(({ name }) => (kept.has(name) ? [name] : [])));
+    expect(
+      DIRTY.filter(
+        ({ name }) =>
+          !wrong.some((complaint) => complaint.startsWith(`${name} `) && complaint.endsWith('its work is lost')),
+      ).map(({ name }) => name),
+    ).toEqual(DIRTY.flatMap(({ name }) => (kept.has(name) ? [name] : [])));
   });
 
   it('is kept when another job goes on in the same worktree and can do nothing', async () => {
@@ -142,7 +163,8 @@ describe('work of every kind in worktrees', { timeout: TIMEOUT_MS }, () => {
     }
     await allEnded(again);
     const lost = DIRTY.filter((kind) => {
-      const { worktreePath = '', branchName = '' } = house.runtime.subagents.get(again.find((each) => each.kind === kind)?.jobId ?? '') ?? {};
+      const { worktreePath = '', branchName = '' } =
+        house.runtime.subagents.get(again.find((each) => each.kind === kind)?.jobId ?? '') ?? {};
       return !kind.isThere({ worktreePath, branchName, repository: house.repository });
     });
     expect(lost.map(({ name }) => name)).toEqual([]);
@@ -177,9 +199,11 @@ describe('a job that cannot start', { timeout: TIMEOUT_MS }, () => {
     await house.open({
       subagents: {
         hooks: {
-          WorktreeCreate: [() => {
-            throw new Error('not today');
-          }],
+          WorktreeCreate: [
+            () => {
+              throw new Error('not today');
+            },
+          ],
         },
       },
     });
@@ -192,6 +216,8 @@ describe('a job that cannot start', { timeout: TIMEOUT_MS }, () => {
     const { id } = await house.runtime.subagents.spawn(jobFor(house, 'nobody', parentId));
     await expect(house.runtime.subagents.wait(id)).rejects.toThrow();
     expect(await house.runtime.wake(parentId)).toMatchObject({ outcome: 'sleep', summary: 'Heard.' });
-    expect((await logOf(house.runtime, parentId)).filter(({ type }) => type === 'subagent.ended')).toMatchObject([{ data: { jobId: id, status: 'failed', error: { code: 'AGENT_NOT_FOUND' } } }]);
+    expect((await logOf(house.runtime, parentId)).filter(({ type }) => type === 'subagent.ended')).toMatchObject([
+      { data: { jobId: id, status: 'failed', error: { code: 'AGENT_NOT_FOUND' } } },
+    ]);
   });
 });

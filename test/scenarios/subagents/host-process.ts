@@ -1,4 +1,6 @@
-/** A process of its own that has jobs: killed alone, or with all that it started at one instant, as when the power goes. */
+/**
+ * A process of its own that has jobs: killed alone, or with all that it started at one instant, as when the power goes.
+ */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdirSync } from 'node:fs';
@@ -56,7 +58,10 @@ export function startHost(house: JobHouse, { requests = [], subagents, through =
   mkdirSync(temporary);
   const settings = JSON.stringify({ home: house.home, requests, subagents: { limits: ROOMY, ...subagents } });
   const [program, ...words] = [...through, process.execPath, HOST, DIST, settings];
-  const child = spawn(program, words, { stdio: ['pipe', 'pipe', 'inherit'], env: { ...process.env, TMPDIR: temporary } });
+  const child = spawn(program, words, {
+    stdio: ['pipe', 'pipe', 'inherit'],
+    env: { ...process.env, TMPDIR: temporary },
+  });
   const gone = once(child, 'exit');
   const lines: HostLine[] = [];
   const waiting = new Set<() => void>();
@@ -95,7 +100,12 @@ export function startHost(house: JobHouse, { requests = [], subagents, through =
         waiting.add(look);
         look();
       }),
-    jobIds: () => new Map(lines.flatMap(({ spawned, index }) => (spawned === undefined || index === undefined ? [] : [[index, spawned] as const]))),
+    jobIds: () =>
+      new Map(
+        lines.flatMap(({ spawned, index }) =>
+          spawned === undefined || index === undefined ? [] : [[index, spawned] as const],
+        ),
+      ),
     async kill() {
       signal(child.pid, 'SIGKILL');
       await gone;

@@ -1,4 +1,7 @@
-/** A home, a repository and a runtime with real workers in a temporary folder, and agents whose models say what is written down. */
+/**
+ * A home, a repository and a runtime with real workers in a temporary folder, and agents whose models say what is
+ * written down.
+ */
 import { existsSync, mkdtempSync, realpathSync } from 'node:fs';
 import { mkdir, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -49,7 +52,8 @@ export async function jobHouse(): Promise<JobHouse> {
   await mkdir(marks);
   await mkdir(home, { mode: 0o700 });
   const opened: NodeRuntime[] = [];
-  const agent = (id: string, steps: readonly object[], frontmatter?: string): Promise<void> => writeAgent(home, id, steps, frontmatter);
+  const agent = (id: string, steps: readonly object[], frontmatter?: string): Promise<void> =>
+    writeAgent(home, id, steps, frontmatter);
   await agent(PARENT_AGENT, [{ text: 'Heard.' }]);
   return {
     folder,
@@ -77,38 +81,69 @@ export async function jobHouse(): Promise<JobHouse> {
   };
 }
 
-async function writeAgent(home: string, id: string, steps: readonly object[], frontmatter = 'permission: preapproved\n'): Promise<void> {
+async function writeAgent(
+  home: string,
+  id: string,
+  steps: readonly object[],
+  frontmatter = 'permission: preapproved\n',
+): Promise<void> {
   const folder = join(home, 'agents', id);
   await mkdir(folder, { recursive: true });
   await writeFile(join(folder, 'play.json'), JSON.stringify({ format: 'wakechart-script/1', steps }));
-  await writeFile(join(folder, 'agent.md'), `---\nname: ${id}\nprovider: script\nmodel: play.json\n${frontmatter}---\n\nWork.\n`);
+  await writeFile(
+    join(folder, 'agent.md'),
+    `---\nname: ${id}\nprovider: script\nmodel: play.json\n${frontmatter}---\n\nWork.\n`,
+  );
 }
 
 export const runs = (command: string): object => ({ toolCalls: [{ name: 'shell_run', input: { command } }] });
 
 /** Does the work, says so by a mark that is named after it, and goes on until it is stopped. */
-export const lingering = ({ command, name }: KindOfWork, marks: string): object => runs(`(${command}) && touch '${marks}/${name}' && exec sleep 3600`);
+export const lingering = ({ command, name }: KindOfWork, marks: string): object =>
+  runs(`(${command}) && touch '${marks}/${name}' && exec sleep 3600`);
 
 /** Does the work, says so by a mark, and ends. */
-export const working = ({ command, name }: KindOfWork, marks: string): object => runs(`(${command}) && touch '${marks}/${name}'`);
+export const working = ({ command, name }: KindOfWork, marks: string): object =>
+  runs(`(${command}) && touch '${marks}/${name}'`);
 
 /** Resolves once each has done its work. */
-export async function allMarked({ marks }: Pick<JobHouse, 'marks'>, work: readonly Pick<KindOfWork, 'name'>[]): Promise<void> {
+export async function allMarked(
+  { marks }: Pick<JobHouse, 'marks'>,
+  work: readonly Pick<KindOfWork, 'name'>[],
+): Promise<void> {
   const deadlineMs = performance.now() + PATIENCE_MS;
   for (;;) {
     const missing = work.filter(({ name }) => !existsSync(join(marks, name)));
     if (missing.length === 0) return;
-    if (performance.now() > deadlineMs) throw new Error(`no work was done of ${missing.map(({ name }) => name).join(', ')}`);
+    if (performance.now() > deadlineMs)
+      throw new Error(`no work was done of ${missing.map(({ name }) => name).join(', ')}`);
     await new Promise((resolve) => setTimeout(resolve, 10));
   }
 }
 
-export function jobFor(house: Pick<JobHouse, 'repository'>, type: string, parentSessionId: string | undefined, more: Partial<SubagentSpawnRequest> = {}): SubagentSpawnRequest {
-  return { type, prompt: 'Go.', cwd: house.repository, isolation: 'worktree', permissionPolicy: 'preapproved', ...(parentSessionId === undefined ? {} : { parentSessionId }), ...more };
+export function jobFor(
+  house: Pick<JobHouse, 'repository'>,
+  type: string,
+  parentSessionId: string | undefined,
+  more: Partial<SubagentSpawnRequest> = {},
+): SubagentSpawnRequest {
+  return {
+    type,
+    prompt: 'Go.',
+    cwd: house.repository,
+    isolation: 'worktree',
+    permissionPolicy: 'preapproved',
+    ...(parentSessionId === undefined ? {} : { parentSessionId }),
+    ...more,
+  };
 }
 
 /** Where anything of a worktree is left: nowhere, when it was removed. */
-export function tracesOf({ home, repository }: Pick<JobHouse, 'home' | 'repository'>, { worktreePath, branchName }: { readonly worktreePath: string; readonly branchName: string }, names: readonly string[]): string[] {
+export function tracesOf(
+  { home, repository }: Pick<JobHouse, 'home' | 'repository'>,
+  { worktreePath, branchName }: { readonly worktreePath: string; readonly branchName: string },
+  names: readonly string[],
+): string[] {
   const id = worktreePath.split('/').at(-1) ?? '';
   return [
     ...names.filter((name) => name.startsWith(id)).map((name) => join(home, 'worktrees', name)),

@@ -1,4 +1,7 @@
-/** Real time that a test may send ahead: limits of hours run out at once, and not before the work that they watch is where the test wants it. */
+/**
+ * Real time that a test may send ahead: limits of hours run out at once, and not before the work that they watch is
+ * where the test wants it.
+ */
 import type { Clock, TimerHandle } from '../../../src/actors/clock/clock.ts';
 import { createSystemClock } from '../../../src/actors/clock/system-clock.ts';
 
@@ -41,7 +44,9 @@ export function createLeapingClock(): LeapingClock {
     },
     leap(milliseconds) {
       aheadMs += milliseconds;
-      const due = [...armed].filter(([, { dueMs }]) => dueMs <= steadyNow()).toSorted(([, a], [, b]) => a.dueMs - b.dueMs);
+      const due = [...armed]
+        .filter(([, { dueMs }]) => dueMs <= steadyNow())
+        .toSorted(([, a], [, b]) => a.dueMs - b.dueMs);
       for (const [handle] of due) fire(handle);
     },
   };

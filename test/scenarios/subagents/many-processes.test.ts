@@ -25,9 +25,15 @@ const commitOf = (name: string): KindOfWork => ({
 
 describe('32 subagents at once on one repository', { timeout: 240_000 }, () => {
   it('each commit what is theirs; all of it merges, and then nothing of them is left', async () => {
-    const runtime = await house.open({ subagents: { limits: { maxConcurrent: COUNT, maxJobsPerParent: COUNT, maxJobs: COUNT } } });
+    const runtime = await house.open({
+      subagents: { limits: { maxConcurrent: COUNT, maxJobsPerParent: COUNT, maxJobs: COUNT } },
+    });
     const parentId = await house.parent();
-    for (const name of NAMES) await house.agent(name, [runs(commitOf(name).command), { text: `Committed ${name}.`, expect: { lastToolResultOutcome: 'completed' } }]);
+    for (const name of NAMES)
+      await house.agent(name, [
+        runs(commitOf(name).command),
+        { text: `Committed ${name}.`, expect: { lastToolResultOutcome: 'completed' } },
+      ]);
     const jobs = await Promise.all(NAMES.map((name) => runtime.subagents.spawn(jobFor(house, name, parentId))));
     const results = await Promise.all(jobs.map(({ id }) => runtime.subagents.wait(id)));
     expect(results.map(({ output }) => output)).toEqual(NAMES.map((name) => `Committed ${name}.`));
@@ -36,11 +42,16 @@ describe('32 subagents at once on one repository', { timeout: 240_000 }, () => {
 
     for (const { id } of jobs) {
       const { worktreeNextAction = '', worktreePath = '', branchName = '' } = runtime.subagents.get(id) ?? {};
-      pasted(`export GIT_MERGE_AUTOEDIT=no; ${/: (?<merge>git .* merge .*)$/m.exec(worktreeNextAction)?.groups?.['merge'] ?? 'false'}`, '/');
+      pasted(
+        `export GIT_MERGE_AUTOEDIT=no; ${/: (?<merge>git .* merge .*)$/m.exec(worktreeNextAction)?.groups?.['merge'] ?? 'false'}`,
+        '/',
+      );
       await runtime.worktrees?.discard(id);
       expect(tracesOf(house, { worktreePath, branchName }, readdirSync(`${house.home}/worktrees`))).toEqual([]);
     }
-    expect(git(house.repository, 'ls-files', 'own-*.txt').split('\n').toSorted()).toEqual(NAMES.map((name) => `${name}.txt`).toSorted());
+    expect(git(house.repository, 'ls-files', 'own-*.txt').split('\n').toSorted()).toEqual(
+      NAMES.map((name) => `${name}.txt`).toSorted(),
+    );
     expect(git(house.repository, 'worktree', 'list').split('\n')).toHaveLength(1);
     expect(git(house.repository, 'branch', '--format=%(refname:short)')).toBe('main');
     expect((await logOf(runtime, parentId)).filter(({ type }) => type === 'subagent.ended')).toHaveLength(COUNT);

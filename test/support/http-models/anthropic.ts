@@ -12,15 +12,34 @@ export const anthropicProtocol: ModelProtocol = {
   path: '/messages',
   opening: (model) => [
     event('message_start', {
-      message: { id: 'msg_1', type: 'message', role: 'assistant', model, content: [], stop_reason: null, stop_sequence: null, usage: { input_tokens: DEFAULT_USAGE.input, output_tokens: 1 } },
+      message: {
+        id: 'msg_1',
+        type: 'message',
+        role: 'assistant',
+        model,
+        content: [],
+        stop_reason: null,
+        stop_sequence: null,
+        usage: { input_tokens: DEFAULT_USAGE.input, output_tokens: 1 },
+      },
     }),
     event('ping', {}),
   ],
   saying(said, index) {
     const deltas = deltasOf(said).map((delta) => event('content_block_delta', { index, delta }));
-    return [event('content_block_start', { index, content_block: blockOf(said) }), ...deltas, event('content_block_stop', { index })];
+    return [
+      event('content_block_start', { index, content_block: blockOf(said) }),
+      ...deltas,
+      event('content_block_stop', { index }),
+    ];
   },
-  closing: (end, said) => [event('message_delta', { delta: { stop_reason: STOP_REASONS[reasonOf(end, said)], stop_sequence: null }, usage: usageOf(end) }), event('message_stop', {})],
+  closing: (end, said) => [
+    event('message_delta', {
+      delta: { stop_reason: STOP_REASONS[reasonOf(end, said)], stop_sequence: null },
+      usage: usageOf(end),
+    }),
+    event('message_stop', {}),
+  ],
   errorBody: ({ type, message }) => JSON.stringify({ type: 'error', error: { type, message }, request_id: 'req_1' }),
   streamedError: ({ type, message }) => event('error', { error: { type, message } }),
   unknownEvent: event('content_block_dreamed', { index: 0, dream: 'of something new' }),
@@ -47,5 +66,10 @@ function reasonOf({ reason }: AnswerEnd, said: readonly Said[]): keyof typeof ST
 
 function usageOf({ usage = DEFAULT_USAGE }: AnswerEnd): unknown {
   const { input, output, cached, cacheWrites } = { cached: undefined, cacheWrites: undefined, ...usage };
-  return { input_tokens: input, output_tokens: output, ...(cached === undefined ? {} : { cache_read_input_tokens: cached }), ...(cacheWrites === undefined ? {} : { cache_creation_input_tokens: cacheWrites }) };
+  return {
+    input_tokens: input,
+    output_tokens: output,
+    ...(cached === undefined ? {} : { cache_read_input_tokens: cached }),
+    ...(cacheWrites === undefined ? {} : { cache_creation_input_tokens: cacheWrites }),
+  };
 }

@@ -18,7 +18,8 @@ export function answers(said: readonly Said[], end: AnswerEnd = {}): Behavior {
 export function answersByEvent(said: readonly Said[], end: AnswerEnd = {}): Behavior {
   return async (exchange) => {
     const response = begun(exchange);
-    for (const event of [...sayingAll(exchange, said), ...exchange.protocol.closing(end, said)]) await send(response, event);
+    for (const event of [...sayingAll(exchange, said), ...exchange.protocol.closing(end, said)])
+      await send(response, event);
     response.end();
   };
 }
@@ -41,7 +42,13 @@ export function answersWithPause(first: readonly Said[], release: Promise<void>,
     await send(response, sayingAll(exchange, first).join(''));
     await release;
     const { protocol } = exchange;
-    await send(response, [...rest.flatMap((each, index) => protocol.saying(each, first.length + index)), ...protocol.closing({}, [...first, ...rest])].join(''));
+    await send(
+      response,
+      [
+        ...rest.flatMap((each, index) => protocol.saying(each, first.length + index)),
+        ...protocol.closing({}, [...first, ...rest]),
+      ].join(''),
+    );
     response.end();
   };
 }
@@ -93,7 +100,9 @@ export interface HttpFailure {
 
 export function failsWith({ status, headers = {}, body = '' }: HttpFailure): Behavior {
   return (exchange) => {
-    exchange.response.writeHead(status, { 'content-type': 'application/json', ...headers }).end(typeof body === 'string' ? body : body(exchange));
+    exchange.response
+      .writeHead(status, { 'content-type': 'application/json', ...headers })
+      .end(typeof body === 'string' ? body : body(exchange));
   };
 }
 
@@ -113,5 +122,8 @@ function sayingAll({ protocol, request }: Exchange, said: readonly Said[]): read
 async function send(response: ServerResponse, data: string | Buffer): Promise<void> {
   if (response.destroyed || response.write(data)) return;
   const settled = new AbortController();
-  await Promise.race([once(response, 'drain', { signal: settled.signal }), once(response, 'close', { signal: settled.signal })]).finally(() => settled.abort());
+  await Promise.race([
+    once(response, 'drain', { signal: settled.signal }),
+    once(response, 'close', { signal: settled.signal }),
+  ]).finally(() => settled.abort());
 }

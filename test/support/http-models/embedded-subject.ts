@@ -3,7 +3,11 @@ import { createSystemClock } from '../../../src/actors/clock/system-clock.ts';
 import type { Clock, TimerHandle } from '../../../src/actors/clock/clock.ts';
 import { createEmbeddedAgentRuntime } from '../../../src/adapters/embedded/embedded-agent-runtime.ts';
 import type { RunFailureKind } from '../../../src/machines/run/run-failure.ts';
-import type { AgentRuntimeContractOptions, AgentRuntimeUnderTest, RunSetting } from '../../../src/testing/agent-runtime-contract-subject.ts';
+import type {
+  AgentRuntimeContractOptions,
+  AgentRuntimeUnderTest,
+  RunSetting,
+} from '../../../src/testing/agent-runtime-contract-subject.ts';
 import { temporaryHome } from '../temporary-home.ts';
 import { answers, answersByEvent, drops, failsWithError, hangs, hangsAfter } from './behaviors.ts';
 import { ModelServer } from './model-server.ts';
@@ -12,9 +16,17 @@ import type { ApiName } from './protocol.ts';
 
 const FAILURES: Readonly<Partial<Record<RunFailureKind, Behavior>>> = {
   auth: failsWithError(401, { type: 'authentication_error', code: 'invalid_api_key', message: 'invalid key' }),
-  rate_limit: failsWithError(429, { type: 'rate_limit_error', code: 'rate_limit_exceeded', message: 'Slow down.' }, { 'retry-after': '3' }),
+  rate_limit: failsWithError(
+    429,
+    { type: 'rate_limit_error', code: 'rate_limit_exceeded', message: 'Slow down.' },
+    { 'retry-after': '3' },
+  ),
   overloaded: failsWithError(529, { type: 'overloaded_error', code: 'overloaded', message: 'Overloaded' }),
-  billing: failsWithError(402, { type: 'billing_error', code: 'insufficient_quota', message: 'Your account is spent.' }),
+  billing: failsWithError(402, {
+    type: 'billing_error',
+    code: 'insufficient_quota',
+    message: 'Your account is spent.',
+  }),
   server_error: drops,
   format: failsWithError(400, { type: 'invalid_request_error', message: 'temperature: expected at most 1' }),
   context_overflow: failsWithError(413, { type: 'request_too_large', message: 'Request exceeds the maximum size' }),
@@ -73,12 +85,18 @@ export async function openEmbeddedSubject(api: ApiName): Promise<AgentRuntimeUnd
   };
   const pieces = (text: string): readonly string[] => [text.slice(0, 5), text.slice(5)].filter((piece) => piece !== '');
   return {
-    runtime: createEmbeddedAgentRuntime({ clock, environment: { FIXTURE_KEY: 'fixture' }, onListenerError: () => undefined }),
+    runtime: createEmbeddedAgentRuntime({
+      clock,
+      environment: { FIXTURE_KEY: 'fixture' },
+      onListenerError: () => undefined,
+    }),
     setting: {
       sessionId: 'session_1',
       provider: 'fixture',
       model: 'none',
-      config: { providers: { fixture: { backend: 'embedded', api, baseUrl: server.baseUrl(api), keyVariable: 'FIXTURE_KEY' } } },
+      config: {
+        providers: { fixture: { backend: 'embedded', api, baseUrl: server.baseUrl(api), keyVariable: 'FIXTURE_KEY' } },
+      },
       workspaceDir: home.path,
       agentDir: home.path,
       modelStepsTaken: 0,
@@ -87,10 +105,27 @@ export async function openEmbeddedSubject(api: ApiName): Promise<AgentRuntimeUnd
       answers: (text) => model(answersByEvent([{ text: pieces(text) }])),
       reasons: (reasoning, text) => model(answersByEvent([{ reasoning: pieces(reasoning) }, { text: pieces(text) }])),
       fails: (kind) => model(FAILURES[kind] ?? drops),
-      tells: (secret) => model(failsWithError(401, { type: 'authentication_error', message: `Incorrect key: ${secret}` }, { 'x-echo': secret })),
+      tells: (secret) =>
+        model(
+          failsWithError(
+            401,
+            { type: 'authentication_error', message: `Incorrect key: ${secret}` },
+            { 'x-echo': secret },
+          ),
+        ),
       hangs: () => model(hangs),
       hangsAfter: (text) => model(hangsAfter([{ text: pieces(text) }])),
-      asksForTools: (text, uses) => model(answersByEvent([{ text }, ...uses.map(({ name, input }, index) => ({ tool: name, callId: `call_${index}`, input: JSON.stringify(input) }))])),
+      asksForTools: (text, uses) =>
+        model(
+          answersByEvent([
+            { text },
+            ...uses.map(({ name, input }, index) => ({
+              tool: name,
+              callId: `call_${index}`,
+              input: JSON.stringify(input),
+            })),
+          ]),
+        ),
       heard: () => Promise.resolve(heardIn(server.request.body)),
     },
     async leftBehind() {

@@ -1,6 +1,6 @@
 /**
- * A server on loopback that speaks the three protocols, each under its own base address, and does for each model what a test has said. It records
- * what it is asked, and knows which connections are still open.
+ * A server on loopback that speaks the three protocols, each under its own base address, and does for each model what a
+ * test has said. It records what it is asked, and knows which connections are still open.
  */
 import { once } from 'node:events';
 import { createServer } from 'node:http';
@@ -11,7 +11,11 @@ import { openAiChatProtocol } from './openai-chat.ts';
 import { openAiResponsesProtocol } from './openai-responses.ts';
 import type { ApiName, ModelProtocol } from './protocol.ts';
 
-const PROTOCOLS: Readonly<Record<ApiName, ModelProtocol>> = { anthropic: anthropicProtocol, openai: openAiResponsesProtocol, 'openai-chat': openAiChatProtocol };
+const PROTOCOLS: Readonly<Record<ApiName, ModelProtocol>> = {
+  anthropic: anthropicProtocol,
+  openai: openAiResponsesProtocol,
+  'openai-chat': openAiChatProtocol,
+};
 
 export interface RecordedRequest {
   readonly api: ApiName;
@@ -119,7 +123,14 @@ export class ModelServer {
     const text = await textOf(message);
     if (protocol === undefined) return void response.writeHead(404).end(`nothing lies at ${message.url}`);
     const body = JSON.parse(text) as Record<string, unknown>;
-    const request: RecordedRequest = { api: protocol.api, model: String(body['model']), headers: message.headers, text, body, ended };
+    const request: RecordedRequest = {
+      api: protocol.api,
+      model: String(body['model']),
+      headers: message.headers,
+      text,
+      body,
+      ended,
+    };
     this.#requests.push(request);
     for (const listener of this.#listeners) listener();
     this.#listeners.clear();
@@ -129,7 +140,9 @@ export class ModelServer {
 
 const unknownModel: Behavior = ({ protocol, request, response }) => {
   const type = protocol.api === 'anthropic' ? 'not_found_error' : 'invalid_request_error';
-  response.writeHead(404, { 'content-type': 'application/json' }).end(protocol.errorBody({ type, code: 'model_not_found', message: `model: ${request.model}` }));
+  response
+    .writeHead(404, { 'content-type': 'application/json' })
+    .end(protocol.errorBody({ type, code: 'model_not_found', message: `model: ${request.model}` }));
 };
 
 async function textOf(message: IncomingMessage): Promise<string> {

@@ -1,4 +1,7 @@
-/** What the fixture servers know of a streaming protocol: how an answer, a piece of one and an error are written on the wire. */
+/**
+ * What the fixture servers know of a streaming protocol: how an answer, a piece of one and an error are written on the
+ * wire.
+ */
 
 export type ApiName = 'anthropic' | 'openai' | 'openai-chat';
 
@@ -14,7 +17,16 @@ export type Said =
 
 export interface AnswerEnd {
   readonly reason?: 'stop' | 'length' | 'refusal' | 'tools' | undefined;
-  readonly usage?: { readonly input: number; readonly output: number; readonly cached?: number; readonly cacheWrites?: number; readonly reasoning?: number; readonly cost?: number } | undefined;
+  readonly usage?:
+    | {
+        readonly input: number;
+        readonly output: number;
+        readonly cached?: number;
+        readonly cacheWrites?: number;
+        readonly reasoning?: number;
+        readonly cost?: number;
+      }
+    | undefined;
 }
 
 export interface WireError {

@@ -1,6 +1,7 @@
 /**
- * What the documentation of each interface says that it refuses with a status of 400, held against the very request that was sent. The strictest
- * reading counts: a request that passes is taken whichever way a sentence of the documentation is meant.
+ * What the documentation of each interface says that it refuses with a status of 400, held against the very request
+ * that was sent. The strictest reading counts: a request that passes is taken whichever way a sentence of the
+ * documentation is meant.
  */
 import { createHash } from 'node:crypto';
 import type { ModelMessage, RequestBody } from './strict-shapes.ts';
@@ -12,17 +13,28 @@ const MAX_OPENAI_TOOLS = 128;
 const MIN_THINKING_TOKENS = 1_024;
 const MAX_CACHE_HINTS = 4;
 const TOOL_NAME = /^[a-zA-Z0-9_-]{1,64}$/;
-const CALL_ID: Readonly<Record<ApiName, RegExp>> = { anthropic: /^[a-zA-Z0-9_-]{1,64}$/, openai: /^[a-zA-Z0-9_-]{1,64}$/, 'openai-chat': /^[a-zA-Z0-9_-]{1,40}$/ };
+const CALL_ID: Readonly<Record<ApiName, RegExp>> = {
+  anthropic: /^[a-zA-Z0-9_-]{1,64}$/,
+  openai: /^[a-zA-Z0-9_-]{1,64}$/,
+  'openai-chat': /^[a-zA-Z0-9_-]{1,40}$/,
+};
 
 /** What a model signs its reasoning with: another text, another model or another interface, and it is not its own. */
 export function sealOf(api: ApiName, model: string, text: string): string {
-  return `seal_${createHash('sha256').update(JSON.stringify([api, model, text])).digest('hex')}`;
+  return `seal_${createHash('sha256')
+    .update(JSON.stringify([api, model, text]))
+    .digest('hex')}`;
 }
 
 /** What is wrong with a request, in words; nothing when the provider would take it. */
 export function requestProblems(api: ApiName, body: Readonly<Record<string, unknown>>): string[] {
   const read = { anthropic: anthropicBody, openai: responsesBody, 'openai-chat': chatBody }[api](body);
-  const problems = [...callProblems(read, api), ...textProblems(read), ...toolProblems(read, api), ...reasoningProblems(read, api)];
+  const problems = [
+    ...callProblems(read, api),
+    ...textProblems(read),
+    ...toolProblems(read, api),
+    ...reasoningProblems(read, api),
+  ];
   return api === 'anthropic' ? [...problems, ...thinkingProblems(read)] : problems;
 }
 
@@ -36,15 +48,19 @@ function callProblems({ messages }: RequestBody, api: ApiName): string[] {
     if (messages[index - 1]?.role === role && api === 'anthropic') problems.push(`${at} follows one of the same role`);
     const asked = callsOf(messages[index - 1]);
     const answered = blocks.flatMap((block) => (block.kind === 'result' ? [block.id] : []));
-    if (role === 'user' && [...asked].toSorted().join() !== [...answered].toSorted().join()) problems.push(`${at} answers [${answered.join()}] where [${asked.join()}] was asked`);
-    if (role === 'user' && blocks.slice(0, answered.length).some(({ kind }) => kind !== 'result')) problems.push(`${at} has something before its results`);
+    if (role === 'user' && [...asked].toSorted().join() !== [...answered].toSorted().join())
+      problems.push(`${at} answers [${answered.join()}] where [${asked.join()}] was asked`);
+    if (role === 'user' && blocks.slice(0, answered.length).some(({ kind }) => kind !== 'result'))
+      problems.push(`${at} has something before its results`);
     if (role === 'assistant' && answered.length > 0) problems.push(`${at} has results`);
     for (const block of blocks) {
       if (block.kind !== 'call') continue;
       if (used.has(block.id)) problems.push(`${at} uses the id ${block.id} again`);
       used.add(block.id);
-      if (!CALL_ID[api].test(block.id) || !TOOL_NAME.test(block.name)) problems.push(`${at} calls ${block.name} as ${block.id}`);
-      if (typeof block.input !== 'object' || block.input === null || Array.isArray(block.input)) problems.push(`${at} calls ${block.name} with no object`);
+      if (!CALL_ID[api].test(block.id) || !TOOL_NAME.test(block.name))
+        problems.push(`${at} calls ${block.name} as ${block.id}`);
+      if (typeof block.input !== 'object' || block.input === null || Array.isArray(block.input))
+        problems.push(`${at} calls ${block.name} with no object`);
     }
   }
   if (messages.at(-1)?.role === 'assistant') problems.push('ends with what the assistant said');
@@ -54,7 +70,9 @@ function callProblems({ messages }: RequestBody, api: ApiName): string[] {
 function textProblems({ messages }: RequestBody): string[] {
   return messages.flatMap(({ role, blocks }, index) => {
     const at = `message ${index} (${role})`;
-    const isBlank = blocks.some((block) => (block.kind === 'text' || block.kind === 'result') && block.text.trim() === '');
+    const isBlank = blocks.some(
+      (block) => (block.kind === 'text' || block.kind === 'result') && block.text.trim() === '',
+    );
     return [...(blocks.length === 0 ? [`${at} is empty`] : []), ...(isBlank ? [`${at} has a blank text`] : [])];
   });
 }
@@ -62,8 +80,10 @@ function textProblems({ messages }: RequestBody): string[] {
 function toolProblems({ tools, messages, cacheHints }: RequestBody, api: ApiName): string[] {
   const problems = tools.filter((name) => !TOOL_NAME.test(name)).map((name) => `offers a tool named ${name}`);
   if (new Set(tools).size < tools.length) problems.push('offers a tool twice');
-  if (api !== 'anthropic' && tools.length > MAX_OPENAI_TOOLS) problems.push(`tools: array too long, ${tools.length} instead of at most ${MAX_OPENAI_TOOLS}`);
-  if (api === 'anthropic' && tools.length === 0 && messages.some((message) => callsOf(message).length > 0)) problems.push('has calls and defines no tools');
+  if (api !== 'anthropic' && tools.length > MAX_OPENAI_TOOLS)
+    problems.push(`tools: array too long, ${tools.length} instead of at most ${MAX_OPENAI_TOOLS}`);
+  if (api === 'anthropic' && tools.length === 0 && messages.some((message) => callsOf(message).length > 0))
+    problems.push('has calls and defines no tools');
   if (cacheHints > MAX_CACHE_HINTS) problems.push(`has ${cacheHints} places to cache at`);
   return problems;
 }
@@ -80,13 +100,20 @@ function reasoningProblems({ model, messages }: RequestBody, api: ApiName): stri
 /** Of Anthropic alone. A turn that goes on begins with a thought when thinking is on, and has none when it is off. */
 function thinkingProblems({ messages, thinking, settings }: RequestBody): string[] {
   const turn = openTurn(messages);
-  if (thinking === undefined) return turn.some(({ said }) => said.blocks.some(({ kind }) => kind === 'thought')) ? ['has thoughts in the turn that goes on, with thinking off'] : [];
+  if (thinking === undefined)
+    return turn.some(({ said }) => said.blocks.some(({ kind }) => kind === 'thought'))
+      ? ['has thoughts in the turn that goes on, with thinking off']
+      : [];
   const { budgetTokens = MIN_THINKING_TOKENS, type } = thinking;
   const problems: string[] = [];
-  if (type === 'enabled' && (budgetTokens < MIN_THINKING_TOKENS || budgetTokens >= settings.maxTokens)) problems.push(`has a thinking budget of ${budgetTokens} of ${settings.maxTokens} tokens`);
-  if (settings.temperature !== undefined && settings.temperature !== 1) problems.push('has a temperature with thinking on');
+  if (type === 'enabled' && (budgetTokens < MIN_THINKING_TOKENS || budgetTokens >= settings.maxTokens))
+    problems.push(`has a thinking budget of ${budgetTokens} of ${settings.maxTokens} tokens`);
+  if (settings.temperature !== undefined && settings.temperature !== 1)
+    problems.push('has a temperature with thinking on');
   const mustThink = type === 'enabled' ? turn.filter(({ isLast, beginsAnew }) => isLast || beginsAnew) : [];
-  for (const { said, at } of mustThink) if (said.blocks[0]?.kind !== 'thought') problems.push(`messages.${at}.content.0.type: Expected \`thinking\`, but found ${said.blocks[0]?.kind}`);
+  for (const { said, at } of mustThink)
+    if (said.blocks[0]?.kind !== 'thought')
+      problems.push(`messages.${at}.content.0.type: Expected \`thinking\`, but found ${said.blocks[0]?.kind}`);
   return problems;
 }
 
@@ -105,7 +132,12 @@ function openTurn(messages: readonly ModelMessage[]): readonly OpenSaying[] {
   for (let at = messages.length - 2; at >= 0; at -= 2) {
     const [said, after, before] = [messages[at], messages[at + 1], messages[at - 1]];
     if (said?.role !== 'assistant' || after?.blocks.some(({ kind }) => kind === 'result') !== true) break;
-    turn.push({ said, at, isLast: turn.length === 0, beginsAnew: before?.blocks.some(({ kind }) => kind !== 'result') ?? true });
+    turn.push({
+      said,
+      at,
+      isLast: turn.length === 0,
+      beginsAnew: before?.blocks.some(({ kind }) => kind !== 'result') ?? true,
+    });
   }
   return turn;
 }

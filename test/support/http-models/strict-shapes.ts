@@ -1,4 +1,7 @@
-/** The requests of the three interfaces, read into one shape. What the documentation does not know is refused by throwing. */
+/**
+ * The requests of the three interfaces, read into one shape. What the documentation does not know is refused by
+ * throwing.
+ */
 import { z } from 'zod';
 
 export type Block =
@@ -32,15 +35,34 @@ const anthropicBlock = z.discriminatedUnion('type', [
   z.strictObject({ type: z.literal('thinking'), thinking: z.string(), signature: z.string() }),
   z.strictObject({ type: z.literal('redacted_thinking'), data: z.string() }),
   z.strictObject({ type: z.literal('tool_use'), id: z.string(), name: z.string(), input: z.unknown(), ...hinted }),
-  z.strictObject({ type: z.literal('tool_result'), tool_use_id: z.string(), content: z.union([z.string(), z.array(textBlock)]), is_error: z.boolean().optional(), ...hinted }),
+  z.strictObject({
+    type: z.literal('tool_result'),
+    tool_use_id: z.string(),
+    content: z.union([z.string(), z.array(textBlock)]),
+    is_error: z.boolean().optional(),
+    ...hinted,
+  }),
 ]);
 const anthropicRequest = z.looseObject({
   model: z.string(),
   max_tokens: z.number().int().min(1),
   temperature: z.number().optional(),
-  thinking: z.discriminatedUnion('type', [z.strictObject({ type: z.literal('enabled'), budget_tokens: z.number() }), z.strictObject({ type: z.literal('adaptive') }), z.strictObject({ type: z.literal('disabled') })]).optional(),
-  tools: z.array(z.looseObject({ name: z.string() })).min(1).optional(),
-  messages: z.array(z.strictObject({ role: z.enum(['user', 'assistant']), content: z.union([z.string(), z.array(anthropicBlock)]) })).min(1),
+  thinking: z
+    .discriminatedUnion('type', [
+      z.strictObject({ type: z.literal('enabled'), budget_tokens: z.number() }),
+      z.strictObject({ type: z.literal('adaptive') }),
+      z.strictObject({ type: z.literal('disabled') }),
+    ])
+    .optional(),
+  tools: z
+    .array(z.looseObject({ name: z.string() }))
+    .min(1)
+    .optional(),
+  messages: z
+    .array(
+      z.strictObject({ role: z.enum(['user', 'assistant']), content: z.union([z.string(), z.array(anthropicBlock)]) }),
+    )
+    .min(1),
 });
 
 export function anthropicBody(body: unknown): RequestBody {
@@ -48,11 +70,21 @@ export function anthropicBody(body: unknown): RequestBody {
   const isOn = thinking !== undefined && thinking.type !== 'disabled';
   return {
     model,
-    messages: messages.map(({ role, content }) => ({ role, blocks: typeof content === 'string' ? [{ kind: 'text', text: content }] : content.map(blockOfAnthropic) })),
+    messages: messages.map(({ role, content }) => ({
+      role,
+      blocks: typeof content === 'string' ? [{ kind: 'text', text: content }] : content.map(blockOfAnthropic),
+    })),
     tools: tools.map(({ name }) => name),
     cacheHints: JSON.stringify(body).split('"cache_control"').length - 1,
     settings: { maxTokens, temperature },
-    ...(isOn ? { thinking: { type: thinking.type, budgetTokens: thinking.type === 'enabled' ? thinking.budget_tokens : undefined } } : {}),
+    ...(isOn
+      ? {
+          thinking: {
+            type: thinking.type,
+            budgetTokens: thinking.type === 'enabled' ? thinking.budget_tokens : undefined,
+          },
+        }
+      : {}),
   };
 }
 
@@ -70,19 +102,38 @@ function blockOfAnthropic(block: z.output<typeof anthropicBlock>): Block {
     case 'tool_use':
       return { kind: 'call', id: block.id, name: block.name, input: block.input };
     case 'tool_result':
-      return { kind: 'result', id: block.tool_use_id, text: typeof block.content === 'string' ? block.content : block.content.map(({ text }) => text).join('') };
+      return {
+        kind: 'result',
+        id: block.tool_use_id,
+        text: typeof block.content === 'string' ? block.content : block.content.map(({ text }) => text).join(''),
+      };
   }
 }
 
 const chatText = z.union([z.string(), z.array(z.looseObject({ type: z.string(), text: z.string().optional() }))]);
-const chatCall = z.strictObject({ id: z.string(), type: z.literal('function'), function: z.strictObject({ name: z.string(), arguments: z.string() }) });
+const chatCall = z.strictObject({
+  id: z.string(),
+  type: z.literal('function'),
+  function: z.strictObject({ name: z.string(), arguments: z.string() }),
+});
 const chatMessage = z.discriminatedUnion('role', [
   z.strictObject({ role: z.literal('system'), content: z.string() }),
   z.strictObject({ role: z.literal('user'), content: chatText }),
-  z.strictObject({ role: z.literal('assistant'), content: z.string().nullish(), tool_calls: z.array(chatCall).min(1).optional() }),
+  z.strictObject({
+    role: z.literal('assistant'),
+    content: z.string().nullish(),
+    tool_calls: z.array(chatCall).min(1).optional(),
+  }),
   z.strictObject({ role: z.literal('tool'), tool_call_id: z.string(), content: z.string() }),
 ]);
-const chatRequest = z.looseObject({ model: z.string(), messages: z.array(chatMessage).min(1), tools: z.array(z.looseObject({ function: z.looseObject({ name: z.string() }) })).min(1).optional() });
+const chatRequest = z.looseObject({
+  model: z.string(),
+  messages: z.array(chatMessage).min(1),
+  tools: z
+    .array(z.looseObject({ function: z.looseObject({ name: z.string() }) }))
+    .min(1)
+    .optional(),
+});
 
 export function chatBody(body: unknown): RequestBody {
   const { model, messages, tools = [] } = chatRequest.parse(body);
@@ -95,31 +146,93 @@ export function chatBody(body: unknown): RequestBody {
       case 'tool':
         return [{ role: 'user', blocks: [{ kind: 'result', id: message.tool_call_id, text: message.content }] }];
       case 'assistant': {
-        const text: Block[] = typeof message.content === 'string' && message.content !== '' ? [{ kind: 'text', text: message.content }] : [];
-        return [{ role: 'assistant', blocks: [...text, ...(message.tool_calls ?? []).map((call): Block => ({ kind: 'call', id: call.id, name: call.function.name, input: JSON.parse(call.function.arguments) }))] }];
+        const text: Block[] =
+          typeof message.content === 'string' && message.content !== ''
+            ? [{ kind: 'text', text: message.content }]
+            : [];
+        return [
+          {
+            role: 'assistant',
+            blocks: [
+              ...text,
+              ...(message.tool_calls ?? []).map((call): Block => ({
+                kind: 'call',
+                id: call.id,
+                name: call.function.name,
+                input: JSON.parse(call.function.arguments),
+              })),
+            ],
+          },
+        ];
       }
     }
   });
-  return { model, messages: together(read), tools: tools.map((tool) => tool.function.name), cacheHints: 0, settings: { maxTokens: Infinity } };
+  return {
+    model,
+    messages: together(read),
+    tools: tools.map((tool) => tool.function.name),
+    cacheHints: 0,
+    settings: { maxTokens: Infinity },
+  };
 }
 
 const responsesItem = z.union([
-  z.strictObject({ type: z.literal('message').optional(), role: z.enum(['system', 'developer', 'user', 'assistant']), content: chatText }),
+  z.strictObject({
+    type: z.literal('message').optional(),
+    role: z.enum(['system', 'developer', 'user', 'assistant']),
+    content: chatText,
+  }),
   z.strictObject({ type: z.literal('function_call'), call_id: z.string(), name: z.string(), arguments: z.string() }),
   z.strictObject({ type: z.literal('function_call_output'), call_id: z.string(), output: z.string() }),
-  z.strictObject({ type: z.literal('reasoning'), id: z.string(), encrypted_content: z.string(), summary: z.array(z.strictObject({ type: z.literal('summary_text'), text: z.string() })) }),
+  z.strictObject({
+    type: z.literal('reasoning'),
+    id: z.string(),
+    encrypted_content: z.string(),
+    summary: z.array(z.strictObject({ type: z.literal('summary_text'), text: z.string() })),
+  }),
 ]);
-const responsesRequest = z.looseObject({ model: z.string(), store: z.literal(false), input: z.array(responsesItem).min(1), tools: z.array(z.looseObject({ name: z.string() })).min(1).optional() });
+const responsesRequest = z.looseObject({
+  model: z.string(),
+  store: z.literal(false),
+  input: z.array(responsesItem).min(1),
+  tools: z
+    .array(z.looseObject({ name: z.string() }))
+    .min(1)
+    .optional(),
+});
 
 export function responsesBody(body: unknown): RequestBody {
   const { model, input, tools = [] } = responsesRequest.parse(body);
   const read = input.flatMap((item): ModelMessage[] => {
-    if ('role' in item) return item.role === 'system' || item.role === 'developer' ? [] : [{ role: item.role, blocks: partsOf(item.content) }];
-    if (item.type === 'function_call') return [{ role: 'assistant', blocks: [{ kind: 'call', id: item.call_id, name: item.name, input: JSON.parse(item.arguments) }] }];
-    if (item.type === 'function_call_output') return [{ role: 'user', blocks: [{ kind: 'result', id: item.call_id, text: item.output }] }];
-    return [{ role: 'assistant', blocks: [{ kind: 'thought', text: item.summary.map(({ text }) => text).join(''), seal: item.encrypted_content }] }];
+    if ('role' in item)
+      return item.role === 'system' || item.role === 'developer'
+        ? []
+        : [{ role: item.role, blocks: partsOf(item.content) }];
+    if (item.type === 'function_call')
+      return [
+        {
+          role: 'assistant',
+          blocks: [{ kind: 'call', id: item.call_id, name: item.name, input: JSON.parse(item.arguments) }],
+        },
+      ];
+    if (item.type === 'function_call_output')
+      return [{ role: 'user', blocks: [{ kind: 'result', id: item.call_id, text: item.output }] }];
+    return [
+      {
+        role: 'assistant',
+        blocks: [
+          { kind: 'thought', text: item.summary.map(({ text }) => text).join(''), seal: item.encrypted_content },
+        ],
+      },
+    ];
   });
-  return { model, messages: together(read), tools: tools.map(({ name }) => name), cacheHints: 0, settings: { maxTokens: Infinity } };
+  return {
+    model,
+    messages: together(read),
+    tools: tools.map(({ name }) => name),
+    cacheHints: 0,
+    settings: { maxTokens: Infinity },
+  };
 }
 
 function partsOf(content: z.output<typeof chatText>): Block[] {

@@ -5,7 +5,18 @@ import type { OutlookState } from '../../../machines/inspection/chart-outlook.ts
 import { actorName, wholeName } from '../model/actor-names.ts';
 import { badExit } from '../model/outcomes.ts';
 import { spanOf, waitedMs } from '../model/spans.ts';
-import { about, chooseActor, chooseRecord, chosenSession, middleTab, openSession, recording, recordingId, shownTime, world } from '../model/view.ts';
+import {
+  about,
+  chooseActor,
+  chooseRecord,
+  chosenSession,
+  middleTab,
+  openSession,
+  recording,
+  recordingId,
+  shownTime,
+  world,
+} from '../model/view.ts';
 import { visibleText } from '../model/visible-text.ts';
 import { duration, stateText, wholeTime } from '../model/words.ts';
 
@@ -28,17 +39,30 @@ export function ActorHead({ state, states }: ActorHeadProps): JSX.Element {
       <div class="actor-title">
         <h2 title={wholeName(state)}>{name}</h2>
         {kind === undefined || name.startsWith(kind) ? undefined : <span class="quiet">{visibleText(kind)}</span>}
-        <span class={`badge is-${status === 'active' ? 'running' : exit === undefined ? status : 'waiting'}`}>{exit ?? STATUS_WORDS[status]}</span>
+        <span class={`badge is-${status === 'active' ? 'running' : exit === undefined ? status : 'waiting'}`}>
+          {exit ?? STATUS_WORDS[status]}
+        </span>
         <SessionLink state={state} />
       </div>
       <p>
         {value === undefined ? undefined : <b class="mono">{visibleText(stateText(value))}</b>}{' '}
-        <button class="link quiet" title={`${wholeTime(since.t)}: show the record ${since.s} in which it came to this`} onClick={() => chooseRecord(since.s)}>
-          {status === 'active' ? 'for ' : 'took '}{spanOf(state, shownTime.value)}{status === 'active' ? '' : pastText(state)}
+        <button
+          class="link quiet"
+          title={`${wholeTime(since.t)}: show the record ${since.s} in which it came to this`}
+          onClick={() => chooseRecord(since.s)}
+        >
+          {status === 'active' ? 'for ' : 'took '}
+          {spanOf(state, shownTime.value)}
+          {status === 'active' ? '' : pastText(state)}
         </button>
         {says === undefined ? undefined : <span class="quiet"> {visibleText(says)}</span>}
       </p>
-      {error === undefined ? undefined : <p class="actor-error" role="note">{visibleText(error.message, 2_000)}{error.code === undefined ? '' : ` [${visibleText(error.code)}]`}</p>}
+      {error === undefined ? undefined : (
+        <p class="actor-error" role="note">
+          {visibleText(error.message, 2_000)}
+          {error.code === undefined ? '' : ` [${visibleText(error.code)}]`}
+        </p>
+      )}
     </header>
   );
 }
@@ -56,20 +80,53 @@ function SessionLink({ state: { facts } }: { readonly state: InspectedActorState
     if (chosenSession.value === sessionId && recordingId.value === sessionId) middleTab.value = 'session';
     else openSession(sessionId);
   };
-  return <button class="link" title={visibleText(sessionId)} onClick={open}>Open the session</button>;
+  return (
+    <button class="link" title={visibleText(sessionId)} onClick={open}>
+      Open the session
+    </button>
+  );
 }
 
 /** All that was told of it. */
-export function ActorFacts({ state: { key, id, kind, parent, chart, facts, childCount } }: { readonly state: InspectedActorState }): JSX.Element {
+export function ActorFacts({
+  state: { key, id, kind, parent, chart, facts, childCount },
+}: {
+  readonly state: InspectedActorState;
+}): JSX.Element {
   const above = parent === undefined ? undefined : world.value.actor(parent);
-  const told: readonly (readonly [string, string])[] = [['id', id], ...(kind === undefined ? [] : [['kind', kind] as const]), ...(chart === undefined || chart === kind ? [] : [['chart', chart] as const]), ...Object.entries(facts ?? {}), ['key', key]];
+  const told: readonly (readonly [string, string])[] = [
+    ['id', id],
+    ...(kind === undefined ? [] : [['kind', kind] as const]),
+    ...(chart === undefined || chart === kind ? [] : [['chart', chart] as const]),
+    ...Object.entries(facts ?? {}),
+    ['key', key],
+  ];
   return (
     <section class="outlook-part" aria-label="What it is">
       <h3>What it is</h3>
       <dl class="facts">
-        {parent === undefined ? undefined : <div><dt>part of</dt><dd><button class="link" title={visibleText(parent, 600)} onClick={() => chooseActor(parent)}>{above === undefined ? visibleText(parent) : actorName(above)}</button></dd></div>}
-        {told.map(([name, fact]) => <div key={name}><dt>{visibleText(name)}</dt><dd title={visibleText(fact, 600)}>{visibleText(fact)}</dd></div>)}
-        {childCount === 0 ? undefined : <div><dt>children</dt><dd>{childCount}</dd></div>}
+        {parent === undefined ? undefined : (
+          <div>
+            <dt>part of</dt>
+            <dd>
+              <button class="link" title={visibleText(parent, 600)} onClick={() => chooseActor(parent)}>
+                {above === undefined ? visibleText(parent) : actorName(above)}
+              </button>
+            </dd>
+          </div>
+        )}
+        {told.map(([name, fact]) => (
+          <div key={name}>
+            <dt>{visibleText(name)}</dt>
+            <dd title={visibleText(fact, 600)}>{visibleText(fact)}</dd>
+          </div>
+        ))}
+        {childCount === 0 ? undefined : (
+          <div>
+            <dt>children</dt>
+            <dd>{childCount}</dd>
+          </div>
+        )}
       </dl>
     </section>
   );

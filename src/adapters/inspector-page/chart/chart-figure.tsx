@@ -28,11 +28,27 @@ export function ChartFigure({ state, chart }: ChartFigureProps): JSX.Element {
   const states = useMemo(() => litStates(state.value), [stateText(state.value)]);
   const taken = state.lastTransition?.taken ?? NOTHING;
   if (chart === undefined) return <NoChart state={state} />;
-  if (picture !== undefined) return <PictureView picture={picture} name={visibleText(chart.id)} states={states} transitions={taken} actor={state.key} />;
-  if (because === undefined) return <p class="empty figure" role="status">The server draws the chart. The first time this takes some seconds…</p>;
+  if (picture !== undefined)
+    return (
+      <PictureView
+        picture={picture}
+        name={visibleText(chart.id)}
+        states={states}
+        transitions={taken}
+        actor={state.key}
+      />
+    );
+  if (because === undefined)
+    return (
+      <p class="empty figure" role="status">
+        The server draws the chart. The first time this takes some seconds…
+      </p>
+    );
   return (
     <div class="figure">
-      <p class="empty">There is no picture: {because} <button onClick={() => setAttempt(attempt + 1)}>Try again</button></p>
+      <p class="empty">
+        There is no picture: {because} <button onClick={() => setAttempt(attempt + 1)}>Try again</button>
+      </p>
       <StateList chart={chart} states={states} />
     </div>
   );
@@ -41,9 +57,20 @@ export function ChartFigure({ state, chart }: ChartFigureProps): JSX.Element {
 function NoChart({ state: { chart, kind, value } }: { readonly state: InspectedActorState }): JSX.Element {
   if (chart !== undefined) {
     const told = stateText(value);
-    return <p class="empty figure">Its chart ({visibleText(chart)}) was not recorded{told === '' ? ', and neither was its state' : `; it is in ${visibleText(told)}`}. Whoever recorded this left it out, or it is forgotten.</p>;
+    return (
+      <p class="empty figure">
+        Its chart ({visibleText(chart)}) was not recorded
+        {told === '' ? ', and neither was its state' : `; it is in ${visibleText(told)}`}. Whoever recorded this left it
+        out, or it is forgotten.
+      </p>
+    );
   }
-  return <p class="empty figure">{kind === undefined ? 'This actor' : visibleText(kind)} has no chart: it is a function or another piece of work, which runs and ends. What it said is among the events.</p>;
+  return (
+    <p class="empty figure">
+      {kind === undefined ? 'This actor' : visibleText(kind)} has no chart: it is a function or another piece of work,
+      which runs and ends. What it said is among the events.
+    </p>
+  );
 }
 
 interface Looked {
@@ -52,7 +79,12 @@ interface Looked {
   readonly because?: string | undefined;
 }
 
-function usePicture(chart: string | undefined, recordingId: string, boot: string, attempt: number): Omit<Looked, 'key'> {
+function usePicture(
+  chart: string | undefined,
+  recordingId: string,
+  boot: string,
+  attempt: number,
+): Omit<Looked, 'key'> {
   const key = JSON.stringify([chart, recordingId, boot, attempt]);
   const [looked, setLooked] = useState<Looked>({ key: '' });
   useEffect(() => {
@@ -61,7 +93,10 @@ function usePicture(chart: string | undefined, recordingId: string, boot: string
     const tell = (found: Omit<Looked, 'key'>): void => {
       if (!isLeft) setLooked({ key, ...found });
     };
-    pictureOf({ chart, recording: recordingId, boot }).then((picture) => tell({ picture }), (error: unknown) => tell({ because: visibleText(reasonOf(error), 600) }));
+    pictureOf({ chart, recording: recordingId, boot }).then(
+      (picture) => tell({ picture }),
+      (error: unknown) => tell({ because: visibleText(reasonOf(error), 600) }),
+    );
     return () => {
       isLeft = true;
     };

@@ -9,14 +9,18 @@ const MOST_STATES = 6;
 /** @param leaves where it was then */
 export function ignoredBecause(chart: ChartDescription | undefined, leaves: readonly string[], type: string): string {
   const where = leaves.length === 0 ? 'this state' : visibleText(leaves.join(' · '));
-  if (chart === undefined) return `No transition was taken in ${where}. The chart was not recorded, so there is no telling why.`;
+  if (chart === undefined)
+    return `No transition was taken in ${where}. The chart was not recorded, so there is no telling why.`;
   const { possible, impossible } = chartOutlook(chart, leaves);
   const other = impossible.find(({ event }) => event === type);
   if (other !== undefined) return `${sentenceOf(other, where)}${elsewhere(other)}`;
   const given = possible.find(({ event }) => event === type);
-  if (given?.dependsOn !== undefined) return `${where} takes it only if ${visibleText(given.dependsOn)}, which did not hold.`;
+  if (given?.dependsOn !== undefined)
+    return `${where} takes it only if ${visibleText(given.dependsOn)}, which did not hold.`;
   if (given !== undefined) return `${where} has a transition for it, yet none was taken.`;
-  return type.startsWith('xstate.') ? `${where} does not wait for this any more.` : `No change of state: the chart says nothing of it, and stayed in ${where}.`;
+  return type.startsWith('xstate.')
+    ? `${where} does not wait for this any more.`
+    : `No change of state: the chart says nothing of it, and stayed in ${where}.`;
 }
 
 export function sentenceOf({ why }: ImpossibleEvent, where: string): string {

@@ -31,13 +31,18 @@ export function PictureView({ picture, name, states, transitions, actor }: Pictu
   const zoom = chosen === 'whole' ? fit : (chosen ?? fitted(size, room));
   // Whoever has moved the picture does not want it moved.
   const held = useRef('');
-  const hold = (): void => { held.current = actor; };
+  const hold = (): void => {
+    held.current = actor;
+  };
   const place = usePlace(own, box);
   const zoomTo = (next: number, x = room.width / 2, y = room.height / 2): void => {
     const element = box.current;
     const to = clamped(next);
     if (element === null) return;
-    const [left, top] = [scrollAround(element.scrollLeft, x, { from: zoom, to }), scrollAround(element.scrollTop, y, { from: zoom, to })];
+    const [left, top] = [
+      scrollAround(element.scrollLeft, x, { from: zoom, to }),
+      scrollAround(element.scrollTop, y, { from: zoom, to }),
+    ];
     setChosen(to);
     requestAnimationFrame(() => element.scrollTo(left, top));
   };
@@ -46,15 +51,34 @@ export function PictureView({ picture, name, states, transitions, actor }: Pictu
     own.setAttribute('height', String(size.height * zoom));
   }, [own, size, zoom]);
   useLayoutEffect(() => light(own, states, transitions), [own, states, transitions]);
-  useEffect(() => { if (held.current !== actor) showActive(own, box.current); }, [own, actor, states, room.width, room.height]);
+  useEffect(() => {
+    if (held.current !== actor) showActive(own, box.current);
+  }, [own, actor, states, room.width, room.height]);
   useWheel(box, (event) => {
     const edge = (event.currentTarget as Element).getBoundingClientRect();
     zoomTo(closer(zoom, -event.deltaY / WHEEL_STEP), event.clientX - edge.left, event.clientY - edge.top);
   });
-  const zooming: Zooming = { zoom, isFitted: zoom === fit, closer: (steps) => zoomTo(closer(zoom, steps)), whole: () => zoomTo(1), fit: () => setChosen('whole') };
+  const zooming: Zooming = {
+    zoom,
+    isFitted: zoom === fit,
+    closer: (steps) => zoomTo(closer(zoom, steps)),
+    whole: () => zoomTo(1),
+    fit: () => setChosen('whole'),
+  };
   return (
     <div class="picture" onKeyDown={(event) => press(event, zooming)}>
-      <div ref={box} class="picture-view" role="region" aria-label={`Chart of ${name}`} tabIndex={0} onWheel={hold} onPointerDown={(event) => { hold(); drag(event, box.current); }}>
+      <div
+        ref={box}
+        class="picture-view"
+        role="region"
+        aria-label={`Chart of ${name}`}
+        tabIndex={0}
+        onWheel={hold}
+        onPointerDown={(event) => {
+          hold();
+          drag(event, box.current);
+        }}
+      >
         <div ref={place} class="picture-place" />
       </div>
       <ZoomButtons {...zooming} />
@@ -74,16 +98,30 @@ function ZoomButtons({ zoom, isFitted, closer: zoomBy, whole, fit }: Zooming): J
   const percent = `${Math.round(zoom * 100)} %`;
   return (
     <div class="picture-zoom" role="group" aria-label="Size of the chart">
-      <button aria-label="Smaller" title="Smaller (-)" onClick={() => zoomBy(-1)}>−</button>
-      <button aria-label={`${percent}: back to its own size`} title="Its own size (1)" onClick={whole}>{percent}</button>
-      <button aria-label="Larger" title="Larger (+)" onClick={() => zoomBy(1)}>+</button>
-      <button aria-pressed={isFitted} title="Fit into the pane (0)" onClick={fit}>Fit</button>
+      <button aria-label="Smaller" title="Smaller (-)" onClick={() => zoomBy(-1)}>
+        −
+      </button>
+      <button aria-label={`${percent}: back to its own size`} title="Its own size (1)" onClick={whole}>
+        {percent}
+      </button>
+      <button aria-label="Larger" title="Larger (+)" onClick={() => zoomBy(1)}>
+        +
+      </button>
+      <button aria-pressed={isFitted} title="Fit into the pane (0)" onClick={fit}>
+        Fit
+      </button>
     </div>
   );
 }
 
 function press(event: KeyboardEvent, { closer: zoomBy, whole, fit }: Zooming): void {
-  const keys: Readonly<Record<string, () => void>> = { '+': () => zoomBy(1), '=': () => zoomBy(1), '-': () => zoomBy(-1), '0': fit, '1': whole };
+  const keys: Readonly<Record<string, () => void>> = {
+    '+': () => zoomBy(1),
+    '=': () => zoomBy(1),
+    '-': () => zoomBy(-1),
+    '0': fit,
+    '1': whole,
+  };
   const act = isPlainKey(event) && Object.hasOwn(keys, event.key) ? keys[event.key] : undefined;
   if (act === undefined) return;
   event.preventDefault();
@@ -93,7 +131,9 @@ function press(event: KeyboardEvent, { closer: zoomBy, whole, fit }: Zooming): v
 function useRoom(box: RefObject<HTMLDivElement | null>): Size {
   const [room, setRoom] = useState<Size>({ width: 0, height: 0 });
   // Of the outer edge: whether there are scroll bars must not change what fits.
-  useSize(box, ({ offsetWidth, offsetHeight }) => setRoom({ width: offsetWidth - MARGIN, height: offsetHeight - MARGIN - FOOT }));
+  useSize(box, ({ offsetWidth, offsetHeight }) =>
+    setRoom({ width: offsetWidth - MARGIN, height: offsetHeight - MARGIN - FOOT }),
+  );
   return room;
 }
 
@@ -121,8 +161,10 @@ function useWheel(box: RefObject<HTMLDivElement | null>, zoom: (event: WheelEven
 }
 
 function light(picture: SVGSVGElement, states: ReadonlySet<string>, transitions: readonly string[]): void {
-  for (const element of picture.querySelectorAll<SVGElement>('[data-state]')) element.classList.toggle('is-active', states.has(element.dataset['state'] ?? ''));
-  for (const element of picture.querySelectorAll<SVGElement>('[data-transition]')) element.classList.toggle('is-active', transitions.includes(element.dataset['transition'] ?? ''));
+  for (const element of picture.querySelectorAll<SVGElement>('[data-state]'))
+    element.classList.toggle('is-active', states.has(element.dataset['state'] ?? ''));
+  for (const element of picture.querySelectorAll<SVGElement>('[data-transition]'))
+    element.classList.toggle('is-active', transitions.includes(element.dataset['transition'] ?? ''));
 }
 
 /** The innermost of what is active. */
@@ -130,8 +172,10 @@ function showActive(picture: SVGSVGElement, box: HTMLElement | null): void {
   const active = [...picture.querySelectorAll('[data-state].is-active')].at(-1)?.getBoundingClientRect();
   if (active === undefined || box === null) return;
   const view = box.getBoundingClientRect();
-  if (active.bottom > view.bottom - FOOT || active.top < view.top) box.scrollTop += active.top + active.height / 2 - (view.top + view.height / 2);
-  if (active.right > view.right || active.left < view.left) box.scrollLeft += active.left + active.width / 2 - (view.left + view.width / 2);
+  if (active.bottom > view.bottom - FOOT || active.top < view.top)
+    box.scrollTop += active.top + active.height / 2 - (view.top + view.height / 2);
+  if (active.right > view.right || active.left < view.left)
+    box.scrollLeft += active.left + active.width / 2 - (view.left + view.width / 2);
 }
 
 function drag(start: PointerEvent, box: HTMLElement | null): void {
@@ -139,7 +183,11 @@ function drag(start: PointerEvent, box: HTMLElement | null): void {
   const { scrollLeft, scrollTop } = box;
   const ended = new AbortController();
   const options = { signal: ended.signal };
-  addEventListener('pointermove', (event) => box.scrollTo(scrollLeft + start.clientX - event.clientX, scrollTop + start.clientY - event.clientY), options);
+  addEventListener(
+    'pointermove',
+    (event) => box.scrollTo(scrollLeft + start.clientX - event.clientX, scrollTop + start.clientY - event.clientY),
+    options,
+  );
   addEventListener('pointerup', () => ended.abort(), options);
   addEventListener('pointercancel', () => ended.abort(), options);
 }

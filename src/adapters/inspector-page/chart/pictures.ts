@@ -46,7 +46,9 @@ function xmlOf(path: string): Promise<Document | undefined> {
     asking.responseType = 'document';
     asking.overrideMimeType('application/xml');
     asking.timeout = LIMIT_MS;
-    asking.addEventListener('loadend', () => resolve(asking.status === 200 ? (asking.responseXML ?? undefined) : undefined));
+    asking.addEventListener('loadend', () =>
+      resolve(asking.status === 200 ? (asking.responseXML ?? undefined) : undefined),
+    );
     asking.send();
   });
 }

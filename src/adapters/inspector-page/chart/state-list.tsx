@@ -12,10 +12,19 @@ export interface StateListProps {
 }
 
 export function StateList({ chart, states }: StateListProps): JSX.Element {
-  return <div class="state-list" role="region" aria-label={`States of ${visibleText(chart.id)}`} tabIndex={0}><Level chart={chart} states={states} of={ROOT} depth={0} /></div>;
+  return (
+    <div class="state-list" role="region" aria-label={`States of ${visibleText(chart.id)}`} tabIndex={0}>
+      <Level chart={chart} states={states} of={ROOT} depth={0} />
+    </div>
+  );
 }
 
-function Level({ chart, states, of, depth }: StateListProps & { readonly of: string; readonly depth: number }): JSX.Element | undefined {
+function Level({
+  chart,
+  states,
+  of,
+  depth,
+}: StateListProps & { readonly of: string; readonly depth: number }): JSX.Element | undefined {
   const children = childrenOf(chart, of);
   if (children.length === 0 || depth >= MAX_DEPTH) return undefined;
   return (

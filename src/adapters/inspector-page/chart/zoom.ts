@@ -2,7 +2,10 @@
 
 export const SMALLEST = 0.2;
 export const LARGEST = 4;
-/** Smaller, and the words of a chart cannot be read any more: then it is scrolled instead, unless somebody wants all of it. */
+/**
+ * Smaller, and the words of a chart cannot be read any more: then it is scrolled instead, unless somebody wants all of
+ * it.
+ */
 export const LEGIBLE = 0.8;
 const STEP = 1.2;
 
@@ -31,7 +34,14 @@ export function closer(zoom: number, steps: number): number {
   return clamped(zoom * STEP ** steps);
 }
 
-/** Where to scroll to, so that what is under a point of the view stays there. @param point in pixels from the corner of the view */
-export function scrollAround(scroll: number, point: number, { from, to }: { readonly from: number; readonly to: number }): number {
+/**
+ * Where to scroll to, so that what is under a point of the view stays there. @param point in pixels from the corner of
+ * the view
+ */
+export function scrollAround(
+  scroll: number,
+  point: number,
+  { from, to }: { readonly from: number; readonly to: number },
+): number {
   return Math.max(0, ((scroll + point) / from) * to - point);
 }

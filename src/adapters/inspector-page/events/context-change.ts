@@ -20,7 +20,12 @@ export function contextChanges(before: unknown, after: unknown): readonly Contex
 function compare(before: unknown, after: unknown, path: string, changes: ContextChange[], depth: number): void {
   if (changes.length >= MAX_CHANGES || isSame(before, after)) return;
   if (!isBranch(before) || !isBranch(after) || Array.isArray(before) !== Array.isArray(after) || depth >= MAX_DEPTH) {
-    changes.push({ path, kind: before === undefined ? 'added' : after === undefined ? 'removed' : 'changed', before, after });
+    changes.push({
+      path,
+      kind: before === undefined ? 'added' : after === undefined ? 'removed' : 'changed',
+      before,
+      after,
+    });
     return;
   }
   for (const key of new Set([...Object.keys(before), ...Object.keys(after)])) {

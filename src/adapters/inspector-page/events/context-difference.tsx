@@ -6,11 +6,17 @@ import type { ContextChange } from './context-change.ts';
 const MOST = 160;
 
 /** @param changes undefined: the context before it is not known */
-export function ContextDifference({ changes }: { readonly changes: readonly ContextChange[] | undefined }): JSX.Element {
+export function ContextDifference({
+  changes,
+}: {
+  readonly changes: readonly ContextChange[] | undefined;
+}): JSX.Element {
   return (
     <section class="context-change" aria-label="Context change">
       <h3>Context change</h3>
-      {changes === undefined ? <p class="quiet">No context was recorded before this one, so there is nothing to compare it with.</p> : undefined}
+      {changes === undefined ? (
+        <p class="quiet">No context was recorded before this one, so there is nothing to compare it with.</p>
+      ) : undefined}
       {changes?.length === 0 ? <p class="quiet">Nothing that was recorded is different.</p> : undefined}
       {changes === undefined || changes.length === 0 ? undefined : (
         <ul class="mono">

@@ -9,11 +9,23 @@ export const KIND_FILTERS = [
   { id: 'event', text: 'Events sent', fits: ({ k }) => k === 'event' },
   { id: 'step', text: 'Steps', fits: (record) => record.k === 'step' && !isIgnoring(record) },
   { id: 'ignored', text: 'Ignored events', fits: (record) => record.k === 'step' && isIgnoring(record) },
-  { id: 'life', text: 'Actors made and ended', fits: (record) => record.k === 'actor' || ('status' in record && record.status !== 'active') },
+  {
+    id: 'life',
+    text: 'Actors made and ended',
+    fits: (record) => record.k === 'actor' || ('status' in record && record.status !== 'active'),
+  },
   { id: 'deed', text: 'Actions and messages', fits: ({ k }) => k === 'action' || k === 'emit' },
   { id: 'timer', text: 'Timers', fits: ({ k }) => k === 'timer' || k === 'cancel' },
-  { id: 'error', text: 'Errors', fits: (record) => record.k === 'error' || ('status' in record && record.status === 'error') },
-] as const satisfies readonly { readonly id: string; readonly text: string; readonly fits: (record: InspectionRecord) => boolean }[];
+  {
+    id: 'error',
+    text: 'Errors',
+    fits: (record) => record.k === 'error' || ('status' in record && record.status === 'error'),
+  },
+] as const satisfies readonly {
+  readonly id: string;
+  readonly text: string;
+  readonly fits: (record: InspectionRecord) => boolean;
+}[];
 
 export type KindFilter = (typeof KIND_FILTERS)[number]['id'];
 

@@ -3,7 +3,17 @@ import { signal } from '@preact/signals';
 import type { JSX } from 'preact';
 import { isPlainKey, rowAfter } from '../shared/list-keys.ts';
 import { VirtualList } from '../shared/virtual-list.tsx';
-import { chooseRecord, chosenActor, chosenRecord, cursor, isActorOnly, isInPast, liveCalls, recording, recordingId } from '../model/view.ts';
+import {
+  chooseRecord,
+  chosenActor,
+  chosenRecord,
+  cursor,
+  isActorOnly,
+  isInPast,
+  liveCalls,
+  recording,
+  recordingId,
+} from '../model/view.ts';
 import { amount, counted } from '../model/words.ts';
 import { KIND_FILTERS, isKindFilter } from './event-filter.ts';
 import type { EventFilter } from './event-filter.ts';
@@ -27,7 +37,17 @@ export function EventList(): JSX.Element {
   const row = (index: number): JSX.Element | undefined => {
     const record = list.at(index);
     if (record === undefined) return undefined;
-    return <RecordRow key={record.s} record={record} place={index + 1} of={list.length} isChosen={record.s === chosen} isAhead={isInPast.value && index > shown} isMoment={isInPast.value && index === shown} />;
+    return (
+      <RecordRow
+        key={record.s}
+        record={record}
+        place={index + 1}
+        of={list.length}
+        isChosen={record.s === chosen}
+        isAhead={isInPast.value && index > shown}
+        isMoment={isInPast.value && index === shown}
+      />
+    );
   };
   return (
     <>
@@ -35,10 +55,20 @@ export function EventList(): JSX.Element {
       <Found found={found} />
       <VirtualList
         key={`${recordingId.value} ${actor ?? ''} ${filter.value.kind} ${filter.value.text}`}
-        role="listbox" label="Records" count={list.length} vanished={list.vanished} rowHeight={ROW_HEIGHT} row={row}
-        staysAtEnd={!isInPast.value && liveCalls.value} shown={shown === -1 ? undefined : shown}
+        role="listbox"
+        label="Records"
+        count={list.length}
+        vanished={list.vanished}
+        rowHeight={ROW_HEIGHT}
+        row={row}
+        staysAtEnd={!isInPast.value && liveCalls.value}
+        shown={shown === -1 ? undefined : shown}
         empty={<p class="empty">{emptyText(found)}</p>}
-        attributes={{ tabIndex: 0, 'aria-activedescendant': isListed ? rowId(chosen) : undefined, onKeyDown: (event: KeyboardEvent) => moveBy(event, list, shown) }}
+        attributes={{
+          tabIndex: 0,
+          'aria-activedescendant': isListed ? rowId(chosen) : undefined,
+          onKeyDown: (event: KeyboardEvent) => moveBy(event, list, shown),
+        }}
       />
       {chosen === undefined ? undefined : <RecordDetail key={chosen} seq={chosen} />}
     </>
@@ -49,12 +79,43 @@ function Filters(): JSX.Element {
   const { kind, text } = filter.value;
   return (
     <div class="events-filters">
-      <select aria-label="Which records" value={kind} onChange={({ currentTarget: { value } }) => { if (isKindFilter(value)) filter.value = { ...filter.value, kind: value }; }}>
-        {KIND_FILTERS.map((each) => <option key={each.id} value={each.id}>{each.text}</option>)}
+      <select
+        aria-label="Which records"
+        value={kind}
+        onChange={({ currentTarget: { value } }) => {
+          if (isKindFilter(value)) filter.value = { ...filter.value, kind: value };
+        }}
+      >
+        {KIND_FILTERS.map((each) => (
+          <option key={each.id} value={each.id}>
+            {each.text}
+          </option>
+        ))}
       </select>
-      <input type="search" aria-label="Search the records" placeholder="Search" spellcheck={false} maxLength={200} value={text} onInput={({ currentTarget: { value } }) => { filter.value = { ...filter.value, text: value }; }} />
-      <label class={chosenActor.value === undefined ? 'is-off' : ''} title={chosenActor.value === undefined ? 'Choose an actor first' : 'Leave out what other actors do'}>
-        <input type="checkbox" checked={isActorOnly.value && chosenActor.value !== undefined} disabled={chosenActor.value === undefined} onChange={({ currentTarget: { checked } }) => { isActorOnly.value = checked; }} /> This actor
+      <input
+        type="search"
+        aria-label="Search the records"
+        placeholder="Search"
+        spellcheck={false}
+        maxLength={200}
+        value={text}
+        onInput={({ currentTarget: { value } }) => {
+          filter.value = { ...filter.value, text: value };
+        }}
+      />
+      <label
+        class={chosenActor.value === undefined ? 'is-off' : ''}
+        title={chosenActor.value === undefined ? 'Choose an actor first' : 'Leave out what other actors do'}
+      >
+        <input
+          type="checkbox"
+          checked={isActorOnly.value && chosenActor.value !== undefined}
+          disabled={chosenActor.value === undefined}
+          onChange={({ currentTarget: { checked } }) => {
+            isActorOnly.value = checked;
+          }}
+        />{' '}
+        This actor
       </label>
     </div>
   );
@@ -71,7 +132,10 @@ function Found({ found: { list, seen, all, isComplete } }: { readonly found: Fou
 }
 
 function emptyText({ all, isComplete }: FoundRecords): string {
-  if (all === 0) return isActorOnly.value ? 'Nothing was said of this actor yet, or it is no longer remembered.' : 'Nothing has happened yet. What happens appears here.';
+  if (all === 0)
+    return isActorOnly.value
+      ? 'Nothing was said of this actor yet, or it is no longer remembered.'
+      : 'Nothing has happened yet. What happens appears here.';
   return isComplete ? 'No record fits. Choose “All records” or empty the search.' : 'Looking…';
 }
 

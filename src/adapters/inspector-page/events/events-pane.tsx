@@ -6,12 +6,22 @@ import { EventList } from './event-list.tsx';
 import { SequencePane } from './sequence-pane.tsx';
 import './events.css';
 
-const TABS = [{ id: 'events', text: 'Events' }, { id: 'sequence', text: 'Sequence' }] as const;
+const TABS = [
+  { id: 'events', text: 'Events' },
+  { id: 'sequence', text: 'Sequence' },
+] as const;
 
 export function EventsPane(): JSX.Element {
   return (
     <>
-      <Tabs label="How events are shown" tabs={TABS} chosen={rightTab.value} onChoose={(id) => { rightTab.value = id; }} />
+      <Tabs
+        label="How events are shown"
+        tabs={TABS}
+        chosen={rightTab.value}
+        onChoose={(id) => {
+          rightTab.value = id;
+        }}
+      />
       {rightTab.value === 'events' ? <EventList /> : <SequencePane />}
     </>
   );

@@ -1,6 +1,6 @@
 /**
- * The records of a sequence that fit, found little by little: what is new first, then what was there, the newest first. What is wanted most is there
- * at once, and a million records hold nobody up.
+ * The records of a sequence that fit, found little by little: what is new first, then what was there, the newest first.
+ * What is wanted most is there at once, and a million records hold nobody up.
  */
 import { countUpTo } from '../../../machines/inspection-log/inspected-actor.ts';
 import type { InspectionRecord } from '../../../machines/inspection-log/inspection-record.ts';
@@ -22,7 +22,9 @@ const AT_A_TIME = 512;
 export class FilteredRecords implements RecordList {
   readonly #all: RecordSequence;
   readonly #fits: (record: InspectionRecord) => boolean;
-  /** Places in the sequence, counted from the first record that ever was: descending, and ascending from where it began. */
+  /**
+   * Places in the sequence, counted from the first record that ever was: descending, and ascending from where it began.
+   */
   #older: number[] = [];
   #newer: number[] = [];
   #begin: number;

@@ -24,8 +24,15 @@ const MOST_MESSAGE = 4_000;
 
 export function RecordDetail({ seq }: { readonly seq: number }): JSX.Element {
   const record = recording.value.timeline.record(seq);
-  const close = (): void => { chosenRecord.value = undefined; };
-  if (record === undefined) return <section class="detail" aria-label="The record"><p class="empty">Record {seq} is not here: it was not read yet, or it is forgotten.</p></section>;
+  const close = (): void => {
+    chosenRecord.value = undefined;
+  };
+  if (record === undefined)
+    return (
+      <section class="detail" aria-label="The record">
+        <p class="empty">Record {seq} is not here: it was not read yet, or it is forgotten.</p>
+      </section>
+    );
   const { sign, kind, name } = recordWords(record, latestNames.value);
   return (
     <section class="detail" aria-label="The record">
@@ -33,12 +40,19 @@ export function RecordDetail({ seq }: { readonly seq: number }): JSX.Element {
         <Sign of={sign} size={12} />
         <h2 title={'type' in record ? visibleText(record.type) : undefined}>{name}</h2>
         <span class="badge">{kind}</span>
-        <button class="quiet" aria-label="Close the record" title="Close" onClick={close}>×</button>
+        <button class="quiet" aria-label="Close the record" title="Close" onClick={close}>
+          ×
+        </button>
       </header>
       <dl class="detail-facts">
-        <Fact name="Actor"><ActorLink actor={record.a} /></Fact>
+        <Fact name="Actor">
+          <ActorLink actor={record.a} />
+        </Fact>
         <Particulars record={record} />
-        <Fact name="Time"><time title={wholeTime(record.t)}>{clockTime(record.t)}</time> <span class="quiet">record {amount(record.s)}</span></Fact>
+        <Fact name="Time">
+          <time title={wholeTime(record.t)}>{clockTime(record.t)}</time>{' '}
+          <span class="quiet">record {amount(record.s)}</span>
+        </Fact>
       </dl>
       <Causes record={record} />
       <Payloads record={record} />
@@ -47,27 +61,59 @@ export function RecordDetail({ seq }: { readonly seq: number }): JSX.Element {
 }
 
 function Fact({ name, children }: { readonly name: string; readonly children: ComponentChildren }): JSX.Element {
-  return <div><dt>{name}</dt><dd>{children}</dd></div>;
+  return (
+    <div>
+      <dt>{name}</dt>
+      <dd>{children}</dd>
+    </div>
+  );
 }
 
 function ActorLink({ actor }: { readonly actor: string }): JSX.Element {
-  return <button class="link" title={visibleText(actor, 600)} onClick={() => chooseActor(actor)}>{latestNames.value.of(actor)}</button>;
+  return (
+    <button class="link" title={visibleText(actor, 600)} onClick={() => chooseActor(actor)}>
+      {latestNames.value.of(actor)}
+    </button>
+  );
 }
 
 function Particulars({ record }: Shown): JSX.Element | undefined {
   switch (record.k) {
     case 'event':
-      return <Fact name="From">{record.from === undefined ? 'outside: somebody who is no actor' : <ActorLink actor={record.from} />}</Fact>;
+      return (
+        <Fact name="From">
+          {record.from === undefined ? 'outside: somebody who is no actor' : <ActorLink actor={record.from} />}
+        </Fact>
+      );
     case 'step':
       return <StepFacts record={record} />;
     case 'actor':
-      return <Fact name="Made by">{record.parent === undefined ? 'nobody: it stands by itself' : <ActorLink actor={record.parent} />}</Fact>;
+      return (
+        <Fact name="Made by">
+          {record.parent === undefined ? 'nobody: it stands by itself' : <ActorLink actor={record.parent} />}
+        </Fact>
+      );
     case 'timer':
-      return <Fact name="Due">after {duration(record.delayMs)}, {wholeTime(record.dueAt)}</Fact>;
+      return (
+        <Fact name="Due">
+          after {duration(record.delayMs)}, {wholeTime(record.dueAt)}
+        </Fact>
+      );
     case 'error':
-      return <Fact name="Because">{visibleLines(record.message, MOST_MESSAGE)}{record.code === undefined ? '' : ` [${visibleText(record.code)}]`}</Fact>;
+      return (
+        <Fact name="Because">
+          {visibleLines(record.message, MOST_MESSAGE)}
+          {record.code === undefined ? '' : ` [${visibleText(record.code)}]`}
+        </Fact>
+      );
     case 'snap':
-      return <Fact name="State">{record.error === undefined ? `${visibleText(stateText(record.value))} ${record.status}` : visibleLines(record.error.message, MOST_MESSAGE)}</Fact>;
+      return (
+        <Fact name="State">
+          {record.error === undefined
+            ? `${visibleText(stateText(record.value))} ${record.status}`
+            : visibleLines(record.error.message, MOST_MESSAGE)}
+        </Fact>
+      );
     case 'machine':
     case 'action':
     case 'emit':
@@ -82,12 +128,28 @@ function StepFacts({ record }: { readonly record: InspectionRecordOf<'step'> }):
   const chart = latestNames.value.state(record.a)?.chart;
   const description = chart === undefined ? undefined : timeline.chart(chart);
   if (isIgnoring(record)) {
-    return <Fact name="Ignored"><span class="ignored-why">{ignoredBecause(description, leavesOfValue(record.value), record.type)}</span></Fact>;
+    return (
+      <Fact name="Ignored">
+        <span class="ignored-why">{ignoredBecause(description, leavesOfValue(record.value), record.type)}</span>
+      </Fact>
+    );
   }
   return (
     <>
-      <Fact name="State">{before === undefined ? '' : `${visibleText(stateText(before))} → `}<b>{visibleText(stateText(record.value))}</b>{record.status === 'active' ? '' : ` (${record.status})`}</Fact>
-      {record.taken.length === 0 ? undefined : <Fact name={record.taken.length === 1 ? 'Transition' : 'Transitions'}>{record.taken.map((id) => <div key={id} title={visibleText(id)}>{takenText(id, description)}</div>)}</Fact>}
+      <Fact name="State">
+        {before === undefined ? '' : `${visibleText(stateText(before))} → `}
+        <b>{visibleText(stateText(record.value))}</b>
+        {record.status === 'active' ? '' : ` (${record.status})`}
+      </Fact>
+      {record.taken.length === 0 ? undefined : (
+        <Fact name={record.taken.length === 1 ? 'Transition' : 'Transitions'}>
+          {record.taken.map((id) => (
+            <div key={id} title={visibleText(id)}>
+              {takenText(id, description)}
+            </div>
+          ))}
+        </Fact>
+      )}
     </>
   );
 }
@@ -99,11 +161,23 @@ function Causes({ record }: Shown): JSX.Element {
   return (
     <div>
       <h3>Cause</h3>
-      {cause === undefined ? <p class="quiet">{record.k === 'event' && record.from === undefined ? 'It came from outside.' : 'Nothing before it is known to have led to it.'}</p> : <RecordLink record={cause} />}
+      {cause === undefined ? (
+        <p class="quiet">
+          {record.k === 'event' && record.from === undefined
+            ? 'It came from outside.'
+            : 'Nothing before it is known to have led to it.'}
+        </p>
+      ) : (
+        <RecordLink record={cause} />
+      )}
       <h3>Effects</h3>
       {effects.length === 0 ? <p class="quiet">Nothing is known to have come of it.</p> : undefined}
-      {effects.slice(0, MOST_EFFECTS).map((each) => <RecordLink key={each.s} record={each} />)}
-      {effects.length > MOST_EFFECTS ? <p class="quiet">There are more; the list shows them after this one.</p> : undefined}
+      {effects.slice(0, MOST_EFFECTS).map((each) => (
+        <RecordLink key={each.s} record={each} />
+      ))}
+      {effects.length > MOST_EFFECTS ? (
+        <p class="quiet">There are more; the list shows them after this one.</p>
+      ) : undefined}
     </div>
   );
 }
@@ -115,11 +189,15 @@ function Payloads({ record }: Shown): JSX.Element | undefined {
     case 'emit':
       return record.data === undefined ? undefined : <JsonView label="Payload" value={record.data} isCut={isCut} />;
     case 'action':
-      return record.params === undefined ? undefined : <JsonView label="Parameters" value={record.params} isCut={isCut} />;
+      return record.params === undefined ? undefined : (
+        <JsonView label="Parameters" value={record.params} isCut={isCut} />
+      );
     case 'snap':
       return record.output === undefined ? undefined : <JsonView label="Output" value={record.output} isCut={isCut} />;
     case 'actor':
-      return record.facts === undefined || Object.keys(record.facts).length === 0 ? undefined : <JsonView label="Facts" value={record.facts} />;
+      return record.facts === undefined || Object.keys(record.facts).length === 0 ? undefined : (
+        <JsonView label="Facts" value={record.facts} />
+      );
     case 'step': {
       if (record.context === undefined) return undefined;
       const before = contextBefore(recording.value.timeline, record);

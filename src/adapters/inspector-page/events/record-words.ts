@@ -61,7 +61,16 @@ export function recordWords(record: InspectionRecord, names: ActorNames): Record
     case 'actor':
       return { sign: 'actor', kind: 'Actor made', tone: 'plain', name: of, rest: madeText(record, names) };
     case 'event':
-      return { sign: 'event', kind: 'Event sent', tone: 'plain', name: sentName(record, names), rest: record.from === record.a ? `${of} to itself` : `${record.from === undefined ? 'outside' : names.of(record.from)} → ${of}` };
+      return {
+        sign: 'event',
+        kind: 'Event sent',
+        tone: 'plain',
+        name: sentName(record, names),
+        rest:
+          record.from === record.a
+            ? `${of} to itself`
+            : `${record.from === undefined ? 'outside' : names.of(record.from)} → ${of}`,
+      };
     case 'step':
       return stepWords(record, of);
     case 'action':
@@ -69,7 +78,13 @@ export function recordWords(record: InspectionRecord, names: ActorNames): Record
     case 'emit':
       return { sign: 'emit', kind: 'Event emitted', tone: 'quiet', name: visibleText(record.type), rest: of };
     case 'timer':
-      return { sign: 'timer', kind: 'Timer set', tone: 'quiet', name: eventName(record.id), rest: `in ${duration(record.delayMs)} · ${of}` };
+      return {
+        sign: 'timer',
+        kind: 'Timer set',
+        tone: 'quiet',
+        name: eventName(record.id),
+        rest: `in ${duration(record.delayMs)} · ${of}`,
+      };
     case 'cancel':
       return { sign: 'cancel', kind: 'Timer cleared', tone: 'quiet', name: eventName(record.id), rest: of };
     case 'snap':
@@ -97,13 +112,34 @@ export function isIgnoring({ taken, status }: InspectionRecordOf<'step'>): boole
 function stepWords(record: InspectionRecordOf<'step'>, of: string): RecordWords {
   const name = stepName(record);
   const state = visibleText(stateText(record.value));
-  if (isIgnoring(record)) return { sign: 'ignored', kind: 'Event ignored', tone: 'quiet', name, rest: `ignored in ${state} · ${of}` };
-  if (record.taken[0] === HANDLED_BY_LOGIC) return { sign: 'running', kind: 'Step beside the chart', tone: 'quiet', name, rest: `no change of state · ${of}` };
+  if (isIgnoring(record))
+    return { sign: 'ignored', kind: 'Event ignored', tone: 'quiet', name, rest: `ignored in ${state} · ${of}` };
+  if (record.taken[0] === HANDLED_BY_LOGIC)
+    return { sign: 'running', kind: 'Step beside the chart', tone: 'quiet', name, rest: `no change of state · ${of}` };
   const isOver = record.status !== 'active';
-  return { sign: isOver ? 'stopped' : 'running', kind: isOver ? `Step, and ${record.status}` : 'Step', tone: record.status === 'error' ? 'bad' : 'plain', name: record.taken.length === 0 ? record.status : `→ ${state}`, rest: `${name} · ${of}` };
+  return {
+    sign: isOver ? 'stopped' : 'running',
+    kind: isOver ? `Step, and ${record.status}` : 'Step',
+    tone: record.status === 'error' ? 'bad' : 'plain',
+    name: record.taken.length === 0 ? record.status : `→ ${state}`,
+    rest: `${name} · ${of}`,
+  };
 }
 
 function snapWords({ value, status, error }: InspectionRecordOf<'snap'>, of: string): RecordWords {
-  if (status === 'active') return { sign: 'snap', kind: 'Snapshot', tone: 'quiet', name: of, rest: value === undefined ? 'runs' : visibleText(stateText(value)) };
-  return { sign: 'stopped', kind: 'Ended', tone: status === 'error' ? 'bad' : 'quiet', name: of, rest: error === undefined ? status : `${status}: ${visibleText(error.message)}` };
+  if (status === 'active')
+    return {
+      sign: 'snap',
+      kind: 'Snapshot',
+      tone: 'quiet',
+      name: of,
+      rest: value === undefined ? 'runs' : visibleText(stateText(value)),
+    };
+  return {
+    sign: 'stopped',
+    kind: 'Ended',
+    tone: status === 'error' ? 'bad' : 'quiet',
+    name: of,
+    rest: error === undefined ? status : `${status}: ${visibleText(error.message)}`,
+  };
 }

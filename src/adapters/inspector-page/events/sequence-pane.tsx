@@ -3,7 +3,17 @@ import type { JSX } from 'preact';
 import { useRef, useState } from 'preact/hooks';
 import type { InspectionRecord } from '../../../machines/inspection-log/inspection-record.ts';
 import type { InspectionTimeline } from '../../../machines/inspection-log/inspection-timeline.ts';
-import { chooseActor, chooseRecord, chosenActor, chosenRecord, cursor, isInPast, liveCalls, recording, recordingId } from '../model/view.ts';
+import {
+  chooseActor,
+  chooseRecord,
+  chosenActor,
+  chosenRecord,
+  cursor,
+  isInPast,
+  liveCalls,
+  recording,
+  recordingId,
+} from '../model/view.ts';
 import { wholeName } from '../model/actor-names.ts';
 import { visibleText } from '../model/visible-text.ts';
 import { counted } from '../model/words.ts';
@@ -49,26 +59,60 @@ function Diagram({ width }: { readonly width: number }): JSX.Element {
   const lastOfChosen = lastOf(timeline, chosenActor.value);
   const shownWindow = sequenceWindow(all, { cursor: cursor.value, lastOfChosen, before: before.current?.window });
   const end = all.at(shownWindow.end - all.vanished - 1)?.s ?? 0;
-  const isEarlier = lastOfChosen !== undefined && cursor.value === 'live' && shownWindow.end < all.vanished + all.length;
-  const moment = chosenRecord.value ?? (cursor.value === 'live' ? (isEarlier ? lastOfChosen : undefined) : cursor.value);
-  const sequence = sequenceOf({ records: recordsOf(timeline, shownWindow), names, chosen: chosenActor.value, most: lifelinesFor(width), moment: moment ?? end, bornAt: (key) => timeline.sequence(key).at(0)?.s ?? 0 });
+  const isEarlier =
+    lastOfChosen !== undefined && cursor.value === 'live' && shownWindow.end < all.vanished + all.length;
+  const moment =
+    chosenRecord.value ?? (cursor.value === 'live' ? (isEarlier ? lastOfChosen : undefined) : cursor.value);
+  const sequence = sequenceOf({
+    records: recordsOf(timeline, shownWindow),
+    names,
+    chosen: chosenActor.value,
+    most: lifelinesFor(width),
+    moment: moment ?? end,
+    bornAt: (key) => timeline.sequence(key).at(0)?.s ?? 0,
+  });
   const { rows } = sequence;
-  const vanished = (before.current?.vanished ?? 0) + (before.current?.rows.filter(({ seq }) => seq < (rows[0]?.seq ?? 0)).length ?? 0);
+  const vanished =
+    (before.current?.vanished ?? 0) + (before.current?.rows.filter(({ seq }) => seq < (rows[0]?.seq ?? 0)).length ?? 0);
   before.current = { window: shownWindow, rows, vanished };
   const shown = moment === undefined ? -1 : rows.findLastIndex(({ seq }) => seq <= moment);
-  const nameOf = (key: string): string => (key === OUTSIDE ? 'outside' : key === OTHERS ? counted(sequence.otherCount, 'other') : names.of(key));
+  const nameOf = (key: string): string =>
+    key === OUTSIDE ? 'outside' : key === OTHERS ? counted(sequence.otherCount, 'other') : names.of(key);
   const chosen = rows[shown]?.seq === chosenRecord.value ? chosenRecord.value : undefined;
   const line = (index: number): JSX.Element | undefined => {
     const row = rows[index];
-    return row === undefined ? undefined : <SequenceLine key={row.seq} row={row} sequence={sequence} width={width} nameOf={nameOf} place={index + 1} isChosen={row.seq === chosen} isAhead={isInPast.value && index > shown} />;
+    return row === undefined ? undefined : (
+      <SequenceLine
+        key={row.seq}
+        row={row}
+        sequence={sequence}
+        width={width}
+        nameOf={nameOf}
+        place={index + 1}
+        isChosen={row.seq === chosen}
+        isAhead={isInPast.value && index > shown}
+      />
+    );
   };
   return (
     <>
       <Heads sequence={sequence} width={width} nameOf={nameOf} />
       <VirtualList
-        role="grid" label="Sequence diagram" count={rows.length} vanished={vanished} rowHeight={SEQUENCE_ROW} row={line}
-        staysAtEnd={!isInPast.value && liveCalls.value} shown={shown === -1 ? undefined : shown} empty={<p class="empty">Nothing passed between actors yet.</p>}
-        attributes={{ tabIndex: 0, 'aria-rowcount': rows.length, 'aria-activedescendant': chosen === undefined ? undefined : lineId(chosen), onKeyDown: (event: KeyboardEvent) => moveBy(event, sequence, shown) }}
+        role="grid"
+        label="Sequence diagram"
+        count={rows.length}
+        vanished={vanished}
+        rowHeight={SEQUENCE_ROW}
+        row={line}
+        staysAtEnd={!isInPast.value && liveCalls.value}
+        shown={shown === -1 ? undefined : shown}
+        empty={<p class="empty">Nothing passed between actors yet.</p>}
+        attributes={{
+          tabIndex: 0,
+          'aria-rowcount': rows.length,
+          'aria-activedescendant': chosen === undefined ? undefined : lineId(chosen),
+          onKeyDown: (event: KeyboardEvent) => moveBy(event, sequence, shown),
+        }}
       />
       <p class="events-found">{scopeText(all.length, { window: shownWindow, sequence, isEarlier })}</p>
     </>
@@ -116,11 +160,26 @@ function Heads({ sequence: { lifelines }, width, nameOf }: HeadsProps): JSX.Elem
     <div class="sequence-heads" role="group" aria-label="Actors of the diagram">
       {lifelines.map(({ key }, index) => {
         const state = latestNames.value.state(key);
-        const style = { left: `${columnMiddle(width, lifelines.length, index)}px`, width: `${columnWidth(width, lifelines.length) - 4}px` };
-        if (key === OUTSIDE || key === OTHERS) return <span key={key} class="column-head" style={style}>{nameOf(key)}</span>;
+        const style = {
+          left: `${columnMiddle(width, lifelines.length, index)}px`,
+          width: `${columnWidth(width, lifelines.length) - 4}px`,
+        };
+        if (key === OUTSIDE || key === OTHERS)
+          return (
+            <span key={key} class="column-head" style={style}>
+              {nameOf(key)}
+            </span>
+          );
         const kind = state?.kind === undefined || nameOf(key).startsWith(state.kind) ? undefined : state.kind;
         return (
-          <button key={key} class="column-head" aria-pressed={key === chosenActor.value} style={style} title={state === undefined ? key : wholeName(state)} onClick={() => chooseActor(key)}>
+          <button
+            key={key}
+            class="column-head"
+            aria-pressed={key === chosenActor.value}
+            style={style}
+            title={state === undefined ? key : wholeName(state)}
+            onClick={() => chooseActor(key)}
+          >
             <span>{nameOf(key)}</span>
             {kind === undefined ? undefined : <small>{visibleText(kind)}</small>}
           </button>

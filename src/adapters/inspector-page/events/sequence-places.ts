@@ -28,7 +28,10 @@ export interface LabelPlace {
   readonly text: string;
 }
 
-/** A label in the middle between two places, moved as far as needed to stand within the picture, and cut where even that is not enough. */
+/**
+ * A label in the middle between two places, moved as far as needed to stand within the picture, and cut where even that
+ * is not enough.
+ */
 export function labelBetween(text: string, one: number, other: number, width: number): LabelPlace {
   const room = Math.floor((width - TIME_WIDTH - EDGE) / LETTER);
   const cut = text.length > room ? `${text.slice(0, Math.max(1, room - 1))}…` : text;
@@ -42,11 +45,18 @@ export function labelBeside(text: string, x: number, width: number): LabelPlace 
   const left = x - 10 - TIME_WIDTH;
   const isRight = text.length * LETTER <= right || right >= left;
   const room = Math.max(1, Math.floor((isRight ? right : left) / LETTER));
-  return { x: isRight ? x + 10 : x - 10, anchor: isRight ? 'start' : 'end', text: text.length > room ? `${text.slice(0, Math.max(1, room - 1))}…` : text };
+  return {
+    x: isRight ? x + 10 : x - 10,
+    anchor: isRight ? 'start' : 'end',
+    text: text.length > room ? `${text.slice(0, Math.max(1, room - 1))}…` : text,
+  };
 }
 
 /** Whether the line of an actor runs through the upper and the lower half of a row. */
-export function linesIn({ key, begins, ends }: Lifeline, { seq }: SequenceRow): { readonly above: boolean; readonly below: boolean } {
+export function linesIn(
+  { key, begins, ends }: Lifeline,
+  { seq }: SequenceRow,
+): { readonly above: boolean; readonly below: boolean } {
   if (key === OTHERS) return { above: true, below: true };
   const above = (begins === undefined || begins < seq) && (ends === undefined || ends >= seq);
   const below = (begins === undefined || begins <= seq) && (ends === undefined || ends > seq);

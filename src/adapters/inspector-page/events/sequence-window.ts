@@ -1,4 +1,7 @@
-/** Which records a sequence diagram is made of. It stays where it is while the moment moves about in it, so that nothing jumps under the pointer. */
+/**
+ * Which records a sequence diagram is made of. It stays where it is while the moment moves about in it, so that nothing
+ * jumps under the pointer.
+ */
 import type { RecordSequence } from '../../../machines/inspection-log/record-sequence.ts';
 import type { Cursor } from '../model/view.ts';
 
@@ -15,13 +18,18 @@ export interface SequenceWindow {
 
 export interface WindowOptions {
   readonly cursor: Cursor;
-  /** Number of the last record that is about the chosen actor. Where it did nothing lately, what it did last is shown. */
+  /**
+   * Number of the last record that is about the chosen actor. Where it did nothing lately, what it did last is shown.
+   */
   readonly lastOfChosen?: number | undefined;
   /** What is shown now. */
   readonly before?: SequenceWindow | undefined;
 }
 
-export function sequenceWindow(records: RecordSequence, { cursor, lastOfChosen, before }: WindowOptions): SequenceWindow {
+export function sequenceWindow(
+  records: RecordSequence,
+  { cursor, lastOfChosen, before }: WindowOptions,
+): SequenceWindow {
   const first = records.vanished;
   const last = first + records.length;
   const newest = { begin: Math.max(first, Math.floor((last - BEHIND) / STRIDE) * STRIDE), end: last };

@@ -60,20 +60,35 @@ export interface SequenceOptions {
 export function sequenceOf({ records, names, chosen, most, moment, bornAt }: SequenceOptions): Sequence {
   const all = new Rows(names, chosen).of(records);
   const keys = [...new Set(all.flatMap(({ from, to }) => [from, to]))];
-  const actors = ranked(keys.filter((key) => key !== OUTSIDE), all, { names, chosen, moment });
+  const actors = ranked(
+    keys.filter((key) => key !== OUTSIDE),
+    all,
+    { names, chosen, moment },
+  );
   const room = Math.max(2, most) - (keys.includes(OUTSIDE) ? 1 : 0);
   const shown = new Set(actors.length <= room ? actors : actors.slice(0, room - 1));
   const columnOf = (key: string): string => (key === OUTSIDE || shown.has(key) ? key : OTHERS);
   const placed = all.map((row) => ({ ...row, from: columnOf(row.from), to: columnOf(row.to) }));
-  const rows = placed.filter(({ from, to }) => from !== OTHERS || to !== OTHERS).filter(({ from, to }) => !(from === OUTSIDE && to === OTHERS));
+  const rows = placed
+    .filter(({ from, to }) => from !== OTHERS || to !== OTHERS)
+    .filter(({ from, to }) => !(from === OUTSIDE && to === OTHERS));
   const inOrder = [...shown].toSorted((one, other) => bornAt(one) - bornAt(other));
   const used = new Set(rows.flatMap(({ from, to }) => [from, to]));
   const columns = [...(used.has(OUTSIDE) ? [OUTSIDE] : []), ...inOrder, ...(used.has(OTHERS) ? [OTHERS] : [])];
-  return { lifelines: columns.map((key) => lifeline(key, rows)), rows, otherCount: actors.length - shown.size, leftOut: placed.length - rows.length };
+  return {
+    lifelines: columns.map((key) => lifeline(key, rows)),
+    rows,
+    otherCount: actors.length - shown.size,
+    leftOut: placed.length - rows.length,
+  };
 }
 
 /** The chosen one first, then those it talks with, then whoever says most. */
-function ranked(keys: readonly string[], rows: readonly SequenceRow[], { names, chosen, moment }: Pick<SequenceOptions, 'names' | 'chosen' | 'moment'>): readonly string[] {
+function ranked(
+  keys: readonly string[],
+  rows: readonly SequenceRow[],
+  { names, chosen, moment }: Pick<SequenceOptions, 'names' | 'chosen' | 'moment'>,
+): readonly string[] {
   const scores = new Map(keys.map((key) => [key, names.state(key)?.chart === undefined ? -1_000 : 0]));
   const partners = new Set<string>();
   const raise = (key: string, by: number): void => void scores.set(key, (scores.get(key) ?? 0) + by);
@@ -91,7 +106,11 @@ function ranked(keys: readonly string[], rows: readonly SequenceRow[], { names, 
 
 function lifeline(key: string, rows: readonly SequenceRow[]): Lifeline {
   if (key === OUTSIDE || key === OTHERS) return { key };
-  return { key, begins: rows.find(({ kind, to }) => kind === 'made' && to === key)?.seq, ends: rows.find(({ kind, to }) => (kind === 'ended' || kind === 'error') && to === key)?.seq };
+  return {
+    key,
+    begins: rows.find(({ kind, to }) => kind === 'made' && to === key)?.seq,
+    ends: rows.find(({ kind, to }) => (kind === 'ended' || kind === 'error') && to === key)?.seq,
+  };
 }
 
 /** What an event to an actor is found by again when it is processed. */
@@ -112,7 +131,8 @@ class Rows {
   }
 
   of(records: readonly InspectionRecord[]): readonly SequenceRow[] {
-    for (const record of records) if (record.k === 'step' && record.e !== undefined) this.#see(sending(record.a, record.e), isIgnoring(record));
+    for (const record of records)
+      if (record.k === 'step' && record.e !== undefined) this.#see(sending(record.a, record.e), isIgnoring(record));
     return records.flatMap((record) => {
       const row = this.#row(record);
       this.#heard.add(record.a);
@@ -147,14 +167,22 @@ class Rows {
     }
   }
 
-  /** What an invoked function says to its own machine is told by the step that it leads to: functions have no lifelines. */
+  /**
+   * What an invoked function says to its own machine is told by the step that it leads to: functions have no lifelines.
+   */
   #sent(record: InspectionRecordOf<'event'>): SequenceRow | undefined {
     const { a, e, from, type } = record;
     const key = sending(a, e);
     if (from === a && type.startsWith('xstate.')) return undefined;
-    if (from !== undefined && this.#isFunction(from) && this.#names.state(from)?.parent === a && this.#ignored.has(key)) return undefined;
+    if (from !== undefined && this.#isFunction(from) && this.#names.state(from)?.parent === a && this.#ignored.has(key))
+      return undefined;
     this.#told.add(key);
-    return { ...within(record, 'message'), from: from ?? OUTSIDE, label: sentName(record, this.#names), isIgnored: this.#ignored.get(key) ?? false };
+    return {
+      ...within(record, 'message'),
+      from: from ?? OUTSIDE,
+      label: sentName(record, this.#names),
+      isIgnored: this.#ignored.get(key) ?? false,
+    };
   }
 
   #stepped(record: InspectionRecordOf<'step'>): SequenceRow | undefined {
@@ -165,7 +193,11 @@ class Rows {
     const name = stepName(record);
     const isOver = record.status !== 'active';
     if (isOver) this.#over.add(record.a);
-    return { ...within(record, isOver ? 'ended' : 'step'), label: isIgnored ? `${name} ignored` : isTold ? state : `${name} → ${state}`, isIgnored };
+    return {
+      ...within(record, isOver ? 'ended' : 'step'),
+      label: isIgnored ? `${name} ignored` : isTold ? state : `${name} → ${state}`,
+      isIgnored,
+    };
   }
 
   #made(record: InspectionRecordOf<'actor'>): SequenceRow | undefined {

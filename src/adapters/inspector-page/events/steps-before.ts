@@ -6,12 +6,18 @@ import type { InspectionTimeline } from '../../../machines/inspection-log/inspec
 const MOST = 2_000;
 
 /** The state before the step; undefined where none is known. */
-export function stepBefore(timeline: InspectionTimeline, { a, s }: InspectionRecordOf<'step'>): InspectedValue | undefined {
+export function stepBefore(
+  timeline: InspectionTimeline,
+  { a, s }: InspectionRecordOf<'step'>,
+): InspectedValue | undefined {
   return timeline.at(s - 1).actor(a)?.value;
 }
 
 /** The context that was recorded last before the step. */
-export function contextBefore(timeline: InspectionTimeline, { a, s }: InspectionRecordOf<'step'>): { readonly isKnown: boolean; readonly context?: unknown } {
+export function contextBefore(
+  timeline: InspectionTimeline,
+  { a, s }: InspectionRecordOf<'step'>,
+): { readonly isKnown: boolean; readonly context?: unknown } {
   const records = timeline.sequence(a);
   const last = records.indexUpTo(s - 1);
   for (let index = last; index >= Math.max(0, last - MOST); index -= 1) {

@@ -19,7 +19,11 @@ export interface FoundRecords {
 }
 
 /** @param actor key of the one whose records are listed; all where there is none */
-export function useRecordList(timeline: InspectionTimeline, actor: string | undefined, filter: EventFilter): FoundRecords {
+export function useRecordList(
+  timeline: InspectionTimeline,
+  actor: string | undefined,
+  filter: EventFilter,
+): FoundRecords {
   const [, drawAgain] = useReducer((count: number, _: undefined) => count + 1, 0);
   const { all, found } = useMemo(() => {
     const sequence = timeline.sequence(actor);

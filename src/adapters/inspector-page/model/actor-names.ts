@@ -12,13 +12,19 @@ const LONG_ID = /^(?:[a-z]+[_-])?([0-9a-f]{8}-?[0-9a-f]{4}-?[0-9a-f]{4}-?[0-9a-f
 const INVOKED = /^\d+\.[^.]+\.?/;
 
 /** Why a wake began, as its label says it. */
-const WAKES: ReadonlyMap<string, string> = new Map([['ingress', 'for a message'], ['wake', 'that was queued'], ['retry', 'after a failure'], ['manual', 'by hand']]);
+const WAKES: ReadonlyMap<string, string> = new Map([
+  ['ingress', 'for a message'],
+  ['wake', 'that was queued'],
+  ['retry', 'after a failure'],
+  ['manual', 'by hand'],
+]);
 
 /** `Mend the cart`, `task_7`, `wake for a message`, `wake …81b1`, `claim`. */
 export function actorName({ id, kind, facts }: Named, most = MOST): string {
   const label = facts?.['label'] ?? facts?.['name'];
   const end = LONG_ID.exec(id)?.[1]?.slice(-LAST);
-  if (label !== undefined && label !== '') return visibleText(kind === 'wake' ? `wake ${WAKES.get(label) ?? label}` : label, most);
+  if (label !== undefined && label !== '')
+    return visibleText(kind === 'wake' ? `wake ${WAKES.get(label) ?? label}` : label, most);
   if (end !== undefined) return `${visibleText(kind ?? 'actor', MOST)} …${end}`;
   if (INVOKED.test(id) && kind !== undefined) return visibleText(kind, MOST);
   return visibleText(id, MOST);
@@ -31,5 +37,8 @@ export function keyName(key: string): string {
 
 /** All that tells it from others, for a `title`. */
 export function wholeName({ key, id, kind, facts }: Named & { readonly key: string }): string {
-  return visibleText([facts?.['label'], kind, id, key].filter((part) => part !== undefined).join('\n'), 1_000).replaceAll('⏎', '\n');
+  return visibleText(
+    [facts?.['label'], kind, id, key].filter((part) => part !== undefined).join('\n'),
+    1_000,
+  ).replaceAll('⏎', '\n');
 }

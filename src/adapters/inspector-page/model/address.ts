@@ -1,9 +1,22 @@
 /** What is shown, as the part of the address after `#`: it can be kept, sent and opened again. */
 import { effect } from '@preact/signals';
-import { chosenActor, chosenRecord, chosenSession, cursor, middleTab, openRecording, openSession, recordingId, rightTab } from './view.ts';
+import {
+  chosenActor,
+  chosenRecord,
+  chosenSession,
+  cursor,
+  middleTab,
+  openRecording,
+  openSession,
+  recordingId,
+  rightTab,
+} from './view.ts';
 import type { Cursor, MiddleTab, RightTab } from './view.ts';
 
-/** `r` session whose log is looked at, `s` moment, `a` actor, `e` record, `m` and `v` what the middle and the right show. */
+/**
+ * `r` session whose log is looked at, `s` moment, `a` actor, `e` record, `m` and `v` what the middle and the right
+ * show.
+ */
 export function readAddress(hash: string): void {
   const given = new URLSearchParams(hash.replace(/^#/, ''));
   const place = { at: momentOf(given.get('s')), actor: given.get('a') ?? undefined, record: numberOf(given.get('e')) };

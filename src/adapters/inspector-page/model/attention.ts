@@ -1,6 +1,7 @@
 /**
- * Whether somebody looks. Browsers have six connections to one server for all their tabs together, and each recording that is followed takes one: what
- * nobody looks at is left alone for a while, and caught up with when somebody looks again.
+ * Whether somebody looks. Browsers have six connections to one server for all their tabs together, and each recording
+ * that is followed takes one: what nobody looks at is left alone for a while, and caught up with when somebody looks
+ * again.
  */
 
 /** Going back and forth costs nothing. */

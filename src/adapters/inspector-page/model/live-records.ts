@@ -1,4 +1,7 @@
-/** Follows a recording by server-sent events, through every interruption, until the server says that this place in it is gone. */
+/**
+ * Follows a recording by server-sent events, through every interruption, until the server says that this place in it is
+ * gone.
+ */
 import type { InspectionRecord } from '../../../machines/inspection-log/inspection-record.ts';
 import { isRefusal, recordingPath, server } from './transport.ts';
 
@@ -22,7 +25,15 @@ interface Told {
 }
 
 /** @throws RequestFailure when the server refuses, so that asking again is of no use */
-export function followRecords({ recording, from, boot, left, onRecords, onLost, onBack }: LiveRecords): Promise<LiveEnd> {
+export function followRecords({
+  recording,
+  from,
+  boot,
+  left,
+  onRecords,
+  onLost,
+  onBack,
+}: LiveRecords): Promise<LiveEnd> {
   return new Promise((resolve, reject) => {
     if (left.aborted) return resolve('left');
     let next = from;
@@ -50,13 +61,16 @@ export function followRecords({ recording, from, boot, left, onRecords, onLost, 
       next = (records.at(-1)?.s ?? next - 1) + 1;
       if (records.length > 0) onRecords(records, data.length);
     });
-    source.addEventListener('reload', ({ data }: MessageEvent<string>) => end((JSON.parse(data) as Told).reason === 'too_far_behind' ? 'gone' : 'other_program'));
+    source.addEventListener('reload', ({ data }: MessageEvent<string>) =>
+      end((JSON.parse(data) as Told).reason === 'too_far_behind' ? 'gone' : 'other_program'),
+    );
     // The browser tries again by itself, unless it was refused; it does not say why, so the server is asked.
     source.addEventListener('error', () => {
       onLost();
       void server.about().then(
         () => (!isOver && source.readyState === EventSource.CLOSED ? end('gone') : undefined),
-        (error: unknown) => (!isOver && (isRefusal(error) || source.readyState === EventSource.CLOSED) ? fail(error) : undefined),
+        (error: unknown) =>
+          !isOver && (isRefusal(error) || source.readyState === EventSource.CLOSED) ? fail(error) : undefined,
       );
     });
   });

@@ -1,5 +1,12 @@
-/** What a status and a state mean to whoever looks: charts end in a final state called `failed`, whose status is `done` like that of any other. */
-import type { InspectedStatus, InspectedValue, InspectionRecord } from '../../../machines/inspection-log/inspection-record.ts';
+/**
+ * What a status and a state mean to whoever looks: charts end in a final state called `failed`, whose status is `done`
+ * like that of any other.
+ */
+import type {
+  InspectedStatus,
+  InspectedValue,
+  InspectionRecord,
+} from '../../../machines/inspection-log/inspection-record.ts';
 import { visibleText } from './visible-text.ts';
 import { leavesOfValue } from './words.ts';
 
@@ -9,7 +16,13 @@ const FAILED = /(?:^|[._])(?:failed|failure|error|errored|timed_?out|crashed|los
 /** For somebody, or for something that somebody has to give. */
 const WAITING = /(?:^|[._])(?:a?wait(?:ing|s)?(?:_|$|[A-Z])|requires_action$)/;
 
-export function lookOf({ status, value }: { readonly status: InspectedStatus; readonly value?: InspectedValue | undefined }): Look {
+export function lookOf({
+  status,
+  value,
+}: {
+  readonly status: InspectedStatus;
+  readonly value?: InspectedValue | undefined;
+}): Look {
   if (status === 'stopped' || status === 'error') return status;
   const leaves = leavesOfValue(value);
   if (status === 'done') return leaves.some((leaf) => FAILED.test(leaf)) ? 'error' : 'done';

@@ -1,4 +1,7 @@
-/** Bounds what the payloads of one recording take up in this tab: those of the oldest records are let go, the records themselves stay. */
+/**
+ * Bounds what the payloads of one recording take up in this tab: those of the oldest records are let go, the records
+ * themselves stay.
+ */
 import type { InspectionRecord } from '../../../machines/inspection-log/inspection-record.ts';
 
 /** In characters of JSON, of all records together. As objects they take two to three times as many bytes. */
@@ -14,7 +17,9 @@ export class PayloadBudget {
     this.#most = most;
   }
 
-  /** @param characters of all of them as JSON @returns the number of the last record whose payload was let go by this */
+  /**
+   * @param characters of all of them as JSON @returns the number of the last record whose payload was let go by this
+   */
   add(records: readonly InspectionRecord[], characters: number): number | undefined {
     this.#pieces.push({ records, characters });
     this.#characters += characters;

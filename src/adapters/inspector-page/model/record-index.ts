@@ -1,6 +1,6 @@
 /**
- * What is looked for in a recording again and again, found once: where something failed, and where nothing happened for long. It is brought up to date
- * from where it was.
+ * What is looked for in a recording again and again, found once: where something failed, and where nothing happened for
+ * long. It is brought up to date from where it was.
  */
 import { countUpTo } from '../../../machines/inspection-log/inspected-actor.ts';
 import type { InspectionRecord } from '../../../machines/inspection-log/inspection-record.ts';
@@ -69,7 +69,9 @@ export class RecordIndex {
 
   /** The nearest one before or after record number `seq`. */
   failureFrom(seq: number, direction: 'back' | 'on'): Failure | undefined {
-    return direction === 'on' ? this.#failures[placeAfter(this.#failures, seq)] : this.#failures[placeAfter(this.#failures, seq - 1) - 1];
+    return direction === 'on'
+      ? this.#failures[placeAfter(this.#failures, seq)]
+      : this.#failures[placeAfter(this.#failures, seq - 1) - 1];
   }
 
   #see(record: InspectionRecord): void {
@@ -80,11 +82,15 @@ export class RecordIndex {
       this.#paused += pause;
     }
     // One that broke says so, and how it ended, which is the same failure.
-    if (isFailure(record) && this.#failures.at(-1)?.actor !== record.a) this.#failures.push({ s: record.s, actor: record.a });
+    if (isFailure(record) && this.#failures.at(-1)?.actor !== record.a)
+      this.#failures.push({ s: record.s, actor: record.a });
   }
 
   #forget(first: number): void {
-    const [failures, pauses] = [placeAfter(this.#failures, first - 1), Math.max(placeAfter(this.#pauses, first), this.#pauses.length - MOST_PAUSES)];
+    const [failures, pauses] = [
+      placeAfter(this.#failures, first - 1),
+      Math.max(placeAfter(this.#pauses, first), this.#pauses.length - MOST_PAUSES),
+    ];
     if (failures > 0) this.#failures = this.#failures.slice(failures);
     if (pauses === 0) return;
     for (const { ms } of this.#pauses.slice(0, pauses)) this.#paused -= ms;

@@ -1,4 +1,7 @@
-/** Pieces of a response as records: one JSON text a line, the first of them the header. What is no whole line is counted and left out. */
+/**
+ * Pieces of a response as records: one JSON text a line, the first of them the header. What is no whole line is counted
+ * and left out.
+ */
 import type { InspectionHeader, InspectionRecord } from '../../../machines/inspection-log/inspection-record.ts';
 
 export class RecordLines {

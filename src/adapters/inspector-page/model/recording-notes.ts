@@ -4,12 +4,17 @@ import type { ReadonlySignal } from '@preact/signals';
 import { amount, counted } from './words.ts';
 
 const NOTES = {
-  started: () => 'The program was started anew. What is shown is of the new one; what the one before it did is gone from here.',
-  begun: (first: number) => `The ${counted(first - 1, 'record')} before number ${amount(first)} are missing: whoever recorded them keeps only the newest.`,
-  missed: (count: number) => `${counted(count, 'record')} on the way ${count === 1 ? 'is' : 'are'} missing: ${count === 1 ? 'it was' : 'they were'} gone before they could be read.`,
+  started: () =>
+    'The program was started anew. What is shown is of the new one; what the one before it did is gone from here.',
+  begun: (first: number) =>
+    `The ${counted(first - 1, 'record')} before number ${amount(first)} are missing: whoever recorded them keeps only the newest.`,
+  missed: (count: number) =>
+    `${counted(count, 'record')} on the way ${count === 1 ? 'is' : 'are'} missing: ${count === 1 ? 'it was' : 'they were'} gone before they could be read.`,
   damaged: (count: number) => `${counted(count, 'record')} arrived damaged and ${count === 1 ? 'is' : 'are'} missing.`,
-  forgotten: (first: number) => `This tab keeps the newest records only. Those before number ${amount(first)} were let go; how the actors stood then is known.`,
-  emptied: (last: number) => `This tab keeps only so many payloads. Those of the records up to number ${amount(last)} were let go.`,
+  forgotten: (first: number) =>
+    `This tab keeps the newest records only. Those before number ${amount(first)} were let go; how the actors stood then is known.`,
+  emptied: (last: number) =>
+    `This tab keeps only so many payloads. Those of the records up to number ${amount(last)} were let go.`,
 } as const;
 
 export type NoteName = keyof typeof NOTES;

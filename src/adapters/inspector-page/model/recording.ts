@@ -1,6 +1,6 @@
 /**
- * One recording in this page: what there is of it is loaded, then followed. It survives whatever becomes of the server: what was read stays, and the
- * phase says what is missing.
+ * One recording in this page: what there is of it is loaded, then followed. It survives whatever becomes of the server:
+ * what was read stays, and the phase says what is missing.
  */
 import { signal } from '@preact/signals';
 import type { ReadonlySignal } from '@preact/signals';
@@ -42,7 +42,10 @@ export class Recording {
   readonly id: string;
   readonly #left = new AbortController();
   readonly #attention: Attention;
-  readonly #version = signal(0, { watched: () => this.#attention.watch(true), unwatched: () => this.#attention.watch(false) });
+  readonly #version = signal(0, {
+    watched: () => this.#attention.watch(true),
+    unwatched: () => this.#attention.watch(false),
+  });
   readonly #phase = signal<RecordingPhase>({ name: 'loading' });
   readonly #notes = new RecordingNotes();
   #timeline = new InspectionTimeline({ maxRecords: MOST_RECORDS });
@@ -59,7 +62,10 @@ export class Recording {
     void this.#run();
   }
 
-  /** What there is, for a computation or a pane: it is done again, at most once a frame, when there is more. `version` rises with every change. */
+  /**
+   * What there is, for a computation or a pane: it is done again, at most once a frame, when there is more. `version`
+   * rises with every change.
+   */
   get watched(): { readonly timeline: InspectionTimeline; readonly version: number } {
     return { timeline: this.#timeline, version: this.#version.value };
   }
@@ -86,7 +92,10 @@ export class Recording {
     this.#left.abort();
   }
 
-  /** The server says how far it is. Where nothing of it comes, the connection is dead without saying so: it is made anew. @param last number of its newest record */
+  /**
+   * The server says how far it is. Where nothing of it comes, the connection is dead without saying so: it is made
+   * anew. @param last number of its newest record
+   */
   hear(last: number): void {
     const here = this.#timeline.last?.s ?? 0;
     if (this.#phase.value.name !== 'following' || last <= here) this.#behind = undefined;
@@ -124,7 +133,9 @@ export class Recording {
       left: eitherOf(this.#attention.rest, this.#stalled.signal),
       onRecords: (records, characters) => this.#add(records, characters),
       onLost: () => this.#lose(),
-      onBack: () => { this.#phase.value = { name: 'following' }; },
+      onBack: () => {
+        this.#phase.value = { name: 'following' };
+      },
     });
     if (end === 'other_program') this.#reset();
     return performance.now() - begun > FOLLOWED_MS;
@@ -214,9 +225,11 @@ export class Recording {
       this.#isUpdateDue = false;
       this.#version.value += 1;
       const first = this.#timeline.first?.s ?? 1;
-      if ((this.#timeline.last?.s ?? 0) > MOST_RECORDS && first > 1 && this.#timeline.length >= MOST_RECORDS) this.#notes.tell('forgotten', first);
+      if ((this.#timeline.last?.s ?? 0) > MOST_RECORDS && first > 1 && this.#timeline.length >= MOST_RECORDS)
+        this.#notes.tell('forgotten', first);
     };
-    if (this.#phase.value.name === 'loading') setTimeout(update, this.#version.peek() === 0 ? 0 : UPDATE_WHILE_LOADING_MS);
+    if (this.#phase.value.name === 'loading')
+      setTimeout(update, this.#version.peek() === 0 ? 0 : UPDATE_WHILE_LOADING_MS);
     else if (document.visibilityState === 'visible') requestAnimationFrame(update);
     else setTimeout(update, 0);
   }

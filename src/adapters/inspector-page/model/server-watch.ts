@@ -12,15 +12,25 @@ const SECOND_MS = 1_000;
 const SLOW_MS = 3_000;
 const GIVE_UP_MS = 30_000;
 
-/** Since when a question to the server has been waiting for its answer, while that takes unusually long. Milliseconds since the epoch. */
+/**
+ * Since when a question to the server has been waiting for its answer, while that takes unusually long. Milliseconds
+ * since the epoch.
+ */
 export const slowSince = signal<number | undefined>(undefined);
 
 /** Whether what is shown as the newest is. */
-export const isHeard: ReadonlySignal<boolean> = computed(() => slowSince.value === undefined && ['loading', 'following'].includes(recording.value.phase.value.name));
+export const isHeard: ReadonlySignal<boolean> = computed(
+  () => slowSince.value === undefined && ['loading', 'following'].includes(recording.value.phase.value.name),
+);
 
 /** @returns leaves */
 export function keepLookingAtServer(): () => void {
-  const leave = [whileSeen(askServer, EVERY_MS), whileSeen(() => { now.value = Date.now(); }, SECOND_MS)];
+  const leave = [
+    whileSeen(askServer, EVERY_MS),
+    whileSeen(() => {
+      now.value = Date.now();
+    }, SECOND_MS),
+  ];
   return () => {
     for (const each of leave) each();
   };
@@ -29,7 +39,9 @@ export function keepLookingAtServer(): () => void {
 /** Never rejects. */
 async function askServer(): Promise<void> {
   const askedAt = Date.now();
-  const slow = setTimeout(() => { slowSince.value = askedAt; }, SLOW_MS);
+  const slow = setTimeout(() => {
+    slowSince.value = askedAt;
+  }, SLOW_MS);
   try {
     const told = (await (await request('./api/about', { signal: AbortSignal.timeout(GIVE_UP_MS) })).json()) as About;
     about.value = told;

@@ -10,7 +10,10 @@ const QUEUED = /(?:^|\.)queued$/;
 
 type Spanned = Pick<InspectedActorState, 'status' | 'from' | 'since'>;
 
-/** What is over says how long it took, what lives how long it has been in its state. @param time milliseconds since the epoch */
+/**
+ * What is over says how long it took, what lives how long it has been in its state. @param time milliseconds since the
+ * epoch
+ */
 export function spanOf({ status, from, since }: Spanned, time: number): string {
   return duration(status === 'active' ? time - since.t : since.t - from.t);
 }

@@ -6,7 +6,13 @@ import type {
   InspectionRange,
 } from '../../../actors/inspection/inspection-source.ts';
 import type { ShownFleet } from '../../../actors/inspection/fleet-words.ts';
-import type { ShownChanges, ShownProcess, ShownSession, ShownSessions, ShownSteps } from '../../../actors/inspection/shown-answers.ts';
+import type {
+  ShownChanges,
+  ShownProcess,
+  ShownSession,
+  ShownSessions,
+  ShownSteps,
+} from '../../../actors/inspection/shown-answers.ts';
 import type { InspectionHeader } from '../../../machines/inspection-log/inspection-record.ts';
 
 export interface About extends InspectionAbout {
@@ -21,7 +27,10 @@ class RequestFailure extends Error {
   readonly code: string;
   readonly hint: string;
 
-  constructor(status: number, { code, message, hint }: { readonly code: string; readonly message: string; readonly hint: string }) {
+  constructor(
+    status: number,
+    { code, message, hint }: { readonly code: string; readonly message: string; readonly hint: string },
+  ) {
     super(message);
     this.status = status;
     this.code = code;
@@ -36,7 +45,9 @@ export function isRefusal(error: unknown): error is RequestFailure {
 
 /** What went wrong, and what to do about it; whatever was thrown. */
 export function failureOf(error: unknown): Pick<RequestFailure, 'message' | 'hint' | 'status'> {
-  return error instanceof RequestFailure ? error : { message: error instanceof Error ? error.message : String(error), hint: '', status: 0 };
+  return error instanceof RequestFailure
+    ? error
+    : { message: error instanceof Error ? error.message : String(error), hint: '', status: 0 };
 }
 
 /** The same as one text. */
@@ -61,8 +72,14 @@ export async function request(path: string, options: RequestInit = {}): Promise<
     throw new RequestFailure(0, NOBODY);
   }
   if (response.ok) return response;
-  const told = (await response.json().catch(() => undefined)) as { readonly code?: string; readonly message?: string; readonly hint?: string } | undefined;
-  throw new RequestFailure(response.status, { code: told?.code ?? 'INSPECTOR_FAILED', message: told?.message ?? `the inspector answered ${response.status}`, hint: told?.hint ?? '' });
+  const told = (await response.json().catch(() => undefined)) as
+    | { readonly code?: string; readonly message?: string; readonly hint?: string }
+    | undefined;
+  throw new RequestFailure(response.status, {
+    code: told?.code ?? 'INSPECTOR_FAILED',
+    message: told?.message ?? `the inspector answered ${response.status}`,
+    hint: told?.hint ?? '',
+  });
 }
 
 async function json<Value>(path: string, options?: RequestInit): Promise<Value> {
@@ -86,11 +103,18 @@ export const server = {
   sessions: (limit: number) => json<ShownSessions>(`./api/sessions?limit=${limit}`),
   fleet: () => json<ShownFleet>('./api/fleet'),
   session: (sessionId: string) => json<ShownSession>(sessionPath(sessionId)),
-  transcript: (sessionId: string, from: number, limit: number) => json<ShownSteps>(`${sessionPath(sessionId)}/transcript?from=${from}&limit=${limit}`),
-  processes: async (sessionId: string) => (await json<{ readonly processes: readonly ShownProcess[] }>(`${sessionPath(sessionId)}/processes`)).processes,
-  changes: async (sessionId: string) => (await json<{ readonly changes: readonly ShownChanges[] }>(`${sessionPath(sessionId)}/changes`)).changes,
+  transcript: (sessionId: string, from: number, limit: number) =>
+    json<ShownSteps>(`${sessionPath(sessionId)}/transcript?from=${from}&limit=${limit}`),
+  processes: async (sessionId: string) =>
+    (await json<{ readonly processes: readonly ShownProcess[] }>(`${sessionPath(sessionId)}/processes`)).processes,
+  changes: async (sessionId: string) =>
+    (await json<{ readonly changes: readonly ShownChanges[] }>(`${sessionPath(sessionId)}/changes`)).changes,
   answer: async (sessionId: string, answer: InspectionAnswer) => {
-    const { receipt } = await json<{ readonly receipt: SendReceipt }>(`${sessionPath(sessionId)}/answers`, { method: 'POST', headers: { 'content-type': 'application/json' }, body: JSON.stringify(answer) });
+    const { receipt } = await json<{ readonly receipt: SendReceipt }>(`${sessionPath(sessionId)}/answers`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify(answer),
+    });
     return receipt;
   },
 } as const;

@@ -1,6 +1,6 @@
 /**
- * What the page shows, as signals: which recording, which moment of it, which actor, which record. Every pane reads and sets these, and nothing else of
- * another pane.
+ * What the page shows, as signals: which recording, which moment of it, which actor, which record. Every pane reads and
+ * sets these, and nothing else of another pane.
  */
 import { batch, computed, signal } from '@preact/signals';
 import type { ReadonlySignal } from '@preact/signals';
@@ -67,12 +67,16 @@ export const world: ReadonlySignal<InspectionWorld> = computed(() => {
 });
 
 /** At that moment; undefined where it was not there. While nobody has chosen one it is the first that there is. */
-export const actor: ReadonlySignal<InspectedActorState | undefined> = computed(() => (chosenActor.value === undefined ? world.value.roots({ limit: 1 })[0] : world.value.actor(chosenActor.value)));
+export const actor: ReadonlySignal<InspectedActorState | undefined> = computed(() =>
+  chosenActor.value === undefined ? world.value.roots({ limit: 1 })[0] : world.value.actor(chosenActor.value),
+);
 
 export const isInPast: ReadonlySignal<boolean> = computed(() => cursor.value !== 'live');
 
 /** Milliseconds since the epoch: of the moment that is shown, or now. Read it where something is told as an age. */
-export const shownTime: ReadonlySignal<number> = computed(() => (cursor.value === 'live' ? now.value : (world.value.moment?.t ?? now.value)));
+export const shownTime: ReadonlySignal<number> = computed(() =>
+  cursor.value === 'live' ? now.value : (world.value.moment?.t ?? now.value),
+);
 
 /** Milliseconds since the epoch, moving on once a second. */
 export const now = signal(Date.now());
@@ -156,7 +160,10 @@ export function step(by: number): void {
   const { timeline } = recording.value;
   const from = cursor.value === 'live' ? timeline.last?.s : cursor.value;
   if (from === undefined) return;
-  const to = isActorOnly.value && chosenActor.value !== undefined ? neighborOf(chosenActor.value, from, by) : timeline.move(from, by)?.s;
+  const to =
+    isActorOnly.value && chosenActor.value !== undefined
+      ? neighborOf(chosenActor.value, from, by)
+      : timeline.move(from, by)?.s;
   if (to !== undefined) chooseMoment(to);
 }
 
@@ -169,5 +176,7 @@ function chooseMoment(seq: number): void {
 
 function neighborOf(key: string, seq: number, by: number): number | undefined {
   const { timeline } = recording.value;
-  return by < 0 ? timeline.records({ actor: key, to: seq - 1, limit: -by, take: 'last' })[0]?.s : timeline.records({ actor: key, from: seq + 1, limit: by }).at(-1)?.s;
+  return by < 0
+    ? timeline.records({ actor: key, to: seq - 1, limit: -by, take: 'last' })[0]?.s
+    : timeline.records({ actor: key, from: seq + 1, limit: by }).at(-1)?.s;
 }

@@ -1,4 +1,6 @@
-/** Text from elsewhere as it may be shown: what cannot be seen in it, or would turn its letters around, is written out. */
+/**
+ * Text from elsewhere as it may be shown: what cannot be seen in it, or would turn its letters around, is written out.
+ */
 import { beginningOf } from '../../../machines/cut-text.ts';
 
 /** Control characters and what directs how text runs. Tabs and line ends stay, and what emoji are put together with. */
@@ -15,5 +17,10 @@ export function visibleText(text: string, most = MOST_OF_LINE): string {
 /** With its line ends, at most `most` characters of it; `…` says that there was more. */
 export function visibleLines(text: string, most = MOST_OF_LINES): string {
   const kept = text.length <= most ? text : `${beginningOf(text, most)}…`;
-  return kept.replaceAll('\r\n', '\n').replaceAll(UNSEEN, (character) => `\\u{${(character.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, '0')}}`);
+  return kept
+    .replaceAll('\r\n', '\n')
+    .replaceAll(
+      UNSEEN,
+      (character) => `\\u{${(character.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, '0')}}`,
+    );
 }

@@ -9,10 +9,14 @@ const PIECE_MS = 30_000;
 export function nextTask(): Promise<void> {
   return new Promise((resolve) => {
     const { port1, port2 } = new MessageChannel();
-    port1.addEventListener('message', () => {
-      port1.close();
-      resolve();
-    }, { once: true });
+    port1.addEventListener(
+      'message',
+      () => {
+        port1.close();
+        resolve();
+      },
+      { once: true },
+    );
     port1.start();
     port2.postMessage(undefined);
   });
@@ -42,7 +46,9 @@ export function eitherOf(one: AbortSignal, other: AbortSignal): AbortSignal {
 }
 
 /** The next piece of a response. @throws Error where none comes */
-export async function readSoon(reader: ReadableStreamDefaultReader<Uint8Array>): Promise<ReadableStreamReadResult<Uint8Array>> {
+export async function readSoon(
+  reader: ReadableStreamDefaultReader<Uint8Array>,
+): Promise<ReadableStreamReadResult<Uint8Array>> {
   let timer: ReturnType<typeof setTimeout> | undefined;
   const late = new Promise<never>((_resolve, reject) => {
     timer = setTimeout(() => {

@@ -16,7 +16,10 @@ export function CodeBox({ label, text, shownAs, most = AT_FIRST }: CodeBoxProps)
   const lines = text.split('\n').length;
   return (
     <div class="code-box">
-      <small class="code-label">{label}{lines > 12 ? `, ${lines} lines` : ''}</small>
+      <small class="code-label">
+        {label}
+        {lines > 12 ? `, ${lines} lines` : ''}
+      </small>
       <div class="code-scroll" role="group" tabIndex={0} aria-label={label}>
         <BoundedText isCode text={text} most={most} {...(shownAs === undefined ? {} : { shownAs })} />
       </div>

@@ -3,8 +3,18 @@ import { about } from '../model/view.ts';
 
 const NAME = 'wakechart';
 
-/** About the home and the store that are looked at, where they are known. @param words after `wakechart`; those in capitals stand for what has to be filled in */
+/**
+ * About the home and the store that are looked at, where they are known. @param words after `wakechart`; those in
+ * capitals stand for what has to be filled in
+ */
 export function commandLine(words: readonly string[]): string {
   const { home, store } = about.value ?? {};
-  return [NAME, ...(home === undefined ? [] : ['--home', home]), ...(store === undefined ? [] : ['--store', store]), ...words].map((word) => (/^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", String.raw`'\''`)}'`)).join(' ');
+  return [
+    NAME,
+    ...(home === undefined ? [] : ['--home', home]),
+    ...(store === undefined ? [] : ['--store', store]),
+    ...words,
+  ]
+    .map((word) => (/^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", String.raw`'\''`)}'`))
+    .join(' ');
 }

@@ -1,4 +1,6 @@
-/** Which record of a session's recording tells an event of its log: one of them for each event, in the order of the log. */
+/**
+ * Which record of a session's recording tells an event of its log: one of them for each event, in the order of the log.
+ */
 import type { InspectedMoment } from '../../../machines/inspection-log/inspected-actor.ts';
 import type { InspectionRecord } from '../../../machines/inspection-log/inspection-record.ts';
 import type { InspectionTimeline } from '../../../machines/inspection-log/inspection-timeline.ts';
@@ -23,9 +25,18 @@ export interface EventPlace {
 }
 
 /** Those that had happened at a moment. */
-export function eventsUntil<Event extends EventPlace>(timeline: InspectionTimeline, events: readonly Event[], moment: InspectedMoment | undefined): readonly Event[] {
+export function eventsUntil<Event extends EventPlace>(
+  timeline: InspectionTimeline,
+  events: readonly Event[],
+  moment: InspectedMoment | undefined,
+): readonly Event[] {
   if (moment === undefined) return [];
-  return events.filter((event) => event.t === undefined || event.t < moment.t || (event.t === moment.t && (recordOfEvent(timeline, event) ?? 0) <= moment.s));
+  return events.filter(
+    (event) =>
+      event.t === undefined ||
+      event.t < moment.t ||
+      (event.t === moment.t && (recordOfEvent(timeline, event) ?? 0) <= moment.s),
+  );
 }
 
 /** Undefined: it is not there yet, or forgotten. */
@@ -41,7 +52,11 @@ function broughtUp(timeline: InspectionTimeline): Index | undefined {
   if (timeline.first?.s !== 1) return undefined;
   const index = indexes.get(timeline) ?? { root: undefined, through: 0, numbers: [] };
   indexes.set(timeline, index);
-  for (let page = timeline.records({ from: index.through + 1, limit: PAGE }); page.length > 0; page = timeline.records({ from: index.through + 1, limit: PAGE })) {
+  for (
+    let page = timeline.records({ from: index.through + 1, limit: PAGE });
+    page.length > 0;
+    page = timeline.records({ from: index.through + 1, limit: PAGE })
+  ) {
     for (const record of page) see(index, record);
   }
   return index;

@@ -32,7 +32,11 @@ export function FleetPane(): JSX.Element {
     <div class="session">
       <h2 class="unseen">Fleet</h2>
       <NowStrip what="The fleet is shown as it is" />
-      {because === undefined ? undefined : <p class="left-out" role="status">Not up to date: {visibleText(because, 500)}</p>}
+      {because === undefined ? undefined : (
+        <p class="left-out" role="status">
+          Not up to date: {visibleText(because, 500)}
+        </p>
+      )}
       {value?.parts.map(({ title, count, columns, rows, note }) => (
         <Section key={title} title={title} isOpenAtFirst aside={count}>
           {() => (
@@ -40,8 +44,26 @@ export function FleetPane(): JSX.Element {
               {rows.length === 0 ? undefined : (
                 <div class="wakes" role="region" aria-label={title} tabIndex={0}>
                   <table>
-                    <thead><tr>{columns.map((column) => <th key={column} scope="col">{column}</th>)}</tr></thead>
-                    <tbody>{rows.map((cells, row) => <tr key={row}>{cells.map((cell, index) => <td key={index}><Cell cell={cell} at={Date.parse(value.at)} /></td>)}</tr>)}</tbody>
+                    <thead>
+                      <tr>
+                        {columns.map((column) => (
+                          <th key={column} scope="col">
+                            {column}
+                          </th>
+                        ))}
+                      </tr>
+                    </thead>
+                    <tbody>
+                      {rows.map((cells, row) => (
+                        <tr key={row}>
+                          {cells.map((cell, index) => (
+                            <td key={index}>
+                              <Cell cell={cell} at={Date.parse(value.at)} />
+                            </td>
+                          ))}
+                        </tr>
+                      ))}
+                    </tbody>
                   </table>
                 </div>
               )}
@@ -54,9 +76,20 @@ export function FleetPane(): JSX.Element {
   );
 }
 
-function Cell({ cell: { text = '', standing, since, session }, at }: { readonly cell: FleetCell; readonly at: number }): JSX.Element {
+function Cell({
+  cell: { text = '', standing, since, session },
+  at,
+}: {
+  readonly cell: FleetCell;
+  readonly at: number;
+}): JSX.Element {
   const shown = visibleText(text, 500);
   if (since !== undefined) return <When iso={since} tell={(from) => duration(at - from)} />;
-  if (session !== undefined) return <button class="link" title={session} onClick={() => openSession(session)}>{shown}</button>;
+  if (session !== undefined)
+    return (
+      <button class="link" title={session} onClick={() => openSession(session)}>
+        {shown}
+      </button>
+    );
   return <span class={standing === undefined ? undefined : `badge is-${standing}`}>{shown}</span>;
 }

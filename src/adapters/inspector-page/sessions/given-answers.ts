@@ -1,4 +1,7 @@
-/** Answers that were given here: each request is answered once, however often somebody clicks, and what was being written is kept. */
+/**
+ * Answers that were given here: each request is answered once, however often somebody clicks, and what was being
+ * written is kept.
+ */
 import { signal } from '@preact/signals';
 import type { Signal } from '@preact/signals';
 import type { InspectionAnswer } from '../../../actors/inspection/inspection-source.ts';
@@ -9,7 +12,13 @@ export type GivenAnswer =
   /** `seq`: number of the event that it is stored as; `atMs`: when that was told, in milliseconds since the epoch. */
   | { readonly name: 'stored'; readonly answer: InspectionAnswer; readonly seq: number; readonly atMs: number }
   /** `isUnknown`: nobody said whether it was stored. The same again changes nothing. */
-  | { readonly name: 'refused'; readonly answer: InspectionAnswer; readonly message: string; readonly hint: string; readonly isUnknown: boolean };
+  | {
+      readonly name: 'refused';
+      readonly answer: InspectionAnswer;
+      readonly message: string;
+      readonly hint: string;
+      readonly isUnknown: boolean;
+    };
 
 interface Desk {
   readonly given: Signal<GivenAnswer | undefined>;
@@ -32,7 +41,10 @@ export function deskOf(requestId: string): Desk {
   return found;
 }
 
-/** Whether a request that appears now may have come under a pointer that was about to click something else. @param nowMs of `performance.now()` */
+/**
+ * Whether a request that appears now may have come under a pointer that was about to click something else. @param nowMs
+ * of `performance.now()`
+ */
 export function isJustAnswered(nowMs: number): boolean {
   const SOON_MS = 1_000;
   return nowMs - lastStoredAt < SOON_MS;

@@ -48,12 +48,15 @@ export function keepSessions(): () => void {
 
 let isFirst = true;
 
-/** What people come for: the first that waits for somebody is opened, unless the address or somebody asks for something. */
+/**
+ * What people come for: the first that waits for somebody is opened, unless the address or somebody asks for something.
+ */
 function openTheFirst(): () => void {
   return effect(() => {
     if (!isFirst || about.value === undefined || known.value === undefined) return;
     isFirst = false;
-    const isAskedFor = chosenSession.peek() !== undefined || chosenActor.peek() !== undefined || cursor.peek() !== 'live';
+    const isAskedFor =
+      chosenSession.peek() !== undefined || chosenActor.peek() !== undefined || cursor.peek() !== 'live';
     const waiting = known.value.sessions.find(({ isWaiting }) => isWaiting);
     if (!isAskedFor && waiting !== undefined) openSession(waiting.sessionId);
   });

@@ -13,7 +13,15 @@ const shown = new WeakMap<SessionWatch, ReadonlySignal<readonly Entry[]>>();
 
 /** All of them, where that moment is now. */
 export function pastEntries(watch: SessionWatch): readonly Entry[] {
-  const found = shown.get(watch) ?? computed(() => transcriptOf(moment.value === '' ? watch.log.steps.value : eventsUntil(recording.value.timeline, watch.log.steps.value, world.peek().moment)));
+  const found =
+    shown.get(watch) ??
+    computed(() =>
+      transcriptOf(
+        moment.value === ''
+          ? watch.log.steps.value
+          : eventsUntil(recording.value.timeline, watch.log.steps.value, world.peek().moment),
+      ),
+    );
   shown.set(watch, found);
   return found.value;
 }

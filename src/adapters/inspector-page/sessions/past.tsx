@@ -1,4 +1,6 @@
-/** What the sessions show while a moment of the past is looked at: how one stood then, and which parts are about now. */
+/**
+ * What the sessions show while a moment of the past is looked at: how one stood then, and which parts are about now.
+ */
 import type { JSX } from 'preact';
 import { goLive, isInPast, world } from '../model/view.ts';
 import { visibleText } from '../model/visible-text.ts';
@@ -10,7 +12,14 @@ import type { SessionWatch } from './session-watch.ts';
 export function NowStrip({ what }: { readonly what: string }): JSX.Element | undefined {
   if (!isInPast.value) return undefined;
   const { moment } = world.value;
-  return <p class="asked-warning">{what} now, not {moment === undefined ? 'then' : clockTime(moment.t).slice(0, 8)}. <button class="link" onClick={goLive}>Return to live</button></p>;
+  return (
+    <p class="asked-warning">
+      {what} now, not {moment === undefined ? 'then' : clockTime(moment.t).slice(0, 8)}.{' '}
+      <button class="link" onClick={goLive}>
+        Return to live
+      </button>
+    </p>
+  );
 }
 
 const STOOD: Readonly<Record<string, string>> = {
@@ -24,10 +33,17 @@ const STOOD: Readonly<Record<string, string>> = {
 export function Then({ watch }: { readonly watch: SessionWatch }): JSX.Element {
   const [root] = world.value.roots({ limit: 1 });
   const state = stateText(root?.value);
-  const open = pastEntries(watch).flatMap(({ call }) => (call?.state === 'waiting' || call?.state === 'running' ? [call.name] : []));
+  const open = pastEntries(watch).flatMap(({ call }) =>
+    call?.state === 'waiting' || call?.state === 'running' ? [call.name] : [],
+  );
   return (
     <section class="reasons" aria-label="Why">
-      <p class="why-first">{root === undefined ? 'It was not there yet' : `${STOOD[state] ?? state}${open.length === 0 ? '' : `: ${visibleText(open.join(', '), 300)}`}`}.</p>
+      <p class="why-first">
+        {root === undefined
+          ? 'It was not there yet'
+          : `${STOOD[state] ?? state}${open.length === 0 ? '' : `: ${visibleText(open.join(', '), 300)}`}`}
+        .
+      </p>
     </section>
   );
 }

@@ -10,13 +10,23 @@ import { SideSection } from './side-section.tsx';
 
 export function ProcessesSection({ watch }: { readonly watch: SessionWatch }): JSX.Element {
   return (
-    <SideSection title="Processes" watch={watch} name="processes" none="None is known to work for it." count={(processes) => counted(countOf(processes), 'process', 'processes')}>
+    <SideSection
+      title="Processes"
+      watch={watch}
+      name="processes"
+      none="None is known to work for it."
+      count={(processes) => counted(countOf(processes), 'process', 'processes')}
+    >
       {(processes) => <Branches branches={processes} />}
     </SideSection>
   );
 }
 
-const STATES = { running: { text: 'runs', standing: 'running' }, gone: { text: 'gone', standing: 'quiet' }, unknown: { text: 'not known', standing: 'quiet' } } as const satisfies Record<ShownProcess['state'], unknown>;
+const STATES = {
+  running: { text: 'runs', standing: 'running' },
+  gone: { text: 'gone', standing: 'quiet' },
+  unknown: { text: 'not known', standing: 'quiet' },
+} as const satisfies Record<ShownProcess['state'], unknown>;
 
 function countOf(branches: readonly ShownProcess[]): number {
   return branches.reduce((sum, { children }) => sum + 1 + countOf(children), 0);
@@ -30,7 +40,9 @@ function Branches({ branches }: { readonly branches: readonly ShownProcess[] }):
           <p class="process">
             <code class="quiet">{pid}</code>
             <span class={`badge is-${STATES[state].standing}`}>{STATES[state].text}</span>
-            <code class="process-title" title={taskId}>{visibleText(title, 400)}</code>
+            <code class="process-title" title={taskId}>
+              {visibleText(title, 400)}
+            </code>
             <When iso={startedAt} tell={(began) => duration(now.value - began)} />
           </p>
           {children.length === 0 ? undefined : <Branches branches={children} />}

@@ -1,4 +1,7 @@
-/** The answers to a request. One click is one answer: the buttons wait while it is sent, and what is being written stays. */
+/**
+ * The answers to a request. One click is one answer: the buttons wait while it is sent, and what is being written
+ * stays.
+ */
 import type { JSX } from 'preact';
 import { useEffect, useId, useState } from 'preact/hooks';
 import type { InspectionAnswer } from '../../../actors/inspection/inspection-source.ts';
@@ -40,8 +43,14 @@ export function RequestButtons({ watch, request }: RequestButtonsProps): JSX.Ele
   return (
     <div class="answers" aria-busy={isBusy}>
       <Refused given={given.value} />
-      {request.kind === 'permission' ? <Permission request={request} isBusy={isBusy} send={send} /> : <Text request={request} isBusy={isBusy} send={send} />}
-      <p class="answers-state" role="status">{given.value?.name === 'sending' ? 'Your answer is being stored.' : ''}</p>
+      {request.kind === 'permission' ? (
+        <Permission request={request} isBusy={isBusy} send={send} />
+      ) : (
+        <Text request={request} isBusy={isBusy} send={send} />
+      )}
+      <p class="answers-state" role="status">
+        {given.value?.name === 'sending' ? 'Your answer is being stored.' : ''}
+      </p>
     </div>
   );
 }
@@ -50,7 +59,10 @@ function Refused({ given }: { readonly given: GivenAnswer | undefined }): JSX.El
   if (given?.name !== 'refused') return undefined;
   return (
     <p class="answers-refused" role="alert">
-      <strong>{given.isUnknown ? 'Nobody said whether your answer was stored' : 'Your answer was not taken'}: {visibleText(given.message, 500)}.</strong>{' '}
+      <strong>
+        {given.isUnknown ? 'Nobody said whether your answer was stored' : 'Your answer was not taken'}:{' '}
+        {visibleText(given.message, 500)}.
+      </strong>{' '}
       {given.isUnknown ? 'The same answer again is safe: it is stored once.' : visibleText(given.hint, 500)}
     </p>
   );
@@ -71,13 +83,36 @@ function Permission({ request: { requestId, rules }, isBusy, send }: AnswerProps
   return (
     <>
       <div class="answer-buttons">
-        <button class="primary" aria-disabled={isBusy} onClick={() => send({ type: 'allow', scope: 'once', ...about })}>Allow once</button>
-        {hasRules ? <button aria-disabled={isBusy} onClick={() => send({ type: 'allow', scope: 'session', ...about })}>Allow for the session</button> : undefined}
-        {hasRules ? <button aria-disabled={isBusy} onClick={() => send({ type: 'allow', scope: 'always', ...about })}>Always allow</button> : undefined}
-        <button class="danger" aria-disabled={isBusy} onClick={() => send({ type: 'deny', ...about })}>Deny</button>
+        <button class="primary" aria-disabled={isBusy} onClick={() => send({ type: 'allow', scope: 'once', ...about })}>
+          Allow once
+        </button>
+        {hasRules ? (
+          <button aria-disabled={isBusy} onClick={() => send({ type: 'allow', scope: 'session', ...about })}>
+            Allow for the session
+          </button>
+        ) : undefined}
+        {hasRules ? (
+          <button aria-disabled={isBusy} onClick={() => send({ type: 'allow', scope: 'always', ...about })}>
+            Always allow
+          </button>
+        ) : undefined}
+        <button class="danger" aria-disabled={isBusy} onClick={() => send({ type: 'deny', ...about })}>
+          Deny
+        </button>
       </div>
-      <label for={id}>A note for the agent <span class="quiet">(not needed)</span></label>
-      <input id={id} type="text" maxLength={MAX_NOTE} autocomplete="off" value={draft.value} onInput={(event) => { draft.value = event.currentTarget.value; }} />
+      <label for={id}>
+        A note for the agent <span class="quiet">(not needed)</span>
+      </label>
+      <input
+        id={id}
+        type="text"
+        maxLength={MAX_NOTE}
+        autocomplete="off"
+        value={draft.value}
+        onInput={(event) => {
+          draft.value = event.currentTarget.value;
+        }}
+      />
     </>
   );
 }
@@ -95,12 +130,40 @@ function Text({ request: { requestId, kind, choices }, isBusy, send }: AnswerPro
   };
   return (
     <>
-      {choices.length === 0 ? undefined : <div class="answer-buttons" role="group" aria-label="Choices">{choices.map((choice) => <button key={choice} aria-disabled={isBusy} onClick={() => answer(choice)}>{visibleText(choice)}</button>)}</div>}
+      {choices.length === 0 ? undefined : (
+        <div class="answer-buttons" role="group" aria-label="Choices">
+          {choices.map((choice) => (
+            <button key={choice} aria-disabled={isBusy} onClick={() => answer(choice)}>
+              {visibleText(choice)}
+            </button>
+          ))}
+        </div>
+      )}
       <label for={id}>{kind === 'answer' ? 'Your answer' : 'The result of the tool, as JSON or text'}</label>
-      <textarea id={id} rows={3} maxLength={MAX_ANSWER} autocomplete="off" value={text} onInput={(event) => { draft.value = event.currentTarget.value; }} onKeyDown={press} />
+      <textarea
+        id={id}
+        rows={3}
+        maxLength={MAX_ANSWER}
+        autocomplete="off"
+        value={text}
+        onInput={(event) => {
+          draft.value = event.currentTarget.value;
+        }}
+        onKeyDown={press}
+      />
       <div class="answer-buttons">
-        <button class="primary" aria-disabled={isBusy || isEmpty} onClick={() => { if (!isEmpty) answer(text); }}>{kind === 'answer' ? 'Answer' : 'Give the result'}</button>
-        <span class="quiet"><kbd>Ctrl</kbd> <kbd>Enter</kbd> sends it</span>
+        <button
+          class="primary"
+          aria-disabled={isBusy || isEmpty}
+          onClick={() => {
+            if (!isEmpty) answer(text);
+          }}
+        >
+          {kind === 'answer' ? 'Answer' : 'Give the result'}
+        </button>
+        <span class="quiet">
+          <kbd>Ctrl</kbd> <kbd>Enter</kbd> sends it
+        </span>
       </div>
     </>
   );

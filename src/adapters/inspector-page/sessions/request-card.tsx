@@ -1,4 +1,7 @@
-/** A request that waits for somebody: what exactly is asked for, and the answers to it. What became of it stays in its place. */
+/**
+ * A request that waits for somebody: what exactly is asked for, and the answers to it. What became of it stays in its
+ * place.
+ */
 import type { JSX } from 'preact';
 import { useEffect, useRef } from 'preact/hooks';
 import type { ShownRequest, ShownSession } from '../../../actors/inspection/shown-answers.ts';
@@ -19,7 +22,11 @@ export interface RequestCardProps {
   readonly request: ShownRequest;
 }
 
-const TITLES = { permission: 'Permission', answer: 'Question', custom_tool: 'A tool of yours' } as const satisfies Record<ShownRequest['kind'], string>;
+const TITLES = {
+  permission: 'Permission',
+  answer: 'Question',
+  custom_tool: 'A tool of yours',
+} as const satisfies Record<ShownRequest['kind'], string>;
 
 export function RequestCard({ watch, session, request }: RequestCardProps): JSX.Element {
   const { requestId, kind, toolName, expiresAt, askedAt } = request;
@@ -36,35 +43,83 @@ export function RequestCard({ watch, session, request }: RequestCardProps): JSX.
   const time = now.value + watch.aheadMs;
   const expires = instant(expiresAt);
   return (
-    <section ref={card} tabIndex={-1} class={isOver ? 'request is-over' : 'request'} aria-label={`${TITLES[kind]}: ${toolName}`}>
+    <section
+      ref={card}
+      tabIndex={-1}
+      class={isOver ? 'request is-over' : 'request'}
+      aria-label={`${TITLES[kind]}: ${toolName}`}
+    >
       <header>
         <h3>{TITLES[kind]}</h3>
         <code class="request-tool">{exact(toolName)}</code>
         <When iso={askedAt} tell={(at) => `asked ${duration(time - at)} ago`} />
-        {isOver ? undefined : <When iso={expiresAt} tell={(at) => (at > time ? `expires in ${left(at - time)}` : 'expired')} />}
+        {isOver ? undefined : (
+          <When iso={expiresAt} tell={(at) => (at > time ? `expires in ${left(at - time)}` : 'expired')} />
+        )}
       </header>
-      {isOver ? <Receipt watch={watch} session={session} request={request} /> : (
+      {isOver ? (
+        <Receipt watch={watch} session={session} request={request} />
+      ) : (
         <>
           <Asked request={request} folder={kind === 'permission' ? (request.cwd ?? session.workspace) : undefined} />
-          {expires !== undefined && expires <= time ? <p class="request-expired">It has expired: an answer is refused now. The next wake denies the call and goes on.</p> : about.value?.canAnswer === false ? <p class="request-expired">Answers are not taken here. The commands above give them.</p> : <RequestButtons watch={watch} request={request} />}
+          {expires !== undefined && expires <= time ? (
+            <p class="request-expired">
+              It has expired: an answer is refused now. The next wake denies the call and goes on.
+            </p>
+          ) : about.value?.canAnswer === false ? (
+            <p class="request-expired">Answers are not taken here. The commands above give them.</p>
+          ) : (
+            <RequestButtons watch={watch} request={request} />
+          )}
         </>
       )}
     </section>
   );
 }
 
-function Asked({ request: { kind, parts, warnings, because, question, rules }, folder }: { readonly request: ShownRequest; readonly folder: string | undefined }): JSX.Element {
+function Asked({
+  request: { kind, parts, warnings, because, question, rules },
+  folder,
+}: {
+  readonly request: ShownRequest;
+  readonly folder: string | undefined;
+}): JSX.Element {
   return (
     <div class="asked">
-      {kind === 'answer' && question !== undefined ? <p class="asked-question">{visibleText(question, 8_000)}</p> : undefined}
-      {parts.map(({ name, text }) => <CodeBox key={name} label={name === '' ? 'input' : name} text={text} shownAs={exact} />)}
-      {folder === undefined ? undefined : <p><span class="quiet">In the folder</span> <code>{exact(folder)}</code></p>}
-      {warnings.map((warning) => <p key={warning} class="asked-warning">{warning}</p>)}
-      {because === undefined ? undefined : <p class="asked-because"><span class="quiet">Why it asks</span> {visibleText(because, 2_000)}</p>}
+      {kind === 'answer' && question !== undefined ? (
+        <p class="asked-question">{visibleText(question, 8_000)}</p>
+      ) : undefined}
+      {parts.map(({ name, text }) => (
+        <CodeBox key={name} label={name === '' ? 'input' : name} text={text} shownAs={exact} />
+      ))}
+      {folder === undefined ? undefined : (
+        <p>
+          <span class="quiet">In the folder</span> <code>{exact(folder)}</code>
+        </p>
+      )}
+      {warnings.map((warning) => (
+        <p key={warning} class="asked-warning">
+          {warning}
+        </p>
+      ))}
+      {because === undefined ? undefined : (
+        <p class="asked-because">
+          <span class="quiet">Why it asks</span> {visibleText(because, 2_000)}
+        </p>
+      )}
       {rules === undefined || rules.length === 0 ? undefined : (
         <div class="asked-rules">
-          <span class="quiet">From then on in this session, or always, in every session of this agent, this would be allowed:</span>
-          <ul>{rules.map((rule) => <li key={rule}><code>{exact(rule)}</code>{rule.endsWith(' $)') ? ': only exactly this command' : ''}</li>)}</ul>
+          <span class="quiet">
+            From then on in this session, or always, in every session of this agent, this would be allowed:
+          </span>
+          <ul>
+            {rules.map((rule) => (
+              <li key={rule}>
+                <code>{exact(rule)}</code>
+                {rule.endsWith(' $)') ? ': only exactly this command' : ''}
+              </li>
+            ))}
+          </ul>
         </div>
       )}
     </div>

@@ -26,20 +26,49 @@ export function Receipt({ watch, session, request: { requestId } }: ReceiptProps
   return (
     <div class="receipt">
       <div role="status">
-        {stored === undefined ? <Elsewhere watch={watch} requestId={requestId} given={given.value} /> : <p><strong>{wordsOfAnswer(stored.answer)}.</strong> Stored as event {stored.seq}; <GoesOn session={session} stored={stored} /></p>}
+        {stored === undefined ? (
+          <Elsewhere watch={watch} requestId={requestId} given={given.value} />
+        ) : (
+          <p>
+            <strong>{wordsOfAnswer(stored.answer)}.</strong> Stored as event {stored.seq};{' '}
+            <GoesOn session={session} stored={stored} />
+          </p>
+        )}
       </div>
-      {stored === undefined && draft.value.trim() !== '' ? <label>What you were writing<textarea rows={2} readOnly value={draft.value} /></label> : undefined}
-      <button class="quiet" aria-label="Put away what became of this request" onClick={() => watch.dismiss(requestId)}>Put away</button>
+      {stored === undefined && draft.value.trim() !== '' ? (
+        <label>
+          What you were writing
+          <textarea rows={2} readOnly value={draft.value} />
+        </label>
+      ) : undefined}
+      <button class="quiet" aria-label="Put away what became of this request" onClick={() => watch.dismiss(requestId)}>
+        Put away
+      </button>
     </div>
   );
 }
 
-function Elsewhere({ watch, requestId, given }: { readonly watch: SessionWatch; readonly requestId: string; readonly given: GivenAnswer | undefined }): JSX.Element {
+function Elsewhere({
+  watch,
+  requestId,
+  given,
+}: {
+  readonly watch: SessionWatch;
+  readonly requestId: string;
+  readonly given: GivenAnswer | undefined;
+}): JSX.Element {
   const settled = outcomeOf(watch.log.steps.value, requestId);
   return (
     <p>
-      {given?.name === 'refused' ? <><strong>Your answer was not taken: {visibleText(given.message, 500)}.</strong> </> : <strong>Answered elsewhere. </strong>}
-      {visibleText(settled?.outcome ?? 'It needs no answer any more.', 600)}{settled === undefined ? '' : ` (event ${settled.seq})`}
+      {given?.name === 'refused' ? (
+        <>
+          <strong>Your answer was not taken: {visibleText(given.message, 500)}.</strong>{' '}
+        </>
+      ) : (
+        <strong>Answered elsewhere. </strong>
+      )}
+      {visibleText(settled?.outcome ?? 'It needs no answer any more.', 600)}
+      {settled === undefined ? '' : ` (event ${settled.seq})`}
     </p>
   );
 }
@@ -47,15 +76,33 @@ function Elsewhere({ watch, requestId, given }: { readonly watch: SessionWatch; 
 function wordsOfAnswer(answer: InspectionAnswer): string {
   if (answer.type === 'deny') return 'You denied it';
   if (answer.type === 'answer') return 'You answered';
-  return { once: 'You allowed it this once', session: 'You allowed it for the session', always: 'You allowed it always' }[answer.scope ?? 'once'];
+  return {
+    once: 'You allowed it this once',
+    session: 'You allowed it for the session',
+    always: 'You allowed it always',
+  }[answer.scope ?? 'once'];
 }
 
-function GoesOn({ session: { state }, stored: { seq, atMs } }: { readonly session: ShownSession; readonly stored: Extract<GivenAnswer, { readonly name: 'stored' }> }): JSX.Element {
+function GoesOn({
+  session: { state },
+  stored: { seq, atMs },
+}: {
+  readonly session: ShownSession;
+  readonly stored: Extract<GivenAnswer, { readonly name: 'stored' }>;
+}): JSX.Element {
   if (state.openWake !== undefined) return <>the session goes on.</>;
   const isUnread = state.head < seq || state.pending.some((each) => each.seq === seq);
   if (!isUnread) return <>the session has gone on with it.</>;
   if (state.pendingActions.length > 0) return <>the session goes on when what else it waits for is answered.</>;
   if (now.value - atMs < A_MOMENT_MS) return <>somebody is waited for who goes on with it.</>;
   const line = commandLine(['worker']);
-  return <>nobody runs this session now: <span class="command"><code>{line}</code><CopyButton text={line} what="the command that runs it" /></span></>;
+  return (
+    <>
+      nobody runs this session now:{' '}
+      <span class="command">
+        <code>{line}</code>
+        <CopyButton text={line} what="the command that runs it" />
+      </span>
+    </>
+  );
 }

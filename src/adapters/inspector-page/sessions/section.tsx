@@ -1,4 +1,7 @@
-/** A part of the pane that can be folded; how it was left is remembered while the page lives. What is folded away costs nothing. */
+/**
+ * A part of the pane that can be folded; how it was left is remembered while the page lives. What is folded away costs
+ * nothing.
+ */
 import type { ComponentChildren, JSX } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
 
@@ -24,7 +27,10 @@ export function Section({ title, aside, isOpenAtFirst = false, whileOpen, childr
   };
   return (
     <details class="section" open={isOpen} onToggle={toggle}>
-      <summary><h3>{title}</h3>{aside === undefined ? undefined : <span class="aside">{aside}</span>}</summary>
+      <summary>
+        <h3>{title}</h3>
+        {aside === undefined ? undefined : <span class="aside">{aside}</span>}
+      </summary>
       {isOpen ? <div class="section-body">{children()}</div> : undefined}
     </details>
   );

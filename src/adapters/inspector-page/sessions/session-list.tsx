@@ -31,16 +31,39 @@ function List({ known: { sessions, total, because } }: { readonly known: KnownSe
     <div class="sessions">
       <div class="sessions-head">
         <h2 class="pane-title">Sessions</h2>
-        {about.value?.hasFleet === true ? <button class="link" onClick={openFleet}>Fleet</button> : undefined}
+        {about.value?.hasFleet === true ? (
+          <button class="link" onClick={openFleet}>
+            Fleet
+          </button>
+        ) : undefined}
         <span class="badge">{amount(total)}</span>
       </div>
       <NowStrip what="This list shows" />
       <Waiting waiting={waiting} />
-      {because === undefined ? undefined : <p class="sessions-note" role="status">Not up to date: {because}</p>}
-      {sessions.length > 5 || search !== '' ? <input type="search" aria-label="Search the sessions" placeholder="Search the sessions" value={search} onInput={(event) => setSearch(event.currentTarget.value)} /> : undefined}
+      {because === undefined ? undefined : (
+        <p class="sessions-note" role="status">
+          Not up to date: {because}
+        </p>
+      )}
+      {sessions.length > 5 || search !== '' ? (
+        <input
+          type="search"
+          aria-label="Search the sessions"
+          placeholder="Search the sessions"
+          value={search}
+          onInput={(event) => setSearch(event.currentTarget.value)}
+        />
+      ) : undefined}
       <Options sessions={shown} />
-      {shown.length > 0 ? undefined : <p class="sessions-note">{sessions.length === 0 ? 'There are no sessions yet.' : 'No session says that.'}</p>}
-      {total > sessions.length ? <p class="sessions-note">{amount(total - sessions.length)} more, which changed before these, are not shown: <code>{commandLine(['session', 'list'])}</code></p> : undefined}
+      {shown.length > 0 ? undefined : (
+        <p class="sessions-note">{sessions.length === 0 ? 'There are no sessions yet.' : 'No session says that.'}</p>
+      )}
+      {total > sessions.length ? (
+        <p class="sessions-note">
+          {amount(total - sessions.length)} more, which changed before these, are not shown:{' '}
+          <code>{commandLine(['session', 'list'])}</code>
+        </p>
+      ) : undefined}
     </div>
   );
 }
@@ -52,8 +75,22 @@ function Waiting({ waiting }: { readonly waiting: readonly ShownSummary[] }): JS
   const isHere = next === undefined && waiting.length > 0;
   return (
     <div role="status">
-      {waiting.length === 0 ? undefined : next === undefined ? <p class="waiting-count">{text}{isHere ? <span> it is open</span> : undefined}</p> : (
-        <button class="waiting-count" onClick={() => { wantFocus(next.sessionId); openSession(next.sessionId); }}>{text}<span>{waiting.length === 1 ? 'open it' : 'open the next'}</span></button>
+      {waiting.length === 0 ? undefined : next === undefined ? (
+        <p class="waiting-count">
+          {text}
+          {isHere ? <span> it is open</span> : undefined}
+        </p>
+      ) : (
+        <button
+          class="waiting-count"
+          onClick={() => {
+            wantFocus(next.sessionId);
+            openSession(next.sessionId);
+          }}
+        >
+          {text}
+          <span>{waiting.length === 1 ? 'open it' : 'open the next'}</span>
+        </button>
       )}
     </div>
   );
@@ -63,9 +100,14 @@ function Options({ sessions }: { readonly sessions: readonly ShownSummary[] }): 
   const list = useRef<HTMLUListElement>(null);
   const [focused, setFocused] = useState<string>();
   const chosen = chosenSession.value;
-  const stop = [focused, chosen].find((id) => sessions.some(({ sessionId }) => sessionId === id)) ?? sessions[0]?.sessionId;
+  const stop =
+    [focused, chosen].find((id) => sessions.some(({ sessionId }) => sessionId === id)) ?? sessions[0]?.sessionId;
   const move = (event: KeyboardEvent): void => {
-    const to = rowAfter(event.key, sessions.findIndex(({ sessionId }) => sessionId === stop), sessions.length);
+    const to = rowAfter(
+      event.key,
+      sessions.findIndex(({ sessionId }) => sessionId === stop),
+      sessions.length,
+    );
     const session = to === undefined ? undefined : sessions[to];
     if (session === undefined || to === undefined) return;
     event.preventDefault();
@@ -75,7 +117,15 @@ function Options({ sessions }: { readonly sessions: readonly ShownSummary[] }): 
   if (sessions.length === 0) return undefined;
   return (
     <ul ref={list} role="listbox" aria-label="Sessions" class="session-options" onKeyDown={move}>
-      {sessions.map((session) => <Option key={session.sessionId} session={session} isChosen={session.sessionId === chosen} isStop={session.sessionId === stop} onFocus={() => setFocused(session.sessionId)} />)}
+      {sessions.map((session) => (
+        <Option
+          key={session.sessionId}
+          session={session}
+          isChosen={session.sessionId === chosen}
+          isStop={session.sessionId === stop}
+          onFocus={() => setFocused(session.sessionId)}
+        />
+      ))}
     </ul>
   );
 }
@@ -88,7 +138,14 @@ interface OptionProps {
 }
 
 function Option({ session, isChosen, isStop, onFocus }: OptionProps): JSX.Element {
-  const { sessionId, agentId, title, updatedAt, why, words: { text, standing } } = session;
+  const {
+    sessionId,
+    agentId,
+    title,
+    updatedAt,
+    why,
+    words: { text, standing },
+  } = session;
   const name = visibleText(nameOf(session), 80);
   const until = why?.kind === 'queued_wake' || why?.kind === 'retry' ? instant(why.until) : undefined;
   const open = (): void => openSession(sessionId);
@@ -98,10 +155,28 @@ function Option({ session, isChosen, isStop, onFocus }: OptionProps): JSX.Elemen
     open();
   };
   return (
-    <li role="option" aria-selected={isChosen} tabIndex={isStop ? 0 : -1} class={`session-option is-${standing}`} title={`${name}\n${sessionId}${why === undefined ? '' : `\n${visibleText(why.text, 300)}`}`} onClick={open} onKeyDown={press} onFocus={onFocus}>
+    <li
+      role="option"
+      aria-selected={isChosen}
+      tabIndex={isStop ? 0 : -1}
+      class={`session-option is-${standing}`}
+      title={`${name}\n${sessionId}${why === undefined ? '' : `\n${visibleText(why.text, 300)}`}`}
+      onClick={open}
+      onKeyDown={press}
+      onFocus={onFocus}
+    >
       <span class="session-name">{name}</span>
-      <span class="session-age">{instant(updatedAt) === undefined ? shortId(sessionId) : <When iso={updatedAt} tell={(at) => duration(now.value - at)} />}</span>
-      <span class="session-standing">{text}{until === undefined ? '' : ` ${clockTime(until).slice(0, 5)}`}</span>
+      <span class="session-age">
+        {instant(updatedAt) === undefined ? (
+          shortId(sessionId)
+        ) : (
+          <When iso={updatedAt} tell={(at) => duration(now.value - at)} />
+        )}
+      </span>
+      <span class="session-standing">
+        {text}
+        {until === undefined ? '' : ` ${clockTime(until).slice(0, 5)}`}
+      </span>
       <span class="session-agent">{title === undefined ? shortId(sessionId) : visibleText(agentId, 40)}</span>
     </li>
   );

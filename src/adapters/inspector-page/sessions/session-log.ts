@@ -1,4 +1,7 @@
-/** The events of a session that the page has read: all from one number on to the newest, as far as they can be read. Older ones come when somebody asks for them. */
+/**
+ * The events of a session that the page has read: all from one number on to the newest, as far as they can be read.
+ * Older ones come when somebody asks for them.
+ */
 import { signal } from '@preact/signals';
 import type { ReadonlySignal } from '@preact/signals';
 import type { ShownSteps } from '../../../actors/inspection/shown-answers.ts';
@@ -63,7 +66,7 @@ export class SessionLog {
   /** From one number to another, both included, as far as they can be had. */
   async #pages(from: number, to: number): Promise<readonly TranscriptStep[]> {
     const found: TranscriptStep[] = [];
-    for (let next = from; next <= to; ) {
+    for (let next = from; next <= to;) {
       const { steps } = await this.#read(this.#sessionId, next, Math.min(PAGE, to - next + 1));
       const last = steps.at(-1)?.seq;
       if (last === undefined || last < next) break;

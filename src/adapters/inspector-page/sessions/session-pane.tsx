@@ -1,4 +1,6 @@
-/** One session: why it waits and what would move it on, the request itself with its answers, and below what happened. */
+/**
+ * One session: why it waits and what would move it on, the request itself with its answers, and below what happened.
+ */
 import type { JSX } from 'preact';
 import { useEffect, useRef } from 'preact/hooks';
 import type { ShownSession } from '../../../actors/inspection/shown-answers.ts';
@@ -27,17 +29,29 @@ export function SessionPane({ sessionId }: { readonly sessionId: string }): JSX.
   const pane = useRef<HTMLDivElement>(null);
   const isKnown = session !== undefined;
   useEffect(() => {
-    if (isKnown && takeFocus(sessionId)) (pane.current?.querySelector<HTMLElement>('.request') ?? pane.current)?.focus();
+    if (isKnown && takeFocus(sessionId))
+      (pane.current?.querySelector<HTMLElement>('.request') ?? pane.current)?.focus();
   }, [isKnown]);
   return (
     <div ref={pane} class="session" tabIndex={-1}>
       {trouble === undefined ? undefined : (
         <div class={session === undefined ? 'session-trouble' : 'session-trouble is-slight'} role="alert">
-          <p><strong>{session === undefined ? 'This session cannot be shown' : 'This is not up to date'}: {trouble.message}.</strong> {trouble.hint}</p>
+          <p>
+            <strong>
+              {session === undefined ? 'This session cannot be shown' : 'This is not up to date'}: {trouble.message}.
+            </strong>{' '}
+            {trouble.hint}
+          </p>
           <button onClick={() => void watch.refresh()}>Try again</button>
         </div>
       )}
-      {session === undefined ? (trouble === undefined ? <p class="empty">The session is looked up.</p> : undefined) : <Known watch={watch} session={session} />}
+      {session === undefined ? (
+        trouble === undefined ? (
+          <p class="empty">The session is looked up.</p>
+        ) : undefined
+      ) : (
+        <Known watch={watch} session={session} />
+      )}
     </div>
   );
 }
@@ -48,9 +62,13 @@ function Known({ watch, session }: { readonly watch: SessionWatch; readonly sess
   return (
     <>
       <Head session={session} />
-      {isInPast.value ? <Then watch={watch} /> : (
+      {isInPast.value ? (
+        <Then watch={watch} />
+      ) : (
         <Reasons session={session} aheadMs={watch.aheadMs}>
-          {requests.map((request) => <RequestCard key={request.requestId} watch={watch} session={session} request={request} />)}
+          {requests.map((request) => (
+            <RequestCard key={request.requestId} watch={watch} session={session} request={request} />
+          ))}
         </Reasons>
       )}
       {isUnreadable ? undefined : (
@@ -66,7 +84,15 @@ function Known({ watch, session }: { readonly watch: SessionWatch; readonly sess
   );
 }
 
-function Head({ session: { state, words: { text, standing }, verdict } }: { readonly session: ShownSession }): JSX.Element {
+function Head({
+  session: {
+    state,
+    words: { text, standing },
+    verdict,
+  },
+}: {
+  readonly session: ShownSession;
+}): JSX.Element {
   const { sessionId, agentId, title, outcome, parent, children } = state;
   return (
     <header class="session-head">
@@ -74,11 +100,27 @@ function Head({ session: { state, words: { text, standing }, verdict } }: { read
       {isInPast.value ? undefined : <span class={`badge is-${standing}`}>{text}</span>}
       <p class="session-facts">
         <span>agent {visibleText(agentId, 80)}</span>
-        <span><code>{sessionId}</code><CopyButton text={sessionId} what="the id of the session" /></span>
-        {parent === undefined ? undefined : <button class="link" onClick={() => openSession(parent.sessionId)}>the session that it works for</button>}
-        {children.map(({ sessionId: child, agentId: by, label }) => <button key={child} class="link" title={child} onClick={() => openSession(child)}>{visibleText(label ?? by, 40)}, who works for it</button>)}
+        <span>
+          <code>{sessionId}</code>
+          <CopyButton text={sessionId} what="the id of the session" />
+        </span>
+        {parent === undefined ? undefined : (
+          <button class="link" onClick={() => openSession(parent.sessionId)}>
+            the session that it works for
+          </button>
+        )}
+        {children.map(({ sessionId: child, agentId: by, label }) => (
+          <button key={child} class="link" title={child} onClick={() => openSession(child)}>
+            {visibleText(label ?? by, 40)}, who works for it
+          </button>
+        ))}
       </p>
-      {outcome === undefined ? undefined : <p class="session-aim">Goal: {visibleText(outcome.title)}{verdict === undefined || isInPast.value ? '' : ` It is ${verdict}.`}</p>}
+      {outcome === undefined ? undefined : (
+        <p class="session-aim">
+          Goal: {visibleText(outcome.title)}
+          {verdict === undefined || isInPast.value ? '' : ` It is ${verdict}.`}
+        </p>
+      )}
     </header>
   );
 }

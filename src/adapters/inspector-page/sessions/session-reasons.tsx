@@ -29,7 +29,16 @@ export function Reasons({ session: { why, pendingActions }, aheadMs, children }:
       {first === undefined ? undefined : <Why reason={first} isFirst aheadMs={aheadMs} />}
       {children}
       {first === undefined ? undefined : <Movers movers={first.movers} isOpenAtFirst={!hasRequest} />}
-      {others.length === 0 ? undefined : <ul>{others.map((reason, index) => <li key={`${reason.kind} ${reason.requestId ?? index}`}><Why reason={reason} isFirst={false} aheadMs={aheadMs} /><Movers movers={reason.movers} isOpenAtFirst={false} /></li>)}</ul>}
+      {others.length === 0 ? undefined : (
+        <ul>
+          {others.map((reason, index) => (
+            <li key={`${reason.kind} ${reason.requestId ?? index}`}>
+              <Why reason={reason} isFirst={false} aheadMs={aheadMs} />
+              <Movers movers={reason.movers} isOpenAtFirst={false} />
+            </li>
+          ))}
+        </ul>
+      )}
     </section>
   );
 }
@@ -47,30 +56,51 @@ function Why({ reason, isFirst, aheadMs }: WhyProps): JSX.Element {
     <div class="why">
       <p class={isFirst ? (told.length > LONG_CHARACTERS ? 'why-first is-long' : 'why-first') : ''}>{told}</p>
       <Times since={reason.since} until={reason.requestId === undefined ? reason.until : undefined} aheadMs={aheadMs} />
-      {childSessionId === undefined ? undefined : <button onClick={() => openSession(childSessionId)}>Open the session that it waits for</button>}
+      {childSessionId === undefined ? undefined : (
+        <button onClick={() => openSession(childSessionId)}>Open the session that it waits for</button>
+      )}
     </div>
   );
 }
 
 /** It stays as it was left, whatever comes. */
-function Movers({ movers, isOpenAtFirst }: { readonly movers: readonly ShownMover[]; readonly isOpenAtFirst: boolean }): JSX.Element | undefined {
+function Movers({
+  movers,
+  isOpenAtFirst,
+}: {
+  readonly movers: readonly ShownMover[];
+  readonly isOpenAtFirst: boolean;
+}): JSX.Element | undefined {
   const [isOpen] = useState(isOpenAtFirst);
   if (movers.length === 0) return undefined;
   return (
     <details class="movers" open={isOpen}>
       <summary class="quiet">Who can move it on, and by which command</summary>
-      <ul>{movers.map((mover) => <MoverLine key={mover.does} mover={mover} />)}</ul>
+      <ul>
+        {movers.map((mover) => (
+          <MoverLine key={mover.does} mover={mover} />
+        ))}
+      </ul>
     </details>
   );
 }
 
-function Times({ since, until, aheadMs }: Pick<ShownReason, 'since' | 'until'> & { readonly aheadMs: number }): JSX.Element | undefined {
+function Times({
+  since,
+  until,
+  aheadMs,
+}: Pick<ShownReason, 'since' | 'until'> & { readonly aheadMs: number }): JSX.Element | undefined {
   if (since === undefined && until === undefined) return undefined;
   const time = now.value + aheadMs;
   return (
     <p class="why-times">
       <When iso={since} tell={(from) => `since ${duration(time - from)}`} />
-      <When iso={until} tell={(to) => (to > time ? `until ${wholeTime(to)}, in ${left(to - time)}` : `was due ${duration(time - to)} ago`)} />
+      <When
+        iso={until}
+        tell={(to) =>
+          to > time ? `until ${wholeTime(to)}, in ${left(to - time)}` : `was due ${duration(time - to)} ago`
+        }
+      />
     </p>
   );
 }
@@ -80,7 +110,12 @@ function MoverLine({ mover: { text, does, command } }: { readonly mover: ShownMo
   return (
     <li>
       <span>{visibleText(text.replace(ISO, (iso) => wholeTime(Date.parse(iso))))}</span>
-      {line === undefined ? undefined : <span class="command"><code>{visibleText(line, 2_000)}</code><CopyButton text={line} what={`the command that ${does}`} /></span>}
+      {line === undefined ? undefined : (
+        <span class="command">
+          <code>{visibleText(line, 2_000)}</code>
+          <CopyButton text={line} what={`the command that ${does}`} />
+        </span>
+      )}
     </li>
   );
 }

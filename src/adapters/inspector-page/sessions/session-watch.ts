@@ -1,4 +1,7 @@
-/** What the page knows of one session, kept up to date as long as somebody looks: how it stands, and its log, the newest first. */
+/**
+ * What the page knows of one session, kept up to date as long as somebody looks: how it stands, and its log, the newest
+ * first.
+ */
 import { effect, signal } from '@preact/signals';
 import type { ReadonlySignal } from '@preact/signals';
 import type { ShownRequest, ShownSession } from '../../../actors/inspection/shown-answers.ts';
@@ -124,7 +127,9 @@ export class SessionWatch {
   #keepRequests(waiting: readonly ShownRequest[]): void {
     const isWaiting = new Set(waiting.map(({ requestId }) => requestId));
     for (const requestId of isWaiting) this.#dismissed.delete(requestId);
-    const settled = this.#requests.value.filter(({ requestId }) => !isWaiting.has(requestId) && !this.#dismissed.has(requestId));
+    const settled = this.#requests.value.filter(
+      ({ requestId }) => !isWaiting.has(requestId) && !this.#dismissed.has(requestId),
+    );
     this.#requests.value = [...settled.slice(-MAX_SETTLED), ...waiting];
   }
 }

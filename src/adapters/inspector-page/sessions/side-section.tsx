@@ -6,7 +6,8 @@ import { Section } from './section.tsx';
 import type { SessionWatch } from './session-watch.ts';
 import type { SideName, SideViews, Told } from './side-views.ts';
 
-type ValueOf<Name extends SideName> = SideViews[Name]['value'] extends Told<infer Value extends readonly unknown[]> ? Value : never;
+type ValueOf<Name extends SideName> =
+  SideViews[Name]['value'] extends Told<infer Value extends readonly unknown[]> ? Value : never;
 
 export interface SideSectionProps<Name extends SideName> {
   readonly title: string;
@@ -18,15 +19,34 @@ export interface SideSectionProps<Name extends SideName> {
   readonly children: (value: ValueOf<Name>) => ComponentChildren;
 }
 
-export function SideSection<Name extends SideName>({ title, watch: { sides }, name, count, none, children }: SideSectionProps<Name>): JSX.Element {
+export function SideSection<Name extends SideName>({
+  title,
+  watch: { sides },
+  name,
+  count,
+  none,
+  children,
+}: SideSectionProps<Name>): JSX.Element {
   const { value, because } = sides[name].value as Told<ValueOf<Name>>;
   const look = useCallback(() => sides.look(name), [sides]);
   return (
     <Section title={title} whileOpen={look} aside={value === undefined ? undefined : count(value)}>
       {() => (
         <>
-          {because === undefined ? undefined : <p class="left-out" role="status">Not up to date: {visibleText(because, 500)}</p>}
-          {value === undefined ? (because === undefined ? <p class="empty">They are looked up.</p> : undefined) : value.length === 0 ? <p class="empty">{none}</p> : children(value)}
+          {because === undefined ? undefined : (
+            <p class="left-out" role="status">
+              Not up to date: {visibleText(because, 500)}
+            </p>
+          )}
+          {value === undefined ? (
+            because === undefined ? (
+              <p class="empty">They are looked up.</p>
+            ) : undefined
+          ) : value.length === 0 ? (
+            <p class="empty">{none}</p>
+          ) : (
+            children(value)
+          )}
         </>
       )}
     </Section>

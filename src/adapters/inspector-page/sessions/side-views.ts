@@ -43,16 +43,23 @@ export class SideViews {
   }
 
   #ask(name: SideName): Promise<void> {
-    return name === 'processes' ? this.#bringUp(name, this.#processes, server.processes) : this.#bringUp(name, this.#changes, server.changes);
+    return name === 'processes'
+      ? this.#bringUp(name, this.#processes, server.processes)
+      : this.#bringUp(name, this.#changes, server.changes);
   }
 
-  async #bringUp<Value>(name: SideName, to: Signal<Told<Value>>, ask: (sessionId: string) => Promise<Value>): Promise<void> {
+  async #bringUp<Value>(
+    name: SideName,
+    to: Signal<Told<Value>>,
+    ask: (sessionId: string) => Promise<Value>,
+  ): Promise<void> {
     if (this.#busy.has(name)) return;
     this.#busy.add(name);
     try {
       const value = await ask(this.#sessionId);
       // The same again is no reason to draw it again.
-      if (JSON.stringify(value) !== JSON.stringify(to.value.value) || to.value.because !== undefined) to.value = { value };
+      if (JSON.stringify(value) !== JSON.stringify(to.value.value) || to.value.because !== undefined)
+        to.value = { value };
     } catch (error) {
       to.value = { ...to.value, because: reasonOf(error) };
     } finally {

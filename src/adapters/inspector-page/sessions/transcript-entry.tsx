@@ -23,7 +23,11 @@ export function TranscriptEntry({ entry }: { readonly entry: Entry }): JSX.Eleme
         {call === undefined ? <p class="entry-title">{visibleText(title, 300)}</p> : <CallTitle call={call} />}
         {text === undefined || text === '' ? undefined : <BoundedText text={text} most={AT_FIRST} />}
         {call === undefined ? undefined : <CallData call={call} />}
-        {sessionId === undefined ? undefined : <button class="link" title={sessionId} onClick={() => openSession(sessionId)}>open that session</button>}
+        {sessionId === undefined ? undefined : (
+          <button class="link" title={sessionId} onClick={() => openSession(sessionId)}>
+            open that session
+          </button>
+        )}
       </div>
     </li>
   );
@@ -37,14 +41,31 @@ function Place({ entry: { seq, type, t } }: { readonly entry: Entry }): JSX.Elem
     if (narrowPane.value === 'middle') narrowPane.value = 'right';
   };
   const time = t === undefined ? 'no time' : clockTime(t).slice(0, 8);
-  return <button class="entry-time" aria-label={`${time}, show the record of event ${seq}`} title={`Event ${seq}, ${type}${t === undefined ? '' : `\n${wholeTime(t)}`}\nShows its record and the state at that moment`} onClick={show}>{time}</button>;
+  return (
+    <button
+      class="entry-time"
+      aria-label={`${time}, show the record of event ${seq}`}
+      title={`Event ${seq}, ${type}${t === undefined ? '' : `\n${wholeTime(t)}`}\nShows its record and the state at that moment`}
+      onClick={show}
+    >
+      {time}
+    </button>
+  );
 }
 
-function CallTitle({ call: { name = '', command, told = '', standing = 'quiet', allowedBy, startedAt, endedAt, isResumed } }: { readonly call: Call }): JSX.Element {
+function CallTitle({
+  call: { name = '', command, told = '', standing = 'quiet', allowedBy, startedAt, endedAt, isResumed },
+}: {
+  readonly call: Call;
+}): JSX.Element {
   return (
     <p class="entry-title">
-      {isResumed ? 'ran ' : ''}<code>{visibleText(isResumed ? (command ?? name) : name, 120)}</code>{' '}
-      <span class={`badge is-${standing}`} title={allowedBy === undefined ? undefined : `Allowed by ${allowedBy}`}>{visibleText(told, 40)}{startedAt !== undefined && endedAt !== undefined ? ` · ${duration(endedAt - startedAt)}` : ''}</span>
+      {isResumed ? 'ran ' : ''}
+      <code>{visibleText(isResumed ? (command ?? name) : name, 120)}</code>{' '}
+      <span class={`badge is-${standing}`} title={allowedBy === undefined ? undefined : `Allowed by ${allowedBy}`}>
+        {visibleText(told, 40)}
+        {startedAt !== undefined && endedAt !== undefined ? ` · ${duration(endedAt - startedAt)}` : ''}
+      </span>
       {allowedBy === undefined ? undefined : <span class="call-allowed">allowed by {visibleText(allowedBy, 160)}</span>}
     </p>
   );
@@ -55,8 +76,16 @@ function CallData({ call: { path, changes, input, output, state, isResumed } }: 
   const isOpen = state !== 'completed';
   return (
     <>
-      {hasChanges ? <Changes path={path} changes={changes} /> : isResumed ? undefined : input === undefined ? <p class="left-out">What it was given is told further above.</p> : <Parts parts={input} />}
-      {output === undefined || (hasChanges && !isOpen) ? undefined : output.characters <= SHORT_OUTPUT ? <Parts parts={output.parts} /> : (
+      {hasChanges ? (
+        <Changes path={path} changes={changes} />
+      ) : isResumed ? undefined : input === undefined ? (
+        <p class="left-out">What it was given is told further above.</p>
+      ) : (
+        <Parts parts={input} />
+      )}
+      {output === undefined || (hasChanges && !isOpen) ? undefined : output.characters <= SHORT_OUTPUT ? (
+        <Parts parts={output.parts} />
+      ) : (
         <details open={isOpen}>
           <summary class="quiet">Result, {amount(output.characters)} characters</summary>
           <Parts parts={output.parts} />
@@ -66,12 +95,24 @@ function CallData({ call: { path, changes, input, output, state, isResumed } }: 
   );
 }
 
-function Changes({ path, changes: { lines, omitted } }: { readonly path: string; readonly changes: ChangedLines }): JSX.Element {
+function Changes({
+  path,
+  changes: { lines, omitted },
+}: {
+  readonly path: string;
+  readonly changes: ChangedLines;
+}): JSX.Element {
   return (
     <>
       <code>{exact(path)}</code>
       <div class="difference" role="group" aria-label={`Changes of ${path}`} tabIndex={0}>
-        <div class="difference-lines">{lines.map((line, index) => <div key={index} class={`line is-${KINDS[line[0] ?? ''] ?? 'same'}`}><code>{visibleText(line, 2_000)}</code></div>)}</div>
+        <div class="difference-lines">
+          {lines.map((line, index) => (
+            <div key={index} class={`line is-${KINDS[line[0] ?? ''] ?? 'same'}`}>
+              <code>{visibleText(line, 2_000)}</code>
+            </div>
+          ))}
+        </div>
       </div>
       {omitted > 0 ? <p class="left-out">{omitted} more lines are not shown.</p> : undefined}
     </>
@@ -84,8 +125,21 @@ function Parts({ parts }: { readonly parts: readonly DataPart[] }): JSX.Element 
   const short = parts.filter(({ isShort }) => isShort);
   return (
     <>
-      {parts.map(({ name, text, isShort }) => (isShort ? undefined : <CodeBox key={name} label={name === '' ? 'value' : visibleText(name, 80)} text={text} most={AT_FIRST} />))}
-      {short.length === 0 ? undefined : <p class="short-parts">{short.map(({ name, text }) => <span key={name}>{name === '' ? '' : `${visibleText(name, 80)} `}<code>{visibleText(text)}</code></span>)}</p>}
+      {parts.map(({ name, text, isShort }) =>
+        isShort ? undefined : (
+          <CodeBox key={name} label={name === '' ? 'value' : visibleText(name, 80)} text={text} most={AT_FIRST} />
+        ),
+      )}
+      {short.length === 0 ? undefined : (
+        <p class="short-parts">
+          {short.map(({ name, text }) => (
+            <span key={name}>
+              {name === '' ? '' : `${visibleText(name, 80)} `}
+              <code>{visibleText(text)}</code>
+            </span>
+          ))}
+        </p>
+      )}
     </>
   );
 }

@@ -19,7 +19,11 @@ export function TranscriptSection({ watch }: { readonly watch: SessionWatch }): 
   const entries = pastEntries(watch);
   const { hasEarlier } = watch.log;
   return (
-    <Section title="Transcript" isOpenAtFirst aside={hasEarlier ? undefined : counted(entries.length, 'entry', 'entries')}>
+    <Section
+      title="Transcript"
+      isOpenAtFirst
+      aside={hasEarlier ? undefined : counted(entries.length, 'entry', 'entries')}
+    >
       {() => <Conversation watch={watch} entries={entries} hasEarlier={hasEarlier} />}
     </Section>
   );
@@ -52,8 +56,16 @@ function Conversation({ watch, entries, hasEarlier }: ConversationProps): JSX.El
   };
   return (
     <div ref={box} role="region" aria-label="Transcript">
-      {entries.length > shown.length || hasEarlier ? <button onClick={() => void showEarlier()}>Earlier</button> : entries.length === 0 ? <p class="empty">Nothing has happened yet.</p> : undefined}
-      <ol>{shown.map((entry) => <TranscriptEntry key={entry.seq} entry={entry} />)}</ol>
+      {entries.length > shown.length || hasEarlier ? (
+        <button onClick={() => void showEarlier()}>Earlier</button>
+      ) : entries.length === 0 ? (
+        <p class="empty">Nothing has happened yet.</p>
+      ) : undefined}
+      <ol>
+        {shown.map((entry) => (
+          <TranscriptEntry key={entry.seq} entry={entry} />
+        ))}
+      </ol>
     </div>
   );
 }
@@ -62,7 +74,11 @@ function Conversation({ watch, entries, hasEarlier }: ConversationProps): JSX.El
 function useKeptEnd(last: number | undefined): { readonly current: HTMLDivElement | null } {
   const box = useRef<HTMLDivElement>(null);
   const pane = box.current?.closest('.session');
-  const isAtEnd = pane !== null && pane !== undefined && pane.scrollTop > 0 && pane.scrollTop + pane.clientHeight >= pane.scrollHeight - NEAR_PIXELS;
+  const isAtEnd =
+    pane !== null &&
+    pane !== undefined &&
+    pane.scrollTop > 0 &&
+    pane.scrollTop + pane.clientHeight >= pane.scrollHeight - NEAR_PIXELS;
   useLayoutEffect(() => {
     if (isAtEnd) pane.scrollTop = pane.scrollHeight;
   }, [last]);

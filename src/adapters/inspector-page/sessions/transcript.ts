@@ -1,4 +1,7 @@
-/** The steps of a session as a conversation: what was said, which tools were called and what came of it, and what moved the session. */
+/**
+ * The steps of a session as a conversation: what was said, which tools were called and what came of it, and what moved
+ * the session.
+ */
 import type { CallChange, TranscriptBody, TranscriptStep } from '../../../machines/inspection-log/transcript-step.ts';
 
 export interface Entry extends TranscriptBody {
@@ -30,7 +33,12 @@ export function transcriptOf(steps: readonly TranscriptStep[]): readonly Entry[]
       if (known !== undefined && !isResumed) entries[place] = { ...known, call: { ...known.call, ...call } };
       else if (known !== undefined || call.name !== undefined) {
         places.set(id, entries.length);
-        entries.push({ ...event, kind: 'call', title: known?.title ?? call.name ?? '', call: { ...known?.call, ...call, ...(isResumed ? { isResumed } : {}) } });
+        entries.push({
+          ...event,
+          kind: 'call',
+          title: known?.title ?? call.name ?? '',
+          call: { ...known?.call, ...call, ...(isResumed ? { isResumed } : {}) },
+        });
       }
     }
     if (entry !== undefined) entries.push({ ...event, ...entry });

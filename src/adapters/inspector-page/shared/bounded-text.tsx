@@ -1,4 +1,7 @@
-/** A text from elsewhere, as text: what cannot be seen in it is written out, and of a long one the beginning is shown until more is asked for. */
+/**
+ * A text from elsewhere, as text: what cannot be seen in it is written out, and of a long one the beginning is shown
+ * until more is asked for.
+ */
 import type { JSX } from 'preact';
 import { useState } from 'preact/hooks';
 import { beginningOf } from '../../../machines/cut-text.ts';
@@ -21,17 +24,35 @@ export interface BoundedTextProps {
   readonly isCode?: boolean;
 }
 
-export function BoundedText({ text, most = AT_FIRST, shownAs = wholeLines, isCode = false, ...rest }: BoundedTextProps): JSX.Element {
+export function BoundedText({
+  text,
+  most = AT_FIRST,
+  shownAs = wholeLines,
+  isCode = false,
+  ...rest
+}: BoundedTextProps): JSX.Element {
   const [room, setRoom] = useState(most);
   const shown = shownAs(text.length <= room ? text : beginningOf(text, room));
   const left = text.length - room;
   return (
     <div class={`text ${rest.class ?? ''}`}>
-      {isCode ? <pre><code>{shown}</code></pre> : <p class="prose">{shown}</p>}
+      {isCode ? (
+        <pre>
+          <code>{shown}</code>
+        </pre>
+      ) : (
+        <p class="prose">{shown}</p>
+      )}
       {left > 0 ? (
         <p class="left-out">
           {amount(left)} more characters{' '}
-          {room < AT_MOST ? <button onClick={() => setRoom(Math.min(AT_MOST, text.length))}>Show {text.length > AT_MOST ? `${amount(AT_MOST)} of them` : 'all'}</button> : 'are not shown'}
+          {room < AT_MOST ? (
+            <button onClick={() => setRoom(Math.min(AT_MOST, text.length))}>
+              Show {text.length > AT_MOST ? `${amount(AT_MOST)} of them` : 'all'}
+            </button>
+          ) : (
+            'are not shown'
+          )}
         </p>
       ) : undefined}
     </div>

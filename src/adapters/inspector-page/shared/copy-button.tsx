@@ -29,7 +29,12 @@ export function CopyButton({ text, what }: CopyButtonProps): JSX.Element {
     }
   };
   return (
-    <button ref={button} class="copy quiet" aria-label={told === undefined ? `Copy ${what}` : told} onClick={() => void copy()}>
+    <button
+      ref={button}
+      class="copy quiet"
+      aria-label={told === undefined ? `Copy ${what}` : told}
+      onClick={() => void copy()}
+    >
       {told ?? 'Copy'}
     </button>
   );

@@ -6,26 +6,28 @@ import type { ComponentChildren, ComponentClass, FunctionComponent } from 'preac
 const drawn = new WeakMap<FunctionComponent, ComponentClass>();
 
 function drawnBy(type: FunctionComponent): ComponentClass {
-  const found = drawn.get(type) ?? class extends Component {
-    #stop: (() => void) | undefined;
+  const found =
+    drawn.get(type) ??
+    class extends Component {
+      #stop: (() => void) | undefined;
 
-    override componentWillUnmount(): void {
-      this.#stop?.();
-    }
+      override componentWillUnmount(): void {
+        this.#stop?.();
+      }
 
-    override render(): ComponentChildren {
-      let shown: ComponentChildren;
-      let isDrawn = false;
-      this.#stop?.();
-      this.#stop = effect(() => {
-        // The second time something has changed: drawing it makes an effect anew.
-        if (isDrawn) this.setState({});
-        else shown = type(this.props);
-        isDrawn = true;
-      });
-      return shown;
-    }
-  };
+      override render(): ComponentChildren {
+        let shown: ComponentChildren;
+        let isDrawn = false;
+        this.#stop?.();
+        this.#stop = effect(() => {
+          // The second time something has changed: drawing it makes an effect anew.
+          if (isDrawn) this.setState({});
+          else shown = type(this.props);
+          isDrawn = true;
+        });
+        return shown;
+      }
+    };
   drawn.set(type, found);
   return found;
 }
@@ -34,6 +36,7 @@ function drawnBy(type: FunctionComponent): ComponentClass {
 export function drawWithSignals(): void {
   options.vnode = (vnode) => {
     const { type } = vnode;
-    if (typeof type === 'function' && type !== Fragment && !(type.prototype instanceof Component)) vnode.type = drawnBy(type as FunctionComponent);
+    if (typeof type === 'function' && type !== Fragment && !(type.prototype instanceof Component))
+      vnode.type = drawnBy(type as FunctionComponent);
   };
 }

@@ -25,7 +25,9 @@ export class Guarded extends Component<Props, State> {
     if (because === undefined) return children;
     return (
       <div class="broken" role="alert">
-        <p><strong>{name} could not be shown.</strong> {because}</p>
+        <p>
+          <strong>{name} could not be shown.</strong> {because}
+        </p>
         <button onClick={() => this.setState({ because: undefined })}>Try again</button>
       </div>
     );

@@ -17,12 +17,23 @@ export function Header(): JSX.Element {
     <header class={`header${isInPast.value ? ' is-past' : ''}`}>
       <h1>Wakechart</h1>
       <Subject />
-      {recordingId.value === '' || told?.kind === 'store' ? undefined : <button onClick={() => openMain()}>All actors</button>}
+      {recordingId.value === '' || told?.kind === 'store' ? undefined : (
+        <button onClick={() => openMain()}>All actors</button>
+      )}
       <div class="header-end">
         {isInPast.value ? <Past /> : undefined}
         <Standing phase={phase} />
         <Notes notes={[...(told?.notes ?? []), ...recording.value.notes.value]} />
-        <button class="quiet" aria-label="Keys" title="Keys (?)" onClick={() => { isHelpShown.value = true; }}>?</button>
+        <button
+          class="quiet"
+          aria-label="Keys"
+          title="Keys (?)"
+          onClick={() => {
+            isHelpShown.value = true;
+          }}
+        >
+          ?
+        </button>
       </div>
     </header>
   );
@@ -33,15 +44,38 @@ function Subject(): JSX.Element {
   const [root] = recordingId.value === '' ? [] : world.value.roots({ limit: 1 });
   const session = recordingId.value === '' ? '' : root === undefined ? 'a session' : actorName(root);
   const text = [title, session].filter((part) => part !== '').join(' › ');
-  return <span class="subject" title={recordingId.value === '' ? title : `${title}\nsession ${visibleText(recordingId.value, MOST_OF_TITLE)}`}>{text}</span>;
+  return (
+    <span
+      class="subject"
+      title={recordingId.value === '' ? title : `${title}\nsession ${visibleText(recordingId.value, MOST_OF_TITLE)}`}
+    >
+      {text}
+    </span>
+  );
 }
 
 function Past(): JSX.Element {
   const { moment } = world.value;
   return (
-    <div class="past" role="status" title={moment === undefined ? undefined : `${wholeTime(moment.t)}, record ${amount(moment.s)}`}>
-      <span>{moment === undefined ? 'Before the first record' : <><span class="ago">The past: </span><strong class="mono">{clockTime(moment.t)}</strong><span class="ago">, {duration(now.value - moment.t)} ago</span></>}</span>
-      <button class="primary" onClick={goLive}>{about.value?.hasEnded === true ? 'To the end' : 'Back to live'}</button>
+    <div
+      class="past"
+      role="status"
+      title={moment === undefined ? undefined : `${wholeTime(moment.t)}, record ${amount(moment.s)}`}
+    >
+      <span>
+        {moment === undefined ? (
+          'Before the first record'
+        ) : (
+          <>
+            <span class="ago">The past: </span>
+            <strong class="mono">{clockTime(moment.t)}</strong>
+            <span class="ago">, {duration(now.value - moment.t)} ago</span>
+          </>
+        )}
+      </span>
+      <button class="primary" onClick={goLive}>
+        {about.value?.hasEnded === true ? 'To the end' : 'Back to live'}
+      </button>
     </div>
   );
 }
@@ -51,7 +85,11 @@ function Notes({ notes }: { readonly notes: readonly string[] }): JSX.Element | 
   return (
     <details class="notes">
       <summary>{counted(notes.length, 'note')}</summary>
-      <ul>{notes.map((note) => <li key={note}>{visibleText(note, 500)}</li>)}</ul>
+      <ul>
+        {notes.map((note) => (
+          <li key={note}>{visibleText(note, 500)}</li>
+        ))}
+      </ul>
     </details>
   );
 }
@@ -59,7 +97,11 @@ function Notes({ notes }: { readonly notes: readonly string[] }): JSX.Element | 
 function Standing({ phase }: { readonly phase: RecordingPhase }): JSX.Element | undefined {
   const { name, text, hint } = standingOf(phase);
   if (text === '') return undefined;
-  return <span class={`standing is-${name}`} role="status" title={hint ?? text}>{text}</span>;
+  return (
+    <span class={`standing is-${name}`} role="status" title={hint ?? text}>
+      {text}
+    </span>
+  );
 }
 
 interface StandingText {
@@ -75,11 +117,20 @@ function standingOf(phase: RecordingPhase): StandingText {
       // Read with every update, so that it counts.
       return { name: 'loading', text: `reading, ${counted(recording.value.watched.timeline.length, 'record')} so far` };
     case 'lost':
-      return { name: 'lost', text: `no answer for ${duration(now.value - phase.since)}`, hint: 'The inspector does not answer. What is shown is what was known then; it is asked again by itself.' };
+      return {
+        name: 'lost',
+        text: `no answer for ${duration(now.value - phase.since)}`,
+        hint: 'The inspector does not answer. What is shown is what was known then; it is asked again by itself.',
+      };
     case 'ended':
       return { name: 'ended', text: phase.because, hint: `${phase.because}. ${phase.hint}` };
     case 'following':
-      if (slow !== undefined) return { name: 'lost', text: `slow, no answer for ${duration(now.value - slow)}`, hint: 'The inspector was asked and has not answered yet. What is shown may be old.' };
+      if (slow !== undefined)
+        return {
+          name: 'lost',
+          text: `slow, no answer for ${duration(now.value - slow)}`,
+          hint: 'The inspector was asked and has not answered yet. What is shown may be old.',
+        };
       if (about.value?.hasEnded === true) return { name: 'over', text: isInPast.value ? '' : 'ended' };
       return { name: 'live', text: isInPast.value ? '' : 'live' };
   }

@@ -12,17 +12,34 @@ export function Help(): JSX.Element {
     else dialog.current?.close();
   }, [isShown]);
   return (
-    <dialog ref={dialog} class="help" aria-label="Keys" onClose={() => { isHelpShown.value = false; }}>
+    <dialog
+      ref={dialog}
+      class="help"
+      aria-label="Keys"
+      onClose={() => {
+        isHelpShown.value = false;
+      }}
+    >
       <h2>Keys</h2>
       <dl>
         {pageKeys.map(({ keys, does }) => (
           <div key={does}>
-            <dt>{keys.map((key) => <kbd key={key}>{key}</kbd>)}</dt>
+            <dt>
+              {keys.map((key) => (
+                <kbd key={key}>{key}</kbd>
+              ))}
+            </dt>
             <dd>{does}</dd>
           </div>
         ))}
       </dl>
-      <button onClick={() => { isHelpShown.value = false; }}>Close</button>
+      <button
+        onClick={() => {
+          isHelpShown.value = false;
+        }}
+      >
+        Close
+      </button>
     </dialog>
   );
 }

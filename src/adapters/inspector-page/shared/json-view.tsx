@@ -23,19 +23,48 @@ export function JsonView({ label, value, isCut = false }: JsonViewProps): JSX.El
   const text = useMemo(() => JSON.stringify(value, undefined, 2) ?? 'undefined', [value]);
   return (
     <section class="json" aria-label={label}>
-      <h3>{label}{isCut ? <span class="badge is-waiting" title="Whoever records bounds what is written">cut when it was recorded</span> : undefined}</h3>
-      <div class="json-body mono"><Value value={value} depth={0} /></div>
+      <h3>
+        {label}
+        {isCut ? (
+          <span class="badge is-waiting" title="Whoever records bounds what is written">
+            cut when it was recorded
+          </span>
+        ) : undefined}
+      </h3>
+      <div class="json-body mono">
+        <Value value={value} depth={0} />
+      </div>
       <CopyButton text={text} what={label.toLowerCase()} />
     </section>
   );
 }
 
-function Value({ name, value, depth }: { readonly name?: string; readonly value: unknown; readonly depth: number }): JSX.Element {
+function Value({
+  name,
+  value,
+  depth,
+}: {
+  readonly name?: string;
+  readonly value: unknown;
+  readonly depth: number;
+}): JSX.Element {
   const title = name === undefined ? undefined : <span class="json-name">{visibleText(name)}: </span>;
-  if (typeof value !== 'object' || value === null) return <div class="json-line">{title}<Plain value={value} /></div>;
+  if (typeof value !== 'object' || value === null)
+    return (
+      <div class="json-line">
+        {title}
+        <Plain value={value} />
+      </div>
+    );
   const entries = Object.entries(value);
   const kind = Array.isArray(value) ? `[ ${entries.length} ]` : `{ ${entries.length} }`;
-  if (entries.length === 0 || depth >= MAX_DEPTH) return <div class="json-line">{title}<span class="quiet">{Array.isArray(value) ? '[]' : '{}'}</span></div>;
+  if (entries.length === 0 || depth >= MAX_DEPTH)
+    return (
+      <div class="json-line">
+        {title}
+        <span class="quiet">{Array.isArray(value) ? '[]' : '{}'}</span>
+      </div>
+    );
   return <Branch title={title} kind={kind} entries={entries} depth={depth} />;
 }
 
@@ -51,9 +80,18 @@ function Branch({ title, kind, entries, depth }: BranchProps): JSX.Element {
   const [shown, setShown] = useState(PAGE);
   return (
     <details class="json-branch" open={isOpen} onToggle={(event) => setOpen(event.currentTarget.open)}>
-      <summary>{title}<span class="quiet">{kind}</span></summary>
-      {isOpen ? entries.slice(0, shown).map(([key, each]) => <Value key={key} name={key} value={each} depth={depth + 1} />) : undefined}
-      {isOpen && entries.length > shown ? <button class="quiet" onClick={() => setShown(shown + PAGE)}>{amount(entries.length - shown)} more</button> : undefined}
+      <summary>
+        {title}
+        <span class="quiet">{kind}</span>
+      </summary>
+      {isOpen
+        ? entries.slice(0, shown).map(([key, each]) => <Value key={key} name={key} value={each} depth={depth + 1} />)
+        : undefined}
+      {isOpen && entries.length > shown ? (
+        <button class="quiet" onClick={() => setShown(shown + PAGE)}>
+          {amount(entries.length - shown)} more
+        </button>
+      ) : undefined}
     </details>
   );
 }
@@ -64,7 +102,11 @@ function Plain({ value }: { readonly value: unknown }): JSX.Element {
   return (
     <span class="json-text">
       “{visibleLines(value, isWhole ? MAX_TEXT : SHORT_TEXT)}”
-      {value.length <= SHORT_TEXT || isWhole ? undefined : <button class="quiet" onClick={() => setWhole(true)}>{amount(value.length)} characters</button>}
+      {value.length <= SHORT_TEXT || isWhole ? undefined : (
+        <button class="quiet" onClick={() => setWhole(true)}>
+          {amount(value.length)} characters
+        </button>
+      )}
     </span>
   );
 }

@@ -41,7 +41,11 @@ function press(event: KeyboardEvent): void {
 
 /** Nothing behind the help moves. */
 function whileHelp({ key }: KeyboardEvent): (() => void) | undefined {
-  return key === '?' || key === 'Escape' ? () => { isHelpShown.value = false; } : undefined;
+  return key === '?' || key === 'Escape'
+    ? () => {
+        isHelpShown.value = false;
+      }
+    : undefined;
 }
 
 function actionOf({ key, shiftKey, target }: KeyboardEvent): (() => void) | undefined {
@@ -61,7 +65,9 @@ function actionOf({ key, shiftKey, target }: KeyboardEvent): (() => void) | unde
     case '/':
       return search;
     case '?':
-      return () => { isHelpShown.value = true; };
+      return () => {
+        isHelpShown.value = true;
+      };
     default:
       return undefined;
   }
@@ -76,5 +82,9 @@ function search(): void {
 }
 
 function isWriting(target: EventTarget | null): boolean {
-  return target instanceof HTMLElement && (target.isContentEditable || /^(?:input|textarea|select)$/i.test(target.tagName)) && !/^(?:range|checkbox|radio|button)$/.test(target.getAttribute('type') ?? 'text');
+  return (
+    target instanceof HTMLElement &&
+    (target.isContentEditable || /^(?:input|textarea|select)$/i.test(target.tagName)) &&
+    !/^(?:range|checkbox|radio|button)$/.test(target.getAttribute('type') ?? 'text')
+  );
 }

@@ -1,4 +1,7 @@
-/** Small signs, in a square of sixteen, as lines. Each has a form of its own, since color alone says nothing to many. Words beside them say the same. */
+/**
+ * Small signs, in a square of sixteen, as lines. Each has a form of its own, since color alone says nothing to many.
+ * Words beside them say the same.
+ */
 import type { JSX } from 'preact';
 
 const CIRCLE = 'M8 2.6a5.4 5.4 0 1 0 .01 0Z';
@@ -41,5 +44,9 @@ const SIGNS = {
 export type SignName = keyof typeof SIGNS;
 
 export function Sign({ of, size = 16 }: { readonly of: SignName; readonly size?: number }): JSX.Element {
-  return <svg class={`sign sign-${of}`} viewBox="0 0 16 16" width={size} height={size} aria-hidden="true"><path d={SIGNS[of]} /></svg>;
+  return (
+    <svg class={`sign sign-${of}`} viewBox="0 0 16 16" width={size} height={size} aria-hidden="true">
+      <path d={SIGNS[of]} />
+    </svg>
+  );
 }

@@ -21,7 +21,15 @@ export function Tabs<Id extends string>({ label, tabs, chosen, onChoose }: TabsP
   return (
     <div class="tabs" role="tablist" aria-label={label} onKeyDown={move}>
       {tabs.map(({ id, text }) => (
-        <button key={id} role="tab" aria-selected={id === chosen} tabIndex={id === chosen ? 0 : -1} onClick={() => onChoose(id)}>{text}</button>
+        <button
+          key={id}
+          role="tab"
+          aria-selected={id === chosen}
+          tabIndex={id === chosen ? 0 : -1}
+          onClick={() => onChoose(id)}
+        >
+          {text}
+        </button>
       ))}
     </div>
   );

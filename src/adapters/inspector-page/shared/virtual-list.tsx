@@ -1,8 +1,8 @@
 /**
  * A list of which only the rows that can be seen exist, however many there are.
  *
- * New rows at the end do not move what is seen, unless the end itself is seen and the list is to stay there. Rows that come or vanish before what is
- * seen do not either, where that is told: the row at the top keeps its place.
+ * New rows at the end do not move what is seen, unless the end itself is seen and the list is to stay there. Rows that
+ * come or vanish before what is seen do not either, where that is told: the row at the top keeps its place.
  */
 import type { ComponentChildren, HTMLAttributes, JSX, RefObject } from 'preact';
 import { useLayoutEffect, useRef, useState } from 'preact/hooks';
@@ -18,7 +18,10 @@ export interface VirtualListProps {
   /** In pixels, the same for all. */
   readonly rowHeight: number;
   readonly row: (index: number) => ComponentChildren;
-  /** Grows by one for each row that has vanished at the front since the list was first shown, and falls by one for each that was added there. */
+  /**
+   * Grows by one for each row that has vanished at the front since the list was first shown, and falls by one for each
+   * that was added there.
+   */
   readonly vanished?: number;
   /** Falsy: it does not. It goes to the end whenever this is another value. */
   readonly staysAtEnd?: unknown;
@@ -35,7 +38,21 @@ export interface VirtualListProps {
   readonly attributes?: HTMLAttributes<HTMLDivElement>;
 }
 
-export function VirtualList({ count, rowHeight, row, vanished = 0, staysAtEnd = false, shown, shownAs, onRows, label, role = 'list', empty, attributes, ...rest }: VirtualListProps): JSX.Element {
+export function VirtualList({
+  count,
+  rowHeight,
+  row,
+  vanished = 0,
+  staysAtEnd = false,
+  shown,
+  shownAs,
+  onRows,
+  label,
+  role = 'list',
+  empty,
+  attributes,
+  ...rest
+}: VirtualListProps): JSX.Element {
   const { box, view, look, scrolled, wasAtEnd } = useView(rowHeight);
   const whole = count * rowHeight;
   const pixels = Math.min(whole, MOST_PIXELS);
@@ -43,16 +60,27 @@ export function VirtualList({ count, rowHeight, row, vanished = 0, staysAtEnd = 
   const topPixels = view.top * scale;
   const first = Math.max(0, Math.floor(topPixels / rowHeight) - SPARE_ROWS);
   const last = Math.min(count, Math.ceil((topPixels + view.height) / rowHeight) + SPARE_ROWS);
-  useStillness({ box, count, height: view.height, vanished, staysAtEnd, wasAtEnd, pixelsPerRow: rowHeight / scale, look });
+  useStillness({
+    box,
+    count,
+    height: view.height,
+    vanished,
+    staysAtEnd,
+    wasAtEnd,
+    pixelsPerRow: rowHeight / scale,
+    look,
+  });
   useLayoutEffect(() => {
     const element = box.current;
     if (element === null || shown === undefined || shown < 0 || shown >= count) return;
     const [place, top] = [shown * rowHeight, element.scrollTop * scale];
     const away = Math.max(top - place, place + rowHeight - top - element.clientHeight);
     // What was far away is shown with what stands around it.
-    if (away > FAR_ROWS * rowHeight) element.scrollTop = Math.max(0, place - (element.clientHeight - rowHeight) / 2) / scale;
+    if (away > FAR_ROWS * rowHeight)
+      element.scrollTop = Math.max(0, place - (element.clientHeight - rowHeight) / 2) / scale;
     else if (place < top) element.scrollTop = place / scale;
-    else if (place + rowHeight > top + element.clientHeight) element.scrollTop = (place + rowHeight - element.clientHeight) / scale;
+    else if (place + rowHeight > top + element.clientHeight)
+      element.scrollTop = (place + rowHeight - element.clientHeight) / scale;
     look();
     // What vanishes at the front gives the same row another number. While the list is hidden it cannot be scrolled.
   }, [shownAs ?? (shown === undefined ? undefined : shown + vanished), view.height > 0]);
@@ -61,10 +89,23 @@ export function VirtualList({ count, rowHeight, row, vanished = 0, staysAtEnd = 
   const rows: ComponentChildren[] = [];
   for (let index = first; index < last; index += 1) rows.push(row(index));
   return (
-    <div {...attributes} ref={box} class={`rows ${rest.class ?? ''}`} role={role} aria-busy={count === 0 ? true : undefined} aria-label={label} onScroll={scrolled} tabIndex={attributes?.tabIndex ?? 0}>
+    <div
+      {...attributes}
+      ref={box}
+      class={`rows ${rest.class ?? ''}`}
+      role={role}
+      aria-busy={count === 0 ? true : undefined}
+      aria-label={label}
+      onScroll={scrolled}
+      tabIndex={attributes?.tabIndex ?? 0}
+    >
       {count === 0 ? empty : undefined}
       <div class="rows-all" role="presentation" style={{ height: `${pixels}px` }}>
-        <div class="rows-seen" role="presentation" style={{ transform: `translateY(${view.top + first * rowHeight - topPixels}px)` }}>
+        <div
+          class="rows-seen"
+          role="presentation"
+          style={{ transform: `translateY(${view.top + first * rowHeight - topPixels}px)` }}
+        >
           {rows}
         </div>
       </div>
@@ -88,12 +129,17 @@ function useView(rowHeight: number): View {
   const look = (): void => {
     const element = box.current;
     if (element === null) return;
-    setView((before) => (before.top === element.scrollTop && before.height === element.clientHeight ? before : { top: element.scrollTop, height: element.clientHeight }));
+    setView((before) =>
+      before.top === element.scrollTop && before.height === element.clientHeight
+        ? before
+        : { top: element.scrollTop, height: element.clientHeight },
+    );
   };
   const scrolled = (): void => {
     const { scrollTop = 0, clientHeight = 0, scrollHeight = 0 } = box.current ?? {};
     // While it is hidden, or has another size, nobody scrolls.
-    if (clientHeight > 0 && clientHeight === view.height) wasAtEnd.current = scrollTop + clientHeight >= scrollHeight - rowHeight;
+    if (clientHeight > 0 && clientHeight === view.height)
+      wasAtEnd.current = scrollTop + clientHeight >= scrollHeight - rowHeight;
     look();
   };
   useSize(box, look);

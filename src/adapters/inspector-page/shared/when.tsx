@@ -11,5 +11,9 @@ export interface WhenProps {
 
 export function When({ iso, tell }: WhenProps): JSX.Element | undefined {
   const at = instant(iso);
-  return at === undefined ? undefined : <time dateTime={iso} title={wholeTime(at)}>{tell(at)}</time>;
+  return at === undefined ? undefined : (
+    <time dateTime={iso} title={wholeTime(at)}>
+      {tell(at)}
+    </time>
+  );
 }

@@ -1,6 +1,6 @@
 /**
- * The line on which all that was recorded stands: by time, or, where long pauses would take all the room, by record. Places on it are from 0 to 1; it is
- * cut into slices, each of which says how much happened in it.
+ * The line on which all that was recorded stands: by time, or, where long pauses would take all the room, by record.
+ * Places on it are from 0 to 1; it is cut into slices, each of which says how much happened in it.
  */
 import type { InspectionTimeline } from '../../../machines/inspection-log/inspection-timeline.ts';
 import type { InspectedMoment } from '../../../machines/inspection-log/inspected-actor.ts';
@@ -39,14 +39,22 @@ export class Axis {
   readonly #first: InspectedMoment;
   readonly #last: InspectedMoment;
 
-  private constructor({ timeline, kind, slices, marks, actor }: AxisOptions, first: InspectedMoment, last: InspectedMoment) {
+  private constructor(
+    { timeline, kind, slices, marks, actor }: AxisOptions,
+    first: InspectedMoment,
+    last: InspectedMoment,
+  ) {
     this.kind = kind;
     this.#timeline = timeline;
     this.#first = first;
     this.#last = last;
     const index = indexOf(timeline);
     // By record, a slice without one would say that nothing happened there.
-    this.slices = this.#sliced(Math.max(1, kind === 'time' ? slices : Math.min(slices, last.s - first.s + 1)), index, actor);
+    this.slices = this.#sliced(
+      Math.max(1, kind === 'time' ? slices : Math.min(slices, last.s - first.s + 1)),
+      index,
+      actor,
+    );
     this.pauses = kind === 'time' ? [] : this.#pausesOf(index, marks);
     this.marks = kind === 'time' ? timeMarks(first.t, last.t, marks) : this.#recordMarks(marks);
   }
@@ -79,12 +87,18 @@ export class Axis {
       return {
         height: Math.sqrt((amounts[slice] ?? 0) / most),
         hasFailure: placeAfter(failures, end) > placeAfter(failures, begin),
-        isOfActor: actor !== undefined && end > begin && this.#timeline.records({ actor, from: begin + 1, to: end, limit: 1 }).length > 0,
+        isOfActor:
+          actor !== undefined &&
+          end > begin &&
+          this.#timeline.records({ actor, from: begin + 1, to: end, limit: 1 }).length > 0,
       };
     });
   }
 
-  /** By time: records. By record there are equally many in each, so it is how fast they came, tamed: some come a thousand times as fast as others. */
+  /**
+   * By time: records. By record there are equally many in each, so it is how fast they came, tamed: some come a
+   * thousand times as fast as others.
+   */
   #amountIn(begin: number, end: number): number {
     if (this.kind === 'time' || end <= begin) return Math.max(0, end - begin);
     const took = (this.#timeline.at(end).moment?.t ?? 0) - (this.#timeline.at(begin).moment?.t ?? this.#first.t);
@@ -94,7 +108,12 @@ export class Axis {
   #pausesOf({ pauses }: RecordIndex, most: number): readonly Mark[] {
     const marks = pauses.map(({ s, ms }) => ({ at: this.placeOf(s), text: duration(ms), ms }));
     // The longest are told, where there is no room for all.
-    const told = new Set(apart(marks.toSorted((one, other) => other.ms - one.ms), 1 / Math.max(1, most)));
+    const told = new Set(
+      apart(
+        marks.toSorted((one, other) => other.ms - one.ms),
+        1 / Math.max(1, most),
+      ),
+    );
     return marks.slice(-MOST_PAUSES).map((mark) => ({ at: mark.at, text: told.has(mark) ? mark.text : '' }));
   }
 
@@ -106,7 +125,10 @@ export class Axis {
     });
     // Seconds are enough where they tell the marks apart.
     const length = new Set(marks.map(({ text }) => text.slice(0, SECONDS))).size === all ? SECONDS : undefined;
-    return marks.map(({ at, text }, mark) => ({ at, text: text === marks[mark - 1]?.text ? '' : text.slice(0, length) }));
+    return marks.map(({ at, text }, mark) => ({
+      at,
+      text: text === marks[mark - 1]?.text ? '' : text.slice(0, length),
+    }));
   }
 }
 
@@ -117,7 +139,8 @@ const SECONDS = 8;
 /** Those that stand at least `distance` from all before them in the list. */
 function apart<Each extends { readonly at: number }>(marks: readonly Each[], distance: number): readonly Each[] {
   const kept: Each[] = [];
-  for (const mark of marks.slice(0, MOST_PAUSES)) if (kept.every(({ at }) => Math.abs(at - mark.at) >= distance)) kept.push(mark);
+  for (const mark of marks.slice(0, MOST_PAUSES))
+    if (kept.every(({ at }) => Math.abs(at - mark.at) >= distance)) kept.push(mark);
   return kept;
 }
 

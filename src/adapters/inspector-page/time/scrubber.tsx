@@ -18,16 +18,38 @@ export function Scrubber(): JSX.Element {
   const watch = useMemo(watchAxis, []);
   const track = useRef<HTMLDivElement>(null);
   useEffect(() => watch.leave, []);
-  useSize(track, ({ clientWidth }) => { width.value = Math.max(80, clientWidth); });
+  useSize(track, ({ clientWidth }) => {
+    width.value = Math.max(80, clientWidth);
+  });
   const axis = watch.value.value;
   return (
     <div class="scrubber">
-      <div ref={track} class="track" role="slider" tabIndex={0} aria-label="Moment that is shown" {...sliderValues()} onKeyDown={press} {...dragging(axis)}>
+      <div
+        ref={track}
+        class="track"
+        role="slider"
+        tabIndex={0}
+        aria-label="Moment that is shown"
+        {...sliderValues()}
+        onKeyDown={press}
+        {...dragging(axis)}
+      >
         {axis === undefined ? undefined : <Bars axis={axis} />}
-        {axis === undefined ? undefined : <span class={`cursor${isInPast.value ? ' is-past' : ''}`} style={{ left: `${(isInPast.value ? axis.placeOf(shownRecord.value) : 1) * 100}%` }} />}
+        {axis === undefined ? undefined : (
+          <span
+            class={`cursor${isInPast.value ? ' is-past' : ''}`}
+            style={{ left: `${(isInPast.value ? axis.placeOf(shownRecord.value) : 1) * 100}%` }}
+          />
+        )}
       </div>
       <div class="marks">
-        {axis?.marks.filter(({ at }) => at < 1 - SWITCH / width.value).map(({ at, text }) => <span key={at} style={{ left: `${at * 100}%` }}>{text}</span>)}
+        {axis?.marks
+          .filter(({ at }) => at < 1 - SWITCH / width.value)
+          .map(({ at, text }) => (
+            <span key={at} style={{ left: `${at * 100}%` }}>
+              {text}
+            </span>
+          ))}
       </div>
       {axis === undefined ? undefined : <AxisSwitch axis={axis} />}
     </div>
@@ -38,8 +60,16 @@ function sliderValues(): HTMLAttributes<HTMLDivElement> {
   const { timeline } = recording.value.watched;
   const { moment } = world.value;
   const last = timeline.last?.s ?? 0;
-  const text = moment === undefined ? 'nothing recorded' : `${isInPast.value ? '' : 'now, '}${clockTime(moment.t)}, record ${amount(moment.s)} of ${amount(last)}`;
-  return { 'aria-valuemin': timeline.first?.s ?? 0, 'aria-valuemax': last, 'aria-valuenow': Math.max(timeline.first?.s ?? 0, shownRecord.value), 'aria-valuetext': text };
+  const text =
+    moment === undefined
+      ? 'nothing recorded'
+      : `${isInPast.value ? '' : 'now, '}${clockTime(moment.t)}, record ${amount(moment.s)} of ${amount(last)}`;
+  return {
+    'aria-valuemin': timeline.first?.s ?? 0,
+    'aria-valuemax': last,
+    'aria-valuenow': Math.max(timeline.first?.s ?? 0, shownRecord.value),
+    'aria-valuetext': text,
+  };
 }
 
 /** Left and right work everywhere on the page. */
@@ -63,9 +93,15 @@ function dragging(axis: Axis | undefined): HTMLAttributes<HTMLDivElement> {
       isDragging.value = true;
       move(event);
     },
-    onPointerMove: (event) => { if (isDragging.value) move(event); },
-    onPointerUp: () => { isDragging.value = false; },
-    onLostPointerCapture: () => { isDragging.value = false; },
+    onPointerMove: (event) => {
+      if (isDragging.value) move(event);
+    },
+    onPointerUp: () => {
+      isDragging.value = false;
+    },
+    onLostPointerCapture: () => {
+      isDragging.value = false;
+    },
   };
 }
 
@@ -76,16 +112,31 @@ function Bars({ axis }: { readonly axis: Axis }): JSX.Element {
     const whole = HEIGHT + TRACK + 2;
     const bar = (slice: number, height: number): string => `M${slice} ${HEIGHT}v${-height}h.72v${height}Z`;
     const tall = (height: number): number => (height === 0 ? 0 : Math.max(1.5, height * (HEIGHT - 5)));
-    const path = (wanted: (slice: Axis['slices'][number]) => boolean): string => axis.slices.map((slice, place) => (wanted(slice) && slice.height > 0 ? bar(place, tall(slice.height)) : '')).join('');
+    const path = (wanted: (slice: Axis['slices'][number]) => boolean): string =>
+      axis.slices
+        .map((slice, place) => (wanted(slice) && slice.height > 0 ? bar(place, tall(slice.height)) : ''))
+        .join('');
     return (
       <>
         <svg class="bars" viewBox={`0 0 ${count} ${whole}`} preserveAspectRatio="none" aria-hidden="true">
           <path class="quiet-bars" d={path(({ hasFailure }) => !hasFailure)} />
           <path class="failure-bars" d={path(({ hasFailure }) => hasFailure)} />
-          <path class="failure-marks" d={axis.slices.map(({ hasFailure }, place) => (hasFailure ? `M${place} 0h.9v3h-.9Z` : '')).join('')} />
-          <path class="actor-marks" d={axis.slices.map(({ isOfActor }, place) => (isOfActor ? `M${place} ${HEIGHT + 2}h1v${TRACK}h-1Z` : '')).join('')} />
+          <path
+            class="failure-marks"
+            d={axis.slices.map(({ hasFailure }, place) => (hasFailure ? `M${place} 0h.9v3h-.9Z` : '')).join('')}
+          />
+          <path
+            class="actor-marks"
+            d={axis.slices
+              .map(({ isOfActor }, place) => (isOfActor ? `M${place} ${HEIGHT + 2}h1v${TRACK}h-1Z` : ''))
+              .join('')}
+          />
         </svg>
-        {axis.pauses.map(({ at, text }) => <span key={at} class="pause" style={{ left: `${at * 100}%` }}>{text === '' ? undefined : <small>{text}</small>}</span>)}
+        {axis.pauses.map(({ at, text }) => (
+          <span key={at} class="pause" style={{ left: `${at * 100}%` }}>
+            {text === '' ? undefined : <small>{text}</small>}
+          </span>
+        ))}
       </>
     );
   }, [axis]);
@@ -93,5 +144,17 @@ function Bars({ axis }: { readonly axis: Axis }): JSX.Element {
 
 function AxisSwitch({ axis }: { readonly axis: Axis }): JSX.Element {
   const other = axis.kind === 'time' ? 'records' : 'time';
-  return <button class="axis-switch" title={axis.kind === 'time' ? 'The line stands for time. Press to give every record the same room.' : 'Every record has the same room. Press for a line of time.'} onClick={() => turnAxis(other)}>{axis.kind === 'time' ? 'by time' : 'by record'}</button>;
+  return (
+    <button
+      class="axis-switch"
+      title={
+        axis.kind === 'time'
+          ? 'The line stands for time. Press to give every record the same room.'
+          : 'Every record has the same room. Press for a line of time.'
+      }
+      onClick={() => turnAxis(other)}
+    >
+      {axis.kind === 'time' ? 'by time' : 'by record'}
+    </button>
+  );
 }

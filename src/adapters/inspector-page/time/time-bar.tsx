@@ -20,7 +20,13 @@ interface ButtonProps {
 
 function Button({ sign, label, keys, isOff, onPress }: ButtonProps): JSX.Element {
   return (
-    <button class="quiet" aria-label={label} title={keys === undefined ? label : `${label} (${keys})`} disabled={isOff} onClick={onPress}>
+    <button
+      class="quiet"
+      aria-label={label}
+      title={keys === undefined ? label : `${label} (${keys})`}
+      disabled={isOff}
+      onClick={onPress}
+    >
       <Sign of={sign} />
     </button>
   );
@@ -37,9 +43,30 @@ export function TimeBar(): JSX.Element {
         <Button sign="first" label="First record" isOff={isFirst} onPress={goFirst} />
         <Button sign="back" label="One record back" keys="←" isOff={isFirst} onPress={() => step(-1)} />
         <Button sign="on" label="One record on" keys="→" isOff={isLive} onPress={() => step(1)} />
-        <button class={`live${isHeard.value ? '' : ' is-lost'}`} aria-pressed={isLive} title={`${liveText()} (L)`} disabled={isEmpty} onClick={goLive}><span class="dot" aria-hidden="true" />{liveText()}</button>
-        <Button sign="failureBack" label="Previous failure" keys="Shift E" isOff={failures.value.back === undefined} onPress={() => showFailure('back')} />
-        <Button sign="failureOn" label="Next failure" keys="E" isOff={failures.value.on === undefined} onPress={() => showFailure('on')} />
+        <button
+          class={`live${isHeard.value ? '' : ' is-lost'}`}
+          aria-pressed={isLive}
+          title={`${liveText()} (L)`}
+          disabled={isEmpty}
+          onClick={goLive}
+        >
+          <span class="dot" aria-hidden="true" />
+          {liveText()}
+        </button>
+        <Button
+          sign="failureBack"
+          label="Previous failure"
+          keys="Shift E"
+          isOff={failures.value.back === undefined}
+          onPress={() => showFailure('back')}
+        />
+        <Button
+          sign="failureOn"
+          label="Next failure"
+          keys="E"
+          isOff={failures.value.on === undefined}
+          onPress={() => showFailure('on')}
+        />
       </div>
       <Scrubber />
       <Moment />
@@ -62,7 +89,13 @@ function Moment(): JSX.Element {
   return (
     <div class="moment" title={moment === undefined ? undefined : wholeTime(moment.t)}>
       <span class="mono">{text}</span>
-      <span class="of">{moment === undefined ? ' ' : cursor.value === 'live' ? `record ${amount(moment.s)}, ${duration(now.value - moment.t)} ago` : `record ${amount(moment.s)} of ${amount(last)}`}</span>
+      <span class="of">
+        {moment === undefined
+          ? ' '
+          : cursor.value === 'live'
+            ? `record ${amount(moment.s)}, ${duration(now.value - moment.t)} ago`
+            : `record ${amount(moment.s)} of ${amount(last)}`}
+      </span>
     </div>
   );
 }

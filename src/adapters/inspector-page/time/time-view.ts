@@ -24,14 +24,27 @@ export function turnAxis(kind: AxisKind): void {
 function draw(): Axis | undefined {
   const { timeline } = recording.value;
   const kind = wantedKind.value ?? fittingKind(timeline, recordingId.value !== '');
-  return Axis.of({ timeline, kind, slices: Math.floor(width.value / SLICE_PIXELS), marks: Math.floor(width.value / MARK_PIXELS), actor: chosenActor.value });
+  return Axis.of({
+    timeline,
+    kind,
+    slices: Math.floor(width.value / SLICE_PIXELS),
+    marks: Math.floor(width.value / MARK_PIXELS),
+    actor: chosenActor.value,
+  });
 }
 
 /** For as long as somebody looks at it. */
 export function watchAxis(): Calmed<Axis | undefined> {
   let before: Axis | undefined;
   return calm({
-    urgent: () => JSON.stringify([recordingId.value, width.value, wantedKind.value ?? '', chosenActor.value ?? '', isDragging.value]),
+    urgent: () =>
+      JSON.stringify([
+        recordingId.value,
+        width.value,
+        wantedKind.value ?? '',
+        chosenActor.value ?? '',
+        isDragging.value,
+      ]),
     restless: () => recording.value.watched,
     everyMs: AGAIN_MS,
     compute: () => (before = isDragging.value && before !== undefined ? before : draw()),

@@ -30,12 +30,31 @@ export interface ActorRowProps {
   readonly onToggle: () => void;
 }
 
-const WORDS: Readonly<Record<Look, string>> = { running: 'active', waiting: 'waits', done: 'done', error: 'failed', stopped: 'stopped' };
+const WORDS: Readonly<Record<Look, string>> = {
+  running: 'active',
+  waiting: 'waits',
+  done: 'done',
+  error: 'failed',
+  stopped: 'stopped',
+};
 const INDENT = 14;
 /** Deeper ones stand no further in: their level is in the row, for whoever hears it. */
 const MOST_INDENTS = 10;
 
-export function ActorRow({ actor, elementId, role, level, place, siblings, isOpen, isChosen, time, above, onChoose, onToggle }: ActorRowProps): JSX.Element {
+export function ActorRow({
+  actor,
+  elementId,
+  role,
+  level,
+  place,
+  siblings,
+  isOpen,
+  isChosen,
+  time,
+  above,
+  onChoose,
+  onToggle,
+}: ActorRowProps): JSX.Element {
   const look = lookOf(actor);
   const state = visibleText(stateText(actor.value), 80);
   const exit = badExit(actor.facts);
@@ -62,12 +81,23 @@ export function ActorRow({ actor, elementId, role, level, place, siblings, isOpe
       style={{ paddingInlineStart: `${6 + Math.min(level - 1, MOST_INDENTS) * INDENT}px` }}
       onClick={onChoose}
     >
-      <span class="toggle" aria-hidden="true" onClick={isOpen === undefined ? undefined : toggle}>{isOpen === undefined ? undefined : <Sign of={isOpen ? 'open' : 'closed'} />}</span>
+      <span class="toggle" aria-hidden="true" onClick={isOpen === undefined ? undefined : toggle}>
+        {isOpen === undefined ? undefined : <Sign of={isOpen ? 'open' : 'closed'} />}
+      </span>
       <ActorSign kind={actor.kind} />
-      <span class="name">{name}{above === undefined ? undefined : <small> {above}</small>}</span>
+      <span class="name">
+        {name}
+        {above === undefined ? undefined : <small> {above}</small>}
+      </span>
       <span class="unseen">, {visibleText(actor.kind ?? 'actor', 60)}, </span>
-      <span class={`state is-${exit === undefined ? look : 'waiting is-exit'}`}><Sign of={exit === undefined ? look : 'error'} /><span>{shown}</span></span>
-      <span class="unseen">{shown === WORDS[look] ? '' : `, ${WORDS[look]}`}{isOver ? ', took ' : ', for '}</span>
+      <span class={`state is-${exit === undefined ? look : 'waiting is-exit'}`}>
+        <Sign of={exit === undefined ? look : 'error'} />
+        <span>{shown}</span>
+      </span>
+      <span class="unseen">
+        {shown === WORDS[look] ? '' : `, ${WORDS[look]}`}
+        {isOver ? ', took ' : ', for '}
+      </span>
       <span class="age">{span}</span>
     </div>
   );

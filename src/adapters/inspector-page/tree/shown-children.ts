@@ -1,4 +1,7 @@
-/** Which children of one actor have rows: all, or those that are not over, with those that ended just now and those that have to be seen. */
+/**
+ * Which children of one actor have rows: all, or those that are not over, with those that ended just now and those that
+ * have to be seen.
+ */
 import { countUpTo } from '../../../machines/inspection-log/inspected-actor.ts';
 import type { InspectedFamily } from '../../../machines/inspection-log/inspected-family.ts';
 

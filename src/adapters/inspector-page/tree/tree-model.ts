@@ -1,4 +1,7 @@
-/** The rows of the tree from one moment to the next: what was found out of the one before is kept as far as it still holds. */
+/**
+ * The rows of the tree from one moment to the next: what was found out of the one before is kept as far as it still
+ * holds.
+ */
 import type { InspectionTimeline } from '../../../machines/inspection-log/inspection-timeline.ts';
 import type { InspectionWorld } from '../../../machines/inspection-log/inspection-world.ts';
 import { AllChildren, LINGER_MS, LivingChildren } from './shown-children.ts';
@@ -39,7 +42,8 @@ export class TreeModel {
     this.#look = look;
     const { world } = look;
     const above = look.chosen === undefined ? [] : lineOf(world, look.chosen);
-    const childrenOf = (key: string | undefined): ShownChildren => (look.isHiding ? this.#livingOf(key, look) : new AllChildren(world.family(key)));
+    const childrenOf = (key: string | undefined): ShownChildren =>
+      look.isHiding ? this.#livingOf(key, look) : new AllChildren(world.family(key));
     if (look.isHiding) for (const key of above) this.#show(key, look);
     return new TreeRows({ world, open: openOf(look), childrenOf });
   }
@@ -62,9 +66,19 @@ export class TreeModel {
   #bringUp(look: TreeLook): void {
     const { timeline, world } = look;
     const last = world.moment?.s ?? 0;
-    const isSameMoment = this.#look?.timeline === timeline && this.#look.isHiding && this.#look.isLive === look.isLive && this.#seen === last;
+    const isSameMoment =
+      this.#look?.timeline === timeline &&
+      this.#look.isHiding &&
+      this.#look.isLive === look.isLive &&
+      this.#seen === last;
     // Where the oldest were forgotten, so were some of the actors.
-    const goesOn = this.#look?.timeline === timeline && this.#look.isHiding && this.#look.isLive && look.isLive && this.#first === (timeline.first?.s ?? 0) && this.#seen <= last;
+    const goesOn =
+      this.#look?.timeline === timeline &&
+      this.#look.isHiding &&
+      this.#look.isLive &&
+      look.isLive &&
+      this.#first === (timeline.first?.s ?? 0) &&
+      this.#seen <= last;
     if (!(goesOn ? this.#follow(look) : isSameMoment)) {
       this.#living = new Map();
       this.#ended = new Set();
@@ -77,9 +91,12 @@ export class TreeModel {
   #follow(look: TreeLook): boolean {
     const records = look.timeline.records({ from: this.#seen + 1, limit: MANY_RECORDS });
     if (records.length === MANY_RECORDS) return false;
-    for (const record of records) if (record.k === 'error' || ('status' in record && record.status !== 'active')) this.#ended.add(record.a);
+    for (const record of records)
+      if (record.k === 'error' || ('status' in record && record.status !== 'active')) this.#ended.add(record.a);
     const chosen = new Set(look.chosen === undefined ? [] : lineOf(look.world, look.chosen));
-    const gone = [...this.#ended].filter((key) => look.time - (look.world.actor(key)?.since.t ?? 0) >= LINGER_MS && !chosen.has(key));
+    const gone = [...this.#ended].filter(
+      (key) => look.time - (look.world.actor(key)?.since.t ?? 0) >= LINGER_MS && !chosen.has(key),
+    );
     if (gone.length > MANY_ENDED) return false;
     for (const key of gone) {
       this.#drop(key, look.world);
@@ -90,20 +107,27 @@ export class TreeModel {
 
   #drop(key: string, world: InspectionWorld): void {
     const actor = world.actor(key);
-    if (actor !== undefined && actor.status !== 'active') this.#living.get(actor.parent)?.drop(world.orderOf(key) ?? -1);
+    if (actor !== undefined && actor.status !== 'active')
+      this.#living.get(actor.parent)?.drop(world.orderOf(key) ?? -1);
   }
 }
 
 /** The actor and all above it, from the bottom up. */
 export function lineOf(world: InspectionWorld, key: string): readonly string[] {
   const line: string[] = [];
-  for (let actor = world.actor(key); actor !== undefined && line.length < MOST_LEVELS; actor = actor.parent === undefined ? undefined : world.actor(actor.parent)) line.push(actor.key);
+  for (
+    let actor = world.actor(key);
+    actor !== undefined && line.length < MOST_LEVELS;
+    actor = actor.parent === undefined ? undefined : world.actor(actor.parent)
+  )
+    line.push(actor.key);
   return line;
 }
 
 function openOf({ world, opened }: TreeLook): readonly string[] {
   const roots = world.family();
   const open = [...opened].filter(([, isOpen]) => isOpen).map(([key]) => key);
-  for (let place = 0; place < roots.count && roots.count <= FEW_ROOTS; place += 1) if (!opened.has(roots.keyAt(place))) open.push(roots.keyAt(place));
+  for (let place = 0; place < roots.count && roots.count <= FEW_ROOTS; place += 1)
+    if (!opened.has(roots.keyAt(place))) open.push(roots.keyAt(place));
   return open;
 }

@@ -78,22 +78,48 @@ function ActorTree(): JSX.Element {
       onRows={onRows}
       shown={reveal.index}
       shownAs={reveal.key}
-      empty={<p class="empty">{recording.value.phase.value.name === 'loading' ? 'What was recorded is being read.' : counts.value.all > 0 ? 'All actors are over and hidden.' : 'No actor was recorded at this moment.'}</p>}
-      attributes={{ 'aria-activedescendant': index < 0 ? undefined : rowId(index), onKeyDown: (event) => press(event, { place: placeOf(all, index), keyAt: (row) => all.row(row)?.key, current: chosen }) }}
+      empty={
+        <p class="empty">
+          {recording.value.phase.value.name === 'loading'
+            ? 'What was recorded is being read.'
+            : counts.value.all > 0
+              ? 'All actors are over and hidden.'
+              : 'No actor was recorded at this moment.'}
+        </p>
+      }
+      attributes={{
+        'aria-activedescendant': index < 0 ? undefined : rowId(index),
+        onKeyDown: (event) =>
+          press(event, { place: placeOf(all, index), keyAt: (row) => all.row(row)?.key, current: chosen }),
+      }}
       row={(row) => treeRow(all, row, { chosen, time })}
     />
   );
 }
 
-function treeRow(all: TreeRows, index: number, { chosen, time }: { readonly chosen: string | undefined; readonly time: number }): JSX.Element | undefined {
+function treeRow(
+  all: TreeRows,
+  index: number,
+  { chosen, time }: { readonly chosen: string | undefined; readonly time: number },
+): JSX.Element | undefined {
   const row = all.row(index);
   const actor = row === undefined ? undefined : world.value.actor(row.key);
   if (row === undefined || actor === undefined) return undefined;
   const isOpen = actor.childCount === 0 ? undefined : row.isOpen;
   return (
     <ActorRow
-      key={row.key} actor={actor} elementId={rowId(index)} role="treeitem" level={row.level} place={row.place} siblings={row.siblings} isOpen={isOpen} isChosen={row.key === chosen} time={time}
-      onChoose={() => chooseActor(row.key)} onToggle={() => setOpen(row.key, !row.isOpen)}
+      key={row.key}
+      actor={actor}
+      elementId={rowId(index)}
+      role="treeitem"
+      level={row.level}
+      place={row.place}
+      siblings={row.siblings}
+      isOpen={isOpen}
+      isChosen={row.key === chosen}
+      time={time}
+      onChoose={() => chooseActor(row.key)}
+      onToggle={() => setOpen(row.key, !row.isOpen)}
     />
   );
 }
@@ -102,12 +128,24 @@ function placeOf(all: TreeRows, index: number): TreePlace {
   const row = all.row(index);
   const actor = row === undefined ? undefined : world.value.actor(row.key);
   const parent = actor?.parent === undefined ? -1 : all.indexOf(actor.parent);
-  return { index, count: all.count, parent, isOpen: row === undefined || actor === undefined || actor.childCount === 0 ? undefined : row.isOpen };
+  return {
+    index,
+    count: all.count,
+    parent,
+    isOpen: row === undefined || actor === undefined || actor.childCount === 0 ? undefined : row.isOpen,
+  };
 }
 
 /** Rows that come or go before what is seen are counted by looking where a row that is seen has gone. */
-function useAnchor(all: TreeRows): { readonly vanished: number; readonly onRows: (first: number, last: number) => void } {
-  const state = useRef<{ all: TreeRows; vanished: number; seen: readonly { readonly key: string; readonly index: number }[] }>({ all, vanished: 0, seen: [] });
+function useAnchor(all: TreeRows): {
+  readonly vanished: number;
+  readonly onRows: (first: number, last: number) => void;
+} {
+  const state = useRef<{
+    all: TreeRows;
+    vanished: number;
+    seen: readonly { readonly key: string; readonly index: number }[];
+  }>({ all, vanished: 0, seen: [] });
   const { current } = state;
   if (current.all !== all) {
     current.all = all;
@@ -119,15 +157,22 @@ function useAnchor(all: TreeRows): { readonly vanished: number; readonly onRows:
     }
   }
   const onRows = (first: number, last: number): void => {
-    current.seen = Array.from({ length: Math.max(0, last - first) }, (_, offset) => ({ key: all.row(first + offset)?.key ?? '', index: first + offset }));
+    current.seen = Array.from({ length: Math.max(0, last - first) }, (_, offset) => ({
+      key: all.row(first + offset)?.key ?? '',
+      index: first + offset,
+    }));
   };
   return { vanished: current.vanished, onRows };
 }
 
 /** The row of what is chosen, as it was when it was chosen: where it moves later, nobody is taken along. */
-function useReveal(key: string | undefined, index: number): { readonly key: string | undefined; readonly index: number | undefined } {
+function useReveal(
+  key: string | undefined,
+  index: number,
+): { readonly key: string | undefined; readonly index: number | undefined } {
   const revealed = useRef<{ key: string | undefined; index: number | undefined }>({ key: undefined, index: undefined });
-  if (revealed.current.key !== key && (index >= 0 || key === undefined)) revealed.current = { key, index: index < 0 ? undefined : index };
+  if (revealed.current.key !== key && (index >= 0 || key === undefined))
+    revealed.current = { key, index: index < 0 ? undefined : index };
   return revealed.current;
 }
 
@@ -151,12 +196,35 @@ function FoundList(): JSX.Element {
         shown={reveal.index}
         shownAs={reveal.key}
         empty={<p class="empty">No actor at this moment is like that.</p>}
-        attributes={{ 'aria-activedescendant': index < 0 ? undefined : rowId(index), onKeyDown: (event) => press(event, { place: { index, count: actors.length, isOpen: undefined, parent: -1 }, keyAt: (row) => actors[row]?.key, current: chosen }) }}
+        attributes={{
+          'aria-activedescendant': index < 0 ? undefined : rowId(index),
+          onKeyDown: (event) =>
+            press(event, {
+              place: { index, count: actors.length, isOpen: undefined, parent: -1 },
+              keyAt: (row) => actors[row]?.key,
+              current: chosen,
+            }),
+        }}
         row={(row) => {
           const found = actors[row];
           if (found === undefined) return undefined;
           const actor = world.value.actor(found.key) ?? found;
-          return <ActorRow key={actor.key} actor={actor} elementId={rowId(row)} role="option" level={1} place={row} siblings={actors.length} isChosen={actor.key === chosen} time={time} above={aboveOf(actor.parent)} onChoose={() => chooseActor(actor.key)} onToggle={() => undefined} />;
+          return (
+            <ActorRow
+              key={actor.key}
+              actor={actor}
+              elementId={rowId(row)}
+              role="option"
+              level={1}
+              place={row}
+              siblings={actors.length}
+              isChosen={actor.key === chosen}
+              time={time}
+              above={aboveOf(actor.parent)}
+              onChoose={() => chooseActor(actor.key)}
+              onToggle={() => undefined}
+            />
+          );
         }}
       />
     </>

@@ -1,6 +1,7 @@
 /**
- * The rows of a tree of which some actors are open, by their number. Only what is open is gone through: the children of an open actor are one run of rows
- * that its open children interrupt, so however many children there are, finding a row and counting all of them cost the same.
+ * The rows of a tree of which some actors are open, by their number. Only what is open is gone through: the children of
+ * an open actor are one run of rows that its open children interrupt, so however many children there are, finding a row
+ * and counting all of them cost the same.
  */
 import { countUpTo } from '../../../machines/inspection-log/inspected-actor.ts';
 import type { InspectionWorld } from '../../../machines/inspection-log/inspection-world.ts';
@@ -82,7 +83,8 @@ export class TreeRows {
       const start = branch.starts[before] ?? 0;
       if (nearest === undefined) return rowOf(branch, left);
       if (left === start) return rowOf(branch, nearest.place, true);
-      if (left > start + nearest.branch.size) return rowOf(branch, nearest.place + (left - start - nearest.branch.size));
+      if (left > start + nearest.branch.size)
+        return rowOf(branch, nearest.place + (left - start - nearest.branch.size));
       left -= start + 1;
       branch = nearest.branch;
     }
@@ -127,7 +129,10 @@ function rowOf({ children, level }: Branch, place: number, isOpen = false): Tree
 
 /** The row within the branch of the child at this place. */
 function rowOfPlace({ open, starts }: Branch, place: number): number {
-  const before = lastUpTo(open.map((each) => each.place), place);
+  const before = lastUpTo(
+    open.map((each) => each.place),
+    place,
+  );
   const nearest = open[before];
   const start = starts[before] ?? 0;
   if (nearest === undefined) return place;

@@ -25,12 +25,39 @@ export function TreeTools(): JSX.Element {
   return (
     <div class="tree-tools">
       <h2 class="pane-title">Actors</h2>
-      <span class="number span-name" title="What lives: how long it has been in its state. What is over: how long it took, from first to last.">in state, or took</span>
-      <input type="search" data-search="" aria-label="Search the actors" placeholder="Search actors   /" autocomplete="off" spellcheck={false} maxLength={200} value={searched.value} onInput={(event) => { searched.value = event.currentTarget.value; }} onKeyDown={press} />
+      <span
+        class="number span-name"
+        title="What lives: how long it has been in its state. What is over: how long it took, from first to last."
+      >
+        in state, or took
+      </span>
+      <input
+        type="search"
+        data-search=""
+        aria-label="Search the actors"
+        placeholder="Search actors   /"
+        autocomplete="off"
+        spellcheck={false}
+        maxLength={200}
+        value={searched.value}
+        onInput={(event) => {
+          searched.value = event.currentTarget.value;
+        }}
+        onKeyDown={press}
+      />
       <div class="filters" role="group" aria-label="Which actors are listed">
         {FILTERS.map(({ id, text }) => (
-          <button key={id} aria-pressed={filter.value === id} onClick={() => { filter.value = id; }}>
-            {text} <span class={id === 'failed' && counts.value.failed > 0 ? 'number is-bad' : 'number'}>{shortAmount(counts.value[id])}</span>
+          <button
+            key={id}
+            aria-pressed={filter.value === id}
+            onClick={() => {
+              filter.value = id;
+            }}
+          >
+            {text}{' '}
+            <span class={id === 'failed' && counts.value.failed > 0 ? 'number is-bad' : 'number'}>
+              {shortAmount(counts.value[id])}
+            </span>
           </button>
         ))}
       </div>
@@ -44,5 +71,9 @@ export function TreeTools(): JSX.Element {
 }
 
 function shortAmount(count: number): string {
-  return count < 10_000 ? amount(count) : count < 1_000_000 ? `${Math.floor(count / 1_000)}k` : `${(count / 1_000_000).toFixed(1)}M`;
+  return count < 10_000
+    ? amount(count)
+    : count < 1_000_000
+      ? `${Math.floor(count / 1_000)}k`
+      : `${(count / 1_000_000).toFixed(1)}M`;
 }

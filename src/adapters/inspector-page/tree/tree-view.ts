@@ -45,13 +45,23 @@ export function hide(wanted: boolean): void {
 }
 
 /** Whether a list of what was found takes the place of the tree. */
-export const isListing: ReadonlySignal<boolean> = computed(() => searched.value.trim() !== '' || filter.value !== 'all');
+export const isListing: ReadonlySignal<boolean> = computed(
+  () => searched.value.trim() !== '' || filter.value !== 'all',
+);
 
 const model = new TreeModel();
 
 export const rows: ReadonlySignal<TreeRows> = computed(() => {
   const { timeline } = recording.value.watched;
-  return model.rows({ timeline, world: world.value, isLive: !isInPast.value, time: shownTime.value, isHiding: isHiding.value, opened: opened.value, chosen: chosenActor.value });
+  return model.rows({
+    timeline,
+    world: world.value,
+    isLive: !isInPast.value,
+    time: shownTime.value,
+    isHiding: isHiding.value,
+    opened: opened.value,
+    chosen: chosenActor.value,
+  });
 });
 
 export function setOpen(key: string, isOpen: boolean): void {
@@ -60,7 +70,9 @@ export function setOpen(key: string, isOpen: boolean): void {
 
 /** Opens all above it, so that it has a row. */
 export function openAbove(key: string): void {
-  const above = lineOf(world.value, key).slice(1).filter((each) => opened.value.get(each) !== true);
+  const above = lineOf(world.value, key)
+    .slice(1)
+    .filter((each) => opened.value.get(each) !== true);
   if (above.length > 0) opened.value = new Map([...opened.value, ...above.map((each) => [each, true] as const)]);
 }
 
@@ -72,7 +84,10 @@ export interface FoundActors {
 function find(): FoundActors {
   const [text, what] = [searched.value.trim(), filter.value];
   if (!isListing.value) return { actors: [], isCut: false };
-  const found = what === 'failed' ? failed(text.toLowerCase()) : world.value.actors({ text, status: what === 'all' ? undefined : what, limit: MOST_FOUND + 1 });
+  const found =
+    what === 'failed'
+      ? failed(text.toLowerCase())
+      : world.value.actors({ text, status: what === 'all' ? undefined : what, limit: MOST_FOUND + 1 });
   return { actors: found.slice(0, MOST_FOUND), isCut: found.length > MOST_FOUND };
 }
 
@@ -81,7 +96,11 @@ function failed(text: string): readonly InspectedActorState[] {
   const { failures } = indexOf(recording.value.timeline);
   const found = new Map<string, InspectedActorState>();
   const last = world.value.moment?.s ?? 0;
-  for (let place = indexOf(recording.value.timeline).failedBy(last) - 1; place >= 0 && found.size <= MOST_FOUND; place -= 1) {
+  for (
+    let place = indexOf(recording.value.timeline).failedBy(last) - 1;
+    place >= 0 && found.size <= MOST_FOUND;
+    place -= 1
+  ) {
     const actor = world.value.actor(failures[place]?.actor ?? '');
     if (actor !== undefined && saysText(actor, text)) found.set(actor.key, actor);
   }
@@ -89,7 +108,12 @@ function failed(text: string): readonly InspectedActorState[] {
 }
 
 function saysText({ key, id, kind, facts, value }: InspectedActorState, text: string): boolean {
-  return text === '' || [key, id, kind, ...Object.values(facts ?? {}), JSON.stringify(value ?? '')].some((each) => each?.toLowerCase().includes(text));
+  return (
+    text === '' ||
+    [key, id, kind, ...Object.values(facts ?? {}), JSON.stringify(value ?? '')].some((each) =>
+      each?.toLowerCase().includes(text),
+    )
+  );
 }
 
 /** What was found, for as long as somebody looks at it. */

@@ -1,5 +1,6 @@
 /**
- * Sessions, their events, what is due, and who works. Kept narrow: an append touches one row of `session`, and adds to `event`.
+ * Sessions, their events, what is due, and who works. Kept narrow: an append touches one row of `session`, and adds to
+ * `event`.
  *
  *   session      one row each; its lease lies in it, so that a takeover and an append meet at one lock
  *   event        append-only, in 16 hash partitions by session; the first event of a record says how many belong to it, and its key
@@ -96,7 +97,8 @@ CREATE TABLE $s.view (
 CREATE INDEX view_parked ON $s.view (session_id) WHERE is_parked;
 `;
 
-const partition = (number: number): string => `CREATE TABLE $s.event_${number} PARTITION OF $s.event FOR VALUES WITH (MODULUS ${EVENT_PARTITIONS}, REMAINDER ${number});`;
+const partition = (number: number): string =>
+  `CREATE TABLE $s.event_${number} PARTITION OF $s.event FOR VALUES WITH (MODULUS ${EVENT_PARTITIONS}, REMAINDER ${number});`;
 
 const PARTITIONS = Array.from({ length: EVENT_PARTITIONS }, (_, number) => partition(number)).join('\n');
 

@@ -1,13 +1,14 @@
 /**
- * A right to wake is on the disk of the server before it is answered: one that a crash took would be given again under the same epoch, which two
- * machines had then. That holds whatever the role is set to, and for programs of the version before. Nothing else here says of itself any more
- * that it may be lost; programs say that with the statement.
+ * A right to wake is on the disk of the server before it is answered: one that a crash took would be given again under
+ * the same epoch, which two machines had then. That holds whatever the role is set to, and for programs of the version
+ * before. Nothing else here says of itself any more that it may be lost; programs say that with the statement.
  */
 import type { Migration } from './migration.ts';
 import { ACQUIRE, CLAIM, withOwnOperators } from './work-functions.ts';
 
 const DOES_NOT_WAIT = "  PERFORM set_config('synchronous_commit', 'off', true);\n";
-const WAITS = "  IF current_setting('synchronous_commit') = 'off' THEN PERFORM set_config('synchronous_commit', 'on', true); END IF;\n";
+const WAITS =
+  "  IF current_setting('synchronous_commit') = 'off' THEN PERFORM set_config('synchronous_commit', 'on', true); END IF;\n";
 
 const again = (made: string): string => withOwnOperators(made).replace('CREATE FUNCTION', 'CREATE OR REPLACE FUNCTION');
 
@@ -15,5 +16,9 @@ export const flushedLeasesMigration: Migration = {
   version: 4,
   name: 'flushed-leases',
   serves: 1,
-  statements: (schema) => [ACQUIRE.replace(DOES_NOT_WAIT, WAITS), CLAIM.replace(DOES_NOT_WAIT, '')].map(again).join('\n').replaceAll('$s', schema),
+  statements: (schema) =>
+    [ACQUIRE.replace(DOES_NOT_WAIT, WAITS), CLAIM.replace(DOES_NOT_WAIT, '')]
+      .map(again)
+      .join('\n')
+      .replaceAll('$s', schema),
 };

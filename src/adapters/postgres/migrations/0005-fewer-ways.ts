@@ -1,6 +1,7 @@
 /**
- * A wake asks for less: the right to wake comes with the append that begins it and goes with the one that ends it, with the view, and what a wake has
- * to know comes with the claim. Functions only; those of the versions before stay for the programs of a rolling deploy.
+ * A wake asks for less: the right to wake comes with the append that begins it and goes with the one that ends it, with
+ * the view, and what a wake has to know comes with the claim. Functions only; those of the versions before stay for the
+ * programs of a rolling deploy.
  */
 import type { Migration } from './migration.ts';
 import { WAKE_FUNCTIONS } from './wake-functions.ts';

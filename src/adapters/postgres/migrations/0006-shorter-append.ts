@@ -1,13 +1,14 @@
 /**
- * Most appends take nothing along: no key, no hint, no right to wake. They are stored by a function that changes the session's row only where the
- * append is admitted, and judges nothing: what it does not store, `append_one_1` is asked about, which tells why.
+ * Most appends take nothing along: no key, no hint, no right to wake. They are stored by a function that changes the
+ * session's row only where the append is admitted, and judges nothing: what it does not store, `append_one_1` is asked
+ * about, which tells why.
  */
 import { OWN_OPERATORS } from './migration.ts';
 import type { Migration } from './migration.ts';
 
 /**
- * Gives the number of the last event; null where another function has to judge. One that is stored already breaks `event_by_id`, and nothing of it
- * takes place. Data are at most 64 KiB together: none of it belongs into `blob`.
+ * Gives the number of the last event; null where another function has to judge. One that is stored already breaks
+ * `event_by_id`, and nothing of it takes place. Data are at most 64 KiB together: none of it belongs into `blob`.
  */
 const APPEND_EVENTS = `
 CREATE FUNCTION $s.append_events_1(

@@ -4,11 +4,17 @@ export interface Migration {
   /** Dense from 1. */
   readonly version: number;
   readonly name: string;
-  /** The oldest version that programs may know who still work with a schema of this one: those of a rolling deploy overlap. */
+  /**
+   * The oldest version that programs may know who still work with a schema of this one: those of a rolling deploy
+   * overlap.
+   */
   readonly serves: number;
   /** Statements, separated by semicolons. @param schema quoted for use in statements */
   statements(schema: string): string;
 }
 
-/** How functions are made: operators are those of PostgreSQL, whatever somebody else has put into schemas that come first. */
+/**
+ * How functions are made: operators are those of PostgreSQL, whatever somebody else has put into schemas that come
+ * first.
+ */
 export const OWN_OPERATORS = 'LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp';

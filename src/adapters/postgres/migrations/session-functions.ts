@@ -1,16 +1,16 @@
 /**
  * The atomic steps on logs, as SQL functions: one call, one transaction, one way there and back. They judge as
- * machines/session/log-admission.ts does, in the same order: duplicate, superseded, moved. A later version of one gets a name of its own,
- * since programs of two versions call them during a rolling deploy.
+ * machines/session/log-admission.ts does, in the same order: duplicate, superseded, moved. A later version of one gets
+ * a name of its own, since programs of two versions call them during a rolling deploy.
  *
- * Those that touch the partitions of `event` keep one plan for each connection (force_generic_plan): planning over 16 partitions takes longer
- * than what is planned, and left to itself the server plans each call anew.
+ * Those that touch the partitions of `event` keep one plan for each connection (force_generic_plan): planning over 16
+ * partitions takes longer than what is planned, and left to itself the server plans each call anew.
  */
 import { OWN_OPERATORS } from './migration.ts';
 
 /**
- * Stores one record and gives nothing. Callers hold the lock of the session's row, or have just made it. Slices, because looking for one text of
- * an array goes through all before it.
+ * Stores one record and gives nothing. Callers hold the lock of the session's row, or have just made it. Slices,
+ * because looking for one text of an array goes through all before it.
  */
 const STORE = `
 CREATE FUNCTION $s.store_record_1(
@@ -32,9 +32,10 @@ END $body$;
 `;
 
 /**
- * Many appends, each all or nothing for itself, in one transaction; one row for each, in order. Records, events and hints come as columns:
- * record i has the next `r_events[i]` events, `r_hints[i]` hints to make and `r_settled[i]` to remove. All of one session lie together
- * in the order in which they came; sessions are locked in the order of their ids, so that two such calls never wait for each other.
+ * Many appends, each all or nothing for itself, in one transaction; one row for each, in order. Records, events and
+ * hints come as columns: record i has the next `r_events[i]` events, `r_hints[i]` hints to make and `r_settled[i]` to
+ * remove. All of one session lie together in the order in which they came; sessions are locked in the order of their
+ * ids, so that two such calls never wait for each other.
  */
 const APPEND = `
 CREATE FUNCTION $s.append_1(
@@ -104,7 +105,10 @@ BEGIN
 END $body$;
 `;
 
-/** Events in order. One row without an event says that the session is there and has none of these; no row, that it is not. */
+/**
+ * Events in order. One row without an event says that the session is there and has none of these; no row, that it is
+ * not.
+ */
 const READ = `
 CREATE FUNCTION $s.read_events_1(p_session uuid, p_from integer, p_limit integer)
 RETURNS TABLE (seq integer, id uuid, type text, v integer, epoch integer, at text, record_events integer, record_key text, data text)

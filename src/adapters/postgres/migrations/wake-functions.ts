@@ -1,14 +1,15 @@
 /**
- * One append, with all that can go with it in one transaction: the right to wake that it begins under, the view of the state that it leaves, and
- * the end of the right. And what is claimed, with what a wake has to know of it.
+ * One append, with all that can go with it in one transaction: the right to wake that it begins under, the view of the
+ * state that it leaves, and the end of the right. And what is claimed, with what a wake has to know of it.
  */
 import { OWN_OPERATORS } from './migration.ts';
 import { CLAIM } from './work-functions.ts';
 
 /**
- * Judges as `append_1` does. `p_lease`: `take` asks for the right to wake under the epoch of the events, as `acquire_lease_1` does, and is on the
- * disk before it is answered; `passed` says that another epoch has to be asked for. `free` lets go of the right and of the claim that led to it,
- * and tells whether the session is due all the same. `p_at` is the time of the event at the expected head: another log may have come under the id.
+ * Judges as `append_1` does. `p_lease`: `take` asks for the right to wake under the epoch of the events, as
+ * `acquire_lease_1` does, and is on the disk before it is answered; `passed` says that another epoch has to be asked
+ * for. `free` lets go of the right and of the claim that led to it, and tells whether the session is due all the same.
+ * `p_at` is the time of the event at the expected head: another log may have come under the id.
  */
 const APPEND_ONE = `
 CREATE FUNCTION $s.append_one_1(
@@ -123,8 +124,8 @@ END $body$;
 `;
 
 /**
- * What a wake has to know before it can begin: the newest events, and the newest folded state where they do not reach back to the first. Nothing
- * where that is much, or does not fit together: then it is read when it is needed.
+ * What a wake has to know before it can begin: the newest events, and the newest folded state where they do not reach
+ * back to the first. Nothing where that is much, or does not fit together: then it is read when it is needed.
  */
 const OPENING = `
 CREATE FUNCTION $s.opening_1(p_session uuid, p_fold integer, p_events integer, p_bytes integer) RETURNS json

@@ -1,10 +1,14 @@
-/** The atomic steps between workers, as SQL functions: who may wake a session, and who takes what is due. By the database's clock alone. */
+/**
+ * The atomic steps between workers, as SQL functions: who may wake a session, and who takes what is due. By the
+ * database's clock alone.
+ */
 import { OWN_OPERATORS } from './migration.ts';
 
 /**
- * Asks for the right to wake. A holder stays while its worker lives, unless the log has gone past its wake. The epoch lies above every one that
- * was ever given, also to a holder who never wrote under it: what he has said elsewhere, he has said under that. The same token again gives the same answer. Since
- * step 4 it is on the disk before it is answered.
+ * Asks for the right to wake. A holder stays while its worker lives, unless the log has gone past its wake. The epoch
+ * lies above every one that was ever given, also to a holder who never wrote under it: what he has said elsewhere, he
+ * has said under that. The same token again gives the same answer. Since step 4 it is on the disk before it is
+ * answered.
  */
 export const ACQUIRE = `
 CREATE FUNCTION $s.acquire_lease_1(p_session uuid, p_worker uuid, p_token uuid, p_epoch integer, p_is_open boolean)
@@ -51,12 +55,14 @@ END $body$;
 `;
 
 /**
- * Takes sessions that are due for a worker, for a short time: nobody else is shown them meanwhile. Tenants take turns, one session each, then two,
- * then four, so that a tenant with a thousand of them keeps nobody waiting; a worker begins behind the tenant that it ended with. Those who ask at
- * once pass over each other's rows instead of waiting for them, and ask again soon. Gives the hints of what the worker holds, old and new, as
- * JSON, and when to ask again at the latest: when the next hint falls due, or somebody else's hold may end.
+ * Takes sessions that are due for a worker, for a short time: nobody else is shown them meanwhile. Tenants take turns,
+ * one session each, then two, then four, so that a tenant with a thousand of them keeps nobody waiting; a worker begins
+ * behind the tenant that it ended with. Those who ask at once pass over each other's rows instead of waiting for them,
+ * and ask again soon. Gives the hints of what the worker holds, old and new, as JSON, and when to ask again at the
+ * latest: when the next hint falls due, or somebody else's hold may end.
  *
- * Whether a session is held is looked up for each by its key: as a join the planner may go through all leases for every candidate.
+ * Whether a session is held is looked up for each by its key: as a join the planner may go through all leases for every
+ * candidate.
  */
 export const CLAIM = `
 CREATE FUNCTION $s.claim_due_1(p_worker uuid, p_now bigint, p_limit integer, p_except uuid[], p_agent text, p_claim_ms integer)
@@ -135,6 +141,7 @@ BEGIN
 END $body$;
 `;
 
-export const withOwnOperators = (statements: string): string => statements.replaceAll('LANGUAGE plpgsql', OWN_OPERATORS);
+export const withOwnOperators = (statements: string): string =>
+  statements.replaceAll('LANGUAGE plpgsql', OWN_OPERATORS);
 
 export const WORK_FUNCTIONS = withOwnOperators([ACQUIRE, RELEASE, CLAIM].join('\n'));

@@ -33,10 +33,19 @@ export function applyEdits(text: string, edits: readonly TextEdit[]): EditedText
 
 function applyEdit(text: string, edit: TextEdit, which: string): EditedText {
   const { oldText, newText } = fitted(text, edit);
-  if (oldText === newText) throw failed('EDIT_CHANGES_NOTHING', `${which} replaces a text by itself`, 'Give the text that is to be there instead as newText.');
+  if (oldText === newText)
+    throw failed(
+      'EDIT_CHANGES_NOTHING',
+      `${which} replaces a text by itself`,
+      'Give the text that is to be there instead as newText.',
+    );
   const first = text.indexOf(oldText);
   if (first === -1) {
-    throw failed('EDIT_NOT_FOUND', `${which} looks for a text that was found 0 times. ${describeMiss(text, edit.oldText)}`, 'Read the file again and give oldText exactly as it is there.');
+    throw failed(
+      'EDIT_NOT_FOUND',
+      `${which} looks for a text that was found 0 times. ${describeMiss(text, edit.oldText)}`,
+      'Read the file again and give oldText exactly as it is there.',
+    );
   }
   if (edit.replaceAll === true) return replaceEverywhere(text, { oldText, newText }, which);
   const second = text.indexOf(oldText, first + 1);
@@ -49,7 +58,9 @@ function fitted(text: string, { oldText, newText }: TextEdit): TextEdit {
   const endings = lineEndingsOf(text);
   const isVerbatim = endings === 'none' || (endings === 'mixed' && text.includes(oldText));
   const wanted = endings === 'mixed' ? 'crlf' : endings;
-  return isVerbatim ? { oldText, newText } : { oldText: withLineEndings(oldText, wanted), newText: withLineEndings(newText, wanted) };
+  return isVerbatim
+    ? { oldText, newText }
+    : { oldText: withLineEndings(oldText, wanted), newText: withLineEndings(newText, wanted) };
 }
 
 function replaceEverywhere(text: string, { oldText, newText }: TextEdit, which: string): EditedText {
@@ -57,7 +68,11 @@ function replaceEverywhere(text: string, { oldText, newText }: TextEdit, which: 
   for (let at = text.indexOf(oldText); at !== -1; at = text.indexOf(oldText, at + oldText.length)) replacements += 1;
   const length = text.length + replacements * (newText.length - oldText.length);
   if (length > MAX_EDIT_BYTES) {
-    throw new RuntimeError('FILE_TOO_LARGE', `${which} would make a text of ${length} characters; expected ${MAX_EDIT_BYTES} at most`, { category: 'capacity', details: { length, maxCharacters: MAX_EDIT_BYTES } });
+    throw new RuntimeError(
+      'FILE_TOO_LARGE',
+      `${which} would make a text of ${length} characters; expected ${MAX_EDIT_BYTES} at most`,
+      { category: 'capacity', details: { length, maxCharacters: MAX_EDIT_BYTES } },
+    );
   }
   // As a function: in a text, "$&" and the like would mean something.
   return { text: text.replaceAll(oldText, () => newText), replacements };
@@ -76,7 +91,11 @@ function ambiguous(text: string, oldText: string, which: string): RuntimeError {
   }
   const times = count === MAX_COUNTED ? `more than ${MAX_COUNTED - 1}` : String(count);
   const places = `${lines.join(', ')}${count > lines.length ? ', …' : ''}`;
-  return failed('EDIT_AMBIGUOUS', `${which} looks for a text that was found ${times} times, on lines ${places}`, 'Take in more of the lines around it so that it is found once, or set replaceAll.');
+  return failed(
+    'EDIT_AMBIGUOUS',
+    `${which} looks for a text that was found ${times} times, on lines ${places}`,
+    'Take in more of the lines around it so that it is found once, or set replaceAll.',
+  );
 }
 
 function failed(code: string, message: string, hint: string): RuntimeError {

@@ -4,7 +4,11 @@ import type { ToolDefinition } from '../tool-definition.ts';
 import { MAX_EDIT_TEXT_CHARACTERS, MAX_EDITS } from './file-limits.ts';
 import { filePath } from './file-path.ts';
 
-const oldText = z.string().min(1).max(MAX_EDIT_TEXT_CHARACTERS).describe('What is there now, exactly, without line numbers. It must be found once.');
+const oldText = z
+  .string()
+  .min(1)
+  .max(MAX_EDIT_TEXT_CHARACTERS)
+  .describe('What is there now, exactly, without line numbers. It must be found once.');
 const newText = z.string().max(MAX_EDIT_TEXT_CHARACTERS).describe('What is to be there instead.');
 const replaceAll = z.boolean().optional().describe('Replaces it wherever it is found. Default false.');
 
@@ -19,7 +23,14 @@ const editInput = z
     oldText: oldText.optional(),
     newText: newText.optional(),
     replaceAll,
-    edits: z.array(textEdit).min(1).max(MAX_EDITS).optional().describe('Several changes instead of one: each works on what the one before it left, and none is made unless all can be.'),
+    edits: z
+      .array(textEdit)
+      .min(1)
+      .max(MAX_EDITS)
+      .optional()
+      .describe(
+        'Several changes instead of one: each works on what the one before it left, and none is made unless all can be.',
+      ),
   })
   .refine(
     (input) =>
@@ -40,9 +51,16 @@ const editOutput = z.strictObject({
 export type EditOutput = Readonly<z.output<typeof editOutput>>;
 
 /** The changes of a call, whichever form they came in. */
-export function editsOf({ oldText: before, newText: after, replaceAll: everywhere, edits }: EditInput): readonly TextEdit[] {
+export function editsOf({
+  oldText: before,
+  newText: after,
+  replaceAll: everywhere,
+  edits,
+}: EditInput): readonly TextEdit[] {
   if (edits !== undefined) return edits;
-  return before === undefined || after === undefined ? [] : [{ oldText: before, newText: after, replaceAll: everywhere }];
+  return before === undefined || after === undefined
+    ? []
+    : [{ oldText: before, newText: after, replaceAll: everywhere }];
 }
 
 export const editDefinition: ToolDefinition<EditInput> = {

@@ -15,11 +15,16 @@ export function describeMiss(text: string, wanted: string): string {
   const wantedLines = wanted.split('\n').map(squeezed);
   const whole = trimEmpty(wantedLines);
   const squeezedLines = lines.map(squeezed);
-  const at = whole.length === 0 ? -1 : squeezedLines.findIndex((_, start) => whole.every((line, offset) => squeezedLines[start + offset] === line));
+  const at =
+    whole.length === 0
+      ? -1
+      : squeezedLines.findIndex((_, start) => whole.every((line, offset) => squeezedLines[start + offset] === line));
   if (at !== -1) return `Line ${at + 1} differs only in white space: it is ${quoted(lines[at] ?? '')}.`;
   const first = whole[0] ?? '';
   const nearest = nearestLine(squeezedLines, first);
-  return nearest === undefined ? 'No line of the file is like it.' : `The line nearest to its first one is line ${nearest + 1}: ${quoted(lines[nearest] ?? '')}.`;
+  return nearest === undefined
+    ? 'No line of the file is like it.'
+    : `The line nearest to its first one is line ${nearest + 1}: ${quoted(lines[nearest] ?? '')}.`;
 }
 
 function nearestLine(lines: readonly string[], wanted: string): number | undefined {

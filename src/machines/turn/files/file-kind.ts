@@ -48,9 +48,13 @@ export function fileKindOf(head: Uint8Array): FileKind {
   if (image !== undefined) return { kind: 'image', mediaType: image.mediaType };
   const other = OTHERS.find((signature) => hasSignature(head, signature));
   if (other !== undefined) return { kind: 'binary', mediaType: other.mediaType };
-  return head.subarray(0, FILE_KIND_BYTES).includes(0) ? { kind: 'binary', mediaType: 'application/octet-stream' } : { kind: 'text' };
+  return head.subarray(0, FILE_KIND_BYTES).includes(0)
+    ? { kind: 'binary', mediaType: 'application/octet-stream' }
+    : { kind: 'text' };
 }
 
 function hasSignature(head: Uint8Array, { parts }: Signature): boolean {
-  return parts.every(({ at, text }) => Array.from(text).every((character, index) => head[at + index] === character.charCodeAt(0)));
+  return parts.every(({ at, text }) =>
+    Array.from(text).every((character, index) => head[at + index] === character.charCodeAt(0)),
+  );
 }

@@ -1,4 +1,7 @@
-/** Every bound of the file tools has a name here. Reaching one is said in the result or is a typed refusal, never a silent loss. */
+/**
+ * Every bound of the file tools has a name here. Reaching one is said in the result or is a typed refusal, never a
+ * silent loss.
+ */
 
 /** Characters of a path, as a model gives it. */
 export const MAX_PATH_CHARACTERS = 4_096;
@@ -74,7 +77,10 @@ export const MAX_GREP_CONTEXT = 20;
 export const MAX_GREP_CHARACTERS = 60_000;
 export const MAX_GREP_SHOWN_LINE_CHARACTERS = 400;
 
-/** Files that a session is known to have seen, and sessions of which that is known. The ones used longest ago are forgotten first. */
+/**
+ * Files that a session is known to have seen, and sessions of which that is known. The ones used longest ago are
+ * forgotten first.
+ */
 export const MAX_SEEN_FILES = 2_000;
 export const MAX_SEEN_SESSIONS = 500;
 
@@ -83,6 +89,9 @@ export const MAX_OUTPUT_FILE_BYTES = 64 * 1024 * 1024;
 export const MAX_SESSION_OUTPUT_BYTES = 256 * 1024 * 1024;
 export const MAX_SESSION_OUTPUT_FILES = 2_000;
 
-/** Files, folders and links up to which a workspace is measured for its quota, and workspaces of which the measure is remembered. */
+/**
+ * Files, folders and links up to which a workspace is measured for its quota, and workspaces of which the measure is
+ * remembered.
+ */
 export const MAX_MEASURED_ENTRIES = 500_000;
 export const MAX_MEASURED_WORKSPACES = 200;

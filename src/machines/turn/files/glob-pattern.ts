@@ -1,4 +1,7 @@
-/** Patterns for paths: names with wildcards, `**` for any folders, `{a,b}` for one or the other. Read step by step while a tree is walked. */
+/**
+ * Patterns for paths: names with wildcards, `**` for any folders, `{a,b}` for one or the other. Read step by step while
+ * a tree is walked.
+ */
 import { RuntimeError } from '../../errors.ts';
 import { MAX_GLOB_ALTERNATIVES } from './file-limits.ts';
 import { matchesName, parseNamePattern } from './glob-segment.ts';
@@ -9,25 +12,45 @@ type Segment = { readonly deep: true } | { readonly deep: false; readonly name: 
 /** One way to read a pattern: its segments from the top. */
 export type GlobPath = readonly Segment[];
 
-/** For each way to read the pattern, the segments that may come next. Nothing left anywhere means that no path below can match. */
+/**
+ * For each way to read the pattern, the segments that may come next. Nothing left anywhere means that no path below can
+ * match.
+ */
 export type GlobProgress = readonly (readonly number[])[];
 
 /** A pattern as a path of segments, without alternatives: braces are literal. */
 export function parseGlobPath(pattern: string): GlobPath {
   const segments = pattern.split('/').filter((segment) => segment !== '' && segment !== '.');
-  return segments.map((segment) => (segment === '**' ? { deep: true } : { deep: false, name: parseNamePattern(segment) }));
+  return segments.map((segment) =>
+    segment === '**' ? { deep: true } : { deep: false, name: parseNamePattern(segment) },
+  );
 }
 
 /** @throws RuntimeError PATTERN_INVALID */
 export function parseGlob(pattern: string): readonly GlobPath[] {
-  if (pattern.startsWith('/')) throw invalidGlob(pattern, 'expected a pattern that does not begin with a slash', 'Give the folder as path, and the pattern from there.');
-  if (/(?<!\\)[!@+?*]\(/.test(pattern)) throw invalidGlob(pattern, 'extended patterns such as !(a) or @(a|b) are not understood', 'Use {a,b}, or more than one call.');
+  if (pattern.startsWith('/'))
+    throw invalidGlob(
+      pattern,
+      'expected a pattern that does not begin with a slash',
+      'Give the folder as path, and the pattern from there.',
+    );
+  if (/(?<!\\)[!@+?*]\(/.test(pattern))
+    throw invalidGlob(
+      pattern,
+      'extended patterns such as !(a) or @(a|b) are not understood',
+      'Use {a,b}, or more than one call.',
+    );
   const alternatives = expandBraces(pattern);
   if (alternatives.some((alternative) => alternative.split('/').includes('..'))) {
-    throw invalidGlob(pattern, 'expected a pattern without ".."', 'Give the folder as path, and the pattern from there.');
+    throw invalidGlob(
+      pattern,
+      'expected a pattern without ".."',
+      'Give the folder as path, and the pattern from there.',
+    );
   }
   const paths = alternatives.map(parseGlobPath);
-  if (paths.some(({ length }) => length === 0)) throw invalidGlob(pattern, 'expected a pattern that names something', 'Use "**" for every file.');
+  if (paths.some(({ length }) => length === 0))
+    throw invalidGlob(pattern, 'expected a pattern that names something', 'Use "**" for every file.');
   return paths;
 }
 
@@ -68,7 +91,8 @@ function stepPath(path: GlobPath, positions: readonly number[], { name, includeH
   const next = positions.flatMap((position) => {
     const segment = path[position];
     if (segment === undefined) return [];
-    if (segment.deep) return isHidden && !includeHidden ? [] : position === path.length - 1 ? [position, position + 1] : [position];
+    if (segment.deep)
+      return isHidden && !includeHidden ? [] : position === path.length - 1 ? [position, position + 1] : [position];
     const { name: pattern } = segment;
     const saysDot = pattern.tokens[0]?.type === 'character' && pattern.tokens[0].character === '.';
     return (!isHidden || includeHidden || saysDot) && matchesName(pattern, name) ? [position + 1] : [];
@@ -92,7 +116,11 @@ function expandBraces(pattern: string): readonly string[] {
     if (group === undefined) done.push(next);
     else waiting.push(...group.reverse());
     if (done.length + waiting.length > MAX_GLOB_ALTERNATIVES) {
-      throw invalidGlob(pattern, `its braces stand for more than ${MAX_GLOB_ALTERNATIVES} patterns`, 'Use fewer braces, or more than one call.');
+      throw invalidGlob(
+        pattern,
+        `its braces stand for more than ${MAX_GLOB_ALTERNATIVES} patterns`,
+        'Use fewer braces, or more than one call.',
+      );
     }
   }
   return done;
@@ -128,12 +156,21 @@ function partsOf(pattern: string, open: number): string[] | undefined {
       if (depth > 0) continue;
       if (commas.length === 0) return undefined;
       const edges = [open, ...commas, at];
-      return edges.slice(1).map((edge, index) => pattern.slice(0, open) + pattern.slice((edges[index] ?? 0) + 1, edge) + pattern.slice(at + 1));
+      return edges
+        .slice(1)
+        .map(
+          (edge, index) =>
+            pattern.slice(0, open) + pattern.slice((edges[index] ?? 0) + 1, edge) + pattern.slice(at + 1),
+        );
     }
   }
   return undefined;
 }
 
 function invalidGlob(pattern: string, message: string, hint: string): RuntimeError {
-  return new RuntimeError('PATTERN_INVALID', `cannot use the pattern ${JSON.stringify(pattern)}: ${message}`, { category: 'validation', hint, details: { pattern } });
+  return new RuntimeError('PATTERN_INVALID', `cannot use the pattern ${JSON.stringify(pattern)}: ${message}`, {
+    category: 'validation',
+    hint,
+    details: { pattern },
+  });
 }

@@ -1,13 +1,18 @@
 /**
- * One name in a glob pattern: literal characters, `*`, `?`, `[a-z]`. Matched without a regular expression: those that patterns are usually
- * turned into take seconds for a name of 200 characters and a pattern of four stars, and patterns come from models and from repositories.
+ * One name in a glob pattern: literal characters, `*`, `?`, `[a-z]`. Matched without a regular expression: those that
+ * patterns are usually turned into take seconds for a name of 200 characters and a pattern of four stars, and patterns
+ * come from models and from repositories.
  */
 
 type Token =
   | { readonly type: 'character'; readonly character: string }
   | { readonly type: 'any' }
   | { readonly type: 'star' }
-  | { readonly type: 'class'; readonly negated: boolean; readonly ranges: readonly (readonly [low: number, high: number])[] };
+  | {
+      readonly type: 'class';
+      readonly negated: boolean;
+      readonly ranges: readonly (readonly [low: number, high: number])[];
+    };
 
 export interface NamePattern {
   readonly tokens: readonly Token[];
@@ -87,7 +92,10 @@ function textOf(tokens: readonly Token[]): string | undefined {
 }
 
 /** A class that begins at `start`; `end` is where its closing bracket stands. */
-function parseClass(characters: readonly string[], start: number): { readonly token: Token; readonly end: number } | undefined {
+function parseClass(
+  characters: readonly string[],
+  start: number,
+): { readonly token: Token; readonly end: number } | undefined {
   const negated = characters[start + 1] === '!' || characters[start + 1] === '^';
   const first = start + (negated ? 2 : 1);
   const ranges: (readonly [number, number])[] = [];

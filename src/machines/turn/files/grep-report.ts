@@ -58,7 +58,8 @@ export class GrepReport {
     if (this.#matches >= this.#options.maxMatches) this.#isFull = true;
     if (this.#isFull) return false;
     this.#matches += 1;
-    if (!this.#isFileNamed) this.#print(this.#lines.length > 0 && !this.#options.filesOnly ? `\n${this.#fileName}` : this.#fileName);
+    if (!this.#isFileNamed)
+      this.#print(this.#lines.length > 0 && !this.#options.filesOnly ? `\n${this.#fileName}` : this.#fileName);
     this.#isFileNamed = true;
     if (this.#options.filesOnly) return false;
     this.#printMatch({ number, text, matchAt });
@@ -68,7 +69,11 @@ export class GrepReport {
   /** `remarks` say what was not searched. */
   toText(remarks: readonly string[]): string {
     const what = this.#options.filesOnly ? 'files' : 'lines';
-    const end = this.#isFull ? [`There is more than the ${this.#matches} matching ${what} shown here. Narrow the search by path, glob or pattern.`] : [];
+    const end = this.#isFull
+      ? [
+          `There is more than the ${this.#matches} matching ${what} shown here. Narrow the search by path, glob or pattern.`,
+        ]
+      : [];
     const none = this.#matches === 0 ? [`No ${what === 'files' ? 'file' : 'line'} matches.`] : [];
     return [...this.#lines, ...[...none, ...end, ...remarks].map((remark) => `[${remark}]`)].join('\n');
   }

@@ -26,8 +26,14 @@ export interface IgnoreCandidate {
   readonly isFolder: boolean;
 }
 
-/** What the rules say about something; undefined when they say nothing. What lies in an ignored folder is not asked about. */
-export function ignoreVerdict(rules: IgnoreRules, { names, isFolder }: IgnoreCandidate): 'ignored' | 'kept' | undefined {
+/**
+ * What the rules say about something; undefined when they say nothing. What lies in an ignored folder is not asked
+ * about.
+ */
+export function ignoreVerdict(
+  rules: IgnoreRules,
+  { names, isFolder }: IgnoreCandidate,
+): 'ignored' | 'kept' | undefined {
   const name = names.at(-1) ?? '';
   const rule = rules.find(({ foldersOnly, target }) => {
     if (foldersOnly && !isFolder) return false;

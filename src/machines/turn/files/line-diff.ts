@@ -91,7 +91,9 @@ function changesBetween(before: readonly string[], after: readonly string[]): re
   }));
 }
 
-/** By the number of changes, how far into the old lines one comes on each diagonal (old position minus new position). */
+/**
+ * By the number of changes, how far into the old lines one comes on each diagonal (old position minus new position).
+ */
 type Trace = readonly ReadonlyMap<number, number>[];
 
 /** The greedy search of Myers: with each change more, as far as equal lines carry. Undefined beyond `MAX_CHANGES`. */
@@ -124,11 +126,17 @@ function walkBack(trace: Trace, oldLength: number, newLength: number): readonly 
   let diagonal = oldLength - newLength;
   for (let count = trace.length - 1; count > 0; count -= 1) {
     const previous = trace[count - 1] ?? new Map<number, number>();
-    const isAddition = diagonal === -count || (diagonal !== count && (previous.get(diagonal - 1) ?? -1) < (previous.get(diagonal + 1) ?? -1));
+    const isAddition =
+      diagonal === -count ||
+      (diagonal !== count && (previous.get(diagonal - 1) ?? -1) < (previous.get(diagonal + 1) ?? -1));
     diagonal += isAddition ? 1 : -1;
     old = previous.get(diagonal) ?? 0;
     const at = old - diagonal;
-    changes.push(isAddition ? { oldStart: old, oldEnd: old, newStart: at, newEnd: at + 1 } : { oldStart: old, oldEnd: old + 1, newStart: at, newEnd: at });
+    changes.push(
+      isAddition
+        ? { oldStart: old, oldEnd: old, newStart: at, newEnd: at + 1 }
+        : { oldStart: old, oldEnd: old + 1, newStart: at, newEnd: at },
+    );
   }
   return changes.reverse();
 }
@@ -137,7 +145,8 @@ function joined(changes: readonly Change[]): readonly Change[] {
   const result: Change[] = [];
   for (const change of changes) {
     const last = result.at(-1);
-    if (last?.oldEnd === change.oldStart && last.newEnd === change.newStart) result[result.length - 1] = { ...last, oldEnd: change.oldEnd, newEnd: change.newEnd };
+    if (last?.oldEnd === change.oldStart && last.newEnd === change.newStart)
+      result[result.length - 1] = { ...last, oldEnd: change.oldEnd, newEnd: change.newEnd };
     else result.push(change);
   }
   return result;

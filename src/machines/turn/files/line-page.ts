@@ -70,7 +70,8 @@ export class LinePage {
     else if (offset > 1) yield `This is the end of the file; it has ${total}.`;
     if (this.#hasMark) yield 'The file begins with a byte order mark, which is not shown.';
     if (this.#paired) yield this.#bare ? 'Some lines end in CRLF and some in LF.' : 'Lines end in CRLF.';
-    if (isWhole && this.#seen > 0 && last >= this.#seen && this.#lastEnding === '') yield 'The last line does not end in a line break.';
+    if (isWhole && this.#seen > 0 && last >= this.#seen && this.#lastEnding === '')
+      yield 'The last line does not end in a line break.';
     if (this.#hasReplacements) yield 'Bytes that are not UTF-8 are shown as \uFFFD.';
   }
 }

@@ -11,7 +11,9 @@ export interface SplitLine {
 
 export class LineSplitter {
   readonly #maxCharacters: number;
-  /** The beginning of the line that has not ended yet, one character beyond what is kept, for the first half of a CRLF. */
+  /**
+   * The beginning of the line that has not ended yet, one character beyond what is kept, for the first half of a CRLF.
+   */
   #text = '';
   #characters = 0;
   #endsInReturn = false;

@@ -36,7 +36,13 @@ type Finding =
   | { readonly kind: 'none' }
   /** What begins at `at` may become a mark. */
   | { readonly kind: 'begun'; readonly at: number }
-  | { readonly kind: 'mark'; readonly at: number; readonly stop: number; readonly index: number; readonly end: CommandEnd };
+  | {
+      readonly kind: 'mark';
+      readonly at: number;
+      readonly stop: number;
+      readonly index: number;
+      readonly end: CommandEnd;
+    };
 
 export class EndMarkReader {
   /** In the order in which they come, unless the shell was kept from giving one. */
@@ -119,7 +125,11 @@ function agrees(bytes: Uint8Array, at: number, mark: Uint8Array): boolean {
 function readEnd(bytes: Uint8Array, nonce: string): CommandEnd | undefined {
   const { exitCode, reported, cwd } = END.exec(new TextDecoder().decode(bytes))?.groups ?? {};
   if (exitCode === undefined || cwd === undefined) return undefined;
-  return { exitCode: Number(exitCode), cwd: cwd === '' ? undefined : cwd, ...(reported === '' ? {} : { report: nonce }) };
+  return {
+    exitCode: Number(exitCode),
+    cwd: cwd === '' ? undefined : cwd,
+    ...(reported === '' ? {} : { report: nonce }),
+  };
 }
 
 function joined(first: Uint8Array, second: Uint8Array): Uint8Array {

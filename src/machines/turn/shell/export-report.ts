@@ -66,10 +66,12 @@ const IN_DOUBLE = /"(?<text>(?:[^"\\]|\\[\s\S])*)"/y;
 const IN_DOLLAR = /\$'(?<text>(?:[^'\\]|\\[\s\S])*)'/y;
 const ESCAPED = /\\(?<text>[\s\S])/y;
 
-/** What `export -p` says, as the shells quote it. One without a value is left out. Undefined for what is no such thing. */
+/**
+ * What `export -p` says, as the shells quote it. One without a value is left out. Undefined for what is no such thing.
+ */
 export function readExports(text: string): ExportedVariables | undefined {
   const found = new Map<string, string>();
-  for (let at = 0; at < text.length; ) {
+  for (let at = 0; at < text.length;) {
     const begin = matchAt(LINE_BEGIN, text, at);
     const name = begin?.groups?.['name'];
     if (begin === undefined || name === undefined) return undefined;
@@ -88,7 +90,7 @@ export function readExports(text: string): ExportedVariables | undefined {
 /** Up to what is no part of a word. */
 function readWord(text: string, from: number): { readonly value: string; readonly end: number } {
   let value = '';
-  for (let at = from; ; ) {
+  for (let at = from; ;) {
     const part = partAt(text, at);
     if (part === undefined) return { value, end: at };
     value += part.value;
@@ -113,7 +115,10 @@ function partAt(text: string, at: number): { readonly value: string; readonly le
   }
 }
 
-function partOf(match: RegExpExecArray | undefined, read: (inner: string) => string): { readonly value: string; readonly length: number } | undefined {
+function partOf(
+  match: RegExpExecArray | undefined,
+  read: (inner: string) => string,
+): { readonly value: string; readonly length: number } | undefined {
   return match === undefined ? undefined : { value: read(match.groups?.['text'] ?? ''), length: match[0].length };
 }
 
@@ -122,14 +127,27 @@ function matchAt(pattern: RegExp, text: string, at: number): RegExpExecArray | u
   return pattern.exec(text) ?? undefined;
 }
 
-const ANSI: Readonly<Record<string, string>> = { a: '\u0007', b: '\b', e: '\u001b', E: '\u001b', f: '\f', n: '\n', r: '\r', t: '\t', v: '\v' };
-const ANSI_ESCAPE = /(?<bytes>(?:\\[0-7]{1,3}|\\x[0-9A-Fa-f]{1,2})+)|\\u(?<unicode>[0-9A-Fa-f]{1,4})|\\(?<other>[\s\S])/g;
+const ANSI: Readonly<Record<string, string>> = {
+  a: '\u0007',
+  b: '\b',
+  e: '\u001b',
+  E: '\u001b',
+  f: '\f',
+  n: '\n',
+  r: '\r',
+  t: '\t',
+  v: '\v',
+};
+const ANSI_ESCAPE =
+  /(?<bytes>(?:\\[0-7]{1,3}|\\x[0-9A-Fa-f]{1,2})+)|\\u(?<unicode>[0-9A-Fa-f]{1,4})|\\(?<other>[\s\S])/g;
 
 /** A character may be said byte by byte. */
 function ansiText(inner: string): string {
   return inner.replaceAll(ANSI_ESCAPE, (_, bytes?: string, unicode?: string, other?: string) => {
     if (bytes !== undefined) return new TextDecoder().decode(Uint8Array.from(bytes.split('\\').slice(1), byteOf));
-    return unicode === undefined ? (ANSI[other ?? ''] ?? other ?? '') : String.fromCharCode(Number.parseInt(unicode, 16));
+    return unicode === undefined
+      ? (ANSI[other ?? ''] ?? other ?? '')
+      : String.fromCharCode(Number.parseInt(unicode, 16));
   });
 }
 

@@ -1,19 +1,31 @@
-/** Which of a shell's exported variables are kept for the shell that takes its place, and in words why others are not. */
+/**
+ * Which of a shell's exported variables are kept for the shell that takes its place, and in words why others are not.
+ */
 import { z } from 'zod';
 import { looksLikeSecret } from '../../agent/agent-warnings.ts';
 import type { ExportedVariables } from './export-report.ts';
 import { MAX_EXPORT_CHARACTERS, MAX_EXPORTS, MAX_EXPORTS_CHARACTERS, MAX_NOT_KEPT } from './shell-limits.ts';
 
 const exportedVariable = z.strictObject({
-  name: z.string().regex(/^[A-Za-z_][A-Za-z0-9_]*$/).max(200),
+  name: z
+    .string()
+    .regex(/^[A-Za-z_][A-Za-z0-9_]*$/)
+    .max(200),
   /** Null: it is not set any more. */
-  value: z.string().max(MAX_EXPORT_CHARACTERS).regex(/^[^\0]*$/).nullable(),
+  value: z
+    .string()
+    .max(MAX_EXPORT_CHARACTERS)
+    .regex(/^[^\0]*$/)
+    .nullable(),
 });
 
 export const keptExports = z.strictObject({
   variables: z.array(exportedVariable).max(MAX_EXPORTS).readonly(),
   /** One sentence each, with names and never a value. */
-  notKept: z.array(z.string().min(1).max(500)).max(MAX_NOT_KEPT + 1).readonly(),
+  notKept: z
+    .array(z.string().min(1).max(500))
+    .max(MAX_NOT_KEPT + 1)
+    .readonly(),
 });
 
 export type KeptExports = Readonly<z.output<typeof keptExports>>;
@@ -34,7 +46,10 @@ export interface ExportsToKeep {
 /** What each shell has of its own. */
 const OWN = new Set(['PWD', 'OLDPWD', 'SHLVL', '_', 'PPID', 'LINENO', 'OPTIND']);
 
-const UNKNOWN: KeptExports = { variables: [], notKept: ['variables that commands have exported: the shell does not say which there are, or they are too long'] };
+const UNKNOWN: KeptExports = {
+  variables: [],
+  notKept: ['variables that commands have exported: the shell does not say which there are, or they are too long'],
+};
 
 export function exportsToKeep({ now, ...before }: ExportsToKeep): KeptExports {
   if (now === undefined) return UNKNOWN;
@@ -57,10 +72,13 @@ const WITH_PASSWORD = /:\/\/[^\s/@]*:[^\s/@]+@/;
 
 /** Undefined for one that may be kept. */
 function problemOf(name: string, value: string, { redacted }: Pick<ExportsToKeep, 'redacted'>): string | undefined {
-  if (looksLikeSecret(name, value) || WITH_PASSWORD.test(value)) return 'it looks like a key or a password, and those are kept nowhere';
+  if (looksLikeSecret(name, value) || WITH_PASSWORD.test(value))
+    return 'it looks like a key or a password, and those are kept nowhere';
   if (redacted(value) !== value || value.includes('[redacted ')) return 'a secret is in its value';
   if (value.includes('\ufffd')) return 'its value is not text';
-  return value.length > MAX_EXPORT_CHARACTERS ? `its value is longer than ${MAX_EXPORT_CHARACTERS} characters` : undefined;
+  return value.length > MAX_EXPORT_CHARACTERS
+    ? `its value is longer than ${MAX_EXPORT_CHARACTERS} characters`
+    : undefined;
 }
 
 class Book {
@@ -73,7 +91,8 @@ class Book {
     const characters = name.length + (value?.length ?? 0);
     if (name.length > 200) return this.leave(`${name.slice(0, 50)}…`, 'its name is too long');
     if (this.#variables.length >= MAX_EXPORTS) return this.leave(name, `more than ${MAX_EXPORTS} are not kept`);
-    if (this.#characters + characters > MAX_EXPORTS_CHARACTERS) return this.leave(name, `more than ${MAX_EXPORTS_CHARACTERS} characters in all are not kept`);
+    if (this.#characters + characters > MAX_EXPORTS_CHARACTERS)
+      return this.leave(name, `more than ${MAX_EXPORTS_CHARACTERS} characters in all are not kept`);
     this.#characters += characters;
     this.#variables.push({ name, value });
   }

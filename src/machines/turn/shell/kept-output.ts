@@ -1,6 +1,12 @@
 /** The output of one command, its beginning and its end, in bounded memory, to be read by position. */
 import { completeUtf8Length, nextUtf8Start } from '../../task/output-utf8.ts';
-import { DEFAULT_OUTPUT_PAGE_BYTES, KEPT_HEAD_BYTES, KEPT_TAIL_BYTES, REPLY_HEAD_BYTES, REPLY_TAIL_BYTES } from './shell-limits.ts';
+import {
+  DEFAULT_OUTPUT_PAGE_BYTES,
+  KEPT_HEAD_BYTES,
+  KEPT_TAIL_BYTES,
+  REPLY_HEAD_BYTES,
+  REPLY_TAIL_BYTES,
+} from './shell-limits.ts';
 
 export interface OutputPage {
   readonly output: string;
@@ -53,7 +59,10 @@ export class KeptOutput {
   }
 
   /** The page at `offset`, whole characters, at most `limit` bytes and at least one character where there is one. */
-  page({ offset = 0, limit = DEFAULT_OUTPUT_PAGE_BYTES }: { readonly offset?: number | undefined; readonly limit?: number | undefined } = {}): OutputPage {
+  page({
+    offset = 0,
+    limit = DEFAULT_OUTPUT_PAGE_BYTES,
+  }: { readonly offset?: number | undefined; readonly limit?: number | undefined } = {}): OutputPage {
     const from = Math.min(offset, this.#totalBytes);
     const raw = this.#read(from, Math.max(limit, MAX_CHARACTER_BYTES));
     const skipped = from === 0 ? 0 : nextUtf8Start(raw.bytes, 0);
@@ -76,7 +85,9 @@ export class KeptOutput {
     const totalBytes = this.#totalBytes;
     if (totalBytes - from <= REPLY_HEAD_BYTES + REPLY_TAIL_BYTES) {
       const { output, offset, lostFrom } = this.page({ offset: from, limit: REPLY_HEAD_BYTES + REPLY_TAIL_BYTES });
-      return lostFrom === undefined ? { text: output, totalBytes } : { text: gapMark(lostFrom, offset) + output, totalBytes, left: { from: lostFrom, to: offset } };
+      return lostFrom === undefined
+        ? { text: output, totalBytes }
+        : { text: gapMark(lostFrom, offset) + output, totalBytes, left: { from: lostFrom, to: offset } };
     }
     const head = this.page({ offset: from, limit: REPLY_HEAD_BYTES });
     const tail = this.page({ offset: totalBytes - REPLY_TAIL_BYTES, limit: REPLY_TAIL_BYTES });
@@ -127,7 +138,10 @@ export class KeptOutput {
     const length = Math.min(limit, this.#totalBytes - from);
     if (this.#ring === undefined || length <= 0) return new Uint8Array(0);
     const at = from % this.#ring.length;
-    return joined(this.#ring.subarray(at, at + length), this.#ring.subarray(0, Math.max(0, at + length - this.#ring.length)));
+    return joined(
+      this.#ring.subarray(at, at + length),
+      this.#ring.subarray(0, Math.max(0, at + length - this.#ring.length)),
+    );
   }
 }
 

@@ -13,8 +13,14 @@ export interface LongOutput {
   readonly long?: { readonly totalBytes: number; readonly kept: string } | undefined;
 }
 
-/** @param result of a task whose `outputLimitBytes` was RUN_CAPTURE_BYTES @param redact takes out what nobody may see, before anything is cut off */
-export function longOutput({ output, metadata }: Pick<BackgroundTaskResult, 'output' | 'metadata'>, redact: (text: string) => string = (text) => text): LongOutput {
+/**
+ * @param result of a task whose `outputLimitBytes` was RUN_CAPTURE_BYTES @param redact takes out what nobody may see,
+ * before anything is cut off
+ */
+export function longOutput(
+  { output, metadata }: Pick<BackgroundTaskResult, 'output' | 'metadata'>,
+  redact: (text: string) => string = (text) => text,
+): LongOutput {
   const { outputTail, outputBytes } = metadata ?? {};
   const isCut = typeof outputTail === 'string' && typeof outputBytes === 'number';
   const kept = redact(isCut ? joinEnds(output, outputTail, outputBytes) : output);
@@ -41,6 +47,7 @@ function decode(bytes: Uint8Array): string {
 }
 
 function withoutMark(text: string, where: 'start' | 'end'): string {
-  if (where === 'start') return text.startsWith(OUTPUT_TRUNCATION_MARKER) ? text.slice(OUTPUT_TRUNCATION_MARKER.length) : text;
+  if (where === 'start')
+    return text.startsWith(OUTPUT_TRUNCATION_MARKER) ? text.slice(OUTPUT_TRUNCATION_MARKER.length) : text;
   return text.endsWith(OUTPUT_TRUNCATION_MARKER) ? text.slice(0, -OUTPUT_TRUNCATION_MARKER.length) : text;
 }

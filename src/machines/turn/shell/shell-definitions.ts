@@ -2,7 +2,15 @@
 import { z } from 'zod';
 import type { ToolDefinition } from '../tool-definition.ts';
 import { secretVariables } from './environment.ts';
-import { shellClosed, shellCommandReply, shellFolder, shellHistory, shellOpened, shellOutputPage, shellVariable } from './shell-results.ts';
+import {
+  shellClosed,
+  shellCommandReply,
+  shellFolder,
+  shellHistory,
+  shellOpened,
+  shellOutputPage,
+  shellVariable,
+} from './shell-results.ts';
 import {
   DEFAULT_OUTPUT_PAGE_BYTES,
   DEFAULT_SHELL_WAIT_MS,
@@ -18,7 +26,10 @@ export const MAIN_SHELL = 'main';
 
 const shellName = z
   .string()
-  .regex(/^[A-Za-z0-9][A-Za-z0-9_.-]{0,63}$/, 'expected a name of letters, digits, "_", "." and "-", at most 64 characters, such as build');
+  .regex(
+    /^[A-Za-z0-9][A-Za-z0-9_.-]{0,63}$/,
+    'expected a name of letters, digits, "_", "." and "-", at most 64 characters, such as build',
+  );
 const shell = shellName.optional().describe(`Which shell. Default "${MAIN_SHELL}".`);
 
 const WITHOUT_NUL = /^[^\0]*$/;
@@ -38,7 +49,9 @@ const waitMs = z
   .min(0)
   .max(MAX_SHELL_WAIT_MS)
   .optional()
-  .describe(`How long to wait for its end, in milliseconds. Default ${DEFAULT_SHELL_WAIT_MS}. When that is over the command goes on.`);
+  .describe(
+    `How long to wait for its end, in milliseconds. Default ${DEFAULT_SHELL_WAIT_MS}. When that is over the command goes on.`,
+  );
 
 const inputs = {
   open: z.strictObject({
@@ -51,8 +64,19 @@ const inputs = {
   one: z.strictObject({ shell }),
   page: z.strictObject({
     shell,
-    offset: z.number().int().min(0).optional().describe('Where to begin, in bytes from the beginning of the output. Default 0.'),
-    limit: z.number().int().min(1).max(MAX_OUTPUT_PAGE_BYTES).optional().describe(`Most bytes to read. Default ${DEFAULT_OUTPUT_PAGE_BYTES}.`),
+    offset: z
+      .number()
+      .int()
+      .min(0)
+      .optional()
+      .describe('Where to begin, in bytes from the beginning of the output. Default 0.'),
+    limit: z
+      .number()
+      .int()
+      .min(1)
+      .max(MAX_OUTPUT_PAGE_BYTES)
+      .optional()
+      .describe(`Most bytes to read. Default ${DEFAULT_OUTPUT_PAGE_BYTES}.`),
   }),
   folder: z.strictObject({ shell, cwd: path.describe('An existing folder inside the workspace.') }),
   variable: z.strictObject({
@@ -60,8 +84,16 @@ const inputs = {
     name: z
       .string()
       .max(200)
-      .regex(/^[A-Za-z_][A-Za-z0-9_]*$/, 'expected the name of a variable: letters, digits and "_", not beginning with a digit'),
-    value: z.string().max(MAX_COMMAND_CHARACTERS).regex(WITHOUT_NUL, 'expected text without NUL characters').nullable().describe('Null removes the variable.'),
+      .regex(
+        /^[A-Za-z_][A-Za-z0-9_]*$/,
+        'expected the name of a variable: letters, digits and "_", not beginning with a digit',
+      ),
+    value: z
+      .string()
+      .max(MAX_COMMAND_CHARACTERS)
+      .regex(WITHOUT_NUL, 'expected text without NUL characters')
+      .nullable()
+      .describe('Null removes the variable.'),
   }),
 };
 
@@ -73,7 +105,12 @@ export type ShellPageInput = Readonly<z.output<typeof inputs.page>>;
 export type ShellSetCwdInput = Readonly<z.output<typeof inputs.folder>>;
 export type ShellSetEnvInput = Readonly<z.output<typeof inputs.variable>>;
 
-const managed = { ownership: 'managed', family: 'shell', permissionPolicy: 'always_allow', interruptBehavior: 'cancel' } as const;
+const managed = {
+  ownership: 'managed',
+  family: 'shell',
+  permissionPolicy: 'always_allow',
+  interruptBehavior: 'cancel',
+} as const;
 const acting = { ...managed, readOnly: false, destructive: false } as const;
 const looking = { ...managed, effects: [], readOnly: true, destructive: false, idempotent: true } as const;
 
@@ -103,7 +140,8 @@ export const shellExecDefinition: ToolDefinition<ShellExecInput> = {
 export const shellWaitDefinition: ToolDefinition<ShellWaitInput> = {
   ...looking,
   name: 'shell_wait',
-  description: 'Waits for the command that runs in a shell, and returns what it has put out since the last reply. Running out of time does not end the command; stopping this call does.',
+  description:
+    'Waits for the command that runs in a shell, and returns what it has put out since the last reply. Running out of time does not end the command; stopping this call does.',
   inputSchema: inputs.wait,
   outputSchema: shellCommandReply,
 };
@@ -121,7 +159,8 @@ export const shellCloseDefinition: ToolDefinition<ShellNameInput> = {
 export const shellHistoryDefinition: ToolDefinition<ShellNameInput> = {
   ...looking,
   name: 'shell_history',
-  description: 'Lists the commands of a shell with their exit codes and times, and the names of the variables that were set in it.',
+  description:
+    'Lists the commands of a shell with their exit codes and times, and the names of the variables that were set in it.',
   inputSchema: inputs.one,
   outputSchema: shellHistory,
 };
@@ -129,7 +168,8 @@ export const shellHistoryDefinition: ToolDefinition<ShellNameInput> = {
 export const shellReadLastOutputDefinition: ToolDefinition<ShellPageInput> = {
   ...looking,
   name: 'shell_read_last_output',
-  description: "Reads the output of a shell's last command by position, such as the part that a reply left out, and what background jobs have put out since.",
+  description:
+    "Reads the output of a shell's last command by position, such as the part that a reply left out, and what background jobs have put out since.",
   inputSchema: inputs.page,
   outputSchema: shellOutputPage,
 };
@@ -146,7 +186,8 @@ export const shellSetCwdDefinition: ToolDefinition<ShellSetCwdInput> = {
 export const shellSetEnvDefinition: ToolDefinition<ShellSetEnvInput> = {
   ...acting,
   name: 'shell_set_env',
-  description: 'Sets or removes a variable of a shell for the commands to come. The value does not appear in its history.',
+  description:
+    'Sets or removes a variable of a shell for the commands to come. The value does not appear in its history.',
   inputSchema: inputs.variable,
   outputSchema: shellVariable,
   effects: ['runs_processes'],

@@ -19,8 +19,8 @@ export const SHELL_UNATTENDED_MS = 21_600_000;
 export const SHELL_ANSWER_MS = 10_000;
 
 /**
- * How long a command may take to end after each interrupt, in milliseconds, before the next thing is done: a second interrupt, then the
- * end of the shell. A second one because a process that is just being started can lose the first.
+ * How long a command may take to end after each interrupt, in milliseconds, before the next thing is done: a second
+ * interrupt, then the end of the shell. A second one because a process that is just being started can lose the first.
  */
 export const INTERRUPT_GRACES_MS = [500, 1_500] as const;
 
@@ -33,7 +33,10 @@ export const MAX_COMMAND_CHARACTERS = 100_000;
 /** Variables of a shell that are set again when it is opened again. */
 export const MAX_SHELL_VARIABLES = 200;
 
-/** Exported variables of a shell that are kept for the one that takes its place, characters of each and of all, and how many of the others are named. */
+/**
+ * Exported variables of a shell that are kept for the one that takes its place, characters of each and of all, and how
+ * many of the others are named.
+ */
 export const MAX_EXPORTS = 100;
 export const MAX_EXPORT_CHARACTERS = 16_384;
 export const MAX_EXPORTS_CHARACTERS = 65_536;

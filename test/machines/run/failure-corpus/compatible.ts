@@ -6,6 +6,8 @@ function error(message: string, more: object = {}): object {
   return { error: { message, ...more } };
 }
 
+// A table: a row is a line.
+// oxfmt-ignore
 export const compatibleCases: readonly FailureCase[] = [
   failureCase('OpenRouter: no credits', sdk(402, error('Insufficient credits. Add more using https://openrouter.ai/settings/credits', { code: 402 })), 'billing', 'status 402'),
   failureCase('OpenRouter: too few credits for so many tokens', http(402, error('This request requires more credits, or fewer max_tokens. You requested up to 64000 tokens, but can only afford 1200.', { code: 402 })), 'billing', 'status 402'),

@@ -19,7 +19,13 @@ export const MINUTE = 60 * SECOND;
 export const HOUR = 60 * MINUTE;
 export const DAY = 24 * HOUR;
 
-export function failureCase(name: string, error: unknown, kind: RunFailureKind, rule: string, retryAfterMs?: number): FailureCase {
+export function failureCase(
+  name: string,
+  error: unknown,
+  kind: RunFailureKind,
+  rule: string,
+  retryAfterMs?: number,
+): FailureCase {
   return { name, error, kind, rule, retryAfterMs };
 }
 
@@ -37,7 +43,9 @@ export function sdk(status: number, body: unknown, headers: Headers = {}): APICa
   return new APICallError({
     message: error?.message ?? `HTTP ${status}`,
     url: 'https://provider.example/v1/messages',
-    requestBodyValues: { messages: [{ role: 'user', content: 'What does "rate limit" mean, and "context length exceeded"?' }] },
+    requestBodyValues: {
+      messages: [{ role: 'user', content: 'What does "rate limit" mean, and "context length exceeded"?' }],
+    },
     statusCode: status,
     responseHeaders: { ...headers },
     responseBody,

@@ -10,7 +10,11 @@ import type { FailureCase } from './failure-case.ts';
 type Provoked = Omit<FailureCase, 'error'> & { readonly provoke: () => Promise<unknown> };
 
 export async function networkFailures(): Promise<readonly FailureCase[]> {
-  return Promise.all(PROVOKED.map(async ({ provoke, name, kind, rule, retryAfterMs }) => failureCase(name, await thrownBy(provoke), kind, rule, retryAfterMs)));
+  return Promise.all(
+    PROVOKED.map(async ({ provoke, name, kind, rule, retryAfterMs }) =>
+      failureCase(name, await thrownBy(provoke), kind, rule, retryAfterMs),
+    ),
+  );
 }
 
 async function thrownBy(provoke: () => Promise<unknown>): Promise<unknown> {
@@ -22,7 +26,10 @@ async function thrownBy(provoke: () => Promise<unknown>): Promise<unknown> {
   throw new Error('expected a failure, everything went well');
 }
 
-async function withServer(listener: RequestListener, use: (address: string, server: Server) => Promise<unknown>): Promise<unknown> {
+async function withServer(
+  listener: RequestListener,
+  use: (address: string, server: Server) => Promise<unknown>,
+): Promise<unknown> {
   const server = createServer(listener).listen(0, '127.0.0.1');
   await once(server, 'listening');
   try {
@@ -67,14 +74,22 @@ const PROVOKED: readonly Provoked[] = [
     kind: 'server_error',
     rule: 'code econnreset',
     retryAfterMs: undefined,
-    provoke: async () => withServer(({ socket }) => socket.resetAndDestroy(), async (address) => fetch(address)),
+    provoke: async () =>
+      withServer(
+        ({ socket }) => socket.resetAndDestroy(),
+        async (address) => fetch(address),
+      ),
   },
   {
     name: 'a connection that is closed before the answer',
     kind: 'server_error',
     rule: 'code und_err_socket',
     retryAfterMs: undefined,
-    provoke: async () => withServer(({ socket }) => socket.destroy(), async (address) => fetch(address)),
+    provoke: async () =>
+      withServer(
+        ({ socket }) => socket.destroy(),
+        async (address) => fetch(address),
+      ),
   },
   {
     name: 'an answer that breaks off',
@@ -97,7 +112,10 @@ const PROVOKED: readonly Provoked[] = [
     retryAfterMs: undefined,
     provoke: async () => {
       const stop = new AbortController();
-      return withServer(() => stop.abort(), async (address) => fetch(address, { signal: stop.signal }));
+      return withServer(
+        () => stop.abort(),
+        async (address) => fetch(address, { signal: stop.signal }),
+      );
     },
   },
   {
@@ -105,7 +123,11 @@ const PROVOKED: readonly Provoked[] = [
     kind: 'timeout',
     rule: 'time limit TimeoutError',
     retryAfterMs: undefined,
-    provoke: async () => withServer(() => {}, async (address) => fetch(address, { signal: AbortSignal.timeout(5) })),
+    provoke: async () =>
+      withServer(
+        () => {},
+        async (address) => fetch(address, { signal: AbortSignal.timeout(5) }),
+      ),
   },
   {
     name: 'an address that is none',

@@ -2,10 +2,17 @@
 import { DAY, failureCase, HOUR, http, MINUTE, sdk, SECOND } from './failure-case.ts';
 import type { FailureCase } from './failure-case.ts';
 
-function openai(message: string, code: string | null, type = 'invalid_request_error', param: string | null = null): object {
+function openai(
+  message: string,
+  code: string | null,
+  type = 'invalid_request_error',
+  param: string | null = null,
+): object {
   return { error: { message, type, param, code } };
 }
 
+// A table: a row is a line.
+// oxfmt-ignore
 export const openaiCases: readonly FailureCase[] = [
   failureCase('a wrong key', sdk(401, openai('Incorrect API key provided: sk-proj-********************abcd. You can find your API key at https://platform.openai.com/account/api-keys.', 'invalid_api_key')), 'auth', 'code invalid_api_key'),
   failureCase('no key at all', sdk(401, openai("You didn't provide an API key. You need to provide your API key in an Authorization header using Bearer auth.", null)), 'auth', 'status 401'),

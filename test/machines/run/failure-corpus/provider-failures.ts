@@ -1,4 +1,7 @@
-/** What providers and programs say when they fail, as they say it: the rows of the fixture, and the forms in which each reaches us. */
+/**
+ * What providers and programs say when they fail, as they say it: the rows of the fixture, and the forms in which each
+ * reaches us.
+ */
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { z } from 'zod';
@@ -25,7 +28,10 @@ const row = z.strictObject({
 type ProviderFailure = z.output<typeof row>;
 
 const FILE = fileURLToPath(new URL('../../../fixtures/provider-failures/failures.jsonl', import.meta.url));
-export const PROVIDER_FAILURES = readFileSync(FILE, 'utf8').trim().split('\n').map((line) => row.parse(JSON.parse(line)));
+export const PROVIDER_FAILURES = readFileSync(FILE, 'utf8')
+  .trim()
+  .split('\n')
+  .map((line) => row.parse(JSON.parse(line)));
 
 /** The same failure in each form in which it reaches us. */
 export function formsOf({ status, headers, body, text = '', exit, signal }: ProviderFailure): readonly unknown[] {

@@ -18,7 +18,19 @@ const MEANINGS: Partial<Record<RunFailureKind, readonly number[]>> = {
 
 export const statedStatusCases: readonly FailureCase[] = [
   ...Object.entries(MEANINGS).flatMap(([kind, statuses]) =>
-    statuses.map((status) => failureCase(`a text that states ${status}`, new Error(`gave up (HTTP ${status})`), kind as RunFailureKind, `stated status ${status}`)),
+    statuses.map((status) =>
+      failureCase(
+        `a text that states ${status}`,
+        new Error(`gave up (HTTP ${status})`),
+        kind as RunFailureKind,
+        `stated status ${status}`,
+      ),
+    ),
   ),
-  failureCase('a text that states another failure of a server', new Error('gave up with status 507'), 'server_error', 'stated status 5xx'),
+  failureCase(
+    'a text that states another failure of a server',
+    new Error('gave up with status 507'),
+    'server_error',
+    'stated status 5xx',
+  ),
 ];

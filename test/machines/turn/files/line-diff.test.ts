@@ -26,12 +26,17 @@ function patched(text: string, diff: string): string {
 describe('the difference of two texts', () => {
   it('shows what changed with three lines around it', () => {
     const before = ['1', '2', '3', '4', '5', '6', '7', '8', '9'].join('\n');
-    expect(lineDiff(before, before.replace('5', 'five'))).toBe(['@@ -2,7 +2,7 @@', ' 2', ' 3', ' 4', '-5', '+five', ' 6', ' 7', ' 8'].join('\n'));
+    expect(lineDiff(before, before.replace('5', 'five'))).toBe(
+      ['@@ -2,7 +2,7 @@', ' 2', ' 3', ' 4', '-5', '+five', ' 6', ' 7', ' 8'].join('\n'),
+    );
   });
 
   it('shows places that lie far apart each by itself', () => {
     const lines = Array.from({ length: 50 }, (_, index) => `line ${index}`);
-    const diff = lineDiff(lines.join('\n'), lines.map((line, index) => (index === 5 || index === 40 ? `new ${index}` : line)).join('\n'));
+    const diff = lineDiff(
+      lines.join('\n'),
+      lines.map((line, index) => (index === 5 || index === 40 ? `new ${index}` : line)).join('\n'),
+    );
     expect(diff.match(/^@@/gm)).toHaveLength(2);
   });
 
@@ -40,7 +45,9 @@ describe('the difference of two texts', () => {
   });
 
   it('leads from the one to the other', () => {
-    const text = fc.array(fc.constantFrom('a', 'b', 'c', ''), { minLength: 1, maxLength: 30 }).map((lines) => lines.join('\n'));
+    const text = fc
+      .array(fc.constantFrom('a', 'b', 'c', ''), { minLength: 1, maxLength: 30 })
+      .map((lines) => lines.join('\n'));
     fc.assert(
       fc.property(text, text, (before, after) => {
         expect(patched(before, lineDiff(before, after))).toBe(after);

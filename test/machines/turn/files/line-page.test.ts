@@ -42,17 +42,23 @@ describe('a page of a file', () => {
 
   it('shows the beginning of a long line and how much is missing', () => {
     const page = pageOf(`${'x'.repeat(MAX_LINE_CHARACTERS + 7)}\r\nb\r\n`);
-    expect(page).toContain(`\t${'x'.repeat(MAX_LINE_CHARACTERS)} [… 7 more characters of this line are not shown]\n     2\tb\n`);
+    expect(page).toContain(
+      `\t${'x'.repeat(MAX_LINE_CHARACTERS)} [… 7 more characters of this line are not shown]\n     2\tb\n`,
+    );
   });
 
   it('shows a line that just fits as it is, also when CRLF ends it', () => {
-    expect(pageOf(`${'x'.repeat(MAX_LINE_CHARACTERS)}\r\n`)).toBe(`     1\t${'x'.repeat(MAX_LINE_CHARACTERS)}\n[Lines end in CRLF.]`);
+    expect(pageOf(`${'x'.repeat(MAX_LINE_CHARACTERS)}\r\n`)).toBe(
+      `     1\t${'x'.repeat(MAX_LINE_CHARACTERS)}\n[Lines end in CRLF.]`,
+    );
   });
 });
 
 describe('a text that comes in pieces', () => {
   it('has the same lines however it is cut', () => {
-    const text = fc.array(fc.constantFrom('a', 'bc', '\n', '\r\n', '\r', ''), { maxLength: 40 }).map((parts) => parts.join(''));
+    const text = fc
+      .array(fc.constantFrom('a', 'bc', '\n', '\r\n', '\r', ''), { maxLength: 40 })
+      .map((parts) => parts.join(''));
     fc.assert(
       fc.property(text, fc.array(fc.nat({ max: 5 }), { maxLength: 40 }), (whole, sizes) => {
         const splitter = new LineSplitter({ maxCharacters: 100 });

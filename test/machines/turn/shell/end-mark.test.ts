@@ -43,32 +43,65 @@ function* pieces(bytes: Uint8Array, sizes: readonly number[]): Generator<Uint8Ar
 
 describe('the mark of an end', () => {
   it('is found however the output is cut, and nothing of the output is lost', () => {
-    const noise = fc.array(fc.constantFrom('a', '\u{1e}', '\0', `\u{1e}${NONCE.slice(0, 20)}`, `${AGAIN} 0 /x`, `\u{1e}${NONCE}`, `\u{1e}${AGAIN} 0 /\0`)).map((parts) => parts.join(''));
+    const noise = fc
+      .array(
+        fc.constantFrom(
+          'a',
+          '\u{1e}',
+          '\0',
+          `\u{1e}${NONCE.slice(0, 20)}`,
+          `${AGAIN} 0 /x`,
+          `\u{1e}${NONCE}`,
+          `\u{1e}${AGAIN} 0 /\0`,
+        ),
+      )
+      .map((parts) => parts.join(''));
     fc.assert(
-      fc.property(noise, noise, fc.array(fc.integer({ min: 1, max: 9 }), { minLength: 1 }), fc.integer({ min: 0, max: 255 }), (before, after, sizes, exitCode) => {
-        const reader = new EndMarkReader();
-        reader.expect(NONCE);
-        const whole = encoder.encode(before + mark(NONCE, exitCode, '/a b/\nc') + after);
-        expect(readAll(reader, pieces(whole, sizes))).toEqual({ before, end: { exitCode, cwd: '/a b/\nc' }, after });
-      }),
+      fc.property(
+        noise,
+        noise,
+        fc.array(fc.integer({ min: 1, max: 9 }), { minLength: 1 }),
+        fc.integer({ min: 0, max: 255 }),
+        (before, after, sizes, exitCode) => {
+          const reader = new EndMarkReader();
+          reader.expect(NONCE);
+          const whole = encoder.encode(before + mark(NONCE, exitCode, '/a b/\nc') + after);
+          expect(readAll(reader, pieces(whole, sizes))).toEqual({ before, end: { exitCode, cwd: '/a b/\nc' }, after });
+        },
+      ),
     );
   });
 
   it('of another nonce is output like any other', () => {
     const reader = new EndMarkReader();
     reader.expect(NONCE);
-    expect(readAll(reader, [encoder.encode(mark(AGAIN, 0, '/'))])).toEqual({ before: mark(AGAIN, 0, '/'), end: undefined, after: '' });
+    expect(readAll(reader, [encoder.encode(mark(AGAIN, 0, '/'))])).toEqual({
+      before: mark(AGAIN, 0, '/'),
+      end: undefined,
+      after: '',
+    });
   });
 
   it('counts once: the same one again is output', () => {
     const reader = new EndMarkReader();
     reader.expect(NONCE);
-    expect(readAll(reader, [encoder.encode(mark(NONCE, 0, '/') + mark(NONCE, 1, '/'))])).toMatchObject({ end: { exitCode: 0 }, after: mark(NONCE, 1, '/') });
+    expect(readAll(reader, [encoder.encode(mark(NONCE, 0, '/') + mark(NONCE, 1, '/'))])).toMatchObject({
+      end: { exitCode: 0 },
+      after: mark(NONCE, 1, '/'),
+    });
   });
 
   it.each([
-    ['both came', `x${mark(NONCE, 3, '/a')}y${mark(AGAIN, 0, '/b')}z`, { before: 'xy', end: { exitCode: 3, cwd: '/b' }, after: 'z' }],
-    ['only the second came', `x${mark(AGAIN, 130, '/b')}z`, { before: 'x', end: { exitCode: 130, cwd: '/b' }, after: 'z' }],
+    [
+      'both came',
+      `x${mark(NONCE, 3, '/a')}y${mark(AGAIN, 0, '/b')}z`,
+      { before: 'xy', end: { exitCode: 3, cwd: '/b' }, after: 'z' },
+    ],
+    [
+      'only the second came',
+      `x${mark(AGAIN, 130, '/b')}z`,
+      { before: 'x', end: { exitCode: 130, cwd: '/b' }, after: 'z' },
+    ],
     ['only the first came', `x${mark(NONCE, 3, '/a')}y`, { before: 'xy', end: undefined, after: '' }],
   ])('is the second one after an interrupt, when %s', (_, text, expected) => {
     for (const size of [1, 7, 1000]) {

@@ -4,8 +4,33 @@ import { describe, expect, it } from 'vitest';
 import { ExportReportReader, readExports } from '../../../../src/machines/turn/shell/export-report.ts';
 import { MAX_EXPORT_REPORT_BYTES } from '../../../../src/machines/turn/shell/shell-limits.ts';
 
-const shells = [['dash', '/bin/sh', []], ['bash', 'bash', ['--norc', '--noprofile', '--posix']]] as const;
-const value = fc.string({ unit: fc.constantFrom("'", '"', '\\', '$', '`', '\n', ' ', '!', '=', 'a', 'é', '😀', '#', '\r', '\t', '\u001b', '\u007f', '\u001e'), maxLength: 30 });
+const shells = [
+  ['dash', '/bin/sh', []],
+  ['bash', 'bash', ['--norc', '--noprofile', '--posix']],
+] as const;
+const value = fc.string({
+  unit: fc.constantFrom(
+    "'",
+    '"',
+    '\\',
+    '$',
+    '`',
+    '\n',
+    ' ',
+    '!',
+    '=',
+    'a',
+    'é',
+    '😀',
+    '#',
+    '\r',
+    '\t',
+    '\u001b',
+    '\u007f',
+    '\u001e',
+  ),
+  maxLength: 30,
+});
 const bytesOf = (text: string): Uint8Array => new TextEncoder().encode(text);
 
 describe('what a shell says of its exported variables', () => {
@@ -13,7 +38,13 @@ describe('what a shell says of its exported variables', () => {
     fc.assert(
       fc.property(fc.array(value, { minLength: 1, maxLength: 20 }), (values) => {
         const env = Object.fromEntries(values.map((text, index) => [`V${index}`, text]));
-        const read = readExports(execFileSync(shell, [...options, '-c', 'export -p'], { env, encoding: 'utf8', stdio: ['ignore', 'pipe', 'inherit'] }));
+        const read = readExports(
+          execFileSync(shell, [...options, '-c', 'export -p'], {
+            env,
+            encoding: 'utf8',
+            stdio: ['ignore', 'pipe', 'inherit'],
+          }),
+        );
         for (const [name, text] of Object.entries(env)) expect(read?.get(name)).toBe(text);
       }),
       { numRuns: 25 },
@@ -28,12 +59,20 @@ describe('what a shell says of its exported variables', () => {
     expect(Object.fromEntries(readExports(text) ?? [['none', '']])).toEqual(expected);
   });
 
-  it.each(['A=1', 'export A=1 rest', "export A='open", 'export 1A=2', 'export A="open', 'no such thing'])('%j is not taken for anything', (text) => {
-    expect(readExports(text)).toBeUndefined();
-  });
+  it.each(['A=1', 'export A=1 rest', "export A='open", 'export 1A=2', 'export A="open', 'no such thing'])(
+    '%j is not taken for anything',
+    (text) => {
+      expect(readExports(text)).toBeUndefined();
+    },
+  );
 
   it('never fails on anything, nor takes long', () => {
-    fc.assert(fc.property(fc.string({ unit: fc.constantFrom('export ', 'A', '=', "'", '"', '\\', '$', '\n'), maxLength: 200 }), (text) => void readExports(text)));
+    fc.assert(
+      fc.property(
+        fc.string({ unit: fc.constantFrom('export ', 'A', '=', "'", '"', '\\', '$', '\n'), maxLength: 200 }),
+        (text) => void readExports(text),
+      ),
+    );
     expect(readExports(`export A="${'\\'.repeat(200_001)}`)).toBeUndefined();
   });
 
@@ -44,7 +83,10 @@ describe('what a shell says of its exported variables', () => {
         const reader = new ExportReportReader();
         reader.expect();
         const at = [0, ...cuts.toSorted((one, other) => one - other), bytes.length];
-        const rest = at.slice(1).map((end, index) => new TextDecoder().decode(reader.push(bytes.slice(at[index], end)))).join('');
+        const rest = at
+          .slice(1)
+          .map((end, index) => new TextDecoder().decode(reader.push(bytes.slice(at[index], end))))
+          .join('');
         expect(rest).toBe('a word');
         expect(reader.report('two')).toEqual(new Map([['A', 'é']]));
       }),

@@ -8,7 +8,10 @@ function resultOf(text: string): { readonly output: string; readonly metadata?: 
   const tail = createLimitedOutputCapture(RUN_CAPTURE_BYTES, { keep: 'tail' });
   head.append(text);
   tail.append(text);
-  return { output: head.toString(), ...(head.isTruncated ? { metadata: { outputBytes: head.totalBytes, outputTail: tail.toString() } } : {}) };
+  return {
+    output: head.toString(),
+    ...(head.isTruncated ? { metadata: { outputBytes: head.totalBytes, outputTail: tail.toString() } } : {}),
+  };
 }
 
 describe('the output of a command that has ended', () => {
@@ -16,14 +19,19 @@ describe('the output of a command that has ended', () => {
     expect(longOutput(resultOf('a\n'))).toEqual({ shown: 'a\n' });
   });
 
-  it.each([30_001, RUN_CAPTURE_BYTES, RUN_CAPTURE_BYTES + 1, 2 * RUN_CAPTURE_BYTES])('of %d bytes is kept to the byte', (length) => {
-    const text = Array.from({ length }, (_, index) => String.fromCharCode(33 + (index % 89))).join('');
-    const { shown, long } = longOutput(resultOf(text));
-    expect(long).toEqual({ totalBytes: length, kept: text });
-    expect(shown.startsWith(text.slice(0, 10_000))).toBe(true);
-    expect(shown.endsWith(text.slice(-20_000))).toBe(true);
-    expect(shown).toContain(`\n[${length - 30_000} bytes left out here: bytes 10000 to ${length - 20_000} of the output]\n`);
-  });
+  it.each([30_001, RUN_CAPTURE_BYTES, RUN_CAPTURE_BYTES + 1, 2 * RUN_CAPTURE_BYTES])(
+    'of %d bytes is kept to the byte',
+    (length) => {
+      const text = Array.from({ length }, (_, index) => String.fromCharCode(33 + (index % 89))).join('');
+      const { shown, long } = longOutput(resultOf(text));
+      expect(long).toEqual({ totalBytes: length, kept: text });
+      expect(shown.startsWith(text.slice(0, 10_000))).toBe(true);
+      expect(shown.endsWith(text.slice(-20_000))).toBe(true);
+      expect(shown).toContain(
+        `\n[${length - 30_000} bytes left out here: bytes 10000 to ${length - 20_000} of the output]\n`,
+      );
+    },
+  );
 
   it('of more than the task kept says what is missing', () => {
     const { long, shown } = longOutput(resultOf('x'.repeat(2 * RUN_CAPTURE_BYTES + 5)));
