@@ -56,15 +56,20 @@ async function enter(
   return { definition, fingerprint, within, mounts, ...(sandbox === undefined ? {} : { sandbox }), secrets };
 }
 
+/** By definition and what it is within: the same ones are entered at every wake. */
+const FINGERPRINTS = new WeakMap<EnvironmentDefinition, Map<string, Promise<string>>>();
+
 /** SHA-256, as 64 hexadecimal digits. */
-export async function fingerprintOf(
-  definition: EnvironmentDefinition,
-  within: readonly string[] = [],
-): Promise<string> {
-  const text =
-    within.length === 0
-      ? fingerprintText(definition)
-      : `${fingerprintText(definition)}\n${JSON.stringify(within.toSorted())}`;
+export function fingerprintOf(definition: EnvironmentDefinition, within: readonly string[] = []): Promise<string> {
+  const known = FINGERPRINTS.get(definition) ?? new Map<string, Promise<string>>();
+  FINGERPRINTS.set(definition, known);
+  const surroundings = within.length === 0 ? '' : `\n${JSON.stringify(within.toSorted())}`;
+  const fingerprint = known.get(surroundings) ?? sha256Of(`${fingerprintText(definition)}${surroundings}`);
+  known.set(surroundings, fingerprint);
+  return fingerprint;
+}
+
+async function sha256Of(text: string): Promise<string> {
   const digest = new Uint8Array(await crypto.subtle.digest('SHA-256', new TextEncoder().encode(text)));
   return [...digest].map((byte) => byte.toString(16).padStart(2, '0')).join('');
 }

@@ -30,7 +30,8 @@ const EVENTS_BETWEEN_TRIES = 20;
 export interface CompactionOptions {
   readonly agent: PreparedAgent;
   readonly journal: WakeJournal;
-  readonly rows: readonly TranscriptRow[];
+  /** The conversation: asked for only where an agent has its conversations summarized. */
+  readonly rows: () => readonly TranscriptRow[];
   readonly runId: string;
   readonly runConfig: AgentRunConfig;
   /** What is left of the budgets. */
@@ -41,10 +42,10 @@ export interface CompactionOptions {
   ) => Promise<{ readonly result: AgentRunResult; readonly usage: RunUsage | undefined; readonly modelSteps: number }>;
 }
 
-/** True when a summary stands for what came before from now on. */
-export async function compactIfFull(options: CompactionOptions): Promise<boolean> {
+/** Lets the model write a summary of what came before, where the conversation has filled its context. */
+export async function compactIfFull(options: CompactionOptions): Promise<void> {
   const plan = planFor(options);
-  if (plan?.kind !== 'planned') return false;
+  if (plan?.kind !== 'planned') return;
   const { agent, journal, runId: spanId, run } = options;
   const { state } = journal;
   const { provider, model } = agent.definition;
@@ -91,17 +92,19 @@ export async function compactIfFull(options: CompactionOptions): Promise<boolean
       },
     },
   ]);
-  return isAccepted;
 }
 
 function planFor({ agent, journal: { state }, rows, remaining }: CompactionOptions): CompactionPlan | undefined {
   if (agent.definition.context.whenFull !== 'summarize') return undefined;
   const maxTokens = maxContextTokens(agent.definition);
-  if (estimateMessages(rows.map(({ message }) => message)) <= maxTokens * FULL_SHARE) return undefined;
+  const conversation = rows();
+  if (estimateMessages(conversation.map(({ message }) => message)) <= maxTokens * FULL_SHARE) return undefined;
   if (state.head - (state.compactionTriedAtSeq ?? -Infinity) < EVENTS_BETWEEN_TRIES) return undefined;
   const room =
     Math.min(maxTokens, remaining.tokens ?? Infinity) - summaryTokens(agent) - estimateTokens(SUMMARY_INSTRUCTIONS);
-  return room > 0 ? planCompaction({ rows, maxTokens: Math.floor(room), keepExchanges: KEEP_EXCHANGES }) : undefined;
+  return room > 0
+    ? planCompaction({ rows: conversation, maxTokens: Math.floor(room), keepExchanges: KEEP_EXCHANGES })
+    : undefined;
 }
 
 function requestFor({ agent, journal: { state }, runId, runConfig }: CompactionOptions, text: string): RunRequest {

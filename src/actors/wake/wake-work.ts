@@ -150,12 +150,12 @@ export class WakeWork {
       maxTokens: maxContextTokens(agent.definition),
     });
     const consumed = readableIngress(journal.state).map(({ eventId }) => eventId);
-    const rows = this.#conversation.transcript.rows(consumed);
-    const isCompacted = await this.#compact(agent, rows);
+    const { transcript } = this.#conversation;
+    await this.#compact(agent, () => transcript.rows(consumed));
     const { state } = journal;
     const step = assembleStep({
       ...{ agent, state },
-      messages: isCompacted ? this.#conversation.transcript.messages(consumed) : rows.map(({ message }) => message),
+      messages: transcript.messages(consumed),
       consumed,
       runId: this.#ports.ids.next(),
       runConfig: this.#ports.runConfig,
@@ -166,9 +166,9 @@ export class WakeWork {
     return { ...step, need: needOf(step, this.#ports.prices) };
   }
 
-  async #compact(agent: PreparedAgent, rows: readonly TranscriptRow[]): Promise<boolean> {
-    if (this.#abort.signal.aborted) return false;
-    return compactIfFull({
+  async #compact(agent: PreparedAgent, rows: () => readonly TranscriptRow[]): Promise<void> {
+    if (this.#abort.signal.aborted) return;
+    await compactIfFull({
       agent,
       rows,
       journal: this.#journal,

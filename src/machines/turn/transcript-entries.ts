@@ -32,52 +32,63 @@ export interface TranscriptRow {
  * step costs what is new.
  */
 export class TranscriptRows {
-  #rows: TranscriptRow[] = [];
-  /** The content of the last row, while that is a user message. */
+  #messages: ProviderMessage[] = [];
+  /** Of each message, through which event it is settled. */
+  #settled: (number | undefined)[] = [];
+  /** The content of the last message, while that is a user message. */
   #told: UserPart[] | undefined;
-  /** The rows have been given away: what a step was given stays as it was. */
+  /** The messages have been given away: what a step was given stays as it was. */
   #isShared = false;
-  /** How many of the entries are in the rows. */
+  /** How many of the entries are in the messages. */
   #count = 0;
 
   /** @param open what is not settled yet, after the entries */
-  of(entries: readonly TranscriptEntry[], open: readonly TranscriptEntry[]): readonly TranscriptRow[] {
+  messages(entries: readonly TranscriptEntry[], open: readonly TranscriptEntry[]): readonly ProviderMessage[] {
+    return this.#with(entries, open).#messages;
+  }
+
+  /** The same messages, each with the place in the log through which it is settled. */
+  rows(entries: readonly TranscriptEntry[], open: readonly TranscriptEntry[]): readonly TranscriptRow[] {
+    const copy = this.#with(entries, open);
+    return copy.#messages.map((message, index) => ({ message, settledSeq: copy.#settled[index] }));
+  }
+
+  /** The entries are others than they were. */
+  forget(): void {
+    [this.#messages, this.#settled, this.#told, this.#isShared, this.#count] = [[], [], undefined, false, 0];
+  }
+
+  #with(entries: readonly TranscriptEntry[], open: readonly TranscriptEntry[]): TranscriptRows {
     for (; this.#count < entries.length; this.#count += 1) {
       const entry = entries[this.#count];
       if (entry !== undefined) this.#add(entry, entry.seq);
     }
     this.#isShared = true;
-    return this.#with(open);
-  }
-
-  /** The entries are others than they were. */
-  forget(): void {
-    [this.#rows, this.#told, this.#isShared, this.#count] = [[], undefined, false, 0];
-  }
-
-  #with(open: readonly TranscriptEntry[]): readonly TranscriptRow[] {
     const copy = new TranscriptRows();
-    [copy.#rows, copy.#told, copy.#isShared] = [[...this.#rows], this.#told, true];
+    [copy.#messages, copy.#settled] = [[...this.#messages], [...this.#settled]];
+    [copy.#told, copy.#isShared] = [this.#told, true];
     for (const entry of open) copy.#add(entry, undefined);
-    return copy.#rows;
+    return copy;
   }
 
   #add(entry: TranscriptEntry, settledSeq: number | undefined): void {
     if (entry.kind === 'told') return this.#tell(entry.parts, settledSeq);
-    if (this.#rows.length === 0) this.#tell([OPENING], settledSeq);
+    if (this.#messages.length === 0) this.#tell([OPENING], settledSeq);
     this.#told = undefined;
-    this.#rows.push({ message: entry.said, settledSeq });
-    if (entry.results !== undefined) this.#rows.push({ message: entry.results, settledSeq });
+    this.#put(this.#messages.length, entry.said, settledSeq);
+    if (entry.results !== undefined) this.#put(this.#messages.length, entry.results, settledSeq);
   }
 
   #tell(parts: readonly UserPart[], settledSeq: number | undefined): void {
     if (parts.length === 0) return;
-    const isNew = this.#told === undefined;
+    const at = this.#messages.length - (this.#told === undefined ? 0 : 1);
     const told = this.#told !== undefined && !this.#isShared ? this.#told : [...(this.#told ?? [])];
     told.push(...parts);
     [this.#told, this.#isShared] = [told, false];
-    const row = { message: { role: 'user', content: told }, settledSeq } as const;
-    if (isNew) this.#rows.push(row);
-    else this.#rows[this.#rows.length - 1] = row;
+    this.#put(at, { role: 'user', content: told }, settledSeq);
+  }
+
+  #put(at: number, message: ProviderMessage, settledSeq: number | undefined): void {
+    [this.#messages[at], this.#settled[at]] = [message, settledSeq];
   }
 }

@@ -179,16 +179,20 @@ export class TranscriptBuilder {
    * The conversation so far, as a model that speaks next would read it. The builder can go on afterwards.
    * @param reading ids of the ingress events that it reads; all that wait when absent
    */
-  messages(reading?: readonly string[]): ProviderMessage[] {
-    return this.rows(reading).map(({ message }) => message);
+  messages(reading?: readonly string[]): readonly ProviderMessage[] {
+    return this.#rows.messages(this.#entries, this.#open(reading));
   }
 
   /** The same messages, each with the place in the log through which it is settled. */
   rows(reading?: readonly string[]): readonly TranscriptRow[] {
+    return this.#rows.rows(this.#entries, this.#open(reading));
+  }
+
+  /** What is not settled yet: the turn that is open, and what the model is told before it speaks next. */
+  #open(reading?: readonly string[]): readonly TranscriptEntry[] {
     const eventIds = reading ?? [...this.#waiting.keys()].filter((eventId) => !this.#answersToCalls.has(eventId));
     const parts = [...this.#notes, ...eventIds.flatMap((eventId) => this.#waiting.get(eventId) ?? [])];
-    const open = [...settled(this.#turn), { kind: 'told', seq: this.#head, parts } as const];
-    return this.#rows.of(this.#entries, open);
+    return [...settled(this.#turn), { kind: 'told', seq: this.#head, parts }];
   }
 
   /**
@@ -352,7 +356,7 @@ export class TranscriptBuilder {
 }
 
 /** The messages of a whole log. */
-export function assembleTranscript(events: Iterable<SessionEvent>): ProviderMessage[] {
+export function assembleTranscript(events: Iterable<SessionEvent>): readonly ProviderMessage[] {
   const builder = new TranscriptBuilder();
   for (const event of events) builder.ingest(event);
   return builder.messages();

@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import {
   IMAGE_TOKENS,
+  conversationCosts,
   estimateMessages,
   estimateTokens,
   estimateTools,
@@ -107,5 +108,26 @@ describe('the estimate of messages', () => {
     expect(
       estimateTools([{ ...tool, inputSchema: { type: 'object', description: 'Some more words.' } }]),
     ).toBeGreaterThan(estimateTools([tool]));
+  });
+});
+
+describe('the costs of a conversation that is counted again and again', () => {
+  const said = (text: string, summarizesThroughSeq?: number): ProviderMessage => ({
+    role: 'user',
+    content: [{ type: 'text', text, ...(summarizesThroughSeq === undefined ? {} : { summarizesThroughSeq }) }],
+  });
+  const messages = [said('first'), said('a'), said('of two words'), said('summary', 3), said('d'), said('later', 7)];
+
+  it('are those of the same words counted once, whatever was added, changed or taken off in between', () => {
+    const place = fc.nat({ max: messages.length - 1 });
+    fc.assert(
+      fc.property(fc.array(fc.array(place, { maxLength: 8 }), { minLength: 1, maxLength: 12 }), (conversations) => {
+        const first = said('first');
+        for (const places of conversations) {
+          const conversation = [first, ...places.flatMap((at) => messages[at] ?? [])];
+          expect(conversationCosts(conversation)).toEqual(conversationCosts(structuredClone(conversation)));
+        }
+      }),
+    );
   });
 });

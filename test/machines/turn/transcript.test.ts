@@ -23,7 +23,8 @@ import {
   wakeStarted,
 } from '../../support/session-events.ts';
 
-const transcript = (...drafts: readonly SessionEventDraft[]): ProviderMessage[] => assembleTranscript(logOf(...drafts));
+const transcript = (...drafts: readonly SessionEventDraft[]): readonly ProviderMessage[] =>
+  assembleTranscript(logOf(...drafts));
 const user = (...texts: string[]): ProviderMessage => ({
   role: 'user',
   content: texts.map((text) => ({ type: 'text', text })),
