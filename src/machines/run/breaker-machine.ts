@@ -11,10 +11,12 @@
  *                    disabled ──PROBE──▶ half_open         │
  *                    cooling, disabled ──RECOVER───────────┘
  *
- * closed:     whoever wants it may try it, any number at a time; nothing counts against it.
- * cooling:    it failed in a way that passes; nobody is sent to it before `until`, unless a user insists.
- * half_open:  its rest is over and exactly one attempt is out to see; nobody else is sent to it. A probe that tells nothing goes back to where it came from.
- * disabled:   it failed in a way that does not pass by itself; it rests for hours. What merely cools does not shorten that.
+ * closed:     Whoever wants it may try it, any number at a time; nothing counts against it.
+ * cooling:    It failed in a way that passes; nobody is sent to it before its rest is over, unless a user insists.
+ * half_open:  Its rest is over and exactly one attempt is out to see; nobody else is sent to it. A probe that tells
+ *             nothing goes back to where it came from.
+ * disabled:   It failed in a way that does not pass by itself; it rests for hours, and what merely cools does not
+ *             shorten that.
  *
  * Whether a rest is over, and whose word counts, is decided by times (see breaker.ts). The chart is a pure lifecycle
  * and is compiled.
@@ -52,7 +54,8 @@ export const breakerMachine = setup({ types: { events: {} as BreakerEvent } }).c
       on: { COOL: 'cooling', DISABLE: 'disabled', PROBE: 'half_open', RECOVER: 'closed' },
     },
     half_open: {
-      description: 'Its rest is over and exactly one attempt is out to see; nobody else is sent to it.',
+      description:
+        'Its rest is over and exactly one attempt is out to see; nobody else is sent to it. A probe that tells nothing goes back to where it came from.',
       meta: {
         waives: {
           'ignored-command': { PROBE: 'One probe is out, and nobody else is admitted meanwhile.' },

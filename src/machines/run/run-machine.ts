@@ -10,12 +10,13 @@
  *                                      attempting ──▶ compacting ─(stopped)─┘
  *                                          ▲──────────────┘
  *
- * selecting:     reads how the candidates stand and picks the first that may be tried; why, and why not those before it, is told.
- * attempting:    one backend runs; what it streams is passed on.
- * falling_back:  the attempt has failed and is told; the next profile of the model, or the next model, is up.
- * backing_off:   waits for a while before the same candidate, or whichever has recovered, is tried again.
- * compacting:    what the model has to read is made smaller, once. It is decided only where something can be left out.
- * settled:       the result is known. It never becomes another one.
+ * selecting:     Reads how the candidates stand and picks the first that may be tried; why, and why not those before
+ *                it, is told.
+ * attempting:    One backend runs; what it streams is passed on.
+ * falling_back:  The attempt has failed and is told; the next profile of the model, or the next model, is up.
+ * backing_off:   Waits for a while before the same candidate, or whichever has recovered, is tried again.
+ * compacting:    What the model has to read is made smaller, once; it is known before that something can be left out.
+ * settled:       The result is known; it never becomes another one.
  *
  * STOP is taken in every state: the work in hand is cut short and the run settles as aborted.
  * What the states do is named here and filled in by src/actors/run.

@@ -6,10 +6,10 @@
  *      │ ──PARK──▶ parked ──RESUME──▶ active,  ──PAUSE──▶ paused
  *   active · paused · parked ──END──▶ ended
  *
- * active:  slots fire while a worker runs.
- * paused:  somebody asked for it; slots that pass are recorded as missed.
- * parked:  the same, because too many runs in a row have failed; the reason is recorded.
- * ended:   nothing fires any more, for the reason that is recorded.
+ * active:  Slots fire while a worker runs.
+ * paused:  Somebody asked for it; slots that pass are recorded as missed.
+ * parked:  Too many runs in a row have failed; slots that pass are recorded as missed, and the reason is recorded.
+ * ended:   Nothing fires any more, for the reason that is recorded.
  *
  * The chart is a pure lifecycle, compiled like the task's (see ../lifecycle.ts).
  */

@@ -8,12 +8,16 @@
  *      ▼        draining ──PAUSE──▶ paused,  draining ──REPLAN──▶ active
  *   failed      every live state ──STOP──▶ stopping ──STOPPED──▶ stopped,  and ──FAIL──▶ failed
  *
- * opening:         the record is being read; nothing is armed and nothing may fire.
- * active.waiting:  one timer is armed, for the next slot.
- * active.firing:   due slots are being decided and recorded; the next slot is armed when that is done.
- * paused:          slots that pass are recorded as missed; a fire that runs may finish; slots in line stay in line.
- * draining:        the expression has no further time; what runs or stands in line finishes.
- * stopping:        nothing new starts; the running fire is being cancelled.
+ * opening:         The record is being read; nothing is armed and nothing may fire.
+ * active:          Slots fire as they come due.
+ * active.waiting:  One timer is armed, for the next slot.
+ * active.firing:   Due slots are being decided and recorded; the next slot is armed when that is done.
+ * paused:          Slots that pass are recorded as missed; a fire that runs may finish, and slots in line stay in line.
+ * draining:        The expression has no further time; what runs or stands in line finishes.
+ * stopping:        Nothing new starts; the running fire is being cancelled.
+ * exhausted:       Its expression has no further time, and its last fire is over.
+ * stopped:         Somebody ended it; no timer, no running fire, no further record.
+ * failed:          It could not go on; whatever still runs of it is being cancelled.
  * exhausted · stopped · failed: no timer, no running fire, no further record.
  *
  * The chart is a pure lifecycle, compiled like the task's (see ../lifecycle.ts). What becomes of a single slot is data:

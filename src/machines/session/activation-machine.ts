@@ -9,14 +9,14 @@
  *    │  └───────────────────────────────────────────
  *    └──DROP──▶ dropped ◀──DROP── any that is set aside
  *
- * waiting:     due, as the index said last; no slot is taken.
- * waking:      takes a slot; a wake of the session runs here.
- * contended:   somebody else wakes the session; we wait until that may be over.
- * early:       the hint is there and what it speaks of is not yet: its sender is about to write it, or died before.
- * backed_off:  the wake failed; it is tried again after a time that grows.
- * parked:      the same, after several failures in a row: somebody should look.
- * settled:     the wake has ended, and the log says what comes next.
- * dropped:     not due any more, or the worker ends; whatever hint is left stays for others.
+ * waiting:     Due, as the index said last; no slot is taken.
+ * waking:      Takes a slot; a wake of the session runs here.
+ * contended:   Somebody else wakes the session; we wait until that may be over.
+ * early:       The hint is there and what it speaks of is not yet: its sender is about to write it, or died before.
+ * backed_off:  The wake failed; it is tried again after a time that grows.
+ * parked:      The same, after several failures in a row: somebody should look.
+ * settled:     The wake has ended, and the log says what comes next.
+ * dropped:     Not due any more, or the worker ends; whatever hint is left stays for others.
  */
 import { setup } from 'xstate';
 import type { StateValueFrom } from 'xstate';

@@ -9,11 +9,13 @@
  *                                  └──REQUIRE_ACTION───┘
  *   every one of them ──TERMINATE──▶ terminated
  *
- * idle.resting:          nothing runs; new messages and due wakes make the session ready again.
- * idle.requires_action:  nothing runs, and at least one request waits for an answer from outside.
- * running:               a wake holds the right to write; its epoch is the highest in the log.
- * rescheduling:          the wake ended before its work did, and a queued wake will go on with it. An interruption cancels that: REST.
- * terminated:            refuses ingress and wakes for ever; the log stays readable.
+ * idle:                  No wake runs.
+ * idle.resting:          Nothing runs; new messages and due wakes make the session ready again.
+ * idle.requires_action:  Nothing runs, and at least one request waits for an answer from outside.
+ * running:               A wake holds the right to write; its epoch is the highest in the log.
+ * rescheduling:          The wake ended before its work did, and a queued wake will go on with it. An interruption
+ *                        cancels that.
+ * terminated:            Messages and wakes are refused for ever; the log stays readable.
  *
  * A wake may begin while the log says `running`: then the wake before it died, and the newer epoch supersedes it. The
  * chart is a pure lifecycle and is compiled (see ../lifecycle.ts). No actor runs it: a session is its log, which
@@ -66,7 +68,8 @@ export const sessionMachine = setup({ types: { events: {} as SessionChartEvent }
       },
     },
     rescheduling: {
-      description: 'The wake ended before its work did, and a queued wake will go on with it.',
+      description:
+        'The wake ended before its work did, and a queued wake will go on with it. An interruption cancels that.',
       on: { WAKE: 'running', REST: 'idle.resting', TERMINATE: 'terminated' },
     },
     terminated: { description: 'Messages and wakes are refused for ever; the log stays readable.', type: 'final' },

@@ -6,11 +6,11 @@
  *      ├──────DRAIN────────┼──────────────────┘ FORCE             │
  *      └──────FORCE────────┴────────▶ forced ◀┘ ──────ENDED───────┘
  *
- * starting:  asks whether the index of what is due can be trusted; sessions are woken already.
- * working:   takes what is due, as long as there are slots.
- * draining:  takes nothing more; the wakes that run go on to their end, up to a limit.
- * forced:    the wakes that run are being stopped.
- * stopped:   no wake of this worker runs; what it did not take is left to others.
+ * starting:  It asks whether the index of what is due can be trusted; sessions are woken already.
+ * working:   It takes what is due, as long as there are slots.
+ * draining:  It takes nothing more; the wakes that run go on to their end, up to a limit.
+ * forced:    The wakes that run are being stopped.
+ * stopped:   No wake of this worker runs; what it did not take is left to others.
  */
 import { setup } from 'xstate';
 import type { StateValueFrom } from 'xstate';

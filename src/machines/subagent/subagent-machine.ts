@@ -9,12 +9,24 @@
  *   preparing.stopping ──PREPARED──▶ running.stopping ──WORK_DONE · WORK_FAILED · WORK_GONE──▶ settling.stopped ──SETTLED──▶ cancelled
  *   preparing.stopping ──PREPARE_FAILED──▶ settling.stopped
  *
- * preparing:          its worktree is being made, its worker is being started; nothing of the agent runs yet.
- * running:            the agent works; follow-ups and answers reach it.
- * *.stopping:         somebody asked it to end; what runs is being ended, and what it says no longer counts as its outcome.
- * settling:           nothing of the agent runs any more; its worktree is looked at, then removed or kept, its end is stored.
- * settling.*:         how the work itself ended. A settlement that fails changes nothing about that: it is reported beside it.
- * completed, failed, cancelled: its end is stored; no process, no worktree without a record is left.
+ * preparing:           Its worktree is being made, its worker is being started; nothing of the agent runs yet.
+ * preparing.active:    Nobody has asked for its end.
+ * preparing.stopping:  Somebody asked for its end while it was being prepared; what was made so far is waited for, to
+ *                      be ended.
+ * running:             The agent works; follow-ups and answers reach it.
+ * running.active:      Follow-ups and answers reach the agent.
+ * running.stopping:    Somebody asked for its end: what runs is being ended, and what it says no longer counts as its
+ *                      outcome.
+ * settling:            Nothing of the agent runs any more; its worktree is looked at, then removed or kept, and its end
+ *                      is stored.
+ * settling.done:       The work gave a result.
+ * settling.failed:     The work failed, or could not begin.
+ * settling.stopped:    The work was ended before it was done.
+ * completed:           Its result is stored; no process and no worktree without a record is left.
+ * failed:              Its failure is stored; no process and no worktree without a record is left.
+ * cancelled:           That it was stopped is stored; no process and no worktree without a record is left.
+ *
+ * A settlement that fails changes nothing about how the work ended: it is reported beside it.
  *
  * A pure lifecycle (see ../lifecycle.ts): policy lives in the actors, which pick the event.
  */
@@ -71,7 +83,7 @@ export const subagentMachine = setup({ types: { events: {} as SubagentChartEvent
       },
     },
     running: {
-      description: 'The agent works.',
+      description: 'The agent works; follow-ups and answers reach it.',
       initial: 'active',
       states: {
         active: {

@@ -9,14 +9,15 @@
  *                           ▼                 │
  *                        orphaned ────────────┘        (creating, ready, inspecting, removing) ──OWNER_LOST──▶ orphaned ──INSPECT──▶ inspecting
  *
- * absent:      nothing of it is on the disk.
- * creating:    its record is on the disk; git makes the folder and the branch, and either may be there already.
- * ready:       it is whole and somebody works in it. Nobody looks whether it can go.
- * inspecting:  nobody works in it any more; it is being asked whether anything in it could be lost.
- * removing:    everything said that nothing can be lost. Git removes it; what git refuses stays.
- * removed:     folder, branch and record are gone.
- * preserved:   there is something in it, or nobody could tell. Its record says what, and what to do next. It stays until a person says otherwise.
- * orphaned:    whoever made it is gone and has not said in which state it left it.
+ * absent:      Nothing of it is on the disk.
+ * creating:    Its record is on the disk; git makes the folder and the branch, and either may be there already.
+ * ready:       It is whole and somebody works in it; nobody looks whether it can go.
+ * inspecting:  Nobody works in it any more; it is being asked whether anything in it could be lost.
+ * removing:    Everything said that nothing can be lost; git removes it, and what git refuses stays.
+ * preserved:   There is something in it, or nobody could tell. Its record says what, and what to do next; it stays
+ *              until a person says otherwise.
+ * orphaned:    Whoever made it is gone and has not said in which state it left it.
+ * removed:     Folder, branch and record are gone.
  *
  * A pure lifecycle (see ../lifecycle.ts).
  */
@@ -81,7 +82,8 @@ export const worktreeMachine = setup({ types: { events: {} as WorktreeChartEvent
       on: { REMOVED: 'removed', REMOVE_FAILED: 'preserved', OWNER_LOST: 'orphaned' },
     },
     preserved: {
-      description: 'There is something in it, or nobody could tell; it stays until a person says otherwise.',
+      description:
+        'There is something in it, or nobody could tell. Its record says what, and what to do next; it stays until a person says otherwise.',
       on: { ADOPT: 'ready', INSPECT: 'inspecting' },
     },
     orphaned: {

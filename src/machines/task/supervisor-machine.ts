@@ -3,9 +3,9 @@
  *
  *   accepting ──DRAIN──▶ draining ──IDLE──▶ stopped
  *
- * accepting:  new tasks are taken; whatever waits starts as soon as a slot is free.
- * draining:   new tasks are refused and nothing more is started; what runs is being stopped.
- * stopped:    every task has ended; records can still be read and closed.
+ * accepting:  New tasks are taken; whatever waits starts as soon as a slot is free.
+ * draining:   New tasks are refused and nothing more is started; what runs is being stopped.
+ * stopped:    Every task has ended; records can still be read and closed.
  */
 import { setup } from 'xstate';
 import type { StateValueFrom } from 'xstate';

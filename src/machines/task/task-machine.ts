@@ -9,13 +9,22 @@
  *     ▼               ▼ ▼              ▼                    ▼
  *   cancelled     completed | failed | cancelled     failed | cancelled
  *
- * queued:              a record in the queue; nothing is open and no actor exists yet.
- * running.starting:    a slot is held; the runner has been asked and has not answered with a handle.
- * running.active:      the runner works; watchdogs are armed.
- * *.stopping:          somebody asked the work to end; the handle's cancel runs, and its answer decides what comes next.
- * waiting_permission:  the runner is alive and paused, a slot is held, the idle watchdog is off.
- * sleeping:            a schedule between two fires; no slot is held.
- * terminal:            nothing of the work runs any more; the record stays until close().
+ * queued:                       A record in the queue: nothing is open, and no actor exists yet.
+ * running:                      A slot is held, and something of the work may run.
+ * running.starting:             The runner has been asked and has not answered with a handle.
+ * running.active:               The runner works; watchdogs are armed.
+ * running.stopping:             Somebody asked the work to end; the handle's cancel runs, and its answer decides what
+ *                               comes next.
+ * waiting_permission:           The runner is alive and paused, a slot is held, and the idle watchdog is off.
+ * waiting_permission.pending:   At least one request waits for its answer.
+ * waiting_permission.stopping:  The work is to end while it waits; the handle's cancel runs.
+ * sleeping:                     A schedule between two fires; no slot is held.
+ * sleeping.resting:             The next fire has its time.
+ * sleeping.stopping:            The schedule is to end while it rests; the handle's cancel runs.
+ * completed:                    The runner has given a result; nothing of the work runs any more.
+ * failed:                       The work has failed, was denied what it asked for, or ran into a limit; nothing of it
+ *                               runs any more.
+ * cancelled:                    Somebody ended it, and nothing of it runs any more.
  *
  * STARTED and STOP move inside a status and are nobody's business outside; everything else is the public vocabulary.
  * The chart is a pure lifecycle (no context, guards, actions, timers): policy lives in the actors, which pick the

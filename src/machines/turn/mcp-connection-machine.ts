@@ -12,12 +12,16 @@
  *        │  disconnected.cooling ◀───EXHAUST───┘                │
  *        └─────────────────── LOSE, REST ───────────────────────┘       every state ──CLOSE──▶ closed
  *
- * disconnected.resting:  nothing is open and nobody waits; the next who needs the server connects.
- * disconnected.cooling:  as resting, but it failed too often: who needs the server is refused until the cool-down is over.
- * connecting:            one attempt runs, under the time limit of the start; whoever needs the server waits for the same attempt.
- * reconnecting:          the attempt or the connection before has failed; nothing is open, and the next attempt waits for its moment.
- * ready:                 the server has answered the handshake; calls may be in flight, and end with an error when it is lost.
- * closed:                nothing is open, and nothing is opened again.
+ * disconnected:          Nothing is open.
+ * disconnected.resting:  Nothing is open and nobody waits; the next who needs the server connects.
+ * disconnected.cooling:  It failed too often: who needs the server is refused until the cool-down is over.
+ * connecting:            One attempt runs, under the time limit of the start; whoever needs the server waits for the
+ *                        same attempt.
+ * reconnecting:          The attempt or the connection before has failed; nothing is open, and the next attempt waits
+ *                        for its moment.
+ * ready:                 The server has answered the handshake; calls may be in flight, and end with an error when it
+ *                        is lost.
+ * closed:                Nothing is open, and nothing is opened again.
  *
  * The chart is a pure lifecycle and is compiled (see ../lifecycle.ts).
  */
@@ -52,7 +56,7 @@ export const mcpConnectionMachine = setup({ types: { events: {} as McpConnection
       initial: 'resting',
       states: {
         resting: {
-          description: 'Nobody waits; the next who needs the server connects.',
+          description: 'Nothing is open and nobody waits; the next who needs the server connects.',
           on: { CONNECT: '#mcpConnection.connecting', BACK_OFF: '#mcpConnection.reconnecting', EXHAUST: 'cooling' },
         },
         cooling: {

@@ -6,17 +6,20 @@
  *       │ └─────RUN─────────────────────────────────────────▶ executing ──LOSE──▶ unknown
  *       └───────DENY──▶ denied ◀──DENY── awaiting_permission ──ASK_INPUT──▶ awaiting_input    (CANCEL, before anything runs ──▶ cancelled)
  *
- * requested:            the call is in the log, its input is not checked yet, and nothing of it runs.
- * awaiting_permission:  somebody has to allow exactly this call; nothing of it runs, and its process may end: the log remembers.
- * awaiting_input:       the call is a question, a tool that somebody outside runs, or another agent; its result comes from there.
- * executing.working:    the log says that it has started, and the tool works.
- * executing.stopping:   the wake stops and its signal has told the tool; the call ends when nothing of it runs any more, or when the
- *                       tool has not stopped in time.
- * completed:            the tool gave a result, of whatever content.
- * failed:               the call was bad, or the tool threw; the model is told.
- * denied:               somebody, a rule or the lack of anybody to ask said no. Nothing of it has run.
- * cancelled:            it was stopped before its end. It is never run again.
- * unknown:              its process died while it ran: what it did is not known.
+ * requested:            The call is in the log, its input is not checked yet, and nothing of it runs.
+ * awaiting_permission:  Somebody has to allow exactly this call; nothing of it runs, and its process may end: the log
+ *                       remembers.
+ * awaiting_input:       The call is a question, a tool that somebody outside runs, or another agent; its result comes
+ *                       from there.
+ * executing:            The log says that it has started; its tool may take effect.
+ * executing.working:    The tool works.
+ * executing.stopping:   The wake stops and its signal has told the tool; the call ends when nothing of it runs any
+ *                       more, or when the tool has not stopped in time.
+ * completed:            The tool gave a result, of whatever content.
+ * failed:               The call was bad, or the tool threw; the model is told.
+ * denied:               Somebody, a rule or the lack of anybody to ask said no; nothing of it has run.
+ * cancelled:            It was stopped before its end, and is never run again.
+ * unknown:              Its process died while it ran: what it did is not known.
  */
 import { assign, setup } from 'xstate';
 import { messageOf } from '../errors.ts';

@@ -8,12 +8,14 @@
  *    └──REFUSE──▶ refused ◀─┘           released ◀────────┘
  *                 (REFUSE, PASS)
  *
- * seeking:     asks whoever may hold the right, and looks for a number that is free; nothing of ours can be seen by others.
- * contending:  our number is taken and we answer under it, but others may have taken numbers at the same moment.
- * held:        nobody else who lives holds or contends for a number above the log's epoch, and whoever comes later is refused.
- * lost:        somebody found us silent and went past; what we write is void, and all that is left to do is to let go.
- * refused:     nothing is open; somebody else has the right, or it could not be asked for.
- * released:    nothing is open; the number may be taken by others.
+ * seeking:     It asks whoever may hold the right, and looks for a number that is free; nothing of ours can be seen by
+ *              others.
+ * contending:  Our number is taken and we answer under it, but others may have taken numbers at the same moment.
+ * held:        Nobody else who lives holds or contends for a number above the log's epoch, and whoever comes later is
+ *              refused.
+ * lost:        Somebody found us silent and went past; what we write is void, and all that is left to do is to let go.
+ * refused:     Nothing is open; somebody else has the right, or it could not be asked for.
+ * released:    Nothing is open; the number may be taken by others.
  *
  * Of two that contend the one with the higher number stays: the log, too, prefers the higher epoch. The lower one
  * leaves as soon as it sees the higher one; the higher one waits until the lower one has left, or leaves when the lower

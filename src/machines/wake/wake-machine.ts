@@ -9,16 +9,19 @@
  *      └─(nothing to do, refused)──────────────────────────────┤
  *        any error ──▶ failing ────────────────────────────────┘
  *
- * claiming:           asks for the right to wake the session; with it, writes `wake.started` and closes what a dead wake left open.
- * folding:            reads what was appended since, also by others, and decides what comes next.
- * assembling:         makes the bounded context for the model from the log, and finds the backend.
- * running.stepping:   one model call; its span is open in the log.
- * running.calling:    tool calls run that are in the log as asked for; those that need somebody's consent ask for it and stay open.
- * committing:         appends how the wake ended, if nothing was appended since the fold; else folds again.
- * failing:            something broke that is not the model's fault; tries to record it.
- * releasing:          gives the right back, whatever happened.
- * ended:              the log says how the wake ended, or nothing needed doing.
- * failed:             the log could not be written, or the right was not given; the caller gets the error.
+ * claiming:          Asks for the right to wake the session; with it, writes `wake.started` and closes what a dead wake
+ *                    left open.
+ * folding:           Reads what was appended since, also by others, and decides what comes next.
+ * assembling:        Makes the bounded context for the model from the log, and finds the backend.
+ * running:           The model or its tools are at work.
+ * running.stepping:  One model call; its span is open in the log.
+ * running.calling:   Tool calls run that are in the log as asked for; those that need somebody's consent ask for it and
+ *                    stay open.
+ * committing:        Appends how the wake ended, if nothing was appended since the fold; else folds again.
+ * failing:           Something broke that is not the model's fault; tries to record it.
+ * releasing:         Gives the right back, whatever happened.
+ * ended:             The log says how the wake ended, or nothing needed doing.
+ * failed:            The log could not be written, or the right was not given; the caller gets the error.
  *
  * STOP asks for an early end and is taken in every state: the work in hand is cut short and the loop ends at the next
  * fold. What the states do is named here and filled in by src/actors/wake. What one makes and another takes is in the
@@ -277,7 +280,7 @@ export const wakeMachineFor = <Step extends WakeStep>() =>
         },
       },
       committing: {
-        description: 'Appends how the wake ended, if nothing was appended since the fold.',
+        description: 'Appends how the wake ended, if nothing was appended since the fold; else folds again.',
         invoke: {
           src: 'commit',
           input: ({ context: { sessionId, wakeId, course, decided } }) => ({
