@@ -201,6 +201,18 @@ describe('an agent of a home', () => {
     expect(programs().length).toBe(2);
   });
 
+  it('is begun exactly once more when the system kills its program and no other model is named', async () => {
+    await scenario({ kill: 'SIGKILL' });
+    const id = await open({ provider: 'program', model: 'play', permission: 'ask' });
+    expect(await runtime.wake(id)).toMatchObject({ outcome: 'failed' });
+    const failed = (await log(id)).flatMap((event) => (event.type === 'run.attempt_failed' ? [event.data] : []));
+    expect(failed.map(({ error: { kind }, next }) => [kind, next])).toEqual([
+      ['server_error', 'back_off'],
+      ['server_error', 'give_up'],
+    ]);
+    expect(programs().length).toBe(2);
+  });
+
   it('does not know what came of a call whose program was killed, and has nothing run again', async () => {
     await scenario({ use: { name: 'Bash', input: { command: 'make it' }, hangs: true } });
     const id = await open({

@@ -1,6 +1,7 @@
 /** The port that reads cron expressions. */
 import type { NominalTimes } from '../../machines/schedule/due-slots.ts';
 import type { SchedulePlan } from '../../machines/schedule/slot-record.ts';
+import { BackgroundTaskError } from '../../machines/task/task-error.ts';
 
 export interface CronPlan {
   /**
@@ -18,4 +19,18 @@ export interface CronPlan {
  */
 export interface CronTimes extends NominalTimes {
   readonly plan: SchedulePlan;
+}
+
+/** @throws BackgroundTaskError category `validation`, SCHEDULE_NEVER_FIRES */
+export function requireFutureTime(times: CronTimes, nowMs: number): void {
+  if (times.next(nowMs) !== undefined) return;
+  const { plan } = times;
+  throw new BackgroundTaskError(
+    'validation',
+    `"${plan.cronExpression}" in ${plan.timezone} has no time after ${new Date(nowMs).toISOString()}`,
+    {
+      code: 'SCHEDULE_NEVER_FIRES',
+      hint: 'Look at its day, month and year: it names a date that does not exist or has passed.',
+    },
+  );
 }

@@ -16,6 +16,7 @@ import type { MissedReason, RecordOf, SchedulePlan } from '../../machines/schedu
 import type { ScheduleHistory } from '../../machines/schedule/slot-ledger.ts';
 import { BackgroundTaskError } from '../../machines/task/task-error.ts';
 import type { CatchUpPolicy, OverlapPolicy } from '../../machines/task/task-request.ts';
+import { requireFutureTime } from './cron-plan.ts';
 import type { CronPlan, CronTimes } from './cron-plan.ts';
 import type { FireLine } from './fire-line.ts';
 import type { ScheduleCore } from './schedule-core.ts';
@@ -185,7 +186,7 @@ export class Schedule {
   /** A plan comes into force that was not in force before: the first one, or another than the record knows. */
   async #begin(history: ScheduleHistory, queued: readonly number[], nowMs: number): Promise<void> {
     const { fires } = this.#options;
-    this.#requireFutureTime(this.#times, nowMs);
+    requireFutureTime(this.#times, nowMs);
     if (history.plan !== undefined && history.through !== undefined) {
       const due = this.#dueUnder(history.plan, { afterMs: epochMsOf(history.through), upToMs: nowMs });
       const missed = [...queued, ...due.slots];
@@ -294,7 +295,7 @@ export class Schedule {
   async #replan(times: CronTimes): Promise<void> {
     const { clock, journal, limits } = this.#core;
     const nowMs = clock.now();
-    this.#requireFutureTime(times, nowMs);
+    requireFutureTime(times, nowMs);
     // One instant parts the plans: the old one's slots up to it are settled first, the new one's count from it.
     await this.#settleDue({ upToMs: nowMs, reason: 'late', punctualMs: limits.punctualMs });
     await journal.append([{ v: 1, type: 'schedule.planned', at: instantOf(nowMs), ...times.plan }]);
@@ -396,19 +397,6 @@ export class Schedule {
       {
         code: 'SCHEDULE_RECORD',
         hint: 'Slots that passed must be recorded first; try again when the store works.',
-      },
-    );
-  }
-
-  #requireFutureTime(times: CronTimes, nowMs: number): void {
-    if (times.next(nowMs) !== undefined) return;
-    const { plan } = times;
-    throw new BackgroundTaskError(
-      'validation',
-      `"${plan.cronExpression}" in ${plan.timezone} has no time after ${instantOf(nowMs)}`,
-      {
-        code: 'SCHEDULE_NEVER_FIRES',
-        hint: 'Look at its day, month and year: it names a date that does not exist or has passed.',
       },
     );
   }

@@ -16,6 +16,7 @@ import type { ScheduleLimitsInput } from '../../machines/schedule/schedule-optio
 import type { CatchUpPolicy, OverlapPolicy, ScheduledTaskRequest } from '../../machines/task/task-request.ts';
 import type { Clock } from '../clock/clock.ts';
 import type { BackgroundTaskHandle, BackgroundTaskRunner, BackgroundTaskStart } from '../task/task-runner.ts';
+import { requireFutureTime } from './cron-plan.ts';
 import type { CronPlan } from './cron-plan.ts';
 import { FireLine } from './fire-line.ts';
 import { createMemoryScheduleStore } from './memory-schedule-store.ts';
@@ -56,7 +57,11 @@ export function createScheduledTaskRunner(
   const isAlive = async (owner: string): Promise<boolean | undefined> => live.get(owner) ?? owners.isAlive(owner);
   return {
     kind: 'scheduled',
-    check: (request) => void cron.read(request),
+    check(request) {
+      const times = cron.read(request);
+      // One with a name may have slots of an earlier program to catch up with.
+      if (request.scheduleId === undefined) requireFutureTime(times, clock.now());
+    },
     start(start) {
       const { taskId, request, parent } = start;
       // Two managers may both have a `task_1`: what a nameless schedule records is its own, and only what it adds up to

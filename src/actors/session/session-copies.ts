@@ -16,7 +16,8 @@ import { isoTimeOf } from '../clock/iso-time.ts';
 import type { AgentCatalog } from './agent-catalog.ts';
 import { keepView } from './event-store.ts';
 import type { EventStore, SessionIdentity } from './event-store.ts';
-import { ParentBounds } from './parent-bounds.ts';
+import type { LineagePorts } from './lineage.ts';
+import { ParentBounds, withEnvironmentsAbove } from './parent-bounds.ts';
 import type { BoundsPorts } from './parent-bounds.ts';
 import { SessionEvents } from './session-events.ts';
 import { SessionJournal } from './session-journal.ts';
@@ -31,7 +32,7 @@ export interface ForkRequest {
 export async function forkSession(
   sourceId: string,
   { atSeq, title }: ForkRequest,
-  ports: JournalPorts,
+  ports: JournalPorts & BoundsPorts & Pick<LineagePorts, 'journals'>,
 ): Promise<SessionState> {
   const { store, ids, clock } = ports;
   const { agentId } = await store.identify(sourceId);
@@ -57,6 +58,7 @@ export async function forkSession(
     type: 'session.created',
     data: {
       ...boundsOf(past[0]),
+      ...(await boundsFromAbove(sourceId, ports)),
       agentId,
       ...(title === undefined ? {} : { title }),
       forkOf: { sessionId: sourceId, seq, ...depthBelow(past[0]) },
@@ -97,6 +99,16 @@ function boundsOf(
     ...bounds
   } = first.data;
   return bounds;
+}
+
+/** What binds the first session for whose parent it works: a log of an earlier version may lack it, and a fork has no parent. */
+async function boundsFromAbove(
+  sourceId: string,
+  ports: BoundsPorts & Pick<LineagePorts, 'journals'>,
+): Promise<Pick<Created, 'restriction'>> {
+  const { state } = await ports.journals.open(sourceId);
+  const { restriction } = await withEnvironmentsAbove(state, ports);
+  return state.parent === undefined || restriction === undefined ? {} : { restriction };
 }
 
 function depthBelow(first: SessionEvent | undefined): { readonly depth?: number } {
@@ -141,7 +153,9 @@ export async function createFromLog(
   const created = {
     ...first,
     data: {
-      ...(isTrusted ? said : importedBounds(said, agent, await boundsOfParent(said, ports))),
+      ...(isTrusted
+        ? await trustedBounds(said, ports)
+        : importedBounds(said, agent, await boundsOfParent(said, ports))),
       importedThroughSeq: exported.length,
     },
   };
@@ -151,6 +165,15 @@ export async function createFromLog(
   await store.create(identity, events);
   // Whoever looked in between has found no session, and may have taken them for strays.
   await store.activations.add(activations).catch(() => undefined);
+}
+
+/** What it says; a child of an earlier version works in the environments of its parent besides, though its log lacks them. */
+async function trustedBounds(said: Created, ports: ImportPorts): Promise<Created> {
+  const { parent, restriction } = said;
+  if (parent === undefined || restriction?.environments !== undefined) return said;
+  const above = await boundsOfParent(said, ports);
+  if (above?.environments === undefined) return said;
+  return { ...said, restriction: { ...(restriction ?? above), environments: above.environments } };
 }
 
 /**

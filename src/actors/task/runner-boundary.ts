@@ -54,7 +54,7 @@ export function checkedRunners(given: unknown = {}): BackgroundTaskRunners {
     if (twice !== undefined) throw invalidRunners(`runners has two for tasks of kind "${twice.kind}"`);
     return Object.fromEntries(list.map((runner) => [runner.kind, runner]));
   }
-  if (typeof given !== 'object' || given === null) throw invalidRunners(`runners is ${describe(given)}`);
+  if (!isPlainRecord(given)) throw invalidRunners(`runners is ${describe(given)}`);
   const entries = Object.entries(given).filter(([, runner]) => runner !== undefined);
   for (const [kind, runner] of entries) {
     if (!isKind(kind)) throw invalidRunners(`runners names the kind "${kind}"`);
@@ -73,6 +73,13 @@ function checkedRunner(runner: unknown, place: string): BackgroundTaskRunner {
   if (check !== undefined && typeof check !== 'function')
     throw invalidRunners(`${place} has a check that is no function`);
   return runner as BackgroundTaskRunner;
+}
+
+/** A `Map` or a `Date` has no entries that can be seen, and would count as no runner at all. */
+function isPlainRecord(value: unknown): value is object {
+  if (typeof value !== 'object' || value === null) return false;
+  const prototype: unknown = Object.getPrototypeOf(value);
+  return prototype === Object.prototype || prototype === null;
 }
 
 function isKind(kind: string): boolean {

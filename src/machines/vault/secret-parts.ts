@@ -16,7 +16,7 @@ const MAX_DEPTH = 20;
 export function secretParts(text: string): readonly string[] {
   const texts = [text, ...textsIn(text)];
   const lines = texts.flatMap((each) => each.split(/\r?\n/)).map((line) => line.trim());
-  const values = lines.flatMap((line) => [...settingIn(line), ...partsOfAddress(line)]);
+  const values = lines.flatMap((line) => [...settingIn(line), ...settingsIn(line), ...partsOfAddress(line)]);
   const logins = lines.flatMap((line) => loginIn(line));
   const parts = new Set([
     ...[...texts, ...lines, ...values].filter((part) => part !== text && isSecret(part)),
@@ -31,6 +31,22 @@ function settingIn(line: string): string[] {
   if (value === undefined || value.startsWith('//')) return [];
   const plain = value.replace(/[,;]$/, '').replaceAll(/^["']|["']$/g, '');
   return [plain, ...partsOfAddress(plain)];
+}
+
+/** Several settings in a line: `Server=db;Password=…;`, `host=db password=…`, `//registry/:_authToken=…`. */
+const SETTING = /[\w./$:-]{1,100}\s?=\s?(?:"(?<double>[^"]*)"|'(?<single>[^']*)'|(?<bare>[^\s;,&"']+))/g;
+/** JSON that is not the whole text, or has a comma too many. */
+const JSON_SETTING = /"[^"\\]{1,100}"\s*:\s*"(?<text>(?:[^"\\]|\\.)*)"/g;
+/** `machine HOST login NAME password …`, as in `.netrc`. */
+const NAMED_WORD = /\b(?:password|passwd|token|secret|key)\s+(?<word>[^\s"';,]+)/gi;
+
+/** The values of every setting of a line. */
+function settingsIn(line: string): string[] {
+  return [SETTING, JSON_SETTING, NAMED_WORD].flatMap((each) =>
+    [...line.matchAll(each)].flatMap(({ groups = {} }) =>
+      Object.values(groups as Readonly<Record<string, string | undefined>>).flatMap((value) => value ?? []),
+    ),
+  );
 }
 
 /** Name and password together are no words, whatever each of them is. */

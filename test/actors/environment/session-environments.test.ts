@@ -402,6 +402,22 @@ describe('a session that works for another one', () => {
     expect(await entered(identity.sessionId)).toMatchObject([
       { environmentId: 'host', sandbox: 'bubblewrap', within: ['sandboxed'] },
     ]);
+    for (const copy of ['fork', 'import'] as const) {
+      const { sessions } = open.house.runtime;
+      const lines = async (): Promise<string[]> => {
+        const all: string[] = [];
+        for await (const line of sessions.export(identity.sessionId)) all.push(line);
+        await sessions.delete(identity.sessionId);
+        return all;
+      };
+      const { sessionId } =
+        copy === 'fork'
+          ? await sessions.fork(identity.sessionId, { atSeq: 2 })
+          : await sessions.import(await lines(), { isTrusted: true });
+      await sessions.send(sessionId, { type: 'user.message', text: 'Go on' });
+      await open.house.runtime.wake(sessionId);
+      expect((await entered(sessionId)).at(-1)).toMatchObject({ sandbox: 'bubblewrap', within: ['sandboxed'] });
+    }
   });
 
   it('may not be run by a backend with tools of its own where that one is shut in', async () => {

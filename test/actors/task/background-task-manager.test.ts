@@ -172,6 +172,8 @@ describe('bad input', () => {
     ['null', null, /runners is null/],
     ['a function', () => runner, /runners is \(\) => runner/],
     ['a misspelt kind', { proces: runner }, /names the kind "proces"/],
+    ['a map', new Map([['process', runner]]), /runners is an? (?:object|Map)/],
+    ['a date', new Date(0), /runners is/],
     ['a runner under the kind of another', { agent: runner }, /runners\.agent is a runner for tasks of kind "process"/],
     ['a runner without start', { process: { kind: 'process' } }, /runners\.process has no start function/],
     ['no runner', { process: null }, /runners\.process is null/],

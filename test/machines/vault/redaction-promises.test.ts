@@ -165,6 +165,35 @@ describe.each(Object.entries(PLACES))('%s', (place, leaves) => {
   });
 });
 
+/** Secrets of several parts, and a part of each that says enough to be one. */
+const PARTS = [
+  ['-----BEGIN KEY-----\nMIIEvQIBADANBgkqhkiG9w0BAQEFAASC\n-----END KEY-----', 'MIIEvQIBADANBgkqhkiG9w0BAQEFAASC'],
+  ['user=sa\npassword=Abc9Def8Ghi7Jkl6', 'Abc9Def8Ghi7Jkl6'],
+  ['{"user":"sa","token":"Abc9Def8Ghi7Jkl6"}', 'Abc9Def8Ghi7Jkl6'],
+  ['account:\n{"user":"sa",\n"token": "Abc9Def8Ghi7Jkl6",}', 'Abc9Def8Ghi7Jkl6'],
+  ['postgres://sa:Abc9Def8Ghi7Jkl6@db.example/main', 'Abc9Def8Ghi7Jkl6'],
+  ['https://hooks.example/services/Abc9Def8Ghi7Jkl6?x=1', 'Abc9Def8Ghi7Jkl6'],
+  ['Server=db;User Id=sa;Password=Abc9Def8Ghi7Jkl6;', 'Abc9Def8Ghi7Jkl6'],
+  [
+    'DefaultEndpointsProtocol=https;AccountName=x;AccountKey=Abc9Def8Ghi7Jkl6+/==;EndpointSuffix=y',
+    'Abc9Def8Ghi7Jkl6+/==',
+  ],
+  ['host=db user=sa password=Abc9Def8Ghi7Jkl6 sslmode=require', 'Abc9Def8Ghi7Jkl6'],
+  ["host=db password='Abc9 Def8 Ghi7'", 'Abc9 Def8 Ghi7'],
+  ['machine db.example login sa password Abc9Def8Ghi7Jkl6', 'Abc9Def8Ghi7Jkl6'],
+  ['//registry.example/:_authToken=npm_Abc9Def8Ghi7', 'npm_Abc9Def8Ghi7'],
+] as const;
+
+describe('a secret of several parts', () => {
+  it.each(PARTS)('loses none of them: %j', (whole, part) => {
+    const redaction = new SecretRedaction(new Map([['S', whole]]));
+    expect(redaction.text(`before ${part} after`)).not.toContain(part);
+    expect(redaction.text(`sa db.example main Server Password password require`)).toBe(
+      'sa db.example main Server Password password require',
+    );
+  });
+});
+
 it.each([29_980, 29_990, 29_999])(
   'tools of programs in a run lose no secret to a cut at %i characters of their output',
   (before) => {
