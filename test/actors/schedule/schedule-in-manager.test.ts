@@ -195,7 +195,9 @@ describe('a schedule among the tasks of a manager', () => {
   it.each([
     [{ cronExpression: 'often' }, 'SCHEDULE_EXPRESSION'],
     [{ timezone: 'Mars/Olympus' }, 'SCHEDULE_TIMEZONE'],
-  ])('is refused at spawn when its plan cannot be read: %j', async (plan, code) => {
+    [{ cronExpression: '0 0 31 2 *' }, 'SCHEDULE_NEVER_FIRES'],
+    [{ cronExpression: '2020-01-01T00:00:00' }, 'SCHEDULE_NEVER_FIRES'],
+  ])('is refused at spawn when its plan cannot be read or never fires: %j', async (plan, code) => {
     const { manager } = managed();
     await expect(manager.spawn(scheduledRequest(plan))).rejects.toMatchObject({ category: 'validation', code });
     expect(manager.list()).toEqual([]);
