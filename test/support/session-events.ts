@@ -11,7 +11,7 @@ import type {
 } from '../../src/machines/session/session-event.ts';
 import { foldSession } from '../../src/machines/session/session-fold.ts';
 import { initialSessionState } from '../../src/machines/session/session-state.ts';
-import type { DeliveryMode } from '../../src/machines/session/event-schemas.ts';
+import type { DeliveryMode } from '../../src/machines/session/event-parts.ts';
 import type { SessionState } from '../../src/machines/session/session-state.ts';
 
 export const START_MS = Date.UTC(2026, 0, 1);
