@@ -72,6 +72,10 @@ export function newEvent(n: number, draft: SessionEventDraft, epoch?: number): N
   return { id: draft.id ?? idOf(n), at: START, ...(epoch === undefined ? {} : { epoch }), type, v, data };
 }
 
+/** What the events of one type in a log say. */
+export const dataIn = (log: readonly SessionEvent[], type: SessionEvent['type']): unknown[] =>
+  log.filter((event) => event.type === type).map(({ data }) => data);
+
 export const message = (text: string, delivery: DeliveryMode = 'queue'): SessionEventDraft => ({
   type: 'user.message',
   data: { text, delivery },
