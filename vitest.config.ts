@@ -25,7 +25,7 @@ const LONG_RUNS = [
   'test/cli/{person,retrieval,worktree}.test.ts',
   'test/adapters/files/{log-equivalence,store-trouble}.test.ts',
   'test/adapters/{shell-syntax/shells-agree,cli-agent/contract,mcp/stdio}.test.ts',
-  'test/adapters/child-process/{jobs,worker-service}.test.ts',
+  'test/adapters/child-process/{jobs,worker-environment,worker-service}.test.ts',
   'test/fuzz/logs.test.ts',
   'test/adapters/{child-process/real-worker,cli-agent/misbehavior,mcp/stdio-life,process-tree/reconcile,shell/shell-chaos}.test.ts',
 ];
@@ -42,7 +42,7 @@ const ALONE = areLongRunsAskedFor
       // They need a sandbox or mounts, which take nothing in /dev.
       'test/adapters/{bubblewrap/*,environment-files/file-mount-places}.test.ts',
       'test/properties/descendants.test.ts',
-      'test/actors/{environment/session-environments,shell/shell-restoring,shell/shell-sandbox}.test.ts',
+      'test/actors/{environment/session-environments,shell/shell-exports,shell/shell-restoring,shell/shell-sandbox}.test.ts',
       'test/cli/{env,wake}.test.ts',
       'test/scenarios/{improvement/mcp,bounds/delegated}-in-sandbox.test.ts',
       // They load a compiler, or start many programs.

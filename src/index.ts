@@ -147,7 +147,7 @@ export type {
   DeliveryMode,
   Narrowing,
   Restriction,
-} from './machines/session/event-schemas.ts';
+} from './machines/session/event-parts.ts';
 export type {
   Definition as SessionEventDefinition,
   Upcaster as SessionEventUpcaster,

@@ -1,16 +1,10 @@
 /** `wakechart/node`: a runtime over a home directory or PostgreSQL, with the adapters of this machine. */
-export {
-  createDefaultBackgroundTaskRunners,
-  createInspector,
-  createNodeRuntime,
-  createScheduledTaskRunner,
-} from './node/node-runtime.ts';
-export type {
-  DefaultRunnersOptions,
-  NodeRuntime,
-  NodeRuntimeOptions,
-  StopSchedulesOptions,
-} from './node/node-runtime.ts';
+export { createInspector, createNodeRuntime } from './node/node-runtime.ts';
+export type { NodeRuntime } from './node/node-runtime.ts';
+export type { NodeRuntimeOptions } from './node/runtime-options.ts';
+export type { StopSchedulesOptions } from './node/schedules.ts';
+export { createDefaultBackgroundTaskRunners, createScheduledTaskRunner } from './node/tasks.ts';
+export type { DefaultRunnersOptions } from './node/tasks.ts';
 export { createManagedShellProcessRunner } from './adapters/shell/shell-runner.ts';
 export type { ManagedShellProcessRunnerOptions } from './adapters/shell/shell-runner.ts';
 export type { OnShellOutput, ShellOutputChunk } from './adapters/shell/shell-output.ts';

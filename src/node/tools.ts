@@ -25,7 +25,7 @@ import { checkedEnvironmentSettings } from '../machines/turn/shell/environment.t
 import type { CommandEnvironmentSettings } from '../machines/turn/shell/environment.ts';
 import { MAX_OPEN_SHELLS } from '../machines/turn/shell/shell-limits.ts';
 import type { NodeEnvironments } from './environments.ts';
-import type { NodeRuntimeOptions } from './node-runtime.ts';
+import type { NodeRuntimeOptions } from './runtime-options.ts';
 import type { RuntimePorts } from '../runtime.ts';
 
 /** Folder of a home in which processes tell each other in which workspace they write. */

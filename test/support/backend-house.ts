@@ -21,6 +21,13 @@ export interface BackendHouse {
   readonly backend: ToldRuntime;
   /** The session of the agent `worker`, with a message in it. */
   readonly id: string;
+  readonly wake: () => ReturnType<TurnHouse['runtime']['wake']>;
+  /** What the log says of tools: see `toolStory`. */
+  readonly story: () => Promise<string[]>;
+  /** Whether this many requests wait for an answer. Default 1. */
+  readonly isAsked: (count?: number) => Promise<boolean>;
+  /** Answers the request that waits, about the tool `Bash` unless told otherwise. */
+  readonly confirm: (options?: Parameters<TurnHouse['confirm']>[1]) => ReturnType<TurnHouse['confirm']>;
 }
 
 export interface BackendHouseOptions extends TurnHouseOptions {
@@ -36,7 +43,33 @@ export async function openBackendHouse(
   const backend = toldRuntime('told', acts, { runs: 'turn', ...traits });
   const house = await openTurnHouse({ runtimes: [backend, ...others], ...options });
   await house.agent('worker', [], { provider: 'told', model: 'm', ...agent });
-  return { house, backend, id: await house.start('worker') };
+  const id = await house.start('worker');
+  return {
+    house,
+    backend,
+    id,
+    wake: () => house.runtime.wake(id),
+    story: async () => toolStory(await house.log(id)),
+    isAsked: async (count = 1) => (await house.requests(id)).length === count,
+    confirm: (wanted = {}) => house.confirm(id, { toolName: 'Bash', ...wanted }),
+  };
+}
+
+export interface AskingBackend {
+  readonly open: BackendHouse;
+  /** What ran, by id of the call. */
+  readonly ran: string[];
+  readonly answers: RunPermissionAnswer[];
+}
+
+/** With a backend that asks about one call first: see `asksFirst`. */
+export async function openAskingBackend(
+  request: Partial<RunPermissionRequest> = {},
+  options?: BackendHouseOptions,
+): Promise<AskingBackend> {
+  const ran: string[] = [];
+  const answers: RunPermissionAnswer[] = [];
+  return { open: await openBackendHouse([asksFirst(ran, request, answers)], options), ran, answers };
 }
 
 type Tell = (event: AgentRunEventBody) => void;

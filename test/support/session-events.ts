@@ -11,7 +11,7 @@ import type {
 } from '../../src/machines/session/session-event.ts';
 import { foldSession } from '../../src/machines/session/session-fold.ts';
 import { initialSessionState } from '../../src/machines/session/session-state.ts';
-import type { DeliveryMode } from '../../src/machines/session/event-schemas.ts';
+import type { DeliveryMode } from '../../src/machines/session/event-parts.ts';
 import type { SessionState } from '../../src/machines/session/session-state.ts';
 
 export const START_MS = Date.UTC(2026, 0, 1);
@@ -71,6 +71,10 @@ export function newEvent(n: number, draft: SessionEventDraft, epoch?: number): N
   const { type, v, data } = checkDraft(draft);
   return { id: draft.id ?? idOf(n), at: START, ...(epoch === undefined ? {} : { epoch }), type, v, data };
 }
+
+/** What the events of one type in a log say. */
+export const dataIn = (log: readonly SessionEvent[], type: SessionEvent['type']): unknown[] =>
+  log.filter((event) => event.type === type).map(({ data }) => data);
 
 export const message = (text: string, delivery: DeliveryMode = 'queue'): SessionEventDraft => ({
   type: 'user.message',

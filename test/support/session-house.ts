@@ -53,6 +53,9 @@ export interface SessionHouseOptions {
 }
 
 export const AGENT = 'player';
+
+/** A call of the tool that runs a command, as a script writes it. */
+export const shellRun = (command = 'true'): object => ({ name: 'shell_run', input: { command } });
 const SCRIPT = 'play.json';
 
 export async function openHouse(options: SessionHouseOptions = {}): Promise<SessionHouse> {

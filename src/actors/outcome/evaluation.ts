@@ -101,11 +101,7 @@ export async function evaluateOutcome(place: EvaluationPlace, ports: EvaluationP
   const stagedAfter = isCandidate ? await digestOf(place, ports) : undefined;
   signal.throwIfAborted();
   const judged = { outcome, grade, record, ...words, readCommand: ports.readShell ?? readNothing };
-  const evaluators: OutcomeReport['evaluators'] = [
-    'log',
-    ...(words.checks.length > 0 ? (['check'] as const) : []),
-    ...(words.judgement === undefined ? [] : (['judge'] as const)),
-  ];
+  const evaluators = evaluatorsOf(words);
   const usage = words.judgement?.usage;
   let report: OutcomeReport | undefined;
   const draftsFor = (after: SessionState): readonly SessionEventDraft[] => {
@@ -133,6 +129,14 @@ export async function evaluateOutcome(place: EvaluationPlace, ports: EvaluationP
   await place.append(draftsFor);
   // Whoever appends has asked for the drafts.
   return report ?? { ...weigh(judged), grade: grade.grade, throughSeq: before.head, evaluators };
+}
+
+function evaluatorsOf({ checks, judgement }: OutsideWords): OutcomeReport['evaluators'] {
+  return [
+    'log',
+    ...(checks.length > 0 ? (['check'] as const) : []),
+    ...(judgement === undefined ? [] : (['judge'] as const)),
+  ];
 }
 
 /** Undefined for a stage that cannot be read, such as one with links in it: of that nothing can be shared. */

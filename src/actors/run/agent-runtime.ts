@@ -2,7 +2,7 @@
  * The port to whatever can run an agent: a backend. One run is one model step, or one whole turn for backends that run
  * their own tools.
  */
-import type { MessageIntake } from '../../machines/session/event-schemas.ts';
+import type { MessageIntake } from '../../machines/session/event-parts.ts';
 import type { ProviderSettings } from '../../machines/run/provider-settings.ts';
 import type { RunAttempt } from '../../machines/run/run-attempt.ts';
 import type { RunFailure } from '../../machines/run/run-failure.ts';

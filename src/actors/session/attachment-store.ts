@@ -2,7 +2,7 @@
  * The port to files that come with messages: copied to where the agent can read them, before anything is said about
  * them.
  */
-import type { Attachment } from '../../machines/session/event-schemas.ts';
+import type { Attachment } from '../../machines/session/event-parts.ts';
 import type { AttachmentSource } from '../../machines/session/session-requests.ts';
 import type { SessionPlace } from './session-directories.ts';
 

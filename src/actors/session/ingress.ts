@@ -4,7 +4,7 @@
  */
 import { RuntimeError } from '../../machines/errors.ts';
 import { isBlocked, isUnfinished } from '../../machines/session/activation.ts';
-import type { Attachment, DeliveryMode } from '../../machines/session/event-schemas.ts';
+import type { Attachment, DeliveryMode } from '../../machines/session/event-parts.ts';
 import { placeOf } from '../../machines/session/message-reader.ts';
 import type { MessageReader } from '../../machines/session/message-reader.ts';
 import type { SessionEventDraft } from '../../machines/session/session-event.ts';

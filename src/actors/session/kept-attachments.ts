@@ -1,6 +1,6 @@
 /** Keeps the files of a message before the message is stored, where it can be stored at all. */
 import { RuntimeError } from '../../machines/errors.ts';
-import type { Attachment } from '../../machines/session/event-schemas.ts';
+import type { Attachment } from '../../machines/session/event-parts.ts';
 import type { CheckedIngress } from '../../machines/session/session-requests.ts';
 import { refusalError, terminated } from '../../machines/session/session-rules.ts';
 import type { SessionState } from '../../machines/session/session-state.ts';

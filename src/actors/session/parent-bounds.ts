@@ -8,7 +8,7 @@ import { RuntimeError, messageOf } from '../../machines/errors.ts';
 import { handDown, handedDown } from '../../machines/permission/handed-down.ts';
 import type { Binding, HandedDown } from '../../machines/permission/handed-down.ts';
 import { delegatedCalls } from '../../machines/session/activation.ts';
-import type { Allowance, Restriction } from '../../machines/session/event-schemas.ts';
+import type { Allowance, Restriction } from '../../machines/session/event-parts.ts';
 import { MAX_OPEN_SUBFLOWS, MAX_SESSION_DEPTH } from '../../machines/session/limits.ts';
 import { depthOf } from '../../machines/session/session-state.ts';
 import type { SessionState } from '../../machines/session/session-state.ts';

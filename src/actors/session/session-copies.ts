@@ -4,7 +4,7 @@
  */
 import { RuntimeError } from '../../machines/errors.ts';
 import { activationsOf } from '../../machines/session/activation.ts';
-import type { Restriction } from '../../machines/session/event-schemas.ts';
+import type { Restriction } from '../../machines/session/event-parts.ts';
 import { asCopied, forkedEvents, settlingDrafts } from '../../machines/session/session-fork.ts';
 import { importedBounds } from '../../machines/session/imported-bounds.ts';
 import { checkDraft, placeEvent } from '../../machines/session/session-event.ts';

@@ -5,7 +5,7 @@
 import { RuntimeError } from '../../machines/errors.ts';
 import { isUuidV7 } from '../../machines/ids.ts';
 import { holdsAll } from '../../machines/permission/handed-down.ts';
-import type { Allowance, Narrowing } from '../../machines/session/event-schemas.ts';
+import type { Allowance, Narrowing } from '../../machines/session/event-parts.ts';
 import type { SessionState } from '../../machines/session/session-state.ts';
 import type { AgentTaskRequest } from '../../machines/task/task-request.ts';
 import type { ChildBounds } from '../session/parent-bounds.ts';

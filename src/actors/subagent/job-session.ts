@@ -4,7 +4,7 @@
  */
 import type { AgentDefinition } from '../../machines/agent/agent-definition.ts';
 import { RuntimeError, messageOf } from '../../machines/errors.ts';
-import type { Narrowing } from '../../machines/session/event-schemas.ts';
+import type { Narrowing } from '../../machines/session/event-parts.ts';
 import { isUuidV7 } from '../../machines/ids.ts';
 import { OWN_KEYS } from '../../machines/session/session-requests.ts';
 import { refusalError, terminated } from '../../machines/session/session-rules.ts';

@@ -104,28 +104,10 @@ const UNWATCHED = {
 const CANCEL_DEADLINE_MS = 120_000;
 
 export function createSubagentServices(options: SubagentServicesOptions): SubagentServices {
-  const { ports, clock, ids, onListenerError, closeSession } = options;
+  const { ports, onListenerError, closeSession } = options;
   const { processRunner, worktrees: keeper } = ports;
   const local = createInProcessSubagentRunner(options);
-  const jobs = new SubagentManager({
-    runner: isolating(
-      createChoosingSubagentRunner({
-        process: processRunner,
-        inProcess: local,
-        preferred: ports.isInProcessByDefault === true ? 'in-process' : 'process',
-      }),
-      options,
-    ),
-    log: createSubagentLog(options),
-    admit: (request) => requireAcceptable(request, options),
-    clock,
-    ids,
-    onListenerError,
-    ...(ports.records === undefined ? {} : { records: ports.records }),
-    ...(ports.limits === undefined ? {} : { limits: ports.limits }),
-    ...(keeper === undefined ? {} : { worktrees: keeper }),
-    ...(ports.inspect === undefined ? {} : { inspect: ports.inspect }),
-  });
+  const jobs = jobsOver(local, options);
   const wakes = processRunner === undefined ? undefined : wakeTasks(processRunner, options);
   const subflowWorktrees =
     keeper === undefined
@@ -164,6 +146,29 @@ export function createSubagentServices(options: SubagentServicesOptions): Subage
       await ports.close?.();
     },
   };
+}
+
+function jobsOver(local: SubagentRunner, options: SubagentServicesOptions): SubagentManager {
+  const { ports, clock, ids, onListenerError } = options;
+  return new SubagentManager({
+    runner: isolating(
+      createChoosingSubagentRunner({
+        process: ports.processRunner,
+        inProcess: local,
+        preferred: ports.isInProcessByDefault === true ? 'in-process' : 'process',
+      }),
+      options,
+    ),
+    log: createSubagentLog(options),
+    admit: (request) => requireAcceptable(request, options),
+    clock,
+    ids,
+    onListenerError,
+    ...(ports.records === undefined ? {} : { records: ports.records }),
+    ...(ports.limits === undefined ? {} : { limits: ports.limits }),
+    ...(ports.worktrees === undefined ? {} : { worktrees: ports.worktrees }),
+    ...(ports.inspect === undefined ? {} : { inspect: ports.inspect }),
+  });
 }
 
 function isolating(runner: SubagentRunner, options: SubagentServicesOptions): SubagentRunner {

@@ -6,7 +6,7 @@ import type { Candidate } from '../../machines/run/candidate.ts';
 import { affordableOutput, costAtMost, priceOf } from '../../machines/run/prices.ts';
 import type { PriceTable } from '../../machines/run/prices.ts';
 import type { RunUsage } from '../../machines/run/run-output.ts';
-import type { Allowance } from '../../machines/session/event-schemas.ts';
+import type { Allowance } from '../../machines/session/event-parts.ts';
 import { DEFAULT_MAX_OUTPUT_TOKENS } from '../../machines/session/limits.ts';
 import type { FinishedAttempt } from '../run/run-options.ts';
 import { estimatedUsage, pricedUsage, reserveOf, tellsTokens } from './wake-budget.ts';

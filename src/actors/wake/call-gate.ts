@@ -11,7 +11,7 @@ import { parseRule } from '../../machines/permission/permission-rule.ts';
 import type { PermissionRule } from '../../machines/permission/permission-rule.ts';
 import type { PermissionSubject } from '../../machines/permission/permission-subject.ts';
 import { DEFAULT_PERMISSION_SECONDS } from '../../machines/session/limits.ts';
-import type { AllowedBy } from '../../machines/session/event-schemas.ts';
+import type { AllowedBy } from '../../machines/session/event-parts.ts';
 import type { SessionEventDraft } from '../../machines/session/session-event.ts';
 import type { OpenToolCall, SessionState } from '../../machines/session/session-state.ts';
 import type { ToolCallInput } from '../../machines/turn/tool-call-machine.ts';

@@ -2,7 +2,7 @@
 import { RuntimeError, messageOf } from '../../machines/errors.ts';
 import type { PermissionSubject } from '../../machines/permission/permission-subject.ts';
 import { MAX_TOOL_CALLS_PER_STEP } from '../../machines/session/limits.ts';
-import type { AllowedBy } from '../../machines/session/event-schemas.ts';
+import type { AllowedBy } from '../../machines/session/event-parts.ts';
 import { checkDraft } from '../../machines/session/session-event.ts';
 import type { SessionEventDraft } from '../../machines/session/session-event.ts';
 import type { OpenToolCall } from '../../machines/session/session-state.ts';

@@ -15,7 +15,7 @@ import type { StepEvents } from '../../machines/turn/step-events.ts';
 import { NAME_THE_TOOLS } from '../../machines/turn/tool-limit.ts';
 import { unsaidPayloads } from '../../machines/turn/unsaid-payloads.ts';
 import { modelsOf } from '../../machines/agent/agent-definition.ts';
-import type { Allowance } from '../../machines/session/event-schemas.ts';
+import type { Allowance } from '../../machines/session/event-parts.ts';
 import type { RunFailure } from '../../machines/run/run-failure.ts';
 import type {
   AgentRuntime,

@@ -5,7 +5,7 @@
  */
 import { RuntimeError, messageOf } from '../../machines/errors.ts';
 import { delegatedCalls } from '../../machines/session/activation.ts';
-import type { Allowance } from '../../machines/session/event-schemas.ts';
+import type { Allowance } from '../../machines/session/event-parts.ts';
 import { MAX_CONCURRENT_TOOL_CALLS, MAX_OPEN_SUBFLOWS, MAX_SESSION_DEPTH } from '../../machines/session/limits.ts';
 import type { SessionEventDraft } from '../../machines/session/session-event.ts';
 import type { WorktreeHandoff } from '../../machines/subagent/worktree-findings.ts';

@@ -3,7 +3,7 @@ import type { AgentDefinition } from '../../machines/agent/agent-definition.ts';
 import { costAtMost, costOf, priceOf } from '../../machines/run/prices.ts';
 import type { PriceTable } from '../../machines/run/prices.ts';
 import type { RunUsage } from '../../machines/run/run-output.ts';
-import type { Allowance } from '../../machines/session/event-schemas.ts';
+import type { Allowance } from '../../machines/session/event-parts.ts';
 import {
   DEFAULT_MAX_IDENTICAL_CALLS,
   DEFAULT_MAX_MODEL_STEPS_PER_WAKE,

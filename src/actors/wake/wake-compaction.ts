@@ -3,7 +3,7 @@
  * wants that. A summary that is not worth it is not kept, and the same is not tried again until more has been said.
  */
 import type { RunUsage } from '../../machines/run/run-output.ts';
-import type { Allowance } from '../../machines/session/event-schemas.ts';
+import type { Allowance } from '../../machines/session/event-parts.ts';
 import type { SessionEventDraft } from '../../machines/session/session-event.ts';
 import { SUMMARY_INSTRUCTIONS, acceptCompaction, planCompaction } from '../../machines/turn/compaction.ts';
 import type { CompactionPlan } from '../../machines/turn/compaction.ts';

@@ -10,7 +10,7 @@ import { affordableOutput, priceOf } from '../../machines/run/prices.ts';
 import type { ModelPrice, PriceTable } from '../../machines/run/prices.ts';
 import { maxToolsOf } from '../../machines/run/provider-settings.ts';
 import type { RunFailure } from '../../machines/run/run-failure.ts';
-import type { Allowance } from '../../machines/session/event-schemas.ts';
+import type { Allowance } from '../../machines/session/event-parts.ts';
 import { DEFAULT_MAX_CONTEXT_TOKENS, DEFAULT_MAX_OUTPUT_TOKENS } from '../../machines/session/limits.ts';
 import type { SessionState } from '../../machines/session/session-state.ts';
 import { contextReport, tokensForMessages } from '../../machines/turn/context-report.ts';

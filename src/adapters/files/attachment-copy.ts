@@ -7,7 +7,7 @@ import type { FileHandle } from 'node:fs/promises';
 import { basename } from 'node:path';
 import { RuntimeError, messageOf } from '../../machines/errors.ts';
 import { MAX_ATTACHMENT_BYTES, attachmentKindOf, shownName } from '../../machines/session/attachment-name.ts';
-import type { Attachment } from '../../machines/session/event-schemas.ts';
+import type { Attachment } from '../../machines/session/event-parts.ts';
 import type { AttachmentSource } from '../../machines/session/session-requests.ts';
 import { systemCodeOf } from '../system/error-codes.ts';
 

@@ -9,7 +9,7 @@ import type { AttachmentStore } from '../../actors/session/attachment-store.ts';
 import type { SessionDirectories } from '../../actors/session/session-directories.ts';
 import { RuntimeError } from '../../machines/errors.ts';
 import { attachmentFileName } from '../../machines/session/attachment-name.ts';
-import type { Attachment } from '../../machines/session/event-schemas.ts';
+import type { Attachment } from '../../machines/session/event-parts.ts';
 import { systemCodeOf } from '../system/error-codes.ts';
 import { copyAttachment } from './attachment-copy.ts';
 import type { CopiedFile } from './attachment-copy.ts';

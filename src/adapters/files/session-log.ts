@@ -6,18 +6,11 @@
  * arrives while one write and its sync run goes into the next.
  */
 import type { RuntimeError } from '../../machines/errors.ts';
-import { epochOf } from '../../machines/session/log-admission.ts';
-import type { RecordPlace, Verdict } from '../../machines/session/log-admission.ts';
+import type { RecordPlace } from '../../machines/session/log-admission.ts';
 import { MAX_RECORD_BYTES } from '../../machines/session/limits.ts';
 import type { SessionEvent } from '../../machines/session/session-event.ts';
 import type { SessionState } from '../../machines/session/session-state.ts';
-import {
-  MAX_READ_EVENTS,
-  epochSuperseded,
-  headMoved,
-  recordTooLarge,
-  sessionNotFound,
-} from '../../actors/session/event-store.ts';
+import { MAX_READ_EVENTS, recordTooLarge, sessionNotFound } from '../../actors/session/event-store.ts';
 import type {
   AppendOptions,
   AppendResult,
@@ -26,6 +19,7 @@ import type {
   StoredRecord,
 } from '../../actors/session/event-store.ts';
 import { systemCodeOf } from '../system/error-codes.ts';
+import { AppendOutcomes } from './append-outcomes.ts';
 import type { FileOperations } from './file-operations.ts';
 import { LogEnd, encodedEnd } from './log-end.ts';
 import type { AcknowledgedEnd } from './log-end.ts';
@@ -34,12 +28,11 @@ import type { CheckpointPlace } from './log-checkpoint.ts';
 import type { LogExtent, LogIndex } from './log-index.ts';
 import { LogReader } from './log-reader.ts';
 import { LogSegments } from './log-segments.ts';
-import { encodeRecord, encodeSeal, eventsOf, placedEvents } from './record-codec.ts';
-import type { EncodedRecord, ReadRecord } from './record-codec.ts';
+import { encodeRecord, encodeSeal, placedEvents } from './record-codec.ts';
+import type { EncodedRecord } from './record-codec.ts';
 import { MAX_BATCH_BYTES, MAX_SEALED_WRITES, MAX_WRITE_ATTEMPTS } from './pending-append.ts';
 import type { PendingAppend, Written } from './pending-append.ts';
 import { storageFailed } from './storage-errors.ts';
-import type { EarlierRecords } from './tail-admission.ts';
 
 export const DEFAULT_SEGMENT_BYTES = 32 * 1024 * 1024;
 
@@ -72,9 +65,8 @@ export class SessionLog {
   readonly #checkpointEvents: number;
   readonly #reader: LogReader;
   readonly #end: LogEnd;
+  readonly #outcomes: AppendOutcomes;
   readonly #listeners = new Set<() => void>();
-  /** Repeated appends whose first result is to be read. */
-  #lookUps: (() => Promise<void>)[] = [];
   #queue: PendingAppend[] = [];
   #isDraining = false;
   #draining: Promise<void> = Promise.resolve();
@@ -98,6 +90,7 @@ export class SessionLog {
     this.#checkpointEvents = checkpointEvents ?? DEFAULT_CHECKPOINT_EVENTS;
     this.#reader = reader;
     this.#end = end;
+    this.#outcomes = new AppendOutcomes({ sessionId, durability, reader });
   }
 
   /** @throws ENOENT when the session has no log */
@@ -239,7 +232,7 @@ export class SessionLog {
         const place = await find(this.#reader.index);
         return place === undefined
           ? undefined
-          : this.#result(await this.#reader.reread({ from: place.firstSeq, limit: place.count }), true);
+          : this.#outcomes.result(await this.#reader.reread({ from: place.firstSeq, limit: place.count }), true);
       });
     });
   }
@@ -266,11 +259,11 @@ export class SessionLog {
       const left = await this.#writeAll(await this.#take(batch));
       for (const { pending } of left)
         pending.reject(this.#failed('append to', new Error('another process keeps writing into the same place')));
-      for (const lookUp of this.#lookUps.splice(0)) await lookUp();
+      await this.#outcomes.lookUp();
     } catch (error) {
       this.#isCaughtUp = false;
       this.#end.writeUnderNewName();
-      this.#lookUps = [];
+      this.#outcomes.forgetLookUps();
       const failure = this.#failed('append to', error);
       // What was settled before ignores this. The rest may or may not be in the file.
       for (const { reject } of batch.length > 0 ? batch : this.#queue.splice(0)) reject(failure);
@@ -314,8 +307,9 @@ export class SessionLog {
       const encoded = this.#encode(pending);
       if (encoded === undefined) continue;
       // Most records are judged without looking at the disk, and so without waiting.
-      const verdict = this.#judgeAtOnce(encoded.record) ?? (await this.#judge(encoded.record));
-      if (!this.#isToBeWritten(pending, encoded.record, { verdict, hasOthersAhead: written.length > 0 })) continue;
+      const verdict = this.#outcomes.judgeAtOnce(encoded.record) ?? (await this.#outcomes.judge(encoded.record));
+      if (!this.#outcomes.isToBeWritten(pending, encoded.record, { verdict, hasOthersAhead: written.length > 0 }))
+        continue;
       if (idempotencyKey !== undefined) keys.add(idempotencyKey);
       const { record, text, byteLength } = encoded;
       written.push({ record, text, byteLength, pending });
@@ -342,52 +336,6 @@ export class SessionLog {
     }
   }
 
-  /** The same as `#judge`, where the disk is not needed for it. */
-  #judgeAtOnce(record: ReadRecord): Verdict | undefined {
-    const { index } = this.#reader;
-    if (index.part?.mayHold(record) === true) return undefined;
-    const verdict = index.judge(record, undefined);
-    return this.#isSettled(record, verdict) ? verdict : undefined;
-  }
-
-  /**
-   * Whether what others have stored since cannot change the verdict but by what writing shows. The id goes before the
-   * key, and may be among theirs.
-   */
-  #isSettled({ events: [first] }: ReadRecord, { kind }: Verdict): boolean {
-    return kind === 'admitted' || (kind === 'duplicate' && this.#reader.index.admission.findId(first.id) !== undefined);
-  }
-
-  /**
-   * What would become of a record. Not refused for what is known only: somebody else may have stored the very same one
-   * since.
-   */
-  async #judge(record: ReadRecord): Promise<Verdict> {
-    const known = await this.#judgeByKnown(record);
-    if (this.#isSettled(record, known)) return known;
-    await this.#reader.catchUp();
-    return this.#judgeByKnown(record);
-  }
-
-  async #judgeByKnown(record: ReadRecord): Promise<Verdict> {
-    // The index may be another one afterwards.
-    const earlier = await this.#earlier(record);
-    return this.#reader.index.judge(record, earlier);
-  }
-
-  #isToBeWritten(
-    pending: PendingAppend,
-    record: ReadRecord,
-    { verdict, hasOthersAhead }: { readonly verdict: Verdict; readonly hasOthersAhead: boolean },
-  ): boolean {
-    const { expectedHead } = pending.options;
-    const { head } = this.#reader.index.admission;
-    if (this.#settleUnlessAdmitted(pending, record, verdict)) return false;
-    if (expectedHead === undefined || (expectedHead === head && !hasOthersAhead)) return true;
-    pending.reject(headMoved(this.#sessionId, expectedHead, head));
-    return false;
-  }
-
   /** Writes records at the end and tells each append what became of its own. Returns those that are not to be found. */
   async #write(written: readonly Written[]): Promise<Written[]> {
     const { file, index } = this.#reader;
@@ -408,7 +356,7 @@ export class SessionLog {
     const isAsSynced = await this.#reader.readTo(size);
     if (isAsSynced) await this.#keepEnd();
     await this.#reader.catchUp();
-    return this.#settleRead(written);
+    return this.#outcomes.settleRead(written);
   }
 
   /**
@@ -417,7 +365,9 @@ export class SessionLog {
    */
   async #settleOwn(written: readonly Written[], synced: Promise<void>): Promise<void> {
     const before = this.#reader.index.chain.point;
-    const tell = this.#reader.takeOwn(written).map((verdict, number) => this.#telling(written[number], verdict));
+    const tell = this.#reader
+      .takeOwn(written)
+      .map((verdict, number) => this.#outcomes.telling(written[number], verdict));
     const end = encodedEnd(this.#readEnd());
     try {
       await synced;
@@ -460,67 +410,6 @@ export class SessionLog {
       if (this.#durability === 'disk') await this.#reader.file.sync();
       await this.#reader.catchUp();
     }
-  }
-
-  #telling(written: Written | undefined, verdict: Verdict): () => void {
-    if (written === undefined) return () => undefined;
-    const { pending, record } = written;
-    if (verdict.kind !== 'admitted') return () => this.#settleUnlessAdmitted(pending, record, verdict);
-    const result = this.#result(eventsOf(record, { sessionId: this.#sessionId, firstSeq: verdict.firstSeq }), false);
-    return () => pending.resolve(result);
-  }
-
-  /** The same for records that were read back among those of others. */
-  async #settleRead(written: readonly Written[]): Promise<Written[]> {
-    const missing: Written[] = [];
-    for (const each of written) {
-      const { pending, record } = each;
-      const place = this.#reader.index.admission.findId(record.events[0].id);
-      if (place !== undefined)
-        this.#lookUps.push(() => this.#resultOfRead(record, place).then(pending.resolve, pending.reject));
-      else if (!this.#settleUnlessAdmitted(pending, record, await this.#judgeByKnown(record))) missing.push(each);
-    }
-    return missing;
-  }
-
-  /** Settles an append whose record does not count. False when it does. */
-  #settleUnlessAdmitted(pending: PendingAppend, record: ReadRecord, verdict: Verdict): boolean {
-    switch (verdict.kind) {
-      case 'admitted':
-        return false;
-      case 'duplicate':
-        this.#lookUps.push(() => this.#resultAt(verdict.firstSeq, verdict.count).then(pending.resolve, pending.reject));
-        return true;
-      case 'moved':
-        pending.reject(headMoved(this.#sessionId, pending.options.expectedHead ?? 0, verdict.head));
-        return true;
-      case 'superseded':
-        pending.reject(epochSuperseded(this.#sessionId, epochOf(record) ?? 0, verdict.epoch));
-        return true;
-    }
-  }
-
-  async #earlier(record: ReadRecord): Promise<EarlierRecords | undefined> {
-    if (this.#reader.index.part?.mayHold(record) !== true) return undefined;
-    return this.#reader.withIndex(() => this.#reader.earlier(record));
-  }
-
-  /** Under the id of a record of ours there may be another one, which somebody else wrote before it. */
-  async #resultOfRead(record: ReadRecord, { firstSeq, count }: RecordPlace): Promise<AppendResult> {
-    const ours = eventsOf(record, { sessionId: this.#sessionId, firstSeq });
-    const stored = await this.#resultAt(firstSeq, count);
-    return JSON.stringify(ours) === JSON.stringify(stored.events) ? this.#result(ours, false) : stored;
-  }
-
-  async #resultAt(firstSeq: number, count: number): Promise<AppendResult> {
-    return this.#result(
-      await this.#reader.withIndex(() => this.#reader.reread({ from: firstSeq, limit: count })),
-      true,
-    );
-  }
-
-  #result(events: readonly SessionEvent[], isDuplicate: boolean): AppendResult {
-    return { events, durability: this.#durability, isDuplicate };
   }
 
   #failed(doing: string, error: unknown): RuntimeError {

@@ -27,8 +27,6 @@ const MIDDLE: readonly { readonly id: MiddleTab; readonly text: string }[] = [
 ];
 
 export function App(): JSX.Element {
-  const isThere = { session: chosenSession.value !== undefined, chart: true, fleet: about.value?.hasFleet === true };
-  const tabs = MIDDLE.filter(({ id }) => isThere[id]);
   return (
     <div class="page" data-narrow={narrowPane.value}>
       <Header />
@@ -57,29 +55,7 @@ export function App(): JSX.Element {
           </Guarded>
         </section>
         <section class="column middle" aria-label="State">
-          {tabs.length < 2 ? undefined : (
-            <Tabs
-              label="What is shown"
-              tabs={tabs}
-              chosen={middleTab.value}
-              onChoose={(id) => {
-                middleTab.value = id;
-              }}
-            />
-          )}
-          {middleTab.value === 'fleet' ? (
-            <Guarded name="The fleet">
-              <FleetPane />
-            </Guarded>
-          ) : chosenSession.value !== undefined && middleTab.value === 'session' ? (
-            <Guarded name="The session" key={chosenSession.value}>
-              <SessionPane sessionId={chosenSession.value} />
-            </Guarded>
-          ) : (
-            <Guarded name="The chart">
-              <ChartPane />
-            </Guarded>
-          )}
+          <MiddleColumn />
         </section>
         <section class="column right" aria-label="Events">
           <Guarded name="The events">
@@ -92,5 +68,37 @@ export function App(): JSX.Element {
       </Guarded>
       <Help />
     </div>
+  );
+}
+
+function MiddleColumn(): JSX.Element {
+  const isThere = { session: chosenSession.value !== undefined, chart: true, fleet: about.value?.hasFleet === true };
+  const tabs = MIDDLE.filter(({ id }) => isThere[id]);
+  return (
+    <>
+      {tabs.length < 2 ? undefined : (
+        <Tabs
+          label="What is shown"
+          tabs={tabs}
+          chosen={middleTab.value}
+          onChoose={(id) => {
+            middleTab.value = id;
+          }}
+        />
+      )}
+      {middleTab.value === 'fleet' ? (
+        <Guarded name="The fleet">
+          <FleetPane />
+        </Guarded>
+      ) : chosenSession.value !== undefined && middleTab.value === 'session' ? (
+        <Guarded name="The session" key={chosenSession.value}>
+          <SessionPane sessionId={chosenSession.value} />
+        </Guarded>
+      ) : (
+        <Guarded name="The chart">
+          <ChartPane />
+        </Guarded>
+      )}
+    </>
   );
 }

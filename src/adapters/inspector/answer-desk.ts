@@ -4,7 +4,7 @@ import { z } from 'zod';
 import type { InspectionAnswer, InspectionSource } from '../../actors/inspection/inspection-source.ts';
 import type { SendReceipt } from '../../actors/session/ingress.ts';
 import { canonicalJson } from '../../machines/canonical-json.ts';
-import { approvalScope } from '../../machines/session/event-schemas.ts';
+import { approvalScope } from '../../machines/session/event-parts.ts';
 import { MAX_MESSAGE_CHARACTERS } from '../../machines/session/limits.ts';
 import { parseOrThrow } from '../../machines/validate.ts';
 import { Refusal } from './refusal.ts';

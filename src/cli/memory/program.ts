@@ -73,26 +73,42 @@ function addLearnings(program: Command, { run, withExamples }: SessionProgram): 
     );
 }
 
-function addMemory(program: Command, { run, withExamples }: SessionProgram): void {
+function addMemory(program: Command, words: SessionProgram): void {
   const memory = program
     .command('memory')
     .description('the memory of agents (MEMORY.md): show, versions, diff, promote, restore, forget');
-  const load = (): Promise<typeof import('./memory.ts')> => import('./memory.ts');
+  addMemoryShow(memory, words);
+  addMemoryVersions(memory, words);
+  addMemoryDiff(memory, words);
+  addMemoryPromote(memory, words);
+  addMemoryRestore(memory, words);
+  addMemoryForget(memory, words);
+}
+
+function addMemoryShow(memory: Command, { run, withExamples }: SessionProgram): void {
   const show = memory.command('show').description('show what an agent remembers');
   withExamples(show, 'wakechart memory show --agent reviewer', 'wakechart memory show --agent reviewer --at 3')
     .addOption(agentOption())
     .option('--at <version>', 'as it was then (default: as it is now)', wholeNumber(VERSIONS))
     .action((options: OfAgent & { readonly at?: number }) =>
-      run(show, async (context) => (await load()).showMemory(context, { agent: options.agent, version: options.at })),
+      run(show, async (context) =>
+        (await loadMemory()).showMemory(context, { agent: options.agent, version: options.at }),
+      ),
     );
+}
+
+function addMemoryVersions(memory: Command, { run, withExamples }: SessionProgram): void {
   const versions = memory
     .command('versions')
     .description('list the versions in which the memory changed, the newest first');
   withExamples(versions, 'wakechart memory versions --agent reviewer')
     .addOption(agentOption())
     .action(({ agent }: OfAgent) =>
-      run(versions, async (context) => (await load()).listMemoryVersions(context, agent)),
+      run(versions, async (context) => (await loadMemory()).listMemoryVersions(context, agent)),
     );
+}
+
+function addMemoryDiff(memory: Command, { run, withExamples }: SessionProgram): void {
   const diff = memory
     .command('diff')
     .description('show what a version changed; without one, what was edited by hand since the newest');
@@ -110,8 +126,11 @@ function addMemory(program: Command, { run, withExamples }: SessionProgram): voi
       wholeNumber(VERSIONS),
     )
     .action(({ agent, at, against }: OfAgent & { readonly at?: number; readonly against?: number }) =>
-      run(diff, async (context) => (await load()).diffMemory(context, { agent, at, against })),
+      run(diff, async (context) => (await loadMemory()).diffMemory(context, { agent, at, against })),
     );
+}
+
+function addMemoryPromote(memory: Command, { run, withExamples }: SessionProgram): void {
   const promote = memory
     .command('promote')
     .description('put learnings into the memory of an agent, for a session whose outcome was evaluated as reached');
@@ -139,9 +158,12 @@ function addMemory(program: Command, { run, withExamples }: SessionProgram): voi
         readonly expectedVersion?: number;
       }) =>
         run(promote, async (context) =>
-          (await load()).promoteMemory(context, { ...options, expectedVersion: options.expectedVersion }),
+          (await loadMemory()).promoteMemory(context, { ...options, expectedVersion: options.expectedVersion }),
         ),
     );
+}
+
+function addMemoryRestore(memory: Command, { run, withExamples }: SessionProgram): void {
   const restore = memory
     .command('restore')
     .description('make the entries those of an older version again, as a new version; the rest of the file stays');
@@ -151,19 +173,22 @@ function addMemory(program: Command, { run, withExamples }: SessionProgram): voi
     .option('--expected-version <n>', 'nothing is changed when it is at another version', wholeNumber(VERSIONS))
     .action((options: OfVersion) =>
       run(restore, async (context) =>
-        (await load()).restoreMemory(context, {
+        (await loadMemory()).restoreMemory(context, {
           agent: options.agent,
           version: options.at,
           expectedVersion: options.expectedVersion,
         }),
       ),
     );
+}
+
+function addMemoryForget(memory: Command, { run, withExamples }: SessionProgram): void {
   const forget = memory.command('forget').description('take an entry out of the memory');
   withExamples(forget, 'wakechart memory forget --agent reviewer --entry ID')
     .addOption(agentOption())
     .requiredOption('--entry <id>', 'the learning, as `memory show` names it', nonEmpty)
     .action((options: OfAgent & { readonly entry: string }) =>
-      run(forget, async (context) => (await load()).forgetMemory(context, options)),
+      run(forget, async (context) => (await loadMemory()).forgetMemory(context, options)),
     );
 }
 
@@ -242,4 +267,8 @@ function versionOption(text: string): Option {
 
 function several(value: string, all: readonly string[]): readonly string[] {
   return [...all, nonEmpty(value)];
+}
+
+function loadMemory(): Promise<typeof import('./memory.ts')> {
+  return import('./memory.ts');
 }

@@ -1,7 +1,8 @@
 /** Opens a whole runtime over a home for one command: what it starts ends with the command, whoever ends that. */
 import { messageOf } from '../../machines/errors.ts';
 import { createNodeRuntime } from '../../node/node-runtime.ts';
-import type { NodeRuntime, NodeRuntimeOptions } from '../../node/node-runtime.ts';
+import type { NodeRuntime } from '../../node/node-runtime.ts';
+import type { NodeRuntimeOptions } from '../../node/runtime-options.ts';
 import type { CommandContext } from '../context.ts';
 import { makeHome } from '../home.ts';
 import { runtimeStore } from './store.ts';

@@ -2,7 +2,7 @@
 import { hostname } from 'node:os';
 import { createSystemClock } from '../../actors/clock/system-clock.ts';
 import { RuntimeError } from '../../machines/errors.ts';
-import type { NodeRuntimeOptions } from '../../node/node-runtime.ts';
+import type { NodeRuntimeOptions } from '../../node/runtime-options.ts';
 import { openNodeStore } from '../../node/stores.ts';
 import type { NodeStore, NodeStoreOptions } from '../../node/stores.ts';
 import { HomeLayout } from '../../adapters/files/layout.ts';

@@ -24,11 +24,17 @@ interface DefineWords extends OfSession {
 const MAX_CHECK_SECONDS = 3_600;
 const MAX_ENTRIES = 100;
 
-export function addOutcomeCommands(program: Command, { run, withExamples }: OutcomeProgram): void {
+export function addOutcomeCommands(program: Command, words: OutcomeProgram): void {
   const outcome = program
     .command('outcome')
     .description('what sessions are to achieve: define, grade, evaluate, history');
-  const load = (): Promise<typeof import('./outcome.ts')> => import('./outcome.ts');
+  addDefine(outcome, words);
+  addGrade(outcome, words);
+  addEvaluate(outcome, words);
+  addHistory(outcome, words);
+}
+
+function addDefine(outcome: Command, { run, withExamples }: OutcomeProgram): void {
   const define = outcome.command('define').description('say what a session is to achieve; the newest counts');
   withExamples(
     define,
@@ -56,7 +62,7 @@ export function addOutcomeCommands(program: Command, { run, withExamples }: Outc
     )
     .action((options: DefineWords) =>
       run(define, async (context) =>
-        (await load()).defineOutcome(context, {
+        (await loadOutcome()).defineOutcome(context, {
           ...options,
           detail: options.detail,
           check: options.check,
@@ -64,20 +70,31 @@ export function addOutcomeCommands(program: Command, { run, withExamples }: Outc
         }),
       ),
     );
+}
+
+function addGrade(outcome: Command, { run, withExamples }: OutcomeProgram): void {
   const grade = outcome
     .command('grade')
     .description('say how far a session has come, and whether it may promote anything');
   withExamples(grade, 'wakechart outcome grade --session ID')
     .addOption(sessionOption())
-    .action(({ session }: OfSession) => run(grade, async (context) => (await load()).gradeOutcome(context, session)));
+    .action(({ session }: OfSession) =>
+      run(grade, async (context) => (await loadOutcome()).gradeOutcome(context, session)),
+    );
+}
+
+function addEvaluate(outcome: Command, { run, withExamples }: OutcomeProgram): void {
   const evaluate = outcome
     .command('evaluate')
     .description('find out whether the outcome is reached: by the log, checks and a judge; exits with 0 when it is');
   withExamples(evaluate, 'wakechart outcome evaluate --session ID')
     .addOption(sessionOption())
     .action(({ session }: OfSession) =>
-      run(evaluate, async (context) => (await load()).evaluateOutcome(context, session)),
+      run(evaluate, async (context) => (await loadOutcome()).evaluateOutcome(context, session)),
     );
+}
+
+function addHistory(outcome: Command, { run, withExamples }: OutcomeProgram): void {
   const history = outcome
     .command('history')
     .description('list how the outcome was evaluated so far, and where that is going');
@@ -85,10 +102,14 @@ export function addOutcomeCommands(program: Command, { run, withExamples }: Outc
     .addOption(sessionOption())
     .option('--limit <n>', 'evaluations to show, the newest (default: 20)', wholeNumber({ min: 1, max: MAX_ENTRIES }))
     .action(({ session, limit }: OfSession & { readonly limit?: number }) =>
-      run(history, async (context) => (await load()).showOutcomeHistory(context, { session, limit })),
+      run(history, async (context) => (await loadOutcome()).showOutcomeHistory(context, { session, limit })),
     );
 }
 
 function several(value: string, before: readonly string[]): readonly string[] {
   return [...before, nonEmpty(value)];
+}
+
+function loadOutcome(): Promise<typeof import('./outcome.ts')> {
+  return import('./outcome.ts');
 }

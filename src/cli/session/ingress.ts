@@ -4,7 +4,7 @@
  */
 import type { SendReceipt } from '../../actors/session/ingress.ts';
 import { RuntimeError } from '../../machines/errors.ts';
-import { MAX_ATTACHMENTS } from '../../machines/session/event-schemas.ts';
+import { MAX_ATTACHMENTS } from '../../machines/session/event-parts.ts';
 import { MAX_IDEMPOTENCY_KEY_CHARACTERS, MAX_MESSAGE_CHARACTERS } from '../../machines/session/limits.ts';
 import type { MessageReader } from '../../machines/session/message-reader.ts';
 import type { SessionIngress } from '../../machines/session/session-requests.ts';

@@ -22,9 +22,16 @@ export function addSessionCommands(program: Command, words: SessionProgram): voi
     );
   addMaking(session, words);
   addSend(session, words);
-  addAnswers(session, words);
+  addDefineOutcome(session, words);
+  addAnswer(session, words);
+  addConfirmTool(session, words);
+  addCustomToolResult(session, words);
   addStops(session, words);
-  addCopies(session, words);
+  addFork(session, words);
+  addExport(session, words);
+  addImport(session, words);
+  addDelete(session, words);
+  addLetGo(session, words);
   addEvents(session, words);
   addWhy(session, words);
 }
@@ -119,6 +126,9 @@ function addSend(session: Command, { run, withExamples }: SessionProgram): void 
           (await loadIngress()).sendMessage(context, { ...options, idempotencyKey: options.idempotencyKey }),
         ),
     );
+}
+
+function addDefineOutcome(session: Command, { run, withExamples }: SessionProgram): void {
   const outcome = session.command('define-outcome').description('say what a session is to achieve; the newest counts');
   withExamples(
     outcome,
@@ -148,7 +158,7 @@ function addSend(session: Command, { run, withExamples }: SessionProgram): void 
     );
 }
 
-function addAnswers(session: Command, { run, withExamples }: SessionProgram): void {
+function addAnswer(session: Command, { run, withExamples }: SessionProgram): void {
   const answer = session.command('answer').description('answer a question of the agent');
   withExamples(answer, 'wakechart session answer --session ID --request REQUEST --text "Use the second one."')
     .addOption(sessionOption())
@@ -157,6 +167,9 @@ function addAnswers(session: Command, { run, withExamples }: SessionProgram): vo
     .action((options: OfSession & { readonly request: string; readonly text: string }) =>
       run(answer, async (context) => (await loadIngress()).answerQuestion(context, options)),
     );
+}
+
+function addConfirmTool(session: Command, { run, withExamples }: SessionProgram): void {
   const confirm = session.command('confirm-tool').description('allow or deny a tool call that waits for it');
   withExamples(
     confirm,
@@ -195,6 +208,9 @@ function addAnswers(session: Command, { run, withExamples }: SessionProgram): vo
           }),
         ),
     );
+}
+
+function addCustomToolResult(session: Command, { run, withExamples }: SessionProgram): void {
   const custom = session
     .command('custom-tool-result')
     .description('give the result of a tool that the agent asked somebody outside to run');
@@ -237,8 +253,7 @@ function addStops(session: Command, { run, withExamples }: SessionProgram): void
     );
 }
 
-function addCopies(session: Command, { run, withExamples }: SessionProgram): void {
-  const load = (): Promise<typeof import('./copies.ts')> => import('./copies.ts');
+function addFork(session: Command, { run, withExamples }: SessionProgram): void {
   const fork = session
     .command('fork')
     .description('make a session with the past of another, to go on differently from there');
@@ -252,9 +267,12 @@ function addCopies(session: Command, { run, withExamples }: SessionProgram): voi
     .option('--title <text>', 'what to call it', nonEmpty)
     .action((options: OfSession & { readonly at?: number; readonly title?: string }) =>
       run(fork, async (context) =>
-        (await load()).forkSession(context, { session: options.session, at: options.at, title: options.title }),
+        (await loadCopies()).forkSession(context, { session: options.session, at: options.at, title: options.title }),
       ),
     );
+}
+
+function addExport(session: Command, { run, withExamples }: SessionProgram): void {
   const exporting = session
     .command('export')
     .description('write the log of a session as lines of text, for `session import`');
@@ -270,8 +288,11 @@ function addCopies(session: Command, { run, withExamples }: SessionProgram): voi
         .default('log'),
     )
     .action((options: OfSession & { readonly as: 'log' | 'script' }) =>
-      run(exporting, async (context) => (await load()).exportSession(context, options)),
+      run(exporting, async (context) => (await loadCopies()).exportSession(context, options)),
     );
+}
+
+function addImport(session: Command, { run, withExamples }: SessionProgram): void {
   const importing = session.command('import').description('bring a session back from an export, under its id');
   withExamples(importing, 'wakechart session import session.jsonl')
     .argument('<file>', 'what `session export` wrote')
@@ -281,8 +302,11 @@ function addCopies(session: Command, { run, withExamples }: SessionProgram): voi
       false,
     )
     .action((file: string, { trusted }: { readonly trusted: boolean }) =>
-      run(importing, async (context) => (await load()).importSession(context, { file, isTrusted: trusted })),
+      run(importing, async (context) => (await loadCopies()).importSession(context, { file, isTrusted: trusted })),
     );
+}
+
+function addDelete(session: Command, { run, withExamples }: SessionProgram): void {
   const remove = session
     .command('delete')
     .description(
@@ -291,7 +315,12 @@ function addCopies(session: Command, { run, withExamples }: SessionProgram): voi
   withExamples(remove, 'wakechart session delete --session ID --yes')
     .addOption(sessionOption())
     .requiredOption('--yes', 'really')
-    .action(({ session: id }: OfSession) => run(remove, async (context) => (await load()).deleteSession(context, id)));
+    .action(({ session: id }: OfSession) =>
+      run(remove, async (context) => (await loadCopies()).deleteSession(context, id)),
+    );
+}
+
+function addLetGo(session: Command, { run, withExamples }: SessionProgram): void {
   const letGo = session
     .command('let-go')
     .description(
@@ -366,4 +395,8 @@ export function sessionOption(): Option {
 
 function requestOption(): Option {
   return new Option('--request <id>', 'the request, as `session status` shows it').makeOptionMandatory();
+}
+
+function loadCopies(): Promise<typeof import('./copies.ts')> {
+  return import('./copies.ts');
 }

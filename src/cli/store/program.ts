@@ -29,8 +29,16 @@ const PLACE =
 const DAY_MS = 86_400_000;
 const UNITS: Readonly<Record<string, number>> = { m: 60_000, h: 3_600_000, d: DAY_MS, w: 7 * DAY_MS };
 
-export function addStoreCommands(program: Command, { run, withExamples }: StoreProgram): void {
+export function addStoreCommands(program: Command, words: StoreProgram): void {
   const store = program.command('store').description('where sessions are kept: migrate, roles, check, copy, prune');
+  addMigrate(store, words);
+  addCheck(store, words);
+  addRoles(store, words);
+  addCopy(store, words);
+  addPrune(store, words);
+}
+
+function addMigrate(store: Command, { run, withExamples }: StoreProgram): void {
   const migrate = store
     .command('migrate')
     .description('make the tables of a PostgreSQL database, or bring them up to date; programs go on meanwhile');
@@ -39,6 +47,9 @@ export function addStoreCommands(program: Command, { run, withExamples }: StoreP
     'wakechart store migrate --store postgres://owner@db.example.com/work',
     "wakechart store migrate --store 'postgres://owner@db.example.com/work?schema=team_a'",
   ).action(() => run(migrate, async (context) => (await import('./store.ts')).migrateStore(context)));
+}
+
+function addCheck(store: Command, { run, withExamples }: StoreProgram): void {
   const check = store
     .command('check')
     .description(
@@ -47,6 +58,9 @@ export function addStoreCommands(program: Command, { run, withExamples }: StoreP
   withExamples(check, 'wakechart store check --store postgres://worker@db.example.com/work').action(() =>
     run(check, async (context) => (await import('./store.ts')).checkStore(context)),
   );
+}
+
+function addRoles(store: Command, { run, withExamples }: StoreProgram): void {
   const roles = store
     .command('roles')
     .description(
@@ -77,6 +91,9 @@ export function addStoreCommands(program: Command, { run, withExamples }: StoreP
     .action((words: RolesWords) =>
       run(roles, async (context) => (await import('./roles.ts')).printRoles(context, words)),
     );
+}
+
+function addCopy(store: Command, { run, withExamples }: StoreProgram): void {
   const copy = store
     .command('copy')
     .description(
@@ -93,6 +110,9 @@ export function addStoreCommands(program: Command, { run, withExamples }: StoreP
     .action((places: { readonly from: string; readonly to: string }) =>
       run(copy, async (context) => (await import('./copy.ts')).copyStores(context, places)),
     );
+}
+
+function addPrune(store: Command, { run, withExamples }: StoreProgram): void {
   const prune = store
     .command('prune')
     .description(

@@ -1,5 +1,5 @@
 /** An agent as a session has it: its file, with what whoever asked for the session changed for good. */
-import type { Narrowing } from '../session/event-schemas.ts';
+import type { Narrowing } from '../session/event-parts.ts';
 import type { AgentDefinition } from './agent-definition.ts';
 
 /** The definition with another model or mode. A model that was asked for by name is the only one. */

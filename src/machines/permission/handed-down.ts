@@ -1,7 +1,7 @@
 /**
  * What binds a session whatever its own agent may do, and with it everybody who works for it: subflows and jobs alike.
  */
-import type { Narrowing, Restriction } from '../session/event-schemas.ts';
+import type { Narrowing, Restriction } from '../session/event-parts.ts';
 import { formatRule } from './permission-rule.ts';
 import type { PermissionRule } from './permission-rule.ts';
 

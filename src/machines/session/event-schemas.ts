@@ -6,30 +6,25 @@
  */
 import { z } from 'zod';
 import { agentId } from '../ids.ts';
-import { MAX_BACKEND_SESSION_ID_CHARACTERS } from '../run/backend-session-id.ts';
-import { candidate } from '../run/candidate.ts';
-import { runDecision } from '../run/run-attempt.ts';
-import { runFailure } from '../run/run-failure.ts';
-import { opaquePart, runUsage } from '../run/run-output.ts';
-import { directive, wakePriority } from '../wake/directive.ts';
+import { wakePriority } from '../wake/directive.ts';
+import { agentEvents } from './agent-events.ts';
 import { define } from './event-definition.ts';
+import {
+  MAX_ATTACHMENTS,
+  allowance,
+  approvalScope,
+  attachment,
+  deliveryMode,
+  id,
+  json,
+  narrowing,
+  note,
+  restriction,
+  summary,
+  time,
+} from './event-parts.ts';
 import { improvementEvents, outcomeCheck, outcomeText } from './improvement-events.ts';
-import { MAX_MESSAGE_CHARACTERS, MAX_SUMMARY_CHARACTERS } from './limits.ts';
-
-const id = z.string().min(1).max(200);
-const summary = z.string().max(MAX_SUMMARY_CHARACTERS);
-const time = z.iso.datetime();
-
-/**
- * Any JSON value. Only its absence is refused here: what is stored went through JSON, and a deep check would cost more
- * than the parsing.
- */
-const json = z
-  .unknown()
-  .refine(
-    (value) => value !== undefined && typeof value !== 'function' && typeof value !== 'symbol',
-    'expected a JSON value',
-  );
+import { MAX_MESSAGE_CHARACTERS } from './limits.ts';
 
 const errorRecord = z.object({
   code: z.string(),
@@ -37,98 +32,6 @@ const errorRecord = z.object({
   message: z.string(),
   hint: z.string().optional(),
 });
-
-const toolCallOutcome = z.enum(['completed', 'failed', 'denied', 'cancelled', 'unknown']);
-
-/**
- * When a message is read: `queue` after the turn that runs, `steer` by its next step, `interrupt` after the turn has
- * been cut short.
- */
-export const deliveryMode = z.enum(['queue', 'steer', 'interrupt']);
-
-export type DeliveryMode = z.output<typeof deliveryMode>;
-
-/**
- * How far an approval reaches: this call; whatever its rules cover, in this session; the same in every session of the
- * agent.
- */
-export const approvalScope = z.enum(['once', 'session', 'always']);
-
-/**
- * A file that came with a message, by reference: `path` from the session's workspace, `sha256` in hexadecimal digits.
- */
-export const attachment = z.object({
-  kind: z.enum(['image', 'file']),
-  name: z.string().min(1).max(200),
-  mediaType: z.string().min(1).max(100),
-  bytes: z.number().int().nonnegative(),
-  sha256: z.string().regex(/^[0-9a-f]{64}$/),
-  path: z.string().min(1).max(1_000),
-});
-
-export type Attachment = Readonly<z.output<typeof attachment>>;
-
-/** Files of one message. */
-export const MAX_ATTACHMENTS = 20;
-
-const skippedCandidate = z.object({ candidate, because: z.string() });
-
-/** When a message that comes in during a model step is read by the model. */
-export const messageIntake = z.enum(['next_step', 'running', 'next_turn']);
-
-export type MessageIntake = z.output<typeof messageIntake>;
-
-/** Why a call may run without anybody being asked, or who was. */
-const allowedBy = z.object({
-  kind: z.enum(['preapproved', 'read_only', 'safe_command', 'session_rule', 'policy', 'person']),
-  rule: z.string().optional(),
-});
-
-export type AllowedBy = Readonly<z.output<typeof allowedBy>>;
-
-/** What a piece of work may use up: tokens in and out, and money in US dollars. */
-const allowance = z.object({
-  tokens: z.number().int().nonnegative().optional(),
-  cost: z.number().nonnegative().optional(),
-});
-
-export type Allowance = Readonly<z.output<typeof allowance>>;
-
-/**
- * What holds for a session whatever its own agent may do: no mode that allows more than this one, rules that forbid or
- * ask, and the tools that were taken from whoever it works for. `tools`: the only ones.
- */
-const restriction = z.object({
-  /** Environments whose bounds hold besides those of its own one. */
-  environments: z.array(id).optional(),
-  mode: z.enum(['preapproved', 'ask', 'deny']),
-  deny: z.array(z.string()),
-  ask: z.array(z.string()),
-  tools: z.array(z.string()).optional(),
-  withoutTools: z.array(z.string()).optional(),
-  /** `none`: whatever would ask is denied, as it is for whoever it works for. */
-  humans: z.literal('none').optional(),
-});
-
-export type Restriction = Readonly<z.output<typeof restriction>>;
-
-/**
- * How a session's agent differs from its file, as whoever asked for the session decided. What its parent may not do it
- * may not do in any case.
- */
-const narrowing = z.object({
-  model: z.string().min(1).optional(),
-  /** The only tools, by name. */
-  tools: z.array(z.string()).optional(),
-  withoutTools: z.array(z.string()).optional(),
-  mode: z.enum(['preapproved', 'deny']).optional(),
-  /** `none`: whatever would ask is denied. */
-  humans: z.literal('none').optional(),
-  /** Rules that allow, besides its own. */
-  allow: z.array(z.string()).optional(),
-});
-
-export type Narrowing = Readonly<z.output<typeof narrowing>>;
 
 /** What a subagent job left in a worktree, and how to bring it home. */
 const worktreeHandoff = z.object({
@@ -155,8 +58,6 @@ const wakeEnding = z.enum([
   'terminated',
   'lost',
 ]);
-
-const note = z.string().max(2_000);
 
 const ingress = {
   'user.message': define(
@@ -361,225 +262,8 @@ const wake = {
   ),
 } as const;
 
-const agent = {
-  'span.started': define(
-    'A model step began, or a step that writes a summary of what came before. `reserved` counts as used until it is known what was.',
-    z.object({
-      spanId: id,
-      kind: z.enum(['model_step', 'compaction']),
-      reserved: allowance.optional(),
-      /** How much the model is given to read, in tokens, by estimate. */
-      contextTokens: z.number().int().nonnegative().optional(),
-      /** Messages that were left out, since they did not fit. */
-      omittedMessages: z.number().int().nonnegative().optional(),
-      /** Messages of which the model was given only a part, since they did not fit whole. */
-      shortenedMessages: z.number().int().nonnegative().optional(),
-      backend: z.string(),
-      provider: z.string(),
-      model: z.string(),
-      /** The account that pays. */
-      profile: z.string().optional(),
-      /** Why this candidate. Absent: there was no other. */
-      because: z.string().optional(),
-      skipped: z.array(skippedCandidate).optional(),
-      /** How a message reaches the step while it runs. Default `next_step`. */
-      intake: messageIntake.optional(),
-      step: z.number().int().positive(),
-    }),
-  ),
-  'run.attempt_failed': define(
-    'A candidate has failed in a model step. `next`: what was decided, and `because`, why.',
-    z.object({
-      spanId: id,
-      attempt: z.number().int().positive(),
-      candidate,
-      error: runFailure,
-      next: runDecision,
-      because: z.string(),
-      waitMs: z.number().int().nonnegative().optional(),
-    }),
-  ),
-  'run.candidate_selected': define(
-    'Another attempt of the same model step begins. `skipped`: those before it that were not tried, and why.',
-    z.object({
-      spanId: id,
-      attempt: z.number().int().positive(),
-      candidate,
-      backend: z.string(),
-      because: z.string(),
-      skipped: z.array(skippedCandidate).optional(),
-      /** How a message reaches the step from now on. Default `next_step`. */
-      intake: messageIntake.optional(),
-    }),
-  ),
-  'run.waiting': define(
-    'Every candidate of a model step rests; it waits for the first that recovers.',
-    z.object({
-      spanId: id,
-      because: z.string(),
-      waitMs: z.number().int().nonnegative(),
-      skipped: z.array(skippedCandidate).optional(),
-    }),
-  ),
-  'run.context_reduced': define(
-    'A model could not read as much at once. It is given less, and asked again.',
-    z.object({
-      spanId: id,
-      contextTokens: z.number().int().nonnegative(),
-      omittedMessages: z.number().int().nonnegative(),
-      shortenedMessages: z.number().int().nonnegative(),
-    }),
-  ),
-  'backend.session_bound': define(
-    'The backend has a session of its own that has seen the conversation up to here. `reseeded`: why that is a new one, to which the conversation was given anew. `isCopied`: it came with the log of another session, which goes on with it.',
-    z.object({
-      spanId: id,
-      backend: z.string(),
-      provider: z.string(),
-      profile: z.string().optional(),
-      sessionId: z.string().min(1).max(MAX_BACKEND_SESSION_ID_CHARACTERS),
-      generation: z.number().int().positive(),
-      reseeded: z.string().optional(),
-      isCopied: z.boolean().optional(),
-    }),
-  ),
-  'span.completed': define(
-    'A model step ended. `modelSteps` says how far it moved a script or a model on.',
-    z.object({
-      spanId: id,
-      kind: z.enum(['model_step', 'compaction']),
-      outcome: z.enum(['completed', 'failed', 'aborted', 'lost']),
-      modelSteps: z.number().int().nonnegative(),
-      usage: runUsage.optional(),
-      error: runFailure.optional(),
-    }),
-  ),
-  'agent.thinking': define(
-    'The model reasoned. `opaque`: what only it can read, and wants to be given back.',
-    z.object({ text: z.string(), spanId: id, opaque: opaquePart.optional() }),
-  ),
-  'agent.message': define(
-    'The model said something. `partial`: it was cut short.',
-    z.object({ text: z.string(), spanId: id, partial: z.boolean().optional() }),
-  ),
-  'agent.tool_use': define(
-    'The model asked for a tool. Stored before the tool runs. `by: backend`: the backend runs it itself, while the model step goes on.',
-    z.object({
-      callId: id,
-      name: z.string(),
-      input: json,
-      spanId: id,
-      mayHaveStarted: z.boolean().optional(),
-      by: z.literal('backend').optional(),
-    }),
-    // Version 1 did not say when a call began to take effect: it may have at once.
-    [(data) => ({ ...data, mayHaveStarted: true })],
-  ),
-  'agent.tool_started': define(
-    'A tool call begins to take effect. Stored before it does: a call that is said to have started is run again only if its tool is idempotent.',
-    z.object({
-      callId: id,
-      /** From 1. Default 1. */
-      attempt: z.number().int().positive().optional(),
-      /** What happens to it when its process dies. Default `report`. */
-      ifLost: z.enum(['report', 'retry']).optional(),
-      allowedBy: allowedBy.optional(),
-      /** It cannot change what the outcome of a session is judged by. */
-      isReadOnly: z.literal(true).optional(),
-    }),
-  ),
-  'agent.tool_requeued': define(
-    'A call whose process died is to be run again, since its tool is idempotent.',
-    z.object({ callId: id, attempt: z.number().int().positive() }),
-  ),
-  'agent.subflow_started': define(
-    'A call was given to a child session. Stored before the child is made; the call waits for the child to come to rest.',
-    z.object({
-      callId: id,
-      childSessionId: id,
-      agentId,
-      message: z.string().min(1).max(MAX_MESSAGE_CHARACTERS),
-      allowance: allowance.optional(),
-      restriction: restriction.optional(),
-      run: z.literal('process').optional(),
-      isolation: z.literal('worktree').optional(),
-      workspace: z.string().optional(),
-    }),
-  ),
-  'agent.tool_result': define(
-    'A tool call ended. `unknown`: its process died while it ran; it is never run again.',
-    z.object({
-      callId: id,
-      name: z.string(),
-      outcome: toolCallOutcome,
-      output: json,
-      /** The whole output, where only a part of it is given to the model: a file in the session's workspace. */
-      kept: z.object({ path: z.string(), characters: z.number().int().nonnegative() }).optional(),
-    }),
-  ),
-  'agent.question_asked': define(
-    'The agent asked somebody outside a question; the call waits for `user.answer`.',
-    z.object({ requestId: id, callId: id, question: z.string().min(1), choices: z.array(z.string()).optional() }),
-  ),
-  'permission.requested': define(
-    'A tool call waits for somebody to allow it.',
-    z.object({
-      requestId: id,
-      callId: id,
-      toolName: id,
-      input: json,
-      because: z.string(),
-      /** Over the tool, the input and the folder: what is allowed is this and nothing else. */
-      hash: z.string().optional(),
-      /**
-       * Over what shuts the call in: the environment, its sandbox, network, mounts and vaults. Where that is another
-       * one, somebody is asked again.
-       */
-      environmentHash: z.string().optional(),
-      cwd: z.string().optional(),
-      /** What an approval for the session or for always would allow from then on. */
-      rules: z.array(z.string()).optional(),
-      /** From this time on an answer is refused, and the call is denied. */
-      expiresAt: time.optional(),
-    }),
-  ),
-  'permission.resolved': define(
-    'The confirmation of a tool call was acted upon.',
-    z.object({
-      requestId: id,
-      callId: id,
-      decision: z.enum(['allowed', 'denied', 'expired']),
-      note: note.optional(),
-      scope: approvalScope.optional(),
-      rules: z.array(z.string()).optional(),
-    }),
-  ),
-  'request.cancelled': define(
-    'Nobody has to answer this request any more.',
-    z.object({ requestId: id, because: z.enum(['interrupt', 'fork', 'ended']) }),
-  ),
-  'agent.custom_tool_use': define(
-    'The agent asked somebody outside to run a tool. `callId`: the tool call that waits for the result; without one, the session goes on when it comes.',
-    z.object({ requestId: id, name: z.string(), input: json, callId: id.optional() }),
-  ),
-  'context.compacted': define(
-    'Models read this summary in place of everything up to `throughSeq`; the log keeps it all.',
-    z.object({
-      throughSeq: z.number().int().positive(),
-      summary: z.string().min(1),
-      tokensBefore: z.number().int().nonnegative(),
-      tokensAfter: z.number().int().nonnegative(),
-    }),
-  ),
-  'tool.skipped': define(
-    'A tool of the agent is not available in this wake.',
-    z.object({ name: z.string(), reason: z.string() }),
-  ),
-  'directive.accepted': define('The model said what comes next.', z.object({ directive, spanId: id })),
-  'directive.rejected': define(
-    'What the model said about what comes next could not be understood.',
-    z.object({ reason: z.string(), received: z.string(), spanId: id }),
-  ),
+/** Where the session works, and what became of its folder and its log. */
+const surroundings = {
   'environment.entered': define(
     'A wake works in this environment. The fingerprint changes with everything that the environment says.',
     z.object({
@@ -624,7 +308,8 @@ export const sessionEventDefinitions = {
   ...ingress,
   ...lifecycle,
   ...wake,
-  ...agent,
+  ...agentEvents,
+  ...surroundings,
   ...improvementEvents,
   ...unrecognized,
 } as const;

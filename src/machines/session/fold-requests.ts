@@ -2,7 +2,7 @@
  * How ingress and the requests that it answers change a session's state. Of several answers to one request the first
  * counts.
  */
-import type { DeliveryMode } from './event-schemas.ts';
+import type { DeliveryMode } from './event-parts.ts';
 import { move } from './fold-status.ts';
 import type { Change } from './fold-status.ts';
 import type { SessionEventOf } from './session-event.ts';

@@ -1,6 +1,6 @@
 /** What a session uses up, counted from its log: what a step reserved counts until it is known what it used. */
 import type { RunUsage } from '../run/run-output.ts';
-import type { Allowance } from './event-schemas.ts';
+import type { Allowance } from './event-parts.ts';
 import type { Change } from './fold-status.ts';
 import type { SessionEventOf } from './session-event.ts';
 import type { SessionState } from './session-state.ts';

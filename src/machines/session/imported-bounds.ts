@@ -4,7 +4,7 @@
  */
 import type { AgentDefinition } from '../agent/agent-definition.ts';
 import { bothOf } from '../permission/handed-down.ts';
-import type { Narrowing, Restriction } from './event-schemas.ts';
+import type { Narrowing, Restriction } from './event-parts.ts';
 import type { SessionEventData } from './session-event.ts';
 
 type Created = SessionEventData<'session.created'>;

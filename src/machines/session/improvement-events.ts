@@ -5,11 +5,7 @@
 import { z } from 'zod';
 import { runUsage } from '../run/run-output.ts';
 import { define } from './event-definition.ts';
-import { MAX_SUMMARY_CHARACTERS } from './limits.ts';
-
-const id = z.string().min(1).max(200);
-const summary = z.string().max(MAX_SUMMARY_CHARACTERS);
-const note = z.string().max(2_000);
+import { id, note, summary } from './event-parts.ts';
 
 export const outcomeText = {
   title: z.string().min(1).max(200),

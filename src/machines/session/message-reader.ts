@@ -2,7 +2,7 @@
  * Who reads a message first, as far as the log before it tells: a fact about its place in the log, which nothing that
  * comes after makes untrue.
  */
-import type { DeliveryMode, MessageIntake } from './event-schemas.ts';
+import type { DeliveryMode, MessageIntake } from './event-parts.ts';
 import type { SessionEvent } from './session-event.ts';
 import type { SessionState } from './session-state.ts';
 

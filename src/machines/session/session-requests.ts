@@ -4,7 +4,7 @@ import { RuntimeError } from '../errors.ts';
 import { agentId, environmentId, eventId, sessionId } from '../ids.ts';
 import { hostPath } from '../text-schemas.ts';
 import { MAX_ATTACHMENT_NAME_CHARACTERS } from './attachment-name.ts';
-import { MAX_ATTACHMENTS, approvalScope, deliveryMode } from './event-schemas.ts';
+import { MAX_ATTACHMENTS, approvalScope, deliveryMode } from './event-parts.ts';
 import { MAX_IDEMPOTENCY_KEY_CHARACTERS, MAX_MESSAGE_CHARACTERS, MAX_SUMMARY_CHARACTERS } from './limits.ts';
 import { parseOrThrow } from '../validate.ts';
 

@@ -1,7 +1,7 @@
 /** What a session's log adds up to: one immutable value, folded from events by session-fold.ts. */
 import type { ErrorRecord } from '../errors.ts';
 import type { Activation } from './activation.ts';
-import type { Allowance, DeliveryMode, Narrowing, Restriction, approvalScope, messageIntake } from './event-schemas.ts';
+import type { Allowance, DeliveryMode, Narrowing, Restriction, approvalScope, messageIntake } from './event-parts.ts';
 import type { SessionEventData } from './session-event.ts';
 import type { SessionStatus, SessionStopReason } from './session-machine.ts';
 import type { Directive } from '../wake/directive.ts';

@@ -1,5 +1,5 @@
 /** What a model is told about events, in words. */
-import type { Attachment } from '../session/event-schemas.ts';
+import type { Attachment } from '../session/event-parts.ts';
 import type { SessionEventData } from '../session/session-event.ts';
 import type { FilePart, TextPart, ToolResultPart } from './provider-message.ts';
 

@@ -2,7 +2,7 @@
  * What of a session's budget is not its own to use: what was promised to whoever works for it and has not been used up.
  */
 import { delegatedCalls } from '../session/activation.ts';
-import type { Allowance } from '../session/event-schemas.ts';
+import type { Allowance } from '../session/event-parts.ts';
 import type { SessionState } from '../session/session-state.ts';
 
 export interface HeldBudget {

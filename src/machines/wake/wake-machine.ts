@@ -31,7 +31,7 @@
  */
 import { assign, setup } from 'xstate';
 import { RuntimeError } from '../errors.ts';
-import type { Allowance } from '../session/event-schemas.ts';
+import type { Allowance } from '../session/event-parts.ts';
 import { slotsOf } from '../slot.ts';
 import type { ToolCallInput } from '../turn/tool-call-machine.ts';
 import type { WakeCourse, WakeEnd } from './wake-decision.ts';

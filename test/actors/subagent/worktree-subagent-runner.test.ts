@@ -1,45 +1,14 @@
 /** Worktrees around jobs: every way in which a job can end, with every way in which its worktree can be. */
 import { afterEach, describe, expect, it } from 'vitest';
-import { createSimulatedClock } from '../../../src/actors/clock/simulated-clock.ts';
 import { SubagentManager } from '../../../src/actors/subagent/subagent-manager.ts';
 import type { SubagentJobStart } from '../../../src/actors/subagent/subagent-runner.ts';
-import { createWorktreeSubagentRunner } from '../../../src/actors/subagent/worktree-subagent-runner.ts';
-import type { WorktreeSubagentRunnerOptions } from '../../../src/actors/subagent/worktree-subagent-runner.ts';
-import type { WorktreeHookInput } from '../../../src/machines/subagent/hook-config.ts';
 import { SESSION_KEY } from '../../../src/machines/subagent/subagent-request.ts';
 import type { BackgroundTaskRunnerEvent } from '../../../src/machines/task/task-state.ts';
 import { settled } from '../../support/manual-runner.ts';
-import {
-  agentTask,
-  createMemoryLog,
-  createMemoryRecords,
-  createMemoryWorktrees,
-  createScriptedRunner,
-  jobRequest,
-} from '../../support/scripted-subagents.ts';
+import { agentTask, createMemoryWorktrees, createScriptedRunner } from '../../support/scripted-subagents.ts';
 import type { WorktreeContent } from '../../support/scripted-subagents.ts';
-
-const managers: SubagentManager[] = [];
-
-function house(options: Partial<WorktreeSubagentRunnerOptions> = {}) {
-  const clock = createSimulatedClock();
-  const inner = createScriptedRunner();
-  const worktrees = createMemoryWorktrees();
-  const records = createMemoryRecords();
-  const log = createMemoryLog();
-  const runner = createWorktreeSubagentRunner({ runner: inner, worktreeAdapter: worktrees, clock, ...options });
-  const manager = new SubagentManager({ runner, records, log, clock, agentIdleTimeoutMs: 60_000, cancelDeadlineMs: 0 });
-  managers.push(manager);
-  return { clock, inner, worktrees, records, log, runner, manager };
-}
-
-type House = ReturnType<typeof house>;
-
-const isolated = (changes: Parameters<typeof jobRequest>[0] = {}) => jobRequest({ isolation: 'worktree', ...changes });
-
-async function settledDeep(): Promise<void> {
-  for (let turn = 0; turn < 5; turn += 1) await settled();
-}
+import { isolated, managers, settledDeep, worktreeStage } from './worktree-stage.ts';
+import type { WorktreeStage } from './worktree-stage.ts';
 
 afterEach(async () => {
   await Promise.all(managers.splice(0).map((manager) => manager.shutdown()));
@@ -50,8 +19,8 @@ const ENDINGS: Record<
   string,
   {
     readonly status: string;
-    readonly prepare?: (at: House) => void;
-    readonly end: (at: House, jobId: string) => Promise<void> | void;
+    readonly prepare?: (at: WorktreeStage) => void;
+    readonly end: (at: WorktreeStage, jobId: string) => Promise<void> | void;
   }
 > = {
   success: { status: 'completed', end: ({ inner }, id) => inner.of(id).resolve() },
@@ -94,7 +63,7 @@ const CONTENTS: readonly WorktreeContent[] = ['clean', 'dirty', 'unknown'];
 
 describe.each(Object.entries(ENDINGS))('a job that ends by %s', (_name, { status, prepare, end }) => {
   it.each(CONTENTS)('leaves a worktree that is %s as it must be left', async (content) => {
-    const at = house();
+    const at = worktreeStage();
     at.worktrees.content = content;
     prepare?.(at);
     const { id } = await at.manager.spawn(isolated());
@@ -135,7 +104,7 @@ describe.each(Object.entries(ENDINGS))('a job that ends by %s', (_name, { status
 
 describe('a job in a worktree', () => {
   it('works in the folder that its own is there, and its state says where from the moment there is one', async () => {
-    const { manager, inner, worktrees, records } = house();
+    const { manager, inner, worktrees, records } = worktreeStage();
     let begin: () => void = () => undefined;
     worktrees.before = (method) => (method === 'begin' ? new Promise((resolve) => (begin = resolve)) : undefined);
     const { id } = await manager.spawn(isolated({ cwd: '/repo/packages/./core' }));
@@ -163,7 +132,7 @@ describe('a job in a worktree', () => {
   it.each(['/elsewhere', '/repo', '/repo/../etc', '/repository'])(
     'whose folder is %s works at the root',
     async (cwd) => {
-      const { manager, inner } = house();
+      const { manager, inner } = worktreeStage();
       const { id } = await manager.spawn(isolated({ cwd }));
       await settledDeep();
       expect(inner.of(id).start.request.cwd).toBe(`/worktrees/${id}-1`);
@@ -171,7 +140,7 @@ describe('a job in a worktree', () => {
   );
 
   it('asks for the worktree by its session, so that going on with the session goes on with the worktree', async () => {
-    const { manager, worktrees, inner } = house({ keepFilesIn: ({ jobId }) => `/files/${jobId}` });
+    const { manager, worktrees, inner } = worktreeStage({ keepFilesIn: ({ jobId }) => `/files/${jobId}` });
     const asked: unknown[] = [];
     const { prepare } = worktrees;
     worktrees.prepare = (request) => {
@@ -187,7 +156,7 @@ describe('a job in a worktree', () => {
   });
 
   it('keeps what was said beside its result, under what is said of the worktree', async () => {
-    const { manager, inner, worktrees } = house();
+    const { manager, inner, worktrees } = worktreeStage();
     worktrees.content = 'dirty';
     const { id } = await manager.spawn(isolated());
     await settledDeep();
@@ -203,7 +172,7 @@ describe('a job in a worktree', () => {
   });
 
   it('of another kind is handed on unchanged, and so is what comes of it', () => {
-    const { runner, inner } = house();
+    const { runner, inner } = worktreeStage();
     const start = {
       jobId: 'j',
       request: agentTask({ isolation: 'none' }),
@@ -222,7 +191,7 @@ describe('a job in a worktree', () => {
       transcriptPath: '/transcript',
       readLog: (cursor) => ({ taskId: '', cursor, lines: ['line'] }),
     });
-    const { manager } = house({ runner: inner });
+    const { manager } = worktreeStage({ runner: inner });
     const { id } = await manager.spawn(isolated());
     await settledDeep();
     expect(manager.get(id)).toMatchObject({ pid: 7, logPath: '/log', transcriptPath: '/transcript' });
@@ -232,7 +201,7 @@ describe('a job in a worktree', () => {
   });
 
   it('is stopped while its worktree is being made, and nothing is left of that', async () => {
-    const { manager, worktrees, inner } = house();
+    const { manager, worktrees, inner } = worktreeStage();
     worktrees.before = (method) => (method === 'prepare' ? settledDeep() : undefined);
     const { id } = await manager.spawn(isolated());
     await manager.cancel(id);
@@ -245,7 +214,7 @@ describe('a job in a worktree', () => {
   });
 
   it('that is stopped when its worktree has just been made removes it', async () => {
-    const { manager, worktrees, inner } = house();
+    const { manager, worktrees, inner } = worktreeStage();
     let begin: () => void = () => undefined;
     worktrees.before = (method) => (method === 'begin' ? new Promise((resolve) => (begin = resolve)) : undefined);
     const { id } = await manager.spawn(isolated());
@@ -257,7 +226,7 @@ describe('a job in a worktree', () => {
   });
 
   it('is settled once when a stop comes while its worktree is looked at', async () => {
-    const { manager, worktrees, inner } = house();
+    const { manager, worktrees, inner } = worktreeStage();
     let look: () => void = () => undefined;
     worktrees.before = (method) => (method === 'inspect' ? new Promise((resolve) => (look = resolve)) : undefined);
     const { id } = await manager.spawn(isolated());
@@ -272,7 +241,7 @@ describe('a job in a worktree', () => {
   });
 
   it('whose work cannot be proven gone keeps its worktree, clean or not, without looking into it', async () => {
-    const { manager, worktrees, inner } = house();
+    const { manager, worktrees, inner } = worktreeStage();
     const { id } = await manager.spawn(isolated());
     await settledDeep();
     inner.of(id).onCancel = () => Promise.reject(new Error('pid 7 lives'));
@@ -290,7 +259,7 @@ describe('a job in a worktree', () => {
   });
 
   it('that outlasts the patience of its stop says where its work lies as soon as that is known', async () => {
-    const { inner, runner, clock, records, worktrees } = house();
+    const { inner, runner, clock, records, worktrees } = worktreeStage();
     const manager = new SubagentManager({ runner, records, clock, agentIdleTimeoutMs: 0, cancelDeadlineMs: 1_000 });
     managers.push(manager);
     const { id } = await manager.spawn(isolated());
@@ -316,7 +285,7 @@ describe('a job in a worktree', () => {
   });
 
   it('that completes while somebody stops it keeps its result, whatever its worktree takes', async () => {
-    const { manager, inner, worktrees } = house();
+    const { manager, inner, worktrees } = worktreeStage();
     let look: () => void = () => undefined;
     worktrees.before = (method) => (method === 'inspect' ? new Promise((resolve) => (look = resolve)) : undefined);
     const { id } = await manager.spawn(isolated());
@@ -331,7 +300,7 @@ describe('a job in a worktree', () => {
 
   it('whose runner gives nothing that can be stopped keeps its worktree', async () => {
     const inner = { start: () => ({}) as never };
-    const { manager, worktrees } = house({ runner: inner });
+    const { manager, worktrees } = worktreeStage({ runner: inner });
     const { id } = await manager.spawn(isolated());
     await expect(manager.wait(id)).rejects.toMatchObject({
       code: 'SUBAGENT_RUNNER_HANDLE',
@@ -347,7 +316,7 @@ describe('an adapter of worktrees that fails', () => {
   };
 
   it('at making one fails the job, whose agent never starts', async () => {
-    const { manager, worktrees, inner } = house();
+    const { manager, worktrees, inner } = worktreeStage();
     worktrees.before = failing('prepare');
     const { id } = await manager.spawn(isolated());
     await expect(manager.wait(id)).rejects.toThrow('prepare failed');
@@ -359,7 +328,7 @@ describe('an adapter of worktrees that fails', () => {
     ['inspect', 'preserved', true],
     ['remove', 'preserved', true],
   ] as const)('at %s keeps the worktree, and the result stays good', async (method, worktreeStatus, isKept) => {
-    const { manager, worktrees, inner } = house();
+    const { manager, worktrees, inner } = worktreeStage();
     worktrees.before = failing(method);
     const { id } = await manager.spawn(isolated());
     await settledDeep();
@@ -374,7 +343,7 @@ describe('an adapter of worktrees that fails', () => {
   });
 
   it.each(['getStatus', 'preserve'])('at %s is reported beside the result', async (method) => {
-    const { manager, worktrees, inner } = house();
+    const { manager, worktrees, inner } = worktreeStage();
     worktrees.content = 'dirty';
     worktrees.before = failing(method);
     const { id } = await manager.spawn(isolated());
@@ -387,7 +356,7 @@ describe('an adapter of worktrees that fails', () => {
   });
 
   it('to answer keeps the worktree when its time is over', async () => {
-    const { manager, worktrees, inner, clock } = house({ adapterTimeoutMs: 1_000 });
+    const { manager, worktrees, inner, clock } = worktreeStage({ adapterTimeoutMs: 1_000 });
     worktrees.before = (method) => (method === 'inspect' ? new Promise(() => undefined) : undefined);
     const { id } = await manager.spawn(isolated());
     await settledDeep();
@@ -408,7 +377,7 @@ describe('an adapter of worktrees that fails', () => {
     ['a yes or no', { inspect: undefined, isClean: () => 'yes' }, 'completed'],
   ])('to answer with %s is not believed', async (_what, methods, status) => {
     const adapter = Object.assign(createMemoryWorktrees(), methods) as ReturnType<typeof createMemoryWorktrees>;
-    const { manager, inner } = house({ worktreeAdapter: adapter });
+    const { manager, inner } = worktreeStage({ worktreeAdapter: adapter });
     const { id } = await manager.spawn(isolated());
     await settledDeep();
     inner.works[0]?.resolve();
@@ -425,7 +394,7 @@ describe('an adapter of worktrees that fails', () => {
       isClean: () => removed.length > 0,
       remove: ({ worktreePath }: { readonly worktreePath: string }) => void removed.push(worktreePath),
     };
-    const { manager, inner } = house({ worktreeAdapter: bare });
+    const { manager, inner } = worktreeStage({ worktreeAdapter: bare });
     const first = await manager.spawn(isolated());
     await settledDeep();
     inner.of(first.id).resolve();
@@ -442,180 +411,9 @@ describe('an adapter of worktrees that fails', () => {
   });
 });
 
-describe('the hooks of a worktree', () => {
-  it('hear of it when it has been made and when it has been removed, each before the next thing happens', async () => {
-    const heard: [WorktreeHookInput, number, number][] = [];
-    const at: House = house({
-      hooks: {
-        WorktreeCreate: (input) => void heard.push([input, at.inner.works.length, at.worktrees.present.size]),
-        WorktreeRemove: [(input) => void heard.push([input, at.inner.works.length, at.worktrees.present.size])],
-      },
-    });
-    const { id } = await at.manager.spawn(isolated({ cwd: '/repo/core', parentSessionId: 's' }));
-    await settledDeep();
-    at.inner.of(id).resolve();
-    await at.manager.wait(id);
-    const tool_input = {
-      jobId: id,
-      agentType: 'fixer',
-      worktreePath: `/worktrees/${id}-1`,
-      branchName: `agents/${id}-1`,
-    };
-    expect(heard).toEqual([
-      [
-        {
-          session_id: 's',
-          cwd: `/worktrees/${id}-1/core`,
-          hook_event_name: 'WorktreeCreate',
-          tool_name: 'Agent',
-          tool_input: { ...tool_input, removed: false },
-        },
-        0,
-        1,
-      ],
-      [
-        {
-          session_id: 's',
-          cwd: '/repo/core',
-          hook_event_name: 'WorktreeRemove',
-          tool_name: 'Agent',
-          tool_input: { ...tool_input, removed: true },
-        },
-        1,
-        0,
-      ],
-    ]);
-    expect(at.worktrees.calls).toEqual(['prepare', 'begin', 'inspect', 'remove']);
-  });
-
-  it('say nothing of one that is kept', async () => {
-    const heard: string[] = [];
-    const { manager, inner, worktrees } = house({ hooks: { WorktreeRemove: () => void heard.push('removed') } });
-    worktrees.content = 'dirty';
-    const { id } = await manager.spawn(isolated());
-    await settledDeep();
-    inner.of(id).resolve();
-    await manager.wait(id);
-    expect(heard).toEqual([]);
-  });
-
-  it('fail the job when one fails at its beginning, and undo the worktree', async () => {
-    const ran: string[] = [];
-    const { manager, inner, worktrees } = house({
-      hooks: {
-        WorktreeCreate: [
-          () => {
-            throw new Error('npm ci failed');
-          },
-          () => void ran.push('second'),
-        ],
-      },
-    });
-    const { id } = await manager.spawn(isolated());
-    await expect(manager.wait(id)).rejects.toMatchObject({
-      code: 'SUBAGENT_HOOK_FAILED',
-      message: expect.stringContaining('npm ci failed'),
-      details: { worktreeStatus: 'removed' },
-    });
-    expect([inner.works.length, worktrees.present.size, ran]).toEqual([0, 0, []]);
-  });
-
-  it('that fail at its end are reported beside the result', async () => {
-    const { manager, inner, worktrees } = house({ hooks: { WorktreeRemove: () => Promise.reject(new Error('nope')) } });
-    const { id } = await manager.spawn(isolated());
-    await settledDeep();
-    inner.of(id).resolve();
-    expect((await manager.wait(id)).metadata).toMatchObject({
-      worktreeStatus: 'removed',
-      worktreeProblems: [expect.stringContaining('nope')],
-    });
-    expect(worktrees.present.size).toBe(0);
-  });
-
-  it('that hang are given up when their time is over; one that does not stop then keeps the worktree', async () => {
-    let aborted = 0;
-    const { manager, worktrees, clock } = house({
-      hookTimeoutMs: 1_000,
-      hooks: {
-        WorktreeCreate: (_input, { signal }) =>
-          new Promise(() => signal.addEventListener('abort', () => (aborted += 1))),
-      },
-    });
-    const { id } = await manager.spawn(isolated());
-    await settledDeep();
-    await clock.advance(1_000);
-    await settledDeep();
-    expect([aborted, manager.get(id)?.status]).toEqual([1, 'running']);
-    await clock.advance(10_000);
-    await settledDeep();
-    await expect(manager.wait(id)).rejects.toMatchObject({
-      code: 'SUBAGENT_HOOK_TIMEOUT',
-      category: 'timeout',
-      details: { worktreeStatus: 'preserved' },
-    });
-    expect(worktrees.present.size).toBe(1);
-  });
-
-  it('that run when their job is stopped are stopped with it', async () => {
-    const { manager, worktrees } = house({
-      hooks: {
-        WorktreeCreate: (_input, { signal }) =>
-          new Promise((_, reject) => signal.addEventListener('abort', () => reject(new Error('stopped')))),
-      },
-    });
-    const { id } = await manager.spawn(isolated());
-    await settledDeep();
-    await manager.cancel(id);
-    expect([manager.get(id)?.status, worktrees.present.size, manager.get(id)?.worktreeStatus]).toEqual([
-      'cancelled',
-      0,
-      'removed',
-    ]);
-  });
-
-  it('are executed by who executes their type, where they are meant for agents', async () => {
-    const runs: unknown[] = [];
-    const { manager, inner } = house({
-      hooks: {
-        WorktreeCreate: [
-          { matcher: 'Agent|Task', hooks: [{ type: 'note', text: 'a' }] },
-          { matcher: 'Bash', hooks: [{ type: 'note', text: 'b' }] },
-          { matcher: '*', hooks: [{ type: 'note', text: 'c' }] },
-          { hooks: [{ type: 'note', text: 'd' }] },
-        ],
-      },
-      hookTypeExecutors: { note: ({ hook, cwd }) => void runs.push([hook['text'], cwd]) },
-    });
-    const { id } = await manager.spawn(isolated());
-    await settledDeep();
-    expect(inner.of(id)).toBeDefined();
-    expect(runs).toEqual(['a', 'c', 'd'].map((text) => [text, `/worktrees/${id}-1`]));
-  });
-
-  it.each([
-    ['a type that nobody executes', { WorktreeCreate: [{ hooks: [{ type: 'http' }] }] }],
-    ['a name that is no event', { WorktreeCreated: [] }],
-    ['a matcher that is no pattern', { WorktreeCreate: [{ matcher: '(', hooks: [] }] }],
-    ['a function hook without a function', { WorktreeCreate: [{ hooks: [{ type: 'function' }] }] }],
-    [
-      'a time that is none',
-      { WorktreeCreate: [{ hooks: [{ type: 'function', run: () => undefined, timeoutMs: -1 }] }] },
-    ],
-  ])('with %s are refused before anything runs', (_what, hooks) => {
-    expect(() => house({ hooks: hooks as never })).toThrow(
-      expect.objectContaining({ code: 'SUBAGENT_HOOKS_INVALID', category: 'validation' }),
-    );
-  });
-
-  it('have limits that are checked', () => {
-    expect(() => house({ hookTimeoutMs: 0 })).toThrow(expect.objectContaining({ category: 'validation' }));
-    expect(() => house({ adapterTimeoutMs: Number.NaN })).toThrow(expect.objectContaining({ category: 'validation' }));
-  });
-});
-
 describe('progress of a worktree', () => {
   it('is told with every state that it comes to', async () => {
-    const { runner, inner } = house();
+    const { runner, inner } = worktreeStage();
     const said: BackgroundTaskRunnerEvent[] = [];
     const handle = await runner.start({
       jobId: 'j',

@@ -5,13 +5,10 @@ import type { SessionHands } from '../../../src/actors/hand/session-hands.ts';
 import { HOST_ENVIRONMENT } from '../../../src/machines/environment/environment-definition.ts';
 import type { SessionDirectories } from '../../../src/actors/session/session-directories.ts';
 import { MemoryPolicyStore } from '../../../src/adapters/memory/memory-policy-store.ts';
-import { readShell } from '../../../src/adapters/shell-syntax/shell-reader.ts';
-import type { AgentFrontmatter } from '../../../src/machines/agent/agent-definition.ts';
 import { parseRule } from '../../../src/machines/permission/permission-rule.ts';
+import { ASKS, exec, launch, openApprovalStage } from '../../support/approval-stage.ts';
 import { codeOf } from '../../contracts/event-store.contract.ts';
-import { until } from '../../support/session-house.ts';
-import { openTurnHouse } from '../../support/turn-house.ts';
-import type { Said, TurnHouse, TurnHouseOptions } from '../../support/turn-house.ts';
+import type { TurnHouse, TurnHouseOptions } from '../../support/turn-house.ts';
 import { noteTools } from '../../support/turn-tools.ts';
 
 let house: TurnHouse;
@@ -19,39 +16,9 @@ let ran: string[];
 let id: string;
 afterEach(() => house[Symbol.asyncDispose]());
 
-const HOUR_MS = 3_600_000;
-const ASKS: Partial<AgentFrontmatter> = { permission: { mode: 'ask', expiresAfterSeconds: 3_600 } };
-
-/** `launch` always asks, `write` asks when the agent does, `shell_do` is judged by the command line in its input. */
-async function open(
-  steps: readonly Said[],
-  options: TurnHouseOptions & { readonly agent?: Partial<AgentFrontmatter> } = {},
-): Promise<void> {
-  const { agent = ASKS, ...ports } = options;
-  const tools = noteTools();
-  ran = tools.ran;
-  house = await openTurnHouse({
-    tools: [
-      tools.tool('launch', { permissionPolicy: 'always_ask' }),
-      tools.tool('write'),
-      tools.tool('shell_do', {
-        subject: (input, { workspaceDirectory }) => ({
-          kind: 'shell',
-          command: String((input as { command: unknown }).command),
-          cwd: workspaceDirectory,
-        }),
-      }),
-    ],
-    readShell,
-    ...ports,
-  });
-  await house.agent('worker', steps, agent);
-  id = await house.start('worker');
+async function open(...wanted: Parameters<typeof openApprovalStage>): Promise<void> {
+  ({ house, ran, id } = await openApprovalStage(...wanted));
 }
-
-const exec = (command: string): Said => ({ calls: [{ name: 'shell_do', input: { command } }] });
-const launch: Said = { calls: [{ name: 'launch' }] };
-const write: Said = { calls: [{ name: 'write' }] };
 
 describe('an approval', () => {
   it('is for this call and spent by it: the same call asks again', async () => {
@@ -371,150 +338,4 @@ describe('an approval for always', () => {
       expect(ran).toEqual(['shell_do']);
     },
   );
-});
-
-describe('a request that nobody answers', () => {
-  it('wakes its session when it expires, not before; the call is denied and the model told', async () => {
-    await open([launch, { text: 'Never mind.' }]);
-    await house.runtime.wake(id);
-    await house.clock.advance(HOUR_MS - 1);
-    expect(await house.due()).toEqual([]);
-    expect(await house.runtime.wake(id, { isAutonomous: true })).toMatchObject({ outcome: 'nothing_to_do' });
-    await house.clock.advance(1);
-    expect(await house.due()).toEqual([id]);
-    expect(await house.runtime.wake(id, { isAutonomous: true })).toMatchObject({
-      outcome: 'sleep',
-      summary: 'Never mind.',
-    });
-    expect(ran).toEqual([]);
-    expect(await house.results(id)).toMatchObject([{ outcome: 'denied', output: expect.stringContaining('in time') }]);
-    expect(await house.dataOf(id, 'permission.resolved')).toMatchObject([{ decision: 'expired' }]);
-    expect(house.asked.at(-1)?.read).toContain('Nobody has allowed the call in time');
-    expect(await house.due()).toEqual([]);
-  });
-
-  it('is noticed by a worker that rests, in the moment it expires', async () => {
-    await open([launch, { text: 'Never mind.' }]);
-    const worker = house.runtime.startWorker({ restLimitMs: 24 * HOUR_MS });
-    await until(
-      async () => (await house.state(id)).stopReason === 'requires_action' && worker.status().running.length === 0,
-    );
-    await house.clock.advance(HOUR_MS - 1);
-    expect(await house.state(id)).toMatchObject({ stopReason: 'requires_action' });
-    await house.clock.advance(1);
-    await until(async () => (await house.state(id)).stopReason === 'idle');
-    await worker.stop();
-    expect(await house.state(id)).toMatchObject({ status: 'idle', stopReason: 'idle', summary: 'Never mind.' });
-    expect(worker.status().counts).toMatchObject({ begun: 2, nothingToDo: 0, failed: 0 });
-  });
-
-  it('takes no answer any more from then on, whether or not anybody has noticed', async () => {
-    await open([launch, { text: 'x' }]);
-    await house.runtime.wake(id);
-    await house.clock.advance(HOUR_MS);
-    expect(await codeOf(house.confirm(id))).toBe('REQUEST_EXPIRED');
-    expect(await codeOf(house.confirm(id, { allowed: false }))).toBe('REQUEST_EXPIRED');
-    await house.runtime.wake(id);
-    expect(
-      await codeOf(
-        house.confirm(id, { requestId: (await house.dataOf(id, 'permission.requested'))[0]?.requestId ?? '' }),
-      ),
-    ).toBe('REQUEST_NOT_PENDING');
-    expect(ran).toEqual([]);
-  });
-
-  it('is expired too when it was answered in time and acted upon too late', async () => {
-    await open([launch, { text: 'Too late.' }]);
-    await house.runtime.wake(id);
-    await house.clock.advance(HOUR_MS - 1);
-    await house.confirm(id);
-    await house.clock.advance(1);
-    expect(await house.runtime.wake(id)).toMatchObject({ outcome: 'sleep', summary: 'Too late.' });
-    expect([ran, (await house.dataOf(id, 'permission.resolved'))[0]?.decision]).toEqual([[], 'expired']);
-  });
-
-  it('does not hold up the others of its step: each expires by itself', async () => {
-    await open([
-      { calls: [{ name: 'launch' }, { name: 'ask_human', input: { question: 'Which?' } }] },
-      { text: 'Both.' },
-    ]);
-    await house.runtime.wake(id);
-    await house.clock.advance(HOUR_MS);
-    await house.settle();
-    expect(await house.state(id)).toMatchObject({
-      stopReason: 'requires_action',
-      pendingActions: [{ kind: 'answer' }],
-    });
-    const [requestId = ''] = await house.requests(id);
-    await house.runtime.sessions.send(id, { type: 'user.answer', requestId, response: 'the blue one' });
-    expect(await house.runtime.wake(id)).toMatchObject({ outcome: 'sleep', summary: 'Both.' });
-  });
-});
-
-describe('where nobody can be asked', () => {
-  it.each<[string, Said, RegExp]>([
-    ['a call that would ask for permission is denied', launch, /nobody can be/],
-    ['a tool that changes something is denied', write, /nobody can be/],
-    [
-      'a question fails at once',
-      { calls: [{ name: 'ask_human', input: { question: 'Which?' } }] },
-      /[Nn]obody can be asked/,
-    ],
-  ])('%s, and the model goes on', async (_what, said, pattern) => {
-    await open([said, { text: 'On my own.' }], { humans: 'none' });
-    expect(await house.runtime.wake(id)).toMatchObject({ outcome: 'sleep', summary: 'On my own.' });
-    expect(ran).toEqual([]);
-    expect((await house.results(id))[0]?.output).toMatch(pattern);
-    expect(await house.requests(id)).toEqual([]);
-  });
-
-  it('one wake may say so where the runtime does not', async () => {
-    await open([launch, { text: 'On my own.' }]);
-    expect(await house.runtime.wake(id, { humans: 'none' })).toMatchObject({ outcome: 'sleep' });
-    expect(ran).toEqual([]);
-  });
-
-  it('a tool that a program outside runs is still waited for', async () => {
-    await open([{ calls: [{ name: 'deploy', input: {} }] }, { text: 'Deployed.' }], {
-      humans: 'none',
-      agent: { tools: [{ custom: 'deploy', description: 'Deploys.' }] },
-    });
-    expect(await house.runtime.wake(id)).toMatchObject({ outcome: 'requires_action' });
-  });
-});
-
-describe('a policy that cannot be read', () => {
-  const unreadable = (): MemoryPolicyStore => {
-    const policy = new MemoryPolicyStore({ clock: { now: () => 0 } });
-    policy.rules = () => Promise.reject(new Error('line 3 is no rule'));
-    return policy;
-  };
-
-  it('asks for everything, even for what no rule would be needed for, and lets nothing be allowed for longer', async () => {
-    await open([exec('ls'), { text: 'x' }], { policy: unreadable(), agent: { permission: 'preapproved' } });
-    expect(await house.runtime.wake(id)).toMatchObject({ outcome: 'requires_action' });
-    expect((await house.dataOf(id, 'permission.requested'))[0]?.because).toContain('line 3 is no rule');
-    expect(await codeOf(house.confirm(id, { toolName: 'shell_do', scope: 'session' }))).toBe('REQUEST_SCOPE_REFUSED');
-    await house.confirm(id, { toolName: 'shell_do' });
-    expect(await house.runtime.wake(id)).toMatchObject({ outcome: 'sleep' });
-    expect(ran).toEqual(['shell_do']);
-  });
-
-  it('denies everything where nobody can be asked', async () => {
-    await open([exec('ls'), { text: 'x' }], { policy: unreadable(), humans: 'none' });
-    expect(await house.runtime.wake(id)).toMatchObject({ outcome: 'sleep' });
-    expect([ran, (await house.results(id))[0]?.outcome]).toEqual([[], 'denied']);
-  });
-
-  it('is read again for the next calls', async () => {
-    const policy = new MemoryPolicyStore({ clock: { now: () => 0 } });
-    const read = policy.rules.bind(policy);
-    policy.rules = () => Promise.reject(new Error('busy'));
-    await open([write, write, { text: 'x' }], { policy, agent: { permission: 'preapproved' } });
-    expect(await house.runtime.wake(id)).toMatchObject({ outcome: 'requires_action' });
-    policy.rules = read;
-    await house.confirm(id, { toolName: 'write' });
-    expect(await house.runtime.wake(id)).toMatchObject({ outcome: 'sleep' });
-    expect(ran).toEqual(['write', 'write']);
-  });
 });

@@ -1,17 +1,13 @@
-import { readFile, writeFile } from 'node:fs/promises';
+/** What a wake does: it answers, runs tools, follows directives, and tells its model where it stands. */
 import { join } from 'node:path';
 import type { AnyActorRef } from 'xstate';
 import { afterEach, describe, expect, it } from 'vitest';
 import type { AgentRunParams, AgentRuntime } from '../../../src/actors/run/agent-runtime.ts';
 import type { AppendOptions, AppendResult, NewSessionEvents } from '../../../src/actors/session/event-store.ts';
-import { FileEventStore } from '../../../src/adapters/files/file-event-store.ts';
 import { MemoryEventStore } from '../../../src/adapters/memory/memory-event-store.ts';
-import { RuntimeError } from '../../../src/machines/errors.ts';
-import type { SessionEvent } from '../../../src/machines/session/session-event.ts';
-import type { SessionState } from '../../../src/machines/session/session-state.ts';
 import { codeOf } from '../../contracts/event-store.contract.ts';
-import { newEvent, wakeEnded, wakeStarted } from '../../support/session-events.ts';
-import { AGENT, openHouse, until } from '../../support/session-house.ts';
+import { dataIn } from '../../support/session-events.ts';
+import { AGENT, openHouse, shellRun, until } from '../../support/session-house.ts';
 import type { SessionHouse, SessionHouseOptions } from '../../support/session-house.ts';
 
 let house: SessionHouse;
@@ -20,14 +16,6 @@ const open = async (options?: SessionHouseOptions): Promise<SessionHouse> => {
   return house;
 };
 afterEach(() => house.close());
-
-const shell = (command = 'true'): object => ({ name: 'shell_run', input: { command } });
-const dataOf = (log: readonly SessionEvent[], type: SessionEvent['type']): unknown[] =>
-  log.filter((event) => event.type === type).map(({ data }) => data);
-
-function expectNothingOpen({ openWake, openSpanId, openToolCalls }: SessionState): void {
-  expect([openWake, openSpanId, openToolCalls]).toEqual([undefined, undefined, []]);
-}
 
 describe('a wake', () => {
   it('answers a message and goes to sleep', async () => {
@@ -80,18 +68,18 @@ describe('a wake', () => {
     const { runtime, session, log, processes } = await open();
     const id = await session(
       [
-        { text: 'Looking.', toolCalls: [shell('one'), shell('two')] },
+        { text: 'Looking.', toolCalls: [shellRun('one'), shellRun('two')] },
         { text: 'Seen.', expect: { lastToolResultIncludes: ['first', 'second'] } },
       ],
       { message: 'Look' },
     );
     const waking = runtime.wake(id);
     await until(() => processes.works.length === 2);
-    expect(dataOf(await log(id), 'agent.tool_use')).toMatchObject([
+    expect(dataIn(await log(id), 'agent.tool_use')).toMatchObject([
       { input: { command: 'one' } },
       { input: { command: 'two' } },
     ]);
-    expect(dataOf(await log(id), 'agent.tool_result')).toEqual([]);
+    expect(dataIn(await log(id), 'agent.tool_result')).toEqual([]);
     expect(processes.works.map(({ start }) => start.request)).toMatchObject([
       {
         kind: 'process',
@@ -102,10 +90,10 @@ describe('a wake', () => {
       { command: 'two' },
     ]);
     processes.works[1]?.resolve({ output: 'second', exitCode: 3 });
-    await until(async () => dataOf(await log(id), 'agent.tool_result').length === 1);
+    await until(async () => dataIn(await log(id), 'agent.tool_result').length === 1);
     processes.works[0]?.resolve({ output: 'first', signalCode: 'SIGTERM' });
     expect(await waking).toMatchObject({ outcome: 'sleep', summary: 'Seen.', modelSteps: 2 });
-    expect(dataOf(await log(id), 'agent.tool_result')).toMatchObject([
+    expect(dataIn(await log(id), 'agent.tool_result')).toMatchObject([
       { outcome: 'completed', output: { output: 'second', exitCode: 3, signalCode: null } },
       { outcome: 'completed', output: { output: 'first', exitCode: null, signalCode: 'SIGTERM' } },
     ]);
@@ -127,7 +115,7 @@ describe('a wake', () => {
       { message: 'Go' },
     );
     expect(await runtime.wake(id)).toMatchObject({ outcome: 'sleep' });
-    expect(dataOf(await log(id), 'agent.tool_result')).toMatchObject([
+    expect(dataIn(await log(id), 'agent.tool_result')).toMatchObject([
       { outcome: 'failed', output: expect.stringMatching(/The input of shell_run is not valid: .*command/) as string },
       { outcome: 'failed', output: 'There is no tool "fly". Available: shell_run, ask_human.' },
     ]);
@@ -148,7 +136,7 @@ describe('a wake', () => {
     await clock.advance(1_000);
     expect(await waking).toMatchObject({ outcome: 'sleep', modelSteps: 2, summary: 'one' });
     expect((await runtime.sessions.get(id)).pending).toEqual([]);
-    expect(dataOf(await log(id), 'message.consumed')).toHaveLength(2);
+    expect(dataIn(await log(id), 'message.consumed')).toHaveLength(2);
   });
 
   it('sees a message that arrives in the very moment it commits', async () => {
@@ -180,7 +168,7 @@ describe('a wake', () => {
     const id = await session([{ text: 'Once.' }], { message: 'Go' });
     const codes = await Promise.all(Array.from({ length: 5 }, () => codeOf(runtime.wake(id))));
     expect(codes.filter((code) => code === 'WAKE_CONFLICT')).toHaveLength(4);
-    expect(dataOf(await log(id), 'wake.started')).toHaveLength(1);
+    expect(dataIn(await log(id), 'wake.started')).toHaveLength(1);
   });
 
   it.each<[string, unknown, string]>([
@@ -205,7 +193,7 @@ describe('a wake', () => {
 
   it('shows its life, and that of its tool calls, to whoever inspects', async () => {
     const { runtime, session, processes } = await open();
-    const id = await session([{ toolCalls: [shell()] }, { text: 'x' }], { message: 'Go' });
+    const id = await session([{ toolCalls: [shellRun()] }, { text: 'x' }], { message: 'Go' });
     const seen = new Set<string>();
     const { system } = runtime.tasks.supervisor;
     system.inspect((event) => {
@@ -245,7 +233,7 @@ describe('a directive', () => {
     await clock.advance(60_000);
     expect(await runtime.wake(id)).toMatchObject({ outcome: 'sleep', summary: 'Checked.' });
     expect((await runtime.sessions.get(id)).queuedWakes).toEqual([]);
-    expect(dataOf(await log(id), 'wake.ended')).toMatchObject([
+    expect(dataIn(await log(id), 'wake.ended')).toMatchObject([
       { completedWakeIds: [] },
       { completedWakeIds: [expect.any(String)] },
     ]);
@@ -275,7 +263,7 @@ describe('a directive', () => {
       { message: 'Go' },
     );
     expect(await runtime.wake(id)).toMatchObject({ outcome: 'sleep', summary: 'x', modelSteps: 1 });
-    expect(dataOf(await log(id), 'directive.rejected')).toMatchObject([
+    expect(dataIn(await log(id), 'directive.rejected')).toMatchObject([
       { reason: expect.stringContaining('outcome') as string, received: '{"outcome":"explode"}' },
     ]);
     await runtime.sessions.send(id, { type: 'user.message', text: 'Again' });
@@ -289,7 +277,7 @@ describe('a directive', () => {
       { message: 'Go' },
     );
     expect(await runtime.wake(id)).toMatchObject({ summary: 'From the text.' });
-    expect(dataOf(await log(id), 'agent.message')).toMatchObject([{ text: 'Done.' }]);
+    expect(dataIn(await log(id), 'agent.message')).toMatchObject([{ text: 'Done.' }]);
   });
 
   it('that a model quotes in the middle of what it says is neither done nor cut out', async () => {
@@ -299,7 +287,7 @@ describe('a directive', () => {
     const id = await session([{ text }], { message: 'Go' });
     expect(await runtime.wake(id)).toMatchObject({ outcome: 'sleep', modelSteps: 1 });
     const events = await log(id);
-    expect(dataOf(events, 'agent.message')).toMatchObject([{ text }]);
+    expect(dataIn(events, 'agent.message')).toMatchObject([{ text }]);
     expect(events.filter(({ type }) => type.startsWith('directive.') || type === 'wake.queued')).toEqual([]);
   });
 
@@ -341,13 +329,13 @@ describe('a directive', () => {
       { message: 'Go' },
     );
     await runtime.wake(id);
-    expect(dataOf(await log(id), 'learning.captured')).toMatchObject([{ kind: 'lesson', title: 't', detail: 'd' }]);
+    expect(dataIn(await log(id), 'learning.captured')).toMatchObject([{ kind: 'lesson', title: 't', detail: 'd' }]);
   });
 
   it('that comes with tool calls counts when they have ended', async () => {
     const { runtime, session, processes } = await open();
     const id = await session(
-      [{ toolCalls: [shell()], directive: { outcome: 'sleep', summary: 'Started it.' } }, { text: 'never' }],
+      [{ toolCalls: [shellRun()], directive: { outcome: 'sleep', summary: 'Started it.' } }, { text: 'never' }],
       { message: 'Go' },
     );
     const waking = runtime.wake(id);
@@ -389,298 +377,6 @@ describe('a directive', () => {
     });
     expect(await runtime.sessions.get(id)).toMatchObject({ stopReason: 'idle', pendingActions: [] });
     expect(await runtime.wake(id)).toMatchObject({ outcome: 'sleep', summary: 'Thanks.' });
-  });
-});
-
-describe('a wake that goes wrong', () => {
-  it('on a failure of the backend ends with a record of it, keeps the message, and the next wake goes on', async () => {
-    const { runtime, session, log } = await open();
-    const id = await session(
-      [{ error: { kind: 'rate_limit', message: 'slow down', retryAfterMs: 1500 } }, { text: 'Now.' }],
-      { message: 'Go' },
-    );
-    expect(await runtime.wake(id)).toMatchObject({
-      outcome: 'failed',
-      status: 'idle',
-      error: { code: 'RUN_FAILED', category: 'provider' },
-      summary:
-        'The wake failed: the model step failed (rate_limit): slow down. Wait until the provider allows more calls, then wake the session again. The provider asks to wait 2 seconds.',
-    });
-    expect(dataOf(await log(id), 'span.completed')).toMatchObject([
-      { outcome: 'failed', error: { kind: 'rate_limit', retryAfterMs: 1500 } },
-    ]);
-    expect((await runtime.sessions.get(id)).pending).toHaveLength(1);
-    expect(await runtime.wake(id)).toMatchObject({ outcome: 'sleep', summary: 'Now.' });
-  });
-
-  it('over an unmet expectation says what came, and tries the same step again', async () => {
-    const { runtime, session, write } = await open();
-    const id = await session([{ text: 'x', expect: { lastUserMessageIncludes: 'please' } }], { message: 'Go' });
-    expect((await runtime.wake(id)).summary).toContain(
-      'step 1: expected the last user message to include "please", received: "Go"',
-    );
-    await write([{ text: 'Fine.' }]);
-    expect(await runtime.wake(id)).toMatchObject({ outcome: 'sleep', summary: 'Fine.' });
-  });
-
-  it.each<[string, (home: string) => Promise<void>, RegExp]>([
-    [
-      'whose agent file is broken',
-      (home) => writeFile(join(home, 'agents', AGENT, 'agent.md'), '---\nname: x\n---\n'),
-      /agent file player\/agent\.md is not valid: line 2/,
-    ],
-    [
-      'whose backend is missing',
-      async (home) => {
-        const path = join(home, 'agents', AGENT, 'agent.md');
-        await writeFile(path, (await readFile(path, 'utf8')).replace('provider: script', 'provider: moon'));
-      },
-      /expected a backend for the provider "moon"; registered: script/,
-    ],
-    [
-      'whose script is missing',
-      (home) => writeFile(join(home, 'agents', AGENT, 'play.json'), '{'),
-      /script play\.json is not JSON/,
-    ],
-  ])('%s rests with a summary that says so', async (_what, damage, pattern) => {
-    const { runtime, session } = await open();
-    const id = await session([{ text: 'x' }], { message: 'Go' });
-    await damage(house.home);
-    const outcome = await runtime.wake(id);
-    expect(outcome).toMatchObject({ outcome: 'failed', status: 'idle' });
-    expect(outcome.summary).toMatch(pattern);
-    expectNothingOpen(await runtime.sessions.get(id));
-  });
-
-  it('whose backend breaks its promises rests all the same', async () => {
-    const broken: AgentRuntime = {
-      id: 'broken',
-      run: () => Promise.resolve({}) as never,
-      abort: async () => undefined,
-      isRunActive: () => false,
-    };
-    const { runtime, session, log } = await open({ runtimes: [broken] });
-    const id = await session([], { message: 'Go', agent: { provider: 'broken' } });
-    const message = expect.stringContaining('the backend "broken" returned what is no result of a run') as string;
-    expect(await runtime.wake(id)).toMatchObject({
-      outcome: 'failed',
-      status: 'idle',
-      modelSteps: 1,
-      error: { code: 'RUN_FAILED', category: 'provider', message },
-    });
-    expect(dataOf(await log(id), 'span.completed')).toMatchObject([
-      { outcome: 'failed', modelSteps: 0, error: { kind: 'unknown', message } },
-    ]);
-    expect((await runtime.sessions.get(id)).pending).toHaveLength(1);
-    expectNothingOpen(await runtime.sessions.get(id));
-  });
-
-  it('stops at its budget of steps, and the next wake goes on from there', async () => {
-    const { runtime, session } = await open();
-    const id = await session(
-      [{ toolCalls: [{ name: 'none' }] }, { toolCalls: [{ name: 'none' }] }, { text: 'Done.' }],
-      { message: 'Go', agent: { budget: { maxModelStepsPerWake: 2 } } },
-    );
-    expect(await runtime.wake(id)).toMatchObject({
-      outcome: 'budget_reached',
-      modelSteps: 2,
-      summary: expect.stringContaining('maxModelStepsPerWake (2)') as string,
-    });
-    expect(await runtime.wake(id)).toMatchObject({ outcome: 'sleep', summary: 'Done.', modelSteps: 1 });
-  });
-
-  it('that cannot write lets go of the session and tells the caller, and the next wake puts it right', async () => {
-    let isFull = false;
-    class FullStore extends MemoryEventStore {
-      override append(...parameters: Parameters<MemoryEventStore['append']>): Promise<AppendResult> {
-        return isFull
-          ? Promise.reject(new RuntimeError('STORAGE_FAILED', 'the disk is full', { category: 'storage' }))
-          : super.append(...parameters);
-      }
-    }
-    const { runtime, session, clock, log } = await open({ store: () => new FullStore() });
-    const id = await session([{ text: 'x', delayMs: 10 }, { text: 'After.' }], { message: 'Go' });
-    const waking = codeOf(runtime.wake(id));
-    await until(() => clock.pendingTimers > 0);
-    isFull = true;
-    await clock.advance(10);
-    expect(await waking).toBe('STORAGE_FAILED');
-    isFull = false;
-    expect(await runtime.sessions.get(id)).toMatchObject({ status: 'running' });
-    const again = runtime.wake(id);
-    await until(() => clock.pendingTimers > 0);
-    await clock.advance(10);
-    expect(await again).toMatchObject({ outcome: 'sleep', epoch: 2 });
-    expect(dataOf(await log(id), 'wake.ended')).toMatchObject([{ outcome: 'lost' }, { outcome: 'sleep' }]);
-    expect(dataOf(await log(id), 'span.completed')).toMatchObject([
-      { outcome: 'lost', modelSteps: 0 },
-      { outcome: 'completed' },
-    ]);
-  });
-
-  it('is not failed by a view that cannot be kept', async () => {
-    class BlindStore extends MemoryEventStore {
-      override saveView(): Promise<void> {
-        return Promise.reject(new Error('no view'));
-      }
-    }
-    const { runtime, session } = await open({ store: () => new BlindStore() });
-    const id = await session([{ text: 'x' }], { message: 'Go' });
-    expect(await runtime.wake(id)).toMatchObject({ outcome: 'sleep' });
-  });
-
-  it('skips tools that nobody has, and says so', async () => {
-    const { runtime, session, log } = await open();
-    const id = await session([{ toolCalls: [shell()] }, { text: 'x' }], {
-      message: 'Go',
-      agent: { tools: ['teleport'] },
-    });
-    await runtime.wake(id);
-    expect(dataOf(await log(id), 'tool.skipped')).toEqual([
-      { name: 'teleport', reason: 'no tool of this name is available' },
-    ]);
-    expect(dataOf(await log(id), 'agent.tool_result')).toMatchObject([
-      { output: 'There is no tool "shell_run". Available: none.' },
-    ]);
-  });
-
-  it('runs no tool of an agent that may run none', async () => {
-    const { runtime, session, log, processes } = await open();
-    const id = await session([{ toolCalls: [shell()] }, { text: 'x' }], {
-      message: 'Go',
-      agent: { permission: 'deny' },
-    });
-    await runtime.wake(id);
-    expect(processes.works).toEqual([]);
-    expect(dataOf(await log(id), 'agent.tool_result')).toMatchObject([{ outcome: 'failed' }]);
-  });
-});
-
-describe('a wake that another one took for dead', () => {
-  it('is stopped at once, writes nothing more, and says why; the other one goes on', async () => {
-    const { runtime, session, clock, log, store } = await open();
-    const id = await session([{ text: 'x', delayMs: 1_000, toolCalls: [shell()] }, { text: 'Mine.' }], {
-      message: 'Go',
-    });
-    const first = codeOf(runtime.wake(id));
-    await until(() => clock.pendingTimers === 1);
-    const [began] = (await log(id)).flatMap((event) => (event.type === 'wake.started' ? [event.data.wakeId] : []));
-    await store.append(id, [newEvent(901, wakeEnded(began ?? '', 'lost'), 3), newEvent(902, wakeStarted(3), 3)]);
-    const right = await store.acquireWakeRight(id, { epoch: 3, isOpen: true });
-    expect(await first).toMatch(/^(WAKE|EPOCH)_SUPERSEDED$/);
-    expect(clock.pendingTimers).toBe(0);
-    expect(house.processes.works).toEqual([]);
-    expect((await runtime.sessions.get(id)).openWake).toMatchObject({ wakeId: 'wake_3', epoch: 3 });
-    await right.release();
-    await house.write([{ text: 'Mine.' }]);
-    expect(await runtime.wake(id)).toMatchObject({ outcome: 'sleep', summary: 'Mine.', epoch: 4 });
-  });
-});
-
-describe('a wake that is stopped', () => {
-  it('in a model step aborts it, keeps the message and rests', async () => {
-    const { runtime, session, clock } = await open();
-    const id = await session([{ text: 'x', delayMs: 60_000 }], { message: 'Go' });
-    const controller = new AbortController();
-    const waking = runtime.wake(id, { signal: controller.signal });
-    await until(() => clock.pendingTimers > 0);
-    controller.abort('the user left');
-    expect(await waking).toMatchObject({
-      outcome: 'aborted',
-      status: 'idle',
-      summary: 'The wake was stopped: the user left. Wake the session again to go on.',
-    });
-    expect(await runtime.sessions.get(id)).toMatchObject({
-      pending: [{ type: 'user.message' }],
-      openSpanId: undefined,
-      modelSteps: 0,
-    });
-    expect(clock.pendingTimers).toBe(0);
-  });
-
-  it('in a tool call stops the process, records the call as cancelled, and never runs it again', async () => {
-    const { runtime, session, log, processes } = await open();
-    const id = await session(
-      [{ toolCalls: [shell('sleep')] }, { text: 'Understood.', expect: { lastToolResultOutcome: 'cancelled' } }],
-      { message: 'Go' },
-    );
-    const controller = new AbortController();
-    const waking = runtime.wake(id, { signal: controller.signal });
-    await until(() => processes.works.length === 1);
-    controller.abort('enough');
-    expect(await waking).toMatchObject({ outcome: 'aborted' });
-    expect(processes.works[0]?.cancelReasons).toEqual(['enough']);
-    expect(dataOf(await log(id), 'agent.tool_result')).toMatchObject([
-      { outcome: 'cancelled', output: 'The call was stopped: enough.' },
-    ]);
-    expect(await runtime.wake(id)).toMatchObject({ outcome: 'sleep', summary: 'Understood.' });
-    expect(processes.works).toHaveLength(1);
-  });
-
-  it('before it began leaves no trace', async () => {
-    const { runtime, session, types } = await open();
-    const id = await session([{ text: 'x' }], { message: 'Go' });
-    expect(await runtime.wake(id, { signal: AbortSignal.abort('early') })).toMatchObject({
-      outcome: 'aborted',
-      summary: 'The wake was stopped before it began: early.',
-    });
-    expect(await types(id)).toEqual(['session.created', 'user.message']);
-  });
-
-  it('ends though the backend is deaf', async () => {
-    const deaf: AgentRuntime = {
-      id: 'deaf',
-      run: () => new Promise(() => undefined),
-      abort: async () => undefined,
-      isRunActive: () => true,
-    };
-    const { runtime, session, clock, types } = await open({ runtimes: [deaf] });
-    const id = await session([], { message: 'Go', agent: { provider: 'deaf' } });
-    const controller = new AbortController();
-    const waking = runtime.wake(id, { signal: controller.signal });
-    await until(async () => (await types(id)).includes('span.started'));
-    controller.abort('enough');
-    await until(() => clock.pendingTimers > 0);
-    await clock.advance(5_000);
-    expect(await waking).toMatchObject({ outcome: 'aborted', status: 'idle' });
-    expect(clock.pendingTimers).toBe(0);
-  });
-
-  it('by a shutdown closes its calls and lets go', async () => {
-    const { runtime, session, processes, store } = await open({
-      store: ({ home, clock }) => new FileEventStore({ home, clock }),
-    });
-    const id = await session([{ toolCalls: [shell('sleep'), shell('sleep')] }], { message: 'Go' });
-    const waking = runtime.wake(id);
-    await until(() => processes.works.length === 2);
-    await Promise.all([runtime.shutdown('closing time'), runtime.shutdown()]);
-    expect(await waking).toMatchObject({
-      outcome: 'aborted',
-      summary: 'The wake was stopped: closing time. Wake the session again to go on.',
-    });
-    expect(await codeOf(runtime.wake(id))).toBe('RUNTIME_SHUT_DOWN');
-    expect(await codeOf(store.read(id))).toBe('STORE_CLOSED');
-    const after = new FileEventStore({ home: house.home, clock: house.clock });
-    expect((await after.read(id)).filter(({ type }) => type === 'agent.tool_result')).toMatchObject([
-      { data: { outcome: 'cancelled' } },
-      { data: { outcome: 'cancelled' } },
-    ]);
-    await (await after.acquireWakeRight(id, { epoch: 1, isOpen: false })).release();
-    await after.close();
-  });
-
-  it('by the end of its session takes no further step', async () => {
-    const { runtime, session, clock, types } = await open();
-    const id = await session([{ text: 'x', delayMs: 10, toolCalls: [{ name: 'none' }] }, { text: 'never' }], {
-      message: 'Go',
-    });
-    const waking = runtime.wake(id);
-    await until(() => clock.pendingTimers > 0);
-    await runtime.sessions.terminate(id, { reason: 'obsolete' });
-    await clock.advance(10);
-    expect(await waking).toMatchObject({ outcome: 'terminated', status: 'terminated', modelSteps: 1 });
-    expect((await types(id)).at(-1)).toBe('wake.ended');
-    expect(await codeOf(runtime.wake(id))).toBe('SESSION_TERMINATED');
   });
 });
 

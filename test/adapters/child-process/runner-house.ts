@@ -76,6 +76,21 @@ export async function runnerHouse(options: Partial<ChildProcessSubagentRunnerOpt
   };
 }
 
+/** The runners that one test has opened. */
+export class OpenRunners {
+  readonly #open: RunnerHouse[] = [];
+
+  async open(options: Partial<ChildProcessSubagentRunnerOptions> = {}): Promise<RunnerHouse> {
+    const house = await runnerHouse(options);
+    this.#open.push(house);
+    return house;
+  }
+
+  async close(): Promise<void> {
+    for (const house of this.#open.splice(0)) await house.close();
+  }
+}
+
 async function runnerOrNothing(
   options: ChildProcessSubagentRunnerOptions,
   folder: string,

@@ -17,80 +17,21 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { join } from 'node:path';
-import type { WorktreeFindingKind } from '../../../src/machines/subagent/worktree-findings.ts';
-import type { PreparedSubagentWorktree } from '../../../src/actors/subagent/worktree-adapter.ts';
 import { contentOf, git, put } from './git-house.ts';
-
-export interface LostWork {
-  readonly name: string;
-  /** Among what is found. */
-  readonly kind: WorktreeFindingKind;
-  /** Told before the agent begins. */
-  readonly setUp?: (worktree: PreparedSubagentWorktree) => void;
-  readonly act: (worktree: PreparedSubagentWorktree) => void;
-  /** Whether the work is still there, whole. */
-  readonly isThere: (worktree: PreparedSubagentWorktree) => boolean;
-}
-
-type Act = LostWork['act'];
-type IsThere = LostWork['isThere'];
-
-const way = (kind: WorktreeFindingKind, name: string, act: Act, isThere: IsThere): LostWork => ({
-  kind,
-  name,
-  act,
-  isThere,
-});
-const writes =
-  (path: string, content = 'work\n'): Act =>
-  ({ worktreePath }) =>
-    put(join(worktreePath, path), content);
-const has =
-  (path: string, content = 'work\n'): IsThere =>
-  ({ worktreePath }) =>
-    existsSync(join(worktreePath, path)) && contentOf(join(worktreePath, path)) === content;
-const runs =
-  (...commands: readonly (readonly string[])[]): Act =>
-  ({ worktreePath }) => {
-    for (const command of commands) git(worktreePath, ...command);
-  };
-const all =
-  (...acts: readonly Act[]): Act =>
-  (worktree) => {
-    for (const act of acts) act(worktree);
-  };
-const shell =
-  (line: string): Act =>
-  ({ worktreePath }) => {
-    execFileSync('sh', ['-c', line], { cwd: worktreePath, stdio: 'ignore' });
-  };
-const commits = all(writes('a.txt'), runs(['commit', '-qam', 'work']));
-const gitFolder = ({ worktreePath }: PreparedSubagentWorktree): string =>
-  contentOf(join(worktreePath, '.git'))
-    .replace(/^gitdir: /, '')
-    .trim();
-/** Some commit of this subject, which its worktree still names. */
-const hasCommit =
-  (where: readonly string[], subject = 'work'): IsThere =>
-  ({ worktreePath }) =>
-    git(worktreePath, 'log', '--format=%s', ...where)
-      .split('\n')
-      .includes(subject);
-const quietly =
-  (act: Act): Act =>
-  (worktree) => {
-    try {
-      act(worktree);
-    } catch {
-      // Git ends with an error where it asks for a decision.
-    }
-  };
-/** Two branches that change the same line. */
-const conflict = all(
-  runs(['checkout', '-q', '-b', 'theirs']),
-  writes('a.txt', 'theirs\n'),
-  runs(['commit', '-qam', 'theirs'], ['checkout', '-q', '-'], ['reset', '-q', '--hard']),
-);
+import {
+  all,
+  commits,
+  conflict,
+  gitFolder,
+  has,
+  hasCommit,
+  quietly,
+  runs,
+  shell,
+  way,
+  writes,
+} from './lost-work-acts.ts';
+import type { LostWork } from './lost-work-acts.ts';
 
 const FILES: readonly LostWork[] = [
   way('changed', 'changes a file', writes('a.txt'), has('a.txt')),

@@ -154,3 +154,12 @@ export const rowboatEvents: readonly object[] = [
   { runId: RUN, type: 'spawn-subflow', agentName: 'scribe', toolCallId: 'c3', subflow: [] },
   { runId: RUN, type: 'message', message: { role: 'user', content: 'Write.' }, subflow: ['c3'] },
 ];
+
+export const uniqueId = (n: number): string => `0192f0c1-9999-7abc-8def-${String(n).padStart(12, '0')}`;
+
+/** A rowboat run of its own, with these records after its start. */
+export const runOf = (name: string, ...records: readonly object[]): string =>
+  lines(
+    { runId: name, type: 'start', agentName: 'copilot', subflow: [], ts: '2026-01-05T10:00:00Z' },
+    ...records.map((record) => ({ runId: name, subflow: [], ...record })),
+  );

@@ -2,13 +2,14 @@
 import { join } from 'node:path';
 import type { ImportOutcome, ImportRequest } from '../../../src/adapters/import-logs/import-sessions.ts';
 import { importSessions } from '../../../src/adapters/import-logs/import-sessions.ts';
+import type { ImportedSessionReport } from '../../../src/machines/import/import-report.ts';
 import { HomeLayout } from '../../../src/adapters/files/layout.ts';
 import type { SessionEvent } from '../../../src/machines/session/session-event.ts';
 import { createNodeRuntime } from '../../../src/node.ts';
 import type { NodeRuntime } from '../../../src/node.ts';
 import { temporaryHome } from '../../support/temporary-home.ts';
 import type { TemporaryHome } from '../../support/temporary-home.ts';
-import { put } from './foreign-home.ts';
+import { RUN, put } from './foreign-home.ts';
 
 const SCRIPT = JSON.stringify({ format: 'wakechart-script/1', steps: [{ text: 'I go on.' }] });
 
@@ -46,6 +47,13 @@ export class ImportHouse {
     return join(this.foreign, `home-${this.#made}`);
   }
 
+  /** A home of rowboat with one run in it. */
+  async rowboatHome(events: string, run = RUN): Promise<string> {
+    const home = this.place();
+    await put(join(home, 'runs', `${run}.jsonl`), events);
+    return home;
+  }
+
   import(request: ImportRequest, others: Partial<Parameters<typeof importSessions>[1]> = {}): Promise<ImportOutcome> {
     const { sessions, agents } = this.runtime;
     return importSessions(request, {
@@ -68,3 +76,10 @@ export class ImportHouse {
     for (const folder of this.#folders) await folder.remove();
   }
 }
+
+/** The report of an import that was to bring one session. */
+export const only = ({ sessions }: { readonly sessions: readonly ImportedSessionReport[] }): ImportedSessionReport => {
+  const [report, ...more] = sessions;
+  if (report === undefined || more.length > 0) throw new Error(`expected one session, received ${sessions.length}`);
+  return report;
+};

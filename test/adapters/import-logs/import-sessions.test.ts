@@ -1,13 +1,19 @@
 /** Sessions of other runtimes, brought over into a real home. */
-import { execFileSync } from 'node:child_process';
-import { createHash } from 'node:crypto';
-import { mkdir, readFile, readdir, rm, stat, symlink, writeFile } from 'node:fs/promises';
+import { mkdir, readFile, readdir, rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { ImportedSessionReport } from '../../../src/machines/import/import-report.ts';
 import { assembleTranscript } from '../../../src/machines/turn/transcript.ts';
-import { OPENBOA_SESSION, RUN, lines, openboaEvents, openboaSession, put, rowboatEvents } from './foreign-home.ts';
-import { ImportHouse } from './import-house.ts';
+import {
+  OPENBOA_SESSION,
+  lines,
+  openboaEvents,
+  openboaSession,
+  put,
+  rowboatEvents,
+  runOf,
+  uniqueId,
+} from './foreign-home.ts';
+import { ImportHouse, only } from './import-house.ts';
 
 let house: ImportHouse;
 
@@ -17,28 +23,7 @@ beforeAll(async () => {
 
 afterAll(() => house.close());
 
-const rowboatHome = async (events: string, run = RUN): Promise<string> => {
-  const home = house.place();
-  await put(join(home, 'runs', `${run}.jsonl`), events);
-  return home;
-};
-
-const only = ({ sessions }: { readonly sessions: readonly ImportedSessionReport[] }): ImportedSessionReport => {
-  const [report, ...more] = sessions;
-  if (report === undefined || more.length > 0) throw new Error(`expected one session, received ${sessions.length}`);
-  return report;
-};
-
-const uniqueId = (n: number): string => `0192f0c1-9999-7abc-8def-${String(n).padStart(12, '0')}`;
-
-/** A rowboat run of its own, with these records after its start. */
 const SAID = { type: 'message', message: { role: 'user', content: 'x' } };
-
-const runOf = (name: string, ...records: readonly object[]): string =>
-  lines(
-    { runId: name, type: 'start', agentName: 'copilot', subflow: [], ts: '2026-01-05T10:00:00Z' },
-    ...records.map((record) => ({ runId: name, subflow: [], ...record })),
-  );
 
 describe('a session of openboa', () => {
   it('comes with its id, its times, its conversation, its outcome, its learnings and its queue', async () => {
@@ -146,7 +131,7 @@ describe('a session of openboa', () => {
 
 describe('a run of rowboat', () => {
   it('comes with messages, calls, approvals and questions; approvals hold for nothing here', async () => {
-    const home = await rowboatHome(lines(...rowboatEvents));
+    const home = await house.rowboatHome(lines(...rowboatEvents));
     const report = only(await house.import({ from: 'rowboat', path: home }));
     expect(report).toMatchObject({
       status: 'imported',
@@ -188,7 +173,7 @@ describe('a run of rowboat', () => {
         content: [{ type: 'tool-call', toolCallId: id, toolName: 'executeCommand', arguments: { command: 'rm x' } }],
       },
     });
-    const home = await rowboatHome(
+    const home = await house.rowboatHome(
       runOf(
         'r-open',
         call('a'),
@@ -210,7 +195,7 @@ describe('a run of rowboat', () => {
 
   it('asks nobody for a call that has its result', async () => {
     const call = { type: 'tool-call', toolCallId: 'a', toolName: 'executeCommand', arguments: { command: 'ls' } };
-    const home = await rowboatHome(
+    const home = await house.rowboatHome(
       runOf(
         'r-answered',
         { type: 'message', message: { role: 'assistant', content: [call] } },
@@ -226,7 +211,7 @@ describe('a run of rowboat', () => {
 
 describe('the same source', () => {
   it('brings nothing twice, also by another path and for another agent', async () => {
-    const home = await rowboatHome(
+    const home = await house.rowboatHome(
       runOf('r-twice', { type: 'message', message: { role: 'user', content: 'x' } }),
       'r-twice',
     );
@@ -246,7 +231,7 @@ describe('the same source', () => {
   });
 
   it('that has grown is refused, and says what to do', async () => {
-    const home = await rowboatHome(
+    const home = await house.rowboatHome(
       runOf('r-grown', { type: 'message', message: { role: 'user', content: 'x' } }),
       'r-grown',
     );
@@ -286,149 +271,6 @@ describe('the same source', () => {
     expect(only(await house.import({ from: 'openboa', path: home }))).toMatchObject({
       status: 'already',
       sessionId: report.sessionId,
-    });
-  });
-});
-
-describe('a damaged log', () => {
-  const message = (text: string): object => ({ type: 'message', message: { role: 'user', content: text } });
-
-  it.each([
-    [
-      'a torn end',
-      (log: string) => `${log}{"runId":"r","type":"mess`,
-      { line: 3, what: 'the last line is only the beginning of a record', repaired: false },
-    ],
-    [
-      'a damaged line in the middle',
-      (log: string) => log.replace('\n', '\n\0\0\0 garbage\n'),
-      { line: 2, what: 'the line is no record', repaired: false },
-    ],
-    [
-      'a record on the half of another',
-      (log: string) => log.replace('\n', '\n{"type":"message","mess'),
-      { line: 2, what: 'the line is no record; what follows in it is', repaired: false },
-    ],
-    [
-      'records without a line end',
-      (log: string) => `${log.trimEnd().replaceAll('\n', '')}\n`,
-      { line: 1, what: 'records without a line end between them were parted', repaired: true },
-    ],
-    [
-      'line ends of Windows',
-      (log: string) => log.replaceAll('\n', '\r\n'),
-      { line: 0, what: '2 lines end with a carriage return, which was left out', repaired: true },
-    ],
-    [
-      'a byte order mark',
-      (log: string) => `\uFEFF${log}`,
-      { line: 0, what: 'it begins with a byte order mark, which was left out', repaired: true },
-    ],
-    [
-      'a record that is too long',
-      (log: string) => `${log}${'x'.repeat(9 * 1024 * 1024)}\n`,
-      { line: 3, what: 'the line is longer than a record may be', repaired: false },
-    ],
-  ] as const)('with %s is brought over, and the place is named', async (name, spoil, damage) => {
-    const run = `r-${createHash('sha256').update(name).digest('hex').slice(0, 8)}`;
-    const spoilt = spoil(runOf(run, message('still here')));
-    const home = await rowboatHome(spoilt, run);
-    const report = only(await house.import({ from: 'rowboat', path: home }));
-    expect(report).toMatchObject({ status: 'imported', damaged: 1, damage: [damage] });
-    expect(JSON.stringify(assembleTranscript(await house.eventsOf(report.sessionId ?? '')))).toContain('still here');
-    expect(await readFile(join(home, 'runs', `${run}.jsonl`), 'utf8')).toBe(spoilt);
-  });
-
-  it('has records once that stand there twice, and texts twice that somebody said twice', async () => {
-    const twice = { id: uniqueId(7), ...message('once') };
-    const home = await rowboatHome(runOf('r-dup', twice, twice, message('again'), message('again')), 'r-dup');
-    const report = only(await house.import({ from: 'rowboat', path: home }));
-    expect(report).toMatchObject({ repeated: 1, unread: 3 });
-  });
-
-  it('that is empty is no session', async () => {
-    expect(only(await house.import({ from: 'rowboat', path: await rowboatHome('', 'r-empty') }))).toMatchObject({
-      status: 'failed',
-      code: 'IMPORT_EMPTY',
-    });
-  });
-
-  it.each([
-    [
-      'another file',
-      'root:x:0:0:root:/root:/bin/bash\ndaemon:x:1:1::/:/bin/sh\n',
-      'found none: 0 unknown and 2 damaged',
-    ],
-    ['bytes', '\u0000\u0001\u0002 \ufffd', 'found none: 0 unknown and 1 damaged'],
-    ['records of something else', '{"a":1}\n[1,2]\n', 'found none: 1 unknown and 1 damaged'],
-  ])('that is no log at all (%s) is not copied to where agents can read it', async (_what, content, complaint) => {
-    const before = (await house.runtime.sessions.list()).length;
-    for (const dryRun of [true, false]) {
-      const report = only(
-        await house.import({
-          from: 'rowboat',
-          path: await rowboatHome(content, 'r-strange'),
-          agentId: 'alpha',
-          dryRun,
-        }),
-      );
-      expect(report).toMatchObject({
-        status: 'failed',
-        code: 'IMPORT_NOT_UNDERSTOOD',
-        because: expect.stringContaining(complaint) as string,
-        hint: expect.stringContaining('--from openboa') as string,
-      });
-    }
-    expect(await house.runtime.sessions.list()).toHaveLength(before);
-  });
-
-  it('names what is no file where a log was expected, and brings the others', async () => {
-    const home = await rowboatHome(runOf('r-whole', message('x')), 'r-whole');
-    await mkdir(join(home, 'runs', 'folder.jsonl'));
-    execFileSync('mkfifo', [join(home, 'runs', 'pipe.jsonl')]);
-    expect(await house.import({ from: 'rowboat', path: home })).toMatchObject({
-      sessions: [{ status: 'imported' }],
-      passedOver: [
-        {
-          path: join('runs', 'pipe.jsonl'),
-          because: 'a pipe, a socket or a device, which is not opened',
-          isTrouble: false,
-        },
-        {
-          path: join('runs', 'folder.jsonl'),
-          because: 'a folder, where the log of a run was expected',
-          isTrouble: true,
-        },
-      ],
-    });
-  });
-
-  it('is not followed out of the place that was named', async () => {
-    const home = await rowboatHome(runOf('r-fine', message('x')), 'r-fine');
-    const secret = await put(join(house.place(), 'secret.jsonl'), runOf('r-secret', message('SECRET')));
-    await symlink(secret, join(home, 'runs', 'link.jsonl'));
-    const outcome = await house.import({ from: 'rowboat', path: home });
-    expect(outcome).toMatchObject({
-      sessions: [{ status: 'imported' }],
-      passedOver: [{ path: join('runs', 'link.jsonl'), isTrouble: false }],
-    });
-    const folder = await openboaSession(house.place(), { session: uniqueId(8) });
-    await rm(join(folder, 'runtime'), { recursive: true });
-    await symlink(join(secret, '..'), join(folder, 'runtime'));
-    await rm(join(folder, 'events.jsonl'));
-    await symlink(secret, join(folder, 'events.jsonl'));
-    expect(only(await house.import({ from: 'openboa', path: folder }))).toMatchObject({
-      status: 'failed',
-      code: 'IMPORT_UNREADABLE',
-    });
-  });
-
-  it('of Wakechart itself is refused', async () => {
-    const { sessionId } = await house.runtime.sessions.create({ agentId: 'alpha' });
-    const path = house.layout.session({ agentId: 'alpha', sessionId });
-    expect(only(await house.import({ from: 'openboa', path }))).toMatchObject({
-      status: 'failed',
-      code: 'IMPORT_OURS',
     });
   });
 });
@@ -473,7 +315,7 @@ describe('an import', () => {
   });
 
   it('that is stopped ends between two sessions, and says how many it did not reach', async () => {
-    const home = await rowboatHome(runOf('r-stop-1', SAID), 'r-stop-1');
+    const home = await house.rowboatHome(runOf('r-stop-1', SAID), 'r-stop-1');
     for (const run of ['r-stop-2', 'r-stop-3']) await put(join(home, 'runs', `${run}.jsonl`), runOf(run, SAID));
     const stop = new AbortController();
     const first = await house.import({

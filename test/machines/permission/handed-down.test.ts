@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { bothOf, handDown, holdsAll, isTakenAway, ownBounds } from '../../../src/machines/permission/handed-down.ts';
-import type { Restriction } from '../../../src/machines/session/event-schemas.ts';
+import type { Restriction } from '../../../src/machines/session/event-parts.ts';
 import { parseRule } from '../../../src/machines/permission/permission-rule.ts';
 
 const OPEN = { mode: 'preapproved', ask: [], deny: [] } as const;

@@ -46,11 +46,7 @@ export function PictureView({ picture, name, states, transitions, actor }: Pictu
     setChosen(to);
     requestAnimationFrame(() => element.scrollTo(left, top));
   };
-  useLayoutEffect(() => {
-    own.setAttribute('width', String(size.width * zoom));
-    own.setAttribute('height', String(size.height * zoom));
-  }, [own, size, zoom]);
-  useLayoutEffect(() => light(own, states, transitions), [own, states, transitions]);
+  useLook(own, { size, zoom, states, transitions });
   useEffect(() => {
     if (held.current !== actor) showActive(own, box.current);
   }, [own, actor, states, room.width, room.height]);
@@ -144,6 +140,19 @@ function usePlace(own: SVGSVGElement, box: RefObject<HTMLDivElement | null>): Re
     box.current?.scrollTo(0, 0);
   }, [own]);
   return place;
+}
+
+interface PictureLook extends Pick<PictureViewProps, 'states' | 'transitions'> {
+  readonly size: Size;
+  readonly zoom: number;
+}
+
+function useLook(own: SVGSVGElement, { size, zoom, states, transitions }: PictureLook): void {
+  useLayoutEffect(() => {
+    own.setAttribute('width', String(size.width * zoom));
+    own.setAttribute('height', String(size.height * zoom));
+  }, [own, size, zoom]);
+  useLayoutEffect(() => light(own, states, transitions), [own, states, transitions]);
 }
 
 function useWheel(box: RefObject<HTMLDivElement | null>, zoom: (event: WheelEvent) => void): void {

@@ -51,9 +51,17 @@ interface Drawn {
   readonly vanished: number;
 }
 
-function Diagram({ width }: { readonly width: number }): JSX.Element {
+/** What is drawn around the moment that is shown. */
+interface Drawing {
+  readonly sequence: Sequence;
+  readonly vanished: number;
+  /** The number of the record at which the diagram stands. */
+  readonly moment: number | undefined;
+  readonly scope: string;
+}
+
+function useDrawing(width: number): Drawing {
   const { timeline } = recording.value.watched;
-  const names = latestNames.value;
   const before = useRef<Drawn | undefined>(undefined);
   const all = timeline.sequence();
   const lastOfChosen = lastOf(timeline, chosenActor.value);
@@ -65,7 +73,7 @@ function Diagram({ width }: { readonly width: number }): JSX.Element {
     chosenRecord.value ?? (cursor.value === 'live' ? (isEarlier ? lastOfChosen : undefined) : cursor.value);
   const sequence = sequenceOf({
     records: recordsOf(timeline, shownWindow),
-    names,
+    names: latestNames.value,
     chosen: chosenActor.value,
     most: lifelinesFor(width),
     moment: moment ?? end,
@@ -75,6 +83,13 @@ function Diagram({ width }: { readonly width: number }): JSX.Element {
   const vanished =
     (before.current?.vanished ?? 0) + (before.current?.rows.filter(({ seq }) => seq < (rows[0]?.seq ?? 0)).length ?? 0);
   before.current = { window: shownWindow, rows, vanished };
+  return { sequence, vanished, moment, scope: scopeText(all.length, { window: shownWindow, sequence, isEarlier }) };
+}
+
+function Diagram({ width }: { readonly width: number }): JSX.Element {
+  const names = latestNames.value;
+  const { sequence, vanished, moment, scope } = useDrawing(width);
+  const { rows } = sequence;
   const shown = moment === undefined ? -1 : rows.findLastIndex(({ seq }) => seq <= moment);
   const nameOf = (key: string): string =>
     key === OUTSIDE ? 'outside' : key === OTHERS ? counted(sequence.otherCount, 'other') : names.of(key);
@@ -114,7 +129,7 @@ function Diagram({ width }: { readonly width: number }): JSX.Element {
           onKeyDown: (event: KeyboardEvent) => moveBy(event, sequence, shown),
         }}
       />
-      <p class="events-found">{scopeText(all.length, { window: shownWindow, sequence, isEarlier })}</p>
+      <p class="events-found">{scope}</p>
     </>
   );
 }

@@ -75,19 +75,7 @@ function Folder({ changes }: { readonly changes: ShownChanges }): JSX.Element {
           Compared with {visibleText(since, 300)}.{commitCount === 0 ? '' : ` ${counted(commitCount, 'commit')} since:`}
         </p>
       )}
-      {commits.length === 0 ? undefined : (
-        <ul class="other-files" aria-label="Commits">
-          {commits.map(({ hash, subject, at }) => (
-            <li key={hash}>
-              <code title={hash}>{hash.slice(0, 10)}</code> {visibleText(subject, 300)}{' '}
-              <span class="quiet">
-                <When iso={at} tell={(time) => clockTime(time).slice(0, 8)} />
-              </span>
-            </li>
-          ))}
-          {commitCount > commits.length ? <li>{amount(commitCount - commits.length)} earlier ones</li> : undefined}
-        </ul>
-      )}
+      {commits.length === 0 ? undefined : <Commits commits={commits} count={commitCount} />}
       {because === undefined && fileCount === 0 ? <p class="empty">No file is different now.</p> : undefined}
       {differences.map((file) => (
         <File key={file.path} file={file} isLoose={loose.has(file.path)} />
@@ -106,6 +94,24 @@ function Folder({ changes }: { readonly changes: ShownChanges }): JSX.Element {
       ) : undefined}
       {isCut ? <p class="left-out">There is more than is shown here.</p> : undefined}
     </div>
+  );
+}
+
+type ShownCommits = NonNullable<ShownChanges['commits']>;
+
+function Commits({ commits, count }: { readonly commits: ShownCommits; readonly count: number }): JSX.Element {
+  return (
+    <ul class="other-files" aria-label="Commits">
+      {commits.map(({ hash, subject, at }) => (
+        <li key={hash}>
+          <code title={hash}>{hash.slice(0, 10)}</code> {visibleText(subject, 300)}{' '}
+          <span class="quiet">
+            <When iso={at} tell={(time) => clockTime(time).slice(0, 8)} />
+          </span>
+        </li>
+      ))}
+      {count > commits.length ? <li>{amount(count - commits.length)} earlier ones</li> : undefined}
+    </ul>
   );
 }
 

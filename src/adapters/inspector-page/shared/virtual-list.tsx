@@ -70,20 +70,7 @@ export function VirtualList({
     pixelsPerRow: rowHeight / scale,
     look,
   });
-  useLayoutEffect(() => {
-    const element = box.current;
-    if (element === null || shown === undefined || shown < 0 || shown >= count) return;
-    const [place, top] = [shown * rowHeight, element.scrollTop * scale];
-    const away = Math.max(top - place, place + rowHeight - top - element.clientHeight);
-    // What was far away is shown with what stands around it.
-    if (away > FAR_ROWS * rowHeight)
-      element.scrollTop = Math.max(0, place - (element.clientHeight - rowHeight) / 2) / scale;
-    else if (place < top) element.scrollTop = place / scale;
-    else if (place + rowHeight > top + element.clientHeight)
-      element.scrollTop = (place + rowHeight - element.clientHeight) / scale;
-    look();
-    // What vanishes at the front gives the same row another number. While the list is hidden it cannot be scrolled.
-  }, [shownAs ?? (shown === undefined ? undefined : shown + vanished), view.height > 0]);
+  useShownRow({ box, count, height: view.height, vanished, rowHeight, scale, shown, shownAs, look });
 
   onRows?.(Math.min(last, Math.max(0, Math.floor(topPixels / rowHeight))), last);
   const rows: ComponentChildren[] = [];
@@ -174,4 +161,31 @@ function useStillness({ box, count, height, vanished, staysAtEnd, wasAtEnd, pixe
     // The browser tells of it a frame later, which would be seen.
     look();
   }, [count, vanished, staysAtEnd, height]);
+}
+
+interface ShownRow extends Pick<VirtualListProps, 'count' | 'rowHeight' | 'shown' | 'shownAs'> {
+  readonly box: RefObject<HTMLDivElement | null>;
+  readonly vanished: number;
+  readonly height: number;
+  /** Pixels of all rows for each pixel that the list scrolls. */
+  readonly scale: number;
+  readonly look: () => void;
+}
+
+/** Brings the row that is to be shown into view. */
+function useShownRow({ box, count, height, vanished, rowHeight, scale, shown, shownAs, look }: ShownRow): void {
+  useLayoutEffect(() => {
+    const element = box.current;
+    if (element === null || shown === undefined || shown < 0 || shown >= count) return;
+    const [place, top] = [shown * rowHeight, element.scrollTop * scale];
+    const away = Math.max(top - place, place + rowHeight - top - element.clientHeight);
+    // What was far away is shown with what stands around it.
+    if (away > FAR_ROWS * rowHeight)
+      element.scrollTop = Math.max(0, place - (element.clientHeight - rowHeight) / 2) / scale;
+    else if (place < top) element.scrollTop = place / scale;
+    else if (place + rowHeight > top + element.clientHeight)
+      element.scrollTop = (place + rowHeight - element.clientHeight) / scale;
+    look();
+    // What vanishes at the front gives the same row another number. While the list is hidden it cannot be scrolled.
+  }, [shownAs ?? (shown === undefined ? undefined : shown + vanished), height > 0]);
 }

@@ -62,10 +62,6 @@ export function ActorRow({
   const isOver = actor.status !== 'active';
   const span = spanOf(actor, time);
   const name = actorName(actor);
-  const toggle = (event: MouseEvent): void => {
-    event.stopPropagation();
-    onToggle();
-  };
   return (
     <div
       id={elementId}
@@ -81,9 +77,7 @@ export function ActorRow({
       style={{ paddingInlineStart: `${6 + Math.min(level - 1, MOST_INDENTS) * INDENT}px` }}
       onClick={onChoose}
     >
-      <span class="toggle" aria-hidden="true" onClick={isOpen === undefined ? undefined : toggle}>
-        {isOpen === undefined ? undefined : <Sign of={isOpen ? 'open' : 'closed'} />}
-      </span>
+      <Toggle isOpen={isOpen} onToggle={onToggle} />
       <ActorSign kind={actor.kind} />
       <span class="name">
         {name}
@@ -100,5 +94,17 @@ export function ActorRow({
       </span>
       <span class="age">{span}</span>
     </div>
+  );
+}
+
+function Toggle({ isOpen, onToggle }: Pick<ActorRowProps, 'isOpen' | 'onToggle'>): JSX.Element {
+  const toggle = (event: MouseEvent): void => {
+    event.stopPropagation();
+    onToggle();
+  };
+  return (
+    <span class="toggle" aria-hidden="true" onClick={isOpen === undefined ? undefined : toggle}>
+      {isOpen === undefined ? undefined : <Sign of={isOpen ? 'open' : 'closed'} />}
+    </span>
   );
 }

@@ -1,0 +1,134 @@
+/** What a runtime over a home can be told, and how that is checked. */
+import type { InspectionEvent } from 'xstate';
+import { z } from 'zod';
+import type { Clock } from '../actors/clock/clock.ts';
+import type { AgentRunConfig, AgentRuntime } from '../actors/run/agent-runtime.ts';
+import type { StoreNews } from '../actors/session/store-watch.ts';
+import type { OnListenerError } from '../actors/streams/listener-errors.ts';
+import type { Telemetry } from '../actors/telemetry/telemetry.ts';
+import type { Tool } from '../actors/turn/tool.ts';
+import type { ToolServerNews } from '../actors/turn/tool-source.ts';
+import { environmentId } from '../machines/ids.ts';
+import { priceTable } from '../machines/run/prices.ts';
+import type { PriceTable } from '../machines/run/prices.ts';
+import type { RunLimits } from '../machines/run/run-decision.ts';
+import type { CommandEnvironmentSettings } from '../machines/turn/shell/environment.ts';
+import { parseOrThrow } from '../machines/validate.ts';
+import { nodeStoreOptions } from './stores.ts';
+import type { NodeStoreOptions } from './stores.ts';
+import { nodeSubagentOptions } from './subagents.ts';
+import type { NodeSubagentOptions } from './subagents.ts';
+
+export interface NodeRuntimeOptions {
+  /**
+   * The home directory; made when it is not there. Default: $WAKECHART_HOME, else `.wakechart` in the working
+   * directory.
+   */
+  readonly home?: string | undefined;
+  /**
+   * The database in which sessions, schedules and cooldowns live, for any number of machines. Default: the files of the
+   * home.
+   */
+  readonly store?: NodeStoreOptions | undefined;
+  /** `os` acknowledges before events are on the disk, and says so in every receipt. Default `disk`. */
+  readonly durability?: 'disk' | 'os' | undefined;
+  /**
+   * How long the process of a wake may give no sign of life, in milliseconds, before another one may take the session
+   * over. On one machine a process that died is known to be dead at once. Default 15,000.
+   */
+  readonly leaseMs?: number | undefined;
+  /** Tasks that run at the same time. Default 4. */
+  readonly maxConcurrentTasks?: number | undefined;
+  /** Whether to end what crashed processes left running, before anything else. Default true. */
+  readonly reconcileOnStart?: boolean | undefined;
+  /**
+   * Whether it only looks at the home: then no folder of it is made, and reading leaves no copies behind. What is asked
+   * for is stored all the same. Default false.
+   */
+  readonly looksOnly?: boolean | undefined;
+  /**
+   * Backends besides those that come with Wakechart (`script`, `embedded`, `cli-agent`, `acp`); one with an id of
+   * theirs stands in for it.
+   */
+  readonly runtimes?: readonly AgentRuntime[] | undefined;
+  /** Tools besides the managed ones. */
+  readonly tools?: readonly Tool[] | undefined;
+  /** `none`: no person can be asked, so what would ask is denied. Default `reachable`. */
+  readonly humans?: 'reachable' | 'none' | undefined;
+  /** Prices of models in US dollars per million tokens, before the known ones. */
+  readonly prices?: PriceTable | undefined;
+  /**
+   * What commands of tools get besides PATH, HOME and the like: variables by name, and with values. The names in
+   * $WAKECHART_PASS_ENV, separated by commas, are passed too. Nothing else of our environment reaches them.
+   */
+  readonly commandEnvironment?: CommandEnvironmentSettings | undefined;
+  /** Hears what happens to MCP servers while no call waits for them. */
+  readonly onToolServerNews?: ((news: ToolServerNews) => void) | undefined;
+  /** Providers besides those of `providers.yaml` in the home, and the backends that serve them. */
+  readonly runConfig?: AgentRunConfig | undefined;
+  /** What one model step may spend on trying: attempts, waits. */
+  readonly runLimits?: Partial<RunLimits> | undefined;
+  /** How subagents run: in processes, in worktrees, and how many. */
+  readonly subagents?: NodeSubagentOptions | undefined;
+  /** The environment of agents that name none. Default `host`: nothing is shut in. */
+  readonly environment?: string | undefined;
+  /** Hears what wakes store. Default: spans of OpenTelemetry, as soon as the program registers a provider of it. */
+  readonly telemetry?: Telemetry | undefined;
+  readonly clock?: Clock | undefined;
+  /** Hears XState's inspection events of every task, wake and tool call. */
+  readonly inspect?: ((event: InspectionEvent) => void) | undefined;
+  readonly onListenerError?: OnListenerError | undefined;
+  /** Hears that a database has not answered for five seconds, and that it answers again, while a worker runs. */
+  readonly onStoreNews?: ((news: StoreNews) => void) | undefined;
+}
+
+const port = z.custom<object>((value) => typeof value === 'object' && value !== null, 'expected an object');
+const listener = z.custom<unknown>((value) => typeof value === 'function', 'expected a function');
+
+/** Every option by name, so that a misspelt one is refused instead of ignored. */
+const optionShapes = {
+  home: z.string().min(1).optional(),
+  store: nodeStoreOptions.optional(),
+  durability: z.enum(['disk', 'os']).default('disk'),
+  leaseMs: z.number().int().positive().optional(),
+  maxConcurrentTasks: z.number().int().positive().optional(),
+  reconcileOnStart: z.boolean().default(true),
+  looksOnly: z.boolean().default(false),
+  runtimes: z.array(z.unknown()).optional(),
+  tools: z.array(z.unknown()).optional(),
+  humans: z.enum(['reachable', 'none']).optional(),
+  prices: priceTable.optional(),
+  commandEnvironment: port.optional(),
+  onToolServerNews: listener.optional(),
+  runConfig: port.optional(),
+  runLimits: z
+    .strictObject({
+      maxAttempts: z.number().int().min(1).max(1_000),
+      maxBackOffs: z.number().int().nonnegative(),
+      maxWaitMs: z.number().nonnegative(),
+    })
+    .partial()
+    .optional(),
+  subagents: nodeSubagentOptions.optional(),
+  environment: environmentId.optional(),
+  telemetry: port.optional(),
+  clock: port.optional(),
+  inspect: listener.optional(),
+  onStoreNews: listener.optional(),
+  onListenerError: listener.optional(),
+} satisfies Record<keyof NodeRuntimeOptions, z.ZodType>;
+
+const settings = z.strictObject(optionShapes, {
+  error: (issue) =>
+    issue.code === 'unrecognized_keys'
+      ? `unknown options: ${issue.keys?.join(', ') ?? ''}; the known ones are ${Object.keys(optionShapes).join(', ')}`
+      : undefined,
+});
+
+/** Options with their defaults. */
+export type CheckedOptions = z.output<typeof settings>;
+
+/** @throws RuntimeError RUNTIME_OPTIONS_INVALID */
+export function checkedOptions(options: NodeRuntimeOptions): CheckedOptions {
+  return parseOrThrow(settings, options, { what: 'runtime options', code: 'RUNTIME_OPTIONS_INVALID' });
+}
