@@ -1,5 +1,5 @@
 /**
- * Where somebody can watch what compiled charts do. Nobody does unless asked to, and then a transition costs one
+ * Where a watcher can see what compiled charts do. There is none unless asked for, and then a transition costs one
  * comparison more.
  */
 import type { AnyStateMachine } from 'xstate';
@@ -15,7 +15,7 @@ export type ChartWatcher = (machine: AnyStateMachine, taken: TakenTransitions, a
 /** Read at every transition. */
 export const chartWatch: { watcher: ChartWatcher | undefined } = { watcher: undefined };
 
-/** One at a time. @returns what puts back whoever watched before */
+/** One at a time. @returns what puts back the watcher before it */
 export function watchCharts(watcher: ChartWatcher): () => void {
   const before = chartWatch.watcher;
   chartWatch.watcher = watcher;

@@ -1,4 +1,4 @@
-/** Which of several names somebody probably meant who mistyped it. */
+/** Which of several names was probably meant by a mistyped one. */
 
 /** Letters that may be wrong in a name that was probably meant. */
 const MAX_TYPING_ERRORS = 3;

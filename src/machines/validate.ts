@@ -4,7 +4,7 @@
 import type { z } from 'zod';
 import { RuntimeError, messageOf } from './errors.ts';
 
-/** More than a few complaints help nobody. */
+/** More than a few complaints do not help. */
 const MAX_COMPLAINTS = 5;
 
 export interface Subject {

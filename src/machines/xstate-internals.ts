@@ -42,7 +42,10 @@ interface InspectableSystem {
   _sendInspectionEvent(event: object): void;
 }
 
-/** Tells inspectors about a transition exactly as an interpreted machine does. Free of effect when nobody inspects. */
+/**
+ * Tells inspectors about a transition exactly as an interpreted machine does. Without effect when there is no
+ * inspector.
+ */
 export function reportMicrostep(
   scope: AnyActorScope,
   event: AnyEventObject,

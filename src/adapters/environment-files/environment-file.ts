@@ -113,7 +113,7 @@ function keyOrValueAt(document: Document, path: readonly PropertyKey[]): Node | 
 
 /** For a key that nobody knows: the one that was probably meant, or all that there are. */
 function meantKey(path: readonly PropertyKey[], message: string): string {
-  if (message !== 'nobody knows this key') return '';
+  if (message !== 'unknown key') return '';
   const known = keysAt(environmentShape, path.slice(0, -1));
   const meant = closestName(String(path.at(-1)), known);
   return meant === undefined ? `; expected one of ${known.join(', ')}` : `; did you mean "${meant}"?`;

@@ -93,11 +93,11 @@ export const agentBudget = z.strictObject({
   /** Steps in a row of which nothing new comes. */
   maxStepsWithoutProgress: z.number().int().min(1).optional(),
   maxSecondsPerWake: z.number().int().min(1).optional(),
-  /** Wakes in a row that nobody outside asked for; then the session is parked. */
+  /** Wakes in a row that no client asked for; then the session is parked. */
   maxAutonomousWakes: z.number().int().min(0).optional(),
 });
 
-/** The frontmatter. Keys that nobody knows are errors: a misspelled limit must not be no limit. */
+/** The frontmatter. Unknown keys are errors: a misspelled limit must not be no limit. */
 export const agentFrontmatter = z.strictObject({
   name: text.max(100),
   description: z.string().trim().max(1_000).default(''),
@@ -139,7 +139,7 @@ export const agentFrontmatter = z.strictObject({
    * otherwise.
    */
   environment: environmentId.optional(),
-  /** The only skills that it may use, by name. Default: all of its own and all that are for everybody. */
+  /** The only skills that it may use, by name. Default: all of its own and all that every agent may use. */
   skills: z.array(text.max(64)).max(200).optional(),
 });
 

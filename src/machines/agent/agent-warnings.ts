@@ -7,7 +7,7 @@ import { isToolFamily } from '../turn/tool-family.ts';
 import { meant, modelWarnings } from './model-warnings.ts';
 import type { KnownHome } from './model-warnings.ts';
 
-/** Names of variables and headers that hold what nobody else may know. */
+/** Names of variables and headers that hold secrets. */
 const SECRET_NAME = /key|token|secret|passw|credential|authorization|auth$|cookie|bearer|private/i;
 
 /** How the texts begin that services hand out as keys. */
@@ -68,7 +68,7 @@ function unaskingProviders(
       ? [
           {
             path: index === 0 ? ['provider'] : ['fallbacks', index - 1],
-            message: `"${provider}" asks nobody before it acts, so these permissions would bind nothing and the agent is not run; name another provider, or bound the program by its own options and use "permission: preapproved" without rules that ask or deny`,
+            message: `"${provider}" asks no person before it acts, so these permissions would bind nothing and the agent is not run; name another provider, or bound the program by its own options and use "permission: preapproved" without rules that ask or deny`,
           },
         ]
       : [],

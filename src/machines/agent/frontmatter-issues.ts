@@ -14,7 +14,7 @@ export interface FrontmatterIssue {
 /** A form that asks for another kind of value altogether is not what was meant. */
 const OTHER_KIND = 100;
 
-/** @param schema what was expected: then a key that nobody knows is named with the one that was probably meant */
+/** @param schema what was expected: then an unknown key is named with the one that was probably meant */
 export function frontmatterIssues(error: z.ZodError, schema?: z.ZodType): FrontmatterIssue[] {
   return error.issues.flatMap((issue) => placed(issue, [], schema));
 }
@@ -32,7 +32,7 @@ function placed(
 }
 
 function unknownKey(path: readonly PropertyKey[], schema: z.ZodType | undefined): FrontmatterIssue {
-  return { path, message: `nobody knows this key${schema === undefined ? '' : meantKey(schema, path)}` };
+  return { path, message: `unknown key${schema === undefined ? '' : meantKey(schema, path)}` };
 }
 
 /** The first of the forms with the least wrong. */
@@ -50,15 +50,13 @@ function distanceOf(issues: readonly z.core.$ZodIssue[]): number {
   }, 0);
 }
 
-/**
- * What was expected and, where whoever parsed asked for it (`reportInput`), what came instead of a choice or a number.
- */
+/** What was expected and, where the caller asked for it (`reportInput`), what came instead of a choice or a number. */
 function plain(issue: z.core.$ZodIssue): string {
   const message = issue.message.replace(/^(?:Invalid (?:input|string|option)|Too (?:small|big)): /, '');
   return isChoice(issue) && 'input' in issue ? `${message}, received ${shown(issue.input)}` : message;
 }
 
-/** Anything else may be a text of any length, or one that nobody is to see. */
+/** Anything else may be a text of any length, or a secret one. */
 function isChoice({ code, ...issue }: z.core.$ZodIssue): boolean {
   return (
     code === 'invalid_value' ||

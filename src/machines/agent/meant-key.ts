@@ -1,4 +1,4 @@
-/** For a key that nobody knows: the one that was probably meant, or all that there are. */
+/** For an unknown key: the one that was probably meant, or all that there are. */
 import { z } from 'zod';
 import { closestName } from '../closest-name.ts';
 

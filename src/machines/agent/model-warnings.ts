@@ -12,10 +12,10 @@ import type { FrontmatterIssue } from './frontmatter-issues.ts';
 
 /** What a home has for running agents. */
 export interface KnownHome {
-  /** Names of the providers that somebody serves. */
+  /** Names of the providers that a backend serves. */
   readonly providers: readonly string[];
   readonly profiles: readonly Pick<AuthProfile, 'id' | 'provider'>[];
-  /** Those of the providers whose programs ask nobody before they act. */
+  /** Those of the providers whose programs ask no person before they act. */
   readonly unasking?: readonly string[] | undefined;
   /** Environments that are there. Absent: nothing is said about the one that an agent names. */
   readonly environments?: readonly string[] | undefined;
@@ -51,7 +51,7 @@ function unknownProvider({ choice: { provider }, path }: PlacedChoice, { provide
   return [
     {
       path: path.length === 0 ? ['provider'] : path,
-      message: `nobody serves a provider "${provider}" here${meant(provider, providers)}; say in providers.yaml how it is reached, or bring a backend of that name`,
+      message: `no backend serves a provider "${provider}" here${meant(provider, providers)}; say in providers.yaml how it is reached, or bring a backend of that name`,
     },
   ];
 }

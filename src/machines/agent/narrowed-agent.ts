@@ -1,4 +1,4 @@
-/** An agent as a session has it: its file, with what whoever asked for the session changed for good. */
+/** An agent as a session has it: its file, with what the caller that asked for the session changed for good. */
 import type { Narrowing } from '../session/event-parts.ts';
 import type { AgentDefinition } from './agent-definition.ts';
 

@@ -48,7 +48,7 @@ export const toolAttachment = z.union([
   z
     .strictObject({ mcp: z.string().min(1), tools: z.array(z.string().min(1)).min(1).optional() })
     .transform(({ mcp, tools }) => ({ type: 'mcp' as const, name: mcp, server: mcp, tools })),
-  /** A tool that somebody outside runs. */
+  /** A tool that a client runs. */
   z
     .strictObject({
       custom: toolName,

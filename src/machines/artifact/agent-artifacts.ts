@@ -109,7 +109,7 @@ export function permissionArtifacts(
     textArtifact(
       'permissions',
       'Permissions',
-      `Mode: ${mode}. ${modeWords(environment)}${bounds === undefined || bounds.mode === mode ? '' : ` No more than ${bounds.mode} is allowed by whoever it works for.`} Rules that people keep in the policy come besides.`,
+      `Mode: ${mode}. ${modeWords(environment)}${bounds === undefined || bounds.mode === mode ? '' : ` No more than ${bounds.mode} is allowed by its parent.`} Rules that people keep in the policy come besides.`,
       table(
         ['what it does', 'rule', 'from'],
         rules.map(({ does, rule, from }) => [does, rule, from]),
@@ -149,8 +149,8 @@ function ruleFacts(
     ...of('asks', ask, (rule) => from(rule, bounds?.ask)),
     ...of('allows', allow, () => 'agent'),
     ...of('allows', sessionRules, () => 'granted for this session'),
-    ...of('denies', restriction?.deny, () => 'whoever it works for'),
-    ...of('asks', restriction?.ask, () => 'whoever it works for'),
+    ...of('denies', restriction?.deny, () => 'its parent'),
+    ...of('asks', restriction?.ask, () => 'its parent'),
   ];
 }
 

@@ -10,7 +10,7 @@ import type { SessionState } from '../session/session-state.ts';
 import { heldByJobs } from '../wake/held-budget.ts';
 import { table } from './artifact.ts';
 
-export type BudgetSource = 'agent' | 'environment' | 'whoever it works for' | 'the runtime';
+export type BudgetSource = 'agent' | 'environment' | 'its parent' | 'the runtime';
 
 export interface BudgetFact {
   readonly bound: keyof AgentBudget;
@@ -70,7 +70,7 @@ function holdingBound(
   const allowed =
     bound === 'maxTokensPerSession' ? allowance?.tokens : bound === 'maxCostPerSession' ? allowance?.cost : undefined;
   if (allowed !== undefined && (written === undefined || allowed < written))
-    return { limit: allowed, from: 'whoever it works for' };
+    return { limit: allowed, from: 'its parent' };
   if (written === undefined) return undefined;
   return {
     limit: written,
@@ -93,7 +93,7 @@ function usedOf({ used, openWake, autonomousWakesInARow }: SessionState): AgentB
   };
 }
 
-/** To the millionth of a dollar: sums of prices have more digits than anybody means. */
+/** To the millionth of a dollar: sums of prices have more digits than prices mean. */
 function rounded(amount: number): number {
   return Math.round(amount * 1_000_000) / 1_000_000;
 }

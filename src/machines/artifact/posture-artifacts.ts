@@ -33,7 +33,7 @@ export function environmentArtifacts(environment: EnvironmentFacts | undefined):
     : [...postureArtifacts(environment), ...mountArtifacts(environment), ...vaultArtifacts(environment)];
 }
 
-const NOTHING_SHUT_IN = 'Commands run on the host, with all rights of whoever runs Wakechart. Nothing is shut in.';
+const NOTHING_SHUT_IN = 'Commands run on the host, with all rights of the user who runs Wakechart. Nothing is shut in.';
 
 function unknownEnvironment(): readonly Artifact[] {
   return [

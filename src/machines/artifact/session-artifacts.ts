@@ -25,7 +25,7 @@ export interface SessionFacts {
   readonly environment?: EnvironmentFacts | undefined;
   /** Of the step that comes, or came last. */
   readonly context?: ContextReport | undefined;
-  /** Absent where nobody can tell. */
+  /** Absent where it is unknown. */
   readonly shells?: readonly ShownShell[] | undefined;
   readonly tail: LogTail;
 }
@@ -93,7 +93,7 @@ function outcomeArtifacts({ outcome, evaluation, changedAtSeq }: SessionState): 
   if (outcome === undefined)
     return [
       jsonArtifact('outcome', facts),
-      textArtifact('outcome', 'Outcome', 'Nobody has said what the session is to achieve.'),
+      textArtifact('outcome', 'Outcome', 'No outcome is defined for the session.'),
     ];
   const { title, detail = '', criteria = [], by, seq } = outcome;
   const judged =

@@ -25,7 +25,7 @@ export const MAX_TRACES = 100;
 export function withTrace(traces: readonly Trace[], event: SessionEvent): readonly Trace[] {
   const trace = beginningIn(event);
   if (trace !== undefined) return begun(traces, trace);
-  // What it waited before, for somebody to allow it, is not its own time.
+  // What it waited before, for a person to allow it, is not its own time.
   if (event.type === 'agent.tool_started')
     return changed(traces, event.data.callId, (asked) => ({ ...asked, startedAt: event.at }));
   if (event.type === 'wake.ended') return ended(traces, event.data.wakeId, event, { outcome: event.data.outcome });

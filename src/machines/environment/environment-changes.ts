@@ -193,7 +193,7 @@ function boundChanges(
   });
 }
 
-/** Names only: what is set there may be nobody else's business. */
+/** Names only: what is set there may be secret. */
 function setChanges(
   before: Readonly<Record<string, string>>,
   after: Readonly<Record<string, string>>,

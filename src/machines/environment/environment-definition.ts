@@ -77,7 +77,7 @@ const judge = z.strictObject({
 const shape = {
   description: z.string().trim().max(1_000).default(''),
   /**
-   * `required`: commands run in a sandbox, or not at all. `off`: on the host, with the rights of whoever runs
+   * `required`: commands run in a sandbox, or not at all. `off`: on the host, with the rights of the user who runs
    * Wakechart.
    */
   sandbox: z.enum(['required', 'off']),
@@ -180,7 +180,7 @@ export type DeclaredMount = EnvironmentDefinition['mounts'][number];
 /** The environment of agents that name none: nothing is shut in, and every status says so. */
 export const HOST_ENVIRONMENT: EnvironmentDefinition = {
   ...environmentFile.parse({
-    description: 'Commands run on the host, with all rights of whoever runs Wakechart.',
+    description: 'Commands run on the host, with all rights of the user who runs Wakechart.',
     sandbox: 'off',
   }),
   environmentId: 'host',

@@ -4,7 +4,7 @@ import { z } from 'zod';
 /**
  * What lies there. `workspace`: where the session works. `agent`: what all sessions of the agent share, changed by
  * promotion only. `runtime`: what the session keeps for itself. `learnings`: what the agent has learned. `vault`:
- * secrets, which nobody reads.
+ * secrets, which no tool reads.
  */
 export const mountKind = z.enum(['workspace', 'agent', 'runtime', 'learnings', 'skills', 'vault', 'declared']);
 

@@ -75,7 +75,7 @@ export function agentWithin<Agent extends Pick<AgentDefinition, 'permission' | '
   };
 }
 
-/** The same folder at the same place, with the least that anybody may do there. */
+/** The same folder at the same place, with the least access of all of them. */
 function commonMounts(
   own: EnvironmentDefinition,
   others: readonly EnvironmentDefinition[],
@@ -110,7 +110,7 @@ function commonVariables(
 }
 
 /**
- * Every check has to hold, one after the other; of several judges, the one of whoever everything else is done for is
+ * Every check has to hold, one after the other; of several judges, the one of the session that all others work for is
  * asked.
  */
 function everyEvaluation(all: readonly EnvironmentDefinition[]): EnvironmentDefinition['evaluation'] {

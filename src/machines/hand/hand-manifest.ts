@@ -165,7 +165,7 @@ function read<Value>(schema: z.ZodType<Value>, text: string): Value {
   throw damaged(describeIssues(parsed.error).join('; '));
 }
 
-/** FNV-1a over the path, its bits well mixed: the same for everybody, and nothing hangs on who chooses it. */
+/** FNV-1a over the path, its bits well mixed: the same for every caller, and nothing depends on who chooses it. */
 function endsPart(value: string): boolean {
   let hash = 0x811c9dc5;
   for (let index = 0; index < value.length; index += 1) hash = Math.imul(hash ^ value.charCodeAt(index), 0x01000193);

@@ -1,4 +1,4 @@
-/** What becomes of a standing when somebody says something new. */
+/** What becomes of a standing when a wake or a machine says something new. */
 import type { HandFile } from './hand-manifest.ts';
 import type { HandCopy, HandHost, HandStanding } from './hand-standing.ts';
 
@@ -19,13 +19,13 @@ export function mergedStanding(
   return { epoch, host, ...(copy === undefined ? {} : { copy }), ...(bound === undefined ? {} : { bound }), added };
 }
 
-/** At home nowhere, for wakes from an epoch on. Where nobody has spoken of it there is nothing to let go. */
+/** At home nowhere, for wakes from an epoch on. Where no record speaks of it there is nothing to let go. */
 export function withoutHome(before: HandStanding, nextEpoch: number): HandStanding {
   const { host, bound: _bound, ...rest } = before;
   return host === undefined && before.epoch === 0 ? rest : { ...rest, epoch: nextEpoch };
 }
 
-/** Before anybody has said where the hand is, a file may have come for it. */
+/** Before a record says where the hand is, a file may have come for it. */
 export function withAdded(before: HandStanding | undefined, file: HandFile): HandStanding {
   const { added, ...rest } = before ?? { epoch: 0, added: [] };
   return { ...rest, added: [...added.filter(({ path }) => path !== file.path), file] };

@@ -4,7 +4,7 @@
  *
  *   home     it was here last: what lies here counts, and nothing is copied
  *   stays    the same, though a wake that never began has spoken for another machine
- *   first    nobody has said anything: it is at home here from now on
+ *   first    no record speaks of it: it is at home here from now on
  *   moves    it was elsewhere last: the copy is laid out here first
  *   refused  it is elsewhere and cannot be had here: the wake is left to the machine that has it
  *
@@ -38,7 +38,7 @@ export type HandCopy = Readonly<z.output<typeof handCopy>>;
 export const handStanding = z.strictObject({
   /** Of the wake that said so; of the first that may speak again when it was let go. */
   epoch,
-  /** Absent: somebody has taken it away from the machine that was its home. */
+  /** Absent: it was taken away from the machine that was its home. */
   host: handHost.optional(),
   copy: handCopy.optional(),
   /** Why it can be nowhere else. Absent: it goes where a copy of it can be laid out. */
@@ -54,7 +54,7 @@ export interface BegunWake {
   readonly epoch: number;
   /** Absent in logs of before it was said, and of machines that share nothing. */
   readonly host?: HandHost | undefined;
-  /** Whether its end, if any, was said by somebody else: a copy under its epoch may not be all that it did. */
+  /** Whether its end, if any, was said by another process: a copy under its epoch may not be all that it did. */
   readonly hasDied: boolean;
 }
 
@@ -68,7 +68,7 @@ export function begunWake({ openWake, lastWake }: Pick<SessionState, 'openWake' 
 
 export interface HandSituation {
   readonly sessionId: string;
-  /** As it was said last; undefined when nobody has said anything. */
+  /** As it was said last; undefined when no record speaks of it. */
   readonly standing: HandStanding | undefined;
   readonly here: HandHost;
   /** Why it can be nowhere else, as this machine sees it. */
@@ -97,7 +97,7 @@ export function handArrival({ sessionId, standing, here, bound, missingFolder, l
   const isHome = home?.id === here.id;
   // A file that came for it says nothing of where it is.
   const isUnknown = standing === undefined || (home === undefined && standing.epoch === 0);
-  // At home the folder was removed, and whoever let the session go wants it to go on without.
+  // At home the folder was removed, and the caller that let the session go wants it to go on without.
   if (missingFolder !== undefined && !isHome && (home !== undefined || isUnknown))
     return {
       kind: 'refused',
@@ -168,11 +168,11 @@ export function wakeElsewhere(
   );
 }
 
-/** What a wake says that somebody else has come after. */
+/** What a wake says after another one has taken its place. */
 export function handSuperseded(sessionId: string, of: number): RuntimeError {
   return new RuntimeError(
     'HAND_SUPERSEDED',
-    `the folder of session ${sessionId} is somebody else's now; the wake of epoch ${of} may not say any more what is in it`,
+    `the folder of session ${sessionId} belongs to another wake now; the wake of epoch ${of} may not say any more what is in it`,
     {
       category: 'conflict',
       hint: 'Another wake took over; leave the session to it.',
@@ -183,7 +183,7 @@ export function handSuperseded(sessionId: string, of: number): RuntimeError {
 
 /**
  * Whether a wake may say something of the hand, given what was said before. Saying it again is fine. Of one that was
- * let go, whoever comes first from the epoch on that it was let go for.
+ * let go, the wake that comes first from the epoch on that it was let go for.
  */
 export function maySpeak(
   before: Pick<HandStanding, 'epoch' | 'host'> | undefined,

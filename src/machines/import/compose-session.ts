@@ -85,7 +85,7 @@ function reasonOf(taken: Taken): string | undefined {
   return typeof taken === 'object' ? taken.leftOver : undefined;
 }
 
-/** The first line that somebody said. */
+/** The first line of a user. */
 function firstWords(entries: readonly SourceEntry[]): string | undefined {
   for (const { reading } of entries) {
     for (const fact of reading.facts) {

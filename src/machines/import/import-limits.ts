@@ -14,7 +14,7 @@ export const MAX_IMPORT_FILE_BYTES = 4 * 1024 * 1024;
 /** Sessions of one import. */
 export const MAX_IMPORT_SESSIONS = 10_000;
 
-/** How deep a record may be nested: what is stored has to be written and read by everybody. */
+/** How deep a record may be nested: what is stored has to be written and read by every process. */
 export const MAX_IMPORT_DEPTH = 100;
 
 /** Characters of what cannot be read that are kept for people. */

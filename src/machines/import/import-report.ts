@@ -2,7 +2,7 @@
 import type { SourceRuntime } from './source-fact.ts';
 import type { LeftOver, SourceDamage } from './source-log.ts';
 
-/** `already`: it was brought over before, as it still is. `would_import`: nobody asked for more than a look. */
+/** `already`: it was brought over before, as it still is. `would_import`: the caller asked for no more than a look. */
 export type ImportStatus = 'imported' | 'would_import' | 'already' | 'failed';
 
 export interface ImportedSessionReport {
@@ -35,10 +35,10 @@ export interface ImportedSessionReport {
   readonly leftOver: Readonly<Record<string, number>>;
   /** Calls that had no end, and were closed. */
   readonly closedCalls: number;
-  /** Messages that nobody has read. */
+  /** Messages that no wake has read. */
   readonly unread: number;
   readonly queuedWakes: number;
-  /** It wakes when somebody sends to it or wakes it, and not before. */
+  /** It wakes when a client sends to it or wakes it, and not before. */
   readonly isParked: boolean;
   /** Events that have the id they had. */
   readonly keptIds: number;
@@ -57,7 +57,7 @@ export interface ImportReport {
   readonly imported: number;
   readonly already: number;
   readonly failed: number;
-  /** Found and not looked at, since somebody stopped the import. */
+  /** Found and not looked at, since the user stopped the import. */
   readonly notReached: number;
   /** Ids of the sessions here, by those that they had in the source. */
   readonly sessionIds: Readonly<Record<string, string>>;

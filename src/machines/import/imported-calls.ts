@@ -9,7 +9,7 @@ export interface ImportedCall {
   readonly input: unknown;
   readonly source: string | undefined;
   request?: CallRequest;
-  /** What somebody answered to its question. */
+  /** The answer to its question. */
   response?: string;
   isDenied: boolean;
 }

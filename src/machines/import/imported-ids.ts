@@ -13,7 +13,7 @@ export interface SourceMark {
   readonly source: string;
   /** Digest of what is in it. */
   readonly content: Uint8Array;
-  /** When it began; 0 where nobody knows. */
+  /** When it began; 0 where it is unknown. */
   readonly createdAtMs: number;
 }
 

@@ -1,7 +1,7 @@
 /**
  * Makes the log of a session out of what another runtime's log says. Every event is checked by its schema. Nothing in
  * it happens again: approvals count for what they were given, open calls are closed, and a session that has something
- * to do is parked until somebody wakes it.
+ * to do is parked until a client wakes it.
  */
 import { beginningOf } from '../cut-text.ts';
 import { RuntimeError } from '../errors.ts';
@@ -57,7 +57,7 @@ const MAX_UNREAD = MAX_PENDING_INGRESS / 2;
 const NO_END =
   'The log that this session was imported from ends before this call did. Whether it took effect is unknown. Check before you repeat it.';
 const NOBODY_ANSWERED =
-  'Nobody had answered this where the session was before it was imported, and nobody will. Ask again if it still matters.';
+  'This had no answer where the session was before it was imported, and none will come. Ask again if it still matters.';
 
 export class ImportedLog {
   readonly #options: ImportedLogOptions;
@@ -196,7 +196,7 @@ export class ImportedLog {
 
   #tellResult({ requestId = '', output }: Fact<'custom_tool_result'>, own: string | undefined): Taken {
     const toolName = this.#customRequests.get(requestId);
-    if (toolName === undefined) return { leftOver: 'the result of a tool that nobody asked for' };
+    if (toolName === undefined) return { leftOver: 'the result of a tool that no call asked for' };
     this.#customRequests.delete(requestId);
     const bounded = boundedOutput(output);
     this.#unread.push(
@@ -271,7 +271,7 @@ export class ImportedLog {
     }
     const call = this.#calls.find(fact);
     if (call === undefined || call.request !== undefined)
-      return { leftOver: 'asks somebody about a call that is not open' };
+      return { leftOver: 'asks a person about a call that is not open' };
     const { callId, name: toolName } = call;
     if (fact.kind === 'question') {
       const { text: question, isCut } = boundedText(fact.question);
@@ -384,7 +384,7 @@ export class ImportedLog {
     return closed;
   }
 
-  /** Nobody has to answer for a call that has ended. */
+  /** A call that has ended needs no answer. */
   #withdraw({ request }: ImportedCall): void {
     if (request !== undefined && request.isAnswered !== true)
       this.#append(
@@ -453,5 +453,5 @@ function parkedBecause({ pending, queuedWakes }: SessionState, from: SourceRunti
     ...(pending.length === 0 ? [] : [`${pending.length} unread`]),
     ...(queuedWakes.length === 0 ? [] : [`${queuedWakes.length} queued wakes`]),
   ];
-  return `It was imported from ${from} with ${held.join(' and ') || 'something to do'}. It goes on when somebody wakes it or sends to it.`;
+  return `It was imported from ${from} with ${held.join(' and ') || 'something to do'}. It goes on when a client wakes it or sends to it.`;
 }

@@ -46,7 +46,7 @@ export function assistantParts(content: unknown): PartsReading {
   };
 }
 
-/** What somebody said. Only texts of it are understood. */
+/** What a user said. Only texts of it are understood. */
 export function userParts(content: unknown): PartsReading {
   const text = textIn(content);
   const parts = Array.isArray(content) ? content : [];

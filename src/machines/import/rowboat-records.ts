@@ -10,7 +10,7 @@
  *   run-stopped               { reason }
  *
  * Records with a `subflow` are those of another agent that a call was given to; the call's result stands in the log of
- * whoever called it.
+ * its caller.
  */
 import { asObject, firstText, firstTime, furtherFields, textIn } from './lenient.ts';
 import type { JsonObject } from './lenient.ts';

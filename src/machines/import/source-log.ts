@@ -12,7 +12,7 @@ export interface SourceLine {
   readonly number: number;
   /** Without its end. Of a line that is too long, the beginning. */
   readonly text: string;
-  /** It has no end: nobody knows whether it is whole. */
+  /** It has no end: it may not be whole. */
   readonly isLast?: boolean | undefined;
   /** Why it is not whole, or not as it was. */
   readonly trouble?: 'too_long' | 'not_utf8' | undefined;
@@ -118,7 +118,7 @@ export class SourceLog {
     this.entries.push({ line: line.number, record, reading });
   }
 
-  /** Somebody may well say the same twice: only what has an id or a time is known to be one. */
+  /** A person may well say the same twice: only what has an id or a time is known to be one. */
   #isRepeated(record: JsonObject, { id, atMs }: RecordReading): boolean {
     if (id === undefined && atMs === undefined) return false;
     const print = this.#digest(JSON.stringify(record)).slice(0, 16).join('.');

@@ -44,7 +44,7 @@ export interface Standing {
 /** A list of children with the positions from which they belong to it. */
 export interface Member {
   readonly from: number;
-  /** Before this position: the actor turned out to be somebody's child. */
+  /** Before this position: the actor turned out to be a child. */
   until: number;
   readonly actor: InspectedActor;
 }
@@ -55,7 +55,7 @@ export class InspectedActor {
   readonly from: number;
   /** The same as a moment. */
   readonly begun: InspectedMoment;
-  /** Absent until somebody says it: it was heard of before it was told. */
+  /** Absent until a record says it: it was heard of before it was told. */
   parent: InspectedActor | undefined;
   /** From where on it is a child of its parent. */
   childFrom = Infinity;

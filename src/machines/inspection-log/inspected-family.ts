@@ -1,6 +1,6 @@
 /**
- * The children of one actor, or the actors without a parent, at one moment, by their place: whoever shows a few of many
- * looks up those alone.
+ * The children of one actor, or the actors without a parent, at one moment, by their place: a view that shows a few of
+ * many looks up those alone.
  */
 import { InspectedActor, countUpTo } from './inspected-actor.ts';
 import type { Member } from './inspected-actor.ts';

@@ -5,7 +5,7 @@ import type { Member } from './inspected-actor.ts';
 import type { InspectionRecord, InspectionRecordOf } from './inspection-record.ts';
 import { RecordBlocks } from './record-blocks.ts';
 
-/** Deeper trees are cut: whoever walks up may count on an end. */
+/** Deeper trees are cut: a caller that walks up may count on an end. */
 const MAX_DEPTH = 10_000;
 const MAX_CHARTS = 1_000;
 
@@ -174,7 +174,7 @@ export class InspectedSystem {
       return;
     this.actors.delete(actor.key);
     this.#asRoots.delete(actor);
-    // Once more, where it was looked at already: a set tells its own additions to whoever walks it.
+    // Once more, where it was looked at already: a loop over a set sees what is added meanwhile.
     bereft.delete(actor.parent);
     bereft.add(actor.parent);
   }

@@ -34,7 +34,7 @@ const count = z.int().positive();
 const milliseconds = z.number().nonnegative().max(8.64e15);
 const flag = z.literal(true).optional();
 
-/** Whether `value` is a state: bounded in depth, so that whoever walks it may recurse. */
+/** Whether `value` is a state: bounded in depth, so that a caller that walks it may recurse. */
 export function isInspectedValue(value: unknown, depth = 0): value is InspectedValue {
   if (typeof value === 'string') return value.length <= MAX_NAME_CHARACTERS;
   if (typeof value !== 'object' || value === null || Array.isArray(value) || depth >= MAX_VALUE_DEPTH) return false;
@@ -58,7 +58,7 @@ const failure = z.object({ message: z.string().max(MAX_MESSAGE_CHARACTERS), code
  */
 const common = { s: count.max(MAX_RECORD_NUMBER), t: milliseconds, a: nonEmptyName };
 
-/** A chart, told before the first actor of it. `a` is whoever made the recorder tell it. */
+/** A chart, told before the first actor of it. `a` is the actor that made the recorder tell it. */
 const machineRecord = z.object({ ...common, k: z.literal('machine'), id: name, chart: chartDescription });
 
 /** An actor was made, or was there already when the recorder came. Told again, it brings what is known up to date. */
@@ -88,7 +88,7 @@ const eventRecord = z.object({
   k: z.literal('event'),
   /** Number of the event, which the step that it leads to repeats. */
   e: count,
-  /** Key of the sender. Absent: somebody outside. */
+  /** Key of the sender. Absent: the sender is no actor. */
   from: nonEmptyName.optional(),
   type: name,
   data: z.unknown().optional(),
@@ -116,7 +116,7 @@ const stepRecord = z.object({
 /** An action that ran. */
 const actionRecord = z.object({ ...common, k: z.literal('action'), name, params: z.unknown().optional(), cut: flag });
 
-/** Something the actor said to whoever listens. */
+/** Something the actor said to its listeners. */
 const emitRecord = z.object({ ...common, k: z.literal('emit'), type: name, data: z.unknown().optional(), cut: flag });
 
 /** A timer was set. */

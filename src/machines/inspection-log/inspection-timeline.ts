@@ -1,5 +1,5 @@
 /**
- * What a recorder wrote, for whoever looks back: records are appended, and every moment that is remembered can be
+ * What a recorder wrote, for a reader who looks back: records are appended, and every moment that is remembered can be
  * looked at.
  *
  * Memory: the last `maxRecords` records (and up to 4,096 more), each with about 300 bytes beside what the record itself
@@ -30,9 +30,9 @@ export interface RecordFilter {
    * not searched.
    */
   readonly text?: string | undefined;
-  /** At most, 1,000 where nobody says. */
+  /** At most, 1,000 by default. */
   readonly limit?: number | undefined;
-  /** Which of them, where there are more. The first, where nobody says. They come in ascending order either way. */
+  /** Which of them, where there are more. The first by default. They come in ascending order either way. */
   readonly take?: 'first' | 'last' | undefined;
 }
 
@@ -117,7 +117,7 @@ export class InspectionTimeline {
 
   /**
    * Of a step: the event that led to it. Of anything else: the step, the timer or the event in which its actor, or the
-   * sender, did it. Undefined: nobody knows, or it is forgotten.
+   * sender, did it. Undefined: it is unknown, or forgotten.
    */
   causeOf(seq: number): InspectionRecord | undefined {
     const position = this.#positionUpTo(seq);

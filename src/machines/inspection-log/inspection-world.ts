@@ -35,7 +35,7 @@ export interface InspectedActorState {
 export interface Page {
   /** How many to leave out. */
   readonly from?: number | undefined;
-  /** At most, 1,000 where nobody says. */
+  /** At most, 1,000 by default. */
   readonly limit?: number | undefined;
 }
 
@@ -75,13 +75,15 @@ export class InspectionWorld {
     );
   }
 
-  /** In the order in which they were made. Of an actor that nobody knows: none. */
+  /** In the order in which they were made. Of an unknown actor: none. */
   children(key: string, { from = 0, limit = PAGE }: Page = {}): readonly InspectedActorState[] {
     const members = this.#system.actors.get(key)?.children ?? [];
     return this.#paged(members.slice(from, Math.min(from + limit, this.#countOf(members))), { limit });
   }
 
-  /** The same by their place, for whoever shows a few of many: children of `key`, or the actors without a parent. */
+  /**
+   * The same by their place, for a view that shows a few of many: children of `key`, or the actors without a parent.
+   */
   family(key?: string): InspectedFamily {
     if (key !== undefined) {
       const members = this.#system.actors.get(key)?.children ?? [];

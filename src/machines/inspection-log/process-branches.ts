@@ -26,6 +26,6 @@ export function treeOfProcesses<Process extends Placed>(
     ({ pid, parentPid }) => parentPid === undefined || parentPid === pid || !pids.has(parentPid),
   );
   const tree = roots.flatMap((process) => (placed.has(process) ? [] : [branch(process, 0)]));
-  // Two that are each under the other are under nobody else.
+  // Two that are each under the other are under no other process.
   return [...tree, ...processes.flatMap((process) => (placed.has(process) ? [] : [branch(process, 0)]))];
 }

@@ -22,7 +22,7 @@ type Check = (value: unknown) => boolean;
 export type ReadRecord =
   | {
       readonly record: InspectionRecord;
-      /** Fields that nobody here knows; they are left out of the record. */ readonly unknownFields: readonly string[];
+      /** Fields that this version does not know; they are left out of the record. */ readonly unknownFields: readonly string[];
     }
   | { readonly unknownKind: string }
   | { readonly because: string };

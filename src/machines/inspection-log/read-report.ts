@@ -13,7 +13,7 @@ export interface ReadReport {
       readonly because: string;
     }[];
   };
-  /** The last line has no end: whoever wrote it died meanwhile, or is writing still. */
+  /** The last line has no end: its writer died meanwhile, or is writing still. */
   readonly hasTornTail: boolean;
   readonly unknownKinds: { readonly count: number; readonly names: readonly string[] };
   readonly unknownFields: { readonly count: number; readonly names: readonly string[] };

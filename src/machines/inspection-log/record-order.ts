@@ -1,7 +1,7 @@
 /**
  * Decides which sequence numbers to believe. A number that jumps ahead is either true, since records are missing, or a
- * damaged one: whoever believed that would take everything after it for repeated. So records that jump are held until
- * those that follow say which it was.
+ * damaged one: a reader that believed that would take everything after it for repeated. So records that jump are held
+ * until those that follow say which it was.
  */
 import type { InspectionRecord } from './inspection-record.ts';
 

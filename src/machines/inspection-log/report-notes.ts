@@ -1,4 +1,4 @@
-/** What a reader of an inspection log found on its way, in sentences for whoever looks at what it read. */
+/** What a reader of an inspection log found on its way, in sentences for the user who looks at what it read. */
 import type { ReadReport } from './read-report.ts';
 
 const MAX_NAMES = 5;
@@ -20,7 +20,7 @@ export function notesOfReport({
       : [
           `${lines(broken.count)} could not be read${firstBroken === undefined ? '' : `; the first is line ${firstBroken.line}: ${firstBroken.because}`}.`,
         ]),
-    ...(hasTornTail ? ['The last line has no end: whoever wrote the log stopped in the middle of it.'] : []),
+    ...(hasTornTail ? ['The last line has no end: the writer of the log stopped in the middle of it.'] : []),
     ...(gaps.count === 0
       ? []
       : [

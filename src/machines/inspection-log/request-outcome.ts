@@ -3,16 +3,16 @@ import type { SessionEvent, SessionEventOf, SessionEventType } from '../session/
 
 const SCOPES = { once: 'this once', session: 'for the session', always: 'always' } as const;
 
-/** What was decided; what was acted upon later says the same, or that nobody decided in time. */
+/** What was decided; what was acted upon later says the same, or that no decision came in time. */
 const SENTENCES: { readonly [Type in SessionEventType]?: (event: SessionEventOf<Type>) => string | undefined } = {
   'user.tool_confirmation': ({ data: { allowed, scope, note } }) =>
     allowed ? `It was allowed ${SCOPES[scope ?? 'once']}.` : `It was denied${note === undefined ? '.' : `: ${note}`}`,
   'user.answer': ({ data }) => `It was answered: ${data.response}`,
   'user.custom_tool_result': () => 'Its result was given.',
   'request.cancelled': ({ data }) =>
-    `It was taken back: ${data.because === 'interrupt' ? 'somebody interrupted the session' : data.because === 'fork' ? 'the session is a copy' : 'the session ended'}.`,
+    `It was taken back: ${data.because === 'interrupt' ? 'a client interrupted the session' : data.because === 'fork' ? 'the session is a copy' : 'the session ended'}.`,
   'permission.resolved': ({ data }) =>
-    data.decision === 'expired' ? 'Nobody answered in time: the call was denied.' : undefined,
+    data.decision === 'expired' ? 'No answer came in time: the call was denied.' : undefined,
 };
 
 const MAX_CHARACTERS = 1_000;

@@ -15,7 +15,7 @@ export class CallRecords {
   readonly #session: string;
   readonly #machine = lazilyExplored(toolCallMachine);
   readonly #open = new Map<string, { readonly life: ToldLife; readonly input: ToolCallInput }>();
-  /** Whoever wrote the event: the wake that runs, or the session. */
+  /** The writer of the event: the wake that runs, or the session. */
   #from = '';
 
   readonly #means: EventMeanings = {
@@ -71,7 +71,7 @@ export class CallRecords {
   }
 
   /**
-   * What may have begun, by an old log, had not: somebody is asked first. @param spent the state in which it is asked
+   * What may have begun, by an old log, had not: a person is asked first. @param spent the state in which it is asked
    * anew
    */
   #ask(callId: string, event: ToolCallEvent, spent?: string): void {

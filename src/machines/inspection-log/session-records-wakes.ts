@@ -55,7 +55,7 @@ export class WakeRecords {
     const isTold = this.#led.end(outcome);
     if (life === undefined) return;
     const output = { outcome, summary };
-    // Another wake wrote the end of one that was lost: where it was then, nobody knows.
+    // Another wake wrote the end of one that was lost: where it was then is unknown.
     if (outcome === 'lost') return life.end('stopped', { output });
     if (isTold) life.done('release');
     life.end('done', { value: 'ended', output });

@@ -116,7 +116,7 @@ export class SessionUsage {
   }
 }
 
-/** Of a step whose tokens nobody told nothing is known, unless none of them costs anything. */
+/** Of a step whose tokens no record tells nothing is known, unless none of them costs anything. */
 function costKnown(usage: RunUsage, price: ModelPrice | undefined): number | undefined {
   const tellsNothing = usage.inputTokens === undefined && usage.outputTokens === undefined && usage.cost === undefined;
   if (tellsNothing && (price === undefined || price.input > 0 || price.output > 0)) return undefined;

@@ -36,7 +36,7 @@ export const VERDICTS = {
   uncertain: 'not certain',
 } as const;
 
-/** What there is to tell by where nobody says why. */
+/** What there is to tell by where no event says why. */
 const BY_STATUS: Readonly<Record<SessionState['status'], ReasonKind>> = {
   idle: 'nothing',
   running: 'running',
@@ -47,7 +47,7 @@ const BY_STATUS: Readonly<Record<SessionState['status'], ReasonKind>> = {
 export interface StandingFacts {
   readonly status: SessionState['status'];
   readonly stopReason?: SessionState['stopReason'];
-  /** How many requests wait for somebody outside. */
+  /** How many requests wait for a person or client. */
   readonly pendingActions: number;
   /** The first of the reasons why it does what it does. */
   readonly why?: { readonly kind: ReasonKind } | undefined;
@@ -63,7 +63,7 @@ export function standingWords({ status, stopReason, pendingActions, why }: Stand
   return standingOf(stopReason === 'requires_action' ? 'child' : (BY_STATUS[status] ?? 'nothing'));
 }
 
-/** Whether somebody outside has to do something. */
+/** Whether a person or client has to do something. */
 export function isWaitingForSomebody({ status, pendingActions }: StandingFacts): boolean {
   return pendingActions > 0 && status !== 'terminated';
 }

@@ -1,4 +1,4 @@
-/** The definitions that were met, each read once, whoever sends it: programs of the same kind share their charts. */
+/** The definitions that were met, each read once, from any sender: programs of the same kind share their charts. */
 import type { ChartDescription } from '../inspection/chart-description.ts';
 import { MAX_NAME_CHARACTERS } from './inspection-record.ts';
 import { readDefinition } from './stately-definition.ts';

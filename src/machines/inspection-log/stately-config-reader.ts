@@ -1,5 +1,5 @@
 /**
- * Writes the configuration of a machine anew from JSON of anybody: only names, structure and numbers, bounded, nothing
+ * Writes the configuration of a machine anew from untrusted JSON: only names, structure and numbers, bounded, nothing
  * that runs.
  */
 import { RuntimeError } from '../errors.ts';

@@ -30,7 +30,7 @@ export interface StatelyChart {
 /** `noChart`: what the actor runs is no machine. */
 export type ReadDefinition = StatelyChart | { readonly noChart: true } | { readonly because: string };
 
-/** Never throws. @param definition JSON, from anybody */
+/** Never throws. @param definition JSON, untrusted */
 export function readDefinition(definition: string, text: StatelyText): ReadDefinition {
   if (definition.length > MAX_DEFINITION_CHARACTERS)
     return { because: `it is longer than ${MAX_DEFINITION_CHARACTERS} characters` };

@@ -70,7 +70,7 @@ export type ReadStatelyFrame =
   | { readonly unknownType: string }
   | { readonly because: string };
 
-/** @param text one message, of which somebody has seen to it that it is not too long */
+/** @param text one message, whose length the caller has bounded */
 export function readStatelyFrame(text: string): ReadStatelyFrame {
   let stored: unknown;
   try {

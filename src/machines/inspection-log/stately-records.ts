@@ -1,6 +1,6 @@
 /**
  * The frames of one program as records of an inspection log. The program itself is an actor, under which its own hang;
- * when its connection ends, it and what was active of it have ended for whoever looks, with the reason.
+ * when its connection ends, it and what was active of it have ended for the viewer, with the reason.
  *
  * What frames do not tell: actions, emitted events, timers and microsteps. One step is everything that one event led
  * to. The snapshot in the frame of a new actor is taken a moment after the actor was made, so that it counts only where
@@ -20,7 +20,7 @@ import { LIFE_EVENTS } from './stately-taken.ts';
 import { UNKNOWN_TRANSITION } from './taken-words.ts';
 import type { StatelyText } from './stately-text.ts';
 
-/** A record before somebody gave it its number and its time. */
+/** A record before it has its number and its time. */
 export type UnnumberedRecord = {
   readonly [Record in InspectionRecord as Record['k']]: Omit<Record, 's' | 't'>;
 }[InspectionRecord['k']];
@@ -218,7 +218,7 @@ export class StatelyRecords {
   }
 
   /**
-   * What is remembered of an actor. One that nobody told of is told, since its frame came too late, or was lost.
+   * What is remembered of an actor. One that no frame told of is told, since its frame came too late, or was lost.
    * Undefined: there are too many.
    */
   #of(sessionId: string, { isTold = false }: { readonly isTold?: boolean } = {}): Known | undefined {

@@ -1,7 +1,7 @@
 /**
- * The records of an inspection as frames for somebody else's inspector. Actors, events and states go out; actions,
- * timers and emitted events have no frame there. How the actors that live stand is remembered, so that whoever begins
- * to listen later can be told.
+ * The records of an inspection as frames for another program's inspector. Actors, events and states go out; actions,
+ * timers and emitted events have no frame there. How the actors that live stand is remembered, so that a later listener
+ * can be told.
  */
 import type { ChartDescription } from '../inspection/chart-description.ts';
 import { isRecord } from '../validate.ts';

@@ -1,7 +1,7 @@
 /**
  * Which transitions a machine has taken, where only the event is known and the states before and after it: what the
- * frames of other programs tell. Guards cannot be asked, so more than one answer may fit. Then it is said that nobody
- * knows; nothing is guessed.
+ * frames of other programs tell. Guards cannot be asked, so more than one answer may fit. Then the answer is that it is
+ * unknown; nothing is guessed.
  */
 import { UNKNOWN_TRANSITION } from './taken-words.ts';
 import type { ChartTransition } from '../inspection/chart-description.ts';

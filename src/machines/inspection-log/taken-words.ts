@@ -3,10 +3,8 @@
  * inspector reads these and must not carry the schemas.
  */
 
-/** A transition whose name nobody knows: its chart could not be described, or nobody told which of several it was. */
+/** A transition whose name is unknown: its chart could not be described, or no record told which of several it was. */
 export const UNKNOWN_TRANSITION = '(unknown)';
 
-/**
- * Whoever the chart belongs to handled the event without it: no state is another one for it, and nothing was ignored.
- */
+/** The owner of the chart handled the event without it: no state is another one for it, and nothing was ignored. */
 export const HANDLED_BY_LOGIC = '(own logic)';

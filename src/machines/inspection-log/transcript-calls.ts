@@ -9,7 +9,7 @@ import type { CallChange, CallState } from './transcript-step.ts';
 
 const STATES: Readonly<Record<CallState, readonly [string, Standing]>> = {
   requested: ['asked for', 'quiet'],
-  waiting: ['waits for somebody', 'waiting'],
+  waiting: ['waits for an answer', 'waiting'],
   allowed: ['allowed', 'quiet'],
   answered: ['answered', 'quiet'],
   delegated: ['waits for another agent', 'running'],
@@ -18,7 +18,7 @@ const STATES: Readonly<Record<CallState, readonly [string, Standing]>> = {
   failed: ['failed', 'error'],
   denied: ['denied', 'error'],
   cancelled: ['cancelled', 'quiet'],
-  unknown: ['nobody knows how it ended', 'error'],
+  unknown: ['its end is unknown', 'error'],
 };
 
 const ALLOWED_BY = {

@@ -41,7 +41,8 @@ export interface TranscriptStep {
 }
 
 /**
- * `waiting` for somebody who then `allowed` it or `answered`, `delegated` to another agent, `running`, or how it ended.
+ * `waiting` for a person or client who then `allowed` it or `answered`, `delegated` to another agent, `running`, or how
+ * it ended.
  */
 export type CallState =
   | 'requested'
@@ -120,7 +121,7 @@ const PLAIN: { readonly [Type in SessionEventType]?: readonly [EntryKind, string
   'wake.cancelled': ['note', 'A queued wake will not come'],
   'wake.refused': ['note', 'A wake was not queued'],
   'run.waiting': ['trouble', 'Every model rests, so it waits'],
-  'session.parked': ['trouble', 'Parked: it wakes nobody by itself any more'],
+  'session.parked': ['trouble', 'Parked: it does not wake by itself any more'],
   'promotion.refused': ['note', 'What it learned was not promoted'],
   'directive.rejected': ['trouble', 'What it said about what comes next was not understood'],
   'context.compacted': ['note', 'What came before was summed up'],
@@ -159,9 +160,9 @@ const TELLERS: { readonly [Type in SessionEventType]?: (event: SessionEventOf<Ty
   'agent.message': ({ data }) => ['said', data.partial === true ? 'Agent, cut short' : 'Agent'],
   'permission.requested': ({ data }) => ['asked', `Asks whether it may run ${data.toolName}`],
   'permission.resolved': ({ data }) =>
-    data.decision === 'expired' ? ['trouble', 'Nobody answered in time: the call is denied'] : undefined,
+    data.decision === 'expired' ? ['trouble', 'No answer came in time: the call is denied'] : undefined,
   'agent.question_asked': ({ data }) => ['asked', 'Asks', listed(data.question, data.choices)],
-  'agent.custom_tool_use': ({ data }) => ['asked', `Asks somebody to run ${data.name}`, jsonText(data.input)],
+  'agent.custom_tool_use': ({ data }) => ['asked', `Asks a client to run ${data.name}`, jsonText(data.input)],
   'span.completed': ({ data: { error } }) =>
     error === undefined ? undefined : ['trouble', `The model step did not succeed: ${error.kind}`, error.message],
   'run.attempt_failed': ({ data: { candidate, error, because } }) => [
@@ -196,10 +197,10 @@ const TELLERS: { readonly [Type in SessionEventType]?: (event: SessionEventOf<Ty
 };
 
 const TRIGGERS = {
-  ingress: 'somebody sent something',
+  ingress: 'a client sent something',
   wake: 'a queued wake was due',
   retry: 'it is tried again',
-  manual: 'somebody woke it',
+  manual: 'a client woke it',
 } as const;
 
 function textAmong(data: object): string | undefined {

@@ -3,7 +3,7 @@ import type { StandingWords } from './session-words.ts';
 
 const WORDS: Readonly<Record<string, string>> = {
   sleep: 'came to rest',
-  requires_action: 'waits for somebody',
+  requires_action: 'waits for an answer',
   rescheduled: 'is tried again later',
   budget_reached: 'reached a budget',
   failed: 'failed',
@@ -24,13 +24,13 @@ export function isBadEnd(outcome: string): boolean {
   return BAD.has(outcome);
 }
 
-/** @param isWaiting whether somebody is still waited for; only the last wake can be the one that asked */
+/** @param isWaiting whether an answer is still waited for; only the last wake can be the one that asked */
 export function wakeWords(outcome: string | undefined, isWaiting: boolean): StandingWords {
   if (outcome === undefined) return { text: 'runs', standing: 'running' };
   if (outcome === 'requires_action')
     return isWaiting
       ? { text: wakeOutcome(outcome), standing: 'waiting' }
-      : { text: 'waited for somebody', standing: 'quiet' };
+      : { text: 'waited for an answer', standing: 'quiet' };
   return { text: wakeOutcome(outcome), standing: isBadEnd(outcome) ? 'error' : 'quiet' };
 }
 

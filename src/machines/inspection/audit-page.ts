@@ -1,4 +1,4 @@
-/** An audit as a page of Markdown, for somebody who has never seen the code. The same audit gives the same bytes. */
+/** An audit as a page of Markdown, for a reader who has never seen the code. The same audit gives the same bytes. */
 import { RULE_MEANINGS } from './audit-rules.ts';
 import { AUDIT_RULES } from './chart-audit.ts';
 import type { AuditRule, ChartAudit, Finding, MatrixCell, StateReach } from './chart-audit.ts';
@@ -158,7 +158,7 @@ function legendOf({ matrix, chart }: ChartAudit): string {
     used.has('conditional') && '`?`: only where a guard allows it',
     used.has('forbidden') && '⊘: taken, and nothing happens, by decision',
     used.has('rejected') &&
-      `×: refused by whoever drives the chart${because === undefined ? '' : `. ${because.replace(/\.$/, '')}`}`,
+      `×: refused by the code that drives the chart${because === undefined ? '' : `. ${because.replace(/\.$/, '')}`}`,
     used.has('ignored') && '·: ignored',
     matrix.some(({ beside = [], class: kind }) => kind === 'ignored' && beside.length > 0) &&
       '`·*`: ignored here, and a region beside it may take it',

@@ -3,8 +3,9 @@ import type { ChartDescription } from './chart-description.ts';
 
 /**
  * What a leaf state does with an event. `handled`: some transition is always taken. `conditional`: only where a guard
- * allows it. `forbidden`: taken, and nothing happens, by decision. `ignored`: nothing is taken, and nobody says so.
- * `rejected`: nothing is taken, and whoever drives the chart refuses it. `final`: the state takes nothing any more.
+ * allows it. `forbidden`: taken, and nothing happens, by decision. `ignored`: nothing is taken, and the sender is not
+ * told. `rejected`: nothing is taken, and the code that drives the chart refuses it. `final`: the state takes nothing
+ * any more.
  */
 export type EventClass = 'handled' | 'conditional' | 'ignored' | 'forbidden' | 'rejected' | 'final';
 
@@ -27,7 +28,7 @@ export interface MatrixCell {
 }
 
 /**
- * `witnessed`: a path of events leads there. `structural`: a path of transitions does, and nobody has found the events.
+ * `witnessed`: a path of events leads there. `structural`: a path of transitions does, and the events are not found.
  * `unreachable`: neither.
  */
 export type Reach = 'witnessed' | 'structural' | 'unreachable';

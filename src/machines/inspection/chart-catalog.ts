@@ -78,7 +78,7 @@ export const charts: readonly Chart[] = [
     events: durableScheduleEvents,
     about: 'a schedule that any worker may run, as it is recorded',
   },
-  { machine: sessionMachine, events: sessionChartEvents, about: 'a session, as everybody outside sees it' },
+  { machine: sessionMachine, events: sessionChartEvents, about: 'a session, as clients see it' },
   { machine: activationMachine, events: activationEvents, about: 'one session in the hands of a worker' },
   {
     machine: workerMachine,

@@ -1,6 +1,6 @@
 /** What two versions of a chart differ in, as semantic versions count it. */
 
-/** `major`: somebody who relied on the chart may break. `minor`: there is more. `patch`: it reads differently. */
+/** `major`: code that relied on the chart may break. `minor`: there is more. `patch`: it reads differently. */
 export type Bump = 'none' | 'patch' | 'minor' | 'major';
 
 export interface ChartChange {

@@ -19,7 +19,7 @@ const invocation = z.strictObject({
   handlesError: z.boolean(),
 });
 
-/** What somebody decided to let stand, and why. `*` as the event: whatever the finding is about. */
+/** What a developer decided to let stand, and why. `*` as the event: whatever the finding is about. */
 const waiver = z.strictObject({ state: z.string(), rule: z.string(), event: z.string(), because: z.string() });
 
 const state = z.strictObject({
@@ -66,7 +66,7 @@ const transition = z.strictObject({
 const event = z.strictObject({
   type: z.string(),
   /**
-   * `command`: somebody asks for something and must not be ignored. `fact`: tells what has happened; where it changes
+   * `command`: the sender asks for something and must not be ignored. `fact`: tells what has happened; where it changes
    * nothing it may be ignored.
    */
   kind: z.enum(['command', 'fact']),
@@ -95,7 +95,7 @@ export const chartDescription = z.strictObject({
    */
   events: z.array(event),
   /**
-   * What becomes of an event that no transition takes: XState ignores it; whoever drives the chart may refuse it
+   * What becomes of an event that no transition takes: XState ignores it; the code that drives the chart may refuse it
    * before.
    */
   unhandled: z.strictObject({ as: z.enum(['ignored', 'rejected']), because: z.string().optional() }),

@@ -6,7 +6,7 @@ import { z } from 'zod';
 import { RuntimeError } from '../errors.ts';
 
 export interface DeclaredEvent<Schema extends z.ZodType = z.ZodType> {
-  /** `command`: somebody asks for something and must not be ignored. `fact`: tells what has happened. */
+  /** `command`: the sender asks for something and must not be ignored. `fact`: tells what has happened. */
   readonly kind: 'command' | 'fact';
   /** What it says, as a sentence. */
   readonly says: string;

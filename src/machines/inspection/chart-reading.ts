@@ -184,7 +184,7 @@ export function invokesOf(
   });
 }
 
-/** XState keeps the timers of `after` as entry and exit actions; nobody wrote them. */
+/** XState keeps the timers of `after` as entry and exit actions; no author wrote them. */
 function isWritten(action: unknown): boolean {
   const { type, event, sendId } = (typeof action === 'function' ? action : {}) as {
     readonly type?: string;
@@ -200,7 +200,7 @@ function operationOf(action: unknown): ChartOperation {
   const { type, name } = action as { readonly type?: unknown; readonly name?: unknown };
   if (typeof action === 'object' && typeof type === 'string') return { name: type, isInline: false };
   if (typeof type === 'string') return { name: `(${type.replace('xstate.', '')})`, isInline: true };
-  // A function that stands behind `actions:` is called so by the language; nobody gave it that name.
+  // A function that stands behind `actions:` is called so by the language; no author gave it that name.
   const isNamed = typeof name === 'string' && !['', 'actions', 'entry', 'exit'].includes(name);
   return { name: isNamed ? `(${name})` : '(inline)', isInline: true };
 }

@@ -92,7 +92,7 @@ function transitionsIn(chart: ChartDescription, leaf: ChartState): readonly stri
   });
 }
 
-/** Whether whoever takes every `taken` leaves no `event` to the states around it. */
+/** Whether a state that takes every `taken` leaves no `event` to the states around it. */
 function covers(taken: string, event: string): boolean {
   if (taken === event || taken === '*') return event !== 'always';
   return taken.endsWith('.*') && (event.startsWith(taken.slice(0, -1)) || event === taken.slice(0, -2));

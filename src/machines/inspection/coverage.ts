@@ -8,7 +8,7 @@ import { followersOf } from './coverage-pairs.ts';
 
 type Share = ChartCoverage['transitions'];
 
-/** @param sightings those of this chart; undefined where nobody has seen it */
+/** @param sightings those of this chart; undefined where it was not seen */
 export function coverageOf(description: ChartDescription, sightings: ChartSightings | undefined): ChartCoverage {
   const { transitions = {}, pairs = {} } = sightings ?? {};
   const wasSeen = ({ id }: ChartTransition): boolean => Object.hasOwn(transitions, id) && (transitions[id] ?? 0) > 0;
@@ -18,7 +18,7 @@ export function coverageOf(description: ChartDescription, sightings: ChartSighti
   const ways = guardWays(description, wasSeen);
   return {
     chart: description.id,
-    // A forbidden event is one that nothing comes of: whoever drives the chart need not even send it.
+    // A forbidden event is one that nothing comes of: the code that drives the chart need not even send it.
     transitions: shareOf(
       description.transitions.filter(({ forbids }) => !forbids).map((each) => [each.id, wasSeen(each)]),
     ),
@@ -35,7 +35,7 @@ export function pairId(first: string, second: string): string {
 
 /**
  * That a guard has refused is seen by what was taken in place of it: a later transition of the same state for the same
- * event. Where there is none, nobody can see it.
+ * event. Where there is none, it cannot be seen.
  */
 function guardWays(
   { transitions }: ChartDescription,

@@ -54,7 +54,7 @@ function eventsOf(declared: ChartEvents, transitions: ChartDescription['transiti
     fields: [...fields],
     isDeclared: true,
   }));
-  // What XState sends itself may be written out too (`xstate.done.actor.fetch`); it is nobody's command.
+  // What XState sends itself may be written out too (`xstate.done.actor.fetch`); it is no command.
   const mentioned = new Set(
     transitions.filter(({ kind, event }) => kind === 'event' && !event.startsWith('xstate.')).map(({ event }) => event),
   );

@@ -1,8 +1,8 @@
 /**
  * What has changed between two versions of a chart, as semantic versions count it.
  *
- * Major: somebody who sends to the chart, waits for its states or restores what it stored may break. Minor: there is
- * more. Patch: it reads differently. A description knows names only: two inline guards are taken for the same.
+ * Major: code that sends to the chart, waits for its states or restores what it stored may break. Minor: there is more.
+ * Patch: it reads differently. A description knows names only: two inline guards are taken for the same.
  */
 import type { Bump, ChartChange, ChartDiff } from './chart-change.ts';
 import type { ChartDescription } from './chart-description.ts';
@@ -47,8 +47,8 @@ function wholeChanges(before: ChartDescription, after: ChartDescription): ChartC
 }
 
 /**
- * Whoever counts on being refused is not told any more, or is refused what was passed over; and audits ask nothing
- * where a chart says `rejected`.
+ * A sender that counts on being refused is not told any more, or is refused what was passed over; and audits ask
+ * nothing where a chart says `rejected`.
  */
 function unhandledChanges({ unhandled: one }: ChartDescription, { unhandled: other }: ChartDescription): ChartChange[] {
   if (one.as !== other.as)
@@ -70,7 +70,7 @@ function unhandledChanges({ unhandled: one }: ChartDescription, { unhandled: oth
       ];
 }
 
-/** What a chart lets stand is no fault of it any more: whoever reads the comparison has to see that. */
+/** What a chart lets stand is no fault of it any more: the reader of the comparison has to see that. */
 function waiverChanges({ before, after, translate }: StateMatch): ChartChange[] {
   const reasons = new Map(
     before.waivers.map(({ state, rule, event, because }) => [keyOf(translate(state), rule, event), because]),

@@ -14,7 +14,7 @@ export function eventChanges(before: ChartDescription, after: ChartDescription):
             bump: 'major',
             kind: 'event-removed',
             before: event.type,
-            says: `The event ${event.type} is gone; whoever sends it is not heard.`,
+            says: `The event ${event.type} is gone; its sender is not heard.`,
           },
         ]
       : changesOf(event, next);
@@ -41,7 +41,7 @@ function changesOf(before: ChartEvent, after: ChartEvent): ChartChange[] {
       bump: 'major',
       kind: 'event-kind',
       ...ids,
-      says: `The event ${after.type} is declared no more: nobody says what it carries, who sends it, and that it must not get lost.`,
+      says: `The event ${after.type} is declared no more: the chart does not say what it carries, who sends it, and that it must not get lost.`,
     });
   if (!before.isDeclared && after.isDeclared)
     changes.push({ bump: 'minor', kind: 'event-kind', ...ids, says: `The event ${after.type} is declared now.` });
@@ -59,7 +59,7 @@ function changesOf(before: ChartEvent, after: ChartEvent): ChartChange[] {
       ...ids,
       says: `The event ${after.type} is described in other words.`,
     });
-  // Of an event that nobody had declared, nobody knows which fields it had.
+  // The fields of an event that was not declared are unknown.
   if (!isKnownTwice) return changes;
   const [one, other] = [fieldsOf(before), fieldsOf(after)];
   const needed = [...other].flatMap(([name, isOptional]) => (!isOptional && one.get(name) !== false ? [name] : []));

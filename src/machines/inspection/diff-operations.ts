@@ -10,7 +10,8 @@ interface Place {
 }
 
 /**
- * One change at most: whoever relied on an action that is gone, or on what it ran before, may break; one more is more.
+ * One change at most: code that relied on an action that is gone, or on what it ran before, may break; one more is
+ * more.
  */
 export function actionChange(
   { before, after, whose }: Place,

@@ -43,7 +43,7 @@ function added({ id, kind }: ChartState, outer: ChartState | undefined): ChartCh
       bump: 'major',
       kind: 'outcome',
       after: id,
-      says: `It can end in another way: ${nameOf(id)}. Whoever tells its outcomes apart does not know this one.`,
+      says: `It can end in another way: ${nameOf(id)}. Code that tells its outcomes apart does not know this one.`,
     };
   return { bump: 'minor', kind: 'state-added', after: id, says: `There is another state: ${nameOf(id)}.` };
 }
@@ -89,7 +89,7 @@ function changesOf({ renamed, translate }: StateMatch, before: ChartState, after
     });
   }
   if (JSON.stringify(before.tags.toSorted()) !== JSON.stringify(after.tags.toSorted())) {
-    // Whoever waits for a tag does not find one that is gone.
+    // A caller that waits for a tag does not find one that is gone.
     const bump = before.tags.every((tag) => after.tags.includes(tag)) ? 'minor' : 'major';
     changes.push({
       bump,

@@ -215,7 +215,7 @@ function added(match: StateMatch, transition: ChartTransition): ChartChange {
     return {
       ...change,
       bump: 'major',
-      says: `${describe(transition)} takes what nobody took before, known or not; it ${leads}.`,
+      says: `${describe(transition)} takes what no transition took before, known or not; it ${leads}.`,
     };
   return { ...change, bump: 'minor', says: `${describe(transition)} is taken now, and ${leads}.` };
 }

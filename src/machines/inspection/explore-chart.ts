@@ -47,7 +47,7 @@ export interface FailedStep {
   readonly label: string | undefined;
   readonly thrown: unknown;
   readonly isEndless: boolean;
-  /** Whether somebody said what the event, or the input, carries. */
+  /** Whether a schema says what the event, or the input, carries. */
   readonly isGiven: boolean;
 }
 

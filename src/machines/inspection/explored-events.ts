@@ -14,7 +14,7 @@ export interface TriedEvent {
   readonly label: string;
   readonly event: AnyEventObject;
   /**
-   * Whether somebody said what it carries. Where nobody did, a guard or an action that stumbles over it proves nothing.
+   * Whether a schema says what it carries. Where none does, a guard or an action that stumbles over it proves nothing.
    */
   readonly isGiven: boolean;
 }
@@ -112,7 +112,8 @@ function raisedBy(node: AnyStateNode, outputs: Readonly<Record<string, readonly 
 }
 
 /**
- * An error that nobody takes ends the machine: there is nothing to go on with, and the audit says so without trying.
+ * An error that no transition takes ends the machine: there is nothing to go on with, and the audit says so without
+ * trying.
  */
 function takesError(node: AnyStateNode, raw: string): boolean {
   return node.transitions.has(`xstate.error.actor.${raw}`);

@@ -111,7 +111,7 @@ export function exploredMachine(original: AnyStateMachine): ExploredMachine {
  * An actor that does nothing takes the place of every one that the machine invokes or spawns, so that actions may send
  * to it.
  */
-const nobody = fromTransition((state: object) => state, {});
+const idleActor = fromTransition((state: object) => state, {});
 
 function copyOf(original: AnyStateMachine): AnyStateMachine {
   const invoked = nodesOf(original).flatMap((node) =>
@@ -121,7 +121,7 @@ function copyOf(original: AnyStateMachine): AnyStateMachine {
     ...Object.keys(original.implementations.actors as object),
     ...invoked.filter((src) => typeof src === 'string'),
   ];
-  const machine = original.provide({ actors: Object.fromEntries(names.map((name) => [name, nobody])) as never });
+  const machine = original.provide({ actors: Object.fromEntries(names.map((name) => [name, idleActor])) as never });
   const { options } = machine;
   options.maxIterations = Math.min(options.maxIterations ?? MAX_MICROSTEPS, MAX_MICROSTEPS);
   for (const node of nodesOf(machine)) {
@@ -144,7 +144,7 @@ interface Invoked {
  */
 function harmless({ id, src, onDone, onError }: Invoked): Invoked {
   const isNamed = typeof src === 'string' && !src.startsWith('xstate.invoke.');
-  return { id, src: isNamed ? src : nobody, onDone, onError };
+  return { id, src: isNamed ? src : idleActor, onDone, onError };
 }
 
 /** Puts a probe in the place of every guard, which asks it and notes the answer. */
@@ -191,7 +191,7 @@ function quietScope(): { readonly scope: AnyActorScope; readonly noted: object[]
   const noted: object[] = [];
   const parent = createEmptyActor();
   // With a parent, so that what is sent to the parent has somewhere to go.
-  const self = createActor(nobody, { parent });
+  const self = createActor(idleActor, { parent });
   self.system.inspect((event) => {
     if (event.type === '@xstate.microstep' && event.actorRef === self)
       noted.push(...(event as unknown as { readonly _transitions: readonly object[] })._transitions);

@@ -1,5 +1,5 @@
 /**
- * Findings about what becomes of events: those that get lost, those that nobody knows, and wildcards that take what was
+ * Findings about what becomes of events: those that get lost, those that are unknown, and wildcards that take what was
  * not meant for them.
  */
 import type { Finding, MatrixCell } from './chart-audit.ts';
@@ -47,7 +47,7 @@ function ignoredCommand({ state, event }: MatrixCell, witness: readonly string[]
     severity: 'error',
     state,
     event,
-    says: `${opening(state)}${where} ignores the command ${event}: whoever sends it is not told that nothing happens.`,
+    says: `${opening(state)}${where} ignores the command ${event}: its sender is not told that nothing happens.`,
     hint: `Handle ${event} in ${named(state)} or around it, forbid it there (${event}: undefined) where doing nothing is right, or say in the state's meta why it may be ignored: waives: { 'ignored-command': { ${event}: REASON } }.`,
   };
 }
@@ -154,7 +154,7 @@ function takenFromOutside(index: ChartIndex, { source, event }: ChartTransition)
     .map((each) => `${each.event} of ${named(each.source)}`);
 }
 
-/** Errors of invoked actors that nobody handles and that would end the machine, were it not for the wildcard. */
+/** Errors of invoked actors that no transition handles and that would end the machine, were it not for the wildcard. */
 function errorsWithoutHandler(index: ChartIndex, { source, event }: ChartTransition): string[] {
   const isNear = ({ id }: ChartState): boolean => index.isWithin(id, source) || index.isWithin(source, id);
   if (!matchesEvent('xstate.error.actor', event)) return [];
@@ -163,7 +163,7 @@ function errorsWithoutHandler(index: ChartIndex, { source, event }: ChartTransit
     .flatMap(({ id, invokes }) =>
       invokes
         .filter(({ handlesError }) => !handlesError)
-        .map((invoke) => `error(${invoke.id}) of ${named(id)}, which nobody handles`),
+        .map((invoke) => `error(${invoke.id}) of ${named(id)}, which no transition handles`),
     );
 }
 

@@ -94,7 +94,7 @@ function cannotTerminate({ hasEnd, canEnd }: Leaving, { id: state }: ChartState)
   ];
 }
 
-/** Only where the events are declared: commands are somebody's to send, facts come or do not. */
+/** Only where the events are declared: commands have senders, facts come or do not. */
 function unboundedWait(
   { index, chart }: AuditMatter,
   { id: state }: ChartState,
@@ -114,7 +114,7 @@ function unboundedWait(
       severity: 'note',
       state,
       says: `Only facts lead out of ${named(state)} (${listed(exits.map(({ event }) => event))}): no command does, no timer, and no actor of the chart. If ${listed(senders)} never tells, it stays.`,
-      hint: 'See that whoever tells it does so in every case, also after a crash, or give the state a limit or a command that ends it.',
+      hint: 'See that its sender tells it in every case, also after a crash, or give the state a limit or a command that ends it.',
     },
   ];
 }

@@ -133,7 +133,7 @@ function eventlessLoops({ index, exploration, reached }: AuditMatter): Finding[]
     severity: 'error',
     state: circle[0] ?? '',
     event: 'always',
-    says: `Transitions without an event and without a guard go in a circle: ${[...circle, circle[0] ?? ''].map(named).join(' → ')}. Whoever enters it never comes back.`,
+    says: `Transitions without an event and without a guard go in a circle: ${[...circle, circle[0] ?? ''].map(named).join(' → ')}. A chart that enters it never comes back.`,
     hint: 'Give one of them a guard that fails at some time, or an event.',
   }));
   if (structural.length > 0) return structural;

@@ -55,7 +55,7 @@ export function commonState(index: ChartIndex, states: readonly string[]): strin
 export function isTried({ chart, index }: AuditMatter, { kind, event, invoke, guard }: ChartTransition): boolean {
   if (kind === 'invoke-snapshot') return false;
   if (kind === 'event') return index.chart.events.some(({ type, isDeclared }) => isDeclared && type === event);
-  // What fills the context comes with events: where nobody said what they carry, a guard that never held proves
+  // What fills the context comes with events: where no schema says what they carry, a guard that never held proves
   // nothing.
   if (guard !== undefined && kind !== 'invoke-done' && chart.events === undefined) return false;
   if (kind === 'invoke-done' && guard !== undefined)

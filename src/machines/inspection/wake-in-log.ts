@@ -41,7 +41,7 @@ export class WakeInLog<Wake extends LedWake> {
       if (by === undefined) this.#hasAskedForTools = true;
       else this.#callsOfBackends.add(callId);
     },
-    // A call that nobody knows the end of, or that was taken back, may have been closed with the beginning of the wake.
+    // A call whose end is unknown, or that was taken back, may have been closed with the beginning of the wake.
     'agent.tool_result': ({ outcome, callId }) =>
       outcome === 'unknown' || outcome === 'cancelled' ? undefined : this.#callTools(callId),
     'agent.tool_started': ({ callId }) => this.#callTools(callId),
@@ -64,12 +64,12 @@ export class WakeInLog<Wake extends LedWake> {
     wake.done('claim', CLAIMED);
   }
 
-  /** Not `wake.started` and `wake.ended`: whoever leads it says what these mean. */
+  /** Not `wake.started` and `wake.ended`: the caller that leads it says what these mean. */
   see(event: SessionEvent): void {
     meaningOf(this.#means, event)?.(event.data);
   }
 
-  /** Nobody is led any more. @returns whether the log tells how it got to its end; then it has committed */
+  /** No wake is led any more. @returns whether the log tells how it got to its end; then it has committed */
   end(outcome: SessionEventData<'wake.ended'>['outcome']): boolean {
     const wake = this.#wake;
     const isTold = wake !== undefined && this.#leadToCommit(wake, outcome);

@@ -37,7 +37,7 @@ export interface KeptLearning extends CapturedLearning {
   readonly lastSeenAt: string;
   /** In which it was learned, the first ones. */
   readonly sessionIds: readonly string[];
-  /** Somebody took it out. The same again does not bring it back. */
+  /** A person took it out. The same again does not bring it back. */
   readonly isForgotten: boolean;
 }
 

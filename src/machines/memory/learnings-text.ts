@@ -1,5 +1,5 @@
 /**
- * learnings.md: what an agent has learned, for its agent and people to read. Made from the records; nobody reads it
+ * learnings.md: what an agent has learned, for its agent and people to read. Made from the records; no code reads it
  * back.
  */
 import type { KeptLearning } from './learning.ts';

@@ -31,7 +31,7 @@ export interface MemoryDocument {
 
 /** @throws RuntimeError MEMORY_DAMAGED saying what is wrong with the section, and where */
 export function readMemory(bytes: Uint8Array): MemoryDocument {
-  // One character a byte: what is outside of the section need not be text that anybody could read.
+  // One character a byte: what is outside of the section need not be readable text.
   const text = latin1(bytes);
   if (/^(?:\u00fe\u00ff|\u00ff\u00fe)/.test(text) || text.includes('\0')) throw damaged(1, 'it is not UTF-8 text');
   const lines = linesOf(text);
@@ -58,7 +58,7 @@ export function readMemory(bytes: Uint8Array): MemoryDocument {
  */
 export function writeMemory(document: MemoryDocument, entries: readonly MemoryEntry[]): Uint8Array {
   const { before, after, hasSection, lineEnd } = document;
-  // A file that nobody has put a section into stays without one until there is something to put there.
+  // A file without a section stays without one until there is something to put there.
   if (!hasSection && entries.length === 0) return before;
   if (entries.length > MAX_MEMORY_ENTRIES) throw full();
   const unfit = entries.find(({ learningId, at }) => !isEntryId(learningId) || Number.isNaN(Date.parse(at)));

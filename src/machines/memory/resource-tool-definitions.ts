@@ -107,7 +107,7 @@ const promoteInput = z.strictObject({
     'What is to be shared of what is staged. A path that was staged and is not there any more is taken out.',
   ),
   expectedVersion: wantsVersion,
-  why: z.string().trim().min(1).max(300).optional().describe('For whoever reads the list of versions.'),
+  why: z.string().trim().min(1).max(300).optional().describe('For the reader of the list of versions.'),
 });
 
 export type ResourcesPromoteInput = z.output<typeof promoteInput>;
@@ -115,7 +115,7 @@ export type ResourcesPromoteInput = z.output<typeof promoteInput>;
 export const resourcesPromoteDefinition: ToolDefinition<ResourcesPromoteInput> = {
   ...managed,
   name: 'resources_promote',
-  description: `Makes files of ${STAGE_FOLDER}/ those that all your sessions share, as a new version. It needs an outcome that was evaluated as reached, with nothing changed since; somebody is asked. MEMORY.md is changed by memory_promote.`,
+  description: `Makes files of ${STAGE_FOLDER}/ those that all your sessions share, as a new version. It needs an outcome that was evaluated as reached, with nothing changed since; a person is asked. MEMORY.md is changed by memory_promote.`,
   inputSchema: promoteInput,
   outputSchema: promotedOutput,
   effects: ['promotes', 'writes_session', 'reads_files'],
@@ -129,7 +129,7 @@ export const resourcesRestoreDefinition: ToolDefinition<RestoreInput> = {
   ...managed,
   name: 'resources_restore',
   description:
-    'Makes all shared files, your memory too, those of an older version again, as a new version. It needs an outcome that was evaluated as reached; somebody is asked.',
+    'Makes all shared files, your memory too, those of an older version again, as a new version. It needs an outcome that was evaluated as reached; a person is asked.',
   inputSchema: restoreInput,
   outputSchema: promotedOutput,
   effects: ['promotes', 'writes_session'],

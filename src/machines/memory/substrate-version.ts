@@ -19,7 +19,7 @@ const contentHash = z.string().regex(/^[0-9a-f]{64}$/, 'expected a SHA-256 in he
 
 export const versionNumber = z.number().int().min(1).max(999_999_999);
 
-/** `people`: somebody edited a file, or asked for it on the command line. */
+/** `people`: a person edited a file, or asked for it on the command line. */
 const author = z.discriminatedUnion('kind', [
   z.strictObject({
     kind: z.literal('session'),

@@ -101,7 +101,7 @@ export const outcomeDefineDefinition: ToolDefinition<OutcomeDefineInput> = {
   ...managed,
   name: 'outcome_define',
   description:
-    'Says what this session is to achieve, where nobody else has said it. What somebody outside has defined stands. It cannot set a command that checks the outcome: only people do.',
+    'Says what this session is to achieve, where no client has said it. What a client has defined stands. It cannot set a command that checks the outcome: only people do.',
   inputSchema: defineInput,
   outputSchema: outputs.define,
   effects: ['writes_session'],

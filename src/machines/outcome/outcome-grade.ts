@@ -24,7 +24,7 @@ type Row = readonly [grade: OutcomeGrade, because: (graded: Graded) => string | 
 const ROWS: readonly Row[] = [
   [
     'missing_outcome',
-    ({ state }) => (state.outcome === undefined ? 'Nobody has said what the session is to achieve.' : undefined),
+    ({ state }) => (state.outcome === undefined ? 'No outcome is defined for the session.' : undefined),
   ],
   [
     'blocked',
@@ -62,7 +62,7 @@ function blockOf({ status, parked, pendingActions, summary }: SessionState): str
   if (parked !== undefined) return `The session is parked: ${parked.reason}`;
   const [action] = pendingActions;
   if (action !== undefined)
-    return `The session waits for somebody: ${action.kind} (${action.toolName}), request ${action.requestId}.`;
+    return `The session waits for an answer: ${action.kind} (${action.toolName}), request ${action.requestId}.`;
   return undefined;
 }
 

@@ -17,8 +17,8 @@ export interface CheckEnding {
   readonly of: 'outcome' | 'environment';
   readonly command: string;
   /**
-   * `exited`: with a code, by a signal (null), or because its time was up. `not_run`: nobody knows what it would have
-   * said.
+   * `exited`: with a code, by a signal (null), or because its time was up. `not_run`: what it would have said is
+   * unknown.
    */
   readonly ended:
     | { readonly kind: 'exited'; readonly exitCode: number | null; readonly isTimeUp?: boolean | undefined }
@@ -99,7 +99,7 @@ const RULES: readonly Rule[] = [
       ),
   ],
   [
-    'nobody knows what a call did',
+    'the effect of a call is unknown',
     'uncertain',
     ({ shown }) => first(shown.unknown.map(({ text }) => `it is not known what came of ${text}`)),
   ],
@@ -126,7 +126,7 @@ const RULES: readonly Rule[] = [
     'uncertain',
     ({ outcome }) =>
       outcome.by === 'agent'
-        ? 'The agent has said itself what it is to achieve, so its log alone cannot speak for it: that takes a check or a judge of the environment, or an outcome that somebody defines.'
+        ? 'The agent has said itself what it is to achieve, so its log alone cannot speak for it: that takes a check or a judge of the environment, or an outcome that a client defines.'
         : undefined,
   ],
   [

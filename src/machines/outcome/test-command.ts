@@ -4,8 +4,8 @@
  */
 
 /**
- * By the words that they begin with. Programs of the workspace itself are none: whoever works there may have written
- * them.
+ * By the words that they begin with. Programs of the workspace itself are none: the agent that works there may have
+ * written them.
  */
 const TEST_COMMANDS: readonly (readonly string[])[] = [
   ['npm', 'test'],

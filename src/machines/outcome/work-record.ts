@@ -21,7 +21,7 @@ export interface RecordedCall {
   readonly path?: string | undefined;
   /** The folder in which it was to run, where that is not the workspace. */
   readonly folder?: string | undefined;
-  /** A backend says that it has run it: nobody here has. */
+  /** A backend says that it has run it: this runtime has not. */
   readonly isBackends?: true | undefined;
   /** Of the event that says that it begins to take effect. Absent: it never did here. */
   readonly startedSeq?: number | undefined;

@@ -1,6 +1,6 @@
 /**
  * What a record of work shows about an outcome: which commands ended how after the last change, what was changed, and
- * what nobody can tell.
+ * what is unknown.
  */
 import { cutText } from '../cut-text.ts';
 import { safetyOf } from '../permission/safe-commands.ts';
@@ -53,7 +53,7 @@ export interface WorkShown {
   readonly changes: readonly WorkChange[];
   /** From here on nothing was changed; 0 when nothing ever was. */
   readonly settledAfterSeq: number;
-  /** Nobody knows what these calls did, and nobody has done them again. */
+  /** What these calls did is unknown, and none was done again. */
   readonly unknown: readonly OpenFailure[];
   /** These failed and have not been done again with success. */
   readonly failed: readonly OpenFailure[];

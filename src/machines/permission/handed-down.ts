@@ -1,5 +1,6 @@
 /**
- * What binds a session whatever its own agent may do, and with it everybody who works for it: subflows and jobs alike.
+ * What binds a session whatever its own agent may do, and with it every session that works for it: subflows and jobs
+ * alike.
  */
 import type { Narrowing, Restriction } from '../session/event-parts.ts';
 import { formatRule } from './permission-rule.ts';
@@ -8,9 +9,9 @@ import type { PermissionRule } from './permission-rule.ts';
 declare const MADE_HERE: unique symbol;
 
 /**
- * What a session may not do because whoever it works for may not. Every event that makes such a session demands it, and
- * only this module makes one: `handDown` from all that binds the parent, `handedDown` from what the parent's log has
- * promised already.
+ * What a session may not do because its parent may not. Every event that makes such a session demands it, and only this
+ * module makes one: `handDown` from all that binds the parent, `handedDown` from what the parent's log has promised
+ * already.
  */
 export type HandedDown = Restriction & { readonly [MADE_HERE]: true };
 
@@ -25,7 +26,7 @@ interface OwnRules {
 
 export interface BoundSession {
   readonly narrowing?: Pick<Narrowing, 'tools' | 'withoutTools' | 'humans'> | undefined;
-  /** What holds for whoever it works for. */
+  /** What holds for its parent. */
   readonly restriction?: Restriction | undefined;
 }
 
@@ -43,7 +44,7 @@ export interface Binding {
   readonly policy: readonly PermissionRule[] | { readonly error: string };
 }
 
-/** What binds whoever works for the session. */
+/** What binds the sessions that work for it. */
 export function handDown({ session, permission, environments, policy }: Binding): HandedDown {
   return withPolicy(withEnvironments(ownBounds(session, permission), environments), policy) as HandedDown;
 }
@@ -53,7 +54,7 @@ export function handedDown(promised: Restriction): HandedDown {
   return promised as HandedDown;
 }
 
-/** All but the policy: its agent, what was changed in that for this session, and whoever it works for. */
+/** All but the policy: its agent, what was changed in that for this session, and its parent. */
 export function ownBounds({ narrowing, restriction }: BoundSession, { mode, ask, deny }: OwnRules): Restriction {
   const tools = common(restriction?.tools, narrowing?.tools);
   const withoutTools = [...new Set([...(restriction?.withoutTools ?? []), ...(narrowing?.withoutTools ?? [])])];
@@ -74,7 +75,7 @@ export function bothOf(one: Restriction, other: Restriction): Restriction {
 }
 
 /**
- * Whether somebody can be asked for a session, as far as it was narrowed or works for one for which nobody can.
+ * Whether a person can be asked for a session, as far as it was narrowed or works for one for which no person can.
  * Undefined: as the runtime says.
  */
 export function humansOf({ narrowing, restriction }: BoundSession): 'none' | undefined {

@@ -18,8 +18,8 @@ const ANYWHERE = /^\*\*(?:\/|$)/;
 
 /**
  * For a rule that denies or asks: every way in which its pattern may be about the path. A pattern for any folder holds
- * in every mount, and an absolute one also where it names the workspace as the host does. Undefined when nobody can
- * tell where the path leads.
+ * in every mount, and an absolute one also where it names the workspace as the host does. Undefined when it is unknown
+ * where the path leads.
  */
 export function restrictedPaths(
   glob: string,

@@ -19,10 +19,10 @@
  * `shell_run` for every tool whose name begins with `shell_`, those of `read` for grep, glob and edit, those of `write`
  * for edit.
  *
- * Where nobody can be asked, asking is denying. A shell line that is not understood matches no rule that allows. Rules
- * of the session can allow only where those of the policy do not ask or deny. What is allowed for being safe is so by
- * its words alone; `lookOf` says what has to be looked at on the disk before it runs, and `unsafe` what becomes of it
- * when that is not as it should be.
+ * Where no person can be asked, asking is denying. A shell line that is not understood matches no rule that allows.
+ * Rules of the session can allow only where those of the policy do not ask or deny. What is allowed for being safe is
+ * so by its words alone; `lookOf` says what has to be looked at on the disk before it runs, and `unsafe` what becomes
+ * of it when that is not as it should be.
  */
 import type { ToolDefinition } from '../turn/tool-definition.ts';
 import { workspacePath } from './path-glob.ts';
@@ -56,7 +56,7 @@ export interface PermissionQuestion {
   readonly kin?: readonly string[] | undefined;
   /** Those of them by whose rules it is allowed as well. */
   readonly allowedAs?: readonly string[] | undefined;
-  /** Why nothing allows it but somebody who is asked, whatever rules and mode say. For people. */
+  /** Why only a person can allow it, whatever rules and mode say. For people. */
   readonly doubt?: string | undefined;
   /** Why it would reach into folders of the runtime's own, if it would. For people. */
   readonly guarded?: string | undefined;
@@ -90,7 +90,7 @@ function answerable({ humans }: Pick<PermissionQuestion, 'humans'>, decision: Pe
   return {
     decision: 'deny',
     by: 'nobody',
-    because: `somebody would have to be asked, and nobody can be: ${decision.because}`,
+    because: `a person would have to be asked, and none can be: ${decision.because}`,
   };
 }
 
@@ -121,7 +121,7 @@ function decide(question: PermissionQuestion): PermissionDecision {
   return grantOf(call, rules, { precisely: false }) ?? ask(call, rules);
 }
 
-/** A shell line of an agent that may run any may do this in ways that nobody reads: it is not held. */
+/** A shell line of an agent that may run any may do this in ways that no check reads: it is not held. */
 function isHeldByGuard({ subject, mode }: PermissionQuestion, restricting: readonly PermissionRule[]): boolean {
   if (subject.kind === 'tool') return true;
   if (subject.kind === 'path') return subject.access === 'write' || mode === 'ask';

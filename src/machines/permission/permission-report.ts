@@ -14,7 +14,7 @@ const describeInput = z.strictObject({
       input: z.json().describe('Its input, as you would send it.'),
     })
     .optional()
-    .describe('A call that is tried without being made: nothing of it runs, and nobody is asked.'),
+    .describe('A call that is tried without being made: nothing of it runs, and no person is asked.'),
 });
 
 export type PermissionDescribeInput = Readonly<z.output<typeof describeInput>>;
@@ -22,12 +22,12 @@ export type PermissionDescribeInput = Readonly<z.output<typeof describeInput>>;
 const rules = z.array(z.string());
 
 const report = z.object({
-  /** `preapproved`, `ask` or `deny`, the stricter one of the agent and of whoever it works for. */
+  /** `preapproved`, `ask` or `deny`, the stricter one of the agent and of its parent. */
   mode: z.enum(['preapproved', 'ask', 'deny']),
   /** `none`: whatever would ask is denied. */
   humans: z.enum(['reachable', 'none']),
   rules: z.object({ allow: rules, ask: rules, deny: rules }),
-  /** Allowed by somebody until the session ends. */
+  /** Allowed by a person until the session ends. */
   session: rules,
   /** Kept for the agent or for all; absent when they cannot be read, and then nothing is allowed by itself. */
   policy: rules.optional(),
@@ -58,7 +58,7 @@ export type PermissionReport = Readonly<z.output<typeof report>>;
 export const permissionDescribeDefinition: ToolDefinition<PermissionDescribeInput> = {
   name: 'permission_describe',
   description:
-    'Tells how calls of this session are judged: its mode, the rules that hold, what somebody has allowed, what waits for an answer; and what a given call would meet, without making it.',
+    'Tells how calls of this session are judged: its mode, the rules that hold, what a person has allowed, what waits for an answer; and what a given call would meet, without making it.',
   inputSchema: describeInput,
   outputSchema: report,
   ...readsOnly,
@@ -66,7 +66,7 @@ export const permissionDescribeDefinition: ToolDefinition<PermissionDescribeInpu
   effects: ['reads_sessions', 'reads_files'],
 };
 
-/** The requests for permission that wait for somebody. */
+/** The requests for permission that wait for an answer. */
 export function waitingPermissions({
   pendingActions,
 }: Pick<SessionState, 'pendingActions'>): PermissionReport['waiting'] {

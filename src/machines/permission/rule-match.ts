@@ -1,6 +1,6 @@
 /**
  * Whether a rule is about a call. What allows is read narrowly, what denies widely: where a rule that denies cannot be
- * held against a call for sure, the answer is `perhaps`, and somebody is asked.
+ * held against a call for sure, the answer is `perhaps`, and a person is asked.
  */
 import { plainArgv } from './command-name.ts';
 import { hidesWhatItRuns } from './command-power.ts';

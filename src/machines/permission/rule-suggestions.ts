@@ -37,7 +37,7 @@ const TELLING_BEGINNINGS: readonly (readonly string[])[] = [
   ],
 ].map((text) => text.split(' '));
 
-/** Characters beyond which nobody reads a line before allowing it for good. */
+/** Characters beyond which a person does not read a line before allowing it for good. */
 const MAX_LINE_CHARACTERS = 200;
 
 /** Never offered for good: what destroys, what publishes, what leaves the machine. */

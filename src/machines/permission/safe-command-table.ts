@@ -1,6 +1,6 @@
 /**
  * Commands that only read, as data: what each may be given so that it stays so. Whatever is not in here makes a command
- * unsafe, so a new option of a program is asked about until somebody has looked at it.
+ * unsafe, so a new option of a program is asked about until a maintainer has looked at it.
  *
  * Left out on purpose: what follows links out of the folder (`ls -L`, `rg -L`), what reads whole trees with the secrets
  * in them (`grep -r`, `rg --hidden`), what never ends (`tail -f`), what takes the names of files from a file, and

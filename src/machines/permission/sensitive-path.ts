@@ -1,5 +1,5 @@
 /**
- * Which paths a command may not be given without somebody being asked: those that lead out of the folder, and those
+ * Which paths a command may not be given without a person being asked: those that lead out of the folder, and those
  * that hold secrets.
  */
 

@@ -29,10 +29,10 @@ export type ShellReading =
   /** It may do anything. `because` is for people. */
   | { readonly kind: 'not_understood'; readonly because: string };
 
-/** Characters of a command line beyond which nobody reads it. */
+/** Characters of a command line beyond which it is not read. */
 export const MAX_READ_CHARACTERS = 10_000;
 
-/** Commands of a line beyond which nobody reads it. */
+/** Commands of a line beyond which it is not read. */
 export const MAX_READ_COMMANDS = 50;
 
 const IN_PLACE: readonly string[] = [''];

@@ -1,4 +1,4 @@
-/** What somebody looks for, as weighted terms and a few wishes that can be told from its words. */
+/** What a caller looks for, as weighted terms and a few wishes that can be told from its words. */
 import { MAX_QUERY_TERMS } from './retrieval-limits.ts';
 import { synonymsOf } from './synonyms.ts';
 import { termsOf } from './terms.ts';

@@ -74,7 +74,7 @@ export class SessionDocuments {
   }
 
   #read(event: SessionEvent): void {
-    // What else happens says nothing that anybody would look for.
+    // What else happens says nothing worth looking for.
     // oxlint-disable-next-line typescript/switch-exhaustiveness-check
     switch (event.type) {
       case 'session.created':

@@ -1,5 +1,5 @@
 /**
- * Checks what somebody wants to keep as an auth profile: it must be well-formed, and it must not hold a secret. No
+ * Checks what a user wants to keep as an auth profile: it must be well-formed, and it must not hold a secret. No
  * complaint repeats what was given.
  */
 import { RuntimeError } from '../errors.ts';
@@ -36,7 +36,7 @@ export function looksLikeKey(text: string): boolean {
   );
 }
 
-/** What was given may be anything: whoever is wrong about the form may be wrong about the key too. */
+/** What was given may be anything: a user who is wrong about the form may be wrong about the key too. */
 function refuseSecrets(value: Partial<Record<keyof AuthProfile, unknown>>): void {
   const { id, provider, secret, environment } = value;
   refuse('the name', [id]);

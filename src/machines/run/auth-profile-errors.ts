@@ -26,7 +26,7 @@ export function tooManyProfiles(maxProfiles: number): RuntimeError {
     `there are ${maxProfiles} auth profiles already, and no more are kept`,
     {
       category: 'capacity',
-      hint: 'Remove some that nobody needs.',
+      hint: 'Remove some that are not needed.',
       details: { maxProfiles },
     },
   );

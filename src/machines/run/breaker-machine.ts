@@ -11,9 +11,9 @@
  *                    disabled ──PROBE──▶ half_open         │
  *                    cooling, disabled ──RECOVER───────────┘
  *
- * closed:     Whoever wants it may try it, any number at a time; nothing counts against it.
- * cooling:    It failed in a way that passes; nobody is sent to it before its rest is over, unless a user insists.
- * half_open:  Its rest is over and exactly one attempt is out to see; nobody else is sent to it. A probe that tells
+ * closed:     Every run may try it, any number at a time; nothing counts against it.
+ * cooling:    It failed in a way that passes; no run is sent to it before its rest is over, unless a user insists.
+ * half_open:  Its rest is over and exactly one attempt is out to see; no other run is sent to it. A probe that tells
  *             nothing goes back to where it came from.
  * disabled:   It failed in a way that does not pass by itself; it rests for hours, and what merely cools does not
  *             shorten that.
@@ -39,10 +39,10 @@ export const breakerMachine = setup({ types: { events: {} as BreakerEvent } }).c
   initial: 'closed',
   states: {
     closed: {
-      description: 'Whoever wants it may try it, any number at a time; nothing counts against it.',
+      description: 'Every run may try it, any number at a time; nothing counts against it.',
       meta: {
         waives: {
-          'ignored-command': { PROBE: 'Whoever wants it is admitted without a probe.' },
+          'ignored-command': { PROBE: 'Every run is admitted without a probe.' },
           'unbounded-wait': 'A candidate that works stays here.',
         },
       } satisfies ChartNotes,
@@ -50,17 +50,17 @@ export const breakerMachine = setup({ types: { events: {} as BreakerEvent } }).c
     },
     cooling: {
       description:
-        'It failed in a way that passes; nobody is sent to it before its rest is over, unless a user insists.',
+        'It failed in a way that passes; no run is sent to it before its rest is over, unless a user insists.',
       on: { COOL: 'cooling', DISABLE: 'disabled', PROBE: 'half_open', RECOVER: 'closed' },
     },
     half_open: {
       description:
-        'Its rest is over and exactly one attempt is out to see; nobody else is sent to it. A probe that tells nothing goes back to where it came from.',
+        'Its rest is over and exactly one attempt is out to see; no other run is sent to it. A probe that tells nothing goes back to where it came from.',
       meta: {
         waives: {
-          'ignored-command': { PROBE: 'One probe is out, and nobody else is admitted meanwhile.' },
+          'ignored-command': { PROBE: 'One probe is out, and no other run is admitted meanwhile.' },
           'unbounded-wait':
-            'A probe that does not come back in time counts as one that told nothing: whoever reads the standing next puts that right first.',
+            'A probe that does not come back in time counts as one that told nothing: the next reader of the standing puts that right first.',
         },
       } satisfies ChartNotes,
       on: { COOL: 'cooling', DISABLE: 'disabled', RECOVER: 'closed' },

@@ -20,7 +20,7 @@ const HOUR_MS = 60 * MINUTE_MS;
 /** A probe that has not reported for this long, in milliseconds, is forgotten, and another may go out. */
 export const PROBE_LIMIT_MS = 10 * MINUTE_MS;
 
-/** However long a provider asks to be left alone: after this many milliseconds somebody looks. */
+/** However long a provider asks to be left alone: after this many milliseconds a probe looks. */
 export const MAX_REST_MS = 24 * HOUR_MS;
 
 /** Without a failure for this long, in milliseconds, nothing counts against a candidate any more. */
@@ -32,7 +32,7 @@ const COOLING_MS = [1, 5, 25, 60].map((minutes) => minutes * MINUTE_MS);
 const FIRST_BILLING_REST_MS = 5 * HOUR_MS;
 
 /**
- * Whoever replaces a key tells us by adding the profile anew or by a reset; where nobody does, a day is soon enough to
+ * A user who replaces a key tells us by adding the profile anew or by a reset; where none does, a day is soon enough to
  * look.
  */
 const ACCOUNT_REST_MS = 24 * HOUR_MS;
@@ -42,13 +42,13 @@ const MODEL_REST_MS = HOUR_MS;
 const MAX_MESSAGE_CHARACTERS = 1_000;
 
 /**
- * What a failure says about the candidate. `passing`: it will be well by itself. The others last until somebody does
+ * What a failure says about the candidate. `passing`: it will be well by itself. The others last until a user does
  * something.
  */
 type Ailment = 'passing' | 'billing' | 'account' | 'model';
 
 /**
- * `undefined`: it says nothing about the candidate. Nobody knows what is behind `unknown`, so it counts for nothing.
+ * `undefined`: it says nothing about the candidate. What is behind `unknown` is not known, so it counts for nothing.
  */
 const AILMENTS: Readonly<Record<RunFailureKind, Ailment | undefined>> = {
   auth: 'passing',
@@ -70,7 +70,7 @@ const AILMENTS: Readonly<Record<RunFailureKind, Ailment | undefined>> = {
 };
 
 /**
- * Words may be quoted from anybody, so they put nobody out of use for good; and what failed on this machine says
+ * Words may be quoted from anywhere, so they put no candidate out of use for good; and what failed on this machine says
  * nothing about a provider.
  */
 function ailmentOf({
@@ -96,7 +96,7 @@ const EVENTS: Readonly<Record<Ailment, BreakerEventType>> = {
 
 /** What is known of the attempt that a report is about. */
 export interface ReportedAttempt {
-  /** ISO-8601, not before its admission. Absent: nobody knows, and it counts as the newest. */
+  /** ISO-8601, not before its admission. Absent: it is unknown, and counts as the newest. */
   readonly startedAt?: string | undefined;
   /** Whether it was admitted as a probe. Absent: it is taken for the probe that is out, if one is. */
   readonly isProbe?: boolean | undefined;
@@ -187,7 +187,7 @@ function isOwnProbe({ state, probeSince }: CandidateStanding, { isProbe = true, 
   return state === 'half_open' && isProbe && !(timeOf(startedAt, Infinity) < timeOf(probeSince));
 }
 
-/** One that was disabled is tested before it is forgotten: nothing shows that somebody has put it right. */
+/** One that was disabled is tested before it is forgotten: nothing shows that a user has put it right. */
 function isForgotten({ state, lastFailureAt, until }: CandidateStanding, nowMs: number): boolean {
   if (state !== 'cooling' && state !== 'disabled') return false;
   const sinceMs = state === 'cooling' ? timeOf(lastFailureAt) : Math.max(timeOf(lastFailureAt), timeOf(until));

@@ -90,7 +90,7 @@ export function restingText(candidate: Candidate, { state, until, because }: Can
   const what = {
     closed: 'is ready',
     cooling: 'cools down',
-    half_open: 'is being tried by somebody else',
+    half_open: 'is being tried by another run',
     disabled: 'is disabled',
   }[state];
   return `${candidateText(candidate)} ${what}${until === undefined ? '' : ` until ${until}`}${because === undefined ? '' : ` (${because.kind})`}`;

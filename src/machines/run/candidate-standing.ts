@@ -19,7 +19,7 @@ export const candidateStanding = z.object({
   billingFailures: z.number().int().nonnegative(),
   lastFailureAt: isoTime.optional(),
   lastUsedAt: isoTime.optional(),
-  /** Since when somebody probes it, for `half_open`. */
+  /** Since when a run probes it, for `half_open`. */
   probeSince: isoTime.optional(),
 });
 

@@ -45,7 +45,7 @@ function linesOf(message: ProviderMessage): readonly string[] {
   }
 }
 
-/** What the model only thought is left out: it was meant for nobody else. */
+/** What the model only thought is left out: it was meant for the model alone. */
 function assistantLines({ content }: AssistantMessage): readonly string[] {
   return content.flatMap((part) => {
     if (part.type === 'text') return [JSON.stringify({ assistant: shortened(part.text, MAX_TEXT_CHARACTERS) })];

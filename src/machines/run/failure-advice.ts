@@ -29,7 +29,7 @@ const WHAT_TO_DO: Readonly<Record<RunFailureKind, string>> = {
 const TO_PUT_RIGHT: ReadonlySet<RunFailureKind> = new Set(['auth', 'auth_permanent', 'billing', 'model_not_found']);
 
 const WAKE = 'then wake the session again.';
-/** Whoever has put right what was wrong need not wait for a rest. */
+/** A user who has put right what was wrong need not wait for a rest. */
 const RESET = 'then forget what is held against the candidate (wakechart auth reset --all) and wake the session again.';
 
 /** As one sentence, or more where the failure brings its own. */

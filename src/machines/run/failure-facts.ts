@@ -68,7 +68,7 @@ const WAIT_FIELDS = [
   'resetsAt',
 ];
 
-/** Where an error keeps what a server answered: what is in there was written by somebody else. */
+/** Where an error keeps what a server answered: what is in there was written by another program. */
 const ANSWER_FIELDS = [
   'response',
   'data',
@@ -94,7 +94,7 @@ interface Place {
   readonly isAnswer: boolean;
   /** Came with a status of success: counts only where it says that it is an error. */
   readonly isSuccess: boolean;
-  /** Found within words, which may be anybody's. */
+  /** Found within words, which may come from anywhere. */
   readonly isQuoted: boolean;
 }
 

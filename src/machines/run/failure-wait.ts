@@ -6,8 +6,8 @@ import type { FailureFacts } from './failure-facts.ts';
 import type { RunFailureKind } from './run-failure.ts';
 
 /**
- * Longer waits are taken for errors of whoever wrote them, as are negative ones: they are ignored, so that no slip
- * disables a model for years.
+ * Longer waits are taken for errors of the server, as are negative ones: they are ignored, so that no slip disables a
+ * model for years.
  */
 export const MAX_RETRY_AFTER_MS = 30 * 86_400_000;
 
@@ -53,7 +53,7 @@ export function retryAfterOf(facts: FailureFacts, kind: RunFailureKind, now: num
   return found.find((waitMs) => waitMs !== undefined);
 }
 
-/** Whole milliseconds, rounded up so that nobody is early; nothing for what cannot be meant. */
+/** Whole milliseconds, rounded up so that no retry is early; nothing for what cannot be meant. */
 function sensible(waitMs: number): number | undefined {
   return waitMs >= 0 && waitMs <= MAX_RETRY_AFTER_MS ? Math.ceil(waitMs) : undefined;
 }

@@ -37,11 +37,11 @@ export const KNOWN_PRICES: PriceTable = {
   'gpt-4.1': { input: 2, output: 8, cachedInput: 0.5 },
   'gpt-4o-mini*': { input: 0.15, output: 0.6, cachedInput: 0.075 },
   'gpt-4o': { input: 2.5, output: 10, cachedInput: 1.25 },
-  /** A script is played, nobody is paid. */
+  /** A script is played and costs nothing. */
   'script/*': { input: 0, output: 0 },
 };
 
-/** The price of a model, or undefined when nobody has said it. Prices of one's own go before the known ones. */
+/** The price of a model, or undefined when it is unknown. Prices of one's own go before the known ones. */
 export function priceOf(
   { provider, model }: { readonly provider: string; readonly model: string },
   own: PriceTable = {},

@@ -26,7 +26,7 @@ interface EndedProgram {
 
 /**
  * What it means that a program has ended before it answered. A crash, which ends without a word or by a signal, is the
- * program's own: it may be begun once more. Words that nobody recognizes may say anything.
+ * program's own: it may be begun once more. Unrecognized words may say anything.
  */
 export function endedProgramFailure({ exit, errorOutput, complaint = '' }: EndedProgram, now: number): RunFailure {
   const failure = classifyRunFailure(
@@ -54,7 +54,8 @@ export class ProgramNotStarted extends Error {
 }
 
 /**
- * Nobody was asked, and nothing is wrong with the candidate: once the program can be started, it can be asked at once.
+ * No provider was asked, and nothing is wrong with the candidate: once the program can be started, it can be asked at
+ * once.
  */
 export function notStartedFailure({ because, message }: ProgramNotStarted): RunFailure {
   switch (because) {

@@ -6,7 +6,7 @@ export const runChartEvents = chartEvents({
   commands: {
     STOP: {
       says: 'The run is to end as aborted: the work in hand is cut short.',
-      from: 'whoever asked for the run, by its signal',
+      from: 'the caller that asked for the run, by its signal',
       data: { reason: z.string() },
       samples: [{ reason: 'the wake was stopped' }],
     },

@@ -110,7 +110,7 @@ const RULES: Record<RunFailureKind, Rule> = {
       : giveUp(`${why} No other provider is named.`);
   },
   refusal: () => giveUp('The model does not want to answer; to ask another one behind its back is not ours to decide.'),
-  aborted: () => giveUp('Somebody has stopped it.'),
+  aborted: () => giveUp('It was stopped.'),
   coordination: (situation) =>
     backOff(situation) ??
     giveUp('Something of ours on this machine is in its way, and another model would not change that.'),

@@ -32,11 +32,14 @@ export const runFailure = z.object({
   message: z.string(),
   /** How long the provider asks to be left alone, in milliseconds. */
   retryAfterMs: z.number().nonnegative().optional(),
-  /** The kind was told by words alone, which may quote anybody: a candidate may rest for it, and is never disabled. */
+  /**
+   * The kind was told by words alone, which may be quoted from anywhere: a candidate may rest for it, and is never
+   * disabled.
+   */
   evidence: z.literal('text').optional(),
-  /** Nobody was asked: it failed on this machine, and says nothing about the candidate. */
+  /** No provider was asked: it failed on this machine, and says nothing about the candidate. */
   isLocal: z.boolean().optional(),
-  /** Nobody was asked, since every candidate rests; `retryAfterMs` is then how long the first of them does. */
+  /** No provider was asked, since every candidate rests; `retryAfterMs` is then how long the first of them does. */
   isRest: z.boolean().optional(),
   /**
    * How often it may be asked again, where that is less than its kind allows. `once`: a program crashed, and may crash

@@ -31,7 +31,7 @@ export interface RunInput {
 }
 
 interface RunContext extends RunInput {
-  /** The first reason somebody gave. */
+  /** The first reason that a caller gave. */
   readonly stopReason?: string | undefined;
 }
 

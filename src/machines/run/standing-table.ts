@@ -36,7 +36,7 @@ export interface TableChange<Answer> {
   readonly table: StandingTable;
 }
 
-/** More candidates than anybody has; beyond it those go that were used the longest ago. */
+/** More candidates than users have; beyond it those go that were used the longest ago. */
 export const MAX_STANDINGS = 2_000;
 
 export function standingTable(standings: readonly CandidateStanding[]): StandingTable {

@@ -7,7 +7,7 @@
  *   active · paused · parked ──END──▶ ended
  *
  * active:  Slots fire while a worker runs.
- * paused:  Somebody asked for it; slots that pass are recorded as missed.
+ * paused:  A user asked for it; slots that pass are recorded as missed.
  * parked:  Too many runs in a row have failed; slots that pass are recorded as missed, and the reason is recorded.
  * ended:   Nothing fires any more, for the reason that is recorded.
  *
@@ -33,7 +33,7 @@ export const durableScheduleMachine = setup({ types: { events: {} as DurableSche
       on: { PAUSE: 'paused', PARK: 'parked', END: 'ended' },
     },
     paused: {
-      description: 'Somebody asked for it; slots that pass are recorded as missed.',
+      description: 'A user asked for it; slots that pass are recorded as missed.',
       meta: {
         waives: { 'ignored-command': { PAUSE: 'To pause is idempotent: it is paused already.' } },
       } satisfies ChartNotes,

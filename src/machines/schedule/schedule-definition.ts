@@ -118,7 +118,7 @@ export function slotsKeyOf({ id, series }: Pick<ScheduleDefinition, 'id' | 'seri
   return `${id}/${series}`;
 }
 
-/** The same for every worker and every try, so that a slot is sent once whoever sends it. */
+/** The same for every worker and every try, so that a slot is sent only once. */
 export function sendKeyOf(id: string, slot: string): string {
   return `schedule:${id}:${slot}`;
 }

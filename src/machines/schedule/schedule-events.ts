@@ -5,15 +5,15 @@ export const scheduleEvents = chartEvents({
   commands: {
     PAUSE: {
       says: 'Slots that pass are to be recorded as missed until it is resumed.',
-      from: 'whoever pauses it; the schedule itself, when its record says that it is paused',
+      from: 'the caller that pauses it; the schedule itself, when its record says that it is paused',
     },
     RESUME: {
       says: 'Slots are to fire again.',
-      from: 'whoever resumes it; the schedule itself, when its record says that it is not paused any more',
+      from: 'the caller that resumes it; the schedule itself, when its record says that it is not paused any more',
     },
     STOP: {
       says: 'No further slot is to fire, and the fire that runs is to be cancelled.',
-      from: 'whoever ends the task of the schedule',
+      from: 'the caller that ends the task of the schedule',
     },
   },
   facts: {

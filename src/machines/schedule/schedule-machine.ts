@@ -16,7 +16,7 @@
  * draining:        The expression has no further time; what runs or stands in line finishes.
  * stopping:        Nothing new starts; the running fire is being cancelled.
  * exhausted:       Its expression has no further time, and its last fire is over.
- * stopped:         Somebody ended it; no timer, no running fire, no further record.
+ * stopped:         A caller ended it; no timer, no running fire, no further record.
  * failed:          It could not go on; whatever still runs of it is being cancelled.
  * exhausted · stopped · failed: no timer, no running fire, no further record.
  *
@@ -95,9 +95,9 @@ export const scheduleMachine = setup({ types: { events: {} as ScheduleEvent } })
       meta: {
         waives: {
           'ignored-command': {
-            PAUSE: 'Whoever asks is refused: the schedule has ended.',
-            RESUME: 'Whoever asks is refused: the schedule has ended.',
-            STOP: 'Whoever asks again waits for the same end.',
+            PAUSE: 'The caller is refused: the schedule has ended.',
+            RESUME: 'The caller is refused: the schedule has ended.',
+            STOP: 'A caller that asks again waits for the same end.',
           },
           'unbounded-wait': 'The fire that runs is a task of its own, and has a deadline for its end.',
         },
@@ -105,7 +105,7 @@ export const scheduleMachine = setup({ types: { events: {} as ScheduleEvent } })
       on: { STOPPED: 'stopped', FAIL: 'failed' },
     },
     exhausted: { description: 'Its expression has no further time, and its last fire is over.', type: 'final' },
-    stopped: { description: 'Somebody ended it; no timer, no running fire, no further record.', type: 'final' },
+    stopped: { description: 'A caller ended it; no timer, no running fire, no further record.', type: 'final' },
     failed: { description: 'It could not go on; whatever still runs of it is being cancelled.', type: 'final' },
   },
 });

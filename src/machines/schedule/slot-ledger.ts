@@ -2,7 +2,7 @@
  * The state that the records of one schedule add up to, and the rule that makes slots unique.
  *
  * Records are folded in the order in which they are stored, by every process alike. The first record of a slot wins; a
- * later one that contradicts it has no effect, whoever wrote it. So appending a claim and reading back whether it took
+ * later one that contradicts it has no effect, from any writer. So appending a claim and reading back whether it took
  * effect is an atomic claim, with no lock and nothing to clean up after a crash.
  *
  * Every writer settles or queues slots in the order of their times. Therefore whatever lies at or before `through` is
@@ -26,7 +26,7 @@ export const scheduleHistory = z.strictObject({
   through: instant.optional(),
   /** Slots in line, oldest first. */
   queued: z.array(z.strictObject({ slot: instant, owner: z.string() })).readonly(),
-  /** Slots that somebody has claimed without saying yet how it went. */
+  /** Slots that a worker has claimed without saying yet how it went. */
   claims: z.array(claimState).readonly(),
 });
 export type ScheduleHistory = Readonly<z.output<typeof scheduleHistory>>;

@@ -56,7 +56,7 @@ const RECORDS = [
   z.strictObject({ ...common, type: z.literal('schedule.resumed') }),
   /** It will be fired when its turn comes. */
   z.strictObject({ ...ofSlot, type: z.literal('slot.queued') }),
-  /** Only the owner fires it, now; nobody else ever will. */
+  /** Only the owner fires it, now; no other worker ever will. */
   z.strictObject({ ...ofSlot, type: z.literal('slot.claimed') }),
   z.strictObject({
     ...ofSlot,

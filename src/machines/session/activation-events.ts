@@ -12,7 +12,7 @@ export const activationEvents = chartEvents({
   },
   facts: {
     SETTLE: { says: 'The wake has ended, or nothing was to be done.', from },
-    CONTEND: { says: 'Somebody else wakes the session.', from },
+    CONTEND: { says: 'Another process wakes the session.', from },
     FORESEE: { says: 'The log does not hold yet what the hint speaks of.', from },
     HOLD: { says: 'The wake has failed, or the session comes back for the same hint too soon.', from },
     PARK: { says: 'The wake has failed too often in a row.', from },

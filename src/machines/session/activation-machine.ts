@@ -11,10 +11,10 @@
  *
  * waiting:     Due, as the index said last; no slot is taken.
  * waking:      Takes a slot; a wake of the session runs here.
- * contended:   Somebody else wakes the session; we wait until that may be over.
+ * contended:   Another process wakes the session; we wait until that may be over.
  * early:       The hint is there and what it speaks of is not yet: its sender is about to write it, or died before.
  * backed_off:  The wake failed; it is tried again after a time that grows.
- * parked:      The same, after several failures in a row: somebody should look.
+ * parked:      The same, after several failures in a row: a person should look.
  * settled:     The wake has ended, and the log says what comes next.
  * dropped:     Not due any more, or the worker ends; whatever hint is left stays for others.
  */
@@ -62,14 +62,14 @@ export const activationMachine = setup({
       } satisfies ChartNotes,
       on: { SETTLE: 'settled', CONTEND: 'contended', FORESEE: 'early', HOLD: 'backed_off', PARK: 'parked' },
     },
-    contended: { ...setAside, description: 'Somebody else wakes the session; we wait until that may be over.' },
+    contended: { ...setAside, description: 'Another process wakes the session; we wait until that may be over.' },
     early: {
       ...setAside,
       description:
         'The hint is there and what it speaks of is not yet: its sender is about to write it, or died before.',
     },
     backed_off: { ...setAside, description: 'The wake failed; it is tried again after a time that grows.' },
-    parked: { ...setAside, description: 'The same, after several failures in a row: somebody should look.' },
+    parked: { ...setAside, description: 'The same, after several failures in a row: a person should look.' },
     settled: { description: 'The wake has ended, and the log says what comes next.', type: 'final' },
     dropped: {
       description: 'Not due any more, or the worker ends; whatever hint is left stays for others.',
@@ -80,7 +80,7 @@ export const activationMachine = setup({
 
 export type ActivationPhase = StateValueFrom<typeof activationMachine>;
 
-/** The phases in which a session is left out until a time or somebody else's end. */
+/** The phases in which a session is left out until a time or the end of another process's wake. */
 export type SetAsidePhase = Extract<ActivationPhase, 'contended' | 'early' | 'backed_off' | 'parked'>;
 
 export const activationLifecycle = compileLifecycle<ActivationPhase, { readonly type: ActivationEventType }>(

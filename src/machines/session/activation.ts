@@ -18,7 +18,7 @@ export interface Activation {
   readonly priority: WakePriority;
 }
 
-/** `ingress`: somebody wrote. `wake`: a queued wake. `retry`: a wake ended before its work did. */
+/** `ingress`: a message or an answer came. `wake`: a queued wake. `retry`: a wake ended before its work did. */
 export type ActivationKind = 'ingress' | 'wake' | 'retry';
 
 const PRIORITY_RANKS: Readonly<Record<WakePriority, number>> = { high: 0, normal: 1, low: 2 };
@@ -26,7 +26,7 @@ const KIND_RANKS: Readonly<Record<ActivationKind, number>> = { ingress: 0, wake:
 const KIND_COUNT = Object.keys(KIND_RANKS).length;
 
 /**
- * How urgent an activation is, its time left aside: by priority, then what somebody waits for before what the session
+ * How urgent an activation is, its time left aside: by priority, then what a client waits for before what the session
  * planned.
  */
 export function urgencyRank({ priority, kind }: Pick<Activation, 'priority' | 'kind'>): number {
@@ -44,7 +44,7 @@ export function compareUrgency(one: Activation, other: Activation): number {
 
 /** Everything that makes the session due, now or later. */
 export function activationsOf(state: SessionState): readonly Activation[] {
-  // Whoever runs the job wakes its session, and settles it when the job is lost.
+  // The runner of the job wakes its session, and settles it when the job is lost.
   if (state.jobId !== undefined) return [];
   // A wake that died in a session that was terminated leaves nothing to do.
   if (state.status === 'terminated') return owedActivation(state);
@@ -53,10 +53,10 @@ export function activationsOf(state: SessionState): readonly Activation[] {
 }
 
 /**
- * What a wake that begins at `atMs` leaves due until its end, so that somebody goes on when its process dies. Somebody
- * may wake a session before anything of it is due: its plan is for next week, its back-off is not over. Nobody would
- * look for the dead wake before that, so the wake is due itself. What a child owes its parent does not count: whoever
- * tells the parent settles it.
+ * What a wake that begins at `atMs` leaves due until its end, so that another process goes on when its process dies. A
+ * client may wake a session before anything of it is due: its plan is for next week, its back-off is not over. No
+ * worker would look for the dead wake before that, so the wake is due itself. What a child owes its parent does not
+ * count: the process that tells the parent settles it.
  */
 export function causesOfWake(state: SessionState, wakeId: string, atMs: number): readonly Activation[] {
   const causes = activationsOf(state);
@@ -66,8 +66,8 @@ export function causesOfWake(state: SessionState, wakeId: string, atMs: number):
 }
 
 /**
- * Whether a wake that nobody outside asks for may begin at `nowMs`, in milliseconds since the epoch, for what there is
- * to do.
+ * Whether a wake that no client asks for may begin at `nowMs`, in milliseconds since the epoch, for what there is to
+ * do.
  */
 export function isDue(state: SessionState, nowMs: number): boolean {
   return workActivations(state).some(({ dueAtMs }) => dueAtMs <= nowMs);
@@ -88,13 +88,13 @@ export function activationChange(
   if (hasSameCauses(before, after)) return { activate: [], settle: [] };
   const then = activationsOf(before);
   const now = activationsOf(after);
-  // What was held back while the session was parked or blocked is made again by the end of the next wake, whoever let
+  // What was held back while the session was parked or blocked is made again by the end of the next wake, whatever let
   // it go on.
   const isEndOfWake = before.openWake !== undefined && after.openWake === undefined;
   return { activate: isEndOfWake ? now : without(now, then), settle: without(then, now) };
 }
 
-/** Whether an open tool call waits for somebody outside, or for a child: until then no model can go on. */
+/** Whether an open tool call waits for a person or client, or for a child: until then no model can go on. */
 export function isBlocked({ openToolCalls }: SessionState): boolean {
   return openToolCalls.some(({ phase }) => phase === 'waiting');
 }
@@ -119,7 +119,7 @@ export function actionableIngress(state: SessionState): SessionState['pending'] 
 }
 
 function workActivations(state: SessionState): readonly Activation[] {
-  // What would make it wake again by itself is held back until somebody outside does.
+  // What would make it wake again by itself is held back until a client does.
   return state.parked === undefined
     ? [
         ...pendingActivations(state),
@@ -170,7 +170,7 @@ function retryActivation(state: SessionState): readonly Activation[] {
   const { sessionId, agentId, lastWake } = state;
   if (lastWake === undefined || !['failed', 'aborted', 'lost'].includes(lastWake.outcome) || !isUnfinished(state))
     return [];
-  // A child that a call waits for may not have been made, or may have nobody who wakes it.
+  // A child that a call waits for may not have been made, or may have no process that wakes it.
   if (isBlocked(state) && delegatedCalls(state).length === 0) return [];
   return [
     {
@@ -184,7 +184,7 @@ function retryActivation(state: SessionState): readonly Activation[] {
   ];
 }
 
-/** A permission that nobody has given in time denies its call, which lets the session go on. */
+/** A permission that was not given in time denies its call, which lets the session go on. */
 function expiryActivations(state: SessionState): readonly Activation[] {
   const { sessionId, agentId, openToolCalls } = state;
   return openToolCalls.flatMap((call): Activation[] => {

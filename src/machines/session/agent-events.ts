@@ -184,11 +184,11 @@ export const agentEvents = {
     }),
   ),
   'agent.question_asked': define(
-    'The agent asked somebody outside a question; the call waits for `user.answer`.',
+    'The agent asked a question; the call waits for `user.answer`.',
     z.object({ requestId: id, callId: id, question: z.string().min(1), choices: z.array(z.string()).optional() }),
   ),
   'permission.requested': define(
-    'A tool call waits for somebody to allow it.',
+    'A tool call waits for a person to allow it.',
     z.object({
       requestId: id,
       callId: id,
@@ -199,7 +199,7 @@ export const agentEvents = {
       hash: z.string().optional(),
       /**
        * Over what shuts the call in: the environment, its sandbox, network, mounts and vaults. Where that is another
-       * one, somebody is asked again.
+       * one, a person is asked again.
        */
       environmentHash: z.string().optional(),
       cwd: z.string().optional(),
@@ -221,11 +221,11 @@ export const agentEvents = {
     }),
   ),
   'request.cancelled': define(
-    'Nobody has to answer this request any more.',
+    'This request needs no answer any more.',
     z.object({ requestId: id, because: z.enum(['interrupt', 'fork', 'ended']) }),
   ),
   'agent.custom_tool_use': define(
-    'The agent asked somebody outside to run a tool. `callId`: the tool call that waits for the result; without one, the session goes on when it comes.',
+    'The agent asked a client to run a tool. `callId`: the tool call that waits for the result; without one, the session goes on when it comes.',
     z.object({ requestId: id, name: z.string(), input: json, callId: id.optional() }),
   ),
   'context.compacted': define(

@@ -56,7 +56,7 @@ export const messageIntake = z.enum(['next_step', 'running', 'next_turn']);
 
 export type MessageIntake = z.output<typeof messageIntake>;
 
-/** Why a call may run without anybody being asked, or who was. */
+/** Why a call may run without a person being asked, or who was. */
 export const allowedBy = z.object({
   kind: z.enum(['preapproved', 'read_only', 'safe_command', 'session_rule', 'policy', 'person']),
   rule: z.string().optional(),
@@ -74,7 +74,7 @@ export type Allowance = Readonly<z.output<typeof allowance>>;
 
 /**
  * What holds for a session whatever its own agent may do: no mode that allows more than this one, rules that forbid or
- * ask, and the tools that were taken from whoever it works for. `tools`: the only ones.
+ * ask, and the tools that were taken from its parent. `tools`: the only ones.
  */
 export const restriction = z.object({
   /** Environments whose bounds hold besides those of its own one. */
@@ -84,15 +84,15 @@ export const restriction = z.object({
   ask: z.array(z.string()),
   tools: z.array(z.string()).optional(),
   withoutTools: z.array(z.string()).optional(),
-  /** `none`: whatever would ask is denied, as it is for whoever it works for. */
+  /** `none`: whatever would ask is denied, as it is for its parent. */
   humans: z.literal('none').optional(),
 });
 
 export type Restriction = Readonly<z.output<typeof restriction>>;
 
 /**
- * How a session's agent differs from its file, as whoever asked for the session decided. What its parent may not do it
- * may not do in any case.
+ * How a session's agent differs from its file, as the caller that asked for the session decided. What its parent may
+ * not do it may not do in any case.
  */
 export const narrowing = z.object({
   model: z.string().min(1).optional(),

@@ -44,8 +44,8 @@ const worktreeHandoff = z.object({
 });
 
 /**
- * How a wake ended. `budget_reached`: a bound was reached; another wake goes on. `interrupted`: somebody outside cut it
- * short. `aborted`: its process stopped it. `lost`: its process died; the next wake says so in its place.
+ * How a wake ended. `budget_reached`: a bound was reached; another wake goes on. `interrupted`: a client cut it short.
+ * `aborted`: its process stopped it. `lost`: its process died; the next wake says so in its place.
  */
 const wakeEnding = z.enum([
   'sleep',
@@ -61,7 +61,7 @@ const wakeEnding = z.enum([
 
 const ingress = {
   'user.message': define(
-    'Somebody sent a message.',
+    'A client sent a message.',
     z.object({
       text: z.string().min(1).max(MAX_MESSAGE_CHARACTERS),
       delivery: deliveryMode,
@@ -71,11 +71,11 @@ const ingress = {
     [(data) => ({ ...data, delivery: 'queue' })],
   ),
   'user.custom_tool_result': define(
-    'Somebody answered a custom tool request of the agent.',
+    'A client answered a custom tool request of the agent.',
     z.object({ requestId: id, toolName: id, output: json }),
   ),
   'user.tool_confirmation': define(
-    'Somebody allowed or denied a tool call that waits for it.',
+    'A client allowed or denied a tool call that waits for it.',
     z.object({
       requestId: id,
       toolName: id,
@@ -85,15 +85,15 @@ const ingress = {
     }),
   ),
   'user.answer': define(
-    'Somebody answered a question of the agent.',
+    'A client answered a question of the agent.',
     z.object({ requestId: id, response: z.string().min(1).max(MAX_MESSAGE_CHARACTERS) }),
   ),
   'user.define_outcome': define(
-    'Somebody said what the session is to achieve. The newest one counts.',
+    'A client said what the session is to achieve. The newest one counts.',
     z.object({ ...outcomeText, check: outcomeCheck.optional() }),
   ),
   'user.interrupt': define(
-    'Somebody cut the running turn short. What it cancels is said in events of the same record.',
+    'A client cut the running turn short. What it cancels is said in events of the same record.',
     z.object({ reason: summary.optional() }),
   ),
 } as const;
@@ -106,7 +106,7 @@ const lifecycle = {
       title: z.string().max(200).optional(),
       /** `callId`: the call of the parent that this session answers. */
       parent: z.object({ sessionId: id, depth: z.number().int().positive(), callId: id.optional() }).optional(),
-      /** The subagent job whose work it is: whoever runs that wakes it, and nobody else does. */
+      /** The subagent job whose work it is: the process that runs that wakes it, and no other does. */
       jobId: id.optional(),
       /** The folder in which it works, absolute. Default: one of its own. */
       workspace: z.string().min(1).max(4_096).optional(),
@@ -114,7 +114,7 @@ const lifecycle = {
       environmentId: id.optional(),
       /** `process`: its wakes run in processes of their own. Default: where they are asked for. */
       runsIn: z.literal('process').optional(),
-      /** What whoever asked for it changes in its agent, for good. */
+      /** What the caller that asked for it changes in its agent, for good. */
       narrowing: narrowing.optional(),
       /** What it may use up in all, given by its parent. */
       allowance: allowance.optional(),
@@ -124,7 +124,7 @@ const lifecycle = {
       forkOf: z
         .object({ sessionId: id, seq: z.number().int().positive(), depth: z.number().int().positive().optional() })
         .optional(),
-      /** Up to here its log came from elsewhere, and anybody may have written it: it is read, and gives no rights. */
+      /** Up to here its log came from elsewhere, and its author is unknown: it is read, and gives no rights. */
       importedThroughSeq: z.number().int().positive().optional(),
     }),
   ),
@@ -141,13 +141,13 @@ const lifecycle = {
     z.object({ reason: z.enum(['idle', 'requires_action']), summary, blockingEventIds: z.array(id).optional() }),
   ),
   'session.parked': define(
-    'The session wakes nobody any more by itself. A message, an answer or an explicit wake makes it go on.',
+    'The session does not wake by itself any more. A message, an answer or an explicit wake makes it go on.',
     z.object({
       code: z.enum(['failures', 'given_up', 'budget', 'idle_wakes', 'autonomous_wakes', 'imported']),
       reason: summary,
     }),
   ),
-  'session.unparked': define('Somebody woke the parked session.', z.object({ wakeId: id })),
+  'session.unparked': define('A client woke the parked session.', z.object({ wakeId: id })),
   'session.child_created': define(
     'The session has a child.',
     z.object({ childSessionId: id, agentId, label: z.string().max(200).optional() }),
@@ -178,7 +178,7 @@ const lifecycle = {
     }),
   ),
   'subagent.ended': define(
-    'A subagent job has ended, and nothing of it runs any more. Stored once for each job, whoever dies in between.',
+    'A subagent job has ended, and nothing of it runs any more. Stored once for each job, whichever process dies in between.',
     z.object({
       jobId: id,
       childSessionId: id,
@@ -212,7 +212,7 @@ const wake = {
       epoch: z.number().int().positive(),
       owner: z.string(),
       queuedWakeIds: z.array(id),
-      /** Why it began. Nobody outside asked for a `wake` or a `retry`: those are bounded. */
+      /** Why it began. No client asked for a `wake` or a `retry`: those are bounded. */
       trigger: z.enum(['ingress', 'wake', 'retry', 'manual']).optional(),
       /** Where the folder of the session is from now on. Absent where no other machine shares the store. */
       host: z.strictObject({ id: z.string().min(1), name: z.string().min(1) }).optional(),

@@ -17,7 +17,7 @@ import type {
   SessionState,
 } from './session-state.ts';
 
-/** Somebody outside wants something: it waits to be acted upon, and what held the session back counts no more. */
+/** A client wants something: it waits to be acted upon, and what held the session back counts no more. */
 export function receive(
   state: SessionState,
   { id, seq, at, type }: SessionEventOf<Exclude<PendingIngressType, 'session.child_idle'>>,
@@ -56,7 +56,7 @@ export function foldAnswer(state: SessionState, event: SessionEventOf<'user.answ
   return answerCall(state, event, requestId, { kind: 'answer', eventId: event.id, response });
 }
 
-/** A tool call waits for somebody outside. */
+/** A tool call waits for a person or client. */
 export function waitFor(
   state: SessionState,
   action: PendingAction & { readonly callId: string },
@@ -71,7 +71,7 @@ export function waitFor(
   };
 }
 
-/** What was asked of somebody has been acted upon; what was allowed for the whole session is a rule from now on. */
+/** What was asked for has been acted upon; what was allowed for the whole session is a rule from now on. */
 export function foldResolved(
   state: SessionState,
   { data: { requestId, callId, decision, scope, rules = [] } }: SessionEventOf<'permission.resolved'>,
@@ -82,7 +82,7 @@ export function foldResolved(
   return { pending, sessionRules: [...new Set([...state.sessionRules, ...rules])] };
 }
 
-/** A child that answers a call came to rest. One that waits for somebody has not answered yet. */
+/** A child that answers a call came to rest. One that waits for an answer itself has not answered yet. */
 export function foldSubflowRest(
   state: SessionState,
   event: SessionEventOf<'session.child_idle'>,

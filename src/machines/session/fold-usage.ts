@@ -9,7 +9,7 @@ export function foldSpanCompleted(state: SessionState, { data, seq }: SessionEve
   const { spanId, kind, outcome, modelSteps, usage } = data;
   const isOpen = state.openSpanId === spanId;
   const reserved = isOpen ? state.openSpanReserve : undefined;
-  // Nobody knows what a step used that died or was cut short: as much as it was allowed to.
+  // What a step used that died or was cut short is unknown: as much as it was allowed to.
   const isUntold = usage === undefined && (outcome === 'lost' || outcome === 'aborted');
   const tokens = isUntold ? (reserved?.tokens ?? 0) : (usage?.inputTokens ?? 0) + (usage?.outputTokens ?? 0);
   const cost = isUntold ? (reserved?.cost ?? 0) : (usage?.cost ?? 0);

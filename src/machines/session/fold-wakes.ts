@@ -32,7 +32,7 @@ export function foldWakeEnded(state: SessionState, event: SessionEventOf<'wake.e
   const { openWake } = state;
   if (openWake?.wakeId !== data.wakeId) return {};
   const { error } = data;
-  // Whatever else happened to a wake that somebody cut short: nothing of it is gone on with.
+  // Whatever else happened to a wake that a client cut short: nothing of it is gone on with.
   const outcome = openWake.interruption === undefined || data.outcome === 'terminated' ? data.outcome : 'interrupted';
   const retryAt = outcome === 'interrupted' ? undefined : data.retryAt;
   const completed = new Set(data.completedWakeIds);
@@ -53,7 +53,7 @@ export function foldWakeEnded(state: SessionState, event: SessionEventOf<'wake.e
     openDirectives: outcome === 'lost' ? state.openDirectives : [],
     unansweredResults: leavesNothing(outcome) ? 0 : state.unansweredResults,
     intent: leavesNothing(outcome) ? undefined : state.intent,
-    // Whoever wakes it after a limit lets it go on as often again.
+    // A client that wakes it after a limit lets it go on as often again.
     continuesInARow: outcome === 'budget_reached' ? 0 : state.continuesInARow,
     ...countsAfter(state, openWake, outcome),
   };
@@ -80,7 +80,7 @@ function leavesNothing(outcome: Outcome): boolean {
   return outcome === 'sleep' || outcome === 'requires_action' || outcome === 'rescheduled' || outcome === 'interrupted';
 }
 
-/** Whether nobody outside asked for a wake that began like this. */
+/** Whether no client asked for a wake that began like this. */
 export function isAutonomous(trigger: OpenWake['trigger']): boolean {
   return trigger === 'wake' || trigger === 'retry';
 }

@@ -12,9 +12,9 @@ type Created = SessionEventData<'session.created'>;
 const ASKS: Restriction = { mode: 'ask', deny: [], ask: [] };
 
 /**
- * Whoever has written the log may have cut its bounds out of it, or have put rights into it. So it asks before whatever
- * no rule allows; what it says about rules that allow, another model or a folder of this machine does not count; and
- * the environment that it names holds besides that of its agent.
+ * The author of the log may have cut its bounds out of it, or have put rights into it. So it asks before whatever no
+ * rule allows; what it says about rules that allow, another model or a folder of this machine does not count; and the
+ * environment that it names holds besides that of its agent.
  * @param above what binds the session that it works for, where that is here
  */
 export function importedBounds(

@@ -56,7 +56,7 @@ export const improvementEvents = {
     z.object({ learningId: id, as: z.enum(['new', 'duplicate']), duplicateOf: id.optional() }),
   ),
   'outcome.defined': define(
-    'The agent said what it is to achieve. What somebody outside said counts before it.',
+    'The agent said what it is to achieve. What a client said counts before it.',
     z.object(outcomeText),
   ),
   'outcome.graded': define(

@@ -67,12 +67,10 @@ export const MAX_IDEMPOTENCY_KEY_CHARACTERS = 200;
 /** Wakes in a row that may fail before the session is parked. */
 export const MAX_FAILURES_IN_A_ROW = 5;
 
-/** Wakes in a row that nobody outside asked for and that called no tool, before the session is parked. */
+/** Wakes in a row that no client asked for and that called no tool, before the session is parked. */
 export const MAX_IDLE_WAKES_IN_A_ROW = 20;
 
-/**
- * Wakes in a row that nobody outside asked for, before the session is parked, unless the agent's budget says otherwise.
- */
+/** Wakes in a row that no client asked for, before the session is parked, unless the agent's budget says otherwise. */
 export const DEFAULT_MAX_AUTONOMOUS_WAKES = 1_000;
 
 /**

@@ -69,7 +69,7 @@ export class LogAdmission {
     const repeated = this.findId(first.id) ?? (record.key === undefined ? undefined : this.findKey(record.key));
     if (repeated !== undefined) return { kind: 'duplicate', ...repeated };
     if (this.#isSuperseded(record)) return { kind: 'superseded', epoch: this.#epoch };
-    // After a damaged record nobody can tell whether the event before was the one meant; losing two records to one flaw
+    // After a damaged record it is unknown whether the event before was the one meant; losing two records to one flaw
     // would be worse.
     if (record.after !== undefined && record.after !== this.#headId && !afterDamage)
       return { kind: 'moved', head: this.#head };

@@ -13,7 +13,7 @@ export const sessionChartEvents = chartEvents({
     },
     TERMINATE: {
       says: 'It is over for good: no message and no wake is taken any more.',
-      from: 'whoever terminates or deletes it',
+      from: 'the client that terminates or deletes it',
     },
   },
   facts: {
@@ -21,10 +21,10 @@ export const sessionChartEvents = chartEvents({
       says: 'A wake has ended with nothing left to do; or an interruption has cancelled what a queued wake was to go on with.',
       from: `${wake}; the interruption`,
     },
-    REQUIRE_ACTION: { says: 'A wake has ended, and somebody outside is asked for something.', from: wake },
+    REQUIRE_ACTION: { says: 'A wake has ended, and a person or client is asked for something.', from: wake },
     RESOLVE: {
       says: 'The last of what it waited for has been answered or taken back.',
-      from: 'whoever answers or interrupts; a child that comes to rest',
+      from: 'the client that answers or interrupts; a child that comes to rest',
     },
     RESCHEDULE: { says: 'A wake has ended before its work did, and has queued another.', from: wake },
   },

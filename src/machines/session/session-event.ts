@@ -15,7 +15,7 @@ export type SessionEventData<Type extends SessionEventType> = Readonly<z.output<
 export interface NewSessionEvent {
   /** UUIDv7. */
   readonly id: string;
-  /** ISO-8601, from the clock of whoever appended it. */
+  /** ISO-8601, from the clock of the process that appended it. */
   readonly at: string;
   /** Of the wake that wrote it; absent for events from outside. */
   readonly epoch?: number | undefined;
@@ -35,7 +35,7 @@ export interface SessionEventOf<Type extends SessionEventType> extends NewSessio
 
 export type SessionEvent = { readonly [Type in SessionEventType]: SessionEventOf<Type> }[SessionEventType];
 
-/** What somebody wants to append: the envelope comes later. */
+/** What a caller wants to append: the envelope comes later. */
 export type SessionEventDraft = {
   readonly [Type in Exclude<SessionEventType, 'event.unrecognized'>]: {
     readonly type: Type;
@@ -46,8 +46,8 @@ export type SessionEventDraft = {
 }[Exclude<SessionEventType, 'event.unrecognized'>];
 
 /**
- * Whoever makes a session that works for another one has to say what binds it: without bounds that were handed down,
- * there is no draft. Logs of earlier versions may lack them, so the schemas cannot demand it.
+ * A caller that makes a session that works for another one has to say what binds it: without bounds that were handed
+ * down, there is no draft. Logs of earlier versions may lack them, so the schemas cannot demand it.
  */
 type DraftData<Type extends SessionEventType> = Type extends 'session.created'
   ? OfItsOwn<Input<Type>> | BoundChild<Input<Type>>

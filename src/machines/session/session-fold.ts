@@ -65,7 +65,7 @@ const FOLDS: { readonly [Type in SessionEventType]: Fold<Type> } = {
   },
   'session.status_idle': (state, { data: { reason, summary }, seq, at }) => ({
     summary,
-    // Whoever waits for the answer to a call is not told that it has been put off.
+    // The caller that waits for the answer to a call is not told that it has been put off.
     ...(state.parent?.callId !== undefined && goesOnByItself(state)
       ? NOTHING
       : owe(state, { turn: seq, at, reason, summary })),
@@ -153,7 +153,7 @@ const FOLDS: { readonly [Type in SessionEventType]: Fold<Type> } = {
       ...(ifLost === undefined ? {} : { ifLost }),
     })),
   }),
-  // What it was allowed is spent: whoever runs it again decides anew.
+  // What it was allowed is spent: the process that runs it again decides anew.
   'agent.tool_requeued': (state, { data: { callId, attempt } }) => ({
     openToolCalls: withCall(state, callId, ({ request: _request, answer: _answer, ...call }) => ({
       ...call,
@@ -188,7 +188,7 @@ const FOLDS: { readonly [Type in SessionEventType]: Fold<Type> } = {
     state,
     { id, seq, data: { requestId, callId, toolName, because, hash, environmentHash, rules, expiresAt } },
   ) => {
-    // What a request of elsewhere shows need not be what its call does: whoever answers it allows nothing yet.
+    // What a request of elsewhere shows need not be what its call does: an answer to it allows nothing yet.
     const bound = isImported(state, seq) ? {} : { hash, environmentHash, rules };
     return waitFor(
       state,
@@ -228,11 +228,11 @@ const FOLDS: { readonly [Type in SessionEventType]: Fold<Type> } = {
   }),
   'learning.kept': (state, { data }) => foldLearningKept(state, data),
   'environment.entered': (_state, { data }) => ({ environment: data }),
-  // What somebody outside wants is not talked away by the agent.
+  // The agent does not talk away what a client wants.
   'outcome.defined': (state, { seq, data }) =>
     state.outcome?.by === 'person' ? NOTHING : { outcome: { ...data, seq, by: 'agent' } },
   'outcome.graded': () => NOTHING,
-  // What was said of it elsewhere, nobody here has looked at.
+  // What was said of it elsewhere was not checked here.
   'outcome.evaluated': (state, event) => (isImported(state, event.seq) ? NOTHING : foldOutcomeEvaluated(state, event)),
   'memory.promoted': (state, { data }) => ({
     learningsToPromote: withoutLearnings(state.learningsToPromote, data.learningIds),
@@ -253,7 +253,7 @@ export function foldSession(state: SessionState, event: SessionEvent): SessionSt
   // Each entry takes exactly the events of its own key, which the compiler cannot see through the union.
   const fold = FOLDS[event.type] as Fold<SessionEventType>;
   const change = fold(state, event);
-  // Somebody who takes over without starting a wake claims an epoch too.
+  // A process that takes over without starting a wake claims an epoch too.
   return {
     ...state,
     ...change,
@@ -313,7 +313,7 @@ function foldJobEnded(state: SessionState, event: SessionEventOf<'subagent.ended
   };
 }
 
-/** A learning that was known already is in the memory when it is to be, or somebody decided otherwise. */
+/** A learning that was known already is in the memory when it is to be, or a person decided otherwise. */
 function foldLearningKept(
   { learningsToKeep, learningsToPromote }: SessionState,
   { learningId, as }: SessionEventOf<'learning.kept'>['data'],
@@ -349,8 +349,8 @@ function isImported({ importedThroughSeq = 0 }: SessionState, seq: number): bool
 }
 
 /**
- * Nobody here has said what a log from elsewhere says that somebody did: it is worth what the agent's own word is, and
- * its check is not run.
+ * What a log from elsewhere says that a client did, no client of this store has said: it is worth what the agent's own
+ * word is, and its check is not run.
  */
 function outcomeOf(state: SessionState, { seq, data }: SessionEventOf<'user.define_outcome'>): SessionState['outcome'] {
   if (!isImported(state, seq)) return { ...data, seq, by: 'person' };
@@ -372,7 +372,7 @@ function foldToolResult(state: SessionState, { data }: SessionEventOf<'agent.too
     ...freed(state, data.callId),
     openToolCalls: state.openToolCalls.filter(({ callId }) => callId !== data.callId),
     pending: withoutAnswerOf(state, data.callId),
-    // A result that is stored outside of a wake closes a call that nobody waits for any more.
+    // A result that is stored outside of a wake closes a call that the model does not wait for any more.
     unansweredResults: state.unansweredResults + (state.openWake === undefined ? 0 : 1),
   };
 }
@@ -385,7 +385,7 @@ function withCall(
   return openToolCalls.map((call) => (call.callId === callId ? change(call) : call));
 }
 
-/** Whether the last wake broke off in the middle, and another one goes on without anybody asking. */
+/** Whether the last wake broke off in the middle, and another one goes on without a client asking. */
 function goesOnByItself(state: SessionState): boolean {
   const { lastWake, pending } = state;
   return (

@@ -34,8 +34,8 @@ export function forkedEvents(events: readonly SessionEvent[]): NewSessionEvent[]
 }
 
 /**
- * The session of a backend is that of whoever had the log first: two that go on with it would read each other's words.
- * It still counts as one that was had. The folder of that session stays where it is.
+ * The session of a backend is that of the session that had the log first: two that go on with it would read each
+ * other's words. It still counts as one that was had. The folder of that session stays where it is.
  */
 export function asCopied(event: NewSessionEvent): NewSessionEvent {
   if (event.type === 'wake.started') return withoutHost(event);
@@ -49,7 +49,7 @@ function withoutHost(event: NewSessionEvent): NewSessionEvent {
   return { ...event, data };
 }
 
-/** What somebody allowed for the first session is allowed there only. */
+/** What a person allowed for the first session is allowed there only. */
 function withoutGrants(event: NewSessionEvent): NewSessionEvent {
   if (event.type === 'user.message') return withoutFiles(event);
   if (event.type !== 'permission.resolved') return event;
@@ -65,17 +65,14 @@ function withoutFiles(event: NewSessionEvent): NewSessionEvent {
   return { ...event, data: { ...data, text: `${data.text.slice(0, MAX_MESSAGE_CHARACTERS - note.length)}${note}` } };
 }
 
-/** An event as somebody appended it. One that this version does not know is given on as it came. */
+/** An event as its writer appended it. One that this version does not know is given on as it came. */
 export function asStored(event: SessionEvent): NewSessionEvent {
   const { id, at, epoch } = event;
   const { type, v, data } = event.type === 'event.unrecognized' ? event.data : event;
   return { id, at, ...(epoch === undefined ? {} : { epoch }), type, v, data };
 }
 
-/**
- * Ends what was under way and cancels what would happen later: the first session does it. Messages that nobody has read
- * stay.
- */
+/** Ends what was under way and cancels what would happen later: the first session does it. Unread messages stay. */
 export function settlingDrafts(state: SessionState): SessionEventDraft[] {
   const cancelled = state.queuedWakes.map(({ queuedWakeId }): SessionEventDraft => ({
     type: 'wake.cancelled',

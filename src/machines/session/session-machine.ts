@@ -1,5 +1,5 @@
 /**
- * The life of one session, as everybody outside sees it.
+ * The life of one session, as clients see it.
  *
  *             ┌──────────────── WAKE ────────────────┐
  *             │                                      ▼
@@ -36,7 +36,7 @@ export interface SessionChartEvent {
 
 export const sessionMachine = setup({ types: { events: {} as SessionChartEvent } }).createMachine({
   id: 'session',
-  description: 'The life of one session, as everybody outside sees it.',
+  description: 'The life of one session, as clients see it.',
   meta: {
     unhandled: {
       as: 'rejected',

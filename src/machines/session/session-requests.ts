@@ -26,7 +26,7 @@ const note = z.string().min(1).max(2_000);
 const attachmentSource = z.strictObject({
   /** Absolute, or from the folder that the process is in. */
   path: hostPath,
-  /** What it is called for whoever reads of it. Default: the last part of the path. */
+  /** What it is called for its readers. Default: the last part of the path. */
   name: z
     .string()
     .min(1)

@@ -30,7 +30,7 @@ export type PendingIngressType =
   | 'session.child_idle'
   | 'subagent.ended';
 
-/** A request to somebody outside. The session rests in `requires_action` while there is one. */
+/** A request to a person or client. The session rests in `requires_action` while there is one. */
 export interface PendingAction {
   readonly requestId: string;
   /** The event that asked. */
@@ -55,14 +55,14 @@ export interface OpenToolCall {
   /** Of the event that asked for it, which holds its input. */
   readonly seq: number;
   /**
-   * `waiting` for somebody outside or for a child, whose answer makes it `answered`. Only one that has `started` can
+   * `waiting` for a person or client or for a child, whose answer makes it `answered`. Only one that has `started` can
    * have taken effect.
    */
   readonly phase: 'requested' | 'waiting' | 'answered' | 'started';
   /** What it waited for, and what came. */
   readonly request?: CallRequest | undefined;
   readonly answer?: CallAnswer | undefined;
-  /** The backend runs it itself; nobody else does. */
+  /** The backend runs it itself; the runtime does not. */
   readonly by?: 'backend' | undefined;
   /** How often it has been started; its first time when absent. */
   readonly attempt?: number | undefined;
@@ -123,7 +123,7 @@ export interface OpenWake {
   readonly trigger: WakeTrigger;
   /** The queued wakes that this one was due for. */
   readonly queuedWakeIds: readonly string[];
-  /** What made it due. Stays due until the wake has ended, so that somebody else goes on if it dies. */
+  /** What made it due. Stays due until the wake has ended, so that another process goes on if it dies. */
   readonly causes: readonly Activation[];
   readonly toolCalls: number;
   /** Model steps that completed. */
@@ -132,7 +132,7 @@ export interface OpenWake {
   readonly tokens: number;
   /** What they cost, in US dollars, as far as it is known. */
   readonly cost: number;
-  /** Somebody outside cut it short. */
+  /** A client cut it short. */
   readonly interruption?: { readonly seq: number; readonly reason?: string | undefined } | undefined;
 }
 
@@ -148,7 +148,7 @@ export interface LastWake {
   readonly retryAt?: string | undefined;
   /** As of `OpenWake`. */
   readonly host?: SessionEventData<'wake.started'>['host'];
-  /** Its end was said by somebody else: what it did last, nobody has copied. */
+  /** Its end was said by another process: what it did last was not copied. */
   readonly hasDied?: true | undefined;
 }
 
@@ -203,11 +203,11 @@ export interface SessionState {
   readonly restriction?: Restriction | undefined;
   /** What it and the children that answered its calls have used up, over the whole log. */
   readonly used: { readonly tokens: number; readonly cost: number };
-  /** What somebody has allowed until the session ends, as rules. */
+  /** What a person has allowed until the session ends, as rules. */
   readonly sessionRules: readonly string[];
   /**
-   * What the session is to achieve, as somebody outside said last; as its agent did where nobody has. `seq`: the event
-   * that says so.
+   * What the session is to achieve, as a client said last; as its agent did where no client has. `seq`: the event that
+   * says so.
    */
   readonly outcome?:
     | (SessionEventData<'user.define_outcome'> & { readonly seq: number; readonly by: 'person' | 'agent' })
@@ -220,17 +220,17 @@ export interface SessionState {
     | undefined;
   /** The last tool call that may have changed something began here. */
   readonly changedAtSeq?: number | undefined;
-  /** The environment that somebody chose for it. Default: that of its agent. */
+  /** The environment that a client chose for it. Default: that of its agent. */
   readonly environmentId?: string | undefined;
   /** The environment in which it last worked. */
   readonly environment?: SessionEventData<'environment.entered'> | undefined;
-  /** What it has learned and nobody has kept yet. */
+  /** What it has learned and was not kept yet. */
   readonly learningsToKeep?: readonly LearningToKeep[] | undefined;
   /** Of what is kept: what is to be in the agent's memory and is not yet. */
   readonly learningsToPromote?: readonly LearningToPromote[] | undefined;
-  /** Why the session wakes nobody by itself any more. */
+  /** Why the session does not wake by itself any more. */
   readonly parked?: (SessionEventData<'session.parked'> & { readonly seq: number }) | undefined;
-  /** When the last event happened, as whoever appended it saw the time. */
+  /** When the last event happened, by the clock of the process that appended it. */
   readonly updatedAt?: string | undefined;
 
   readonly status: SessionStatus;
@@ -274,7 +274,7 @@ export interface SessionState {
   /** Tool results that no model step has seen. */
   readonly unansweredResults: number;
   readonly continuesInARow: number;
-  /** Wakes in a row that failed or died, that nobody outside asked for, and of these those that called no tool. */
+  /** Wakes in a row that failed or died, that no client asked for, and of these those that called no tool. */
   readonly failuresInARow: number;
   readonly autonomousWakesInARow: number;
   readonly idleWakesInARow: number;

@@ -31,7 +31,7 @@ export function sessionMovers(event: string, state: SessionState, nowMs: number)
         ? { movers: restMovers(sessionId) }
         : byTheWake(state, 'ends the wake when nothing is left to do');
     case 'REQUIRE_ACTION':
-      return byTheWake(state, 'ends the wake when somebody outside is asked for something');
+      return byTheWake(state, 'ends the wake when a person or client is asked for something');
     case 'RESCHEDULE':
       return byTheWake(state, 'ends the wake when it is to go on later');
   }
@@ -54,7 +54,7 @@ function wakeMoved(state: SessionState, nowMs: number): Moved {
     return {
       movers,
       remark:
-        'Only once the process of the wake that runs has died, or has not answered for long enough: until then whoever tries is refused.',
+        'Only once the process of the wake that runs has died, or has not answered for long enough: until then a process that tries is refused.',
     };
   // What a wake left that died is put right by the next one, whatever there is to do.
   if (status === 'running' || openSpanId !== undefined) return { movers };
@@ -120,7 +120,7 @@ export function wakeMovers(): Moved {
       {
         who: 'runtime',
         events: ['wake.ended'],
-        does: 'ends it early when whoever asked for the wake takes that back, or when its process is told to stop',
+        does: 'ends it early when the caller that asked for the wake takes that back, or when its process is told to stop',
       },
     ],
   };
@@ -187,7 +187,7 @@ function voidMoved(event: string, sessionId: string): Moved {
   if (event === 'DENY')
     return {
       movers: [workerMover(), wakeMover(sessionId)],
-      remark: 'Nobody has answered in time: the next wake denies it.',
+      remark: 'No answer came in time: the next wake denies it.',
     };
-  return { movers: [], remark: 'Nobody has answered in time, and an answer would be refused now.' };
+  return { movers: [], remark: 'No answer came in time, and an answer would be refused now.' };
 }

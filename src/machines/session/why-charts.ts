@@ -21,7 +21,7 @@ import { sessionTimers } from './why-timers.ts';
 import type { SessionTimer, TimerOptions } from './why-timers.ts';
 
 export interface MovedEvent extends PossibleEvent {
-  /** Whoever can bring it about. */
+  /** What can bring it about. */
   readonly movers: readonly Mover[];
   /** What the chart does not say, and who waits for it should know. */
   readonly remark?: string | undefined;
@@ -79,7 +79,7 @@ interface Descriptions {
 
 let described: Descriptions | undefined;
 
-/** Made when somebody first asks: most processes never do. */
+/** Made when a caller first asks: most processes never do. */
 function descriptions(): Descriptions {
   described ??= {
     session: describeChart(sessionMachine, { events: sessionChartEvents }),

@@ -27,7 +27,7 @@ export interface ModelExplanation {
   readonly since: string;
   /** `waiting`: all candidates rest, and the first that recovers is waited for. `lost`: its process died. */
   readonly state: 'running' | 'waiting' | 'completed' | 'failed' | 'aborted' | 'lost';
-  /** Who was asked last; of a step in which nobody could be, the one that would have been. */
+  /** Who was asked last; of a step in which none could be, the one that would have been. */
   readonly candidate: Candidate;
   readonly backend: string;
   /** Absent: there was no other. */

@@ -4,8 +4,8 @@ import type { PendingAction } from './session-state.ts';
 
 export interface Mover {
   /**
-   * `person`: whoever uses the command line or the library. `runtime`: the process of the wake that runs. `time`:
-   * nobody has to do a thing.
+   * `person`: the user of the command line or the library. `runtime`: the process of the wake that runs. `time`: it
+   * moves on by itself.
    */
   readonly who: 'person' | 'worker' | 'child' | 'time' | 'runtime';
   /** The events that move the session on. None where it is something outside of its log. */

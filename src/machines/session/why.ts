@@ -1,7 +1,6 @@
 /**
  * Why a session does what it does, or does nothing: each thing that it works on or waits for, since when, which events
- * would move it on, and who can bring them about. From its folded log alone, so that everybody who looks is told the
- * same.
+ * would move it on, and who can bring them about. From its folded log alone, so that every reader is told the same.
  */
 import { counted } from '../inspection/markdown.ts';
 import { delegatedCalls, isBlocked, isUnfinished } from './activation.ts';
@@ -39,7 +38,7 @@ export interface Reason {
   readonly since?: string | undefined;
   /** ISO-8601: when it happens by itself, or when an answer is void. */
   readonly until?: string | undefined;
-  /** Whoever can move it on, each with the events that would. Nobody, where it is over. */
+  /** Those that can move it on, each with the events that would. Empty where it is over. */
   readonly movers: readonly Mover[];
   readonly requestId?: string | undefined;
   readonly callId?: string | undefined;
@@ -145,7 +144,7 @@ function running(state: SessionState): Reason {
     openWake === undefined ? '' : `; ${counted(openWake.steps, 'step')}, ${counted(openWake.toolCalls, 'call')} so far`;
   return {
     kind: 'running',
-    text: `A wake runs, epoch ${openWake?.epoch ?? 0}, by ${openWake?.owner ?? 'somebody'}: ${atWork}${steps}.${openWake?.interruption === undefined ? '' : ' Somebody has interrupted it; it comes to its end.'}`,
+    text: `A wake runs, epoch ${openWake?.epoch ?? 0}, by ${openWake?.owner ?? 'a process'}: ${atWork}${steps}.${openWake?.interruption === undefined ? '' : ' A client has interrupted it; it comes to its end.'}`,
     since: openWake?.startedAt,
     movers: [
       { who: 'runtime', events: ['wake.ended'], does: 'ends the wake when its work is done' },
@@ -191,7 +190,7 @@ function ofAction(
   if (expiresAt !== undefined && Date.parse(expiresAt) < nowMs) {
     return {
       kind: 'permission',
-      text: `Nobody has allowed ${toolName} in time. The next wake denies the call and goes on.`,
+      text: `${toolName} was not allowed in time. The next wake denies the call and goes on.`,
       ...shared,
       movers: wakers(sessionId),
     };
@@ -212,7 +211,7 @@ function ofAction(
     case 'custom_tool':
       return {
         kind: 'custom_tool',
-        text: `It waits for somebody to run ${toolName} and give its result.`,
+        text: `It waits for a client to run ${toolName} and give its result.`,
         ...shared,
         movers,
       };
@@ -246,7 +245,7 @@ function parked({ sessionId, parked: fuse }: SessionState): Reason[] {
   return [
     {
       kind: 'parked',
-      text: `It is parked and wakes nobody by itself: ${fuse.reason}`,
+      text: `It is parked and does not wake by itself: ${fuse.reason}`,
       movers: [messageMover(sessionId), wakeMover(sessionId)],
     },
   ];
@@ -412,7 +411,7 @@ function nothing({ sessionId, lastWake, createdAt, summary }: SessionState): Rea
     };
   const done =
     lastWake === undefined
-      ? 'Nobody has sent it anything yet.'
+      ? 'It has not been sent anything yet.'
       : `It has done what it was asked for${summary === undefined || summary === '' ? '' : `: ${summary}`}.`.replace(
           /\.\.$/,
           '.',

@@ -5,11 +5,11 @@ export const workerEvents = chartEvents({
   commands: {
     DRAIN: {
       says: 'Nothing more is to be taken; the wakes that run may come to their end.',
-      from: 'whoever stops the worker; the worker itself, when nothing is due and that is its end',
+      from: 'the caller that stops the worker; the worker itself, when nothing is due and that is its end',
     },
     FORCE: {
       says: 'The wakes that run are to be stopped.',
-      from: 'whoever stops the worker for the second time; the worker itself, when draining takes too long',
+      from: 'the caller that stops the worker for the second time; the worker itself, when draining takes too long',
     },
   },
   facts: {

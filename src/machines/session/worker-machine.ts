@@ -35,7 +35,7 @@ export const workerMachine = setup({ types: { events: {} as { readonly type: Wor
     draining: {
       description: 'It takes nothing more; the wakes that run go on to their end, up to a limit.',
       meta: {
-        waives: { 'ignored-command': { DRAIN: 'It drains already: whoever asks again waits for the same end.' } },
+        waives: { 'ignored-command': { DRAIN: 'It drains already: a caller that asks again waits for the same end.' } },
       } satisfies ChartNotes,
       on: { FORCE: 'forced', ENDED: 'stopped' },
     },
@@ -45,7 +45,7 @@ export const workerMachine = setup({ types: { events: {} as { readonly type: Wor
         waives: {
           'ignored-command': {
             DRAIN: 'To let wakes come to their end is less than what it does already.',
-            FORCE: 'It stops them already, and whoever asks again has them told again.',
+            FORCE: 'It stops them already, and a caller that asks again has them told again.',
           },
           'unbounded-wait': 'A wake that is stopped leaves behind what does not stop in time.',
         },

@@ -84,8 +84,8 @@ export type PlannedHooks = Readonly<Record<WorktreeHookEvent, readonly HookDefin
 /**
  * The configuration as a plan: functions as definitions of the type `function`, groups that are meant for other tools
  * left out.
- * @param types the types that somebody executes, besides `function`
- * @throws BackgroundTaskError category `validation`, also for a type that nobody executes
+ * @param types the types that an executor is there for, besides `function`
+ * @throws BackgroundTaskError category `validation`, also for a type without an executor
  */
 export function plannedHooks(hooks: WorktreeHooks, types: readonly string[]): PlannedHooks {
   const checked = parsedOrRefused(configuration, hooks, { what: 'worktree hooks', code: 'SUBAGENT_HOOKS_INVALID' });
@@ -95,7 +95,7 @@ export function plannedHooks(hooks: WorktreeHooks, types: readonly string[]): Pl
     const expected =
       type === FUNCTION_TYPE
         ? 'a function hook needs a `run` function'
-        : `nobody executes hooks of the type "${type}"; there are: ${[FUNCTION_TYPE, ...types].join(', ')}`;
+        : `no executor for hooks of the type "${type}"; there are: ${[FUNCTION_TYPE, ...types].join(', ')}`;
     throw new BackgroundTaskError('validation', `invalid worktree hooks: ${expected}`, {
       code: 'SUBAGENT_HOOKS_INVALID',
       hint: 'Pass an executor for the type in `hookTypeExecutors`.',

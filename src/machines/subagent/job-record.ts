@@ -3,7 +3,7 @@
  *
  *   accepted ──▶ ending ──▶ ended
  *
- * accepted: somebody was told that the job is taken on. It may wait, run, or have been cut off.
+ * accepted: a caller was told that the job is taken on. It may wait, run, or have been cut off.
  * ending:   how it ended is known, in full; the log of the session it worked for has yet to hear of it, or has just.
  * ended:    that has been heard. The record stays until the job is closed.
  */

@@ -13,7 +13,7 @@ const SECRET_NAME =
 const SECRET_VALUE =
   /^(?:bearer|basic)\s+\S|\bsk-[\w-]{8}|\b(?:gh[pousr]_|github_pat_|glpat-|xox[abprs]-|AKIA|AIza)\w|\beyJ[\w-]{10,}\.|-----BEGIN |:\/\/[^/\s@]+@/i;
 
-/** Nested more deeply, nobody knows what is in it. */
+/** Nested more deeply, it is not read. */
 const MAX_DEPTH = 20;
 
 /** @throws RuntimeError PROVIDER_PROFILE_INVALID naming the place of what is wrong, never its value */

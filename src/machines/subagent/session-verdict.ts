@@ -8,7 +8,7 @@ import type { ErrorCategory } from '../errors.ts';
 export type SessionVerdict =
   | { readonly kind: 'done'; readonly summary: string }
   | { readonly kind: 'failed'; readonly error: RuntimeError }
-  /** Somebody outside has to answer, or a child of it does. */
+  /** A person or client has to answer, or a child of it does. */
   | { readonly kind: 'waits' }
   /** It has something to do now. */
   | { readonly kind: 'goes_on' }
@@ -27,11 +27,11 @@ export function verdictOf(state: SessionState, outcome: WakeOutcome, nowMs: numb
   return untilMs <= nowMs ? { kind: 'goes_on' } : { kind: 'sleeps', untilMs };
 }
 
-/** Somebody ended the session under the job. */
+/** A client ended the session under the job. */
 export function sessionTerminated({ sessionId, summary }: Pick<SessionState, 'sessionId' | 'summary'>): RuntimeError {
   return new RuntimeError(
     'SUBAGENT_SESSION_TERMINATED',
-    `its session was terminated: ${summary ?? 'nobody said why'}`,
+    `its session was terminated: ${summary ?? 'no reason was given'}`,
     { category: 'runner', details: { sessionId } },
   );
 }

@@ -6,7 +6,7 @@ const from = 'the job itself';
 export const subagentEvents = chartEvents({
   commands: {
     STOP: {
-      says: 'Somebody wants its end: what runs of it is to be ended.',
+      says: 'It is to end: what runs of it is to be ended.',
       from: 'the task of the job, when it is cancelled or a watchdog trips',
     },
   },

@@ -6,7 +6,7 @@ import { z } from 'zod';
 import { BackgroundTaskError } from '../task/task-error.ts';
 import { parsedOrRefused } from '../task/task-validation.ts';
 
-/** Counts may be unlimited: `Infinity` is a choice somebody types. */
+/** Counts may be unlimited: `Infinity` is a choice that a user types. */
 const count = (minimum: number) =>
   z.union([z.int().min(minimum), z.literal(Infinity)], {
     error: `expected a whole number of at least ${minimum}, or Infinity`,

@@ -10,12 +10,12 @@
  *   preparing.stopping ──PREPARE_FAILED──▶ settling.stopped
  *
  * preparing:           Its worktree is being made, its worker is being started; nothing of the agent runs yet.
- * preparing.active:    Nobody has asked for its end.
- * preparing.stopping:  Somebody asked for its end while it was being prepared; what was made so far is waited for, to
- *                      be ended.
+ * preparing.active:    Its end has not been asked for.
+ * preparing.stopping:  Its end was asked for while it was being prepared; what was made so far is waited for, to be
+ *                      ended.
  * running:             The agent works; follow-ups and answers reach it.
  * running.active:      Follow-ups and answers reach the agent.
- * running.stopping:    Somebody asked for its end: what runs is being ended, and what it says no longer counts as its
+ * running.stopping:    Its end was asked for: what runs is being ended, and what it says no longer counts as its
  *                      outcome.
  * settling:            Nothing of the agent runs any more; its worktree is looked at, then removed or kept, and its end
  *                      is stored.
@@ -71,12 +71,12 @@ export const subagentMachine = setup({ types: { events: {} as SubagentChartEvent
       initial: 'active',
       states: {
         active: {
-          description: 'Nobody has asked for its end.',
+          description: 'Its end has not been asked for.',
           on: { PREPARED: '#subagent.running', PREPARE_FAILED: '#subagent.settling.failed', STOP: 'stopping' },
         },
         stopping: {
           description:
-            'Somebody asked for its end while it was being prepared; what was made so far is waited for, to be ended.',
+            'Its end was asked for while it was being prepared; what was made so far is waited for, to be ended.',
           meta: stopping,
           on: { PREPARED: '#subagent.running.stopping', PREPARE_FAILED: '#subagent.settling.stopped' },
         },
@@ -92,7 +92,7 @@ export const subagentMachine = setup({ types: { events: {} as SubagentChartEvent
         },
         stopping: {
           description:
-            'Somebody asked for its end: what runs is being ended, and what it says no longer counts as its outcome.',
+            'Its end was asked for: what runs is being ended, and what it says no longer counts as its outcome.',
           meta: stopping,
           on: {
             WORK_DONE: '#subagent.settling.stopped',

@@ -73,7 +73,7 @@ export const workerParentConfig = z.strictObject({
    */
   store: z.strictObject({ postgres: z.string().min(1).max(10_000), schema: z.string().max(100).optional() }).optional(),
   providers: providerTable.optional(),
-  /** Whether anybody can be asked for permission. Default `reachable`: requests go to the parent. */
+  /** Whether a person can be asked for permission. Default `reachable`: requests go to the parent. */
   humans: z.enum(['reachable', 'none']).optional(),
   /** The environment of agents that name none. Absent: `host`. */
   environment: environmentId.optional(),
@@ -99,7 +99,7 @@ export const workerParentMessage = z.discriminatedUnion('type', [
     request: jobRequest,
     agentDefinition: workerAgentDefinition.nullish(),
     parentConfig: workerParentConfig.nullish(),
-    /** Opaque: what whoever starts the job wants it to know of where it comes from. */
+    /** Opaque: what the caller that starts the job wants it to know of where it comes from. */
     parentContext: z.unknown().optional(),
     /** A name, or the profile itself; see worker-provider.ts. */
     providerProfile: z.union([name, record]).nullish(),

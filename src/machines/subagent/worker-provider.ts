@@ -80,8 +80,8 @@ export function withProvider(table: ProviderTable, { name, settings }: NamedProv
 }
 
 /**
- * Names of the variables that whoever speaks with these providers may need: their keys, those of their accounts, what
- * their programs are passed.
+ * Names of the variables that a process that speaks with these providers may need: their keys, those of their accounts,
+ * what their programs are passed.
  */
 export function keyVariables(
   providers: readonly string[],

@@ -11,12 +11,12 @@
  *
  * absent:      Nothing of it is on the disk.
  * creating:    Its record is on the disk; git makes the folder and the branch, and either may be there already.
- * ready:       It is whole and somebody works in it; nobody looks whether it can go.
- * inspecting:  Nobody works in it any more; it is being asked whether anything in it could be lost.
+ * ready:       It is whole and an agent works in it; no process looks whether it can go.
+ * inspecting:  No agent works in it any more; it is being asked whether anything in it could be lost.
  * removing:    Everything said that nothing can be lost; git removes it, and what git refuses stays.
- * preserved:   There is something in it, or nobody could tell. Its record says what, and what to do next; it stays
- *              until a person says otherwise.
- * orphaned:    Whoever made it is gone and has not said in which state it left it.
+ * preserved:   There is something in it, or the check could not tell. Its record says what, and what to do next; it
+ *              stays until a person says otherwise.
+ * orphaned:    Its maker is gone and has not said in which state it left it.
  * removed:     Folder, branch and record are gone.
  *
  * A pure lifecycle (see ../lifecycle.ts).
@@ -68,11 +68,11 @@ export const worktreeMachine = setup({ types: { events: {} as WorktreeChartEvent
       on: { CREATED: 'ready', CREATE_FAILED: 'absent', CREATE_UNKNOWN: 'orphaned', OWNER_LOST: 'orphaned' },
     },
     ready: {
-      description: 'It is whole and somebody works in it; nobody looks whether it can go.',
+      description: 'It is whole and an agent works in it; no process looks whether it can go.',
       on: { INSPECT: 'inspecting', OWNER_LOST: 'orphaned' },
     },
     inspecting: {
-      description: 'Nobody works in it any more; it is being asked whether anything in it could be lost.',
+      description: 'No agent works in it any more; it is being asked whether anything in it could be lost.',
       meta: found,
       on: { CLEAN: 'removing', DIRTY: 'preserved', OWNER_LOST: 'orphaned' },
     },
@@ -83,11 +83,11 @@ export const worktreeMachine = setup({ types: { events: {} as WorktreeChartEvent
     },
     preserved: {
       description:
-        'There is something in it, or nobody could tell. Its record says what, and what to do next; it stays until a person says otherwise.',
+        'There is something in it, or the check could not tell. Its record says what, and what to do next; it stays until a person says otherwise.',
       on: { ADOPT: 'ready', INSPECT: 'inspecting' },
     },
     orphaned: {
-      description: 'Whoever made it is gone and has not said in which state it left it.',
+      description: 'Its maker is gone and has not said in which state it left it.',
       on: { ADOPT: 'ready', INSPECT: 'inspecting' },
     },
     removed: { description: 'Folder, branch and record are gone.', type: 'final' },

@@ -32,7 +32,7 @@ export function shellWord(text: string): string {
 const UNCOMMITTED: ReadonlySet<WorktreeFindingKind> = new Set(['changed', 'staged', 'untracked']);
 const COMMITTED: ReadonlySet<WorktreeFindingKind> = new Set(['committed', 'moved_branch']);
 
-/** For one that nobody has worked in yet. */
+/** For one that no agent has worked in yet. */
 export function firstNextAction(place: WorktreeWhereabouts): string {
   return `Nothing has been done in it yet. What is committed there comes home with: ${mergeCommand(place)}`;
 }

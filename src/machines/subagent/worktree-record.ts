@@ -116,7 +116,7 @@ function statusAfter(status: WorktreeStatus, event: WorktreeChartEventType, id: 
   if (next !== undefined) return next.value;
   throw new RuntimeError('WORKTREE_ILLEGAL_MOVE', `worktree "${id}" is ${status}, where ${event} means nothing`, {
     category: 'conflict',
-    hint: 'Look at it again with `wakechart worktree list`: somebody else may have dealt with it.',
+    hint: 'Look at it again with `wakechart worktree list`: another process may have dealt with it.',
     details: { id, status, event },
   });
 }

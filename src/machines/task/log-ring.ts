@@ -2,7 +2,7 @@
  * The newest lines of a log in bounded memory, numbered from the first line ever logged.
  *
  * Output is kept as the bytes that came, in runs of whole lines from one source; lines are cut out, decoded and
- * prefixed only when somebody reads them. So logging costs a copy and a count, however short the lines are, and a
+ * prefixed only when a caller reads them. So logging costs a copy and a count, however short the lines are, and a
  * gigabyte passes through without growing anything. When the ring is full the oldest run goes; its lines keep their
  * numbers.
  */

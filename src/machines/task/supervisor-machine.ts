@@ -27,7 +27,9 @@ export const supervisorMachine = setup({
       description: 'New tasks are refused and nothing more is started; what runs is being stopped.',
       meta: {
         waives: {
-          'ignored-command': { DRAIN: 'The manager asks once: whoever shuts it down again waits for the same end.' },
+          'ignored-command': {
+            DRAIN: 'The manager asks once: a caller that shuts it down again waits for the same end.',
+          },
           'unbounded-wait':
             'Each task that is being stopped has a deadline, unless deadlines were switched off, and the supervisor counts their ends itself.',
         },

@@ -17,7 +17,7 @@ export const taskEvents = chartEvents({
   commands: {
     START: { says: 'A slot is free: the runner is to begin.', from: 'the supervisor' },
     REQUEST_PERMISSION: {
-      says: 'The runner asks whether it may do something, and pauses until somebody has answered.',
+      says: 'The runner asks whether it may do something, and pauses until it has an answer.',
       from: 'the runner, through its task',
     },
     SLEEP: {
@@ -29,8 +29,8 @@ export const taskEvents = chartEvents({
       from: 'the runner of a schedule, through its task; the supervisor, when a result comes from one that sleeps',
     },
     STOP: {
-      says: 'Somebody has cancelled it, denied it something, or a watchdog has tripped: what runs is to be ended.',
-      from: 'the task itself, for whoever wants its end',
+      says: 'It was cancelled, denied something, or a watchdog has tripped: what runs is to be ended.',
+      from: 'the task itself, for the caller that wants its end',
       data: { reason: z.string().optional() },
       samples: [{ reason: 'no longer needed' }],
     },

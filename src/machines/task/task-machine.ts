@@ -13,8 +13,8 @@
  * running:                      A slot is held, and something of the work may run.
  * running.starting:             The runner has been asked and has not answered with a handle.
  * running.active:               The runner works; watchdogs are armed.
- * running.stopping:             Somebody asked the work to end; the handle's cancel runs, and its answer decides what
- *                               comes next.
+ * running.stopping:             The work was asked to end; the handle's cancel runs, and its answer decides what comes
+ *                               next.
  * waiting_permission:           The runner is alive and paused, a slot is held, and the idle watchdog is off.
  * waiting_permission.pending:   At least one request waits for its answer.
  * waiting_permission.stopping:  The work is to end while it waits; the handle's cancel runs.
@@ -24,11 +24,11 @@
  * completed:                    The runner has given a result; nothing of the work runs any more.
  * failed:                       The work has failed, was denied what it asked for, or ran into a limit; nothing of it
  *                               runs any more.
- * cancelled:                    Somebody ended it, and nothing of it runs any more.
+ * cancelled:                    It was ended, and nothing of it runs any more.
  *
- * STARTED and STOP move inside a status and are nobody's business outside; everything else is the public vocabulary.
- * The chart is a pure lifecycle (no context, guards, actions, timers): policy lives in the actors, which pick the
- * event. That is what lets it be compiled (see ../lifecycle.ts).
+ * STARTED and STOP move inside a status and do not matter outside; everything else is the public vocabulary. The chart
+ * is a pure lifecycle (no context, guards, actions, timers): policy lives in the actors, which pick the event. That is
+ * what lets it be compiled (see ../lifecycle.ts).
  */
 import { setup } from 'xstate';
 import type { StateValueFrom } from 'xstate';
@@ -75,8 +75,7 @@ export const taskMachine = setup({ types: { events: {} as BackgroundTaskChartEve
         active: { description: 'The runner works; watchdogs are armed.', on: { STOP: 'stopping' } },
         // Work that is being stopped may neither ask nor rest: it would hold its slot for ever.
         stopping: {
-          description:
-            "Somebody asked the work to end; the handle's cancel runs, and its answer decides what comes next.",
+          description: "The work was asked to end; the handle's cancel runs, and its answer decides what comes next.",
           on: { REQUEST_PERMISSION: undefined, SLEEP: undefined },
         },
       },
@@ -119,7 +118,7 @@ export const taskMachine = setup({ types: { events: {} as BackgroundTaskChartEve
         'The work has failed, was denied what it asked for, or ran into a limit; nothing of it runs any more.',
       type: 'final',
     },
-    cancelled: { description: 'Somebody ended it, and nothing of it runs any more.', type: 'final' },
+    cancelled: { description: 'It was ended, and nothing of it runs any more.', type: 'final' },
   },
 });
 

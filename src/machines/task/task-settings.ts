@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import { parsedOrRefused } from './task-validation.ts';
 
-/** Counts may be unlimited: `Infinity` is a choice somebody types. */
+/** Counts may be unlimited: `Infinity` is a choice that a user types. */
 const count = (minimum: number) =>
   z.union([z.int().min(minimum), z.literal(Infinity)], {
     error: `expected a whole number of at least ${minimum}, or Infinity`,

@@ -101,16 +101,14 @@ export type BackgroundTaskRunnerEvent =
       readonly toolArgs: unknown;
     }
   /**
-   * The request is settled, whoever answered, and the work goes on. A denial that ends the work rejects `result`
-   * instead.
+   * The request is settled, by an answer of any origin, and the work goes on. A denial that ends the work rejects
+   * `result` instead.
    */
   | { readonly type: 'background_task_permission_resolved'; readonly taskId: string; readonly requestId: string }
   /** Nothing to do until the next fire: the task gives up its slot. */
   | { readonly type: 'background_task_sleeping'; readonly taskId: string; readonly nextFireAt?: string }
   | { readonly type: 'background_task_waking'; readonly taskId: string }
-  /**
-   * The work is alive, and that is all: puts the idle watchdog off and is announced to nobody. As often as it happens.
-   */
+  /** The work is alive, and that is all: puts the idle watchdog off and is not announced. As often as it happens. */
   | { readonly type: 'background_task_activity'; readonly taskId: string }
   | { readonly type: 'background_task_progress'; readonly taskId: string; readonly progress: BackgroundTaskProgress };
 

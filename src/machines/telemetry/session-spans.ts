@@ -45,7 +45,7 @@ interface SpanSession {
 
 export class SessionSpans {
   readonly #session: SpanSession;
-  /** Nothing when the wake began before anybody looked. */
+  /** Nothing when the wake began before tracing began. */
   readonly wakeId: string | undefined;
   readonly #calls = new Map<string, Call>();
   readonly #totals: WakeTotals = { inputTokens: 0, outputTokens: 0, cost: 0, provider: undefined };
@@ -204,7 +204,7 @@ export class SessionSpans {
     ];
   }
 
-  /** A step that nobody ended. */
+  /** A step without an end. */
   #closeStep(at: string): SpanOperation[] {
     const step = this.#step;
     this.#step = undefined;

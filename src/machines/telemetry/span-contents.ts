@@ -1,4 +1,4 @@
-/** What was said and given, on spans: nothing unless somebody asks for it, and then only so much of it. */
+/** What was said and given, on spans: nothing unless the user asks for it, and then only so much of it. */
 import { beginningOf } from '../cut-text.ts';
 import type { SpanAttributes } from './span-operation.ts';
 

@@ -53,7 +53,7 @@ export class SpanFold {
 
   #begin(event: SessionEventOf<'wake.started'>, agentId: string | undefined): SpanOperation[] {
     const { sessionId, at } = event;
-    // Nobody has said how the one before ended: its process did not die, but it lost the right to write.
+    // No event says how the one before ended: its process did not die, but it lost the right to write.
     const before = this.#sessions.get(sessionId)?.end({ at }, 'superseded') ?? [];
     this.#sessions.delete(sessionId);
     const spans = new SessionSpans({ sessionId, agentId, contents: this.#contents }, event.data.wakeId);
@@ -95,7 +95,7 @@ export class SpanFold {
 }
 
 /**
- * A wake whose process died has told nobody of its span: the one that says so in its place does, as a span without a
+ * A wake whose process died has not told of its span: the one that says so in its place does, as a span without a
  * length.
  */
 function lost(

@@ -1,7 +1,7 @@
 /**
- * Where an agent's run stands, folded event by event: what was said, which calls are open, what somebody has to answer,
- * and the same for every agent that works for it. A session is a run; an event costs the same at the tenth and at the
- * hundred thousandth.
+ * Where an agent's run stands, folded event by event: what was said, which calls are open, what a person or client has
+ * to answer, and the same for every agent that works for it. A session is a run; an event costs the same at the tenth
+ * and at the hundred thousandth.
  */
 import type { SessionEvent, SessionEventData } from '../session/session-event.ts';
 import { foldSession } from '../session/session-fold.ts';
@@ -91,7 +91,7 @@ export class AgentState {
     return this.#session.pendingActions.filter(({ kind }) => kind === 'answer');
   }
 
-  /** Ids of the calls that somebody has allowed, and denied. */
+  /** Ids of the calls that a person has allowed, and denied. */
   get allowedCallIds(): ReadonlySet<string> {
     return this.#allowed;
   }
@@ -100,7 +100,7 @@ export class AgentState {
     return this.#denied;
   }
 
-  /** What somebody has allowed until the session ends, as rules. */
+  /** What a person has allowed until the session ends, as rules. */
   get sessionRules(): readonly string[] {
     return this.#session.sessionRules;
   }

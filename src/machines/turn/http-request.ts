@@ -20,7 +20,7 @@ const headerText = z
   .max(10_000)
   .regex(/^[\t\u0020-\u007e\u0080-\u00ff]*$/, 'expected a value on one line, of characters that a header can hold');
 
-/** Set by whoever sends the request, or about the connection itself. */
+/** Set by the sender of the request, or about the connection itself. */
 const OWN_HEADERS =
   /^(?:host|content-length|connection|transfer-encoding|upgrade|expect|keep-alive|te|trailer|accept-encoding|proxy-.*)$/i;
 

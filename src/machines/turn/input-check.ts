@@ -1,10 +1,10 @@
 /**
- * Checks of what a model sends, made from a JSON Schema that nobody has to trust: one of an MCP server, or of an agent
+ * Checks of what a model sends, made from a JSON Schema that need not be trusted: one of an MCP server, or of an agent
  * file.
  *
  * Checked is what can be checked exactly and at a cost that stays small whatever the schema says; the rest is left to
- * whoever carries out the call. So patterns are not run here (some take for ever), references are written out within
- * bounds, and formats count as notes, as the standard has them.
+ * the tool that carries out the call. So patterns are not run here (some take for ever), references are written out
+ * within bounds, and formats count as notes, as the standard has them.
  */
 import { z } from 'zod';
 import { isRecord } from '../validate.ts';
@@ -91,7 +91,7 @@ function issuesOf(
   try {
     return check.safeParse(input).error?.issues ?? [];
   } catch {
-    // A check that cannot be carried out refuses nothing; whoever carries out the call will.
+    // A check that cannot be carried out refuses nothing; the tool that carries out the call will.
     return [];
   }
 }
@@ -145,7 +145,7 @@ class Rewriting {
     if (UNCHECKED.has(key)) throw new Beyond();
     switch (key) {
       case 'properties':
-        // What every object has would be found in it although nobody sent it.
+        // What every object has would be found in it although it was not sent.
         if (!isRecord(value) || Object.keys(value).some((name) => name in Object.prototype)) throw new Beyond();
         return Object.fromEntries(
           Object.entries(value).map(([name, schema]) => [name, this.#schema(schema, depth + 1)]),

@@ -6,10 +6,10 @@ const itself = 'the connection itself';
 export const mcpConnectionEvents = chartEvents({
   commands: {
     CONNECT: {
-      says: 'Somebody needs the server: an attempt is to begin.',
-      from: 'the connection itself, for whoever uses it',
+      says: 'An agent needs the server: an attempt is to begin.',
+      from: 'the connection itself, for the agent that uses it',
     },
-    CLOSE: { says: 'It is to end for good.', from: 'whoever keeps the connections of the agents' },
+    CLOSE: { says: 'It is to end for good.', from: 'the keeper of the connections of the agents' },
   },
   facts: {
     BACK_OFF: {
@@ -21,6 +21,6 @@ export const mcpConnectionEvents = chartEvents({
     EXHAUST: { says: 'It has failed too often in a row, or for too long.', from: itself },
     COOLED: { says: 'The cool-down is over.', from: 'the connection itself, by its timer' },
     LOSE: { says: 'The server is gone, or no longer knows us.', from: itself },
-    REST: { says: 'Nobody has used it for a while, and it was let go.', from: 'the connection itself, by its timer' },
+    REST: { says: 'No agent has used it for a while, and it was let go.', from: 'the connection itself, by its timer' },
   },
 });

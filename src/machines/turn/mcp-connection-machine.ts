@@ -13,10 +13,10 @@
  *        └─────────────────── LOSE, REST ───────────────────────┘       every state ──CLOSE──▶ closed
  *
  * disconnected:          Nothing is open.
- * disconnected.resting:  Nothing is open and nobody waits; the next who needs the server connects.
+ * disconnected.resting:  Nothing is open and no call waits; the next that needs the server connects.
  * disconnected.cooling:  It failed too often: who needs the server is refused until the cool-down is over.
- * connecting:            One attempt runs, under the time limit of the start; whoever needs the server waits for the
- *                        same attempt.
+ * connecting:            One attempt runs, under the time limit of the start; a call that needs the server waits for
+ *                        the same attempt.
  * reconnecting:          The attempt or the connection before has failed; nothing is open, and the next attempt waits
  *                        for its moment.
  * ready:                 The server has answered the handshake; calls may be in flight, and end with an error when it
@@ -56,7 +56,7 @@ export const mcpConnectionMachine = setup({ types: { events: {} as McpConnection
       initial: 'resting',
       states: {
         resting: {
-          description: 'Nothing is open and nobody waits; the next who needs the server connects.',
+          description: 'Nothing is open and no call waits; the next that needs the server connects.',
           on: { CONNECT: '#mcpConnection.connecting', BACK_OFF: '#mcpConnection.reconnecting', EXHAUST: 'cooling' },
         },
         cooling: {
@@ -64,7 +64,7 @@ export const mcpConnectionMachine = setup({ types: { events: {} as McpConnection
           meta: {
             waives: {
               'ignored-command': {
-                CONNECT: 'Whoever needs the server is refused before an attempt begins, and told for how long.',
+                CONNECT: 'A call that needs the server is refused before an attempt begins, and told for how long.',
               },
             },
           } satisfies ChartNotes,
@@ -75,9 +75,9 @@ export const mcpConnectionMachine = setup({ types: { events: {} as McpConnection
     },
     connecting: {
       description:
-        'One attempt runs, under the time limit of the start; whoever needs the server waits for the same attempt.',
+        'One attempt runs, under the time limit of the start; a call that needs the server waits for the same attempt.',
       meta: {
-        waives: { 'ignored-command': { CONNECT: 'Whoever needs the server waits for the attempt that runs.' } },
+        waives: { 'ignored-command': { CONNECT: 'A call that needs the server waits for the attempt that runs.' } },
       } satisfies ChartNotes,
       on: {
         CONNECTED: 'ready',
@@ -96,7 +96,7 @@ export const mcpConnectionMachine = setup({ types: { events: {} as McpConnection
       description:
         'The server has answered the handshake; calls may be in flight, and end with an error when it is lost.',
       meta: {
-        waives: { 'ignored-command': { CONNECT: 'Whoever needs the server uses the connection that is there.' } },
+        waives: { 'ignored-command': { CONNECT: 'A call that needs the server uses the connection that is there.' } },
       } satisfies ChartNotes,
       on: { LOSE: 'disconnected', REST: 'disconnected', CLOSE: 'closed' },
     },

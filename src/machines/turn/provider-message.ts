@@ -11,7 +11,7 @@ export interface TextPart {
 }
 
 /**
- * A file that came with a message, by reference: whoever calls a model loads the bytes. A text part right before it
+ * A file that came with a message, by reference: the caller of a model loads the bytes. A text part right before it
  * describes it.
  */
 export interface FilePart {

@@ -20,7 +20,7 @@ export interface FinishedStep {
   readonly usage?: RunUsage | undefined;
   readonly error?: RunFailure | undefined;
   readonly modelSteps: number;
-  /** Somebody outside cut the step short: what the model had said by then counts as said, and what it read as read. */
+  /** A client cut the step short: what the model had said by then counts as said, and what it read as read. */
   readonly wasInterrupted?: boolean | undefined;
   /** What it streamed until then, for a backend that returns nothing of a step that was stopped. */
   readonly streamedText?: string | undefined;
@@ -128,7 +128,7 @@ function withUsage(usage: RunUsage | undefined): { readonly usage?: RunUsage } {
   return usage === undefined ? {} : { usage };
 }
 
-/** As a later process will read it: what is asked of somebody now must be what runs then. It is known to be JSON. */
+/** As a later process will read it: what is asked of a person now must be what runs then. It is known to be JSON. */
 function asStored(input: unknown): unknown {
   return JSON.parse(JSON.stringify(input));
 }

@@ -7,14 +7,14 @@ const because = { reason: z.string() };
 
 export const toolCallEvents = chartEvents({
   commands: {
-    ASK_PERMISSION: { says: 'Somebody has to allow exactly this call.', from: planner },
+    ASK_PERMISSION: { says: 'A person has to allow exactly this call.', from: planner },
     ASK_INPUT: {
-      says: 'The result comes from outside: from a person, another agent, or whoever runs the tool.',
+      says: 'The result comes from outside: from a person, another agent, or the client that runs the tool.',
       from: planner,
     },
     RUN: { says: 'Everything that the call needs is there: the tool is to work.', from: 'the executor of tool calls' },
     DENY: {
-      says: 'A person, a rule or the lack of anybody to ask says no.',
+      says: 'A person, a rule or the lack of a person to ask says no.',
       from: planner,
       data: because,
       samples: [{ reason: 'The call was denied.' }],

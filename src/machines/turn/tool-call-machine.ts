@@ -7,17 +7,17 @@
  *       └───────DENY──▶ denied ◀──DENY── awaiting_permission ──ASK_INPUT──▶ awaiting_input    (CANCEL, before anything runs ──▶ cancelled)
  *
  * requested:            The call is in the log, its input is not checked yet, and nothing of it runs.
- * awaiting_permission:  Somebody has to allow exactly this call; nothing of it runs, and its process may end: the log
+ * awaiting_permission:  A person has to allow exactly this call; nothing of it runs, and its process may end: the log
  *                       remembers.
- * awaiting_input:       The call is a question, a tool that somebody outside runs, or another agent; its result comes
- *                       from there.
+ * awaiting_input:       The call is a question, a tool that a client runs, or another agent; its result comes from
+ *                       there.
  * executing:            The log says that it has started; its tool may take effect.
  * executing.working:    The tool works.
  * executing.stopping:   The wake stops and its signal has told the tool; the call ends when nothing of it runs any
  *                       more, or when the tool has not stopped in time.
  * completed:            The tool gave a result, of whatever content.
  * failed:               The call was bad, or the tool threw; the model is told.
- * denied:               Somebody, a rule or the lack of anybody to ask said no; nothing of it has run.
+ * denied:               A person, a rule or the lack of a person to ask said no; nothing of it has run.
  * cancelled:            It was stopped before its end, and is never run again.
  * unknown:              Its process died while it ran: what it did is not known.
  */
@@ -104,7 +104,7 @@ export const toolCallMachine = machine.createMachine({
     },
     awaiting_permission: {
       description:
-        'Somebody has to allow exactly this call; nothing of it runs, and its process may end: the log remembers.',
+        'A person has to allow exactly this call; nothing of it runs, and its process may end: the log remembers.',
       meta: {
         waives: {
           'ignored-command': { ASK_PERMISSION: 'A call that is asked about anew begins its life in the chart anew.' },
@@ -113,15 +113,14 @@ export const toolCallMachine = machine.createMachine({
       on: { ...cancel, ...deny, RUN: 'executing', ASK_INPUT: 'awaiting_input' },
     },
     awaiting_input: {
-      description:
-        'The call is a question, a tool that somebody outside runs, or another agent; its result comes from there.',
+      description: 'The call is a question, a tool that a client runs, or another agent; its result comes from there.',
       meta: {
         waives: {
           'ignored-command': {
-            ASK_PERMISSION: 'Whoever plans the call has decided that before it waits for its result.',
+            ASK_PERMISSION: 'The planner of the call has decided that before it waits for its result.',
             ASK_INPUT: 'It waits already, and is planned again only when its answer has come.',
             RUN: 'There is nothing to run here: the result comes from outside.',
-            DENY: 'It was allowed, or needed nobody to allow it, before it was asked for; whoever wants its end cancels it.',
+            DENY: 'It was allowed, or needed no person to allow it, before it was asked for; a caller that wants its end cancels it.',
           },
         },
       } satisfies ChartNotes,
@@ -147,7 +146,7 @@ export const toolCallMachine = machine.createMachine({
           'ignored-command': {
             ASK_PERMISSION: 'Everything was decided before it began.',
             ASK_INPUT: 'Everything was decided before it began.',
-            RUN: 'It runs already; whoever runs calls says so once for each.',
+            RUN: 'It runs already; the runner of the calls says so once for each.',
             DENY: 'What has begun may have taken effect, and cannot be denied any more; it can be cancelled.',
           },
         },
@@ -195,7 +194,7 @@ export const toolCallMachine = machine.createMachine({
     completed: { description: 'The tool gave a result, of whatever content.', type: 'final' },
     failed: { description: 'The call was bad, or the tool threw; the model is told.', type: 'final' },
     denied: {
-      description: 'Somebody, a rule or the lack of anybody to ask said no; nothing of it has run.',
+      description: 'A person, a rule or the lack of a person to ask said no; nothing of it has run.',
       type: 'final',
     },
     cancelled: { description: 'It was stopped before its end, and is never run again.', type: 'final' },

@@ -47,7 +47,7 @@ export function managedToolCatalogue(tools: readonly ToolDefinition[]): readonly
     .toSorted((one, other) => rankOf(one) - rankOf(other));
 }
 
-/** One tool, whoever it belongs to. */
+/** One tool, of any owner. */
 export function catalogueEntry(definition: ToolDefinition): CatalogueEntry {
   const {
     name,

@@ -18,7 +18,7 @@ export type ToolEffect =
   | 'asks_people'
   | 'delegates';
 
-/** For a tool whose input somebody else checks. */
+/** For a tool whose input another program checks. */
 export const anyInput: z.ZodType = z.unknown();
 
 export interface ToolDefinition<Input = unknown> {

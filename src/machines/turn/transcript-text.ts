@@ -9,8 +9,8 @@ const NO_OUTPUT = '(The tool returned nothing.)';
 const BLANK_MESSAGE = '(The message is blank.)';
 
 /**
- * Stands first where a conversation would begin with what the model said: every provider wants it to begin with
- * somebody else.
+ * Stands first where a conversation would begin with what the model said: every provider wants it to begin with another
+ * speaker.
  */
 export const OPENING: TextPart = { type: 'text', text: '(The conversation begins here.)' };
 

@@ -105,7 +105,7 @@ export class TranscriptBuilder {
   readonly #queuedWakes = new Map<string, { readonly reason: string; readonly note?: string | undefined }>();
   /** Queued wakes that the model has been told of and has not spoken since: a wake that failed is due again. */
   readonly #announced = new Set<string>();
-  /** Calls that wait for somebody outside or for a child, by the request or the child. */
+  /** Calls that wait for a person, a client or a child, by the request or the child. */
   readonly #callsWaitingFor = new Map<string, string>();
   #head = 0;
   #compactedThroughSeq: number | undefined;
@@ -116,7 +116,7 @@ export class TranscriptBuilder {
     'user.message': (builder, { id, data }) => builder.#waiting.set(id, messageParts(data)),
     'user.custom_tool_result': (builder, { id, data }) => builder.#wait(id, customResultText(data), data.requestId),
     'user.define_outcome': (builder, { id, data }) => builder.#wait(id, `The outcome to achieve is now: ${data.title}`),
-    // One that waits for somebody itself has not answered the call that gave it its work.
+    // One that waits for an answer itself has not answered the call that gave it its work.
     'session.child_idle': (builder, { id, data }) =>
       builder.#wait(id, childText(data), data.reason === 'requires_action' ? undefined : data.childSessionId),
     'subagent.ended': (builder, { id, data }) => builder.#wait(id, jobText(data)),
@@ -344,7 +344,7 @@ export class TranscriptBuilder {
     this.#turn = { spanId, parts: [], calls: new Map(), results: new Map(), seq };
   }
 
-  /** What is not settled yet, and what nobody has read, stays beside the summary. */
+  /** What is not settled yet, and what no step has read, stays beside the summary. */
   #compact({ throughSeq, summary }: SessionEventData<'context.compacted'>, seq: number): void {
     const through = Math.min(throughSeq, seq);
     if (isBlank(summary) || through < (this.#compactedThroughSeq ?? 0)) return;

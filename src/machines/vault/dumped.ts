@@ -77,7 +77,7 @@ function signAfter(bytes: Uint8Array, from: number, until: number): number {
   for (let at = from + 2; at < until; at += 1) {
     const end = TEXT_SIGNS.get(bytes[at] as number);
     if (end === undefined || bytes[at - 1] !== SPACE || bytes[at - 2] !== SPACE) continue;
-    // At the end of what has come so far nobody can tell yet.
+    // At the end of what has come so far it cannot be told yet.
     if (at + 1 === until ? until === bytes.length : bytes[at + 1] !== SPACE || bytes[until - 1] === end) return at;
   }
   return until;

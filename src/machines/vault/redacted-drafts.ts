@@ -7,7 +7,7 @@ import type { SessionEventDraft } from '../session/session-event.ts';
 import { shortMark } from './secret-redaction.ts';
 import type { JsonRedactionOptions, SecretRedaction } from './secret-redaction.ts';
 
-/** Made by us, and looked up by others: an id is never what somebody said. */
+/** Made by us, and looked up by others: an id is never what a person said. */
 const HELD_TOGETHER_BY = /(?:^id|Id|^ids|Ids|^type|^hash|^sha256|^fingerprint|^opaque)$/;
 
 /** Any JSON that models and tools have made: in it nothing is ours, not even its keys. */

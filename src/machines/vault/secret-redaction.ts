@@ -52,7 +52,7 @@ export interface RedactionOptions {
   readonly beside?: { text(text: string): string; bytes(): PieceRedaction<Uint8Array> | undefined } | undefined;
 }
 
-/** In front of a cut so much is read of what may be a secret of somebody else. */
+/** In front of a cut so much is read of what may be another secret. */
 const LONGEST_BESIDE = 4_096;
 
 export class SecretRedaction {

@@ -53,7 +53,7 @@ interface Escape {
 /** `open`: it may become one when more comes. */
 type Found = Escape | 'open' | undefined;
 
-/** What was written in what: as often as anybody has written it. */
+/** What was written in what: as often as it may be nested. */
 const MAX_WRITINGS = 8;
 
 /**

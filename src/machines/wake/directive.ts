@@ -51,7 +51,7 @@ export const directive = z.strictObject({
   followUpSeconds: delaySeconds.min(1).optional(),
   queuedWakes: z.array(queuedWakeRequest).max(MAX_QUEUED_WAKES_PER_DIRECTIVE).default([]),
   learnings: z.array(learning).max(MAX_LEARNINGS_PER_DIRECTIVE).default([]),
-  /** Asks somebody outside to run a tool of their own; the session waits in `requires_action` for the answer. */
+  /** Asks a client to run a tool of its own; the session waits in `requires_action` for the answer. */
   customToolRequest: z.strictObject({ name: z.string().min(1).max(200), input: z.json() }).optional(),
 });
 

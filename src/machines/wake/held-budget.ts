@@ -1,5 +1,6 @@
 /**
- * What of a session's budget is not its own to use: what was promised to whoever works for it and has not been used up.
+ * What of a session's budget is not its own to use: what was promised to the sessions that work for it and has not been
+ * used up.
  */
 import { delegatedCalls } from '../session/activation.ts';
 import type { Allowance } from '../session/event-parts.ts';

@@ -2,7 +2,7 @@
 import type { SessionState } from '../session/session-state.ts';
 import { MAX_LEARNINGS_PER_DIRECTIVE, MAX_QUEUED_WAKES_PER_DIRECTIVE, MAX_WAKE_DELAY_SECONDS } from './directive.ts';
 
-const ABOUT_DIRECTIVES = `You run inside a durable session. When your turn is over the session sleeps until somebody writes or a wake is due.
+const ABOUT_DIRECTIVES = `You run inside a durable session. When your turn is over the session sleeps until a message comes or a wake is due.
 To say what comes next, end your last message with one block like this:
 
 \`\`\`wakechart-directive

@@ -5,15 +5,15 @@ const seeker = 'the process that wants the right';
 
 export const leaseEvents = chartEvents({
   commands: {
-    STEP_BACK: { says: 'The number is to be given back: somebody contends under a higher one.', from: seeker },
+    STEP_BACK: { says: 'The number is to be given back: another process contends under a higher one.', from: seeker },
     REFUSE: { says: 'It is to be given up before the right was held.', from: seeker },
     RELEASE: { says: 'The right is to be given back.', from: 'the wake that held it' },
   },
   facts: {
-    BIND: { says: 'A free number is taken, and whoever asks under it is answered.', from: seeker },
-    WIN: { says: 'Nobody who lives holds or contends for a higher number.', from: seeker },
+    BIND: { says: 'A free number is taken, and a process that asks under it is answered.', from: seeker },
+    WIN: { says: 'No living process holds or contends for a higher number.', from: seeker },
     PASS: {
-      says: 'Somebody has found this process silent and went past it.',
+      says: 'Another process has found this one silent and went past it.',
       from: 'the process that took a higher number',
     },
   },

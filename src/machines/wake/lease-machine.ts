@@ -8,13 +8,14 @@
  *    └──REFUSE──▶ refused ◀─┘           released ◀────────┘
  *                 (REFUSE, PASS)
  *
- * seeking:     It asks whoever may hold the right, and looks for a number that is free; nothing of ours can be seen by
- *              others.
+ * seeking:     It asks the processes that may hold the right, and looks for a number that is free; nothing of ours can
+ *              be seen by others.
  * contending:  Our number is taken and we answer under it, but others may have taken numbers at the same moment.
- * held:        Nobody else who lives holds or contends for a number above the log's epoch, and whoever comes later is
+ * held:        No other living process holds or contends for a number above the log's epoch, and a later one is
  *              refused.
- * lost:        Somebody found us silent and went past; what we write is void, and all that is left to do is to let go.
- * refused:     Nothing is open; somebody else has the right, or it could not be asked for.
+ * lost:        Another process found us silent and went past; what we write is void, and all that is left to do is to
+ *              let go.
+ * refused:     Nothing is open; another process has the right, or it could not be asked for.
  * released:    Nothing is open; the number may be taken by others.
  *
  * Of two that contend the one with the higher number stays: the log, too, prefers the higher epoch. The lower one
@@ -47,7 +48,7 @@ export const leaseMachine = setup({ types: { events: {} as LeaseChartEvent } }).
   states: {
     seeking: {
       description:
-        'It asks whoever may hold the right, and looks for a number that is free; nothing of ours can be seen by others.',
+        'It asks the processes that may hold the right, and looks for a number that is free; nothing of ours can be seen by others.',
       on: { BIND: 'contending', REFUSE: 'refused' },
     },
     contending: {
@@ -56,16 +57,16 @@ export const leaseMachine = setup({ types: { events: {} as LeaseChartEvent } }).
     },
     held: {
       description:
-        "Nobody else who lives holds or contends for a number above the log's epoch, and whoever comes later is refused.",
+        "No other living process holds or contends for a number above the log's epoch, and a later one is refused.",
       on: { PASS: 'lost', RELEASE: 'released' },
     },
     lost: {
       description:
-        'Somebody found us silent and went past; what we write is void, and all that is left to do is to let go.',
+        'Another process found us silent and went past; what we write is void, and all that is left to do is to let go.',
       on: { RELEASE: 'released' },
     },
     refused: {
-      description: 'Nothing is open; somebody else has the right, or it could not be asked for.',
+      description: 'Nothing is open; another process has the right, or it could not be asked for.',
       type: 'final',
     },
     released: { description: 'Nothing is open; the number may be taken by others.', type: 'final' },
@@ -83,7 +84,7 @@ export const LEASE_PHASES = ['contending', 'held', 'lost'] as const;
 
 export type LeasePhase = (typeof LEASE_PHASES)[number];
 
-/** What each state is called to those who ask; a state in which nobody can ask counts as lost. */
+/** What each state is called to those who ask; a state in which no process can ask counts as lost. */
 const PHASES = {
   seeking: 'lost',
   contending: 'contending',

@@ -38,7 +38,7 @@ export class ProgressMeter {
       this.#open.set(data.callId, digestOf(`${data.name} ${canonicalJson(data.input)}`));
     else if (type === 'agent.tool_result')
       this.#end(data.callId, digestOf(`${data.outcome} ${canonicalJson(data.output)}`));
-    // Whoever says something new gives a new reason to try.
+    // A new message is a new reason to try.
     else if (type === 'message.consumed') this.#startAnew();
   }
 
@@ -68,8 +68,8 @@ export class ProgressMeter {
 }
 
 /**
- * 53 bits of the text, by two multiplicative hashes. Nobody gains by making two texts collide: a wake would only stop
- * early.
+ * 53 bits of the text, by two multiplicative hashes. There is nothing to gain from two texts that collide: a wake would
+ * only stop early.
  */
 function digestOf(text: string): Digest {
   let high = 0x9e3779b9;

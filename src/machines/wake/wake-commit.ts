@@ -17,7 +17,7 @@ export interface WakeCommit {
   readonly wake: OpenWake;
   readonly end: WakeEnd;
   readonly modelSteps: number;
-  /** Wakes that nobody outside asked for, in a row. */
+  /** Wakes that no client asked for, in a row. */
   readonly maxAutonomousWakes: number;
   /** What the model said last; the summary when no directive gives one. */
   readonly lastText: string | undefined;
@@ -96,7 +96,7 @@ function statusEvents(
     ];
   const waiting = end.outcome === 'interrupted' ? [] : state.pendingActions;
   const blockingEventIds = [...waiting.map(({ requestId }) => requestId), ...newRequests];
-  // Who waits for a child has not come to rest either: whoever waits for this session must not be told so.
+  // Who waits for a child has not come to rest either: a caller that waits for this session must not be told so.
   const isWaiting = blockingEventIds.length > 0 || (end.outcome !== 'interrupted' && delegatedCalls(state).length > 0);
   const reason = isWaiting ? 'requires_action' : 'idle';
   return [

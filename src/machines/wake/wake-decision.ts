@@ -2,7 +2,7 @@
  * What a wake does next, decided from the folded log and from what the wake has done so far. Pure, so that every case
  * is a row of a table.
  *
- * The order: what must end the wake; tool calls that are ready; stop when a call waits for somebody; what came in; one
+ * The order: what must end the wake; tool calls that are ready; stop when a call waits for an answer; what came in; one
  * model step.
  */
 import type { ErrorRecord } from '../errors.ts';
@@ -88,12 +88,12 @@ export function dueWakeIds(state: SessionState, now: string): string[] {
     .map(({ queuedWakeId }) => queuedWakeId);
 }
 
-/** Calls whose permission nobody has given in time. */
+/** Calls whose permission was not given in time. */
 export function expiredCalls({ openToolCalls }: SessionState, now: string): readonly OpenToolCall[] {
   return openToolCalls.filter((call) => call.phase === 'waiting' && (expiryOf(call) ?? Infinity) <= Date.parse(now));
 }
 
-/** Open calls that nothing holds back: just asked for, or answered by somebody outside. */
+/** Open calls that nothing holds back: just asked for, or answered by a person or client. */
 export function readyCalls({ openToolCalls }: SessionState): readonly OpenToolCall[] {
   return openToolCalls.filter(({ phase }) => phase === 'requested' || phase === 'answered');
 }
@@ -114,7 +114,7 @@ export function decideNext(state: SessionState, progress: WakeProgress): WakeDec
   const interruption = state.openWake?.interruption;
   // Before a failure, which would be tried again.
   if (interruption !== undefined)
-    return end({ outcome: 'interrupted', reason: interruption.reason ?? 'somebody interrupted it' });
+    return end({ outcome: 'interrupted', reason: interruption.reason ?? 'a client interrupted it' });
   if (progress.failure !== undefined) return end({ outcome: 'failed', error: progress.failure });
   if (progress.abortReason !== undefined)
     return end(timeLimit(progress) ?? { outcome: 'aborted', reason: progress.abortReason });
@@ -201,7 +201,7 @@ function waitingFor(state: SessionState): string {
   const wishes = state.pendingActions.map(({ kind, toolName, question }) =>
     kind === 'permission' ? `permission to run ${toolName}` : (question ?? `a result of ${toolName}`),
   );
-  return `Waits for ${children.length === 0 ? 'somebody: ' : ''}${[...children, ...wishes].join('; ')}`;
+  return `Waits for ${children.length === 0 ? 'an answer: ' : ''}${[...children, ...wishes].join('; ')}`;
 }
 
 function end(wakeEnd: WakeEnd): WakeDecision {

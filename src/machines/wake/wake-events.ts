@@ -6,7 +6,7 @@ export const wakeEvents = chartEvents({
   commands: {
     STOP: {
       says: 'The wake is to end early: the work in hand is cut short.',
-      from: 'whoever asked for the wake, by its signal; the runtime, when it shuts down',
+      from: 'the caller that asked for the wake, by its signal; the runtime, when it shuts down',
       data: { reason: z.string() },
       samples: [{ reason: 'the runtime shuts down' }],
     },

@@ -1,6 +1,6 @@
 /**
- * What keeps a session that nobody looks at from burning money: when it is tried again after a failure, and when it
- * stops by itself.
+ * What keeps an unattended session from burning money: when it is tried again after a failure, and when it stops by
+ * itself.
  */
 import type { ErrorRecord } from '../errors.ts';
 import { isAutonomous } from '../session/fold-wakes.ts';
@@ -66,12 +66,12 @@ export function parkingEvents({
   if (!goesOn || !isAutonomous(wake.trigger)) return [];
   const idle = wake.toolCalls === 0 ? state.idleWakesInARow + 1 : 0;
   if (idle >= MAX_IDLE_WAKES_IN_A_ROW)
-    return [parked('idle_wakes', `${idle} wakes in a row that nobody asked for did nothing.`)];
+    return [parked('idle_wakes', `${idle} wakes in a row that no client asked for did nothing.`)];
   if (state.autonomousWakesInARow >= maxAutonomousWakes) {
     return [
       parked(
         'autonomous_wakes',
-        `${state.autonomousWakesInARow} wakes in a row came without anybody asking; the budget allows ${maxAutonomousWakes}.`,
+        `${state.autonomousWakesInARow} wakes in a row came without a client asking; the budget allows ${maxAutonomousWakes}.`,
       ),
     ];
   }

@@ -15,7 +15,7 @@
  * assembling:        Makes the bounded context for the model from the log, and finds the backend.
  * running:           The model or its tools are at work.
  * running.stepping:  One model call; its span is open in the log.
- * running.calling:   Tool calls run that are in the log as asked for; those that need somebody's consent ask for it and
+ * running.calling:   Tool calls run that are in the log as asked for; those that need a person's consent ask for it and
  *                    stay open.
  * committing:        Appends how the wake ended, if nothing was appended since the fold; else folds again.
  * failing:           Something broke that is not the model's fault; tries to record it.
@@ -269,7 +269,7 @@ export const wakeMachineFor = <Step extends WakeStep>() =>
           },
           calling: {
             description:
-              "Tool calls run that are in the log as asked for; those that need somebody's consent ask for it and stay open.",
+              "Tool calls run that are in the log as asked for; those that need a person's consent ask for it and stay open.",
             invoke: {
               src: 'callTools',
               input: ({ context: { sessionId, wakeId, calls, step } }) => ({ sessionId, wakeId, calls, step }),

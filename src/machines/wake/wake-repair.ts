@@ -7,7 +7,7 @@ import { UNKNOWN_RESULT } from '../turn/transcript.ts';
 const NOT_STARTED = 'The turn ended before this call was started. It has had no effect.';
 
 /**
- * Results for the calls that began or would have, and an end for the open span. Calls that wait for somebody, or for
+ * Results for the calls that began or would have, and an end for the open span. Calls that wait for an answer, or for
  * their turn, stay. With `retries`, a call of an idempotent tool is to be run again instead.
  */
 export function closingEvents(
@@ -27,7 +27,7 @@ export function closingEvents(
   return [...results, ...span];
 }
 
-/** A call that the backend ran itself: it goes on with nothing, whatever somebody answers. */
+/** A call that the backend ran itself: it goes on with nothing, whatever the answer. */
 export function abandoned(call: OpenToolCall): SessionEventDraft[] {
   const { phase, request } = call;
   if (phase === 'started' || phase === 'requested') return [result(call, 'unknown', UNKNOWN_RESULT)];
@@ -39,8 +39,8 @@ export function abandoned(call: OpenToolCall): SessionEventDraft[] {
 }
 
 /**
- * What somebody who cuts a session short takes back: every request to somebody outside, and the calls that would have
- * gone on with the answers.
+ * What a client that cuts a session short takes back: every request to a person or client, and the calls that would
+ * have gone on with the answers.
  */
 export function cancellingEvents(
   { openToolCalls, pendingActions }: SessionState,
@@ -54,14 +54,14 @@ export function cancellingEvents(
   return [...requests, ...held.map((call) => result(call, 'cancelled', cutShort(call)))];
 }
 
-/** What the model has to know of a call that is taken back: somebody else may have done what it asked for. */
+/** What the model has to know of a call that is taken back: a client may have done what it asked for. */
 function cutShort({ request, answer }: OpenToolCall): string {
   if (request?.kind === 'subflow')
     return `The turn was cut short while another agent worked on this call (session ${request.childSessionId}). What it has done stays done: look before you ask for it again.`;
   if (request?.kind !== 'custom_tool') return NOT_STARTED;
   return answer === undefined
-    ? 'The turn was cut short while somebody outside was to run this call. Whether they did is not known: look before you ask for it again.'
-    : 'The turn was cut short after somebody outside had run this call and sent its result, which was not read. Do not ask for it again without looking.';
+    ? 'The turn was cut short while a client was to run this call. Whether it did is not known: look before you ask for it again.'
+    : 'The turn was cut short after a client had run this call and sent its result, which was not read. Do not ask for it again without looking.';
 }
 
 /**
@@ -79,7 +79,7 @@ export function lostWakeEvents(state: SessionState, survivors?: string): Session
   );
   return [
     ...closingEvents(state, { retries: !isInterrupted }),
-    // It may have asked somebody for something after it was cut short.
+    // It may have asked for something after it was cut short.
     ...(isInterrupted ? cancellingEvents(state, 'interrupt') : []),
     {
       type: 'wake.ended',

@@ -28,36 +28,36 @@ describe('a frontmatter is refused with the place of what is wrong', () => {
     ],
     ['a mode that is none', { permission: { mode: 'maybe' } }, /^permission\.mode: expected one of/],
     ['a permission that is none', { permission: 'maybe' }, /^permission: expected one of/],
-    ['a misspelt key', { enviroment: 'builds' }, /^enviroment: nobody knows this key; did you mean "environment"\?$/],
+    ['a misspelt key', { enviroment: 'builds' }, /^enviroment: unknown key; did you mean "environment"\?$/],
     [
       'a misspelt key of the permission',
       { permission: { alow: [] } },
-      /^permission\.alow: nobody knows this key; did you mean "allow"\?$/,
+      /^permission\.alow: unknown key; did you mean "allow"\?$/,
     ],
     [
       'a misspelt bound',
       { budget: { maxTokenPerWake: 5 } },
-      /^budget\.maxTokenPerWake: nobody knows this key; did you mean "maxTokensPerWake"\?$/,
+      /^budget\.maxTokenPerWake: unknown key; did you mean "maxTokensPerWake"\?$/,
     ],
     [
       'a misspelt key of a tool',
       { tools: ['read', { agent: 'fixer', desciption: 'Mends.' }] },
-      /^tools\[1\]\.desciption: nobody knows this key; did you mean "description"\?$/,
+      /^tools\[1\]\.desciption: unknown key; did you mean "description"\?$/,
     ],
     [
       'a misspelt key of a server',
       { mcp: { docs: { ...docs, timeoutMS: 5 } } },
-      /^mcp\.docs\.timeoutMS: nobody knows this key; did you mean "timeoutMs"\?$/,
+      /^mcp\.docs\.timeoutMS: unknown key; did you mean "timeoutMs"\?$/,
     ],
     [
       'a key that is like no other',
       { context: { colour: 'red' } },
-      /^context\.colour: nobody knows this key; expected one of maxTokens, whenFull$/,
+      /^context\.colour: unknown key; expected one of maxTokens, whenFull$/,
     ],
     [
       'a key that is like no other, of what has several forms',
       { tools: [{ agent: 'fixer', colour: 'red' }] },
-      /^tools\[0\]\.colour: nobody knows this key$/,
+      /^tools\[0\]\.colour: unknown key$/,
     ],
     [
       'a server that is not named',

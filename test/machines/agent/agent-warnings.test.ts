@@ -28,12 +28,12 @@ describe('permissions with a program that asks nobody', () => {
     { permission: { mode: 'preapproved', deny: ['read(keys/**)'] } },
     { permission: { mode: 'preapproved', ask: ['write'] } },
   ])('%j would bind nothing', (more) => {
-    expect(warned(more)).toEqual([expect.stringMatching(/^provider: "codex" asks nobody before it acts/)]);
+    expect(warned(more)).toEqual([expect.stringMatching(/^provider: "codex" asks no person before it acts/)]);
   });
 
   it('would not bind it as a fallback either', () => {
     expect(warned({ provider: 'anthropic', fallbacks: ['codex/m'], permission: 'ask' })).toEqual([
-      expect.stringMatching(/^fallbacks.*0.*: "codex" asks nobody/),
+      expect.stringMatching(/^fallbacks.*0.*: "codex" asks no person/),
     ]);
   });
 });

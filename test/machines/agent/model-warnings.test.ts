@@ -29,17 +29,17 @@ describe('what an agent says about its models', () => {
     [
       'a provider that nobody serves, with the one that was meant',
       { provider: 'antropic' },
-      /^provider: nobody serves a provider "antropic" here; did you mean "anthropic"\?/,
+      /^provider: no backend serves a provider "antropic" here; did you mean "anthropic"\?/,
     ],
     [
       'one that is like no other',
       { provider: 'zzz' },
-      /^provider: nobody serves a provider "zzz" here; say in providers\.yaml/,
+      /^provider: no backend serves a provider "zzz" here; say in providers\.yaml/,
     ],
     [
       'the provider of a fallback',
       { fallbacks: ['openai/x', 'opnai/x'] },
-      /^fallbacks\[?\.?1\]?: nobody serves a provider "opnai" here; did you mean "openai"\?/,
+      /^fallbacks\[?\.?1\]?: no backend serves a provider "opnai" here; did you mean "openai"\?/,
     ],
     [
       'an account that is not there',

@@ -219,14 +219,14 @@ describe('the facts of a session', () => {
     expect(budgetsOf(allowed)).toContainEqual({
       bound: 'maxTokensPerSession',
       limit: 200,
-      from: 'whoever it works for',
+      from: 'its parent',
       used: 120,
       left: 10,
     });
     expect(budgetsOf(allowed)).toContainEqual({
       bound: 'maxCostPerSession',
       limit: 0.5,
-      from: 'whoever it works for',
+      from: 'its parent',
       used: 0,
       left: 0.5,
     });
@@ -257,7 +257,7 @@ describe('the facts of a session', () => {
       ),
     );
     expect(files.get('environment.md')).toContain('Nothing is shut in');
-    expect(files.get('outcome.md')).toContain('Nobody has said');
+    expect(files.get('outcome.md')).toContain('No outcome is defined');
     expect(files.has('context.md')).toBe(false);
     expect(files.get('index.md')).not.toContain('context.md');
   });

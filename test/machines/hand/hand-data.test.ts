@@ -194,7 +194,7 @@ describe('what binds a session to its machine', () => {
       expect.stringContaining('hostBound'),
     ],
     [
-      'the environment of whoever it works for',
+      'the environment of its parent',
       { environment: { ...environment, hostBound: false }, others: [{ environmentId: 'strict', hostBound: true }] },
       expect.stringContaining('"strict"'),
     ],

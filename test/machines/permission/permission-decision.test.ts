@@ -223,7 +223,7 @@ describe('where nobody can be asked', () => {
     expect(decideLine('rm x', { humans: 'none' })).toMatchObject({
       decision: 'deny',
       by: 'nobody',
-      because: expect.stringMatching(/nobody can be: no rule allows it: rm is not known to only read/),
+      because: expect.stringMatching(/none can be: no rule allows it: rm is not known to only read/),
     });
     expect(decideLine('ls', { humans: 'none' })).toEqual({ decision: 'allow', by: 'safe_command' });
   });

@@ -90,7 +90,7 @@ describe('after a failure', () => {
     expect(new Set(KINDS.map((kind) => decideAfterFailure(situation(kind, { hadEffects: true })).next))).toEqual(
       new Set([G]),
     );
-    expect(decideAfterFailure(situation('aborted', { hadEffects: true })).because).toBe('Somebody has stopped it.');
+    expect(decideAfterFailure(situation('aborted', { hadEffects: true })).because).toBe('It was stopped.');
   });
 
   it('of any kind, no attempt is made beyond the most', () => {

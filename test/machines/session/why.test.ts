@@ -94,7 +94,7 @@ const custom: SessionEventDraft = {
 
 describe('why a session does what it does', () => {
   it.each<[string, readonly SessionEventDraft[], readonly Reason['kind'][], RegExp]>([
-    ['nobody has sent it anything', [created], ['nothing'], /Nobody has sent it anything yet\./],
+    ['nobody has sent it anything', [created], ['nothing'], /It has not been sent anything yet\./],
     ['it has rested without reading', [...awake, resting, wakeEnded('wake_1')], ['unread'], /1 message to be read/],
     [
       'it has done its work',
@@ -111,7 +111,7 @@ describe('why a session does what it does', () => {
       /epoch 1, by test: the model is asked; 0 steps, 0 calls so far\./,
     ],
     ['a tool runs', [...awake, asked('call_1', 's'), toolStarted('call_1')], ['running'], /it runs shell_run/],
-    ['somebody interrupts it', [...awake, interrupted('no')], ['running'], /Somebody has interrupted it/],
+    ['somebody interrupts it', [...awake, interrupted('no')], ['running'], /A client has interrupted it/],
     ['a permission is asked for', asks, ['permission', 'held_back'], /permission to run shell_run \(it asks\)/],
     ['a permission was given', [...asks, confirmed('r1')], ['unread', 'unread'], /1 answer came for calls that wait/],
     [
@@ -136,7 +136,7 @@ describe('why a session does what it does', () => {
       'it is parked',
       [...awake, wakeEnded('wake_1', 'failed'), resting, parked],
       ['parked', 'unread'],
-      /parked and wakes nobody by itself: too many/,
+      /parked and does not wake by itself: too many/,
     ],
     [
       'a wake failed',
@@ -207,7 +207,7 @@ describe('why a session does what it does', () => {
 
   it('says that a request has expired, and that a wake is all it takes', () => {
     const [reason] = reasonsAfter(asks, START_MS + HOUR_MS);
-    expect(reason?.text).toMatch(/^Nobody has allowed shell_run in time/);
+    expect(reason?.text).toMatch(/^shell_run was not allowed in time/);
     expect(reason?.movers.map(({ who }) => who)).toEqual(['worker', 'person']);
   });
 

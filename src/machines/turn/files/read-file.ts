@@ -28,7 +28,7 @@ export type ReadInput = Readonly<z.output<typeof readInput>>;
 
 /**
  * Of a text: its lines, each as its number, a tab and its text, then remarks in square brackets, which have no number.
- * Of an image: where it is, for whoever shows it to the model. Of anything else: what it is.
+ * Of an image: where it is, for the step that shows it to the model. Of anything else: what it is.
  */
 const readOutput = z.union([
   z.string(),

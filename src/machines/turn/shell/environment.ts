@@ -1,6 +1,6 @@
 /**
  * The environment of commands that an agent runs: an allow-list, not what the runtime itself was started with. Keys and
- * tokens of the runtime's owner reach a command only when somebody has named them.
+ * tokens of the runtime's owner reach a command only when the owner has named them.
  */
 import { z } from 'zod';
 import { textWithoutNul } from '../../text-schemas.ts';
@@ -127,7 +127,7 @@ export interface CommandWorkspace {
   /** Whether a folder is in the workspace, or is reached through it: what lies there is the agent's to change. */
   readonly reaches: (folder: string) => boolean;
   /**
-   * Somebody said that the agent is to work there: what lies around it, such as the repository that it is a part of, is
+   * A user said that the agent is to work there: what lies around it, such as the repository that it is a part of, is
    * meant too. Default false.
    */
   readonly isGiven?: boolean | undefined;

@@ -39,7 +39,7 @@ export interface ExportsToKeep {
   readonly given: ExportedVariables;
   /** Names of those that are put in by reference. */
   readonly secrets: ReadonlySet<string>;
-  /** Without what nobody may see. */
+  /** Without secrets. */
   readonly redacted: (text: string) => string;
 }
 
@@ -67,7 +67,7 @@ export function exportsToKeep({ now, ...before }: ExportsToKeep): KeptExports {
   return book.kept();
 }
 
-/** An address that somebody logs in by, such as of a database. */
+/** An address that holds a login, such as of a database. */
 const WITH_PASSWORD = /:\/\/[^\s/@]*:[^\s/@]+@/;
 
 /** Undefined for one that may be kept. */

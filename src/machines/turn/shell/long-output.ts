@@ -14,8 +14,8 @@ export interface LongOutput {
 }
 
 /**
- * @param result of a task whose `outputLimitBytes` was RUN_CAPTURE_BYTES @param redact takes out what nobody may see,
- * before anything is cut off
+ * @param result of a task whose `outputLimitBytes` was RUN_CAPTURE_BYTES @param redact takes out secrets, before
+ * anything is cut off
  */
 export function longOutput(
   { output, metadata }: Pick<BackgroundTaskResult, 'output' | 'metadata'>,

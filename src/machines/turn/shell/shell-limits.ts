@@ -12,7 +12,7 @@ export const MAX_ENDED_SHELLS_PER_SESSION = 8;
 /** A shell at rest that no call has touched for so long is closed, in milliseconds. */
 export const SHELL_IDLE_MS = 1_800_000;
 
-/** The same for a shell whose command runs on and that nobody has asked about: six hours. */
+/** The same for a shell whose command runs on and that no agent has asked about: six hours. */
 export const SHELL_UNATTENDED_MS = 21_600_000;
 
 /** How long a new shell may take to answer, and one at rest to change its folder or a variable, in milliseconds. */

@@ -33,7 +33,7 @@ export const shellRecord = z.strictObject({
   /** Of the environment in which it was opened. */
   fingerprint: z.string().min(1).max(200).optional(),
   variables: z.array(variable).max(MAX_SHELL_VARIABLES).readonly(),
-  /** What commands have exported; absent where nobody has asked the shell. */
+  /** What commands have exported; absent where the shell was not asked. */
   exports: keptExports.optional(),
   entries: z.array(shellHistoryEntry).max(MAX_HISTORY_ENTRIES).readonly(),
   forgotten: z.number().int().min(0),

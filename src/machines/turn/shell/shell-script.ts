@@ -18,15 +18,15 @@ export const MARK_BYTE = 0x1e;
 
 /**
  * Descriptor 3 is the way out, 4 the way for what the shell says of itself, which no command has open. What the shell
- * has to complain about its script is of no use to anybody.
+ * has to complain about its script is of no use.
  */
 export const SHELL_START_COMMAND = 'exec 3>&1 4>&2 2>/dev/null; exec /bin/sh';
 
 /**
- * Makes an interrupt end the whole command instead of the one program that runs just then: the failing expansion of a
- * parameter that nobody has abandons whatever `eval` is at, and `command eval` gives the shell back. Without it the
- * shell would die of the signal. Outside of a command descriptor 3 is open, and the interrupt, which has come too late,
- * does nothing.
+ * Makes an interrupt end the whole command instead of the one program that runs just then: the failing expansion of an
+ * unset parameter abandons whatever `eval` is at, and `command eval` gives the shell back. Without it the shell would
+ * die of the signal. Outside of a command descriptor 3 is open, and the interrupt, which has come too late, does
+ * nothing.
  */
 const INTERRUPTIBLE = `\\trap '(\\: >&3) 2>/dev/null || \\: "\${99999?the command was interrupted}"' INT`;
 

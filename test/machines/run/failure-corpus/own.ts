@@ -34,7 +34,7 @@ export const ownCases: readonly FailureCase[] = [
   ),
   failureCase(
     'a lock that wraps a refusal for the rate',
-    ours('WAKE_CONFLICT', 'session s is being woken by somebody else', 'conflict', RATE_LIMIT),
+    ours('WAKE_CONFLICT', 'session s is being woken by another process', 'conflict', RATE_LIMIT),
     'coordination',
     'our category conflict',
   ),
