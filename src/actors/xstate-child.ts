@@ -29,7 +29,7 @@ const Mailbox = internalsOf(sample).mailbox.constructor as new (
  * Stands for the collections of all children without a subscriber: XState only iterates, looks up and clears those.
  * Unlike a shared empty Set it allocates nothing when it is iterated or cleared, which XState does at every transition.
  */
-class Nobody {
+class NoListeners {
   readonly size = 0;
   clear(): void {}
   get(): undefined {
@@ -42,7 +42,7 @@ class Nobody {
 
 const FINISHED: IteratorReturnResult<undefined> = Object.freeze({ done: true, value: undefined });
 const NO_ITERATION: Iterator<never> = Object.freeze({ next: () => FINISHED });
-const NOBODY = new Nobody();
+const NO_LISTENERS = new NoListeners();
 
 /** What logic gets to act on its actor with; XState makes an object of closures per actor for this. */
 class ChildScope {
@@ -89,8 +89,8 @@ class ChildActor implements KeptChild {
   declare _snapshot: unknown;
   declare readonly options: object;
   declare id: string;
-  declare observers: Nobody | Set<unknown>;
-  declare eventListeners: Nobody | Map<string, unknown>;
+  declare observers: NoListeners | Set<unknown>;
+  declare eventListeners: NoListeners | Map<string, unknown>;
   declare _processingStatus: number;
   declare _parent: AnyActorRef;
   declare readonly _syncSnapshot: unknown;
@@ -112,8 +112,8 @@ class ChildActor implements KeptChild {
     this.logic = logic;
     this._snapshot = undefined;
     this.id = id;
-    this.observers = NOBODY;
-    this.eventListeners = NOBODY;
+    this.observers = NO_LISTENERS;
+    this.eventListeners = NO_LISTENERS;
     this._processingStatus = 0;
     this._parent = parent;
     this.sessionId = system._bookId();
@@ -176,7 +176,7 @@ class ChildActor implements KeptChild {
   isUnseen(): boolean {
     return (
       isSystemUnseen(this.system) &&
-      this.observers === NOBODY &&
+      this.observers === NO_LISTENERS &&
       (this.lazyMailbox === undefined || this.lazyMailbox._current === null)
     );
   }
@@ -200,13 +200,13 @@ Object.setPrototypeOf(ChildActor.prototype, Actor.prototype);
 // The same for all children, so none has them of its own.
 Object.assign(ChildActor.prototype, { options: NO_OPTIONS, systemId: undefined, _syncSnapshot: undefined });
 
-// A subscriber needs collections of its own; everybody else goes on sharing the empty one.
+// A subscriber needs collections of its own; all others go on sharing the empty one.
 for (const method of ['subscribe', 'on'] as const) {
   const original = Actor.prototype[method] as (...values: unknown[]) => unknown;
   Object.defineProperty(ChildActor.prototype, method, {
     value(this: ChildActor, ...values: unknown[]): unknown {
-      if (this.observers === NOBODY) this.observers = new Set();
-      if (this.eventListeners === NOBODY) this.eventListeners = new Map();
+      if (this.observers === NO_LISTENERS) this.observers = new Set();
+      if (this.eventListeners === NO_LISTENERS) this.eventListeners = new Map();
       return original.apply(this, values);
     },
   });
@@ -254,8 +254,8 @@ export function moveChild(child: AnyActorRef, event: AnyEventObject, next: { rea
 }
 
 /**
- * Stops a child that has not come to its end: XState lets nobody but the parent do that, and has no public way for a
- * parent without a chart.
+ * Stops a child that has not come to its end: XState lets only the parent do that, and has no public way for a parent
+ * without a chart.
  */
 export function stopChild(child: AnyActorRef): void {
   internalsOf(child)._stop?.();

@@ -227,7 +227,7 @@ const watched = new WeakMap<object, WatchedSystem>();
 
 /**
  * Watches all actors of a system as `inspect` does, for a fraction of what that costs: XState copies what it tells for
- * each inspector it has. Nothing of it is left when nobody watches any more.
+ * each inspector it has. Nothing of it is left after the last watcher.
  * @returns ends the watch; idempotent
  */
 export function watchSystem(root: AnyActorRef, watch: SystemWatch): () => void {
@@ -263,7 +263,8 @@ function takePlace(system: SystemInternals): WatchedSystem {
 }
 
 /**
- * Somebody else may have taken the place over meanwhile: then this one stays under it, tells nobody, and is used again.
+ * Another watcher may have taken the place over meanwhile: then this one stays under it, tells nothing, and is used
+ * again.
  */
 function givePlaceBack(system: SystemInternals, { tell, before }: WatchedSystem): void {
   if (system._sendInspectionEvent !== tell) return;

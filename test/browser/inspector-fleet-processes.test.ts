@@ -170,7 +170,7 @@ describe.skipIf(browser === undefined)('the fleet on the page of the inspector',
     await view.getByRole('button', { name: `clumsy ${parked.slice(-6)}` }).focus();
     await view.keyboard.press('Enter');
     await view
-      .getByText(/^It is parked and wakes nobody by itself/)
+      .getByText(/^It is parked and does not wake by itself/)
       .first()
       .waitFor(PATIENCE);
     expect([...browser!.said, ...browser!.refused]).toEqual([]);

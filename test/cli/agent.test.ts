@@ -199,7 +199,7 @@ describe.concurrent('an agent file', () => {
     [
       'with a key that nobody knows names its line',
       'misspelled.md',
-      /misspelled\.md is not valid: .*line \d+: modle: nobody knows this key; did you mean "model"\?/,
+      /misspelled\.md is not valid: .*line \d+: modle: unknown key; did you mean "model"\?/,
     ],
     [
       'with a rule that is none names its line and its place',

@@ -51,7 +51,7 @@ describe('wakechart env', () => {
     ]) {
       const { code, stderr } = await cli('env', ...words);
       expect(code).not.toBe(0);
-      expect(stderr).toMatch(/line 2: mount: nobody knows this key; did you mean "mounts"\?.*\[ENVIRONMENT_INVALID\]/s);
+      expect(stderr).toMatch(/line 2: mount: unknown key; did you mean "mounts"\?.*\[ENVIRONMENT_INVALID\]/s);
     }
     await expect(stat(home)).rejects.toThrow('ENOENT');
   });

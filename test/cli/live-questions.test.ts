@@ -206,7 +206,7 @@ describe('a permission that is asked for in the middle of a turn', () => {
     await house.clock.advance(601_000);
     await seat.waking;
     expect(seat.shown()).toContain('no answer is needed any more: nobody has allowed it in time');
-    expect((await answersOf(seat.id))[0]).toMatch(/^denied \(Nobody has allowed the call in time/);
+    expect((await answersOf(seat.id))[0]).toMatch(/^denied \(The call was not allowed in time/);
   });
 
   it('that is put off says how to answer it from elsewhere, is not asked about again, and can be answered there', async () => {

@@ -66,7 +66,9 @@ describe('outcome define', () => {
 describe('outcome grade and history', () => {
   it('tell where a session stands that was never evaluated, and change nothing', async () => {
     const { id } = await stage.sessionToWake(runs('true'), sleeps('Done.'));
-    expect((await stage.run('outcome', 'grade', '--session', id)).stdout).toContain('missing_outcome  Nobody has said');
+    expect((await stage.run('outcome', 'grade', '--session', id)).stdout).toContain(
+      'missing_outcome  No outcome is defined',
+    );
     await stage.run('outcome', 'define', '--session', id, '--title', 'It works.');
     await stage.runtime.wake(id);
     const { head } = await stage.runtime.sessions.status(id);
@@ -109,7 +111,7 @@ describe('outcome evaluate', () => {
     const undefinedYet = await stage.run('outcome', 'evaluate', '--session', id);
     expect([undefinedYet.code, undefinedYet.stdout]).toEqual([
       1,
-      expect.stringMatching(/^not_ready {2}Nobody has said[^\n]*\nSay what it is to achieve: /),
+      expect.stringMatching(/^not_ready {2}No outcome is defined[^\n]*\nSay what it is to achieve: /),
     ]);
     await stage.run('outcome', 'define', '--session', id, '--title', 'It is made.', '--check', 'test -e made');
     await stage.runtime.wake(id);

@@ -77,7 +77,7 @@ describe.concurrent('a wake', () => {
     const second = await wake(id);
     expect(second).toMatchObject({ code: 1, stdout: '' });
     expect(second.stderr).toMatch(
-      /being woken by somebody else: process \d+ on .*, under epoch 1 \[WAKE_CONFLICT\]\n {2}hint: /,
+      /being woken by another process: process \d+ on .*, under epoch 1 \[WAKE_CONFLICT\]\n {2}hint: /,
     );
     await writeFile(join(workspace, 'go'), '');
     expect(await first.ended).toMatchObject({ code: 0 });

@@ -91,7 +91,7 @@ describe('a store that', () => {
 
   it.each(brokenWakeRights)('%s is found: %s', async (_flaw, sentence, change) => {
     expect(await findingOf(wakeRightContract, sentence, () => brokenStore(change))).toMatch(
-      /expected .+, received |WAKE_CONFLICT|somebody else/s,
+      /expected .+, received |WAKE_CONFLICT|another process/s,
     );
   });
 });

@@ -34,7 +34,7 @@ describe.concurrent('an example', { timeout: PATIENCE_MS }, () => {
     [
       'permission.mjs',
       [
-        /^Waits for somebody: permission to run write$/m,
+        /^Waits for an answer: permission to run write$/m,
         /for the session: write\(notes\/one\.txt\)$/m,
         /^Done\.$/m,
         /^the agent counter worked for it$/m,

@@ -156,6 +156,18 @@ describe('what belongs to one machine is found, when', () => {
     ]);
   });
 
+  it.each(['Told to nobody.', "Nobody's file.", 'Stops whoever asks.'])(
+    'a comment does not name what acts: %s',
+    (said) => {
+      const planted = { 'src/actors/bad.ts': `/** ${said} */\nexport const bad = 'nobody';\n` };
+      expect(violationsWith(planted, houseRules)).toEqual([
+        expect.stringMatching(
+          /^src\/actors\/bad\.ts:1 says (?:nobody|whoever); name what acts: .*\[what-acts-is-named\]$/i,
+        ),
+      ]);
+    },
+  );
+
   it('the lock file fetches from it', () => {
     const lockFile = `{ "packages": {\n"node_modules/x": {\n"resolved": "${registry}/x.tgz" } } }\n`;
     expect(violationsWith({ 'package-lock.json': lockFile }, houseRules)).toEqual([

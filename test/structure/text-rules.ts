@@ -130,5 +130,13 @@ export const textRules: readonly Rule[] = [
     pattern: /\b\w*house\b|\blanes?\b|\bdoorbell\w*/i,
     advice: 'say context, ports or runtime; mutex; notification',
   }),
+  textRule({
+    name: 'what-acts-is-named',
+    guards: [],
+    // The stop words of the search, and the value of a field that logs hold.
+    appliesTo: (path) => /^src\/(?:machines|actors)\//.test(path) && path !== 'src/machines/retrieval/terms.ts',
+    pattern: /(?<!')\b(?:(?:no|some|any|every)body|whoever)\b|\b(?:(?:no|some|any|every)body|whoever)\b(?!')/i,
+    advice: 'name what acts: caller, user, process, worker, client, person',
+  }),
   lockFileIsComplete,
 ];

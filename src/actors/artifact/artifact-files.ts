@@ -11,7 +11,7 @@ export interface ArtifactPlace {
 export interface ArtifactFiles {
   /**
    * Makes the files be there as they are given, each one whole. Those that are there like that already are left alone;
-   * those that somebody has changed or deleted are put right.
+   * those that were changed or deleted are put right.
    * @returns the names of those that were written @throws RuntimeError when one cannot be; the others are there all the
    * same
    */

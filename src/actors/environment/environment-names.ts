@@ -54,7 +54,7 @@ export async function declaredFor(
   return { definition: strictestEnvironment(own, others), within, all: [own, ...others] };
 }
 
-/** One of whoever the session works for. Without it nobody knows what is forbidden, so that nothing runs. */
+/** One of a session that this one works for. Without it it is unknown what is forbidden, so that nothing runs. */
 async function bindingEnvironment(
   environmentId: string,
   catalog: Pick<EnvironmentCatalog, 'get'>,

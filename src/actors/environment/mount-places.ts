@@ -18,8 +18,8 @@ export interface MountPlaces {
   /**
    * The folders behind all mounts, every link followed. Those of the runtime's own are made where they are missing.
    * @throws RuntimeError MOUNT_UNAVAILABLE for a source that is missing, no folder, or not to be mounted, naming the
-   * environment, and for a workspace or a home that nobody can be shut in with; STORAGE_FAILED when a folder cannot be
-   * made
+   * environment, and for a workspace or a home that no process can be shut in with; STORAGE_FAILED when a folder cannot
+   * be made
    */
   resolve(
     request: MountRequest,

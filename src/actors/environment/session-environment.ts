@@ -11,7 +11,7 @@ export interface SessionEnvironment {
   readonly definition: EnvironmentDefinition;
   /** Over everything that the definition says. */
   readonly fingerprint: string;
-  /** Ids of environments whose bounds hold besides: those of whoever the session works for. */
+  /** Ids of environments whose bounds hold besides: those of the sessions that this one works for. */
   readonly within: readonly string[];
   readonly mounts: readonly Mount[];
   /** Absent: commands run on the host, since the environment says so. */
@@ -33,8 +33,8 @@ export interface SessionEnvironments {
    */
   idFor(session: Pick<SessionState, 'environmentId'>, agent: Pick<AgentDefinition, 'environment'> | undefined): string;
   /**
-   * What binds a session besides its agent: its environment, with those of whoever it works for, as they are declared
-   * now. Nothing is entered.
+   * What binds a session besides its agent: its environment, with those of the sessions that it works for, as they are
+   * declared now. Nothing is entered.
    * @throws RuntimeError ENVIRONMENT_NOT_FOUND, ENVIRONMENT_INVALID
    */
   bind(

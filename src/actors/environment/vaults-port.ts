@@ -4,8 +4,8 @@ import type { SessionSecrets } from './session-secrets.ts';
 
 export interface OpenVaultsOptions {
   /**
-   * Vaults whose secrets the session may not use, and which are taken out of what it says all the same: those of
-   * whoever it works for.
+   * Vaults whose secrets the session may not use, and which are taken out of what it says all the same: those of the
+   * sessions that it works for.
    */
   readonly takenOut?: readonly string[] | undefined;
 }

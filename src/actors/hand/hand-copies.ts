@@ -2,7 +2,7 @@
  * The ports to durable copies of hands: the pieces that contents are made of, by hash, and where each hand is at home.
  * Any shared place can keep the pieces; who keeps the standings has to answer one at a time.
  *
- * Pieces are kept session by session: nobody can find out by a hash what another session holds, and with a session all
+ * Pieces are kept session by session: no session can find out by a hash what another one holds, and with a session all
  * of its pieces go.
  */
 import type { HandFile } from '../../machines/hand/hand-manifest.ts';
@@ -70,8 +70,8 @@ export interface HandStandings {
   add(sessionId: string, file: HandFile): Promise<void>;
   /**
    * Takes the hand from the machine that is its home: it may come to any from now on, whatever epoch it was spoken of
-   * in last, even one that is in no log since its wake never began. Wakes before that, which somebody has taken over,
-   * may not speak any more.
+   * in last, even one that is in no log since its wake never began. Wakes before that, which another process has taken
+   * over, may not speak any more.
    * @param nextEpoch the lowest that a wake can have from now on: the one after the newest in the log
    * @returns whether it was at home anywhere
    */

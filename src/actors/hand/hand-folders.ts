@@ -27,7 +27,7 @@ export interface TakenHand extends HandMeasure {
   readonly read: number;
   /** What no copy can hold, such as sockets, by path. */
   readonly skipped: readonly string[];
-  /** It is the copy now, as everybody knows: the next one begins from it, and what lies here is in a copy. */
+  /** It is the copy now, and that is on record: the next one begins from it, and what lies here is in a copy. */
   confirm(): Promise<void>;
 }
 
@@ -36,8 +36,8 @@ export interface LayHand {
   /** Of the wake that it is laid out for: names what is put aside. */
   readonly epoch: number;
   /**
-   * The newest wake that has begun: what wakes after it have put aside, nobody has been told. Absent: only what is put
-   * aside now is told.
+   * The newest wake that has begun: what wakes after it have put aside is not told yet. Absent: only what is put aside
+   * now is told.
    */
   readonly toldThrough?: number | undefined;
   /** @throws whatever keeps it from having one of them */

@@ -33,15 +33,15 @@ export interface SendHand {
 }
 
 /**
- * `none`: there is nothing to send. `sent`: whoever wakes the session has it. `stays`: others are told that it is bound
- * to this home. `theirs`: a wake in the target has spoken that is as new, so that what lies there counts.
+ * `none`: there is nothing to send. `sent`: the machine that wakes the session has it. `stays`: others are told that it
+ * is bound to this home. `theirs`: a wake in the target has spoken that is as new, so that what lies there counts.
  */
 export type SentHand =
   | { readonly kind: 'none' | 'sent' | 'theirs' }
   | { readonly kind: 'stays'; readonly reason: string };
 
 /**
- * Sends what lies in the home to the copies, and says there that it is at home here. Nobody may wake the session
+ * Sends what lies in the home to the copies, and says there that it is at home here. No process may wake the session
  * meanwhile.
  * @throws RuntimeError HAND_COPY_DAMAGED when the target gives back something else; HAND_SUPERSEDED, STORAGE_FAILED;
  * what `boundBecause` throws of files that are there and cannot be read
@@ -83,7 +83,7 @@ async function readAgain(hashes: readonly string[], { session: { sessionId }, to
   }
 }
 
-/** Pieces are there: whoever finds the word that they are the copy finds all of them. */
+/** Pieces are there: a reader that finds the word that they are the copy finds all of them. */
 async function say(
   taken: TakenHand,
   { send, host, there }: { readonly send: SendHand; readonly host: HandHost; readonly there: HandStanding | undefined },
@@ -164,7 +164,8 @@ export interface FetchedHand {
 }
 
 /**
- * Lays the copy out in the home. What lies there and is in no copy is put aside. Nobody may wake the session meanwhile.
+ * Lays the copy out in the home. What lies there and is in no copy is put aside. No process may wake the session
+ * meanwhile.
  * @throws RuntimeError HAND_COPY_DAMAGED, STORAGE_FAILED
  */
 export async function fetchHand({ session, from, folders, signal }: FetchHand): Promise<FetchedHand> {

@@ -1,6 +1,6 @@
 /**
- * Takes all that is known and kept of a hand from one place of copies to another: whoever wakes the session there finds
- * what he would have found here.
+ * Takes all that is known and kept of a hand from one place of copies to another: a process that wakes the session
+ * there finds what it would have found here.
  */
 import { HAND_PIECE_BYTES, bytesOfPiece, damaged, readIndex, readParts } from '../../machines/hand/hand-manifest.ts';
 import type { HandFile } from '../../machines/hand/hand-manifest.ts';
@@ -11,7 +11,7 @@ import type { HandCopies, HandPiece } from './hand-copies.ts';
 const MAX_GROUP_PIECES = 256;
 const MAX_GROUP_BYTES = 4 * HAND_PIECE_BYTES;
 
-/** Says where a hand is that somebody has let go, until that is said in the target too. */
+/** Says where a hand is that was let go, until that is said in the target too. */
 const NO_HOST = { id: 'nobody', name: 'nobody' } as const;
 
 export interface HandTransfer {
@@ -22,7 +22,8 @@ export interface HandTransfer {
 }
 
 /**
- * What is there already is not sent again. The session has to be in the target, and nobody may wake it in either place.
+ * What is there already is not sent again. The session has to be in the target, and no process may wake it in either
+ * place.
  * @returns whether anything is known of the hand
  * @throws RuntimeError HAND_COPY_DAMAGED when a piece is missing or is another one; HAND_SUPERSEDED when a later wake
  * has spoken in the target
@@ -32,7 +33,7 @@ export async function transferHand(transfer: HandTransfer): Promise<boolean> {
   const standing = await from.latest(sessionId);
   if (standing === undefined) return false;
   await carry(await piecesOf(standing, transfer), transfer);
-  // Pieces first: whoever finds the word that they are the copy finds all of them.
+  // Pieces first: a reader that finds the word that they are the copy finds all of them.
   const { epoch, host, copy, bound, added } = standing;
   const there = await to.latest(sessionId);
   const settled = (there?.added ?? [])

@@ -22,8 +22,8 @@ export interface SessionHandsPorts {
   /** Why a session can be on one machine only, if so. */
   readonly boundBecause: (session: SessionState) => Promise<string | undefined>;
   /**
-   * What the session needs and this machine has not got, such as `no agent "coder"`. Absent: nobody looks, and its wake
-   * says what is wrong.
+   * What the session needs and this machine has not got, such as `no agent "coder"`. Absent: it is not looked up, and
+   * its wake says what is wrong.
    */
   readonly lackedHere?: ((session: SessionState) => Promise<string | undefined>) | undefined;
   readonly limits?: HandLimits | undefined;
@@ -45,10 +45,10 @@ export interface ArrivedHand {
   /** For the log, with the beginning of the wake. */
   readonly notes: readonly SessionEventDraft[];
   /**
-   * Leaves a copy of what lies in the hand now, so that whoever takes the session over finds it. May be called again:
-   * what has not changed costs nothing but a look.
+   * Leaves a copy of what lies in the hand now, so that the process that takes the session over finds it. May be called
+   * again: what has not changed costs nothing but a look.
    * @returns what the log has to say of it
-   * @throws RuntimeError HAND_SUPERSEDED when the hand is somebody else's by now
+   * @throws RuntimeError HAND_SUPERSEDED when the hand belongs to another wake by now
    */
   leave(wake?: Pick<HandWake, 'signal'>): Promise<readonly SessionEventDraft[]>;
 }
@@ -167,7 +167,7 @@ class Hand implements ArrivedHand {
     return copies.latestOr(sessionId, { epoch: this.#wake.epoch, host: this.host, bound });
   }
 
-  /** What nobody can find out now stays as it was: the wake itself will say what is wrong. */
+  /** What cannot be found out now stays as it was: the wake itself will say what is wrong. */
   async #boundNow(): Promise<string | undefined> {
     return this.#ports.boundBecause(this.#session).then(
       (bound) => (this.#bound = bound),
@@ -202,7 +202,7 @@ class Hand implements ArrivedHand {
     };
   }
 
-  /** Pieces first, then the word that they are the copy: whoever finds that finds all of them. */
+  /** Pieces first, then the word that they are the copy: a reader that finds that finds all of them. */
   async #copy(signal: AbortSignal | undefined): Promise<void> {
     const { copies, folders, limits = DEFAULT_HAND_LIMITS } = this.#ports;
     const { sessionId } = this.#session;
@@ -229,7 +229,7 @@ class Hand implements ArrivedHand {
     await copies.prune(sessionId, { epoch, keep }).catch((error: unknown) => this.#ports.onTrouble(error, 'listener'));
   }
 
-  /** One that another wake has come after is nobody's trouble but that of this wake. */
+  /** One that another wake has come after is a trouble of this wake alone. */
   async #notCopied(error: unknown): Promise<readonly SessionEventDraft[]> {
     const code = RuntimeError.is(error) ? error.code : 'HAND_NOT_COPIED';
     if (code === 'HAND_SUPERSEDED') throw error;

@@ -1,6 +1,6 @@
 /**
  * Files that come with messages, where a message may come in on one machine and its session be at home on another: kept
- * here, and for whoever wakes it.
+ * here, and for the machine that wakes it.
  */
 import type { AttachmentStore } from '../session/attachment-store.ts';
 import type { HandCopies } from './hand-copies.ts';

@@ -1,6 +1,7 @@
 /**
  * The port that tells whether a process lives, whatever pid namespace, container or network namespace it runs in. What
- * a process writes down for others carries its token; whoever finds that asks whether the process is there still.
+ * a process writes down for others carries its token; a process that finds that asks whether the process is there
+ * still.
  */
 
 export interface HostLife {

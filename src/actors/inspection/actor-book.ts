@@ -28,7 +28,7 @@ export class InspectedActor {
   /** Timers that it has set: the type of the event of each, by id. */
   declare timers: Map<string, string> | undefined;
   /**
-   * The event that is being processed, and of the last one that was: its number (0 for its first, which nobody sent)
+   * The event that is being processed, and of the last one that was: its number (0 for its first, which has no sender)
    * and its type.
    */
   declare event: object | undefined;

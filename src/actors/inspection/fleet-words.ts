@@ -64,7 +64,7 @@ export function shownFleet({ at, workers, leases, lag, parked, connections, isHe
         columns: ['Worker', 'State', 'For', 'Wakes', 'Taken'],
         rows: workers.items.map(workerRow),
         note: sentences([
-          workers.total === 0 ? 'Nobody works: what is due waits until a worker is started.' : omitted(workers),
+          workers.total === 0 ? 'No worker runs: what is due waits until one is started.' : omitted(workers),
           `${connections.open} of ${connections.most} connections to the database are open. This program ${hears}.`,
         ]),
       },
@@ -87,7 +87,7 @@ export function shownFleet({ at, workers, leases, lag, parked, connections, isHe
         count: countOf(parked),
         columns: ['Session', 'For', 'Why'],
         rows: parked.items.map(parkedRow),
-        note: parked.total === 0 && !parked.isCut ? 'No session waits for somebody to look into it.' : omitted(parked),
+        note: parked.total === 0 && !parked.isCut ? 'No session waits for a person to look into it.' : omitted(parked),
       },
     ],
   };
@@ -142,8 +142,8 @@ function lagCount({ sessions, isCut }: FleetLag): string {
 function lagNote({ sessions, isCut }: FleetLag): string | undefined {
   if (sessions > 0) return undefined;
   return isCut
-    ? 'So much is due that has been taken that nobody looked further.'
-    : 'Nothing is due that nobody has taken.';
+    ? 'So much is due that has been taken that the search ended there.'
+    : 'Everything that is due has been taken.';
 }
 
 function omitted({ items, total }: FleetList<unknown>): string | undefined {

@@ -1,6 +1,6 @@
 /**
  * The port of what many workers over one store do between them: who they are, what each holds, what waits for all of
- * them, and what waits for somebody.
+ * them, and what waits for a person.
  */
 
 export interface FleetWorker {
@@ -25,14 +25,14 @@ export interface FleetLease {
   readonly workerId: string;
   /** Absent: the worker is gone without a trace. */
   readonly owner?: string | undefined;
-  /** Whether its worker lives. Else anybody may take it over. */
+  /** Whether its worker lives. Else any worker may take it over. */
   readonly isAlive: boolean;
   readonly epoch: number;
   /** ISO-8601. */
   readonly since: string;
 }
 
-/** What is due and nobody has. */
+/** What is due and no worker has. */
 export interface FleetLag {
   /** How many sessions; where `isCut`, at least so many. */
   readonly sessions: number;
@@ -51,12 +51,12 @@ export interface FleetLagPart {
   readonly since: string;
 }
 
-/** A session that wakes nobody by itself until somebody says something. */
+/** A session that does not wake by itself until a client says something. */
 export interface FleetParked {
   readonly sessionId: string;
   readonly agentId: string;
   readonly reason: string;
-  /** ISO-8601. Absent: nobody can tell. */
+  /** ISO-8601. Absent: it is unknown. */
   readonly since?: string | undefined;
 }
 

@@ -1,6 +1,6 @@
 /**
- * The port to what was changed in a folder, by whoever keeps its versions. It only looks: nothing that the folder holds
- * or names is run, and nothing is written into it.
+ * The port to what was changed in a folder, by the program that keeps its versions. It only looks: nothing that the
+ * folder holds or names is run, and nothing is written into it.
  */
 import type { InspectedChanges } from './inspection-source.ts';
 

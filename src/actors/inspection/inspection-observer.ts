@@ -3,7 +3,7 @@
  *
  * XState tells of an event when it is sent. That it was processed shows in the microsteps that come with the same
  * object; where none comes, in the snapshot that does. What an action throws shows in neither: `sweep`, after the turn,
- * looks at whoever has left an event unprocessed.
+ * looks at the actors that have left an event unprocessed.
  */
 import { HANDLED_BY_LOGIC } from '../../machines/inspection-log/taken-words.ts';
 import type { AnyActorRef } from 'xstate';
@@ -44,7 +44,7 @@ export class InspectionObserver {
   #last: InspectedActor | undefined = undefined;
   #events = 0;
   /**
-   * Those who were sent an event in this turn, one entry for each. Who processes one leaves at once where nobody came
+   * Those who were sent an event in this turn, one entry for each. Who processes one leaves at once where none came
    * after, as is the rule: one event is processed within the other.
    */
   readonly #sentTo: InspectedActor[] = [];
@@ -72,7 +72,7 @@ export class InspectionObserver {
           recordAction(this.#of(inspected.actorRef), inspected.action, { ...this.#parts, write: this.#write });
         return;
       default:
-      // That an actor was made is told when it starts: before that nobody can say where it stands.
+      // That an actor was made is told when it starts: before that its standing is unknown.
     }
   }
 

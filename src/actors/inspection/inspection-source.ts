@@ -1,8 +1,8 @@
 /**
  * The port of what an inspector looks at: a living runtime, a log that was stored, or the sessions of a store.
  *
- * Whoever implements it gives plain data only, redacted and bounded: what comes out of here is written to a browser as
- * it is.
+ * An implementation gives plain data only, redacted and bounded: what comes out of here is written to a browser as it
+ * is.
  */
 import type { InspectedUsage } from '../../machines/inspection-log/session-usage.ts';
 import type { InspectionHeader, InspectionRecord } from '../../machines/inspection-log/inspection-record.ts';
@@ -25,7 +25,7 @@ export interface InspectedSessionSummary {
   readonly title?: string | undefined;
   readonly status: SessionState['status'];
   readonly stopReason?: SessionState['stopReason'];
-  /** How many requests wait for somebody outside. */
+  /** How many requests wait for a person or client. */
   readonly pendingActions: number;
   /** The first of the reasons why it does what it does. */
   readonly why?: Pick<Reason, 'kind' | 'text' | 'since' | 'until'> | undefined;
@@ -46,7 +46,7 @@ export interface InspectedSession {
   readonly why: Explanation;
   readonly pendingActions: readonly InspectedRequest[];
   readonly usage: InspectedUsage;
-  /** The folder that it works in, absolute. Absent: nobody knows. */
+  /** The folder that it works in, absolute. Absent: it is unknown. */
   readonly workspace?: string | undefined;
   /** When this was looked up, in milliseconds since the epoch. */
   readonly at: number;
@@ -89,7 +89,7 @@ export interface InspectedChanges {
   readonly difference: string;
   /** What it is compared with, in words. Absent: nothing is. */
   readonly since?: string | undefined;
-  /** Made on the branch since then: the newest 20, the newest first. Absent: nobody can tell. */
+  /** Made on the branch since then: the newest 20, the newest first. Absent: it is unknown. */
   readonly commits?: readonly InspectedCommit[] | undefined;
   /** How many there are. */
   readonly commitCount?: number | undefined;
@@ -122,7 +122,7 @@ export interface InspectedEvents {
   readonly head: number;
 }
 
-/** What somebody decided about a request that waits. */
+/** What a person decided about a request that waits. */
 export type InspectionAnswer =
   | {
       readonly type: 'allow';
@@ -143,8 +143,8 @@ export interface InspectionRecording {
    */
   records(from: number): AsyncIterable<readonly InspectionRecord[]>;
   /**
-   * Calls the listener after records were added, at most once per turn of the event loop: whoever wants them reads
-   * them. @returns leaves; idempotent
+   * Calls the listener after records were added, at most once per turn of the event loop: a listener that wants them
+   * reads them. @returns leaves; idempotent
    */
   follow(listener: () => void): () => void;
   /** Undefined: no chart of that id was told. */
@@ -193,7 +193,7 @@ export interface InspectionSource extends InspectionRecording {
     sessionId: string,
     options: { readonly from: number; readonly limit: number },
   ): Promise<InspectedEvents | undefined>;
-  /** Of the session and of what it has started; none where nobody can tell. */
+  /** Of the session and of what it has started; none where they are unknown. */
   processes(sessionId: string): Promise<readonly InspectedProcess[]>;
   /** Of its workspace first, then of the worktrees of its jobs. */
   changes(sessionId: string): Promise<readonly InspectedChanges[]>;

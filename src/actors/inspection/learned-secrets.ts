@@ -1,6 +1,6 @@
 /**
- * The secrets of a runtime, before anybody looks at it: its vaults are read, so that what is shown is without those
- * that nobody in this process has used yet.
+ * The secrets of a runtime, before an inspector looks at it: its vaults are read, so that what is shown is without
+ * those that this process has not used yet.
  */
 
 /** What a runtime knows of its secrets. */

@@ -142,7 +142,7 @@ class ReadLog {
     const { value } = next;
     if (typeof value === 'string') await this.#read(value);
     else if (value !== CAUGHT_UP) this.#note(value.note);
-    // An empty file, or the beginning of a line: nobody waits for the rest of it.
+    // An empty file, or the beginning of a line: its rest is not waited for.
     else if (this.#reader.header === undefined) return false;
     else this.#isCaughtUp();
     return true;
@@ -153,7 +153,7 @@ class ReadLog {
     this.#sinceTurn += piece.length;
     if (this.#sinceTurn < CHARACTERS_PER_TURN) return;
     this.#sinceTurn = 0;
-    // Whoever gives the pieces may have all of them at hand.
+    // The source of the pieces may have all of them at hand.
     await letOthersRun();
   }
 
@@ -200,7 +200,7 @@ class ReadLog {
     this.#isClosed = true;
     this.#bell.clear();
     this.#isCaughtUp();
-    // What reads the file may be waiting for it to grow; nobody waits for that.
+    // What reads the file may be waiting for it to grow; that is not waited for.
     void Promise.resolve(this.#iterator.return?.()).catch((error: unknown) => this.#options.onProblem(error));
   }
 }

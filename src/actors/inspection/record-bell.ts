@@ -1,6 +1,6 @@
 /**
  * Rings for those who follow a recording, at the end of a turn of the event loop in which something was added. It
- * carries nothing: whoever hears it reads the recording.
+ * carries nothing: a listener reads the recording.
  */
 import { Followers } from '../streams/followers.ts';
 

@@ -1,7 +1,7 @@
 /**
  * Records in columns: what many of them share is kept once, numbers take their bytes and nothing more, and the objects
- * that readers get are made when somebody reads. A record that nobody reads is never made, which would be most of the
- * cost of recording.
+ * that readers get are made when one reads. An unread record is never made, which would be most of the cost of
+ * recording.
  */
 import type {
   InspectedStatus,
@@ -99,7 +99,7 @@ export class RecordColumns {
       case 'event':
         return { s, t, a, k, e, from: keyOf(this.#boot, details as RowDetails['event']), type: name, data, cut };
       case 'step':
-        // The schema gives the list as one that may be edited; nobody does.
+        // The schema gives the list as one that may be edited; no reader does.
         return {
           s,
           t,

@@ -9,7 +9,7 @@ import type { InspectedValue } from '../../machines/inspection-log/inspection-re
  * is told.
  */
 export class RecordOwner {
-  /** XState's, unique in a process: the key of an actor is made of it when somebody reads. */
+  /** XState's, unique in a process: the key of an actor is made of it when a reader asks. */
   declare readonly sessionId: string;
   /** Session id of the actor that made it. */
   declare above: string | undefined;

@@ -1,7 +1,7 @@
 /**
  * The newest records. What falls out at the old end is not forgotten altogether: how the actors stood that were alive
- * then, and the charts, are told before the oldest record that is left, so that whoever reads from there knows whom the
- * records speak of.
+ * then, and the charts, are told before the oldest record that is left, so that a reader who begins there knows whom
+ * the records speak of.
  */
 import type { InspectionRecord, InspectionRecordOf } from '../../machines/inspection-log/inspection-record.ts';
 import type { RecorderLimits } from '../../machines/inspection-log/recorder-limits.ts';
@@ -98,7 +98,7 @@ export class RecordRing {
 
   /**
    * How everything stood before the oldest record: charts, then actors, numbered up to that record. In pages of at most
-   * `count`: whoever ends between two of them is left out.
+   * `count`: an actor that ends between two of them is left out.
    */
   *prelude(count: number): Generator<readonly InspectionRecord[]> {
     const { first } = this;

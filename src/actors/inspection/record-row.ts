@@ -102,7 +102,7 @@ export class RecordRow {
   constructor() {
     this.marks = 0;
     this.t = 0;
-    this.owner = NOBODY;
+    this.owner = NO_OWNER;
     this.e = 0;
     this.name = undefined;
     this.details = undefined;
@@ -112,4 +112,4 @@ export class RecordRow {
   }
 }
 
-const NOBODY = new RecordOwner('');
+const NO_OWNER = new RecordOwner('');

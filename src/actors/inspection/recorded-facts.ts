@@ -54,8 +54,8 @@ export function recordedFacts(
 }
 
 /**
- * A task is the one thing whose actor is all there is of its lifecycle: its id is the id of the task. Said by whoever
- * reads, since there are so many.
+ * A task is the one thing whose actor is all there is of its lifecycle: its id is the id of the task. Said by the
+ * reader, since there are so many.
  */
 export function factsOfKind(
   kind: string | undefined,

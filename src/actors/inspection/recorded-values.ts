@@ -4,7 +4,7 @@ import { MAX_MESSAGE_CHARACTERS, MAX_VALUE_DEPTH } from '../../machines/inspecti
 import type { InspectedStatus, InspectedValue } from '../../machines/inspection-log/inspection-record.ts';
 import type { InspectedText } from './inspected-text.ts';
 
-/** A snapshot, as far as records are concerned. Whoever wrote the logic may have put anything there. */
+/** A snapshot, as far as records are concerned. The author of the logic may have put anything there. */
 export interface SnapshotLike {
   readonly status?: unknown;
   readonly value?: unknown;

@@ -26,7 +26,7 @@ export function createRecorderSource({ recorder, title }: RecorderSourceOptions)
       notes: recorderNotes(recorder),
       hasEnded: !recorder.isAttached,
     }),
-    // Whoever made the recorder detaches it.
+    // The maker of the recorder detaches it.
     close: () => undefined,
   };
 }

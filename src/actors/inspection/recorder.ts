@@ -1,7 +1,7 @@
 /**
- * Records what the actors of a living system do, from the moment it is made until it is detached. It hurts nobody:
- * whatever goes wrong in it is counted and stays in it, payloads are bounded and redacted before anybody reads them,
- * and of what it cannot keep it says how much that was.
+ * Records what the actors of a living system do, from the moment it is made until it is detached. It does no harm:
+ * whatever goes wrong in it is counted and stays in it, payloads are bounded and redacted before they are read, and of
+ * what it cannot keep it says how much that was.
  */
 import type { AnyActorRef } from 'xstate';
 import type { ChartDescription } from '../../machines/inspection/chart-description.ts';

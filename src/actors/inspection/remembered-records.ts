@@ -1,7 +1,7 @@
 /**
  * Records of a log that is read, the newest of them: in pages, the oldest page dropped first. What is dropped is not
  * forgotten altogether: the charts, and how the actors stood that were alive then, are told before the oldest record
- * that is left, so that whoever reads from there knows whom it is about.
+ * that is left, so that a reader who begins there knows whom it is about.
  */
 import type { ChartDescription } from '../../machines/inspection/chart-description.ts';
 import type { InspectionRecord, InspectionRecordOf } from '../../machines/inspection-log/inspection-record.ts';

@@ -1,5 +1,6 @@
 /**
- * What a runtime lets an inspector attach to: its systems of actors, and its end. It keeps nothing until somebody asks.
+ * What a runtime lets an inspector attach to: its systems of actors, and its end. It keeps nothing until an inspector
+ * attaches.
  */
 import type { Clock } from '../clock/clock.ts';
 import type { Fleet } from './fleet.ts';
@@ -46,9 +47,9 @@ export interface RuntimeInspection {
   readonly processTree?: Pick<ProcessTree, 'reconcile'> | undefined;
   /** How a command names the store, without a password. Absent: it lies in the home. */
   readonly storeWord?: string | undefined;
-  /** The workers over the store. Absent: nobody knows of others. */
+  /** The workers over the store. Absent: others are unknown. */
   readonly fleet?: Fleet | undefined;
-  /** How to see what sessions have changed. Absent: nobody can tell. */
+  /** How to see what sessions have changed. Absent: it is unknown. */
   readonly changes?: InspectedFolders | undefined;
   /** Whether its end has begun. */
   readonly hasEnded: () => boolean;
@@ -83,7 +84,7 @@ export class ShutdownHooks {
     return () => void this.#closers.delete(own);
   }
 
-  /** The end has begun: nobody new is let in. */
+  /** The end has begun: no new inspector is let in. */
   begin(): void {
     this.#isOver = true;
   }

@@ -47,7 +47,7 @@ export interface RuntimeSourceOptions {
   readonly store?: string | undefined;
   readonly sessions: Pick<Sessions, 'list' | 'status' | 'events' | 'send'>;
   readonly clock: Clock;
-  /** Absent: there is nothing to look at but the sessions. It stays whoever made it who detaches it. */
+  /** Absent: there is nothing to look at but the sessions. Its maker detaches it, not this source. */
   readonly recorder?: (InspectionRecording & NotedRecorder) | undefined;
   /** Takes secrets out of every text. Asked anew for each: secrets may become known meanwhile. */
   readonly redact?: Redact | undefined;
@@ -57,9 +57,9 @@ export interface RuntimeSourceOptions {
   /** Of the runtime: its own, and those of its jobs. Absent: no process is known. */
   readonly tasks?: readonly Pick<BackgroundTaskManager, 'list'>[] | undefined;
   readonly processTree?: Pick<ProcessTree, 'reconcile'> | undefined;
-  /** Absent: nobody looks at what sessions have changed. */
+  /** Absent: what sessions have changed is not looked at. */
   readonly changes?: Pick<SessionChangesOptions, 'folders' | 'workspaceOf' | 'worktrees'> | undefined;
-  /** Absent: nobody knows of other workers. */
+  /** Absent: other workers are unknown. */
   readonly fleet?: Fleet | undefined;
   /** Default true. */
   readonly canAnswer?: boolean | undefined;
@@ -67,7 +67,7 @@ export interface RuntimeSourceOptions {
   readonly notes?: (() => readonly string[]) | undefined;
   /** Whether the runtime was shut down. Default: it is found out when its store is closed. */
   readonly hasEnded?: (() => boolean) | undefined;
-  /** Hears what whoever looks is not told: why something could not be read. */
+  /** Hears what the viewer is not told: why something could not be read. */
   readonly onProblem: (error: unknown) => void;
 }
 
@@ -217,7 +217,7 @@ class RuntimeSource implements ClosableSource {
     return this.#hasStoreClosed || hasEnded?.() === true || recorder?.isAttached === false;
   }
 
-  /** @throws RuntimeError INSPECTION_ENDED where the store was closed, which is nobody's fault */
+  /** @throws RuntimeError INSPECTION_ENDED where the store was closed, which is no fault */
   async #living<Value>(look: () => Promise<Value>): Promise<Value> {
     try {
       return await look();

@@ -1,5 +1,6 @@
 /**
- * Stores what somebody decided about a request that waits: once, whoever sends it however often, also across restarts.
+ * Stores what a person decided about a request that waits: once, from whichever client and however often it comes, also
+ * across restarts.
  */
 import { canonicalJson } from '../../machines/canonical-json.ts';
 import { RuntimeError } from '../../machines/errors.ts';
@@ -77,7 +78,7 @@ function jsonOrText(text: string): ToolOutput {
 
 /** Of all that was decided: another decision about the same request has another key, and finds the request answered. */
 async function keyOf(answer: InspectionAnswer): Promise<string> {
-  // To allow it once is what nobody need say.
+  // To allow it once is the default.
   const decided = answer.type === 'allow' ? { ...answer, scope: answer.scope ?? 'once' } : answer;
   const digest = new Uint8Array(
     await crypto.subtle.digest('SHA-256', new TextEncoder().encode(canonicalJson(decided))),

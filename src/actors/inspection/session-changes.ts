@@ -14,7 +14,7 @@ export interface SessionChangesOptions {
   readonly folders: FolderChanges;
   /** The folder in which a session works, absolute; it is not made for being looked at. */
   readonly workspaceOf: (session: SessionState) => string;
-  /** Knows the worktrees that are there. Absent: nobody makes any. */
+  /** Knows the worktrees that are there. Absent: none are made. */
   readonly worktrees?: Pick<WorktreeKeeper, 'list'> | undefined;
   readonly onProblem: (error: unknown) => void;
 }

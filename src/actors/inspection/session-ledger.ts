@@ -38,7 +38,7 @@ export class SessionLedger {
   readonly #sessionId: string;
   readonly createdAt: string | undefined;
   readonly #usage: SessionUsage;
-  /** Those that nobody has answered yet, by their request. */
+  /** Those without an answer yet, by their request. */
   readonly #asked = new Map<string, Asked>();
   readonly #jobs = new Map<string, StartedJob>();
   #budget: SessionEventData<'wake.ended'>['budget'];

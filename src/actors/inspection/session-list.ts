@@ -1,4 +1,4 @@
-/** The sessions of a store, those first that wait for somebody. */
+/** The sessions of a store, those first that wait for an answer. */
 import type { SessionState } from '../../machines/session/session-state.ts';
 import { explain } from '../../machines/session/why.ts';
 import type { Clock } from '../clock/clock.ts';
@@ -10,7 +10,7 @@ import type { InspectedSessions, InspectedSessionSummary } from './inspection-so
 const MAX_SHOWN_CHARACTERS = 500;
 const SUMMARIES_PER_TURN = 25;
 const MAX_KEPT_MS = 10_000;
-/** Whoever looks at a store for the first time is not kept waiting longer: what was made last comes first. */
+/** A first look at a store is not kept waiting longer: what was made last comes first. */
 const PATIENCE_MS = 250;
 
 type ListClock = Pick<Clock, 'now' | 'steadyNow' | 'setTimeout' | 'clearTimeout'>;
@@ -42,7 +42,7 @@ export class SessionList {
     this.#clock = clock;
   }
 
-  /** Whether somebody was given only those that were made last, and the others are still being read. */
+  /** Whether a caller was given only those that were made last, and the others are still being read. */
   get isPartial(): boolean {
     return !this.#hasRead && this.#listing !== undefined;
   }
@@ -55,7 +55,7 @@ export class SessionList {
     const sessions: InspectedSessionSummary[] = [];
     for (const { state } of sorted.slice(0, limit)) {
       sessions.push(this.#summary(state));
-      // Why it waits takes a look into its chart; a thousand of those would keep everybody else waiting.
+      // Why it waits takes a look into its chart; a thousand of those would keep all other work waiting.
       if (sessions.length % SUMMARIES_PER_TURN === 0) await letOthersRun();
     }
     return { sessions, total: states.length, ...(isPartial ? { isPartial } : {}) };
@@ -98,8 +98,8 @@ export class SessionList {
   }
 
   /**
-   * A list is kept for as long as it took, so that whoever asks again and again takes up half of the time of a slow
-   * store at most.
+   * A list is kept for as long as it took, so that a caller that asks again and again takes up half of the time of a
+   * slow store at most.
    */
   async #list(): Promise<readonly SessionState[]> {
     const began = this.#clock.steadyNow();
@@ -147,7 +147,7 @@ function given<Name extends string>(name: Name, value: string | undefined): { re
 
 interface Dated {
   readonly state: SessionState;
-  /** Milliseconds since the epoch; 0 where nobody knows. */
+  /** Milliseconds since the epoch; 0 where it is unknown. */
   readonly changedAt: number;
 }
 

@@ -7,7 +7,7 @@ import type { ShownLimits } from './shown-data.ts';
 
 /** Of one event, as much as a message of a person may be long. */
 const EVENT_LIMITS: ShownLimits = { characters: 300_000, text: 256_000, entries: 1_000, depth: 30 };
-/** Of all events of a page together; whoever wants more asks from where it ends. */
+/** Of all events of a page together; a reader that wants more asks from where it ends. */
 const PAGE_CHARACTERS = 4 * 1_048_576;
 
 export interface EventsPage {

@@ -1,7 +1,7 @@
 /**
- * The log of one session, told as records. It is read once and in pages, goes on where it ended when somebody asks
- * again, and follows the log as long as somebody follows it. What cannot be read is a note: whoever looks sees
- * everything before it.
+ * The log of one session, told as records. It is read once and in pages, goes on where it ended when a viewer asks
+ * again, and follows the log as long as a viewer follows it. What cannot be read is a note: the viewer sees everything
+ * before it.
  */
 import { RuntimeError, messageOf } from '../../machines/errors.ts';
 import { INSPECTION_LOG_FORMAT } from '../../machines/inspection-log/inspection-record.ts';
@@ -29,7 +29,7 @@ export interface SessionRecordingOptions {
   readonly onProblem: (error: unknown) => void;
 }
 
-/** Events after which everybody else has a turn: a store may have all of them at hand. */
+/** Events after which other work has a turn: a store may have all of them at hand. */
 const EVENTS_PER_TURN = 200;
 
 export class SessionRecording implements InspectionRecording {
@@ -134,7 +134,7 @@ export class SessionRecording implements InspectionRecording {
     const before = Promise.allSettled([this.#following, this.#catchingUp]);
     this.#following = before.then(async () => {
       if (!leave.signal.aborted) await this.#read(leave.signal).catch((error: unknown) => this.#fail(error));
-      // It came to an end by itself: whoever asks again reads on.
+      // It came to an end by itself: the next to ask reads on.
       if (this.#leave === leave) this.#leave = undefined;
     });
   }

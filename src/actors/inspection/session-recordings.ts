@@ -1,6 +1,6 @@
 /**
- * The recordings of sessions that somebody looks at. Each is kept while it is followed, and for a minute after it was
- * asked for last; at most eight are kept of which nobody follows any.
+ * The recordings of sessions that viewers look at. Each is kept while it is followed, and for a minute after it was
+ * asked for last; at most eight are kept that have no follower.
  */
 import { RuntimeError } from '../../machines/errors.ts';
 import type { SessionEvent } from '../../machines/session/session-event.ts';

@@ -35,12 +35,12 @@ import type { InspectedUsage, InspectedWake } from '../../machines/inspection-lo
 export interface ShownSummary extends InspectedSessionSummary {
   /** How it stands. */
   readonly words: StandingWords;
-  /** Whether somebody outside has to do something. */
+  /** Whether a person or client has to do something. */
   readonly isWaiting: boolean;
 }
 
 export interface ShownSessions extends InspectedSessions {
-  /** Those that wait for somebody first, then those that changed last. */
+  /** Those that wait for an answer first, then those that changed last. */
   readonly sessions: readonly ShownSummary[];
 }
 
@@ -71,7 +71,7 @@ export interface ShownRequest extends Omit<InspectedRequest, 'input'> {
   readonly parts: readonly DataPart[];
   /** Among which a question lets choose. */
   readonly choices: readonly string[];
-  /** What whoever answers has to know, a sentence or two each. */
+  /** What the person who answers has to know, a sentence or two each. */
   readonly warnings: readonly string[];
 }
 
@@ -133,7 +133,7 @@ export function shownSession(session: InspectedSession): ShownSession {
 }
 
 const WHO: Readonly<Record<Mover['who'], string>> = {
-  person: 'Somebody',
+  person: 'A person',
   worker: 'A worker',
   child: 'The other agent',
   time: 'Time',

@@ -1,6 +1,6 @@
 /**
- * Data as it goes out to whoever inspects: secrets are taken out of every text first, then it is cut. What stays has
- * the shape that it had: lists are shorter, long texts end in an ellipsis, and what is nested too deeply is empty.
+ * Data as it goes out to an inspector: secrets are taken out of every text first, then it is cut. What stays has the
+ * shape that it had: lists are shorter, long texts end in an ellipsis, and what is nested too deeply is empty.
  */
 import type { InspectedText } from './inspected-text.ts';
 

@@ -1,7 +1,7 @@
 /**
  * Goes along with wakes: what a session has learned is kept for all sessions of its agent, and what is to be in the
- * agent's memory gets there once the session's outcome is reached. Each part is in a store before the log says so;
- * whoever dies in between does it again, to no effect.
+ * agent's memory gets there once the session's outcome is reached. Each part is in a store before the log says so; a
+ * process that takes over does it again, to no effect.
  */
 import { RuntimeError } from '../../machines/errors.ts';
 import { MAX_SUMMARY_CHARACTERS } from '../../machines/session/limits.ts';
@@ -32,7 +32,7 @@ export function createMemoryCompanion(ports: MemoryCompanionPorts): WakeCompanio
   };
 }
 
-/** Somebody has to put these right; whoever reads the log is told. */
+/** A person has to put these right; the reader of the log is told. */
 const TELLING: ReadonlySet<string> = new Set([
   'MEMORY_DAMAGED',
   'MEMORY_FULL',

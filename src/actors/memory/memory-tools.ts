@@ -95,7 +95,7 @@ function promoteTool({ memory, learnings, store }: MemoryToolPorts, mutex: Mutex
     async run({ learningIds, expectedVersion }, context) {
       const wake = wakeOf(context);
       const { sessionId, agentId } = wake.state();
-      // Before anything is read: whoever may not promote need not know what is there.
+      // Before anything is read: a session that may not promote need not know what is there.
       requirePromotion(wake.state());
       await mutex.run(() => keepLearnings(wake, { learnings, store }));
       const found = await namedLearnings(wake, requirePromotion(wake.state()), { store, learnings }, learningIds);

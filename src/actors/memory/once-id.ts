@@ -1,6 +1,6 @@
 /**
- * Ids of events that are to be in a log once, whoever finds the reason to store them, and however often: the store
- * takes an id once.
+ * Ids of events that are to be in a log once, whichever process finds the reason to store them, and however often: the
+ * store takes an id once.
  */
 import { UUID_V7_MAX_COUNTER, UUID_V7_RANDOM_BYTES, formatUuidV7 } from '../../machines/ids.ts';
 

@@ -29,7 +29,7 @@ export interface WantedLearning {
 type Session = Pick<SessionState, 'sessionId' | 'agentId' | 'head' | 'importedThroughSeq'>;
 
 /**
- * The learning as this session has it in its log; undefined when nobody has kept it, or people took it out.
+ * The learning as this session has it in its log; undefined when it was not kept, or people took it out.
  * @throws RuntimeError PROMOTION_REFUSED where the session has not learned it, or not before the evaluation
  */
 export async function provenLearning(

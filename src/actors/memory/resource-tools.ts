@@ -251,7 +251,7 @@ function holdsSecret(content: Uint8Array, environment: ToolContext['environment'
 function notAsEvaluated(wasLookedAt: boolean): RuntimeError {
   const because = wasLookedAt
     ? `what lies in ${STAGE_FOLDER} is not what lay there when the outcome was evaluated`
-    : `nobody looked at ${STAGE_FOLDER} when the outcome was evaluated`;
+    : `${STAGE_FOLDER} was not looked at when the outcome was evaluated`;
   return new RuntimeError('PROMOTION_REFUSED', `${because}; nothing was shared`, {
     category: 'permission',
     hint: 'Leave nothing running that changes it, and evaluate the outcome again (outcome_evaluate).',

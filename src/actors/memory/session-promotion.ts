@@ -43,7 +43,7 @@ export interface PromotionPorts {
 }
 
 /**
- * Keeps what the log says was learned and nobody has kept. @throws what keeping the first that failed threw, once all
+ * Keeps what the log says was learned and was not kept yet. @throws what keeping the first that failed threw, once all
  * were tried. @returns what became of each, by its id
  */
 export async function keepLearnings(

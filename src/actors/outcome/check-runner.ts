@@ -27,8 +27,8 @@ export interface CheckRunner {
 }
 
 /**
- * The same way that `shell_run` goes: watched, bounded, in the sandbox of the environment where there is one. Nobody is
- * asked: people have set it.
+ * The same way that `shell_run` goes: watched, bounded, in the sandbox of the environment where there is one. No person
+ * is asked: people have set it.
  */
 export function createCheckRunner(shellRun: Pick<Tool<ShellRunInput>, 'run'>): CheckRunner {
   return {

@@ -31,7 +31,8 @@ export interface EvaluationPorts {
   /** What is staged to be shared. Without it nothing of that can be. */
   readonly stage?: Pick<SubstrateStage, 'read'> | undefined;
   /**
-   * What still runs in the open shells of a session, in words; undefined when nothing does. Without it nobody looks.
+   * What still runs in the open shells of a session, in words; undefined when nothing does. Without it this is not
+   * looked up.
    */
   readonly leftRunning?: ((session: SessionIdentity) => Promise<string | undefined>) | undefined;
   /** Without it a judge that is named counts as one that does not know. */
@@ -62,10 +63,10 @@ export interface OutcomeReport extends Evaluation {
 
 const DEFAULT_CHECK_SECONDS = 600;
 
-/** Commands that nobody can read are not understood. */
+/** Commands are not understood without a reader. */
 const readNothing: ReadShell = () => ({
   kind: 'not_understood',
-  because: 'there is nobody who reads command lines here',
+  because: 'there is no reader of command lines here',
 });
 
 /**
@@ -127,7 +128,7 @@ export async function evaluateOutcome(place: EvaluationPlace, ports: EvaluationP
     ];
   };
   await place.append(draftsFor);
-  // Whoever appends has asked for the drafts.
+  // The caller that appends has asked for the drafts.
   return report ?? { ...weigh(judged), grade: grade.grade, throughSeq: before.head, evaluators };
 }
 
@@ -159,7 +160,7 @@ interface OutsideWords extends Pick<Judged, 'checks'> {
   readonly judgement?: JudgeAnswer | undefined;
 }
 
-/** What others than the log say. Nobody is asked any more once one has said no. */
+/** What others than the log say. No other is asked once one has said no. */
 async function outsideWords(place: EvaluationPlace, ports: EvaluationPorts, looked: Looked): Promise<OutsideWords> {
   const { before, outcome, grade, record } = looked;
   const checks: CheckEnding[] = [];
@@ -242,7 +243,7 @@ function disturbanceBetween(
 ): string | undefined {
   if (after.outcome?.seq !== before.outcome?.seq) return 'Another outcome was defined while this one was evaluated.';
   if (after.changedAtSeq !== before.changedAtSeq) return 'Something was changed while the outcome was evaluated.';
-  if (after.pending.length > before.pending.length) return 'Somebody wrote while the outcome was evaluated.';
+  if (after.pending.length > before.pending.length) return 'A message came while the outcome was evaluated.';
   const isOpenBeside = after.openToolCalls.some(
     ({ callId }) => callId !== askingCallId && !before.openToolCalls.some((call) => call.callId === callId),
   );

@@ -86,7 +86,7 @@ async function ask(
   const { payloads, usage: told, meta } = await execution.result;
   const answer = payloads.flatMap((payload) => (payload.type === 'text' ? [payload.text] : [])).join('');
   const failure = meta?.error;
-  // Who tells no tokens has used some all the same, unless nobody has answered.
+  // Who tells no tokens has used some all the same, unless no model has answered.
   const counted =
     tellsTokens(told) || failure !== undefined
       ? told

@@ -1,6 +1,6 @@
 /**
- * Grades, evaluates and tells the history of outcomes for whoever is outside of a wake. An evaluation holds the right
- * to wake the session, so that nothing is changed under it and no two run at once, in whatever processes.
+ * Grades, evaluates and tells the history of outcomes for callers outside of a wake. An evaluation holds the right to
+ * wake the session, so that nothing is changed under it and no two run at once, in whatever processes.
  */
 import { narrowedAgent } from '../../machines/agent/narrowed-agent.ts';
 import { RuntimeError } from '../../machines/errors.ts';

@@ -25,7 +25,7 @@ export interface JudgeRequest {
 }
 
 export interface JudgeAnswer extends Judgement {
-  /** What it took to be asked: absent where nobody was. */
+  /** What it took to be asked: absent where none was. */
   readonly usage?: RunUsage | undefined;
 }
 

@@ -52,7 +52,7 @@ function defineTool(): Tool<OutcomeDefineInput> {
         },
       ]);
       const { outcome: stands } = wake.state();
-      // Somebody may have been faster by the blink of an eye.
+      // A person may have been faster by the blink of an eye.
       if (stands?.by === 'person') throw definedByPerson(stands);
       return { defined: true, title: input.title };
     },
@@ -142,7 +142,7 @@ function wakeOf({ wake }: ToolContext): CompanionWake {
 function definedByPerson({ title }: NonNullable<SessionState['outcome']>): RuntimeError {
   return new RuntimeError(
     'OUTCOME_SET_BY_PERSON',
-    `somebody outside has said what this session is to achieve: ${JSON.stringify(title)}`,
+    `a client has said what this session is to achieve: ${JSON.stringify(title)}`,
     {
       category: 'permission',
       hint: 'Work towards that. If it should be another one, ask with ask_human, or say so.',

@@ -1,6 +1,6 @@
 /**
  * The gate before everything that all sessions of an agent share: only what was evaluated to reach its outcome goes
- * through, whoever asks.
+ * through, for every caller.
  */
 import { RuntimeError } from '../../machines/errors.ts';
 import type { SessionState } from '../../machines/session/session-state.ts';
@@ -16,7 +16,7 @@ export class PromotionPermit {
   readonly evaluationSeq: number;
   /** The last event that it looked at: what came after was not evaluated. */
   readonly throughSeq: number;
-  /** Of what was staged all through the evaluation. Undefined: nobody looked. */
+  /** Of what was staged all through the evaluation. Undefined: it was not looked at. */
   readonly stageDigest: string | undefined;
 
   constructor(
@@ -41,8 +41,8 @@ export class PromotionPermit {
   }
 
   /**
-   * Whoever promotes asks this first. @throws RuntimeError PROMOTION_REFUSED for what the gate has not made, or has
-   * made for another session
+   * A caller that promotes asks this first. @throws RuntimeError PROMOTION_REFUSED for what the gate has not made, or
+   * has made for another session
    */
   static check(permit: PromotionPermit, sessionId: string): void {
     const isPermit = typeof permit === 'object' && permit !== null && #isMadeHere in permit && permit.#isMadeHere;

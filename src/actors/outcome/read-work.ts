@@ -23,7 +23,7 @@ export async function readWork(
   const sinceSeq = outcome?.seq ?? head;
   const from = Math.max(sinceSeq + 1, head - MAX_WORK_EVENTS + 1);
   // A fork begins with the log of another session, without the facts that are about that alone: no event after this one
-  // is of that. An import begins with a log that nobody here has seen being written.
+  // is of that. An import begins with a log that this runtime has not seen being written.
   const recorder = new WorkRecorder({
     sinceSeq,
     copiedThroughSeq: Math.max(forkOf?.seq ?? 0, importedThroughSeq),

@@ -1,6 +1,6 @@
 /**
  * What a permission is bound to: exactly this tool with exactly this input in exactly this folder, shut in exactly as
- * it was when somebody was asked.
+ * it was when a person was asked.
  */
 import { canonicalJson } from '../../machines/canonical-json.ts';
 import type { SessionEnvironment } from '../environment/session-environment.ts';

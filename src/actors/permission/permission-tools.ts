@@ -120,7 +120,7 @@ function toldOf(decision: Awaited<ReturnType<CallGate['decide']>>): NonNullable<
       return { decision: 'deny', because: decision.because };
     case 'ask': {
       const { request } = decision;
-      if (request.type !== 'permission.requested') return { decision: 'ask', because: 'somebody would be asked' };
+      if (request.type !== 'permission.requested') return { decision: 'ask', because: 'a person would be asked' };
       return {
         decision: 'ask',
         because: request.data.because,
@@ -134,9 +134,9 @@ const ALLOWED = {
   preapproved: 'the agent may run whatever does not always ask',
   read_only: 'the tool changes nothing',
   safe_command: 'it only reads',
-  session_rule: 'somebody allowed it in this session',
+  session_rule: 'a person allowed it in this session',
   policy: 'a rule allows it',
-  person: 'somebody has allowed it',
+  person: 'a person has allowed it',
 } as const;
 
 function humansFor(wake: CompanionWake, { humans }: PermissionToolsOptions): PermissionReport['humans'] {

@@ -19,8 +19,8 @@ export interface KeptRule {
 
 export interface PolicyStore {
   /**
-   * The rules for every agent, then those of this one, in the order in which they were kept. None for an agent that
-   * nobody has ruled on.
+   * The rules for every agent, then those of this one, in the order in which they were kept. None for an agent without
+   * rules.
    * @throws RuntimeError POLICY_INVALID when they cannot be read for sure: nothing may then be allowed by itself, for a
    * rule that is not read may be the one that forbids it
    */

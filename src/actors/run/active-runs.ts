@@ -1,6 +1,6 @@
 /**
- * The runs of a backend that are under way: one per id, begun with its event, ended by its id or by the signal of
- * whoever started it.
+ * The runs of a backend that are under way: one per id, begun with its event, ended by its id or by the signal of its
+ * caller.
  */
 import type { RunFailure } from '../../machines/run/run-failure.ts';
 import type { AgentRunParams, AgentRunResult } from './agent-runtime.ts';
@@ -29,7 +29,7 @@ export class ActiveRuns {
     const { runId, provider, model, abortSignal } = params;
     const isTaken = this.has(runId);
     const controller = new AbortController();
-    // Before the start is told: whoever hears of it may stop the run.
+    // Before the start is told: a listener may stop the run.
     if (!isTaken) this.#controllers.set(runId, controller);
     events.emit({ stream: 'lifecycle', data: { phase: 'start', provider, model } });
     if (isTaken) return refusedRun(events, alreadyActive(runId));

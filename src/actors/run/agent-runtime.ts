@@ -180,7 +180,7 @@ export interface AgentRuntime {
    */
   readonly messageIntake?: MessageIntake | ((provider: string, config: AgentRunConfig) => MessageIntake) | undefined;
   /**
-   * False where what runs tools of its own asks nobody: an agent whose permissions would bind it is not run there.
+   * False where what runs tools of its own asks no person: an agent whose permissions would bind it is not run there.
    * Default: it asks.
    */
   readonly asksPermission?: ((provider: string, config: AgentRunConfig) => boolean) | undefined;

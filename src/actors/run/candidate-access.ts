@@ -82,7 +82,7 @@ export class CandidateAccess {
     return standing.state === 'closed' || standing.until === undefined ? 0 : Date.parse(standing.until);
   }
 
-  /** Gives back a probe that was never made, so that somebody else need not wait until it is forgotten. */
+  /** Gives back a probe that was never made, so that another run need not wait until it is forgotten. */
   async release(): Promise<void> {
     if (this.#probed !== undefined) await this.report(this.#probed, { kind: 'aborted', message: 'it was not tried' });
   }
@@ -192,7 +192,7 @@ function foreignAccount(profile: string, owner: string, provider: string): RunFa
   };
 }
 
-/** Nobody was asked: whatever went wrong lies here, and so does what puts it right. */
+/** No provider was asked: whatever went wrong lies here, and so does what puts it right. */
 export function localFailure(error: unknown): RunFailure {
   const { kind, message } = classifyRunFailure(error);
   const hint = RuntimeError.is(error) && error.hint !== undefined ? `. ${error.hint}` : '';

@@ -2,8 +2,8 @@
 import type { RuntimeError } from '../../machines/errors.ts';
 
 /**
- * Runs `work` while nobody else, in this process or another, runs work under the same path: a file beside what is
- * changed, which is there only meanwhile. One that is killed at it keeps nobody out.
+ * Runs `work` while no other caller, in this process or another, runs work under the same path: a file beside what is
+ * changed, which is there only meanwhile. One that is killed at it keeps no other out.
  * @param busy makes the error for having waited too long, in milliseconds
  */
 export type ExclusiveWork = <Result>(

@@ -97,7 +97,7 @@ async function drive(
   return work.finish(run.defect);
 }
 
-/** Whoever starts runs names them, and may do so twice. */
+/** The caller that starts runs names them, and may use a name twice. */
 function freeId(given: string): string {
   let id = given;
   for (let copy = 2; live.has(id); copy += 1) id = `${given}#${copy}`;

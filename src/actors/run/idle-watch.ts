@@ -1,5 +1,6 @@
 /**
- * Notices that a program or a provider has said nothing for too long. Stands still while it waits for somebody else.
+ * Notices that a program or a provider has said nothing for too long. Stands still while it waits for a person or
+ * another program.
  */
 import type { Clock, TimerHandle } from '../clock/clock.ts';
 
@@ -28,7 +29,7 @@ export class IdleWatch {
     this.#lastSignMs = this.#options.clock.steadyNow();
   }
 
-  /** Somebody else is waited for. Each call needs a `resume` of its own. */
+  /** A person or another program is waited for. Each call needs a `resume` of its own. */
   pause(): void {
     this.#pauses += 1;
   }

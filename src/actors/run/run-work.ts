@@ -79,7 +79,7 @@ export class RunWork {
   /** Picks the first candidate that may be tried. */
   async select(): Promise<SelectAnswer> {
     const all = await this.#order();
-    // What was waited for comes first, whoever was used a longer time ago.
+    // What was waited for comes first, even if another was used a longer time ago.
     const ordered = [...all.filter((next) => this.#isAgain(next)), ...all.filter((next) => !this.#isAgain(next))];
     const skipped: SkippedCandidate[] = [];
     for (const next of ordered) {
@@ -270,8 +270,8 @@ export class RunWork {
   }
 
   /**
-   * The failure of one candidate is no reason to leave another alone for as long: whoever recovers first can be tried
-   * then.
+   * The failure of one candidate is no reason to leave another alone for as long: the one that recovers first can be
+   * tried then.
    */
   #untilAnyRecovers(error: RunFailure, ordered: readonly OrderedCandidate[]): RunFailure {
     const { retryAfterMs } = error;
@@ -294,7 +294,7 @@ export class RunWork {
     });
     const credential = await settledOrStopped(this.#access.credential(candidate, signal), {
       ...stop,
-      givenUp: () => ({ kind: 'failed' as const, failure: aborted('whoever keeps the account') }),
+      givenUp: () => ({ kind: 'failed' as const, failure: aborted('the keeper of the account') }),
     });
     if (credential.kind === 'failed')
       return {
@@ -367,8 +367,8 @@ export class RunWork {
   }
 
   /**
-   * A session that was gone on with holds nobody knows how much of what has failed: to say the same to it again could
-   * say it twice.
+   * A session that was gone on with holds an unknown part of what has failed: to say the same to it again could say it
+   * twice.
    */
   #noteSession({ kind }: RunFailure, { wasResumed }: AttemptFacts): void {
     if (kind === 'session_expired') this.#anew = 'The session of the backend was gone.';

@@ -60,10 +60,10 @@ export class SecretReader {
     };
   }
 
-  /** The value was refused, or the profile is another now: it is read anew when somebody asks again. */
+  /** The value was refused, or the profile is another now: it is read anew when a caller asks again. */
   forget(profileId: string): void {
     this.#kept.delete(profileId);
-    // Those who wait for it get it; nobody joins them.
+    // Those who wait for it get it; no other joins them.
     this.#running.delete(profileId);
   }
 
@@ -98,11 +98,11 @@ export class SecretReader {
     return run;
   }
 
-  /** Waits before anybody else does, so that it has been kept by the time they are told. */
+  /** Waits before any other caller does, so that it has been kept by the time they are told. */
   async #keepFrom(profileId: string, run: SharedRun): Promise<void> {
     try {
       const value = await run.value;
-      // Somebody may have said meanwhile that it is to be forgotten.
+      // A caller may have said meanwhile that it is to be forgotten.
       if (this.#running.get(profileId) === run)
         this.#kept.set(profileId, { command: run.command, value, readAtMs: this.#options.clock.steadyNow() });
     } catch {
@@ -132,7 +132,7 @@ export class SecretReader {
     return oneLineOf(profileId, value, `what the command ${JSON.stringify(program)} has printed`);
   }
 
-  /** Whoever does not want to wait any more leaves alone; with the last one the command is ended. */
+  /** A caller that does not want to wait any more leaves alone; with the last one the command is ended. */
   async #join(profileId: string, run: SharedRun, signal: AbortSignal | undefined): Promise<string> {
     run.askers += 1;
     let leave = (): void => undefined;

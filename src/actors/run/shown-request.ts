@@ -5,7 +5,7 @@
 import type { SecretRedaction } from '../../machines/vault/secret-redaction.ts';
 import type { RunPermissionRequest } from './agent-runtime.ts';
 
-/** The input is whole, however long it is: nobody is asked to allow what he cannot see. */
+/** The input is whole, however long it is: no person is asked to allow what cannot be seen. */
 export function shownRequest(
   { callId, name, input, means, signal }: RunPermissionRequest,
   redaction: SecretRedaction,

@@ -114,8 +114,8 @@ export class ToolLedger {
   }
 
   /**
-   * The program is gone. What it had not told the end of was cut short where we stopped it; else nobody knows what came
-   * of it.
+   * The program is gone. What it had not told the end of was cut short where we stopped it; else it is unknown what
+   * came of it.
    */
   endAll(wasStopped: boolean): void {
     const end = wasStopped

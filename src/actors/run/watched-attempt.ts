@@ -32,7 +32,7 @@ export class WatchedAttempt {
       if (this.#isOver) return OVER;
       const answer = await requestPermission?.(request);
       if (this.#isOver || answer === undefined) return OVER;
-      // Whoever is allowed to may have done it before it says so.
+      // A program that is allowed to may have done it before it says so.
       if (answer.decision === 'allow') this.#hadEffects = true;
       return answer;
     };

@@ -119,7 +119,7 @@ export class DurableFires implements ChildTasks {
     }
   }
 
-  /** It may have been replaced, or removed, and nobody has told us yet. */
+  /** It may have been replaced, or removed, and we have not been told yet. */
   async #current(): Promise<ScheduleDefinition> {
     const { registry, started } = this.#options;
     const definition = await registry.definition(started.id);
@@ -158,7 +158,7 @@ export class DurableFires implements ChildTasks {
     return lastRun.owner;
   }
 
-  /** Once, whoever sends it and however often it is tried: the key is that of the slot. */
+  /** Once, whichever worker sends it and however often it is tried: the key is that of the slot. */
   async #send(
     definition: ScheduleDefinition,
     { sessionId, text, delivery }: SessionTarget,
@@ -185,7 +185,7 @@ export class DurableFires implements ChildTasks {
     const state = await this.#options.children.spawn({
       kind: 'process',
       label,
-      // Nobody will ever type into it.
+      // No person will ever type into it.
       mode: 'foreground',
       command,
       cwd,

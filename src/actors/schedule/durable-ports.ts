@@ -31,16 +31,14 @@ export interface ScheduleDefinitions {
    */
   ring(id: string): Promise<void>;
   /**
-   * Calls `onChange` after definitions may have changed or somebody has rung, in any process. It may be called too
-   * often, and a change may go unheard: whoever needs all of them looks now and then as well. Returns the function that
-   * ends it.
+   * Calls `onChange` after definitions may have changed or a caller has rung, in any process. It may be called too
+   * often, and a change may go unheard: a listener that needs all of them looks now and then as well. Returns the
+   * function that ends it.
    */
   watch(onChange: () => void): () => void;
 }
 
-/**
- * How a schedule stood at one moment. Revisions count from 1; 0 is the standing of a schedule that nobody has recorded.
- */
+/** How a schedule stood at one moment. Revisions count from 1; 0 is the standing of a schedule without a record. */
 export interface RecordedStanding {
   readonly revision: number;
   readonly standing: ScheduleStanding;

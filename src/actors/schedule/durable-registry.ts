@@ -202,7 +202,7 @@ export class ScheduleRegistry {
       if (before.status === 'ended') throw endedAlready(definition.id, before.reason);
       return withStatus(before, { type, at: this.#now() });
     });
-    // Again, in case whoever made this change before died between the two.
+    // Again, in case the process that made this change before died between the two.
     await this.#announce(definition, standing);
     return this.#overviewOf(definition);
   }
@@ -223,10 +223,7 @@ export class ScheduleRegistry {
     ]);
   }
 
-  /**
-   * Records slots that nobody has decided as missed: where no worker ran, what comes next must not take them for its
-   * own.
-   */
+  /** Records undecided slots as missed: where no worker ran, what comes next must not take them for its own. */
   async #closePassedSlots(definition: ScheduleDefinition, reason: MissedReason): Promise<void> {
     const { slots, clock } = this.#options;
     const { through } = await slots.load(slotsKeyOf(definition));

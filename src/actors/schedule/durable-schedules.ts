@@ -42,7 +42,8 @@ export interface DurableSchedulesOptions {
   /** Ends what the commands of workers that are gone have left running. Default: nothing is ended. */
   readonly endLeft?: (() => Promise<unknown>) | undefined;
   /**
-   * Hears once of each definition that cannot be run, and of records that could not be written. Default: nobody does.
+   * Hears once of each definition that cannot be run, and of records that could not be written. Default: they are not
+   * told.
    */
   readonly onTrouble?: ((trouble: ScheduleTrouble) => void) | undefined;
 }

@@ -198,7 +198,7 @@ export class FireLine {
     this.#kept.push(childTaskId);
     if (this.#kept.length <= this.#core.limits.maxKeptFires) return;
     const oldest = this.#kept.shift() ?? '';
-    // Somebody may have closed it already.
+    // It may be closed already.
     await this.#options.children.close(oldest).catch(() => undefined);
   }
 

@@ -39,7 +39,7 @@ export function createMemoryScheduleStore({
       return held;
     },
     async *records(scheduleId) {
-      // A copy: more may be appended while somebody reads.
+      // A copy: more may be appended while a caller reads.
       yield* entries.get(scheduleId)?.records.slice() ?? [];
     },
   };

@@ -67,7 +67,7 @@ export class ScheduleFace {
     const refused = this.#journal.count('slot.refused');
     const skipped = this.#journal.count('slot.skipped');
     const missed = this.#journal.count('slot.missed');
-    // A span holds slots that nobody has counted.
+    // A span holds slots that were not counted.
     const atLeast = this.#journal.count('slots.missed') > 0 ? 'at least ' : '';
     const rest = [
       refused > 0 && `${refused} could not be started`,

@@ -64,7 +64,7 @@ export class ScheduleJournal {
     return answers;
   }
 
-  /** Takes down what has happened already. It is stored with the next records, whoever writes them, and before them. */
+  /** Takes down what has happened already. It is stored with the next records of any writer, and before them. */
   owe(record: ScheduleRecord): void {
     this.#owed = [...this.#owed, record];
   }

@@ -3,7 +3,7 @@ import type { ScheduleHistory } from '../../machines/schedule/slot-ledger.ts';
 import type { ScheduleRecord } from '../../machines/schedule/slot-record.ts';
 
 export interface ScheduleStore {
-  /** What the records add up to. A schedule nobody has recorded has the empty history, and is not created by asking. */
+  /** What the records add up to. A schedule without a record has the empty history, and is not created by asking. */
   load(scheduleId: string): Promise<ScheduleHistory>;
   /**
    * Stores the records in order, durably and behind all that any process has stored before, and says of each whether it

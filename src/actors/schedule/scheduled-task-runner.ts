@@ -52,7 +52,7 @@ export function createScheduledTaskRunner(
   const { clock, cron, owners = createSlotOwners() } = options;
   const limits = checkedScheduleLimits(options.limits ?? {});
   const named = options.store ?? createMemoryScheduleStore();
-  /** Runs of this process that go on: of those that have ended nobody hears any more, though their process lives. */
+  /** Runs of this process that go on: those that have ended are not heard of any more, though their process lives. */
   const live = new Map<string, boolean>();
   const isAlive = async (owner: string): Promise<boolean | undefined> => live.get(owner) ?? owners.isAlive(owner);
   return {

@@ -13,8 +13,8 @@ export interface DueActivations {
   readonly due: readonly DueSession[];
   /**
    * Milliseconds since the epoch before which no other hint falls due; undefined when there is none. It lies after
-   * `nowMs`, and may lie before the next one is due, since nobody has to read all that is far away to answer: then one
-   * asks again at that time.
+   * `nowMs`, and may lie before the next one is due, since an index need not read all that is far away to answer: then
+   * one asks again at that time.
    */
   readonly nextDueAtMs: number | undefined;
   /**
@@ -32,8 +32,8 @@ export interface DueQuery {
   readonly except?: ReadonlySet<string> | undefined;
   readonly agentId?: string | undefined;
   /**
-   * Given by whoever means to wake what is found: how many sessions it has room for. A store that many machines share
-   * then shows it no more than that, none that somebody else is about to wake, and shows those to nobody else for a
+   * Given by a worker that means to wake what is found: how many sessions it has room for. A store that many machines
+   * share then shows it no more than that, none that another worker is about to wake, and shows those to no other for a
    * while. Other stores show what there is, but for what another worker has reserved a moment ago.
    */
   readonly claims?: number | undefined;
@@ -53,19 +53,19 @@ export interface ActivationIndex {
   due(query: DueQuery): Promise<DueActivations>;
 
   /**
-   * Asked before a wake begins, where `due` shows the same sessions to everybody: whether they are left to the caller.
-   * False when another worker came first, or what made the session due is gone. The right to wake decides; this only
-   * spares the others a look into the session.
+   * Asked before a wake begins, where `due` shows the same sessions to every worker: whether they are left to the
+   * caller. False when another worker came first, or what made the session due is gone. The right to wake decides; this
+   * only spares the others a look into the session.
    */
   reserve?(session: DueSession): boolean;
 
   /** What was reserved is not any more: the wake has ended, whatever came of it. */
   release?(sessionId: string): void;
 
-  /** Calls `onChange` after hints may have been made, by anybody. Returns the function that ends it. */
+  /** Calls `onChange` after hints may have been made, by any process. Returns the function that ends it. */
   watch(onChange: () => void): () => void;
 
-  /** Whether hints may be missing, as after a power failure: then somebody has to call `rebuilt` with all of them. */
+  /** Whether hints may be missing, as after a power failure: then a caller has to call `rebuilt` with all of them. */
   isSuspect(): Promise<boolean>;
 
   /**

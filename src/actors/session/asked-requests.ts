@@ -1,5 +1,5 @@
 /**
- * What a session waits for that somebody outside can answer, each request as it was asked: its own, and those of the
+ * What a session waits for that a person or client can answer, each request as it was asked: its own, and those of the
  * children that it waits for.
  */
 import type { Sessions } from './sessions.ts';
@@ -33,7 +33,7 @@ export async function askedRequests(sessions: Sessions, sessionId: string): Prom
 
 type Pending = Pick<SessionState, 'sessionId' | 'agentId' | 'head' | 'pendingActions' | 'openToolCalls'>;
 
-/** Events that are read at once, at first: a session that waits for somebody does little else. */
+/** Events that are read at once, at first: a session that waits for an answer does little else. */
 const FIRST_PAGE = 50;
 
 /** Those of the session alone, from as little of its log as holds them. One whose event cannot be read is left out. */

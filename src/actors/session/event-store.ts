@@ -21,7 +21,7 @@ export interface SessionIdentity {
 
 export type NewSessionEvents = readonly [NewSessionEvent, ...NewSessionEvent[]];
 
-/** What one append stores, as whoever copies a log hands it on. */
+/** What one append stores, as the copier of a log hands it on. */
 export interface SessionRecord {
   readonly events: NewSessionEvents;
   /** Its idempotency key. */
@@ -40,8 +40,8 @@ export interface AppendOptions {
   /** Store only if this is still the last sequence number. */
   readonly expectedHead?: number | undefined;
   /**
-   * What these events make due. A store with transactions makes it in the same one; others before anybody can see the
-   * events.
+   * What these events make due. A store with transactions makes it in the same one; others before any reader can see
+   * the events.
    */
   readonly activate?: readonly Activation[] | undefined;
   /** What is not due any more once these events are stored. Removed with them or after them, never without. */
@@ -110,22 +110,22 @@ export interface LogTip {
 
 /**
  * The right to run a wake of one session: a lease. It ends with the process that holds it, and when that process gives
- * no sign of life for the lease's length while somebody else asks.
+ * no sign of life for the lease's length while another process asks.
  */
 export interface WakeRight {
-  /** What the wake has to claim in the log: above every epoch that anybody may still write under. */
+  /** What the wake has to claim in the log: above every epoch that any process may still write under. */
   readonly epoch: number;
-  /** Aborts when somebody else has taken over; what is written from then on is void. */
+  /** Aborts when another process has taken over; what is written from then on is void. */
   readonly lost: AbortSignal;
   /**
-   * `record`: the right comes with the append that names it in `begins`, at the head that is known, and is nobody's
-   * before. That append rejects with WAKE_CONFLICT when somebody who lives has the right, and with HEAD_MOVED when the
+   * `record`: the right comes with the append that names it in `begins`, at the head that is known, and no process has
+   * it before. That append rejects with WAKE_CONFLICT when a living process has the right, and with HEAD_MOVED when the
    * log or the epochs have gone on.
    */
   readonly comesWith?: 'record' | undefined;
   /**
-   * Where the log ended when the right was given, where the store knows it: whoever has folded that far has missed
-   * nothing.
+   * Where the log ended when the right was given, where the store knows it: a process that has folded that far has
+   * missed nothing.
    */
   readonly tip?: LogTip | undefined;
   /** Idempotent. */
@@ -193,7 +193,7 @@ export interface EventStore {
   /**
    * Removes a session and everything that belongs to it, under the right to wake it. Its id may not be used again by
    * this process.
-   * @throws RuntimeError SESSION_BUSY when somebody who lives holds that right
+   * @throws RuntimeError SESSION_BUSY when a living process holds that right
    */
   delete(sessionId: string, claim: WakeClaim): Promise<void>;
 
@@ -201,9 +201,9 @@ export interface EventStore {
   saveView(state: SessionState): Promise<void>;
 
   /**
-   * Calls `onChange` after events may have been appended, by anybody. It may be called too often, and never carries the
-   * events; `head`, where it is known, is the sequence number of the last event then: whoever has that one has missed
-   * nothing. Returns the function that ends it.
+   * Calls `onChange` after events may have been appended, by any process. It may be called too often, and never carries
+   * the events; `head`, where it is known, is the sequence number of the last event then: a reader that has that one
+   * has missed nothing. Returns the function that ends it.
    */
   watch(sessionId: string, onChange: (head?: number) => void): () => void;
 
@@ -219,7 +219,7 @@ export interface EventStore {
   /**
    * Asks for the right to run a wake after the one that `claim` describes. May take as long as a lease lasts, when the
    * holder is silent.
-   * @throws RuntimeError WAKE_CONFLICT when somebody who lives holds it
+   * @throws RuntimeError WAKE_CONFLICT when a living process holds it
    */
   acquireWakeRight(sessionId: string, claim: WakeClaim): Promise<WakeRight>;
 
@@ -231,8 +231,8 @@ export interface EventStore {
 }
 
 /**
- * Keeps a view and goes on when that fails: it is a copy that anybody can rebuild, and what it shows has been stored
- * already. A medium that is in trouble says so at the next append.
+ * Keeps a view and goes on when that fails: it is a copy that any process can rebuild, and what it shows has been
+ * stored already. A medium that is in trouble says so at the next append.
  */
 export async function keepView(store: EventStore, state: SessionState): Promise<void> {
   await store.saveView(state).catch(() => undefined);
@@ -302,7 +302,7 @@ export function epochSuperseded(sessionId: string, epoch: number, current: numbe
 }
 
 export function wakeConflict(sessionId: string): RuntimeError {
-  return new RuntimeError('WAKE_CONFLICT', `session ${sessionId} is being woken by somebody else`, {
+  return new RuntimeError('WAKE_CONFLICT', `session ${sessionId} is being woken by another process`, {
     category: 'conflict',
     hint: 'Wait until that wake ends; it sees every message that arrives meanwhile.',
     details: { sessionId },

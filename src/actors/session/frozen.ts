@@ -1,4 +1,4 @@
-/** Snapshots are values: what is handed out cannot be changed by whoever gets it. */
+/** Snapshots are values: a receiver cannot change what it is handed. */
 
 /** `value` with everything below it frozen. Parts that are frozen already are taken to be frozen all the way down. */
 export function frozen<Value>(value: Value): Value {

@@ -1,6 +1,6 @@
 /**
- * What somebody outside sends into a session: stored before it is accepted, once for each key and id, and refused
- * before anything is written.
+ * What a client sends into a session: stored before it is accepted, once for each key and id, and refused before
+ * anything is written.
  */
 import { RuntimeError } from '../../machines/errors.ts';
 import { isBlocked, isUnfinished } from '../../machines/session/activation.ts';
@@ -186,15 +186,15 @@ async function acceptMessage(
 ): Promise<SendReceipt> {
   const receipt = receiptOf(await appendIngress(journal, draft, options), 'queue');
   const { state } = journal;
-  // The session may have been terminated between the check and the append; then nobody will ever read the message.
+  // The session may have been terminated between the check and the append; then no wake will ever read the message.
   if (state.terminatedAtSeq !== undefined && receipt.seq > state.terminatedAtSeq)
     throw refusalError(state.sessionId, draft.type, terminated(state));
   return receipt;
 }
 
 /**
- * Appends what came in. While the session holds back what comes in, since it waits for somebody or is parked, only
- * where the log still says so: what nobody makes due must not follow on an event that would have let it go on.
+ * Appends what came in. While the session holds back what comes in, since it waits for an answer or is parked, only
+ * where the log still says so: what is not made due must not follow on an event that would have let it go on.
  */
 async function appendIngress(
   journal: SessionJournal,

@@ -56,8 +56,8 @@ export async function announceChild(
 
 /**
  * Puts into the parent's log how the child came to rest, then into the child's that the parent knows. Each is stored
- * once, whoever dies in between: what is owed stays due until both are. A parent that is gone or terminated need not
- * know.
+ * once, whichever process dies in between: what is owed stays due until both are. A parent that is gone or terminated
+ * need not know.
  */
 export async function tellParent(child: SessionJournal, ports: LineagePorts): Promise<void> {
   const { owedToParent, parent, sessionId, agentId } = child.state;

@@ -56,15 +56,15 @@ export class ParentBounds {
   /**
    * @param awake the agent as the parent's wake has it. Without it, as files say now, and in a wake of another process
    * in its environment besides
-   * @throws RuntimeError AGENT_NOT_FOUND, AGENT_INVALID, ENVIRONMENT_NOT_FOUND, ENVIRONMENT_INVALID when nobody can
-   * know what binds the parent
+   * @throws RuntimeError AGENT_NOT_FOUND, AGENT_INVALID, ENVIRONMENT_NOT_FOUND, ENVIRONMENT_INVALID when it is unknown
+   * what binds the parent
    */
   static async of(parent: SessionState, ports: BoundsPorts, awake?: PreparedAgent): Promise<ParentBounds> {
     const { definition, environments } = awake === undefined ? await asFilesSay(parent, ports) : asEntered(awake);
     return new ParentBounds(definition, environments, await policyOf(parent, ports));
   }
 
-  /** What binds the session itself, and with it whoever works for it. */
+  /** What binds the session itself, and with it the sessions that work for it. */
   binding(session: SessionState): HandedDown {
     return handDown({
       session,
@@ -119,7 +119,7 @@ export async function promisedBounds(
 /**
  * The session with the environments that bind it from above. Delegated children of earlier versions lack them in their
  * logs: those that bind the parent now hold for them. What came from elsewhere has what was made of it when it came.
- * @throws RuntimeError SESSION_NOT_FOUND when the parent is gone, so that nobody knows
+ * @throws RuntimeError SESSION_NOT_FOUND when the parent is gone, so that they are unknown
  */
 export async function withEnvironmentsAbove(
   session: SessionState,
@@ -206,7 +206,7 @@ async function asFilesSay(parent: SessionState, { agents, environments }: Bounds
     const { code, category, details, recoverable, hint } = error;
     throw new RuntimeError(
       code,
-      `nothing can work for session ${sessionId}, since nobody knows what binds that: ${error.message}`,
+      `nothing can work for session ${sessionId}, since it is unknown what binds that: ${error.message}`,
       { category, details, recoverable, cause: error, ...(hint === undefined ? {} : { hint }) },
     );
   }

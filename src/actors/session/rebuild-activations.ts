@@ -40,7 +40,7 @@ async function activationsOfOne(
   try {
     return activationsOf(view ?? (await SessionJournal.open(sessionId, ports)).state);
   } catch {
-    // One that nobody can read must not hide all the others.
+    // One that cannot be read must not hide all the others.
     return [{ sessionId, agentId, causeId: UNREADABLE, kind: 'retry', dueAtMs: ports.clock.now(), priority: 'low' }];
   }
 }

@@ -71,7 +71,7 @@ export async function forkSession(
   // Before the session is there: a hint without a session costs a look, a session without its hint would wait for ever.
   await store.activations.add(activationsOf(state));
   await store.create(identity, [created, ...copied.slice(1), ...settling]);
-  // Whoever looked in between has found no session, and may have taken them for strays.
+  // A worker that looked in between has found no session, and may have taken them for strays.
   await store.activations.add(activationsOf(state)).catch(() => undefined);
   const journal = await SessionJournal.open(identity.sessionId, ports);
   await keepView(store, journal.state);
@@ -130,9 +130,7 @@ export interface ImportPorts extends JournalPorts, BoundsPorts {
 }
 
 export interface ImportOptions {
-  /**
-   * Whoever asks knows that the log is as the session has left it: its bounds are those that it says. Default false.
-   */
+  /** The caller knows that the log is as the session has left it: its bounds are those that it says. Default false. */
   readonly isTrusted?: boolean | undefined;
 }
 
@@ -163,7 +161,7 @@ export async function createFromLog(
   const activations = activationsOf(foldAll(identity, events));
   await store.activations.add(activations);
   await store.create(identity, events);
-  // Whoever looked in between has found no session, and may have taken them for strays.
+  // A worker that looked in between has found no session, and may have taken them for strays.
   await store.activations.add(activations).catch(() => undefined);
 }
 
@@ -177,8 +175,8 @@ async function trustedBounds(said: Created, ports: ImportPorts): Promise<Created
 }
 
 /**
- * What binds a session that is here and for which a log says that it works. Whoever has written the log may have cut
- * that out of it.
+ * What binds a session that is here and for which a log says that it works. The author of the log may have cut that out
+ * of it.
  */
 async function boundsOfParent({ parent }: Created, ports: ImportPorts): Promise<Restriction | undefined> {
   if (parent === undefined) return undefined;
@@ -191,8 +189,8 @@ async function boundsOfParent({ parent }: Created, ports: ImportPorts): Promise<
 
 async function eventsUpTo(store: EventStore, sessionId: string, seq: number): Promise<SessionEvent[]> {
   const events: SessionEvent[] = [];
-  const nobody = { started: () => undefined, ended: () => undefined };
-  for await (const event of new SessionEvents(store, sessionId, { limit: seq }, nobody)) events.push(event);
+  const noFollowers = { started: () => undefined, ended: () => undefined };
+  for await (const event of new SessionEvents(store, sessionId, { limit: seq }, noFollowers)) events.push(event);
   return events;
 }
 

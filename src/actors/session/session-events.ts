@@ -77,7 +77,7 @@ export class SessionEvents implements AsyncIterableIterator<SessionEvent, undefi
     this.#lifetime.ended(this);
   }
 
-  /** Holds nothing before somebody asks for the first event: an iterator that is never used costs nothing. */
+  /** Holds nothing before the caller asks for the first event: an iterator that is never used costs nothing. */
   #start(): void {
     if (this.#hasStarted || this.#hasEnded) return;
     this.#hasStarted = true;
@@ -105,7 +105,7 @@ export class SessionEvents implements AsyncIterableIterator<SessionEvent, undefi
         else await this.#change();
       }
     } catch (error) {
-      // The store may have been closed under a read; whoever was told that it is over need not hear of it.
+      // The store may have been closed under a read; a caller that was told that it is over need not hear of it.
       if (this.#hasEnded) return DONE;
       this.end();
       throw error;

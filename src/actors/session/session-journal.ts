@@ -85,7 +85,7 @@ export class SessionJournal {
   }
 
   /**
-   * Folds what was appended since, by anybody.
+   * Folds what was appended since, by any process.
    * @throws RuntimeError SESSION_NOT_FOUND when the session was deleted, also when another one was brought back under
    * its id
    */
@@ -157,7 +157,7 @@ export class SessionJournal {
   }
 
   /**
-   * Folds what somebody has read of the log already, up to its end as it was then.
+   * Folds what a caller has read of the log already, up to its end as it was then.
    * @returns whether that fits to what is folded; if not, nothing is folded
    */
   take(events: readonly SessionEvent[]): boolean {
@@ -181,8 +181,8 @@ export class SessionJournal {
       const lastId = this.#lastId;
       const events = await this.#ports.store.read(this.identity.sessionId, { from: Math.max(1, head) });
       const [last] = events;
-      // No two events of one session have one id. Of a state that somebody else has folded, only the time of its last
-      // event is known.
+      // No two events of one session have one id. Of a state that was folded elsewhere, only the time of its last event
+      // is known.
       const isSame =
         head === 0 || (last !== undefined && (lastId === undefined ? last.at === updatedAt : last.id === lastId));
       if (!isSame) return false;

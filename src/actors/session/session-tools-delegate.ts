@@ -59,7 +59,7 @@ export async function delegate(
   const journal = await beginSession({ ...identity, title }, { kind: 'child', bounds }, ports);
   try {
     await announceChild(journal.state, ports);
-    // Nobody wakes it before it has its message: until then there is nothing to do for it.
+    // No process wakes it before it has its message: until then there is nothing to do for it.
     const { seq } = await accept(
       journal,
       { type: 'user.message', text: message },
@@ -88,6 +88,6 @@ function requireNamed(agentId: string, agent: PreparedAgent | undefined): AgentA
   throw new RuntimeError(
     'AGENT_NOT_NAMED',
     `the agent file does not name ${agentId} as one that may be asked; ${others}`,
-    { category: 'permission', hint: `Somebody may add "- agent: ${agentId}" to the tools of the agent file.` },
+    { category: 'permission', hint: `A person may add "- agent: ${agentId}" to the tools of the agent file.` },
   );
 }

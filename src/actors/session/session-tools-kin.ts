@@ -15,7 +15,7 @@ export async function parentsOf(
   );
   for (const parent of [...parents.values()]) {
     for (let above = parent; above !== undefined && !parents.has(above); above = parents.get(above)) {
-      // One that is deleted or damaged has nothing above it that anybody could tell.
+      // One that is deleted or damaged has nothing above it that could be told.
       const state = await get(above).catch(() => undefined);
       parents.set(above, state?.parent?.sessionId);
     }

@@ -101,7 +101,7 @@ function openingTools(services: SessionReading): readonly Tool[] {
   return [snapshot, events, trace] as readonly Tool[];
 }
 
-/** @param agent of the session that calls: without it nobody knows which agents it may ask, and it may ask none. */
+/** @param agent of the session that calls: without it it is unknown which agents it may ask, and it may ask none. */
 function runChildTool(): Tool<SessionRunChildInput> {
   return {
     definition: sessionRunChildDefinition,

@@ -39,8 +39,8 @@ export async function* exportSession(
   };
   const header: ExportHeader = { format: EXPORT_FORMAT, sessionId, agentId, head, exportedAt: isoTimeOf(clock.now()) };
   yield await line(header);
-  const nobody = { started: () => undefined, ended: () => undefined };
-  for await (const event of new SessionEvents(store, sessionId, { limit: head }, nobody))
+  const noFollowers = { started: () => undefined, ended: () => undefined };
+  for await (const event of new SessionEvents(store, sessionId, { limit: head }, noFollowers))
     yield await line({ seq: event.seq, ...asStored(event) });
   yield `${JSON.stringify({ events: head, sha256: await hash.digest() })}\n`;
 }

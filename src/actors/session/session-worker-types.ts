@@ -35,7 +35,7 @@ export interface SessionWorkerOptions {
   readonly drainLimitMs?: number | undefined;
   /**
    * How long it rests at most before it looks again by itself, in milliseconds, in case it was not told: file systems
-   * of a network tell nobody, and a machine that slept has missed its timers. Default 60,000.
+   * of a network tell no process, and a machine that slept has missed its timers. Default 60,000.
    */
   readonly restLimitMs?: number | undefined;
 }
@@ -63,7 +63,7 @@ export interface SetAsideSession {
   readonly phase: SetAsidePhase;
   /** How often in a row it came to this. */
   readonly attempts: number;
-  /** When it is looked at again at the latest; absent while it waits for somebody else's wake to end. */
+  /** When it is looked at again at the latest; absent while it waits for the end of another process's wake. */
   readonly againAt?: string | undefined;
   /** Why, when a wake failed. */
   readonly reason?: ErrorRecord | undefined;
@@ -77,7 +77,7 @@ export interface WorkerCounts {
   /** That failed: as the log says, or so that it could not. */
   readonly failed: number;
   readonly nothingToDo: number;
-  /** That somebody else was at already. */
+  /** That another process was at already. */
   readonly contended: number;
   /** That were stopped with the worker. */
   readonly aborted: number;
@@ -147,7 +147,7 @@ export type SessionNews =
       readonly outcome?: WakeOutcome | undefined;
       readonly againAt?: string | undefined;
     }
-  /** The same, so often in a row that somebody should look. */
+  /** The same, so often in a row that a person should look. */
   | { readonly type: 'parked'; readonly reason: WakeFailure; readonly againAt?: string | undefined }
-  /** Somebody else is at it. `reason`: or is to be, on the machine that has its folder. */
+  /** Another process is at it. `reason`: or is to be, on the machine that has its folder. */
   | { readonly type: 'contended'; readonly reason?: WakeFailure | undefined };

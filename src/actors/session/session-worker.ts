@@ -3,7 +3,7 @@
  * next one is due.
  *
  * What is due is a hint, and the log decides: a hint that leads to nothing is looked into and removed, a wake that
- * fails is tried again after a time that grows, and a session that somebody else wakes is left to him. Any number of
+ * fails is tried again after a time that grows, and a session that another process wakes is left to it. Any number of
  * workers, in this process and in others, may work over one store.
  */
 import type { AnyActorRef } from 'xstate';
@@ -101,7 +101,7 @@ export class SessionWorker implements AsyncDisposable {
       this.#resolveEnded = resolve;
       this.#rejectEnded = reject;
     });
-    // Nobody has to wait for it.
+    // A caller need not wait for it.
     this.ended.catch(() => undefined);
     this.#lookout = new Lookout({
       clock,
@@ -226,8 +226,7 @@ export class SessionWorker implements AsyncDisposable {
     if (!this.#isTaking) return this.#endIfDone();
     if (isOver) return void this.stop({ running: 'abort' }).catch(() => undefined);
     this.#startWaiting();
-    // What came for this session while it was awake was left out of the looks; and there has to be somebody to take the
-    // next slot.
+    // What came for this session while it was awake was left out of the looks; and a session has to take the next slot.
     if (this.#lookout.rings !== claim.beganAtRing || this.#queue.length < this.#settings.concurrency)
       this.#lookout.request();
   }

@@ -110,7 +110,9 @@ export class Sessions {
     };
   }
 
-  /** Whoever cuts a session short cuts its children short that it waits for; and who waits for this one is told. */
+  /**
+   * A client that cuts a session short cuts its children short that it waits for; and who waits for this one is told.
+   */
   async #stopSubflows(before: SessionState, journal: SessionJournal, reason: string): Promise<void> {
     await interruptSubflows(before, reason, this.#options);
     if (journal.state.owedToParent !== undefined) await tellParent(journal, this.#options);
@@ -182,7 +184,7 @@ export class Sessions {
 
   /**
    * Cuts the turn that runs short, keeping what it said so far, and cancels queued wakes and requests that wait for an
-   * answer. Messages that nobody has read yet stay.
+   * answer. Unread messages stay.
    * @throws RuntimeError SESSION_TERMINATED
    */
   async interrupt(sessionId: string, options: InterruptOptions = {}): Promise<SendReceipt> {
@@ -197,7 +199,7 @@ export class Sessions {
 
   /**
    * A new session with the past of this one, up to and with event `atSeq`: nothing of it runs, its queued wakes and
-   * requests are cancelled. Messages that nobody had read by then are unread in both, and make both due.
+   * requests are cancelled. Messages that were unread by then are unread in both, and make both due.
    */
   async fork(sessionId: string, options: ForkOptions = {}): Promise<SessionState> {
     const { atSeq, title } = checkForkOptions(options);
@@ -300,7 +302,7 @@ export class Sessions {
     });
   }
 
-  /** The same as a stream; it follows unless told otherwise. A subscriber that throws is reported and hurts nobody. */
+  /** The same as a stream; it follows unless told otherwise. A subscriber that throws is reported and does no harm. */
   events$(sessionId: string, options: SessionEventsOptions = {}): Observable<SessionEvent> {
     const id = checkSessionId(sessionId);
     const checked = { follow: true, ...checkEventsOptions(options) };

@@ -19,7 +19,7 @@ export interface ClaimHost {
   readonly isStopping: () => boolean;
 }
 
-/** What a runtime that is ending says. Its wakes are nobody's failure. */
+/** What a runtime that is ending says. Its wakes are no failures. */
 const ENDING_CODES: ReadonlySet<string> = new Set(['RUNTIME_SHUT_DOWN', 'STORE_CLOSED']);
 
 /** Wakes the session of a claim that has begun, to its end. @returns whether the runtime is ending */
@@ -83,7 +83,8 @@ async function ended(claim: Claim, outcome: WakeOutcome, host: ClaimHost): Promi
 
 /**
  * What the log leaves due of a session that was woken for one of the same hints before. A sender's hint may come back
- * after a quick wake has dealt with its message: that is no fault of the session, and nobody else will look into it.
+ * after a quick wake has dealt with its message: that is no fault of the session, and no other process will look into
+ * it.
  */
 async function standingAfter(
   claim: Claim,

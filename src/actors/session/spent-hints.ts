@@ -31,7 +31,7 @@ export async function removeSpentHints(
   const known = events.filter(({ seq }) => seq <= head);
   const spent = spentHints({ hints, standing: activationsOf(journal.state), events: known, nowMs: clock.now() });
   await store.activations.remove(spent);
-  // Somebody may have made one of them due again since we folded, and made its hint before we removed it.
+  // A process may have made one of them due again since we folded, and made its hint before we removed it.
   if ((await store.head(sessionId)) !== head) await remake(spent, await journal.refresh(), store);
   const standing = activationsOf(journal.state).filter(({ dueAtMs }) => dueAtMs <= clock.now());
   return { left: hints.length - spent.length, standing: new Set(standing.map(hintKey)) };
@@ -44,7 +44,7 @@ export async function removeStrayHints(
   ports: JournalPorts,
 ): Promise<HintFinding> {
   const { store, clock } = ports;
-  // Whoever says so may have known the session from before it was deleted and brought back.
+  // The process that says so may have known the session from before it was deleted and brought back.
   if (await isThere(sessionId, store)) return removeSpentHints(sessionId, hints, ports);
   const stray = hints.filter(({ dueAtMs }) => clock.now() - dueAtMs >= HINT_GRACE_MS);
   await store.activations.remove(stray);

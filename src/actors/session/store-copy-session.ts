@@ -65,7 +65,7 @@ export async function copySession(
   // After that: a wake that has begun meanwhile may have changed what lies beside the log.
   const now = await from.head(sessionId);
   if (now !== head) throw behind(sessionId, head, now);
-  // Last, so that nobody there goes on with a part of it. Also when all was there: whoever copied it may have come no
+  // Last, so that no process there goes on with a part of it. Also when all was there: an earlier copy may have come no
   // further.
   await keepView(to, state);
   await to.activations.add(activationsOf(state));
@@ -177,8 +177,8 @@ async function rightToCopy(
 }
 
 /**
- * What is stored in the target: the beginning of a session all at once, so that nobody there sees less of it, the rest
- * behind it.
+ * What is stored in the target: the beginning of a session all at once, so that no reader there sees less of it, the
+ * rest behind it.
  */
 class TargetLog {
   readonly #identity: SessionIdentity;
@@ -252,7 +252,7 @@ function diverged(sessionId: string, what: string): RuntimeError {
     `session ${sessionId} is in the target already and is not the same: ${what}. It was left alone`,
     {
       category: 'conflict',
-      hint: 'Somebody used it there. Decide which of the two goes on, and delete the other one.',
+      hint: 'It was used there. Decide which of the two goes on, and delete the other one.',
       details: { sessionId },
     },
   );

@@ -117,7 +117,7 @@ const LEFT_KINDS: ReadonlyMap<string, LeftKind> = new Map([
   ['SESSION_BUSY', 'busy'],
   ['STORE_COPY_DIVERGED', 'diverged'],
   ['STORE_COPY_BEHIND', 'behind'],
-  // Somebody else wrote into the target just now.
+  // Another process wrote into the target just now.
   ['HEAD_MOVED', 'diverged'],
   ['SESSION_EXISTS', 'diverged'],
 ]);

@@ -1,6 +1,6 @@
 /**
- * Notices that a store which is elsewhere does not answer, and that it answers again: whoever waits for it would say
- * nothing for as long as he is patient.
+ * Notices that a store which is elsewhere does not answer, and that it answers again: a caller that waits for it would
+ * say nothing for as long as it is patient.
  */
 import type { Clock, TimerHandle } from '../clock/clock.ts';
 

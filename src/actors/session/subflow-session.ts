@@ -1,4 +1,7 @@
-/** The child session that answers a tool call: made once, whoever dies in between, and told what the call says. */
+/**
+ * The child session that answers a tool call: made once, whichever process dies in between, and told what the call
+ * says.
+ */
 import { RuntimeError } from '../../machines/errors.ts';
 import type { SessionEvent, SessionEventDraft } from '../../machines/session/session-event.ts';
 import { OWN_KEYS } from '../../machines/session/session-requests.ts';
@@ -35,7 +38,7 @@ export async function ensureSubflowSession(
     if (!RuntimeError.is(error) || error.code !== 'SESSION_EXISTS') throw error;
   }
   const child = await ports.journals.open(sessionId);
-  // Nobody else can have sent it a message before this one.
+  // No other process can have sent it a message before this one.
   if (child.state.messages > 0 || child.state.status === 'terminated') return;
   await accept(child, { type: 'user.message', text: message }, { idempotencyKey: `${OWN_KEYS}subflow:${callId}` });
   await keepView(ports.store, child.state);
@@ -74,7 +77,7 @@ export async function interruptSubflows(
     const child = await ports.journals.open(request.childSessionId).catch(() => undefined);
     if (child === undefined || child.state.status === 'terminated') continue;
     const before = child.state;
-    // One that has not read what it is to do would do it later, for nobody.
+    // One that has not read what it is to do would do it later, for no caller.
     if (before.pending.some(({ type }) => type === 'user.message') && before.modelSteps === 0)
       await terminate(child, reason);
     else await interrupt(child, reason);
@@ -85,7 +88,7 @@ export async function interruptSubflows(
 }
 
 /**
- * Ends the sessions of jobs that work for a session which is over, and theirs. Whoever runs such a job sees it in the
+ * Ends the sessions of jobs that work for a session which is over, and theirs. The runner of such a job sees it in the
  * log, in whichever process; a job that has no session yet finds that its parent wants it no more.
  */
 export async function endJobsOf(

@@ -25,7 +25,7 @@ export class Claim {
   /** Milliseconds since the epoch. */
   againAtMs: number | undefined;
   timer: TimerHandle | undefined;
-  /** Ends the waiting for somebody else's wake. */
+  /** Ends the waiting for another process's wake. */
   stopWaiting: (() => void) | undefined;
   /** Of the wake that runs. */
   abort: AbortController | undefined;

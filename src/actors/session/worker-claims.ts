@@ -22,7 +22,7 @@ export interface WorkerClaimsOptions {
   readonly maxWaiting: number;
   /** Begins the names of the actors. */
   readonly workerId: string;
-  /** Resolves when somebody else's wake of a session may be over, or when the signal aborts. */
+  /** Resolves when another process's wake of a session may be over, or when the signal aborts. */
   readonly wakeRightFreed: (sessionId: string, signal: AbortSignal) => Promise<void>;
   /** A session that was set aside may be looked at again. */
   readonly onAgain: () => void;
@@ -37,7 +37,7 @@ const MAX_FREED_WAITS = 32;
  */
 const FREE_EARLY_LOOKS = 3;
 
-/** So often in a row somebody else may come first before we stop coming back at once. */
+/** So often in a row another process may come first before we stop coming back at once. */
 const FREE_CONFLICTS = 2;
 
 /**
@@ -142,8 +142,8 @@ export class WorkerClaims {
   }
 
   /**
-   * The wake has ended, and the log or nobody says what comes next.
-   * @param standing names of what the log leaves due, when somebody asked it
+   * The wake has ended, and only the log can say what comes next.
+   * @param standing names of what the log leaves due, when it was asked
    */
   settle(
     claim: Claim,

@@ -1,8 +1,8 @@
 /**
  * Decides when a worker looks at what is due: when it is told that hints were made, when the next one falls due, when
- * it has room for more, and now and then in case nobody told. Many reasons at once are one look; a look that took long
- * is followed by a rest, so that looking never takes more than a small part of the time; one that failed is tried again
- * after a time that grows.
+ * it has room for more, and now and then in case it was not told. Many reasons at once are one look; a look that took
+ * long is followed by a rest, so that looking never takes more than a small part of the time; one that failed is tried
+ * again after a time that grows.
  */
 import { backOffMs } from '../../machines/session/worker-rules.ts';
 import type { Clock, TimerHandle } from '../clock/clock.ts';
@@ -22,7 +22,7 @@ export interface LookoutOptions {
 /** A look that took a millisecond is followed by this many at least without one. */
 const REST_PER_LOOK = 4;
 
-/** After a look that took less, in milliseconds, as much again is rest enough: somebody may wait for an answer. */
+/** After a look that took less, in milliseconds, as much again is rest enough: a client may wait for an answer. */
 const QUICK_LOOK_MS = 5;
 
 /** Delays of a rest between looks end here, in milliseconds. */
@@ -116,7 +116,7 @@ export class Lookout {
   }
 
   /**
-   * One look for each turn of the event loop: wakes that end as soon as they begin must not keep everybody else
+   * One look for each turn of the event loop: wakes that end as soon as they begin must not keep all other work
    * waiting.
    */
   async #turnOfOurs(): Promise<void> {

@@ -34,7 +34,7 @@ export class WorkerRebuild {
     return this.#state === 'running';
   }
 
-  /** Whether the index can be trusted, or nobody tries to make it so any more. */
+  /** Whether the index can be trusted, or the tries to make it so are over. */
   get isOver(): boolean {
     return this.#state === 'done' || this.#state === 'given_up';
   }

@@ -1,4 +1,4 @@
-/** What a worker tells: its events to whoever listens, and what it counts. */
+/** What a worker tells: its events to its listeners, and what it counts. */
 import type { Observable } from 'rxjs';
 import { Followers } from '../streams/followers.ts';
 import type { OnListenerError } from '../streams/listener-errors.ts';

@@ -1,7 +1,7 @@
 /**
  * Whose turn it is. Among sessions of the same urgency the one that was woken last comes last, so that a busy one
- * starves nobody; and one that stays due by the very hints that it was woken for, and by no others, is held back for a
- * time that grows. Bounded: the oldest turns are forgotten.
+ * starves no other; and one that stays due by the very hints that it was woken for, and by no others, is held back for
+ * a time that grows. Bounded: the oldest turns are forgotten.
  */
 import { compareUrgency, urgencyRank } from '../../machines/session/activation.ts';
 import type { DueSession } from '../../machines/session/due-sessions.ts';
@@ -11,7 +11,7 @@ interface Turn {
   readonly order: number;
   /** What it was woken for. */
   readonly hints: ReadonlySet<string>;
-  /** What was due still afterwards: by the log, where somebody asked it. */
+  /** What was due still afterwards: by the log, where it was asked. */
   readonly stillDue: ReadonlySet<string>;
   /** Wakes in a row that left the same hint due. */
   readonly repeats: number;
@@ -45,7 +45,7 @@ export class WorkerTurns {
   }
 
   /**
-   * @param standing names of what the log leaves due; absent when nobody asked it @param endedMs on the steady clock
+   * @param standing names of what the log leaves due; absent when it was not asked @param endedMs on the steady clock
    */
   took(session: DueSession, standing: ReadonlySet<string> | undefined, endedMs: number): void {
     const { sessionId } = session;

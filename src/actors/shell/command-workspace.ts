@@ -86,7 +86,7 @@ export function onHost({ environment }: Pick<CommandPlace, 'environment'>, folde
   return found.rest === '' ? found.mount.directory : `${found.mount.directory}/${found.rest}`;
 }
 
-/** Somebody may have put a link in place of the folder since. @throws RuntimeError FOLDER_CHANGED */
+/** A process may have put a link in place of the folder since. @throws RuntimeError FOLDER_CHANGED */
 export function requireAllowedFolder(subject: PermissionSubject | undefined, folder: string): void {
   const allowed = allowedFolder(subject);
   if (allowed !== undefined && allowed !== folder) throw folderChanged({ allowed, folder });

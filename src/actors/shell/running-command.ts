@@ -14,7 +14,7 @@ export interface CommandOutcome {
 }
 
 export class RunningCommand {
-  /** Without what nobody may see. */
+  /** Without secrets. */
   readonly output = new KeptOutput();
   readonly #openRedaction: () => ByteRedaction | undefined;
   #redaction: ByteRedaction | undefined;

@@ -2,8 +2,8 @@
  * Follows one session that has shells, and says when it is over: terminated, or deleted, by whomever and in whichever
  * process.
  *
- * It is told by the store, and looks by itself now and then in case nobody told: file systems of a network tell nobody.
- * What it cannot see at the moment it tries again later.
+ * It is told by the store, and looks by itself now and then in case it was not told: file systems of a network tell no
+ * process. What it cannot see at the moment it tries again later.
  */
 import { backOffMs } from '../../machines/session/worker-rules.ts';
 import type { TimerHandle } from '../clock/clock.ts';

@@ -51,7 +51,7 @@ export interface ProcessEnd {
 }
 
 export interface ScriptAnswer extends Pick<CommandEnd, 'exitCode' | 'cwd'> {
-  /** What is exported now; undefined where the shell does not say, or nobody can read it. */
+  /** What is exported now; undefined where the shell does not say, or it cannot be read. */
   readonly exported: ExportedVariables | undefined;
 }
 
@@ -144,9 +144,9 @@ export class ShellProcess {
   }
 
   /**
-   * Interrupts what runs in the foreground. The signal goes to everybody in the group: to the command, or, if that has
-   * just ended, to the shell as it reports the end. So it is asked to report once more, and the end is when it has:
-   * then nothing is on its way any more that could hit the next command.
+   * Interrupts what runs in the foreground. The signal goes to all of the group: to the command, or, if that has just
+   * ended, to the shell as it reports the end. So it is asked to report once more, and the end is when it has: then
+   * nothing is on its way any more that could hit the next command.
    */
   interrupt(): void {
     const found = this.#shell();

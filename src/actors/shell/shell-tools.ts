@@ -62,8 +62,8 @@ import { pause, waitFor } from '../clock/waiting.ts';
 
 export interface ShellToolsOptions {
   /**
-   * One slot for each open shell, MAX_OPEN_SHELLS at most: a manager of their own, so that shells at rest keep nobody
-   * else waiting.
+   * One slot for each open shell, MAX_OPEN_SHELLS at most: a manager of their own, so that shells at rest keep no other
+   * task waiting.
    */
   readonly tasks: ShellTasks;
   /** Hears the output of those tasks. */
@@ -315,7 +315,7 @@ function opened(isNew: boolean): { readonly opened?: true } {
   return isNew ? { opened: true } : {};
 }
 
-/** Where its value is found again: in the log, which has the call that sets it, without what nobody may see. */
+/** Where its value is found again: in the log, which has the call that sets it, without secrets. */
 function variableOf(
   { name, value }: Pick<ShellSetEnvInput, 'name' | 'value'>,
   { callId, wake, environment }: ToolContext,
@@ -392,7 +392,7 @@ async function attend(
     signal.throwIfAborted();
   }
   shell.touch();
-  // Whoever has the reply may rely on what it says, whatever becomes of this process.
+  // The agent that has the reply may rely on what it says, whatever becomes of this process.
   if (command.outcome !== undefined) await shell.saved();
   return command.reply({ shell: name, cwd: shell.cwd });
 }

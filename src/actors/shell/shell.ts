@@ -112,7 +112,7 @@ export class Shell {
   /** As the shell said last. */
   #exported: ExportedVariables | undefined;
   #secrets: ShellSecrets | undefined;
-  /** Called when it has ended and nobody has asked about it for long. */
+  /** Called when it has ended and no caller has asked about it for long. */
   readonly #onForgotten: () => void;
   #standing: Standing = { kind: 'opening' };
   #process: ShellProcess | undefined;
@@ -121,7 +121,7 @@ export class Shell {
   #last: RunningCommand | undefined;
   /** Why it is being ended by us. The first cause stays. */
   #endReason: string | undefined;
-  /** What becomes of what is known of it. A shell that ends by itself is one that nobody wants any more. */
+  /** What becomes of what is known of it. A shell that ends by itself is one that is not wanted any more. */
   #ending: ShellEnding['records'] | undefined;
   #idleTimer: TimerHandle | undefined;
   #isDisposed = false;
@@ -273,11 +273,11 @@ export class Shell {
     // One that is only just starting is ended when there is something to end.
     if (this.#process === undefined) await this.#opening?.catch(() => undefined);
     await this.#process?.end(reason);
-    // Nobody may find a record of it after this who should not.
+    // No process may find a record of it after this that should not.
     await this.saved();
   }
 
-  /** Somebody is interested: its time without use begins anew. */
+  /** A caller is interested: its time without use begins anew. */
   touch(): void {
     const { clock } = this.#ports;
     clock.clearTimeout(this.#idleTimer);
@@ -432,7 +432,7 @@ export class Shell {
   #onUnused(): void {
     if (this.#standing.kind === 'ended') return this.#onForgotten();
     const unusedMs = this.#standing.kind === 'running' ? SHELL_UNATTENDED_MS : SHELL_IDLE_MS;
-    void this.end(`it was closed after ${unusedMs / 60_000} minutes in which nobody used it`, { records: 'keep' });
+    void this.end(`it was closed after ${unusedMs / 60_000} minutes in which it was not used`, { records: 'keep' });
   }
 
   /** @throws RuntimeError SHELL_CLOSED or SHELL_BUSY */

@@ -16,7 +16,7 @@ import type { ShellEnding, ShellPorts, ShellRequest } from './shell.ts';
 
 export interface ShellsPorts extends ShellPorts {
   /**
-   * Follows the sessions that have shells, so that these end with them, whoever ends them. Without it only
+   * Follows the sessions that have shells, so that these end with them, whichever process ends them. Without it only
    * `closeSession` does that.
    */
   readonly sessions?: SessionWatchPorts | undefined;
@@ -32,7 +32,7 @@ export class Shells {
   readonly #sessions = new Map<string, Map<string, Shell>>();
   /** By session: how many shells of it wait to be opened. */
   readonly #awaited = new Map<string, number>();
-  /** Those that nobody can find any more and that are still being ended. */
+  /** Those that cannot be found any more and that are still being ended. */
   readonly #leaving = new Set<Promise<unknown>>();
   #closing: Promise<void> | undefined;
 
@@ -46,7 +46,7 @@ export class Shells {
   }
 
   /**
-   * After it nobody finds a shell of a session that was deleted, also when it was brought back since. Undefined when
+   * After it no caller finds a shell of a session that was deleted, also when it was brought back since. Undefined when
    * there is nothing to find.
    * @throws RuntimeError STORAGE_FAILED when that cannot be seen
    */
@@ -122,7 +122,7 @@ export class Shells {
     return this.#closing;
   }
 
-  /** At once from its beginning: nobody can come between. There is room. */
+  /** At once from its beginning: no other call can come between. There is room. */
   async #open(request: ShellRequest): Promise<Shell> {
     const {
       session: { sessionId },

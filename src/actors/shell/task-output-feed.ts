@@ -1,4 +1,4 @@
-/** Hands the output of process tasks, as it comes, to whoever listens to one of them. */
+/** Hands the output of process tasks, as it comes, to the listeners of one of them. */
 
 export interface TaskOutputChunk {
   readonly taskId: string;

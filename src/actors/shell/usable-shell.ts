@@ -1,6 +1,6 @@
 /**
- * Finds the shell that a call means, and opens it again where it is not there any more: since its process ended, nobody
- * used it for long, its session went on in another process, or the session's environment is another one now. What is
+ * Finds the shell that a call means, and opens it again where it is not there any more: since its process ended, it was
+ * not used for long, its session went on in another process, or the session's environment is another one now. What is
  * not known of it, the reply names.
  */
 import type { ShellRecord } from '../../machines/turn/shell/shell-record.ts';
@@ -41,7 +41,7 @@ const ENVIRONMENT_CHANGED =
   'SHELL_ENVIRONMENT_CHANGED: the environment of the session is another one now, and whatever ran in the shell was ended';
 const NEVER_RESTORED = 'functions, aliases, background jobs, and variables that are not exported';
 /** Of a record that says nothing of them. */
-const EXPORTS_UNKNOWN = 'variables that commands have exported: nobody has asked the shell which there are';
+const EXPORTS_UNKNOWN = 'variables that commands have exported: the shell was not asked which there are';
 
 /**
  * @param mayBegin whether one is opened where there was none @throws RuntimeError SHELL_CLOSED, and what opening a

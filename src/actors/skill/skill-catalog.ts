@@ -3,7 +3,7 @@ import type { ErrorRecord } from '../../machines/errors.ts';
 import type { Skill, SkillScope } from '../../machines/skill/skill-definition.ts';
 
 export interface SkillQuery {
-  /** Whose skills count besides those of everybody. Default: nobody's. */
+  /** Whose skills count besides those for every agent. Default: of none. */
   readonly agentId?: string | undefined;
   /** The only ones, by name. Default: all. */
   readonly only?: readonly string[] | undefined;

@@ -1,4 +1,4 @@
-/** The managed tools around skills: those of the agent that calls them, and of everybody. */
+/** The managed tools around skills: those of the agent that calls them, and those for every agent. */
 import type { AgentDefinition } from '../../machines/agent/agent-definition.ts';
 import type { Skill, SkillSummary } from '../../machines/skill/skill-definition.ts';
 import {

@@ -6,8 +6,8 @@
 export class Followers<Follower> {
   readonly #followers = new Set<Follower>();
   /**
-   * Rebuilt when somebody is told after somebody joined or left, and never edited: a telling under way keeps the list
-   * it began with.
+   * Rebuilt when followers are told after one joined or left, and never edited: a telling under way keeps the list it
+   * began with.
    */
   #list: readonly Follower[] | undefined = undefined;
 

@@ -22,7 +22,7 @@ export function safely(report: OnListenerError): OnListenerError {
     try {
       report(error, source);
     } catch {
-      // Nobody is left to tell.
+      // There is no listener left to tell.
     }
   };
 }

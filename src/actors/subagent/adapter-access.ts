@@ -1,6 +1,6 @@
 /**
- * Where worktree adapters, written by anybody, meet the runtime: synchronous or not, each call has an end, and only a
- * clear yes is a yes.
+ * Where worktree adapters, which are foreign code, meet the runtime: synchronous or not, each call has an end, and only
+ * a clear yes is a yes.
  */
 import { RuntimeError, messageOf } from '../../machines/errors.ts';
 import type { WorktreeInspection } from '../../machines/subagent/worktree-findings.ts';
@@ -23,8 +23,8 @@ export class AdapterAccess {
   }
 
   /**
-   * Has no time limit of its own: the request has a signal, and an answer that nobody waits for would leave a worktree
-   * behind.
+   * Has no time limit of its own: the request has a signal, and an answer that no caller waits for would leave a
+   * worktree behind.
    */
   async prepare(request: WorktreeRequest): Promise<PreparedSubagentWorktree> {
     const prepared: unknown = await this.#adapter.prepare(request);
@@ -42,7 +42,7 @@ export class AdapterAccess {
     await this.#within('begin', async () => this.#adapter.begin?.(worktree));
   }
 
-  /** What fails finds that nobody can tell. Never rejects. */
+  /** What fails finds that it is unknown. Never rejects. */
   async inspect(worktree: PreparedSubagentWorktree): Promise<WorktreeInspection> {
     try {
       if (this.#adapter.inspect === undefined) return await this.#asked(worktree);

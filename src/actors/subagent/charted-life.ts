@@ -44,7 +44,7 @@ export class ChartedLife<Value extends StateValue, Event extends AnyEventObject>
     return this.#snapshot.matches(value);
   }
 
-  /** Lets the actor go, in whatever state it is: nobody moves it any more. */
+  /** Lets the actor go, in whatever state it is: no event moves it any more. */
   end(): void {
     if (this.#snapshot.status === 'active') stopChild(this.#actor);
   }

@@ -35,8 +35,8 @@ function startWork(start: SubagentJobStart, ports: SessionWorkPorts): SubagentJo
 }
 
 /**
- * One wake of a session that is to run in the process that was made for it. What the session is for is somebody else's
- * business.
+ * One wake of a session that is to run in the process that was made for it. What the session is for does not matter
+ * here.
  */
 function startWake({ jobId, request, emit }: SubagentJobStart, { trigger }: SessionWorkPorts): SubagentJobHandle {
   const sessionId = checkSessionId(sessionOf(request));

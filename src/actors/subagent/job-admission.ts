@@ -69,7 +69,7 @@ export class JobAdmission {
     for (const job of this.below(above)) if (this.#spawning.has(job)) job.refusal ??= parentEnded(above.jobId);
   }
 
-  /** It has ended; whoever looks finds that out by itself. */
+  /** It has ended; a caller that looks finds that out by itself. */
   reopen(above: JobAbove): void {
     for (const key of keysUnder(above)) this.#closed.delete(key);
   }
@@ -152,7 +152,7 @@ function leave(under: Map<string, Set<AdmittedJob>>, key: string, job: AdmittedJ
   if (jobs?.size === 0) under.delete(key);
 }
 
-/** Jobs that nobody is named as the parent of have none. */
+/** Jobs for which no parent is named have none. */
 function parentOf({ parentJobId, parentSessionId }: JobPlace): string | undefined {
   if (parentJobId !== undefined) return `job ${parentJobId}`;
   return parentSessionId === undefined ? undefined : `session ${parentSessionId}`;

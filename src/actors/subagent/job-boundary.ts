@@ -1,4 +1,4 @@
-/** Where subagent runners, written by anybody, meet the runtime: checks of what they give back. */
+/** Where subagent runners, which are foreign code, meet the runtime: checks of what they give back. */
 import { plainCopy } from '../../machines/plain-copy.ts';
 import { BackgroundTaskError } from '../../machines/task/task-error.ts';
 import { isPromiseLike } from '../task/runner-boundary.ts';

@@ -44,7 +44,7 @@ export async function requireAcceptable(request: AgentTaskRequest, { guard, sess
     await requireBegun(parentTaskId, parentSessionId, sessions);
 }
 
-/** Until its parent has a session nobody could say what bounds the job. */
+/** Until its parent has a session it is unknown what bounds the job. */
 async function requireBegun(
   parentJobId: string,
   parentSessionId: string,

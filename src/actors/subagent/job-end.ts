@@ -31,7 +31,7 @@ export function endedTask(view: BackgroundTaskState, end: JobEnd, now: string): 
   return withHandoffDetails({ ...ended, ...failure });
 }
 
-/** The task with the handoff of its worktree in the details of its error, where whoever handles the error finds it. */
+/** The task with the handoff of its worktree in the details of its error, where the handler of the error finds it. */
 export function withHandoffDetails(task: BackgroundTaskState): BackgroundTaskState {
   const handoff = handoffOf(task);
   if (handoff === undefined || task.error === undefined) return Object.freeze(task);
@@ -56,7 +56,7 @@ const WATCHDOGS: readonly BackgroundTaskTimeoutReason[] = [
 
 /**
  * A task tells its runner in words why it is to stop. These are the words of a watchdog and of a denial; any others are
- * somebody's own.
+ * a caller's own.
  */
 function stopOf(reason: string, denied: Iterable<string>): Failure {
   for (const timeoutReason of WATCHDOGS) {

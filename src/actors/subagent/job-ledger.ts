@@ -1,6 +1,7 @@
 /**
- * The books of the jobs that this process runs: a job is entered before anybody is told that it was accepted, and its
- * end is stored and told to the session it works for before anybody hears of it. Each end counts once, the first one.
+ * The books of the jobs that this process runs: a job is entered before its caller is told that it was accepted, and
+ * its end is stored and told to the session it works for before any listener hears of it. Each end counts once, the
+ * first one.
  */
 import { messageOf } from '../../machines/errors.ts';
 import { JOB_RECORD_VERSION } from '../../machines/subagent/job-record.ts';
@@ -174,7 +175,7 @@ export class JobLedger {
     return Promise.resolve([]);
   }
 
-  /** Stored whole, then told, then done with: whoever finds it halfway goes on from there. */
+  /** Stored whole, then told, then done with: a process that finds it halfway goes on from there. */
   async #finish(entry: Entry, task: BackgroundTaskState): Promise<readonly string[]> {
     const { records, log } = this.#options;
     const problems: string[] = [];

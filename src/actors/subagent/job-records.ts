@@ -8,7 +8,7 @@ import type { JobRecord } from '../../machines/subagent/job-record.ts';
 export interface JobRecords {
   /**
    * Stores a new record under the next id, `agent_<n>`, which no job has had before. Resolves when it is durable.
-   * @param make called with the id; again with another one when somebody else was faster
+   * @param make called with the id; again with another one when another process was faster
    */
   create(make: (jobId: string) => JobRecord): Promise<JobRecord>;
   /**
@@ -21,8 +21,8 @@ export interface JobRecords {
   /**
    * Makes the record of a process that is gone this process's own. Of several that try, one does. One that cannot be
    * read is set aside.
-   * @returns the record as it is now; undefined when it is not to be had: its owner lives, somebody else has it, or it
-   * is gone
+   * @returns the record as it is now; undefined when it is not to be had: its owner lives, another process has it, or
+   * it is gone
    */
   takeOver(jobId: string): Promise<JobRecord | undefined>;
   /** Keeps an output that is too large to be handed around. */
@@ -32,7 +32,7 @@ export interface JobRecords {
 }
 
 export type FoundJobRecord =
-  /** `here`: this process. `gone`: whoever had it does not live any more. */
+  /** `here`: this process. `gone`: the process that had it does not live any more. */
   | {
       readonly kind: 'record';
       readonly record: JobRecord;

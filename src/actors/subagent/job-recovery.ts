@@ -44,7 +44,7 @@ type Worktrees = () => Promise<readonly KeptWorktree[]>;
 /** One report for each job that was not whole. @throws what listing the records throws */
 export async function recoverJobs(options: JobRecoveryOptions): Promise<readonly ReconciledJob[]> {
   const found = await options.records.list();
-  // Looked up once for all, and only when somebody needs it.
+  // Looked up once for all, and only when it is needed.
   let worktrees: Promise<readonly KeptWorktree[]> | undefined;
   const kept: Worktrees | undefined =
     options.worktrees === undefined
@@ -118,7 +118,7 @@ function staleTask(task: BackgroundTaskState, now: string): BackgroundTaskState 
   return endedTask(task, { kind: 'failed', error: watchdogError('stale_worker', what) }, now);
 }
 
-/** What becomes of it cannot be told before it has. Whoever deals with it looks after its job next. */
+/** What becomes of it cannot be told before it has. The process that deals with it looks after its job next. */
 async function isWorktreeInHand(task: BackgroundTaskState, worktrees: Worktrees | undefined): Promise<boolean> {
   if (task.isolation !== 'worktree' || worktrees === undefined) return false;
   // What cannot be listed keeps no job from its end.

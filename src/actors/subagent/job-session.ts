@@ -1,6 +1,6 @@
 /**
- * The session that does the work of a job: made once, whoever dies in between, in the folder and within the bounds that
- * the job was given.
+ * The session that does the work of a job: made once, whichever process dies in between, in the folder and within the
+ * bounds that the job was given.
  */
 import type { AgentDefinition } from '../../machines/agent/agent-definition.ts';
 import { RuntimeError, messageOf } from '../../machines/errors.ts';
@@ -84,7 +84,7 @@ async function continued({ jobId, sessionId, request }: JobSession, ports: JobSe
 }
 
 /**
- * A job for a session that is gone is not made, since nobody knows what binds it. @throws RuntimeError
+ * A job for a session that is gone is not made, since it is unknown what binds it. @throws RuntimeError
  * SESSION_NOT_FOUND
  */
 async function parentOf(
@@ -106,7 +106,7 @@ async function create({ jobId, sessionId, request }: JobSession, ports: JobSessi
   const journal = await beginSession({ sessionId, agentId, title, jobId, workspace: cwd, narrowing }, origin, ports);
   await keepView(ports.store, journal.state);
   await announceChild(journal.state, ports).catch(async (error: unknown) => {
-    // Its parent refuses it after all: nobody will ever wake it.
+    // Its parent refuses it after all: no process will ever wake it.
     await appendAtHead(
       journal,
       ({ status }) =>
@@ -145,7 +145,7 @@ async function childOf(parent: SessionState, jobId: string, ports: BoundsPorts):
   };
 }
 
-/** What the request changes in the agent. What nobody was told to answer is denied. */
+/** What the request changes in the agent. A request without an answerer is denied. */
 async function narrowingOf(
   request: AgentTaskRequest,
   {

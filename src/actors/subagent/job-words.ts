@@ -56,7 +56,7 @@ export function handoffOf(task: BackgroundTaskState): WorktreeHandoff | undefine
     branchName,
     ...(worktreeBaseRevision === undefined ? {} : { baseRevision: worktreeBaseRevision }),
     ...(parentWorktreeStatus === undefined ? {} : { parentStatus: parentWorktreeStatus }),
-    // What nobody has said anything about is there, as far as anybody knows.
+    // What no record speaks of is there, as far as is known.
     worktreeStatus: STATUSES.find((status) => status === task.worktreeStatus) ?? 'preserved',
     ...(worktreeNextAction === undefined ? {} : { worktreeNextAction }),
   };

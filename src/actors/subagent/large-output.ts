@@ -35,7 +35,7 @@ export async function handedAround(
   }
 }
 
-/** Where an output lies is said by whoever put it there: people and agents open that file. */
+/** Where an output lies is said by the code that put it there: people and agents open that file. */
 function withoutPlaces(result: SubagentJobResult): SubagentJobResult {
   if (result.metadata === undefined) return result;
   const { outputPath, outputBytes, outputNotKept, ...metadata } = result.metadata;

@@ -8,7 +8,9 @@ export const MAX_OPEN_PERMISSIONS = 256;
 export class OpenPermissions {
   readonly #open = new Map<string, 'open' | 'answering'>();
 
-  /** What the work says of its requests. @returns false for a request beyond what may be open: nobody is to be asked */
+  /**
+   * What the work says of its requests. @returns false for a request beyond what may be open: no person is to be asked
+   */
   hear(event: BackgroundTaskRunnerEvent): boolean {
     if (event.type === 'background_task_permission_resolved') this.#open.delete(event.requestId);
     if (event.type !== 'background_task_permission_request') return true;

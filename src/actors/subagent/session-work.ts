@@ -1,6 +1,6 @@
 /**
  * The work of one job, done by a session: it is made, told what to do, and woken until it rests for good. What it asks
- * is asked of whoever runs the job; what is answered elsewhere counts as well, since the session's log decides.
+ * is asked of the runner of the job; what is answered elsewhere counts as well, since the session's log decides.
  */
 import { RuntimeError, messageOf } from '../../machines/errors.ts';
 import { delegatedCalls } from '../../machines/session/activation.ts';
@@ -36,7 +36,7 @@ export class SessionWork {
   readonly #relay: SessionRelay;
   /** Stops the wake, and whatever is waited for. */
   readonly #stop = new AbortController();
-  /** By request: what was asked and nobody has answered. */
+  /** By request: what was asked and has no answer. */
   #asked = new Map<string, AskedRequest>();
   /** Messages that are on their way into the log. */
   readonly #sending = new Set<Promise<unknown>>();
@@ -252,7 +252,7 @@ export class SessionWork {
     }
   }
 
-  /** Nobody goes on with work that was stopped, whoever finds its session. */
+  /** No process that finds the session of stopped work goes on with it. */
   async #terminate(): Promise<void> {
     try {
       if (continuesSession(this.#start.request)) return await this.#interrupt();

@@ -43,12 +43,12 @@ export interface EndedJob extends Pick<StartedJob, 'jobId' | 'sessionId' | 'pare
 /** Each is stored once for each job, however often it is asked for. */
 export interface SubagentLog {
   /**
-   * Before the job begins. @throws RuntimeError SESSION_NOT_FOUND, SESSION_TERMINATED when nobody can work for that
+   * Before the job begins. @throws RuntimeError SESSION_NOT_FOUND, SESSION_TERMINATED when nothing can work for that
    * session
    */
   started(job: StartedJob): Promise<void>;
   /**
-   * After nothing of it runs any more. The session made for one that did not complete is terminated, so that nobody
+   * After nothing of it runs any more. The session made for one that did not complete is terminated, so that no process
    * goes on with it.
    */
   ended(job: EndedJob): Promise<void>;

@@ -22,7 +22,7 @@ import type { WorktreeKeeper } from './worktree-adapter.ts';
 interface SharedOptions {
   /** What is kept of jobs beyond this process. Default: nothing. */
   readonly records?: JobRecords | undefined;
-  /** What hears of the start and the end of jobs. Default: nobody. */
+  /** What hears of the start and the end of jobs. Default: nothing. */
   readonly log?: SubagentLog | undefined;
   /** Throws for a request that is not to be taken on. Asked before anything is recorded. Default: every one may be. */
   readonly admit?: ((request: AgentTaskRequest) => Promise<void>) | undefined;

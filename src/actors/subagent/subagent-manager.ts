@@ -2,8 +2,8 @@
  * The public face of subagents: each job is a task of kind `agent` in a pool of its own, with a record that survives
  * this process.
  *
- * A job that was accepted is on record, and so is its end before anybody hears of it. Stopping a job stops every job
- * below it.
+ * A job that was accepted is on record, and so is its end before any listener hears of it. Stopping a job stops every
+ * job below it.
  */
 import { map } from 'rxjs';
 import type { Observable } from 'rxjs';
@@ -258,7 +258,7 @@ export class SubagentManager {
    * Idempotent.
    */
   shutdown(reason = 'the subagent manager is shutting down'): Promise<void> {
-    // Whoever hears of the first job that ends may ask for the same again.
+    // A listener that hears of the first job that ends may ask for the same again.
     this.#shutdown ??= Promise.resolve().then(() => this.#shutDown(reason));
     return this.#shutdown;
   }
@@ -307,7 +307,7 @@ export class SubagentManager {
     this.#depthOf({ parentJobId: request.parentTaskId });
   }
 
-  /** Whoever works for a job works for the session that does its work, and within its bounds. */
+  /** A job that works for a job works for the session that does its work, and within its bounds. */
   #sessionOfJob(jobId: string | undefined): string | undefined {
     const task = jobId === undefined ? undefined : this.#find(jobId);
     return task === undefined || this.#options.log === undefined ? undefined : sessionOf(task);

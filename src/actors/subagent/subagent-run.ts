@@ -1,6 +1,6 @@
 /**
- * One job while it is carried out: what its runner started, how it is stopped, and how its end is settled before
- * anybody hears of it.
+ * One job while it is carried out: what its runner started, how it is stopped, and how its end is settled before any
+ * listener hears of it.
  */
 import type { StateValueFrom } from 'xstate';
 import { subagentLifecycle } from '../../machines/subagent/subagent-machine.ts';
@@ -59,7 +59,7 @@ export class SubagentRun implements BackgroundTaskHandle {
       parent: start.parent,
     });
     this.result = this.#outcome.promise;
-    // Whoever started it may only be interested in its stop.
+    // Its caller may only be interested in its stop.
     this.result.catch(() => undefined);
     if (start.signal.aborted) this.#abort.abort(start.signal.reason);
     else start.signal.addEventListener('abort', () => this.#abort.abort(start.signal.reason), { once: true });
@@ -106,7 +106,7 @@ export class SubagentRun implements BackgroundTaskHandle {
   /** Resolves when nothing of the job runs any more and its end is stored; rejects when it cannot be proven gone. */
   cancel(reason = 'the job is to stop'): Promise<void> {
     this.#stopped ??= this.#stop(reason).catch((thrown: unknown) => {
-      // Somebody may try again.
+      // A caller may try again.
       this.#stopped = undefined;
       throw thrown;
     });
@@ -232,7 +232,7 @@ export class SubagentRun implements BackgroundTaskHandle {
 
   /**
    * The first of all that says that the work has ended.
-   * @param end what it was, unless somebody stopped it before
+   * @param end what it was, unless it was stopped before
    * @param handle where the runner may have more to do
    */
   #ended(

@@ -201,14 +201,14 @@ function wakeTasks(
   });
 }
 
-/** A job that asked for a worktree must not work in the folder of whoever asked. */
+/** A job that asked for a worktree must not work in the folder of its caller. */
 function withoutWorktrees(runner: SubagentRunner): SubagentRunner {
   return {
     start(start) {
       if (start.request.isolation !== 'worktree') return runner.start(start);
       throw new BackgroundTaskError(
         'validation',
-        `job ${start.jobId} is to work in a git worktree, and nobody makes those here`,
+        `job ${start.jobId} is to work in a git worktree, and there are none here`,
         {
           code: 'SUBAGENT_NO_WORKTREES',
           hint: 'Give the runtime a keeper of worktrees (`subagents.worktrees`), or leave `isolation` out.',
@@ -223,7 +223,7 @@ function filesOfJob(request: SubagentJobRequest, { filesOf }: SubagentPorts): st
   return sessionId === undefined ? undefined : filesOf?.({ sessionId, agentId: request.agentType });
 }
 
-/** Where nobody says, it lies beside the worktree. */
+/** By default it lies beside the worktree. */
 function filesOfSessions({ ports }: SubagentServicesOptions): (session: SessionIdentity) => string | undefined {
   return (session) => ports.filesOf?.(session);
 }

@@ -11,7 +11,7 @@ import type { SubagentRunner } from './subagent-runner.ts';
 
 export interface SubagentTaskRunnerOptions {
   readonly runner: SubagentRunner;
-  /** Called with what the work says. Default: nobody hears it but the task. */
+  /** Called with what the work says. Default: only the task hears it. */
   readonly onProgress?: SubagentRunPorts['onProgress'] | undefined;
   /**
    * Called once per job, when nothing of it runs any more. @returns the end as it is to be shown. Default: nothing is

@@ -31,7 +31,7 @@ export interface SubflowWorktrees {
    * more.
    */
   settle(child: Pick<SubflowChild, 'parentSessionId' | 'childSessionId'>): Promise<WorktreeHandoff | undefined>;
-  /** The same for all children of a session that nobody waits for any more. */
+  /** The same for all children of a session that is not waited for any more. */
   settleAll(parentSessionId: string): Promise<void>;
   /** Whether a call is open that the child in the worktree of this key answers: it will go on there. */
   isAwaited(key: string): Promise<boolean>;
@@ -127,7 +127,7 @@ class KeptForCalls implements SubflowWorktrees {
         ({ request }) => request?.kind === 'subflow' && request.childSessionId === childSessionId,
       );
     } catch (error) {
-      // Of a log that cannot be read nobody can tell.
+      // Of a log that cannot be read this is unknown.
       return !RuntimeError.is(error) || error.code !== 'SESSION_NOT_FOUND';
     }
   }
@@ -153,7 +153,7 @@ class KeptForCalls implements SubflowWorktrees {
       await keeper.remove(worktree);
     } catch (error) {
       life.move('REMOVE_FAILED');
-      // It is all there still: something came, or somebody went in.
+      // It is all there still: something came, or a person or process went in.
       const again = await inspected(keeper, worktree);
       const why = { kind: 'unknown', text: `it could not be removed: ${messageOf(error)}` } as const;
       return preserved(
@@ -181,7 +181,7 @@ class KeptForCalls implements SubflowWorktrees {
     return life;
   }
 
-  /** What stays on the disk is on record there; nobody here is at it any more. */
+  /** What stays on the disk is on record there; no code here is at it any more. */
   #leave(key: string): void {
     this.#lives.get(key)?.end();
     this.#lives.delete(key);
@@ -203,7 +203,7 @@ class KeptForCalls implements SubflowWorktrees {
   }
 }
 
-/** What an inspection says; one that fails finds that nobody can tell. */
+/** What an inspection says; one that fails finds that it is unknown. */
 async function inspected(keeper: WorktreeKeeper, worktree: PreparedSubagentWorktree): Promise<WorktreeInspection> {
   try {
     return await keeper.inspect(worktree);

@@ -32,7 +32,7 @@ export async function waitFor<Result>(
       { code: 'SUBAGENT_WAIT_INVALID' },
     );
   }
-  // Nobody may be left to hear of it.
+  // There may be no caller left to hear of it.
   outcome.catch(() => undefined);
   let giveUp: (error: BackgroundTaskError) => void = () => undefined;
   const patience = new Promise<never>((_, reject) => {

@@ -95,14 +95,14 @@ export interface ReconciledWorktree {
 }
 
 export interface ReconcileWorktreesOptions {
-  /** Whether somebody is going to go on with what the key names: then its worktree is left. Default: nobody is. */
+  /** Whether a wake is going to go on with what the key names: then its worktree is left. Default: none is. */
   readonly isAwaited?: ((key: string) => Promise<boolean>) | undefined;
 }
 
 export interface AdoptWorktreeOptions {
   /**
-   * The person knows that whoever has it does not live, where that cannot be told from here. One that is known to live
-   * keeps it all the same.
+   * The person knows that the process that has it does not live, where that cannot be told from here. One that is known
+   * to live keeps it all the same.
    */
   readonly ownerIsGone?: boolean | undefined;
 }

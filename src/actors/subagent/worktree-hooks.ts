@@ -18,7 +18,7 @@ export interface HookRun {
   readonly input: WorktreeHookInput;
   /** The folder to run in. */
   readonly cwd: string;
-  /** Aborted when the time is up or nobody waits any more. */
+  /** Aborted when the time is up or no caller waits any more. */
   readonly signal: AbortSignal;
 }
 

@@ -107,7 +107,7 @@ export class WorktreeRun {
         ...(keepFilesIn === undefined ? {} : { keepFilesIn }),
       });
     } catch (error) {
-      // What nobody can find again may be there all the same.
+      // What cannot be found again may be there all the same.
       this.#life.move(RuntimeError.is(error) && error.code === ADAPTER_INVALID ? 'CREATE_UNKNOWN' : 'CREATE_FAILED');
       this.#start.emit({ type: 'background_task_progress', taskId: jobId, progress: { worktreeStatus: undefined } });
       throw error;
@@ -215,7 +215,7 @@ export class WorktreeRun {
   }
 }
 
-/** Nobody looks into a worktree in which something may still be running. */
+/** No code looks into a worktree in which something may still be running. */
 const KEPT_UNSEEN: WorktreeInspection = { isClean: false, findings: [] };
 
 /** The folder that `cwd` is in the worktree; its root when `cwd` is not below that of the repository. */

@@ -28,7 +28,7 @@ export interface WorktreeSubagentRunnerOptions {
   readonly worktreeAdapter: SubagentWorktreeAdapter;
   /** Run when a worktree has been made, which a failing one undoes, and when it has been removed. */
   readonly hooks?: WorktreeHooks | undefined;
-  /** Who executes hooks of which type. Functions need nobody. */
+  /** Who executes hooks of which type. Functions need none. */
   readonly hookTypeExecutors?: HookTypeExecutors | undefined;
   /** How long one hook may take that does not say itself. Default 60,000. */
   readonly hookTimeoutMs?: number | undefined;
@@ -149,7 +149,7 @@ class WorktreeJobHandle implements SubagentJobHandle {
 
   async #settled(): Promise<SubagentJobResult> {
     let result: SubagentJobResult;
-    // Whoever listens to `work` hears of its end before anything else is done.
+    // A listener of `work` hears of its end before anything else is done.
     await this.work.then(nothing, nothing);
     try {
       result = checkedJobResult(await this.#inner.result, this.jobId);

@@ -5,7 +5,7 @@
  * A tree is everything that descends from work a host started. Its members are found by parentage, process group and
  * session, and by what children inherit, an environment variable and on Linux a resource limit, so that daemons which
  * left all three are found too. A process is known by its pid *and* its start time: a pid alone may have gone to
- * somebody else.
+ * another process.
  *
  *   const tree = await processTree.prepare({ taskId, commandPreview });   // tagged and recorded; nothing runs yet
  *   const { program, args, environment } = tree.launch({ program: '/bin/sh', args: ['-c', command], cwd, environment:

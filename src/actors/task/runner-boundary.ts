@@ -1,4 +1,4 @@
-/** Where runners, written by anybody, meet the manager: what they are given, and checks of what they give back. */
+/** Where runners, which are foreign code, meet the manager: what they are given, and checks of what they give back. */
 import type { AnyActorRef } from 'xstate';
 import { plainCopy } from '../../machines/plain-copy.ts';
 import { BackgroundTaskError } from '../../machines/task/task-error.ts';

@@ -78,7 +78,7 @@ export class TaskSupervisor implements TaskHost {
   #slotsTaken = 0;
   #liveTasks = 0;
   #submitting = 0;
-  /** Set when somebody shuts down: from then on, and not only when the chart has heard of it, no work is taken. */
+  /** Set when a caller shuts down: from then on, and not only when the chart has heard of it, no work is taken. */
   #drain: Drain | undefined;
   readonly #take = (event: SupervisorEvent): void => void this.#handle(event);
 
@@ -233,7 +233,7 @@ export class TaskSupervisor implements TaskHost {
     const lifecycle = supervisorLifecycle as unknown as ActorLogic<SupervisorSnapshot, AnyEventObject>;
     return {
       ...lifecycle,
-      // Tells whoever looks that what the chart does not take is not lost.
+      // Tells inspectors that what the chart does not take is not lost.
       handlesEventsItself: true,
       transition: (snapshot, event, scope) => {
         // The chart knows only its own few events; looking each `xstate.done.actor.<id>` up in it would hash a new
@@ -286,7 +286,7 @@ export class TaskSupervisor implements TaskHost {
   #admit(record: TaskRecord): void {
     this.#announceState(record, 'background_task_created');
     this.#submitting -= 1;
-    // Whoever heard of it may have cancelled it, or shut the manager down.
+    // A listener may have cancelled it, or shut the manager down.
     if (record.cancelReason !== undefined || !this.isAccepting) return this.#endQueued(record);
     this.queue.push(record);
     this.#startWaiting();

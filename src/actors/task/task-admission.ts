@@ -76,7 +76,7 @@ const FIT_ID = /^[A-Za-z0-9][\w.:-]{0,127}$/;
 export class TaskIds {
   readonly #make: (() => string) | undefined;
   #last = 0;
-  /** Somebody chose an id, which may be one that is counted up to later. */
+  /** A caller chose an id, which may be one that is counted up to later. */
   #hasWanted = false;
 
   constructor(factory: (() => string) | undefined) {

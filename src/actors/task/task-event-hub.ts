@@ -1,5 +1,5 @@
 /**
- * Announces task events to everybody who listens: the event sink, subscribers, and streams.
+ * Announces task events to all listeners: the event sink, subscribers, and streams.
  *
  * Every listener hears the same events in the same order, also when one of them makes new ones happen. Streams of a
  * single task are routed by its id, so an event costs the same with one follower or a thousand followers of other
@@ -53,7 +53,7 @@ export class TaskEventHub {
     this.#report = report;
   }
 
-  /** False when nobody would hear an event about this task: then it need not be made. */
+  /** False when no listener would hear an event about this task: then it need not be made. */
   hasAudience(taskId: string): boolean {
     return this.#listeners.size > 0 || this.#sink !== undefined || this.#streams.size > 0 || this.#byTask.has(taskId);
   }
@@ -125,7 +125,7 @@ export class TaskEventHub {
   #tell(listener: BackgroundTaskListener, event: BackgroundTaskEvent, source: 'listener' | 'event_sink'): void {
     try {
       const returned: unknown = listener(event);
-      // An async listener is typed as returning nothing; its rejection would otherwise be nobody's.
+      // An async listener is typed as returning nothing; its rejection would otherwise be unhandled.
       if (returned instanceof Promise) returned.catch((error: unknown) => this.#report(error, source));
     } catch (error) {
       this.#report(error, source);

@@ -34,7 +34,7 @@ export interface BackgroundTaskStart<Request extends BackgroundTaskRequest = Bac
 /** What a runner may do with tasks of its own, such as the fires of a schedule. */
 export interface ChildTasks {
   spawn(request: BackgroundTaskRequestInput): Promise<BackgroundTaskState>;
-  /** The same as the manager's `wait`, but the outcome stays unread: it was made for somebody else. */
+  /** The same as the manager's `wait`, but the outcome stays unread: it was made for another reader. */
   wait(taskId: string): Promise<BackgroundTaskResult>;
   cancel(taskId: string, reason?: string): Promise<void>;
   /** Forgets one that has ended. */

@@ -1,4 +1,4 @@
-/** The port to whoever watches over what agents do and what it costs, such as a system of traces. */
+/** The port to a program that watches over what agents do and what it costs, such as a system of traces. */
 import type { SessionEvent } from '../../machines/session/session-event.ts';
 
 export interface Telemetry {

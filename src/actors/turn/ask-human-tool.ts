@@ -1,6 +1,5 @@
 /**
- * `ask_human`: puts a question to somebody outside. The call stays open, and the session at rest, until the answer
- * comes.
+ * `ask_human`: puts a question to a person. The call stays open, and the session at rest, until the answer comes.
  */
 import { RuntimeError } from '../../machines/errors.ts';
 import { askHumanDefinition } from '../../machines/turn/ask-human.ts';
@@ -12,7 +11,7 @@ export function createAskHumanTool(): Tool<AskHumanInput> {
     definition: askHumanDefinition,
     question: (input) => input,
     run() {
-      throw new RuntimeError('TOOL_NOT_RUNNABLE', 'a question is answered by somebody outside, it does not run', {
+      throw new RuntimeError('TOOL_NOT_RUNNABLE', 'a question is answered by a person, it does not run', {
         category: 'crash',
       });
     },

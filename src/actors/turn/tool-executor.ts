@@ -196,7 +196,7 @@ async function executeCall(
     return failed(CHANGED);
   const stop = stopOf(tool, step, clock);
   const run = tool.run.bind(tool);
-  // Before it is cut: of half a secret nobody could tell what it is.
+  // Before it is cut: half a secret cannot be recognized.
   const redacted = (output: unknown): unknown => context.environment?.secrets.json(output) ?? output;
   const work = async (): Promise<ToolCallResult> =>
     storable(
@@ -237,8 +237,8 @@ export function unknownTool(name: string, tools: ReadonlyMap<string, Tool>): str
 }
 
 /**
- * When a call is told to stop: with its wake, or, if it may come to its end, a while later or when nobody wants to wait
- * any more.
+ * When a call is told to stop: with its wake, or, if it may come to its end, a while later or when no caller wants to
+ * wait any more.
  */
 function stopOf(
   { definition }: Tool,

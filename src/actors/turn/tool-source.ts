@@ -48,14 +48,14 @@ export interface ToolSource {
 }
 
 /**
- * Something that happened to a server of tools which nobody waits for: plain data, for people. No secrets are in it.
+ * Something that happened to a server of tools which no call waits for: plain data, for people. No secrets are in it.
  */
 export interface ToolServerNews {
   readonly agentId: string;
   /** What the agent file calls it. */
   readonly server: string;
   /**
-   * `connected`, `lost` (it ended, or cannot be reached any more), `rested` (nobody used it for long), `tools_changed`
+   * `connected`, `lost` (it ended, or cannot be reached any more), `rested` (it was not used for long), `tools_changed`
    * (it says so), `left_out` (a tool cannot be offered), `noise` (it said what cannot be understood).
    */
   readonly kind: 'connected' | 'lost' | 'rested' | 'tools_changed' | 'left_out' | 'noise';

@@ -19,13 +19,13 @@ export interface ToolContext {
   /** The wake that it is a part of, for tools about the session itself. */
   readonly wake?: CompanionWake | undefined;
   /**
-   * What was allowed. A tool that finds that it would do something else must not do it. Absent where nobody was asked
-   * about anything.
+   * What was allowed. A tool that finds that it would do something else must not do it. Absent where no person was
+   * asked about anything.
    */
   readonly subject?: PermissionSubject | undefined;
   /** Aborted when the call is to stop. The tool must have stopped before its promise settles. */
   readonly signal: AbortSignal;
-  /** Says how far a long call has come. Shown to whoever follows the wake; not stored. */
+  /** Says how far a long call has come. Shown to those that follow the wake; not stored. */
   readonly onProgress?: ((progress: ToolProgress) => void) | undefined;
 }
 
@@ -41,7 +41,7 @@ export interface Subflow {
   readonly message: string;
   /** It works in a process of its own. */
   readonly run?: 'process' | undefined;
-  /** It works in a git worktree of its own, made from the repository in the workspace of whoever calls it. */
+  /** It works in a git worktree of its own, made from the repository in the workspace of its caller. */
   readonly isolation?: 'worktree' | undefined;
 }
 
@@ -61,9 +61,7 @@ export interface Tool<Input = unknown> {
     input: Input,
     context: Pick<ToolContext, 'session' | 'workspaceDirectory' | 'environment'>,
   ): PermissionSubject;
-  /**
-   * For a tool that is a question: what to ask somebody outside, whose answer is the result. Such a tool is never run.
-   */
+  /** For a tool that is a question: what to ask a person, whose answer is the result. Such a tool is never run. */
   question?(input: Input): { readonly question: string; readonly choices?: string[] | undefined };
   /**
    * For a tool that is another agent: which one, and what it is told. Such a tool is never run; a child session is.
@@ -72,7 +70,7 @@ export interface Tool<Input = unknown> {
   subflow?(input: Input, agent?: PreparedAgent): Subflow;
   /**
    * Runs one call with validated input. The result is a JSON value for the model; what it throws is told to the model.
-   * A tool that somebody outside runs has no `run`: the call waits for the result to be sent.
+   * A tool that a client runs has no `run`: the call waits for the result to be sent.
    */
   run?(input: Input, context: ToolContext): Promise<unknown>;
 }

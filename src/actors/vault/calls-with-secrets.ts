@@ -1,6 +1,6 @@
 /**
  * Calls in which a model has written a secret itself. The log gets them without it, so what would run is not what the
- * log says, nor what anybody could be asked about: such a call is refused, in the same record in which it was asked
+ * log says, nor what a person could be asked about: such a call is refused, in the same record in which it was asked
  * for.
  */
 import type { SessionEventDraft } from '../../machines/session/session-event.ts';

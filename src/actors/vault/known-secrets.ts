@@ -1,7 +1,7 @@
 /**
- * Every secret that was opened in this process, whoever it was opened for. What may be used is a matter of each
- * session; what is taken out is taken out everywhere: a secret that one session was given may come to another one
- * through a file, a child or a message.
+ * Every secret that was opened in this process, for any session. What may be used is a matter of each session; what is
+ * taken out is taken out everywhere: a secret that one session was given may come to another one through a file, a
+ * child or a message.
  */
 import type { SessionEventDraft } from '../../machines/session/session-event.ts';
 import { redactedDrafts } from '../../machines/vault/redacted-drafts.ts';

@@ -1,6 +1,5 @@
 /**
- * What a run streams, without secrets: for whoever watches it. What the model says may hold one in any number of
- * pieces.
+ * What a run streams, without secrets: for its viewers. What the model says may hold one in any number of pieces.
  */
 import type { AgentRunEvent, AgentRunEventBody } from '../../machines/run/run-output.ts';
 import { TextPieces } from '../../machines/vault/secret-redaction.ts';

@@ -1,6 +1,6 @@
 /**
- * Takes secrets out of every event on its way into a log, also where whoever writes it was given none: a child, a job,
- * whoever tells a parent.
+ * Takes secrets out of every event on its way into a log, also where its writer was given none: a child, a job, a
+ * process that tells a parent.
  */
 import type { SessionEventDraft, SessionEventType } from '../../machines/session/session-event.ts';
 import type { SessionState } from '../../machines/session/session-state.ts';
@@ -45,7 +45,7 @@ export function createLogRedaction({ catalog, vaults }: LogRedactionPorts): LogR
   };
 }
 
-/** That in which it works, and those of whoever it works for. */
+/** That in which it works, and those of the sessions that it works for. */
 function environmentsOf({ environment, environmentId, restriction }: SessionState): readonly string[] {
   return [...new Set([environment?.environmentId ?? [], environmentId ?? [], restriction?.environments ?? []].flat())];
 }

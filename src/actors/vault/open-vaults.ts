@@ -1,7 +1,7 @@
 /**
  * Opens vaults for sessions: every secret of them is read when a wake begins, since what is not known cannot be taken
  * out of anything. What a session may use is what it was given; what is taken out of it is every secret that was opened
- * here for anybody.
+ * here for any session.
  */
 import type { TextRedaction } from '../../machines/vault/text-redaction.ts';
 import type { VaultDefinition } from '../../machines/vault/vault-definition.ts';
@@ -18,8 +18,7 @@ import type { VaultCatalog } from './vault-catalog.ts';
 export interface VaultsOptions extends SecretValuesOptions {
   readonly catalog: VaultCatalog;
   /**
-   * Secrets of this process itself, by what they are called: given out to nobody, and taken out everywhere from the
-   * start.
+   * Secrets of this process itself, by what they are called: never given out, and taken out everywhere from the start.
    */
   readonly ours?: ReadonlyMap<string, readonly string[]> | undefined;
 }

@@ -32,7 +32,7 @@ export class OpenedSecrets implements SessionSecrets {
     if (secret.definition.commands) return valueOf(secret);
     throw new RuntimeError('SECRET_NOT_FOR_COMMANDS', `the secret "${reference}" is not for commands`, {
       category: 'permission',
-      hint: 'Somebody would have to say "commands: true" for it in its vault file.',
+      hint: 'A person would have to say "commands: true" for it in its vault file.',
       details: { reference },
     });
   }

@@ -76,7 +76,7 @@ export class SecretValues {
     const kept: KeptReading = { reading: this.#print(words), readAtMs: undefined };
     this.#printed.set(key, kept);
     void kept.reading.then((reading) => {
-      // What has failed is tried again by whoever asks next.
+      // What has failed is tried again by the next caller.
       if ('problem' in reading) this.#printed.delete(key);
       else kept.readAtMs = this.#options.clock.steadyNow();
     });

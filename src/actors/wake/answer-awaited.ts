@@ -1,6 +1,5 @@
 /**
- * Waits until somebody has answered what an open call asks, within the step that runs it: a backend holds its breath
- * meanwhile.
+ * Waits for the answer to what an open call asks, within the step that runs it: a backend holds its breath meanwhile.
  */
 import type { OpenToolCall } from '../../machines/session/session-state.ts';
 import type { Clock } from '../clock/clock.ts';

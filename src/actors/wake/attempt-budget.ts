@@ -67,7 +67,7 @@ export class AttemptBudget {
     const { error } = result.meta ?? {};
     // As much as it was allowed to use. The log counts that by itself for a first attempt.
     if (error?.kind === 'aborted') return before === undefined ? told : { ...this.#atMost(candidate, before), ...told };
-    // Whoever fails before the first word has charged nothing.
+    // An attempt that fails before the first word has charged nothing.
     if (error !== undefined && said === '') return told;
     const payloads = said === '' || error === undefined ? result.payloads : [{ type: 'text' as const, text: said }];
     return { ...estimatedUsage(this.#stepOf(candidate), { payloads }, prices), ...told };

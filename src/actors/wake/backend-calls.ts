@@ -1,6 +1,6 @@
 /**
- * The tools that a backend runs itself during one model step, as the log knows them: asked for, perhaps allowed by
- * somebody, started, ended. Each is written as it comes, in order; whatever has no end when the step is over is closed.
+ * The tools that a backend runs itself during one model step, as the log knows them: asked for, perhaps allowed by a
+ * person, started, ended. Each is written as it comes, in order; whatever has no end when the step is over is closed.
  * What comes after that is not heard.
  */
 import { RuntimeError, messageOf } from '../../machines/errors.ts';
@@ -18,7 +18,7 @@ import type { CallGate, CheckedCall } from './call-gate.ts';
 import { resolved } from './call-plan.ts';
 import type { WakeJournal } from './wake-journal.ts';
 
-/** How long a backend may be kept waiting for somebody, and the session with it. */
+/** How long a backend may be kept waiting for a person, and the session with it. */
 const MAX_WAIT_SECONDS = 600;
 
 export interface BackendCallsOptions {
@@ -103,7 +103,7 @@ export class BackendCalls {
   }
 
   /**
-   * Whether the backend may run one. Asks somebody where the rules say so, and waits as long as the request holds. Who
+   * Whether the backend may run one. Asks a person where the rules say so, and waits as long as the request holds. Who
    * asks the same again about a call that is open gets the same answer; about anything else, it is decided anew.
    */
   requestPermission(request: RunPermissionRequest): Promise<RunPermissionAnswer> {
@@ -175,7 +175,7 @@ export class BackendCalls {
 
   async #ended(id: string, outcome: BackendToolOutcome, output: unknown): Promise<void> {
     const open = this.#callOf(id);
-    // Nobody asked for it; or somebody has denied it, or cut the turn short, and it was closed with that.
+    // It was not asked for; or it was denied, or the turn was cut short, and it was closed with that.
     if (open === undefined) return;
     const asked = open.phase === 'waiting' ? abandoned(open).filter(({ type }) => type === 'request.cancelled') : [];
     await this.#options.journal.append([
@@ -214,7 +214,7 @@ export class BackendCalls {
         if (!isShownWhole(request.input))
           return this.#refuse(
             open,
-            'The call was denied: somebody would have to allow it, and its input is too long to be shown whole. Do it in smaller steps.',
+            'The call was denied: a person would have to allow it, and its input is too long to be shown whole. Do it in smaller steps.',
           );
         return this.#ask(open, request, decision.request);
     }
@@ -269,11 +269,7 @@ export class BackendCalls {
     if (open === undefined || this.#signal.aborted) return STOPPED;
     if (request.signal?.aborted === true) return this.#withdraw(callId);
     if (open.phase === 'waiting')
-      return this.#refuse(
-        open,
-        'Nobody has allowed the call in time. Ask again only if it is still needed.',
-        'expired',
-      );
+      return this.#refuse(open, 'The call was not allowed in time. Ask again only if it is still needed.', 'expired');
     if (open.answer?.kind !== 'permission' || !open.answer.allowed) {
       const note = open.answer?.kind === 'permission' && open.answer.note !== undefined ? ` ${open.answer.note}` : '';
       return this.#refuse(open, `The call was denied.${note}`, 'denied');
@@ -281,7 +277,7 @@ export class BackendCalls {
     return this.#redeem(open, request);
   }
 
-  /** Somebody has allowed it: for what was asked, and where that leads now. */
+  /** A person has allowed it: for what was asked, and where that leads now. */
   async #redeem(open: OpenToolCall, request: RunPermissionRequest): Promise<RunPermissionAnswer> {
     const { gate, journal } = this.#options;
     gate.refresh();
@@ -318,7 +314,7 @@ export class BackendCalls {
     return isWritten && !this.#signal.aborted ? { decision: 'allow' } : STOPPED;
   }
 
-  /** @param asked what became of the request, where somebody was asked */
+  /** @param asked what became of the request, where a person was asked */
   async #refuse({ callId }: OpenToolCall, message: string, asked?: 'denied' | 'expired'): Promise<RunPermissionAnswer> {
     await this.#written(async () => {
       const open = this.#open(callId);

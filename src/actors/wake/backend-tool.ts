@@ -1,6 +1,6 @@
 /**
  * A tool of a backend in our own terms: what it would do is judged by the rules for our tools of that kind, and where
- * nobody can tell it asks. Our own tools are kept in the workspace when they run; a backend's are not, so whatever may
+ * that is unknown it asks. Our own tools are kept in the workspace when they run; a backend's are not, so whatever may
  * lie outside asks before.
  */
 import { anyInput } from '../../machines/turn/tool-definition.ts';
@@ -27,7 +27,7 @@ export interface JudgedBackendTool {
   readonly kin: readonly string[];
   /** Those of them whose rules allow it as well. */
   readonly allowedAs?: readonly string[];
-  /** Why somebody has to be asked, whatever the rules say. For people. */
+  /** Why a person has to be asked, whatever the rules say. For people. */
   readonly doubt?: string;
   /** Paths besides the subject at which it may change something, from the workspace. */
   readonly changes?: readonly string[];
@@ -71,7 +71,7 @@ function commandTool(
   };
   const subject: PermissionSubject = found.kind === 'shell' && keepsShell ? { ...found, isolated: false } : found;
   const isOdd = means.cwd !== undefined && !isPlainPath(means.cwd);
-  return { tool, subject, kin, ...(isOdd ? { doubt: 'nobody here can tell in which folder it would run' } : {}) };
+  return { tool, subject, kin, ...(isOdd ? { doubt: 'it is unknown in which folder it would run' } : {}) };
 }
 
 function fileTool(
@@ -89,7 +89,7 @@ function fileTool(
   const isPlain = isPlainPath(means.path) && (means.cwd === undefined || isPlainPath(means.cwd));
   const doubt =
     followed === undefined || !isPlain
-      ? 'nobody here can tell where its path leads'
+      ? 'it is unknown where its path leads'
       : isInside(found.path, workspaceDirectory)
         ? undefined
         : 'its path leads out of the workspace, where no rule reaches';
@@ -137,7 +137,7 @@ function unclearTool(
     tool: { ...tool, definition },
     subject,
     kin: [...new Set([...like, ...kin])],
-    ...(leadsOut ? { doubt: 'nobody here can tell that all its paths stay in the workspace' } : {}),
+    ...(leadsOut ? { doubt: 'it is unknown whether all its paths stay in the workspace' } : {}),
     ...(as === 'write' ? { changes: paths } : {}),
   };
 }
@@ -145,9 +145,7 @@ function unclearTool(
 /** Names that rules have for tools of ours, whether or not these are here. */
 const OUR_NAMES: ReadonlySet<string> = new Set([...Object.values(KIN).flat(), 'shell_run']);
 
-/**
- * Nobody here knows what it does. Under the name of a tool of ours, what a rule allows to ours is not allowed to it.
- */
+/** It is unknown what it does. Under the name of a tool of ours, what a rule allows to ours is not allowed to it. */
 function unknownTool(name: string, tools: readonly Tool[]): JudgedBackendTool {
   const isOurs =
     OUR_NAMES.has(name) || name.startsWith('shell_') || tools.some(({ definition }) => definition.name === name);

@@ -1,4 +1,4 @@
-/** What a backend says of its tools, in a form that the log can hold whatever it was: nobody has checked it. */
+/** What a backend says of its tools, in a form that the log can hold whatever it was: it is unchecked. */
 import { canonicalJson } from '../../machines/canonical-json.ts';
 import { cutOutput } from '../../machines/turn/output-cut.ts';
 import { imageReferencesIn } from '../../machines/turn/provider-message.ts';

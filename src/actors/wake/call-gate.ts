@@ -1,6 +1,7 @@
 /**
  * Decides, at the effect, whether a tool call may run now: from the rules of the agent, of the policy and of the
- * session, and from what somebody has answered. What cannot be decided asks; where nobody can be asked, it is denied.
+ * session, and from what a person has answered. What cannot be decided asks; where no person can be asked, it is
+ * denied.
  */
 import { messageOf } from '../../machines/errors.ts';
 import { lookOf } from '../../machines/permission/command-look.ts';
@@ -38,7 +39,7 @@ export interface GatePorts {
   readonly guard: PlaceGuard | undefined;
   /** Looks where commands lead that are known to read only. Without it they ask. */
   readonly places: CommandPlaces | undefined;
-  /** Whether somebody can be asked. */
+  /** Whether a person can be asked. */
   readonly humans: 'reachable' | 'none';
 }
 
@@ -84,7 +85,7 @@ export type Redemption =
   /** Nothing any more: it has expired, or the call would be another one now. */
   | { readonly kind: 'void' }
   /**
-   * It was given for another environment or on another machine, or before grants were bound to one: somebody is to be
+   * It was given for another environment or on another machine, or before grants were bound to one: a person is to be
    * asked again.
    */
   | { readonly kind: 'stale' }
@@ -98,7 +99,7 @@ export class CallGate {
     this.#options = options;
   }
 
-  /** Whether somebody can be asked. */
+  /** Whether a person can be asked. */
   get canAsk(): boolean {
     return this.#options.humans === 'reachable';
   }
@@ -139,7 +140,7 @@ export class CallGate {
     if (hash === undefined) return { kind: 'stale' };
     if (!(await this.#isOf(checked, hash))) return { kind: this.#options.moves === true ? 'stale' : 'void' };
     if (!(await this.#isShutInAs(request.environmentHash))) return { kind: 'stale' };
-    // Somebody has been asked already, whether or not anybody can be now.
+    // A person has been asked already, whether or not one can be now.
     const decision = await this.#judge(checked, state, 'reachable');
     return decision.decision === 'deny'
       ? { kind: 'deny', because: decision.because }
@@ -147,7 +148,7 @@ export class CallGate {
   }
 
   /**
-   * Keeps rules that somebody has allowed for always. Where that fails the approval holds as long as the session does.
+   * Keeps rules that a person has allowed for always. Where that fails the approval holds as long as the session does.
    */
   async keep(rules: readonly string[], requestId: string): Promise<void> {
     const { policy, session, onTrouble } = this.#options;
@@ -202,7 +203,7 @@ export class CallGate {
     // a look can tell.
     const look = lookOf(question, decision);
     if (look === undefined) return decision;
-    const because = places === undefined ? 'nobody can look where the command leads' : await places.problem(look);
+    const because = places === undefined ? 'it is unknown where the command leads' : await places.problem(look);
     return because === undefined ? decision : unsafe(question, because);
   }
 
@@ -257,7 +258,7 @@ export class CallGate {
 
   /**
    * Also over where a path leads, and over what a server or an agent file says that the tool is: either may change
-   * while somebody is asked.
+   * while a person is asked.
    */
   #hashOf({ call: { name, input }, tool: { definition }, subject }: Hashed, moves: boolean): Promise<string> {
     const { ownership, description, inputJsonSchema = null, readOnly, destructive } = definition;
@@ -291,7 +292,7 @@ interface Hashed extends Pick<CheckedCall, 'tool' | 'subject'> {
 
 const asItIs = (text: string): string => text;
 
-/** Where a command would run, for whoever is asked. */
+/** Where a command would run, for the person who is asked. */
 function whereText({ kind }: PermissionSubject, environment: PreparedAgent['environment']): string {
   if (kind !== 'shell' || environment === undefined) return '';
   const { sandbox, definition } = environment;

@@ -1,4 +1,4 @@
-/** What becomes of each open tool call now: it runs, it waits for somebody, or it has its result. */
+/** What becomes of each open tool call now: it runs, it waits for an answer, or it has its result. */
 import { RuntimeError, messageOf } from '../../machines/errors.ts';
 import type { PermissionSubject } from '../../machines/permission/permission-subject.ts';
 import { MAX_TOOL_CALLS_PER_STEP } from '../../machines/session/limits.ts';
@@ -34,7 +34,8 @@ export interface SettledCall {
   readonly drafts: readonly SessionEventDraft[];
 }
 
-const NOBODY = 'Nobody can be asked now. Decide by yourself, or say what you would need to know and end your turn.';
+const CANNOT_ASK =
+  'No person can be asked now. Decide by yourself, or say what you would need to know and end your turn.';
 
 type CallPlan = ({ readonly kind: 'run' } & RunningCall) | ({ readonly kind: 'settle' } & SettledCall);
 
@@ -104,10 +105,10 @@ class CallPlanner {
     }
   }
 
-  /** Nobody has answered in time. */
+  /** No answer came in time. */
   async expire(): Promise<SettledCall> {
     const call = await this.#call();
-    return this.#deny(call, 'Nobody has allowed the call in time. Ask again only if it is still needed.', 'expired');
+    return this.#deny(call, 'The call was not allowed in time. Ask again only if it is still needed.', 'expired');
   }
 
   async #decide(call: KnownCall): Promise<CallPlan> {
@@ -124,7 +125,7 @@ class CallPlanner {
     }
   }
 
-  /** Somebody has allowed it. What they allowed must be what is about to happen, and not too long ago. */
+  /** A person has allowed it. What they allowed must be what is about to happen, and not too long ago. */
   async #redeem(call: KnownCall): Promise<CallPlan> {
     const { gate } = this.#options;
     const checked = this.#check(call);
@@ -149,7 +150,7 @@ class CallPlanner {
     return this.#proceed(checked, redeemed.allowedBy);
   }
 
-  /** What was allowed is not what would happen now: it is decided as if nobody had been asked yet. */
+  /** What was allowed is not what would happen now: it is decided as if no person had been asked yet. */
   async #askAgain(checked: CheckedCall): Promise<CallPlan> {
     const { call } = checked;
     const spent = resolved(this.#open, 'expired');
@@ -161,7 +162,7 @@ class CallPlanner {
           decision.allowedBy,
         );
       case 'ask':
-        // In its chart it is as it was before anybody was asked.
+        // In its chart it is as it was before a person was asked.
         return {
           kind: 'settle',
           call: { ...call, history: [] },
@@ -186,7 +187,7 @@ class CallPlanner {
     };
     const { subflows, newId } = this.#options;
     if (question !== undefined) {
-      if (!this.#options.gate.canAsk) return this.#fail(call, NOBODY);
+      if (!this.#options.gate.canAsk) return this.#fail(call, CANNOT_ASK);
       const requestId = newId();
       return waits({
         id: requestId,
@@ -216,7 +217,7 @@ class CallPlanner {
     const tool = agent.tools.get(call.name);
     if (tool === undefined) return { reason: unknownTool(call.name, agent.tools) };
     try {
-      // A call that the tool would refuse is not worth anybody's time.
+      // A call that the tool would refuse is not worth a person's time.
       const reading = readToolInput(tool.definition, call.input);
       if (!reading.ok) return { reason: reading.reason };
       const { input } = reading;
@@ -303,12 +304,12 @@ function problemOf(draft: SessionEventDraft): string | undefined {
   }
 }
 
-/** What somebody allowed for longer was meant for another environment. */
+/** What a person allowed for longer was meant for another environment. */
 function withoutScope({ answer, ...open }: OpenToolCall): OpenToolCall {
   return answer?.kind === 'permission' ? { ...open, answer: { ...answer, scope: 'once' } } : { ...open, answer };
 }
 
-/** What was asked of somebody, as acted upon. */
+/** What was asked for, as acted upon. */
 export function resolved({ callId, request, answer }: OpenToolCall, decided?: 'denied' | 'expired'): SessionEventDraft {
   const given = answer?.kind === 'permission' ? answer : undefined;
   const decision = decided ?? (given?.allowed === true ? 'allowed' : 'denied');

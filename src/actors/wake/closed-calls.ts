@@ -23,7 +23,7 @@ export function endClosedCalls({ executor, before, after, parent }: ClosedCalls)
     if (isOpen.has(call.callId)) continue;
     const { callId, name } = call;
     const isLost = outcome === 'unknown';
-    // The input stands in the log alone; nobody who looks at an end needs it.
+    // The input stands in the log alone; a viewer of an end does not need it.
     executor.replay(
       {
         callId,
@@ -37,7 +37,7 @@ export function endClosedCalls({ executor, before, after, parent }: ClosedCalls)
   }
 }
 
-/** What a call has been through that somebody had to do something for. */
+/** What a call has been through that a person or client had to do something for. */
 export function askedBefore({ request }: OpenToolCall): readonly ToolCallEvent[] {
   if (request === undefined) return [];
   return [{ type: request.kind === 'permission' ? 'ASK_PERMISSION' : 'ASK_INPUT' }];

@@ -53,8 +53,8 @@ export class LiveMessages {
   }
 
   /**
-   * Who runs from now on and takes messages; nobody does when absent. What another one took before it failed is given
-   * to nobody again in this step: the next one reads it.
+   * Who runs from now on and takes messages; none does when absent. What another one took before it failed is not given
+   * again in this step: the next one reads it.
    */
   serve(runtime: AgentRuntime | undefined): void {
     this.#reader = runtime?.queueMessage === undefined ? undefined : { runtime, taken: [], isNew: true };
@@ -81,7 +81,7 @@ export class LiveMessages {
   async close(): Promise<void> {
     this.#isClosed = true;
     this.#unwatch?.();
-    // Whoever never answers must not hold the session: what it may have read is read again.
+    // A runtime that never answers must not hold the session: what it may have read is read again.
     await waitFor(this.#offering, { clock: this.#options.clock, timeoutMs: ANSWER_GRACE_MS });
   }
 

@@ -32,7 +32,7 @@ export interface FinishedRun {
   readonly modelSteps: number;
   /** What it said until then, for a backend that returns nothing of a step that was stopped. */
   readonly streamedText: string;
-  /** Who was asked last; nobody when no candidate could be tried. */
+  /** Who was asked last; absent when no candidate could be tried. */
   readonly candidate: Candidate | undefined;
   readonly runtime: AgentRuntime | undefined;
 }

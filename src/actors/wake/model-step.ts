@@ -50,7 +50,7 @@ export interface ModelStepOptions {
   readonly remaining: Allowance;
   readonly journal: WakeJournal;
   readonly signal: AbortSignal;
-  /** Whether somebody outside, or a limit of time, has cut the step short. */
+  /** Whether a client, or a limit of time, has cut the step short. */
   readonly wasInterrupted: () => boolean;
   /** The wake's actor. */
   readonly parent: AnyActorRef | undefined;
@@ -68,7 +68,7 @@ export class ModelStep {
   readonly #spanId: string;
   readonly #calls: BackendCalls;
   readonly #messages: LiveMessages;
-  /** Whether whoever runs now runs tools of its own. */
+  /** Whether the runtime that runs now runs tools of its own. */
   #runsTools = false;
   #hasSpan = false;
   readonly #budget: AttemptBudget;
@@ -114,7 +114,7 @@ export class ModelStep {
     const run = await this.#run();
     if (this.#trouble !== undefined) throw this.#trouble.error;
     await this.#calls.settle();
-    // Nobody could be asked: there is a step all the same, and it failed.
+    // No model could be asked: there is a step all the same, and it failed.
     if (!this.#hasSpan) await journal.append([this.#spanDraft(undefined)]);
     try {
       return await this.#finish(run, { onlyAtHead: true });
@@ -125,7 +125,7 @@ export class ModelStep {
     return this.#finish(run, {});
   }
 
-  /** Stores what came of the run, by what the log is known to say: whether somebody has interrupted it is in there. */
+  /** Stores what came of the run, by what the log is known to say: whether a client has interrupted it is in there. */
   async #finish(run: FinishedRun, options: { readonly onlyAtHead?: boolean }): Promise<TakenStep> {
     const { step } = this.#options;
     const { result, usage, modelSteps, streamedText } = run;
@@ -223,7 +223,7 @@ export class ModelStep {
     this.#onLive?.(event);
   }
 
-  /** What a tool has put out is cut before it is logged, and of half a secret nobody could tell what it is. */
+  /** What a tool has put out is cut before it is logged, and half a secret cannot be recognized. */
   #logged(event: AgentRunEvent): AgentRunEvent {
     const secrets = this.#options.agent.environment?.secrets;
     return event.stream === 'tool' && secrets !== undefined ? secrets.json(event) : event;

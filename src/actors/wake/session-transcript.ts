@@ -102,7 +102,7 @@ class LogWindow {
     return seq > summarized - EVENTS_BEFORE || (this.#named.size > 0 && seq > summarized - MAX_EVENTS_BEFORE_SUMMARY);
   }
 
-  /** A summary stands for what nobody can read again, so it is looked for behind as much as a model could take. */
+  /** A summary stands for what cannot be read again, so it is looked for behind as much as a model could take. */
   async #findSummary(): Promise<void> {
     const { compactedThroughSeq } = this.#state;
     if (compactedThroughSeq === undefined) return;

@@ -35,7 +35,7 @@ export interface SubflowPorts extends LineagePorts, BoundsPorts {
   /** Absent: no child gets a worktree. */
   readonly worktrees: SubflowWorktrees | undefined;
   readonly onListenerError: OnListenerError;
-  /** Wakes a session as soon as nobody else does. */
+  /** Wakes a session as soon as no other process does. */
   readonly trigger: (sessionId: string, options: WakeOptions) => Promise<WakeOutcome>;
 }
 
@@ -94,14 +94,14 @@ export class Subflows {
     return { draft: { type: 'agent.subflow_started', data } };
   }
 
-  /** Made before the call is stored: one that nobody knows of has nothing in it, and the next start removes it. */
+  /** Made before the call is stored: one that no call knows of has nothing in it, and the next start removes it. */
   async #makeWorktree(
     { childSessionId, agentId }: { readonly childSessionId: string; readonly agentId: string },
     state: SessionState,
   ): Promise<MadePlace> {
     const { worktrees, directories } = this.#options;
     if (worktrees === undefined)
-      return { reason: 'The agent was not started: it is to work in a git worktree, and nobody makes those here.' };
+      return { reason: 'The agent was not started: it is to work in a git worktree, and there are none here.' };
     try {
       const parentWorkspace = await directories.workspaceDirectory(placeOfSession(state));
       return {
@@ -120,7 +120,7 @@ export class Subflows {
 
   /**
    * Makes the children that calls wait for, where that is not done, and wakes them until they rest or the signal
-   * aborts. One that waits for somebody, or that fails and is tried again, is left waiting: its call stays open. When
+   * aborts. One that waits for an answer, or that fails and is tried again, is left waiting: its call stays open. When
    * the session itself was cut short, they are too.
    */
   async drive(
@@ -130,7 +130,7 @@ export class Subflows {
   ): Promise<readonly unknown[]> {
     this.#planned = [];
     const failures = wasTakenBack(await refresh()) ? [] : await this.#driveAll(state, options);
-    // Whoever cut the session short knew nothing of the children that it has made since.
+    // The client that cut the session short knew nothing of the children that it has made since.
     if (!wasTakenBack(await refresh())) return failures;
     await interruptSubflows(state, 'the session that it works for was stopped', this.#options);
     if (delegatedCalls(state).some(({ request }) => hasWorktree(request)))
@@ -147,7 +147,7 @@ export class Subflows {
         try {
           await this.#driveOne(call, state, options);
         } catch (error) {
-          // Stopped, ended by somebody, or held by another process that was told to stop: its own log says so.
+          // Stopped, ended by a client, or held by another process that was told to stop: its own log says so.
           failures.push(error);
         }
       }

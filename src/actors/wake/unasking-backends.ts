@@ -1,6 +1,6 @@
 /**
- * What would make bounds worth nothing: a program that asks nobody before it acts, for an agent whose permissions bind
- * it, and one with tools of its own, for an agent that is to be shut in.
+ * What would make bounds worth nothing: a program that asks no person before it acts, for an agent whose permissions
+ * bind it, and one with tools of its own, for an agent that is to be shut in.
  */
 import { modelsOf } from '../../machines/agent/agent-definition.ts';
 import type { AgentDefinition } from '../../machines/agent/agent-definition.ts';
@@ -10,8 +10,8 @@ import type { PreparedAgent } from './wake-context.ts';
 import type { WakePorts } from './wake-ports.ts';
 
 /**
- * Checks its fallbacks too. The restriction is all that binds it: its own rules, those of the policy, and those of
- * whoever it works for.
+ * Checks its fallbacks too. The restriction is all that binds it: its own rules, those of the policy, and those of its
+ * parents.
  * @throws RuntimeError BACKEND_NEVER_ASKS
  */
 export async function requireAskingBackends(
@@ -35,7 +35,7 @@ export async function requireAskingBackends(
         : 'there are rules that ask for or deny what it does';
   throw new RuntimeError(
     'BACKEND_NEVER_ASKS',
-    `expected a provider for the agent ${definition.agentId} that asks before it runs a tool, since ${because}, and "${unasking.provider}" asks nobody`,
+    `expected a provider for the agent ${definition.agentId} that asks before it runs a tool, since ${because}, and "${unasking.provider}" asks no person`,
     {
       category: 'validation',
       hint: 'Name another provider; or bound the program by its own options in providers.yaml, such as its sandbox, and give the agent "permission: preapproved" without rules that ask or deny, here and in the policy.',

@@ -62,7 +62,7 @@ export async function prepareAgent(
   const workspaceDirectory = await ports.directories.workspaceDirectory(placeOfSession(session));
   const entered = await ports.environments?.enter({ session, agent: own, workspaceDirectory });
   const definition = entered?.agent ?? own;
-  // A fallback that nobody could run is found now, not in the middle of an outage.
+  // A fallback that no backend could run is found now, not in the middle of an outage.
   const [runtime] = modelsOf(definition).map(({ provider }) => ports.runtimes.resolve(provider, ports.runConfig));
   if (runtime === undefined)
     throw new RuntimeError('AGENT_INVALID', `expected a model for the agent ${session.agentId}`, {
@@ -121,7 +121,7 @@ async function preparedTools(
     signal,
   };
   const built = await buildTools(definition, box);
-  // Also what was taken from whoever it works for.
+  // Also what was taken from its parents.
   const narrowed = narrowedTools(narrowedTools(built.tools, session.narrowing), session.restriction);
   const { tools, leftOut } = limitedTools(narrowed, toolLimit(definition, ports.runConfig));
   const descriptors = [...tools.values()].map((tool) => describeTool(tool.definition));

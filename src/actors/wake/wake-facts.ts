@@ -13,8 +13,7 @@ import type { PreparedAgent } from './wake-context.ts';
 import type { WakeOptions } from './wake-ports.ts';
 
 /**
- * Why the wake begins. Whatever somebody outside wrote comes first: what they asked for is not held against the
- * session's budget.
+ * Why the wake begins. Whatever a client wrote comes first: what it asked for is not held against the session's budget.
  */
 export function triggerOf(state: SessionState, due: readonly string[], { isAutonomous }: WakeOptions): WakeTrigger {
   if (state.pending.some(({ type }) => type !== 'session.child_idle' && type !== 'subagent.ended')) return 'ingress';
@@ -69,7 +68,7 @@ export function failureRecord(failure: RunFailure, attempts: readonly RunAttempt
   };
 }
 
-/** It is we who wait, for reasons that may be gone: whoever has put them right need not. */
+/** It is we who wait, for reasons that may be gone: a user who has put them right need not. */
 function restAdvice(restMs = 0): string {
   const soonest = restMs === 0 ? '' : ` The first of them can be tried again in ${Math.ceil(restMs / 1000)} seconds.`;
   return `See who rests and why: wakechart auth status. Once you have put it right, forget what is held against them: wakechart auth reset --all. Then wake the session again.${soonest}`;

@@ -33,7 +33,8 @@ export class WakeHand {
   }
 
   /**
-   * Not after the right to wake is lost: what lies here is somebody else's then. @throws RuntimeError HAND_SUPERSEDED
+   * Not after the right to wake is lost: what lies here belongs to another wake then. @throws RuntimeError
+   * HAND_SUPERSEDED
    */
   async leave({
     lost,
@@ -49,7 +50,7 @@ export class WakeHand {
   }
 }
 
-/** Whether the session works in a workspace of its own, which whoever wakes it has where that one is. */
+/** Whether the session works in a workspace of its own, which a machine that wakes it has where that one is. */
 export function hasMovingWorkspace(
   { workspace }: Pick<SessionState, 'workspace'>,
   { hands }: { readonly hands?: SessionHands | undefined },

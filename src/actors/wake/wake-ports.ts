@@ -68,11 +68,11 @@ export interface WakePorts extends JournalPorts {
   readonly memory?: WakeMemory | undefined;
   /** What goes along with wakes, in this order. */
   readonly companions: readonly WakeCompanion[];
-  /** Whether somebody can be asked, unless a wake says otherwise. */
+  /** Whether a person can be asked, unless a wake says otherwise. */
   readonly humans: 'reachable' | 'none';
   /** Prices of one's own. */
   readonly prices: PriceTable;
-  /** Wakes another session as soon as nobody else does. */
+  /** Wakes another session as soon as no other process does. */
   readonly trigger: (sessionId: string, options: WakeOptions) => Promise<WakeOutcome>;
   /** Gives children worktrees. Absent: none gets one. */
   readonly worktrees: SubflowWorktrees | undefined;
@@ -83,7 +83,7 @@ export interface WakePorts extends JournalPorts {
   /**
    * Ends what dead processes left running. A wake that takes over from one that died awaits it before it writes
    * anything or calls the model. When it fails, that is reported and is part of what the log says about the dead wake;
-   * the wake goes on all the same, since a session must not be frozen by a process that nobody can end.
+   * the wake goes on all the same, since a session must not be frozen by a process that cannot be ended.
    */
   readonly reconcile: Reconcile;
   /** Hears what wakes store. */
@@ -112,13 +112,13 @@ export interface WakeOptions {
    * are slow to stop.
    */
   readonly force?: AbortSignal | undefined;
-  /** `none`: nobody can be asked, so whatever would ask is denied. Default: as the runtime says. */
+  /** `none`: no person can be asked, so whatever would ask is denied. Default: as the runtime says. */
   readonly humans?: 'reachable' | 'none' | undefined;
   /** Hears how far long tool calls have come. Not stored. */
   readonly onToolProgress?: ((call: ToolCallInput, progress: ToolProgress) => void) | undefined;
   /** What the worker has been told of the session when it was found due. */
   readonly opening?: SessionOpening | undefined;
-  /** Nobody asked for this wake: what made it due is the session's own. Default false. */
+  /** No client asked for this wake: what made it due is the session's own. Default false. */
   readonly isAutonomous?: boolean | undefined;
   /** Hears what the backend streams while it runs. Not stored. */
   readonly onRunEvent?: ((event: AgentRunEvent) => void) | undefined;

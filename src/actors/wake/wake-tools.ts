@@ -97,7 +97,7 @@ async function execute(options: WakeToolsOptions, running: readonly RunningCall[
       const plan = planned === undefined ? undefined : await confirmCall(options, planned);
       if (plan === undefined) return 'held';
       await journal.append([...(plan.open.answer === undefined ? [] : [resolved(plan.open)]), startDraft(plan, agent)]);
-      // Somebody may have cut the turn short in between and closed the call with it.
+      // A client may have cut the turn short in between and closed the call with it.
       const hasStarted = journal.state.openToolCalls.some((call) => call.callId === callId && call.phase === 'started');
       if (!hasStarted)
         throw new RuntimeError('TOOL_CALL_CLOSED', `tool call ${callId} was closed before it could start`, {

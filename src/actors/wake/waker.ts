@@ -23,7 +23,7 @@ interface LiveWake {
 
 interface Passes {
   readonly current: Promise<WakeOutcome>;
-  /** The current one waits for somebody else's wake to end: whoever asks meanwhile is served by it. */
+  /** The current one waits for another process's wake to end: a caller that asks meanwhile is served by it. */
   isWaiting: boolean;
   /** Begins when the current one has ended. */
   next: Promise<WakeOutcome> | undefined;
@@ -116,7 +116,7 @@ export class Waker {
     }
   }
 
-  /** Ends with this process: whoever shuts down waits for it too. */
+  /** Ends with this process: a caller that shuts down waits for it too. */
   async #wakeElsewhere(elsewhere: WakeElsewhere, state: SessionState, options: WakeOptions): Promise<WakeOutcome> {
     const signal = AbortSignal.any([this.#ending.signal, ...(options.signal === undefined ? [] : [options.signal])]);
     const wake = elsewhere.wake(state, { ...options, signal });
@@ -190,7 +190,7 @@ export class Waker {
 
   #assertAccepting(): void {
     if (this.#stopReason === undefined) return;
-    throw new RuntimeError('RUNTIME_SHUT_DOWN', `the runtime is shut down and wakes nobody (${this.#stopReason})`, {
+    throw new RuntimeError('RUNTIME_SHUT_DOWN', `the runtime is shut down and wakes no session (${this.#stopReason})`, {
       category: 'conflict',
       hint: 'Open a new runtime.',
     });

@@ -38,7 +38,7 @@ it.each([
   ['its agent', { agentId: 'nobody' }, 'no agent "nobody"'],
   ['the environment of its agent', { agentId: 'coder' }, 'no environment "lab"'],
   [
-    'an environment of whoever it works for',
+    'an environment of its parent',
     {
       agentId: 'coder',
       environmentId: 'host',

@@ -49,11 +49,11 @@ describe('the fleet in words', () => {
         'Workers',
         '0',
         0,
-        'Nobody works: what is due waits until a worker is started. 3 of 100 connections to the database are open. This program is told of news at once.',
+        'No worker runs: what is due waits until one is started. 3 of 100 connections to the database are open. This program is told of news at once.',
       ],
       ['Wakes', '0', 0, 'No session is awake.'],
-      ['Lag', '0 sessions', 0, 'Nothing is due that nobody has taken.'],
-      ['Parked', '0', 0, 'No session waits for somebody to look into it.'],
+      ['Lag', '0 sessions', 0, 'Everything that is due has been taken.'],
+      ['Parked', '0', 0, 'No session waits for a person to look into it.'],
     ]);
   });
 
@@ -64,7 +64,7 @@ describe('the fleet in words', () => {
       parked: { items: [], total: 0, isCut: true },
     });
     expect(parts.slice(2).map(({ count, note }) => [count, note])).toEqual([
-      ['at least 0 sessions', 'So much is due that has been taken that nobody looked further.'],
+      ['at least 0 sessions', 'So much is due that has been taken that the search ended there.'],
       ['more than 0', undefined],
     ]);
   });

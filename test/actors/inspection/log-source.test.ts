@@ -118,7 +118,7 @@ describe('a stored log', () => {
     const { notes, title } = source.about();
     expect(notes).toEqual([
       '2 lines could not be read; the first is line 2: expected JSON.',
-      'The last line has no end: whoever wrote the log stopped in the middle of it.',
+      'The last line has no end: the writer of the log stopped in the middle of it.',
       '6 records are missing in one place; the first between records 3 and 10.',
       'One record was passed over, since its number was there already or cannot be true.',
       'One line could not be shown, since this version does not know the kind of record ("surprise").',

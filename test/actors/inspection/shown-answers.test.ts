@@ -92,10 +92,10 @@ describe('a session', () => {
       shownSession(session(wakes, 1)).usage.wakes.map(({ words, price }) => [words.text, words.standing, price]),
     ).toEqual([
       ['failed', 'error', '$0.25'],
-      ['waited for somebody', 'quiet', '$0.25'],
-      ['waits for somebody', 'waiting', '$0.25'],
+      ['waited for an answer', 'quiet', '$0.25'],
+      ['waits for an answer', 'waiting', '$0.25'],
     ]);
-    expect(shownSession(session(wakes, 0)).usage.wakes.at(-1)?.words.text).toBe('waited for somebody');
+    expect(shownSession(session(wakes, 0)).usage.wakes.at(-1)?.words.text).toBe('waited for an answer');
     expect(shownSession(session([wake()], 0)).usage.wakes[0]?.words).toEqual({ text: 'runs', standing: 'running' });
     expect(
       shownSession(session([wake('of another version' as string as InspectedWake['outcome'])], 0)).usage.wakes[0]
@@ -181,7 +181,7 @@ describe('a request', () => {
       movers: [{ who: 'person', events: [], does: 'allows it' }],
     };
     expect(shown({}, [reason]).why.reasons).toMatchObject([
-      { text: 'It waits for permission to run deploy.', movers: [{ text: 'Somebody allows it', does: 'allows it' }] },
+      { text: 'It waits for permission to run deploy.', movers: [{ text: 'A person allows it', does: 'allows it' }] },
     ]);
   });
 });

@@ -58,7 +58,7 @@ describe('an agent', () => {
     const id = await worked(house, [uses('outcome_define', { title: 'Easier.' }), done], {});
     expect(await lastResult(house, id)).toEqual({
       outcome: 'failed',
-      output: expect.stringContaining('somebody outside has said') as string,
+      output: expect.stringContaining('a client has said') as string,
     });
     expect((await house.state(id)).outcome).toMatchObject({ title: 'It works.', by: 'person' });
   });
@@ -234,7 +234,7 @@ describe('an evaluation from outside', () => {
     await writeFile(join(workspace, 'go'), '');
     expect(await evaluating).toMatchObject({
       verdict: 'uncertain',
-      because: 'Somebody wrote while the outcome was evaluated.',
+      because: 'A message came while the outcome was evaluated.',
     });
     expect((await house.runtime.wake(id)).outcome).toBe('sleep');
     expect(house.reported).toEqual([]);

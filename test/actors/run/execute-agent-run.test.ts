@@ -399,7 +399,7 @@ describe('candidates that rest', () => {
     await clock.advance(0);
     expect(await run([A, B])).toMatchObject({ payloads: [{ text: 'b' }] });
     expect(decisions.at(-1)).toMatchObject({
-      skipped: [{ because: expect.stringContaining('is being tried by somebody else') }],
+      skipped: [{ because: expect.stringContaining('is being tried by another run') }],
     });
     stop.abort('enough');
     await finish(probing.result);

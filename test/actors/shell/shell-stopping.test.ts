@@ -202,7 +202,7 @@ describe('time, for shells', () => {
     await clock.advance(1_800_000);
     await until(() => own.tasks.list().length === 0);
     await expect(own.exec('echo z', { shell: 'main' })).rejects.toMatchObject({
-      message: expect.stringContaining('closed after 30 minutes in which nobody used it'),
+      message: expect.stringContaining('closed after 30 minutes in which it was not used'),
     });
     await clock.advance(1_800_000);
     await expect(own.exec('echo z', { shell: 'main' })).rejects.toMatchObject({

@@ -43,7 +43,7 @@ describe('a tool that somebody outside runs', () => {
     expect(await house.runtime.wake(id)).toMatchObject({
       outcome: 'requires_action',
       stopReason: 'requires_action',
-      summary: 'Waits for somebody: a result of deploy',
+      summary: 'Waits for an answer: a result of deploy',
     });
     const [use] = await house.dataOf(id, 'agent.tool_use');
     expect(await house.dataOf(id, 'agent.custom_tool_use')).toMatchObject([

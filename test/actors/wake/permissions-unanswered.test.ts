@@ -33,7 +33,7 @@ describe('a request that nobody answers', () => {
     expect(ran).toEqual([]);
     expect(await house.results(id)).toMatchObject([{ outcome: 'denied', output: expect.stringContaining('in time') }]);
     expect(await house.dataOf(id, 'permission.resolved')).toMatchObject([{ decision: 'expired' }]);
-    expect(house.asked.at(-1)?.read).toContain('Nobody has allowed the call in time');
+    expect(house.asked.at(-1)?.read).toContain('The call was not allowed in time');
     expect(await house.due()).toEqual([]);
   });
 
@@ -97,8 +97,8 @@ describe('a request that nobody answers', () => {
 
 describe('where nobody can be asked', () => {
   it.each<[string, Said, RegExp]>([
-    ['a call that would ask for permission is denied', launch, /nobody can be/],
-    ['a tool that changes something is denied', write, /nobody can be/],
+    ['a call that would ask for permission is denied', launch, /none can be/],
+    ['a tool that changes something is denied', write, /none can be/],
     [
       'a question fails at once',
       { calls: [{ name: 'ask_human', input: { question: 'Which?' } }] },

@@ -89,7 +89,7 @@ describe('a tool call asks', () => {
     ]);
     expect(await house.runtime.wake(id)).toMatchObject({
       outcome: 'requires_action',
-      summary: 'Waits for somebody: permission to run launch',
+      summary: 'Waits for an answer: permission to run launch',
     });
     expect(ran).toEqual(['look']);
     await send({ type: 'user.message', text: 'Are you there?' });
@@ -148,7 +148,7 @@ describe('a question', () => {
     ]);
     expect(await house.runtime.wake(id)).toMatchObject({
       outcome: 'requires_action',
-      summary: 'Waits for somebody: Which?',
+      summary: 'Waits for an answer: Which?',
     });
     expect(await dataOf('agent.question_asked')).toMatchObject([{ question: 'Which?', choices: ['red', 'blue'] }]);
     await send({ type: 'user.answer', requestId: (await requests())[0] ?? '', response: 'the blue one' });

@@ -42,7 +42,7 @@ describe('a program that asks nobody', () => {
       0,
       {
         outcome: 'failed',
-        error: { code: 'BACKEND_NEVER_ASKS', message: expect.stringContaining('"told" asks nobody') as string },
+        error: { code: 'BACKEND_NEVER_ASKS', message: expect.stringContaining('"told" asks no person') as string },
       },
     ]);
   });

@@ -118,22 +118,22 @@ describe('what is wrong with an environment file is named with its line', () => 
   it.each<[string, string]>([
     ['sandbox: maybe\n', 'line 1: sandbox: expected one of "required"|"off"'],
     ['description: x\n\nsandbox: off\nnetwork: disabled\n', 'line 4: network: expected "open"'],
-    ['sandbox: off\nmount: []\n', 'line 2: mount: nobody knows this key; did you mean "mounts"?'],
+    ['sandbox: off\nmount: []\n', 'line 2: mount: unknown key; did you mean "mounts"?'],
     [
       'sandbox: off\nbudget:\n  maxTokenPerWake: 5\n',
-      'line 3: budget.maxTokenPerWake: nobody knows this key; did you mean "maxTokensPerWake"?',
+      'line 3: budget.maxTokenPerWake: unknown key; did you mean "maxTokensPerWake"?',
     ],
     [
       'sandbox: off\nquota: { files: 5, elephants: 3 }\n',
-      'line 2: quota.elephants: nobody knows this key; expected one of maxBytes, maxFiles',
+      'line 2: quota.elephants: unknown key; expected one of maxBytes, maxFiles',
     ],
     [
       'sandbox: off\nmounts:\n  - path: /a\n    sorce: /b\n',
-      'line 4: mounts[0].sorce: nobody knows this key; did you mean "source"?',
+      'line 4: mounts[0].sorce: unknown key; did you mean "source"?',
     ],
     [
       'sandbox: off\nevaluation:\n  check: { command: x, timeout: 5 }\n',
-      'line 3: evaluation.check.timeout: nobody knows this key; did you mean "timeoutSeconds"?',
+      'line 3: evaluation.check.timeout: unknown key; did you mean "timeoutSeconds"?',
     ],
     ['sandbox: off\nmounts:\n  - path: /a\n    source: ~/data\n', 'line 4: mounts[0].source: expected a path from "/"'],
     ['sandbox: off\nsandbox: required\n', 'line 2: Map keys must be unique'],

@@ -77,12 +77,12 @@ describe('skills', () => {
     [
       'a key that nobody knows',
       '---\nname: mine\ndescription: x\nautorun: rm\n---\n',
-      'line 4: autorun: nobody knows this key; expected one of name, description, ',
+      'line 4: autorun: unknown key; expected one of name, description, ',
     ],
     [
       'a key that is misspelt',
       '---\nname: mine\ndescription: x\nlicence: MIT\n---\n',
-      'line 4: licence: nobody knows this key; did you mean "license"?',
+      'line 4: licence: unknown key; did you mean "license"?',
     ],
     [
       'a description on two lines',
