@@ -52,7 +52,7 @@ const ALONE = areLongRunsAskedFor
 
 /** What holds for both. The folders and programs that all files share are set up once, so that is not among it. */
 const EACH = {
-  setupFiles: ['test/setup/leave-nothing-behind.ts', 'test/setup/chart-sightings.ts'],
+  setupFiles: ['test/setup/leave-nothing-behind.ts', 'test/setup/chart-hits.ts'],
   pool: 'forks',
   // A limit for what hangs, not a measure of speed: a loaded machine must not fail a test that would have passed.
   testTimeout: 30_000,
@@ -92,7 +92,7 @@ export default defineConfig({
       'test/setup/scratch-folder.ts',
       'test/setup/postgres-folder.ts',
       'test/setup/build-dist.ts',
-      'test/setup/chart-sightings-folder.ts',
+      'test/setup/chart-hits-folder.ts',
     ],
     reporters: ['default', new ClosingLine()],
     // As many as the machine has, where Vitest would leave one of two cores to nobody.

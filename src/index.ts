@@ -93,7 +93,7 @@ export type {
 } from './machines/subagent/worker-protocol.ts';
 
 export { createRuntime } from './runtime.ts';
-export type { Companionship, Reconciliation, Runtime, RuntimePorts, RuntimeServices } from './runtime.ts';
+export type { HookSource, Reconciliation, Runtime, RuntimePorts, RuntimeServices } from './runtime.ts';
 export type { BoundsPorts } from './actors/session/parent-bounds.ts';
 export type { HandedDown } from './machines/permission/handed-down.ts';
 export type { InspectedFolders, RuntimeInspection, SupervisedSystem } from './actors/inspection/runtime-inspection.ts';

@@ -106,16 +106,10 @@ export { diffCharts } from './machines/inspection/diff-charts.ts';
 export { restoreOldSnapshots } from './machines/inspection/old-snapshots.ts';
 export type { EarlierAudit } from './machines/inspection/old-snapshots.ts';
 export { coverageOf } from './machines/inspection/coverage.ts';
-export { logSightings } from './machines/inspection/log-sightings.ts';
+export { logHits } from './machines/inspection/log-hits.ts';
 export type { DiagramMarks, RenderOptions } from './adapters/diagram/render-chart.ts';
 export type { Theme } from './adapters/diagram/theme.ts';
-export type {
-  Bump,
-  ChartChange,
-  ChartCoverage,
-  ChartDiff,
-  ChartSightings,
-} from './machines/inspection/chart-change.ts';
+export type { Bump, ChartChange, ChartCoverage, ChartDiff, ChartHits } from './machines/inspection/chart-change.ts';
 
 /** Inspection logs: what a recorder writes of the actors of a process, read again, and looked at as of any moment. */
 export { INSPECTION_LOG_FORMAT } from './machines/inspection-log/inspection-record.ts';

@@ -194,7 +194,7 @@ export type { VaultCatalog, VaultListing } from './actors/vault/vault-catalog.ts
 export type { TextRedaction } from './machines/vault/text-redaction.ts';
 export type { VaultDefinition } from './machines/vault/vault-definition.ts';
 
-export type { CompanionWake, WakeCompanion } from './actors/wake/wake-companion.ts';
+export type { HookedWake, WakeHook } from './actors/wake/wake-hook.ts';
 export type { PreparedAgent } from './actors/wake/wake-context.ts';
 export type { ContextReport } from './machines/turn/context-report.ts';
 export type { WakeMemory } from './actors/wake/wake-ports.ts';

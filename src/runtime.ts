@@ -59,7 +59,7 @@ import type { CommandEnvironmentSettings } from './machines/turn/shell/environme
 import type { TextRedaction } from './machines/vault/text-redaction.ts';
 import type { Telemetry } from './actors/telemetry/telemetry.ts';
 import { KeptConversations } from './actors/wake/kept-conversations.ts';
-import type { WakeCompanion } from './actors/wake/wake-companion.ts';
+import type { WakeHook } from './actors/wake/wake-hook.ts';
 import type { WakeMemory, WakeOptions } from './actors/wake/wake-ports.ts';
 import { Waker } from './actors/wake/waker.ts';
 import { checkTools } from './machines/turn/tool-check.ts';
@@ -143,7 +143,7 @@ export interface RuntimePorts {
   /** What agents have learned before. Without it wakes are told nothing of it. */
   readonly memory?: WakeMemory | undefined;
   /** What goes along with wakes: tools about sessions, and what is done before and after their turns. */
-  readonly companionships?: readonly ((services: RuntimeServices) => Companionship)[] | undefined;
+  readonly hookSources?: readonly ((services: RuntimeServices) => HookSource)[] | undefined;
   /** `none`: nobody can be asked, so whatever would ask is denied. Default `reachable`. */
   readonly humans?: 'reachable' | 'none' | undefined;
   /** Prices of models in US dollars per million tokens, before the known ones. */
@@ -167,7 +167,7 @@ export interface RuntimePorts {
   readonly onListenerError?: OnListenerError | undefined;
 }
 
-/** What companions of wakes may use of the runtime that they are a part of. */
+/** What hooks of wakes may use of the runtime that they are a part of. */
 export interface RuntimeServices extends JournalPorts, BoundsPorts {
   readonly sessions: Sessions;
   readonly journals: JournalCache;
@@ -179,9 +179,9 @@ export interface RuntimeServices extends JournalPorts, BoundsPorts {
   readonly onListenerError: OnListenerError;
 }
 
-export interface Companionship {
+export interface HookSource {
   readonly tools?: readonly Tool[] | undefined;
-  readonly companion?: WakeCompanion | undefined;
+  readonly hook?: WakeHook | undefined;
   /** After the last wake and before the store closes. */
   close?(): Promise<void>;
 }
@@ -236,8 +236,8 @@ export function createRuntime(ports: RuntimePorts): Runtime {
   const { sessions, subagents } = sessionsAndJobs(ports, { ...core, trigger, onListenerError });
   const reconcileTrees = async (): Promise<readonly ReconciledProcessTree[]> =>
     (await ports.processTree?.reconcile()) ?? [];
-  const companionships = companionshipsOf(ports, { ...core, sessions, runtimes, onListenerError });
-  const turn = turnPorts(ports, companionships);
+  const hookSources = hookSourcesOf(ports, { ...core, sessions, runtimes, onListenerError });
+  const turn = turnPorts(ports, hookSources);
   const waker: Waker = new Waker({
     ...core,
     tellParent: (journal) => tellParent(journal, core),
@@ -260,7 +260,7 @@ export function createRuntime(ports: RuntimePorts): Runtime {
       () => workers.shutdown(reason),
       () => subagents.shutdown(reason),
       () => waker.shutdown(reason),
-      ...lastSteps(ports, { sessions, companionships, reason }),
+      ...lastSteps(ports, { sessions, hookSources, reason }),
       () => hooks.close(),
     ]),
   );
@@ -367,25 +367,23 @@ function inspectionOf(
 
 interface LastParts {
   readonly sessions: Sessions;
-  readonly companionships: readonly Companionship[];
+  readonly hookSources: readonly HookSource[];
   readonly reason: string;
 }
 
-function companionshipsOf(
-  { companionships = [], agents, environments, policy, directories, tasks, runConfig = {} }: RuntimePorts,
+function hookSourcesOf(
+  { hookSources = [], agents, environments, policy, directories, tasks, runConfig = {} }: RuntimePorts,
   services: Omit<RuntimeServices, keyof BoundsPorts | 'directories' | 'tasks' | 'runConfig'>,
-): readonly Companionship[] {
-  return companionships.map((join) =>
-    join({ ...services, agents, environments, policy, directories, tasks, runConfig }),
-  );
+): readonly HookSource[] {
+  return hookSources.map((join) => join({ ...services, agents, environments, policy, directories, tasks, runConfig }));
 }
 
 function lastSteps(
   { closeTools, toolSource, tasks, telemetry, store }: RuntimePorts,
-  { sessions, companionships, reason }: LastParts,
+  { sessions, hookSources, reason }: LastParts,
 ): readonly (() => Promise<void>)[] {
   return [
-    ...companionships.map((each) => async () => each.close?.()),
+    ...hookSources.map((each) => async () => each.close?.()),
     async () => closeTools?.(reason),
     async () => toolSource?.close(reason),
     () => tasks.shutdown(reason),
@@ -420,7 +418,7 @@ function turnPorts(
     prices = {},
     ...ports
   }: RuntimePorts,
-  companionships: readonly Companionship[],
+  hookSources: readonly HookSource[],
 ) {
   const shellRun = createShellRunTool(tasks, {
     clock,
@@ -429,7 +427,7 @@ function turnPorts(
     keeper: outputs,
   });
   const commands = ports.quotaNote === undefined ? [shellRun] : withQuotaNotes([shellRun], ports.quotaNote);
-  const all = [...commands, createAskHumanTool(), ...companionships.flatMap((each) => each.tools ?? []), ...tools];
+  const all = [...commands, createAskHumanTool(), ...hookSources.flatMap((each) => each.tools ?? []), ...tools];
   checkTools(all);
   return {
     directories,
@@ -450,7 +448,7 @@ function turnPorts(
     outputs,
     environments,
     memory: ports.memory,
-    companions: companionships.flatMap((each) => each.companion ?? []),
+    hooks: hookSources.flatMap((each) => each.hook ?? []),
     humans,
     prices,
   };

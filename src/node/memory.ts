@@ -4,24 +4,24 @@
  */
 import { join } from 'node:path';
 import type { Clock } from '../actors/clock/clock.ts';
-import { createArtifactCompanionship } from '../actors/artifact/artifact-companion.ts';
+import { createArtifactHookSource } from '../actors/artifact/artifact-hook.ts';
 import type { ShellView } from '../actors/artifact/shell-view.ts';
 import type { SessionEnvironments } from '../actors/environment/session-environment.ts';
 import { AgentMemory } from '../actors/memory/agent-memory.ts';
 import type { LearningStore } from '../actors/memory/learning-store.ts';
-import { createMemoryCompanionship } from '../actors/memory/memory-companionship.ts';
+import { createMemoryHookSource } from '../actors/memory/memory-hook-source.ts';
 import type { SubstrateStage } from '../actors/memory/substrate-stage.ts';
 import type { SubstrateStore } from '../actors/memory/substrate-store.ts';
 import { createCheckRunner } from '../actors/outcome/check-runner.ts';
 import { createModelJudge } from '../actors/outcome/model-judge.ts';
-import { createOutcomes } from '../actors/outcome/outcome-companionship.ts';
+import { createOutcomes } from '../actors/outcome/outcome-hook-source.ts';
 import type { OutcomeEvaluator } from '../actors/outcome/outcome-evaluator.ts';
 import type { CommandPlaces } from '../actors/permission/command-places.ts';
 import { createPermissionTools } from '../actors/permission/permission-tools.ts';
 import type { PlaceGuard } from '../actors/permission/place-guard.ts';
 import type { PolicyStore } from '../actors/permission/policy-store.ts';
 import type { ReadShell } from '../actors/permission/shell-reader.ts';
-import { createRetrievalCompanion } from '../actors/retrieval/retrieval-companion.ts';
+import { createRetrievalHook } from '../actors/retrieval/retrieval-hook.ts';
 import type { RetrievalIndex } from '../actors/retrieval/retrieval-index.ts';
 import { createRetrievalTools } from '../actors/retrieval/retrieval-tools.ts';
 import { Retrieval } from '../actors/retrieval/retrieval.ts';
@@ -43,7 +43,7 @@ import { createMemoryFiles } from '../adapters/substrate-files/memory-files.ts';
 import { memorySectionsOf } from '../machines/memory/memory-sections.ts';
 import type { PriceTable } from '../machines/run/prices.ts';
 import type { CommandEnvironmentSettings } from '../machines/turn/shell/environment.ts';
-import type { Companionship, RuntimePorts, RuntimeServices } from '../runtime.ts';
+import type { HookSource, RuntimePorts, RuntimeServices } from '../runtime.ts';
 
 const SKILLS_FOLDER = 'skills';
 const RETRIEVAL_FOLDER = 'retrieval';
@@ -85,7 +85,7 @@ export interface HomeMemory {
 }
 
 export interface NodeMemory {
-  readonly ports: Pick<RuntimePorts, 'companionships' | 'memory'>;
+  readonly ports: Pick<RuntimePorts, 'hookSources' | 'memory'>;
   /** Once the runtime is there. */
   opened(): HomeMemory;
 }
@@ -102,13 +102,13 @@ export function nodeMemory(options: MemoryOptions): NodeMemory {
   let outcomes: OutcomeEvaluator | undefined;
   let retrieval: Retrieval | undefined;
   // In this order after a wake: what is evaluated decides what is promoted, and what was learned is to be found.
-  const companionships: RuntimePorts['companionships'] = [
+  const hookSources: RuntimePorts['hookSources'] = [
     (services) => {
       const made = outcomesOf(options, services, files.stage);
       outcomes = made.evaluator;
       return made;
     },
-    (services) => createMemoryCompanionship(files, services),
+    (services) => createMemoryHookSource(files, services),
     (services) => {
       const index = new FileRetrievalIndex({
         folderOf: (agentId) => join(layout.agentDirectory(agentId), RETRIEVAL_FOLDER),
@@ -119,7 +119,7 @@ export function nodeMemory(options: MemoryOptions): NodeMemory {
         ...createRetrievalTools({ retrieval, store: services.store }),
         ...createSessionTools(services, { retrieval }),
       ];
-      return { tools, companion: createRetrievalCompanion(retrieval), close: () => index.close() };
+      return { tools, hook: createRetrievalHook(retrieval), close: () => index.close() };
     },
     () => ({
       tools: [
@@ -127,10 +127,10 @@ export function nodeMemory(options: MemoryOptions): NodeMemory {
         ...createPermissionTools({ clock, ...options.gate }),
       ],
     }),
-    createArtifactCompanionship({ files: createArtifactFiles(), shells: options.shells }),
+    createArtifactHookSource({ files: createArtifactFiles(), shells: options.shells }),
   ];
   return {
-    ports: { companionships, memory },
+    ports: { hookSources, memory },
     opened() {
       if (outcomes === undefined || retrieval === undefined)
         throw new TypeError('the memory of a home was asked for before its runtime was made');
@@ -143,7 +143,7 @@ function outcomesOf(
   { clock, environments, commands, gate: { readShell }, models, shells }: MemoryOptions,
   services: RuntimeServices,
   stage: SubstrateStage,
-): Companionship & { readonly evaluator: OutcomeEvaluator } {
+): HookSource & { readonly evaluator: OutcomeEvaluator } {
   const shellRun = createShellRunTool(services.tasks, { clock, ...commands });
   return createOutcomes({
     ...services,

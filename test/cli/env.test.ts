@@ -130,7 +130,7 @@ describe('wakechart env', () => {
   });
 });
 
-const postured = z.object({ posture: z.object({ environmentId: z.string(), sandbox: z.string() }) });
+const isolationd = z.object({ isolation: z.object({ environmentId: z.string(), sandbox: z.string() }) });
 
 describe('every status says whether anything is shut in:', () => {
   it('of an agent, whose file says it too', async () => {
@@ -138,7 +138,7 @@ describe('every status says whether anything is shut in:', () => {
     expect(created.stdout).toContain('works in host (sandbox: off)');
     expect(await readFile(join(home, 'agents/starter/agent.md'), 'utf8')).toMatch(/^environment: host$/m);
     expect((await cli('agent', 'show', 'starter')).stdout).toMatch(/environment\s+host \(sandbox: off\)/);
-    expect(postured.parse(await json('agent', 'show', 'starter')).posture).toEqual({
+    expect(isolationd.parse(await json('agent', 'show', 'starter')).isolation).toEqual({
       environmentId: 'host',
       sandbox: 'off',
     });
@@ -153,9 +153,9 @@ describe('every status says whether anything is shut in:', () => {
     expect((await cli('session', 'status', '--session', sessionId)).stdout).toMatch(
       /environment\s+host \(sandbox: off\)/,
     );
-    expect(postured.parse(await json('session', 'status', '--session', sessionId)).posture.sandbox).toBe('off');
-    const { sessions } = z.object({ sessions: z.array(postured) }).parse(await json('session', 'list'));
-    expect(sessions.map(({ posture }) => posture.sandbox).toSorted()).toEqual(['off', 'required']);
+    expect(isolationd.parse(await json('session', 'status', '--session', sessionId)).isolation.sandbox).toBe('off');
+    const { sessions } = z.object({ sessions: z.array(isolationd) }).parse(await json('session', 'list'));
+    expect(sessions.map(({ isolation }) => isolation.sandbox).toSorted()).toEqual(['off', 'required']);
     const listed = (await cli('session', 'list')).stdout;
     expect(listed).toMatch(/^SESSION +AGENT +STATUS +ENVIRONMENT +UPDATED +SUMMARY$/m);
     expect(listed).toMatch(new RegExp(`^${sessionId} +starter +idle +host, no sandbox +\\d`, 'm'));
@@ -200,7 +200,7 @@ describe('every status says whether anything is shut in:', () => {
     const records = (await cli('worker', '--until-idle', '--json')).stdout
       .split('\n')
       .filter((line) => line.includes('"woke"'));
-    expect(records.map((line) => postured.parse(JSON.parse(line)).posture.sandbox)).toEqual(['off']);
+    expect(records.map((line) => isolationd.parse(JSON.parse(line)).isolation.sandbox)).toEqual(['off']);
   });
 });
 
@@ -331,12 +331,15 @@ describe('the comparison of the environments of wakes', () => {
     );
     const document = z
       .object({
-        posture: z.string(),
+        isolation: z.string(),
         before: z.object({ fingerprint: z.string() }),
         changes: z.array(z.object({ key: z.string() })),
       })
       .parse(JSON.parse((await compare('--with', 'sandboxed', '--json')).stdout));
-    expect(document).toMatchObject({ posture: 'neither', changes: [{ key: 'environmentId' }, { key: 'description' }] });
+    expect(document).toMatchObject({
+      isolation: 'neither',
+      changes: [{ key: 'environmentId' }, { key: 'description' }],
+    });
     expect(SANDBOXED_ENVIRONMENT.environmentId).toBe('sandboxed');
   });
 

@@ -68,7 +68,13 @@ describe('the page about the architecture', () => {
     path.startsWith('src/') ? path : `src/${path}`,
   );
 
-  it('has a line for every part of every room, and for no other', () => {
+  it('names files and folders that are there', () => {
+    const paths = [...page.matchAll(/`((?:src|test)\/[\w./-]+)`/g)].map(([, path = '']) => path);
+    expect(paths.length).toBeGreaterThan(40);
+    expect(paths.filter((path) => !existsSync(join(checkout, path)))).toEqual([]);
+  });
+
+  it('has a line for every part of every layer, and for no other', () => {
     const parts = ['machines', 'actors', 'adapters'].flatMap((room) =>
       readdirSync(join(checkout, 'src', room)).map((name) => `src/${room}/${name}`),
     );

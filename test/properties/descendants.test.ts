@@ -96,7 +96,7 @@ class Descent {
     const { tool } = noteTools();
     const open = await openEnvironmentHouse({
       tools: TOOLS.map((name) => tool(name)),
-      companionships: [
+      hookSources: [
         (services) => {
           const onTrouble = (error: unknown): void => services.onListenerError(error, 'listener');
           index = new FileRetrievalIndex({

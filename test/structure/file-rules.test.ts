@@ -152,7 +152,7 @@ describe('what belongs to one machine is found, when', () => {
   it('a file has a word of its own for what the field has one for', () => {
     const planted = { 'src/machines/bad.ts': '/** What the whole house shares. */\nexport const bad = 1;\n' };
     expect(violationsWith(planted, houseRules)).toEqual([
-      'src/machines/bad.ts:1 says house; say context, ports or runtime; mutex; notification [words-of-the-field]',
+      'src/machines/bad.ts:1 says house; say context, ports or runtime; mutex; notification; hook; isolation; hit [words-of-the-field]',
     ]);
   });
 

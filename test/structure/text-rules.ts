@@ -127,8 +127,8 @@ export const textRules: readonly Rule[] = [
     name: 'words-of-the-field',
     guards: [],
     appliesTo: (path) => path.startsWith('src/'),
-    pattern: /\b\w*house\b|\blanes?\b|\bdoorbell\w*/i,
-    advice: 'say context, ports or runtime; mutex; notification',
+    pattern: /\b\w*house\b|\blanes?\b|\bdoorbell\w*|\w*companion\w*|\w*posture\w*|\w*sighting\w*/i,
+    advice: 'say context, ports or runtime; mutex; notification; hook; isolation; hit',
   }),
   textRule({
     name: 'what-acts-is-named',

@@ -47,7 +47,7 @@ export interface SessionHouseOptions {
   readonly store?: (house: { readonly home: string; readonly clock: SimulatedClock }) => EventStore;
   readonly runtimes?: readonly AgentRuntime[];
   readonly tools?: readonly Tool[];
-  readonly companionships?: RuntimePorts['companionships'];
+  readonly hookSources?: RuntimePorts['hookSources'];
   /** What sessions are told of where they work, for those that do nothing there. */
   readonly workspace?: string;
 }
@@ -82,7 +82,7 @@ export async function openHouse(options: SessionHouseOptions = {}): Promise<Sess
     runtimes: [createScriptAgentRuntime({ clock }), ...(options.runtimes ?? [])],
     tasks: new BackgroundTaskManager({ runners: { process: processes }, clock, onListenerError }),
     tools: options.tools,
-    companionships: options.companionships,
+    hookSources: options.hookSources,
     owner: 'house',
     onListenerError,
   });

@@ -1,21 +1,21 @@
 /** What is known in a wake, as the plain facts that are laid out for its agent. */
 import type { AgentFacts } from '../../machines/artifact/agent-artifacts.ts';
 import type { LogTail } from '../../machines/artifact/log-tail.ts';
-import type { EnvironmentFacts } from '../../machines/artifact/posture-artifacts.ts';
+import type { EnvironmentFacts } from '../../machines/artifact/isolation-artifacts.ts';
 import type { SessionFacts } from '../../machines/artifact/session-artifacts.ts';
 import type { ShownShell } from '../../machines/artifact/shell-artifacts.ts';
 import type { SessionEnvironment } from '../environment/session-environment.ts';
-import type { CompanionWake } from '../wake/wake-companion.ts';
+import type { HookedWake } from '../wake/wake-hook.ts';
 
 export interface FactSources {
   readonly tail: LogTail;
   readonly shells?: readonly ShownShell[] | undefined;
 }
 
-const knownAgents = new WeakMap<CompanionWake['agent'], AgentFacts>();
+const knownAgents = new WeakMap<HookedWake['agent'], AgentFacts>();
 
 /** The same as long as the agent is. */
-function agentFacts(agent: CompanionWake['agent']): AgentFacts {
+function agentFacts(agent: HookedWake['agent']): AgentFacts {
   const { definition, tools, skippedTools: skipped } = agent;
   const facts = knownAgents.get(agent) ?? {
     definition,
@@ -26,7 +26,7 @@ function agentFacts(agent: CompanionWake['agent']): AgentFacts {
   return facts;
 }
 
-export function factsOf({ agent, context, ...wake }: CompanionWake, { tail, shells }: FactSources): SessionFacts {
+export function factsOf({ agent, context, ...wake }: HookedWake, { tail, shells }: FactSources): SessionFacts {
   const { environment } = agent;
   return {
     state: wake.state(),

@@ -10,7 +10,7 @@ import type { SessionEventDraft } from '../../machines/session/session-event.ts'
 import { requirePromotion } from '../outcome/promotion-gate.ts';
 import type { PromotionPermit } from '../outcome/promotion-gate.ts';
 import type { EventStore } from '../session/event-store.ts';
-import type { CompanionWake } from '../wake/wake-companion.ts';
+import type { HookedWake } from '../wake/wake-hook.ts';
 import type { AgentMemory } from './agent-memory.ts';
 import { capturedAt } from './captured-learnings.ts';
 import type { LearningStore } from './learning-store.ts';
@@ -28,7 +28,7 @@ const MAX_KEPT_AT_ONCE = 200;
 const MAX_PROMOTED_AT_ONCE = 100;
 
 /** The log of a session, to read where it stands and to add to it. */
-export type SessionLog = Pick<CompanionWake, 'state' | 'append'>;
+export type SessionLog = Pick<HookedWake, 'state' | 'append'>;
 
 export interface KeepingPorts {
   readonly store: Pick<EventStore, 'read'>;

@@ -3,10 +3,10 @@ import { RuntimeError } from '../../machines/errors.ts';
 import { MAX_SHOWN_CHARACTERS } from '../../machines/memory/memory-tool-definitions.ts';
 import type { SubstrateVersion } from '../../machines/memory/substrate-version.ts';
 import type { ToolContext } from '../turn/tool.ts';
-import type { CompanionWake } from '../wake/wake-companion.ts';
+import type { HookedWake } from '../wake/wake-hook.ts';
 
 /** @throws RuntimeError TOOL_NEEDS_WAKE where the tool is run outside of one */
-export function wakeOf({ wake }: ToolContext): CompanionWake {
+export function wakeOf({ wake }: ToolContext): HookedWake {
   if (wake !== undefined) return wake;
   throw new RuntimeError('TOOL_NEEDS_WAKE', 'expected to run in a wake of a session', {
     category: 'validation',

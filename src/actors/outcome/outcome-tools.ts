@@ -15,7 +15,7 @@ import type {
 } from '../../machines/outcome/outcome-definitions.ts';
 import type { SessionState } from '../../machines/session/session-state.ts';
 import type { Tool, ToolContext } from '../turn/tool.ts';
-import type { CompanionWake } from '../wake/wake-companion.ts';
+import type { HookedWake } from '../wake/wake-hook.ts';
 import { checksOf, evaluateOutcome } from './evaluation.ts';
 import type { EvaluationPorts } from './evaluation.ts';
 import type { OutcomeEvaluator } from './outcome-evaluator.ts';
@@ -131,7 +131,7 @@ function shownOutcome(
   };
 }
 
-function wakeOf({ wake }: ToolContext): CompanionWake {
+function wakeOf({ wake }: ToolContext): HookedWake {
   if (wake !== undefined) return wake;
   throw new RuntimeError('TOOL_NEEDS_WAKE', 'expected to be called in a wake of a session', {
     category: 'conflict',

@@ -12,7 +12,7 @@ import { unknownTool } from '../turn/tool-executor.ts';
 import type { Tool, ToolContext } from '../turn/tool.ts';
 import { CallGate } from '../wake/call-gate.ts';
 import type { CheckedCall, GatePorts } from '../wake/call-gate.ts';
-import type { CompanionWake } from '../wake/wake-companion.ts';
+import type { HookedWake } from '../wake/wake-hook.ts';
 
 /** The same as those of the wakes, so that what is told is what is done. */
 export type PermissionToolsOptions = GatePorts;
@@ -34,7 +34,7 @@ export function createPermissionTools(options: PermissionToolsOptions): readonly
   return [describe];
 }
 
-async function reportOf(wake: CompanionWake, options: PermissionToolsOptions): Promise<PermissionReport> {
+async function reportOf(wake: HookedWake, options: PermissionToolsOptions): Promise<PermissionReport> {
   const state = wake.state();
   const { permission } = wake.agent.definition;
   const { mode, ask, deny, tools, withoutTools } = ownBounds(state, permission);
@@ -51,7 +51,7 @@ async function reportOf(wake: CompanionWake, options: PermissionToolsOptions): P
   };
 }
 
-function environmentOf({ agent: { environment } }: CompanionWake): Pick<PermissionReport, 'environment'> {
+function environmentOf({ agent: { environment } }: HookedWake): Pick<PermissionReport, 'environment'> {
   if (environment === undefined) return {};
   const { definition, sandbox } = environment;
   return {
@@ -71,7 +71,7 @@ async function policyOf(
 }
 
 interface Trial {
-  readonly wake: CompanionWake;
+  readonly wake: HookedWake;
   readonly context: ToolContext;
   readonly options: PermissionToolsOptions;
 }
@@ -139,7 +139,7 @@ const ALLOWED = {
   person: 'a person has allowed it',
 } as const;
 
-function humansFor(wake: CompanionWake, { humans }: PermissionToolsOptions): PermissionReport['humans'] {
+function humansFor(wake: HookedWake, { humans }: PermissionToolsOptions): PermissionReport['humans'] {
   return humansOf(wake.state()) ?? humans;
 }
 

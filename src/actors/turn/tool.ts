@@ -3,7 +3,7 @@ import type { PermissionSubject } from '../../machines/permission/permission-sub
 import type { ToolDefinition } from '../../machines/turn/tool-definition.ts';
 import type { SessionEnvironment } from '../environment/session-environment.ts';
 import type { SessionPlace } from '../session/session-directories.ts';
-import type { CompanionWake } from '../wake/wake-companion.ts';
+import type { HookedWake } from '../wake/wake-hook.ts';
 import type { PreparedAgent } from '../wake/wake-context.ts';
 
 export interface ToolContext {
@@ -17,7 +17,7 @@ export interface ToolContext {
    */
   readonly environment?: SessionEnvironment | undefined;
   /** The wake that it is a part of, for tools about the session itself. */
-  readonly wake?: CompanionWake | undefined;
+  readonly wake?: HookedWake | undefined;
   /**
    * What was allowed. A tool that finds that it would do something else must not do it. Absent where no person was
    * asked about anything.

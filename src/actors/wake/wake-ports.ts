@@ -29,7 +29,7 @@ import type { OutputKeeper } from '../turn/output-keeper.ts';
 import type { ToolSource } from '../turn/tool-source.ts';
 import type { Reconcile } from './end-survivors.ts';
 import type { KeptConversations } from './kept-conversations.ts';
-import type { WakeCompanion } from './wake-companion.ts';
+import type { WakeHook } from './wake-hook.ts';
 
 export interface WakePorts extends JournalPorts {
   /** Sessions whose state is folded already. */
@@ -67,7 +67,7 @@ export interface WakePorts extends JournalPorts {
   /** What agents have learned before. Absent: nothing is told of it. */
   readonly memory?: WakeMemory | undefined;
   /** What goes along with wakes, in this order. */
-  readonly companions: readonly WakeCompanion[];
+  readonly hooks: readonly WakeHook[];
   /** Whether a person can be asked, unless a wake says otherwise. */
   readonly humans: 'reachable' | 'none';
   /** Prices of one's own. */

@@ -18,7 +18,7 @@ import type { CallGate } from './call-gate.ts';
 import { confirmCall, planCalls, resolved, resultDraft } from './call-plan.ts';
 import type { RunningCall, SettledCall } from './call-plan.ts';
 import type { Subflows } from './subflows.ts';
-import type { CompanionWake } from './wake-companion.ts';
+import type { HookedWake } from './wake-hook.ts';
 import type { PreparedAgent } from './wake-context.ts';
 import type { WakeJournal } from './wake-journal.ts';
 
@@ -33,7 +33,7 @@ export interface WakeToolsOptions {
   readonly calls: readonly ToolCallInput[];
   readonly journal: WakeJournal;
   /** What tools about the session itself are given. */
-  readonly wake: CompanionWake;
+  readonly wake: HookedWake;
   readonly newId: () => string;
   /** ISO-8601. */
   readonly now: string;

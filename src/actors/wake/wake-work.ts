@@ -40,8 +40,8 @@ import { Subflows } from './subflows.ts';
 import { compactIfFull } from './wake-compaction.ts';
 import { needOf, remainingOf, wakeLimits } from './wake-budget.ts';
 import { WakeClaim } from './wake-claim.ts';
-import type { CompanionWake } from './wake-companion.ts';
-import { WakeCompanions } from './wake-companions.ts';
+import type { HookedWake } from './wake-hook.ts';
+import { WakeHooks } from './wake-hooks.ts';
 import { assembleStep, maxContextTokens, prepareAgent, withCurrentTools } from './wake-context.ts';
 import type { AssembledStep, PreparedAgent } from './wake-context.ts';
 import { runModel } from './model-run.ts';
@@ -80,7 +80,7 @@ export class WakeWork {
   readonly #time: WakeTime;
   readonly #meter = new ProgressMeter();
   readonly #subflows: Subflows;
-  readonly #companions: WakeCompanions;
+  readonly #hooks: WakeHooks;
   readonly #hand: WakeHand;
   /** Read once for a wake: a file that is edited meanwhile counts from the next one on. */
   #agent: PreparedAgent | undefined;
@@ -94,7 +94,7 @@ export class WakeWork {
     this.#time = new WakeTime(ports.clock);
     this.#conversation = new WakeConversation(new KnownEvents(ports.store, options.opening?.events));
     this.#journal = new WakeJournal(ports, { wakeId, state, onEvent: (event) => this.#hear(event) });
-    this.#companions = new WakeCompanions(ports);
+    this.#hooks = new WakeHooks(ports);
     this.#hand = new WakeHand(ports.hands);
     this.#subflows = new Subflows({ ...ports, newId: () => ports.ids.next() });
   }
@@ -162,7 +162,7 @@ export class WakeWork {
       remaining: remainingOf(this.#limits(), state),
       prices: this.#ports.prices,
     });
-    await this.#companions.beforeStep(this.#companionWake(agent, step));
+    await this.#hooks.beforeStep(this.#hookedWake(agent, step));
     return { ...step, need: needOf(step, this.#ports.prices) };
   }
 
@@ -223,8 +223,8 @@ export class WakeWork {
   /** Takes the open tool calls as far as they go. */
   async callTools({ calls, step }: CallsInput<WakeModelStep>, parent: AnyActorRef): Promise<void> {
     const agent = await this.#prepareAgent();
-    const wake = this.#companionWake(agent, step);
-    await this.#companions.beforeCalls(wake);
+    const wake = this.#hookedWake(agent, step);
+    await this.#hooks.beforeCalls(wake);
     await runReadyCalls({
       store: this.#ports.store,
       executor: this.#ports.executor,
@@ -265,7 +265,7 @@ export class WakeWork {
     try {
       const isLast =
         journal.mayWrite &&
-        (this.#agent === undefined || !this.#companions.needRight(this.#companionWake(this.#agent, undefined)));
+        (this.#agent === undefined || !this.#hooks.needRight(this.#hookedWake(this.#agent, undefined)));
       return {
         next: 'committed',
         recorded: await this.#appendEnd(end, course, { onlyAtHead: true, ...(isLast ? { ends: journal.right } : {}) }),
@@ -303,7 +303,7 @@ export class WakeWork {
     try {
       // They may write as long as no other process has taken over.
       if (this.#agent !== undefined && end !== undefined && journal.mayWrite)
-        await this.#companions.ended(this.#companionWake(this.#agent, step), { hasRight: !journal.hasEnded });
+        await this.#hooks.ended(this.#hookedWake(this.#agent, step), { hasRight: !journal.hasEnded });
       this.#conversation.leave(this.#ports.conversations, journal.identity.sessionId);
       await journal.keepView();
       await this.#ports
@@ -314,7 +314,7 @@ export class WakeWork {
     }
   }
 
-  #companionWake(agent: PreparedAgent, step: AssembledStep | undefined): CompanionWake {
+  #hookedWake(agent: PreparedAgent, step: AssembledStep | undefined): HookedWake {
     const journal = this.#journal;
     return {
       state: () => journal.state,

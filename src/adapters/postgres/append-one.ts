@@ -42,18 +42,14 @@ export async function askForOne(
     if (stored !== undefined) return [stored];
   }
   return database.run<AppendVerdict>(
-    statement(database.schema, isAsync && record.companion?.lease === undefined),
+    statement(database.schema, isAsync && record.hook?.lease === undefined),
     valuesOf(record),
   );
 }
 
-function takesNothingAlong({ key, hints, settled, companion, bytes }: AppendedRecord): boolean {
+function takesNothingAlong({ key, hints, settled, hook, bytes }: AppendedRecord): boolean {
   return (
-    key === undefined &&
-    hints.length === 0 &&
-    settled.length === 0 &&
-    companion === undefined &&
-    bytes <= MAX_PLAIN_BYTES
+    key === undefined && hints.length === 0 && settled.length === 0 && hook === undefined && bytes <= MAX_PLAIN_BYTES
   );
 }
 
@@ -105,11 +101,11 @@ function statement(schema: string, isAsync: boolean): Statement {
 }
 
 function valuesOf(record: AppendedRecord): readonly unknown[] {
-  const { sessionId, key, expectedHead, claimsEpoch, events, hints, settled, companion } = record;
+  const { sessionId, key, expectedHead, claimsEpoch, events, hints, settled, hook } = record;
   const [ids, types, versions, , times, data] = eventColumns(events);
   const [, ...hinted] = hintColumns(hints);
   const [, ...named] = hintNames(settled);
-  const { lease, at, view } = companion ?? {};
+  const { lease, at, view } = hook ?? {};
   const kept =
     view === undefined
       ? [null, null, null, null]

@@ -101,7 +101,7 @@ export class AppendQueue {
     for (const each of this.#waiting) {
       const { record } = each;
       // One that takes something along goes alone.
-      const isApart = record.companion !== undefined || batch[0]?.record.companion !== undefined;
+      const isApart = record.hook !== undefined || batch[0]?.record.hook !== undefined;
       const isFull =
         batch.length >= MAX_BATCH_RECORDS || (batch.length > 0 && (isApart || bytes + record.bytes > MAX_BATCH_BYTES));
       // What stands behind one that is left is left too: nothing of a session overtakes.

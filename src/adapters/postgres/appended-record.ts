@@ -47,13 +47,13 @@ export interface AppendedRecord {
   /** Of the events. */
   readonly bytes: number;
   /** What goes with it in the same transaction. */
-  readonly companion?: RecordCompanion | undefined;
+  readonly hook?: RecordHook | undefined;
 }
 
 /**
  * What an append takes along: the right to wake that it begins under, or the end of one, and the state that it leaves.
  */
-export interface RecordCompanion {
+export interface RecordHook {
   readonly lease?:
     | { readonly act: 'take' | 'free'; readonly worker: string | null; readonly token: string }
     | undefined;
@@ -69,7 +69,7 @@ export function appendedRecord(
   sessionId: string,
   record: LogRecord,
   { expectedHead, activate = [], settle = [] }: Omit<AppendOptions, 'idempotencyKey'> = {},
-  companion?: RecordCompanion,
+  hook?: RecordHook,
 ): AppendedRecord {
   const key = record.key === undefined ? undefined : columnOfKey(record.key);
   const data = record.events.map(dataOf);
@@ -100,7 +100,7 @@ export function appendedRecord(
     hints: activate.map(checkActivation),
     settled: settle.filter(isActivation),
     bytes,
-    companion,
+    hook,
   };
 }
 

@@ -189,7 +189,7 @@ export class PostgresEventStore implements EventStore {
         sessionId,
         { events, key: idempotencyKey },
         options,
-        this.#rights.companionOf(sessionId, options),
+        this.#rights.hookOf(sessionId, options),
       );
       const {
         verdict,
@@ -372,7 +372,7 @@ export class PostgresEventStore implements EventStore {
       isDuplicate: false,
     };
     this.#tell(record, firstSeq);
-    if (record.companion?.lease?.act !== 'free') return stored;
+    if (record.hook?.lease?.act !== 'free') return stored;
     this.#rights.freed(record.sessionId);
     // Whoever waits for the right has been told of the record.
     if (isDue !== false) this.#made();

@@ -5,7 +5,7 @@ import { sessionNotFound, wakeConflict } from '../../actors/session/event-store.
 import type { AppendOptions, LogTip, WakeClaim, WakeRight } from '../../actors/session/event-store.ts';
 import type { Clock } from '../../actors/clock/clock.ts';
 import type { AppendVerdict } from './append-queue.ts';
-import type { AppendedRecord, RecordCompanion } from './appended-record.ts';
+import type { AppendedRecord, RecordHook } from './appended-record.ts';
 import { frequent } from './postgres-database.ts';
 import type { PostgresDatabase } from './postgres-database.ts';
 import type { HeldLease, WorkerLife } from './worker-life.ts';
@@ -142,10 +142,7 @@ export class WakeRights {
   }
 
   /** What a record takes along. */
-  companionOf(
-    sessionId: string,
-    { begins, ends }: Pick<AppendOptions, 'begins' | 'ends'>,
-  ): RecordCompanion | undefined {
+  hookOf(sessionId: string, { begins, ends }: Pick<AppendOptions, 'begins' | 'ends'>): RecordHook | undefined {
     const worker = this.#options.life().id ?? null;
     if (begins instanceof LeasedRight && begins.withFirstAt !== undefined)
       return { lease: { act: 'take', worker, token: begins.token }, at: begins.withFirstAt, begins };
@@ -162,14 +159,14 @@ export class WakeRights {
     record: AppendedRecord,
     append: (record: AppendedRecord) => Promise<AppendVerdict>,
   ): Promise<AppendVerdict> {
-    const { sessionId, companion } = record;
-    const { begins: right } = companion ?? {};
+    const { sessionId, hook } = record;
+    const { begins: right } = hook ?? {};
     if (!(right instanceof LeasedRight)) return append(record);
     right.isAsked = true;
     for (let asks = 1; asks <= MAX_ASKS; asks += 1) {
       const worker = await this.#options.life().registered();
       const lease = { act: 'take', worker, token: right.token } as const;
-      const answer = await this.#answered(right, () => append({ ...record, companion: { ...companion, lease } }));
+      const answer = await this.#answered(right, () => append({ ...record, hook: { ...hook, lease } }));
       const { verdict } = answer;
       if (verdict === 'stored' || verdict === 'same') this.#hold(right);
       if (verdict === 'passed') throw epochPassed(sessionId, answer.epoch ?? 0);

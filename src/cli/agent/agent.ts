@@ -22,7 +22,7 @@ import { withAgents } from '../open/stores.ts';
 import { fieldLines, tableLines } from '../terminal/table.ts';
 import { printable } from '../terminal/text.ts';
 import { readTextFile } from '../terminal/text-file.ts';
-import { posturesOf, textOfPosture } from '../posture.ts';
+import { isolationsOf, textOfIsolation } from '../isolation.ts';
 import { usageError } from '../usage.ts';
 
 /** A character takes at most four bytes. */
@@ -58,16 +58,16 @@ export async function createAgent(
     const folder = layout.agentDirectory(id);
     if (script !== undefined) await keepScript(folder, script);
     await tellWarnings(context, warnings);
-    const posture = await posturesOf({ home: context.home, agents }).ofAgent(definition);
-    if (json) return out.document({ ...definition, folder, posture });
+    const isolation = await isolationsOf({ home: context.home, agents }).ofAgent(definition);
+    if (json) return out.document({ ...definition, folder, isolation });
     // One that is not there was told of already, with its line.
-    if (posture.sandbox === 'unknown' && known?.environments?.includes(posture.environmentId) !== false)
+    if (isolation.sandbox === 'unknown' && known?.environments?.includes(isolation.environmentId) !== false)
       await context.err.line(
-        `${context.err.styles.yellow('warning:')} ${printable(posture.problem)}: none of its sessions will wake`,
+        `${context.err.styles.yellow('warning:')} ${printable(isolation.problem)}: none of its sessions will wake`,
       );
     await out.line(`${out.styles.green('Created')} agent ${out.styles.bold(id)}`);
     await out.line(`  ${folder}`);
-    await out.line(`  works in ${textOfPosture(posture)}`);
+    await out.line(`  works in ${textOfIsolation(isolation)}`);
     if (model !== undefined) for (const need of needsOf(model, own)) await out.line(`Needs ${need}`);
     await out.line(`Next: ${nextCommand(context, 'session', 'create', '--agent', id)}`);
   });
@@ -101,13 +101,13 @@ export async function showAgent(context: CommandContext, name: string): Promise<
   await withAgents(context, async ({ agents, layout }) => {
     const definition = await agents.get(id);
     const folder = layout.agentDirectory(id);
-    const posture = await posturesOf({ home: context.home, agents }).ofAgent(definition);
-    if (json) return out.document({ ...definition, folder, posture });
+    const isolation = await isolationsOf({ home: context.home, agents }).ofAgent(definition);
+    if (json) return out.document({ ...definition, folder, isolation });
     for (const line of fieldLines(
       [
         ['agent', out.styles.bold(id)],
         ...describe(definition),
-        ['environment', textOfPosture(posture)],
+        ['environment', textOfIsolation(isolation)],
         ['folder', folder],
       ],
       out,

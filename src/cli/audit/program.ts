@@ -69,7 +69,7 @@ export function addAuditCommand(program: Command, { run, withExamples }: AuditPr
       mode(
         'coverage',
         '--coverage <dir>',
-        'say which transitions a test run took, from the sightings in this folder',
+        'say which transitions a test run took, from the hits in this folder',
       ).argParser(nonEmpty),
     )
     .option(

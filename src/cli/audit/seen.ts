@@ -2,12 +2,12 @@
  * `wakechart audit --logs` and `--coverage`: which transitions anybody ever took, in sessions that ran and in tests.
  */
 import { auditChart } from '../../machines/inspection/audit-chart.ts';
-import type { ChartCoverage, ChartSightings } from '../../machines/inspection/chart-change.ts';
+import type { ChartCoverage, ChartHits } from '../../machines/inspection/chart-change.ts';
 import type { Chart } from '../../machines/inspection/chart.ts';
 import { coverageOf, floorProblems } from '../../machines/inspection/coverage.ts';
-import { chartsToldByLogs, hiddenFromLogs, logSightings } from '../../machines/inspection/log-sightings.ts';
+import { chartsToldByLogs, hiddenFromLogs, logHits } from '../../machines/inspection/log-hits.ts';
 import { RuntimeError } from '../../machines/errors.ts';
-import { readSightings } from '../../adapters/audit-files/sightings-folder.ts';
+import { readHits } from '../../adapters/audit-files/hits-folder.ts';
 import type { CommandContext } from '../context.ts';
 import { EXIT_FAILURE, EXIT_SUCCESS } from '../failure.ts';
 import { isHomeThere } from '../home.ts';
@@ -34,9 +34,9 @@ export async function seenInTests(
   { charts }: MeantCharts,
   { directory, floor }: Seen,
 ): Promise<number> {
-  const sightings = await readSightings(directory);
+  const hits = await readHits(directory);
   const lines = charts.map((chart): Line => ({
-    coverage: coverageOf(auditChart(chart).chart, sightings.get(chart.machine.id) ?? nothingOf(chart)),
+    coverage: coverageOf(auditChart(chart).chart, hits.get(chart.machine.id) ?? nothingOf(chart)),
     hidden: [],
   }));
   return tell(context, lines, { floor, never: 'never taken in a test', from: directory });
@@ -54,7 +54,7 @@ export async function seenInLogs(
     });
   }
   const told = charts.filter(({ machine }) => chartsToldByLogs.includes(machine.id));
-  const { seen, sessions } = await sightingsOf({ ...context, home: directory });
+  const { seen, sessions } = await hitsOf({ ...context, home: directory });
   const lines = told.map((chart): Line => ({
     coverage: coverageOf(auditChart(chart).chart, seen.get(chart.machine.id) ?? nothingOf(chart)),
     hidden: hiddenFromLogs(chart.machine.id),
@@ -66,21 +66,21 @@ export async function seenInLogs(
   return tell(context, lines, { floor, never: 'never seen in these logs', from: directory });
 }
 
-async function sightingsOf(
+async function hitsOf(
   context: CommandContext,
-): Promise<{ readonly seen: ReadonlyMap<string, ChartSightings>; readonly sessions: number }> {
+): Promise<{ readonly seen: ReadonlyMap<string, ChartHits>; readonly sessions: number }> {
   return withSessions(context, async ({ sessions }) => {
-    let seen: ReadonlyMap<string, ChartSightings> = new Map();
+    let seen: ReadonlyMap<string, ChartHits> = new Map();
     let count = 0;
     for (const { sessionId } of await sessions.list()) {
-      seen = await logSightings(sessions.events(sessionId), seen);
+      seen = await logHits(sessions.events(sessionId), seen);
       count += 1;
     }
     return { seen, sessions: count };
   });
 }
 
-function nothingOf({ machine }: Chart): ChartSightings {
+function nothingOf({ machine }: Chart): ChartHits {
   return { chart: machine.id, transitions: {}, pairs: {} };
 }
 

@@ -157,19 +157,19 @@ function labelled({ label, fingerprint, definition }: Side): object {
   return { label, ...(fingerprint === undefined ? {} : { fingerprint }), environment: definition };
 }
 
-const POSTURES = {
+const ISOLATIONS = {
   stricter: 'More is shut in.',
   looser: 'Less is shut in.',
   mixed: 'Some more is shut in, and some less.',
   neither: 'Nothing more is shut in, and nothing less.',
-} as const satisfies Record<EnvironmentComparison['posture'], string>;
+} as const satisfies Record<EnvironmentComparison['isolation'], string>;
 
 async function tell(
   { out }: CommandContext,
   {
     before,
     after,
-    comparison: { changes, posture },
+    comparison: { changes, isolation },
   }: { readonly before: Side; readonly after: Side; readonly comparison: EnvironmentComparison },
 ): Promise<void> {
   const { styles } = out;
@@ -181,8 +181,8 @@ async function tell(
     neither: '',
   } as const;
   for (const change of changes)
-    await out.line(`${SIGNS[change.kind]} ${printable(change.text)}${said[change.posture]}`);
-  await out.line(POSTURES[posture]);
+    await out.line(`${SIGNS[change.kind]} ${printable(change.text)}${said[change.isolation]}`);
+  await out.line(ISOLATIONS[isolation]);
 }
 
 const SIGNS = { added: '+', removed: '-', changed: '~' } as const;

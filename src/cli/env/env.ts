@@ -8,7 +8,7 @@ import { sourceProblems } from '../../adapters/environment-files/file-mount-plac
 import { nextCommand } from '../context.ts';
 import type { CommandContext } from '../context.ts';
 import { VAULTS_FOLDER, vaultProblems } from './vaults.ts';
-import { environmentFields, postureText } from './text.ts';
+import { environmentFields, isolationText } from './text.ts';
 import { EXIT_SUCCESS } from '../failure.ts';
 import { absolutePath, checkHome, makeHome } from '../home.ts';
 import { fieldLines, tableLines } from '../terminal/table.ts';
@@ -98,7 +98,7 @@ export async function validateEnvironment(context: CommandContext, file: string)
   if (json) await out.document({ valid: true, file: absolutePath(file), definition, problems });
   else {
     await tellProblems(context, problems);
-    await out.line(`${out.styles.green('Valid:')} ${postureText({ ...definition, environmentId: file })}`);
+    await out.line(`${out.styles.green('Valid:')} ${isolationText({ ...definition, environmentId: file })}`);
   }
   return EXIT_SUCCESS;
 }
@@ -123,7 +123,7 @@ export async function createEnvironment(
   if (json) await out.document({ ...definition, file, problems });
   else {
     await tellProblems(context, problems);
-    await out.line(`${out.styles.green('Created')} environment ${postureText(definition)}`);
+    await out.line(`${out.styles.green('Created')} environment ${isolationText(definition)}`);
     await out.line(`  ${file}`);
     await out.line(
       `Next: put "environment: ${id}" into an agent file, or ${nextCommand(context, 'session', 'create', '--agent', 'NAME', '--environment', id)}`,

@@ -11,7 +11,7 @@ export function environmentText({ environmentId, sandbox, network }: Entered): s
 }
 
 /** As it is declared. */
-export function postureText({
+export function isolationText({
   environmentId,
   sandbox,
   network,

@@ -13,8 +13,8 @@ import type { HandHome } from './workspace-copies.ts';
 import { improvementFields } from './improvement-text.ts';
 import type { Output } from '../terminal/output.ts';
 import { placesOf } from '../places.ts';
-import { posturesOf, shortTextOfPosture, textOfPosture } from '../posture.ts';
-import type { Posture } from '../posture.ts';
+import { isolationsOf, shortTextOfIsolation, textOfIsolation } from '../isolation.ts';
+import type { Isolation } from '../isolation.ts';
 import { withSessions } from '../open/stores.ts';
 import type { SessionStore } from '../open/stores.ts';
 import { fieldLines, tableLines } from '../terminal/table.ts';
@@ -40,10 +40,10 @@ export async function createSession(
   await withSessions(context, async ({ agents, sessions, layout }) => {
     const lineage = parent === undefined ? {} : { parentSessionId: checkedSessionId(parent) };
     const state = await sessions.create({ agentId, ...(title === undefined ? {} : { title }), ...chosen, ...lineage });
-    const posture = await posturesOf({ home: context.home, agents }).ofSession(state);
-    if (json) return out.document({ ...withPlaces(state, { layout, context }), posture });
+    const isolation = await isolationsOf({ home: context.home, agents }).ofSession(state);
+    if (json) return out.document({ ...withPlaces(state, { layout, context }), isolation });
     await out.line(`${out.styles.green('Created')} session ${out.styles.bold(state.sessionId)} of agent ${agentId}`);
-    await out.line(`  works in ${textOfPosture(posture)}`);
+    await out.line(`  works in ${textOfIsolation(isolation)}`);
     await out.line(
       `Next: ${nextCommand(context, 'session', 'send', '--session', state.sessionId, '--message', 'Hello.')}`,
     );
@@ -64,7 +64,7 @@ export async function listSessions(context: CommandContext): Promise<number> {
       state.sessionId,
       state.agentId,
       state.unreadable === undefined ? statusText(state) : 'unreadable',
-      state.posture === undefined ? '' : shortTextOfPosture(state.posture),
+      state.isolation === undefined ? '' : shortTextOfIsolation(state.isolation),
       state.updatedAt === undefined ? '' : localTime(state.updatedAt),
       state.unreadable?.message ?? state.summary ?? '',
     ]);
@@ -78,11 +78,11 @@ export async function listSessions(context: CommandContext): Promise<number> {
 async function listed(
   { sessions, agents }: SessionStore,
   home: string,
-): Promise<readonly (SessionState & { readonly posture?: Posture })[]> {
-  const postures = posturesOf({ home, agents });
+): Promise<readonly (SessionState & { readonly isolation?: Isolation })[]> {
+  const isolations = isolationsOf({ home, agents });
   return Promise.all(
     (await sessions.list()).map(async (state) =>
-      state.unreadable === undefined ? { ...state, posture: await postures.ofSession(state) } : state,
+      state.unreadable === undefined ? { ...state, isolation: await isolations.ofSession(state) } : state,
     ),
   );
 }
@@ -92,15 +92,15 @@ export async function showStatus(context: CommandContext, session: string): Prom
   await withSessions(context, async ({ agents, sessions, layout, hands }) => {
     const state = await sessions.status(checkedSessionId(session));
     const asked = await ownRequests(sessions, state);
-    const posture = await posturesOf({ home: context.home, agents }).ofSession(state);
+    const isolation = await isolationsOf({ home: context.home, agents }).ofSession(state);
     const elsewhere = await homeElsewhere(state.sessionId, { hands, home: context.home });
     if (json)
       return out.document({
         ...withPlaces(state, { layout, context, elsewhere }),
-        posture,
+        isolation,
         ...(state.pendingActions.length === 0 ? {} : { asked: askedRecords(asked) }),
       });
-    for (const line of fieldLines(statusFields(state, { layout, context, elsewhere, asked, posture, out }), out))
+    for (const line of fieldLines(statusFields(state, { layout, context, elsewhere, asked, isolation, out }), out))
       await out.line(line);
   });
   return EXIT_SUCCESS;
@@ -169,7 +169,7 @@ function waitFields(
 
 interface Shown extends Whereabouts {
   readonly asked: readonly AskedRequest[];
-  readonly posture: Posture;
+  readonly isolation: Isolation;
   readonly out: Output;
 }
 
@@ -180,7 +180,7 @@ function statusFields(state: SessionState, shown: Shown): [string, string | unde
     ['session', state.sessionId],
     ['agent', state.agentId],
     ['status', statusText(state)],
-    ['environment', textOfPosture(shown.posture, state.environment)],
+    ['environment', textOfIsolation(shown.isolation, state.environment)],
     ['summary', state.summary === undefined ? undefined : oneLine(state.summary)],
     ['events', String(state.head)],
     ['unread', state.pending.length === 0 ? undefined : counted(state.pending.length, 'message')],

@@ -4,8 +4,8 @@
 import type { SessionWorkerEvent, SessionWorkerSummary } from '../../actors/session/session-worker-types.ts';
 import type { ActivationKind } from '../../machines/session/activation.ts';
 import type { Output } from '../terminal/output.ts';
-import { textOfPosture } from '../posture.ts';
-import type { Posture } from '../posture.ts';
+import { textOfIsolation } from '../isolation.ts';
+import type { Isolation } from '../isolation.ts';
 import type { Progress } from '../terminal/progress.ts';
 import { counted, durationText, localTime, oneLine } from '../terminal/text.ts';
 
@@ -33,18 +33,18 @@ export class WorkerView {
     options.progress.waitFor('looking for what is due');
   }
 
-  /** @param posture what a wake that begins is shut in by */
-  async show(event: SessionWorkerEvent, posture?: Posture): Promise<void> {
+  /** @param isolation what a wake that begins is shut in by */
+  async show(event: SessionWorkerEvent, isolation?: Isolation): Promise<void> {
     const { out, progress } = this.#options;
     if (event.type === 'woke') this.#running += 1;
     else if ('sessionId' in event) this.#running -= 1;
-    const line = this.#lineOf(event, posture);
+    const line = this.#lineOf(event, isolation);
     progress.clear();
     progress.waitFor(this.#running > 0 ? `${this.#running} at work` : waitingText(event));
     if (line !== undefined) await out.line(line);
   }
 
-  #lineOf(event: SessionWorkerEvent, posture: Posture | undefined): string | undefined {
+  #lineOf(event: SessionWorkerEvent, isolation: Isolation | undefined): string | undefined {
     const { styles } = this.#options.out;
     switch (event.type) {
       case 'woke': {
@@ -52,7 +52,7 @@ export class WorkerView {
         return this.#line(
           event,
           styles.cyan('wakes'.padEnd(LABEL_WIDTH)),
-          `${REASONS[event.activation.kind]}${late}${posture === undefined ? '' : styles.dim(`, in ${textOfPosture(posture)}`)}`,
+          `${REASONS[event.activation.kind]}${late}${isolation === undefined ? '' : styles.dim(`, in ${textOfIsolation(isolation)}`)}`,
         );
       }
       case 'slept':

@@ -9,8 +9,8 @@ import { EXIT_FAILURE, EXIT_SUCCESS } from '../failure.ts';
 import type { InspectionWords } from '../inspect/words.ts';
 import { openInspection } from '../inspect/inspection.ts';
 import { withRuntime } from '../open/runtime.ts';
-import { posturesOf } from '../posture.ts';
-import type { Posture } from '../posture.ts';
+import { isolationsOf } from '../isolation.ts';
+import type { Isolation } from '../isolation.ts';
 import { Progress } from '../terminal/progress.ts';
 import { printable } from '../terminal/text.ts';
 import { usageError } from '../usage.ts';
@@ -83,8 +83,8 @@ async function followed(
   const progress = new Progress(err);
   const view = new WorkerView({ out, progress });
   const tell = async (event: SessionWorkerEvent): Promise<void> => {
-    const posture = event.type === 'woke' ? await postureOf(event.sessionId, runtime, home) : undefined;
-    return json ? out.record(posture === undefined ? event : { ...event, posture }) : view.show(event, posture);
+    const isolation = event.type === 'woke' ? await isolationOf(event.sessionId, runtime, home) : undefined;
+    return json ? out.record(isolation === undefined ? event : { ...event, isolation }) : view.show(event, isolation);
   };
   // One after the other, in the order in which they came, though something is looked up for some of them.
   let told: Promise<void> = Promise.resolve();
@@ -130,13 +130,13 @@ async function followed(
 }
 
 /** As the files say now; undefined for a session that is gone. */
-async function postureOf(
+async function isolationOf(
   sessionId: string,
   { sessions, agents }: NodeRuntime,
   home: string,
-): Promise<Posture | undefined> {
+): Promise<Isolation | undefined> {
   try {
-    return await posturesOf({ home, agents }).ofSession(await sessions.status(sessionId));
+    return await isolationsOf({ home, agents }).ofSession(await sessions.status(sessionId));
   } catch {
     return undefined;
   }

@@ -6,7 +6,7 @@ import { jsonArtifact, joined, list, table, textArtifact } from './artifact.ts';
 import type { Artifact } from './artifact.ts';
 import { budgetTable } from './budget-facts.ts';
 import type { BudgetFact } from './budget-facts.ts';
-import type { EnvironmentFacts } from './posture-artifacts.ts';
+import type { EnvironmentFacts } from './isolation-artifacts.ts';
 
 export interface AgentFacts {
   readonly definition: AgentDefinition;

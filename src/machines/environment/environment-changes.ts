@@ -1,7 +1,7 @@
 /** What is different between two environments, in words, and whether that shuts more in or less. */
 import type { EnvironmentDefinition } from './environment-definition.ts';
 
-export type Posture = 'stricter' | 'looser' | 'neither';
+export type Isolation = 'stricter' | 'looser' | 'neither';
 
 export interface EnvironmentChange {
   /** Of the file, such as `mounts` or `budget.maxTokensPerWake`. */
@@ -9,13 +9,13 @@ export interface EnvironmentChange {
   readonly kind: 'added' | 'removed' | 'changed';
   /** As one line. */
   readonly text: string;
-  readonly posture: Posture;
+  readonly isolation: Isolation;
 }
 
 export interface EnvironmentComparison {
   readonly changes: readonly EnvironmentChange[];
   /** Of all of them together; `mixed`: some shut more in, and some less. */
-  readonly posture: Posture | 'mixed';
+  readonly isolation: Isolation | 'mixed';
 }
 
 export function compareEnvironments(
@@ -42,11 +42,11 @@ export function compareEnvironments(
     ...boundChanges('quota', before.quota, after.quota),
     ...evaluationChanges(before.evaluation, after.evaluation),
   ];
-  const found = new Set(changes.map(({ posture }) => posture));
+  const found = new Set(changes.map(({ isolation }) => isolation));
   const isMixed = found.has('stricter') && found.has('looser');
   return {
     changes,
-    posture: isMixed ? 'mixed' : found.has('stricter') ? 'stricter' : found.has('looser') ? 'looser' : 'neither',
+    isolation: isMixed ? 'mixed' : found.has('stricter') ? 'stricter' : found.has('looser') ? 'looser' : 'neither',
   };
 }
 
@@ -59,7 +59,7 @@ function nameChanges(before: EnvironmentDefinition, after: EnvironmentDefinition
             key,
             kind: 'changed',
             text: `${key === 'environmentId' ? 'the environment' : 'its description'} was ${shown(before[key])} and is ${shown(after[key])}`,
-            posture: 'neither',
+            isolation: 'neither',
           },
         ],
   );
@@ -73,7 +73,7 @@ function choiceChange(key: string, before: string, after: string, order: readonl
       key,
       kind: 'changed',
       text: `${key} was ${before} and is ${after}`,
-      posture: order.indexOf(after) > order.indexOf(before) ? 'stricter' : 'looser',
+      isolation: order.indexOf(after) > order.indexOf(before) ? 'stricter' : 'looser',
     },
   ];
 }
@@ -85,7 +85,7 @@ function hostBoundChange(before: boolean | undefined, after: boolean | undefined
       key: 'hostBound',
       kind: 'changed',
       text: `hostBound was ${String(before ?? 'not said')} and is ${String(after ?? 'not said')}`,
-      posture: 'neither',
+      isolation: 'neither',
     },
   ];
 }
@@ -98,19 +98,21 @@ function mountChanges(before: Mounts, after: Mounts): EnvironmentChange[] {
     const [was, is] = [before, after].map((mounts) => mounts.find((mount) => mount.path === path));
     if (was === undefined && is === undefined) return [];
     if (was === undefined)
-      return [{ key: 'mounts', kind: 'added', text: `${path} is mounted: ${mountText(is)}`, posture: 'looser' }];
+      return [{ key: 'mounts', kind: 'added', text: `${path} is mounted: ${mountText(is)}`, isolation: 'looser' }];
     if (is === undefined)
       return [
         {
           key: 'mounts',
           kind: 'removed',
           text: `${path} is not mounted any more: it was ${mountText(was)}`,
-          posture: 'stricter',
+          isolation: 'stricter',
         },
       ];
     if (was.source === is.source && was.access === is.access) return [];
-    const posture = was.source !== is.source ? 'neither' : is.access === 'ro' ? 'stricter' : 'looser';
-    return [{ key: 'mounts', kind: 'changed', text: `${path} was ${mountText(was)} and is ${mountText(is)}`, posture }];
+    const isolation = was.source !== is.source ? 'neither' : is.access === 'ro' ? 'stricter' : 'looser';
+    return [
+      { key: 'mounts', kind: 'changed', text: `${path} was ${mountText(was)} and is ${mountText(is)}`, isolation },
+    ];
   });
 }
 
@@ -132,13 +134,13 @@ function givenChanges(
       key,
       kind: 'added',
       text: `${named(name)} can be used`,
-      posture: 'looser',
+      isolation: 'looser',
     })),
     ...without(before, after).map((name): EnvironmentChange => ({
       key,
       kind: 'removed',
       text: `${named(name)} cannot be used any more`,
-      posture: 'stricter',
+      isolation: 'stricter',
     })),
   ];
 }
@@ -152,13 +154,13 @@ function ruleChanges(before: EnvironmentDefinition, after: EnvironmentDefinition
         key,
         kind: 'added',
         text: `${RULES[effect]}: ${rule}`,
-        posture: 'stricter',
+        isolation: 'stricter',
       })),
       ...without(was, is).map((rule): EnvironmentChange => ({
         key,
         kind: 'removed',
         text: `no longer ${RULES[effect]}: ${rule}`,
-        posture: 'looser',
+        isolation: 'looser',
       })),
     ];
   });
@@ -177,17 +179,17 @@ function boundChanges(
     const path = `${key}.${name}`;
     if (was === is) return [];
     if (was === undefined)
-      return [{ key: path, kind: 'added', text: `${path} is ${is}, and was not bounded`, posture: 'stricter' }];
+      return [{ key: path, kind: 'added', text: `${path} is ${is}, and was not bounded`, isolation: 'stricter' }];
     if (is === undefined)
       return [
-        { key: path, kind: 'removed', text: `${path} was ${was}, and is not bounded any more`, posture: 'looser' },
+        { key: path, kind: 'removed', text: `${path} was ${was}, and is not bounded any more`, isolation: 'looser' },
       ];
     return [
       {
         key: path,
         kind: 'changed',
         text: `${path} was ${was} and is ${is}`,
-        posture: is < was ? 'stricter' : 'looser',
+        isolation: is < was ? 'stricter' : 'looser',
       },
     ];
   });
@@ -205,13 +207,13 @@ function setChanges(
       key,
       kind: 'added',
       text: `commands get ${name}`,
-      posture: 'neither',
+      isolation: 'neither',
     })),
     ...without(was, is).map((name): EnvironmentChange => ({
       key,
       kind: 'removed',
       text: `commands do not get ${name} any more`,
-      posture: 'neither',
+      isolation: 'neither',
     })),
     ...is
       .filter((name) => was.includes(name) && before[name] !== after[name])
@@ -219,7 +221,7 @@ function setChanges(
         key,
         kind: 'changed',
         text: `commands get another ${name}`,
-        posture: 'neither',
+        isolation: 'neither',
       })),
   ];
 }
@@ -243,10 +245,12 @@ function evaluationChanges(before: Evaluation, after: Evaluation): EnvironmentCh
 
 function demandChange(key: string, what: string, [was, is]: readonly (string | undefined)[]): EnvironmentChange[] {
   if (was === is) return [];
-  if (was === undefined) return [{ key, kind: 'added', text: `${what} is ${shown(is)}`, posture: 'stricter' }];
+  if (was === undefined) return [{ key, kind: 'added', text: `${what} is ${shown(is)}`, isolation: 'stricter' }];
   if (is === undefined)
-    return [{ key, kind: 'removed', text: `${what} was ${shown(was)}, and there is none any more`, posture: 'looser' }];
-  return [{ key, kind: 'changed', text: `${what} was ${shown(was)} and is ${shown(is)}`, posture: 'neither' }];
+    return [
+      { key, kind: 'removed', text: `${what} was ${shown(was)}, and there is none any more`, isolation: 'looser' },
+    ];
+  return [{ key, kind: 'changed', text: `${what} was ${shown(was)} and is ${shown(is)}`, isolation: 'neither' }];
 }
 
 function without(names: readonly string[], others: readonly string[]): string[] {

@@ -1,7 +1,7 @@
 /** The tool calls of a stored session as actors of their chart. What a backend runs itself has no life of its own. */
 import { describeChart } from '../inspection/describe-chart.ts';
-import { meaningOf } from '../inspection/log-sightings-walk.ts';
-import type { EventMeanings } from '../inspection/log-sightings-walk.ts';
+import { meaningOf } from '../inspection/log-hits-walk.ts';
+import type { EventMeanings } from '../inspection/log-hits-walk.ts';
 import type { SessionEvent, SessionEventData } from '../session/session-event.ts';
 import { toolCallEvents } from '../turn/tool-call-events.ts';
 import { toolCallMachine } from '../turn/tool-call-machine.ts';

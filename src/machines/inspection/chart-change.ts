@@ -51,7 +51,7 @@ export interface ChartDiff {
  * How often each transition was taken, by its id; pairs of transitions taken one after the other by one actor; guards
  * by `transition id` with what they answered.
  */
-export interface ChartSightings {
+export interface ChartHits {
   readonly chart: string;
   readonly transitions: Readonly<Record<string, number>>;
   /** By `first > second`. */

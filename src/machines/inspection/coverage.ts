@@ -2,15 +2,15 @@
  * How much of a chart was seen at work: its transitions, which of them followed each other, and its guards both ways.
  */
 import { RuntimeError } from '../errors.ts';
-import type { ChartCoverage, ChartSightings } from './chart-change.ts';
+import type { ChartCoverage, ChartHits } from './chart-change.ts';
 import type { ChartDescription, ChartTransition } from './chart-description.ts';
 import { followersOf } from './coverage-pairs.ts';
 
 type Share = ChartCoverage['transitions'];
 
-/** @param sightings those of this chart; undefined where it was not seen */
-export function coverageOf(description: ChartDescription, sightings: ChartSightings | undefined): ChartCoverage {
-  const { transitions = {}, pairs = {} } = sightings ?? {};
+/** @param hits those of this chart; undefined where it was not seen */
+export function coverageOf(description: ChartDescription, hits: ChartHits | undefined): ChartCoverage {
+  const { transitions = {}, pairs = {} } = hits ?? {};
   const wasSeen = ({ id }: ChartTransition): boolean => Object.hasOwn(transitions, id) && (transitions[id] ?? 0) > 0;
   const following = followersOf(description).flatMap(({ first, followers }) =>
     followers.map((second) => pairId(first, second)),
@@ -28,7 +28,7 @@ export function coverageOf(description: ChartDescription, sightings: ChartSighti
   };
 }
 
-/** The key of a pair in `ChartSightings.pairs`. */
+/** The key of a pair in `ChartHits.pairs`. */
 export function pairId(first: string, second: string): string {
   return `${first} > ${second}`;
 }
@@ -59,8 +59,8 @@ function shareOf(all: readonly (readonly [string, boolean])[]): Share {
 
 function unknownIds(
   description: ChartDescription,
-  transitions: ChartSightings['transitions'],
-  pairs: ChartSightings['pairs'],
+  transitions: ChartHits['transitions'],
+  pairs: ChartHits['pairs'],
 ): readonly string[] {
   const known = new Set(description.transitions.map(({ id }) => id));
   const sighted = [...Object.keys(transitions), ...Object.keys(pairs).flatMap((pair) => pair.split(' > '))];

@@ -13,8 +13,8 @@ import {
   STEPPED,
   STEPPED_TO_CALLS,
 } from '../wake/wake-answers.ts';
-import { meaningOf } from './log-sightings-walk.ts';
-import type { EventMeanings } from './log-sightings-walk.ts';
+import { meaningOf } from './log-hits-walk.ts';
+import type { EventMeanings } from './log-hits-walk.ts';
 
 /** Whatever lives by the chart of a wake. */
 export interface LedWake {

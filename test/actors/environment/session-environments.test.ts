@@ -109,7 +109,7 @@ describe('a wake', () => {
       (await entered(id)).map(({ fingerprint }) => open.catalog.recall(fingerprint)),
     );
     expect(before !== undefined && after !== undefined && compareEnvironments(before, after)).toMatchObject({
-      posture: 'looser',
+      isolation: 'looser',
       changes: [{ key: 'network' }],
     });
   });

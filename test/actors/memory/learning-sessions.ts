@@ -1,7 +1,7 @@
 /** Sessions of one agent that learns, as whole wakes over real stores. */
 import { z } from 'zod';
 import { AgentMemory } from '../../../src/actors/memory/agent-memory.ts';
-import { createMemoryCompanionship } from '../../../src/actors/memory/memory-companionship.ts';
+import { createMemoryHookSource } from '../../../src/actors/memory/memory-hook-source.ts';
 import { stageDigest } from '../../../src/actors/memory/stage-digest.ts';
 import type { Tool } from '../../../src/actors/turn/tool.ts';
 import type { MemoryFiles } from '../../../src/adapters/substrate-files/memory-files.ts';
@@ -79,7 +79,7 @@ export async function openLearningSessions(): Promise<LearningSessions> {
   const house = await openTurnHouse({
     tools: [evaluationOver(stores), touch] as readonly Tool[],
     memory: new AgentMemory(stores),
-    companionships: [(services) => createMemoryCompanionship(stores, services)],
+    hookSources: [(services) => createMemoryHookSource(stores, services)],
   });
   return {
     files,

@@ -2,7 +2,7 @@
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { createMemoryCompanionship } from '../../../src/actors/memory/memory-companionship.ts';
+import { createMemoryHookSource } from '../../../src/actors/memory/memory-hook-source.ts';
 import type { Said } from '../../support/turn-house.ts';
 import { AGENT, call, openLearningSessions } from './learning-sessions.ts';
 import type { LearningSessions } from './learning-sessions.ts';
@@ -80,7 +80,7 @@ describe('the tools of memory', () => {
     expect(before).toContain('the outcome has not been evaluated');
     expect(foreign).toMatch(/comes from session s, and only what this session has learned/);
     const state = await at.house.state(await at.session([], { outcome: false }));
-    const { tools } = createMemoryCompanionship(at.stores, {
+    const { tools } = createMemoryHookSource(at.stores, {
       store: at.house.store,
       ids: { next: () => '0192f0c1-2345-7abc-8def-0123456789ab' },
     });

@@ -5,7 +5,7 @@
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { createMemoryCompanionship } from '../../../src/actors/memory/memory-companionship.ts';
+import { createMemoryHookSource } from '../../../src/actors/memory/memory-hook-source.ts';
 import type { Said } from '../../support/turn-house.ts';
 import { AGENT, call, openLearningSessions } from './learning-sessions.ts';
 import type { LearningSessions } from './learning-sessions.ts';
@@ -115,15 +115,15 @@ describe('what a session learns', () => {
     const dead = at.house.runtime;
     // The stores take it, and the log never hears of it.
     const failing = at.house.open({
-      companionships: [
+      hookSources: [
         (services) => {
-          const { tools, companion } = createMemoryCompanionship(at.stores, services);
+          const { tools, hook } = createMemoryHookSource(at.stores, services);
           return {
             tools,
-            companion: {
-              ...companion,
+            hook: {
+              ...hook,
               ended: (wake) =>
-                companion.ended?.({
+                hook.ended?.({
                   ...wake,
                   state: () => wake.state(),
                   append: async () => Promise.reject(new Error('dead')),

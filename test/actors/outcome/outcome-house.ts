@@ -3,8 +3,8 @@
  * the test says.
  */
 import { createSystemClock } from '../../../src/actors/clock/system-clock.ts';
-import { createOutcomes } from '../../../src/actors/outcome/outcome-companionship.ts';
-import type { OutcomeCompanionship } from '../../../src/actors/outcome/outcome-companionship.ts';
+import { createOutcomes } from '../../../src/actors/outcome/outcome-hook-source.ts';
+import type { OutcomeHookSource } from '../../../src/actors/outcome/outcome-hook-source.ts';
 import { createCheckRunner } from '../../../src/actors/outcome/check-runner.ts';
 import type { CheckRunner } from '../../../src/actors/outcome/check-runner.ts';
 import { createModelJudge } from '../../../src/actors/outcome/model-judge.ts';
@@ -25,7 +25,7 @@ import type { TurnHouse, TurnHouseOptions } from '../../support/turn-house.ts';
 
 export interface OutcomeHouse {
   readonly house: TurnHouse;
-  readonly outcomes: OutcomeCompanionship;
+  readonly outcomes: OutcomeHookSource;
   close(): Promise<void>;
 }
 
@@ -41,7 +41,7 @@ export async function openOutcomeHouse(
   evaluation: EnvironmentDefinition['evaluation'] = {},
   { checks, ...more }: OutcomeHouseOptions = {},
 ): Promise<OutcomeHouse> {
-  const opened: OutcomeCompanionship[] = [];
+  const opened: OutcomeHookSource[] = [];
   const environments: SessionEnvironments = {
     idFor: () => 'host',
     bind: async (_session, agent) => ({ environmentId: 'host', agent }),
@@ -71,7 +71,7 @@ export async function openOutcomeHouse(
     tasks,
     environments,
     readShell,
-    companionships: [
+    hookSources: [
       (services) => {
         const { runtimes, runConfig, ids, onListenerError } = services;
         const outcomes = createOutcomes({

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { createRetrievalCompanion } from '../../../src/actors/retrieval/retrieval-companion.ts';
+import { createRetrievalHook } from '../../../src/actors/retrieval/retrieval-hook.ts';
 import { createRetrievalTools } from '../../../src/actors/retrieval/retrieval-tools.ts';
 import { Retrieval } from '../../../src/actors/retrieval/retrieval.ts';
 import { createSessionTools } from '../../../src/actors/session/session-tools.ts';
@@ -21,7 +21,7 @@ async function openToolHouse(): Promise<ToolHouse> {
   const tools = new Map<string, Tool>();
   let indexFolder = '';
   const house = await openTurnHouse({
-    companionships: [
+    hookSources: [
       (services) => {
         const onTrouble = (error: unknown): void => services.onListenerError(error, 'listener');
         const index = new FileRetrievalIndex({
@@ -39,7 +39,7 @@ async function openToolHouse(): Promise<ToolHouse> {
           ...createRetrievalTools({ retrieval, store: services.store }),
         ];
         for (const tool of made) tools.set(tool.definition.name, tool);
-        return { tools: made, companion: createRetrievalCompanion(retrieval), close: () => index.close() };
+        return { tools: made, hook: createRetrievalHook(retrieval), close: () => index.close() };
       },
     ],
   });

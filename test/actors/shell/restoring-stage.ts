@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { createSystemClock } from '../../../src/actors/clock/system-clock.ts';
 import type { ShellRecords } from '../../../src/actors/shell/shell-records.ts';
 import type { ToolContext } from '../../../src/actors/turn/tool.ts';
-import type { CompanionWake } from '../../../src/actors/wake/wake-companion.ts';
+import type { HookedWake } from '../../../src/actors/wake/wake-hook.ts';
 import { createShellRecordFiles } from '../../../src/adapters/shell/shell-record-files.ts';
 import type { SessionEvent } from '../../../src/machines/session/session-event.ts';
 import { SESSION_ID, foldAll, newEvent } from '../../support/session-events.ts';
@@ -74,7 +74,7 @@ export class RestoringStage implements AsyncDisposable {
       }),
     ]);
     const events: readonly SessionEvent[] = await this.#followed.store.read(SESSION_ID);
-    const wake = { state: () => foldAll(events) } as CompanionWake;
+    const wake = { state: () => foldAll(events) } as HookedWake;
     return stage.call(
       'shell_set_env',
       { name, value, ...(shell === undefined ? {} : { shell }) },

@@ -102,7 +102,7 @@ describe('where nobody can be asked', () => {
     [
       'a question fails at once',
       { calls: [{ name: 'ask_human', input: { question: 'Which?' } }] },
-      /[Nn]obody can be asked/,
+      /No person can be asked/,
     ],
   ])('%s, and the model goes on', async (_what, said, pattern) => {
     await open([said, { text: 'On my own.' }], { humans: 'none' });

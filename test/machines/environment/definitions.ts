@@ -31,7 +31,7 @@ const mounts = fc.subarray(['/data', '/cache', '/models']).chain((paths) =>
 
 const files = fc
   .record({
-    posture: fc.constantFrom(
+    isolation: fc.constantFrom(
       { sandbox: 'off' },
       { sandbox: 'required', network: 'open' },
       { sandbox: 'required', network: 'disabled' },
@@ -58,7 +58,7 @@ const files = fc
       })
       .map(given),
   })
-  .map(({ posture, ...rest }) => ({ ...posture, ...rest }));
+  .map(({ isolation, ...rest }) => ({ ...isolation, ...rest }));
 
 export const anyEnvironment: fc.Arbitrary<EnvironmentDefinition> = fc
   .tuple(fc.constantFrom('one', 'two', 'three'), files)

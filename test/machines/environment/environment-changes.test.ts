@@ -45,16 +45,16 @@ describe('the comparison of two environments', () => {
       'stricter',
     ],
     [{ description: 'a' }, { description: 'b' }, 'its description was "a" and is "b"', 'neither'],
-  ])('of %j with %j says: %s (%s)', (before, after, text, posture) => {
+  ])('of %j with %j says: %s (%s)', (before, after, text, isolation) => {
     const comparison = compareEnvironments(environment('e', before), environment('e', after));
     expect(comparison.changes.map((change) => change.text)).toEqual([text]);
-    expect(comparison.posture).toBe(posture);
+    expect(comparison.isolation).toBe(isolation);
   });
 
   it('says so when some more is shut in and some less', () => {
-    expect(compareEnvironments(environment('e', { vaults: ['a'] }), environment('e', { vaults: ['b'] })).posture).toBe(
-      'mixed',
-    );
+    expect(
+      compareEnvironments(environment('e', { vaults: ['a'] }), environment('e', { vaults: ['b'] })).isolation,
+    ).toBe('mixed');
   });
 
   it('never shows the value of a variable', () => {
@@ -73,7 +73,7 @@ describe('the comparison of two environments', () => {
     fc.assert(
       fc.property(anyEnvironment, fc.array(anyEnvironment, { maxLength: 3 }), (own, others) => {
         const loosened = compareEnvironments(own, strictestEnvironment(own, others)).changes.filter(
-          ({ posture }) => posture === 'looser',
+          ({ isolation }) => isolation === 'looser',
         );
         expect(loosened).toEqual([]);
       }),

@@ -1,12 +1,12 @@
 import fc from 'fast-check';
 import { createMachine } from 'xstate';
 import { describe, expect, it } from 'vitest';
-import type { ChartSightings } from '../../../src/machines/inspection/chart-change.ts';
+import type { ChartHits } from '../../../src/machines/inspection/chart-change.ts';
 import { coverageOf, floorProblems, pairId } from '../../../src/machines/inspection/coverage.ts';
 import { followersOf } from '../../../src/machines/inspection/coverage-pairs.ts';
 import { describeChart } from '../../../src/machines/inspection/describe-chart.ts';
 import { exploreChart } from '../../../src/machines/inspection/explore-chart.ts';
-import { mergeSightings, parseSightings } from '../../../src/machines/inspection/sightings.ts';
+import { mergeHits, parseHits } from '../../../src/machines/inspection/hits.ts';
 import { randomChart } from './random-machines.ts';
 
 const lamp = describeChart(
@@ -27,7 +27,7 @@ const lamp = describeChart(
   }),
 );
 
-function seen(transitions: readonly string[], pairs: readonly string[] = []): ChartSightings {
+function seen(transitions: readonly string[], pairs: readonly string[] = []): ChartHits {
   const counts = (ids: readonly string[]): Record<string, number> => Object.fromEntries(ids.map((id) => [id, 1]));
   return { chart: 'lamp', transitions: counts(transitions), pairs: counts(pairs) };
 }
@@ -146,13 +146,9 @@ describe('the coverage of a chart', () => {
 
 describe('what several have seen', () => {
   it('is added up, chart by chart', () => {
-    const one: ChartSightings = { chart: 'b', transitions: { x: 1 }, pairs: {} };
+    const one: ChartHits = { chart: 'b', transitions: { x: 1 }, pairs: {} };
     expect(
-      mergeSightings([
-        one,
-        { chart: 'a', transitions: {}, pairs: { 'x > y': 2 } },
-        { ...one, transitions: { x: 2, w: 1 } },
-      ]),
+      mergeHits([one, { chart: 'a', transitions: {}, pairs: { 'x > y': 2 } }, { ...one, transitions: { x: 2, w: 1 } }]),
     ).toEqual([
       { chart: 'a', transitions: {}, pairs: { 'x > y': 2 } },
       { chart: 'b', transitions: { w: 1, x: 3 }, pairs: {} },
@@ -163,11 +159,11 @@ describe('what several have seen', () => {
     ['{', /it is no JSON/],
     ['[]', /expected "1-1.json" to hold what a test run has seen of charts/],
     [
-      '{"format":"chart-sightings/1","charts":[{"chart":"a","transitions":{"x":-1},"pairs":{}}]}',
+      '{"format":"chart-hits/1","charts":[{"chart":"a","transitions":{"x":-1},"pairs":{}}]}',
       /charts\[0\].transitions.x/,
     ],
-    ['{"format":"chart-sightings/1","charts":[],"more":1}', /[Uu]nrecognized key/],
+    ['{"format":"chart-hits/1","charts":[],"more":1}', /[Uu]nrecognized key/],
   ])('is refused where a file of it is %s', (text, says) => {
-    expect(() => parseSightings(text, '1-1.json')).toThrow(says);
+    expect(() => parseHits(text, '1-1.json')).toThrow(says);
   });
 });

@@ -4,7 +4,7 @@
  */
 import { gradeOf } from '../../machines/outcome/outcome-grade.ts';
 import type { SessionState } from '../../machines/session/session-state.ts';
-import type { CompanionWake, WakeCompanion } from '../wake/wake-companion.ts';
+import type { HookedWake, WakeHook } from '../wake/wake-hook.ts';
 import { checksOf, evaluateOutcome } from './evaluation.ts';
 import type { EvaluationPorts } from './evaluation.ts';
 import type { OutcomeEvaluator } from './outcome-evaluator.ts';
@@ -15,11 +15,11 @@ import type { EventReader } from './read-work.ts';
 /** Evaluations in a row in which a check could not be run. After as many it is for people to see why. */
 const MAX_CHECKS_NOT_RUN = 3;
 
-export interface OutcomeCompanionOptions extends EvaluationPorts {
+export interface OutcomeHookOptions extends EvaluationPorts {
   readonly evaluator: Pick<OutcomeEvaluator, 'alone'>;
 }
 
-export function createOutcomeCompanion(options: OutcomeCompanionOptions): WakeCompanion {
+export function createOutcomeHook(options: OutcomeHookOptions): WakeHook {
   return {
     name: 'outcomes',
     async ended(wake) {
@@ -57,7 +57,7 @@ function isDue({
   return evaluation.throughSeq < Math.max(outcome.seq, changedAtSeq, ...learnedAtSeqs);
 }
 
-function placeOf(wake: CompanionWake): Parameters<typeof evaluateOutcome>[0] {
+function placeOf(wake: HookedWake): Parameters<typeof evaluateOutcome>[0] {
   const { environment, workspaceDirectory, agentDirectory } = wake.agent;
   return {
     state: () => wake.state(),

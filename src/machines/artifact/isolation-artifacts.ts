@@ -30,7 +30,7 @@ export interface EnvironmentFacts {
 export function environmentArtifacts(environment: EnvironmentFacts | undefined): readonly Artifact[] {
   return environment === undefined
     ? unknownEnvironment()
-    : [...postureArtifacts(environment), ...mountArtifacts(environment), ...vaultArtifacts(environment)];
+    : [...isolationArtifacts(environment), ...mountArtifacts(environment), ...vaultArtifacts(environment)];
 }
 
 const NOTHING_SHUT_IN = 'Commands run on the host, with all rights of the user who runs Wakechart. Nothing is shut in.';
@@ -42,7 +42,7 @@ function unknownEnvironment(): readonly Artifact[] {
   ];
 }
 
-function postureArtifacts({ definition, fingerprint, within, sandbox }: EnvironmentFacts): readonly Artifact[] {
+function isolationArtifacts({ definition, fingerprint, within, sandbox }: EnvironmentFacts): readonly Artifact[] {
   const { environmentId, description, network, quota, permission, budget, variables, evaluation } = definition;
   const variableNames = { passed: [...variables.pass], set: Object.keys(variables.set) };
   const facts = {
@@ -78,13 +78,13 @@ function postureArtifacts({ definition, fingerprint, within, sandbox }: Environm
     ['variables set', joined(variableNames.set)],
     ['fingerprint', fingerprint],
   ];
-  const posture =
+  const isolation =
     sandbox === undefined
       ? NOTHING_SHUT_IN
       : `Commands run in a sandbox (${sandbox}): they see the mounts and the programs of the system, and nothing else.${network === 'disabled' ? ' They have no network.' : ' They have the network of the host, its loopback included.'}`;
   return [
     jsonArtifact('environment', facts),
-    textArtifact('environment', 'Environment', description, posture, table(['what', ''], rows)),
+    textArtifact('environment', 'Environment', description, isolation, table(['what', ''], rows)),
   ];
 }
 

@@ -12,10 +12,10 @@ import { watchCharts } from '../../../src/machines/chart-watch.ts';
 import type { SessionEvent } from '../../../src/machines/session/session-event.ts';
 import { sessionMachine } from '../../../src/machines/session/session-machine.ts';
 import { describeChart, transitionIds } from '../../../src/machines/inspection/describe-chart.ts';
-import { SEEN_OF_WAKES } from '../../../src/machines/inspection/log-sightings-wakes.ts';
-import { chartsToldByLogs, hiddenFromLogs, logSightings } from '../../../src/machines/inspection/log-sightings.ts';
+import { SEEN_OF_WAKES } from '../../../src/machines/inspection/log-hits-wakes.ts';
+import { chartsToldByLogs, hiddenFromLogs, logHits } from '../../../src/machines/inspection/log-hits.ts';
 import { wakeMachine } from '../../../src/machines/wake/wake-machine.ts';
-import { seeActors } from '../../setup/chart-sightings-actors.ts';
+import { seeActors } from '../../setup/chart-hits-actors.ts';
 import { openHouse } from '../../support/session-house.ts';
 import type { SessionHouse } from '../../support/session-house.ts';
 
@@ -141,7 +141,7 @@ describe('the log of a session', () => {
     await fc.assert(
       fc.asyncProperty(fc.array(step, { maxLength: 5 }), fc.array(deed, { maxLength: 8 }), async (steps, deeds) => {
         const { log, taken } = await lived(steps, deeds);
-        const seen = await logSightings(log);
+        const seen = await logHits(log);
         const of = (chart: string): readonly string[] => Object.keys(seen.get(chart)?.transitions ?? {}).toSorted();
         expect(of('session')).toEqual([...(taken.get('session') ?? [])].toSorted());
         expect(of('wake').filter((id) => taken.get('wake')?.has(id) !== true)).toEqual([]);
@@ -176,7 +176,7 @@ describe('the log of a session', () => {
 
   it('is counted together with the logs of others, pairs within one log only', async () => {
     const { log } = await lived(['says'], ['message', 'wake']);
-    const twice = await logSightings(log, await logSightings(log));
+    const twice = await logHits(log, await logHits(log));
     expect(twice.get('session')).toEqual({
       chart: 'session',
       transitions: { 'idle|WAKE|0': 4, 'running|REST|0': 4 },
@@ -191,7 +191,7 @@ describe('the log of a session', () => {
     const { log } = await lived(['says'], []);
     let heard = 0;
     const unwatch = watchCharts(() => void (heard += 1));
-    await logSightings(log);
+    await logHits(log);
     unwatch();
     expect(heard).toBe(0);
   });

@@ -3,7 +3,7 @@ import type { SessionEvent } from '../session/session-event.ts';
 import { wakeMachine } from '../wake/wake-machine.ts';
 import type { WakeInput } from '../wake/wake-machine.ts';
 import { exploredMachine } from './explored-machine.ts';
-import { ChartWalk, SightingCounts } from './log-sightings-walk.ts';
+import { ChartWalk, HitCounts } from './log-hits-walk.ts';
 import { WakeInLog } from './wake-in-log.ts';
 
 /**
@@ -24,7 +24,7 @@ export const SEEN_OF_WAKES: readonly string[] = [
 ];
 
 export class WakesInLog {
-  readonly counts = new SightingCounts(wakeMachine.id);
+  readonly counts = new HitCounts(wakeMachine.id);
   readonly #machine = exploredMachine(wakeMachine);
   readonly #led = new WakeInLog<ChartWalk>();
 

@@ -2,42 +2,38 @@
 import { z } from 'zod';
 import { RuntimeError } from '../errors.ts';
 import { describeIssues } from '../validate.ts';
-import type { ChartSightings } from './chart-change.ts';
+import type { ChartHits } from './chart-change.ts';
 
-const SIGHTINGS_FORMAT = 'chart-sightings/1';
+const HITS_FORMAT = 'chart-hits/1';
 
 const counts = z.record(z.string().max(2_000), z.int().nonnegative());
 
-const sightingsFile = z.strictObject({
-  format: z.literal(SIGHTINGS_FORMAT),
+const hitsFile = z.strictObject({
+  format: z.literal(HITS_FORMAT),
   charts: z.array(z.strictObject({ chart: z.string().max(500), transitions: counts, pairs: counts })).max(100_000),
 });
 
-/** @param name of the file, for the error @throws RuntimeError SIGHTINGS_UNREADABLE */
-export function parseSightings(text: string, name: string): readonly ChartSightings[] {
+/** @param name of the file, for the error @throws RuntimeError HITS_UNREADABLE */
+export function parseHits(text: string, name: string): readonly ChartHits[] {
   const refuse = (because: string, cause?: unknown): RuntimeError =>
-    new RuntimeError(
-      'SIGHTINGS_UNREADABLE',
-      `expected "${name}" to hold what a test run has seen of charts: ${because}`,
-      {
-        category: 'validation',
-        hint: 'Run the tests again: each run writes these files anew.',
-        ...(cause === undefined ? {} : { cause }),
-      },
-    );
+    new RuntimeError('HITS_UNREADABLE', `expected "${name}" to hold what a test run has seen of charts: ${because}`, {
+      category: 'validation',
+      hint: 'Run the tests again: each run writes these files anew.',
+      ...(cause === undefined ? {} : { cause }),
+    });
   let value: unknown;
   try {
     value = JSON.parse(text);
   } catch (error) {
     throw refuse('it is no JSON', error);
   }
-  const parsed = sightingsFile.safeParse(value);
+  const parsed = hitsFile.safeParse(value);
   if (!parsed.success) throw refuse(describeIssues(parsed.error).join('; '));
   return parsed.data.charts;
 }
 
 /** One for each chart, by the names of the charts; the counts are added up. */
-export function mergeSightings(all: Iterable<ChartSightings>): readonly ChartSightings[] {
+export function mergeHits(all: Iterable<ChartHits>): readonly ChartHits[] {
   const charts = new Map<string, { readonly transitions: Map<string, number>; readonly pairs: Map<string, number> }>();
   for (const { chart, transitions, pairs } of all) {
     const sums = charts.get(chart) ?? { transitions: new Map<string, number>(), pairs: new Map<string, number>() };

@@ -10,7 +10,7 @@ import { NO_SECRETS } from '../environment/session-secrets.ts';
 import type { SessionSecrets } from '../environment/session-secrets.ts';
 import type { EventStore, SessionIdentity } from '../session/event-store.ts';
 import type { OnListenerError } from '../streams/listener-errors.ts';
-import type { CompanionWake, WakeCompanion } from '../wake/wake-companion.ts';
+import type { HookedWake, WakeHook } from '../wake/wake-hook.ts';
 import type { ArtifactFiles } from './artifact-files.ts';
 import { LogTails } from './log-tails.ts';
 import { factsOf } from './session-facts.ts';
@@ -31,11 +31,11 @@ export interface ArtifactServices {
 const MAX_KNOWN_SESSIONS = 16;
 const MAX_TROUBLED_SESSIONS = 1_000;
 
-/** To be given to the runtime as one of its companionships. */
-export function createArtifactCompanionship(
+/** To be given to the runtime as one of its hookSources. */
+export function createArtifactHookSource(
   options: ArtifactOptions,
-): (services: ArtifactServices) => { readonly companion: WakeCompanion } {
-  return (services) => ({ companion: new ArtifactCompanion(options, services) });
+): (services: ArtifactServices) => { readonly hook: WakeHook } {
+  return (services) => ({ hook: new ArtifactHook(options, services) });
 }
 
 /** What can go wrong by itself. */
@@ -43,13 +43,13 @@ type Part = 'files' | 'log' | 'shells';
 
 interface LaidOut {
   readonly head: number;
-  readonly agent: CompanionWake['agent'];
-  readonly context: CompanionWake['context'];
+  readonly agent: HookedWake['agent'];
+  readonly context: HookedWake['context'];
   readonly shells: string;
   readonly artifacts: readonly Artifact[];
 }
 
-class ArtifactCompanion implements WakeCompanion {
+class ArtifactHook implements WakeHook {
   readonly name = 'artifacts';
   readonly #options: ArtifactOptions;
   readonly #onListenerError: OnListenerError;
@@ -71,23 +71,23 @@ class ArtifactCompanion implements WakeCompanion {
    * A backend with tools of its own may read them at any time in its turn, and the checks of an outcome at the end of
    * the wake.
    */
-  async beforeStep(wake: CompanionWake): Promise<void> {
+  async beforeStep(wake: HookedWake): Promise<void> {
     if (wake.agent.runtime.runs === 'turn' || wake.state().outcome !== undefined) await this.#layOut(wake);
   }
 
-  beforeCalls(wake: CompanionWake): Promise<void> {
+  beforeCalls(wake: HookedWake): Promise<void> {
     return this.#layOut(wake);
   }
 
-  async ended(wake: CompanionWake): Promise<void> {
+  async ended(wake: HookedWake): Promise<void> {
     if (this.#asked.has(wake.signal)) await this.#layOut(wake);
   }
 
-  needsRight(wake: CompanionWake): boolean {
+  needsRight(wake: HookedWake): boolean {
     return this.#asked.has(wake.signal);
   }
 
-  async #layOut(wake: CompanionWake): Promise<void> {
+  async #layOut(wake: HookedWake): Promise<void> {
     const { sessionId, workspace } = wake.state();
     this.#asked.add(wake.signal);
     try {
@@ -103,7 +103,7 @@ class ArtifactCompanion implements WakeCompanion {
   }
 
   /** Those of the last time, when nothing has changed since. */
-  async #artifacts(wake: CompanionWake, sessionId: string): Promise<readonly Artifact[]> {
+  async #artifacts(wake: HookedWake, sessionId: string): Promise<readonly Artifact[]> {
     const { agent, context } = wake;
     const { head } = wake.state();
     const shells = await this.#shells(wake.state());

@@ -13,7 +13,7 @@ const SOURCES = `${CHECKOUT}src/`;
  */
 const PURE = `${SOURCES}machines/`;
 const PASSED_THROUGH =
-  /\/node_modules\/xstate\/|\/chart-sightings|\/(?:charted-life|xstate-child|xstate-system|chart-model-watch)\.ts$/;
+  /\/node_modules\/xstate\/|\/chart-hits|\/(?:charted-life|xstate-child|xstate-system|chart-model-watch)\.ts$/;
 const LOOKED_AT = 30;
 
 /** Whether the first caller beyond XState and what is pure is a file of src/. */

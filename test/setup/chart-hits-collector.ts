@@ -3,7 +3,7 @@
  * without an actor.
  */
 import type { AnyStateMachine } from 'xstate';
-import type { ChartSightings } from '../../src/machines/inspection/chart-change.ts';
+import type { ChartHits } from '../../src/machines/inspection/chart-change.ts';
 
 type Counts = Map<object, number>;
 
@@ -13,7 +13,7 @@ interface SeenOfChart {
   readonly pairs: Map<object, Counts>;
 }
 
-export class ChartSightingsCollector {
+export class ChartHitsCollector {
   #seen = new Map<AnyStateMachine, SeenOfChart>();
   /** What each actor took last. */
   readonly #last = new WeakMap<object, readonly object[]>();
@@ -46,7 +46,7 @@ export class ChartSightingsCollector {
   }
 
   /** What was seen since the last time, in the ids of the charts. */
-  async taken(): Promise<ChartSightings[]> {
+  async taken(): Promise<ChartHits[]> {
     const seen = [...this.#seen].filter(([, { byActors, lookedUp }]) => byActors.size + lookedUp.size > 0);
     this.#seen = new Map();
     if (seen.length === 0) return [];

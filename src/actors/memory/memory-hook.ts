@@ -7,14 +7,14 @@ import { RuntimeError } from '../../machines/errors.ts';
 import { MAX_SUMMARY_CHARACTERS } from '../../machines/session/limits.ts';
 import type { LearningToPromote, SessionState } from '../../machines/session/session-state.ts';
 import { promotionProblem } from '../outcome/promotion-gate.ts';
-import type { CompanionWake, WakeCompanion } from '../wake/wake-companion.ts';
+import type { HookedWake, WakeHook } from '../wake/wake-hook.ts';
 import { idOnce } from './once-id.ts';
 import { keepLearnings, promoteForSession, waitingForPromotion } from './session-promotion.ts';
 import type { KeepingPorts, PromotionPorts } from './session-promotion.ts';
 
-export type MemoryCompanionPorts = KeepingPorts & PromotionPorts;
+export type MemoryHookPorts = KeepingPorts & PromotionPorts;
 
-export function createMemoryCompanion(ports: MemoryCompanionPorts): WakeCompanion {
+export function createMemoryHook(ports: MemoryHookPorts): WakeHook {
   return {
     name: 'memory',
     async beforeStep(wake) {
@@ -44,7 +44,7 @@ const TELLING: ReadonlySet<string> = new Set([
 const LEARNED_LATER = 'it was learned after the outcome was evaluated';
 
 /** Promotes what waits for it, or says once why not. */
-async function promoteLearnings(wake: CompanionWake, ports: PromotionPorts): Promise<void> {
+async function promoteLearnings(wake: HookedWake, ports: PromotionPorts): Promise<void> {
   const problem = promotionProblem(wake.state());
   const { evaluated, later } = waitingForPromotion(wake.state());
   if (problem !== undefined) return refuseOnce(wake, problem, idsOf([...evaluated, ...later]));
@@ -52,7 +52,7 @@ async function promoteLearnings(wake: CompanionWake, ports: PromotionPorts): Pro
   await promoteEvaluated(wake, ports);
 }
 
-async function promoteEvaluated(wake: CompanionWake, ports: PromotionPorts): Promise<void> {
+async function promoteEvaluated(wake: HookedWake, ports: PromotionPorts): Promise<void> {
   const learningIds = idsOf(waitingForPromotion(wake.state()).evaluated);
   if (learningIds.length === 0) return;
   try {
@@ -66,7 +66,7 @@ async function promoteEvaluated(wake: CompanionWake, ports: PromotionPorts): Pro
 }
 
 /** One refusal for each state of the evaluation, however many wakes find it so. */
-async function refuseOnce(wake: CompanionWake, because: string, learningIds: readonly string[]): Promise<void> {
+async function refuseOnce(wake: HookedWake, because: string, learningIds: readonly string[]): Promise<void> {
   if (learningIds.length === 0) return;
   const id = await idOnce(refusalKey(wake.state(), because, learningIds), wake.state().createdAt);
   await wake.append([

@@ -3,26 +3,26 @@
  * programs.
  */
 import type { Tool } from '../turn/tool.ts';
-import type { WakeCompanion } from '../wake/wake-companion.ts';
-import { createOutcomeCompanion } from './outcome-companion.ts';
+import type { WakeHook } from '../wake/wake-hook.ts';
+import { createOutcomeHook } from './outcome-hook.ts';
 import { OutcomeEvaluator } from './outcome-evaluator.ts';
 import type { OutcomeEvaluatorOptions } from './outcome-evaluator.ts';
 import { createOutcomeTools } from './outcome-tools.ts';
 
-export interface OutcomeCompanionship {
+export interface OutcomeHookSource {
   readonly evaluator: OutcomeEvaluator;
   readonly tools: readonly Tool[];
-  readonly companion: WakeCompanion;
+  readonly hook: WakeHook;
   close(): Promise<void>;
 }
 
-export function createOutcomes(options: OutcomeEvaluatorOptions): OutcomeCompanionship {
+export function createOutcomes(options: OutcomeEvaluatorOptions): OutcomeHookSource {
   const evaluator = new OutcomeEvaluator(options);
   const own = { ...options, evaluator };
   return {
     evaluator,
     tools: createOutcomeTools(own),
-    companion: createOutcomeCompanion(own),
+    hook: createOutcomeHook(own),
     close: () => evaluator.close(),
   };
 }

@@ -9,13 +9,13 @@ import type { TestProject } from 'vitest/node';
 declare module 'vitest' {
   interface ProvidedContext {
     /** Absolute path. Absent where a run has no use for it. */
-    readonly chartSightingsFolder: string;
+    readonly chartHitsFolder: string;
   }
 }
 
 export function setup(project: TestProject): void {
-  const folder = fileURLToPath(new URL('../../.build/chart-sightings/', import.meta.url));
+  const folder = fileURLToPath(new URL('../../.build/chart-hits/', import.meta.url));
   rmSync(folder, { recursive: true, force: true });
   mkdirSync(folder, { recursive: true });
-  project.provide('chartSightingsFolder', folder);
+  project.provide('chartHitsFolder', folder);
 }

@@ -2,10 +2,10 @@
 import type { EventStore } from '../session/event-store.ts';
 import type { IdSource } from '../session/id-source.ts';
 import type { Tool } from '../turn/tool.ts';
-import type { WakeCompanion } from '../wake/wake-companion.ts';
+import type { WakeHook } from '../wake/wake-hook.ts';
 import { AgentMemory } from './agent-memory.ts';
 import type { LearningStore } from './learning-store.ts';
-import { createMemoryCompanion } from './memory-companion.ts';
+import { createMemoryHook } from './memory-hook.ts';
 import { createMemoryTools } from './memory-tools.ts';
 import { createResourceTools } from './resource-tools.ts';
 import type { SubstrateStage } from './substrate-stage.ts';
@@ -22,15 +22,15 @@ export interface MemoryServices {
   readonly ids: IdSource;
 }
 
-export interface MemoryCompanionship {
+export interface MemoryHookSource {
   readonly tools: readonly Tool[];
-  readonly companion: WakeCompanion;
+  readonly hook: WakeHook;
 }
 
-export function createMemoryCompanionship(parts: MemoryParts, { store, ids }: MemoryServices): MemoryCompanionship {
+export function createMemoryHookSource(parts: MemoryParts, { store, ids }: MemoryServices): MemoryHookSource {
   const ports = { ...parts, store, ids, memory: new AgentMemory(parts) };
   return {
     tools: [...createMemoryTools(ports), ...createResourceTools(ports)],
-    companion: createMemoryCompanion(ports),
+    hook: createMemoryHook(ports),
   };
 }

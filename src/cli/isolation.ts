@@ -10,10 +10,10 @@ import { strictestEnvironment } from '../machines/environment/strictest-environm
 import { messageOf } from '../machines/errors.ts';
 import type { SessionState } from '../machines/session/session-state.ts';
 import { FileEnvironmentCatalog } from '../adapters/environment-files/file-environment-catalog.ts';
-import { environmentText, postureText } from './env/text.ts';
+import { environmentText, isolationText } from './env/text.ts';
 import { oneLine } from './terminal/text.ts';
 
-export type Posture =
+export type Isolation =
   | {
       readonly environmentId: string;
       readonly sandbox: EnvironmentDefinition['sandbox'];
@@ -24,19 +24,19 @@ export type Posture =
 
 type Placed = Pick<SessionState, 'agentId' | 'environmentId' | 'restriction'>;
 
-export interface Postures {
-  ofSession(session: Placed): Promise<Posture>;
-  ofAgent(agent: { readonly environment?: string | undefined }): Promise<Posture>;
+export interface Isolations {
+  ofSession(session: Placed): Promise<Isolation>;
+  ofAgent(agent: { readonly environment?: string | undefined }): Promise<Isolation>;
 }
 
 /** Each file is read once. */
-export function posturesOf({
+export function isolationsOf({
   home,
   agents,
 }: {
   readonly home: string;
   readonly agents: Pick<AgentCatalog, 'get'>;
-}): Postures {
+}): Isolations {
   const catalog = new FileEnvironmentCatalog({ home });
   const { idFor } = environmentNames({ catalog });
   const definitions = new Map<string, ReturnType<EnvironmentCatalog['get']>>();
@@ -51,7 +51,7 @@ export function posturesOf({
     chosen.set(agentId, known);
     return known;
   };
-  const posture = async (environmentId: string, within: readonly string[]): Promise<Posture> => {
+  const isolation = async (environmentId: string, within: readonly string[]): Promise<Isolation> => {
     try {
       const { sandbox, network } = strictestEnvironment(
         await get(environmentId),
@@ -63,30 +63,30 @@ export function posturesOf({
     }
   };
   return {
-    ofAgent: (agent) => posture(idFor({}, agent), []),
+    ofAgent: (agent) => isolation(idFor({}, agent), []),
     ofSession: async (session) =>
-      posture(idFor(session, await agentOf(session.agentId)), session.restriction?.environments ?? []),
+      isolation(idFor(session, await agentOf(session.agentId)), session.restriction?.environments ?? []),
   };
 }
 
 /** For people; with the environment of the last wake where that was another one. */
-export function textOfPosture(posture: Posture, last?: SessionState['environment']): string {
+export function textOfIsolation(isolation: Isolation, last?: SessionState['environment']): string {
   const now =
-    posture.sandbox === 'unknown'
-      ? `${oneLine(posture.environmentId)} (no wake can begin: ${oneLine(posture.problem)})`
-      : postureText(posture);
+    isolation.sandbox === 'unknown'
+      ? `${oneLine(isolation.environmentId)} (no wake can begin: ${oneLine(isolation.problem)})`
+      : isolationText(isolation);
   if (last === undefined) return now;
   const isSame =
-    last.environmentId === posture.environmentId &&
-    (last.sandbox === 'off') === (posture.sandbox === 'off') &&
-    (posture.sandbox === 'unknown' || last.network === posture.network);
+    last.environmentId === isolation.environmentId &&
+    (last.sandbox === 'off') === (isolation.sandbox === 'off') &&
+    (isolation.sandbox === 'unknown' || last.network === isolation.network);
   return isSame ? now : `${now}; the last wake was in ${environmentText(last)}`;
 }
 
 /** For a column of a table: what stands beside the name is what somebody should know. */
-export function shortTextOfPosture({ environmentId, sandbox }: Posture): string {
+export function shortTextOfIsolation({ environmentId, sandbox }: Isolation): string {
   const beside = { required: '', off: ', no sandbox', unknown: ', cannot be read' } as const satisfies Record<
-    Posture['sandbox'],
+    Isolation['sandbox'],
     string
   >;
   return `${oneLine(environmentId)}${beside[sandbox]}`;

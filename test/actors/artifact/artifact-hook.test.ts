@@ -2,7 +2,7 @@
 import { lstat, mkdir, readFile, readdir, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { createArtifactCompanionship } from '../../../src/actors/artifact/artifact-companion.ts';
+import { createArtifactHookSource } from '../../../src/actors/artifact/artifact-hook.ts';
 import { LogTails } from '../../../src/actors/artifact/log-tails.ts';
 import type { ShellView } from '../../../src/actors/artifact/shell-view.ts';
 import { createArtifactFiles } from '../../../src/adapters/file-tools/artifact-files.ts';
@@ -15,7 +15,7 @@ import type { SessionHouse } from '../../support/session-house.ts';
 const open = (shells?: ShellView): Promise<SessionHouse> =>
   openHouse({
     tools: createFileTools(),
-    companionships: [createArtifactCompanionship({ files: createArtifactFiles(), shells })],
+    hookSources: [createArtifactHookSource({ files: createArtifactFiles(), shells })],
   });
 
 const LOOK = { toolCalls: [{ name: 'glob', input: { pattern: '*' } }] };
@@ -80,7 +80,7 @@ describe('an agent', () => {
     };
     await using house = await openHouse({
       tools: createFileTools(),
-      companionships: [createArtifactCompanionship({ files: { layOut } })],
+      hookSources: [createArtifactHookSource({ files: { layOut } })],
     });
     const sessionId = await house.session([LOOK, { text: 'One.' }, LOOK, { text: 'Two.' }], { message: 'Go.' });
     await house.runtime.wake(sessionId);

@@ -3,14 +3,14 @@ import type { SessionEvent, SessionEventData } from '../session/session-event.ts
 import { toolCallMachine } from '../turn/tool-call-machine.ts';
 import type { ToolCallEvent, ToolCallInput } from '../turn/tool-call-machine.ts';
 import { exploredMachine } from './explored-machine.ts';
-import { ChartWalk, SightingCounts, meaningOf } from './log-sightings-walk.ts';
-import type { EventMeanings } from './log-sightings-walk.ts';
+import { ChartWalk, HitCounts, meaningOf } from './log-hits-walk.ts';
+import type { EventMeanings } from './log-hits-walk.ts';
 
 /** That a tool was told to stop is not written down, and an executor that broke reads like a tool that failed. */
 export const HIDDEN_OF_CALLS: readonly string[] = ['executing.working|CANCEL|0', 'executing|error(execute)|0'];
 
 export class CallsInLog {
-  readonly counts = new SightingCounts(toolCallMachine.id);
+  readonly counts = new HitCounts(toolCallMachine.id);
   readonly #machine = exploredMachine(toolCallMachine);
   readonly #open = new Map<string, { readonly walk: ChartWalk; readonly input: ToolCallInput }>();
 

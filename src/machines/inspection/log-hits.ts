@@ -14,12 +14,12 @@ import { initialSessionState } from '../session/session-state.ts';
 import type { SessionState } from '../session/session-state.ts';
 import { toolCallMachine } from '../turn/tool-call-machine.ts';
 import { wakeMachine } from '../wake/wake-machine.ts';
-import type { ChartSightings } from './chart-change.ts';
+import type { ChartHits } from './chart-change.ts';
 import { describeChart, transitionIds } from './describe-chart.ts';
-import { CallsInLog, HIDDEN_OF_CALLS } from './log-sightings-calls.ts';
-import { SightingCounts } from './log-sightings-walk.ts';
-import { SEEN_OF_WAKES, WakesInLog } from './log-sightings-wakes.ts';
-import { mergeSightings } from './sightings.ts';
+import { CallsInLog, HIDDEN_OF_CALLS } from './log-hits-calls.ts';
+import { HitCounts } from './log-hits-walk.ts';
+import { SEEN_OF_WAKES, WakesInLog } from './log-hits-wakes.ts';
+import { mergeHits } from './hits.ts';
 
 /** Ids of the charts that logs tell of. */
 export const chartsToldByLogs: readonly string[] = [sessionMachine.id, toolCallMachine.id, wakeMachine.id];
@@ -40,18 +40,18 @@ function idsOf(machine: typeof wakeMachine): readonly string[] {
  * @param before what was seen in others
  * @returns both together, by the id of the chart
  */
-export async function logSightings(
+export async function logHits(
   events: Iterable<SessionEvent> | AsyncIterable<SessionEvent>,
-  before: ReadonlyMap<string, ChartSightings> = new Map(),
-): Promise<ReadonlyMap<string, ChartSightings>> {
-  const log = new LogSightings();
+  before: ReadonlyMap<string, ChartHits> = new Map(),
+): Promise<ReadonlyMap<string, ChartHits>> {
+  const log = new LogHits();
   for await (const event of events) log.see(event);
-  return new Map(mergeSightings([...before.values(), ...log.seen]).map((sightings) => [sightings.chart, sightings]));
+  return new Map(mergeHits([...before.values(), ...log.seen]).map((hits) => [hits.chart, hits]));
 }
 
 /** What one log shows. */
-class LogSightings {
-  readonly #session = new SightingCounts(sessionMachine.id);
+class LogHits {
+  readonly #session = new HitCounts(sessionMachine.id);
   readonly #calls = new CallsInLog();
   readonly #wakes = new WakesInLog();
   readonly #ids = transitionIds(sessionMachine);
@@ -87,7 +87,7 @@ class LogSightings {
     }
   }
 
-  get seen(): readonly ChartSightings[] {
-    return [this.#session, this.#calls.counts, this.#wakes.counts].map((counts) => counts.sightings);
+  get seen(): readonly ChartHits[] {
+    return [this.#session, this.#calls.counts, this.#wakes.counts].map((counts) => counts.hits);
   }
 }

@@ -1,9 +1,9 @@
 /**
  * Sees who starts actors, and what the interpreted machines among them do, by a method of XState that is replaced for
- * as long as a test file runs. chart-sightings.test.ts fails when an upgrade of XState goes other ways.
+ * as long as a test file runs. chart-hits.test.ts fails when an upgrade of XState goes other ways.
  */
 import type { AnyStateMachine } from 'xstate';
-import { isAskedBySources } from './chart-sightings-source.ts';
+import { isAskedBySources } from './chart-hits-source.ts';
 
 type See = (machine: AnyStateMachine, taken: readonly object[], actor: object) => void;
 

@@ -7,7 +7,7 @@ import type { SessionState } from '../../machines/session/session-state.ts';
 import type { ContextReport } from '../../machines/turn/context-report.ts';
 import type { PreparedAgent } from './wake-context.ts';
 
-export interface CompanionWake {
+export interface HookedWake {
   /** As the log stands now. */
   state(): SessionState;
   readonly agent: PreparedAgent;
@@ -18,21 +18,21 @@ export interface CompanionWake {
   readonly signal: AbortSignal;
 }
 
-export interface WakeCompanion {
+export interface WakeHook {
   /** For reports. */
   readonly name: string;
   /** Before each model step: what the agent can read then is up to date. Cheap when nothing has changed. */
-  beforeStep?(wake: CompanionWake): Promise<void>;
+  beforeStep?(wake: HookedWake): Promise<void>;
   /** Before the tool calls of a step are taken further. */
-  beforeCalls?(wake: CompanionWake): Promise<void>;
+  beforeCalls?(wake: HookedWake): Promise<void>;
   /**
    * The wake has ended in the log, and holds the right to write still where `needsRight` asked for it. What it leaves
    * undone the next wake does.
    */
-  ended?(wake: CompanionWake): Promise<void>;
+  ended?(wake: HookedWake): Promise<void>;
   /**
    * Whether `ended` would do anything that takes the right to write, as the log stands. Absent: it does. Where none
    * does, the right goes with the record of the end.
    */
-  needsRight?(wake: CompanionWake): boolean;
+  needsRight?(wake: HookedWake): boolean;
 }

@@ -18,12 +18,12 @@ import { movedRecord } from '../../src/machines/subagent/worktree-record.ts';
 import type { WorktreeRecord } from '../../src/machines/subagent/worktree-record.ts';
 import { subagentLifecycle } from '../../src/machines/subagent/subagent-machine.ts';
 import { worktreeLifecycle } from '../../src/machines/subagent/worktree-machine.ts';
-import { isStartedBySources, seeActors } from './chart-sightings-actors.ts';
-import { ChartSightingsCollector } from './chart-sightings-collector.ts';
-import { isAskedBySources } from './chart-sightings-source.ts';
+import { isStartedBySources, seeActors } from './chart-hits-actors.ts';
+import { ChartHitsCollector } from './chart-hits-collector.ts';
+import { isAskedBySources } from './chart-hits-source.ts';
 
 async function seenIn(work: () => unknown): Promise<unknown> {
-  const collector = new ChartSightingsCollector((actor) =>
+  const collector = new ChartHitsCollector((actor) =>
     actor === undefined ? isAskedBySources() : isStartedBySources(actor),
   );
   const unwatch = watchCharts((machine, taken, actor) => collector.see(machine, taken, actor));

@@ -1,8 +1,8 @@
 /** Goes along with wakes: what a wake has said is found from its end on, since the next search reads what is new. */
-import type { WakeCompanion } from '../wake/wake-companion.ts';
+import type { WakeHook } from '../wake/wake-hook.ts';
 import type { Retrieval } from './retrieval.ts';
 
-export function createRetrievalCompanion(retrieval: Retrieval): WakeCompanion {
+export function createRetrievalHook(retrieval: Retrieval): WakeHook {
   return {
     name: 'retrieval',
     ended: async (wake) => retrieval.expectNews(wake.state().agentId),

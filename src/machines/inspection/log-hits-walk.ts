@@ -1,7 +1,7 @@
 /** Takes one life through a chart, event by event, and counts what it took. */
 import type { AnyEventObject } from 'xstate';
 import type { SessionEvent, SessionEventData, SessionEventType } from '../session/session-event.ts';
-import type { ChartSightings } from './chart-change.ts';
+import type { ChartHits } from './chart-change.ts';
 import { invokesOf } from './chart-reading.ts';
 import { pairId } from './coverage.ts';
 import type { ExploredMachine, TriedSnapshot } from './explored-machine.ts';
@@ -17,7 +17,7 @@ export function meaningOf(
   return meanings[type] as ((data: SessionEvent['data']) => void) | undefined;
 }
 
-export class SightingCounts {
+export class HitCounts {
   readonly #chart: string;
   readonly #transitions = new Map<string, number>();
   readonly #pairs = new Map<string, number>();
@@ -33,7 +33,7 @@ export class SightingCounts {
     return id;
   }
 
-  get sightings(): ChartSightings {
+  get hits(): ChartHits {
     return {
       chart: this.#chart,
       transitions: Object.fromEntries(this.#transitions),
@@ -44,11 +44,11 @@ export class SightingCounts {
 
 export class ChartWalk {
   readonly #machine: ExploredMachine;
-  readonly #counts: SightingCounts;
+  readonly #counts: HitCounts;
   #snapshot: TriedSnapshot | undefined;
   #last: string | undefined;
 
-  constructor(machine: ExploredMachine, counts: SightingCounts, input: unknown) {
+  constructor(machine: ExploredMachine, counts: HitCounts, input: unknown) {
     this.#machine = machine;
     this.#counts = counts;
     this.#snapshot = machine.start(input).snapshot;

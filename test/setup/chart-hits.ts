@@ -1,6 +1,6 @@
 /**
  * Every test file says at its end which transitions of the charts the sources took in it:
- * `.build/chart-sightings/<pid>-<n>.json`, which `wakechart audit --coverage` reads. Only what the sources do counts; a
+ * `.build/chart-hits/<pid>-<n>.json`, which `wakechart audit --coverage` reads. Only what the sources do counts; a
  * test that walks along a chart by itself covers nothing.
  */
 import { mkdirSync, readdirSync, renameSync, writeFileSync } from 'node:fs';
@@ -8,16 +8,16 @@ import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { afterAll, beforeAll, inject } from 'vitest';
 import { watchCharts } from '../../src/machines/chart-watch.ts';
-import { isStartedBySources, seeActors } from './chart-sightings-actors.ts';
-import { ChartSightingsCollector } from './chart-sightings-collector.ts';
-import { isAskedBySources } from './chart-sightings-source.ts';
+import { isStartedBySources, seeActors } from './chart-hits-actors.ts';
+import { ChartHitsCollector } from './chart-hits-collector.ts';
+import { isAskedBySources } from './chart-hits-source.ts';
 
 // Absent under configurations that do not set the folder up.
-const folder = inject('chartSightingsFolder') as string | undefined;
+const folder = inject('chartHitsFolder') as string | undefined;
 if (folder !== undefined) collectInto(folder);
 
 function collectInto(directory: string): void {
-  const collector = new ChartSightingsCollector((actor) =>
+  const collector = new ChartHitsCollector((actor) =>
     actor === undefined ? isAskedBySources() : isStartedBySources(actor),
   );
   const unwatch = watchCharts((machine, taken, actor) => collector.see(machine, taken, actor));
@@ -43,7 +43,7 @@ function collectInto(directory: string): void {
     const number = readdirSync(directory).filter((name) => name.startsWith(mine) && name.endsWith('.json')).length + 1;
     const path = join(directory, `${mine}${number}.json`);
     // A process that is killed while it writes leaves no half file that the others would be refused with.
-    writeFileSync(`${path}.draft`, JSON.stringify({ format: 'chart-sightings/1', charts }));
+    writeFileSync(`${path}.draft`, JSON.stringify({ format: 'chart-hits/1', charts }));
     renameSync(`${path}.draft`, path);
   });
 }

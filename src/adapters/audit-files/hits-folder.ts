@@ -2,31 +2,31 @@
 import { readFile, readdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { RuntimeError, messageOf } from '../../machines/errors.ts';
-import type { ChartSightings } from '../../machines/inspection/chart-change.ts';
-import { mergeSightings, parseSightings } from '../../machines/inspection/sightings.ts';
+import type { ChartHits } from '../../machines/inspection/chart-change.ts';
+import { mergeHits, parseHits } from '../../machines/inspection/hits.ts';
 
 /** What one test file writes has some kilobytes. */
 const MAX_FILE_BYTES = 64 * 1024 * 1024;
 
 /**
  * All of them together, by the id of the chart.
- * @throws RuntimeError SIGHTINGS_NOT_FOUND when no file of the folder is one of a test run, SIGHTINGS_UNREADABLE
+ * @throws RuntimeError HITS_NOT_FOUND when no file of the folder is one of a test run, HITS_UNREADABLE
  */
-export async function readSightings(directory: string): Promise<ReadonlyMap<string, ChartSightings>> {
+export async function readHits(directory: string): Promise<ReadonlyMap<string, ChartHits>> {
   const names = await namesIn(directory);
-  const files: (readonly ChartSightings[])[] = [];
-  for (const name of names) files.push(parseSightings(await readBounded(join(directory, name)), name));
-  return new Map(mergeSightings(files.flat()).map((sightings) => [sightings.chart, sightings]));
+  const files: (readonly ChartHits[])[] = [];
+  for (const name of names) files.push(parseHits(await readBounded(join(directory, name)), name));
+  return new Map(mergeHits(files.flat()).map((hits) => [hits.chart, hits]));
 }
 
 async function namesIn(directory: string): Promise<readonly string[]> {
   const notFound = (because: string, cause?: unknown): RuntimeError =>
     new RuntimeError(
-      'SIGHTINGS_NOT_FOUND',
+      'HITS_NOT_FOUND',
       `expected the folder ${directory} to hold what a test run has seen of charts: ${because}`,
       {
         category: 'not_found',
-        hint: 'Run the tests first; of this project they write to .build/chart-sightings.',
+        hint: 'Run the tests first; of this project they write to .build/chart-hits.',
         ...(cause === undefined ? {} : { cause }),
       },
     );
@@ -43,7 +43,7 @@ async function namesIn(directory: string): Promise<readonly string[]> {
 
 async function readBounded(path: string): Promise<string> {
   const unreadable = (because: string, cause?: unknown): RuntimeError =>
-    new RuntimeError('SIGHTINGS_UNREADABLE', `${path} could not be read: ${because}`, {
+    new RuntimeError('HITS_UNREADABLE', `${path} could not be read: ${because}`, {
       category: 'storage',
       hint: 'Run the tests again: each run writes these files anew.',
       ...(cause === undefined ? {} : { cause }),
