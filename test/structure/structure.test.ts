@@ -56,6 +56,9 @@ describe('the rules', () => {
     "const boot = '/proc/sys/kernel/random/boot_id';",
     '(error as NodeJS.ErrnoException).code;',
     'process.kill(pid, 0);',
+    'open(path, constants.O_DIRECTORY);',
+    'const entry = `/proc/self/fd/${handle.fd}/name`;',
+    "existsSync('/proc/self/fd');",
   ])('see what the floor of the adapters has already: %s', (code) => {
     expect(violationsWith({ 'src/adapters/files/bad.ts': `/** Bad. */\n${code}\n` }, houseRules)).toContainEqual(
       expect.stringContaining('the-floor-is-laid-once'),
