@@ -64,4 +64,10 @@ describe('the rules', () => {
       expect.stringContaining('the-floor-is-laid-once'),
     );
   });
+
+  it('see a text that is cut within a character', () => {
+    expect(
+      violationsWith({ 'src/actors/bad.ts': '/** Bad. */\ntext.slice(0, MAX_TITLE_CHARACTERS);\n' }, houseRules),
+    ).toContainEqual(expect.stringContaining('texts-are-cut-between-characters'));
+  });
 });

@@ -124,6 +124,13 @@ export const textRules: readonly Rule[] = [
     advice: 'src/adapters/system has it, the strictest of its kind',
   }),
   textRule({
+    name: 'texts-are-cut-between-characters',
+    guards: [],
+    appliesTo: (path) => path.startsWith('src/'),
+    pattern: /\.slice\(0, MAX_\w*CHARACTERS\b/,
+    advice: 'beginningOf leaves no half of a surrogate pair, which no store takes',
+  }),
+  textRule({
     name: 'words-of-the-field',
     guards: [],
     appliesTo: (path) => path.startsWith('src/'),

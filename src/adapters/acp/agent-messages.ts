@@ -5,6 +5,7 @@
  */
 import type { AnyMessage, Stream } from '@agentclientprotocol/sdk';
 import type { Readable, Writable } from 'node:stream';
+import { beginningOf } from '../../machines/cut-text.ts';
 import { LineReader } from '../../machines/run/line-reader.ts';
 import type { Line } from '../../machines/run/line-reader.ts';
 import type { SecretRedaction } from '../../machines/vault/secret-redaction.ts';
@@ -72,7 +73,7 @@ export class AgentMessages {
   /** What else came, as half a sentence; undefined when nothing did. */
   get noise(): string | undefined {
     if (this.#noiseCount === 0) return undefined;
-    const sample = this.#options.redaction.text(this.#lastNoise).slice(0, SAMPLE_CHARACTERS);
+    const sample = beginningOf(this.#options.redaction.text(this.#lastNoise), SAMPLE_CHARACTERS);
     return `${this.#noiseCount} lines of its output are no messages that can be understood, the last is: ${sample}`;
   }
 

@@ -9,8 +9,6 @@ import type { ProcessTree, TrackedProcessTree } from '../../actors/task/process-
 import { programNotStarted } from '../../machines/run/program-end.ts';
 import type { ProgramExit } from '../../machines/run/program-end.ts';
 
-const PREVIEW_CHARACTERS = 120;
-
 export interface ProgramCommand {
   readonly program: string;
   readonly args: readonly string[];
@@ -57,7 +55,7 @@ export async function startProgram({
   const { program, args, cwd, environment, hasInput } = command;
   const tree = await processTree.prepare({
     taskId,
-    commandPreview: [program, ...args].join(' ').slice(0, PREVIEW_CHARACTERS),
+    commandPreview: [program, ...args].join(' '),
   });
   try {
     signal.throwIfAborted();

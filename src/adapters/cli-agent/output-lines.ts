@@ -1,5 +1,6 @@
 /** Listens to what a program says until it has ended: line by line, bounded, with an eye on what nobody can read. */
 import { setImmediate } from 'node:timers/promises';
+import { beginningOf } from '../../machines/cut-text.ts';
 import type { ProgramExit } from '../../machines/run/program-end.ts';
 import { LineReader } from '../../machines/run/line-reader.ts';
 import type { Line } from '../../machines/run/line-reader.ts';
@@ -64,7 +65,7 @@ export class OutputLines {
   /** What else came, as half a sentence; undefined when nothing did. */
   get noise(): string | undefined {
     if (this.#noiseCount === 0) return undefined;
-    const sample = this.#options.redaction.text(this.#lastNoise).slice(0, SAMPLE_CHARACTERS);
+    const sample = beginningOf(this.#options.redaction.text(this.#lastNoise), SAMPLE_CHARACTERS);
     return `${this.#noiseCount} lines of its output are no messages, the last is: ${sample}`;
   }
 

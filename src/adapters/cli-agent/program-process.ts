@@ -13,8 +13,6 @@ import type { ProgramExit } from '../../machines/run/program-end.ts';
 import { within } from '../system/waiting.ts';
 import { SettingsRefused } from './dialect.ts';
 
-const PREVIEW_CHARACTERS = 120;
-
 type Child = ChildProcessByStdio<Writable, Readable, Readable>;
 
 export interface ProgramCommand {
@@ -62,7 +60,7 @@ export async function startProgram({
   await checkFolder(cwd);
   const tree = await processTree.prepare({
     taskId,
-    commandPreview: [command, ...args].join(' ').slice(0, PREVIEW_CHARACTERS),
+    commandPreview: [command, ...args].join(' '),
   });
   try {
     signal.throwIfAborted();

@@ -12,8 +12,6 @@ import { systemCodeOf } from '../system/error-codes.ts';
 import { HopelessAttempt } from './server-errors.ts';
 import type { StdioSettings } from './server-settings.ts';
 
-const PREVIEW_CHARACTERS = 120;
-
 type Child = ChildProcessByStdio<Writable, Readable, Readable>;
 
 export interface ServerProcessOptions {
@@ -56,7 +54,7 @@ export async function startServerProcess({
   await checkFolder(cwd);
   const tree = await processTree.prepare({
     taskId,
-    commandPreview: [command, ...args].join(' ').slice(0, PREVIEW_CHARACTERS),
+    commandPreview: [command, ...args].join(' '),
   });
   try {
     signal.throwIfAborted();

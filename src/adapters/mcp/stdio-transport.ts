@@ -8,6 +8,7 @@
 import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js';
 import type { JSONRPCMessage } from '@modelcontextprotocol/sdk/types.js';
 import { TextTail } from '../../actors/run/text-tail.ts';
+import { beginningOf } from '../../machines/cut-text.ts';
 import { messageOf } from '../../machines/errors.ts';
 import { LineReader } from '../../machines/run/line-reader.ts';
 import type { Line } from '../../machines/run/line-reader.ts';
@@ -139,7 +140,7 @@ export class StdioTransport implements Transport {
     const message = this.#parse(line.text);
     if (message === undefined)
       this.#options.onNoise(
-        `its output has a line that is no message: ${this.#options.redaction.text(line.text).slice(0, SAMPLE_CHARACTERS)}`,
+        `its output has a line that is no message: ${beginningOf(this.#options.redaction.text(line.text), SAMPLE_CHARACTERS)}`,
       );
     else this.#deliver(message);
   }
