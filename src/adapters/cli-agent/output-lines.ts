@@ -5,9 +5,9 @@ import type { ProgramExit } from '../../machines/run/program-end.ts';
 import { LineReader } from '../../machines/run/line-reader.ts';
 import type { Line } from '../../machines/run/line-reader.ts';
 import type { SecretRedaction } from '../../machines/vault/secret-redaction.ts';
+import type { TrackedProgram } from '../system/tracked-program.ts';
 import { pause, within } from '../system/waiting.ts';
 import type { CliFact, CliReading } from './dialect.ts';
-import type { ProgramProcess } from './program-process.ts';
 
 /** For one message. */
 const MAX_LINE_BYTES = 16 * 1024 * 1024;
@@ -42,7 +42,7 @@ export class OutputLines {
   #unknownCount = 0;
   #isBroken = false;
 
-  constructor(process: ProgramProcess, options: OutputLinesOptions) {
+  constructor(process: TrackedProgram, options: OutputLinesOptions) {
     this.#options = options;
     const { stdout, stderr, exited } = process;
     stdout.on('data', (chunk: Buffer) => {
