@@ -13,6 +13,7 @@ export function plainCopy(value: unknown): unknown {
   }
 }
 
+/** `value` with everything below it frozen. Parts that are frozen already are taken to be frozen all the way down. */
 export function deepFrozen<Value>(value: Value): Value {
   if (typeof value !== 'object' || value === null || Object.isFrozen(value) || ArrayBuffer.isView(value)) return value;
   Object.freeze(value);

@@ -56,9 +56,18 @@ describe('the rules', () => {
     "const boot = '/proc/sys/kernel/random/boot_id';",
     '(error as NodeJS.ErrnoException).code;',
     'process.kill(pid, 0);',
+    'open(path, constants.O_DIRECTORY);',
+    'const entry = `/proc/self/fd/${handle.fd}/name`;',
+    "existsSync('/proc/self/fd');",
   ])('see what the floor of the adapters has already: %s', (code) => {
     expect(violationsWith({ 'src/adapters/files/bad.ts': `/** Bad. */\n${code}\n` }, houseRules)).toContainEqual(
       expect.stringContaining('the-floor-is-laid-once'),
     );
+  });
+
+  it('see a text that is cut within a character', () => {
+    expect(
+      violationsWith({ 'src/actors/bad.ts': '/** Bad. */\ntext.slice(0, MAX_TITLE_CHARACTERS);\n' }, houseRules),
+    ).toContainEqual(expect.stringContaining('texts-are-cut-between-characters'));
   });
 });

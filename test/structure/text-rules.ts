@@ -120,8 +120,15 @@ export const textRules: readonly Rule[] = [
     // The page runs in browsers, and a lease has a port to the disk of its own.
     appliesTo: (path) => /^src\/(?!adapters\/(?:system|inspector-page|hand-files)\/).*\.ts$/.test(path),
     pattern:
-      /function sync(?:Folder|Directory)\b|random\/boot_id|as NodeJS\.ErrnoException|process\.kill\([^,()]+, 0\)/,
+      /function sync(?:Folder|Directory)\b|random\/boot_id|as NodeJS\.ErrnoException|process\.kill\([^,()]+, 0\)|\bO_DIRECTORY\b|\/proc\/self\/fd\/\$|(?:access|exists\w*|stat\w*)\('\/proc\/self\/fd/,
     advice: 'src/adapters/system has it, the strictest of its kind',
+  }),
+  textRule({
+    name: 'texts-are-cut-between-characters',
+    guards: [],
+    appliesTo: (path) => path.startsWith('src/'),
+    pattern: /\.slice\(0, MAX_\w*CHARACTERS\b/,
+    advice: 'beginningOf leaves no half of a surrogate pair, which no store takes',
   }),
   textRule({
     name: 'words-of-the-field',

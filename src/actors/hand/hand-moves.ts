@@ -3,6 +3,7 @@
  * are copies. Each function is called when the session is in the target, before anything of it is due there, and may be
  * called again after it was cut short.
  */
+import { beginningOf } from '../../machines/cut-text.ts';
 import { RuntimeError, messageOf } from '../../machines/errors.ts';
 import { DEFAULT_HAND_LIMITS } from '../../machines/hand/hand-limits.ts';
 import { begunWake, lastHome, mayHaveLost } from '../../machines/hand/hand-standing.ts';
@@ -71,7 +72,7 @@ export async function sendHand(send: SendHand): Promise<SentHand> {
     return { kind: 'sent' };
   } catch (error) {
     if (!RuntimeError.is(error) || !LASTING.has(error.code)) throw error;
-    return stay(send, { host, reason: messageOf(error).slice(0, 900), there });
+    return stay(send, { host, reason: beginningOf(messageOf(error), 900), there });
   }
 }
 

@@ -2,6 +2,7 @@
  * What a wake does about the hand of its session: it has it here before the first turn, and leaves a copy of it when it
  * ends.
  */
+import { beginningOf } from '../../machines/cut-text.ts';
 import { RuntimeError, messageOf } from '../../machines/errors.ts';
 import { DEFAULT_HAND_LIMITS } from '../../machines/hand/hand-limits.ts';
 import type { HandLimits } from '../../machines/hand/hand-limits.ts';
@@ -235,7 +236,7 @@ class Hand implements ArrivedHand {
     if (code === 'HAND_SUPERSEDED') throw error;
     this.#ports.onTrouble(error, 'listener');
     const isLasting = LASTING.has(code);
-    const reason = wellFormed(messageOf(error).replaceAll('\0', '')).slice(0, 900);
+    const reason = beginningOf(wellFormed(messageOf(error).replaceAll('\0', '')), 900);
     const isKnown = this.#standing?.bound === reason && !this.#isUntold(this.#standing);
     if (isLasting && !isKnown) await this.#record({ bound: reason });
     return isKnown ? [] : [{ type: 'hand.not_copied', data: { code, reason, staysHere: isLasting } }];

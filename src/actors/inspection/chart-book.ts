@@ -1,5 +1,6 @@
 /** The charts of the actors that are recorded: each is described once, before the first actor of it. */
 import type { AnyStateMachine } from 'xstate';
+import { beginningOf } from '../../machines/cut-text.ts';
 import { chartDescription } from '../../machines/inspection/chart-description.ts';
 import type { ChartDescription } from '../../machines/inspection/chart-description.ts';
 import { charts as known } from '../../machines/inspection/chart-catalog.ts';
@@ -130,7 +131,7 @@ export class ChartBook {
   /** Two charts may have the same id: then the second one is told under another. */
   #freeId(wanted: string): string {
     let id = wanted;
-    for (let copy = 2; this.#byId.has(id); copy += 1) id = `${wanted.slice(0, MAX_NAME_CHARACTERS - 10)}#${copy}`;
+    for (let copy = 2; this.#byId.has(id); copy += 1) id = `${beginningOf(wanted, MAX_NAME_CHARACTERS - 10)}#${copy}`;
     return id;
   }
 }

@@ -3,6 +3,7 @@
  * again, and follows the log as long as a viewer follows it. What cannot be read is a note: the viewer sees everything
  * before it.
  */
+import { beginningOf } from '../../machines/cut-text.ts';
 import { RuntimeError, messageOf } from '../../machines/errors.ts';
 import { INSPECTION_LOG_FORMAT } from '../../machines/inspection-log/inspection-record.ts';
 import type { InspectionHeader, InspectionRecord } from '../../machines/inspection-log/inspection-record.ts';
@@ -188,7 +189,7 @@ export class SessionRecording implements InspectionRecording {
 
   #fail(error: unknown): void {
     const { sessionId, onProblem } = this.#options;
-    this.#note = `The log of session ${sessionId} cannot be read beyond event ${this.#head}: ${RuntimeError.is(error) ? error.code : messageOf(error).slice(0, 200)}.`;
+    this.#note = `The log of session ${sessionId} cannot be read beyond event ${this.#head}: ${RuntimeError.is(error) ? error.code : beginningOf(messageOf(error), 200)}.`;
     onProblem(error);
   }
 }

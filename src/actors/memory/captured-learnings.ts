@@ -1,4 +1,5 @@
 /** What logs say that an agent has learned: the truth that its learnings are made from. */
+import { beginningOf } from '../../machines/cut-text.ts';
 import type { SessionEvent, SessionEventOf } from '../../machines/session/session-event.ts';
 import { MAX_KEPT_CHARACTERS } from '../../machines/memory/learning.ts';
 import type { CapturedLearning } from '../../machines/memory/learning.ts';
@@ -14,8 +15,8 @@ function capturedBy(
 ): CapturedLearning {
   return {
     ...data,
-    title: title.slice(0, MAX_KEPT_CHARACTERS) || '(no title)',
-    detail: detail.slice(0, MAX_KEPT_CHARACTERS),
+    title: beginningOf(title, MAX_KEPT_CHARACTERS) || '(no title)',
+    detail: beginningOf(detail, MAX_KEPT_CHARACTERS),
     sessionId,
     seq,
     at,

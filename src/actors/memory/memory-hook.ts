@@ -3,6 +3,7 @@
  * agent's memory gets there once the session's outcome is reached. Each part is in a store before the log says so; a
  * process that takes over does it again, to no effect.
  */
+import { beginningOf } from '../../machines/cut-text.ts';
 import { RuntimeError } from '../../machines/errors.ts';
 import { MAX_SUMMARY_CHARACTERS } from '../../machines/session/limits.ts';
 import type { LearningToPromote, SessionState } from '../../machines/session/session-state.ts';
@@ -73,7 +74,7 @@ async function refuseOnce(wake: HookedWake, because: string, learningIds: readon
     {
       id,
       type: 'promotion.refused',
-      data: { what: 'memory', because: because.slice(0, MAX_SUMMARY_CHARACTERS), learningIds: [...learningIds] },
+      data: { what: 'memory', because: beginningOf(because, MAX_SUMMARY_CHARACTERS), learningIds: [...learningIds] },
     },
   ]);
 }

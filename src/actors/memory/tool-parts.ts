@@ -1,4 +1,5 @@
 /** What the tools about memory and shared files have in common. */
+import { beginningOf } from '../../machines/cut-text.ts';
 import { RuntimeError } from '../../machines/errors.ts';
 import { MAX_SHOWN_CHARACTERS } from '../../machines/memory/memory-tool-definitions.ts';
 import type { SubstrateVersion } from '../../machines/memory/substrate-version.ts';
@@ -34,7 +35,7 @@ export function shownVersion({ version, at, by, why, changed }: SubstrateVersion
 const MAX_SHOWN_PATHS = 50;
 
 export function shownText(text: string): { readonly content: string; readonly isShortened: boolean } {
-  return { content: text.slice(0, MAX_SHOWN_CHARACTERS), isShortened: text.length > MAX_SHOWN_CHARACTERS };
+  return { content: beginningOf(text, MAX_SHOWN_CHARACTERS), isShortened: text.length > MAX_SHOWN_CHARACTERS };
 }
 
 /** As text; undefined for what is none. */

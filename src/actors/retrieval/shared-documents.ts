@@ -1,4 +1,5 @@
 /** Learnings and memory as documents. */
+import { beginningOf } from '../../machines/cut-text.ts';
 import { passagesOf } from '../../machines/retrieval/passages.ts';
 import { bounded } from '../../machines/retrieval/retrieval-document.ts';
 import type { RetrievalDocument } from '../../machines/retrieval/retrieval-document.ts';
@@ -9,7 +10,7 @@ const MAX_ID_CHARACTERS = 240;
 
 export function learningDocuments(learnings: readonly RetrievalLearning[]): readonly RetrievalDocument[] {
   return learnings.map(({ learningId, kind, title, detail, at, sessionId, seq }) => ({
-    id: `learning:${learningId.slice(0, MAX_ID_CHARACTERS)}`,
+    id: `learning:${beginningOf(learningId, MAX_ID_CHARACTERS)}`,
     kind: 'learning',
     ...(sessionId === undefined ? {} : { sessionId }),
     seqs: seq === undefined ? [] : [seq],
@@ -22,7 +23,7 @@ export function learningDocuments(learnings: readonly RetrievalLearning[]): read
 export function memoryDocuments(entries: readonly RetrievalMemoryEntry[]): readonly RetrievalDocument[] {
   return entries.flatMap(({ entryId, heading, text, at, path }) =>
     passagesOf(text).map((passage, index) => ({
-      id: `memory:${entryId.slice(0, MAX_ID_CHARACTERS)}${index === 0 ? '' : `.${index}`}`,
+      id: `memory:${beginningOf(entryId, MAX_ID_CHARACTERS)}${index === 0 ? '' : `.${index}`}`,
       kind: 'memory' as const,
       seqs: [],
       ...(at === undefined ? {} : { at }),

@@ -1,4 +1,5 @@
 /** Reads sessions for the tools about them: bounded in events and characters, and in how far one call looks. */
+import { beginningOf } from '../../machines/cut-text.ts';
 import type { EventView } from '../../machines/session-tools/event-view.ts';
 import { viewOf } from '../../machines/session-tools/event-view.ts';
 import type {
@@ -93,7 +94,7 @@ export async function readTrace(
         : { kind: 'wake', id: wakeId ?? '' };
   const head = await store.head(sessionId);
   const selection = new TraceSelection(target);
-  const start = await beginningOf(store, { sessionId, head, selection, nearSeq });
+  const start = await startOf(store, { sessionId, head, selection, nearSeq });
   if (start === undefined) return { sessionId, events: [], isWhole: false };
   const page = new Page(MAX_READ_EVENTS_PER_CALL);
   let next = start;
@@ -180,7 +181,7 @@ interface Sought {
 }
 
 /** The number of the event with which it begins; looked for close by first, then from the end. */
-async function beginningOf(
+async function startOf(
   store: EventStore,
   { sessionId, head, selection, nearSeq }: Sought,
 ): Promise<number | undefined> {
@@ -233,7 +234,7 @@ function listed(state: SessionState): Omit<SessionListOutput['sessions'][number]
       createdAt,
       updatedAt,
       stopReason,
-      summary: summary?.slice(0, 300),
+      summary: summary === undefined ? undefined : beginningOf(summary, 300),
       parentSessionId,
       unreadable,
     }),

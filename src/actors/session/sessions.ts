@@ -4,6 +4,7 @@
  */
 import type { Observable } from 'rxjs';
 import { RuntimeError } from '../../machines/errors.ts';
+import { deepFrozen } from '../../machines/plain-copy.ts';
 import type { SessionEvent } from '../../machines/session/session-event.ts';
 import {
   checkEventsOptions,
@@ -37,7 +38,6 @@ import { keepAttachments } from './kept-attachments.ts';
 import type { AttachmentStore } from './attachment-store.ts';
 import { keepView } from './event-store.ts';
 import type { AppendResult, SessionIdentity, SessionListing } from './event-store.ts';
-import { frozen } from './frozen.ts';
 import { accept, appendAtHead, interrupt, receiptOf } from './ingress.ts';
 import type { SendReceipt } from './ingress.ts';
 import type { JournalCache } from './journal-cache.ts';
@@ -98,7 +98,7 @@ export class Sessions {
     const journal = await beginSession({ ...identity, title, environmentId }, origin, this.#options);
     await keepView(this.#options.store, journal.state);
     await this.#announce(journal.state);
-    return frozen(journal.state);
+    return deepFrozen(journal.state);
   }
 
   /** Also where a person makes it on purpose: what the parent may not do, it may not do either. */
@@ -203,7 +203,7 @@ export class Sessions {
    */
   async fork(sessionId: string, options: ForkOptions = {}): Promise<SessionState> {
     const { atSeq, title } = checkForkOptions(options);
-    return frozen(await forkSession(checkSessionId(sessionId), { atSeq, title }, this.#options));
+    return deepFrozen(await forkSession(checkSessionId(sessionId), { atSeq, title }, this.#options));
   }
 
   /** The session's log as lines of text, for `import` here or elsewhere. Files of its workspace are not part of it. */
@@ -222,7 +222,7 @@ export class Sessions {
     const identity = await importSession(lines, this.#options, { isTrusted });
     const journal = await this.#journals.open(identity.sessionId);
     await keepView(this.#options.store, journal.state);
-    return frozen(journal.state);
+    return deepFrozen(journal.state);
   }
 
   /**
@@ -250,7 +250,7 @@ export class Sessions {
   /** The folded state as of now. */
   async get(sessionId: string): Promise<SessionState> {
     const journal = await this.#journals.open(checkSessionId(sessionId));
-    return frozen(journal.state);
+    return deepFrozen(journal.state);
   }
 
   /** The same as `get`: what a session is and where it stands are one value. */
@@ -267,7 +267,7 @@ export class Sessions {
     const states: SessionState[] = [];
     for (const listing of listings) {
       const state = listing.view ?? (await this.#listed(listing));
-      if (status === undefined || state.status === status) states.push(frozen(state));
+      if (status === undefined || state.status === status) states.push(deepFrozen(state));
     }
     return states;
   }
@@ -290,7 +290,7 @@ export class Sessions {
       await tellParent(journal, this.#options);
       await this.#stopTree(before, `the session that it works for was terminated: ${reason}`);
     }
-    return frozen(journal.state);
+    return deepFrozen(journal.state);
   }
 
   /** What is stored from `from` on, and with `follow` what comes after it: each event once and in order. */

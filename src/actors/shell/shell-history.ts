@@ -1,4 +1,5 @@
 /** What has been run in a shell, the newest of it, and the names of variables that were set. */
+import { beginningOf } from '../../machines/cut-text.ts';
 import {
   MAX_HISTORY_COMMAND_CHARACTERS,
   MAX_HISTORY_ENTRIES,
@@ -58,7 +59,7 @@ export class ShellHistoryBook {
     const isLong = command.length > MAX_HISTORY_COMMAND_CHARACTERS;
     let entry: ShellHistoryEntry = {
       command: isLong
-        ? `${command.slice(0, MAX_HISTORY_COMMAND_CHARACTERS)} [and ${command.length - MAX_HISTORY_COMMAND_CHARACTERS} more characters]`
+        ? `${beginningOf(command, MAX_HISTORY_COMMAND_CHARACTERS)} [and ${command.length - MAX_HISTORY_COMMAND_CHARACTERS} more characters]`
         : command,
       startedAt: this.#now(),
       status: 'running',

@@ -3,6 +3,7 @@
  * bounds that the job was given.
  */
 import type { AgentDefinition } from '../../machines/agent/agent-definition.ts';
+import { beginningOf } from '../../machines/cut-text.ts';
 import { RuntimeError, messageOf } from '../../machines/errors.ts';
 import type { Narrowing } from '../../machines/session/event-parts.ts';
 import { isUuidV7 } from '../../machines/ids.ts';
@@ -101,7 +102,7 @@ async function create({ jobId, sessionId, request }: JobSession, ports: JobSessi
   if (parent?.state.status === 'terminated')
     throw refusalError(parent.state.sessionId, 'session.child_created', terminated(parent.state));
   const origin = parent === undefined ? OF_ITS_OWN : await childOf(parent.state, jobId, ports);
-  const title = label === agentId ? undefined : label.slice(0, MAX_TITLE_CHARACTERS);
+  const title = label === agentId ? undefined : beginningOf(label, MAX_TITLE_CHARACTERS);
   const narrowing = await narrowingOf(request, { definition, parent: parent?.state, agents: ports.agents });
   const journal = await beginSession({ sessionId, agentId, title, jobId, workspace: cwd, narrowing }, origin, ports);
   await keepView(ports.store, journal.state);
@@ -118,7 +119,7 @@ async function create({ jobId, sessionId, request }: JobSession, ports: JobSessi
                 data: {
                   to: 'terminated',
                   stopReason: 'terminated',
-                  reason: messageOf(error).slice(0, MAX_TITLE_CHARACTERS),
+                  reason: beginningOf(messageOf(error), MAX_TITLE_CHARACTERS),
                 },
               },
             ],

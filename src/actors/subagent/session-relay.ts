@@ -1,4 +1,5 @@
 /** What a session does, told as what its job does: the words it says, the tools it uses. */
+import { beginningOf } from '../../machines/cut-text.ts';
 import type { SessionEvent, SessionEventData } from '../../machines/session/session-event.ts';
 import type { BackgroundTaskRunnerEvent } from '../../machines/task/task-state.ts';
 import type { AgentRunEvent } from '../../machines/run/run-output.ts';
@@ -65,5 +66,5 @@ function firstArgumentOf(input: unknown): string | undefined {
 
 function textOf(value: unknown): string | undefined {
   const text = typeof value === 'string' ? value : value === undefined ? undefined : JSON.stringify(value);
-  return text?.slice(0, MAX_ARGUMENT_CHARACTERS);
+  return text === undefined ? undefined : beginningOf(text, MAX_ARGUMENT_CHARACTERS);
 }

@@ -2,6 +2,7 @@
  * The work of one job, done by a session: it is made, told what to do, and woken until it rests for good. What it asks
  * is asked of the runner of the job; what is answered elsewhere counts as well, since the session's log decides.
  */
+import { beginningOf } from '../../machines/cut-text.ts';
 import { RuntimeError, messageOf } from '../../machines/errors.ts';
 import { delegatedCalls } from '../../machines/session/activation.ts';
 import type { SessionState } from '../../machines/session/session-state.ts';
@@ -257,7 +258,7 @@ export class SessionWork {
     try {
       if (continuesSession(this.#start.request)) return await this.#interrupt();
       await this.#ports.sessions.terminate(this.#sessionId, {
-        reason: messageOf(this.#stop.signal.reason).slice(0, MAX_REASON_CHARACTERS),
+        reason: beginningOf(messageOf(this.#stop.signal.reason), MAX_REASON_CHARACTERS),
       });
     } catch (error) {
       if (!RuntimeError.is(error) || error.code !== 'SESSION_NOT_FOUND') this.#ports.onListenerError(error, 'listener');
@@ -267,7 +268,7 @@ export class SessionWork {
   /** What was there before the job is not the job's to end: only what it began is cut short. */
   async #interrupt(): Promise<void> {
     await this.#ports.sessions.interrupt(this.#sessionId, {
-      reason: messageOf(this.#stop.signal.reason).slice(0, MAX_REASON_CHARACTERS),
+      reason: beginningOf(messageOf(this.#stop.signal.reason), MAX_REASON_CHARACTERS),
     });
   }
 

@@ -1,4 +1,5 @@
 /** What the session that a job works for hears of it: that it was accepted, and how it ended. */
+import { beginningOf } from '../../machines/cut-text.ts';
 import { RuntimeError } from '../../machines/errors.ts';
 import type { ErrorRecord } from '../../machines/errors.ts';
 import { isUuidV7 } from '../../machines/ids.ts';
@@ -110,9 +111,9 @@ function wordsOf({
     jobId,
     childSessionId: sessionId,
     agentId: agentType,
-    ...(label === agentType ? {} : { label: label.slice(0, MAX_PROMPT_CHARACTERS) }),
+    ...(label === agentType ? {} : { label: beginningOf(label, MAX_PROMPT_CHARACTERS) }),
     ...(isolation === undefined ? {} : { isolation }),
-    ...(prompt === '' ? {} : { prompt: prompt.slice(0, MAX_PROMPT_CHARACTERS) }),
+    ...(prompt === '' ? {} : { prompt: beginningOf(prompt, MAX_PROMPT_CHARACTERS) }),
   };
 }
 
@@ -128,7 +129,7 @@ function endOf(
       childSessionId: sessionId,
       agentId: agentType,
       status,
-      summary: text.slice(0, MAX_SUMMARY_CHARACTERS),
+      summary: beginningOf(text, MAX_SUMMARY_CHARACTERS),
       ...(outputPath === undefined ? {} : { outputPath }),
       ...(error === undefined
         ? {}

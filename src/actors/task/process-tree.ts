@@ -44,7 +44,7 @@ export interface ProcessTree {
 
 export interface ProcessTreeWork {
   readonly taskId: string;
-  /** For people who read records; never run. */
+  /** For people who read records, of which its beginning is kept; never run. */
   readonly commandPreview: string;
 }
 

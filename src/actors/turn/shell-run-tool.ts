@@ -2,6 +2,7 @@
  * `shell_run`: runs a command as a process task of the background task manager, so that it is watched, stopped and
  * reaped like any other.
  */
+import { beginningOf } from '../../machines/cut-text.ts';
 import { RuntimeError, messageOf } from '../../machines/errors.ts';
 import type { BackgroundTaskResult } from '../../machines/task/task-state.ts';
 import { checkedEnvironmentSettings } from '../../machines/turn/shell/environment.ts';
@@ -67,7 +68,7 @@ export function createShellRunTool(
       };
       const task = await tasks.spawn({
         kind: 'process',
-        label: (context.environment?.secrets.text(command) ?? command).slice(0, LABEL_CHARACTERS),
+        label: beginningOf(context.environment?.secrets.text(command) ?? command, LABEL_CHARACTERS),
         mode: 'foreground',
         command: commandIn(context, command, folder),
         cwd: folder,

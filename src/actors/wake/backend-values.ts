@@ -1,5 +1,6 @@
 /** What a backend says of its tools, in a form that the log can hold whatever it was: it is unchecked. */
 import { canonicalJson } from '../../machines/canonical-json.ts';
+import { beginningOf } from '../../machines/cut-text.ts';
 import { cutOutput } from '../../machines/turn/output-cut.ts';
 import { imageReferencesIn } from '../../machines/turn/provider-message.ts';
 import type { RunPermissionRequest } from '../run/agent-runtime.ts';
@@ -12,7 +13,7 @@ const MAX_NAME_CHARACTERS = 200;
 
 /** A name that the log takes. */
 export function asName(name: unknown): string {
-  return typeof name === 'string' && name !== '' ? name.slice(0, MAX_NAME_CHARACTERS) : 'unnamed';
+  return typeof name === 'string' && name !== '' ? beginningOf(name, MAX_NAME_CHARACTERS) : 'unnamed';
 }
 
 /** The value as JSON has it; one that JSON cannot hold, or that is too long, as a text about it. */

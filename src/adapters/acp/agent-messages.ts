@@ -5,7 +5,9 @@
  */
 import type { AnyMessage, Stream } from '@agentclientprotocol/sdk';
 import type { Readable, Writable } from 'node:stream';
-import { LineReader, TOO_LONG } from '../../machines/run/line-reader.ts';
+import { beginningOf } from '../../machines/cut-text.ts';
+import { LineReader } from '../../machines/run/line-reader.ts';
+import type { Line } from '../../machines/run/line-reader.ts';
 import type { SecretRedaction } from '../../machines/vault/secret-redaction.ts';
 
 /** For one message. */
@@ -64,27 +66,26 @@ export class AgentMessages {
       cancel: () => this.#close(),
     });
     this.stream = { readable, writable: new WritableStream<AnyMessage>({ write: (message) => this.#write(message) }) };
-    stdout.on('data', (chunk: Buffer) => this.#take(chunk));
-    stdout.once('end', () => this.#readLine(this.#lines.rest()));
+    stdout.on('data', (chunk: Buffer) => this.#take(this.#lines.add(chunk)));
+    stdout.once('end', () => this.#take(this.#lines.end()));
   }
 
   /** What else came, as half a sentence; undefined when nothing did. */
   get noise(): string | undefined {
     if (this.#noiseCount === 0) return undefined;
-    const sample = this.#options.redaction.text(this.#lastNoise).slice(0, SAMPLE_CHARACTERS);
+    const sample = beginningOf(this.#options.redaction.text(this.#lastNoise), SAMPLE_CHARACTERS);
     return `${this.#noiseCount} lines of its output are no messages that can be understood, the last is: ${sample}`;
   }
 
-  #take(chunk: Buffer): void {
-    if (this.#controller === undefined) return;
-    for (const line of this.#lines.add(chunk)) {
-      if (line === TOO_LONG) this.#break(`a line of its output is longer than ${MAX_LINE_BYTES} bytes`);
-      else this.#readLine(line);
+  #take(lines: readonly Line[]): void {
+    for (const line of lines) {
+      if (this.#controller === undefined) return;
+      if (line.kind === 'line') this.#readLine(line.text);
+      else this.#break(`a line of its output is longer than ${MAX_LINE_BYTES} bytes`);
     }
   }
 
   #readLine(line: string): void {
-    if (line === '' || this.#controller === undefined) return;
     const message = envelopeIn(line);
     if (message === undefined || !this.#isTaken(message)) this.#countNoise(line);
     else this.#options.onSign();

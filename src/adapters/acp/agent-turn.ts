@@ -15,6 +15,7 @@ import { messageOf } from '../../machines/errors.ts';
 import type { ProgramExit } from '../../machines/run/program-end.ts';
 import type { SecretRedaction } from '../../machines/vault/secret-redaction.ts';
 import type { ProviderMessage } from '../../machines/turn/provider-message.ts';
+import type { TrackedProgram } from '../system/tracked-program.ts';
 import { readAnswer } from './agent-answers.ts';
 import type { Prompted } from './agent-answers.ts';
 import type { AgentEnvironment } from './agent-environment.ts';
@@ -28,7 +29,6 @@ import { openSession } from './open-session.ts';
 import type { AgentSession } from './open-session.ts';
 import { PermissionGate } from './permission-gate.ts';
 import { endFailure, programEnd, startAgent } from './program-end.ts';
-import type { AgentProgram } from './program-end.ts';
 import { promptBlocks } from './prompt-blocks.ts';
 import { RunFailed, RunStopped } from './run-failed.ts';
 import { ServedCalls } from './served-calls.ts';
@@ -137,7 +137,7 @@ export class AgentTurn {
     }
   }
 
-  async #converse(program: AgentProgram): Promise<AgentTurnEnd> {
+  async #converse(program: TrackedProgram): Promise<AgentTurnEnd> {
     const { sdk, settings, idleTimeoutMs, model, workspaceDir, requestPermission, resume, signal, onNews } =
       this.#options;
     this.#watch(Math.min(idleTimeoutMs, MAX_OPENING_MS));
@@ -162,7 +162,7 @@ export class AgentTurn {
     return { session, answer, cost: this.#costOfTurn() };
   }
 
-  #listen(program: AgentProgram): AgentMessages {
+  #listen(program: TrackedProgram): AgentMessages {
     this.#errorOutput.follow(program.stderr);
     return new AgentMessages(program, {
       redaction: this.#options.redaction,
@@ -280,7 +280,7 @@ export class AgentTurn {
     return Math.max(0, this.#cost - this.#costBefore);
   }
 
-  async #windDown(program: AgentProgram, hasAnswered: boolean): Promise<void> {
+  async #windDown(program: TrackedProgram, hasAnswered: boolean): Promise<void> {
     const { clock, lingerMs, killGraceMs, onNews } = this.#options;
     this.#phase = 'over';
     this.#idle?.end();

@@ -1,21 +1,18 @@
 /** How the program of an agent is started, and what is told of it when it ends before it has answered. */
 import { stat } from 'node:fs/promises';
-import type { Writable } from 'node:stream';
 import type { ProcessTree } from '../../actors/task/process-tree.ts';
 import { messageOf } from '../../machines/errors.ts';
 import { ProgramNotStarted, endedProgramFailure, exitText, notStartedFailure } from '../../machines/run/program-end.ts';
 import type { ProgramExit } from '../../machines/run/program-end.ts';
+import { startProgram } from '../system/tracked-program.ts';
+import type { TrackedProgram } from '../system/tracked-program.ts';
 import { pause, within } from '../system/waiting.ts';
 import type { AgentEnvironment } from './agent-environment.ts';
-import { startProgram } from './agent-process.ts';
-import type { RunningProgram } from './agent-process.ts';
 import type { AcpSettings } from './acp-settings.ts';
 import { RunFailed } from './run-failed.ts';
 
 /** After the end of the program, how long its last words may take to arrive: a grandchild may hold its output open. */
 const LAST_WORDS_MS = 250;
-
-export type AgentProgram = RunningProgram & { readonly stdin: Writable };
 
 export interface StartAgentOptions {
   readonly settings: AcpSettings;
@@ -34,7 +31,7 @@ export async function startAgent({
   runId,
   workspaceDir,
   signal,
-}: StartAgentOptions): Promise<AgentProgram> {
+}: StartAgentOptions): Promise<TrackedProgram> {
   await checkFolder(workspaceDir);
   try {
     const command = {
@@ -42,11 +39,8 @@ export async function startAgent({
       args: settings.args,
       cwd: workspaceDir,
       environment: environment.variables,
-      hasInput: true,
     };
-    const program = await startProgram({ command, processTree, taskId: `run ${runId}`, signal });
-    if (program.stdin === undefined) throw new RunFailed('unknown', 'it was started without an input');
-    return { ...program, stdin: program.stdin };
+    return await startProgram({ command, processTree, taskId: `run ${runId}`, signal });
   } catch (error) {
     if (!(error instanceof ProgramNotStarted)) throw error;
     const failure = notStartedFailure(error);
@@ -67,7 +61,7 @@ async function checkFolder(folder: string): Promise<void> {
 }
 
 /** Resolves when nothing more comes from the program; undefined when it has closed its output and lives on. */
-export async function programEnd({ stdout, stderr, exited }: RunningProgram): Promise<ProgramExit | undefined> {
+export async function programEnd({ stdout, stderr, exited }: TrackedProgram): Promise<ProgramExit | undefined> {
   const closed = Promise.all(
     [stdout, stderr].map((stream) => new Promise<void>((resolve) => stream.once('close', resolve))),
   );

@@ -2,7 +2,7 @@
 import type { ProgramExit } from '../../machines/run/program-end.ts';
 import { shortened } from '../../machines/vault/shortened.ts';
 import { within } from '../system/waiting.ts';
-import type { RunningProgram } from './agent-process.ts';
+import type { TrackedProgram } from '../system/tracked-program.ts';
 import { TerminalOutput } from './terminal-output.ts';
 
 const MAX_SHOWN_CHARACTERS = 30_000;
@@ -10,7 +10,7 @@ const MAX_SHOWN_CHARACTERS = 30_000;
 const LAST_WORDS_MS = 250;
 
 export interface TerminalOptions {
-  readonly program: RunningProgram;
+  readonly program: TrackedProgram<undefined>;
   readonly outputLimitBytes: number;
   /** Between SIGTERM and SIGKILL, in milliseconds. */
   readonly killGraceMs: number;

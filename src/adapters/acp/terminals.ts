@@ -8,7 +8,7 @@ import type { ToolLedger } from '../../actors/run/tool-ledger.ts';
 import type { ProcessTree } from '../../actors/task/process-tree.ts';
 import { messageOf } from '../../machines/errors.ts';
 import { RequestRefused } from './agent-link.ts';
-import { startProgram } from './agent-process.ts';
+import { startProgram } from '../system/tracked-program.ts';
 import type { ServedCalls } from './served-calls.ts';
 import { Terminal } from './terminal.ts';
 import type { TerminalExit } from './terminal.ts';
@@ -178,8 +178,8 @@ export class Terminals {
         args: words,
         cwd: real,
         environment: { ...environment, ...prepared.variables },
-        hasInput: false,
       },
+      hasInput: false,
       processTree,
       taskId,
       signal,

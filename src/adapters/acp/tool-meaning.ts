@@ -2,6 +2,7 @@
  * What a tool of an agent is called, what it is given, and what it comes to in terms of our own tools, so that the same
  * rules judge it.
  */
+import { beginningOf } from '../../machines/cut-text.ts';
 import type { RunToolMeaning } from '../../actors/run/agent-runtime.ts';
 import { furtherPlaces, namesOtherPlaces, searchesElsewhere } from './further-paths.ts';
 import type { ToolCallNews } from './session-updates.ts';
@@ -17,7 +18,7 @@ export type ToolCallFacts = Pick<ToolCallNews, 'title' | 'name' | 'kind' | 'cont
  */
 export function toolName({ name, kind, title }: ToolCallFacts): string {
   const kindOrNone = kind === 'other' ? undefined : kind;
-  return [name, kindOrNone, title, kind].find(isText)?.slice(0, MAX_NAME_CHARACTERS) ?? 'tool';
+  return beginningOf([name, kindOrNone, title, kind].find(isText) ?? 'tool', MAX_NAME_CHARACTERS);
 }
 
 /** As the tool gets it; where the agent does not tell that, what it shows to people. */

@@ -3,22 +3,20 @@
  * What was opened is looked at again, so that a link put in between changes nothing.
  */
 import { randomUUID } from 'node:crypto';
-import { constants, existsSync } from 'node:fs';
-import { lstat, mkdir, open, readlink, realpath, rename, unlink } from 'node:fs/promises';
-import type { FileHandle } from 'node:fs/promises';
+import { constants } from 'node:fs';
+import { lstat, open, realpath, rename, unlink } from 'node:fs/promises';
 import { basename, dirname, isAbsolute, join, relative, resolve, sep } from 'node:path';
-import { systemCodeOf, unlessCode } from '../system/error-codes.ts';
+import { systemCodeOf } from '../system/error-codes.ts';
+import { HeldFolder, pathOfHandle } from '../system/held-folder.ts';
 import { isThere } from '../system/whole-files.ts';
 import { RequestRefused } from './agent-link.ts';
 
-/** Containers may come without it. */
-const HAS_DESCRIPTORS = existsSync('/proc/self/fd');
-
 const READ_FLAGS = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK | constants.O_NOCTTY;
-const FOLDER_FLAGS = constants.O_RDONLY | constants.O_DIRECTORY | constants.O_NOFOLLOW;
 const DRAFT_FLAGS = constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | constants.O_NOFOLLOW;
 const PRIVATE_MODE = 0o600;
 const USUAL_MODE = 0o666;
+/** As any program would make it. */
+const USUAL_FOLDER = { mode: 0o777, durability: 'os' } as const;
 const MODE_BITS = 0o777;
 
 const invalid = (message: string): RequestRefused => new RequestRefused('invalid', message);
@@ -53,9 +51,9 @@ export async function placeInWorkspace(path: string, workspaceDir: string): Prom
 
 /** @param place the real one @throws RequestRefused */
 export async function readWorkspaceFile(place: string, maxBytes: number): Promise<Buffer> {
-  const file = await opened(place, READ_FLAGS);
+  const file = await open(place, READ_FLAGS).catch((error: unknown) => notOpened(place, error));
   try {
-    await confirm(file, place);
+    if ((await pathOfHandle(file, place)) !== place) throw changed(place);
     const stats = await file.stat();
     if (!stats.isFile()) throw invalid(`${place} is no file`);
     if (stats.size > maxBytes) throw invalid(`${place} has ${stats.size} bytes, and ${maxBytes} are read at most`);
@@ -76,13 +74,13 @@ export async function readWorkspaceFile(place: string, maxBytes: number): Promis
 export async function writeWorkspaceFile(place: string, content: Buffer): Promise<void> {
   const folder = await folderFor(dirname(place));
   try {
-    const target = inFolder(folder, dirname(place), basename(place));
+    const target = folder.at(basename(place));
     const before = await lstat(target).catch(() => undefined);
     if (before?.isFile() === false) throw invalid(`${place} is no file`);
-    const draft = inFolder(folder, dirname(place), `.wakechart-${randomUUID()}.draft`);
+    const draft = folder.at(`.wakechart-${randomUUID()}.draft`);
     try {
       await writeDraft(draft, content, before?.mode);
-      await confirm(folder, dirname(place));
+      await folder.confirm();
       await rename(draft, target);
     } catch (error) {
       await unlink(draft).catch(() => undefined);
@@ -105,46 +103,20 @@ async function writeDraft(draft: string, content: Buffer, mode: number | undefin
 }
 
 /** Opens a folder, and makes what is missing of it, each in the one above it that is held open meanwhile. */
-async function folderFor(path: string): Promise<FileHandle> {
+async function folderFor(path: string): Promise<HeldFolder> {
   const { existing, missing } = await nearestExisting(path);
   if (join(existing, ...missing) !== path) throw changed(path);
-  let folder = await opened(existing, FOLDER_FLAGS);
-  let reached = existing;
-  try {
-    await confirm(folder, reached);
-    for (const name of missing) {
-      await mkdir(inFolder(folder, reached, name)).catch(unlessCode('EEXIST'));
-      const next = await opened(inFolder(folder, reached, name), FOLDER_FLAGS);
-      await folder.close();
-      folder = next;
-      reached = join(reached, name);
-      await confirm(folder, reached);
-    }
-    return folder;
-  } catch (error) {
-    await folder.close();
-    throw error;
-  }
+  return HeldFolder.open(existing, { refused: (_actual, expected) => changed(expected) })
+    .then((folder) => folder.into(missing, USUAL_FOLDER))
+    .catch((error: unknown) => notOpened(path, error));
 }
 
-/** On Linux through its descriptor, so that nobody can put a link in place of it in between. */
-function inFolder(folder: FileHandle, path: string, name: string): string {
-  return HAS_DESCRIPTORS ? `/proc/self/fd/${folder.fd}/${name}` : join(path, name);
-}
-
-async function opened(path: string, flags: number): Promise<FileHandle> {
-  return open(path, flags).catch((error: unknown) => {
-    const code = systemCodeOf(error);
-    if (code === 'ENOENT') throw new RequestRefused('missing', `there is no ${path}`);
-    if (code === 'ELOOP' || code === 'ENOTDIR') throw changed(path);
-    throw new RequestRefused('failed', `${path} cannot be opened: ${code ?? 'the system refuses it'}`);
-  });
-}
-
-/** Proves that what is open lies where it was looked for. */
-async function confirm(handle: FileHandle, place: string): Promise<void> {
-  const actual = HAS_DESCRIPTORS ? await readlink(`/proc/self/fd/${handle.fd}`) : await realpath(place);
-  if (actual !== place) throw changed(place);
+function notOpened(path: string, error: unknown): never {
+  if (error instanceof RequestRefused) throw error;
+  const code = systemCodeOf(error);
+  if (code === 'ENOENT') throw new RequestRefused('missing', `there is no ${path}`);
+  if (code === 'ELOOP' || code === 'ENOTDIR') throw changed(path);
+  throw new RequestRefused('failed', `${path} cannot be opened: ${code ?? 'the system refuses it'}`);
 }
 
 async function nearestExisting(

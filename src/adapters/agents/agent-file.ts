@@ -2,8 +2,8 @@
  * An agent as a file: YAML frontmatter between two `---` lines, then the instructions in Markdown. What is wrong is
  * named with its line.
  */
-import { LineCounter, isCollection, isMap, isNode, parseDocument, stringify } from 'yaml';
-import type { Document, Node } from 'yaml';
+import { LineCounter, parseDocument, stringify } from 'yaml';
+import type { Document } from 'yaml';
 import { MAX_AGENT_FILE_CHARACTERS, checkedFrontmatter } from '../../machines/agent/agent-definition.ts';
 import type { AgentDefinition, AgentFrontmatter } from '../../machines/agent/agent-definition.ts';
 import { agentWarnings } from '../../machines/agent/agent-warnings.ts';
@@ -12,6 +12,7 @@ import { frontmatterIssues } from '../../machines/agent/frontmatter-issues.ts';
 import type { FrontmatterIssue } from '../../machines/agent/frontmatter-issues.ts';
 import { RuntimeError } from '../../machines/errors.ts';
 import { pathOf } from '../../machines/validate.ts';
+import { yamlOffsetOf } from '../system/yaml-places.ts';
 
 export interface AgentFile {
   readonly agentId: string;
@@ -123,7 +124,7 @@ function readFrontmatter(yaml: string, fileName: string): ReadFrontmatter {
       document.errors.map(({ pos, message }) => ({ line: lineAt(pos[0]), message })),
     );
   const complaintOf = ({ path, message }: FrontmatterIssue): Complaint => ({
-    line: lineAt(offsetOf(document, path)),
+    line: lineAt(yamlOffsetOf(document, path)),
     message: path.length === 0 ? message : `${pathOf(path)}: ${message}`,
   });
   const parsed = checkedFrontmatter.safeParse(plainValue(document, fileName), { reportInput: true });
@@ -140,26 +141,6 @@ function plainValue(document: Document, fileName: string): unknown {
       { line: 1, message: cause instanceof Error ? cause.message : 'the frontmatter cannot be read' },
     ]);
   }
-}
-
-/** Where the key or the entry at `path` stands; for one that is missing, where what is around it does. */
-function offsetOf(document: Document, path: readonly PropertyKey[]): number {
-  for (let length = path.length; length > 0; length -= 1) {
-    const node = keyOrValueAt(document, path.slice(0, length));
-    if (node?.range !== null && node?.range !== undefined) return node.range[0];
-  }
-  return 0;
-}
-
-function keyOrValueAt(document: Document, path: readonly PropertyKey[]): Node | undefined {
-  const around: unknown = path.length === 1 ? document.contents : document.getIn(path.slice(0, -1), true);
-  const name = path.at(-1);
-  // A value may begin on a line below its key.
-  const key = isMap(around)
-    ? around.items.find((pair) => isNode(pair.key) && pair.key.toJSON() === name)?.key
-    : undefined;
-  const node: unknown = key ?? (isCollection(around) ? around.get(name, true) : undefined);
-  return isNode(node) ? node : undefined;
 }
 
 function invalid(fileName: string, complaints: readonly Complaint[]): RuntimeError {

@@ -2,11 +2,12 @@
  * The mounts of a session as bubblewrap gets them: what stands where, in which order, and by which number it is known
  * again.
  */
-import { lstat, open, readlink } from 'node:fs/promises';
+import { lstat, open } from 'node:fs/promises';
 import type { FileHandle } from 'node:fs/promises';
 import { AGENT_PATH, WORKSPACE_PATH } from '../../machines/environment/mount-table.ts';
 import type { Mount } from '../../machines/environment/mount-table.ts';
 import { RuntimeError, messageOf } from '../../machines/errors.ts';
+import { pathOfHandle } from '../system/held-folder.ts';
 import { READING_NO_LINK } from '../system/own-files.ts';
 import { lookThrough } from './folder-look.ts';
 import type { FolderLook, Repository } from './folder-look.ts';
@@ -183,9 +184,12 @@ async function identityOf(directory: string): Promise<string> {
   try {
     handle = await open(directory, READING_NO_LINK);
     const { dev, ino } = await handle.stat({ bigint: true });
-    const real = await readlink(`/proc/self/fd/${handle.fd}`);
+    const real = await pathOfHandle(handle, directory);
     if (real !== directory)
-      throw unavailable(`expected the folder ${directory}, and a link leads to ${real}`, 'Name the folder itself.');
+      throw unavailable(
+        `expected the folder ${directory}, and a link leads to ${real ?? 'another place'}`,
+        'Name the folder itself.',
+      );
     return `${dev}:${ino}`;
   } catch (cause) {
     if (RuntimeError.is(cause)) throw cause;

@@ -5,6 +5,7 @@
 import { open } from 'node:fs/promises';
 import type { FileHandle } from 'node:fs/promises';
 import { z } from 'zod';
+import { beginningOf } from '../../machines/cut-text.ts';
 import { DEFAULT_LOG_PAGE_LINES, clampLogOffset, logPage, prefixedLogLine } from '../../machines/task/log-pages.ts';
 import type { BackgroundTaskLogCursor, BackgroundTaskLogPage } from '../../machines/task/task-state.ts';
 import { hasCode } from '../system/error-codes.ts';
@@ -107,11 +108,11 @@ async function* chunksFrom(file: FileHandle, start: number): AsyncGenerator<Buff
 function shownLine(line: string): string {
   const parsed = entry.safeParse(jsonOf(line));
   if (!parsed.success)
-    return prefixedLogLine('system', `a line that cannot be read: ${line.slice(0, MAX_SHOWN_CHARACTERS)}`);
+    return prefixedLogLine('system', `a line that cannot be read: ${beginningOf(line, MAX_SHOWN_CHARACTERS)}`);
   const { type, data = {} } = parsed.data;
   const text = data['text'];
   const shown = typeof text === 'string' ? text : JSON.stringify(data);
-  return prefixedLogLine(type, shown.slice(0, MAX_SHOWN_CHARACTERS).replace(/\r?\n/g, ' ⏎ '));
+  return prefixedLogLine(type, beginningOf(shown, MAX_SHOWN_CHARACTERS).replace(/\r?\n/g, ' ⏎ '));
 }
 
 function jsonOf(line: string): unknown {

@@ -12,6 +12,7 @@
  */
 import type { Clock, TimerHandle } from '../../actors/clock/clock.ts';
 import type { SubagentJobResult, SubagentJobStart } from '../../actors/subagent/subagent-runner.ts';
+import { beginningOf } from '../../machines/cut-text.ts';
 import { messageOf } from '../../machines/errors.ts';
 import type { SecretRedaction } from '../../machines/vault/secret-redaction.ts';
 import { believedMetadata, disbelievedMetadata } from '../../machines/subagent/worker-bounds.ts';
@@ -174,7 +175,7 @@ export class WorkerJob {
     if (news.kind === 'message') this.#take(news.message);
     else if (news.kind === 'invalid')
       log.system(
-        `An invalid message of the worker was dropped: ${news.complaint.slice(0, SHOWN_COMPLAINT_CHARACTERS)}`,
+        `An invalid message of the worker was dropped: ${beginningOf(news.complaint, SHOWN_COMPLAINT_CHARACTERS)}`,
       );
     else this.#conclude({ kind: 'failed', error: brokenTalk(news.broken) });
   }
@@ -215,7 +216,7 @@ export class WorkerJob {
     const dropped = disbelievedMetadata(said);
     if (dropped.length > 0)
       log.system(
-        `Metadata of the result that a worker does not decide was dropped: ${dropped.join(', ').slice(0, SHOWN_COMPLAINT_CHARACTERS)}`,
+        `Metadata of the result that a worker does not decide was dropped: ${beginningOf(dropped.join(', '), SHOWN_COMPLAINT_CHARACTERS)}`,
       );
     this.#conclude({ kind: 'result', output: redaction.text(output), metadata: believedMetadata(said, redaction) });
   }

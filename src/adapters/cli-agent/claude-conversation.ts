@@ -3,6 +3,7 @@
  * same two pipes.
  */
 import type { RunPermissionAnswer } from '../../actors/run/agent-runtime.ts';
+import { beginningOf } from '../../machines/cut-text.ts';
 import { isNestedTooDeeply } from '../../machines/vault/secret-redaction.ts';
 import { claudeFailure } from './claude-failures.ts';
 import {
@@ -234,7 +235,10 @@ export class ClaudeConversation implements CliConversation {
       return [
         {
           kind: 'reply',
-          text: refusal(askId, `a question with the id ${askId.slice(0, MAX_SHOWN_ID_CHARACTERS)} is not answered yet`),
+          text: refusal(
+            askId,
+            `a question with the id ${beginningOf(askId, MAX_SHOWN_ID_CHARACTERS)} is not answered yet`,
+          ),
         },
       ];
     const { tool_name: name, tool_use_id: callId = askId, input } = parsed.data;

@@ -173,7 +173,7 @@ export class CliAgentRun {
     this.#program = new ProgramRun({
       conversation,
       command: {
-        command: commandOf(this.#command(), agentDir),
+        program: commandOf(this.#command(), agentDir),
         args,
         cwd: workspaceDir,
         environment: this.#environment.variables,

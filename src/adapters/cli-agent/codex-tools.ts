@@ -1,4 +1,5 @@
 /** The tools that Codex runs, as its items tell them. Plans and complaints are items too, and no tools. */
+import { beginningOf } from '../../machines/cut-text.ts';
 import type { BackendToolOutcome } from '../../machines/run/run-output.ts';
 import { toolItem } from './codex-events.ts';
 import type { CodexItem, CodexToolItem } from './codex-events.ts';
@@ -48,7 +49,7 @@ const MAX_NAME_CHARACTERS = 200;
  */
 function unknownTool({ id: _id, type, status, ...input }: CodexItem): ToolKind {
   return {
-    name: () => type.slice(0, MAX_NAME_CHARACTERS) || 'unknown',
+    name: () => beginningOf(type, MAX_NAME_CHARACTERS) || 'unknown',
     input: () => input,
     output: () => (typeof status === 'string' ? status : 'completed'),
   };

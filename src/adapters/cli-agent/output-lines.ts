@@ -1,11 +1,13 @@
 /** Listens to what a program says until it has ended: line by line, bounded, with an eye on what nobody can read. */
 import { setImmediate } from 'node:timers/promises';
+import { beginningOf } from '../../machines/cut-text.ts';
 import type { ProgramExit } from '../../machines/run/program-end.ts';
-import { LineReader, TOO_LONG } from '../../machines/run/line-reader.ts';
+import { LineReader } from '../../machines/run/line-reader.ts';
+import type { Line } from '../../machines/run/line-reader.ts';
 import type { SecretRedaction } from '../../machines/vault/secret-redaction.ts';
+import type { TrackedProgram } from '../system/tracked-program.ts';
 import { pause, within } from '../system/waiting.ts';
 import type { CliFact, CliReading } from './dialect.ts';
-import type { ProgramProcess } from './program-process.ts';
 
 /** For one message. */
 const MAX_LINE_BYTES = 16 * 1024 * 1024;
@@ -40,11 +42,14 @@ export class OutputLines {
   #unknownCount = 0;
   #isBroken = false;
 
-  constructor(process: ProgramProcess, options: OutputLinesOptions) {
+  constructor(process: TrackedProgram, options: OutputLinesOptions) {
     this.#options = options;
     const { stdout, stderr, exited } = process;
-    stdout.on('data', (chunk: Buffer) => this.#take(chunk));
-    stdout.once('end', () => this.#readLine(this.#lines.rest()));
+    stdout.on('data', (chunk: Buffer) => {
+      this.#bytes += chunk.length;
+      this.#take(this.#lines.add(chunk));
+    });
+    stdout.once('end', () => this.#take(this.#lines.end()));
     const closed = [stdout, stderr].map((stream) => new Promise<void>((resolve) => stream.once('close', resolve)));
     void exited.then(async (exit) => {
       await Promise.race([Promise.all(closed), this.#quiet()]);
@@ -60,7 +65,7 @@ export class OutputLines {
   /** What else came, as half a sentence; undefined when nothing did. */
   get noise(): string | undefined {
     if (this.#noiseCount === 0) return undefined;
-    const sample = this.#options.redaction.text(this.#lastNoise).slice(0, SAMPLE_CHARACTERS);
+    const sample = beginningOf(this.#options.redaction.text(this.#lastNoise), SAMPLE_CHARACTERS);
     return `${this.#noiseCount} lines of its output are no messages, the last is: ${sample}`;
   }
 
@@ -72,17 +77,15 @@ export class OutputLines {
       this.#options.onNews(`${this.#unknownCount} messages of kinds that are not known here were passed over`);
   }
 
-  #take(chunk: Buffer): void {
-    this.#bytes += chunk.length;
-    if (this.#isBroken) return;
-    for (const line of this.#lines.add(chunk)) {
-      if (line === TOO_LONG) this.#break(`a line of its output is longer than ${MAX_LINE_BYTES} bytes`);
-      else this.#readLine(line);
+  #take(lines: readonly Line[]): void {
+    for (const line of lines) {
+      if (this.#isBroken) return;
+      if (line.kind === 'line') this.#readLine(line.text);
+      else this.#break(`a line of its output is longer than ${MAX_LINE_BYTES} bytes`);
     }
   }
 
   #readLine(line: string): void {
-    if (line === '' || this.#isBroken) return;
     const reading = this.#understand(line);
     if (reading === 'noise') return this.#countNoise(line);
     if (reading === 'unknown') {

@@ -11,18 +11,19 @@ import { shownRequest } from '../../actors/run/shown-request.ts';
 import { TextTail } from '../../actors/run/text-tail.ts';
 import { MAX_TOOL_CALLS } from '../../actors/run/tool-ledger.ts';
 import type { ToolLedger } from '../../actors/run/tool-ledger.ts';
-import type { ProcessTree } from '../../actors/task/process-tree.ts';
+import type { ProcessLaunch, ProcessTree } from '../../actors/task/process-tree.ts';
 import { assertNever, messageOf } from '../../machines/errors.ts';
 import { isBackendSessionId } from '../../machines/run/backend-session-id.ts';
 import type { ProgramExit } from '../../machines/run/program-end.ts';
 import type { SecretRedaction } from '../../machines/vault/secret-redaction.ts';
 import type { RunFailureKind } from '../../machines/run/run-failure.ts';
 import type { RunUsage } from '../../machines/run/run-output.ts';
+import type { TrackedProgram } from '../system/tracked-program.ts';
+import { within } from '../system/waiting.ts';
 import type { ProgramEnd } from './cli-failures.ts';
 import type { CliConversation, CliFact, CliFinish } from './dialect.ts';
 import { OutputLines } from './output-lines.ts';
-import { startProgram } from './program-process.ts';
-import type { ProgramCommand, ProgramProcess } from './program-process.ts';
+import { startRun } from './program-process.ts';
 
 /** What a program has not read yet of what it is told while it runs. */
 const MAX_UNREAD_BYTES = 16 * 1024 * 1024;
@@ -39,7 +40,7 @@ const MAX_QUESTIONS = MAX_TOOL_CALLS;
 
 export interface ProgramRunOptions {
   readonly conversation: CliConversation;
-  readonly command: ProgramCommand;
+  readonly command: ProcessLaunch;
   readonly processTree: ProcessTree;
   readonly clock: Clock;
   readonly taskId: string;
@@ -72,7 +73,7 @@ export class ProgramRun {
   readonly #settled: Promise<ProgramOutcome>;
   #settle: (outcome: ProgramOutcome) => void = () => undefined;
   #outcome: ProgramOutcome | undefined;
-  #process: ProgramProcess | undefined;
+  #process: TrackedProgram | undefined;
   #idle: IdleWatch | undefined;
   #lines: OutputLines | undefined;
   /** Of a turn that is over, while it is open whether another follows. */
@@ -102,10 +103,10 @@ export class ProgramRun {
     return this.#usage;
   }
 
-  /** Resolves when the program and all that it started are gone. @throws as `startProgram` */
+  /** Resolves when the program and all that it started are gone. @throws as `startRun` */
   async run(): Promise<ProgramOutcome> {
     const { signal, command, processTree, taskId, conversation } = this.#options;
-    const process = await startProgram({ command, processTree, taskId, signal });
+    const process = await startRun({ command, processTree, taskId, signal });
     this.#process = process;
     const onAbort = (): void => this.#settle({ kind: 'stopped' });
     signal.addEventListener('abort', onAbort, { once: true });
@@ -137,7 +138,7 @@ export class ProgramRun {
     });
   }
 
-  #listen(process: ProgramProcess): void {
+  #listen(process: TrackedProgram): void {
     const { clock, idleTimeoutMs, conversation, redaction, onNews } = this.#options;
     this.#idle = new IdleWatch({ clock, limitMs: idleTimeoutMs, onIdle: () => this.#onIdle(idleTimeoutMs) });
     this.#errorOutput.follow(process.stderr);
@@ -233,7 +234,7 @@ export class ProgramRun {
 
   /** Its input stays open meanwhile: another turn may ask for permissions. */
   async #seeWhetherItGoesOn(finish: CliFinish): Promise<void> {
-    await this.#process?.endedWithin(NEXT_TURN_MS);
+    if (this.#process !== undefined) await within(this.#process.exited, NEXT_TURN_MS);
     if (this.#betweenTurns === finish) this.#settle({ kind: 'finished', finish });
   }
 
@@ -302,19 +303,19 @@ export class ProgramRun {
       this.#cutOff('format', `it has not read ${stdin.writableLength} bytes that were written to it`);
   }
 
-  async #windDown(process: ProgramProcess, { kind }: ProgramOutcome): Promise<void> {
+  async #windDown(process: TrackedProgram, { kind }: ProgramOutcome): Promise<void> {
     this.#idle?.end();
     for (const askId of this.#asks.keys()) this.#withdraw(askId);
     if (kind === 'stopped') this.#write(this.#options.conversation.interruption?.() ?? '');
     if (process.stdin.writable) process.stdin.end();
-    if (kind === 'finished') await process.endedWithin(LINGER_AFTER_ANSWER_MS);
+    if (kind === 'finished') await within(process.exited, LINGER_AFTER_ANSWER_MS);
     // Only one that understands that it is to stop is given the time.
     if (kind === 'stopped' && this.#options.conversation.interruption !== undefined)
-      await process.endedWithin(LINGER_AFTER_STOP_MS);
+      await within(process.exited, LINGER_AFTER_STOP_MS);
     await this.#endTree(process);
   }
 
-  async #endTree(process: ProgramProcess): Promise<void> {
+  async #endTree(process: TrackedProgram): Promise<void> {
     try {
       await process.end({ graceMs: this.#options.killGraceMs });
     } catch {

@@ -1,4 +1,5 @@
 /** How an answer ended: whether it counts as one, and what it cost. */
+import { beginningOf } from '../../machines/cut-text.ts';
 import type { RunUsage } from '../../machines/run/run-output.ts';
 import type { Answer } from './answer.ts';
 import type { FinishPart } from './language-model.ts';
@@ -24,7 +25,7 @@ export function failureIn(answer: Answer): StepFailure | undefined {
 }
 
 function refusal({ text }: Answer, raw: string | undefined): StepFailure {
-  const said = text.trim() === '' ? '' : `: ${text.trim().slice(0, SHOWN_CHARACTERS)}`;
+  const said = text.trim() === '' ? '' : `: ${beginningOf(text.trim(), SHOWN_CHARACTERS)}`;
   return new StepFailure({
     kind: 'refusal',
     message: `the provider refused to answer${raw === undefined ? '' : ` (${raw})`}${said}`,

@@ -1,4 +1,5 @@
 /** How the SDK reaches a provider: one request, no detours, and somebody who hears each byte. */
+import { beginningOf } from '../../machines/cut-text.ts';
 import { EventLines, MAX_EVENT_BYTES } from './event-lines.ts';
 import type { Heard } from './event-lines.ts';
 import { StepFailure, brokenAnswer } from './step-failure.ts';
@@ -25,7 +26,7 @@ export function guardedFetch({ leftOut, onHeard, fetch }: GuardedFetchOptions): 
     onHeard('said');
     if (response.status >= 300 && response.status < 400) throw await redirected(response);
     if (!response.ok)
-      return response.body === null ? response : withBody(response, beginningOf(response.body, onHeard));
+      return response.body === null ? response : withBody(response, firstBytesOf(response.body, onHeard));
     if (response.body === null) return response;
     await expectStream(response, onHeard);
     return withBody(response, eventsOf(response.body, onHeard));
@@ -58,7 +59,7 @@ function eventsOf(body: ReadableStream<Uint8Array>, onHeard: (heard: Heard) => v
 }
 
 /** As much of a body as is looked at: what comes after it is not waited for. */
-function beginningOf(body: ReadableStream<Uint8Array>, onHeard: (heard: Heard) => void): ReadableStream<Uint8Array> {
+function firstBytesOf(body: ReadableStream<Uint8Array>, onHeard: (heard: Heard) => void): ReadableStream<Uint8Array> {
   const reader = body.getReader();
   let room = MAX_OTHER_BYTES;
   return new ReadableStream<Uint8Array>(
@@ -101,10 +102,10 @@ function withoutSecrets(location: string | null): string | null {
 async function expectStream(response: Response, onHeard: (heard: Heard) => void): Promise<void> {
   const type = response.headers.get('content-type')?.split(';')[0]?.trim().toLowerCase();
   if (response.body === null || (type !== 'application/json' && type !== 'text/html')) return;
-  const text = await new Response(beginningOf(response.body, onHeard)).text();
+  const text = await new Response(firstBytesOf(response.body, onHeard)).text();
   const body = parsed(text);
   const isError = typeof body === 'object' && body !== null && 'error' in body;
-  const what = `expected a stream of events from the provider, received ${type} with HTTP ${response.status}: ${text.slice(0, SHOWN_CHARACTERS)}`;
+  const what = `expected a stream of events from the provider, received ${type} with HTTP ${response.status}: ${beginningOf(text, SHOWN_CHARACTERS)}`;
   if (type === 'text/html')
     throw new StepFailure({ kind: 'server_error', message: `${what} (is its base address right?)` });
   if (!isError) throw new StepFailure({ kind: 'format', message: what });

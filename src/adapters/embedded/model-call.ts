@@ -5,6 +5,7 @@
 import type { AgentRunParams } from '../../actors/run/agent-runtime.ts';
 import type { ProviderMessage } from '../../machines/turn/provider-message.ts';
 import { messagesOf } from '../../actors/run/run-messages.ts';
+import { beginningOf } from '../../machines/cut-text.ts';
 import type { CheckedProviderSettings } from '../../machines/run/provider-settings.ts';
 import { mayThink, readableBy, withoutReasoning } from './given-back.ts';
 import type { ModelCall, ModelMessage, ModelTool, ProviderOptions } from './language-model.ts';
@@ -91,7 +92,7 @@ function ownOptions(
   api: HttpInterface,
 ): ProviderOptions[string] {
   if (api === 'openai')
-    return { promptCacheKey: params.sessionId.slice(0, MAX_CACHE_KEY_CHARACTERS), ...options, store: false };
+    return { promptCacheKey: beginningOf(params.sessionId, MAX_CACHE_KEY_CHARACTERS), ...options, store: false };
   return { ...options };
 }
 

@@ -3,8 +3,8 @@
  * was probably meant.
  */
 import { isAbsolute, resolve } from 'node:path';
-import { LineCounter, isCollection, isMap, isNode, parseDocument } from 'yaml';
-import type { Document, Node } from 'yaml';
+import { LineCounter, parseDocument } from 'yaml';
+import type { Document } from 'yaml';
 import { z } from 'zod';
 import { frontmatterIssues } from '../../machines/agent/frontmatter-issues.ts';
 import { closestName } from '../../machines/closest-name.ts';
@@ -16,6 +16,7 @@ import {
 import type { EnvironmentDefinition } from '../../machines/environment/environment-definition.ts';
 import { messageOf } from '../../machines/errors.ts';
 import { pathOf } from '../../machines/validate.ts';
+import { yamlOffsetOf } from '../system/yaml-places.ts';
 import { environmentInvalid } from './environment-errors.ts';
 
 export interface EnvironmentSource {
@@ -53,7 +54,7 @@ export function parseEnvironment({ environmentId, source, fileName, home }: Envi
     throw environmentInvalid(
       fileName,
       frontmatterIssues(parsed.error).map(({ path, message }) => ({
-        line: lineAt(offsetOf(document, path)),
+        line: lineAt(yamlOffsetOf(document, path)),
         message: path.length === 0 ? message : `${pathOf(path)}: ${message}${meantKey(path, message)}`,
       })),
     );
@@ -62,7 +63,7 @@ export function parseEnvironment({ environmentId, source, fileName, home }: Envi
   if (tilde >= 0)
     throw environmentInvalid(fileName, [
       {
-        line: lineAt(offsetOf(document, ['mounts', tilde, 'source'])),
+        line: lineAt(yamlOffsetOf(document, ['mounts', tilde, 'source'])),
         message: `mounts[${tilde}].source: expected a path from "/" or from the home of Wakechart; "~" is not read here`,
       },
     ]);
@@ -89,26 +90,6 @@ function plainValue(document: Document, fileName: string): unknown {
     // Too many aliases, which is how a small file grows into a large one.
     throw environmentInvalid(fileName, [{ line: 1, message: messageOf(cause) }]);
   }
-}
-
-/** Where the key or the entry at `path` stands; for one that is missing, where what is around it does. */
-function offsetOf(document: Document, path: readonly PropertyKey[]): number {
-  for (let length = path.length; length > 0; length -= 1) {
-    const node = keyOrValueAt(document, path.slice(0, length));
-    if (node?.range !== null && node?.range !== undefined) return node.range[0];
-  }
-  return 0;
-}
-
-function keyOrValueAt(document: Document, path: readonly PropertyKey[]): Node | undefined {
-  const around: unknown = path.length === 1 ? document.contents : document.getIn(path.slice(0, -1), true);
-  const name = path.at(-1);
-  // A value may begin on a line below its key.
-  const key = isMap(around)
-    ? around.items.find((pair) => isNode(pair.key) && pair.key.toJSON() === name)?.key
-    : undefined;
-  const node: unknown = key ?? (isCollection(around) ? around.get(name, true) : undefined);
-  return isNode(node) ? node : undefined;
 }
 
 /** For a key that nobody knows: the one that was probably meant, or all that there are. */

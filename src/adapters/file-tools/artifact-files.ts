@@ -11,7 +11,7 @@ import type { Artifact } from '../../machines/artifact/artifact.ts';
 import { RuntimeError, messageOf } from '../../machines/errors.ts';
 import { systemCodeOf } from '../system/error-codes.ts';
 import { stateOf } from './file-chunks.ts';
-import type { OpenFolder } from './open-folder.ts';
+import type { HeldFolder } from '../system/held-folder.ts';
 import { KeyedMutex } from '../../actors/concurrency/mutex.ts';
 import { Places, openRegularFile } from './places.ts';
 import { RUNTIME_FOLDER, openRuntimeFolder } from './runtime-folder.ts';
@@ -45,7 +45,7 @@ export function createArtifactFiles(): ArtifactFiles {
   const mutex = new KeyedMutex();
   /** By real path, the one used last at the end. */
   const known = new Map<string, KnownFiles>();
-  const inFolder = async (folder: OpenFolder, artifacts: readonly Artifact[]): Promise<readonly string[]> => {
+  const inFolder = async (folder: HeldFolder, artifacts: readonly Artifact[]): Promise<readonly string[]> => {
     const files = known.get(folder.realPath) ?? (await firstLook(folder));
     known.delete(folder.realPath);
     known.set(folder.realPath, files);
@@ -76,7 +76,7 @@ export function createArtifactFiles(): ArtifactFiles {
 async function within<Result>(
   places: Places,
   names: readonly string[],
-  use: (folder: OpenFolder) => Promise<Result>,
+  use: (folder: HeldFolder) => Promise<Result>,
 ): Promise<Result> {
   const folder = await openRuntimeFolder(places, names);
   try {
@@ -87,7 +87,7 @@ async function within<Result>(
 }
 
 /** Takes away what killed processes have left. */
-async function firstLook(folder: OpenFolder): Promise<KnownFiles> {
+async function firstLook(folder: HeldFolder): Promise<KnownFiles> {
   for await (const { name } of await opendir(folder.at())) {
     if (!isDraft(name)) continue;
     const stats = await lstat(folder.at(name)).catch(() => undefined);
@@ -99,7 +99,7 @@ async function firstLook(folder: OpenFolder): Promise<KnownFiles> {
 
 /** One that cannot be written keeps no other from being. */
 async function putAll(
-  folder: OpenFolder,
+  folder: HeldFolder,
   files: KnownFiles,
   artifacts: readonly Artifact[],
 ): Promise<readonly string[]> {
@@ -125,7 +125,7 @@ function hashOf(artifact: Artifact): string {
 }
 
 /** Says whether it had to be written. */
-async function put(folder: OpenFolder, files: KnownFiles, artifact: Artifact): Promise<boolean> {
+async function put(folder: HeldFolder, files: KnownFiles, artifact: Artifact): Promise<boolean> {
   const { name, text } = artifact;
   const hash = hashOf(artifact);
   const before = files.get(name);
@@ -147,7 +147,7 @@ async function put(folder: OpenFolder, files: KnownFiles, artifact: Artifact): P
  * been opened a look takes microseconds, and each step looks at all files: to ask another thread for each would cost
  * more than all else that is done here.
  */
-function stateAt(folder: OpenFolder, name: string): string | undefined {
+function stateAt(folder: HeldFolder, name: string): string | undefined {
   try {
     const stats = lstatSync(folder.at(name), { bigint: true, throwIfNoEntry: false });
     return stats === undefined ? undefined : stateOf(stats);
@@ -157,7 +157,7 @@ function stateAt(folder: OpenFolder, name: string): string | undefined {
 }
 
 /** Whether a file of ours says just this, as a process before this one has left it. */
-async function holds(folder: OpenFolder, name: string, content: Buffer): Promise<boolean> {
+async function holds(folder: HeldFolder, name: string, content: Buffer): Promise<boolean> {
   const handle = await openRegularFile(folder.at(name), name).catch(() => undefined);
   if (handle === undefined) return false;
   try {

@@ -4,7 +4,7 @@ import { basename, dirname, relative, sep } from 'node:path';
 import { MAX_IGNORE_FILE_BYTES } from '../../machines/turn/files/file-limits.ts';
 import { ignoreVerdict, parseIgnoreRules } from '../../machines/turn/files/ignore-rules.ts';
 import type { IgnoreRules } from '../../machines/turn/files/ignore-rules.ts';
-import type { OpenFolder } from './open-folder.ts';
+import type { HeldFolder } from '../system/held-folder.ts';
 import { openRegularFile } from './places.ts';
 import type { Places } from './places.ts';
 import { RUNTIME_FOLDER } from './runtime-folder.ts';
@@ -48,7 +48,7 @@ export class IgnoreLayers {
   }
 
   /** With the file of a folder below. One that cannot be read says nothing. */
-  async inFolder(folder: OpenFolder): Promise<IgnoreLayers> {
+  async inFolder(folder: HeldFolder): Promise<IgnoreLayers> {
     // Its file is ours and meant for git: the agent may look for what it was told is there.
     if (basename(folder.realPath) === RUNTIME_FOLDER) return this;
     const text = await readIgnoreFile(folder).catch(() => '');
@@ -56,7 +56,7 @@ export class IgnoreLayers {
     return rules.length === 0 ? this : new IgnoreLayers([{ folder: folder.realPath, rules }, ...this.#layers]);
   }
 
-  isIgnored(folder: OpenFolder, name: string, isFolder: boolean): boolean {
+  isIgnored(folder: HeldFolder, name: string, isFolder: boolean): boolean {
     for (const { folder: top, rules } of this.#layers) {
       const between = relative(top, folder.realPath);
       const names = between === '' ? [name] : [...between.split(sep), name];
@@ -77,7 +77,7 @@ function foldersBetween(top: string, bottom: string): readonly string[] {
   return folders;
 }
 
-async function readIgnoreFile(folder: OpenFolder): Promise<string> {
+async function readIgnoreFile(folder: HeldFolder): Promise<string> {
   const handle = await openRegularFile(folder.at(IGNORE_FILE), IGNORE_FILE);
   try {
     const buffer = Buffer.allocUnsafe(MAX_IGNORE_FILE_BYTES);

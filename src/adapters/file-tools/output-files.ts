@@ -17,14 +17,13 @@ import {
 import { cutOutput } from '../../machines/turn/output-cut.ts';
 import { systemCodeOf } from '../system/error-codes.ts';
 import { KeyedMutex } from '../../actors/concurrency/mutex.ts';
-import type { OpenFolder } from './open-folder.ts';
+import type { HeldFolder } from '../system/held-folder.ts';
 import { Places } from './places.ts';
-import { RUNTIME_FOLDER, keepOutOfGit } from './runtime-folder.ts';
+import { RUNTIME_FOLDER, openRuntimeFolder } from './runtime-folder.ts';
 import { putWholeFile } from './whole-file.ts';
 
 /** From the workspace, one folder in the other. */
 const FOLDERS = [RUNTIME_FOLDER, 'outputs'] as const;
-const PRIVATE_FOLDER_MODE = 0o700;
 const PRIVATE_FILE_MODE = 0o600;
 
 /** What stands in place of an output that had to go. */
@@ -60,7 +59,7 @@ export function createOutputFiles({
   const put = async (session: SessionPlace, name: string, content: Uint8Array): Promise<string> => {
     const places = await Places.open({ workspaceDirectory: await workspaceDirectory(session) });
     await mutex.run(places.workspace, async () => {
-      const folder = await openOutputs(places);
+      const folder = await openRuntimeFolder(places, FOLDERS.slice(1));
       try {
         await putWholeFile(folder, { name, content, mode: PRIVATE_FILE_MODE, as: 'replace' });
         await makeRoom(folder, { kept: name, maxBytes: maxSessionBytes });
@@ -113,21 +112,6 @@ function fileNameOf(callId: string): string {
     : `call-${createHash('sha256').update(callId).digest('hex')}`;
 }
 
-/** The folder itself, made when it is not there; never one that a link leads to. */
-async function openOutputs(places: Places): Promise<OpenFolder> {
-  let folder = await places.openFolderAt(places.workspace, 'write');
-  for (const name of FOLDERS) {
-    const parent = folder;
-    try {
-      folder = await parent.enterOrMake(name, PRIVATE_FOLDER_MODE);
-      if (name === RUNTIME_FOLDER) await keepOutOfGit(folder);
-    } finally {
-      await parent.close();
-    }
-  }
-  return folder;
-}
-
 function bounded(text: string): Buffer {
   if (
     text.length * MAX_BYTES_PER_CHARACTER > MAX_OUTPUT_FILE_BYTES &&
@@ -168,7 +152,7 @@ const TEXT_NAME = /^[\w-]+\.txt$/;
  * Replaces the oldest texts by a note until the rest fits; other files, and beyond a number of files the oldest, go
  * without one.
  */
-async function makeRoom(folder: OpenFolder, { kept, maxBytes }: Room): Promise<void> {
+async function makeRoom(folder: HeldFolder, { kept, maxBytes }: Room): Promise<void> {
   const files = (await outputsIn(folder)).toSorted(
     (one, other) => one.changedAtMs - other.changedAtMs || (one.name < other.name ? -1 : 1),
   );
@@ -194,7 +178,7 @@ async function makeRoom(folder: OpenFolder, { kept, maxBytes }: Room): Promise<v
 }
 
 /** Drafts that a killed process left are among them, and so go in time. */
-async function outputsIn(folder: OpenFolder): Promise<readonly OutputFile[]> {
+async function outputsIn(folder: HeldFolder): Promise<readonly OutputFile[]> {
   const files: OutputFile[] = [];
   for await (const { name } of await opendir(folder.at())) {
     const stats = await lstat(folder.at(name)).catch(() => undefined);

@@ -3,20 +3,20 @@
  * Paths are judged by where they lead once every symbolic link is followed, under the right of the mount that this is,
  * and what was opened is judged again, so that a link put in between changes nothing.
  */
-import { constants, existsSync } from 'node:fs';
+import { constants } from 'node:fs';
 import type { Stats } from 'node:fs';
 import { lstat, open, realpath } from 'node:fs/promises';
 import type { FileHandle } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import type { Mount } from '../../machines/environment/mount-table.ts';
 import { systemCodeOf } from '../system/error-codes.ts';
+import { HeldFolder, pathOfHandle } from '../system/held-folder.ts';
 import { realPathOfOwn } from '../system/real-path.ts';
 import { fileFailed, movedSince, notAFile, notAFolder, notFound, outside } from './file-errors.ts';
 import { KeptPlaces } from './kept-places.ts';
 import { readOnlyMount, vaultNotReadable } from './mount-errors.ts';
 import { MountRoots, isWithin } from './mount-roots.ts';
 import type { NamedPlace, Root } from './mount-roots.ts';
-import { OpenFolder, pathOfHandle } from './open-folder.ts';
 
 export type Access = 'read' | 'write';
 
@@ -58,15 +58,15 @@ export interface PlacesOptions {
   readonly isShutIn?: boolean | undefined;
 }
 
-/** Containers may come without it. */
-const HAS_DESCRIPTORS = process.platform === 'linux' && existsSync('/proc/self/fd');
-
 /**
  * A FIFO is opened without waiting for somebody at its other end, a terminal without becoming ours. Windows knows
  * neither.
  */
 const READ_FLAGS =
   constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0) | (constants.O_NONBLOCK ?? 0) | (constants.O_NOCTTY ?? 0);
+
+/** As any program would make it. */
+const USUAL_FOLDER = { mode: 0o777, durability: 'os' } as const;
 
 interface PlacesParts extends Pick<PlacesOptions, 'allowed' | 'usesDescriptors'> {
   readonly roots: MountRoots;
@@ -79,9 +79,9 @@ export class Places {
   readonly #kept: KeptPlaces;
   readonly #workspace: string;
   readonly #allowed: PlacesOptions['allowed'];
-  readonly #usesDescriptors: boolean;
+  readonly #usesDescriptors: boolean | undefined;
 
-  private constructor({ roots, kept, workspace, allowed, usesDescriptors = HAS_DESCRIPTORS }: PlacesParts) {
+  private constructor({ roots, kept, workspace, allowed, usesDescriptors }: PlacesParts) {
     this.#roots = roots;
     this.#kept = kept;
     this.#workspace = workspace;
@@ -170,38 +170,30 @@ export class Places {
   }
 
   /** Opens the folder that a path names. The caller closes it. @throws RuntimeError NOT_A_FOLDER */
-  async openFolder(place: Place): Promise<OpenFolder> {
+  async openFolder(place: Place): Promise<HeldFolder> {
     if (place.missing.length > 0) throw notFound(place.access, place.path);
     return this.#openFolderAt(place.realPath, place);
   }
 
   /** Opens the folder that holds a file, and makes those that are missing. The caller closes it. */
-  async openParent(place: Place): Promise<OpenFolder> {
+  async openParent(place: Place): Promise<HeldFolder> {
     const isThere = place.missing.length === 0;
     if (isThere && (await this.isFolder(place))) throw notAFile(place.path, 'a folder');
-    let folder = await this.#openFolderAt(isThere ? dirname(place.realPath) : place.existing, place);
-    for (const name of place.missing.slice(0, -1)) {
-      const parent = folder;
-      try {
-        folder = await parent.enterOrMake(name);
-      } catch (error) {
-        throw fileFailed(place.access, place.path, error);
-      } finally {
-        await parent.close();
-      }
-    }
-    return folder;
+    const folder = await this.#openFolderAt(isThere ? dirname(place.realPath) : place.existing, place);
+    return folder.into(place.missing.slice(0, -1), USUAL_FOLDER).catch((error: unknown) => {
+      throw fileFailed(place.access, place.path, error);
+    });
   }
 
   /** Opens a folder by its real path. @throws RuntimeError when it is not there any more, or leads elsewhere */
-  async openFolderAt(realPath: string, access: Access): Promise<OpenFolder> {
+  async openFolderAt(realPath: string, access: Access): Promise<HeldFolder> {
     const root = this.#roots.rootOf(realPath);
     if (root !== undefined) this.#kept.require(this.shownAs(realPath), { realPath, root, access });
     return this.#openFolderAt(realPath, { path: this.shownAs(realPath), access });
   }
 
   /** The same for whoever measures and reads nothing: also of what tools leave alone. */
-  async openToMeasure(realPath: string): Promise<OpenFolder> {
+  async openToMeasure(realPath: string): Promise<HeldFolder> {
     return this.#openFolderAt(realPath, { path: this.shownAs(realPath), access: 'read' });
   }
 
@@ -211,9 +203,9 @@ export class Places {
     return target !== undefined && this.#isAllowed(target, access) ? target : undefined;
   }
 
-  async #openFolderAt(realPath: string, { path, access }: Pick<Place, 'path' | 'access'>): Promise<OpenFolder> {
+  async #openFolderAt(realPath: string, { path, access }: Pick<Place, 'path' | 'access'>): Promise<HeldFolder> {
     const refused = (actual: string | undefined): Error => this.#refused(actual, { path, access });
-    return OpenFolder.open(realPath, { usesDescriptors: this.#usesDescriptors, refused }).catch((error: unknown) => {
+    return HeldFolder.open(realPath, { usesDescriptors: this.#usesDescriptors, refused }).catch((error: unknown) => {
       throw systemCodeOf(error) === 'ENOTDIR' ? notAFolder(path) : fileFailed(access, path, error);
     });
   }

@@ -10,7 +10,7 @@ import { RuntimeError } from '../../machines/errors.ts';
 import { shownPath } from '../../machines/turn/files/file-path.ts';
 import { stateOf } from './file-chunks.ts';
 import { changedSince } from './file-errors.ts';
-import type { OpenFolder } from './open-folder.ts';
+import type { HeldFolder } from '../system/held-folder.ts';
 import { openRegularFile } from './places.ts';
 import type { Place } from './places.ts';
 
@@ -25,7 +25,7 @@ export interface PresentFile {
  * Opens the file of a place in its folder for as long as `use` takes. @throws RuntimeError when it may not be written
  */
 export async function withPresentFile<Result>(
-  folder: OpenFolder,
+  folder: HeldFolder,
   place: Place,
   use: (file: PresentFile) => Promise<Result>,
 ): Promise<Result> {

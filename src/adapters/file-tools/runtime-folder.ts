@@ -1,7 +1,7 @@
 /** The folder of a workspace in which the runtime keeps what is for the agent to read, and for nobody to commit. */
 import { Buffer } from 'node:buffer';
 import { lstat } from 'node:fs/promises';
-import type { OpenFolder } from './open-folder.ts';
+import type { HeldFolder } from '../system/held-folder.ts';
 import type { Places } from './places.ts';
 import { putWholeFile } from './whole-file.ts';
 
@@ -12,26 +12,20 @@ const IGNORE_FILE = '.gitignore';
 const EVERYTHING = Buffer.from('*\n');
 
 /** Sees to it that git passes over the runtime folder, which is open. What somebody put there themselves stays. */
-export async function keepOutOfGit(runtimeFolder: OpenFolder): Promise<void> {
+export async function keepOutOfGit(runtimeFolder: HeldFolder): Promise<void> {
   const present = await lstat(runtimeFolder.at(IGNORE_FILE)).catch(() => undefined);
   if (present !== undefined) return;
   // An output that could be committed by mistake is better than none.
   await putWholeFile(runtimeFolder, { name: IGNORE_FILE, content: EVERYTHING, as: 'create' }).catch(() => undefined);
 }
 
-const PRIVATE_FOLDER_MODE = 0o700;
+/** For its owner only; what is in it comes again. */
+const MADE = { durability: 'os' } as const;
 
 /** The folder itself, or one in it, made when it is not there; never one that a link leads to. The caller closes it. */
-export async function openRuntimeFolder(places: Places, names: readonly string[] = []): Promise<OpenFolder> {
-  let folder = await places.openFolderAt(places.workspace, 'write');
-  for (const name of [RUNTIME_FOLDER, ...names]) {
-    const parent = folder;
-    try {
-      folder = await parent.enterOrMake(name, PRIVATE_FOLDER_MODE);
-    } finally {
-      await parent.close();
-    }
-    if (name === RUNTIME_FOLDER) await keepOutOfGit(folder);
-  }
-  return folder;
+export async function openRuntimeFolder(places: Places, names: readonly string[] = []): Promise<HeldFolder> {
+  const workspace = await places.openFolderAt(places.workspace, 'write');
+  const folder = await workspace.into([RUNTIME_FOLDER], MADE);
+  await keepOutOfGit(folder);
+  return folder.into(names, MADE);
 }

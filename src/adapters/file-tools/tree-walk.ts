@@ -10,7 +10,7 @@ import { canGoOn, isMatched, startGlob, stepGlob } from '../../machines/turn/fil
 import type { GlobPath, GlobProgress } from '../../machines/turn/files/glob-pattern.ts';
 import { Breather } from './breather.ts';
 import { IgnoreLayers } from './ignore-layers.ts';
-import type { OpenFolder } from './open-folder.ts';
+import type { HeldFolder } from '../system/held-folder.ts';
 import type { Place, Places } from './places.ts';
 import { isDraft } from './whole-file.ts';
 
@@ -28,7 +28,7 @@ export interface TreeWalkOptions extends WalkScope {
 
 /** The files of one folder that match, and the folder, which is open until the next batch is asked for. */
 export interface WalkedFolder {
-  readonly folder: OpenFolder;
+  readonly folder: HeldFolder;
   readonly files: readonly { readonly name: string; readonly isLink: boolean }[];
 }
 
@@ -89,7 +89,7 @@ export class TreeWalk {
     }
   }
 
-  async #open({ realPath, depth }: WaitingFolder): Promise<OpenFolder | undefined> {
+  async #open({ realPath, depth }: WaitingFolder): Promise<HeldFolder | undefined> {
     this.#options.signal.throwIfAborted();
     try {
       return await this.#options.places.openFolderAt(realPath, 'read');
@@ -102,7 +102,7 @@ export class TreeWalk {
   }
 
   async #look(
-    folder: OpenFolder,
+    folder: HeldFolder,
     { realPath, depth, progress, ignored: above }: WaitingFolder,
   ): Promise<{ files: WalkedFolder['files']; folders: WaitingFolder[] }> {
     const { glob, includeHidden, includeIgnored } = this.#options;
@@ -127,7 +127,7 @@ export class TreeWalk {
     return { files, folders };
   }
 
-  async #entriesOf(folder: OpenFolder): Promise<readonly Dirent[]> {
+  async #entriesOf(folder: HeldFolder): Promise<readonly Dirent[]> {
     const entries: Dirent[] = [];
     try {
       for await (const entry of await opendir(folder.at(), { bufferSize: BUFFERED_ENTRIES })) {

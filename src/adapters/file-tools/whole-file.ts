@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { constants } from 'node:fs';
 import { link, open, rename, unlink } from 'node:fs/promises';
 import { hasCode } from '../system/error-codes.ts';
-import type { OpenFolder } from './open-folder.ts';
+import type { HeldFolder } from '../system/held-folder.ts';
 
 /** What a file is called until it is in its place; a process that is killed in between leaves it there. */
 const DRAFT = /^\.wakechart-[0-9a-f-]{36}\.draft$/;
@@ -28,7 +28,7 @@ export interface WholeFile {
   readonly confirm?: (() => Promise<void>) | undefined;
 }
 
-export async function putWholeFile(folder: OpenFolder, { name, content, mode, as, confirm }: WholeFile): Promise<void> {
+export async function putWholeFile(folder: HeldFolder, { name, content, mode, as, confirm }: WholeFile): Promise<void> {
   const draft = folder.at(`.wakechart-${randomUUID()}.draft`);
   try {
     await writeDraft(draft, content, mode);

@@ -10,7 +10,7 @@ import { ARTIFACT_NAMES } from '../../machines/artifact/artifact-names.ts';
 import { RuntimeError } from '../../machines/errors.ts';
 import { MAX_MEASURED_ENTRIES, MAX_MEASURED_WORKSPACES } from '../../machines/turn/files/file-limits.ts';
 import { Breather } from './breather.ts';
-import type { OpenFolder } from './open-folder.ts';
+import type { HeldFolder } from '../system/held-folder.ts';
 import type { Places } from './places.ts';
 import { RUNTIME_FOLDER } from './runtime-folder.ts';
 
@@ -176,7 +176,7 @@ function isRuntimeFolder(path: string): boolean {
   );
 }
 
-async function* entriesOf(folder: OpenFolder): AsyncGenerator<Dirent> {
+async function* entriesOf(folder: HeldFolder): AsyncGenerator<Dirent> {
   try {
     yield* await opendir(folder.at(), { bufferSize: 256 });
   } catch {
@@ -184,7 +184,7 @@ async function* entriesOf(folder: OpenFolder): AsyncGenerator<Dirent> {
   }
 }
 
-async function bytesOf(folder: OpenFolder, names: readonly string[], breather: Breather): Promise<number> {
+async function bytesOf(folder: HeldFolder, names: readonly string[], breather: Breather): Promise<number> {
   let bytes = 0;
   for (let start = 0; start < names.length; start += BATCH_FILES) {
     const sizes = await Promise.all(

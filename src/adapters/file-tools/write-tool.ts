@@ -12,7 +12,7 @@ import { contentVersion, versionOf } from './file-chunks.ts';
 import { changedSince, fileFailed } from './file-errors.ts';
 import { lockedFolder, pathSubject } from './file-tool-ports.ts';
 import type { FileToolPorts } from './file-tool-ports.ts';
-import type { OpenFolder } from './open-folder.ts';
+import type { HeldFolder } from '../system/held-folder.ts';
 import type { Place, Places } from './places.ts';
 import { encodeText, withPresentFile } from './present-file.ts';
 import { putWholeFile } from './whole-file.ts';
@@ -80,7 +80,7 @@ async function writeFile(writing: Writing): Promise<WriteOutput['action']> {
   }
 }
 
-async function replaceSeenFile(folder: OpenFolder, { ports, place, content, context }: Writing): Promise<void> {
+async function replaceSeenFile(folder: HeldFolder, { ports, place, content, context }: Writing): Promise<void> {
   const { signal, session } = context;
   await withPresentFile(folder, place, async ({ handle, mode, confirm }) => {
     const seen = ports.seen.versionOf(session.sessionId, place.realPath);

@@ -10,10 +10,11 @@ import type { SessionDirectories } from '../../actors/session/session-directorie
 import { RuntimeError } from '../../machines/errors.ts';
 import { attachmentFileName } from '../../machines/session/attachment-name.ts';
 import type { Attachment } from '../../machines/session/event-parts.ts';
-import { systemCodeOf } from '../system/error-codes.ts';
+import { hasCode } from '../system/error-codes.ts';
+import { HeldFolder } from '../system/held-folder.ts';
+import { realPlaceOf } from '../system/real-path.ts';
 import { copyAttachment } from './attachment-copy.ts';
 import type { CopiedFile } from './attachment-copy.ts';
-import { HeldFolder } from './held-folder.ts';
 import { storageFailed } from './storage-errors.ts';
 
 /** From the workspace, one folder in the other. */
@@ -61,19 +62,13 @@ async function place(
 
 /** The folder itself, made when it is not there; never one that a link leads to. */
 async function openFolder(workspace: string): Promise<HeldFolder> {
-  let folder = await HeldFolder.open(workspace);
-  for (const name of FOLDERS) {
-    const parent = folder;
-    try {
-      folder = await parent.enterOrMake(name);
-    } catch (error) {
-      throw ['ELOOP', 'ENOTDIR'].includes(systemCodeOf(error) ?? '')
+  let folder = await HeldFolder.open(await realPlaceOf(workspace));
+  for (const name of FOLDERS)
+    folder = await folder.into([name], {}).catch((error: unknown) => {
+      throw hasCode(error, 'ELOOP', 'ENOTDIR')
         ? inTheWay(name, error)
         : storageFailed('make the folder of the attachments', error);
-    } finally {
-      await parent.close();
-    }
-  }
+    });
   return folder;
 }
 

@@ -4,6 +4,7 @@
 import { access, constants, readdir, stat } from 'node:fs/promises';
 import { agentId as agentIdSchema, isUuidV7 } from '../../machines/ids.ts';
 import { RuntimeError } from '../../machines/errors.ts';
+import { deepFrozen } from '../../machines/plain-copy.ts';
 import { MAX_RECORD_BYTES } from '../../machines/session/limits.ts';
 import { admitted, recordsOf } from '../../machines/session/log-records.ts';
 import { HINT_GRACE_MS } from '../../machines/session/worker-rules.ts';
@@ -34,7 +35,6 @@ import type {
   WakeClaim,
   WakeRight,
 } from '../../actors/session/event-store.ts';
-import { frozen } from '../../actors/session/frozen.ts';
 import { systemCodeOf } from '../system/error-codes.ts';
 import { FileActivationIndex } from './activation-index.ts';
 import { hasStoredNothing, hintsOf } from './activation-vain.ts';
@@ -280,7 +280,7 @@ export class FileEventStore implements EventStore {
       const checkpoint = await log.checkpoint();
       const isNewer =
         view !== undefined && view.state.head >= (checkpoint?.head ?? 0) && (await log.holds(view.extent));
-      return frozen(isNewer ? view.state : checkpoint);
+      return deepFrozen(isNewer ? view.state : checkpoint);
     });
   }
 

@@ -8,11 +8,12 @@
  */
 import { createHash } from 'node:crypto';
 import { closeSync, openSync, readdirSync } from 'node:fs';
-import { access, constants, lstat, mkdir, readdir, realpath, rmdir, stat, unlink } from 'node:fs/promises';
+import { access, constants, lstat, mkdir, readdir, realpath, rmdir, unlink } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { RuntimeError } from '../../machines/errors.ts';
 import { systemCodeOf } from '../system/error-codes.ts';
+import { descriptorPath, hasDescriptorPaths } from '../system/held-folder.ts';
 import { PRIVATE_FOLDER_MODE } from './file-operations.ts';
 import { RUNTIME_FOLDER } from './layout.ts';
 
@@ -37,18 +38,6 @@ function userId(): number {
   return process.geteuid?.() ?? 0;
 }
 
-let hasDescriptorPaths: Promise<boolean> | undefined;
-
-/** Whether sockets can be reached through a descriptor of their folder, as on Linux with /proc. */
-export async function canReachThroughDescriptors(): Promise<boolean> {
-  if (process.platform !== 'linux') return false;
-  hasDescriptorPaths ??= stat('/proc/self/fd').then(
-    (found) => found.isDirectory(),
-    () => false,
-  );
-  return hasDescriptorPaths;
-}
-
 export class LeaseFolder {
   readonly #path: string;
   /** Of the folder, while it is open. */
@@ -60,7 +49,7 @@ export class LeaseFolder {
   private constructor(path: string, descriptor: number | undefined, isThrownAway: boolean) {
     this.#path = path;
     this.#descriptor = descriptor;
-    this.#base = descriptor === undefined ? path : `/proc/self/fd/${descriptor}`;
+    this.#base = descriptor === undefined ? path : descriptorPath(descriptor);
     this.#isThrownAway = isThrownAway;
   }
 
@@ -97,7 +86,7 @@ export class LeaseFolder {
     const isThrownAway = place.kind === 'elsewhere';
     // In this turn of the event loop, as the bind and the listing: a folder with a few names is looked at faster than a
     // thread takes over.
-    if (await canReachThroughDescriptors()) return new LeaseFolder(path, openSync(path, 'r'), isThrownAway);
+    if (hasDescriptorPaths()) return new LeaseFolder(path, openSync(path, 'r'), isThrownAway);
     await readdir(path);
     return new LeaseFolder(path, undefined, isThrownAway);
   }

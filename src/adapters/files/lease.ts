@@ -15,8 +15,9 @@ import type { WakeClaim, WakeRight } from '../../actors/session/event-store.ts';
 import type { RuntimeError } from '../../machines/errors.ts';
 import { parseOrThrow } from '../../machines/validate.ts';
 import { systemCodeOf } from '../system/error-codes.ts';
+import { hasDescriptorPaths } from '../system/held-folder.ts';
 import { LeaseAcquisition } from './lease-acquisition.ts';
-import { LeaseFolder, canReachThroughDescriptors, defaultSocketDirectory } from './lease-folder.ts';
+import { LeaseFolder, defaultSocketDirectory } from './lease-folder.ts';
 import type { LeasePlace } from './lease-folder.ts';
 import { Inquiry } from './lease-inquiry.ts';
 import { storageFailed } from './storage-errors.ts';
@@ -75,7 +76,7 @@ export async function assertSessionFolder({
 
 /** The same, where the lease does not lie in that folder, and so cannot miss it. */
 export async function assertLeasable(request: LeaseRequest): Promise<void> {
-  const [{ kind }] = await placesOf(request);
+  const [{ kind }] = placesOf(request);
   if (kind === 'elsewhere') await assertSessionFolder(request);
 }
 
@@ -90,7 +91,7 @@ const MAX_ATTEMPTS = 100;
  * SESSION_NOT_FOUND when the session's folder is gone
  */
 export async function acquireLease(request: LeaseRequest, claim: WakeClaim): Promise<WakeRight> {
-  const [first, ...others] = await placesOf(request);
+  const [first, ...others] = placesOf(request);
   let place = first;
   for (let attempt = 1; ; attempt += 1) {
     const outcome = await attemptAt(place, request, claim);
@@ -142,10 +143,10 @@ function failed({ sessionId }: LeaseRequest, error: unknown): RuntimeError {
 }
 
 /** The places where the lease may lie, in the order in which everybody tries them. */
-async function placesOf({ socketDirectory }: LeaseRequest): Promise<readonly [LeasePlace, ...LeasePlace[]]> {
+function placesOf({ socketDirectory }: LeaseRequest): readonly [LeasePlace, ...LeasePlace[]] {
   if (socketDirectory !== undefined) return [{ kind: 'elsewhere', root: socketDirectory }];
   const elsewhere: LeasePlace = { kind: 'elsewhere', root: defaultSocketDirectory() };
-  return (await canReachThroughDescriptors()) ? [{ kind: 'session' }, elsewhere] : [elsewhere];
+  return hasDescriptorPaths() ? [{ kind: 'session' }, elsewhere] : [elsewhere];
 }
 
 /**
@@ -155,7 +156,7 @@ async function placesOf({ socketDirectory }: LeaseRequest): Promise<readonly [Le
  */
 export async function leaseFreed(request: LeaseRequest, signal: AbortSignal): Promise<void> {
   try {
-    for (const place of await placesOf(request)) {
+    for (const place of placesOf(request)) {
       const folder = await LeaseFolder.find(place, request.directory);
       try {
         if (folder !== undefined && (await hasOutlastedHolder(folder, request, signal))) return;

@@ -2,7 +2,7 @@
  * The newest records of a log, kept in memory: what was just appended is read by everybody who follows, and need not be
  * read back from the disk and checked for each of them. Bounded; whatever is older is read from the log.
  */
-import { frozen } from '../../actors/session/frozen.ts';
+import { deepFrozen } from '../../machines/plain-copy.ts';
 import type { SessionEvent } from '../../machines/session/session-event.ts';
 import { eventsOf } from './record-codec.ts';
 import type { ReadRecord } from './record-codec.ts';
@@ -37,7 +37,7 @@ export class RecentRecords {
    */
   keep(record: ReadRecord, firstSeq: number, bytes: number): void {
     if (firstSeq !== this.#nextSeq) this.clear();
-    for (const { data } of record.events) frozen(data);
+    for (const { data } of record.events) deepFrozen(data);
     this.#records.push({ record, firstSeq, bytes });
     this.#nextSeq = firstSeq + record.events.length;
     this.#bytes += bytes;

@@ -3,6 +3,7 @@
  * see what has changed since.
  */
 import type { FolderDifference, FolderLook } from '../../actors/inspection/folder-changes.ts';
+import { beginningOf } from '../../machines/cut-text.ts';
 import { shownPath } from './git-command.ts';
 import { GitFailure } from './worktree-errors.ts';
 
@@ -84,7 +85,7 @@ async function listed(
   const commits = [...output.matchAll(/^commit (?<hash>[\da-f]{40,64})\n(?<seconds>\d+) (?<subject>.*)$/gm)].map(
     ({ groups }) => ({
       hash: groups?.['hash'] ?? '',
-      subject: shownPath(groups?.['subject'] ?? '').slice(0, MAX_SUBJECT_CHARACTERS),
+      subject: beginningOf(shownPath(groups?.['subject'] ?? ''), MAX_SUBJECT_CHARACTERS),
       at: new Date(Math.min(Number(groups?.['seconds']), MAX_SECONDS) * 1_000).toISOString(),
     }),
   );

@@ -6,10 +6,10 @@
  * links, seen to be the one that was walked, and what is in it is named by way of that.
  */
 import { Buffer } from 'node:buffer';
-import { constants } from 'node:fs';
-import { access, lstat, open, readdir, rmdir, unlink } from 'node:fs/promises';
+import { lstat, open, readdir, rmdir, unlink } from 'node:fs/promises';
 import type { FileHandle } from 'node:fs/promises';
 import { hasCode } from '../system/error-codes.ts';
+import { FOLDER_FLAGS, descriptorPath, hasDescriptorPaths } from '../system/held-folder.ts';
 import { walkFolder } from './folder-walk.ts';
 import type { FolderWalk } from './folder-walk.ts';
 import { bytesOf, shownPath } from './git-command.ts';
@@ -35,7 +35,7 @@ interface Contents {
 
 /** @throws Error of the system, or one that says what has come in since the walk */
 export async function deleteWalked(root: string, walk: FolderWalk): Promise<void> {
-  const deletion = new Deletion(walk, await canNameByHandle());
+  const deletion = new Deletion(walk);
   await deletion.run(bytesOf(root));
   await rmdir(root);
 }
@@ -63,13 +63,11 @@ export async function deleteWhole(root: string): Promise<void> {
 class Deletion {
   readonly #root: string | undefined;
   readonly #contents: Contents;
-  readonly #isByHandle: boolean;
   readonly #failures: unknown[] = [];
 
-  constructor(walk: FolderWalk, isByHandle: boolean) {
+  constructor(walk: FolderWalk) {
     this.#root = walk.root;
     this.#contents = contentsOf(walk);
-    this.#isByHandle = isByHandle;
   }
 
   async run(root: string): Promise<void> {
@@ -110,19 +108,16 @@ class Deletion {
     isWalked: (stats: string) => boolean,
     work: (place: string) => Promise<void>,
   ): Promise<void> {
-    if (!this.#isByHandle) {
+    if (!hasDescriptorPaths()) {
       const stats = await lstat(pathOf(path), { bigint: true });
       if (!isWalked(`${stats.dev} ${stats.ino}`)) throw replaced(path);
       return work(path);
     }
-    const handle: FileHandle = await open(
-      pathOf(path),
-      constants.O_RDONLY | constants.O_DIRECTORY | constants.O_NOFOLLOW,
-    ).catch((error: unknown) => refuse(path, error));
+    const handle: FileHandle = await open(pathOf(path), FOLDER_FLAGS).catch((error: unknown) => refuse(path, error));
     try {
       const stats = await handle.stat({ bigint: true });
       if (!isWalked(`${stats.dev} ${stats.ino}`)) throw replaced(path);
-      await work(`/proc/self/fd/${handle.fd}`);
+      await work(descriptorPath(handle.fd));
     } finally {
       await handle.close();
     }
@@ -176,11 +171,4 @@ function replaced(path: string): Error {
 
 function pathOf(bytes: string): Buffer {
   return Buffer.from(bytes, 'latin1');
-}
-
-function canNameByHandle(): Promise<boolean> {
-  return access('/proc/self/fd').then(
-    () => process.platform === 'linux',
-    () => false,
-  );
 }

@@ -9,13 +9,13 @@ import { dirname, join } from 'node:path';
 import type { HandPiece } from '../../actors/hand/hand-copies.ts';
 import { HAND_PIECE_BYTES, bytesOfPiece } from '../../machines/hand/hand-manifest.ts';
 import type { HandEntry, HandFile } from '../../machines/hand/hand-manifest.ts';
+import { nativePath } from '../system/native-path.ts';
 import { linkFile } from './hand-links.ts';
 import type { RootPlace } from './hand-places.ts';
 import { syncFolder } from './hand-swap.ts';
 import { hashOf } from './hash.ts';
 import { lookOf } from './known-hand.ts';
 import { eachAtMost } from './at-most.ts';
-import { nativePath } from './open-folder.ts';
 import { PieceSource } from './piece-source.ts';
 
 const PRIVATE_FOLDER_MODE = 0o700;

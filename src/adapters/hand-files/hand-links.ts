@@ -5,8 +5,8 @@
  */
 import { constants } from 'node:fs';
 import { link, lstat, open, unlink } from 'node:fs/promises';
+import { nativePath } from '../system/native-path.ts';
 import { isSettled, lookOf } from './known-hand.ts';
-import { nativePath } from './open-folder.ts';
 
 const READ_FLAGS = constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0) | (constants.O_NONBLOCK ?? 0);
 

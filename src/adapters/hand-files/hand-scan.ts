@@ -5,7 +5,7 @@
 import { Buffer } from 'node:buffer';
 import { constants } from 'node:fs';
 import type { BigIntStats } from 'node:fs';
-import { lstat, open, readlink } from 'node:fs/promises';
+import { lstat, open, readdir, readlink } from 'node:fs/promises';
 import type { FileHandle } from 'node:fs/promises';
 import { nameOfBytes } from '../../machines/hand/hand-names.ts';
 import { checkHandLimits } from '../../machines/hand/hand-limits.ts';
@@ -13,11 +13,13 @@ import type { HandLimits } from '../../machines/hand/hand-limits.ts';
 import { HAND_PIECE_BYTES, byPath, isLaidOut } from '../../machines/hand/hand-manifest.ts';
 import type { HandEntry, HandFile, HandRoot } from '../../machines/hand/hand-manifest.ts';
 import { systemCodeOf } from '../system/error-codes.ts';
+import { HeldFolder } from '../system/held-folder.ts';
+import { nativePath } from '../system/native-path.ts';
+import { realPlaceOf } from '../system/real-path.ts';
 import { isMissing, unreadable } from './hand-errors.ts';
 import { lookOf } from './known-hand.ts';
 import type { trusted } from './known-hand.ts';
 import { eachAtMost } from './at-most.ts';
-import { OpenFolder } from './open-folder.ts';
 
 const FILE_FLAGS = constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0) | (constants.O_NONBLOCK ?? 0);
 /** Of one folder, at the same time. */
@@ -69,7 +71,9 @@ class Scanner {
   }
 
   async root(root: HandRoot, directory: string): Promise<void> {
-    const folder = await OpenFolder.open(directory).catch((error: unknown) => this.#absent(directory, error));
+    const folder = await realPlaceOf(directory)
+      .then((place) => HeldFolder.open(place))
+      .catch((error: unknown) => this.#absent(directory, error));
     if (folder === undefined) return;
     const { dev } = await folder.handle.stat({ bigint: true });
     this.#add({ kind: 'folder', path: root, mode: ROOT_MODE });
@@ -86,9 +90,9 @@ class Scanner {
     };
   }
 
-  async #folder(folder: OpenFolder, path: string, dev: bigint): Promise<void> {
+  async #folder(folder: HeldFolder, path: string, dev: bigint): Promise<void> {
     try {
-      const names = (await folder.names().catch((error: unknown) => this.#absent(path, error))) ?? [];
+      const names = (await namesIn(folder).catch((error: unknown) => this.#absent(path, error))) ?? [];
       const folders: string[] = [];
       // All of them come to their end before the folder is closed: its descriptor may be another's then.
       await eachAtMost(names, MAX_LOOKS, async (name) => {
@@ -100,7 +104,7 @@ class Scanner {
     }
   }
 
-  async #enter(parent: OpenFolder, name: string, path: string, dev: bigint): Promise<void> {
+  async #enter(parent: HeldFolder, name: string, path: string, dev: bigint): Promise<void> {
     const folder = await parent.enter(name).catch((error: unknown) => this.#absent(path, error));
     if (folder === undefined) return;
     const { mode } = await folder.handle.stat();
@@ -110,12 +114,14 @@ class Scanner {
 
   /** Takes in what is no folder. @returns whether it is one */
   async #look(
-    folder: OpenFolder,
+    folder: HeldFolder,
     { name, path, dev }: { readonly name: string; readonly path: string; readonly dev: bigint },
   ): Promise<boolean> {
     this.#scan.signal?.throwIfAborted();
     if (isLaidOut(path)) return false;
-    const stats = await lstat(folder.at(name), { bigint: true }).catch((error: unknown) => this.#absent(path, error));
+    const stats = await lstat(nativePath(folder.at(name)), { bigint: true }).catch((error: unknown) =>
+      this.#absent(path, error),
+    );
     if (stats === undefined) return false;
     if (stats.dev !== dev) this.#skipped.push(path);
     else if (stats.isDirectory()) return true;
@@ -125,15 +131,15 @@ class Scanner {
     return false;
   }
 
-  async #link(folder: OpenFolder, { name, path }: { readonly name: string; readonly path: string }): Promise<void> {
-    const target = await readlink(folder.at(name), { encoding: 'buffer' }).catch((error: unknown) =>
+  async #link(folder: HeldFolder, { name, path }: { readonly name: string; readonly path: string }): Promise<void> {
+    const target = await readlink(nativePath(folder.at(name)), { encoding: 'buffer' }).catch((error: unknown) =>
       systemCodeOf(error) === 'EINVAL' ? undefined : this.#absent(path, error),
     );
     if (target !== undefined) this.#add({ kind: 'link', path, target: nameOfBytes(target) });
   }
 
   async #file(
-    folder: OpenFolder,
+    folder: HeldFolder,
     { name, path, stats }: { readonly name: string; readonly path: string; readonly stats: BigIntStats },
   ): Promise<void> {
     const known = this.#scan.known.get(path);
@@ -146,9 +152,11 @@ class Scanner {
     this.#add(read.entry, read.look);
   }
 
-  async #readings(folder: OpenFolder, name: string, path: string): Promise<Found | undefined> {
+  async #readings(folder: HeldFolder, name: string, path: string): Promise<Found | undefined> {
     for (let reading = 1; ; reading += 1) {
-      const file = await open(folder.at(name), FILE_FLAGS).catch((error: unknown) => this.#absent(path, error));
+      const file = await open(nativePath(folder.at(name)), FILE_FLAGS).catch((error: unknown) =>
+        this.#absent(path, error),
+      );
       if (file === undefined) return undefined;
       try {
         const before = await file.stat({ bigint: true });
@@ -194,6 +202,11 @@ class Scanner {
     if (isMissing(error) || (code !== undefined && ['ENXIO', 'ELOOP', 'ENOTDIR'].includes(code))) return undefined;
     throw code === undefined ? error : unreadable(path, error);
   }
+}
+
+async function namesIn(folder: HeldFolder): Promise<string[]> {
+  const names = await readdir(nativePath(folder.at()), { encoding: 'buffer' });
+  return names.map(nameOfBytes);
 }
 
 /** A short read is no end of the file. */

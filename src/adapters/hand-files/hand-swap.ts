@@ -8,9 +8,9 @@ import { chmod, lstat, mkdir, open, readFile, readdir, rename, unlink } from 'no
 import { dirname, join } from 'node:path';
 import { z } from 'zod';
 import { syncFolder as syncWhole } from '../system/whole-files.ts';
+import { nativePath } from '../system/native-path.ts';
 import { isMissing } from './hand-errors.ts';
 import type { HandPlaces, RootPlace } from './hand-places.ts';
-import { nativePath } from './open-folder.ts';
 import { removeTree } from './remove-tree.ts';
 
 const PRIVATE_FOLDER_MODE = 0o700;

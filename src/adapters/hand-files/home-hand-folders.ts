@@ -20,6 +20,9 @@ import {
 } from '../../machines/hand/hand-manifest.ts';
 import type { HandEntry, HandFile } from '../../machines/hand/hand-manifest.ts';
 import type { HandHost } from '../../machines/hand/hand-standing.ts';
+import { HeldFolder } from '../system/held-folder.ts';
+import { nativePath } from '../system/native-path.ts';
+import { realPlaceOf } from '../system/real-path.ts';
 import { draftHand } from './hand-draft.ts';
 import type { DraftedHand } from './hand-draft.ts';
 import { storageFailed } from './hand-errors.ts';
@@ -34,7 +37,6 @@ import { hostOfHome } from './host-id.ts';
 import { fileSystemNow, readKnown, trusted, writeKnown } from './known-hand.ts';
 import type { KnownHand } from './known-hand.ts';
 import { eachAtMost } from './at-most.ts';
-import { walkTo } from './open-folder.ts';
 import { PieceBatches } from './piece-batches.ts';
 import { fetchPieces } from './piece-source.ts';
 
@@ -249,13 +251,13 @@ async function placeFile(places: HandPlaces, file: HandFile, get: LayHand['get']
   const { root, names, name } = namesOf(file.path);
   const top = await places.directoryOf(root);
   await mkdir(top, { recursive: true, mode: PRIVATE_FOLDER_MODE });
-  const folder = await walkTo(top, names, true);
-  const draft = `.${randomUUID()}.tmp`;
+  const folder = await (await HeldFolder.open(await realPlaceOf(top))).into(names, {});
+  const [place, draft] = [nativePath(folder.at(name)), folder.at(`.${randomUUID()}.tmp`)];
   try {
-    const there = await lstat(folder.at(name)).catch(() => undefined);
+    const there = await lstat(place).catch(() => undefined);
     if (there?.isFile() === true && there.size === file.size) return;
     const found = new Map((await fetchPieces(file.pieces, get)).map(({ hash, bytes }) => [hash, bytes]));
-    const handle = await open(folder.at(draft), 'wx', file.mode);
+    const handle = await open(draft, 'wx', file.mode);
     try {
       for (const hash of file.pieces) {
         const bytes = found.get(hash);
@@ -266,10 +268,10 @@ async function placeFile(places: HandPlaces, file: HandFile, get: LayHand['get']
     } finally {
       await handle.close();
     }
-    await rename(folder.at(draft), folder.at(name));
+    await rename(draft, place);
     await folder.sync();
   } finally {
-    await unlink(folder.at(draft)).catch(() => undefined);
+    await unlink(draft).catch(() => undefined);
     await folder.close();
   }
 }
@@ -279,9 +281,10 @@ async function readHandFile(
   path: string,
 ): Promise<{ readonly file: HandFile; readonly pieces: readonly HandPiece[] }> {
   const { root, names, name } = namesOf(path);
-  const folder = await walkTo(await places.directoryOf(root), names, false);
+  const top = await HeldFolder.open(await realPlaceOf(await places.directoryOf(root)));
+  const folder = await top.into(names);
   try {
-    const handle = await open(folder.at(name), 'r');
+    const handle = await open(nativePath(folder.at(name)), 'r');
     try {
       const [{ mode }, bytes] = [await handle.stat(), await handle.readFile()];
       const pieces = Array.from({ length: Math.ceil(bytes.length / HAND_PIECE_BYTES) }, (_, index) =>

@@ -4,6 +4,7 @@
  */
 import { mkdtemp, open, rm, stat, symlink } from 'node:fs/promises';
 import { join } from 'node:path';
+import { descriptorPath, hasDescriptorPaths } from '../system/held-folder.ts';
 
 /** Longest path that every system takes for a socket, in bytes: 104 with the zero at its end, on macOS. */
 const MAX_SOCKET_PATH_BYTES = 103;
@@ -21,7 +22,7 @@ export async function withShortWay<Result>(
 ): Promise<Result> {
   const plain = join(folder, name);
   if (Buffer.byteLength(plain) <= MAX_SOCKET_PATH_BYTES) return use(plain);
-  return (await hasDescriptorPaths()) ? throughDescriptor(folder, name, use) : throughLink(folder, name, use);
+  return hasDescriptorPaths() ? throughDescriptor(folder, name, use) : throughLink(folder, name, use);
 }
 
 async function throughDescriptor<Result>(
@@ -31,7 +32,7 @@ async function throughDescriptor<Result>(
 ): Promise<Result> {
   const handle = await open(folder, 'r');
   try {
-    return await use(`/proc/self/fd/${handle.fd}/${name}`);
+    return await use(join(descriptorPath(handle.fd), name));
   } finally {
     await handle.close();
   }
@@ -51,12 +52,4 @@ async function throughLink<Result>(
   } finally {
     await rm(own, { recursive: true, force: true });
   }
-}
-
-async function hasDescriptorPaths(): Promise<boolean> {
-  if (process.platform !== 'linux') return false;
-  return stat('/proc/self/fd').then(
-    (found) => found.isDirectory(),
-    () => false,
-  );
 }

@@ -2,6 +2,7 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { setImmediate } from 'node:timers/promises';
 import type { SessionSecrets } from '../../actors/environment/session-secrets.ts';
+import { beginningOf } from '../../machines/cut-text.ts';
 
 const TEXT =
   /^(?:text\/|application\/(?:.*\+)?(?:json|xml|yaml|x-yaml|javascript|graphql|x-www-form-urlencoded|x-ndjson|toml|sql)|image\/svg\+xml|message\/|multipart\/)/i;
@@ -45,7 +46,7 @@ export function headerTexts(headers: IncomingHttpHeaders, secrets: SessionSecret
   );
   const redacted = texts.map(
     ([name, value]) =>
-      [secrets?.text(name) ?? name, (secrets?.text(value) ?? value).slice(0, MAX_HEADER_CHARACTERS)] as const,
+      [secrets?.text(name) ?? name, beginningOf(secrets?.text(value) ?? value, MAX_HEADER_CHARACTERS)] as const,
   );
   return Object.fromEntries(redacted);
 }

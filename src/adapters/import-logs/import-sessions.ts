@@ -5,6 +5,7 @@
 import type { AgentCatalog } from '../../actors/session/agent-catalog.ts';
 import type { SessionIdentity } from '../../actors/session/event-store.ts';
 import type { Sessions } from '../../actors/session/sessions.ts';
+import { beginningOf } from '../../machines/cut-text.ts';
 import { RuntimeError, messageOf } from '../../machines/errors.ts';
 import { agentId as agentIdSchema, isUuidV7 } from '../../machines/ids.ts';
 import { composeSession } from '../../machines/import/compose-session.ts';
@@ -244,7 +245,7 @@ async function agentFor(
     : [
         wanted === undefined
           ? 'it does not say whose session it is'
-          : `"${wanted.slice(0, 100)}" cannot be the name of an agent here`,
+          : `"${beginningOf(wanted, 100)}" cannot be the name of an agent here`,
         'NAME',
       ];
   throw new RuntimeError('IMPORT_NO_AGENT', what, {

@@ -2,6 +2,7 @@
  * What goes wrong, as clients are told: a status and `{ code, message, hint }`, and nothing about the inside of the
  * program.
  */
+import { beginningOf } from '../../machines/cut-text.ts';
 import { RuntimeError } from '../../machines/errors.ts';
 import type { ErrorCategory } from '../../machines/errors.ts';
 
@@ -88,7 +89,7 @@ export function tell(error: unknown): ToldError {
 }
 
 function shown(text: string): string {
-  return text.slice(0, MAX_CHARACTERS).replace(PATHS, '(path)');
+  return beginningOf(text, MAX_CHARACTERS).replace(PATHS, '(path)');
 }
 
 function categoryOf(status: number): ErrorCategory {

@@ -1,5 +1,6 @@
 /** What a tool of an MCP server answered, as a JSON value for the model. */
 import { z } from 'zod';
+import { beginningOf } from '../../machines/cut-text.ts';
 import { MAX_TOOL_RESULT_CHARACTERS } from '../../machines/session/limits.ts';
 import { imageReferencesIn } from '../../machines/turn/provider-message.ts';
 import { FileReferences } from './file-references.ts';
@@ -81,7 +82,7 @@ export function wordsOf(result: CallResult, redaction: SecretRedaction): string 
   const text = (words.length > 0 ? words : structured).join('\n').trim();
   return text.length <= MAX_ERROR_CHARACTERS
     ? text
-    : `${text.slice(0, MAX_ERROR_CHARACTERS)}\n[${text.length - MAX_ERROR_CHARACTERS} more characters were left out]`;
+    : `${beginningOf(text, MAX_ERROR_CHARACTERS)}\n[${text.length - MAX_ERROR_CHARACTERS} more characters were left out]`;
 }
 
 function wordsOfPart(part: Part): string {

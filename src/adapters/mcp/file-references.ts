@@ -3,6 +3,7 @@
  * tool `read` gives images.
  */
 import { Buffer } from 'node:buffer';
+import { beginningOf } from '../../machines/cut-text.ts';
 import { messageOf } from '../../machines/errors.ts';
 import { binaryKindOf, decodeBase64, shownMediaType } from './binary-data.ts';
 import type { BinaryKind } from './binary-data.ts';
@@ -89,7 +90,7 @@ export class FileReferences {
   }
 
   #uriOf({ uri }: SentFile): { readonly uri?: string } {
-    return uri === undefined ? {} : { uri: this.#redaction.text(uri).slice(0, MAX_URI_CHARACTERS) };
+    return uri === undefined ? {} : { uri: beginningOf(this.#redaction.text(uri), MAX_URI_CHARACTERS) };
   }
 
   #shown(mediaType: string | undefined): string | undefined {

@@ -1,4 +1,5 @@
 /** What the SDK throws, read: which failure it is, in our words and without secrets. */
+import { beginningOf } from '../../machines/cut-text.ts';
 import { BROKEN_OFF } from './guarded-stream.ts';
 import type { BrokenOff } from './guarded-stream.ts';
 import { RuntimeError, messageOf } from '../../machines/errors.ts';
@@ -119,5 +120,5 @@ function droppedBytesOf(error: unknown): number {
 }
 
 function shortened(words: string): string {
-  return words.length <= MAX_WORDS ? words : `${words.slice(0, MAX_WORDS)}…`;
+  return words.length <= MAX_WORDS ? words : `${beginningOf(words, MAX_WORDS)}…`;
 }

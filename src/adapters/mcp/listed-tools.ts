@@ -3,6 +3,7 @@
  * what.
  */
 import { z } from 'zod';
+import { beginningOf } from '../../machines/cut-text.ts';
 import { inputCheckOf } from '../../machines/turn/input-check.ts';
 import type { ToolDefinition, ToolEffect } from '../../machines/turn/tool-definition.ts';
 import type { SecretRedaction } from '../../machines/vault/secret-redaction.ts';
@@ -108,7 +109,8 @@ function definitionOf(
   const text = settings.redaction.text(description ?? title ?? serverName);
   return {
     name,
-    description: text.length <= MAX_DESCRIPTION_CHARACTERS ? text : `${text.slice(0, MAX_DESCRIPTION_CHARACTERS)} […]`,
+    description:
+      text.length <= MAX_DESCRIPTION_CHARACTERS ? text : `${beginningOf(text, MAX_DESCRIPTION_CHARACTERS)} […]`,
     inputSchema: inputCheckOf(schema),
     inputJsonSchema: schema,
     ownership: 'mcp',
@@ -163,7 +165,7 @@ class LeftOut {
 
   lines(): readonly string[] {
     return [...this.#names].map(([reason, names]) => {
-      const shown = names.slice(0, MAX_NAMED).map((name) => this.#redaction.text(name).slice(0, 100));
+      const shown = names.slice(0, MAX_NAMED).map((name) => beginningOf(this.#redaction.text(name), 100));
       const more = names.length > shown.length ? ` and ${names.length - shown.length} more` : '';
       return `${names.length} left out, ${reason}: ${shown.join(', ')}${more}`;
     });

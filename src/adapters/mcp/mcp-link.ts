@@ -6,6 +6,7 @@ import type { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { z } from 'zod';
 import type { ToolProgress } from '../../actors/turn/tool.ts';
 import { MAX_MCP_TIMEOUT_MS } from '../../machines/agent/mcp-server.ts';
+import { beginningOf } from '../../machines/cut-text.ts';
 import { Deadline } from './call-deadline.ts';
 import { callResultSchema } from './call-result.ts';
 import type { CallResult } from './call-result.ts';
@@ -68,7 +69,7 @@ export class McpLink {
     // oxlint-disable-next-line unicorn/prefer-add-event-listener -- the SDK has fields for its listeners, and no events.
     this.#client.onerror = (error): void => {
       if (!this.#isClosing && !isLateMessage(error))
-        onNoise(settings.redaction.text(error.message).slice(0, MAX_WORDS));
+        onNoise(beginningOf(settings.redaction.text(error.message), MAX_WORDS));
     };
   }
 
@@ -214,7 +215,7 @@ export class McpLink {
   #progressOf({ message, progress, total }: SdkProgress): ToolProgress {
     const { redaction } = this.#options.settings;
     return {
-      ...(message === undefined ? {} : { message: redaction.text(message).slice(0, MAX_WORDS) }),
+      ...(message === undefined ? {} : { message: beginningOf(redaction.text(message), MAX_WORDS) }),
       done: progress,
       ...(total === undefined ? {} : { total }),
     };

@@ -1,20 +1,12 @@
-/**
- * The program behind an MCP server: started in a group and session of its own, with its process tree on record, and
- * ended with it.
- */
-import { spawn } from 'node:child_process';
-import type { ChildProcessByStdio } from 'node:child_process';
+/** The program behind an MCP server. */
 import { stat } from 'node:fs/promises';
-import type { Readable, Writable } from 'node:stream';
-import type { ProcessTree, TrackedProcessTree } from '../../actors/task/process-tree.ts';
+import type { ProcessTree } from '../../actors/task/process-tree.ts';
 import { messageOf } from '../../machines/errors.ts';
-import { systemCodeOf } from '../system/error-codes.ts';
+import { ProgramNotStarted, exitText } from '../../machines/run/program-end.ts';
+import { startProgram } from '../system/tracked-program.ts';
+import type { TrackedProgram } from '../system/tracked-program.ts';
 import { HopelessAttempt } from './server-errors.ts';
 import type { StdioSettings } from './server-settings.ts';
-
-const PREVIEW_CHARACTERS = 120;
-
-type Child = ChildProcessByStdio<Writable, Readable, Readable>;
 
 export interface ServerProcessOptions {
   readonly settings: StdioSettings;
@@ -26,11 +18,7 @@ export interface ServerProcessOptions {
   readonly signal: AbortSignal;
 }
 
-export interface ServerProcess {
-  readonly pid: number;
-  readonly stdin: Writable;
-  readonly stdout: Readable;
-  readonly stderr: Readable;
+export interface ServerProcess extends Pick<TrackedProgram, 'pid' | 'stdin' | 'stdout' | 'stderr'> {
   /** Resolves with how the program ended, in words, when it has. What it started may still run. */
   readonly exited: Promise<string>;
   /**
@@ -52,80 +40,19 @@ export async function startServerProcess({
   killGraceMs,
   signal,
 }: ServerProcessOptions): Promise<ServerProcess> {
-  const { command, args, cwd, environment } = settings;
+  const { command: program, args, cwd, environment } = settings;
   await checkFolder(cwd);
-  const tree = await processTree.prepare({
-    taskId,
-    commandPreview: [command, ...args].join(' ').slice(0, PREVIEW_CHARACTERS),
+  const command = { program, args, cwd, environment };
+  const started = await startProgram({ command, processTree, taskId, signal }).catch((error: unknown) => {
+    if (!(error instanceof ProgramNotStarted)) throw error;
+    throw new HopelessAttempt(`the program ${program} could not be started: ${error.message}`, { cause: error.cause });
   });
-  try {
-    signal.throwIfAborted();
-    const launch = tree.launch({ program: command, args, cwd, environment });
-    const child: Child = spawn(launch.program, [...launch.args], {
-      cwd,
-      env: launch.environment,
-      detached: true,
-      stdio: ['pipe', 'pipe', 'pipe'],
-    });
-    const { pid } = child;
-    if (pid === undefined) throw await failureOf(child);
-    return attached(child, { pid, tree, killGraceMs });
-  } catch (error) {
-    await tree.end({ graceMs: 0 }).catch(() => undefined);
-    if (signal.aborted || error instanceof HopelessAttempt) throw error;
-    throw new HopelessAttempt(`the program ${command} could not be started: ${spawnFailure(error)}`, { cause: error });
-  }
-}
-
-interface Attachment {
-  readonly pid: number;
-  readonly tree: TrackedProcessTree;
-  readonly killGraceMs: number;
-}
-
-/** In the turn of the spawn: nothing of the process has been read, and its end has not been told yet. */
-function attached(child: Child, { pid, tree, killGraceMs }: Attachment): ServerProcess {
-  // Without it on record the tree is still found by its mark.
-  tree.attach(pid).catch(() => undefined);
-  child.on('error', () => undefined);
-  const exited = new Promise<string>((resolve) => {
-    child.once('exit', (code, signalName) =>
-      resolve(code === null ? `it was ended by ${String(signalName)}` : `it ended with exit code ${code}`),
-    );
-  });
-  const { stdin, stdout, stderr } = child;
-  const end = async ({ lingerMs }: { readonly lingerMs: number }): Promise<void> => {
-    await tree.end({ lingerMs, graceMs: killGraceMs });
-    // Somebody who is in no way related to it may hold the other ends: they are not waited for.
-    for (const stream of [stdin, stdout, stderr]) stream.destroy();
+  return {
+    ...started,
+    exited: started.exited.then(exitText),
+    // Whoever holds its output is no reason to look through the whole system.
+    end: ({ lingerMs }) => started.end({ lingerMs, graceMs: killGraceMs, includeOutputHolders: false }),
   };
-  return { pid, stdin, stdout, stderr, exited, end };
-}
-
-async function failureOf(child: Child): Promise<unknown> {
-  return new Promise((resolve) => {
-    child.once('error', resolve);
-  });
-}
-
-/** Errors of the system only: others may quote the environment. */
-function spawnFailure(error: unknown): string {
-  switch (systemCodeOf(error)) {
-    case 'ENOENT':
-      return 'there is no such program';
-    case 'EACCES':
-      return 'it may not be executed';
-    case 'E2BIG':
-      return 'its arguments and its environment are too long for the system';
-    case 'EAGAIN':
-    case 'EMFILE':
-    case 'ENFILE':
-    case 'ENOMEM':
-      return 'the system has no resources left';
-    case undefined:
-    default:
-      return 'the system refused it';
-  }
 }
 
 async function checkFolder(cwd: string): Promise<void> {

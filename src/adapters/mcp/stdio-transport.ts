@@ -8,10 +8,11 @@
 import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js';
 import type { JSONRPCMessage } from '@modelcontextprotocol/sdk/types.js';
 import { TextTail } from '../../actors/run/text-tail.ts';
+import { beginningOf } from '../../machines/cut-text.ts';
 import { messageOf } from '../../machines/errors.ts';
+import { LineReader } from '../../machines/run/line-reader.ts';
+import type { Line } from '../../machines/run/line-reader.ts';
 import { within } from '../system/waiting.ts';
-import { LineReader, answeredRequest } from './line-reader.ts';
-import type { Line } from './line-reader.ts';
 import type { McpSdk } from './load-sdk.ts';
 import type { ServerProcess } from './server-process.ts';
 import type { SecretRedaction } from '../../machines/vault/secret-redaction.ts';
@@ -134,11 +135,12 @@ export class StdioTransport implements Transport {
   }
 
   #readLine(line: Line): void {
+    if (line.kind === 'overflow') return;
     if (line.kind === 'too_long') return this.#refuseLine(line);
     const message = this.#parse(line.text);
     if (message === undefined)
       this.#options.onNoise(
-        `its output has a line that is no message: ${this.#options.redaction.text(line.text).slice(0, SAMPLE_CHARACTERS)}`,
+        `its output has a line that is no message: ${beginningOf(this.#options.redaction.text(line.text), SAMPLE_CHARACTERS)}`,
       );
     else this.#deliver(message);
   }
@@ -194,4 +196,13 @@ export class StdioTransport implements Transport {
     this.#ended ??= process.end({ lingerMs });
     this.#ended.catch(() => undefined);
   }
+}
+
+/** The number of the request that a message answers, as the ends of the message tell; undefined when they do not. */
+export function answeredRequest({ head, tail }: { readonly head: string; readonly tail: string }): number | undefined {
+  const found =
+    /^\s*\{\s*(?:"jsonrpc"\s*:\s*"2\.0"\s*,\s*)?"id"\s*:\s*(?<id>\d{1,15})\s*,/.exec(head) ??
+    /[,{]\s*"id"\s*:\s*(?<id>\d{1,15})\s*(?:,\s*"jsonrpc"\s*:\s*"2\.0"\s*)?\}\s*$/.exec(tail);
+  const id = found?.groups?.['id'];
+  return id === undefined ? undefined : Number(id);
 }

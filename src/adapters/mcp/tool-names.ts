@@ -7,6 +7,7 @@
  * offers.
  */
 import { createHash } from 'node:crypto';
+import { beginningOf } from '../../machines/cut-text.ts';
 
 const MAX_CHARACTERS = 64;
 const HASH_CHARACTERS = 8;
@@ -52,5 +53,5 @@ function isAmbiguous(server: string): boolean {
 
 function withHash(wish: string, of: string): string {
   const hash = createHash('sha256').update(of).digest('hex').slice(0, HASH_CHARACTERS);
-  return `${wish.slice(0, MAX_CHARACTERS - HASH_CHARACTERS - 1)}_${hash}`;
+  return `${beginningOf(wish, MAX_CHARACTERS - HASH_CHARACTERS - 1)}_${hash}`;
 }

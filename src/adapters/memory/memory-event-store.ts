@@ -1,4 +1,5 @@
 /** The event store of tests and throw-away runtimes: the same contract, kept in this process and gone with it. */
+import { deepFrozen } from '../../machines/plain-copy.ts';
 import { checkActivation } from '../../machines/session/activation-check.ts';
 import { epochOf } from '../../machines/session/log-admission.ts';
 import type { LogAdmission, LogRecord } from '../../machines/session/log-admission.ts';
@@ -34,7 +35,6 @@ import type {
   WakeClaim,
   WakeRight,
 } from '../../actors/session/event-store.ts';
-import { frozen } from '../../actors/session/frozen.ts';
 import { MemoryActivations } from './memory-activations.ts';
 import { MemoryWakeRights } from './memory-wake-rights.ts';
 
@@ -151,7 +151,7 @@ export class MemoryEventStore implements EventStore {
   }
 
   async checkpoint(sessionId: string): Promise<SessionState | undefined> {
-    return frozen(this.#session(sessionId).view);
+    return deepFrozen(this.#session(sessionId).view);
   }
 
   watch(sessionId: string, onChange: () => void): () => void {
@@ -199,7 +199,7 @@ export class MemoryEventStore implements EventStore {
   #store({ identity: { sessionId }, events, records }: MemorySession, record: MemoryRecord): AppendResult {
     const [first, ...rest] = record.events;
     const place = (event: StoredEvent, index: number): SessionEvent =>
-      frozen(placeEvent(event, sessionId, events.length + 1 + index));
+      deepFrozen(placeEvent(event, sessionId, events.length + 1 + index));
     const stored = [place(first, 0), ...rest.map((event, index) => place(event, index + 1))] as const;
     events.push(...stored);
     records.push({ events: stored, key: record.key });

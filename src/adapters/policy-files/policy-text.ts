@@ -7,13 +7,14 @@
  *       since: 2026-11-22T04:43:00.000Z
  *       by: { sessionId: …, requestId: … }
  */
-import { LineCounter, isCollection, isMap, isNode, isSeq, parseDocument } from 'yaml';
+import { LineCounter, isMap, isSeq, parseDocument } from 'yaml';
 import type { Document, Node } from 'yaml';
 import { z } from 'zod';
 import type { KeptRule } from '../../actors/permission/policy-store.ts';
 import { RuntimeError, messageOf } from '../../machines/errors.ts';
 import { formatRule, parseRule } from '../../machines/permission/permission-rule.ts';
 import { pathOf } from '../../machines/validate.ts';
+import { yamlNodeAt } from '../system/yaml-places.ts';
 import { policyInvalid } from './policy-errors.ts';
 import type { Complaint } from './policy-errors.ts';
 
@@ -44,11 +45,11 @@ export interface PolicyText {
 
 /** @throws RuntimeError POLICY_INVALID naming each wrong line */
 export function parsePolicy({ source, fileName, isForEveryAgent }: PolicyText): readonly KeptRule[] {
-  const { document, lineOf } = parseYaml(source, fileName);
+  const { document, lineAt } = parseYaml(source, fileName);
   const value = plainValue(document, fileName) ?? {};
   const parsed = policyFile.safeParse(value);
   if (!parsed.success) {
-    const complaints = parsed.error.issues.map((issue) => complaintOf(issue, (path) => lineOf(nodeAt(document, path))));
+    const complaints = parsed.error.issues.map((issue) => complaintOf(issue, lineAt));
     throw policyInvalid(fileName, complaints.slice(0, MAX_COMPLAINTS));
   }
   const complaints: Complaint[] = [];
@@ -57,7 +58,7 @@ export function parsePolicy({ source, fileName, isForEveryAgent }: PolicyText): 
       return [keptRule(written, isForEveryAgent)];
     } catch (error) {
       if (!RuntimeError.is(error)) throw error;
-      complaints.push({ line: lineOf(nodeAt(document, ['rules', index])), message: error.message });
+      complaints.push({ line: lineAt(['rules', index]), message: error.message });
       return [];
     }
   });
@@ -106,7 +107,7 @@ function keptRule(written: WrittenRule, isForEveryAgent: boolean): KeptRule {
 function parseYaml(
   source: string,
   fileName: string,
-): { readonly document: Document; readonly lineOf: (node: Node | undefined) => number } {
+): { readonly document: Document; readonly lineAt: (path: readonly PropertyKey[]) => number } {
   const lines = new LineCounter();
   const document = parseDocument(source, { lineCounter: lines, prettyErrors: false });
   const problems = [...document.errors, ...document.warnings];
@@ -115,7 +116,8 @@ function parseYaml(
       fileName,
       problems.slice(0, MAX_COMPLAINTS).map(({ pos, message }) => ({ line: lines.linePos(pos[0]).line, message })),
     );
-  return { document, lineOf: (node) => lines.linePos(node?.range?.[0] ?? 0).line };
+  const nodeAt = (path: readonly PropertyKey[]): Node | null => yamlNodeAt(document, path) ?? document.contents;
+  return { document, lineAt: (path) => lines.linePos(nodeAt(path)?.range?.[0] ?? 0).line };
 }
 
 function plainValue(document: Document, fileName: string): unknown {
@@ -134,19 +136,4 @@ function complaintOf(issue: z.core.$ZodIssue, lineAt: (path: readonly PropertyKe
       ? 'expected the text of a rule, or an object with rule, since and by'
       : issue.message.replace(/^Invalid (input|string|option): /, '');
   return { line: lineAt(path), message: path.length === 0 ? message : `${pathOf(path)}: ${message}` };
-}
-
-/** The node at the path, or the nearest one around it. For a key it is the key itself. */
-function nodeAt(document: Document, path: readonly PropertyKey[]): Node | undefined {
-  for (let length = path.length; length > 0; length -= 1) {
-    const around: unknown = length === 1 ? document.contents : document.getIn(path.slice(0, length - 1), true);
-    const name = path[length - 1];
-    if (isMap(around)) {
-      const key = around.items.find((pair) => isNode(pair.key) && pair.key.toJSON() === name)?.key;
-      if (isNode(key)) return key;
-    }
-    const node: unknown = isCollection(around) ? around.get(name, true) : undefined;
-    if (isNode(node)) return node;
-  }
-  return isNode(document.contents) ? document.contents : undefined;
 }

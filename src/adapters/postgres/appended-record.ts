@@ -1,5 +1,6 @@
 /** One append as columns for the statement that stores many, and what is read back of it. */
 import { RuntimeError } from '../../machines/errors.ts';
+import { deepFrozen } from '../../machines/plain-copy.ts';
 import { utf8Length } from '../../machines/utf8.ts';
 import { checkActivation, isActivation } from '../../machines/session/activation-check.ts';
 import { urgencyRank } from '../../machines/session/activation.ts';
@@ -13,7 +14,6 @@ import type { SessionEvent, StoredEvent } from '../../machines/session/session-e
 import type { SessionState } from '../../machines/session/session-state.ts';
 import type { AppendOptions, WakeRight } from '../../actors/session/event-store.ts';
 import { eventsNotStorable, recordTooLarge } from '../../actors/session/event-store.ts';
-import { frozen } from '../../actors/session/frozen.ts';
 import { MAX_KEY_BYTES, columnOfKey, isStorableText, isTooLongKey } from './record-key.ts';
 
 /** Of an integer. */
@@ -136,7 +136,7 @@ export function placedEvents(
   { sessionId, stored }: Pick<AppendedRecord, 'sessionId' | 'stored'>,
   firstSeq: number,
 ): SessionEvent[] {
-  return stored.map((event, index) => frozen(placeEvent(event, sessionId, firstSeq + index)));
+  return stored.map((event, index) => deepFrozen(placeEvent(event, sessionId, firstSeq + index)));
 }
 
 const EVENT_PARTS = ['id', 'type', 'v', 'epoch', 'at', 'data'] as const satisfies readonly (keyof EventColumns)[];

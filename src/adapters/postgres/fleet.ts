@@ -8,6 +8,7 @@ import type {
   FleetSight,
   FleetWorker,
 } from '../../actors/inspection/fleet.ts';
+import { beginningOf } from '../../machines/cut-text.ts';
 import type { PostgresDatabase } from './postgres-database.ts';
 
 export interface PostgresFleetOptions {
@@ -146,7 +147,7 @@ function parkedOf({ sessionId, agentId, at, data }: SightRow['parked'][number]):
   return {
     sessionId,
     agentId,
-    reason: reasonIn(data).slice(0, MAX_REASON_CHARACTERS),
+    reason: beginningOf(reasonIn(data), MAX_REASON_CHARACTERS),
     ...(at === null ? {} : { since: at }),
   };
 }

@@ -5,10 +5,9 @@
 import { randomUUID } from 'node:crypto';
 import { z } from 'zod';
 import type { ScheduleStore } from '../../actors/schedule/schedule-store.ts';
-import { RuntimeError } from '../../machines/errors.ts';
 import { EMPTY_HISTORY, SlotLedger, scheduleHistory } from '../../machines/schedule/slot-ledger.ts';
 import type { ScheduleHistory } from '../../machines/schedule/slot-ledger.ts';
-import { slotRecord } from '../../machines/schedule/slot-record.ts';
+import { slotRecord, storedRecord } from '../../machines/schedule/slot-record.ts';
 import type { ScheduleRecord } from '../../machines/schedule/slot-record.ts';
 import type { PostgresDatabase } from './postgres-database.ts';
 import { keyOf } from './standing-rows.ts';
@@ -121,23 +120,9 @@ class PostgresScheduleStore implements ScheduleStore {
 }
 
 function ledgerOf({ folded_history: folded }: Found): SlotLedger {
-  return new SlotLedger(folded === null ? EMPTY_HISTORY : read(scheduleHistory, folded));
+  return new SlotLedger(folded === null ? EMPTY_HISTORY : storedRecord(scheduleHistory, folded));
 }
 
 function recordIn(body: string): ScheduleRecord {
-  return read(slotRecord, body);
-}
-
-/** @throws RuntimeError SCHEDULE_STORE_VERSION: to pass over a record could fire a slot twice */
-function read<Schema extends z.ZodType>(schema: Schema, body: string): z.output<Schema> {
-  const parsed = schema.safeParse(JSON.parse(body));
-  if (parsed.success) return parsed.data;
-  throw new RuntimeError(
-    'SCHEDULE_STORE_VERSION',
-    `a schedule record is of a kind this version does not know: ${z.prettifyError(parsed.error)}`,
-    {
-      category: 'storage',
-      hint: 'It was written by a newer version of wakechart; run that one, or a newer one still.',
-    },
-  );
+  return storedRecord(slotRecord, body);
 }

@@ -7,7 +7,7 @@ import type {
   SessionListing,
   StoredRecord,
 } from '../../actors/session/event-store.ts';
-import { frozen } from '../../actors/session/frozen.ts';
+import { deepFrozen } from '../../machines/plain-copy.ts';
 import { SESSION_FOLD_VERSION } from '../../machines/session/session-fold.ts';
 import type { SessionEvent } from '../../machines/session/session-event.ts';
 import type { SessionState } from '../../machines/session/session-state.ts';
@@ -222,7 +222,7 @@ export function viewOf(sessionId: string, text: string | null): { readonly view?
   try {
     // Of the same fold version, so it is what this program's fold has made.
     const state = JSON.parse(text) as SessionState;
-    return state.sessionId === sessionId ? { view: frozen(state) } : {};
+    return state.sessionId === sessionId ? { view: deepFrozen(state) } : {};
   } catch {
     return {};
   }

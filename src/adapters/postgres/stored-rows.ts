@@ -3,10 +3,10 @@
  * else.
  */
 import { RuntimeError } from '../../machines/errors.ts';
+import { deepFrozen } from '../../machines/plain-copy.ts';
 import { quickStoredEvent } from '../../machines/session/quick-event.ts';
 import { placeEvent, readStoredEvent } from '../../machines/session/session-event.ts';
 import type { SessionEvent } from '../../machines/session/session-event.ts';
-import { frozen } from '../../actors/session/frozen.ts';
 import type { EventColumns } from './appended-record.ts';
 
 export interface EventRow extends EventColumns {
@@ -23,7 +23,7 @@ export const EVENT_SELECTION =
 export function eventOf(sessionId: string, { seq, id, type, v, epoch, at, data }: EventRow): SessionEvent {
   const value = { id, at, ...(epoch === null ? {} : { epoch }), type, v, data: parsed(data) };
   const stored = quickStoredEvent(value) ?? readStoredEvent(value);
-  if (stored !== undefined) return frozen(placeEvent(stored, sessionId, seq));
+  if (stored !== undefined) return deepFrozen(placeEvent(stored, sessionId, seq));
   throw new RuntimeError('SESSION_LOG_DAMAGED', `event ${seq} of session ${sessionId} is no event of type ${type}`, {
     category: 'storage',
     hint: 'Something else has written to the table "event"; restore the row from a backup.',

@@ -2,6 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { z } from 'zod';
+import { beginningOf } from '../../machines/cut-text.ts';
 import { BackgroundTaskError } from '../../machines/task/task-error.ts';
 import type { Clock } from '../../actors/clock/clock.ts';
 import type { HostLife } from '../../actors/host/host-life.ts';
@@ -41,6 +42,8 @@ export interface ProcessTreeOptions {
 }
 
 const DEFAULT_PROOF_TIMEOUT_MS = 5000;
+/** Of a command, in records. */
+const PREVIEW_CHARACTERS = 120;
 
 const numbers = z.object({ proofTimeoutMs: z.number().nonnegative().default(DEFAULT_PROOF_TIMEOUT_MS) });
 
@@ -82,7 +85,7 @@ class SystemProcessTree implements ProcessTree {
     const record = ProcessRecords.newRecord({
       tag: randomUUID(),
       taskId,
-      commandPreview,
+      commandPreview: beginningOf(commandPreview, PREVIEW_CHARACTERS),
       startedAt: new Date(this.#clock.now()).toISOString(),
       host: await recordedHost(around),
       startedSince: around.host.startTime,

@@ -8,9 +8,8 @@
  */
 import { crc32 } from 'node:zlib';
 import { z } from 'zod';
-import { RuntimeError } from '../../machines/errors.ts';
 import { scheduleHistory } from '../../machines/schedule/slot-ledger.ts';
-import { slotRecord } from '../../machines/schedule/slot-record.ts';
+import { slotRecord, storedRecord } from '../../machines/schedule/slot-record.ts';
 
 const entrySchema = z.discriminatedUnion('kind', [
   /** The first line of a segment: what all segments before it add up to. */
@@ -57,16 +56,7 @@ export function decodeLine(text: string): FileLine | undefined {
   const covered = text.slice(COVERED_FROM);
   if (!text.startsWith(OPENING) || text.slice(OPENING.length, COVERED_FROM) !== `${checksum(covered)}",`)
     return undefined;
-  const parsed = lineSchema.safeParse(JSON.parse(text));
-  if (parsed.success) return parsed.data;
-  throw new RuntimeError(
-    'SCHEDULE_STORE_VERSION',
-    `a schedule record is of a kind this version does not know: ${z.prettifyError(parsed.error)}`,
-    {
-      category: 'storage',
-      hint: 'It was written by a newer version of wakechart; run that one, or a newer one still.',
-    },
-  );
+  return storedRecord(lineSchema, text);
 }
 
 function checksum(text: string): string {

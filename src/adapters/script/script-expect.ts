@@ -1,4 +1,5 @@
 /** Holds what a script expects against what came. */
+import { beginningOf } from '../../machines/cut-text.ts';
 import type { ProviderMessage, ToolMessage, UserMessage } from '../../machines/turn/provider-message.ts';
 import type { ScriptExpectation } from './script-schema.ts';
 
@@ -73,5 +74,5 @@ function listOf(texts: string | readonly string[] | undefined): readonly string[
 
 function shown(text: string): string {
   if (text === '') return 'nothing';
-  return JSON.stringify(text.length <= MAX_SHOWN_CHARACTERS ? text : `${text.slice(0, MAX_SHOWN_CHARACTERS)}…`);
+  return JSON.stringify(text.length <= MAX_SHOWN_CHARACTERS ? text : `${beginningOf(text, MAX_SHOWN_CHARACTERS)}…`);
 }

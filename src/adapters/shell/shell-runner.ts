@@ -115,7 +115,7 @@ async function startTask(
   const [execa] = await Promise.all([loadExeca(), checkWorkingFolder(request.cwd)]);
   const tree = await runner.processTree.prepare({
     taskId,
-    commandPreview: request.command.slice(0, COMMAND_PREVIEW_CHARACTERS),
+    commandPreview: request.command,
   });
   const shell = request.shell ?? runner.settings.defaultShell;
   const environment = { ...(request.inheritEnv === false ? {} : runner.environment()), ...request.env };
@@ -132,8 +132,6 @@ async function startTask(
   }
   return attachTask(runner, { taskId, request, emit, tree, process: started });
 }
-
-const COMMAND_PREVIEW_CHARACTERS = 120;
 
 interface StartedShell extends Pick<BackgroundTaskStart<ProcessTaskRequest>, 'taskId' | 'request' | 'emit'> {
   readonly tree: TrackedProcessTree;

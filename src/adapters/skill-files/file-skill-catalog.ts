@@ -6,6 +6,7 @@ import type { Dirent } from 'node:fs';
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { SkillCatalog, SkillListing, SkillQuery, SkillText } from '../../actors/skill/skill-catalog.ts';
+import { beginningOf } from '../../machines/cut-text.ts';
 import { RuntimeError, messageOf } from '../../machines/errors.ts';
 import { agentId as agentIdSchema } from '../../machines/ids.ts';
 import {
@@ -83,7 +84,7 @@ export class FileSkillCatalog implements SkillCatalog {
     { file = SKILL_FILE, ...query }: SkillQuery & { readonly file?: string | undefined } = {},
   ): Promise<SkillText> {
     const path = parseOrThrow(skillResourcePath, file, {
-      what: `the path ${JSON.stringify(file.slice(0, MAX_SHOWN_PATH))}`,
+      what: `the path ${JSON.stringify(beginningOf(file, MAX_SHOWN_PATH))}`,
       code: 'SKILL_FILE_REFUSED',
       hint: 'Name a file as the skill lists it, such as reference/forms.md.',
     });

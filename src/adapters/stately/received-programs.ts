@@ -1,6 +1,7 @@
 /** All programs that have connected to one receiver, and what is to be said of them. */
 import type { IncomingMessage } from 'node:http';
 import type { WebSocket } from 'ws';
+import { beginningOf } from '../../machines/cut-text.ts';
 import { StatelyCharts } from '../../machines/inspection-log/stately-charts.ts';
 import { StatelyText } from '../../machines/inspection-log/stately-text.ts';
 import { ReceivedProgram } from './received-program.ts';
@@ -88,7 +89,7 @@ export class ReceivedPrograms {
   refuse({ headers }: IncomingMessage): void {
     this.#refused += 1;
     if (headers.origin !== undefined && !this.#options.origins.includes(headers.origin))
-      this.#refusedOrigin = this.#text.name(headers.origin.slice(0, MAX_ORIGIN_CHARACTERS));
+      this.#refusedOrigin = this.#text.name(beginningOf(headers.origin, MAX_ORIGIN_CHARACTERS));
   }
 
   add(socket: WebSocket, title: string | undefined): void {

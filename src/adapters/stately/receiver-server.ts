@@ -6,6 +6,7 @@ import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { WebSocketServer } from 'ws';
+import { beginningOf } from '../../machines/cut-text.ts';
 import { RuntimeError } from '../../machines/errors.ts';
 import { systemCodeOf } from '../system/error-codes.ts';
 import { authorityOf, checkReceiverOptions } from './receiver-options.ts';
@@ -110,7 +111,7 @@ function closer(server: Server, programs: ReceivedPrograms): () => Promise<void>
 function titleOf({ url = '/' }: IncomingMessage): string | undefined {
   const mark = url.indexOf('?');
   const name = mark === -1 ? null : new URLSearchParams(url.slice(mark + 1)).get('program');
-  return name === null || name.trim() === '' ? undefined : name.trim().slice(0, MAX_TITLE_CHARACTERS);
+  return name === null || name.trim() === '' ? undefined : beginningOf(name.trim(), MAX_TITLE_CHARACTERS);
 }
 
 function answerPlainly(_request: IncomingMessage, response: ServerResponse): void {

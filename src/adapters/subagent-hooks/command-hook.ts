@@ -13,6 +13,7 @@ import { commandEnvironment } from '../../machines/turn/shell/environment.ts';
 import type { HostEnvironment } from '../../machines/turn/shell/environment.ts';
 import type { ProcessTree, TrackedProcessTree } from '../../actors/task/process-tree.ts';
 import type { HookRun, HookTypeExecutor } from '../../actors/subagent/worktree-hooks.ts';
+import { beginningOf } from '../../machines/cut-text.ts';
 
 export interface CommandHookOptions {
   readonly processTree: ProcessTree;
@@ -39,7 +40,7 @@ export function createCommandHookExecutor({
     run.signal.throwIfAborted();
     const tree = await processTree.prepare({
       taskId: run.input.tool_input.jobId,
-      commandPreview: command.slice(0, PREVIEW_CHARACTERS),
+      commandPreview: command,
     });
     const hook = new CommandHook({ run, command, tree, killGraceMs });
     const ended = await hook.run(() => {
@@ -159,13 +160,13 @@ function judge({ code, signalCode }: CommandEnd, complaint: string, command: str
   if (code === REFUSAL_CODE) {
     throw new BackgroundTaskError('permission', `the hook command refused${said}`, {
       code: 'SUBAGENT_HOOK_REFUSED',
-      details: { command: command.slice(0, PREVIEW_CHARACTERS) },
+      details: { command: beginningOf(command, PREVIEW_CHARACTERS) },
     });
   }
   const how = code === null ? `was ended by ${signalCode ?? 'a signal'}` : `ended with exit code ${code}`;
   throw new BackgroundTaskError('process', `the hook command ${how}${said}`, {
     code: 'SUBAGENT_HOOK_FAILED',
-    details: { command: command.slice(0, PREVIEW_CHARACTERS), exitCode: code },
+    details: { command: beginningOf(command, PREVIEW_CHARACTERS), exitCode: code },
   });
 }
 

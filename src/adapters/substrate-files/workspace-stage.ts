@@ -4,8 +4,7 @@
  * files are reached through the open folder; elsewhere the folder is looked at again.
  */
 import { constants } from 'node:fs';
-import { mkdir, open, readdir, realpath, rename } from 'node:fs/promises';
-import type { FileHandle } from 'node:fs/promises';
+import { open, readdir, realpath, rename } from 'node:fs/promises';
 import { join } from 'node:path';
 import { z } from 'zod';
 import type { Stage, StagedFile, SubstrateStage } from '../../actors/memory/substrate-stage.ts';
@@ -18,7 +17,8 @@ import {
   MAX_SUBSTRATE_FILE_BYTES,
   versionNumber,
 } from '../../machines/memory/substrate-version.ts';
-import { hasCode, unlessCode } from '../system/error-codes.ts';
+import { hasCode } from '../system/error-codes.ts';
+import { HeldFolder } from '../system/held-folder.ts';
 import { READING_NO_LINK, isNoPlainFile } from '../system/own-files.ts';
 import { draftOf, removeDraft } from '../system/whole-files.ts';
 import { storing } from './storage.ts';
@@ -27,12 +27,10 @@ import { storing } from './storage.ts';
 const ORIGIN_FILE = '.staged-version.json';
 const IGNORE_FILE = '.gitignore';
 
-const FOLDER_FLAGS = constants.O_RDONLY | (constants.O_DIRECTORY ?? 0) | (constants.O_NOFOLLOW ?? 0);
 const NEW_FILE_FLAGS = constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | (constants.O_NOFOLLOW ?? 0);
-const FOLDER_MODE = 0o755;
+/** What is staged is there again at the next wake. */
+const MAKING = { mode: 0o755, durability: 'os' } as const;
 const FILE_MODE = 0o644;
-
-const USES_DESCRIPTORS = process.platform === 'linux';
 
 const origin = z.strictObject({
   version: z.union([z.literal(0), versionNumber]),
@@ -65,70 +63,53 @@ export function createWorkspaceStage(): SubstrateStage {
   };
 }
 
-/** A folder that is held open. */
-class Held {
-  readonly #handle: FileHandle;
-  readonly #path: string;
-
-  constructor(handle: FileHandle, path: string) {
-    this.#handle = handle;
-    this.#path = path;
-  }
-
-  at(name = ''): string {
-    return USES_DESCRIPTORS ? join(`/proc/self/fd/${this.#handle.fd}`, name) : join(this.#path, name);
-  }
-
-  /** Works in a folder in it. Undefined when there is none and none is to be made. */
-  async within<Result>(
-    name: string,
-    { isMade }: { readonly isMade: boolean },
-    work: (folder: Held) => Promise<Result>,
-  ): Promise<Result | undefined> {
-    if (isMade) await mkdir(this.at(name), { mode: FOLDER_MODE }).catch(unlessCode('EEXIST'));
-    return held(this.at(name), join(this.#path, name), isMade, work);
-  }
-}
-
-async function held<Result>(
-  at: string,
-  path: string,
-  isNeeded: boolean,
-  work: (folder: Held) => Promise<Result>,
-): Promise<Result | undefined> {
-  const handle = await open(at, FOLDER_FLAGS).catch((error: unknown) => {
-    if (!isNeeded && hasCode(error, 'ENOENT')) return undefined;
-    if (isNoPlainFile(error)) throw unsafe(path);
-    throw error;
-  });
-  if (handle === undefined) return undefined;
-  try {
-    if (!USES_DESCRIPTORS && (await realpath(path)) !== path) throw unsafe(path);
-    return await work(new Held(handle, path));
-  } finally {
-    await handle.close();
-  }
-}
-
 async function inStage<Result>(
   workspaceDirectory: string,
   options: { readonly isMade: boolean },
-  work: (stage: Held) => Promise<Result>,
+  work: (stage: HeldFolder) => Promise<Result>,
 ): Promise<Result | undefined> {
-  const workspace = await realpath(workspaceDirectory);
-  return held(workspace, workspace, true, (folder) => folder.within(STAGE_FOLDER, options, work));
+  const path = await realpath(workspaceDirectory);
+  const workspace = await HeldFolder.open(path, { refused: (_actual, expected) => unsafe(expected) }).catch(
+    (error: unknown) => {
+      throw isNoPlainFile(error) ? unsafe(path) : error;
+    },
+  );
+  try {
+    return await within(workspace, STAGE_FOLDER, options, work);
+  } finally {
+    await workspace.close();
+  }
 }
 
-async function putFile(folder: Held, path: string, content: Uint8Array): Promise<void> {
+/** Works in a folder in it. Undefined when there is none and none is to be made. */
+async function within<Result>(
+  folder: HeldFolder,
+  name: string,
+  { isMade }: { readonly isMade: boolean },
+  work: (folder: HeldFolder) => Promise<Result>,
+): Promise<Result | undefined> {
+  const inner = await (isMade ? folder.enterOrMake(name, MAKING) : folder.enter(name)).catch((error: unknown) => {
+    if (!isMade && hasCode(error, 'ENOENT')) return undefined;
+    throw isNoPlainFile(error) ? unsafe(join(folder.realPath, name)) : error;
+  });
+  if (inner === undefined) return undefined;
+  try {
+    return await work(inner);
+  } finally {
+    await inner.close();
+  }
+}
+
+async function putFile(folder: HeldFolder, path: string, content: Uint8Array): Promise<void> {
   const slash = path.indexOf('/');
   if (slash === -1) return putIn(folder, path, content);
-  await folder.within(path.slice(0, slash), { isMade: true }, (inner) =>
+  await within(folder, path.slice(0, slash), { isMade: true }, (inner) =>
     putFile(inner, path.slice(slash + 1), content),
   );
 }
 
 /** All at once, and in the place of a link rather than through it. */
-async function putIn(folder: Held, name: string, content: Uint8Array): Promise<void> {
+async function putIn(folder: HeldFolder, name: string, content: Uint8Array): Promise<void> {
   const draft = draftOf(folder.at(name));
   try {
     const handle = await open(draft, NEW_FILE_FLAGS, FILE_MODE);
@@ -144,7 +125,7 @@ async function putIn(folder: Held, name: string, content: Uint8Array): Promise<v
   }
 }
 
-async function readStage(stage: Held): Promise<Stage> {
+async function readStage(stage: HeldFolder): Promise<Stage> {
   const files: StagedFile[] = [];
   await collect(stage, '', { files, room: MAX_SUBSTRATE_BYTES });
   const from = await readOrigin(stage);
@@ -159,17 +140,17 @@ interface Collection {
   room: number;
 }
 
-async function collect(folder: Held, below: string, collection: Collection): Promise<void> {
+async function collect(folder: HeldFolder, below: string, collection: Collection): Promise<void> {
   for (const entry of await readdir(folder.at(), { withFileTypes: true })) {
     const path = below === '' ? entry.name : `${below}/${entry.name}`;
     if (substratePathProblem(path) !== undefined) continue;
     if (entry.isDirectory())
-      await folder.within(entry.name, { isMade: false }, (inner) => collect(inner, path, collection));
+      await within(folder, entry.name, { isMade: false }, (inner) => collect(inner, path, collection));
     else if (entry.isFile()) await collectFile(folder, entry.name, path, collection);
   }
 }
 
-async function collectFile(folder: Held, name: string, path: string, collection: Collection): Promise<void> {
+async function collectFile(folder: HeldFolder, name: string, path: string, collection: Collection): Promise<void> {
   const content = await readPlain(folder, name, MAX_SUBSTRATE_FILE_BYTES, path);
   if (content === undefined) return;
   collection.files.push({ path, content });
@@ -179,7 +160,12 @@ async function collectFile(folder: Held, name: string, path: string, collection:
 }
 
 /** A second name may be that of a file elsewhere, whose content is nobody's to share. */
-async function readPlain(folder: Held, name: string, maxBytes: number, path: string): Promise<Buffer | undefined> {
+async function readPlain(
+  folder: HeldFolder,
+  name: string,
+  maxBytes: number,
+  path: string,
+): Promise<Buffer | undefined> {
   const handle = await open(folder.at(name), READING_NO_LINK).catch(ignoringAbsence);
   if (handle === undefined) return undefined;
   try {
@@ -205,7 +191,7 @@ async function readPlain(folder: Held, name: string, maxBytes: number, path: str
 }
 
 /** What an agent has made of it is read as nothing. */
-async function readOrigin(stage: Held): Promise<Stage['origin']> {
+async function readOrigin(stage: HeldFolder): Promise<Stage['origin']> {
   const text = await readPlain(stage, ORIGIN_FILE, MAX_ORIGIN_BYTES, ORIGIN_FILE).catch(() => undefined);
   try {
     return origin.parse(JSON.parse(text?.toString() ?? ''));

@@ -27,3 +27,8 @@ export async function nearestRealPath(absolute: string): Promise<string> {
     missing.unshift(basename(current));
   }
 }
+
+/** Where a path leads when links above it are followed and one in its own place is not. @throws what the system says */
+export async function realPlaceOf(path: string): Promise<string> {
+  return join(await realpath(dirname(path)), basename(path));
+}

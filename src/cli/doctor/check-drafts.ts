@@ -7,9 +7,9 @@ import { lstat, readdir, realpath, unlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Stats } from 'node:fs';
 import type { SessionIdentity } from '../../actors/session/event-store.ts';
-import { HeldFolder } from '../../adapters/files/held-folder.ts';
 import { HomeLayout } from '../../adapters/files/layout.ts';
 import { systemCodeOf } from '../../adapters/system/error-codes.ts';
+import { HeldFolder } from '../../adapters/system/held-folder.ts';
 import { note } from './finding.ts';
 import type { Finding, RepairableFinding } from './finding.ts';
 
@@ -82,7 +82,7 @@ export async function sessionDrafts(
 /** A folder that is not there, or cannot be read, has none that we could do something about. */
 async function draftsIn(place: DraftsPlace): Promise<RepairableFinding[]> {
   const names = await inFolder(place, async (folder) => {
-    const drafts = (await readdir(folder.at('.'))).filter((name) => DRAFT.test(name)).toSorted();
+    const drafts = (await readdir(folder.at())).filter((name) => DRAFT.test(name)).toSorted();
     const areOld = await Promise.all(drafts.map((name) => isOldDraft(folder.at(name), place.nowMs)));
     return drafts.filter((_, index) => areOld[index]);
   }).catch(() => []);
@@ -113,15 +113,9 @@ async function inFolder<Value>(
   work: (folder: HeldFolder) => Promise<Value>,
 ): Promise<Value> {
   // A home may be reached by a link; what lies in it may not.
-  let folder = await HeldFolder.open(await realpath(root), root);
-  let shown = root;
+  const top = await HeldFolder.open(await realpath(root));
+  const folder = await top.into(path);
   try {
-    for (const name of path) {
-      const parent = folder;
-      shown = join(shown, name);
-      folder = await HeldFolder.open(parent.at(name), shown);
-      await parent.close();
-    }
     return await work(folder);
   } finally {
     await folder.close();

@@ -7,6 +7,7 @@ import { RuntimeError } from '../../machines/errors.ts';
 import type { SessionIngress } from '../../machines/session/session-requests.ts';
 import { askedRequests } from '../../actors/session/asked-requests.ts';
 import type { AskedRequest } from '../../actors/session/asked-requests.ts';
+import { beginningOf } from '../../machines/cut-text.ts';
 import { exactLine } from '../terminal/exact-text.ts';
 import type { LineInput } from '../terminal/line-input.ts';
 import type { Output } from '../terminal/output.ts';
@@ -90,7 +91,7 @@ export class Person {
           return {
             ...confirmation,
             allowed: false,
-            ...(note === '' ? {} : { note: note.slice(0, MAX_NOTE_CHARACTERS) }),
+            ...(note === '' ? {} : { note: beginningOf(note, MAX_NOTE_CHARACTERS) }),
           };
         }
         case 'full':

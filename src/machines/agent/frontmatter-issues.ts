@@ -3,6 +3,7 @@
  * is judged.
  */
 import type { z } from 'zod';
+import { beginningOf } from '../cut-text.ts';
 import { meantKey } from './meant-key.ts';
 
 export interface FrontmatterIssue {
@@ -74,5 +75,5 @@ function shown(value: unknown): string {
     ? Array.isArray(value)
       ? 'a list'
       : 'keys with values'
-    : JSON.stringify(value).slice(0, MAX_SHOWN_CHARACTERS);
+    : beginningOf(JSON.stringify(value), MAX_SHOWN_CHARACTERS);
 }

@@ -1,4 +1,5 @@
 /** What an openboa agent asked for at the end of a turn, and the lines of its `wake-queue.jsonl`. */
+import { beginningOf } from '../cut-text.ts';
 import { asObject, firstOf, firstText, firstTime, textIn } from './lenient.ts';
 import type { JsonObject } from './lenient.ts';
 import type { PlannedWake, SourceFact } from './source-fact.ts';
@@ -49,11 +50,11 @@ export function plannedWakeIn(fields: JsonObject, madeAtMs: number | undefined):
   const note = textIn(fields['note']);
   return {
     wakeId: firstText(fields, ['queuedWakeId', 'wakeId', 'id']),
-    reason: (firstText(fields, ['reason']) ?? 'queued where this session was before').slice(0, MAX_REASON_CHARACTERS),
+    reason: beginningOf(firstText(fields, ['reason']) ?? 'queued where this session was before', MAX_REASON_CHARACTERS),
     dueAtMs: Math.trunc(dueAtMs),
     priority: priority === 'low' || priority === 'high' ? priority : 'normal',
-    ...(note === undefined ? {} : { note: note.slice(0, MAX_NOTE_CHARACTERS) }),
-    dedupeKey: firstText(fields, ['dedupeKey', 'dedupe_key'])?.slice(0, MAX_REASON_CHARACTERS),
+    ...(note === undefined ? {} : { note: beginningOf(note, MAX_NOTE_CHARACTERS) }),
+    dedupeKey: dedupeKeyIn(fields),
   };
 }
 
@@ -76,8 +77,13 @@ export function learningIn(fields: JsonObject): Extract<SourceFact, { readonly k
   return {
     kind: 'learning',
     learning: kind === 'correction' || kind === 'error' ? kind : 'lesson',
-    title: (firstText(fields, ['title']) ?? text).slice(0, 120),
-    detail: text.slice(0, 400),
-    dedupeKey: firstText(fields, ['dedupeKey', 'dedupe_key'])?.slice(0, MAX_REASON_CHARACTERS),
+    title: beginningOf(firstText(fields, ['title']) ?? text, 120),
+    detail: beginningOf(text, 400),
+    dedupeKey: dedupeKeyIn(fields),
   };
+}
+
+function dedupeKeyIn(fields: JsonObject): string | undefined {
+  const key = firstText(fields, ['dedupeKey', 'dedupe_key']);
+  return key === undefined ? undefined : beginningOf(key, MAX_REASON_CHARACTERS);
 }

@@ -1,5 +1,5 @@
 /** What tool calls are told apart by: what each of them is about, in one short line. */
-import { cutText } from '../cut-text.ts';
+import { beginningOf, cutText } from '../cut-text.ts';
 
 const MAX_LABEL_CHARACTERS = 80;
 
@@ -21,8 +21,7 @@ export function callSubject(name: string, input: unknown): string {
 /** One line of at most 80 characters. */
 export function shortLine(text: string): string {
   return cutText(
-    text
-      .slice(0, MAX_LABEL_CHARACTERS * 4)
+    beginningOf(text, MAX_LABEL_CHARACTERS * 4)
       .replaceAll(/\s+/g, ' ')
       .trim(),
     MAX_LABEL_CHARACTERS,

@@ -5,6 +5,7 @@
  * and the report says where. A record whose number jumps ahead is told with the one after it, or at the end (see
  * record-order.ts).
  */
+import { beginningOf } from '../cut-text.ts';
 import { RuntimeError } from '../errors.ts';
 import { describeIssues } from '../validate.ts';
 import { INSPECTION_LOG_FORMAT, MAX_LINE_CHARACTERS, inspectionHeader } from './inspection-record.ts';
@@ -141,7 +142,7 @@ export class InspectionReader {
       readonly format?: unknown;
     };
     if (typeof format === 'string' && format !== INSPECTION_LOG_FORMAT)
-      throw this.#refuse(`it says that it is "${format.slice(0, 100)}"`);
+      throw this.#refuse(`it says that it is "${beginningOf(format, 100)}"`);
     throw this.#refuse(`its first line is no header: ${describeIssues(header.error).join('; ')}`);
   }
 

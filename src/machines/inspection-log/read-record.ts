@@ -2,6 +2,7 @@
  * Checks what claims to be a record. The kinds that logs are full of are looked at by hand, which costs a tenth of the
  * schemas; what is not beyond doubt goes to those.
  */
+import { beginningOf } from '../cut-text.ts';
 import { describeIssues } from '../validate.ts';
 import { ACTOR_STATUSES } from './actor-statuses.ts';
 import {
@@ -99,7 +100,7 @@ export function readRecord(stored: unknown): ReadRecord {
   if (typeof kind !== 'string') return { because: 'k: expected the kind of the record' };
   return isInspectionKind(kind)
     ? readBySchema(stored as PlainData, kind)
-    : { unknownKind: kind.slice(0, MAX_NAME_CHARACTERS) };
+    : { unknownKind: beginningOf(kind, MAX_NAME_CHARACTERS) };
 }
 
 function isQuick(stored: PlainData, kind: QuickKind | undefined): boolean {
@@ -116,7 +117,7 @@ function readBySchema(stored: PlainData, kind: keyof typeof recordSchemas): Read
   const schema = recordSchemas[kind];
   try {
     const parsed = schema.safeParse(stored);
-    if (!parsed.success) return { because: describeIssues(parsed.error).join('; ').slice(0, MAX_NAME_CHARACTERS) };
+    if (!parsed.success) return { because: beginningOf(describeIssues(parsed.error).join('; '), MAX_NAME_CHARACTERS) };
     return {
       record: parsed.data,
       unknownFields: Object.keys(stored).filter((name) => !Object.hasOwn(schema.shape, name)),

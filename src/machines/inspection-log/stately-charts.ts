@@ -1,4 +1,5 @@
 /** The definitions that were met, each read once, from any sender: programs of the same kind share their charts. */
+import { beginningOf } from '../cut-text.ts';
 import type { ChartDescription } from '../inspection/chart-description.ts';
 import { MAX_NAME_CHARACTERS } from './inspection-record.ts';
 import { readDefinition } from './stately-definition.ts';
@@ -58,7 +59,7 @@ export class StatelyCharts {
   #read(definition: string, name: string): KnownChart | undefined {
     const read = readDefinition(definition, this.#text);
     if ('noChart' in read) return undefined;
-    const shown = `“${name.slice(0, MAX_NOTED_NAME)}”`;
+    const shown = `“${beginningOf(name, MAX_NOTED_NAME)}”`;
     if ('because' in read) {
       this.#note(`The definition of ${shown} could not be read: ${this.#text.message(read.because)}.`);
       return undefined;
@@ -80,7 +81,7 @@ export class StatelyCharts {
   /** Two charts may have the same id: then the second one is told under another. */
   #freeId(wanted: string): string {
     let id = wanted;
-    for (let copy = 2; this.#byId.has(id); copy += 1) id = `${wanted.slice(0, MAX_NAME_CHARACTERS - 10)}#${copy}`;
+    for (let copy = 2; this.#byId.has(id); copy += 1) id = `${beginningOf(wanted, MAX_NAME_CHARACTERS - 10)}#${copy}`;
     return id;
   }
 }

@@ -5,6 +5,7 @@
  */
 import { createMachine } from 'xstate';
 import type { AnyStateMachine } from 'xstate';
+import { beginningOf } from '../cut-text.ts';
 import { messageOf } from '../errors.ts';
 import type { ChartDescription, ChartOperation } from '../inspection/chart-description.ts';
 import { describeChart, transitionIds } from '../inspection/describe-chart.ts';
@@ -37,7 +38,7 @@ export function readDefinition(definition: string, text: StatelyText): ReadDefin
   try {
     return chartFrom(JSON.parse(definition), text);
   } catch (error) {
-    return { because: messageOf(error).slice(0, MAX_REASON_CHARACTERS) };
+    return { because: beginningOf(messageOf(error), MAX_REASON_CHARACTERS) };
   }
 }
 
@@ -59,7 +60,7 @@ function chartFrom(stored: unknown, text: StatelyText): ReadDefinition {
     const hint = reader.isCut
       ? ' (parts of it were nested too deeply for the program: give createWebSocketInspector a larger serializationDepthLimit)'
       : '';
-    return { because: `${messageOf(error).slice(0, MAX_REASON_CHARACTERS)}${hint}` };
+    return { because: `${beginningOf(messageOf(error), MAX_REASON_CHARACTERS)}${hint}` };
   }
 }
 

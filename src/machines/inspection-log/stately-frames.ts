@@ -4,6 +4,7 @@
  * fields are passed over, other types are told apart.
  */
 import { z } from 'zod';
+import { beginningOf } from '../cut-text.ts';
 import { describeIssues } from '../validate.ts';
 import { ACTOR_STATUSES } from './actor-statuses.ts';
 import { isInspectedValue } from './inspection-record.ts';
@@ -82,12 +83,12 @@ export function readStatelyFrame(text: string): ReadStatelyFrame {
   const { type } = stored as { readonly type?: unknown };
   if (typeof type !== 'string') return { because: 'type: expected the type of the frame' };
   if (!(STATELY_FRAME_TYPES as readonly string[]).includes(type))
-    return { unknownType: type.slice(0, MAX_ID_CHARACTERS) };
+    return { unknownType: beginningOf(type, MAX_ID_CHARACTERS) };
   try {
     const parsed = statelyFrame.safeParse(stored);
     return parsed.success
       ? { frame: parsed.data }
-      : { because: describeIssues(parsed.error).join('; ').slice(0, MAX_COMPLAINT_CHARACTERS) };
+      : { because: beginningOf(describeIssues(parsed.error).join('; '), MAX_COMPLAINT_CHARACTERS) };
   } catch {
     // Schemas recurse: what is nested deeper than the stack is no frame.
     return { because: 'it is nested too deeply' };

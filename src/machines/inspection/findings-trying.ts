@@ -1,4 +1,5 @@
 /** Findings from trying the chart out: states that are out of reach, what throws, and where trying had to stop. */
+import { beginningOf } from '../cut-text.ts';
 import type { Finding } from './chart-audit.ts';
 import { messageOf } from '../errors.ts';
 import type { AuditMatter } from './findings.ts';
@@ -47,7 +48,7 @@ function failures({ index, exploration }: AuditMatter): Finding[] {
       severity: failure.isGiven ? 'error' : 'note',
       state: commonState(index, failure.leaves),
       ...(failure.label === undefined ? {} : { event: failure.label.split(' ')[0] }),
-      says: `${whenOf(failure)}, ${failure.label === undefined ? 'its context, a guard or an action' : 'a guard or an action'} throws: ${messageOf(failure.thrown).split('\n').join(' ').slice(0, 300)}`,
+      says: `${whenOf(failure)}, ${failure.label === undefined ? 'its context, a guard or an action' : 'a guard or an action'} throws: ${beginningOf(messageOf(failure.thrown).split('\n').join(' '), 300)}`,
       hint: hintOf(failure),
     }));
 }

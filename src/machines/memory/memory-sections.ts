@@ -2,6 +2,7 @@
  * The memory of an agent in parts that stand for themselves: what the runtime keeps in it, and what people wrote around
  * that, by headings.
  */
+import { beginningOf } from '../cut-text.ts';
 import { BEGIN, END } from './memory-file.ts';
 import type { MemoryEntry } from './memory-entry.ts';
 
@@ -47,6 +48,6 @@ function writtenSections(text: string): readonly MemorySection[] {
   }
   return sections.flatMap(({ heading, lines }, index) => {
     const written = lines.join('\n').trim();
-    return written === '' ? [] : [{ entryId: `section ${index} ${heading}`.slice(0, 200), heading, text: written }];
+    return written === '' ? [] : [{ entryId: beginningOf(`section ${index} ${heading}`, 200), heading, text: written }];
   });
 }

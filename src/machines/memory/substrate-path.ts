@@ -1,5 +1,6 @@
 /** Paths of the files that all sessions of an agent share: plain, relative, and below their folder on every system. */
 import { z } from 'zod';
+import { beginningOf } from '../cut-text.ts';
 
 /** The file whose managed section holds what was promoted of an agent's learnings. */
 export const MEMORY_FILE = 'MEMORY.md';
@@ -40,7 +41,7 @@ export function substratePathProblem(path: string): string | undefined {
     if (segment === '') return 'it begins or ends with a slash, or has two in a row';
     if (segment.startsWith('.')) return `"${segment}" begins with a point`;
     if (segment.length > MAX_SEGMENT_CHARACTERS)
-      return `"${segment.slice(0, 40)}…" is longer than ${MAX_SEGMENT_CHARACTERS} characters`;
+      return `"${beginningOf(segment, 40)}…" is longer than ${MAX_SEGMENT_CHARACTERS} characters`;
     if (UNFIT.test(segment) || segment !== segment.normalize('NFC'))
       return `${JSON.stringify(segment)} holds characters that no file name should have`;
     if (segment !== segment.trim() || segment.endsWith('.') || DEVICE.test(segment))

@@ -3,6 +3,7 @@
  * holds.
  */
 import { z } from 'zod';
+import { beginningOf } from '../cut-text.ts';
 import { substratePath } from './substrate-path.ts';
 
 /** Bounds of what all sessions of one agent share. */
@@ -73,7 +74,7 @@ export function nextVersion({ before, files, ...rest }: NextVersion): SubstrateV
     version: before.version + 1,
     parent: before.version,
     ...rest,
-    why: rest.why.slice(0, MAX_WHY_CHARACTERS),
+    why: beginningOf(rest.why, MAX_WHY_CHARACTERS),
     changed: changedPaths(before.files, sorted),
     files: sorted,
   };

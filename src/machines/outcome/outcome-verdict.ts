@@ -2,6 +2,7 @@
  * Whether an outcome is reached: evidence of the log, checks and a judge, and the table of rules that weighs them. The
  * first rule that applies decides.
  */
+import { beginningOf } from '../cut-text.ts';
 import type { OutcomeEvidence, OutcomeVerdict } from '../session/improvement-events.ts';
 import { MAX_SUMMARY_CHARACTERS } from '../session/limits.ts';
 import type { SessionState } from '../session/session-state.ts';
@@ -271,7 +272,7 @@ const MAX_EVIDENCE_CHARACTERS = 500;
 function evidenceOf(weighed: Weighed): readonly OutcomeEvidence[] {
   return [...outsideEvidence(weighed), ...runEvidence(weighed), ...changeEvidence(weighed)]
     .slice(0, MAX_EVIDENCE)
-    .map((each) => ({ ...each, text: each.text.slice(0, MAX_EVIDENCE_CHARACTERS) }));
+    .map((each) => ({ ...each, text: beginningOf(each.text, MAX_EVIDENCE_CHARACTERS) }));
 }
 
 function outsideEvidence({ checks, judgement, grade }: Weighed): OutcomeEvidence[] {
@@ -385,5 +386,5 @@ function first(texts: readonly string[]): string | undefined {
 
 function sentence(text: string): string {
   const whole = `${text.charAt(0).toUpperCase()}${text.slice(1)}`;
-  return (/[.!?]$/.test(whole) ? whole : `${whole}.`).slice(0, MAX_SUMMARY_CHARACTERS);
+  return beginningOf(/[.!?]$/.test(whole) ? whole : `${whole}.`, MAX_SUMMARY_CHARACTERS);
 }

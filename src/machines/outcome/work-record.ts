@@ -2,6 +2,7 @@
  * What a session has done since its outcome was defined, folded from its log: calls, what became of them, and what they
  * may have changed. No text of the agent is kept.
  */
+import { beginningOf } from '../cut-text.ts';
 import type { SessionEvent, SessionEventOf } from '../session/session-event.ts';
 import { isRecord } from '../validate.ts';
 import { saysNothingTested } from './test-command.ts';
@@ -136,7 +137,7 @@ function subjectOf(input: unknown): Pick<RecordedCall, 'command' | 'path' | 'fol
   if (!isRecord(input)) return {};
   const { command, path, cwd } = input;
   return {
-    ...(typeof command === 'string' ? { command: command.slice(0, MAX_COMMAND_CHARACTERS) } : {}),
+    ...(typeof command === 'string' ? { command: beginningOf(command, MAX_COMMAND_CHARACTERS) } : {}),
     ...(typeof path === 'string' ? { path } : {}),
     ...(typeof cwd !== 'string' || cwd === '.' || cwd === './' ? {} : { folder: cwd }),
   };

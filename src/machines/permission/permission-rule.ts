@@ -9,6 +9,7 @@
  *   ask docs__search                every call
  */
 import { z } from 'zod';
+import { beginningOf } from '../cut-text.ts';
 import { RuntimeError } from '../errors.ts';
 import { describeIssues } from '../validate.ts';
 import { prefixProblem } from './command-power.ts';
@@ -88,7 +89,7 @@ const RULE_TEXT = /^(?<effect>allow|ask|deny) +(?<tool>[^\s()]+)(?:\((?<detail>.
 /** Reads what `formatRule` writes, and what people do. @throws RuntimeError RULE_INVALID */
 export function parseRule(text: string): PermissionRule {
   if (text.length > MAX_RULE_CHARACTERS)
-    throw invalid(`${text.slice(0, 40)}…`, `expected at most ${MAX_RULE_CHARACTERS} characters`);
+    throw invalid(`${beginningOf(text, 40)}…`, `expected at most ${MAX_RULE_CHARACTERS} characters`);
   const groups = RULE_TEXT.exec(text.trim())?.groups;
   if (groups === undefined)
     throw invalid(text, 'expected allow, ask or deny, then a tool, then perhaps what it is given, in parentheses');

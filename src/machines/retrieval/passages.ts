@@ -28,7 +28,7 @@ function withinBounds(text: string): string {
 
 function endOfPassage(text: string): number {
   if (text.length <= MAX_DOCUMENT_CHARACTERS) return text.length;
-  const window = text.slice(0, MAX_DOCUMENT_CHARACTERS);
+  const window = beginningOf(text, MAX_DOCUMENT_CHARACTERS);
   const least = MAX_DOCUMENT_CHARACTERS * LEAST_SHARE;
   const ends = [
     window.lastIndexOf('\n\n'),

@@ -3,6 +3,7 @@
  * where it stopped, and gives the same documents however the log is cut into pieces.
  */
 import { z } from 'zod';
+import { beginningOf } from '../cut-text.ts';
 import type { SessionEvent, SessionEventData } from '../session/session-event.ts';
 import { passagesOf } from './passages.ts';
 import { bounded } from './retrieval-document.ts';
@@ -182,13 +183,13 @@ export class SessionDocuments {
 
   #call({ seq, at }: SessionEvent, { callId, name, input }: SessionEventData<'agent.tool_use'>): void {
     if (OWN_TOOLS.test(name)) return;
-    const tool = name.slice(0, MAX_TOOL_NAME_CHARACTERS);
+    const tool = beginningOf(name, MAX_TOOL_NAME_CHARACTERS);
     const words = callWords(tool, input);
     this.#calls.set(callId, { callId, seq, tool, ...words });
     const [oldest] = this.#calls.keys();
     if (this.#calls.size > MAX_REMEMBERED_CALLS && oldest !== undefined) this.#calls.delete(oldest);
     this.#put({
-      id: `${this.#sessionId}:${seq}:${callId}`.slice(0, 300),
+      id: beginningOf(`${this.#sessionId}:${seq}:${callId}`, 300),
       kind: 'trace',
       sessionId: this.#sessionId,
       seqs: [seq],
@@ -209,7 +210,7 @@ export class SessionDocuments {
       MAX_DOCUMENT_CHARACTERS,
     );
     this.#put({
-      id: `${this.#sessionId}:${call.seq}:${callId}`.slice(0, 300),
+      id: beginningOf(`${this.#sessionId}:${call.seq}:${callId}`, 300),
       kind: 'trace',
       sessionId: this.#sessionId,
       seqs: [call.seq, seq],

@@ -2,6 +2,7 @@
  * What is worth finding of a tool call: what it was told in a few words, how it ended, and the telling lines of what it
  * put out.
  */
+import { beginningOf } from '../cut-text.ts';
 import { bounded } from './retrieval-document.ts';
 
 const MAX_TITLE_CHARACTERS = 240;
@@ -51,7 +52,7 @@ export function outputWords(output: unknown): string {
   const scanned =
     text.length <= 2 * SCANNED_CHARACTERS
       ? text
-      : `${text.slice(0, SCANNED_CHARACTERS)}\n${text.slice(-SCANNED_CHARACTERS)}`;
+      : `${beginningOf(text, SCANNED_CHARACTERS)}\n${text.slice(-SCANNED_CHARACTERS)}`;
   const lines = scanned
     .split(/\r?\n/)
     .map((line) => line.trim())
@@ -70,7 +71,7 @@ function troubledLines(lines: readonly string[]): number[] {
   const found: number[] = [];
   for (const [index, line] of lines.entries()) {
     if (found.length >= TROUBLED_LINES) break;
-    if (TROUBLE.test(line.slice(0, MAX_LINE_CHARACTERS))) found.push(index);
+    if (TROUBLE.test(beginningOf(line, MAX_LINE_CHARACTERS))) found.push(index);
   }
   return found;
 }

@@ -3,6 +3,7 @@
  * failure-codes.ts; texts last, by the patterns of failure-patterns.ts. It never throws, never guesses, and answers the
  * same for the same thing.
  */
+import { beginningOf } from '../cut-text.ts';
 import { messageOf } from '../errors.ts';
 import { FAILURE_TABLES } from './failure-codes.ts';
 import { readFailureFacts } from './failure-facts.ts';
@@ -152,11 +153,13 @@ function byText(evidence: string, kinds?: readonly RunFailureKind[]): Decision |
 }
 
 function evidenceOf({ texts }: FailureFacts): string {
-  const evidence = texts
-    .filter(({ isEvidence }) => isEvidence)
-    .map(({ text }) => text)
-    .join('\n')
-    .slice(0, MAX_EVIDENCE_CHARACTERS);
+  const evidence = beginningOf(
+    texts
+      .filter(({ isEvidence }) => isEvidence)
+      .map(({ text }) => text)
+      .join('\n'),
+    MAX_EVIDENCE_CHARACTERS,
+  );
   // Texts quote codes, such as `overloaded_error`: patterns are made of words. As it is it stays too, because of names
   // that have such marks.
   return evidence.includes('_') ? `${evidence}\n${evidence.replaceAll('_', ' ')}` : evidence;

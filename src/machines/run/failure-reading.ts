@@ -2,6 +2,7 @@
  * Reads what may be anything at all without being hurt by it: getters that throw, proxies, endless iterators, texts of
  * any length.
  */
+import { beginningOf } from '../cut-text.ts';
 
 /**
  * Characters of one text that are looked at: its beginning and its end, where messages and the last lines of a log are.
@@ -84,5 +85,5 @@ function entriesOf(bag: object): readonly (readonly [unknown, unknown])[] {
 function headerText(value: unknown): string | undefined {
   const first: unknown = isObject(value) && isList(value) ? value[0] : value;
   if (typeof first === 'number') return String(first);
-  return typeof first === 'string' ? first.slice(0, MAX_HEADER_CHARACTERS).trim() : undefined;
+  return typeof first === 'string' ? beginningOf(first, MAX_HEADER_CHARACTERS).trim() : undefined;
 }

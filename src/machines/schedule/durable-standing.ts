@@ -4,6 +4,7 @@
  * ScheduleStandings).
  */
 import { z } from 'zod';
+import { beginningOf } from '../cut-text.ts';
 import { nextScheduleStatus } from './durable-machine.ts';
 import type { DurableScheduleStatus } from './durable-machine.ts';
 import type { ScheduleDefinition } from './schedule-definition.ts';
@@ -151,7 +152,7 @@ export function endRun(
     outcome,
     owner,
     seenAt: at,
-    ...(note === undefined ? {} : { note: note.slice(0, MAX_NOTE_CHARACTERS) }),
+    ...(note === undefined ? {} : { note: beginningOf(note, MAX_NOTE_CHARACTERS) }),
   };
   const next: ScheduleStanding = {
     ...standing,
@@ -210,5 +211,5 @@ function tooManyFailures(count: number, last: string | undefined): StatusReason 
 }
 
 function shortened({ code, message }: StatusReason): StatusReason {
-  return { code, message: message.slice(0, MAX_NOTE_CHARACTERS) };
+  return { code, message: beginningOf(message, MAX_NOTE_CHARACTERS) };
 }

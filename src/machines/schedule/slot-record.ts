@@ -7,6 +7,7 @@
  * These records are stored for good, so their names and fields are API and change only with a new version.
  */
 import { z } from 'zod';
+import { RuntimeError } from '../errors.ts';
 import { overlapPolicy } from '../task/task-request.ts';
 
 /** An instant in UTC with milliseconds, as `Date.prototype.toISOString` writes it. */
@@ -121,4 +122,18 @@ export function instantOf(epochMs: number): string {
 /** Epoch milliseconds of a recorded instant. */
 export function epochMsOf(recorded: string): number {
   return Date.parse(recorded);
+}
+
+/** From its JSON. @throws RuntimeError SCHEDULE_STORE_VERSION: to pass over a record could fire a slot twice */
+export function storedRecord<Schema extends z.ZodType>(schema: Schema, body: string): z.output<Schema> {
+  const parsed = schema.safeParse(JSON.parse(body));
+  if (parsed.success) return parsed.data;
+  throw new RuntimeError(
+    'SCHEDULE_STORE_VERSION',
+    `a schedule record is of a kind this version does not know: ${z.prettifyError(parsed.error)}`,
+    {
+      category: 'storage',
+      hint: 'It was written by a newer version of wakechart; run that one, or a newer one still.',
+    },
+  );
 }

@@ -1,4 +1,5 @@
 /** What of a session's past belongs to a fork of it, and what has to be taken back so that nothing happens twice. */
+import { beginningOf } from '../cut-text.ts';
 import { isUnfinished } from './activation.ts';
 import { MAX_MESSAGE_CHARACTERS } from './limits.ts';
 import { cancellingEvents, lostWakeEvents } from '../wake/wake-repair.ts';
@@ -62,7 +63,10 @@ function withoutFiles(event: NewSessionEvent): NewSessionEvent {
   const { attachments = [], ...data } = event.data as SessionEventData<'user.message'>;
   if (attachments.length === 0) return event;
   const note = `\n\n[${attachments.map(({ name }) => name).join(', ')} came with this message in the session that this one was forked from, and is not here.]`;
-  return { ...event, data: { ...data, text: `${data.text.slice(0, MAX_MESSAGE_CHARACTERS - note.length)}${note}` } };
+  return {
+    ...event,
+    data: { ...data, text: `${beginningOf(data.text, MAX_MESSAGE_CHARACTERS - note.length)}${note}` },
+  };
 }
 
 /** An event as its writer appended it. One that this version does not know is given on as it came. */

@@ -2,6 +2,7 @@
  * How much a worker may say beside its answer. A parent copies, redacts and stores what it hears, value by value: one
  * text may be long, but many small values would keep it busy for as long as their sender likes.
  */
+import { beginningOf } from '../cut-text.ts';
 import type { SecretRedaction } from '../vault/secret-redaction.ts';
 import { shortened } from '../vault/shortened.ts';
 import { utf8Length } from '../utf8.ts';
@@ -118,7 +119,7 @@ export function boundedMetadata(given: Readonly<Record<string, unknown>>): Reado
       leftOut.push(key);
     }
   }
-  kept['metadataLeftOut'] = `${leftOut.join(', ').slice(0, LEFT_OUT_CHARACTERS)}: ${reason}, received more`;
+  kept['metadataLeftOut'] = `${beginningOf(leftOut.join(', '), LEFT_OUT_CHARACTERS)}: ${reason}, received more`;
   return kept;
 }
 

@@ -2,6 +2,7 @@
  * What a model step leaves in the log, made from what the backend returned. One append, so that a crash leaves all of
  * it or none.
  */
+import { beginningOf } from '../cut-text.ts';
 import type { RunFailure } from '../run/run-failure.ts';
 import type { RunPayload, RunUsage } from '../run/run-output.ts';
 import type { SessionEventDraft } from '../session/session-event.ts';
@@ -74,7 +75,7 @@ function completedStep({ spanId, payloads, usage, modelSteps, consumed, newCallI
   const asked = payloads.filter((payload) => payload.type === 'tool_call').slice(0, MAX_TOOL_CALLS_PER_STEP + 1);
   const calls = asked.map((payload): ToolCallInput => ({
     callId: newCallId(),
-    name: payload.name.slice(0, MAX_TOOL_NAME_CHARACTERS),
+    name: beginningOf(payload.name, MAX_TOOL_NAME_CHARACTERS),
     input: asStored(payload.input ?? {}),
   }));
   const drafts: SessionEventDraft[] = [];

@@ -2,6 +2,7 @@
  * Ids, names and inputs of tool calls as every provider takes them. A model may have made up anything, and one call
  * that a provider refuses would make the session unreadable for good.
  */
+import { beginningOf } from '../cut-text.ts';
 import { isRecord } from '../validate.ts';
 
 const MAX_NAME_CHARACTERS = 64;
@@ -16,7 +17,7 @@ const NAMELESS = 'unnamed';
 
 /** The name, with what no provider takes replaced. */
 export function acceptedName(name: string): string {
-  const replaced = name.replaceAll(NOT_ACCEPTED, '_').slice(0, MAX_NAME_CHARACTERS);
+  const replaced = beginningOf(name.replaceAll(NOT_ACCEPTED, '_'), MAX_NAME_CHARACTERS);
   return replaced === '' ? NAMELESS : replaced;
 }
 
@@ -28,7 +29,7 @@ function acceptedCallId(callId: string): string {
   const replaced = callId.replaceAll(NOT_ACCEPTED, '_');
   return replaced.length <= MAX_CALL_ID_CHARACTERS
     ? replaced
-    : replaced.replaceAll('-', '').slice(0, MAX_CALL_ID_CHARACTERS);
+    : beginningOf(replaced.replaceAll('-', ''), MAX_CALL_ID_CHARACTERS);
 }
 
 /** The input as an object, which some providers insist on. */
@@ -58,5 +59,5 @@ export class AcceptedCallIds {
 
 function withNumber(base: string, number: number): string {
   const ending = `_${number}`;
-  return `${base.slice(0, MAX_CALL_ID_CHARACTERS - ending.length)}${ending}`;
+  return `${beginningOf(base, MAX_CALL_ID_CHARACTERS - ending.length)}${ending}`;
 }

@@ -10,6 +10,7 @@
  * asks for nothing. A turn without one means sleep. A malformed one means sleep too, and is recorded.
  */
 import { z } from 'zod';
+import { beginningOf } from '../cut-text.ts';
 import { describeIssues } from '../validate.ts';
 
 export const MAX_QUEUED_WAKES_PER_DIRECTIVE = 3;
@@ -156,7 +157,7 @@ function check(value: unknown, whole: string, withoutBlock: string, received: un
 }
 
 function malformed(text: string, reason: string, received: unknown): DirectiveReading {
-  return { kind: 'malformed', text, reason, received: asText(received).slice(0, MAX_REJECTED_CHARACTERS) };
+  return { kind: 'malformed', text, reason, received: beginningOf(asText(received), MAX_REJECTED_CHARACTERS) };
 }
 
 function asText(value: unknown): string {

@@ -2,6 +2,7 @@
  * What keeps an unattended session from burning money: when it is tried again after a failure, and when it stops by
  * itself.
  */
+import { beginningOf } from '../cut-text.ts';
 import type { ErrorRecord } from '../errors.ts';
 import { isAutonomous } from '../session/fold-wakes.ts';
 import {
@@ -84,7 +85,7 @@ export function parked(
 ): SessionEventDraft {
   return {
     type: 'session.parked',
-    data: { code, reason: `${why.slice(0, MAX_WHY_CHARACTERS)} Send a message or wake the session to go on.` },
+    data: { code, reason: `${beginningOf(why, MAX_WHY_CHARACTERS)} Send a message or wake the session to go on.` },
   };
 }
 

@@ -17,7 +17,7 @@ import { join } from 'node:path';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { pathOfHandle } from '../../../src/adapters/file-tools/open-folder.ts';
+import { pathOfHandle } from '../../../src/adapters/system/held-folder.ts';
 import { Places } from '../../../src/adapters/file-tools/places.ts';
 import type { Place } from '../../../src/adapters/file-tools/places.ts';
 import { SECRET, fileToolsHouse, refusalOf } from './file-tools-house.ts';

@@ -20,7 +20,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { HAND_PIECE_BYTES, indexText } from '../../../src/machines/hand/hand-manifest.ts';
 import { hashOf } from '../../../src/adapters/hand-files/hash.ts';
 import { hostIdOf, hostOfHome } from '../../../src/adapters/hand-files/host-id.ts';
-import { OpenFolder } from '../../../src/adapters/hand-files/open-folder.ts';
+import { HeldFolder } from '../../../src/adapters/system/held-folder.ts';
 import { PLACE, handHouse, treeOf } from '../../support/hand-house.ts';
 import type { HandHouse } from '../../support/hand-house.ts';
 
@@ -249,7 +249,7 @@ describe('a hand', () => {
   it('is not led out of its folder by a link in the place of a folder', async () => {
     const { one } = house;
     await mkdir(join(one.workspace, 'in'));
-    const folder = await OpenFolder.open(one.workspace);
+    const folder = await HeldFolder.open(one.workspace);
     try {
       await rm(join(one.workspace, 'in'), { recursive: true });
       await symlink('/etc', join(one.workspace, 'in'));

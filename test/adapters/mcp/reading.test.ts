@@ -4,8 +4,9 @@ import { describe, expect, it } from 'vitest';
 import { TextTail } from '../../../src/actors/run/text-tail.ts';
 import { callResultSchema, resultForModel, wordsOf } from '../../../src/adapters/mcp/call-result.ts';
 import { guardedEvents } from '../../../src/adapters/mcp/guarded-stream.ts';
-import { LineReader, answeredRequest } from '../../../src/adapters/mcp/line-reader.ts';
 import { readListedTools } from '../../../src/adapters/mcp/listed-tools.ts';
+import { answeredRequest } from '../../../src/adapters/mcp/stdio-transport.ts';
+import { LineReader } from '../../../src/machines/run/line-reader.ts';
 import { SecretRedaction } from '../../../src/machines/vault/secret-redaction.ts';
 import { settingsOf } from '../../../src/adapters/mcp/server-settings.ts';
 import { modelNamesOf } from '../../../src/adapters/mcp/tool-names.ts';
@@ -41,10 +42,11 @@ describe('lines', () => {
         reader.add(Buffer.from(piece)),
       );
       expect(pieces).toMatchObject([
+        { kind: 'overflow' },
         { kind: 'too_long', bytes: line.length },
         { kind: 'line', text: 'next' },
       ]);
-      const [first] = pieces;
+      const [, first] = pieces;
       expect(first?.kind === 'too_long' ? answeredRequest(first) : undefined).toBe(17);
     }
   });

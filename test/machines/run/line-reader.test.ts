@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { LineReader, TOO_LONG } from '../../../src/machines/run/line-reader.ts';
+import { LineReader } from '../../../src/machines/run/line-reader.ts';
+import type { Line } from '../../../src/machines/run/line-reader.ts';
 
 describe('lines', () => {
   it('are the same however their bytes arrive', () => {
@@ -11,12 +12,11 @@ describe('lines', () => {
         (texts, width) => {
           const bytes = Buffer.from(texts.join('\n'));
           const reader = new LineReader(1_000);
-          const lines: unknown[] = [];
+          const lines: Line[] = [];
           for (let start = 0; start < bytes.length; start += width)
             lines.push(...reader.add(bytes.subarray(start, start + width)));
-          const rest = reader.rest();
-          expect([...lines, ...(rest === '' ? [] : [rest])]).toEqual(
-            texts.map((text) => text.trim()).filter((text) => text !== ''),
+          expect([...lines, ...reader.end()]).toEqual(
+            texts.map((text) => ({ kind: 'line', text: text.trim() })).filter(({ text }) => text !== ''),
           );
         },
       ),
@@ -24,13 +24,21 @@ describe('lines', () => {
   });
 
   it('beyond the limit are told at once, before they end', () => {
-    expect(new LineReader(4).add(Buffer.from('abc\nabcde'))).toEqual(['abc', TOO_LONG]);
+    expect(new LineReader(4).add(Buffer.from('abc\nabcde'))).toEqual([
+      { kind: 'line', text: 'abc' },
+      { kind: 'overflow' },
+    ]);
   });
 
-  it('beyond the limit are not kept', () => {
-    const reader = new LineReader(4);
-    reader.add(Buffer.from('ab'));
-    reader.add(Buffer.from('cde'));
-    expect(reader.rest()).toBe('ab');
+  it('beyond the limit are not kept, but for their ends', () => {
+    const reader = new LineReader(2_000);
+    const text = `${'a'.repeat(600)}${'b'.repeat(5_000)}${'c'.repeat(600)}`;
+    for (let start = 0; start < text.length; start += 100) reader.add(Buffer.from(text.slice(start, start + 100)));
+    expect(reader.add(Buffer.from('\nnext\nrest'))).toEqual([
+      { kind: 'too_long', bytes: text.length, head: 'a'.repeat(512), tail: 'c'.repeat(512) },
+      { kind: 'line', text: 'next' },
+    ]);
+    expect(reader.end()).toEqual([{ kind: 'line', text: 'rest' }]);
+    expect(reader.end()).toEqual([]);
   });
 });

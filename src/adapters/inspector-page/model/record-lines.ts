@@ -4,6 +4,9 @@
  */
 import type { InspectionHeader, InspectionRecord } from '../../../machines/inspection-log/inspection-record.ts';
 
+/** Of a line: more than a recorder writes, whose own limit comes with schemas that weigh more than the page. */
+const MAX_CHARACTERS = 1_048_576;
+
 export class RecordLines {
   header: InspectionHeader | undefined;
   /** Lines that were no JSON. */
@@ -21,7 +24,9 @@ export class RecordLines {
   }
 
   #lines(text: string): readonly InspectionRecord[] {
-    const lines = (this.#rest + text).split('\n');
+    const [first = '', ...others] = text.split('\n');
+    // The beginning of a line that is too long is no JSON.
+    const lines = [this.#rest.length > MAX_CHARACTERS ? this.#rest : this.#rest + first, ...others];
     this.#rest = lines.pop() ?? '';
     const records: InspectionRecord[] = [];
     for (const line of lines) {

@@ -1,4 +1,5 @@
 /** Why a text that an edit looks for is not there: what a model needs to get it right the next time. */
+import { beginningOf } from '../../cut-text.ts';
 
 /** Lines of the file that are compared. */
 const MAX_COMPARED_LINES = 50_000;
@@ -54,7 +55,7 @@ function likenessOf(one: string, other: string): number {
 
 /** A line with every run of white space as one space, and none around it. */
 function squeezed(line: string): string {
-  return line.slice(0, MAX_COMPARED_CHARACTERS).replaceAll(/\s+/g, ' ').trim();
+  return beginningOf(line, MAX_COMPARED_CHARACTERS).replaceAll(/\s+/g, ' ').trim();
 }
 
 function trimEmpty(lines: readonly string[]): readonly string[] {
@@ -63,5 +64,5 @@ function trimEmpty(lines: readonly string[]): readonly string[] {
 }
 
 function quoted(line: string): string {
-  return JSON.stringify(line.slice(0, MAX_COMPARED_CHARACTERS));
+  return JSON.stringify(beginningOf(line, MAX_COMPARED_CHARACTERS));
 }

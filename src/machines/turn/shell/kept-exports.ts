@@ -3,6 +3,7 @@
  */
 import { z } from 'zod';
 import { looksLikeSecret } from '../../agent/agent-warnings.ts';
+import { beginningOf } from '../../cut-text.ts';
 import type { ExportedVariables } from './export-report.ts';
 import { MAX_EXPORT_CHARACTERS, MAX_EXPORTS, MAX_EXPORTS_CHARACTERS, MAX_NOT_KEPT } from './shell-limits.ts';
 
@@ -89,7 +90,7 @@ class Book {
 
   add(name: string, value: string | null): void {
     const characters = name.length + (value?.length ?? 0);
-    if (name.length > 200) return this.leave(`${name.slice(0, 50)}…`, 'its name is too long');
+    if (name.length > 200) return this.leave(`${beginningOf(name, 50)}…`, 'its name is too long');
     if (this.#variables.length >= MAX_EXPORTS) return this.leave(name, `more than ${MAX_EXPORTS} are not kept`);
     if (this.#characters + characters > MAX_EXPORTS_CHARACTERS)
       return this.leave(name, `more than ${MAX_EXPORTS_CHARACTERS} characters in all are not kept`);
@@ -98,7 +99,7 @@ class Book {
   }
 
   leave(name: string, why: string): void {
-    if (this.#left.length < MAX_NOT_KEPT) this.#left.push(`the exported variable ${name}: ${why}`.slice(0, 500));
+    if (this.#left.length < MAX_NOT_KEPT) this.#left.push(beginningOf(`the exported variable ${name}: ${why}`, 500));
     else this.#leftWithoutWord += 1;
   }
 

@@ -1,76 +1,65 @@
-/**
- * A program of a run, the agent or a command of its terminals: in a group and session of its own, its process tree on
- * record, ended with it.
- */
+/** Programs in a group and session of their own, with their process tree on record, and ended with it. */
 import { spawn } from 'node:child_process';
 import type { ChildProcess } from 'node:child_process';
 import type { Readable, Writable } from 'node:stream';
-import type { ProcessTree, TrackedProcessTree } from '../../actors/task/process-tree.ts';
+import type {
+  EndProcessTreeOptions,
+  ProcessLaunch,
+  ProcessTree,
+  TrackedProcessTree,
+} from '../../actors/task/process-tree.ts';
 import { programNotStarted } from '../../machines/run/program-end.ts';
 import type { ProgramExit } from '../../machines/run/program-end.ts';
 
-const PREVIEW_CHARACTERS = 120;
-
-export interface ProgramCommand {
-  readonly program: string;
-  readonly args: readonly string[];
-  /** Absolute. */
-  readonly cwd: string;
-  /** All that the program gets. */
-  readonly environment: Readonly<Record<string, string>>;
-  /** Whether anybody writes to it. */
-  readonly hasInput: boolean;
-}
-
-export interface StartProgramOptions {
-  readonly command: ProgramCommand;
+export interface StartProgram {
+  readonly command: ProcessLaunch;
   readonly processTree: ProcessTree;
   /** For the record of its process tree. */
   readonly taskId: string;
   readonly signal: AbortSignal;
 }
 
-export interface RunningProgram {
-  /** Absent for one without input. */
-  readonly stdin: Writable | undefined;
+export interface TrackedProgram<Input extends Writable | undefined = Writable> {
+  readonly pid: number;
+  readonly stdin: Input;
   readonly stdout: Readable;
   readonly stderr: Readable;
   /** Resolves when the program has ended. What it started may still run. */
   readonly exited: Promise<ProgramExit>;
   /**
-   * Ends the program and all that it started, and resolves when it is proven gone.
+   * Ends the program and all that it started, and resolves when it is proven gone. Who holds its output is ended too
+   * where that has not come to its end, unless it is asked for otherwise.
    * @throws BackgroundTaskError category `process` naming who is left
    */
-  end(options: { readonly lingerMs?: number; readonly graceMs: number }): Promise<void>;
+  end(options: EndProcessTreeOptions): Promise<void>;
 }
 
 /**
  * @throws ProgramNotStarted; BackgroundTaskError category `storage` when it cannot be put on record; the reason of
  * `signal` when that aborted
  */
+export function startProgram(options: StartProgram & { readonly hasInput: false }): Promise<TrackedProgram<undefined>>;
+export function startProgram(options: StartProgram): Promise<TrackedProgram>;
 export async function startProgram({
   command,
   processTree,
   taskId,
   signal,
-}: StartProgramOptions): Promise<RunningProgram> {
-  const { program, args, cwd, environment, hasInput } = command;
-  const tree = await processTree.prepare({
-    taskId,
-    commandPreview: [program, ...args].join(' ').slice(0, PREVIEW_CHARACTERS),
-  });
+  hasInput = true,
+}: StartProgram & { readonly hasInput?: boolean }): Promise<TrackedProgram<Writable | undefined>> {
+  const tree = await processTree.prepare({ taskId, commandPreview: [command.program, ...command.args].join(' ') });
   try {
     signal.throwIfAborted();
-    const launch = tree.launch({ program, args, cwd, environment });
-    const child = spawn(launch.program, [...launch.args], {
-      cwd,
-      env: launch.environment,
+    const { program, args, environment } = tree.launch(command);
+    const child = spawn(program, [...args], {
+      cwd: command.cwd,
+      env: environment,
       detached: true,
       stdio: [hasInput ? 'pipe' : 'ignore', 'pipe', 'pipe'],
     });
     const { pid, stdin, stdout, stderr } = child;
     if (pid === undefined || stdout === null || stderr === null) throw await failureOf(child);
-    return attached(child, { pid, tree, stdin, stdout, stderr });
+    return attached(child, { pid, tree, stdin: stdin ?? undefined, stdout, stderr });
   } catch (error) {
     await tree.end({ graceMs: 0 }).catch(() => undefined);
     if (signal.aborted) throw error;
@@ -78,16 +67,13 @@ export async function startProgram({
   }
 }
 
-interface Attachment {
-  readonly pid: number;
+interface Attachment extends Pick<TrackedProgram<Writable | undefined>, 'pid' | 'stdin' | 'stdout' | 'stderr'> {
   readonly tree: TrackedProcessTree;
-  readonly stdin: Writable | null;
-  readonly stdout: Readable;
-  readonly stderr: Readable;
 }
 
 /** In the turn of the spawn: nothing of the process has been read, and its end has not been told yet. */
-function attached(child: ChildProcess, { pid, tree, stdin, stdout, stderr }: Attachment): RunningProgram {
+function attached(child: ChildProcess, { tree, ...program }: Attachment): TrackedProgram<Writable | undefined> {
+  const { pid, stdin, stdout, stderr } = program;
   // Without it on record the tree is still found by its mark.
   tree.attach(pid).catch(() => undefined);
   child.on('error', () => undefined);
@@ -96,21 +82,15 @@ function attached(child: ChildProcess, { pid, tree, stdin, stdout, stderr }: Att
   const exited = new Promise<ProgramExit>((resolve) => {
     child.once('exit', (code, signal) => resolve({ code: code ?? undefined, signal: signal ?? undefined }));
   });
-  const end = async ({
-    lingerMs = 0,
-    graceMs,
-  }: {
-    readonly lingerMs?: number;
-    readonly graceMs: number;
-  }): Promise<void> => {
+  const end = async (options: EndProcessTreeOptions): Promise<void> => {
     try {
-      await tree.end({ lingerMs, graceMs, includeOutputHolders: child.exitCode !== null && !stdout.readableEnded });
+      await tree.end({ includeOutputHolders: child.exitCode !== null && !stdout.readableEnded, ...options });
     } finally {
       // Somebody who is in no way related to it may hold the other ends: they are not waited for.
       for (const stream of [stdin, stdout, stderr]) stream?.destroy();
     }
   };
-  return { stdin: stdin ?? undefined, stdout, stderr, exited, end };
+  return { ...program, exited, end };
 }
 
 async function failureOf(child: ChildProcess): Promise<unknown> {
