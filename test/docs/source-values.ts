@@ -121,7 +121,7 @@ export class SourceValues {
       return [{ kind: 'text', text: node.getText() }];
     if (ts.isTemplateExpression(node)) return this.#templates(node, frame, next);
     if (ts.isConditionalExpression(node))
-      return [...this.valuesOf(node.whenTrue, frame, next), ...this.valuesOf(node.whenFalse, frame, next)];
+      return this.#branches(node, frame, next).flatMap((branch) => this.valuesOf(branch, frame, next));
     if (ts.isBinaryExpression(node)) return this.#binary(node, frame, next);
     if (ts.isIdentifier(node)) return this.#identifier(node, frame, next);
     if (ts.isPropertyAccessExpression(node)) return this.#property(node, frame, next);
@@ -173,6 +173,54 @@ export class SourceValues {
       if (spread.some(({ kind }) => kind !== 'absent')) return spread;
     }
     return [ABSENT];
+  }
+
+  /** One where the condition is about constants, else both. */
+  #branches(
+    { condition, whenTrue, whenFalse }: ts.ConditionalExpression,
+    frame: Frame,
+    depth: number,
+  ): ts.Expression[] {
+    const holds = this.#truthOf(condition, frame, depth);
+    return holds === undefined ? [whenTrue, whenFalse] : [holds ? whenTrue : whenFalse];
+  }
+
+  /** Whether a comparison of constants holds; undefined where that is not known. */
+  #truthOf(given: ts.Expression, frame: Frame, depth: number): boolean | undefined {
+    const condition = unwrapped(given);
+    if (!ts.isBinaryExpression(condition)) return undefined;
+    const { BarBarToken, EqualsEqualsEqualsToken } = ts.SyntaxKind;
+    const { left, right, operatorToken } = condition;
+    if (operatorToken.kind === BarBarToken) {
+      const sides = [left, right].map((side) => this.#truthOf(side, frame, depth));
+      return sides.includes(true) ? true : sides.includes(undefined) ? undefined : false;
+    }
+    if (operatorToken.kind !== EqualsEqualsEqualsToken) return undefined;
+    const [one, other] = [left, right].map((side) => {
+      const values = this.valuesOf(side, frame, depth);
+      const [only] = values;
+      return values.length === 1 && only?.kind === 'text' ? only.text : undefined;
+    });
+    return one === undefined || other === undefined ? undefined : one === other;
+  }
+
+  /** Puts what a statement returns into `found`, without the functions inside. @returns whether it ends there for sure */
+  #returns(node: ts.Node, frame: Frame, found: ts.Expression[]): boolean {
+    if (ts.isFunctionLike(node)) return false;
+    if (ts.isReturnStatement(node)) {
+      if (node.expression !== undefined) found.push(node.expression);
+      return true;
+    }
+    if (ts.isBlock(node)) return node.statements.some((statement) => this.#returns(statement, frame, found));
+    if (ts.isIfStatement(node)) {
+      const holds = this.#truthOf(node.expression, frame, 0);
+      const ends = (branch: ts.Statement | undefined): boolean =>
+        branch !== undefined && this.#returns(branch, frame, found);
+      if (holds !== undefined) return ends(holds ? node.thenStatement : node.elseStatement);
+      return [ends(node.thenStatement), ends(node.elseStatement)].every(Boolean);
+    }
+    ts.forEachChild(node, (child) => void this.#returns(child, frame, found));
+    return false;
   }
 
   #binary(node: ts.BinaryExpression, frame: Frame, depth: number): Value[] {
@@ -271,7 +319,10 @@ export class SourceValues {
     const declaration = isWrapper(callee) ? undefined : this.#functionOf(callee);
     if (declaration?.body === undefined) return [{ kind: 'unknown', node }];
     const inner = this.framed(frame, declaration, node);
-    const values = returnsOf(declaration.body).flatMap((result) => this.valuesOf(result, inner, depth));
+    const results: ts.Expression[] = [];
+    if (ts.isBlock(declaration.body)) this.#returns(declaration.body, inner, results);
+    else results.push(declaration.body);
+    const values = results.flatMap((result) => this.valuesOf(result, inner, depth));
     return values.length === 0 ? [{ kind: 'unknown', node }] : values;
   }
 
@@ -391,17 +442,4 @@ function unwrapped(node: ts.Expression): ts.Expression {
   if (ts.isParenthesizedExpression(node) || ts.isAsExpression(node) || ts.isSatisfiesExpression(node))
     return unwrapped(node.expression);
   return ts.isNonNullExpression(node) ? unwrapped(node.expression) : node;
-}
-
-/** What a function returns, without the functions inside. */
-function returnsOf(body: ts.ConciseBody): ts.Expression[] {
-  if (!ts.isBlock(body)) return [body];
-  const found: ts.Expression[] = [];
-  const visit = (node: ts.Node): void => {
-    if (ts.isFunctionLike(node)) return;
-    if (ts.isReturnStatement(node) && node.expression !== undefined) found.push(node.expression);
-    ts.forEachChild(node, visit);
-  };
-  ts.forEachChild(body, visit);
-  return found;
 }
