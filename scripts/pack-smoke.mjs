@@ -20,13 +20,14 @@ const STEP_LIMIT_MS = 300_000;
 const PUBLISHED = [
   /^dist\/.+\.(?:js|d\.ts|html|css)$/,
   /^dist\/inspector-page\/(?:index\.html|icon\.svg|assets\/[\w-]+\.(?:js|css))(?:\.gz)?$/,
-  /^(?:package\.json|README\.md|LICENSE|CHANGELOG\.md)$/,
+  /^(?:package\.json|README\.md|LICENSE|CHANGELOG\.md|docs\/errors\.md)$/,
 ];
 const NEEDED = [
   'package.json',
   'README.md',
   'LICENSE',
   'CHANGELOG.md',
+  'docs/errors.md',
   'dist/inspector-page/index.html',
   'dist/inspector-page/index.html.gz',
 ];

@@ -77,9 +77,13 @@ export interface Reconciliation {
 }
 
 export interface RuntimePorts {
+  /** What time it is, and waiting. */
   readonly clock: Clock;
+  /** The logs of sessions. The runtime closes it. */
   readonly store: EventStore;
+  /** Where the workspaces of sessions are. */
   readonly directories: SessionDirectories;
+  /** Finds agents by their names. */
   readonly agents: AgentCatalog;
   /** The backends. */
   readonly runtimes: readonly AgentRuntime[];
@@ -148,6 +152,7 @@ export interface RuntimePorts {
   readonly humans?: 'reachable' | 'none' | undefined;
   /** Prices of models in US dollars per million tokens, before the known ones. */
   readonly prices?: PriceTable | undefined;
+  /** Providers, and what backends are to know of them. */
   readonly runConfig?: AgentRunConfig | undefined;
   /** Hears what wakes store, for traces and metrics. The runtime closes it. */
   readonly telemetry?: Telemetry | undefined;
@@ -159,11 +164,13 @@ export interface RuntimePorts {
   readonly standings?: CandidateStandings | undefined;
   /** What subagents need beyond this process. Without it they run in it. */
   readonly subagents?: SubagentPorts | undefined;
+  /** Makes ids, for tests. Default: UUIDs that sort by time. */
   readonly ids?: IdSource | undefined;
   /** Names this process in the logs. */
   readonly owner?: string | undefined;
   /** Owns the processes of tasks; ends those that a crashed process left. */
   readonly processTree?: Pick<ProcessTree, 'reconcile'> | undefined;
+  /** Hears what a listener threw, and trouble that ends nothing. Default: the console. */
   readonly onListenerError?: OnListenerError | undefined;
 }
 

@@ -4,8 +4,9 @@
  */
 import { RuntimeError, messageOf } from '../machines/errors.ts';
 import type { ErrorCategory } from '../machines/errors.ts';
+import { invocation } from './invocation.ts';
 import type { Output } from './terminal/output.ts';
-import { printable } from './terminal/text.ts';
+import { printable, shellQuoted } from './terminal/text.ts';
 import { USAGE } from './usage.ts';
 
 export const EXIT_SUCCESS = 0;
@@ -95,6 +96,9 @@ export function isEndOfInterrupted(error: unknown): boolean {
 export function failureText(error: unknown, { styles }: Pick<Output, 'styles'>): string {
   const { message, code, hint } = toldOf(error);
   const lines = [`${styles.red('error:')} ${message} ${styles.dim(`[${code}]`)}`, ...hintText(hint, styles)];
+  // Wrong usage says it all, and an explanation that is not there has just been asked for.
+  if (RuntimeError.is(error) && code !== USAGE && code !== 'ERROR_UNKNOWN')
+    lines.push(`  ${styles.cyan('more:')} ${shellQuoted([...invocation(), 'explain', code])}`);
   if (process.env['WAKECHART_DEBUG'] === '1') lines.push(stackOf(error));
   return `${lines.join('\n')}\n`;
 }

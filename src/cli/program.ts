@@ -8,6 +8,7 @@ import { addAuditCommand } from './audit/program.ts';
 import { addAuthCommands } from './auth/program.ts';
 import type { CommandContext } from './context.ts';
 import { addEnvironmentCommands } from './env/program.ts';
+import { addExplainCommand } from './explain/program.ts';
 import { addInspectCommand } from './inspect/program.ts';
 import { addInspectionOptions } from './inspect/words.ts';
 import type { InspectionWords } from './inspect/words.ts';
@@ -90,6 +91,7 @@ export function createProgram(run: RunWork): Command {
   addStoreCommands(program, { run, withExamples });
   addFleetCommand(program, { run, withExamples });
   addDoctor(program, run);
+  addExplainCommand(program, { run, withExamples });
   return program;
 }
 

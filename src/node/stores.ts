@@ -34,7 +34,7 @@ const POLICY_FOLDER = 'policy';
 export interface NodeStoreOptions {
   /** postgres://user:password@host:port/database. Its schema is made by `wakechart store migrate --store URL`. */
   readonly postgres: string;
-  /** Default `wakechart`. */
+  /** The schema of its tables. Default `wakechart`. */
   readonly schema?: string | undefined;
   /** Connections of this runtime at most, besides the one that listens. Default 4. */
   readonly poolSize?: number | undefined;

@@ -53,7 +53,7 @@ describe('what cannot be looked at', () => {
       code: 1,
       stdout: '',
       stderr: expect.stringMatching(
-        /there is nothing at .*nowhere \[HOME_NOT_FOUND\]\n {2}hint: Name it with --home DIR, or see one at work: .*demo --inspect\n$/,
+        /there is nothing at .*nowhere \[HOME_NOT_FOUND\]\n {2}hint: Name it with --home DIR, or see one at work: .*demo --inspect\n {2}more: .* explain HOME_NOT_FOUND\n$/,
       ) as string,
     });
     await expect(readFile(pathOf('nowhere'))).rejects.toMatchObject({ code: 'ENOENT' });

@@ -160,7 +160,7 @@ describe.skipIf(whyNoMount !== undefined)('a home on a disk that is read-only', 
     const { code, stdout, stderr } = await at(...words(sessionId));
     expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
     expect(stderr).toMatch(
-      /^error: could not .*EROFS: read-only file system.* \[STORAGE_FAILED\]\n {2}hint: The file system is read-only\. Use a home directory that can be written\.\n$/,
+      /^error: could not .*EROFS: read-only file system.* \[STORAGE_FAILED\]\n {2}hint: The file system is read-only\. Use a home directory that can be written\.\n {2}more: .* explain STORAGE_FAILED\n$/,
     );
   });
 

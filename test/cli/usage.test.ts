@@ -107,6 +107,7 @@ describe('the commands', () => {
       'store prune',
       'fleet',
       'doctor',
+      'explain',
     ]);
   });
 

@@ -31,7 +31,7 @@ describe('a page that is written from the code', () => {
 const anchorOf = (heading: string): string =>
   heading
     .toLowerCase()
-    .replaceAll(/[^\p{L}\p{N}\s-]/gu, '')
+    .replaceAll(/[^\p{L}\p{N}\s_-]/gu, '')
     .trim()
     .replaceAll(/\s/g, '-');
 
@@ -51,6 +51,20 @@ describe('links', () => {
       return anchor !== undefined && !anchorsOf(readPage(target)).includes(anchor);
     });
     expect(broken).toEqual([]);
+  });
+});
+
+describe('the list of decisions', () => {
+  const page = readPage('docs/decisions/README.md');
+  const rows = [...page.matchAll(/^\| \[(?<number>\d{4})\]\((?<file>[^)]+)\) \| .+ \|$/gm)].map(({ groups }) => groups);
+
+  it('has a row for every decision, in order, and for no other', () => {
+    const files = readdirSync(join(checkout, 'docs/decisions')).filter((name) => /^\d{4}-.+\.md$/.test(name));
+    expect(rows.map((row) => row?.['file'])).toEqual(files.toSorted());
+  });
+
+  it('calls each by the number of its file', () => {
+    expect(rows.filter((row) => row?.['file']?.startsWith(`${row['number']}-`) !== true)).toEqual([]);
   });
 });
 

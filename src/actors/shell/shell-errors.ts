@@ -67,6 +67,7 @@ export function tooManyShells(whose: 'session' | 'runtime'): RuntimeError {
 export function shellDidNotOpen(shell: string, reason: string, cause?: unknown): RuntimeError {
   return new RuntimeError('SHELL_NOT_OPENED', `the shell "${shell}" could not be opened: ${reason}`, {
     category: 'process',
+    hint: 'Try again once, or run the command with shell_run, which needs no open shell.',
     details: { shell },
     cause,
   });
@@ -126,6 +127,7 @@ export function shellVariableRefused(shell: string, name: string): RuntimeError 
 export function shellsAreClosed(): RuntimeError {
   return new RuntimeError('SHELLS_CLOSED', 'the runtime is shutting down and opens no shells', {
     category: 'conflict',
+    hint: 'Go on with the next wake: it is in a new runtime.',
   });
 }
 

@@ -34,6 +34,7 @@ export class AdapterAccess {
       `the worktree adapter must answer prepare with { repoRoot, worktreePath, branchName }, got ${JSON.stringify(prepared) ?? 'nothing'}`,
       {
         code: ADAPTER_INVALID,
+        hint: 'Correct prepare() of the adapter; the paths are absolute texts.',
       },
     );
   }
@@ -86,6 +87,7 @@ export class AdapterAccess {
       const error = (): BackgroundTaskError =>
         new BackgroundTaskError('timeout', `the worktree adapter did not answer ${what} within ${timeoutMs} ms`, {
           code: 'WORKTREE_ADAPTER_TIMEOUT',
+          hint: 'Look at what it waits for, or raise the time limit of the adapter.',
         });
       timer = this.#clock.setTimeout(() => reject(error()), timeoutMs);
     });

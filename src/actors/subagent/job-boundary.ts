@@ -37,7 +37,10 @@ export function checkedJobResult(value: SubagentJobResult, jobId: string): Subag
     throw new BackgroundTaskError(
       'runner',
       `the runner of job ${jobId} must resolve with { output: string }, got ${described(value)}`,
-      { code: 'SUBAGENT_RUNNER_RESULT' },
+      {
+        code: 'SUBAGENT_RUNNER_RESULT',
+        hint: 'Let the promise of the handle resolve with { output }; where there is none, with an empty text.',
+      },
     );
   }
   const { metadata } = value;

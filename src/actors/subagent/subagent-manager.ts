@@ -442,7 +442,10 @@ export class SubagentManager {
   #requireLive(jobId: string, what: string): void {
     const { status } = this.#require(jobId);
     if (!isTerminalBackgroundTaskStatus(status)) return;
-    throw new BackgroundTaskError('runner', `job ${jobId} has ended and cannot ${what}`, { code: 'TASK_ENDED' });
+    throw new BackgroundTaskError('runner', `job ${jobId} has ended and cannot ${what}`, {
+      code: 'TASK_ENDED',
+      hint: 'Spawn another one, or go on with its session.',
+    });
   }
 }
 
@@ -471,5 +474,6 @@ function resultOf(task: BackgroundTaskState | undefined, failure: unknown): Suba
 function shutDown(): BackgroundTaskError {
   return new BackgroundTaskError('validation', 'the subagent manager is shut down and takes no new jobs', {
     code: 'SUBAGENT_MANAGER_SHUT_DOWN',
+    hint: 'Open a new runtime.',
   });
 }

@@ -122,6 +122,7 @@ export class SubagentRun implements BackgroundTaskHandle {
         `job ${this.taskId} takes ${prompt === undefined ? 'prompts and answers, and no other input' : 'no follow-ups: its runner has no send'}`,
         {
           code: 'TASK_INPUT_UNSUPPORTED',
+          hint: 'Send { prompt } to a runner whose handle has send(), or spawn another job.',
         },
       );
     }
@@ -135,7 +136,7 @@ export class SubagentRun implements BackgroundTaskHandle {
       throw new BackgroundTaskError(
         'runner',
         `the runner of job ${this.taskId} takes no answers to permission requests`,
-        { code: 'TASK_INPUT_UNSUPPORTED' },
+        { code: 'TASK_INPUT_UNSUPPORTED', hint: 'Only a runner whose handle has answerPermission() takes answers.' },
       );
     }
     const answer = handle.answerPermission.bind(handle);
@@ -148,6 +149,7 @@ export class SubagentRun implements BackgroundTaskHandle {
     if (this.#handle.readLog === undefined)
       throw new BackgroundTaskError('runner', `the runner of job ${this.taskId} does not keep a log`, {
         code: 'TASK_LOG_UNSUPPORTED',
+        hint: 'Only a runner whose handle has readLog() keeps one.',
       });
     return this.#handle.readLog(cursor);
   }
@@ -281,6 +283,7 @@ export class SubagentRun implements BackgroundTaskHandle {
     if (handle !== undefined && this.#life.matches({ running: 'active' })) return handle;
     throw new BackgroundTaskError('runner', `job ${this.taskId} is ${this.#life.state} and takes no input`, {
       code: 'TASK_STOPPING',
+      hint: 'Wait until it has ended, then spawn another, or go on with its session.',
     });
   }
 }

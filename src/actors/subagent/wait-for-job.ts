@@ -29,7 +29,7 @@ export async function waitFor<Result>(
     throw new BackgroundTaskError(
       'validation',
       `timeoutMs must be a number of milliseconds, 0 or more, got ${timeoutMs}`,
-      { code: 'SUBAGENT_WAIT_INVALID' },
+      { code: 'SUBAGENT_WAIT_INVALID', hint: 'Leave it out to wait until the job has ended.' },
     );
   }
   // There may be no caller left to hear of it.

@@ -157,6 +157,7 @@ function asFailure(thrown: unknown, name: string): unknown {
   if (thrown instanceof BackgroundTaskError) return thrown;
   return new BackgroundTaskError('runner', `${name} failed: ${messageOf(thrown)}`, {
     code: 'SUBAGENT_HOOK_FAILED',
+    hint: 'Mend the hook: run it by itself in a worktree of the repository.',
     cause: thrown,
   });
 }

@@ -226,6 +226,7 @@ export class BackgroundTaskManager {
     if (!this.#supervisor.isAccepting) {
       throw new BackgroundTaskError('validation', 'the task manager is shut down and takes no new tasks', {
         code: 'TASK_MANAGER_SHUT_DOWN',
+        hint: 'Open a new runtime.',
       });
     }
     const { pending, freeSlots } = this.#supervisor;
@@ -271,7 +272,10 @@ export class BackgroundTaskManager {
   #liveRecord(taskId: string, what: string): TaskRecord {
     const record = this.#found(taskId);
     if (!record.hasEnded) return record;
-    throw new BackgroundTaskError('runner', `task ${taskId} has ended and cannot ${what}`, { code: 'TASK_ENDED' });
+    throw new BackgroundTaskError('runner', `task ${taskId} has ended and cannot ${what}`, {
+      code: 'TASK_ENDED',
+      hint: 'Spawn another one. What it left can be read until it is closed.',
+    });
   }
 
   async #handleWith(taskId: string, operation: 'pause' | 'resume' | 'edit'): Promise<BackgroundTaskHandle> {
@@ -300,5 +304,8 @@ function notStarted(taskId: string, operation: string): BackgroundTaskError {
 }
 
 function unsupported(taskId: string, what: string, code: string): BackgroundTaskError {
-  return new BackgroundTaskError('runner', `the runner of task ${taskId} does not ${what}`, { code });
+  return new BackgroundTaskError('runner', `the runner of task ${taskId} does not ${what}`, {
+    code,
+    hint: 'Only a runner whose handle has that method can do it.',
+  });
 }

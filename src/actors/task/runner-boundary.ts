@@ -140,6 +140,7 @@ export function checkedResult(value: BackgroundTaskResult, taskId: string): Back
       `the runner of task ${taskId} must resolve with { output: string }, got ${describe(value)}`,
       {
         code: 'TASK_RUNNER_RESULT',
+        hint: 'Let the promise of the handle resolve with { output }; where there is none, with an empty text.',
       },
     );
   }

@@ -107,11 +107,15 @@ function fitId(id: unknown, taken: ReadonlyMap<string, unknown>, whence: string)
       `${whence} ${JSON.stringify(id)}; an id is 1 to 128 letters, digits, "_", ".", ":" or "-"`,
       {
         code: 'TASK_ID_INVALID',
+        hint: 'Give another id, or none: then one is counted.',
       },
     );
   }
   if (taken.has(id)) {
-    throw new BackgroundTaskError('validation', `${whence} "${id}", which another task has`, { code: 'TASK_ID_TAKEN' });
+    throw new BackgroundTaskError('validation', `${whence} "${id}", which another task has`, {
+      code: 'TASK_ID_TAKEN',
+      hint: 'Give another id, or none: then one is counted.',
+    });
   }
   return id;
 }

@@ -119,6 +119,7 @@ export class TaskExecution {
         `task ${this.record.id} does not take input: its ${this.record.request.kind} runner has no send`,
         {
           code: 'TASK_INPUT_UNSUPPORTED',
+          hint: 'Give it all that it needs in its request, or let the handle of the runner have send().',
         },
       );
     }

@@ -20,6 +20,7 @@ export async function deliverInput(host: TaskHost, record: TaskRecord, given: Ba
   if (record.isStopping)
     throw new BackgroundTaskError('runner', `task ${record.id} is being stopped and takes no input`, {
       code: 'TASK_STOPPING',
+      hint: 'Wait until it has ended, then spawn another.',
     });
   if (input.permission !== undefined) return answerPermission(host, record, execution, input, input.permission);
   await execution.send(input);

@@ -119,6 +119,7 @@ export function notAsked(jobId: string, requestId: string): BackgroundTaskError 
 export function runnerClosed(): BackgroundTaskError {
   return new BackgroundTaskError('conflict', 'the subagent runner is closed and starts nothing more', {
     code: 'SUBAGENT_RUNNER_CLOSED',
+    hint: 'Open a new runtime.',
   });
 }
 

@@ -315,7 +315,7 @@ function namesOf(path: string): { readonly root: string; readonly names: readonl
     throw new RuntimeError(
       'HAND_PATH_INVALID',
       `expected a path of a file in the hand, received ${JSON.stringify(path)}`,
-      { category: 'validation' },
+      { category: 'validation', hint: 'Name it relative to the folder, with "/" between names and without "..".' },
     );
   return { root, names, name };
 }

@@ -226,6 +226,6 @@ function numberOf(id: string): number {
   throw new RuntimeError(
     'JOB_ID_INVALID',
     `the id of a job on record is agent_<n>, such as agent_1, got ${JSON.stringify(id)}`,
-    { category: 'validation' },
+    { category: 'validation', hint: 'Take an id that spawn() or the list of jobs gave.' },
   );
 }

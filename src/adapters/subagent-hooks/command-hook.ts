@@ -114,7 +114,11 @@ class CommandHook {
       throw new BackgroundTaskError(
         'process',
         `the hook command could not be started: ${command}: ${messageOf(error)}`,
-        { code: 'SUBAGENT_HOOK_FAILED', cause: error },
+        {
+          code: 'SUBAGENT_HOOK_FAILED',
+          hint: 'Check that its shell is there and that processes can be started.',
+          cause: error,
+        },
       );
     } finally {
       run.signal.removeEventListener('abort', onAbort);
@@ -135,6 +139,7 @@ class CommandHook {
         `something that the hook command started still runs: ${messageOf(error)}`,
         {
           code: 'SUBAGENT_HOOK_FAILED',
+          hint: 'End it by hand; wakechart doctor says which processes are left.',
           details: { isRunning: true },
           cause: error,
         },
@@ -166,6 +171,7 @@ function judge({ code, signalCode }: CommandEnd, complaint: string, command: str
   const how = code === null ? `was ended by ${signalCode ?? 'a signal'}` : `ended with exit code ${code}`;
   throw new BackgroundTaskError('process', `the hook command ${how}${said}`, {
     code: 'SUBAGENT_HOOK_FAILED',
+    hint: 'Run the command by itself in a worktree of the repository and see what it says.',
     details: { command: beginningOf(command, PREVIEW_CHARACTERS), exitCode: code },
   });
 }

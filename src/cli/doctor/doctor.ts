@@ -183,7 +183,10 @@ function checkJobs(context: CommandContext): Promise<RepairableFinding[]> {
   const settle = async (jobId: string): Promise<void> => {
     const report = (await reconcileHome(context)).jobs.find((job) => job.jobId === jobId);
     if (report?.action === 'failed')
-      throw new RuntimeError('JOB_NOT_SETTLED', report.reason ?? 'nobody knows why', { category: 'storage' });
+      throw new RuntimeError('JOB_NOT_SETTLED', report.reason ?? 'nobody knows why', {
+        category: 'storage',
+        hint: 'Look at what lies in the folder of the job, then run doctor --repair again.',
+      });
   };
   return checkSubagents({
     records: createFileJobRecords({ directory, hostLife: hostLifeOf(home) }),

@@ -52,9 +52,13 @@ const permission = z
   .union([
     permissionMode.transform((mode) => ({ ...NO_RULES, mode })),
     z.strictObject({
+      /** What is asked about where no rule says otherwise: `preapproved` what always asks, `ask` what changes something; `deny` runs nothing. */
       mode: permissionMode.default('ask'),
+      /** Rules for calls that need no consent, such as `shell_run(npm test)`. */
       allow: ruleTexts('allow'),
+      /** Rules for calls that a person is asked about. */
       ask: ruleTexts('ask'),
+      /** Rules for calls that never run. */
       deny: ruleTexts('deny'),
       /** How long a request waits for an answer, in seconds; then the call is denied. Default: a week. */
       expiresAfterSeconds: z.number().int().min(1).max(31_536_000).optional(),
@@ -80,6 +84,7 @@ const fallback = z.union([modelText, modelChoice.omit({ backend: true })]);
 
 /** Bounds of what wakes and sessions may use up. */
 export const agentBudget = z.strictObject({
+  /** Calls of the model in one wake. */
   maxModelStepsPerWake: z.number().int().min(1).max(MAX_MODEL_STEPS_PER_WAKE).optional(),
   /** Input and output together, as far as the provider tells. */
   maxTokensPerWake: z.number().int().min(1).optional(),
@@ -87,11 +92,13 @@ export const agentBudget = z.strictObject({
   maxTokensPerSession: z.number().int().min(1).optional(),
   /** In US dollars. Where the price of the model is not known, nothing runs. */
   maxCostPerWake: z.number().positive().optional(),
+  /** The same, over all wakes of a session. */
   maxCostPerSession: z.number().positive().optional(),
   /** How often in a row the same call may come to the same result. */
   maxIdenticalCalls: z.number().int().min(1).optional(),
   /** Steps in a row of which nothing new comes. */
   maxStepsWithoutProgress: z.number().int().min(1).optional(),
+  /** By the clock, with everything that the wake waits for. */
   maxSecondsPerWake: z.number().int().min(1).optional(),
   /** Wakes in a row that no client asked for; then the session is parked. */
   maxAutonomousWakes: z.number().int().min(0).optional(),
@@ -99,7 +106,9 @@ export const agentBudget = z.strictObject({
 
 /** The frontmatter. Unknown keys are errors: a misspelled limit must not be no limit. */
 export const agentFrontmatter = z.strictObject({
+  /** For people: lists and pages show it. */
   name: text.max(100),
+  /** For people, and for agents that may ask it. */
   description: z.string().trim().max(1_000).default(''),
   /** For the script backend: the path of the script, from the folder of the agent file. */
   model: text,
@@ -116,8 +125,11 @@ export const agentFrontmatter = z.strictObject({
       mcpServer,
     )
     .optional(),
+  /** What its tools may do without being asked about. A mode alone, or with rules. Default `preapproved`. */
   permission,
+  /** What its wakes and sessions may use up. */
   budget: agentBudget.default({}),
+  /** How much of the conversation the model is given. */
   context: z
     .strictObject({
       /** Tokens that the model is given to read, by estimate. */

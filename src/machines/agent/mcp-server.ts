@@ -15,10 +15,22 @@ const secretReference = z
   .regex(/^[a-z0-9][a-z0-9_-]*\/[a-z0-9][a-z0-9_-]*$/, 'expected a secret as vault/name, such as github/token');
 
 /** A secret of a vault, with what stands before it, such as `Bearer `. */
-export const vaultValue = z.strictObject({ vault: secretReference, prefix: text.max(200).optional() });
+export const vaultValue = z.strictObject({
+  /** The secret, as vault/name. */
+  vault: secretReference,
+  /** What stands before it, such as `Bearer `. */
+  prefix: text.max(200).optional(),
+});
 
 /** A text, the name of a variable in the environment of the runtime that holds it, or a secret of a vault. */
-const value = z.union([text, z.strictObject({ env: z.string().min(1).max(200) }), vaultValue]);
+const value = z.union([
+  text,
+  z.strictObject({
+    /** The variable of the runtime that holds the value. */
+    env: z.string().min(1).max(200),
+  }),
+  vaultValue,
+]);
 
 /** What a variable of an environment can be called. */
 const variableName = z
@@ -59,6 +71,7 @@ export const mcpServer = z.union([
   z.strictObject({
     /** A program, started without a shell. */
     command: text.min(1),
+    /** What it is started with. */
     args: z.array(text).max(1_000).optional(),
     /** Absolute, or from the folder of the agent file. Default: the folder of the agent file. */
     cwd: text.min(1).optional(),
@@ -66,7 +79,13 @@ export const mcpServer = z.union([
     env: z.record(variableName, value).optional(),
     ...shared,
   }),
-  z.strictObject({ url, headers: z.record(headerName, value).optional(), ...shared }),
+  z.strictObject({
+    /** The address of a server over HTTP. */
+    url,
+    /** Sent with every request. */
+    headers: z.record(headerName, value).optional(),
+    ...shared,
+  }),
 ]);
 
 export type McpServerInput = z.input<typeof mcpServer>;

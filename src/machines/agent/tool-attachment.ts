@@ -25,8 +25,11 @@ export const toolAttachment = z.union([
   /** Another agent: each call is a child session of its own. */
   z
     .strictObject({
+      /** The agent that a call of this tool asks. */
       agent: agentId,
+      /** What the model calls the tool. Default: the name of the agent. */
       name: toolName.optional(),
+      /** What the model is told of it. Default, for an agent: the description of that. */
       description: z.string().max(1_000).optional(),
       /** `process`: it works in a process of its own. Default `in-process`. */
       run: z.enum(['in-process', 'process']).optional(),
@@ -46,15 +49,24 @@ export const toolAttachment = z.union([
     })),
   /** Tools of an MCP server that the file names under `mcp`: all of them, or those listed. */
   z
-    .strictObject({ mcp: z.string().min(1), tools: z.array(z.string().min(1)).min(1).optional() })
+    .strictObject({
+      /** The MCP server, as it is called under `mcp`. */
+      mcp: z.string().min(1),
+      /** Which of its tools. Default: all of them. */
+      tools: z.array(z.string().min(1)).min(1).optional(),
+    })
     .transform(({ mcp, tools }) => ({ type: 'mcp' as const, name: mcp, server: mcp, tools })),
   /** A tool that a client runs. */
   z
     .strictObject({
+      /** A tool that runs outside: the session waits for its result. */
       custom: toolName,
       description: z.string().min(1).max(1_000),
+      /** The JSON Schema of its input. */
       input: inputSchema.optional(),
+      /** Whether it changes nothing. Default false. */
       readOnly: z.boolean().optional(),
+      /** `always_ask`: a person is asked whatever the mode says. Default `always_allow`: the mode decides. */
       permission: z.enum(['always_allow', 'always_ask']).optional(),
     })
     .transform(({ custom, ...rest }) => ({ type: 'custom' as const, name: custom, ...rest })),

@@ -18,9 +18,11 @@ const mountPath = z
   .max(200);
 
 const declaredMount = z.strictObject({
+  /** Where commands and file tools see it: absolute. */
   path: mountPath,
   /** On the host: absolute, or from the home of Wakechart. It must be there when a wake begins. */
   source: hostPath,
+  /** Whether it may be read only, or written too. */
   access: z.enum(['ro', 'rw']).default('ro'),
 });
 
@@ -69,12 +71,16 @@ const checkCommand = textWithoutNul.min(1).max(MAX_CHECK_CHARACTERS);
 const checkSeconds = z.number().int().min(1);
 
 const judge = z.strictObject({
+  /** Who serves the model, as agent files name it. */
   provider: z.string().min(1).max(200),
+  /** As the provider calls it. */
   model: z.string().min(1).max(200),
+  /** The account that pays. Default: those of the provider, in turn. */
   profile: z.string().min(1).max(64).optional(),
 });
 
 const shape = {
+  /** For people. */
   description: z.string().trim().max(1_000).default(''),
   /**
    * `required`: commands run in a sandbox, or not at all. `off`: on the host, with the rights of the user who runs
@@ -83,19 +89,29 @@ const shape = {
   sandbox: z.enum(['required', 'off']),
   /** Of commands. `disabled` needs a sandbox. Default: `disabled` in a sandbox, else `open`. */
   network: z.enum(['open', 'disabled']).optional(),
+  /** Folders of the host that are seen beside the workspace. */
   mounts: z.array(declaredMount).max(50).default([]),
   /** The vaults whose secrets may be used. */
   vaults: z.array(vaultName).max(50).default([]),
   /** Besides what the agent's own file says: the stricter mode holds, and every rule that asks or denies. */
   permission: z
-    .strictObject({ mode: permissionMode.default('preapproved'), ask: ruleTexts('ask'), deny: ruleTexts('deny') })
+    .strictObject({
+      /** The mode that holds at least. */
+      mode: permissionMode.default('preapproved'),
+      /** Rules for calls that a person is asked about. */
+      ask: ruleTexts('ask'),
+      /** Rules for calls that never run. */
+      deny: ruleTexts('deny'),
+    })
     .default({ mode: 'preapproved', ask: [], deny: [] }),
   /** Besides that of the agent: the lower bound holds. */
   budget: agentBudget.default({}),
   /** What commands get of the environment variables of the host, by name, and what is set besides. */
   variables: z
     .strictObject({
+      /** Names of variables that are passed on. */
       pass: z.array(variableName).max(200).default([]),
+      /** Variables with their values. No secrets: those belong into a vault. */
       set: z
         .record(variableName, variableValue)
         .refine((set) => Object.keys(set).length <= 200, 'expected at most 200 variables')
@@ -109,14 +125,24 @@ const shape = {
   hostBound: z.boolean().optional(),
   /** What the workspace of a session may hold. */
   quota: z
-    .strictObject({ maxBytes: z.number().int().min(1).optional(), maxFiles: z.number().int().min(1).optional() })
+    .strictObject({
+      /** All files together. */
+      maxBytes: z.number().int().min(1).optional(),
+      /** Files and folders. */
+      maxFiles: z.number().int().min(1).optional(),
+    })
     .default({}),
   /** What has to speak for an outcome besides the log before anything is promoted. */
   evaluation: z
     .strictObject({
       /** Run in the workspace; exit code 0 speaks for the outcome. */
       check: z
-        .strictObject({ command: checkCommand, timeoutSeconds: checkSeconds.max(MAX_CHECK_SECONDS).default(600) })
+        .strictObject({
+          /** For a shell. */
+          command: checkCommand,
+          /** What takes longer counts as failed. */
+          timeoutSeconds: checkSeconds.max(MAX_CHECK_SECONDS).default(600),
+        })
         .optional(),
       /** A model that judges by what the log shows. */
       judge: judge.optional(),

@@ -199,5 +199,8 @@ export class ConfigReader {
 const LEFT_OUT_KEY = '[Object]';
 
 function tooLarge(what: string): RuntimeError {
-  return new RuntimeError('STATELY_DEFINITION_TOO_LARGE', `it has ${what}`, { category: 'capacity' });
+  return new RuntimeError('STATELY_DEFINITION_TOO_LARGE', `it has ${what}`, {
+    category: 'capacity',
+    hint: 'Show a smaller machine, or its parts one by one.',
+  });
 }

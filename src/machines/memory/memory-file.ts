@@ -66,7 +66,7 @@ export function writeMemory(document: MemoryDocument, entries: readonly MemoryEn
     throw new RuntimeError(
       'MEMORY_ENTRY_INVALID',
       `expected an id without spaces and a time, received ${JSON.stringify([unfit.learningId, unfit.at])}`,
-      { category: 'validation' },
+      { category: 'validation', hint: 'Take the id of a learning, and a time in the form 2030-01-23T09:00:00Z.' },
     );
   const section = [
     BEGIN,

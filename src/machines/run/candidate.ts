@@ -16,7 +16,9 @@ export type Candidate = Readonly<z.output<typeof candidate>>;
 
 /** A model that an agent names, with the accounts that may pay for it. */
 export const modelChoice = z.strictObject({
+  /** Who serves it, as agent files name it. */
   provider: name,
+  /** As the provider calls it. */
   model: name,
   backend: name.optional(),
   /** The one profile to use, whatever its standing: the user insists. */

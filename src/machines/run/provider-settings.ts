@@ -30,8 +30,9 @@ const program = z.strictObject({
 export const providerSettings = z.strictObject({
   /** Id of the backend. */
   backend: z.string().min(1),
-  /** For `embedded`: the interface and its base address, as far as they are not the usual ones. */
+  /** For `embedded`: the interface that it speaks. */
   api: httpInterface.optional(),
+  /** For `embedded`: its base address, where that is not the usual one of the interface. */
   baseUrl: webAddress.optional(),
   /** Sent with each request. No secrets: those belong into an auth profile. */
   headers: z.record(z.string(), z.string()).optional(),
@@ -43,7 +44,10 @@ export const providerSettings = z.strictObject({
   program: program.optional(),
   /** For `cli-agent`: the family of its stream. */
   dialect: z.enum(['claude', 'codex']).optional(),
-  /** How long a run may say nothing, in milliseconds, before it counts as hung. */
+  /**
+   * How long a run may say nothing, in milliseconds, before it counts as hung. Default: 300,000 for `embedded`, 900,000
+   * for the others.
+   */
   idleTimeoutMs: z.number().int().min(1).max(86_400_000).optional(),
   /**
    * For `embedded`: files that its models can be shown. Default: images and PDFs for `anthropic` and `openai`, images

@@ -9,8 +9,9 @@ import type { RunFailure, RunFailureKind } from './run-failure.ts';
 export interface RunLimits {
   /** Attempts in all. */
   readonly maxAttempts: number;
-  /** Waits in all, and their sum in milliseconds. */
+  /** Waits in all. */
   readonly maxBackOffs: number;
+  /** Their sum, in milliseconds. */
   readonly maxWaitMs: number;
 }
 

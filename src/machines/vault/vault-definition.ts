@@ -28,6 +28,7 @@ const secretDefinition = z
     command: z.array(z.string().min(1).max(10_000)).min(1).max(50).optional(),
     /** The secret itself. */
     value: z.string().max(MAX_SECRET_BYTES).optional(),
+    /** For people, and for agents that may use it. */
     description: z.string().trim().max(500).optional(),
     /** Where it may be sent in a header. None: nowhere. */
     hosts: z.array(hostPattern).max(50).default([]),
@@ -47,7 +48,9 @@ const secretDefinition = z
 const secretName = environmentId;
 
 export const vaultFile = z.strictObject({
+  /** For people. */
   description: z.string().trim().max(1_000).default(''),
+  /** By the name that follows the vault in `vault/secret`. */
   secrets: z
     .record(secretName, secretDefinition)
     .refine((secrets) => Object.keys(secrets).length <= 200, 'expected at most 200 secrets'),

@@ -1,0 +1,115 @@
+/** The catalogue of errors as Markdown, written from the places of the source that make them. */
+import { RuntimeError } from '../../src/machines/errors.ts';
+import type { ErrorCategory } from '../../src/machines/errors.ts';
+import { partOf, subjectOf, SUBJECTS } from './error-subjects.ts';
+import type { ErrorSite } from './error-sites.ts';
+
+/** More ways to say the same are no help. */
+const MAX_MESSAGES = 6;
+const MAX_GROUPS = 12;
+
+const HEAD = `# Errors
+
+Every code of an error that Wakechart throws or tells, written from the places of its source that make it. An error is \`{ code, category, message, recoverable, hint?, details? }\`: \`code\` is for
+programs and stays what it is, \`message\` says what was expected and what came, \`hint\` what to do, \`details\` holds plain data such as limits and ids. Test with \`RuntimeError.is(error)\` and
+\`error.code\`. \`wakechart explain CODE\` prints one entry. *Recoverable* means that the caller can do something about it and go on; it follows from the category: all but \`crash\` are.
+
+In messages and hints, \`{name}\` is put in when it happens, \`{a | b}\` is one of the two, and \`…\` stands for words that are worked out then. Under a message, or under several, stands
+what to do. A validation error without that names each wrong place and what was expected there: correct it. The code of
+a \`BackgroundTaskError\` that is made without one, as in a runner of your own, is \`TASK_\` and its category.
+`;
+
+export interface ErrorEntry {
+  readonly code: string;
+  readonly sites: readonly ErrorSite[];
+}
+
+/** Every code with the places that make it, in order. */
+export function errorEntries(sites: readonly ErrorSite[]): ErrorEntry[] {
+  const byCode = new Map<string, ErrorSite[]>();
+  for (const site of sites)
+    if (site.code !== undefined) byCode.set(site.code, [...(byCode.get(site.code) ?? []), site]);
+  return [...byCode]
+    .map(([code, those]) => ({ code, sites: those }))
+    .toSorted((one, other) => (one.code < other.code ? -1 : 1));
+}
+
+export function errorCatalogue(entries: readonly ErrorEntry[]): string {
+  const sections = SUBJECTS.map(({ title }) => {
+    const those = entries.filter(({ code }) => subjectOf(code) === title);
+    return `\n## ${title}\n${those.map((entry) => entryText(entry)).join('')}`;
+  });
+  return `${HEAD}${sections.join('')}`;
+}
+
+function entryText({ code, sites }: ErrorEntry): string {
+  const parts = [...new Set(sites.map(({ file }) => partOf(file)))].toSorted();
+  return `\n### ${code}\n\n${kindText(sites)} Raised by ${listed(parts)}.\n\n${sayings(sites)}`;
+}
+
+function kindText(sites: readonly ErrorSite[]): string {
+  const categories = categoriesOf(sites);
+  if (categories.length === 0) return 'Told as a reason, in a status or an answer.';
+  const stated = sites.flatMap(({ recoverable }) => (recoverable === undefined ? [] : [recoverable]));
+  const byCategory = categories.map((category) => String(new RuntimeError('ANY', '', { category }).recoverable));
+  const recoverable = [...new Set([...byCategory, ...stated.filter((word) => word === 'true' || word === 'false')])];
+  const word =
+    recoverable.length > 1
+      ? 'recoverable, unless it says otherwise'
+      : recoverable[0] === 'true'
+        ? 'recoverable'
+        : 'not recoverable';
+  return `${categories.map((category) => `\`${category}\``).join(' or ')}, ${word}.`;
+}
+
+export function categoriesOf(sites: readonly ErrorSite[]): ErrorCategory[] {
+  return [...new Set(sites.flatMap(({ categories }) => categories))]
+    .filter((category): category is ErrorCategory => /^[a-z_]+$/.test(category))
+    .toSorted();
+}
+
+/** Each hint once, under the messages that it comes with. */
+function sayings(sites: readonly ErrorSite[]): string {
+  const byHint = new Map<string, Set<string>>();
+  for (const { messages, hints } of sites) {
+    const hint = hints.filter((text) => !isOfAnother(text)).map((text) => plain(text));
+    const key = [...new Set(hint)].join(' Or: ');
+    byHint.set(key, new Set([...(byHint.get(key) ?? []), ...messages.map((message) => said(message))]));
+  }
+  const groups = [...byHint].map(([hint, messages]) => {
+    const shown = [...messages].slice(0, MAX_MESSAGES).map((message) => `- ${message}\n`);
+    const more = messages.size > MAX_MESSAGES ? `- and ${messages.size - MAX_MESSAGES} more such messages\n` : '';
+    return `${shown.join('')}${more}${hint === '' ? '' : `  - ${hint}\n`}`;
+  });
+  const more =
+    groups.length > MAX_GROUPS ? `- and ${groups.length - MAX_GROUPS} more, each with a hint of its own\n` : '';
+  return `${groups.slice(0, MAX_GROUPS).join('')}${more}`;
+}
+
+/** What is all put in at run time says nothing by its name. */
+function said(message: string): string {
+  return isOfAnother(message) ? 'the words of what went wrong' : codeText(message);
+}
+
+/** Whether a message or hint is handed on whole, or there is none. */
+export function isOfAnother(text: string): boolean {
+  return /^(?:\{[^}]*\}|…)?$/.test(text);
+}
+
+function codeText(text: string): string {
+  const line = text.replaceAll(/\s+/g, ' ').trim();
+  return line.includes('`') ? `\`\` ${line} \`\`` : `\`${line}\``;
+}
+
+/** Hints are prose, with words in them that Markdown would read as its own. */
+function plain(text: string): string {
+  return text
+    .replaceAll(/\s+/g, ' ')
+    .trim()
+    .replaceAll(/[\\`*_<>[\]|#]/g, '\\$&');
+}
+
+function listed(parts: readonly string[]): string {
+  const [last = ''] = parts.slice(-1);
+  return parts.length < 2 ? last : `${parts.slice(0, -1).join(', ')} and ${last}`;
+}

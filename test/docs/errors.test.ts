@@ -1,0 +1,91 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { categoriesOf, errorCatalogue, errorEntries, isOfAnother } from './error-catalogue.ts';
+import type { ErrorEntry } from './error-catalogue.ts';
+import { SRC, errorSites, sourceFiles } from './error-sites.ts';
+import { checkout, readPage } from './pages.ts';
+
+/** They make an error of one that they were given, and its code is that one's. */
+const PASSES_ON = [
+  'actors/environment/environment-names.ts: bindingEnvironment',
+  'actors/session/parent-bounds.ts: asFilesSay',
+  'adapters/files/lease-acquisition.ts: #conflict',
+  'adapters/postgres/schedule-definitions.ts: readable',
+  'adapters/schedule-files/schedule-definitions.ts: get',
+  'cli/auth/accounts.ts: inOurWords',
+  'cli/open/store.ts: inOurWords',
+  'cli/open/suggestions.ts: withHint',
+  'cli/schedule/schedules.ts: inOurWords',
+  'cli/task/run.ts: inOurWords',
+  'cli/worktree/worktrees.ts: withWorktrees',
+  'machines/subagent/session-verdict.ts: failureOf',
+  'machines/task/task-error.ts: BackgroundTaskError',
+];
+
+/** Nothing has to be done, or the words of others say it. */
+const WITHOUT_HINT: Readonly<Record<string, string>> = {
+  LEARNINGS_NOT_REBUILT: 'doctor makes a remedy of the message, which names the command',
+  SCHEDULE_STOPPED: 'it was asked to stop',
+  SUBAGENT_ABORTED: 'it was asked to stop',
+  SUBAGENT_CANCELLED: 'it was asked to stop',
+  SUBAGENT_FOLLOW_UP_REFUSED: 'the words of the worker',
+  SUBAGENT_HOOK_REFUSED: 'the words of the hook',
+  SUBAGENT_HOOK_STOPPED: 'it was asked to stop',
+  SUBAGENT_INTERRUPTED: 'it was asked to stop',
+  SUBAGENT_SESSION_TERMINATED: 'it was asked to stop',
+  SUBAGENT_STOPPED: 'it was asked to stop',
+  TASK_CANCELLED: 'it was asked to stop',
+  TASK_PERMISSION_DENIED: 'a person said no',
+  TASK_RUNNER: 'the words of a runner',
+  TOOL_CALL_FAILED: 'the words of an MCP server',
+};
+
+const sites = errorSites();
+const entries = errorEntries(sites);
+const codes = new Set(entries.map(({ code }) => code));
+
+/** A schema complains about each place, with what was expected there. */
+const namesEachPlace = ({ sites: those }: ErrorEntry): boolean =>
+  categoriesOf(those).join() === 'validation' &&
+  those.every(({ messages }) => messages.every((message) => /\{(?:complaints|issues|error|what)\}/.test(message)));
+
+describe('the page about errors', () => {
+  /** Brought up to date with `npx vitest run test/docs/errors.test.ts --update`. */
+  it('says what the source says', async () => {
+    await expect(errorCatalogue(entries)).toMatchFileSnapshot(join(checkout, 'docs/errors.md'));
+  });
+
+  it('has every code that stands in the source as one', () => {
+    const written = sourceFiles().flatMap((file) =>
+      [
+        ...readFileSync(join(SRC, file), 'utf8').matchAll(
+          /(?:new RuntimeError\(\s*|new Refusal\(\d+, |\bcode: |\bCODE = )'([A-Z][A-Z0-9]*_[A-Z0-9_]+)'/g,
+        ),
+      ].map(([, code = '']) => code),
+    );
+    expect(written.length).toBeGreaterThan(400);
+    expect([...new Set(written)].filter((code) => !codes.has(code))).toEqual([]);
+  });
+
+  it('has a heading for each, which is its anchor', () => {
+    const headings = [...readPage('docs/errors.md').matchAll(/^### (.+)$/gm)].map(([, heading = '']) => heading);
+    expect(headings.toSorted()).toEqual([...codes].toSorted());
+  });
+});
+
+describe('an error', () => {
+  it('has a code that can be read from the source, or that of the error it is made from', () => {
+    const makers = sites.filter(({ code }) => code === undefined).map(({ maker }) => maker);
+    expect([...new Set(makers)].toSorted()).toEqual(PASSES_ON);
+  });
+
+  it('says what to do, unless it is a crash or there is nothing to be done', () => {
+    const mute = entries.filter((entry) => {
+      const categories = categoriesOf(entry.sites);
+      if (categories.length === 0 || categories.includes('crash') || namesEachPlace(entry)) return false;
+      return entry.sites.every(({ hints }) => hints.every((hint) => isOfAnother(hint)));
+    });
+    expect(mute.map(({ code }) => code)).toEqual(Object.keys(WITHOUT_HINT));
+  });
+});
