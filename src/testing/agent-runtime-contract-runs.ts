@@ -11,7 +11,6 @@ import type {
 } from '../actors/run/agent-runtime.ts';
 import type { AgentRunEvent } from '../machines/run/run-output.ts';
 import type { ProviderMessage } from '../machines/turn/provider-message.ts';
-import { deepFrozen } from '../machines/plain-copy.ts';
 import type { AgentRuntimeUnderTest, RunSetting } from './agent-runtime-contract-subject.ts';
 import { told } from './expectations.ts';
 
@@ -97,13 +96,13 @@ export class RunsOfCase {
       ...this.subject.setting,
       ...change,
       runId,
-      resume: deepFrozen(resume),
+      resume: frozenCopy(resume),
       abortSignal,
       onEvent,
       requestPermission,
     };
     // Frozen, so that a backend which changes what it was given fails.
-    return prompt === undefined ? { ...base, messages: deepFrozen(messages) } : { ...base, prompt };
+    return prompt === undefined ? { ...base, messages: frozenCopy(messages) } : { ...base, prompt };
   }
 }
 
@@ -127,4 +126,10 @@ async function heard({ events, listeners, running, holds, what }: Hearing): Prom
     if (!hasCome()) throw new Error(`${what}: expected it before the run ended, received ${JSON.stringify(result)}`);
   });
   await Promise.race([arrival, ending]);
+}
+
+/** Of plain data. What the kit shares with no adapter, no adapter has to load. */
+function frozenCopy<Value>(value: Value): Value {
+  if (value === undefined) return value;
+  return JSON.parse(JSON.stringify(value), (_key, part: unknown) => Object.freeze(part)) as Value;
 }

@@ -333,7 +333,7 @@ describe('the fleet over a database', () => {
       code: 0,
       stderr: '',
       stdout: expect.stringMatching(
-        /^Workers 0\nNobody works: [^]*\n\nWakes 0\n[^]*\n\nLag 1 session\nTenant +Priority +Sessions +Due for\ndefault +normal +1 +\d[^]*\n\nParked 0\n/,
+        /^Workers 0\nNo worker runs: [^]*\n\nWakes 0\n[^]*\n\nLag 1 session\nTenant +Priority +Sessions +Due for\ndefault +normal +1 +\d[^]*\n\nParked 0\n/,
       ) as string,
     });
     expect(await json('fleet')).toMatchObject({

@@ -12,7 +12,7 @@ const IGNORE_FILE = '.gitignore';
 const EVERYTHING = Buffer.from('*\n');
 
 /** Sees to it that git passes over the runtime folder, which is open. What somebody put there themselves stays. */
-export async function keepOutOfGit(runtimeFolder: HeldFolder): Promise<void> {
+async function keepOutOfGit(runtimeFolder: HeldFolder): Promise<void> {
   const present = await lstat(runtimeFolder.at(IGNORE_FILE)).catch(() => undefined);
   if (present !== undefined) return;
   // An output that could be committed by mistake is better than none.
