@@ -74,9 +74,11 @@ export interface NodeRuntimeOptions {
   readonly environment?: string | undefined;
   /** Hears what wakes store. Default: spans of OpenTelemetry, as soon as the program registers a provider of it. */
   readonly telemetry?: Telemetry | undefined;
+  /** What time it is, for tests. Default: the system's. */
   readonly clock?: Clock | undefined;
   /** Hears XState's inspection events of every task, wake and tool call. */
   readonly inspect?: ((event: InspectionEvent) => void) | undefined;
+  /** Hears what a listener of yours threw, and trouble that ends nothing. Default: the console. */
   readonly onListenerError?: OnListenerError | undefined;
   /** Hears that a database has not answered for five seconds, and that it answers again, while a worker runs. */
   readonly onStoreNews?: ((news: StoreNews) => void) | undefined;

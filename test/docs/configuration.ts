@@ -192,7 +192,7 @@ const NODE_GUIDES: Guides = {
 };
 
 function nodeOptions(): string {
-  const rows = interfaceFields('node/node-runtime.ts', 'NodeRuntimeOptions').flatMap((field) => [
+  const rows = interfaceFields('node/runtime-options.ts', 'NodeRuntimeOptions').flatMap((field) => [
     optionRow(field, '', NODE_GUIDES),
     ...belowOption(field.path).flatMap((below) => [
       optionRow(below, `${field.path}.`, NODE_GUIDES),
