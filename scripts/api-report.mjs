@@ -8,7 +8,7 @@ import { Extractor, ExtractorConfig, ExtractorLogLevel } from '@microsoft/api-ex
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import { argv, exit } from 'node:process';
+import process, { argv } from 'node:process';
 import { fileURLToPath } from 'node:url';
 
 const ENTRIES = ['index', 'node', 'machines', 'ports', 'postgres', 'testing'];
@@ -95,7 +95,7 @@ try {
     console.log(`docs/api/${entry}.api.md ${isCheck ? 'is not what dist/ exports' : 'written'}`);
   if (isCheck && changed.length > 0) {
     console.error('Run `npm run api`, look at the difference, and commit it: each line of it is a promise to users.');
-    exit(1);
+    process.exitCode = 1;
   }
 } finally {
   rmSync(scratch, { recursive: true, force: true });

@@ -11,8 +11,14 @@ import { fileURLToPath, pathToFileURL } from 'node:url';
 import ts from 'typescript';
 
 const COLUMNS = 120;
-/** A line of the list: `running.stepping:  what holds`, or one that goes on with it. */
-const STATE_LINE = /^ \* (?:[a-z_]+(?:\.[a-z_]+)*: {2,}\S| {3,}(?![^ ]*[─│▶◀▲▼┌┐└┘]))/;
+/** The first line of a state in the list: `running.stepping:  what holds`. */
+const FIRST_LINE = /^ \* [a-z_]+(?:\.[a-z_]+)*: {2,}\S/;
+
+/** Whether a line goes on with one of the list: it begins in the same column. @param {string} line @param {string} first */
+function isContinued(line, first) {
+  const column = (/^ \* [a-z_.]+: +/.exec(first) ?? [''])[0].length;
+  return line.startsWith(` * ${' '.repeat(column - 3)}`) && /\S/.test(line[column] ?? '');
+}
 
 /**
  * The file with the states of its chart below the picture of its header; the file itself where it has no chart.
@@ -23,10 +29,11 @@ export function withStates(text) {
   const [header] = /^\/\*\*[^]*?\n \*\/\n/.exec(text) ?? [];
   if (header === undefined || states.length === 0) return text;
   const lines = header.split('\n');
-  const first = lines.findIndex((line) => /^ \* [a-z_]+(?:\.[a-z_]+)*: {2,}\S/.test(line));
+  const first = lines.findIndex((line) => FIRST_LINE.test(line));
   if (first < 0) return text;
+  const isOfList = (/** @type {string} */ line) => FIRST_LINE.test(line) || isContinued(line, lines[first] ?? '');
   let end = first;
-  while (STATE_LINE.test(lines[end] ?? '')) end += 1;
+  while (isOfList(lines[end] ?? '')) end += 1;
   const width = Math.max(...states.map(({ path }) => path.length)) + 3;
   const list = states.flatMap(({ path, description }) => filled(`${path}:`.padEnd(width), description));
   return [...lines.slice(0, first), ...list, ...lines.slice(end)].join('\n') + text.slice(header.length);

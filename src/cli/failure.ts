@@ -21,6 +21,9 @@ const USAGE_CODES: ReadonlySet<string> = new Set([
   'RETRIEVAL_REQUEST_INVALID',
 ]);
 
+/** Wrong usage says it all; the others came of asking for an explanation. */
+const EXPLAINS_ITSELF: ReadonlySet<string> = new Set([USAGE, 'ERROR_UNKNOWN', 'ERRORS_PAGE_MISSING']);
+
 /** What ended because somebody interrupted it has nothing to report. */
 const ENDED_BY_INTERRUPTION: ReadonlySet<string> = new Set([
   'RUNTIME_SHUT_DOWN',
@@ -96,8 +99,7 @@ export function isEndOfInterrupted(error: unknown): boolean {
 export function failureText(error: unknown, { styles }: Pick<Output, 'styles'>): string {
   const { message, code, hint } = toldOf(error);
   const lines = [`${styles.red('error:')} ${message} ${styles.dim(`[${code}]`)}`, ...hintText(hint, styles)];
-  // Wrong usage says it all, and an explanation that is not there has just been asked for.
-  if (RuntimeError.is(error) && code !== USAGE && code !== 'ERROR_UNKNOWN')
+  if (RuntimeError.is(error) && !EXPLAINS_ITSELF.has(code))
     lines.push(`  ${styles.cyan('more:')} ${shellQuoted([...invocation(), 'explain', code])}`);
   if (process.env['WAKECHART_DEBUG'] === '1') lines.push(stackOf(error));
   return `${lines.join('\n')}\n`;

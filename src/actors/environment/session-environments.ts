@@ -56,16 +56,21 @@ async function enter(
   return { definition, fingerprint, within, mounts, ...(sandbox === undefined ? {} : { sandbox }), secrets };
 }
 
-/** By definition and what it is within: the same ones are entered at every wake. */
-const FINGERPRINTS = new WeakMap<EnvironmentDefinition, Map<string, Promise<string>>>();
+/** By text: the same environments are entered at every wake, and a digest is a trip to another thread. */
+const FINGERPRINTS = new Map<string, Promise<string>>();
+const MAX_FINGERPRINTS = 100;
 
 /** SHA-256, as 64 hexadecimal digits. */
 export function fingerprintOf(definition: EnvironmentDefinition, within: readonly string[] = []): Promise<string> {
-  const known = FINGERPRINTS.get(definition) ?? new Map<string, Promise<string>>();
-  FINGERPRINTS.set(definition, known);
-  const surroundings = within.length === 0 ? '' : `\n${JSON.stringify(within.toSorted())}`;
-  const fingerprint = known.get(surroundings) ?? sha256Of(`${fingerprintText(definition)}${surroundings}`);
-  known.set(surroundings, fingerprint);
+  const text =
+    within.length === 0
+      ? fingerprintText(definition)
+      : `${fingerprintText(definition)}\n${JSON.stringify(within.toSorted())}`;
+  const known = FINGERPRINTS.get(text);
+  if (known !== undefined) return known;
+  if (FINGERPRINTS.size >= MAX_FINGERPRINTS) FINGERPRINTS.clear();
+  const fingerprint = sha256Of(text);
+  FINGERPRINTS.set(text, fingerprint);
   return fingerprint;
 }
 

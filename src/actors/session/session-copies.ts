@@ -107,7 +107,18 @@ async function boundsFromAbove(
   ports: BoundsPorts & Pick<LineagePorts, 'journals'>,
 ): Promise<Pick<Created, 'restriction'>> {
   const { state } = await ports.journals.open(sourceId);
-  const { restriction } = await withEnvironmentsAbove(state, ports);
+  const { restriction } = await withEnvironmentsAbove(state, ports).catch((error: unknown) => {
+    if (!RuntimeError.is(error) || error.code !== 'SESSION_NOT_FOUND') throw error;
+    throw new RuntimeError(
+      'SESSION_NOT_FOUND',
+      `the session that ${sourceId} works for is gone, and with it what would bind a fork`,
+      {
+        category: 'not_found',
+        hint: 'Export it and import that: what comes from an export asks before whatever no rule allows.',
+        cause: error,
+      },
+    );
+  });
   return state.parent === undefined || restriction === undefined ? {} : { restriction };
 }
 
@@ -125,7 +136,7 @@ function importedPartOf(past: readonly SessionEvent[]): number | undefined {
   return 1 + forkedEvents(past.filter(({ seq }) => seq <= importedThroughSeq)).length;
 }
 
-export interface ImportPorts extends JournalPorts, BoundsPorts {
+export interface ImportPorts extends LineagePorts, BoundsPorts {
   readonly agents: AgentCatalog;
 }
 
@@ -180,11 +191,13 @@ async function trustedBounds(said: Created, ports: ImportPorts): Promise<Created
  */
 async function boundsOfParent({ parent }: Created, ports: ImportPorts): Promise<Restriction | undefined> {
   if (parent === undefined) return undefined;
-  const journal = await SessionJournal.open(parent.sessionId, ports).catch((error: unknown) => {
+  const journal = await ports.journals.open(parent.sessionId).catch((error: unknown) => {
     if (RuntimeError.is(error) && error.code === 'SESSION_NOT_FOUND') return undefined;
     throw error;
   });
-  return journal === undefined ? undefined : (await ParentBounds.of(journal.state, ports)).binding(journal.state);
+  if (journal === undefined) return undefined;
+  const above = await withEnvironmentsAbove(journal.state, ports);
+  return (await ParentBounds.of(above, ports)).binding(above);
 }
 
 async function eventsUpTo(store: EventStore, sessionId: string, seq: number): Promise<SessionEvent[]> {

@@ -8,6 +8,13 @@ import type { AgentRunEvent, BackendToolOutcome } from '../../machines/run/run-o
 import type { SessionEventDraft } from '../../machines/session/session-event.ts';
 import type { OpenToolCall } from '../../machines/session/session-state.ts';
 import { abandoned } from '../../machines/wake/wake-repair.ts';
+import {
+  ALLOWED_NO_MORE,
+  NOT_ALLOWED_IN_TIME,
+  deniedAfterAll,
+  deniedBecause,
+  deniedByPerson,
+} from '../../machines/permission/denial-text.ts';
 import type { Clock } from '../clock/clock.ts';
 import type { RunPermissionAnswer, RunPermissionRequest } from '../run/agent-runtime.ts';
 import type { Tool } from '../turn/tool.ts';
@@ -209,12 +216,14 @@ export class BackendCalls {
           { type: 'agent.tool_started', data: { callId: open.callId, allowedBy: decision.allowedBy } },
         ]);
       case 'deny':
-        return this.#refuse(open, concealed(request, `The call was denied: ${decision.because}`));
+        return this.#refuse(open, concealed(request, deniedBecause(decision.because)));
       case 'ask':
         if (!isShownWhole(request.input))
           return this.#refuse(
             open,
-            'The call was denied: a person would have to allow it, and its input is too long to be shown whole. Do it in smaller steps.',
+            deniedBecause(
+              'a person would have to allow it, and its input is too long to be shown whole. Do it in smaller steps.',
+            ),
           );
         return this.#ask(open, request, decision.request);
     }
@@ -268,11 +277,10 @@ export class BackendCalls {
     });
     if (open === undefined || this.#signal.aborted) return STOPPED;
     if (request.signal?.aborted === true) return this.#withdraw(callId);
-    if (open.phase === 'waiting')
-      return this.#refuse(open, 'The call was not allowed in time. Ask again only if it is still needed.', 'expired');
+    if (open.phase === 'waiting') return this.#refuse(open, NOT_ALLOWED_IN_TIME, 'expired');
     if (open.answer?.kind !== 'permission' || !open.answer.allowed) {
-      const note = open.answer?.kind === 'permission' && open.answer.note !== undefined ? ` ${open.answer.note}` : '';
-      return this.#refuse(open, `The call was denied.${note}`, 'denied');
+      const note = open.answer?.kind === 'permission' ? open.answer.note : undefined;
+      return this.#refuse(open, deniedByPerson(note), 'denied');
     }
     return this.#redeem(open, request);
   }
@@ -283,13 +291,8 @@ export class BackendCalls {
     gate.refresh();
     const redeemed = await gate.redeem(this.#checked(open, request), open, journal.state);
     if (redeemed.kind === 'deny')
-      return this.#refuse(open, concealed(request, `The call was denied after all: ${redeemed.because}`), 'denied');
-    if (redeemed.kind !== 'run')
-      return this.#refuse(
-        open,
-        'What was allowed does not count any more: it has expired, or the call would happen elsewhere now.',
-        'expired',
-      );
+      return this.#refuse(open, concealed(request, deniedAfterAll(redeemed.because)), 'denied');
+    if (redeemed.kind !== 'run') return this.#refuse(open, ALLOWED_NO_MORE, 'expired');
     if (open.answer?.kind === 'permission' && open.answer.scope === 'always' && open.request?.kind === 'permission')
       await gate.keep(open.request.rules ?? [], open.request.requestId);
     return this.#allow(open, (now) => [

@@ -9,6 +9,13 @@ import type { OpenToolCall } from '../../machines/session/session-state.ts';
 import type { ToolCallEvent, ToolCallInput, ToolCallResult } from '../../machines/turn/tool-call-machine.ts';
 import { readToolInput } from '../../machines/turn/tool-schema.ts';
 import { expiredCalls, readyCalls } from '../../machines/wake/wake-decision.ts';
+import {
+  ALLOWED_NO_MORE,
+  NOT_ALLOWED_IN_TIME,
+  deniedAfterAll,
+  deniedBecause,
+  deniedByPerson,
+} from '../../machines/permission/denial-text.ts';
 import { storable, unknownTool } from '../turn/tool-executor.ts';
 import type { KnownCall } from '../turn/tool-executor.ts';
 import type { CheckedCall } from './call-gate.ts';
@@ -93,9 +100,7 @@ class CallPlanner {
           );
         return this.#decide(call);
       case 'permission':
-        return answer.allowed
-          ? this.#redeem(call)
-          : this.#deny(call, `The call was denied.${answer.note === undefined ? '' : ` ${answer.note}`}`);
+        return answer.allowed ? this.#redeem(call) : this.#deny(call, deniedByPerson(answer.note));
       case 'answer':
         return this.#answer(call, { outcome: 'completed', output: answer.response });
       case 'custom_tool':
@@ -108,7 +113,7 @@ class CallPlanner {
   /** No answer came in time. */
   async expire(): Promise<SettledCall> {
     const call = await this.#call();
-    return this.#deny(call, 'The call was not allowed in time. Ask again only if it is still needed.', 'expired');
+    return this.#deny(call, NOT_ALLOWED_IN_TIME, 'expired');
   }
 
   async #decide(call: KnownCall): Promise<CallPlan> {
@@ -121,7 +126,7 @@ class CallPlanner {
       case 'ask':
         return { kind: 'settle', call, next: { type: 'ASK_PERMISSION' }, drafts: [decision.request] };
       case 'deny':
-        return this.#deny(call, `The call was denied: ${decision.because}`);
+        return this.#deny(call, deniedBecause(decision.because));
     }
   }
 
@@ -131,14 +136,9 @@ class CallPlanner {
     const checked = this.#check(call);
     if ('reason' in checked) return this.#fail(call, checked.reason);
     const redeemed = await gate.redeem(checked, this.#open, this.#options.journal.state);
-    if (redeemed.kind === 'deny') return this.#deny(call, `The call was denied after all: ${redeemed.because}`);
+    if (redeemed.kind === 'deny') return this.#deny(call, deniedAfterAll(redeemed.because));
     if (redeemed.kind === 'stale') return this.#askAgain(checked);
-    if (redeemed.kind === 'void')
-      return this.#deny(
-        call,
-        'What was allowed does not count any more: it has expired, or the call would happen elsewhere now.',
-        'expired',
-      );
+    if (redeemed.kind === 'void') return this.#deny(call, ALLOWED_NO_MORE, 'expired');
     const { request, answer } = this.#open;
     if (
       request?.kind === 'permission' &&

@@ -11,6 +11,7 @@ import type { OnListenerError } from '../../actors/streams/listener-errors.ts';
 import type { ProcessTree } from '../../actors/task/process-tree.ts';
 import type { RunFailure } from '../../machines/run/run-failure.ts';
 import type { HostEnvironment } from '../../machines/turn/shell/environment.ts';
+import { DEFAULT_KILL_GRACE_MS } from '../../machines/task/task-settings.ts';
 import { AcpRun, refusalOf } from './acp-run.ts';
 import type { AcpNews, AcpRunLife, AcpSurroundings } from './acp-run.ts';
 
@@ -22,7 +23,6 @@ export const ACP_AGENT_RUNTIME_ID = 'acp';
 const DEFAULT_IDLE_TIMEOUT_MS = 900_000;
 const DEFAULT_CANCEL_GRACE_MS = 3_000;
 const DEFAULT_LINGER_MS = 2_000;
-const DEFAULT_KILL_GRACE_MS = 2_000;
 
 export interface AcpAgentRuntimeOptions {
   readonly clock: Clock;

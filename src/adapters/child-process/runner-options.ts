@@ -16,6 +16,7 @@ import { workerAgentDefinition, workerParentConfig } from '../../machines/subage
 import type { WorkerAgentDefinition } from '../../machines/subagent/worker-protocol.ts';
 import { textWithoutNul } from '../../machines/text-schemas.ts';
 import { parseOrThrow } from '../../machines/validate.ts';
+import { DEFAULT_KILL_GRACE_MS } from '../../machines/task/task-settings.ts';
 import { getDefaultSubagentWorkerPath } from './default-worker-path.ts';
 
 export interface ChildProcessSubagentRunnerOptions {
@@ -106,7 +107,7 @@ const shapes = {
   environment: workerParentConfig.shape.environment,
   setup: text.optional(),
   execArgv: z.array(text).readonly().default([]),
-  killGraceMs: durationMs.default(2_000),
+  killGraceMs: durationMs.default(DEFAULT_KILL_GRACE_MS),
   readyTimeoutMs: durationMs.positive().default(30_000),
   env: z.record(z.string().regex(VARIABLE, 'expected the name of a variable'), textWithoutNul).default({}),
   worktreeIsolation: z.boolean().default(true),

@@ -13,6 +13,7 @@ import { providerAsks } from '../../machines/run/asks-permission.ts';
 import type { RunFailure } from '../../machines/run/run-failure.ts';
 import { describeIssues } from '../../machines/validate.ts';
 import type { HostEnvironment } from '../../machines/turn/shell/environment.ts';
+import { DEFAULT_KILL_GRACE_MS } from '../../machines/task/task-settings.ts';
 import { CliAgentRun } from './cli-agent-run.ts';
 import type { CliAgentNews, CliAgentRunLife, CliAgentSurroundings } from './cli-agent-run.ts';
 
@@ -22,7 +23,6 @@ const CLI_AGENT_RUNTIME_ID = 'cli-agent';
 
 /** Commands may take long, and a program says nothing while they run. */
 const DEFAULT_IDLE_TIMEOUT_MS = 900_000;
-const DEFAULT_KILL_GRACE_MS = 2_000;
 
 export interface CliAgentRuntimeOptions {
   readonly clock: Clock;

@@ -8,10 +8,10 @@
 import { Buffer } from 'node:buffer';
 import { GitFailure } from './worktree-errors.ts';
 import { READING, gitEnvironment, settingVariables } from './git-settings.ts';
+import { DEFAULT_KILL_GRACE_MS } from '../../machines/task/task-settings.ts';
 
 /** An index of a million files prints less. */
 const MAX_OUTPUT_CHARACTERS = 256 * 1024 * 1024;
-const KILL_GRACE_MS = 2000;
 
 export interface GitOptions {
   readonly gitPath: string;
@@ -71,7 +71,7 @@ export class GitCommand {
       stripFinalNewline: false,
       maxBuffer: MAX_OUTPUT_CHARACTERS,
       timeout: timeoutMs,
-      forceKillAfterDelay: KILL_GRACE_MS,
+      forceKillAfterDelay: DEFAULT_KILL_GRACE_MS,
       windowsHide: true,
       reject: false,
     });

@@ -13,6 +13,7 @@ import type { FileKeeper } from '../../actors/turn/output-keeper.ts';
 import type { Tool, ToolContext } from '../../actors/turn/tool.ts';
 import type { ToolServerNews, ToolServerRequest, ToolSource } from '../../actors/turn/tool-source.ts';
 import { RuntimeError, messageOf } from '../../machines/errors.ts';
+import { DEFAULT_KILL_GRACE_MS } from '../../machines/task/task-settings.ts';
 import { untilAborted } from '../system/waiting.ts';
 import { resultForModel, wordsOf } from './call-result.ts';
 import type { ServerTool } from './listed-tools.ts';
@@ -27,7 +28,6 @@ import { settingsOf } from './server-settings.ts';
 import type { Environment, ServerSettings } from './server-settings.ts';
 
 const DEFAULT_IDLE_MS = 300_000;
-const DEFAULT_KILL_GRACE_MS = 2_000;
 
 export interface McpToolSourceOptions {
   readonly processTree: ProcessTree;

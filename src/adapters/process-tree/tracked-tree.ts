@@ -1,6 +1,7 @@
 /** One tree: tagged, on record, and ended until a look at the whole system finds nobody. */
 import { BackgroundTaskError } from '../../machines/task/task-error.ts';
 import { messageOf } from '../../machines/errors.ts';
+import { DEFAULT_KILL_GRACE_MS } from '../../machines/task/task-settings.ts';
 import type { Clock } from '../../actors/clock/clock.ts';
 import type { HostLife } from '../../actors/host/host-life.ts';
 import type {
@@ -19,7 +20,6 @@ import { signalMembers } from './signals.ts';
 import { TreeMembers } from './tree-members.ts';
 import type { TreeLook } from './tree-members.ts';
 
-const DEFAULT_GRACE_MS = 2000;
 /** Pauses between looks double from the first on: most trees are gone at once, few take long. */
 const FIRST_PAUSE_MS = 1;
 /** While members may still end by themselves, and while the killed are on their way out. */
@@ -120,7 +120,7 @@ export class TrackedTree implements TrackedProcessTree {
 
   async #end({
     lingerMs = 0,
-    graceMs = DEFAULT_GRACE_MS,
+    graceMs = DEFAULT_KILL_GRACE_MS,
     includeOutputHolders = false,
   }: EndProcessTreeOptions): Promise<EndedProcessTree> {
     // The record must not be written after it has been removed.

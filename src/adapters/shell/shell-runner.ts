@@ -12,6 +12,7 @@ import { DEFAULT_LOG_RING_BYTES } from '../../machines/task/log-ring.ts';
 import { DEFAULT_OUTPUT_LIMIT_BYTES } from '../../machines/task/output-capture.ts';
 import { BackgroundTaskError } from '../../machines/task/task-error.ts';
 import type { ProcessTaskRequest } from '../../machines/task/task-request.ts';
+import { DEFAULT_KILL_GRACE_MS } from '../../machines/task/task-settings.ts';
 import { MIN_DISK_LOG_BYTES } from './disk-log.ts';
 import { ShellInput } from './shell-input.ts';
 import { ShellOutput } from './shell-output.ts';
@@ -25,7 +26,7 @@ const bytes = z.number().nonnegative();
 const durationMs = z.number().nonnegative();
 
 const settingsSchema = z.object({
-  killGraceMs: durationMs.default(2000),
+  killGraceMs: durationMs.default(DEFAULT_KILL_GRACE_MS),
   lingerMs: durationMs.default(250),
   outputLimitBytes: bytes.default(DEFAULT_OUTPUT_LIMIT_BYTES),
   logLimitBytes: bytes.default(DEFAULT_LOG_RING_BYTES),

@@ -14,6 +14,7 @@ import type { HostEnvironment } from '../../machines/turn/shell/environment.ts';
 import type { ProcessTree, TrackedProcessTree } from '../../actors/task/process-tree.ts';
 import type { HookRun, HookTypeExecutor } from '../../actors/subagent/worktree-hooks.ts';
 import { beginningOf } from '../../machines/cut-text.ts';
+import { DEFAULT_KILL_GRACE_MS } from '../../machines/task/task-settings.ts';
 
 export interface CommandHookOptions {
   readonly processTree: ProcessTree;
@@ -33,7 +34,7 @@ export function createCommandHookExecutor({
   processTree,
   environment = process.env,
   shell = '/bin/sh',
-  killGraceMs = 2_000,
+  killGraceMs = DEFAULT_KILL_GRACE_MS,
 }: CommandHookOptions): HookTypeExecutor {
   return async (run) => {
     const command = commandOf(run);

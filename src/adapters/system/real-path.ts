@@ -5,8 +5,9 @@
  * answer.
  */
 import { realpathSync } from 'node:fs';
-import { realpath } from 'node:fs/promises';
+import { lstat, realpath } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
+import { hasDescriptorPaths } from './held-folder.ts';
 
 /** The real path of a folder of the runtime; undefined where it cannot be followed. */
 export function realPathOfOwn(path: string): string | undefined {
@@ -28,7 +29,15 @@ export async function nearestRealPath(absolute: string): Promise<string> {
   }
 }
 
-/** Where a path leads when links above it are followed and one in its own place is not. @throws what the system says */
+/**
+ * Where a path leads when links above it are followed and one in its own place is not, with its last name as the
+ * system writes it where folders are proven by their paths: a disk may take another case or form of Unicode for the
+ * same.
+ * @throws what the system says of the folder around it
+ */
 export async function realPlaceOf(path: string): Promise<string> {
-  return join(await realpath(dirname(path)), basename(path));
+  const place = join(await realpath(dirname(path)), basename(path));
+  if (hasDescriptorPaths()) return place;
+  const found = await lstat(place).catch(() => undefined);
+  return found === undefined || found.isSymbolicLink() ? place : realpath(place);
 }

@@ -62,7 +62,7 @@ export async function startProgram({
     return attached(child, { pid, tree, stdin: stdin ?? undefined, stdout, stderr });
   } catch (error) {
     await tree.end({ graceMs: 0 }).catch(() => undefined);
-    if (signal.aborted) throw error;
+    signal.throwIfAborted();
     throw programNotStarted(error);
   }
 }

@@ -51,7 +51,10 @@ function entriesOf(page: string): Map<string, string> {
 
 /** Without the marks of Markdown that stand for nothing at a terminal. */
 function plainText(markdown: string): string {
-  return markdown.replaceAll(/\\([\\`*_<>[\]|#])|`{1,2} ?/g, (_, escaped: string | undefined) => escaped ?? '');
+  return markdown.replaceAll(
+    /\\([\\`*_<>[\]|#])|`` (.*?) ``|`([^`]*)`/g,
+    (_, escaped?: string, long?: string, short?: string) => escaped ?? long ?? short ?? '',
+  );
 }
 
 function unknown(code: string, known: readonly string[]): RuntimeError {

@@ -72,13 +72,13 @@ export const FAILURE_PATTERNS: readonly FailurePattern[] = [
     id: 'exceeds the context',
     kind: 'context_overflow',
     pattern:
-      /exceed(?:s|ed|ing)?\b[^\n]{0,60}\b(?:context|token limit|maximum number of (?:input )?tokens|max(?:imum)? (?:prompt |input )?length|max_model_len)/i,
+      /exceed(?:s|ed|ing)?\b[^\n]{0,60}\b(?:context|token limit|maximum number of (?:input )?tokens|maximum prompt length|max_model_len)|\b(?:prompt|input|context|sequence)s? exceeds? (?:the )?max(?:imum)? length/i,
   },
   {
     id: 'context exceeded',
     kind: 'context_overflow',
     pattern:
-      /context (?:window|length|size|limit)[^\n]{0,40}\b(?:exceed(?:ed|s)|overflow|too (?:small|short)|reached|full)|token limit (?:is |was )?(?:exceeded|reached)(?! per|[^\n]{0,3}\b[RT]PM)/i,
+      /context (?:window|length|size|limit)[^\n]{0,40}\b(?:exceed(?:ed|s)|overflow|too (?:small|short)|reached|full)/i,
   },
   {
     id: 'greater than context',

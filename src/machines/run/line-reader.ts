@@ -27,7 +27,11 @@ export class LineReader {
     const lines: Line[] = [];
     let start = 0;
     for (let end = chunk.indexOf(LINE_FEED); end !== -1; end = chunk.indexOf(LINE_FEED, start)) {
-      lines.push(...this.#take(chunk.subarray(start, end)), ...this.end());
+      // Most lines lie whole in one chunk.
+      if (this.#bytes === 0 && end - start <= this.#limitBytes) {
+        const text = DECODER.decode(chunk.subarray(start, end)).trim();
+        if (text !== '') lines.push({ kind: 'line', text });
+      } else lines.push(...this.#take(chunk.subarray(start, end)), ...this.end());
       start = end + 1;
     }
     return [...lines, ...this.#take(chunk.subarray(start))];

@@ -2,6 +2,12 @@
 import { z } from 'zod';
 import { parsedOrRefused } from './task-validation.ts';
 
+/**
+ * Between SIGTERM and SIGKILL of a process that is to end, in milliseconds: of tasks, jobs, hooks and programs of backends
+ * and MCP servers alike, where their options say nothing else.
+ */
+export const DEFAULT_KILL_GRACE_MS = 2_000;
+
 /** Counts may be unlimited: `Infinity` is a choice that a user types. */
 const count = (minimum: number) =>
   z.union([z.int().min(minimum), z.literal(Infinity)], {

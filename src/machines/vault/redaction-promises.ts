@@ -12,7 +12,7 @@ export const DISGUISES = {
   bytes: 'as a list of the numbers of its bytes, as a buffer is written in JSON',
   dumped: 'in dumps of `od -c`, `od -tx1`, `hexdump -C` and `xxd`',
   spaced:
-    'with these between its characters, up to 64 bytes at a time: white space of every kind (`U+00A0`, `U+2003`), characters of no width (`U+200B`), color codes, titles and links of terminals (`ESC [ … m`, `ESC ] … BEL`); so also in lines that were wrapped or indented, and in UTF-16',
+    'with these between its characters, up to 64 bytes at a time: white space of every kind (`U+00A0`, `U+2003`), characters of no width (`U+200B`), color codes (`ESC [ … m`); so also in lines that were wrapped or indented, and in UTF-16',
   spelled: 'with the same one to four signs between all its characters (`Z,x,8`, `["Z", "x", "8"]`)',
   torn: 'in pieces: of a stream, of what a model says. Four characters of a secret are kept back until it is clear what they are; three may be told before that',
   cut: 'where a text was cut: its beginning in front of the cut, its end after one, from 8 characters on that are no word, name or address',

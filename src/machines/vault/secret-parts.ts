@@ -27,25 +27,32 @@ export function secretParts(text: string): readonly string[] {
 
 /** The value of `name=value`, `name: value` and `"name": "value",`. */
 function settingIn(line: string): string[] {
-  const value = /^[\s"'-]*[\w.$ -]{1,100}["']?\s*[=:]\s*(?<value>\S.*)$/.exec(line)?.groups?.['value'];
+  const value = /^[\s"'-]*[\w.$](?:[\w.$ -]{0,98}[\w.$])?["']?\s*[=:]\s*(?<value>\S.*)$/.exec(line)?.groups?.['value'];
   if (value === undefined || value.startsWith('//')) return [];
   const plain = value.replace(/[,;]$/, '').replaceAll(/^["']|["']$/g, '');
   return [plain, ...partsOfAddress(plain)];
 }
 
 /** Several settings in a line: `Server=db;Password=…;`, `host=db password=…`, `//registry/:_authToken=…`. */
-const SETTING = /[\w./$:-]{1,100}\s?=\s?(?:"(?<double>[^"]*)"|'(?<single>[^']*)'|(?<bare>[^\s;,&"']+))/g;
+const SETTING = /(?<name>[\w./$:-]{1,100})\s?=\s?(?:"(?<double>[^"]*)"|'(?<single>[^']*)'|(?<bare>[^\s;,&"']+))/g;
 /** JSON that is not the whole text, or has a comma too many. */
-const JSON_SETTING = /"[^"\\]{1,100}"\s*:\s*"(?<text>(?:[^"\\]|\\.)*)"/g;
+const JSON_SETTING = /"(?<name>[^"\\]{1,100})"\s*:\s*"(?<double>(?:[^"\\]|\\.)*)"/g;
 /** `machine HOST login NAME password …`, as in `.netrc`. */
-const NAMED_WORD = /\b(?:password|passwd|token|secret|key)\s+(?<word>[^\s"';,]+)/gi;
+const NAMED_WORD = /\b(?:password|passwd|token|secret|key)\s+(?:"(?<double>[^"]*)"|(?<bare>[^\s"';,]+))/gi;
+/** What is known by such a name stands in other texts too: a host, a user, a place. */
+const PUBLIC_NAME =
+  /(?:host|server|user|user ?id|uid|login|database|db|db_?name|catalog|account_?name|endpoint|endpoint_?suffix|port|path|file|folder|dir|directory|home|name|region)$/i;
+const PLACE = /^(?:\.{0,2}|~)\//;
 
-/** The values of every setting of a line. */
+/** The values of every setting of a line, but for those that are no secret by their name or are a path. */
 function settingsIn(line: string): string[] {
   return [SETTING, JSON_SETTING, NAMED_WORD].flatMap((each) =>
-    [...line.matchAll(each)].flatMap(({ groups = {} }) =>
-      Object.values(groups as Readonly<Record<string, string | undefined>>).flatMap((value) => value ?? []),
-    ),
+    [...line.matchAll(each)].flatMap(({ groups = {} }) => {
+      const { name, double, single, bare } = groups as Readonly<Record<string, string | undefined>>;
+      const value = double ?? single ?? bare ?? '';
+      const isPublic = (name !== undefined && PUBLIC_NAME.test(name)) || PLACE.test(value);
+      return isPublic && !(value.length >= MIN_KEY_CHARACTERS && KEY.test(value) && !PLACE.test(value)) ? [] : [value];
+    }),
   );
 }
 

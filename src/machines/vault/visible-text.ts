@@ -158,28 +158,13 @@ function sizeOfGap(bytes: Uint8Array, at: number, isWhole: boolean): number {
   return SHOWS_NOTHING.some(([first, last]) => character >= first && character <= last) ? size : 0;
 }
 
-/** Of `ESC [ 31 m`, as terminals are told colors, of `ESC ( B`, and of titles and links: `ESC ] … BEL`, `ESC ] … ESC \\`. */
+/** Of `ESC [ 31 m`, as terminals are told colors, and `ESC ( B`. Titles and links may hold a secret: they are text. */
 function sizeOfCode(bytes: Uint8Array, at: number): number {
   const kind = bytes[at + 1];
-  if (kind !== undefined && BEGINS_STRING.has(kind)) return sizeOfString(bytes, at);
   if (kind === 0x28 || kind === 0x29) return Math.min(3, bytes.length - at);
   if (kind !== 0x5b) return 1;
   let end = at + 2;
   while (end < bytes.length && end - at < MAX_GAP && (bytes[end] as number) >= 0x20 && (bytes[end] as number) < 0x40)
     end += 1;
   return Math.min(end + 1, bytes.length) - at;
-}
-
-/** `ESC ]`, `ESC P`, `ESC X`, `ESC ^`, `ESC _`: what follows up to its end is told to the terminal and not shown. */
-const BEGINS_STRING: ReadonlySet<number> = new Set([0x5d, 0x50, 0x58, 0x5e, 0x5f]);
-const BELL = 0x07;
-
-/** One that does not end soon is shown as text by some terminals: then only what begins it is passed over. */
-function sizeOfString(bytes: Uint8Array, at: number): number {
-  const end = Math.min(bytes.length, at + MAX_GAP);
-  for (let index = at + 2; index < end; index += 1) {
-    if (bytes[index] === BELL) return index + 1 - at;
-    if (bytes[index] === ESCAPE && bytes[index + 1] === 0x5c) return index + 2 - at;
-  }
-  return 1;
 }

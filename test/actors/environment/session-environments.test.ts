@@ -417,6 +417,25 @@ describe('a session that works for another one', () => {
       await sessions.send(sessionId, { type: 'user.message', text: 'Go on' });
       await open.house.runtime.wake(sessionId);
       expect((await entered(sessionId)).at(-1)).toMatchObject({ sandbox: 'bubblewrap', within: ['sandboxed'] });
+      if (copy === 'import') continue;
+      // And a child of it whose log lacks the same.
+      const below = { sessionId: idOf(79), agentId: 'helper' };
+      await open.house.store.create(below, [
+        {
+          id: idOf(80),
+          at: new Date(0).toISOString(),
+          ...old,
+          data: { ...old.data, parent: { sessionId: identity.sessionId, depth: 2 } },
+        },
+      ]);
+      const all: string[] = [];
+      for await (const line of sessions.export(below.sessionId)) all.push(line);
+      await sessions.delete(below.sessionId);
+      for (const isTrusted of [true, false]) {
+        const imported = await sessions.import(all, { isTrusted });
+        expect(imported.restriction?.environments).toContain('sandboxed');
+        await sessions.delete(imported.sessionId);
+      }
     }
   });
 

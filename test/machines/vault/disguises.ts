@@ -46,8 +46,6 @@ const INVISIBLE = [
   '\u001b[1;31m',
   '\u001b[38;2;255;255;255m\u001b[0m',
   '\u001b(B\u001b[m',
-  '\u001b]0;t\u0007',
-  '\u001b]8;;http://a\u001b\\',
 ];
 
 export const WRITERS: Readonly<Record<Disguise, (secret: string) => readonly string[]>> = {
@@ -57,6 +55,8 @@ export const WRITERS: Readonly<Record<Disguise, (secret: string) => readonly str
     secret.replaceAll(/[A-Z]/g, (letter) => letter.toLowerCase()),
     `Bearer ${secret}`,
     `https://user:${secret}@host/`,
+    `\u001b]0;${secret}\u0007`,
+    `\u001b]8;;https://x/${secret}\u001b\\here`,
   ],
   escaped: (secret) => [
     JSON.stringify(secret),

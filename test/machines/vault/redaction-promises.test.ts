@@ -181,10 +181,32 @@ const PARTS = [
   ['host=db user=sa password=Abc9Def8Ghi7Jkl6 sslmode=require', 'Abc9Def8Ghi7Jkl6'],
   ["host=db password='Abc9 Def8 Ghi7'", 'Abc9 Def8 Ghi7'],
   ['machine db.example login sa password Abc9Def8Ghi7Jkl6', 'Abc9Def8Ghi7Jkl6'],
+  ['machine db.example login sa password "my pass w0rd H3re"', 'my pass w0rd H3re'],
   ['//registry.example/:_authToken=npm_Abc9Def8Ghi7', 'npm_Abc9Def8Ghi7'],
 ] as const;
 
+/** What stands in other texts too: names, hosts and places of the same secrets. */
+const HARMLESS = [
+  [
+    'host=db.example user=sa dbname=orders_v2 password=Abc9Def8Ghi7Jkl6',
+    'SELECT * FROM orders_v2.items; src/orders_v2/index.ts',
+  ],
+  ['AccountName=mystorage2024;AccountKey=Abc9Def8Ghi7Jkl6+/==', 'https://mystorage2024.blob.example/'],
+  ['FOO=x BASE_PATH=/usr/lib/python3.11/site-packages PW=Abc9Def8Ghi7Jkl6', '/usr/lib/python3.11/site-packages/x.py'],
+] as const;
+
 describe('a secret of several parts', () => {
+  it.each(HARMLESS)('leaves alone what is no secret of it: %j', (whole, text) => {
+    expect(new SecretRedaction(new Map([['S', whole]])).text(text)).toBe(text);
+  });
+
+  it.each([`-${' '.repeat(65_000)}!`, `"${' '.repeat(65_000)}"`, 'a '.repeat(32_000), '='.repeat(65_000)])(
+    'is taken apart in the time of its length, whatever it is made of',
+    (whole) => {
+      expect(new SecretRedaction(new Map([['S', whole]])).text('harmless')).toBe('harmless');
+    },
+  );
+
   it.each(PARTS)('loses none of them: %j', (whole, part) => {
     const redaction = new SecretRedaction(new Map([['S', whole]]));
     expect(redaction.text(`before ${part} after`)).not.toContain(part);
