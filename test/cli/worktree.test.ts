@@ -263,7 +263,7 @@ describe('worktree remove', () => {
     const { code, stdout, stderr } = await run('remove', 'agent_1');
     expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
     expect(stderr).toMatch(
-      /^error: expected agent_1-\S+ to hold nothing that would be lost; it holds .*IDEAS\.md.* \[WORKTREE_NOT_CLEAN\]\n {2}hint: [\s\S]* worktree remove agent_1-\S+ --home .* --discard\n$/,
+      /^error: expected agent_1-\S+ to hold nothing that would be lost; it holds .*IDEAS\.md.* \[WORKTREE_NOT_CLEAN\]\n {2}hint: [\s\S]* worktree remove agent_1-\S+ --home .* --discard\n {2}more: .* explain WORKTREE_NOT_CLEAN\n$/,
     );
     expect(await readFile(join(worktree.worktreePath, 'IDEAS.md'), 'utf8')).toBe('Half a thought\n');
     expect(await branches()).toEqual([worktree.branchName]);
