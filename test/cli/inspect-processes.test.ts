@@ -258,7 +258,7 @@ describe.concurrent('a command with --inspect', { timeout: 60_000 }, () => {
     await until('the failure', () => running.stderr().includes('[TASK_TIMED_OUT]'));
     expect((await browser.ask('/')).status).toBe(200);
     expect(await interrupted(running, browser)).toEqual({ code: 1, isListening: false });
-    expect(running.stderr().match(/TASK_TIMED_OUT/g)).toHaveLength(1);
+    expect(running.stderr().match(/\[TASK_TIMED_OUT\]/g)).toHaveLength(1);
   });
 
   it.each(['killed.ndjson', 'killed.ndjson.gz'])(
