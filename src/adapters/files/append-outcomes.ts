@@ -41,7 +41,7 @@ export class AppendOutcomes {
   }
 
   /**
-   * What would become of a record. Not refused for what is known only: somebody else may have stored the very same one
+   * What would become of a record. Not refused for what is known only: another process may have stored the very same one
    * since.
    */
   async judge(record: ReadRecord): Promise<Verdict> {
@@ -137,7 +137,7 @@ export class AppendOutcomes {
     }
   }
 
-  /** Under the id of a record of ours there may be another one, which somebody else wrote before it. */
+  /** Under the id of a record of ours there may be another one, which another process wrote before it. */
   async #resultOfRead(record: ReadRecord, { firstSeq, count }: RecordPlace): Promise<AppendResult> {
     const ours = eventsOf(record, { sessionId: this.#sessionId, firstSeq });
     const stored = await this.#resultAt(firstSeq, count);
