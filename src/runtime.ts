@@ -127,14 +127,14 @@ export interface RuntimePorts {
   readonly environments?: SessionEnvironments | undefined;
   /** Takes out of every event what no log may keep. Without it events are stored as they come. */
   readonly redaction?: LogRedaction | undefined;
-  /** Takes out of a text for inspectors what nobody may see. Without it they are shown what there is. */
+  /** Takes out of a text for inspectors what no reader may see. Without it they are shown what there is. */
   readonly redactText?: TextRedaction | undefined;
   /**
    * Makes `redactText` know what it can be told without running a program, for inspectors. @returns what stays unknown,
    * by name
    */
   readonly learnSecrets?: (() => Promise<readonly string[]>) | undefined;
-  /** What tools keep running beside the tasks, for inspectors. Whoever brings it ends it. */
+  /** What tools keep running beside the tasks, for inspectors. The caller that brings it ends it. */
   readonly toolTasks?: readonly BackgroundTaskManager[] | undefined;
   /** Absolute path of the home that all of it lies in, for inspectors: commands name it. */
   readonly home?: string | undefined;
@@ -148,7 +148,7 @@ export interface RuntimePorts {
   readonly memory?: WakeMemory | undefined;
   /** What goes along with wakes: tools about sessions, and what is done before and after their turns. */
   readonly hookSources?: readonly ((services: RuntimeServices) => HookSource)[] | undefined;
-  /** `none`: nobody can be asked, so whatever would ask is denied. Default `reachable`. */
+  /** `none`: no person can be asked, so whatever would ask is denied. Default `reachable`. */
   readonly humans?: 'reachable' | 'none' | undefined;
   /** Prices of models in US dollars per million tokens, before the known ones. */
   readonly prices?: PriceTable | undefined;
@@ -199,7 +199,7 @@ export interface Runtime extends AsyncDisposable {
   readonly subagents: SubagentManager;
   /** Runs jobs in this process. A worker that was made for a job runs it with this. */
   readonly localSubagents: SubagentRunner;
-  /** What is left in worktrees of subagents. Absent where nobody makes any. */
+  /** What is left in worktrees of subagents. Absent where none is made. */
   readonly worktrees: WorktreeKeeper | undefined;
   readonly sessions: Sessions;
   readonly agents: AgentCatalog;
@@ -259,8 +259,7 @@ export function createRuntime(ports: RuntimePorts): Runtime {
   const wake: Runtime['wake'] = (sessionId, options) => waker.wake(sessionId, options);
   const workers = new SessionWorkers({ ...core, wake, supervisor: tasks.supervisor, onListenerError });
   const hooks = new ShutdownHooks();
-  // Jobs and wakes first: they use the tasks, and they want to write how they ended. Whoever looks on sees all of it
-  // end.
+  // Jobs and wakes first: they use the tasks, and they want to write how they ended. Inspectors see all of it end.
   const shutdown = once((reason) =>
     takeEvery([
       async () => hooks.begin(),

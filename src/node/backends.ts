@@ -49,7 +49,7 @@ export async function nodeBackends({
   // Checks them before anything asks for their ids.
   const given = new AgentRuntimeRegistry(runtimes);
   return {
-    // One of our own ids stands for whatever somebody else has put there.
+    // A runtime that the program gives replaces ours of the same id.
     runtimes: [
       ...ownBackends({ clock, processTree, onListenerError }).filter(({ id }) => given.get(id) === undefined),
       ...runtimes,

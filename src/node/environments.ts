@@ -32,7 +32,7 @@ export interface EnvironmentsOptions {
   readonly clock: Clock;
   /** Of sessions whose agent names none. */
   readonly defaultEnvironmentId: string | undefined;
-  /** Of the database in which sessions lie: whoever has its password has all of them. */
+  /** Of the database in which sessions lie: its password opens all of them. */
   readonly storeUrl: string | undefined;
   readonly onTrouble: OnListenerError;
 }

@@ -46,7 +46,7 @@ export interface CreateInspectorOptions extends Pick<
   readonly notes?: (() => readonly string[]) | undefined;
   /** How much is recorded. */
   readonly recorderLimits?: Partial<RecorderLimits> | undefined;
-  /** One that records this runtime already. Whoever made it detaches it. Default: one of its own, from now on */
+  /** One that records this runtime already. Its maker detaches it. Default: one of its own, from now on */
   readonly recorder?: Recorder | undefined;
   /** Absolute path of the folder with the page. Default: the page that comes with Wakechart. */
   readonly pageDirectory?: string | undefined;
@@ -87,8 +87,8 @@ const ownOptions = z.strictObject({
 
 /**
  * Records all systems of actors of a runtime from now on, with its redaction, and what tasks and jobs are called.
- * Secrets that nobody has used yet in this process are known to it only after `runtime.inspection.learnSecrets()`,
- * which `createInspector` calls.
+ * Secrets that this process has not used yet are known to it only after `runtime.inspection.learnSecrets()`, which
+ * `createInspector` calls.
  * @throws RuntimeError RECORDER_OPTIONS_INVALID
  */
 export function attachRecorder(

@@ -1,6 +1,6 @@
 /**
  * Records of subagent jobs: files of the home, or rows of a database that many machines share. Opened when the first
- * job is, or when somebody looks for those of others.
+ * job is, or when a caller asks for those of others.
  */
 import { hostname } from 'node:os';
 import { join } from 'node:path';
@@ -53,8 +53,8 @@ export function nodeJobRecords({ layout, clock, hostLife, shared }: NodeJobsPart
 }
 
 /**
- * Settles jobs of machines that do not come back for as long as the worker works: nobody starts anew on theirs, which
- * would do it.
+ * Settles jobs of machines that do not come back for as long as the worker works: no process starts anew on theirs,
+ * which would do it.
  */
 export function lookAfterJobs(
   worker: SessionWorker,

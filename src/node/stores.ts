@@ -97,7 +97,7 @@ export interface NodeStore {
   readonly hands: HandCopies | undefined;
   /** Resolves when the store has answered, for which it waits. Undefined: it is on this machine. */
   readonly answers: (() => Promise<unknown>) | undefined;
-  /** The workers over the store. Undefined: nobody knows of others. */
+  /** The workers over the store. Undefined: others are unknown. */
   readonly fleet: Fleet | undefined;
   /** How a command names it, without a password. Undefined: it lies in the home. */
   readonly word: string | undefined;
@@ -116,7 +116,7 @@ export async function openNodeStore(parts: OpenStoreParts): Promise<NodeStore> {
   return options === undefined ? filesOf(parts) : databaseOf(parts, options);
 }
 
-/** The schedules of a home, whoever fires them. */
+/** The schedules of a home, for any process that fires them. */
 export function schedulesOfHome(home: string): SharedSchedules {
   const directory = join(home, SCHEDULES_FOLDER);
   return {

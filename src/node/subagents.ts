@@ -219,8 +219,8 @@ function lazyKeeper({ layout, clock, hostLife, options: { branchPrefix } }: Node
 }
 
 /**
- * How inspectors see what sessions have changed: git is asked when somebody looks.
- * @param place where private files are while git runs: in the home, or in a temporary folder of each look
+ * How inspectors see what sessions have changed: git is asked when an inspector asks.
+ * @param place where private files are while git runs: in the home, or in a temporary folder of each question
  */
 export function nodeFolderChanges(layout: HomeLayout, place: 'home' | 'elsewhere'): InspectedFolders {
   const read: FolderChanges['read'] = async (folder, look) => {

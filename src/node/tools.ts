@@ -57,7 +57,7 @@ export function nodeTools({ layout, secrets, store, hold, processTree, clock, op
   const host = createShellHost();
   const environment = commandSettings(options.commandEnvironment);
   const feed = new TaskOutputFeed();
-  // Shells that rest must not take the slots of tasks. Their output is nobody's but the session's, so it is not logged.
+  // Shells that rest must not take the slots of tasks. Their output belongs to the session alone, so it is not logged.
   const shellTasks = new BackgroundTaskManager({
     runners: {
       process: createManagedShellProcessRunner({
@@ -110,10 +110,7 @@ export function nodeTools({ layout, secrets, store, hold, processTree, clock, op
   return { ports, shells };
 }
 
-/**
- * Takes secrets out of what commands put out, whoever runs them: what one session was given may come to another one in
- * a file.
- */
+/** Takes secrets out of the output of all commands: what one session was given may come to another one in a file. */
 export function redactionFor(
   secrets: NodeEnvironments['secrets'],
 ): NonNullable<ManagedShellProcessRunnerOptions['redactionOf']> {

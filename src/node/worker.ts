@@ -5,7 +5,7 @@ import type { OpenWorkerRuntime } from '../adapters/child-process/worker-service
 import { createNodeRuntime } from './node-runtime.ts';
 
 const openRuntime: OpenWorkerRuntime = async ({ home, store, providers, humans, environment, setup }) => {
-  // What crashed processes left is looked after by whoever started this one.
+  // The process that started this one looks after what crashed processes left.
   const runtime = await createNodeRuntime({
     ...(await optionsFrom(setup)),
     home,

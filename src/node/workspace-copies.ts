@@ -50,7 +50,7 @@ export function nodeHands({
   };
 }
 
-/** The hands of a home for whoever takes them to another store or from it, without a runtime. */
+/** The workspace copies of a home, for a process that moves them to or from another store without a runtime. */
 export function handsOfHome(layout: HomeLayout): Pick<SessionHandsPorts, 'folders' | 'boundBecause'> {
   const { catalog, environments } = nodeEnvironments({
     layout,

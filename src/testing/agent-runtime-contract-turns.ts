@@ -35,7 +35,7 @@ function expectToolLives({ events }: StartedRun): readonly string[] {
   });
 }
 
-/** Somebody who answers each request like this, and what was asked. */
+/** Answers each request like this, and keeps what was asked. */
 function answering(answer: RunPermissionAnswer): {
   readonly asked: RunPermissionRequest[];
   readonly requestPermission: (request: RunPermissionRequest) => Promise<RunPermissionAnswer>;
@@ -51,7 +51,7 @@ function answering(answer: RunPermissionAnswer): {
 const requestedIds = ({ events }: StartedRun): readonly string[] =>
   toolNews(events).flatMap((news) => (news.phase === 'requested' ? [news.callId] : []));
 
-/** Somebody who is asked, and answers with a denial when the run is stopped, as a runtime does. */
+/** Answers with a denial when the run is stopped, as a runtime does. */
 function silentUntil(
   signal: AbortSignal,
   onAsked: () => void,
@@ -141,7 +141,7 @@ export const turnCases: readonly RunCase[] = [
     expectSame([textOf(payloads, 'text'), meta?.error], [TEXT, undefined], 'the text of the payloads, and the failure');
   }),
 
-  runCase('runs nothing that needs permission when nobody can be asked', ['usesToolsIfAllowed'], async (runs) => {
+  runCase('runs nothing that needs permission when no person can be asked', ['usesToolsIfAllowed'], async (runs) => {
     const run = runs.start(await runs.given.usesToolsIfAllowed(USES, TEXT));
     await expectLife(run, 'end');
     expectSame(
@@ -155,7 +155,7 @@ export const turnCases: readonly RunCase[] = [
     'does not run a tool when it cannot be found out whether it may, and comes to an end',
     ['usesToolsIfAllowed'],
     async (runs) => {
-      const requestPermission = (): Promise<never> => Promise.reject(new Error('nobody can be reached'));
+      const requestPermission = (): Promise<never> => Promise.reject(new Error('no person can be reached'));
       const run = runs.start(await runs.given.usesToolsIfAllowed(USES, TEXT), { requestPermission });
       await run.result;
       expectSame(
@@ -169,7 +169,7 @@ export const turnCases: readonly RunCase[] = [
   ),
 
   runCase(
-    'stopped while somebody is asked for permission, runs nothing and leaves nothing behind',
+    'stopped while a person is asked for permission, runs nothing and leaves nothing behind',
     ['usesToolsIfAllowed'],
     async (runs) => {
       const controller = new AbortController();

@@ -35,7 +35,7 @@ const printed = (text: string): SecretCommandEnd => ({ kind: 'printed', text });
 
 const keeping: readonly Case[] = [
   {
-    name: 'stand in the order in which they were added, for everybody',
+    name: 'stand in the order in which they were added, for every reader',
     async run({ profiles, beside }) {
       expectSame(await profiles.list(), [], 'the profiles at first');
       for (const profile of [WORK, LOGIN, HOME]) await profiles.add(profile);

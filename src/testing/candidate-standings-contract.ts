@@ -53,7 +53,7 @@ const keeping: readonly Case[] = [
     },
   },
   {
-    name: 'tell everybody what one has learned',
+    name: 'tell every process what one has learned',
     async run({ standings, beside, now }) {
       const nowMs = now();
       const reported = await standings.report(ONE, failedBy('overloaded'));
@@ -142,7 +142,7 @@ const probing: readonly Case[] = [
     },
   },
   {
-    name: 'let everybody in again when the probe has succeeded',
+    name: 'let every caller in again when the probe has succeeded',
     async run({ standings, beside, advance }) {
       await standings.report(ONE, failedBy('server_error'));
       advance(MINUTE_MS);
@@ -152,7 +152,7 @@ const probing: readonly Case[] = [
     },
   },
   {
-    name: 'keep everybody out for longer when the probe has failed',
+    name: 'keep every caller out for longer when the probe has failed',
     async run({ standings, beside, now, advance }) {
       await standings.report(ONE, failedBy('server_error'));
       advance(MINUTE_MS);
@@ -187,7 +187,7 @@ const probing: readonly Case[] = [
     },
   },
   {
-    name: 'let in whoever insists, and count nobody else as the probe',
+    name: 'let in a caller that insists, and count no other as the probe',
     async run({ standings, beside, advance, now }) {
       await standings.report(ONE, failedBy('server_error'));
       expectSame(
@@ -198,7 +198,7 @@ const probing: readonly Case[] = [
       advance(MINUTE_MS);
       await beside.admit(ONE);
       await standings.report(ONE, { kind: 'abandoned' }, { startedAt: iso(now() - 1), isProbe: false });
-      expectSame(await stateOf(beside, ONE), 'half_open', 'the state after somebody else has given up');
+      expectSame(await stateOf(beside, ONE), 'half_open', 'the state after another caller has given up');
     },
   },
   {

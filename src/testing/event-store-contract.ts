@@ -1,7 +1,7 @@
 /**
  * What every event store does, whatever it stands on. Each case wants a store of its own that is fresh and empty, and
- * leaves closing it to whoever opened it. Beside it stand the contracts of the right to wake and of the index of what
- * is due.
+ * leaves closing it to the caller that opened it. Beside it stand the contracts of the right to wake and of the index
+ * of what is due.
  */
 import type { EventStore } from '../actors/session/event-store.ts';
 import { named } from './contract-case.ts';

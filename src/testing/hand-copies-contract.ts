@@ -23,7 +23,7 @@ const TWO: HandHost = { id: 'host-2', name: 'two' };
 const PIECE_BYTES = 1_048_576;
 const MANIFEST = hashLike('a');
 
-/** Keepers go by the name that a piece is given; whoever reads it looks whether it is right. */
+/** Keepers go by the name that a piece is given; its reader checks whether the name is right. */
 function hashLike(digit: string): string {
   return digit.repeat(64);
 }
@@ -44,7 +44,7 @@ const FILE: HandFile = { kind: 'file', path: 'workspace/a.txt', mode: 0o600, siz
 
 const pieces: readonly Case[] = [
   {
-    name: 'give everybody the pieces that were put, byte for byte, and nothing for the others',
+    name: 'give every reader the pieces that were put, byte for byte, and nothing for the others',
     async run({ copies, beside, newSession }) {
       const sessionId = await newSession();
       const large = Uint8Array.from({ length: PIECE_BYTES }, (_, index) => (index * 31) % 256);
@@ -149,7 +149,7 @@ const pieces: readonly Case[] = [
 
 const standings: readonly Case[] = [
   {
-    name: 'know nothing of a hand that nobody has spoken of',
+    name: 'know nothing of a copy that no wake has recorded',
     async run({ copies, newSession }) {
       const sessionId = await newSession();
       expectSame(await copies.latest(sessionId), undefined, 'the standing');
@@ -158,7 +158,7 @@ const standings: readonly Case[] = [
     },
   },
   {
-    name: 'tell everybody where a hand is, and keep the copy until there is another',
+    name: 'tell every reader where a copy is, and keep it until there is another',
     async run({ copies, beside, newSession }) {
       const sessionId = await newSession();
       await copies.record(sessionId, { epoch: 1, host: ONE });
@@ -179,7 +179,7 @@ const standings: readonly Case[] = [
     },
   },
   {
-    name: 'let nobody speak after a later wake has, and one wake for one machine only',
+    name: 'let no wake record after a later one has, and one wake for one machine only',
     async run({ copies, beside, newSession }) {
       const sessionId = await newSession();
       await copies.record(sessionId, { epoch: 2, host: TWO, ...copyAt(2) });
@@ -219,7 +219,7 @@ const standings: readonly Case[] = [
     },
   },
   {
-    name: 'take a hand from its home for whoever comes first, and never for who was there',
+    name: 'unbind a copy for the machine that comes first, and never for the one that was there',
     async run({ copies, beside, newSession }) {
       const sessionId = await newSession();
       await copies.record(sessionId, { epoch: 1, host: ONE, ...copyAt(1), bound: 'so it is' });
@@ -233,7 +233,7 @@ const standings: readonly Case[] = [
     },
   },
   {
-    name: 'let whoever comes next have a hand that was let go, though wakes that never began have spoken of it since',
+    name: 'give an unbound copy to the next wake, though wakes that never began have recorded it since',
     async run({ copies, beside, newSession }) {
       const sessionId = await newSession();
       await copies.record(sessionId, { epoch: 1, host: ONE, ...copyAt(1) });
@@ -280,14 +280,14 @@ const standings: readonly Case[] = [
       const other: HandFile = { ...FILE, path: 'workspace/b.txt' };
       await beside.add(sessionId, { ...FILE, mode: 0o644 });
       await beside.add(sessionId, FILE);
-      expectSame(await copies.latest(sessionId), { epoch: 0, added: [FILE] }, 'before anybody has spoken');
+      expectSame(await copies.latest(sessionId), { epoch: 0, added: [FILE] }, 'before any wake has recorded');
       await copies.record(sessionId, { epoch: 1, host: ONE });
       await beside.add(sessionId, other);
       expectSame((await copies.latest(sessionId))?.added, [FILE, other], 'both');
       await copies.record(sessionId, { epoch: 1, host: ONE, ...copyAt(1), settled: [FILE.path] });
       expectSame((await copies.latest(sessionId))?.added, [other], 'the one that lies in no copy');
       await outcomeOf(copies.record(sessionId, { epoch: 0, host: TWO, settled: [other.path] }));
-      expectSame((await copies.latest(sessionId))?.added, [other], 'when somebody who was taken over speaks');
+      expectSame((await copies.latest(sessionId))?.added, [other], 'when a wake that was taken over records');
     },
   },
 ];
@@ -295,7 +295,7 @@ const standings: readonly Case[] = [
 /** What some keepers do in one step, with the same outcome as the steps one after the other. */
 const steps: readonly Case[] = [
   {
-    name: 'say where a hand is that nobody has spoken of while they tell what is known, and leave every other as it is',
+    name: 'say where a copy is that no wake has recorded while they tell what is known, and leave every other as it is',
     async run({ copies, beside, newSession }) {
       if (copies.latestOr === undefined || beside.latestOr === undefined) return;
       const sessionId = await newSession();
@@ -314,7 +314,7 @@ const steps: readonly Case[] = [
       expectSame(
         await beside.latestOr(sessionId, { epoch: 2, host: TWO }),
         { standing: said, isSaid: false },
-        'somebody else, later',
+        'another wake, later',
       );
       expectSame(await beside.latest(sessionId), said, 'what is known after all');
       const other = await newSession();

@@ -30,7 +30,7 @@ export const findingCases: readonly ContractCase<ActivationIndexUnderTest>[] = [
   }),
 
   indexCase(
-    'puts sessions in the order of priority, then what somebody waits for, then time; and the hints of each too',
+    'puts sessions in the order of priority, then what a person waits for, then time; and the hints of each too',
     async ({ index }) => {
       await index.add([
         hint({ sessionId: idOf(1), priority: 'low', dueAtMs: START_MS - HOUR_MS }),

@@ -50,7 +50,7 @@ const refusing = impossible.map(([name, change]) =>
   indexCase(`refuses a hint ${name}, and those beside it`, async ({ index, causes }) => {
     await expectRefusal(index.add([hint(), hint(change)]), 'ACTIVATION_INVALID', 'adding it beside a good one');
     expectSame(await causes(), [], 'what is due afterwards');
-    // Nobody can have made it, so there is nothing to remove.
+    // No writer can have made it, so there is nothing to remove.
     expectSame(await outcomeOf(index.remove([hint(change)])), SUCCEEDED, 'removing it');
   }),
 );
@@ -111,7 +111,7 @@ const rebuilding: readonly ContractCase<ActivationIndexUnderTest>[] = [
     },
   ),
 
-  indexCase('leaves no timer when nobody watches any more', async ({ index, pendingTimers }) => {
+  indexCase('leaves no timer when no watcher is left', async ({ index, pendingTimers }) => {
     index.watch(() => undefined)();
     expectSame(pendingTimers(), 0, 'the timers that are left');
   }),

@@ -35,7 +35,7 @@ const idsOf = async (store: LearningStore, filter: Parameters<LearningStore['lis
 
 const cases: readonly Case[] = [
   {
-    name: 'keeps what was learned, for everybody, as it was captured',
+    name: 'keeps what was learned, for every reader, as it was captured',
     async run({ store, beside }) {
       const given = learning('a', { dedupeKey: 'k' });
       expectSame(await store.keep(AGENT, given), { as: 'new' }, 'the answer');

@@ -24,7 +24,7 @@ export function numbersTo(last: number, first = 1): number[] {
 export const SESSION_ID = idOf(0);
 export const IDENTITY = { sessionId: SESSION_ID, agentId: AGENT_ID } as const;
 
-/** A session that nobody has made. */
+/** A session that does not exist. */
 export const NOBODY = idOf(99);
 
 const CREATED: SessionEventDraft = { type: 'session.created', data: { agentId: AGENT_ID } };

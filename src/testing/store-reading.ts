@@ -77,7 +77,7 @@ const keeping = named('a kept state', [
     expectSame(foldAll(await store.read(SESSION_ID, { from: 3 }), state), whole, 'the state that is folded on from it');
   }),
 
-  storeCase('cannot be changed by whoever gets it', async (store) => {
+  storeCase('cannot be changed by its reader', async (store) => {
     await store.saveView(foldAll(await store.read(SESSION_ID)));
     const state = await store.checkpoint(SESSION_ID);
     expectSame(

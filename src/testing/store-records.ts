@@ -1,5 +1,5 @@
 /**
- * What an event store gives to whoever copies it, and takes from them: records as they were appended, with their
+ * What an event store gives to a process that copies it, and takes from it: records as they were appended, with their
  * boundaries and keys.
  */
 import { MAX_READ_EVENTS } from '../actors/session/event-store.ts';

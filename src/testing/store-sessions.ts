@@ -112,7 +112,7 @@ const missing = named('when a session is not there,', [
     }),
   ),
 
-  storeCase('lets it be watched, which harms nobody', async (store) => {
+  storeCase('lets it be watched, which does no harm', async (store) => {
     store.watch(NOBODY, () => undefined)();
     expectSame(await store.head(SESSION_ID), 1, 'the last sequence number of the session that is there');
   }),
@@ -162,7 +162,7 @@ const deleting = named('deleting a session,', [
     );
   }),
 
-  storeCase('is refused while somebody holds the right to wake it, and changes nothing', async (store) => {
+  storeCase('is refused while a worker holds the right to wake it, and changes nothing', async (store) => {
     const right = await store.acquireWakeRight(SESSION_ID, { epoch: 0, isOpen: false });
     try {
       await expectRefusal(store.delete(SESSION_ID, { epoch: 0, isOpen: false }), 'SESSION_BUSY', 'deleting it');

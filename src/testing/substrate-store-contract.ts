@@ -139,7 +139,7 @@ const cases: readonly Case[] = [
     },
   },
   {
-    name: 'takes nothing from anybody without a permit of the gate',
+    name: 'takes nothing without a permit of the gate',
     async run({ store }) {
       const forged = { sessionId: SESSION, evaluationSeq: 6 } as PromotionPermit;
       await expectRefusal(store.promote(forged, edit(0, { 'a.md': 'one' })), 'PROMOTION_REFUSED', 'a promotion');
@@ -239,7 +239,7 @@ const cases: readonly Case[] = [
       await expectRefusal(
         store.promote(permit(), { ...edit(0, { a: 'x' }), unknown: 1 } as never),
         'SUBSTRATE_CHANGE_INVALID',
-        'a key that nobody knows',
+        'a key that is unknown',
       );
       await expectRefusal(store.head('../other'), 'AGENT_ID_INVALID', 'a name that no agent can have');
       expectSame((await store.head(AGENT)).version, 0, 'the head');

@@ -33,7 +33,7 @@ class WakeRightsOfCase {
     return outcomeOf(this.acquire(claim));
   }
 
-  /** Resolves when the right may be free; nobody stops waiting before the case ends. */
+  /** Resolves when the right may be free; waits until the case ends. */
   freed(sessionId = SESSION_ID): Promise<void> {
     const wait = new AbortController();
     this.#waits.push(wait);
@@ -158,8 +158,8 @@ const passing: readonly ContractCase<WakeRightStore>[] = [
 ];
 
 const waiting: readonly ContractCase<WakeRightStore>[] = [
-  rightCase('tells when it has been released, and at once when nobody has it', async (rights) => {
-    await told(rights.freed(), 'the news that nobody has it');
+  rightCase('tells when it has been released, and at once when it is free', async (rights) => {
+    await told(rights.freed(), 'the news that it is free');
     const right = await rights.acquire(NEW);
     let isFreed = false;
     const freed = rights.freed().then(() => {
@@ -172,7 +172,7 @@ const waiting: readonly ContractCase<WakeRightStore>[] = [
     expectSame(await rights.ask(NEW), SUCCEEDED, 'asking for it after it was released');
   }),
 
-  rightCase('tells everybody who waits, and those who do not want to wait any more', async (rights) => {
+  rightCase('tells every waiter, and those who do not want to wait any more', async (rights) => {
     const right = await rights.acquire(NEW);
     const impatient = new AbortController();
     let stillWaiting = 20;

@@ -96,7 +96,7 @@ const making: readonly Case[] = [
     },
   },
   {
-    name: 'makes none for a job that nobody waits for',
+    name: 'makes none for a job that no caller waits for',
     async run(subject) {
       const before = await subject.count();
       expectSame(

@@ -397,8 +397,8 @@ export const brokenTurns: readonly Broken[] = [
     asked((ask) => (request) => ask(request).catch(() => ({ decision: 'allow' }))),
   ],
   [
-    'runs everything when nobody can be asked',
-    'when nobody can be asked',
+    'runs everything when no person can be asked',
+    'when no person can be asked',
     given((params) => ({
       ...params,
       requestPermission: params.requestPermission ?? (() => Promise.resolve({ decision: 'allow' })),

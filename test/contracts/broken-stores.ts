@@ -154,7 +154,7 @@ const brokenReads: readonly Broken<EventStore>[] = [
   ],
   [
     'keeps a state that can be changed',
-    'cannot be changed by whoever gets it',
+    'cannot be changed by its reader',
     (sound) => ({ checkpoint: async (id) => structuredClone(await sound.checkpoint(id)) }),
   ],
   ['keeps no state', 'is there to fold on from', () => ({ saveView: async () => undefined })],
@@ -265,7 +265,7 @@ export const brokenWakeRights: readonly Broken<EventStore>[] = [
     'tells when it has been released',
     () => ({ wakeRightFreed: async () => undefined }),
   ],
-  ['never says that it is free', 'at once when nobody has it', () => ({ wakeRightFreed: never })],
+  ['never says that it is free', 'at once when it is free', () => ({ wakeRightFreed: never })],
   [
     'does not let anybody stop waiting',
     'who do not want to wait any more',
