@@ -66,7 +66,7 @@ describe.skipIf(browser === undefined)('the sessions on the page of the inspecto
     expect(await textOf(request)).toContain('deploy --to production');
     await button(view, 'Allow once').dblclick();
     await view.getByText(/^You allowed it this once/).waitFor(LIMIT);
-    await view.getByText('nobody runs this session now').waitFor(LIMIT);
+    await view.getByText('no worker runs this session now').waitFor(LIMIT);
     expect(await textOf(request)).toContain('wakechart worker');
     expect(await answersIn(house, session)).toHaveLength(1);
     await house.house.runtime.wake(session);
@@ -287,7 +287,7 @@ describe.skipIf(browser === undefined)('the sessions on the page of the inspecto
     await view.keyboard.press('Tab');
     await view.keyboard.press('Enter');
     await view.getByText('You allowed it this once.').waitFor(LIMIT);
-    await view.getByText('nobody runs this session now').waitFor(LIMIT);
+    await view.getByText('no worker runs this session now').waitFor(LIMIT);
     expect(await movers.getAttribute('open')).toBeNull();
   });
 

@@ -28,7 +28,7 @@ const mcpServer = z.union([
 const acpOptions = z.strictObject({
   /** The variable in which the agent wants the secret of its account. */
   secretVariable: variableName.optional(),
-  /** The id of the way to log in, for agents that demand one. It must work without anybody there. */
+  /** The id of the way to log in, for agents that demand one. It must work without a person there. */
   authMethod: name.optional(),
   /** The id of the agent's own mode. */
   mode: name.optional(),

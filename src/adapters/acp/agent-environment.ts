@@ -1,5 +1,5 @@
 /**
- * The environment of an agent: what programs need, what somebody named, and one account. Nothing else of ours, and not
+ * The environment of an agent: what programs need, what the user named, and one account. Nothing else of ours, and not
  * what its commands get.
  */
 import { realpathSync } from 'node:fs';
@@ -25,7 +25,7 @@ export interface AgentEnvironmentOptions {
   readonly workspaceDir: string;
 }
 
-/** @throws RunFailed `format` when nobody has said where a secret belongs */
+/** @throws RunFailed `format` when the provider does not say where a secret belongs */
 export function agentEnvironment({
   host,
   settings,
@@ -55,7 +55,7 @@ function accountOf(
   if (variable === undefined) {
     throw new RunFailed(
       'format',
-      `the account "${credential.profileId}" has a secret, but nobody has said in which variable the agent wants it: set options.secretVariable of the provider`,
+      `the account "${credential.profileId}" has a secret, but its provider does not say in which variable the agent wants it: set options.secretVariable of the provider`,
     );
   }
   return { [variable]: credential.secret };

@@ -1,7 +1,4 @@
-/**
- * The connection to an agent: asks it, answers it, and lets go of all that is waited for once somebody says that it is
- * over.
- */
+/** The connection to an agent: asks it, answers it, and ends all waits once a caller says that it is over. */
 import type { ClientConnection } from '@agentclientprotocol/sdk';
 import { messageOf } from '../../machines/errors.ts';
 import type { AgentMessages } from './agent-messages.ts';
@@ -43,7 +40,7 @@ export class AgentLink {
     this.#over = new Promise<never>((_, reject) => {
       this.#end = reject;
     });
-    // Nobody may be waiting when it ends.
+    // No caller may be waiting when it ends.
     this.#over.catch(() => undefined);
     const app = sdk.client({ name: CLIENT_NAME });
     for (const [method, answer] of Object.entries(answerers))

@@ -91,7 +91,7 @@ export class AgentMessages {
     else this.#options.onSign();
   }
 
-  /** False for what nobody can make anything of. */
+  /** False for a message that is no request, no answer and no notice. */
   #isTaken(message: Envelope): boolean {
     const { method, id, params } = message;
     if (method === undefined) return this.#takeAnswer(message);

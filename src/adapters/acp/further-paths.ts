@@ -45,7 +45,7 @@ export function furtherPlaces(rawInput: unknown, { isTold }: { readonly isTold: 
 }
 
 /**
- * Whether some text in it is so; nobody looks into what is nested too deeply. Words that stand by themselves have no
+ * Whether some text in it is so; what is nested too deeply is not searched. Words that stand by themselves have no
  * field.
  */
 function someField(given: unknown, isSo: (field: string, value: string) => boolean, field = '', depth = 0): boolean {

@@ -23,7 +23,7 @@ export interface OpenSessionOptions {
   readonly model: string;
   /** Absolute. */
   readonly workspaceDir: string;
-  /** Whether somebody can permit what the agent would have us do. */
+  /** Whether a person can permit what the agent would have us do. */
   readonly offersServices: boolean;
   readonly resume: RunResumption | undefined;
 }
@@ -125,7 +125,7 @@ class SessionOpening {
     if (options.authMethod === undefined)
       throw new RunFailed(
         'auth',
-        `${told}. Log in with the program itself, or set options.authMethod of the provider to one that works without anybody there: ${offered}`,
+        `${told}. Log in with the program itself, or set options.authMethod of the provider to one that works without a person there: ${offered}`,
       );
     if (!authMethods.some(({ id }) => id === options.authMethod))
       throw new RunFailed(
@@ -191,7 +191,7 @@ function modelChoice(settings: readonly ConfigOption[], model: string): [string,
   if (setting === undefined)
     throw new RunFailed(
       'model_not_found',
-      `it does not let anybody choose its model, and "${model}" was asked for; the model "${DEFAULT_MODEL}" leaves the choice to it`,
+      `it lets no client choose its model, and "${model}" was asked for; the model "${DEFAULT_MODEL}" leaves the choice to it`,
     );
   const value =
     setting.options.find((option) => option.value === model) ?? setting.options.find(({ name }) => name === model);

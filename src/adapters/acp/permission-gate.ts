@@ -1,6 +1,6 @@
 /**
- * Asks whether something may be done, for as long as the turn lasts. Whoever is not asked, or does not answer in time,
- * has not allowed it.
+ * Asks whether something may be done, for as long as the turn lasts. A person who is not asked, or does not answer in
+ * time, has not allowed it.
  */
 import type { AgentRunParams, RunPermissionAnswer, RunPermissionRequest } from '../../actors/run/agent-runtime.ts';
 import { shownRequest } from '../../actors/run/shown-request.ts';
@@ -13,13 +13,13 @@ const MAX_QUESTIONS = 10_000;
 export interface PermissionGateOptions {
   readonly requestPermission: AgentRunParams['requestPermission'];
   readonly redaction: SecretRedaction;
-  /** Somebody else is waited for, until the function that it returns is called. */
+  /** A person is waited for, until the function that it returns is called. */
   readonly onWait: () => () => void;
-  /** More was asked than anybody could answer. */
+  /** More was asked than a person could answer. */
   readonly onFlood: (message: string) => void;
 }
 
-const NOBODY_PERMITS: RunPermissionAnswer = { decision: 'deny', message: 'Nobody is there to permit it.' };
+const NOBODY_PERMITS: RunPermissionAnswer = { decision: 'deny', message: 'No person is there to permit it.' };
 const OVER = { decision: 'deny', message: 'The turn is over.' } as const satisfies RunPermissionAnswer;
 
 export class PermissionGate {

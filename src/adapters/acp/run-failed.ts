@@ -22,7 +22,7 @@ export class RunFailed extends Error {
   }
 }
 
-/** Somebody has stopped the run. */
+/** The caller has stopped the run. */
 export class RunStopped extends Error {
   override readonly name = 'RunStopped';
 }

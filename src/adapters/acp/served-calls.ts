@@ -33,7 +33,7 @@ export class ServedCalls {
     this.#options = options;
   }
 
-  /** Resolves when it is allowed, with a call that whoever does it has to end. @throws RequestRefused */
+  /** Resolves when it is allowed, with a call that the caller has to end. @throws RequestRefused */
   async begin<Prepared>({ name, input, prepare }: ServedCall<Prepared>): Promise<AllowedCall<Prepared>> {
     const { gate, ledger, onRequest } = this.#options;
     if (!gate.isOpen) throw new RequestRefused('failed', 'There is no turn under way: nothing can be done now.');

@@ -50,7 +50,7 @@ export class Terminal {
     });
   }
 
-  /** Whether somebody has ended it. */
+  /** Whether it has been ended. */
   get wasEnded(): boolean {
     return this.#isEnded;
   }

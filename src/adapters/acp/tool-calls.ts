@@ -22,7 +22,7 @@ export class ToolCalls {
   readonly #redaction: SecretRedaction;
   /** Those that have not ended. */
   readonly #calls = new Map<string, Call>();
-  /** Told by the agent before it had their input; by nobody else yet. */
+  /** Told by the agent before it had their input; not told on yet. */
   readonly #held = new Set<string>();
 
   constructor(ledger: ToolLedger, redaction: SecretRedaction) {
@@ -54,7 +54,8 @@ export class ToolCalls {
   }
 
   /**
-   * What has to be asked before a call runs, which is told now; undefined when it has ended, or nobody could judge it.
+   * What has to be asked before a call runs, which is told now; undefined when it has ended, or no person could judge
+   * it.
    */
   request(news: ToolCallNews): RunPermissionRequest | undefined {
     const call = this.#merged(news);

@@ -42,7 +42,7 @@ export async function placeInWorkspace(path: string, workspaceDir: string): Prom
   if (existing !== root && !existing.startsWith(root.endsWith(sep) ? root : root + sep))
     throw invalid(`${path} lies outside the workspace`);
   const [first] = missing;
-  // It would be followed by whoever makes the file that it names.
+  // The process that makes the file that it names would follow it.
   if (first !== undefined && (await isThere(join(existing, first))))
     throw invalid(`${path} leads through a symbolic link to nowhere`);
   const real = join(existing, ...missing);
@@ -92,7 +92,7 @@ export async function writeWorkspaceFile(place: string, content: Buffer): Promis
 }
 
 async function writeDraft(draft: string, content: Buffer, mode: number | undefined): Promise<void> {
-  // Nobody may read what a private file is to hold before it has its mode.
+  // No other user may read what a private file is to hold before it has its mode.
   const file = await open(draft, DRAFT_FLAGS, mode === undefined ? USUAL_MODE : PRIVATE_MODE);
   try {
     await file.writeFile(content);

@@ -36,7 +36,7 @@ export function newerError({ what, code }: FileSubject, path: string, format: st
   );
 }
 
-/** Others may read or change it, or somebody else has put it there. */
+/** Other users may read or change it, or have put it there. */
 export function exposedError(
   { what, code }: FileSubject,
   path: string,
@@ -70,7 +70,7 @@ export function unwritableError(path: string, cause: unknown): RuntimeError {
 export function busyError({ what }: FileSubject, path: string, waitedMs: number): RuntimeError {
   return new RuntimeError('AUTH_BUSY', `the ${what} in ${path} were being changed by others for ${waitedMs} ms`, {
     category: 'conflict',
-    hint: 'Try again. If nobody changes them, look at the lock file beside them.',
+    hint: 'Try again. If no process changes them, look at the lock file beside them.',
     details: { path, waitedMs },
   });
 }

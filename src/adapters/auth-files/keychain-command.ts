@@ -44,7 +44,7 @@ class KeychainRun {
   }
 
   async run([program = '', ...words]: readonly string[], signal: AbortSignal): Promise<SecretCommandEnd> {
-    if (signal.aborted) return { kind: 'failed', because: 'was not run: nobody waits for it any more' };
+    if (signal.aborted) return { kind: 'failed', because: 'was not run: no caller waits for it any more' };
     const { clock, environment, timeLimitMs = DEFAULT_TIME_LIMIT_MS } = this.#options;
     let child: ChildProcess;
     try {
@@ -53,7 +53,7 @@ class KeychainRun {
       return { kind: 'failed', because: `could not be started: ${reasonOf(error)}` };
     }
     const stop = (because: string): void => this.#stop(child, because);
-    const giveUp = (): void => stop('was ended: nobody waits for it any more');
+    const giveUp = (): void => stop('was ended: no caller waits for it any more');
     const timer = clock.setTimeout(() => stop(`did not end within ${timeLimitMs} ms`), timeLimitMs);
     signal.addEventListener('abort', giveUp, { once: true });
     child.stdout?.on('data', (chunk: Buffer) => this.#keep(chunk, stop));

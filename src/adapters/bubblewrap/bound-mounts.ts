@@ -25,7 +25,7 @@ export interface ShownPlace {
   readonly directory: string;
   readonly access: 'ro' | 'rw';
   /**
-   * `device:inode` of what the session may work in, which somebody could replace. The runtime replaces its own folders
+   * `device:inode` of what the session may work in, which a command could replace. The runtime replaces its own folders
    * itself.
    */
   readonly identity?: string | undefined;
@@ -105,7 +105,7 @@ export async function boundMounts({
   requireNotHidden(mounted, hidden);
   const writable = mounted.filter(({ access }) => access === 'rw');
   const looks = await looksThrough(mounted, hidden.places);
-  // Homes of others: whoever reads one has their secrets, and whoever writes to one decides what runs there.
+  // Homes of others: a reader of one has their secrets, and a writer to one decides what runs there.
   const secret = [...hidden.places, ...(await placesAt(looks.flatMap(({ look }) => look.homes)))];
   const [kept, guarded] = await Promise.all([
     keptPlaces(mounted, { looks, network }),
@@ -223,7 +223,7 @@ interface LookedThrough {
   readonly look: FolderLook;
 }
 
-/** What lies in the home is the session's own: nobody else keeps anything in there. */
+/** What lies in the home is the session's own: no other program keeps anything in there. */
 async function looksThrough(
   mounted: readonly ShownPlace[],
   hidden: readonly HiddenPlace[],

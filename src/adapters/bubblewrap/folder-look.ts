@@ -1,7 +1,7 @@
 /**
  * Looks through a folder that is mounted, as far as its bounds go, for what a sandbox has to treat with care:
- * repositories, sockets and homes. Whoever may write in it knows the bounds too: what would have the look miss what was
- * found before is a problem, and no reason to go on.
+ * repositories, sockets and homes. A command that may write in it knows the bounds too: what would have the search miss
+ * what was found before is a problem, and no reason to go on.
  */
 import type { Dirent } from 'node:fs';
 import { lstat, opendir } from 'node:fs/promises';
@@ -29,7 +29,7 @@ const MAX_ENTRIES = 200_000;
 /** Of each, in one mount: all of them stand in one command line. */
 const MAX_FOUND = { repositories: 100, sockets: 200, homes: 100 };
 
-/** What a home is called where nobody calls it anything else. */
+/** What a home is called by default. */
 const HOME_NAME = '.wakechart';
 const REPOSITORY_NAME = '.git';
 
@@ -99,8 +99,8 @@ class Look implements FolderLook {
         entries.push(entry);
       }
     } catch {
-      // One of ours that cannot be read now can be made readable by whoever works in it. One of others the sandbox
-      // cannot read either.
+      // One of ours that cannot be read now can be made readable by a command that works in it. One of others the
+      // sandbox cannot read either.
       if (await isOurs(folder)) this.problem ??= `${folder} cannot be read`;
     }
     return { entries, isWhole: true };

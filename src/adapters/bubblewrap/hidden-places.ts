@@ -15,7 +15,7 @@ export interface HiddenPlace {
 
 export interface HiddenPlaces {
   readonly places: readonly HiddenPlace[];
-  /** Links on the way from the names that were given: whoever replaces one leads those names somewhere else. */
+  /** Links on the way from the names that were given: a process that replaces one leads those names somewhere else. */
   readonly links: readonly string[];
 }
 

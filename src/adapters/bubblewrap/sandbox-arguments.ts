@@ -74,8 +74,8 @@ function system(plan: SandboxPlan): readonly string[] {
     ...folders.flatMap((folder) => ['--ro-bind', folder, folder]),
     ...plan.view.links.flatMap(({ path, target }) => ['--symlink', target, path]),
     ...['--proc', '/proc'],
-    // For whoever is root outside, the kernel's settings could be written: /proc/sys/kernel/core_pattern names a
-    // program that runs on the host.
+    // A process that is root outside could write the kernel's settings: /proc/sys/kernel/core_pattern names a program
+    // that runs on the host.
     ...proc.readOnly.flatMap((path) => ['--ro-bind', path, path]),
     ...proc.masked.flatMap((path) => ['--ro-bind', '/dev/null', path]),
     ...['--dev', '/dev', ...boundedTmpfs(plan, '/dev/shm', SHARED_MEMORY_BYTES), '--remount-ro', '/dev'],

@@ -31,7 +31,7 @@ const SEEN_TEXT = 'sandbox: the home of Wakechart or a place of keys can be seen
 const UNFILTERED_TEXT = 'sandbox: the filter of system calls went with the process that began this; nothing was run';
 const MOVED_TEXT = 'sandbox: the home of Wakechart is not where it was when the wake began; nothing was run';
 
-/** That whoever starts the line may have left open. */
+/** That the process which starts the line may have left open. */
 const CLOSED_DESCRIPTORS = [3, 4, 5, 6, 7, 8, 9].map((descriptor) => `${descriptor}>&-`).join(' ');
 
 /** For `/bin/sh -c`, which becomes bubblewrap itself: to end that process is to end everything in the sandbox. */
@@ -66,7 +66,7 @@ const FILE_BLOCK_BYTES = 512;
 /** Less than this no compiler gets by with. */
 const MIN_FILE_BYTES = 1_048_576;
 
-/** Nobody can raise it again in the sandbox. One that is lower already stays. */
+/** No process can raise it again in the sandbox. One that is lower already stays. */
 function fileBound(bytes: number | undefined): string {
   return bytes === undefined
     ? ''

@@ -1,6 +1,6 @@
 /**
- * What is secret in the system's folders: what its owner keeps from others, and what is known to be secret whoever may
- * read it.
+ * What is secret in the system's folders: what its owner keeps from others, and what is known to be secret even where
+ * all users may read it.
  */
 import { lstat, opendir } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -12,7 +12,7 @@ export interface SystemSecrets {
   readonly folders: readonly string[];
 }
 
-/** Looked through, with how many levels of folders: in the others lie programs, which everybody may read. */
+/** Looked through, with how many levels of folders: in the others lie programs, which every user may read. */
 const LOOKED_THROUGH = new Map([
   ['/etc', 8],
   ['/opt', 3],

@@ -24,8 +24,8 @@ const BRANCH_LEVELS = 3;
 
 /**
  * Empty where the file `.git` does not belong to a worktree that its repository knows of. The pointer back lies in the
- * repository, where nobody can write who can only write the worktree: without it a made-up `.git` would have any folder
- * of the host mounted.
+ * repository, where a process that can only write the worktree cannot write: without it a made-up `.git` would have any
+ * folder of the host mounted.
  * @param worktree absolute, every link followed
  */
 export async function worktreePlaces(worktree: string): Promise<readonly NeededPlace[]> {

@@ -31,13 +31,14 @@ import { toolOutputText } from './tool-output.ts';
 /** What the program made up itself, such as the text of an error. */
 const SYNTHETIC_MODEL = '<synthetic>';
 /**
- * The program would run `/commands` and read the files of `@mentions` without asking. Nobody typed this text there, and
- * it may hold what a tool has found somewhere: it is to be delivered as written.
+ * The program would run `/commands` and read the files of `@mentions` without asking. No user typed this text there,
+ * and it may hold what a tool has found somewhere: it is to be delivered as written.
  */
 const COMMAND_OR_MENTION = /@|^\s*\//;
 const MAX_SHOWN_ID_CHARACTERS = 100;
-const TOO_DEEP = 'Its input is nested too deeply for anybody to judge it.';
-const NOBODY_TO_ANSWER = 'Nobody is there to answer questions while you work. Put them into your final answer instead.';
+const TOO_DEEP = 'Its input is nested too deeply to be judged.';
+const NOBODY_TO_ANSWER =
+  'No person is there to answer questions while you work. Put them into your final answer instead.';
 
 export interface ClaudeConversationOptions {
   readonly args: readonly string[];
@@ -306,7 +307,7 @@ function endOf(block: ClaudeBlock): readonly CliFact[] {
   ];
 }
 
-/** Whoever asks must not wait for ever. */
+/** The asking program must not wait for ever. */
 function refusal(requestId: string, error: string): string {
   return jsonLine({ type: 'control_response', response: { subtype: 'error', request_id: requestId, error } });
 }

@@ -65,7 +65,8 @@ export function createCliAgentRuntime({ id = CLI_AGENT_RUNTIME_ID, ...options }:
     messageIntake: 'running',
     asksPermission: (provider, { providers }) => providerAsks(provider, providers),
     run: (params) => {
-      // Whoever starts a run hears of listeners that throw; what a listener makes of an event is its own affair.
+      // The caller that starts a run hears of listeners that throw; what a listener makes of an event is its own
+      // affair.
       const events = new RunEvents({
         runId: params.runId,
         clock: surroundings.clock,

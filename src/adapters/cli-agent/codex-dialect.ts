@@ -1,5 +1,5 @@
 /**
- * How Codex is started for one turn: `codex exec --json`, with the prompt on its input. It cannot ask anybody while it
+ * How Codex is started for one turn: `codex exec --json`, with the prompt on its input. It cannot ask a person while it
  * runs.
  */
 import { CodexConversation } from './codex-conversation.ts';
@@ -40,7 +40,7 @@ function argumentsFor({ model, resumedSessionId, workspaceDir, options }: CliTur
   return [
     'exec',
     '--json',
-    // Nobody can be asked: what the sandbox does not allow fails, and the model is told.
+    // No person can be asked: what the sandbox does not allow fails, and the model is told.
     ...['approval_policy="never"', ...tomlOverrides(config)].flatMap((override) => ['--config', override]),
     ...(model === undefined ? [] : [`--model=${model}`]),
     ...(SANDBOX_OPTIONS.some((name) => name in flags) ? [] : ['--sandbox=workspace-write']),

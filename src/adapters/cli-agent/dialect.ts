@@ -32,7 +32,7 @@ export interface CliDialect {
   readonly accountVariables: readonly string[];
   /** Variables by which the program would notice that it runs inside another agent, and refuse. */
   readonly nestingVariables: readonly string[];
-  /** What the program gets unless somebody set it otherwise. */
+  /** What the program gets unless the user set it otherwise. */
   readonly defaultVariables: Readonly<Record<string, string>>;
   /** The variable that takes this secret. */
   secretVariable(secret: string): string;

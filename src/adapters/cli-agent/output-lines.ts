@@ -1,4 +1,4 @@
-/** Listens to what a program says until it has ended: line by line, bounded, with an eye on what nobody can read. */
+/** Listens to what a program says until it has ended: line by line, bounded, with an eye on what is unreadable. */
 import { setImmediate } from 'node:timers/promises';
 import { beginningOf } from '../../machines/cut-text.ts';
 import type { ProgramExit } from '../../machines/run/program-end.ts';

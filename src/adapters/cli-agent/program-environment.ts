@@ -1,5 +1,5 @@
 /**
- * The environment of a program that runs an agent: what programs need, what somebody named, and one account. Nothing
+ * The environment of a program that runs an agent: what programs need, what the user named, and one account. Nothing
  * else of ours.
  */
 import { realpathSync } from 'node:fs';

@@ -34,7 +34,7 @@ const LINGER_AFTER_STOP_MS = 1_000;
 /** How soon a program that does not tell what it has read begins the turn for it. */
 const NEXT_TURN_MS = 3_000;
 
-const NOBODY_PERMITS = 'Nobody is there to permit it.';
+const NOBODY_PERMITS = 'No person is there to permit it.';
 /** In one run: each may be a question to a person. */
 const MAX_QUESTIONS = MAX_TOOL_CALLS;
 
@@ -52,7 +52,7 @@ export interface ProgramRunOptions {
   readonly said: SaidSoFar;
   readonly tools: ToolLedger;
   readonly requestPermission: AgentRunParams['requestPermission'];
-  /** What belongs to nobody's answer, for people. */
+  /** News for people that belong to no answer. */
   readonly onNews: (message: string) => void;
 }
 
@@ -292,7 +292,7 @@ export class ProgramRun {
     if (withdrawal === undefined) return;
     this.#asks.delete(askId);
     this.#idle?.resume();
-    withdrawal.abort('nobody waits for the answer any more');
+    withdrawal.abort('the answer is not waited for any more');
   }
 
   #write(text: string): void {

@@ -14,7 +14,7 @@ import { LookFailed } from './look-failed.ts';
 import { existing } from './what-lies-there.ts';
 import type { Existing } from './what-lies-there.ts';
 
-/** Words that name places, of one line. Beyond that nobody has written it by hand. */
+/** Words that name places, of one line. Beyond that no person has written it. */
 const MAX_PLACES = 500;
 
 interface RealWorkspace {

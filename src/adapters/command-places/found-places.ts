@@ -5,7 +5,7 @@ import { nameMatcher } from '../../machines/permission/open-word.ts';
 import { hasCode } from '../system/error-codes.ts';
 import { LookFailed } from './look-failed.ts';
 
-/** Names of one folder beyond which nobody waits for them. */
+/** Names of one folder beyond which no caller waits for them. */
 const MAX_NAMES = 20_000;
 
 /**

@@ -99,7 +99,7 @@ async function keep(
   }
 }
 
-/** Removes the oldest drawings beyond the limit, and drafts that nobody writes any more. Files of others stay. */
+/** Removes the oldest drawings beyond the limit, and drafts that no process writes any more. Files of others stay. */
 async function makeRoom(directory: string): Promise<void> {
   const names = await readdir(directory);
   const ours = names.filter((name) => /^[0-9a-f]{64}\.svg$/.test(name));

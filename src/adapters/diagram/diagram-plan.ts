@@ -1,6 +1,5 @@
 /**
- * What is drawn of a chart and how large each thing is, before anybody knows where: nodes in nodes, and edges between
- * them.
+ * What is drawn of a chart and how large each thing is, before it is laid out: nodes in nodes, and edges between them.
  */
 
 /** Signs that are drawn as lines, since no font is sure to have them. */

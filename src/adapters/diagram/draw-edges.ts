@@ -1,6 +1,6 @@
 /**
  * Draws the edges of a picture. Each transition is a group with `data-transition`: its line of text, and the whole edge
- * once more, unseen until somebody lights it, because one edge may stand for several transitions.
+ * once more, unseen until a page lights it, because one edge may stand for several transitions.
  */
 import type { Row } from './diagram-plan.ts';
 import type { Drawing } from './drawing.ts';

@@ -1,6 +1,5 @@
 /**
- * Draws the nodes of a picture. Each state is a group with `data-state`, to be found and lit by whoever shows the
- * picture.
+ * Draws the nodes of a picture. Each state is a group with `data-state`, to be found and lit by the page that shows it.
  */
 import { ROOT } from '../../machines/inspection/chart-states.ts';
 import type { Row } from './diagram-plan.ts';

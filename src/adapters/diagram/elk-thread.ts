@@ -13,7 +13,7 @@ export interface LayoutTime {
 }
 
 const ELK = 'elkjs/lib/elk.bundled.js';
-/** A thread that nobody has asked for so long is ended. */
+/** A thread that has been idle for so long is ended. */
 const IDLE_MS = 30_000;
 const MAX_HEAP_MB = 512;
 

@@ -11,7 +11,7 @@ import { svgDocument } from './svg-document.ts';
 import type { Theme } from './theme.ts';
 
 export interface RenderOptions {
-  /** `auto`, the default: light or dark as whoever looks at it prefers. */
+  /** `auto`, the default: light or dark as the viewer prefers. */
   readonly theme?: Theme | undefined;
   /** Ids of states and transitions that are lit. */
   readonly active?: readonly string[] | undefined;

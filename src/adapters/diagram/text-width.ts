@@ -1,6 +1,6 @@
 /**
- * How wide text is, without a font at hand: the picture is drawn where nobody knows which font it will be shown in.
- * The widths are those of DejaVu Sans, the widest of the usual system fonts, so that text fits in every other.
+ * How wide text is, without a font: the picture is drawn where it is unknown which font will show it. The widths are
+ * those of DejaVu Sans, the widest of the usual system fonts, so that text fits in every other.
  */
 
 /** Hundredths of the font size, from the space to the tilde. */

@@ -16,7 +16,7 @@ export function failureIn(answer: Answer): StepFailure | undefined {
   if (finish === undefined) return brokenAnswer('it ended before it was complete');
   const { unified, raw } = finish.finishReason;
   const reason: string = unified;
-  // What the SDK says when nobody said anything.
+  // What the SDK says when the provider said nothing.
   if (reason === 'interrupted' || (reason === 'other' && raw === undefined))
     return brokenAnswer('it ended before it was complete');
   if (reason === 'error') return brokenAnswer(`it ended with an error${raw === undefined ? '' : ` (${raw})`}`);

@@ -170,7 +170,7 @@ function note(block: Block, metadata: Metadata): void {
   }
 }
 
-/** What is no JSON is given as it came: whoever checks it against the tool tells the model. */
+/** What is no JSON is given as it came: the check against the tool tells the model. */
 function inputOf(text: string): unknown {
   if (text.trim() === '') return {};
   try {

@@ -1,7 +1,7 @@
 /**
  * The embedded backend: asks a model over HTTP, one step at a time, through the language models of the AI SDK.
  *
- * It keeps nothing between runs and retries nothing: what failed is told with its kind, and whoever called decides. The
+ * It keeps nothing between runs and retries nothing: what failed is told with its kind, and the caller decides. The
  * packages of the SDK are loaded with the first run that needs them.
  */
 import type { Clock } from '../../actors/clock/clock.ts';
@@ -98,7 +98,7 @@ function redactionOf(key = ''): SecretRedaction {
   return new SecretRedaction(new Map([['key', key]]), { mark: () => '[redacted]' });
 }
 
-/** Whoever stopped it, apart from the step itself: the first to abort is the one that counts. */
+/** What stopped it, apart from the step itself: the first to abort is the one that counts. */
 function stoppedBy({ aborted, reason }: AbortSignal): StepFailure | undefined {
   if (!aborted || reason === STEP_ENDED || reason instanceof StepFailure) return undefined;
   return new StepFailure({ kind: 'aborted', message: messageOf(reason) });

@@ -1,6 +1,6 @@
 /**
- * Reads a stream of server-sent events as bytes, line by line, only so far as to tell whether somebody says something,
- * and whether an event ends.
+ * Reads a stream of server-sent events as bytes, line by line, only so far as to tell whether the server says
+ * something, and whether an event ends.
  */
 
 /** Bytes of one event: a model's whole answer is shorter. */

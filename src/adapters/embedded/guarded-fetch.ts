@@ -1,10 +1,10 @@
-/** How the SDK reaches a provider: one request, no detours, and somebody who hears each byte. */
+/** How the SDK reaches a provider: one request, no detours, and a listener for each byte. */
 import { beginningOf } from '../../machines/cut-text.ts';
 import { EventLines, MAX_EVENT_BYTES } from './event-lines.ts';
 import type { Heard } from './event-lines.ts';
 import { StepFailure, brokenAnswer } from './step-failure.ts';
 
-/** Bytes of an answer that is no stream: an error, or a page of somebody in between. */
+/** Bytes of an answer that is no stream: an error, or a page of a proxy in between. */
 const MAX_OTHER_BYTES = 1024 * 1024;
 
 const SHOWN_CHARACTERS = 500;
@@ -48,7 +48,7 @@ function eventsOf(body: ReadableStream<Uint8Array>, onHeard: (heard: Heard) => v
         if (done) return controller.close();
         onHeard(lines.add(value));
         if (!lines.isEndless) return controller.enqueue(value);
-        // Whoever reads it keeps all of an event until it ends.
+        // Its reader keeps all of an event until it ends.
         controller.error(brokenAnswer(`one event of it has more than ${MAX_EVENT_BYTES} bytes`));
         await reader.cancel();
       },

@@ -84,7 +84,7 @@ function keyOf(
 }
 
 function adviceFor(provider: string, keyVariable: string | undefined): string {
-  // Whoever puts the key itself where its name belongs must not read it again in a log.
+  // A user who puts the key itself where its name belongs must not read it again in a log.
   const isName = keyVariable !== undefined && !looksLikeKey(keyVariable);
   const set =
     keyVariable === undefined

@@ -126,7 +126,7 @@ export function streamedFailure({ error, api, headers }: StreamedError): unknown
     body,
     ...(typeof message === 'string' ? { message } : {}),
   };
-  // A body says more than a status that nobody sent.
+  // A body says more than a status that was not sent.
   return status === undefined ? { status: 500, ...facts } : { status, ...facts };
 }
 

@@ -25,7 +25,7 @@ const LIMITS_OF_PINGS = 10;
 /** How long a connection may stay open after the answer was complete, before it is cut. */
 const DRAIN_LIMIT_MS = 1_000;
 
-/** Why the step itself aborts, when all is said: whatever is still open has nobody who reads it. */
+/** Why the step itself aborts, when all is said: whatever is still open has no reader. */
 export const STEP_ENDED = Symbol('the step has ended');
 
 export interface StepOptions {
@@ -66,7 +66,7 @@ export async function takeStep(options: StepOptions): Promise<void> {
   if (failure !== undefined) throw failure;
 }
 
-/** Comments are written by whoever stands between; a ping comes from the provider, and is believed for a while. */
+/** Comments come from proxies in between; a ping comes from the provider, and is believed for a while. */
 function listenerOf(watch: IdleWatch, clock: Clock, limitMs: number): (heard: Heard) => void {
   let lastSaidMs = clock.steadyNow();
   return (heard) => {

@@ -35,7 +35,7 @@ export const workspaceFiles: WorkspaceFiles = {
       const root = await realpath(workspaceDir);
       const place = await realpath(resolve(root, path));
       if (!place.startsWith(root.endsWith(sep) ? root : root + sep)) return unusable('it lies outside the workspace');
-      // The last name may have become a link since it was looked at, or a pipe that nobody writes to.
+      // The last name may have become a link since it was looked at, or a pipe without a writer.
       const file = await open(place, READING_NO_LINK);
       try {
         if ((await realpath(place)) !== place) return unusable('it was moved while it was read');

@@ -8,7 +8,7 @@ export interface Complaint {
   readonly message: string;
 }
 
-/** More than a few complaints help nobody. */
+/** More than a few complaints do not help. */
 const MAX_COMPLAINTS = 5;
 
 export function environmentInvalid(fileName: string, complaints: readonly Complaint[]): RuntimeError {
@@ -26,7 +26,7 @@ export function environmentInvalid(fileName: string, complaints: readonly Compla
   );
 }
 
-/** A place that somebody else may have made or may change. */
+/** A place that another user may have made or may change. */
 export function environmentExposed(path: string, problem: string, hint: string): RuntimeError {
   return new RuntimeError('ENVIRONMENT_INVALID', `the environment in ${path} cannot be relied on: ${problem}`, {
     category: 'permission',

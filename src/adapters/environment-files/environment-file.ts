@@ -1,6 +1,6 @@
 /**
- * An environment as YAML: what is wrong with it is named with its line, and a key that nobody knows with the one that
- * was probably meant.
+ * An environment as YAML: what is wrong with it is named with its line, and an unknown key with the one that was
+ * probably meant.
  */
 import { isAbsolute, resolve } from 'node:path';
 import { LineCounter, parseDocument } from 'yaml';
@@ -92,7 +92,7 @@ function plainValue(document: Document, fileName: string): unknown {
   }
 }
 
-/** For a key that nobody knows: the one that was probably meant, or all that there are. */
+/** For an unknown key: the one that was probably meant, or all that there are. */
 function meantKey(path: readonly PropertyKey[], message: string): string {
   if (message !== 'unknown key') return '';
   const known = keysAt(environmentShape, path.slice(0, -1));

@@ -1,4 +1,4 @@
-/** Reads and writes environment files: whole or not at all, and none that somebody else may have put there. */
+/** Reads and writes environment files: whole or not at all, and none that another user may have put there. */
 import { dirname } from 'node:path';
 import { UnusableFile, readOwnText, requireOwnFolder } from '../system/own-files.ts';
 import { createFile, makeFolder, replaceFile as replaceWhole } from '../system/whole-files.ts';

@@ -154,7 +154,7 @@ function checkedId(environmentId: unknown): string {
 }
 
 function misnamed(name: string): RuntimeError {
-  return new RuntimeError('ENVIRONMENT_INVALID', `nobody can name the environment in ${name}`, {
+  return new RuntimeError('ENVIRONMENT_INVALID', `the environment in ${name} has no valid name`, {
     category: 'validation',
     hint: `Call the file NAME${SUFFIX}, with a name of lower-case letters, digits, "-" and "_".`,
   });

@@ -35,7 +35,7 @@ export interface FileMountPlacesOptions {
     agentDirectory(agentId: string): string;
     session(identity: SessionIdentity): string;
   };
-  /** The home folder of whoever runs this. Default: as the system tells. */
+  /** The home folder of the user who runs this. Default: as the system tells. */
   readonly userHome?: string | undefined;
 }
 
@@ -65,8 +65,8 @@ export function createFileMountPlaces({ layout, userHome = homedir() }: FileMoun
 }
 
 /**
- * Folders that say what agents may do. A link in place of one could be led elsewhere by whoever can write where it
- * leads.
+ * Folders that say what agents may do. A link in place of one could be led elsewhere by a process that can write where
+ * it leads.
  */
 const OF_THE_HOME = ['agents', 'vaults', 'environments'];
 

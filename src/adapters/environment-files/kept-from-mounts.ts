@@ -4,7 +4,7 @@
  */
 import { join } from 'node:path';
 
-/** In the home folder of whoever runs Wakechart. */
+/** In the home folder of the user who runs Wakechart. */
 const OF_PEOPLE = [
   '.ssh',
   '.aws',
@@ -51,5 +51,5 @@ export function placesOfKeys(userHome: string): readonly string[] {
   return OF_PEOPLE.map((name) => join(userHome, name));
 }
 
-/** By which whoever can connect to them is the owner of the machine. */
+/** A process that can connect to them owns the machine. */
 export const SOCKETS_OF_CONTAINERS = ['docker.sock', 'podman.sock', 'containerd.sock', 'crio.sock', 'buildkitd.sock'];

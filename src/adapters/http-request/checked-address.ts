@@ -52,7 +52,7 @@ function isAllowed(address: string, mayReachHome: boolean): boolean {
   return mayReachHome || (kind === 'public' && !isOurs(address));
 }
 
-/** This machine by an address that everybody can reach. */
+/** This machine by an address that all machines can reach. */
 function isOurs(address: string): boolean {
   return Object.values(networkInterfaces()).some((each) => each?.some((one) => one.address === address) === true);
 }

@@ -106,7 +106,7 @@ async function bodyOf(
   }
 }
 
-/** Some servers pack what nobody has asked them to. */
+/** Some servers pack what we have not asked them to. */
 function unpacked(response: IncomingMessage): Readable {
   const encoding = response.headers['content-encoding']?.trim().toLowerCase();
   const unpack =

@@ -81,7 +81,7 @@ class Request {
   }
 
   async #send(url: URL, method: string, body: string | undefined): Promise<HttpAnswer> {
-    // Before anything of the host is looked up: what is refused is not told to anybody.
+    // Before anything of the host is looked up: what is refused is told to no server.
     const headers = this.#headersFor(url, body);
     const mayReachHome = this.#environment?.definition.sandbox !== 'required';
     const address = await untilAborted(checkedAddress(url, { mayReachHome, find: this.#options.find }), this.#signal);

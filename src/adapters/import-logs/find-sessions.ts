@@ -1,5 +1,5 @@
 /**
- * Finds the sessions of another runtime, wherever somebody points: at its home, at an agent, at a session or at one
+ * Finds the sessions of another runtime, wherever the caller points: at its home, at an agent, at a session or at one
  * log.
  */
 import { basename, dirname, join } from 'node:path';
@@ -35,7 +35,7 @@ export interface FoundSessions {
 
 export const SOURCE_LOG = 'events.jsonl';
 export const SOURCE_STATE = 'session.json';
-/** More than these help nobody. */
+/** More than these do not help. */
 const MAX_PASSED_OVER = 1_000;
 const AGENTS = 'agents';
 const SESSIONS = 'sessions';

@@ -48,12 +48,12 @@ export interface ImportRequest {
 
 export interface ImportOutcome {
   readonly sessions: readonly ImportedSessionReport[];
-  /** Sessions that were found and not looked at, since somebody stopped the import. */
+  /** Sessions that were found and not looked at, since the caller stopped the import. */
   readonly notReached: number;
   readonly passedOver: readonly PassedOver[];
 }
 
-/** The ids that were not kept; more of them help nobody. */
+/** The ids that were not kept; more of them do not help. */
 const MAX_NEW_IDS = 10_000;
 
 /**
@@ -162,9 +162,7 @@ function assertImportable(
 
 const OTHER = { openboa: 'rowboat', rowboat: 'openboa' } as const satisfies Record<SourceRuntime, SourceRuntime>;
 
-/**
- * Any file has lines; a session with nothing of anybody in it would only be a copy of them where agents can read it.
- */
+/** Any file has lines; a session without a known event would only be a copy of them where agents can read it. */
 function isUnderstood({ reading: { facts, identity, leftOver } }: SourceEntry): boolean {
   return facts.length > 0 || identity !== undefined || leftOver === undefined;
 }
@@ -180,7 +178,7 @@ interface Place {
   readonly agentId?: string | undefined;
 }
 
-/** Under its own id where that is one of ours and nobody has it. @throws RuntimeError IMPORT_SOURCE_CHANGED */
+/** Under its own id where that is one of ours and free. @throws RuntimeError IMPORT_SOURCE_CHANGED */
 async function placeFor(mark: SourceMark, own: string | undefined, { sessions }: ImportPorts): Promise<Place> {
   const expected = firstEventId(mark, sha256);
   for (const sessionId of [...(own !== undefined && isUuidV7(own) ? [own] : []), derivedSessionId(mark, sha256)]) {
@@ -255,7 +253,7 @@ async function agentFor(
 }
 
 /**
- * False when somebody else was faster. @throws RuntimeError STORAGE_FAILED and what else storing a session throws;
+ * False when another process was faster. @throws RuntimeError STORAGE_FAILED and what else storing a session throws;
  * nothing is made then
  */
 async function make(

@@ -26,7 +26,7 @@ export async function keepImportedFiles(
     await syncFolder(workspace);
   } catch (cause) {
     await rm(aside, { recursive: true, force: true }).catch(() => undefined);
-    // Somebody else imports the same, and was faster.
+    // Another process imports the same, and was faster.
     if (await isThere(place)) return;
     throw new RuntimeError(
       'STORAGE_FAILED',

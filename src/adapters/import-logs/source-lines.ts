@@ -1,4 +1,4 @@
-/** The lines of a log that somebody else has written: numbered, bounded, and with a digest of every byte. */
+/** The lines of a log that another program has written: numbered, bounded, and with a digest of every byte. */
 import { createHash } from 'node:crypto';
 import type { FileHandle } from 'node:fs/promises';
 import { MAX_IMPORT_LINE_BYTES, MAX_KEPT_CHARACTERS } from '../../machines/import/import-limits.ts';

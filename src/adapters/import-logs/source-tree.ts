@@ -1,5 +1,5 @@
 /**
- * The files of another runtime, to be read and nothing else. Symbolic links below the path that somebody named are not
+ * The files of another runtime, to be read and nothing else. Symbolic links below the path that the user named are not
  * followed: what is imported can be read by agents, and a link may lead to what none of them should see.
  */
 import { lstat, open, readdir, realpath } from 'node:fs/promises';

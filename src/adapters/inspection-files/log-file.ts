@@ -1,7 +1,7 @@
 /**
  * A stored inspection log as pieces of text, from a file: compressed or not, which its first bytes say. One that is not
- * compressed may still be written to: it is followed, until whoever reads it leaves, or it is cut short, replaced or
- * removed, which is told.
+ * compressed may still be written to: it is followed, until its reader leaves, or it is cut short, replaced or removed,
+ * which is told.
  */
 import { constants, createReadStream } from 'node:fs';
 import { open, stat } from 'node:fs/promises';

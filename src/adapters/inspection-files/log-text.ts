@@ -44,8 +44,8 @@ export async function* unpacked(packed: Readable): AsyncGenerator<LogPiece> {
 }
 
 /**
- * A log that comes through a pipe, compressed or not. It has ended when the pipe has; nobody knows before that how much
- * is still to come.
+ * A log that comes through a pipe, compressed or not. It has ended when the pipe has; before that it is unknown how
+ * much is still to come.
  */
 export async function* piecesOfStream(stream: Readable): AsyncGenerator<LogPiece> {
   const chunks = stream[Symbol.asyncIterator]() as AsyncIterator<Uint8Array>;

@@ -1,6 +1,6 @@
 /**
- * How many may be connected at once. Whoever only holds a connection makes room for the next: a stranger with many
- * silent ones locks nobody out.
+ * How many may be connected at once. A client that only holds a connection makes room for the next: a stranger with
+ * many silent ones locks no client out.
  */
 import type { Server } from 'node:http';
 import type { Socket } from 'node:net';

@@ -12,7 +12,7 @@ export function fleetRoute({ source, limits }: CheckedInspectorOptions): Route {
   const answer = async ({ query, ...exchange }: Visit): Promise<void> => {
     parametersOf(query, []);
     if (source.fleet === undefined)
-      throw new Refusal(404, 'INSPECTOR_NO_FLEET', 'nobody here knows of other workers', {
+      throw new Refusal(404, 'INSPECTOR_NO_FLEET', 'other workers are unknown here', {
         hint: 'A database that many share does: wakechart inspect --store URL',
       });
     sendJson(exchange, 200, shownFleet(await soon(source.fleet(), limits.requestMs)));

@@ -24,7 +24,7 @@ import { leadOn, leadOnFromElsewhere } from './welcome.ts';
 /** How often Node looks for requests that take too long, at most. */
 const LOOK_MS = 1_000;
 const IDLE_MS = 5_000;
-/** The head of a request is short: whoever takes longer only holds a connection. */
+/** The head of a request is short: a client that takes longer only holds a connection. */
 const HEAD_MS = 3_000;
 
 /** @param place default: one of its own, which is what keeps others out */
@@ -38,7 +38,7 @@ export async function listen(given: InspectorOptions, place: Place = newPlace())
   });
   const { maxConnections, stallMs } = options.limits;
   boundConnections(server, maxConnections);
-  // A socket on which nothing moves for so long is destroyed, whoever of both it is that waits.
+  // A socket on which nothing moves for so long is destroyed, whichever side waits.
   server.timeout = stallMs;
   const port = await listening(server, options);
   const gate = new Gate(options, place, port);
@@ -115,7 +115,7 @@ class Gate {
   /** Never rejects. */
   async receive(exchange: Exchange): Promise<void> {
     const { request, response } = exchange;
-    // Both say why when they break, to nobody who could do anything about it.
+    // Both say why when they break, and no listener could do anything about it.
     request.on('error', () => undefined);
     response.on('error', () => undefined);
     try {
@@ -126,7 +126,9 @@ class Gate {
     }
   }
 
-  /** The same within the place. @throws Refusal 404 for what is not, whoever asks: it does not say who has signed in */
+  /**
+   * The same within the place. @throws Refusal 404 for what is not, for every client: it does not say who has signed in
+   */
   #placed({ path, query }: Target): Target {
     const inside = within(this.#place, path);
     if (inside === undefined)
@@ -175,7 +177,7 @@ class Gate {
     try {
       this.#onProblem(error);
     } catch {
-      // Nobody is left to tell.
+      // No client is left to tell.
     }
   }
 }

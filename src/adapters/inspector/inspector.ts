@@ -41,7 +41,7 @@ export interface InspectorOptions {
   /** Default 0: a free one. */
   readonly port?: number | undefined;
   /**
-   * Lets others on the network connect, unencrypted: whoever can listen to the network can read what is shown and
+   * Lets others on the network connect, unencrypted: a person who can listen to the network can read what is shown and
    * answer in your name. The names are those by which browsers may call this machine.
    */
   readonly exposeBeyondThisMachine?: { readonly hostNames: readonly string[] } | undefined;

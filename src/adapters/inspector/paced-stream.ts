@@ -24,11 +24,11 @@ export class PacedStream {
     return this.#gone.signal;
   }
 
-  /** Resolves once more may be written. Now and then, everybody else has a turn before. */
+  /** Resolves once more may be written. Now and then, other work has a turn before. */
   async write(text: string): Promise<void> {
     if (this.gone.aborted) return;
     if (!this.#stream.write(text)) await once(this.#stream, 'drain', { signal: this.gone }).catch(() => undefined);
-    // The kernel may take everything at once: then neither of these waits has left the event loop to anybody.
+    // The kernel may take everything at once: then neither of these waits has left the event loop to other work.
     if (performance.now() - this.#turnedAt < LONGEST_TURN_MS) return;
     await nextTurn();
     this.#turnedAt = performance.now();
@@ -55,7 +55,7 @@ export class PacedStream {
       }
     } finally {
       this.gone.removeEventListener('abort', leave);
-      // Its own affairs are in order by then or never; either way nobody waits for them.
+      // Its own affairs are in order by then or never; either way no caller waits for them.
       void Promise.resolve(iterator.return?.()).catch(() => undefined);
     }
   }

@@ -1,8 +1,8 @@
 /**
- * Where one inspector lies: a host name and a path, each of which nobody can guess.
+ * Where one inspector lies: a host name and a path that cannot be guessed.
  *
- * Browsers send a cookie to every port of its host, and keep what a page left at an origin, as service workers, for
- * whoever has that port next. So each inspector has a name of its own below `localhost`, which browsers resolve to this
+ * Browsers send a cookie to every port of its host, and keep what a page left at an origin, as service workers, for the
+ * next program on that port. So each inspector has a name of its own below `localhost`, which browsers resolve to this
  * machine by themselves, and where it is called by another name its path does the same: the cookie goes to nothing
  * else.
  */

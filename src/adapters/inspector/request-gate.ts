@@ -63,7 +63,7 @@ function checkHost({ headers, rawHeaders, httpVersion }: IncomingMessage, hosts:
 
 /**
  * Whether a file, or a page elsewhere, has led a person here to sign in: a whole page for a tab, with a token, which
- * whoever knows it could use anyway.
+ * its holder could use anyway.
  */
 export function isOpenedElsewhere({ headers, method, url = '' }: IncomingMessage): boolean {
   return (

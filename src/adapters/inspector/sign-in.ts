@@ -33,7 +33,7 @@ export class SignIn {
     return this.#tokens.issue();
   }
 
-  /** The Set-Cookie header for whoever has the token, which is used up by it; undefined for one that is not good. */
+  /** The Set-Cookie header for the holder of the token, which is used up by it; undefined for one that is not good. */
   exchange(token: string): string | undefined {
     if (!this.#tokens.take(token)) return undefined;
     return `${this.#cookieName}=${this.#browsers.issue()}; Path=${this.#place.path}; HttpOnly; SameSite=Strict`;

@@ -10,7 +10,7 @@ import { brokenOffEvent, guardedBody, guardedEvents } from './guarded-stream.ts'
 
 /** Of a response that is an error. */
 const MAX_ERROR_BYTES = 16_384;
-/** Streams in a row that brought no event, before nobody asks for another. */
+/** Streams in a row that brought no event, before no other is asked for. */
 const MAX_BARREN_STREAMS = 4;
 /** Attempts in a row to resume the answer to one request. */
 const MAX_BARREN_RESUMPTIONS = 3;
@@ -74,7 +74,7 @@ export class HttpGuard {
     }
   }
 
-  /** The server is told first: after that nobody listens any more. */
+  /** The server is told first: after that no caller listens any more. */
   async #postCancellation(url: string | URL, init: RequestInit, cancels: number): Promise<Response> {
     try {
       return guarded(await fetch(url, init));

@@ -71,7 +71,7 @@ export function brokenOffFailure(meta: unknown, label: ServerLabel): Error | und
     : serverLost(label, why.message);
 }
 
-/** Errors that tell of nothing but messages which came after somebody stopped waiting. */
+/** Errors that tell of nothing but messages which came after the caller stopped waiting. */
 export function isLateMessage(error: Error): boolean {
   return /unknown (?:message ID|token)/.test(error.message) || error.name === 'AbortError';
 }

@@ -123,7 +123,7 @@ function definitionOf(
   };
 }
 
-/** On this machine: what happens on that of a server elsewhere is nobody's to tell. */
+/** On this machine: what happens on that of a server elsewhere is unknown. */
 function effectsOf(kind: ServerSettings['kind'], readOnly: boolean): readonly ToolEffect[] {
   if (kind === 'http') return ['uses_network'];
   return readOnly ? ['reads_files', 'uses_network'] : ['reads_files', 'writes_files', 'runs_processes', 'uses_network'];
@@ -139,7 +139,7 @@ function objectSchemaOf(
   return characters > MAX_SCHEMA_CHARACTERS ? undefined : { schema: whole, characters };
 }
 
-/** As JSON; nothing so deep that it cannot be written is shown to anybody. */
+/** As JSON; nothing so deep that it cannot be written is shown. */
 function charactersOf(value: unknown): number {
   try {
     return JSON.stringify(value).length;

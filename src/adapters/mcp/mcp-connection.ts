@@ -1,6 +1,6 @@
 /**
- * The connection of one agent to one MCP server, shared by its wakes: opened when somebody needs it, opened again when
- * it was lost, let go when nobody has used it for long. Its lifecycle is the chart `mcpConnectionMachine`.
+ * The connection of one agent to one MCP server, shared by its wakes: opened when a wake needs it, opened again when it
+ * was lost, closed when no wake has used it for long. Its lifecycle is the chart `mcpConnectionMachine`.
  */
 import type { Clock, TimerHandle } from '../../actors/clock/clock.ts';
 import { mcpConnectionLifecycle } from '../../machines/turn/mcp-connection-machine.ts';
@@ -38,7 +38,7 @@ export interface McpConnectionOptions {
   readonly open: (events: LinkEvents, timeoutMs: number) => Promise<McpLink>;
   readonly list: Omit<ToolListOptions, 'link'>;
   readonly onNews: (kind: 'connected' | 'lost' | 'rested' | 'tools_changed', message: string) => void;
-  /** Called when nobody has used it for `idleMs`, before it is let go. */
+  /** Called when no wake has used it for `idleMs`, before it is closed. */
   readonly onIdle: () => void;
 }
 
@@ -114,7 +114,7 @@ export class McpConnection {
     this.#draining.clear();
     for (const { link } of open) void this.#end(link);
     await Promise.all(this.#endings);
-    // What was not ended when it was tried first is tried again, for whoever closes to hear of.
+    // What was not ended when it was tried first is tried again, so that the closing caller hears of it.
     for (const left of this.#unended) {
       await left.close();
       this.#unended.delete(left);
@@ -271,7 +271,7 @@ export class McpConnection {
   #rest(): void {
     if (this.#users > 0) return;
     if (this.#is('cooling')) {
-      // Whoever asks next must still hear of it.
+      // The next caller must still hear of it.
       this.#idleTimer = this.#options.clock.setTimeout(() => this.#rest(), COOL_DOWN_MS);
       return;
     }
@@ -281,7 +281,7 @@ export class McpConnection {
     this.#ready = undefined;
     this.#move('REST');
     void this.#end(link);
-    this.#options.onNews('rested', 'nobody used it for a while; it is started again when somebody does');
+    this.#options.onNews('rested', 'no wake used it for a while; the next use starts it again');
   }
 
   /** Never rejects: who closes the connection hears of what is left. */

@@ -149,7 +149,7 @@ export class McpLink {
     });
     try {
       signal.throwIfAborted();
-      // The start of a process cannot be given up half-way; whoever waits for it can.
+      // The start of a process cannot be given up half-way; its caller can stop waiting.
       await Promise.race([client.connect(this.#route.transport, { timeout: NEVER_MS }), stopped]);
     } finally {
       deadline?.end();

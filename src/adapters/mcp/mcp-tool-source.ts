@@ -39,11 +39,11 @@ export interface McpToolSourceOptions {
   readonly environment?: (() => Environment) | undefined;
   /** Keeps images, sounds and files that tools answer with. Without it they are left out, and said to be. */
   readonly files?: FileKeeper | undefined;
-  /** Hears of what nobody waits for. What it throws is dropped. */
+  /** Hears of what no caller waits for. What it throws is dropped. */
   readonly onNews?: ((news: ToolServerNews) => void) | undefined;
   /** How servers see us. */
   readonly clientInfo: { readonly name: string; readonly version: string };
-  /** How long a connection is kept that nobody uses, in milliseconds. Default 300,000. */
+  /** How long an unused connection is kept, in milliseconds. Default 300,000. */
   readonly idleMs?: number | undefined;
   /** Between SIGTERM and SIGKILL for the program of a server, in milliseconds. Default 2000. */
   readonly killGraceMs?: number | undefined;
@@ -211,12 +211,12 @@ class McpToolSource implements ToolSource {
     );
   }
 
-  /** Whoever needs it again gets a new one; this one is remembered until everything of it has ended. */
+  /** The next use gets a new one; this one is remembered until everything of it has ended. */
   #letGo(key: string, connection: McpConnection): void {
     if (this.#connections.get(key) === connection) this.#connections.delete(key);
     this.#resting.add(connection);
     queueMicrotask(() => {
-      connection.close('nobody used it').then(
+      connection.close('no wake used it').then(
         () => this.#resting.delete(connection),
         () => undefined,
       );
@@ -227,7 +227,7 @@ class McpToolSource implements ToolSource {
     try {
       this.#options.onNews?.({ agentId, server, kind, message });
     } catch {
-      // A listener must not hurt whoever waits for a server.
+      // A listener must not hurt a caller that waits for a server.
     }
   }
 }
@@ -271,7 +271,7 @@ function keyOf({ agentId, name, server, agentDirectory, environment }: Target, s
     .digest('hex');
 }
 
-/** Somebody else's function, called from within the SDK. */
+/** A function of the caller, called from within the SDK. */
 function guarded(onProgress: ToolContext['onProgress']): ToolContext['onProgress'] {
   return (
     onProgress &&

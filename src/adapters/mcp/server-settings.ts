@@ -164,7 +164,7 @@ function secretsOf(session: SessionEnvironment | undefined): SessionEnvironment[
   return session?.secrets ?? NO_SECRETS;
 }
 
-/** Over a wire that anybody can read, no secret is sent. */
+/** Over a wire that others can read, no secret is sent. */
 function secretForHost(
   session: SessionEnvironment | undefined,
   reference: string,

@@ -2,8 +2,8 @@
  * Messages to and from a program, one JSON text per line: the transport of the SDK over a process whose whole tree we
  * own.
  *
- * Whatever the program does, it ends in `onclose`, once: it may exit, close its output, stop reading, or say what
- * nobody can read. What it says beside the protocol is reported and skipped.
+ * Whatever the program does, it ends in `onclose`, once: it may exit, close its output, stop reading, or say what is
+ * unreadable. What it says beside the protocol is reported and skipped.
  */
 import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js';
 import type { JSONRPCMessage } from '@modelcontextprotocol/sdk/types.js';
@@ -160,7 +160,7 @@ export class StdioTransport implements Transport {
     }
   }
 
-  /** Whoever waits for the message must not wait for ever. */
+  /** The caller that waits for the message must not wait for ever. */
   #refuseLine(line: Extract<Line, { kind: 'too_long' }>): void {
     const id = answeredRequest(line);
     this.#options.onNoise(`a message of ${line.bytes} bytes was dropped; at most ${MAX_MESSAGE_BYTES} are taken`);

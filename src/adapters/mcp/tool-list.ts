@@ -32,7 +32,7 @@ export class ToolList {
   }
 
   /**
-   * The server says that its tools have changed. Whether that is news: it may say so many times before anybody asks
+   * The server says that its tools have changed. Whether that is news: it may say so many times before a caller asks
    * again.
    */
   changed(): boolean {
@@ -81,7 +81,7 @@ export class ToolList {
     if (!link.hasTools) return { given: [], isCut: false };
     const given: unknown[] = [];
     const seen = new Set<string>();
-    // Nobody's own signal: others may wait for the same list. The time limit ends it.
+    // No caller's own signal: others may wait for the same list. The time limit ends it.
     const { signal } = new AbortController();
     let cursor: string | undefined;
     for (let page = 1; page <= MAX_PAGES; page += 1) {

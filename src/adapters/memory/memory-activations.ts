@@ -1,7 +1,4 @@
-/**
- * The index of what is due, for the store in memory: nothing is ever lost, and everybody who watches is in this
- * process.
- */
+/** The index of what is due, for the store in memory: nothing is ever lost, and every watcher is in this process. */
 import { checkActivation } from '../../machines/session/activation-check.ts';
 import type { Activation } from '../../machines/session/activation.ts';
 import { dueSessions } from '../../machines/session/due-sessions.ts';

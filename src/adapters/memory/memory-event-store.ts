@@ -236,7 +236,7 @@ function assertSize(sessionId: string, record: MemoryRecord): void {
 }
 
 /**
- * Through JSON, as every other store does it: what cannot be stored is refused here too, and nobody keeps a part of
+ * Through JSON, as every other store does it: what cannot be stored is refused here too, and no caller keeps a part of
  * what is stored.
  */
 function copyOf(record: LogRecord): MemoryRecord {

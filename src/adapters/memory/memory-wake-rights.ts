@@ -1,5 +1,6 @@
 /**
- * The rights to wake the sessions of one process: the same rules as across processes, with nobody who could be silent.
+ * The rights to wake the sessions of one process: the same rules as across processes, without a holder that could be
+ * silent.
  */
 import { RuntimeError } from '../../machines/errors.ts';
 import { wakeConflict } from '../../actors/session/event-store.ts';
@@ -35,7 +36,7 @@ class MemoryWakeRight implements WakeRight {
     this.#free();
   }
 
-  /** Calls back when the right is nobody's or somebody else's. Returns the function that ends the wait. */
+  /** Calls back when the right is free or has another holder. Returns the function that ends the wait. */
   onFreed(callback: () => void): () => void {
     this.#waiting.add(callback);
     return () => this.#waiting.delete(callback);
@@ -68,7 +69,7 @@ export class MemoryWakeRights {
     return right;
   }
 
-  /** Resolves when whoever has the right now has it no more, or when `signal` aborts. */
+  /** Resolves when the present holder has the right no more, or when `signal` aborts. */
   freed(sessionId: string, signal: AbortSignal): Promise<void> {
     const holder = this.#held.get(sessionId);
     if (holder === undefined || signal.aborted) return Promise.resolve();

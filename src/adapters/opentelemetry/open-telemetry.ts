@@ -20,7 +20,7 @@ export interface OpenTelemetryOptions {
    * it.
    */
   readonly contentCharacters?: number | undefined;
-  /** Told once when spans cannot be passed on. Default: nobody. */
+  /** Told once when spans cannot be passed on. Default: not told. */
   readonly onError?: ((error: unknown) => void) | undefined;
   /** For times that no event gives. Default: that of the system. */
   readonly now?: (() => number) | undefined;
@@ -101,7 +101,7 @@ class OpenTelemetry implements Telemetry {
     this.#safely(() => this.#spans?.apply(this.#fold.take(event, agentId)));
   }
 
-  /** Nobody wants to know any more, or not yet: what was open is of no use to a provider that comes later. */
+  /** No provider takes spans any more, or not yet: what was open is of no use to a provider that comes later. */
   #forget(): void {
     if (this.#state !== 'on') return;
     this.#state = 'off';
@@ -127,7 +127,7 @@ class OpenTelemetry implements Telemetry {
     try {
       this.#options.onError(error);
     } catch {
-      // Nobody is left to tell.
+      // No listener is left to tell.
     }
   }
 }

@@ -17,7 +17,7 @@ export function policyInvalid(fileName: string, complaints: readonly Complaint[]
   });
 }
 
-/** A place that somebody else may have made or may change. */
+/** A place that another user may have made or may change. */
 export function policyExposed(path: string, problem: string, hint: string): RuntimeError {
   return new RuntimeError('POLICY_INVALID', `the policy in ${path} cannot be relied on: ${problem}`, {
     category: 'permission',
@@ -38,7 +38,7 @@ export function policyUnreadable(path: string, cause: unknown): RuntimeError {
 export function policyBusy(path: string, waitedMs: number): RuntimeError {
   return new RuntimeError('POLICY_BUSY', `the policy in ${path} was being changed by others for ${waitedMs} ms`, {
     category: 'conflict',
-    hint: 'Try again. If nobody changes it, look at the lock file beside it.',
+    hint: 'Try again. If no process changes it, look at the lock file beside it.',
     details: { path, waitedMs },
   });
 }

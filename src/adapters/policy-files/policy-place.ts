@@ -1,5 +1,5 @@
 /**
- * Reads and replaces policy files, and refuses those that somebody else may have put there: links, and what others may
+ * Reads and replaces policy files, and refuses those that another user may have put there: links, and what others may
  * write.
  */
 import { realpath } from 'node:fs/promises';
@@ -80,6 +80,6 @@ function unreliable(path: string, error: unknown): unknown {
   return policyExposed(
     path,
     `it ${error.message}`,
-    error.trouble === 'damaged' ? 'Remove the rules that nobody needs, and save it as UTF-8.' : OWN_IT,
+    error.trouble === 'damaged' ? 'Remove the rules that are not needed, and save it as UTF-8.' : OWN_IT,
   );
 }

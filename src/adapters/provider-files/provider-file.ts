@@ -1,5 +1,5 @@
 /**
- * The providers that somebody has set up for a home: `providers.yaml` in it, by name. What is wrong is named with its
+ * The providers that the user has set up for a home: `providers.yaml` in it, by name. What is wrong is named with its
  * line.
  */
 import { readFile } from 'node:fs/promises';

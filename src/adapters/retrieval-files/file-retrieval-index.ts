@@ -1,8 +1,8 @@
 /**
  * The index in files beside the store: `<agent>/retrieval/<sessionId>.part`. Any number of processes may use it at
- * once. Each reads a file whole or not at all, and puts another in its place whole; whoever comes last wins, and
- * whoever finds less than there is reads on from the logs. The parts of the agents that were searched last stay in
- * memory, as they are in their files.
+ * once. Each reads a file whole or not at all, and puts another in its place whole; the last writer wins, and a reader
+ * that finds less than there is reads on from the logs. The parts of the agents that were searched last stay in memory,
+ * as they are in their files.
  */
 import { rm } from 'node:fs/promises';
 import type { AgentIndex, RetrievalIndex } from '../../actors/retrieval/retrieval-index.ts';

@@ -1,7 +1,4 @@
-/**
- * The folder with the files of an agent's parts. What goes wrong with it is told once and costs nobody anything but
- * time.
- */
+/** The folder with the files of an agent's parts. What goes wrong with it is told once and costs nothing but time. */
 import { lstat, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { RuntimeError } from '../../machines/errors.ts';
@@ -71,7 +68,7 @@ export class PartFolder {
 
   async remove(sessionId: string): Promise<void> {
     try {
-      // A link would lead to the files of somebody else.
+      // A link would lead to files that are not ours.
       if (await isFolder(this.#options.folder)) await rm(this.#pathOf(sessionId), { force: true });
     } catch (error) {
       this.#trouble(error);

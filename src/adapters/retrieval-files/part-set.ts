@@ -51,7 +51,7 @@ export class PartSet {
     return rarityOf(this.#vocabulary.documentsWith(term), this.#totals.documents);
   }
 
-  /** Forgets the words that nobody uses any more, when they are many. */
+  /** Forgets the words that no part uses any more, when they are many. */
   async tidy(slices: Slices): Promise<void> {
     if (!this.#vocabulary.isMostlyDead) return;
     const vocabulary = new Vocabulary();
@@ -60,7 +60,7 @@ export class PartSet {
       numbered.push({ ...each, numbers: vocabulary.add(each.part) });
       if (slices.isOver) await slices.breathe();
     }
-    // Somebody may have changed something meanwhile: then it is for the next time.
+    // Another caller may have changed something meanwhile: then it is for the next time.
     if (numbered.length !== this.#parts.size || numbered.some(({ name, part }) => this.#parts.get(name)?.part !== part))
       return;
     this.#vocabulary = vocabulary;

@@ -1,4 +1,4 @@
-/** Long work in slices: nobody waits longer than one of them for the event loop. */
+/** Long work in slices: no caller waits longer than one of them for the event loop. */
 import { setImmediate as nextTurn } from 'node:timers/promises';
 
 /** In milliseconds. */

@@ -4,8 +4,8 @@
  * A write is one `O_APPEND`, so the file puts the records of all processes in one order. A writer then reads what has
  * come since it last looked, its own lines included, and so learns which of its records hold. A segment that has grown
  * long is closed with a seal: what lands behind the seal does not count, for its writer sees the seal first and writes
- * again to the next segment. That one begins with the sum of everything before, which all compute alike, and whoever
- * creates it first creates it for all.
+ * again to the next segment. That one begins with the sum of everything before, which all compute alike, and the first
+ * to create it creates it for all.
  */
 import { constants } from 'node:fs';
 import { open, readFile, stat } from 'node:fs/promises';
@@ -131,7 +131,7 @@ export class ScheduleFile {
   async #readOn(answers?: Answers): Promise<void> {
     while (await this.#readSegment(answers)) {
       const next = (this.#segment ?? FIRST_SEGMENT) + 1;
-      // Whoever sealed may have died before creating it.
+      // The process that sealed may have died before creating it.
       await this.#create(next, this.#ledger.history());
       await this.#enter(next);
     }
@@ -148,7 +148,7 @@ export class ScheduleFile {
     const start = this.#offset;
     for (const { text, end, isEnded } of linesIn(await readFrom(this.#path, start))) {
       const line = decodeLine(text);
-      // The beginning of a line somebody is about to finish.
+      // The beginning of a line that its writer is about to finish.
       if (line === undefined && !isEnded) return false;
       this.#offset = start + end;
       if (line?.entry.kind === 'seal') return true;
@@ -187,14 +187,14 @@ export class ScheduleFile {
   async #begin(): Promise<void> {
     const { folder, durability } = this.#options;
     await makeFolder(folder, { durability });
-    // Whoever made it may have died before it was on the disk.
+    // Its maker may have died before it was on the disk.
     await syncFolder(dirname(folder), { durability });
     await this.#create(FIRST_SEGMENT, EMPTY_HISTORY);
     this.#ledger = new SlotLedger();
     await this.#enter(FIRST_SEGMENT);
   }
 
-  /** Creates a segment with its head, at once and only if nobody else has. */
+  /** Creates a segment with its head, at once and only if no other process has. */
   async #create(segment: number, history: ScheduleHistory): Promise<void> {
     const { folder, scheduleId, durability, nextLineId } = this.#options;
     const path = segmentPath(folder, segment);
@@ -204,7 +204,7 @@ export class ScheduleFile {
       encodeLines([{ id: nextLineId(), entry: { kind: 'head', v: 1, scheduleId, segment, history } }]),
       { durability },
     );
-    // Whoever was faster may have died before it was on the disk.
+    // A faster process may have died before it was on the disk.
     await syncFolder(folder, { durability });
   }
 }

@@ -20,7 +20,7 @@ const REVISION_DIGITS = 12;
 const REVISION_NAME = /^(?<revision>\d{12})\.json$/;
 /** Old revisions say how it came to the present one. */
 const REVISIONS_KEPT = 64;
-/** A revision is pruned while somebody reads it only when many others were made meanwhile. */
+/** A revision is pruned while a process reads it only when many others were made meanwhile. */
 const MAX_READS = 16;
 
 /** @param options.directory the folder of all that is kept of schedules */

@@ -134,7 +134,7 @@ function stepAt(
   });
 }
 
-/** The script is kept for the next step: whoever gets a part of it may change what they got. */
+/** The script is kept for the next step: a receiver may change the part that it got. */
 function ask({ toolCalls = [], directive }: ScriptStep, position: number, voice: RunVoice): void {
   for (const [index, { name, input }] of toolCalls.entries())
     voice.call({ callId: `script_${position + 1}_${index + 1}`, name, input: structuredClone(input) });

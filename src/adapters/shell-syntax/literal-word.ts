@@ -18,7 +18,7 @@ export interface ReadWord {
 /** Characters that mean themselves in every shell, wherever in a word they stand. */
 const PLAIN = /[A-Za-z0-9_\-./,:@%+=^]/;
 
-/** A tilde that follows one of these stands for nobody's home, as in `HEAD~2`. */
+/** A tilde that follows one of these stands for no home, as in `HEAD~2`. */
 const BEFORE_PLAIN_TILDE = /[A-Za-z0-9^~]/;
 
 /** What loses its meaning after a backslash. A letter never had one there, and is only hidden so. */
@@ -45,7 +45,7 @@ export function readWord(text: string): ReadWord {
   return new WordReader(text).read();
 }
 
-/** The name of a command: nobody has an honest reason to quote it. @throws NotUnderstood */
+/** The name of a command: there is no honest reason to quote it. @throws NotUnderstood */
 export function readsAsCommandName(text: string): string {
   if (!COMMAND_NAME.test(text)) throw new NotUnderstood(`its command name is not plain text (${JSON.stringify(text)})`);
   if (RESERVED.has(text)) throw new NotUnderstood(`"${text}" is a word of the shell's grammar`);

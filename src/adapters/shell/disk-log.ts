@@ -46,7 +46,7 @@ export class DiskLog {
   /** Set when no more will come: what is left is written without rest. */
   #isFinishing = false;
   #endRest: (() => void) | undefined;
-  /** Resolves when the next batch is written; there while somebody waits for that. */
+  /** Resolves when the next batch is written; there while a caller waits for that. */
   #relief: Promise<void> | undefined;
   #relieve: (() => void) | undefined;
   #isImpatient = false;

@@ -112,7 +112,7 @@ async function readRange(path: string, at: number, length: number): Promise<stri
       await file.close();
     }
   } catch {
-    // Somebody removed it, or the disk fails: the lines in memory are still there.
+    // It was removed, or the disk fails: the lines in memory are still there.
     return undefined;
   }
 }

@@ -1,13 +1,13 @@
 /**
  * Real pipes for the output of commands, where the system has them.
  *
- * What Node calls a pipe to a child is a pair of sockets. Commands notice: `echo oops > /dev/stderr` fails, since
- * nobody can open a socket by name. And Node reads it into a new buffer each time, which at a gigabyte a second costs
+ * What Node calls a pipe to a child is a pair of sockets. Commands notice: `echo oops > /dev/stderr` fails, since no
+ * process can open a socket by name. And Node reads it into a new buffer each time, which at a gigabyte a second costs
  * more than everything done with the data. A named pipe whose name is removed at once is a pipe like any other, and is
  * read into one buffer over and over. Node cannot make one; `mkfifo` can, a few at a time.
  *
- * Not for input: whoever opens /dev/stdin after the input has ended would wait for a writer for ever, where a socket is
- * an error at once.
+ * Not for input: a command that opens /dev/stdin after the input has ended would wait for a writer for ever, where a
+ * socket is an error at once.
  */
 import { execFile } from 'node:child_process';
 import { closeSync, constants, open } from 'node:fs';
@@ -17,7 +17,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { isFree } from '../system/process-life.ts';
 
-/** Two file descriptors. Whoever takes them closes them. */
+/** Two file descriptors. Their taker closes them. */
 export interface NamedPipe {
   readonly readEnd: number;
   readonly writeEnd: number;
@@ -79,13 +79,13 @@ async function makePipes(): Promise<void> {
 }
 
 /**
- * Removes what processes left that were killed in between. Once in each process: it is a few bytes, and nobody waits
- * for them.
+ * Removes what processes left that were killed in between. Once in each process: it is a few bytes, and no caller waits
+ * for it.
  */
 async function sweep(): Promise<void> {
   for (const name of await readdir(tmpdir())) {
     const pid = Number(FOLDER.exec(name)?.[1] ?? Number.NaN);
-    // One whose process lives, or another one of its number, is left for another time; one of somebody else is not ours
+    // One whose process lives, or another one of its number, is left for another time; one of another user is not ours
     // to remove.
     if (Number.isSafeInteger(pid) && isFree(pid))
       await rm(join(tmpdir(), name), { recursive: true, force: true }).catch(() => undefined);

@@ -20,7 +20,7 @@ export class ShellInput {
     this.#options = options;
     const { stream } = options;
     if (stream === undefined) this.#closed = 'it was started without an input';
-    // The reader may go away at any time (EPIPE): whoever waits for a write hears of it, nobody else has to.
+    // The reader may go away at any time (EPIPE): a caller that waits for a write hears of it, no other has to.
     stream?.on('error', () => {
       this.#closed ??= 'the process has closed its input';
     });

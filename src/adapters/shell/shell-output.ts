@@ -36,9 +36,9 @@ export interface ShellOutputOptions {
   readonly onActivity: () => void;
 }
 
-/** Output that has stopped for this long, with nobody left to write it, has been read to its end. */
+/** Output that has stopped for this long, with no writer left, has been read to its end. */
 const QUIET_MS = 50;
-/** What a pipe holds is read in far less than this many such periods; who still writes then is somebody else. */
+/** What a pipe holds is read in far less than this many such periods; what still writes then is another process. */
 const MAX_PERIODS = 40;
 
 export class ShellOutput {
@@ -66,8 +66,8 @@ export class ShellOutput {
   }
 
   /**
-   * Once nobody is left to write: reads what is still on its way, at the listener's pace unless somebody is in a hurry.
-   * False when the streams do not end although they are silent, or go on for long.
+   * Once no writer is left: reads what is still on its way, at the listener's pace unless a caller is in a hurry. False
+   * when the streams do not end although they are silent, or go on for long.
    */
   async settle(isHurried: () => boolean): Promise<boolean> {
     for (let periods = 0; !this.#hasEnded && periods < MAX_PERIODS;) {
@@ -80,7 +80,7 @@ export class ShellOutput {
     return this.#hasEnded;
   }
 
-  /** Stops reading, whoever still holds the other end. */
+  /** Stops reading, even while a process holds the other end. */
   async close(): Promise<void> {
     this.#options.stdout.destroy();
     this.#options.stderr.destroy();

@@ -75,7 +75,7 @@ export interface ManagedShellProcessRunnerOptions {
  * The runner of process tasks.
  *
  * Input: `request.stdin` is written at the start and closes the input. Without it the input of a background task stays
- * open for `send`; that of a foreground task is empty, since nobody could end the wait of a command that reads it.
+ * open for `send`; that of a foreground task is empty, since nothing could end the wait of a command that reads it.
  * Results: an exit code or a signal is a result, also after `cancel`. `result` rejects with category `timeout` after
  * `timeoutMs`, and with `process` when the command ended by itself and what it left running cannot be ended.
  * @throws BackgroundTaskError category `validation` for bad options
@@ -94,7 +94,7 @@ export function createManagedShellProcessRunner(
   return { kind: 'process', start: (start) => startTask(runner, start) };
 }
 
-/** Whoever has the URL of a store has every session of every machine. */
+/** The URL of a store opens every session of every machine. */
 function environmentForCommands(): Readonly<Record<string, string | undefined>> {
   const { WAKECHART_STORE: _ours, ...rest } = process.env;
   return rest;

@@ -51,7 +51,7 @@ export class ShellTask implements BackgroundTaskHandle {
   readonly #timer: TimerHandle | undefined;
   #stop: Stop | undefined;
   #hasExited = false;
-  /** Somebody waits for the end, and no longer for what a slow listener has not heard yet. */
+  /** A caller waits for the end, and no longer for what a slow listener has not heard yet. */
   #isHurried = false;
   #onStop: (() => void) | undefined;
   readonly #stopRequested = new Promise<void>((resolve) => {
@@ -73,7 +73,7 @@ export class ShellTask implements BackgroundTaskHandle {
     this.result = this.#run(parts).finally(() => {
       this.#live = undefined;
     });
-    // Whoever waits for it hears of a failure; nobody has to.
+    // A caller that waits for it hears of a failure; none has to.
     this.result.catch(() => undefined);
   }
 
@@ -93,7 +93,7 @@ export class ShellTask implements BackgroundTaskHandle {
     await live.tree.end({ graceMs: live.killGraceMs });
     this.#retryNow?.();
     await this.result.catch((error: unknown) => {
-      // Somebody hidden was found late, and could not be ended. How the work itself failed is for those who wait for
+      // A hidden process was found late, and could not be ended. How the work itself failed is for those who wait for
       // the result.
       if (error instanceof BackgroundTaskError && error.category === 'process') throw error;
     });
@@ -165,7 +165,7 @@ export class ShellTask implements BackgroundTaskHandle {
         return await parts.tree.end({ graceMs: parts.killGraceMs });
       } catch (error) {
         if (this.#stop?.kind === 'timed_out') throw timeoutError(parts, {}, error);
-        // Whoever cancelled has been told. The result stays open, for it says that nothing is left.
+        // The cancelling caller has been told. The result stays open, for it says that nothing is left.
         await new Promise<void>((resolve) => {
           const timer = setTimeout(resolve, RETRY_MS).unref();
           this.#retryNow = () => {
@@ -177,7 +177,7 @@ export class ShellTask implements BackgroundTaskHandle {
     }
   }
 
-  /** The tree is gone, so the pipes should end; somebody who is in no way related to it may hold them. */
+  /** The tree is gone, so the pipes should end; a process that is in no way related to it may hold them. */
   async #readRest({ output, tree, log, killGraceMs }: ShellTaskParts): Promise<void> {
     const isHurried = (): boolean => this.#isHurried;
     if (await output.settle(isHurried)) return;

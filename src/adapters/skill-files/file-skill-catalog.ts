@@ -59,7 +59,7 @@ export class FileSkillCatalog implements SkillCatalog {
     this.#options = options;
   }
 
-  /** What lies among the skills and is none, with why: somebody may have meant it to be one. */
+  /** What lies among the skills and is none, with why: the user may have meant it to be one. */
   async strangers({ agentId }: Pick<SkillQuery, 'agentId'> = {}): Promise<readonly SkillStranger[]> {
     const directories = [
       ...(agentId === undefined ? [] : [this.#options.agentDirectory(checkedAgentId(agentId))]),
@@ -142,13 +142,13 @@ async function entriesOf(directory: string): Promise<readonly Dirent[]> {
     if (isMissing(error)) return [];
     throw new RuntimeError('STORAGE_FAILED', `could not read ${directory}: ${messageOf(error)}`, {
       category: 'storage',
-      hint: 'A folder of skills must be readable for whoever runs Wakechart: check who owns it and its permissions.',
+      hint: 'A folder of skills must be readable for the user who runs Wakechart: check who owns it and its permissions.',
       cause: error,
     });
   });
 }
 
-/** Hidden entries are somebody else's affair, such as those of git. */
+/** Hidden entries belong to other programs, such as git. */
 async function strangersIn(directory: string): Promise<readonly SkillStranger[]> {
   const strangers: SkillStranger[] = [];
   for (const entry of (await entriesOf(directory))

@@ -20,7 +20,7 @@ export interface SkillSource {
 const PARTS = /^---[ \t]*\n([\s\S]*?\n|)---[ \t]*(?:\n([\s\S]*))?$/;
 const LINES_BEFORE_FRONTMATTER = 1;
 
-/** More than a few complaints help nobody. */
+/** More than a few complaints do not help. */
 const MAX_COMPLAINTS = 5;
 
 /** @throws RuntimeError SKILL_INVALID */

@@ -42,7 +42,7 @@ export async function readFolderText(
     const path = await realpath(join(root, file));
     if (path === root) throw refused('it is the folder of the skill itself');
     if (!path.startsWith(`${root}${sep}`)) throw refused('it leads out of the folder of the skill');
-    // A link that took its place just now is not followed, and a pipe that nobody writes to is not waited for.
+    // A link that took its place just now is not followed, and a pipe without a writer is not waited for.
     const handle = await open(path, constants.O_RDONLY | NO_LINK | NO_WAIT);
     try {
       const opened = await handle.stat({ bigint: true });

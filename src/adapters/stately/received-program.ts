@@ -40,7 +40,7 @@ export class ReceivedProgram {
   unreadable = 0;
   /** The first complaint about a frame. */
   complaint: string | undefined;
-  /** A type of frame that nobody here knows. */
+  /** A type of frame that is unknown here. */
   unknownType: string | undefined;
 
   constructor(socket: WebSocket, parts: ProgramParts) {
@@ -93,8 +93,8 @@ export class ReceivedProgram {
   }
 
   /**
-   * When the program says that it was, unless that cannot be. What it kept back while nobody listened is older than its
-   * connection.
+   * When the program says that it was, unless that cannot be. What it kept back while no inspector listened is older
+   * than its connection.
    */
   #timeOf(createdAt: string | undefined): number {
     const now = this.#parts.now();

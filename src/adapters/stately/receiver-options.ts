@@ -26,7 +26,7 @@ const schema = z.strictObject({
   port: z.int().min(0).max(65_535).default(8_080),
   host: z
     .string()
-    .refine(isLoopback, 'expected 127.0.0.1 or ::1: whoever can connect can make the inspector show anything')
+    .refine(isLoopback, 'expected 127.0.0.1 or ::1: any program that can connect can make the inspector show anything')
     .default('127.0.0.1'),
   origins: z.array(origin).max(MAX_ORIGINS).readonly().default([]),
   limits: limits.prefault({}),

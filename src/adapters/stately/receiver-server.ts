@@ -137,7 +137,7 @@ function quiet(report: (error: unknown) => void): (error: unknown) => void {
     try {
       report(error);
     } catch {
-      // Nobody is left to tell.
+      // No client is left to tell.
     }
   };
 }

@@ -1,4 +1,4 @@
-/** One connection to somebody else's inspector. What it says is not listened to, but that it is there. */
+/** One connection to another inspector. What it says is not listened to, but that it is there. */
 import { lookup } from 'node:dns';
 import type { LookupAddress, LookupOptions } from 'node:dns';
 import { WebSocket } from 'ws';

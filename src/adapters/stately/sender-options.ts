@@ -66,7 +66,7 @@ export function sendAddress(text: string): URL {
     throw refused('expected an address without a part after #', 'Leave it out.');
   if (url.protocol === 'ws:' && !isLoopbackHost(url.hostname))
     throw refused(
-      `expected wss:// for ${url.host}: over ws:// everybody on the way could read what is sent`,
+      `expected wss:// for ${url.host}: over ws:// every machine on the way could read what is sent`,
       'Use wss://. Only 127.0.0.1, [::1] and localhost may be ws://.',
     );
   return url;
@@ -106,7 +106,7 @@ export function announcementOf({
     '  - payloads: fields of events, contexts and outputs, cut to a few thousand characters; secrets that were known when they were recorded are taken out',
     `  - ${secretsIn(redact, unknownSecrets)}`,
     'Not sent: facts about actors, actions, timers, emitted events, files, and no session but one that --session names.',
-    `Whoever runs ${address.host} can read and keep it. Press Ctrl-C to stop.`,
+    `The operator of ${address.host} can read and keep it. Press Ctrl-C to stop.`,
   ].join('\n');
 }
 

@@ -1,7 +1,7 @@
 /**
  * Sends records as frames for as long as it is asked to. Nothing is kept here for a receiver that is away or slow: the
- * recording is the buffer, and what it has forgotten before it could be sent is counted. Whoever records never waits
- * for this.
+ * recording is the buffer, and what it has forgotten before it could be sent is counted. The recording program never
+ * waits for this.
  */
 import type { Clock, TimerHandle } from '../../actors/clock/clock.ts';
 import type { InspectionRecord } from '../../machines/inspection-log/inspection-record.ts';
@@ -19,7 +19,7 @@ const MAX_ACTORS = 10_000;
 
 export async function startSending(given: StatelySenderOptions): Promise<StatelySender> {
   const options = checkSenderOptions(given);
-  // Before anything else: when nobody could be told, nothing leaves.
+  // Before anything else: when the user could not be told, nothing leaves.
   await options.tell(announcementOf(options));
   return new Sending(options);
 }
@@ -103,7 +103,7 @@ class Sending implements StatelySender {
     if (this.#isClosed) return;
     if (!this.#isUnsteady) this.#sayConnected();
     this.#steadying = this.#clock.setTimeout(() => this.#hasHeld(), this.#options.retry.longestMs);
-    // The other side may be another program by now, which knows of nobody.
+    // The other side may be another program by now, which knows of no actor.
     this.#pump(this.#frames.again(this.#clock.now()));
   }
 
@@ -145,7 +145,7 @@ class Sending implements StatelySender {
     const done = (): void => {
       this.#isPumping = false;
       this.#settle();
-      // What came after the last look, and whoever connected meanwhile.
+      // What came after the last read, and a connection made meanwhile.
       if (this.#connection !== connection) this.#pump(this.#frames.again(this.#clock.now()));
       else if (connection.isOpen && this.#next <= this.#options.recording.range().last) this.#pump();
     };

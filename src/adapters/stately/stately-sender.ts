@@ -1,7 +1,7 @@
 /**
- * Shows an inspection in somebody else's inspector: what is recorded goes out as frames of @statelyai/inspect over a
- * WebSocket. It leaves the machine, so nothing is sent before somebody was told what it is. Nothing of it is loaded
- * before it is asked for.
+ * Shows an inspection in another inspector: what is recorded goes out as frames of @statelyai/inspect over a WebSocket.
+ * It leaves the machine, so nothing is sent before the user was told what it is. Nothing of it is loaded before it is
+ * asked for.
  */
 import type { Clock } from '../../actors/clock/clock.ts';
 import type { InspectionRecording } from '../../actors/inspection/inspection-source.ts';
@@ -14,7 +14,7 @@ export interface StatelySenderOptions {
   readonly from?: number | undefined;
   /** Takes secrets out of every text once more, with what is known by now. */
   readonly redact?: ((text: string) => string) | undefined;
-  /** Secrets that `redact` does not know of, by name: whoever is told what leaves is told of them. */
+  /** Secrets that `redact` does not know of, by name: the announcement of what leaves names them. */
   readonly unknownSecrets?: readonly string[] | undefined;
   readonly clock: Clock;
   /**

@@ -2,8 +2,9 @@
  * Records of jobs as files, `<directory>/agent_<n>.json` each, with the process that it belongs to; large outputs in
  * `<directory>/agent_<n>/`.
  *
- * A record of a process that is gone changes hands by a file `agent_<n>.owner-<k>`, which names its k-th owner: whoever
- * makes it has the record. So of several processes one deals with it, and where that one dies over it the next does.
+ * A record of a process that is gone gets a new owner by a file `agent_<n>.owner-<k>`, which names its k-th owner: the
+ * process that makes it has the record. So of several processes one deals with it, and where that one dies over it the
+ * next does.
  */
 import { randomUUID } from 'node:crypto';
 import { lstat, readFile, rename, rm, stat } from 'node:fs/promises';
@@ -100,7 +101,7 @@ class FileJobRecords implements JobRecords {
   readonly #numbers: JobNumbers;
   readonly #clock: Pick<Clock, 'now'>;
   readonly #life: HostLife | undefined;
-  /** Before the first record of this process: whoever only looks leaves everything as it is. */
+  /** Before the first record of this process: a process that only reads leaves everything as it is. */
   #sweeping: Promise<void> | undefined;
 
   constructor({ directory, durability, clock, life }: Settings) {
@@ -166,7 +167,7 @@ class FileJobRecords implements JobRecords {
       if ((await standingOf(owner, this.#life)) !== 'gone') return undefined;
       const claim = this.#ownerPath(jobId, turn + 1);
       if (!(await createFile(claim, JSON.stringify(await this.#owner()), this.#writing))) return undefined;
-      // Whoever had it may have come to its end and cleared away after the look.
+      // Its owner may have come to its end and cleared away after the read.
       const now = await this.#read(jobId);
       if (now !== undefined && !('reason' in now) && now.record.stage !== 'ended') return now.record;
       await rm(claim, { force: true });
@@ -218,7 +219,7 @@ class FileJobRecords implements JobRecords {
   }
 
   async #setAside(jobId: string, { isForeign }: UnreadableRecord): Promise<undefined> {
-    // One of another version says something to somebody.
+    // Another version of this program can read its own.
     if (!isForeign)
       await rename(this.#pathOf(jobId), `${this.#pathOf(jobId)}.${randomUUID()}.unreadable`).catch(unlessMissing);
     return undefined;

@@ -1,9 +1,8 @@
 /**
  * Numbers that are given once, to any number of processes over one folder.
  *
- * A number is taken by whoever makes the file that is named after it. What has been given stays visible after that file
- * is gone: by a mark, a file in a folder of its own that is named after the number. Only the highest mark means
- * something.
+ * The process that makes the file named after a number takes it. What has been given stays visible after that file is
+ * gone: by a mark, a file in a folder of its own that is named after the number. Only the highest mark means something.
  */
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -33,7 +32,7 @@ export class JobNumbers {
       const isTaken = await take(number);
       this.#last = Math.max(this.#last, number);
       if (!isTaken) continue;
-      // Somebody may have had it and closed it between the look and the making: then its mark is there by now.
+      // Another process may have had it and closed it between the read and the making: then its mark is there by now.
       if ((await this.#highestMark()) < number) return number;
       await giveBack(number);
     }

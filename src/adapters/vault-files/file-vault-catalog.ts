@@ -83,8 +83,8 @@ export class FileVaultCatalog implements VaultCatalog {
 }
 
 /**
- * The text of a file that a vault names. It may be a link: whoever mounts secrets makes them so. @throws Error in words
- * that end a sentence
+ * The text of a file that a vault names. It may be a link: programs that mount secrets make them so. @throws Error in
+ * words that end a sentence
  */
 export async function readSecretFile(path: string): Promise<string> {
   const found = readOwnText(path, { maxBytes: MAX_SECRET_BYTES });

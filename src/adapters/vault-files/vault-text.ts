@@ -9,7 +9,7 @@ import { looksLikeKey } from '../../machines/run/auth-profile-check.ts';
 import { MAX_VAULT_FILE_CHARACTERS, vaultFile } from '../../machines/vault/vault-definition.ts';
 import type { VaultDefinition } from '../../machines/vault/vault-definition.ts';
 
-/** More help nobody. */
+/** More do not help. */
 const MAX_COMPLAINTS = 5;
 
 export interface VaultText {

@@ -198,7 +198,7 @@ describe('an agent that writes through us', () => {
   it('cannot once nobody is there to permit it, or when it means another session', async () => {
     const model = await house.scenario(write(at('a.txt'), 'x'));
     await house.run({ model });
-    expect(house.answersTo('fs/write_text_file')[0]?.error?.message).toBe('Nobody is there to permit it.');
+    expect(house.answersTo('fs/write_text_file')[0]?.error?.message).toBe('No person is there to permit it.');
     const { answer } = await asked({
       request: { method: 'fs/write_text_file', params: { sessionId: 'another', path: at('a.txt'), content: 'x' } },
     });

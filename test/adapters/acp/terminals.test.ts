@@ -244,7 +244,7 @@ describe('a terminal of an agent', () => {
     await house.run({ model: await house.scenario(terminal({ command: 'touch made' })) });
     expect([notes[0]?.error?.message, house.answersTo('terminal/create')[1]?.error?.message]).toEqual([
       'Not today.',
-      'Nobody is there to permit it.',
+      'No person is there to permit it.',
     ]);
     await expect(readFile(join(house.workspaceDir, 'made'))).rejects.toThrow('ENOENT');
   });

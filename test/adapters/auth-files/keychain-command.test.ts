@@ -120,7 +120,7 @@ describe('a command that prints a secret', () => {
     expect(isAlive(pid)).toBe(false);
     expect(await node('', { signal: AbortSignal.abort() })).toEqual({
       kind: 'failed',
-      because: 'was not run: nobody waits for it any more',
+      because: 'was not run: no caller waits for it any more',
     });
   });
 

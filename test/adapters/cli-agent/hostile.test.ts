@@ -56,7 +56,7 @@ describe('a question of Claude Code', () => {
     expect(answers).toMatchObject([
       {
         request_id: 'r',
-        response: { behavior: 'deny', message: 'Its input is nested too deeply for anybody to judge it.' },
+        response: { behavior: 'deny', message: 'Its input is nested too deeply to be judged.' },
       },
     ]);
     expect(events.filter((line) => line.startsWith('tool'))).toEqual(['tool requested Bash', 'tool ended denied']);

@@ -41,7 +41,7 @@ describe('the notes of a recording', () => {
     notes.tell('begun', 1_001);
     expect(notes.texts.value).toEqual([
       '3 records on the way are missing: they were gone before they could be read.',
-      'The 1,000 records before number 1,001 are missing: whoever recorded them keeps only the newest.',
+      'The 1,000 records before number 1,001 are missing: the recording program keeps only the newest.',
     ]);
     notes.clear();
     expect(notes.texts.value).toEqual([]);

@@ -60,7 +60,7 @@ function NoChart({ state: { chart, kind, value } }: { readonly state: InspectedA
     return (
       <p class="empty figure">
         Its chart ({visibleText(chart)}) was not recorded
-        {told === '' ? ', and neither was its state' : `; it is in ${visibleText(told)}`}. Whoever recorded this left it
+        {told === '' ? ', and neither was its state' : `; it is in ${visibleText(told)}`}. The recording program left it
         out, or it is forgotten.
       </p>
     );

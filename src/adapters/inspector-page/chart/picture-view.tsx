@@ -29,7 +29,7 @@ export function PictureView({ picture, name, states, transitions, actor }: Pictu
   const [chosen, setChosen] = useState<number | 'whole'>();
   const fit = wholeZoom(size, room);
   const zoom = chosen === 'whole' ? fit : (chosen ?? fitted(size, room));
-  // Whoever has moved the picture does not want it moved.
+  // A user who has moved the picture does not want it moved.
   const held = useRef('');
   const hold = (): void => {
     held.current = actor;

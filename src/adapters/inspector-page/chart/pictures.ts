@@ -16,7 +16,7 @@ export interface WantedPicture {
   readonly boot: string;
 }
 
-/** What is given is kept: whoever shows it shows a copy. @throws RequestFailure, Error */
+/** What is given is kept: a caller shows a copy. @throws RequestFailure, Error */
 export function pictureOf({ chart, recording, boot }: WantedPicture): Promise<SVGSVGElement> {
   const key = JSON.stringify([boot, recording, chart]);
   const known = pictures.get(key);

@@ -3,7 +3,7 @@
 export const SMALLEST = 0.2;
 export const LARGEST = 4;
 /**
- * Smaller, and the words of a chart cannot be read any more: then it is scrolled instead, unless somebody wants all of
+ * Smaller, and the words of a chart cannot be read any more: then it is scrolled instead, unless the user wants all of
  * it.
  */
 export const LEGIBLE = 0.8;

@@ -1,4 +1,4 @@
-/** What is different between two contexts, by path. Bounded: whoever wants all of it reads the payload. */
+/** What is different between two contexts, by path. Bounded: the payload has all of it. */
 
 export interface ContextChange {
   /** `input.command`; empty for the whole. */

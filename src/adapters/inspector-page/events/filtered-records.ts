@@ -1,6 +1,6 @@
 /**
  * The records of a sequence that fit, found little by little: what is new first, then what was there, the newest first.
- * What is wanted most is there at once, and a million records hold nobody up.
+ * What is wanted most is there at once, and a million records hold nothing up.
  */
 import { countUpTo } from '../../../machines/inspection-log/inspected-actor.ts';
 import type { InspectionRecord } from '../../../machines/inspection-log/inspection-record.ts';

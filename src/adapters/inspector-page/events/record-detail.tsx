@@ -82,7 +82,7 @@ function Particulars({ record }: Shown): JSX.Element | undefined {
     case 'event':
       return (
         <Fact name="From">
-          {record.from === undefined ? 'outside: somebody who is no actor' : <ActorLink actor={record.from} />}
+          {record.from === undefined ? 'outside: what is no actor' : <ActorLink actor={record.from} />}
         </Fact>
       );
     case 'step':
@@ -90,7 +90,7 @@ function Particulars({ record }: Shown): JSX.Element | undefined {
     case 'actor':
       return (
         <Fact name="Made by">
-          {record.parent === undefined ? 'nobody: it stands by itself' : <ActorLink actor={record.parent} />}
+          {record.parent === undefined ? 'no actor: it stands by itself' : <ActorLink actor={record.parent} />}
         </Fact>
       );
     case 'timer':

@@ -1,4 +1,4 @@
-/** One line of a sequence diagram: cells for whoever hears it, a picture for whoever sees it. */
+/** One line of a sequence diagram: cells for screen readers, a picture for the eye. */
 import type { JSX } from 'preact';
 import { chooseRecord, recording } from '../model/view.ts';
 import { clockTime } from '../model/words.ts';

@@ -6,13 +6,13 @@ import { stateText } from '../model/words.ts';
 import { isIgnoring, sentName } from './record-words.ts';
 import type { ActorNames } from './record-words.ts';
 
-/** Stand for whoever is no actor, and for those for whom there is no room. Keys of actors are never so short. */
+/** Stand for what is no actor, and for actors that find no space. Keys of actors are never so short. */
 export const OUTSIDE = '>';
 export const OTHERS = '*';
 
 /** In records. */
 const NEAR = 40;
-/** Whoever talks with the chosen one comes before whoever does not. */
+/** Actors that talk with the chosen one come before those that do not. */
 const TALKS = 1_000_000;
 
 export interface SequenceRow {
@@ -51,7 +51,7 @@ export interface SequenceOptions {
   readonly chosen: string | undefined;
   /** How many lifelines there is room for. */
   readonly most: number;
-  /** Number of the record around which it is drawn: whoever does something near it is shown first. */
+  /** Number of the record around which it is drawn: what does something near it is shown first. */
   readonly moment: number;
   /** The number of the record in which an actor was first heard of: older ones stand to the left. */
   readonly bornAt: (key: string) => number;
@@ -83,7 +83,7 @@ export function sequenceOf({ records, names, chosen, most, moment, bornAt }: Seq
   };
 }
 
-/** The chosen one first, then those it talks with, then whoever says most. */
+/** The chosen one first, then those it talks with, then what says most. */
 function ranked(
   keys: readonly string[],
   rows: readonly SequenceRow[],

@@ -30,7 +30,7 @@ export function actorName({ id, kind, facts }: Named, most = MOST): string {
   return visibleText(id, MOST);
 }
 
-/** Of one that nobody told of: what is known is its key. */
+/** Of one that no record names: what is known is its key. */
 export function keyName(key: string): string {
   return visibleText(key.split(':').slice(1).join(':') || key, MOST);
 }

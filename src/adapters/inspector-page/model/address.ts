@@ -43,7 +43,7 @@ function writtenAddress(): string {
 /** Browsers refuse to be told of every step of a drag. */
 const WRITE_MS = 300;
 
-/** Follows what is shown, and what somebody writes into the address. @returns leaves */
+/** Follows what is shown, and what the user writes into the address. @returns leaves */
 export function keepAddress(): () => void {
   let timer: ReturnType<typeof setTimeout> | undefined;
   const write = (): void => {

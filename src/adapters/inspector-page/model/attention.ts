@@ -1,6 +1,6 @@
 /**
- * Whether somebody looks. Browsers have six connections to one server for all their tabs together, and each recording
- * that is followed takes one: what nobody looks at is left alone for a while, and caught up with when somebody looks
+ * Whether a person looks. Browsers have six connections to one server for all their tabs together, and each recording
+ * that is followed takes one: what is not looked at is left alone for a while, and caught up with when it is looked at
  * again.
  */
 
@@ -26,7 +26,7 @@ export class Attention {
     this.#look();
   }
 
-  /** Aborted after nobody has looked for a while, or when it was left. Another one, after `returned`. */
+  /** Aborted when the page was not looked at for a while, or was left. Another one, after `returned`. */
   get rest(): AbortSignal {
     return this.#rest.signal;
   }
@@ -36,7 +36,7 @@ export class Attention {
     this.#look();
   }
 
-  /** Resolves when somebody looks, or when it was left. */
+  /** Resolves when a person looks, or when it was left. */
   async returned(): Promise<void> {
     if (!this.#rest.signal.aborted || this.#left.aborted) return;
     await new Promise<void>((resolve) => {

@@ -1,6 +1,5 @@
 /**
- * Follows what changes all the time no more often than is of use to whoever looks; what somebody does is followed at
- * once.
+ * Follows what changes all the time no more often than is of use to a reader; what the reader does is followed at once.
  */
 import { effect, signal, untracked } from '@preact/signals';
 import type { ReadonlySignal } from '@preact/signals';

@@ -1,6 +1,6 @@
 /**
- * What a status and a state mean to whoever looks: charts end in a final state called `failed`, whose status is `done`
- * like that of any other.
+ * What a status and a state mean to a reader: charts end in a final state called `failed`, whose status is `done` like
+ * that of any other.
  */
 import type {
   InspectedStatus,
@@ -13,7 +13,7 @@ import { leavesOfValue } from './words.ts';
 export type Look = 'running' | 'waiting' | 'done' | 'error' | 'stopped';
 
 const FAILED = /(?:^|[._])(?:failed|failure|error|errored|timed_?out|crashed|lost)$/i;
-/** For somebody, or for something that somebody has to give. */
+/** For a person, or for something that a person has to give. */
 const WAITING = /(?:^|[._])(?:a?wait(?:ing|s)?(?:_|$|[A-Z])|requires_action$)/;
 
 export function lookOf({

@@ -7,7 +7,7 @@ const NOTES = {
   started: () =>
     'The program was started anew. What is shown is of the new one; what the one before it did is gone from here.',
   begun: (first: number) =>
-    `The ${counted(first - 1, 'record')} before number ${amount(first)} are missing: whoever recorded them keeps only the newest.`,
+    `The ${counted(first - 1, 'record')} before number ${amount(first)} are missing: the recording program keeps only the newest.`,
   missed: (count: number) =>
     `${counted(count, 'record')} on the way ${count === 1 ? 'is' : 'are'} missing: ${count === 1 ? 'it was' : 'they were'} gone before they could be read.`,
   damaged: (count: number) => `${counted(count, 'record')} arrived damaged and ${count === 1 ? 'is' : 'are'} missing.`,

@@ -21,7 +21,7 @@ export type RecordingPhase =
   | { readonly name: 'following' }
   /** The server does not answer; it is asked again and again. */
   | { readonly name: 'lost'; readonly since: number }
-  /** Nothing comes any more, and why. It goes on by itself where somebody only has to sign in. */
+  /** Nothing comes any more, and why. It goes on by itself where the user only has to sign in. */
   | { readonly name: 'ended'; readonly because: string; readonly hint: string };
 
 /** For so long records are taken in one go, in milliseconds; then the page may paint and answer keys. */
@@ -29,7 +29,7 @@ const STRETCH_MS = 8;
 const AT_A_TIME = 500;
 const FIRST_WAIT_MS = 500;
 const LONGEST_WAIT_MS = 10_000;
-/** What was followed for less ended at once: whoever asked again without a pause would ask for ever. */
+/** What was followed for less ended at once: asking again without a pause would go on for ever. */
 const FOLLOWED_MS = 2_000;
 /** While much is read, what is shown is brought up to date so often. */
 const UPDATE_WHILE_LOADING_MS = 250;
@@ -79,7 +79,7 @@ export class Recording {
     return this.#notes.texts;
   }
 
-  /** The same for whoever only asks once. It is another one after the program was started anew. */
+  /** The same for a caller that only asks once. It is another one after the program was started anew. */
   get timeline(): InspectionTimeline {
     return this.#timeline;
   }
@@ -246,7 +246,7 @@ export class Recording {
     }
     this.#phase.value = { name: 'ended', because: error.message, hint: error.hint };
     if (error.status !== SIGNED_OUT) return true;
-    // Somebody may sign in again in another tab, which holds for this one too.
+    // The user may sign in again in another tab, which holds for this one too.
     await signedIn(this.#left.signal);
     this.#phase.value = { name: 'loading' };
     return false;

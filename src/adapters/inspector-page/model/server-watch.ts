@@ -1,4 +1,4 @@
-/** What the server says of itself, asked again every few seconds while somebody looks; and the clock of the page. */
+/** What the server says of itself, asked again every few seconds while a person looks; and the clock of the page. */
 import { computed, signal } from '@preact/signals';
 import type { ReadonlySignal } from '@preact/signals';
 import { about, now, recording, recordingId, refusal } from './view.ts';

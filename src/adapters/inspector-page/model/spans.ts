@@ -18,7 +18,7 @@ export function spanOf({ status, from, since }: Spanned, time: number): string {
   return duration(status === 'active' ? time - since.t : since.t - from.t);
 }
 
-/** For a turn, for somebody, for something: in milliseconds. @param records of the actor */
+/** For a turn, for a person, for something: in milliseconds. @param records of the actor */
 export function waitedMs(records: RecordSequence, { s, t }: InspectedActorState['since']): number {
   let waited = 0;
   let waitsFrom: number | undefined;

@@ -22,7 +22,7 @@ export interface About extends InspectionAbout {
 
 /** What the server said instead, or why it said nothing. */
 class RequestFailure extends Error {
-  /** 0: nobody answered. */
+  /** 0: no answer came. */
   readonly status: number;
   readonly code: string;
   readonly hint: string;
@@ -59,7 +59,7 @@ export function reasonOf(error: unknown): string {
 const NOBODY = {
   code: 'INSPECTOR_SILENT',
   message: 'the inspector does not answer',
-  hint: 'Whoever started it has ended, or cannot be reached. What was read so far stays here; it is asked again by itself.',
+  hint: 'Its program has ended, or cannot be reached. What was read so far stays here; it is asked again by itself.',
 } as const;
 
 /** @param path from the page on: where that lies is the server's to say @throws RequestFailure */

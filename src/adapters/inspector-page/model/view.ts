@@ -66,7 +66,7 @@ export const world: ReadonlySignal<InspectionWorld> = computed(() => {
   return timeline.at(cursor.value === 'live' ? Number.MAX_SAFE_INTEGER : cursor.value);
 });
 
-/** At that moment; undefined where it was not there. While nobody has chosen one it is the first that there is. */
+/** At that moment; undefined where it was not there. While none is chosen it is the first that there is. */
 export const actor: ReadonlySignal<InspectedActorState | undefined> = computed(() =>
   chosenActor.value === undefined ? world.value.roots({ limit: 1 })[0] : world.value.actor(chosenActor.value),
 );
@@ -140,7 +140,7 @@ export function chooseRecord(seq: number): void {
   });
 }
 
-/** How often somebody wanted to see what happens now: lists go to their end then. */
+/** How often the user wanted to see what happens now: lists go to their end then. */
 export const liveCalls = signal(1);
 
 export function goLive(): void {

@@ -1,4 +1,4 @@
-/** What the page waits for: a turn, a while, the next piece, somebody who signs in. */
+/** What the page waits for: a turn, a while, the next piece, a user who signs in. */
 import { server } from './transport.ts';
 
 const ASK_AGAIN_MS = 3_000;

@@ -24,7 +24,7 @@ export function left(ms: number): string {
   return duration(ms < DAY ? ms : Math.round(ms / DAY) * DAY);
 }
 
-/** `14:03:22.125`, in the time zone of whoever looks. */
+/** `14:03:22.125`, in the time zone of the reader. */
 export function clockTime(ms: number): string {
   const time = new Date(ms);
   if (Number.isNaN(time.getTime())) return '?';

@@ -1,5 +1,5 @@
 /**
- * Answers that were given here: each request is answered once, however often somebody clicks, and what was being
+ * Answers that were given here: each request is answered once, however often the user clicks, and what was being
  * written is kept.
  */
 import { signal } from '@preact/signals';
@@ -11,7 +11,7 @@ export type GivenAnswer =
   | { readonly name: 'sending'; readonly answer: InspectionAnswer }
   /** `seq`: number of the event that it is stored as; `atMs`: when that was told, in milliseconds since the epoch. */
   | { readonly name: 'stored'; readonly answer: InspectionAnswer; readonly seq: number; readonly atMs: number }
-  /** `isUnknown`: nobody said whether it was stored. The same again changes nothing. */
+  /** `isUnknown`: no reply said whether it was stored. The same again changes nothing. */
   | {
       readonly name: 'refused';
       readonly answer: InspectionAnswer;

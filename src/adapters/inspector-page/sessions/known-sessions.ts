@@ -1,4 +1,4 @@
-/** The sessions of the home, asked for again every few seconds while somebody looks. */
+/** The sessions of the home, asked for again every few seconds while a person looks. */
 import { effect, signal } from '@preact/signals';
 import type { ReadonlySignal } from '@preact/signals';
 import type { ShownSessions } from '../../../actors/inspection/shown-answers.ts';
@@ -49,7 +49,7 @@ export function keepSessions(): () => void {
 let isFirst = true;
 
 /**
- * What people come for: the first that waits for somebody is opened, unless the address or somebody asks for something.
+ * What people come for: the first that waits for a person is opened, unless the address or the user asks for something.
  */
 function openTheFirst(): () => void {
   return effect(() => {

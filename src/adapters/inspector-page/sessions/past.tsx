@@ -24,7 +24,7 @@ export function NowStrip({ what }: { readonly what: string }): JSX.Element | und
 
 const STOOD: Readonly<Record<string, string>> = {
   'idle.resting': 'It rested',
-  'idle.requires_action': 'It waited for somebody',
+  'idle.requires_action': 'It waited for a person',
   running: 'A wake ran',
   rescheduling: 'It waited to be tried again',
   terminated: 'It was terminated',

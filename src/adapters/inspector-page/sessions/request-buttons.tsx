@@ -60,7 +60,7 @@ function Refused({ given }: { readonly given: GivenAnswer | undefined }): JSX.El
   return (
     <p class="answers-refused" role="alert">
       <strong>
-        {given.isUnknown ? 'Nobody said whether your answer was stored' : 'Your answer was not taken'}:{' '}
+        {given.isUnknown ? 'It is unknown whether your answer was stored' : 'Your answer was not taken'}:{' '}
         {visibleText(given.message, 500)}.
       </strong>{' '}
       {given.isUnknown ? 'The same answer again is safe: it is stored once.' : visibleText(given.hint, 500)}

@@ -1,5 +1,5 @@
 /**
- * A request that waits for somebody: what exactly is asked for, and the answers to it. What became of it stays in its
+ * A request that waits for a person: what exactly is asked for, and the answers to it. What became of it stays in its
  * place.
  */
 import type { JSX } from 'preact';
@@ -37,7 +37,7 @@ export function RequestCard({ watch, session, request }: RequestCardProps): JSX.
   const hadFocus = useRef(false);
   hadFocus.current = card.current?.contains(document.activeElement) === true;
   useEffect(() => {
-    // Whoever answered by keyboard goes on from what came of it.
+    // A user who answered by keyboard goes on from what came of it.
     if (isOver && hadFocus.current) card.current?.focus();
   }, [isOver]);
   const time = now.value + watch.aheadMs;

@@ -1,4 +1,4 @@
-/** What became of a request: the receipt of the answer that was given here, or what somebody else did. */
+/** What became of a request: the receipt of the answer that was given here, or what another person or process did. */
 import type { JSX } from 'preact';
 import type { InspectionAnswer } from '../../../actors/inspection/inspection-source.ts';
 import type { ShownRequest, ShownSession } from '../../../actors/inspection/shown-answers.ts';
@@ -11,7 +11,7 @@ import type { GivenAnswer } from './given-answers.ts';
 import type { SessionWatch } from './session-watch.ts';
 import { outcomeOf } from './transcript.ts';
 
-/** Whoever runs the session needs as long to begin. */
+/** A worker needs as long to begin. */
 const A_MOMENT_MS = 2_000;
 
 export interface ReceiptProps {
@@ -94,11 +94,11 @@ function GoesOn({
   const isUnread = state.head < seq || state.pending.some((each) => each.seq === seq);
   if (!isUnread) return <>the session has gone on with it.</>;
   if (state.pendingActions.length > 0) return <>the session goes on when what else it waits for is answered.</>;
-  if (now.value - atMs < A_MOMENT_MS) return <>somebody is waited for who goes on with it.</>;
+  if (now.value - atMs < A_MOMENT_MS) return <>a worker is waited for that goes on with it.</>;
   const line = commandLine(['worker']);
   return (
     <>
-      nobody runs this session now:{' '}
+      no worker runs this session now:{' '}
       <span class="command">
         <code>{line}</code>
         <CopyButton text={line} what="the command that runs it" />

@@ -1,4 +1,4 @@
-/** The sessions of the home: those that wait for somebody first, and how many they are. */
+/** The sessions of the home: those that wait for a person first, and how many they are. */
 import type { JSX } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
 import type { ShownSummary } from '../../../actors/inspection/shown-answers.ts';
@@ -68,7 +68,7 @@ function List({ known: { sessions, total, because } }: { readonly known: KnownSe
   );
 }
 
-/** What nobody may overlook. It opens the first that is not shown already. */
+/** What must not be overlooked. It opens the first that is not shown already. */
 function Waiting({ waiting }: { readonly waiting: readonly ShownSummary[] }): JSX.Element {
   const next = waiting.find(({ sessionId }) => sessionId !== chosenSession.value);
   const text = `${waiting.length} ${waiting.length === 1 ? 'waits' : 'wait'} for you`;

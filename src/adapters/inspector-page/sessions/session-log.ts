@@ -1,6 +1,6 @@
 /**
  * The events of a session that the page has read: all from one number on to the newest, as far as they can be read.
- * Older ones come when somebody asks for them.
+ * Older ones come when the reader asks for them.
  */
 import { signal } from '@preact/signals';
 import type { ReadonlySignal } from '@preact/signals';

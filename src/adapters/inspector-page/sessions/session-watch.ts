@@ -1,5 +1,5 @@
 /**
- * What the page knows of one session, kept up to date as long as somebody looks: how it stands, and its log, the newest
+ * What the page knows of one session, kept up to date as long as a person looks: how it stands, and its log, the newest
  * first.
  */
 import { effect, signal } from '@preact/signals';
@@ -90,7 +90,7 @@ export class SessionWatch {
     };
   }
 
-  /** One at a time; whoever asks meanwhile is answered by one more after it. */
+  /** One at a time; a caller that asks meanwhile is answered by one more after it. */
   refresh(): Promise<void> {
     if (this.#running !== undefined) {
       this.#isAskedAgain = true;
@@ -136,7 +136,7 @@ export class SessionWatch {
 
 let wanted: string | undefined;
 
-/** Whoever opens this session goes on in it by keyboard. */
+/** A user who opens this session goes on in it by keyboard. */
 export function wantFocus(sessionId: string): void {
   wanted = sessionId;
 }
@@ -150,7 +150,7 @@ export function takeFocus(sessionId: string): boolean {
 
 const watches = new Map<string, SessionWatch>();
 
-/** The same as long as it is remembered: whoever comes back sees at once what was seen last. */
+/** The same as long as it is remembered: a reader who comes back sees at once what was seen last. */
 export function watchOf(id: string): SessionWatch {
   const found = watches.get(id) ?? new SessionWatch(id);
   watches.delete(id);

@@ -1,4 +1,4 @@
-/** What costs more to be told: processes and changes. Asked for only while somebody looks at them. */
+/** What costs more to be told: processes and changes. Asked for only while they are shown. */
 import { signal } from '@preact/signals';
 import type { ReadonlySignal, Signal } from '@preact/signals';
 import type { ShownChanges, ShownProcess } from '../../../actors/inspection/shown-answers.ts';

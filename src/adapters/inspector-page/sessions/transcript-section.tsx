@@ -11,7 +11,7 @@ import { TranscriptEntry } from './transcript-entry.tsx';
 /** About as many as a screen has room for. */
 const AT_FIRST = 20;
 const EARLIER = 100;
-/** More are let go of while nobody looks back. */
+/** More are dropped while the reader does not look back. */
 const MAX_SHOWN = 400;
 const NEAR_PIXELS = 24;
 
@@ -70,7 +70,7 @@ function Conversation({ watch, entries, hasEarlier }: ConversationProps): JSX.El
   );
 }
 
-/** Whoever has gone to the end of the pane stays there; whoever reads elsewhere is not moved. */
+/** A reader at the end of the pane stays there; a reader elsewhere is not moved. */
 function useKeptEnd(last: number | undefined): { readonly current: HTMLDivElement | null } {
   const box = useRef<HTMLDivElement>(null);
   const pane = box.current?.closest('.session');

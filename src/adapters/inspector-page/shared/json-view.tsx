@@ -1,4 +1,4 @@
-/** JSON of a record, folded and bounded: what is deep or long is shown when somebody asks for it. */
+/** JSON of a record, folded and bounded: what is deep or long is shown when the reader asks for it. */
 import type { JSX } from 'preact';
 import { useMemo, useState } from 'preact/hooks';
 import { visibleLines, visibleText } from '../model/visible-text.ts';
@@ -26,7 +26,7 @@ export function JsonView({ label, value, isCut = false }: JsonViewProps): JSX.El
       <h3>
         {label}
         {isCut ? (
-          <span class="badge is-waiting" title="Whoever records bounds what is written">
+          <span class="badge is-waiting" title="The recording program bounds what is written">
             cut when it was recorded
           </span>
         ) : undefined}

@@ -124,7 +124,7 @@ function useView(rowHeight: number): View {
   };
   const scrolled = (): void => {
     const { scrollTop = 0, clientHeight = 0, scrollHeight = 0 } = box.current ?? {};
-    // While it is hidden, or has another size, nobody scrolls.
+    // While it is hidden, or has another size, the reader does not scroll.
     if (clientHeight > 0 && clientHeight === view.height)
       wasAtEnd.current = scrollTop + clientHeight >= scrollHeight - rowHeight;
     look();

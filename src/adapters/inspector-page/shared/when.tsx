@@ -1,4 +1,4 @@
-/** A time in a few words, with the whole of it for whoever asks. */
+/** A time in a few words, with the whole of it for a reader who asks. */
 import type { JSX } from 'preact';
 import { instant, wholeTime } from '../model/words.ts';
 

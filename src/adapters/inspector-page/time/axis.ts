@@ -148,7 +148,7 @@ function fraction(value: number, from: number, to: number): number {
   return to <= from ? 1 : Math.max(0, Math.min(1, (value - from) / (to - from)));
 }
 
-/** Sessions pause for hours between what they do, and so does what nobody asks for anything. */
+/** Sessions pause for hours between what they do, and so does what is asked for nothing. */
 export function fittingKind(timeline: InspectionTimeline, isSession: boolean): AxisKind {
   const { first, last } = timeline;
   if (first === undefined || last === undefined || isSession) return 'records';

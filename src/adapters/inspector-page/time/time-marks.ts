@@ -1,4 +1,4 @@
-/** Round times along a span, in the time zone of whoever looks. */
+/** Round times along a span, in the time zone of the reader. */
 
 export interface Mark {
   /** From 0 to 1. */

@@ -9,7 +9,7 @@ import type { AxisKind } from './axis.ts';
 
 /** In pixels. */
 export const width = signal(600);
-/** While somebody drags, the axis stays as it is: what moves under the hand cannot be aimed at. */
+/** While the user drags, the axis stays as it is: what moves under the pointer cannot be aimed at. */
 export const isDragging = signal(false);
 const wantedKind = signal<AxisKind | undefined>(undefined);
 
@@ -33,7 +33,7 @@ function draw(): Axis | undefined {
   });
 }
 
-/** For as long as somebody looks at it. */
+/** For as long as it is shown. */
 export function watchAxis(): Calmed<Axis | undefined> {
   let before: Axis | undefined;
   return calm({

@@ -38,7 +38,7 @@ const WORDS: Readonly<Record<Look, string>> = {
   stopped: 'stopped',
 };
 const INDENT = 14;
-/** Deeper ones stand no further in: their level is in the row, for whoever hears it. */
+/** Deeper ones stand no further in: their level is in the row, for screen readers. */
 const MOST_INDENTS = 10;
 
 export function ActorRow({

@@ -15,7 +15,7 @@ export interface TreeLook {
   /** Milliseconds since the epoch: of the moment that is shown, or now. */
   readonly time: number;
   readonly isHiding: boolean;
-  /** What somebody opened or closed, by key. */
+  /** What the user opened or closed, by key. */
   readonly opened: ReadonlyMap<string, boolean>;
   /** Has a row although it is over, as have those above it. */
   readonly chosen: string | undefined;

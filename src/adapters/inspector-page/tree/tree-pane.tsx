@@ -60,7 +60,7 @@ function ActorTree(): JSX.Element {
   const chosen = chosenActor.value;
   const index = chosen === undefined ? -1 : all.indexOf(chosen);
   const isKnown = chosen !== undefined && world.value.actor(chosen) !== undefined;
-  // Once for each that is chosen: somebody may close what is above it again.
+  // Once for each that is chosen: the user may close what is above it again.
   useEffect(() => {
     if (isKnown) openAbove(chosen);
   }, [chosen, isKnown]);
@@ -165,7 +165,7 @@ function useAnchor(all: TreeRows): {
   return { vanished: current.vanished, onRows };
 }
 
-/** The row of what is chosen, as it was when it was chosen: where it moves later, nobody is taken along. */
+/** The row of what is chosen, as it was when it was chosen: where it moves later, the view stays. */
 function useReveal(
   key: string | undefined,
   index: number,

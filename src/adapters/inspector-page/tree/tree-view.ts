@@ -13,11 +13,11 @@ export type ActorFilter = 'all' | 'active' | 'failed' | 'over';
 
 export const searched = signal('');
 export const filter = signal<ActorFilter>('all');
-/** Undefined until somebody decides. */
+/** Undefined until the user decides. */
 const wantsHiding = signal<boolean | undefined>(undefined);
 const opened = signal<ReadonlyMap<string, boolean>>(new Map());
 
-/** With more actors than this, those that are over are hidden unless somebody wants to see them. */
+/** With more actors than this, those that are over are hidden unless the user wants to see them. */
 const MANY_ACTORS = 200;
 /** More are not listed. */
 export const MOST_FOUND = 1_000;
@@ -116,7 +116,7 @@ function saysText({ key, id, kind, facts, value }: InspectedActorState, text: st
   );
 }
 
-/** What was found, for as long as somebody looks at it. */
+/** What was found, for as long as it is shown. */
 export function watchFound(): Calmed<FoundActors> {
   return calm({
     urgent: () => JSON.stringify([recordingId.value, cursor.value, searched.value, filter.value]),
