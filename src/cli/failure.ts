@@ -24,7 +24,7 @@ const USAGE_CODES: ReadonlySet<string> = new Set([
 /** Wrong usage says it all; the others came of asking for an explanation. */
 const EXPLAINS_ITSELF: ReadonlySet<string> = new Set([USAGE, 'ERROR_UNKNOWN', 'ERRORS_PAGE_MISSING']);
 
-/** What ended because somebody interrupted it has nothing to report. */
+/** What ended because the user interrupted it has nothing to report. */
 const ENDED_BY_INTERRUPTION: ReadonlySet<string> = new Set([
   'RUNTIME_SHUT_DOWN',
   'TASK_MANAGER_SHUT_DOWN',
@@ -39,7 +39,7 @@ const DEFECT_HINT =
 const HINTS = {
   validation: 'Check what was given to the command; its --help says what it takes.',
   capacity: 'Wait until some of the work is done, then try again.',
-  permission: 'Ask whoever may allow it.',
+  permission: 'Ask a person who may allow it.',
   timeout: 'Try again with more time.',
   runner: 'Run the command again with WAKECHART_DEBUG=1 to see more.',
   provider: 'Try again later, or look at the log of the session.',
@@ -54,7 +54,7 @@ const DISK_FULL = 'The disk is full. Free some space, then try again.';
 const NOT_ALLOWED = 'Check who owns it and its permissions, then try again.';
 const TOO_MANY_FILES = 'Too many files are open here. Raise the limit (ulimit -n), then try again.';
 
-/** What the system refuses wherever it is asked: no defect of ours, whoever forgot to say so. */
+/** What the system refuses wherever it is asked: no defect of ours, wherever that was not said. */
 const SYSTEM_HINTS: Readonly<Record<string, string>> = {
   ...{
     ENOSPC: DISK_FULL,

@@ -38,7 +38,7 @@ export function absolutePath(path: string): string {
 }
 
 /**
- * A home that is not there yet is fine: whoever writes first makes it.
+ * A home that is not there yet is fine: the first write makes it.
  * @throws RuntimeError HOME_INVALID when something else is in its place, or it cannot be entered and read
  */
 export async function checkHome(home: string): Promise<void> {

@@ -43,7 +43,7 @@ export class Interruption {
     this.#isEndExpected = this.#first === undefined;
   }
 
-  /** What to exit with; undefined while nobody has interrupted, and where that was expected. */
+  /** What to exit with; undefined without an interruption, and where that was expected. */
   get exitCode(): number | undefined {
     return this.#first === undefined || (this.#isEndExpected && !this.#isForced)
       ? undefined

@@ -83,7 +83,7 @@ export function textOfIsolation(isolation: Isolation, last?: SessionState['envir
   return isSame ? now : `${now}; the last wake was in ${environmentText(last)}`;
 }
 
-/** For a column of a table: what stands beside the name is what somebody should know. */
+/** For a column of a table: what stands beside the name is what a person should know. */
 export function shortTextOfIsolation({ environmentId, sandbox }: Isolation): string {
   const beside = { required: '', off: ', no sandbox', unknown: ', cannot be read' } as const satisfies Record<
     Isolation['sandbox'],

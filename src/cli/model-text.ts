@@ -91,7 +91,7 @@ function decisionText(decision: ModelDecision): string {
   }
 }
 
-/** Who is asked in a step in place of those that rest; undefined where nobody was passed over. */
+/** Who is asked in a step in place of those that rest; undefined where none was passed over. */
 export function detourText(data: SessionEventData<'span.started'>): string | undefined {
   const { because, skipped = [] } = data;
   if (because === undefined || skipped.length === 0) return undefined;

@@ -201,7 +201,7 @@ function addWake(program: Command, run: RunWork): void {
     'wakechart wake --session ID --inspect',
   )
     .addOption(sessionOption())
-    .option('--no-human', 'nobody can be asked: what would ask is denied');
+    .option('--no-human', 'no person can be asked: what would ask is denied');
   addInspectionOptions(wake, { canHold: true }).action(
     ({ session, human, ...words }: { readonly session: string; readonly human: boolean } & InspectionWords) =>
       run(wake, async (context) =>
@@ -227,7 +227,7 @@ function addWorker(program: Command, run: RunWork): void {
     )
     .option('--until-idle', 'end when nothing is due; queued wakes whose time has not come do not count')
     .option('--agent <name>', 'only the sessions of this agent', nonEmpty)
-    .option('--no-human', 'nobody can be asked: what would ask is denied');
+    .option('--no-human', 'no person can be asked: what would ask is denied');
   addInspectionOptions(worker, { canHold: false }).action(
     ({
       inspect,

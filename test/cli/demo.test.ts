@@ -62,13 +62,13 @@ describe('the demo', () => {
 
   it('tells what happens in nine steps, what came of it, where it lies and what to try', () => {
     expect(told.stdout).toMatch(
-      /^Wakechart demo: .*\n\n1 Two agents[\s\S]*^2 A session[\s\S]*^3 A message[\s\S]*^4 The session wakes[\s\S]*^5 It asked[\s\S]*somebody allows it[\s\S]*^6 It wakes again[\s\S]*^7 It rests[\s\S]*judges {2}pass: [\s\S]*recalls 1 learning [\s\S]*^8 What it learned [\s\S]*runs {4}retrieval_search [\s\S]*^9 What came of it/m,
+      /^Wakechart demo: .*\n\n1 Two agents[\s\S]*^2 A session[\s\S]*^3 A message[\s\S]*^4 The session wakes[\s\S]*^5 It asked[\s\S]*a person allows it[\s\S]*^6 It wakes again[\s\S]*^7 It rests[\s\S]*judges {2}pass: [\s\S]*recalls 1 learning [\s\S]*^8 What it learned [\s\S]*runs {4}retrieval_search [\s\S]*^9 What came of it/m,
     );
     expect(told.stdout).toMatch(
       /runs {4}node cart\.test\.mjs → exit 1 [\s\S]*runs {4}node cart\.test\.mjs → exit 0 [\s\S]*asks {4}to run shell_run \(request .*\)\n +│ git commit [\s\S]*runs {4}git commit .* → exit 0$[\s\S]*asks {4}the agent scribe, in a process and a worktree of its own: Note in CHANGELOG\.md[\s\S]*merge/m,
     );
     expect(told.stdout).toMatch(
-      /^Done in .*: 6 commands run, one of them after somebody allowed it, commit [0-9a-f]{7,} made, commit [0-9a-f]{7,} left in a worktree, 1 queued wake fired, 1 learning promoted and found again\.$/m,
+      /^Done in .*: 6 commands run, one of them after a person allowed it, commit [0-9a-f]{7,} made, commit [0-9a-f]{7,} left in a worktree, 1 queued wake fired, 1 learning promoted and found again\.$/m,
     );
     expect(told.stdout).toMatch(
       /^Where to look\n {2}log {8}\/.*events\.jsonl\n {2}workspace {2}\/.*workspace\n {2}worktree {3}\/.*worktrees\/.*$/m,

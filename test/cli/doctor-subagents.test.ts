@@ -126,7 +126,7 @@ describe('a worktree', () => {
   it('that nobody can list is a problem', async () => {
     const unreadable = { list: () => Promise.reject(new Error('EIO')), reconcile: () => Promise.resolve([]) };
     expect(await checkWorktrees(unreadable, '/worktrees')).toMatchObject([
-      { area: 'worktrees', severity: 'problem', where: '/worktrees', what: 'nobody can tell what lies there: EIO' },
+      { area: 'worktrees', severity: 'problem', where: '/worktrees', what: 'it is unknown what lies there: EIO' },
     ]);
   });
 });

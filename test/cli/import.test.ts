@@ -60,7 +60,7 @@ describe('wakechart import', () => {
     expect(stdout).toMatch(
       /there is no agent "stranger" here[\s\S]*wakechart agent create stranger[\s\S]*2 sessions of openboa found: 1 imported, 0 here already, 1 could not be/,
     );
-    expect(stdout).toContain('What was unread or queued waits until somebody wakes it');
+    expect(stdout).toContain('What was unread or queued waits until it is woken');
   });
 
   it('that somebody interrupts ends in good order, with an account of what came', async () => {

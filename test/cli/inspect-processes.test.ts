@@ -223,7 +223,7 @@ describe.concurrent('a command with --inspect', { timeout: 60_000 }, () => {
     const running = atHome('wake', '--session', id, '--inspect', '--inspect-hold');
     const browser = await visit(running);
     const goesOn = new RegExp(
-      `what is answered is stored, and wakes nobody. It goes on with: .*wake --session ${id} --home ${stage.home}$`,
+      `what is answered is stored, and wakes no session. It goes on with: .*wake --session ${id} --home ${stage.home}$`,
     );
     await until('the note', async () =>
       (await browser.json<InspectionAbout>('/api/about')).notes.some((note) => goesOn.test(note)),
@@ -246,7 +246,7 @@ describe.concurrent('a command with --inspect', { timeout: 60_000 }, () => {
       0,
       expect.stringMatching(
         new RegExp(
-          `It is over, and the inspector stays until Ctrl-C\\.[^]*what is answered is stored, and wakes nobody\\. It goes on with: .*wake --session ${id}`,
+          `It is over, and the inspector stays until Ctrl-C\\.[^]*what is answered is stored, and wakes no session\\. It goes on with: .*wake --session ${id}`,
         ),
       ),
     ]);
@@ -310,10 +310,10 @@ describe.concurrent('the demo with --inspect', { timeout: 120_000 }, () => {
   it('waits until somebody allows on the page what it asks, goes on as ever, and leaves a recording that can be opened', async () => {
     const path = join(stage.home, 'demo.ndjson.gz');
     const { running, browser, requestId } = await asked('allowed', '--record', path);
-    expect(running.stdout()).toMatch(/^5 It asked, and sleeps until somebody answers$/m);
+    expect(running.stdout()).toMatch(/^5 It asked, and sleeps until a person answers$/m);
     expect(await browser.answer(browser.shown, { type: 'allow', requestId })).toBe(200);
     const { code, stdout } = await running.ended;
-    expect(stdout).toMatch(/somebody has allowed it\n\n6 It wakes again[\s\S]*^9 What came of it$[\s\S]*^Done in /m);
+    expect(stdout).toMatch(/a person has allowed it\n\n6 It wakes again[\s\S]*^9 What came of it$[\s\S]*^Done in /m);
     expect([code, await isListening(browser), (await stat(path)).mode & 0o777]).toEqual([0, false, 0o600]);
 
     const reading = command('inspect', path);
@@ -362,7 +362,7 @@ describe.concurrent('the demo with --inspect', { timeout: 120_000 }, () => {
     expect(await browser.answer(browser.shown, { type: 'deny', requestId, note: 'Not today.' })).toBe(200);
     const { code, stdout } = await running.ended;
     expect(stdout).toMatch(
-      /somebody has denied it: nothing is committed[\s\S]*^6 What came of it\n {2}The fix is in the workspace, and nobody has committed it\.$[\s\S]*^Ended after /m,
+      /a person has denied it: nothing is committed[\s\S]*^6 What came of it\n {2}The fix is in the workspace, and not committed\.$[\s\S]*^Ended after /m,
     );
     expect([code, stdout.includes('Done in')]).toEqual([0, false]);
     const [workspace = ''] = /(?<=workspace {2}).*/.exec(stdout) ?? [];

@@ -72,7 +72,7 @@ it('says where it is and why, what may be lost, and goes on elsewhere once it wa
   };
   expect(why.here.stdout).toContain(` wake --session ${id}`);
   expect(why.there.stdout).toMatch(
-    /a worker wakes it as soon as one runs, on \S+ and on no other machine[^]*somebody wakes it, on \S+[^]*lets it go, where \S+ is gone for good\n.* session let-go --session/,
+    /a worker wakes it as soon as one runs, on \S+ and on no other machine[^]*a person wakes it, on \S+[^]*lets it go, where \S+ is gone for good\n.* session let-go --session/,
   );
   expect(why.there.stdout).not.toContain(` wake --session ${id}`);
   const plan = await two.run('session', 'let-go', '--session', id);

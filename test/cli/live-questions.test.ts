@@ -181,7 +181,7 @@ describe('a permission that is asked for in the middle of a turn', () => {
     await house.runtime.sessions.send(seat.id, { type: 'user.tool_confirmation', requestId, toolName, allowed: true });
     expect(await seat.waking).toMatchObject({ outcome: 'sleep' });
     expect(await answersOf(seat.id)).toEqual(['allow']);
-    expect(seat.shown()).toContain('note: no answer is needed any more: somebody has allowed it meanwhile');
+    expect(seat.shown()).toContain('note: no answer is needed any more: a person has allowed it meanwhile');
     expect(seat.keys.listenerCount('data')).toBe(0);
   });
 
@@ -205,7 +205,7 @@ describe('a permission that is asked for in the middle of a turn', () => {
     await asked(seat, 'touch made');
     await house.clock.advance(601_000);
     await seat.waking;
-    expect(seat.shown()).toContain('no answer is needed any more: nobody has allowed it in time');
+    expect(seat.shown()).toContain('no answer is needed any more: it was not allowed in time');
     expect((await answersOf(seat.id))[0]).toMatch(/^denied \(The call was not allowed in time/);
   });
 

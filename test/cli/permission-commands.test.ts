@@ -105,7 +105,7 @@ describe('a check of a command', () => {
     const check = (...words: readonly string[]): Promise<string> =>
       shown((context) => checkPermission(context, { agent: agentId, session: words[0], words: ['touch', 'made'] }));
     expect(await check()).toMatch(/^ask /);
-    expect(await check(id)).toBe('allow  somebody allowed it in this session: allow shell_run(touch made $)\n');
+    expect(await check(id)).toBe('allow  a person allowed it in this session: allow shell_run(touch made $)\n');
     await expect(check(other.id)).rejects.toMatchObject({
       code: 'SESSION_OF_OTHER_AGENT',
       hint: expect.stringContaining('--agent actor-') as string,

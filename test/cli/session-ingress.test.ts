@@ -134,7 +134,7 @@ describe.concurrent('through the command line', () => {
     const why = await about('why', id);
     expect(why).toMatchObject({ code: 0, stderr: '' });
     expect(why.stdout).toMatch(
-      /It waits for permission to run shell_run[\s\S]*somebody allows it this once \(user\.tool_confirmation\)\n +.* confirm-tool .* --allow --home/,
+      /It waits for permission to run shell_run[\s\S]*a person allows it this once \(user\.tool_confirmation\)\n +.* confirm-tool .* --allow --home/,
     );
     expect(JSON.parse((await about('why', id, '--json')).stdout)).toMatchObject({
       sessionId: id,

@@ -101,7 +101,7 @@ describe('the tables of a database', () => {
     expect(await run('store', 'check')).toMatchObject({
       code: 0,
       stdout: expect.stringMatching(
-        /note {5}public: everybody may make functions and operators[^\n]*\n *As an administrator, run: REVOKE CREATE ON SCHEMA public FROM PUBLIC/,
+        /note {5}public: every role may make functions and operators[^\n]*\n *As an administrator, run: REVOKE CREATE ON SCHEMA public FROM PUBLIC/,
       ) as string,
     });
   });
@@ -350,9 +350,7 @@ describe('the fleet over a database', () => {
     expect(await stage.run('fleet')).toMatchObject({
       code: 2,
       stdout: '',
-      stderr: expect.stringMatching(
-        /expected a database: nobody counts the workers over the store in a home/,
-      ) as string,
+      stderr: expect.stringMatching(/expected a database: a store in a home does not count its workers/) as string,
     });
   });
 });

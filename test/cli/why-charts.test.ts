@@ -66,7 +66,7 @@ describe('a session that is asked why', () => {
     expect(text).toContain('- REST: not now, it is taken only in running, rescheduling.');
     expect(text).toMatch(/Chart of the call of shell_run \(.+?\): awaiting_permission/);
     expect(text).toMatch(
-      /\+ user\.tool_confirmation for request \S+ → somebody allows it this once \(user\.tool_confirmation\) .+? session confirm-tool --session/,
+      /\+ user\.tool_confirmation for request \S+ → a person allows it this once \(user\.tool_confirmation\) .+? session confirm-tool --session/,
     );
     expect(text).toContain('- user.answer is refused: no request of this kind waits [REQUEST_NOT_PENDING].');
   });
@@ -96,7 +96,7 @@ describe('a session that is asked why', () => {
     await stage.runtime.sessions.terminate(id);
     const text = (await shown(id, { verbose: true })).replaceAll(/\s+/g, ' ');
     expect(text).toContain('- WAKE: not now, it is over.');
-    expect(text).toContain('By the clock Nothing: it happens when somebody does something.');
+    expect(text).toContain('By the clock Nothing: it happens when a person does something.');
     await expect(stage.runtime.wake(id)).rejects.toMatchObject({ code: 'SESSION_TERMINATED' });
   });
 });

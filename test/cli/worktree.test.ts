@@ -139,7 +139,7 @@ describe('worktree list', () => {
       expect(stdout).toContain(`path    ${worktreePath}`);
       expect(stdout).toMatch(new RegExp(`branch  ${branchName}, from ${baseRevision.slice(0, 12)} in .*Mary's shop`));
     }
-    expect(stdout).toMatch(/preserved: it waits for somebody\n {2}job {5}agent_1, \d+\.\d s ago/);
+    expect(stdout).toMatch(/preserved: it waits for a person\n {2}job {5}agent_1, \d+\.\d s ago/);
     expect(stdout).toMatch(/holds {3}.*commit/);
     expect(stdout).toContain('IDEAS.md');
     expect(stdout).toMatch(/^2 worktrees\. To look into one as it is now: .* worktree show NAME --home .*$/m);
@@ -158,7 +158,7 @@ describe('worktree list', () => {
     expect(stdout).toMatch(
       /agent_1-\S+ {2}ready: a job is at it\n[\s\S]*agent_2-\S+ {2}ready: the process that made it is gone\n/,
     );
-    expect(stdout).toMatch(/holds {3}nobody has looked yet\n {2}next {4}Look into it: .* worktree show agent_1-/);
+    expect(stdout).toMatch(/holds {3}not checked yet\n {2}next {4}Look into it: .* worktree show agent_1-/);
     await living.remove(worktree);
   });
 });

@@ -223,7 +223,7 @@ function toolText(attachment: ToolAttachment): string {
     case 'mcp':
       return `${attachment.tools === undefined ? 'all tools' : attachment.tools.map(printable).join(', ')} of mcp ${printable(attachment.server)}`;
     case 'custom':
-      return `${attachment.name} (run by somebody outside)`;
+      return `${attachment.name} (run by a client)`;
   }
 }
 

@@ -74,7 +74,7 @@ async function showAudits(
   { charts }: AuditOptions,
 ): Promise<number> {
   if (json) await out.document({ audits });
-  // Whoever names charts wants to know all about them.
+  // A user who names charts wants to know all about them.
   else
     for (const line of charts.length === 0
       ? tableLines(['CHART', 'STATES', 'EVENTS', 'TRANSITIONS', 'FINDINGS', 'LIFE OF'], auditRows(audits), out)

@@ -99,7 +99,7 @@ async function exportsOf(path: string): Promise<Readonly<Record<string, unknown>
 }
 
 /**
- * While code of somebody else is loaded: what it prints goes to standard error, since standard output is for the
+ * While code of another program is loaded: what it prints goes to standard error, since standard output is for the
  * answer; and when it ends the process, waits for what never comes, or for too long, that is said, and is no success.
  */
 function watchLoading(
@@ -134,7 +134,7 @@ function watchLoading(
     stop: () => {
       clearTimeout(timer);
       process.removeListener('exit', onExit);
-      // It is the method of the stream's class, unless somebody put another in its place.
+      // It is the method of the stream's class, unless other code put another in its place.
       if (written === undefined) Reflect.deleteProperty(stdout, 'write');
       else Object.defineProperty(stdout, 'write', written);
     },

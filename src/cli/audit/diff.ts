@@ -114,6 +114,6 @@ function linesOf({ out: { styles } }: CommandContext, { from, bump, diffs, pictu
   return [
     ...told,
     ...pictures.map((path) => `drawn: ${path}`),
-    `Since ${oneLine(from)}, the charts as a whole have a ${bump} change${bump === 'major' ? ': whoever relies on them may break.' : '.'}`,
+    `Since ${oneLine(from)}, the charts as a whole have a ${bump} change${bump === 'major' ? ': what relies on them may break.' : '.'}`,
   ];
 }

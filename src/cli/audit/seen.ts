@@ -1,6 +1,4 @@
-/**
- * `wakechart audit --logs` and `--coverage`: which transitions anybody ever took, in sessions that ran and in tests.
- */
+/** `wakechart audit --logs` and `--coverage`: which transitions were ever taken, in sessions that ran and in tests. */
 import { auditChart } from '../../machines/inspection/audit-chart.ts';
 import type { ChartCoverage, ChartHits } from '../../machines/inspection/chart-change.ts';
 import type { Chart } from '../../machines/inspection/chart.ts';

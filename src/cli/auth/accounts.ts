@@ -19,7 +19,7 @@ import { openStore } from '../open/store.ts';
 import { oneLine, printable } from '../terminal/text.ts';
 import { usageError } from '../usage.ts';
 
-/** More names than these help nobody. */
+/** More names than these do not help. */
 const MAX_SHOWN = 10;
 
 export interface HomeAccounts {

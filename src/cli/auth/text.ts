@@ -42,7 +42,7 @@ function untilText({ until }: CandidateStanding, nowMs: number): string {
   return leftMs > 0 ? `in ${durationText(leftMs)} (${until})` : `now (since ${until})`;
 }
 
-/** Its rest is over, and nobody has tried it since. */
+/** Its rest is over, and no wake has tried it since. */
 function isDue({ state, until }: CandidateStanding, nowMs: number): boolean {
   return (state === 'cooling' || state === 'disabled') && until !== undefined && Date.parse(until) <= nowMs;
 }

@@ -7,7 +7,7 @@ export const DEMO_AGENT = 'fixer';
 /** The agent that works for it. */
 export const DEMO_SUBAGENT = 'scribe';
 
-/** How anybody can tell whether it is done: what is learned on the way counts only then. */
+/** How to tell whether it is done: what is learned on the way counts only then. */
 export const DEMO_OUTCOME = {
   title: 'The tests of the cart pass.',
   criteria: ['node cart.test.mjs exits with 0'],
@@ -136,7 +136,7 @@ const FIXER_STEPS: readonly Step[] = [
     },
   },
   ...RECHECK,
-  // For whoever sends another message.
+  // For a user who sends another message.
   ...RECHECK,
 ];
 

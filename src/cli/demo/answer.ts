@@ -1,8 +1,8 @@
-/** What somebody has answered to the one thing that the demo asks. */
+/** What a person has answered to the one thing that the demo asks. */
 import type { Sessions } from '../../actors/session/sessions.ts';
 import type { SessionEvent } from '../../machines/session/session-event.ts';
 
-/** `withdrawn`: the request was taken back, so that nobody can answer it any more. */
+/** `withdrawn`: the request was taken back, so that it cannot be answered any more. */
 export type DemoAnswer =
   | { readonly decision: 'allowed'; readonly scope: 'once' | 'session' | 'always' }
   | { readonly decision: 'denied' | 'withdrawn' };

@@ -43,7 +43,7 @@ import { WakeView } from '../wake/view.ts';
 
 export interface DemoOptions {
   readonly dir: string | undefined;
-  /** With an inspector, the demo waits until somebody answers what it asks, instead of allowing it itself. */
+  /** With an inspector, the demo waits until a person answers what it asks, instead of allowing it itself. */
   readonly inspection: InspectionWords;
 }
 
@@ -226,14 +226,14 @@ class Demo {
     return undefined;
   }
 
-  /** Undefined when nobody has answered before it was interrupted. */
+  /** Undefined when it was interrupted before an answer. */
   async #ask(sessionId: string): Promise<DemoPermission | undefined> {
     const requested = this.#events.find((event) => event.type === 'permission.requested');
     if (requested === undefined) throw neverHappened('ask for a permission');
     const { requestId, toolName, input, because } = requested.data;
     await this.#tell(
       5,
-      'It asked, and sleeps until somebody answers',
+      'It asked, and sleeps until a person answers',
       `nothing runs meanwhile; the request is event ${requested.seq} of the log`,
     );
     const answer = this.#inspection.isOpen
@@ -242,7 +242,7 @@ class Demo {
     return answer === undefined ? undefined : { toolName, command: toolInputText(input), because, ...answer };
   }
 
-  /** What somebody would do who reads `session why`. */
+  /** What a person would do who reads `session why`. */
   async #allow(
     sessionId: string,
     request: { readonly requestId: string; readonly toolName: string },
@@ -254,12 +254,12 @@ class Demo {
     });
     await this.#say(
       (styles) =>
-        `${styles.green('somebody allows it')}, this once, as "wakechart session confirm-tool --allow" does: event ${seq}`,
+        `${styles.green('a person allows it')}, this once, as "wakechart session confirm-tool --allow" does: event ${seq}`,
     );
     return { decision: 'allowed', scope: 'once' };
   }
 
-  /** Whoever looks on answers, or whoever else comes first. */
+  /** The viewer of the inspector answers, or the first other person to do so. */
   async #answered(sessionId: string, requestId: string): Promise<DemoAnswer | undefined> {
     const { signal } = this.#context.interruption;
     await this.#tellWay(sessionId, requestId);
@@ -274,7 +274,7 @@ class Demo {
     }
   }
 
-  /** On standard error, as all that is for whoever sits there: what is piped away stays clean. */
+  /** On standard error, as all that is for the person at the terminal: what is piped away stays clean. */
   async #tellWay(sessionId: string, requestId: string): Promise<void> {
     const { err } = this.#context;
     await err.line(
@@ -315,16 +315,16 @@ class Demo {
 }
 
 const ANSWERED = {
-  allowed: (styles) => styles.green('somebody has allowed it'),
+  allowed: (styles) => styles.green('a person has allowed it'),
   denied: (styles) =>
-    `${styles.yellow('somebody has denied it')}: nothing is committed, and the session stays where it is`,
+    `${styles.yellow('a person has denied it')}: nothing is committed, and the session stays where it is`,
   withdrawn: (styles) =>
-    `${styles.yellow('somebody has taken the request back')}: nothing is committed, and the session stays where it is`,
+    `${styles.yellow('a person has taken the request back')}: nothing is committed, and the session stays where it is`,
 } as const satisfies Record<DemoAnswer['decision'], (styles: Styles) => string>;
 
 /** The demo shows what really happened, so it fails when that is not what it promises. */
 function checkResult({ outcome, permission, delegation, learned, state, places, home }: DemoResult): void {
-  // Whoever does not allow it ends it, and that is no failure.
+  // A person who does not allow it ends it, and that is no failure.
   if (permission !== undefined && !isAllowed({ permission })) return;
   if (outcome.outcome !== 'sleep') {
     throw new RuntimeError(

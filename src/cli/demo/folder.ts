@@ -49,8 +49,8 @@ function taken(folder: string): RuntimeError {
 }
 
 /**
- * Makes what the demo runs independent of whoever runs it: their git identity, hooks and signing keys, a git or test
- * run around it, and whether `node` is on their PATH.
+ * Makes what the demo runs independent of the user who runs it: their git identity, hooks and signing keys, a git or
+ * test run around it, and whether `node` is on their PATH.
  */
 export function isolateEnvironment(environment: Record<string, string | undefined>): void {
   for (const name of Object.keys(environment))

@@ -89,7 +89,7 @@ export function isAllowed({ permission }: Pick<DemoResult, 'permission'>): boole
 
 async function tellRefused(out: Output, result: DemoResult): Promise<void> {
   await out.line(stepLine(out, 6, 'What came of it'));
-  await out.line(`  ${out.styles.bold('The fix is in the workspace, and nobody has committed it.')}`);
+  await out.line(`  ${out.styles.bold('The fix is in the workspace, and not committed.')}`);
   await out.line();
   await out.line(
     `${out.styles.yellow('Ended')} after ${durationText(result.tookMs)}: ${counted(commandsOf(result).length, 'command')} run, none of them without permission.`,
@@ -103,7 +103,7 @@ async function tellDone(out: Output, result: DemoResult): Promise<void> {
   await out.line(`  ${styles.bold(printable(outcome.summary))}`);
   await out.line();
   await out.line(
-    `${styles.green('Done')} in ${durationText(tookMs)}: ${counted(commandsOf(result).length, 'command')} run, one of them after somebody allowed it, commit ${commit.hash} made${delegation === undefined ? '' : `, commit ${delegation.commit.hash} left in a worktree`}, ${counted(firedWakesOf(result).length, 'queued wake')} fired${learned === undefined ? '' : ', 1 learning promoted and found again'}.`,
+    `${styles.green('Done')} in ${durationText(tookMs)}: ${counted(commandsOf(result).length, 'command')} run, one of them after a person allowed it, commit ${commit.hash} made${delegation === undefined ? '' : `, commit ${delegation.commit.hash} left in a worktree`}, ${counted(firedWakesOf(result).length, 'queued wake')} fired${learned === undefined ? '' : ', 1 learning promoted and found again'}.`,
   );
 }
 

@@ -1,7 +1,7 @@
 /**
- * Finds files that were being written when a process was killed, by their names, in folders that nobody but us writes
- * to. They are used by nobody. Folders are held open on the way, and no link is followed: whoever works in a workspace
- * may put one anywhere.
+ * Finds files that were being written when a process was killed, by their names, in folders that only we write to. No
+ * process uses them. Folders are held open on the way, and no link is followed: a command in a workspace may put one
+ * anywhere.
  */
 import { lstat, readdir, realpath, unlink } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -13,7 +13,7 @@ import { HeldFolder } from '../../adapters/system/held-folder.ts';
 import { note } from './finding.ts';
 import type { Finding, RepairableFinding } from './finding.ts';
 
-/** Younger than this, in milliseconds, somebody may still be at it. */
+/** Younger than this, in milliseconds, a process may still write it. */
 export const LEFTOVER_AGE_MS = 3_600_000;
 
 /**
@@ -91,7 +91,7 @@ async function draftsIn(place: DraftsPlace): Promise<RepairableFinding[]> {
       area: place.area,
       where: join(place.root, ...place.path, name),
       what: 'a crash left this half-written',
-      remedy: 'It is used by nobody and can be removed.',
+      remedy: 'No process uses it; it can be removed.',
       repair: () => remove(place, name),
     }),
   );

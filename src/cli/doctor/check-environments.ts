@@ -107,7 +107,7 @@ async function mountFindings(listings: readonly EnvironmentListing[], home: stri
   return found.flat();
 }
 
-/** That of the built-in one is missed only where somebody works in it. */
+/** That of the built-in one is missed only where an agent works in it. */
 async function sandboxFindings(
   listings: readonly EnvironmentListing[],
   chosen: readonly Choice[],
@@ -134,7 +134,7 @@ async function sandboxFindings(
   ];
 }
 
-/** The agents whose commands run with all rights of whoever runs Wakechart: no fault, and never left unsaid. */
+/** The agents whose commands run with all rights of the user who runs Wakechart: no fault, and never left unsaid. */
 export async function unconfinedAgents({
   catalog,
   agents,

@@ -89,7 +89,7 @@ export async function checkProcesses(
         problem({
           area: 'processes',
           where,
-          what: 'the record cannot be read, so that nobody can tell what it is about',
+          what: 'the record cannot be read, so it is unknown what it is about',
           remedy: 'Look for processes that should not run, then remove it.',
         }),
       ];

@@ -1,5 +1,5 @@
 /**
- * Looks at the folders of sessions that lie in a home whose sessions are in a database. Whoever deletes a session there
+ * Looks at the folders of sessions that lie in a home whose sessions are in a database. Deleting a session there
  * reaches the folders of no machine; and what lay on one that a session has left was put aside. Nothing of that is
  * removed here: only who worked with it knows what it is worth.
  */
@@ -20,7 +20,7 @@ export interface LeftFoldersCheck {
   readonly where: string;
 }
 
-/** More lines of one kind help nobody. */
+/** More lines of one kind do not help. */
 const MAX_TOLD = 20;
 
 /** What lay here before another machine's copy was laid out. */

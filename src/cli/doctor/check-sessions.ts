@@ -42,7 +42,7 @@ const FAR_FUTURE_MS = Date.UTC(9999, 0);
 const TOGETHER = 16;
 
 /**
- * How long somebody may take between storing an event and making the hint of it again that others took away, in
+ * How long a process may take between storing an event and making the hint of it again that others took away, in
  * milliseconds.
  */
 const HINT_GRACE_MS = 100;
@@ -151,14 +151,14 @@ async function findingsOf(examination: SessionExamination, check: SessionsCheck)
           area: 'sessions',
           where: path,
           what: 'a crash left this half-written',
-          remedy: 'It is used by nobody and can be removed.',
+          remedy: 'No process uses it; it can be removed.',
           repair: () => rm(path, { force: true }),
         }),
       ),
   ];
 }
 
-/** Never put right without a word: somebody has to say that it is to be gone on without what is missing. */
+/** Never put right without a word: a person has to say that it is to be gone on without what is missing. */
 function lossFindings(
   { identity, state: { epoch }, loss }: SessionExamination,
   { layout, store, renew, accepted }: SessionsCheck,

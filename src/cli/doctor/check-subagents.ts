@@ -1,6 +1,6 @@
 /**
- * Checks the records of subagent jobs: which of them were cut off with their process, so that nobody has been told how
- * they ended.
+ * Checks the records of subagent jobs: which of them were cut off with their process, so that no session has been told
+ * how they ended.
  */
 import { messageOf } from '../../machines/errors.ts';
 import type { FoundJobRecord, JobRecords } from '../../actors/subagent/job-records.ts';
@@ -23,7 +23,7 @@ export async function checkSubagents({ records, directory, settle }: SubagentsCh
       problem({
         area: 'subagents',
         where: directory,
-        what: `nobody can tell what jobs there are: ${messageOf(error)}`,
+        what: `it is unknown what jobs there are: ${messageOf(error)}`,
         remedy: 'Check who owns it and its permissions.',
       }),
     ];

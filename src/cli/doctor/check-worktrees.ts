@@ -22,7 +22,7 @@ export async function checkWorktrees(
       problem({
         area: 'worktrees',
         where: directory,
-        what: `nobody can tell what lies there: ${messageOf(error)}`,
+        what: `it is unknown what lies there: ${messageOf(error)}`,
         remedy: 'Check who owns it and its permissions.',
       }),
     ];
@@ -36,11 +36,11 @@ export async function checkWorktrees(
   return found.flat();
 }
 
-/** @throws RuntimeError WORKTREE_LEFT when somebody is going to go on in it, or has it in hand */
+/** @throws RuntimeError WORKTREE_LEFT when a session goes on in it, or a process works on it */
 function requireSettled({ id, key }: KeptWorktree, ends: readonly ReconciledWorktree[]): void {
   const end = ends.find((each) => each.id === id);
   if (end?.action !== 'left') return;
-  throw new RuntimeError('WORKTREE_LEFT', `it was left: ${end.reason ?? 'somebody has it in hand'}`, {
+  throw new RuntimeError('WORKTREE_LEFT', `it was left: ${end.reason ?? 'a process works on it'}`, {
     category: 'conflict',
     hint: `Wake or terminate the session that it is for: ${key?.split('/')[0] ?? 'see wakechart worktree list'}.`,
   });
@@ -57,7 +57,7 @@ async function findingOf(
         area: 'worktrees',
         where: worktreePath,
         what: `the worktree of job ${jobId} was taken away, its record and its branch are left`,
-        remedy: `Forget it with its branch, if nobody needs that: wakechart worktree remove ${id} --discard`,
+        remedy: `Forget it with its branch, if that is not needed: wakechart worktree remove ${id} --discard`,
       }),
     ];
   }

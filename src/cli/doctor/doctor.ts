@@ -77,7 +77,7 @@ export async function examineHome(
   return left.length === 0 ? EXIT_SUCCESS : EXIT_FAILURE;
 }
 
-/** More names than these help nobody. */
+/** More names than these do not help. */
 const MAX_NAMES = 10;
 
 function namesText(names: readonly string[]): string {
@@ -179,11 +179,11 @@ async function reconcileHome(context: CommandContext): Promise<Reconciliation> {
 function checkJobs(context: CommandContext): Promise<RepairableFinding[]> {
   const { home } = context;
   const directory = join(home, JOBS_FOLDER);
-  // Settling a job is the business of whoever could run it.
+  // Settling a job is the business of a process that could run it.
   const settle = async (jobId: string): Promise<void> => {
     const report = (await reconcileHome(context)).jobs.find((job) => job.jobId === jobId);
     if (report?.action === 'failed')
-      throw new RuntimeError('JOB_NOT_SETTLED', report.reason ?? 'nobody knows why', {
+      throw new RuntimeError('JOB_NOT_SETTLED', report.reason ?? 'it is unknown why', {
         category: 'storage',
         hint: 'Look at what lies in the folder of the job, then run doctor --repair again.',
       });
@@ -195,7 +195,7 @@ function checkJobs(context: CommandContext): Promise<RepairableFinding[]> {
   });
 }
 
-/** A database that cannot be had keeps nobody from looking at the home. */
+/** The home is checked even where the database cannot be had. */
 function unreachable({ store, home }: CommandContext, error: unknown): { readonly finding: RepairableFinding } {
   const remedy = (RuntimeError.is(error) ? error.hint : undefined) ?? 'Look at it with `wakechart store check`.';
   return {

@@ -140,7 +140,7 @@ async function sideOfWake(
   );
 }
 
-/** As the session of that wake would have it: whoever that works for binds it in any environment. */
+/** As the session of that wake would have it: the sessions that it works for bind it in any environment. */
 async function sideOfFile(
   environmentId: string,
   { entered: { within = [] } }: EnteredWake,

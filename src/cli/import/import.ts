@@ -91,7 +91,7 @@ async function showReport(context: CommandContext, report: ImportReport): Promis
   const waiting = sessions.find(({ status, isParked }) => status === 'imported' && isParked);
   if (waiting?.sessionId !== undefined)
     await out.line(
-      `What was unread or queued waits until somebody wakes it: ${nextCommand(context, 'wake', '--session', waiting.sessionId)}`,
+      `What was unread or queued waits until it is woken: ${nextCommand(context, 'wake', '--session', waiting.sessionId)}`,
     );
 }
 

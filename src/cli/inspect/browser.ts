@@ -1,7 +1,7 @@
 /**
- * Opens an address in the browser of whoever runs this program.
+ * Opens an address in the browser of the user who runs this program.
  *
- * Command lines can be read by every user of the machine, and the address signs in whoever comes first. So the browser
+ * Command lines can be read by every user of the machine, and the address signs in the first to open it. So the browser
  * is handed the path of a file that only its owner can read, and the file leads on.
  */
 import { spawn } from 'node:child_process';
@@ -43,7 +43,7 @@ export async function openBrowser(address: string): Promise<void> {
 
 async function open(file: string): Promise<void> {
   const [program, ...words] = OPENERS[process.platform] ?? ['xdg-open'];
-  // It outlives us, and what it writes is nobody's.
+  // It outlives us, and what it writes is not read.
   const child = spawn(program, [...words, file], { stdio: 'ignore', detached: true });
   await new Promise<void>((resolve, reject) => {
     child.once('spawn', resolve);

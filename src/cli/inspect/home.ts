@@ -1,6 +1,6 @@
 /**
- * The sessions of a home as an inspector looks at them: from a runtime that runs nothing, wakes nobody and puts nothing
- * right.
+ * The sessions of a home as an inspector looks at them: from a runtime that runs nothing, wakes no session and puts
+ * nothing right.
  */
 import { learnedSecrets, notesOnSecrets } from '../../actors/inspection/learned-secrets.ts';
 import { RuntimeError, messageOf } from '../../machines/errors.ts';
@@ -96,7 +96,7 @@ async function secretsOf(
   return { redact: inspection.redact, unknownSecrets: await learnedSecrets(inspection, onProblem) };
 }
 
-/** Whoever answers on the page expects that something happens. */
+/** A person who answers on the page expects that something happens. */
 function nobodyWakes(context: CommandContext): string {
   return `Nothing runs here: what is answered is stored, and a session goes on when something wakes it, such as: ${nextCommand(context, 'worker')}`;
 }

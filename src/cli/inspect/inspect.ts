@@ -1,6 +1,6 @@
 /**
  * `wakechart inspect`: the sessions of a home, what was recorded, or other XState programs, in a browser on this
- * machine. It runs nothing and wakes nobody.
+ * machine. It runs nothing and wakes no session.
  */
 import type { InspectionRecording, InspectionSource } from '../../actors/inspection/inspection-source.ts';
 import { namedSecrets } from '../../actors/inspection/learned-secrets.ts';

@@ -1,5 +1,5 @@
 /**
- * The inspector and the recording that somebody has asked for with a command: there before its work begins, gone when
+ * The inspector and the recording that the user has asked for with a command: there before its work begins, gone when
  * its runtime has ended.
  */
 import { learnedSecrets, namedSecrets } from '../../actors/inspection/learned-secrets.ts';
@@ -76,7 +76,7 @@ interface InspectionParts {
 }
 
 /**
- * What is to be said when the work is over and its inspector stays: whoever answers then expects that something
+ * What is to be said when the work is over and its inspector stays: a person who answers then expects that something
  * happens.
  */
 class AfterWork {
@@ -90,7 +90,7 @@ class AfterWork {
   get notes(): readonly string[] {
     return this.isOver && this.#next !== undefined
       ? [
-          `The work of this command is over: what is answered is stored, and wakes nobody. It goes on with: ${this.#next}`,
+          `The work of this command is over: what is answered is stored, and wakes no session. It goes on with: ${this.#next}`,
         ]
       : [];
   }
@@ -105,14 +105,13 @@ export class Inspection {
     this.#parts = parts;
   }
 
-  /** Whether somebody may look on. */
+  /** Whether there is an inspector. */
   get isOpen(): boolean {
     return this.#parts.inspector !== undefined;
   }
 
   /**
-   * A new address that signs one browser in, and shows that session first; undefined where nobody asked for an
-   * inspector.
+   * A new address that signs one browser in, and shows that session first; undefined where no inspector was asked for.
    */
   address(sessionId?: string): string | undefined {
     const { inspector } = this.#parts;
@@ -120,7 +119,7 @@ export class Inspection {
   }
 
   /**
-   * Does the work, and stays afterwards until interrupted where somebody is there to look: a failure is told before
+   * Does the work, and stays afterwards until interrupted where a person is there to look: a failure is told before
    * that. @returns the exit code of the work
    */
   async around(work: () => Promise<number>): Promise<number> {

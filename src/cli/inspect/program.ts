@@ -53,7 +53,7 @@ export function addInspectCommand(program: Command, { run, withExamples }: Inspe
     )
     .option(
       '--send-to <address>',
-      "send what is looked at to somebody else's inspector (wss://…); says first what leaves this machine",
+      'send what is looked at to another inspector (wss://…); says first what leaves this machine',
       nonEmpty,
     )
     .option(

@@ -1,6 +1,6 @@
 /**
- * Other XState programs, which show themselves beside what `wakechart inspect` looks at, and an inspector of somebody
- * else's that it is sent to.
+ * Other XState programs, which show themselves beside what `wakechart inspect` looks at, and another inspector that it
+ * is sent to.
  */
 import { createSystemClock } from '../../actors/clock/system-clock.ts';
 import type { InspectionRecording, InspectionSource } from '../../actors/inspection/inspection-source.ts';

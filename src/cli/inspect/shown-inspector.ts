@@ -1,5 +1,5 @@
 /**
- * An inspector for whoever sits at the terminal: where it is, a new address whenever they want one, and no end before
+ * An inspector for the person at the terminal: where it is, a new address whenever they want one, and no end before
  * they interrupt.
  */
 import { once } from 'node:events';
@@ -48,7 +48,7 @@ export async function showUntilInterrupted(
   }
 }
 
-/** Until nobody types any more. */
+/** Until the input ends. */
 async function answerWith(input: LineInput, signal: AbortSignal, answer: () => Promise<void>): Promise<void> {
   while ((await input.line(signal)) !== undefined) await answer();
 }

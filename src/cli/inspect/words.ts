@@ -21,10 +21,7 @@ export function addInspectionOptions(command: Command, { canHold }: { readonly c
     addressPort,
   );
   if (canHold)
-    command.option(
-      '--inspect-hold',
-      'with --inspect: stay after the end until interrupted, also where nobody sits at a terminal',
-    );
+    command.option('--inspect-hold', 'with --inspect: stay after the end until interrupted, also without a terminal');
   return command.option(
     '--record <file>',
     'write an inspection log of what the actors do, to be opened with "wakechart inspect FILE"; *.gz is compressed',

@@ -78,7 +78,7 @@ export async function promoteMemory(
       state: () => journal.state,
       append: async (drafts: Parameters<SessionJournal['append']>[0]) => void (await journal.append(drafts)),
     };
-    // The gate first: what is kept besides is no business of whoever may not promote.
+    // The gate first: what is kept besides is no business of a session that may not promote.
     requirePromotion(journal.state);
     const { substrate, learnings, memory } = memoryStores(layout);
     await keepLearnings(writing, { store, learnings });

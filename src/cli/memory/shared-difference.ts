@@ -1,6 +1,6 @@
 /**
  * How what the sessions of an agent share differs: one version from another, or from what people have edited by hand
- * and nobody has read yet.
+ * and no process has read yet.
  */
 import { join } from 'node:path';
 import { differenceOf } from '../../actors/memory/staged-differences.ts';
@@ -82,10 +82,7 @@ async function ofVersion({ at, against = at - 1, ...where }: Sources & { readonl
   return { from: await versionFiles(where, against), to };
 }
 
-/**
- * Whoever asks a store for the newest version lets it take over what was edited by hand; here that is to be seen
- * before.
- */
+/** A store that is asked for the newest version takes over what was edited by hand; here that is to be seen before. */
 async function byHand({
   substrate,
   agentId,
@@ -97,7 +94,7 @@ async function byHand({
   const folder = new SharedFolder(join(directory, SHARED_FOLDER), versions.directory);
   const from = await versionFiles({ substrate, agentId }, against ?? (await versions.head()).version);
   const { isThere, files } = await folder.look();
-  // One that was taken away is laid out again by whoever comes next: that is no edit.
+  // One that was taken away is laid out again by the next wake: that is no edit.
   return {
     from,
     to: isThere ? { side: 'folder', files, read: (path) => folder.read(path) } : { ...from, side: 'folder' },

@@ -39,7 +39,7 @@ const HINT =
 /** What a URL may say that is not for the driver. */
 const OUR_WORDS: readonly string[] = ['schema', 'pool_size'];
 
-const FILE_HINT = 'Its first line is the URL. Nobody else may read it: chmod 600 FILE';
+const FILE_HINT = 'Its first line is the URL. No other user may read it: chmod 600 FILE';
 
 const MAX_FILE_BYTES = 16_384;
 

@@ -1,5 +1,5 @@
 /**
- * What a home has for running agents, for commands that check an agent file: providers that somebody serves, accounts,
+ * What a home has for running agents, for commands that check an agent file: providers that a runtime serves, accounts,
  * environments and skills.
  */
 import { join } from 'node:path';
@@ -69,7 +69,7 @@ async function unless<Known>(
   }
 }
 
-/** The providers that somebody has set up for the home. @throws RuntimeError PROVIDERS_INVALID */
+/** The providers that the user has set up for the home. @throws RuntimeError PROVIDERS_INVALID */
 export function homeProviders(home: string): Promise<ProviderTable> {
   return readProviderFile(join(home, PROVIDERS_FILE));
 }

@@ -7,11 +7,11 @@ import type { CommandContext } from '../context.ts';
 
 export interface ReconciledTextOptions {
   readonly context: CommandContext;
-  /** Worktrees that were known before to wait for somebody. */
+  /** Worktrees that were known before to wait for a person. */
   readonly known: ReadonlySet<string>;
 }
 
-/** A line for each thing that somebody may want to know of. */
+/** A line for each thing that the user may want to know of. */
 export function reconciledTexts(
   { processTrees, jobs, worktrees }: Reconciliation,
   { context, known }: ReconciledTextOptions,
@@ -40,7 +40,7 @@ function worktreeText({ id, jobId, action }: ReconciledWorktree, context: Comman
     : undefined;
 }
 
-/** Undefined when there is nothing to say: the work was gone already, or belongs to somebody who lives. */
+/** Undefined when there is nothing to say: the work was gone already, or belongs to a process that lives. */
 export function reconciledText({ action, reason, taskId, pid, survivors }: ReconciledProcessTree): string | undefined {
   const what = `what ${taskId ?? 'a task'} of an earlier run left running${pid === undefined ? '' : ` (pid ${pid})`}`;
   if (action === 'killed') return `ended ${what}`;

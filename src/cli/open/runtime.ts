@@ -1,4 +1,4 @@
-/** Opens a whole runtime over a home for one command: what it starts ends with the command, whoever ends that. */
+/** Opens a whole runtime over a home for one command: what it starts ends with the command, whatever ends that. */
 import { messageOf } from '../../machines/errors.ts';
 import { createNodeRuntime } from '../../node/node-runtime.ts';
 import type { NodeRuntime } from '../../node/node-runtime.ts';
@@ -31,7 +31,7 @@ export async function withRuntime<Result>(
   });
   const release = interruption.guard(taskKiller(runtime.tasks));
   try {
-    // What waits for somebody is no news.
+    // What waits for a person is no news.
     const waiting = (await runtime.worktrees?.list().catch(() => undefined))
       ?.filter(({ status }) => status === 'preserved')
       .map(({ id }) => id);

@@ -11,7 +11,7 @@ import type { ChosenStore } from './chosen-store.ts';
 import type { CommandContext } from '../context.ts';
 import { shellQuoted } from '../terminal/text.ts';
 
-/** How long a command waits for a server that is away, in milliseconds: somebody sits before it. */
+/** How long a command waits for a server that is away, in milliseconds: a person waits for it. */
 const PATIENCE_MS = 5_000;
 
 export type StorePlace = Pick<CommandContext, 'home'> & {
@@ -19,7 +19,7 @@ export type StorePlace = Pick<CommandContext, 'home'> & {
 };
 
 /**
- * Whoever opens it closes `store`. @throws RuntimeError POSTGRES_DRIVER_MISSING, STORE_SCHEMA_OLD, STORE_SCHEMA_NEW,
+ * The caller closes `store`. @throws RuntimeError POSTGRES_DRIVER_MISSING, STORE_SCHEMA_OLD, STORE_SCHEMA_NEW,
  * STORE_SERVER_OLD, STORAGE_FAILED
  */
 export async function openStore({ home, store: chosen }: StorePlace): Promise<NodeStore> {

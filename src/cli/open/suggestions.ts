@@ -7,7 +7,7 @@ import { nextCommand, storeText } from '../context.ts';
 import type { CommandContext } from '../context.ts';
 import { oneLine } from '../terminal/text.ts';
 
-/** More names than these help nobody. */
+/** More names than these do not help. */
 const MAX_SHOWN = 5;
 
 const UNKNOWN_SESSION: ReadonlySet<string> = new Set(['SESSION_NOT_FOUND', 'SESSION_REQUEST_INVALID']);

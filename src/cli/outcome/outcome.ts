@@ -89,7 +89,7 @@ export async function gradeOutcome(context: CommandContext, session: string): Pr
       'outcome',
       outcome === undefined
         ? undefined
-        : `${printable(outcome.title)} (set by ${outcome.by === 'person' ? 'somebody' : 'the agent'})`,
+        : `${printable(outcome.title)} (set by ${outcome.by === 'person' ? 'a person' : 'the agent'})`,
     ],
     ['check', outcome?.check === undefined ? undefined : printable(outcome.check.command)],
     [

@@ -1,6 +1,6 @@
 /**
  * An agent under everything that binds it before the policy does: the environment that it works in, what was narrowed,
- * and whoever its session works for.
+ * and the sessions that it works for.
  */
 import { environmentNames } from '../../actors/environment/environment-names.ts';
 import type { AgentDefinition } from '../../machines/agent/agent-definition.ts';
@@ -12,7 +12,7 @@ import { FileEnvironmentCatalog } from '../../adapters/environment-files/file-en
 export interface BoundedAgentRequest {
   readonly home: string;
   readonly agent: AgentDefinition;
-  /** Absent: a session that nobody has made yet. */
+  /** Absent: a session that is not made yet. */
   readonly state: SessionState | undefined;
 }
 

@@ -27,7 +27,7 @@ interface ListedRule {
   readonly from: 'policy' | 'policy of every agent' | 'agent file';
   /** ISO-8601. */
   readonly since?: string | undefined;
-  /** The request that somebody answered with it. */
+  /** The request that a person answered with it. */
   readonly by?: KeptRule['by'];
 }
 
@@ -207,7 +207,7 @@ const REASONS = {
   preapproved: 'the agent may run whatever does not always ask',
   read_only: 'the tool changes nothing',
   safe_command: 'it only reads',
-  session_rule: 'somebody allowed it in this session',
+  session_rule: 'a person allowed it in this session',
   policy: 'a rule allows it',
 } as const satisfies Record<Extract<PermissionDecision, { readonly decision: 'allow' }>['by'], string>;
 

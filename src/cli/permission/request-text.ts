@@ -1,4 +1,4 @@
-/** What a tool call would do, for whoever has to allow it: all of it, as it stands, with nothing hidden. */
+/** What a tool call would do, for the person who has to allow it: all of it, as it stands, with nothing hidden. */
 import { exactLine, exactLines, oddities } from '../terminal/exact-text.ts';
 import { broken } from '../terminal/text-width.ts';
 

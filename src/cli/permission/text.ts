@@ -1,5 +1,5 @@
 /**
- * What somebody is asked to allow, told the same wherever it is asked, answered or looked at: what would run, where,
+ * What a person is asked to allow, told the same wherever it is asked, answered or looked at: what would run, where,
  * why, how far a yes reaches, until when.
  */
 import type { SessionEventData } from '../../machines/session/session-event.ts';
@@ -61,7 +61,7 @@ export function reachLines(
   ];
 }
 
-/** What somebody outside is to do, in full. */
+/** What a client is to do, in full. */
 export function inputLines(
   input: unknown,
   { styles, width, maxLines = Infinity, wayToAll }: RequestTextOptions,

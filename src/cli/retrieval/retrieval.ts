@@ -123,7 +123,7 @@ async function tell(
   await out.line(`  ${printable(evidence)}`);
 }
 
-/** @throws a usage error: whoever runs a command should not have to know what the tool calls its fields */
+/** @throws a usage error: the user of a command should not have to know what the tool calls its fields */
 function checkedQuery(words: string): string {
   const query = words.trim();
   if (query === '')

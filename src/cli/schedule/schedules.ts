@@ -15,7 +15,7 @@ import { closestName } from '../../machines/closest-name.ts';
 import { usageError } from '../usage.ts';
 
 const SCHEDULES_FOLDER = 'schedules';
-/** More names than these help nobody. */
+/** More names than these do not help. */
 const MAX_SHOWN = 10;
 
 /** What can be seen from the arguments alone. */

@@ -8,7 +8,7 @@ import { nextCommand } from '../context.ts';
 import type { CommandContext } from '../context.ts';
 import { localTime, oneLine, printable } from '../terminal/text.ts';
 
-/** What nobody can guess, and everybody has to know. */
+/** What a user cannot guess, and has to know. */
 export function workerText(context: CommandContext): string {
   return `Schedules fire only while a worker runs: ${nextCommand(context, 'worker')}`;
 }

@@ -1,4 +1,4 @@
-/** What is asked of somebody outside, in full, to stand under the line that says what kind of request it is. */
+/** What is asked of a person or client, in full, to stand under the line that says what kind of request it is. */
 import type { SessionState } from '../../machines/session/session-state.ts';
 import type { AskedRequest } from '../../actors/session/asked-requests.ts';
 import type { Output } from '../terminal/output.ts';

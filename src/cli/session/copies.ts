@@ -48,7 +48,7 @@ export async function exportSession(
       for await (const event of sessions.events(id)) recorder.ingest(event);
       const script = recorder.get();
       await out.line(scriptText(script));
-      // Whoever redirects the script into a file sees them too.
+      // A user who redirects the script into a file sees them too.
       for (const note of script.notes ?? []) await err.line(`${err.styles.yellow('note')} ${note}`);
     }
   });

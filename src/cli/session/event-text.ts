@@ -14,7 +14,7 @@ import type { RunDecision } from '../../machines/run/run-attempt.ts';
 import { lessToReadText } from '../model-text.ts';
 import { durationText, localTime, oneLine, printable } from '../terminal/text.ts';
 
-/** What somebody may have to judge by it: nothing in it is hidden, and of what is too long both ends are seen. */
+/** What a person may have to judge by it: nothing in it is hidden, and of what is too long both ends are seen. */
 interface ExactText {
   readonly name: string;
   readonly input: unknown;
@@ -45,7 +45,7 @@ const GIST: { readonly [Type in SessionEventType]: Describe<Type> } = {
       .join(' '),
   'session.status_idle': ({ data }) => `${data.reason}: ${data.summary}`,
   'session.parked': ({ data }) => data.reason,
-  'session.unparked': () => 'somebody woke it',
+  'session.unparked': () => 'a client woke it',
   'session.child_created': ({ data }) => `${data.childSessionId} of agent ${data.agentId}`,
   'session.child_idle': ({ data }) => `${data.childSessionId} ${data.reason}: ${data.summary}`,
   'subagent.started': ({ data }) =>
@@ -113,7 +113,7 @@ function leftText(data: SessionEventData<'subagent.ended'>): string {
   return left === undefined ? '' : ` (its work is in ${left.worktreePath}, branch ${left.branchName})`;
 }
 
-/** Where somebody else works, where that is not beside the one who asked. */
+/** Where another agent works, where that is not beside the one that asked. */
 export function surroundings({
   run,
   isolation,
@@ -146,7 +146,7 @@ function missingText({ omittedMessages = 0, shortenedMessages = 0 }: SessionEven
 /** Characters that are more than a gist, however wide the place for it is. */
 const MAX_GIST_CHARACTERS = 200;
 
-/** Of what somebody may have to judge, however narrow the place is. */
+/** Of what a person may have to judge, however narrow the place is. */
 const MAX_EXACT_CHARACTERS = 400;
 
 /** The gist of an event, printable, on one line: of at most `width` characters, but for what tools are asked to do. */
@@ -215,7 +215,7 @@ const handover = z.object({
 export type HandedOver = z.output<typeof handover>['worktree'];
 
 /**
- * The worktree in which somebody left work, as the result of a call or the end of a job says; undefined when nothing
+ * The worktree in which a subagent left work, as the result of a call or the end of a job says; undefined when nothing
  * was left.
  */
 export function handedOver(given: unknown): HandedOver | undefined {

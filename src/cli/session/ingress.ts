@@ -1,6 +1,6 @@
 /**
  * `wakechart session send | answer | confirm-tool | custom-tool-result | define-outcome | interrupt | terminate`: what
- * somebody outside tells a session.
+ * a person or client tells a session.
  */
 import type { SendReceipt } from '../../actors/session/ingress.ts';
 import { RuntimeError } from '../../machines/errors.ts';
@@ -135,7 +135,7 @@ export async function confirmTool(
     async ({ sessions }, id) => {
       const state = await sessions.status(id);
       const { toolName } = pendingAction(state, request);
-      // Read before it is answered, so that a log that cannot be read is answered by nobody.
+      // Read before it is answered, so that a log that cannot be read gets no answer.
       asked = (await ownRequests(sessions, state)).find(({ requestId }) => requestId === request);
       const ingress: SessionIngress = {
         type: 'user.tool_confirmation',
@@ -230,7 +230,7 @@ export async function terminateSession(
 }
 
 interface Telling {
-  /** Whether somebody has to wake it for what was sent. Default true. */
+  /** Whether it has to be woken for what was sent. Default true. */
   readonly wakes?: boolean;
   /** How a message was to be delivered. */
   readonly delivery?: SendOptions['delivery'];
@@ -267,9 +267,9 @@ function readingText({ acceptedAs, readBy }: SendReceipt, delivery: SendOptions[
   return `; ${isQueued ? `the turn that runs takes no messages, so ${READ_BY[readBy]}` : READ_BY[readBy]}`;
 }
 
-/** Who goes on now. What still waits for somebody is not to be forgotten. */
+/** Who goes on now. What still waits for a person is not to be forgotten. */
 function whatFollows(context: CommandContext, { sessionId, parent, pendingActions, openWake }: SessionState): string {
-  // Whoever wakes the parent wakes the children that its calls wait for.
+  // A wake of the parent wakes the children that its calls wait for.
   const woken = parent?.callId === undefined ? sessionId : parent.sessionId;
   const who =
     openWake !== undefined && openWake.interruption === undefined

@@ -213,7 +213,7 @@ function addConfirmTool(session: Command, { run, withExamples }: SessionProgram)
 function addCustomToolResult(session: Command, { run, withExamples }: SessionProgram): void {
   const custom = session
     .command('custom-tool-result')
-    .description('give the result of a tool that the agent asked somebody outside to run');
+    .description('give the result of a tool that the agent asked a client to run');
   withExamples(
     custom,
     `wakechart session custom-tool-result --session ID --request REQUEST --output '{"approved":true}'`,
@@ -298,7 +298,7 @@ function addImport(session: Command, { run, withExamples }: SessionProgram): voi
     .argument('<file>', 'what `session export` wrote')
     .option(
       '--trusted',
-      'nobody has changed the export since it was written: the bounds of the session are those that it names',
+      'the export has not been changed since it was written: the bounds of the session are those that it names',
       false,
     )
     .action((file: string, { trusted }: { readonly trusted: boolean }) =>

@@ -147,7 +147,7 @@ function shownPlaces(state: SessionState, { layout, context: { store }, elsewher
   return { store: store.shown, ...(elsewhere === undefined ? { workspace } : { home: elsewhere }) };
 }
 
-/** A folder that the session was given has the same path for everybody. */
+/** A folder that the session was given has the same path for every process. */
 function workspaceText({ workspace: given }: SessionState, { workspace, home }: ShownPlaces): string | undefined {
   return home === undefined
     ? workspace

@@ -15,7 +15,7 @@ export type TranscriptLines<Type extends SessionEventType> = (
   event: SessionEventOf<Type>,
 ) => readonly string[];
 
-/** Of what is asked for, the first and the last. Whoever answers is shown all of it. */
+/** Of what is asked for, the first and the last. The person who answers is shown all of it. */
 const REQUEST_LINES = 20;
 
 const WAY_TO_ALL = '`session status` shows them';
@@ -124,7 +124,7 @@ export const TRANSCRIPT_LINES: { readonly [Type in SessionEventType]: Transcript
     ),
   ],
   'agent.custom_tool_use': (session, { data: { requestId, name, input } }) => [
-    ...session.notes('agent', session.options.styles.yellow('?'), `somebody is to run ${exactLine(name)}:`),
+    ...session.notes('agent', session.options.styles.yellow('?'), `a client is to run ${exactLine(name)}:`),
     ...session.below((width, styles) =>
       inputLines(input, { styles, width, maxLines: REQUEST_LINES, wayToAll: WAY_TO_ALL }),
     ),
@@ -144,7 +144,7 @@ export const TRANSCRIPT_LINES: { readonly [Type in SessionEventType]: Transcript
     return askingLines(session, data);
   },
   'permission.resolved': (session, { data: { decision } }) =>
-    decision === 'expired' ? session.notes('wakechart', '✗', 'nobody allowed the call in time') : [],
+    decision === 'expired' ? session.notes('wakechart', '✗', 'the call was not allowed in time') : [],
   'wake.queued': (session, { data }) =>
     session.notes('agent', '⏲', `wakes again at ${localTime(data.dueAt)}: ${data.reason}`),
   'wake.refused': (session, { data }) =>
@@ -218,7 +218,7 @@ export const TRANSCRIPT_LINES: { readonly [Type in SessionEventType]: Transcript
 function askingLines(session: SessionTranscript, data: SessionEventOf<'permission.requested'>['data']): string[] {
   const { styles, sessionId, agentId, commandFor } = session.options;
   const { requestId, toolName, input } = data;
-  // Whoever is asked at once is shown all of it then.
+  // A person who is asked at once is shown all of it then.
   if (commandFor === undefined)
     return session.notes('agent', styles.yellow('?'), `asks for permission to run ${toolCallText(toolName, input)}`);
   const answer = ['session', 'confirm-tool', '--session', sessionId, '--request', requestId] as const;

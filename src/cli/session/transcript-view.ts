@@ -15,7 +15,7 @@ export interface TranscriptOptions {
   readonly progress?: Progress | undefined;
   /** The agent of a session whose beginning is not shown. */
   readonly agentId: string;
-  /** The command that answers what is asked; undefined where somebody is asked at once. */
+  /** The command that answers what is asked; undefined where a person is asked at once. */
   readonly commandFor?: ((...words: readonly string[]) => string) | undefined;
 }
 
@@ -45,7 +45,7 @@ export class TranscriptView {
     const session = this.#sessionOf(event.sessionId);
     if (event.type === 'agent.subflow_started')
       this.#open(event.data.childSessionId, event.data.agentId, session.depth + 1);
-    // Whoever goes on after somebody else has spoken says again who they are.
+    // A speaker who goes on after another one says again who it is.
     if (this.#last !== event.sessionId) session.forgetSpeaker();
     const lines = linesOf(session, event);
     if (lines.length > 0) {

@@ -25,7 +25,7 @@ export interface SessionTranscriptOptions {
 interface OpenCall {
   readonly name: string;
   readonly gist: string;
-  /** ISO-8601; absent when it waited for somebody, which is not its own time. */
+  /** ISO-8601; absent when it waited for a person, which is not its own time. */
   readonly at?: string | undefined;
 }
 
@@ -60,7 +60,7 @@ export class SessionTranscript {
     this.#lastCall = undefined;
   }
 
-  /** Paragraphs of a speaker, under the speaker's name where somebody else spoke before. */
+  /** Paragraphs of a speaker, under the speaker's name where another one spoke before. */
   says(speaker: Speaker, text: string, style?: keyof Styles): string[] {
     const { width, styles } = this.options;
     const lines = wrapped(printable(text).trim().replaceAll('\t', '  '), width - TEXT_INDENT.length);
@@ -76,7 +76,7 @@ export class SessionTranscript {
     return [...this.#heading(speaker), this.#line(`${TEXT_INDENT}${mark} ${shown}`)];
   }
 
-  /** The same on as many lines as it takes, for what nobody can guess from its beginning. */
+  /** The same on as many lines as it takes, for what its beginning does not tell. */
   remarks(speaker: Speaker, mark: string, text: string): string[] {
     const lines = wrapped(oneLine(text), this.options.width - TEXT_INDENT.length - 2);
     return [
@@ -97,7 +97,7 @@ export class SessionTranscript {
     this.#calls.set(callId, { name, gist: oneLine(toolInputGist(input)) });
   }
 
-  /** A call waits for somebody: the time until then is not its own. */
+  /** A call waits for a person: the time until then is not its own. */
   waits(callId: string): void {
     const call = this.#calls.get(callId);
     if (call !== undefined) this.#calls.set(callId, { name: call.name, gist: call.gist });

@@ -1,5 +1,5 @@
 /**
- * Where a session stands in its charts, as lines: three of them for whoever wants to get on, all of it for whoever
+ * Where a session stands in its charts, as lines: three of them for a reader who wants to get on, all of it for one who
  * wants to know.
  */
 import type { ImpossibleEvent, OutlookState, OutlookWay } from '../../machines/inspection/chart-outlook.ts';
@@ -70,7 +70,7 @@ export function chartDetails(
     ...section(
       'By the clock',
       timers.length === 0
-        ? text('Nothing: it happens when somebody does something.', inside)
+        ? text('Nothing: it happens when a person does something.', inside)
         : timers.flatMap((timer) => text(timerText(timer, nowMs), inside)),
     ),
   ];

@@ -1,11 +1,11 @@
-/** Whoever can move a session on, as lines: who, by which event, and the command to type. */
+/** What can move a session on, as lines: who, by which event, and the command to type. */
 import type { Mover } from '../../machines/session/why-movers.ts';
 import { nextCommand } from '../context.ts';
 import type { CommandContext } from '../context.ts';
 import { localTime } from '../terminal/text.ts';
 
 const WHO = {
-  person: 'somebody',
+  person: 'a person',
   worker: 'a worker',
   child: 'the child',
   time: 'by itself:',

@@ -32,14 +32,14 @@ export interface ExplainedSession extends Omit<Explanation, 'reasons'> {
   readonly reasons: readonly ExplainedReason[];
   /** Why this model; absent when none was asked yet. */
   readonly model?: ModelExplanation | undefined;
-  /** Absent where no other machine shares the store, or nobody has woken it yet. */
+  /** Absent where no other machine shares the store, or no worker has woken it yet. */
   readonly home?: HandHome | undefined;
   /** The id of its agent where the home of this machine has not got it, so that others have to wake the session. */
   readonly agentMissingHere?: string | undefined;
 }
 
 interface ExplainedReason extends Reason {
-  /** What is asked of somebody, as the log has it; absent where nobody is asked, or its event cannot be found. */
+  /** What is asked of a person, as the log has it; absent where none is asked, or its event cannot be found. */
   readonly asked?: AskedRequest | undefined;
   /** Absent when there is no such session yet. */
   readonly child?: ExplainedSession | undefined;

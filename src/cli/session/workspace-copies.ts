@@ -16,7 +16,7 @@ export interface HandHome {
   readonly copyOfWake?: number | undefined;
 }
 
-/** Undefined where no other machine shares the store, nobody has woken it yet, or somebody has let it go. */
+/** Undefined where no other machine shares the store, no worker has woken it yet, or it was unbound. */
 export async function homeOf(
   sessionId: string,
   hands: Pick<HandStandings, 'latest'> | undefined,

@@ -122,7 +122,7 @@ async function skillsOf(context: CommandContext, { agent }: SkillsOptions): Prom
   return skillCatalogOf(context).list(await queryOf(context, agent));
 }
 
-/** An agent that is not there has no skills, but whoever named it meant another. */
+/** An agent that is not there has no skills, but the user who named it meant another. */
 async function queryOf(context: CommandContext, agent: string | undefined): Promise<SkillQuery> {
   await checkHome(context.home);
   if (agent === undefined) return {};

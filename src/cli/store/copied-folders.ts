@@ -90,7 +90,7 @@ export class CopiedFolders {
   }
 }
 
-/** Also one that cannot be read: nobody may take it for empty. */
+/** Also one that cannot be read: it must not be taken for empty. */
 export async function holdsFiles(directory: string): Promise<boolean> {
   const entries = await readdir(directory, { withFileTypes: true }).catch((error: unknown) =>
     systemCodeOf(error) === 'ENOENT' ? [] : undefined,

@@ -169,7 +169,7 @@ function placeOf({ home, store: chosen }: CommandContext, text: string, option: 
     const store = storeNamed(text, option);
     return { home, store, shown: store?.shown ?? home };
   }
-  // Somebody meant a database of another kind.
+  // The user meant a database of another kind.
   if (/^[a-z]+:\/\//i.test(text))
     throw usageError(
       `expected ${option} to be ${FILES}, a folder, or the URL of a PostgreSQL database`,

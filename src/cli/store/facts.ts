@@ -32,8 +32,8 @@ export async function storeRefusals(database: Bound): Promise<readonly string[]>
 }
 
 /**
- * Whether anybody who gets into the database may make functions and operators that others come across: so it is where a
- * database was made before PostgreSQL 15.
+ * Whether every role that gets into the database may make functions and operators that others come across: so it is
+ * where a database was made before PostgreSQL 15.
  */
 export async function isPublicOpen(database: Bound): Promise<boolean> {
   const rows = await database.run(

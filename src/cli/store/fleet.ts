@@ -15,7 +15,7 @@ export async function showFleet(context: CommandContext): Promise<number> {
   const sight = await withStore(context, async ({ fleet }) => fleet?.look());
   if (sight === undefined)
     throw usageError(
-      'expected a database: nobody counts the workers over the store in a home',
+      'expected a database: a store in a home does not count its workers',
       `Name it with --store URL or $WAKECHART_STORE. What runs for a home, this shows: ${nextCommand(context, 'inspect')}`,
     );
   if (json) await out.document(sight);

@@ -79,7 +79,7 @@ function addRoles(store: Command, { run, withExamples }: StoreProgram): void {
       ),
     )
     .addOption(
-      new Option('--monitor <role>', 'who sees counts, times and states, and nothing that anybody said').argParser(
+      new Option('--monitor <role>', 'who sees counts, times and states, and nothing that was said').argParser(
         nonEmpty,
       ),
     )
@@ -157,7 +157,7 @@ export function addFleetCommand(program: Command, { run, withExamples }: StorePr
   const fleet = program
     .command('fleet')
     .description(
-      'the workers over a PostgreSQL database: who lives, which sessions each wakes, what is due and nobody has taken, which sessions are parked',
+      'the workers over a PostgreSQL database: who lives, which sessions each wakes, what is due and not taken, which sessions are parked',
     );
   withExamples(fleet, 'wakechart fleet --store postgres://worker@db.example.com/work', 'wakechart fleet --json').action(
     () => run(fleet, async (context) => (await import('./fleet.ts')).showFleet(context)),

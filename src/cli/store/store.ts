@@ -216,7 +216,7 @@ async function tenantChecks(database: PostgresEventStore['database']): Promise<r
 const OPEN_TO_ALL: Check = {
   name: 'public',
   is: 'note',
-  what: 'everybody may make functions and operators in the schema public, which those who look through it run with their own rights',
+  what: 'every role may make functions and operators in the schema public, which those who look through it run with their own rights',
   remedy: 'As an administrator, run: REVOKE CREATE ON SCHEMA public FROM PUBLIC',
 };
 

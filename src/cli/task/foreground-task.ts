@@ -37,7 +37,7 @@ export interface Foreground {
   readonly tasks: BackgroundTaskManager;
   readonly processTree: ProcessTree;
   readonly inspection: RuntimeInspection;
-  /** Ends the task, and then whoever looks on. */
+  /** Ends the task, and then its inspector. */
   readonly shutdown: () => Promise<void>;
   /** Ends every process of the task without waiting for it to do so by itself. */
   readonly kill: () => void;
@@ -87,7 +87,7 @@ export function openForeground({
       }
     },
     kill: () => {
-      // Whoever waits for the end of the tree hears what went wrong with it.
+      // The caller that waits for the end of the tree hears what went wrong with it.
       for (const tree of trees) tree.end({ graceMs: 0 }).catch(() => undefined);
     },
   };

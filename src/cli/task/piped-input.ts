@@ -6,7 +6,7 @@ import { RuntimeError } from '../../machines/errors.ts';
 
 const STDIN = 0;
 
-/** Whether somebody pipes something in: not a terminal, not a device such as /dev/null, not a closed input. */
+/** Whether something is piped in: not a terminal, not a device such as /dev/null, not a closed input. */
 export function hasPipedInput(): boolean {
   try {
     const input = fstatSync(STDIN);
@@ -16,7 +16,7 @@ export function hasPipedInput(): boolean {
   }
 }
 
-/** Errors that mean: the task reads no more. Nobody needs the rest then. */
+/** Errors that mean: the task reads no more. The rest is not needed then. */
 const NO_MORE: ReadonlySet<string> = new Set(['TASK_INPUT_CLOSED', 'TASK_ENDED', 'TASK_STOPPING', 'TASK_NOT_FOUND']);
 
 /**

@@ -110,7 +110,7 @@ function spawnTask(
 type Ending =
   | { readonly kind: 'ended'; readonly result: BackgroundTaskResult }
   | { readonly kind: 'failed'; readonly error: unknown }
-  /** Whoever read the output has seen enough of it. */
+  /** The reader of the output has seen enough of it. */
   | { readonly kind: 'unread' };
 
 /** Waits for the task, hands it what is piped in, and stops it when that is called for. */
@@ -125,7 +125,7 @@ async function runToEnd(
   const interrupt = (): void => stop(String(signal.reason));
   signal.addEventListener('abort', interrupt, { once: true });
   if (signal.aborted) interrupt();
-  out.onClosed(() => stop('nobody reads its output any more'));
+  out.onClosed(() => stop('its output is not read any more'));
   let isOver = false;
   if (tasks.get(taskId)?.mode === 'background') {
     passInput(tasks, taskId, process.stdin).catch((error: unknown) => {

@@ -1,4 +1,4 @@
-/** Text that somebody has to judge: everything in it is seen, whatever it would like to hide. */
+/** Text that a person has to judge: everything in it is seen, whatever it would like to hide. */
 
 /**
  * Neither seen nor harmless: control characters, invisible ones, blanks that are no space, and what turns the order of

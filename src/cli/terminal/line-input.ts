@@ -1,5 +1,5 @@
 /**
- * Lines that somebody types, one at a time, when they are asked for: what was typed before a question is no answer to
+ * Lines that a person types, one at a time, when they are asked for: what was typed before a question is no answer to
  * it.
  */
 import { StringDecoder } from 'node:string_decoder';
@@ -32,7 +32,7 @@ export class LineInput {
     end();
   }
 
-  /** The next line that is typed, without its end; undefined when the signal aborts, or nobody can type any more. */
+  /** The next line that is typed, without its end; undefined when the signal aborts, or the input has ended. */
   line(signal: AbortSignal): Promise<string | undefined> {
     if (signal.aborted || this.#hasEnded) return Promise.resolve(undefined);
     return new Promise((resolve) => {

@@ -5,7 +5,7 @@ import { RuntimeError, messageOf } from '../../machines/errors.ts';
 import { stylesFor } from './styles.ts';
 import type { Styles } from './styles.ts';
 
-/** How much may wait for a slow reader before whoever writes has to wait too. */
+/** How much may wait for a slow reader before the writer has to wait too. */
 const MAX_WAITING_BYTES = 1_048_576;
 
 export class Output {
@@ -30,7 +30,7 @@ export class Output {
     stream.on('drain', () => this.#freeRoom());
   }
 
-  /** Nobody reads any more, or nothing can be written. What is written from now on goes nowhere. */
+  /** The reader is gone, or nothing can be written. What is written from now on goes nowhere. */
   get isClosed(): boolean {
     return this.#isClosed;
   }
@@ -62,7 +62,7 @@ export class Output {
     return this.#room;
   }
 
-  /** From here on nobody has to wait: little is left to come. */
+  /** From here on no writer has to wait: little is left to come. */
   unbound(): void {
     this.#isUnbounded = true;
     this.#freeRoom();

@@ -11,8 +11,8 @@ const DELETE_PICTURE = '\u2421';
 const REPLACEMENT = '\uFFFD';
 
 /**
- * `text` with its control characters shown instead of obeyed: a log must not be able to drive the terminal of whoever
- * reads it.
+ * `text` with its control characters shown instead of obeyed: a log must not be able to drive the terminal of its
+ * reader.
  */
 export function printable(text: string): string {
   return text.replaceAll('\r\n', '\n').replaceAll(UNPRINTABLE, (character) => {
@@ -76,7 +76,7 @@ export function durationText(durationMs: number): string {
   return `${Math.floor(whole / 86_400)} days${hours === 0 ? '' : ` ${hours} h`}`;
 }
 
-/** An ISO-8601 time as `2026-03-01 14:05:09`, in the time zone of whoever reads it. */
+/** An ISO-8601 time as `2026-03-01 14:05:09`, in the time zone of the reader. */
 export function localTime(iso: string): string {
   const at = new Date(iso);
   if (Number.isNaN(at.getTime())) return oneLine(iso);

@@ -51,7 +51,7 @@ export class FollowedChildren {
     if (followed !== undefined) await this.#end(followed);
   }
 
-  /** Tells what there still is to tell, and follows nobody any more. */
+  /** Tells what there still is to tell, and follows no child any more. */
   async end(): Promise<void> {
     // Those that are told at last may have begun with others.
     for (const followed of this.#followed.values()) await this.#end(followed);

@@ -1,6 +1,6 @@
 /**
- * Asks whoever sits at the terminal while a wake runs: what a backend wants to do in the middle of its turn is waited
- * for by the turn. One question after another; as long as one is on the screen, what else happens is told after it.
+ * Asks the person at the terminal while a wake runs: what a backend wants to do in the middle of its turn is waited for
+ * by the turn. One question after another; as long as one is on the screen, what else happens is told after it.
  */
 import type { Sessions } from '../../actors/session/sessions.ts';
 import { messageOf } from '../../machines/errors.ts';
@@ -28,7 +28,7 @@ interface LiveRequest {
   readonly sessionId: string;
   readonly requestId: string;
   readonly callId: string;
-  /** Aborts with why nobody has to answer any more. */
+  /** Aborts with why no answer is needed any more. */
   readonly withdrawn: AbortController;
 }
 
@@ -38,7 +38,7 @@ export class LiveQuestions {
   readonly #calls = new Set<string>();
   /** Those that wait for an answer, in the order in which they came. */
   readonly #requests = new Map<string, LiveRequest>();
-  /** Those that nobody has been asked about yet. */
+  /** Those that no person has been asked about yet. */
   readonly #unasked: LiveRequest[] = [];
   readonly #untold: { readonly event: SessionEvent; readonly show: Show }[] = [];
   #asking: Promise<void> | undefined;
@@ -73,16 +73,16 @@ export class LiveQuestions {
     if (this.#trouble !== undefined) throw this.#trouble.error;
   }
 
-  /** @returns the request that somebody has to be asked about */
+  /** @returns the request that a person has to be asked about */
   #noted(event: SessionEvent): LiveRequest | undefined {
     if (event.type === 'permission.requested') return this.#requestOf(event);
     if (event.type === 'agent.tool_use' && event.data.by === 'backend') this.#calls.add(event.data.callId);
     if (event.type === 'user.tool_confirmation')
-      this.#withdraw(event.data.requestId, `somebody has ${event.data.allowed ? 'allowed' : 'denied'} it meanwhile`);
+      this.#withdraw(event.data.requestId, `a person has ${event.data.allowed ? 'allowed' : 'denied'} it meanwhile`);
     if (event.type === 'permission.resolved')
       this.#withdraw(
         event.data.requestId,
-        event.data.decision === 'expired' ? 'nobody has allowed it in time' : 'it has been answered',
+        event.data.decision === 'expired' ? 'it was not allowed in time' : 'it has been answered',
       );
     if (event.type === 'request.cancelled') this.#withdraw(event.data.requestId, 'it is asked for no more');
     if (event.type === 'agent.tool_result' && this.#calls.delete(event.data.callId)) {
@@ -121,7 +121,7 @@ export class LiveQuestions {
     } catch (error) {
       this.#trouble ??= { error };
     } finally {
-      // At once with the last look, so that nothing is put off that nobody comes back to.
+      // At once with the last check, so that nothing is put off for ever.
       this.#asking = undefined;
       progress.goOn();
     }
@@ -133,7 +133,7 @@ export class LiveQuestions {
     try {
       const state = await sessions.status(request.sessionId);
       const asked = (await ownRequests(sessions, state)).find(({ requestId }) => requestId === request.requestId);
-      // Answered before anybody could be asked.
+      // Answered before a person could be asked.
       if (asked === undefined || signal.aborted) return;
       const answered = await person.answer(asked, signal);
       if (answered === 'put_off') return await this.#tellHowToAnswer(asked);
@@ -142,7 +142,7 @@ export class LiveQuestions {
           `  ${err.styles.yellow('note:')} no answer is needed any more: ${printable(String(signal.reason))}`,
         );
     } catch (error) {
-      // The turn goes on waiting, and somebody else can answer.
+      // The turn goes on waiting, and another person can answer.
       await err.line(`  ${err.styles.yellow('note:')} ${printable(messageOf(error))}`);
     }
   }

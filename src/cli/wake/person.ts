@@ -1,5 +1,5 @@
 /**
- * Asks whoever sits at the terminal what a session waits for, shows them exactly what it is about, and sends what they
+ * Asks the person at the terminal what a session waits for, shows them exactly what it is about, and sends what they
  * say.
  */
 import type { Sessions } from '../../actors/session/sessions.ts';
@@ -23,7 +23,7 @@ export interface PersonOptions {
   readonly signal: AbortSignal;
 }
 
-/** `put_off`: they do not want to say now. `withdrawn`: nobody asks them any more. */
+/** `put_off`: they do not want to say now. `withdrawn`: they are not asked any more. */
 export type Answered = 'answered' | 'put_off' | 'withdrawn';
 
 type Permission = Extract<AskedRequest, { readonly kind: 'permission' }>;
@@ -138,7 +138,7 @@ export class Person {
     ];
   }
 
-  /** One that somebody else has answered meanwhile, or whose time is over, lets the session go on all the same. */
+  /** One that another person has answered meanwhile, or whose time is over, lets the session go on all the same. */
   async #send({ sessionId }: AskedRequest, answer: SessionIngress): Promise<void> {
     const { sessions, err } = this.#options;
     try {
@@ -154,7 +154,7 @@ export class Person {
     await input.drop();
     await err.write(`  ${prompt}`);
     const said = await input.line(signal);
-    // Nobody pressed the key that ends a line.
+    // The person did not press the key that ends a line.
     if (said === undefined) await err.line();
     return said;
   }

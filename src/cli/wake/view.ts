@@ -23,14 +23,14 @@ export interface WakeViewOptions {
   readonly progress: Progress;
   /** How much of a tool's output is shown; the end of it, in lines. */
   readonly outputLines: number;
-  /** The command that answers what a turn waits for while it goes on; undefined where somebody is asked at once. */
+  /** The command that answers what a turn waits for while it goes on; undefined where a person is asked at once. */
   readonly commandFor?: ((...words: readonly string[]) => string) | undefined;
 }
 
 /** A tool call that has been asked for and has not ended. */
 interface OpenCall {
   readonly what: string;
-  /** ISO-8601; absent when it waited for somebody, which is not its own time. */
+  /** ISO-8601; absent when it waited for a person, which is not its own time. */
   readonly at?: string | undefined;
   /** The backend runs it in the middle of its turn, which waits for what it asks. */
   readonly isLive?: boolean | undefined;
@@ -95,7 +95,7 @@ export class WakeView {
     },
     'agent.tool_result': (view, { data, at }) => view.#resultLines(data, at),
     'agent.custom_tool_use': (view, { data }) =>
-      view.#asked(`somebody to run ${exactLine(data.name)}`, data.requestId, (options) =>
+      view.#asked(`a client to run ${exactLine(data.name)}`, data.requestId, (options) =>
         inputLines(data.input, options),
       ),
     'agent.question_asked': (view, { data }) => view.#asked(oneLine(data.question), data.requestId),

@@ -1,6 +1,6 @@
 /**
- * `wakechart wake`: one wake of a session, told as it happens. Whoever sits at a terminal is asked what it waits for,
- * and it goes on.
+ * `wakechart wake`: one wake of a session, told as it happens. A person at a terminal is asked what it waits for, and
+ * it goes on.
  */
 import type { WakeOutcome } from '../../machines/wake/wake-outcome.ts';
 import type { NodeRuntime } from '../../node/node-runtime.ts';
@@ -21,7 +21,7 @@ import { checkedSessionId } from '../session/session.ts';
 
 export interface WakeCommandOptions {
   readonly session: string;
-  /** Whether somebody can be asked. */
+  /** Whether a person can be asked. */
   readonly human: boolean;
   readonly inspection: InspectionWords;
 }

@@ -1,6 +1,6 @@
 /**
- * The wakes of one session for whoever looks on: told as they happen, cut short when that is wanted, and gone on with
- * as long as somebody answers.
+ * The wakes of one session for the person at the terminal: told as they happen, cut short when that is wanted, and gone
+ * on with as long as the person answers.
  */
 import type { ToolProgress } from '../../actors/turn/tool.ts';
 import type { SessionEvent } from '../../machines/session/session-event.ts';
@@ -34,7 +34,7 @@ export class Waking {
   readonly #view: Pick<WakeView, 'show' | 'remember'>;
   readonly #show: (event: SessionEvent) => Promise<void>;
   readonly #isTranscript: boolean;
-  /** Aborted when somebody has interrupted twice. */
+  /** Aborted when the user has interrupted twice. */
   readonly #force = new AbortController();
 
   constructor(options: WakingOptions) {
@@ -46,7 +46,7 @@ export class Waking {
   }
 
   /**
-   * One wake, and with somebody to ask another one after each answer. What can be answered while it runs is asked then.
+   * One wake, and with a person to ask another one after each answer. What can be answered while it runs is asked then.
    */
   async untilItRests(input: LineInput | undefined): Promise<WakeOutcome> {
     const { context, runtime, sessionId, progress } = this.#options;
@@ -92,7 +92,7 @@ export class Waking {
         onEvent: questions === undefined ? this.#show : (event) => questions.hear(event, this.#show),
         onRunEvent: (event) => progress.hear(event),
         onToolProgress: ({ name }, how) => progress.waitFor(progressText(name, how)),
-        // Whoever is asked for this session is asked for those that work for it.
+        // The person asked for this session is asked for those that work for it.
         onChildEvent:
           questions !== undefined
             ? (event) => questions.hear(event, showOfChild)
@@ -107,7 +107,7 @@ export class Waking {
 
   #viewOf({ context, progress, agentId, isAnsweredHere }: WakingOptions): Pick<WakeView, 'show' | 'remember'> {
     const { out } = context;
-    // Whoever is asked at once needs no command for it.
+    // A person who is asked at once needs no command for it.
     const answering = isAnsweredHere
       ? {}
       : { commandFor: (...words: readonly string[]) => nextCommand(context, ...words) };

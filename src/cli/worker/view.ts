@@ -67,7 +67,7 @@ export class WorkerView {
         return this.#line(
           event,
           styles.dim('passes'.padEnd(LABEL_WIDTH)),
-          event.reason === undefined ? 'somebody else is at it' : oneLine(event.reason.message, 200),
+          event.reason === undefined ? 'another process is at it' : oneLine(event.reason.message, 200),
         );
       case 'failed':
       case 'parked': {
@@ -104,7 +104,7 @@ function waitingText(event: SessionWorkerEvent): string {
 /** What did not come to its end, beside the wakes that the summary counts. */
 export interface CutOff {
   readonly commands: number;
-  /** The time that it was given, in milliseconds; undefined when somebody did not want to wait. */
+  /** The time that it was given, in milliseconds; undefined when the user did not want to wait. */
   readonly afterMs: number | undefined;
 }
 

@@ -27,7 +27,7 @@ export interface WorkerCommandOptions {
   readonly concurrency?: number | undefined;
   readonly agent?: string | undefined;
   readonly untilIdle: boolean;
-  /** Whether somebody can be asked. */
+  /** Whether a person can be asked. */
   readonly human: boolean;
   readonly inspection: InspectionWords;
 }

@@ -15,7 +15,7 @@ const PATHS_SHOWN = 5;
 /** Where values stand: behind the longest name, which is "session". */
 const UNDER_VALUES = ' '.repeat(11);
 
-/** What is known of a worktree, and what was found in it when somebody looked last; `undefined` when nobody has. */
+/** What is known of a worktree, and what was found in it when it was checked last; `undefined` when it was not. */
 export interface WorktreeText {
   readonly worktree: KeptWorktree;
   readonly findings: readonly WorktreeFinding[] | undefined;
@@ -58,7 +58,7 @@ function sessionText(key: string | undefined): string | undefined {
 /** The state of the worktree, and whose turn it is. */
 function statusText({ status, isOwned }: Pick<KeptWorktree, 'status' | 'isOwned'>): string {
   if (isOwned && status !== 'preserved') return `${status}: a job is at it`;
-  return status === 'preserved' ? 'preserved: it waits for somebody' : `${status}: the process that made it is gone`;
+  return status === 'preserved' ? 'preserved: it waits for a person' : `${status}: the process that made it is gone`;
 }
 
 /** One line for each thing that could be lost. */
@@ -86,7 +86,7 @@ export function nextActionText(context: CommandContext, nextAction: string, id: 
 }
 
 function holdsText(findings: readonly WorktreeFinding[] | undefined): string {
-  if (findings === undefined) return 'nobody has looked yet';
+  if (findings === undefined) return 'not checked yet';
   return findings.length === 0 ? 'nothing that would be lost' : findingLines(findings).join('\n');
 }
 

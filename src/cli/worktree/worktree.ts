@@ -9,7 +9,7 @@ import { counted, printable, shellQuoted } from '../terminal/text.ts';
 import { checkedWorktreeName, withWorktrees } from './worktrees.ts';
 import { findingLines, nextActionText, worktreeLines } from './text.ts';
 
-/** Somebody has looked, and the record says what there was. */
+/** It was checked, and the record says what there was. */
 const LOOKED_AT: ReadonlySet<KeptWorktree['status']> = new Set(['preserved', 'removing']);
 
 export async function listWorktrees(context: CommandContext): Promise<number> {
@@ -81,7 +81,7 @@ function choices(context: CommandContext, { id }: KeptWorktree, isClean: boolean
 
 export interface AdoptWorktreeCommand {
   readonly name: string;
-  /** The person knows that whoever has it does not run any more. */
+  /** The person knows that its owner does not run any more. */
   readonly ownerIsGone: boolean;
 }
 
@@ -143,7 +143,7 @@ interface Removed {
 }
 
 /**
- * Looks first: afterwards nobody could say what was in it. Whether it holds work is for its keeper to say, who refuses
+ * Checks first: afterwards it is unknown what was in it. Whether it holds work is for its keeper to say, who refuses
  * then.
  */
 async function removed(keeper: WorktreeKeeper, { context, name, discard, ownerIsGone }: Removal): Promise<Removed> {

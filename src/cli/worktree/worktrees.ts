@@ -13,7 +13,7 @@ import { usageError } from '../usage.ts';
 
 /** In a home. */
 export const WORKTREES_FOLDER = 'worktrees';
-/** More names than these help nobody. */
+/** More names than these do not help. */
 const MAX_SHOWN = 10;
 
 /** Tells which of the processes that left something here live. */
