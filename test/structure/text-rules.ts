@@ -16,6 +16,10 @@ const FETCHED_ELSEWHERE = /"resolved": "(?!https:\/\/registry\.npmjs\.org\/)[^"]
 
 const LOCK_FILE = 'package-lock.json';
 
+/** Where texts name the caller, user, process or worker that acts. */
+const NAMES_WHAT_ACTS =
+  /^src\/(?:(?:machines|actors|cli|testing|node)\/|[\w-]+\.ts$|adapters\/(?!(?:files|postgres|git|child-process|system|file-tools|hand-files|host-life|process-tree|substrate-files)\/))/;
+
 /** What is delivered, without the suites and fixtures for tests. */
 function isSource(path: string): boolean {
   return /^src\/(?!testing\/).*\.ts$/.test(path);
@@ -141,8 +145,9 @@ export const textRules: readonly Rule[] = [
     name: 'what-acts-is-named',
     guards: [],
     // The stop words of the search, and the value of a field that logs hold.
-    appliesTo: (path) => /^src\/(?:machines|actors)\//.test(path) && path !== 'src/machines/retrieval/terms.ts',
-    pattern: /(?<!')\b(?:(?:no|some|any|every)body|whoever)\b|\b(?:(?:no|some|any|every)body|whoever)\b(?!')/i,
+    appliesTo: (path) => NAMES_WHAT_ACTS.test(path) && path !== 'src/machines/retrieval/terms.ts',
+    pattern:
+      /(?<!')\b(?:(?:[Nn]o|[Ss]ome|[Aa]ny|[Ee]very)body|[Ww]hoever)\b|\b(?:(?:[Nn]o|[Ss]ome|[Aa]ny|[Ee]very)body|[Ww]hoever)\b(?!')/,
     advice: 'name what acts: caller, user, process, worker, client, person',
   }),
   lockFileIsComplete,
