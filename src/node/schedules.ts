@@ -1,4 +1,4 @@
-/** The schedules that a home keeps: fired here once a worker asks for it, and let go before the store closes. */
+/** The schedules that a home keeps: fired here once a worker asks for it, and released before the store closes. */
 import type { Clock } from '../actors/clock/clock.ts';
 import type { HostLife } from '../actors/host/host-life.ts';
 import { ScheduleRegistry } from '../actors/schedule/durable-registry.ts';

@@ -74,7 +74,7 @@ describe('outcome grade and history', () => {
     const { head } = await stage.runtime.sessions.status(id);
     const { stdout } = await stage.run('outcome', 'grade', '--session', id);
     expect(stdout).toMatch(
-      /^grade +done_candidate {2}The session rests[^\n]*\noutcome +It works\. \(set by somebody\)\npromotion +refused: the outcome has not been evaluated\n$/,
+      /^grade +done_candidate {2}The session rests[^\n]*\noutcome +It works\. \(set by a person\)\npromotion +refused: the outcome has not been evaluated\n$/,
     );
     expect(await json('outcome', 'grade', '--session', id)).toMatchObject({
       sessionId: id,

@@ -22,7 +22,7 @@ export class ToolCalls {
   readonly #redaction: SecretRedaction;
   /** Those that have not ended. */
   readonly #calls = new Map<string, Call>();
-  /** Told by the agent before it had their input; not told on yet. */
+  /** Told by the agent before it had their input; held back so far. */
   readonly #held = new Set<string>();
 
   constructor(ledger: ToolLedger, redaction: SecretRedaction) {

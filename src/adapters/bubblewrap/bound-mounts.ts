@@ -178,7 +178,7 @@ async function shownPlace(place: Omit<ShownPlace, 'kind' | 'identity'>): Promise
   return { kind: 'mount', ...place, identity: await identityOf(place.directory) };
 }
 
-/** Of the very folder that has this path: the look at its name and its number cannot come apart. */
+/** Of the very folder that has this path: its name and its number cannot be read apart. */
 async function identityOf(directory: string): Promise<string> {
   let handle: FileHandle | undefined;
   try {

@@ -1,4 +1,4 @@
-/** Ends a look at the disk with what people are told. Never leaves this folder. */
+/** Ends a search of the disk with what people are told. Never leaves this folder. */
 export class LookFailed extends Error {
   override readonly name = 'LookFailed';
   readonly because: string;

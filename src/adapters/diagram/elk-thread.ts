@@ -1,5 +1,5 @@
 /**
- * ELK in a thread of its own, started with the first picture: it never lets go before it is done, and some small charts
+ * ELK in a thread of its own, started with the first picture: it never yields before it is done, and some small charts
  * would take it for ever. One layout at a time; a thread that is not done in time is ended, and the next layout gets
  * another one.
  */

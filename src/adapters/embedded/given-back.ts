@@ -62,7 +62,7 @@ export function mayThink(messages: readonly ProviderMessage[]): boolean {
 
 interface Saying {
   readonly said: AssistantMessage;
-  /** A user or the model has spoken right before it, and not only a tool. */
+  /** The user has spoken right before it, and not only a tool. */
   readonly begins: boolean;
 }
 

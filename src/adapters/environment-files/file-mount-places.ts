@@ -231,7 +231,7 @@ function identityOf(path: string): string | undefined {
 }
 
 /**
- * What is there, links not followed. In this turn of the event loop: every wake looks at its folders, and each look
+ * What is there, links not followed. In this turn of the event loop: every wake checks its folders, and each check
  * takes microseconds.
  */
 function lookAt(path: string): BigIntStats | undefined {

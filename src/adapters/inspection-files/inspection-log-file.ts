@@ -126,7 +126,7 @@ export class InspectionLogFile {
         await this.#write(`${page.map((record) => JSON.stringify(record)).join('\n')}\n`);
       }
     }
-    // In the same turn as the last look: what comes from now on begins anew.
+    // In the same turn as the last check: what comes from now on begins anew.
     this.#isWriting = false;
   }
 

@@ -60,7 +60,7 @@ class McpToolSource implements ToolSource {
   readonly #options: McpToolSourceOptions;
   readonly #clock: Clock;
   readonly #connections = new Map<string, McpConnection>();
-  /** Connections that were let go, until nothing of them is left. */
+  /** Connections that are closing, until nothing of them is left. */
   readonly #resting = new Set<McpConnection>();
   #sdk: Promise<McpSdk> | undefined;
   #closedBecause: string | undefined;

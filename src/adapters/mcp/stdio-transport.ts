@@ -23,7 +23,7 @@ export const MAX_MESSAGE_BYTES = 16 * 1024 * 1024;
 const MAX_UNREAD_BYTES = 64 * 1024 * 1024;
 /** After the end of the program, how long its last words may take to arrive: a grandchild may hold its output open. */
 const LAST_WORDS_MS = 250;
-/** A server that is let go sees the end of its input first, and may end by itself. */
+/** A server that is closed sees the end of its input first, and may end by itself. */
 const LINGER_MS = 500;
 /** Of a line that cannot be understood. */
 const SAMPLE_CHARACTERS = 200;

@@ -60,7 +60,7 @@ export class MemoryWakeRights {
     const holder = this.#held.get(sessionId);
     if (holder !== undefined && (holder.epoch > epoch || (holder.epoch === epoch && isOpen)))
       throw wakeConflict(sessionId);
-    // The log has gone past the one who has it; one whose wake has ended is only about to let go.
+    // The log has gone past the one who has it; one whose wake has ended is only about to release it.
     if (holder !== undefined && holder.epoch < epoch) holder.lose(sessionId, epoch + 1);
     const right: MemoryWakeRight = new MemoryWakeRight(epoch + 1, () => {
       if (this.#held.get(sessionId) === right) this.#held.delete(sessionId);

@@ -1,6 +1,6 @@
 /**
- * Traces of what agents do, for whatever OpenTelemetry provider the program has registered. Without one it costs a look
- * at one property for each event, and not even the interface of OpenTelemetry is loaded.
+ * Traces of what agents do, for whatever OpenTelemetry provider the program has registered. Without one it costs a read
+ * of one property for each event, and not even the interface of OpenTelemetry is loaded.
  */
 import { SpanFold } from '../../machines/telemetry/span-fold.ts';
 import type { SessionEvent } from '../../machines/session/session-event.ts';

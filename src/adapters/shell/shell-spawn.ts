@@ -113,8 +113,7 @@ function descriptorOrPipe(descriptor: number | undefined): 3 | 'pipe' {
 type Outputs = Pick<ShellProcess, 'stdout' | 'stderr'>;
 
 /**
- * The host's ends of the pipes. The command has the others, which end when it and all its descendants have let go of
- * them.
+ * The host's ends of the pipes. The command has the others, which end when it and all its descendants have closed them.
  */
 function hostEnds({ stdout, stderr }: OutputPipes): Outputs {
   closeDescriptor(stdout.writeEnd);
@@ -138,7 +137,7 @@ function closeAll(pipes: OutputPipes | undefined): void {
   closePipe(pipes.stderr);
 }
 
-/** A bad working folder fails a spawn with the same code as a missing shell: only a look tells them apart. */
+/** A bad working folder fails a spawn with the same code as a missing shell: only a check tells them apart. */
 export async function checkWorkingFolder(cwd: string): Promise<void> {
   try {
     if (!(await stat(cwd)).isDirectory()) {

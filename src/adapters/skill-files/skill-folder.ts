@@ -64,7 +64,7 @@ export async function readFolderText(
   }
 }
 
-/** The folders above it may have been replaced by links between the look and the opening. */
+/** The folders above it may have been replaced by links between the check and the opening. */
 async function isStillThere(path: string, opened: BigIntStats): Promise<boolean> {
   if ((await realpath(path)) !== path) return false;
   const now = await lstat(path, { bigint: true });

@@ -243,7 +243,7 @@ function kept(identity: SessionIdentity, { layout }: SessionsCheck): RepairableF
   });
 }
 
-/** A hint too many costs a look; only missing ones matter. */
+/** A hint too many costs a read; only missing ones matter. */
 async function checkIndex(
   check: SessionsCheck,
   expected: readonly ExpectedActivations[],

@@ -66,7 +66,7 @@ async function activationsIn({ sessionId, view }: SessionListing, ports: Journal
   return activationsOf(view ?? (await SessionJournal.open(sessionId, ports)).state);
 }
 
-/** A hint too many costs a look; only missing ones matter. */
+/** A hint too many costs a read; only missing ones matter. */
 async function missingHints(
   expected: readonly Activation[],
   { ports, where }: StoredSessionsCheck,

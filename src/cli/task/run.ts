@@ -129,7 +129,7 @@ async function runToEnd(
   let isOver = false;
   if (tasks.get(taskId)?.mode === 'background') {
     passInput(tasks, taskId, process.stdin).catch((error: unknown) => {
-      // What breaks after the end is the input being let go of.
+      // What breaks after the end is the input being closed.
       if (isOver) return;
       failures.push(error);
       stop('its input could not be read');

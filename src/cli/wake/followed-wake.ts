@@ -49,7 +49,7 @@ export async function followedWake({
     const outcome = await runtime.wake(sessionId, options);
     events.end();
     await hearing;
-    // What was stored between the last look and the end.
+    // What was stored between the last read and the end.
     for await (const event of sessions.events(sessionId, { from: heard + 1, limit: Math.max(0, outcome.head - heard) }))
       await hear(event);
     await children?.end();

@@ -82,7 +82,7 @@ function Particulars({ record }: Shown): JSX.Element | undefined {
     case 'event':
       return (
         <Fact name="From">
-          {record.from === undefined ? 'outside: what is no actor' : <ActorLink actor={record.from} />}
+          {record.from === undefined ? 'outside: a sender that is no actor' : <ActorLink actor={record.from} />}
         </Fact>
       );
     case 'step':

@@ -1,5 +1,5 @@
 /**
- * Bounds what the payloads of one recording take up in this tab: those of the oldest records are let go, the records
+ * Bounds what the payloads of one recording take up in this tab: those of the oldest records are dropped, the records
  * themselves stay.
  */
 import type { InspectionRecord } from '../../../machines/inspection-log/inspection-record.ts';
@@ -18,7 +18,7 @@ export class PayloadBudget {
   }
 
   /**
-   * @param characters of all of them as JSON @returns the number of the last record whose payload was let go by this
+   * @param characters of all of them as JSON @returns the number of the last record whose payload was dropped by this
    */
   add(records: readonly InspectionRecord[], characters: number): number | undefined {
     this.#pieces.push({ records, characters });

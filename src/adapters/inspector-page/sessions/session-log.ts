@@ -14,7 +14,7 @@ const AT_FIRST = 400;
 const PAGE = 500;
 /** Further behind, the newest are read anew. */
 const MAX_BEHIND = 5_000;
-/** The oldest are let go of, beyond that. */
+/** The oldest are dropped, beyond that. */
 const MAX_KEPT = 12_000;
 
 export class SessionLog {
