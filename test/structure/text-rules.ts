@@ -1,5 +1,5 @@
 /**
- * What no file of the project may say: where somebody's checkout lies, which registry it talks to, on what kind of
+ * What no file of the project may say: where the checkout of a person lies, which registry it talks to, on what kind of
  * machine it lies.
  */
 import type { Rule } from './rules.ts';
@@ -15,6 +15,10 @@ const REGISTRY =
 const FETCHED_ELSEWHERE = /"resolved": "(?!https:\/\/registry\.npmjs\.org\/)[^"]*"/;
 
 const LOCK_FILE = 'package-lock.json';
+
+/** Where every text names what acts, adapter by adapter. */
+const ACTING_NAMED =
+  /^src\/(?:machines|actors|adapters\/(?:child-process|file-tools|files|git|hand-files|host-life|postgres|process-tree|substrate-files|system))\//;
 
 /** What is delivered, without the suites and fixtures for tests. */
 function isSource(path: string): boolean {
@@ -141,7 +145,7 @@ export const textRules: readonly Rule[] = [
     name: 'what-acts-is-named',
     guards: [],
     // The stop words of the search, and the value of a field that logs hold.
-    appliesTo: (path) => /^src\/(?:machines|actors)\//.test(path) && path !== 'src/machines/retrieval/terms.ts',
+    appliesTo: (path) => ACTING_NAMED.test(path) && path !== 'src/machines/retrieval/terms.ts',
     pattern: /(?<!')\b(?:(?:no|some|any|every)body|whoever)\b|\b(?:(?:no|some|any|every)body|whoever)\b(?!')/i,
     advice: 'name what acts: caller, user, process, worker, client, person',
   }),
